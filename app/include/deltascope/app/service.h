@@ -1,0 +1,93 @@
+#pragma once
+
+#include "deltascope/app/events.h"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace deltascope::app {
+
+struct Settings {
+    std::string cacheFolder; ///< the catalog; created when needed
+    std::string stateFolder; ///< records of first sight; created when needed
+    unsigned threads = 0; ///< 0: as many as the machine has
+    std::uint32_t jobsAtOnce = 2;
+
+    /// From DELTASCOPE_HOME, else the XDG folders.
+    static Settings fromEnvironment();
+};
+
+/// Which run is meant and how it is read.
+struct SourceRequest {
+    std::string source; ///< path or URI
+    std::string base; ///< folder of the external base checkpoint; empty: none
+    std::string layout; ///< force a layout; empty: detect
+};
+
+/// `SOURCE[@[EPOCH:]STEP]`, where STEP is a number, `latest`, `latest~3` or `anchor` (the newest one); the last @ separates.
+struct VersionRequest {
+    SourceRequest source;
+    std::string version; ///< what stands behind the @; empty: the only or newest version
+
+    /// Splits an address. An @ that belongs to an existing path separates nothing.
+    static VersionRequest parse(const std::string& address);
+};
+
+enum class Depth : std::uint8_t {
+    Headers, ///< what names and headers tell; changed counts stay unknown where nothing was replayed yet
+    Replayed, ///< replay what has no facts yet
+};
+
+struct VerifyRequest {
+    SourceRequest source;
+    std::string range; ///< "", "12", "0:12", "3..9"
+    int level = 2;
+};
+
+struct MaterializeRequest {
+    VersionRequest version;
+    std::string destination;
+    std::uint64_t shardBytes = 0; ///< 0: shards as in the anchor
+    bool readBackFromDisk = false;
+    bool acrossGap = false;
+    std::uint32_t part = 0;
+    std::uint32_t parts = 1;
+    bool commit = false;
+};
+
+/// The only door to the engine: snapshots, jobs, events. Every face of the program is a client of this class and computes
+/// nothing by itself. All methods may be called from any thread and return at once; work runs on the service's own threads.
+class Service {
+public:
+    virtual ~Service() = default;
+    /// Opens catalog and records; a broken catalog is rebuilt, an unwritable one is done without.
+    static Result<std::unique_ptr<Service>> create(const Settings& settings);
+
+    // Jobs. Each ends with exactly one JobFinished.
+    virtual JobId openRun(SourceRequest request, Depth depth) = 0; ///< RunView
+    virtual JobId showStep(VersionRequest request, Depth depth) = 0; ///< StepDetailView
+    virtual JobId listObjects(SourceRequest request) = 0; ///< ListingView
+    virtual JobId verify(VerifyRequest request) = 0; ///< VerifyView
+    virtual JobId digest(VersionRequest request, bool acrossGap) = 0; ///< DigestView; also of one safetensors file
+    virtual JobId diff(VersionRequest a, VersionRequest b) = 0; ///< DiffView
+    virtual JobId materialize(MaterializeRequest request) = 0; ///< MaterializeView
+    virtual JobId doctor(std::optional<SourceRequest> source) = 0; ///< DoctorView
+    /// Follows a source until it is canceled: a RunChanged first and after every change.
+    virtual JobId watch(SourceRequest request, Depth depth) = 0;
+
+    virtual std::vector<JobView> jobs() const = 0;
+    virtual std::optional<JobView> job(JobId id) const = 0;
+    virtual void cancel(JobId id) = 0; ///< idempotent; what was written stays resumable
+    virtual void pause(JobId id) = 0;
+    virtual void resume(JobId id) = 0;
+
+    /// `wake` is called when the feed turns non-empty, from any thread, without locks held; it must only wake.
+    virtual std::unique_ptr<EventFeed> subscribe(std::function<void()> wake) = 0;
+};
+
+} // namespace deltascope::app

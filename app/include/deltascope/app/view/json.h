@@ -1,0 +1,25 @@
+#pragma once
+
+#include "deltascope/app/view/operation_view.h"
+#include "deltascope/app/view/run_view.h"
+
+#include <string>
+
+namespace deltascope::app {
+
+/// One JSON document per view, on one line without a line break at the end: the CLI's --json, the HTTP API's body. Keys are snake_case;
+/// times are microseconds since 1970; unknown numbers are null. Invalid UTF-8 in names is replaced.
+std::string toJson(const RunView& view);
+std::string toJson(const StepDetailView& view);
+std::string toJson(const ListingView& view);
+std::string toJson(const VerifyView& view);
+std::string toJson(const DigestView& view);
+std::string toJson(const DiffView& view);
+std::string toJson(const MaterializeView& view);
+std::string toJson(const DoctorView& view);
+/// {"error":{"code","where","step","text","remedy"}}
+std::string errorToJson(const ProblemView& problem);
+/// One line of `watch --json`.
+std::string stepToJson(const StepView& view);
+
+} // namespace deltascope::app

@@ -1,0 +1,95 @@
+#pragma once
+
+#include "deltascope/app/view/problem.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace deltascope::app {
+
+// Results of the operations, as every face shows them.
+
+struct StepVerdictView {
+    int epoch = 0;
+    std::int64_t step = 0;
+    std::string result; ///< verified consistent first_sight unverified incomplete damaged
+    std::uint32_t digestsChecked = 0; ///< of tensors that this step changes
+    std::string root; ///< at level 4: strong DSM1 root, for anchors and the last step
+    std::vector<ProblemView> problems;
+};
+struct VerifyView {
+    std::string source;
+    int level = 0;
+    std::string result;
+    std::vector<StepVerdictView> steps;
+    std::vector<ProblemView> problems;
+    double seconds = 0;
+};
+
+struct TensorDigestView {
+    std::string name;
+    std::string dtype;
+    std::vector<std::uint64_t> shape;
+    std::string xxh3;
+    std::string sha256;
+};
+struct DigestView {
+    std::string root; ///< fast DSM1 root, the one that materialize prints
+    std::string strongRoot;
+    std::vector<TensorDigestView> tensors;
+};
+
+struct TensorDiffView {
+    std::string name;
+    std::string dtypeA, dtypeB;
+    std::vector<std::uint64_t> shapeA, shapeB;
+    std::uint64_t elements = 0;
+    std::uint64_t different = 0;
+    std::optional<std::uint64_t> touched;
+    std::uint64_t signFlips = 0;
+    std::uint64_t nanInvolved = 0;
+    double maxAbs = 0;
+    std::uint64_t maxUlp = 0;
+};
+struct DiffView {
+    bool equal = false;
+    std::uint64_t tensorsTotal = 0; ///< in both and comparable
+    std::uint64_t tensorsDifferent = 0;
+    std::uint64_t elementsTotal = 0;
+    std::uint64_t elementsDifferent = 0;
+    std::optional<std::uint64_t> elementsTouched;
+    std::uint64_t bytesCompared = 0;
+    std::vector<std::string> onlyInA, onlyInB;
+    std::vector<TensorDiffView> tensors; ///< differing or touched
+    std::vector<TensorDiffView> reshaped; ///< dtype or shape changed; not compared
+    double seconds = 0;
+};
+
+struct MaterializeView {
+    std::int64_t step = 0;
+    std::string path;
+    std::uint64_t bytes = 0;
+    std::string root;
+    std::uint64_t tensors = 0;
+    std::uint64_t resumedBytes = 0;
+    std::uint32_t digestsChecked = 0;
+    bool proven = true;
+    bool committed = true; ///< false for one part of a shared rebuild
+    std::vector<std::string> sidecars;
+    double seconds = 0;
+};
+
+struct CheckView {
+    std::string name;
+    bool ok = false;
+    bool essential = true; ///< a failed one that is not essential is only worth knowing
+    std::string detail;
+};
+struct DoctorView {
+    std::vector<CheckView> checks;
+    bool ok = true;
+};
+
+} // namespace deltascope::app

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "deltascope/base/result.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace deltascope::app {
+
+/// A problem or an error as every face shows it.
+struct ProblemView {
+    std::string code; ///< "DS-CHAIN-GAP"
+    std::optional<std::int64_t> step;
+    std::string where; ///< object, file or source
+    std::string text;
+    std::string remedy;
+};
+
+ProblemView problemView(const Error& error);
+
+} // namespace deltascope::app

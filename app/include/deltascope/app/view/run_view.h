@@ -1,0 +1,92 @@
+#pragma once
+
+#include "deltascope/app/view/problem.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace deltascope::app {
+
+// What a run looks like: plain values, computed once, shown by every face. Bytes, elements, microseconds since 1970.
+
+/// What it takes to rebuild a step.
+struct RestoreView {
+    std::uint64_t deltas = 0;
+    std::uint64_t bytes = 0; ///< objects to be read
+    std::string reason; ///< why it is not possible; empty if it is
+    std::optional<std::int64_t> blockedBy; ///< the step that it builds on and whose fault it is
+};
+
+struct ObjectView {
+    std::string key;
+    std::uint64_t sizeBytes = 0;
+    std::int64_t modifiedUs = 0;
+};
+
+struct StepView {
+    int epoch = 0;
+    std::int64_t step = 0;
+    std::string name; ///< file or folder that stands for the version
+    std::string kind; ///< anchor, partial_anchor, delta
+    std::string state; ///< complete, publishing, broken, noop, gap
+    std::optional<std::int64_t> baseStep;
+    std::optional<std::uint64_t> changedElements; ///< nothing until it was replayed
+    std::optional<std::uint64_t> changedVsPrevious;
+    std::optional<std::uint64_t> totalElements;
+    std::optional<double> changedFraction; ///< of changedVsPrevious for anchors, of changedElements for deltas
+    std::optional<std::uint64_t> claimedElements; ///< what the header says is stored; a claim
+    std::uint64_t wireBytes = 0;
+    std::int64_t publishedUs = 0;
+    bool restorable = false;
+    bool proven = true; ///< false across a missing number that nothing disproves
+    RestoreView restore;
+    std::vector<ObjectView> objects;
+    std::vector<ProblemView> problems;
+    std::int64_t lastMissing = 0; ///< for state gap: the last of the missing steps, `step` is the first
+};
+
+struct EpochView {
+    int epoch = 0;
+    std::vector<StepView> steps; ///< ascending
+};
+
+struct RunView {
+    std::uint64_t revision = 0;
+    std::string source; ///< canonical URI
+    std::string layout;
+    std::string run; ///< last component of the address
+    std::string base; ///< URI of the external base, empty if none was given
+    std::optional<std::int64_t> latest; ///< newest restorable step
+    std::vector<EpochView> epochs;
+    std::vector<ProblemView> problems; ///< of the run, then of its steps; what a step only inherits is said once
+    std::uint64_t ignoredObjects = 0;
+    std::uint64_t wireBytes = 0;
+};
+
+struct TensorCountView {
+    std::string name;
+    std::string dtype;
+    std::vector<std::uint64_t> shape;
+    std::optional<std::uint64_t> changedElements;
+    std::uint64_t totalElements = 0;
+};
+
+struct StepDetailView {
+    StepView step;
+    std::vector<TensorCountView> tensors; ///< of the state, by name
+};
+
+struct ListingEntryView {
+    ObjectView object;
+    std::optional<std::int64_t> step;
+    std::string kind; ///< of its version; empty for objects of none
+};
+struct ListingView {
+    std::string source;
+    std::string layout; ///< empty if it was not recognized
+    std::vector<ListingEntryView> objects;
+};
+
+} // namespace deltascope::app

@@ -1,0 +1,448 @@
+#include "cli.h"
+
+#include "completion.h"
+#include "exit_codes.h"
+#include "job_console.h"
+#include "text.h"
+
+#include "deltascope/app/service.h"
+#include "deltascope/app/view/json.h"
+#include "deltascope/base/bytes.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <map>
+#include <set>
+
+namespace deltascope::cli {
+
+namespace {
+
+    /// Everything that the command line can say. Filled by CLI11, read by the commands.
+    struct Options {
+        bool json = false;
+        bool quiet = false;
+        bool plain = false;
+        bool noInput = false;
+        std::string color = "auto";
+        unsigned threads = 0;
+
+        std::string source;
+        std::string other;
+        std::string base;
+        std::string layout;
+        bool headersOnly = false;
+        bool all = false;
+        bool exitCode = false;
+        bool acrossGap = false;
+        int level = 2;
+        std::string destination;
+        std::string shardSize;
+        std::string shard;
+        std::string readBack = "cache";
+        bool commit = false;
+        bool doctorSource = false;
+        std::string shell;
+
+        app::SourceRequest sourceRequest() const { return { source, base, layout }; }
+        app::Depth depth() const { return headersOnly ? app::Depth::Headers : app::Depth::Replayed; }
+        app::VersionRequest versionRequest(const std::string& address) const
+        {
+            app::VersionRequest request = app::VersionRequest::parse(address);
+            request.source.base = base;
+            request.source.layout = layout;
+            return request;
+        }
+    };
+
+    /// "5GB", "512MiB", "1000000".
+    Result<std::uint64_t> parseSize(const std::string& text)
+    {
+        static const std::map<std::string, std::uint64_t> Units = {
+            { "", 1 }, { "B", 1 }, { "KB", 1000 }, { "MB", 1'000'000 }, { "GB", 1'000'000'000 }, { "TB", 1'000'000'000'000 },
+            { "KIB", 1ULL << 10 }, { "MIB", 1ULL << 20 }, { "GIB", 1ULL << 30 }, { "TIB", 1ULL << 40 },
+        };
+        const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+        std::string unit = text.substr(digits);
+        std::transform(unit.begin(), unit.end(), unit.begin(), [](unsigned char c) { return std::toupper(c); });
+        const std::optional<std::int64_t> number = parseNumber(text.substr(0, digits));
+        const auto factor = Units.find(unit);
+        const std::optional<std::uint64_t> bytes = number && factor != Units.end()
+            ? checkedMul(static_cast<std::uint64_t>(*number), factor->second)
+            : std::nullopt;
+        if (!bytes || *bytes == 0)
+            return fail(Code::Usage, fmt::format("{} is not a size such as 5GB or 512MiB", text));
+        return *bytes;
+    }
+
+    /// "i/n" of --shard.
+    Result<std::pair<std::uint32_t, std::uint32_t>> parsePart(const std::string& text)
+    {
+        const std::size_t slash = text.find('/');
+        const std::optional<std::int64_t> part = parseNumber(text.substr(0, slash));
+        const std::optional<std::int64_t> parts = slash == std::string::npos ? std::nullopt : parseNumber(text.substr(slash + 1));
+        if (!part || !parts || *parts < 1 || *parts > 100'000 || *part >= *parts)
+            return fail(Code::Usage, fmt::format("--shard takes I/N with I from 0 to N-1, not {}", text));
+        return std::pair(static_cast<std::uint32_t>(*part), static_cast<std::uint32_t>(*parts));
+    }
+
+    /// Runs one command against the service and prints what comes of it.
+    class Commands {
+    public:
+        Commands(const Options& options, Style style, std::vector<CommandWords> words)
+            : m_options(options)
+            , m_style(style)
+            , m_words(std::move(words))
+        {
+        }
+
+        int run(const std::string& command)
+        {
+            if (command == "completion")
+                return completion();
+            app::Settings settings = app::Settings::fromEnvironment();
+            settings.threads = m_options.threads;
+            Result<std::unique_ptr<app::Service>> service = app::Service::create(settings);
+            const Result<int> status = service ? dispatch(command, **service) : fail(std::move(service.error()));
+            return status ? *status : report(status.error());
+        }
+
+        /// Errors go to stderr for people and, with --json, to stdout as one document.
+        int report(const Error& error) const
+        {
+            const app::ProblemView problem = app::problemView(error);
+            if (m_options.json)
+                writeOut(app::errorToJson(problem) + "\n");
+            writeErr("deltascope: " + problem.code + ": ");
+            if (!problem.where.empty())
+                writeErr(safe(problem.where) + ": ");
+            if (problem.step && problem.text.find(fmt::format("step {}", *problem.step)) == std::string::npos)
+                writeErr(fmt::format("step {}: ", *problem.step));
+            writeErr(safe(problem.text) + "\n");
+            if (!problem.remedy.empty())
+                writeErr("  → " + safe(problem.remedy) + "\n");
+            return exitFor(problem.code);
+        }
+
+    private:
+        Result<int> dispatch(const std::string& command, app::Service& service)
+        {
+            if (command == "log")
+                return log(service);
+            if (command == "show")
+                return show(service);
+            if (command == "ls")
+                return list(service);
+            if (command == "verify")
+                return verify(service);
+            if (command == "materialize")
+                return materialize(service);
+            if (command == "diff")
+                return diff(service);
+            if (command == "digest")
+                return digest(service);
+            if (command == "watch")
+                return watch(service);
+            return doctor(service);
+        }
+
+        template <class View>
+        void print(const View& view, const std::function<std::string(const View&)>& text) const
+        {
+            writeOut(m_options.json ? app::toJson(view) + "\n" : text(view));
+        }
+
+        void suggest(const std::string& command) const
+        {
+            if (!m_options.json && !m_options.quiet)
+                writeErr("next: " + command + "\n");
+        }
+
+        std::string baseWords() const { return m_options.base.empty() ? "" : " --base " + m_options.base; }
+
+        Result<int> log(app::Service& service)
+        {
+            DS_TRY(const auto view, runJob<app::RunView>(service, m_style, [&](app::Service& s) {
+                       return s.openRun(m_options.sourceRequest(), m_options.depth());
+                   }));
+            constexpr std::size_t ScreenSteps = 60;
+            const std::size_t limit = m_options.all || !m_style.progress ? 0 : ScreenSteps;
+            print<app::RunView>(*view, [&](const app::RunView& run) { return logText(run, m_style, limit); });
+            if (view->latest)
+                suggest(fmt::format("deltascope materialize {}@{} -o DIR{}", m_options.source, *view->latest, baseWords()));
+            return Success;
+        }
+
+        Result<int> show(app::Service& service)
+        {
+            DS_TRY(const auto view, runJob<app::StepDetailView>(service, m_style, [&](app::Service& s) {
+                       return s.showStep(m_options.versionRequest(m_options.source), m_options.depth());
+                   }));
+            print<app::StepDetailView>(*view, [&](const app::StepDetailView& step) { return stepText(step, m_style); });
+            return Success;
+        }
+
+        Result<int> list(app::Service& service)
+        {
+            DS_TRY(const auto view, runJob<app::ListingView>(service, m_style, [&](app::Service& s) {
+                       return s.listObjects(m_options.sourceRequest());
+                   }));
+            print<app::ListingView>(*view, [&](const app::ListingView& listing) { return listingText(listing, m_style); });
+            return Success;
+        }
+
+        Result<int> verify(app::Service& service)
+        {
+            const app::VersionRequest version = m_options.versionRequest(m_options.source);
+            DS_TRY(const auto view, runJob<app::VerifyView>(service, m_style, [&](app::Service& s) {
+                       return s.verify(app::VerifyRequest { version.source, version.version, m_options.level });
+                   }));
+            print<app::VerifyView>(*view, [&](const app::VerifyView& report) { return verifyText(report, m_style); });
+            return exitForVerdict(view->result);
+        }
+
+        Result<int> digest(app::Service& service)
+        {
+            DS_TRY(const auto view, runJob<app::DigestView>(service, m_style, [&](app::Service& s) {
+                       return s.digest(m_options.versionRequest(m_options.source), m_options.acrossGap);
+                   }));
+            print<app::DigestView>(*view, [&](const app::DigestView& digest) { return digestText(digest, m_style); });
+            return Success;
+        }
+
+        Result<int> diff(app::Service& service)
+        {
+            DS_TRY(const auto view, runJob<app::DiffView>(service, m_style, [&](app::Service& s) {
+                       return s.diff(m_options.versionRequest(m_options.source), m_options.versionRequest(m_options.other));
+                   }));
+            print<app::DiffView>(*view, [&](const app::DiffView& diff) { return diffText(diff, m_style); });
+            return m_options.exitCode && !view->equal ? Failure : Success;
+        }
+
+        Result<int> materialize(app::Service& service)
+        {
+            app::MaterializeRequest request;
+            request.version = m_options.versionRequest(m_options.source);
+            request.destination = m_options.destination;
+            request.readBackFromDisk = m_options.readBack == "disk";
+            request.acrossGap = m_options.acrossGap;
+            request.commit = m_options.commit;
+            if (!m_options.shardSize.empty()) {
+                DS_TRY(request.shardBytes, parseSize(m_options.shardSize));
+            }
+            if (!m_options.shard.empty()) {
+                DS_TRY(const auto part, parsePart(m_options.shard));
+                request.part = part.first;
+                request.parts = part.second;
+            }
+            Result<std::shared_ptr<const app::MaterializeView>> view
+                = runJob<app::MaterializeView>(service, m_style, [&](app::Service& s) { return s.materialize(request); });
+            if (!view && view.error().code == Code::Canceled) {
+                view.error().text = "stopped; what is written is kept beside the destination";
+                view.error().where = m_options.destination;
+                view.error().action = "run the same command again to go on; to give up, remove the hidden folder .NAME.ds-* beside it";
+            }
+            if (!view)
+                return fail(std::move(view.error()));
+            print<app::MaterializeView>(**view, [&](const app::MaterializeView& result) { return materializeText(result, m_style); });
+            if ((*view)->committed)
+                suggest("deltascope digest " + m_options.destination);
+            else
+                suggest(fmt::format("when all parts are done: deltascope materialize {} -o {} --commit{}", m_options.source,
+                                    m_options.destination, baseWords()));
+            return Success;
+        }
+
+        Result<int> watch(app::Service& service)
+        {
+            const std::unique_ptr<app::EventFeed> feed = service.subscribe({});
+            std::map<std::pair<int, std::int64_t>, std::string> known;
+            std::set<std::string> problems;
+            bool first = true;
+            const auto onRun = [&](const app::RunView& run) {
+                std::map<std::pair<int, std::int64_t>, std::string> now;
+                for (const app::EpochView& epoch : run.epochs) {
+                    for (const app::StepView& step : epoch.steps) {
+                        const std::string line = m_options.json ? app::stepToJson(step) + "\n" : stepLine(step, m_style);
+                        const std::string fingerprint = step.state + step.restore.reason + std::to_string(step.wireBytes);
+                        now[{ epoch.epoch, step.step }] = fingerprint;
+                        const auto old = known.find({ epoch.epoch, step.step });
+                        if (old == known.end() || old->second != fingerprint)
+                            writeOut(line);
+                    }
+                }
+                for (const app::ProblemView& problem : run.problems) {
+                    if (problems.insert(problem.code + problem.text).second && !m_options.json)
+                        writeErr(problemText(problem, m_style));
+                }
+                known = std::move(now);
+                if (first && !m_options.quiet)
+                    writeErr(fmt::format("watching {} ({}); stop with Ctrl+C\n", safe(run.source), run.layout));
+                first = false;
+            };
+            Result<app::JobResult> outcome
+                = waitForJob(service, *feed, service.watch(m_options.sourceRequest(), m_options.depth()), m_style, onRun);
+            if (!outcome && outcome.error().code != Code::Canceled)
+                return fail(std::move(outcome.error()));
+            return Success; // watching ends when the user says so
+        }
+
+        Result<int> doctor(app::Service& service)
+        {
+            std::optional<app::SourceRequest> source;
+            if (!m_options.source.empty())
+                source = m_options.sourceRequest();
+            DS_TRY(const auto view, runJob<app::DoctorView>(service, m_style, [&](app::Service& s) { return s.doctor(source); }));
+            print<app::DoctorView>(*view, [&](const app::DoctorView& report) { return doctorText(report, m_style); });
+            return view->ok ? Success : Failure;
+        }
+
+        int completion() const
+        {
+            const std::optional<std::string> script = completionScript(m_options.shell, m_words);
+            if (!script)
+                return report(Error { Code::Usage, "there are completions for bash, zsh and fish", {}, {}, {} });
+            writeOut(*script);
+            return Success;
+        }
+
+        const Options& m_options;
+        Style m_style;
+        std::vector<CommandWords> m_words;
+    };
+
+    void addSourceOptions(CLI::App& command, Options& options)
+    {
+        command.add_option("--base", options.base, "folder of the checkpoint that the chain starts from, where the layout has none of its own");
+        command.add_option("--layout", options.layout, "read the source as this layout instead of detecting it");
+    }
+
+    void describe(CLI::App& program, Options& options)
+    {
+        program.require_subcommand(1);
+        program.fallthrough();
+        program.set_version_flag("--version", DELTASCOPE_VERSION);
+        program.add_flag("--json", options.json, "one JSON document on stdout");
+        program.add_flag("-q,--quiet", options.quiet, "no progress, no suggestions");
+        program.add_flag("--plain", options.plain, "no colors and no bars");
+        program.add_flag("--no-input", options.noInput, "never ask; nothing asks today");
+        program.add_option("--color", options.color, "auto, always or never")->check(CLI::IsMember({ "auto", "always", "never" }));
+        program.add_option("--threads", options.threads, "worker threads; default: all of the machine")->check(CLI::Range(0, 1024));
+
+        CLI::App* log = program.add_subcommand("log", "the history of a run: what each step is, changed, costs, and whether it can be rebuilt");
+        log->add_option("source", options.source, "folder or URI of the run")->required();
+        log->add_flag("--headers-only", options.headersOnly, "read no payload; changed counts stay unknown where nothing was replayed yet");
+        log->add_flag("--all", options.all, "every step, also on a terminal");
+
+        CLI::App* show = program.add_subcommand("show", "one step, tensor by tensor");
+        show->add_option("version", options.source, "SOURCE@STEP")->required();
+        show->add_flag("--headers-only", options.headersOnly, "read no payload");
+
+        CLI::App* list = program.add_subcommand("ls", "the objects of a source and the step that each belongs to");
+        list->add_option("source", options.source, "folder or URI")->required();
+
+        CLI::App* verify = program.add_subcommand("verify", "prove a run, a step or a range of steps");
+        verify->add_option("source", options.source, "SOURCE, SOURCE@STEP or SOURCE@FIRST..LAST")->required();
+        verify->add_option("--level", options.level, "0 listing, 1 headers, 2 all bytes, 3 replay, 4 replay with anchors and roots")->check(CLI::Range(0, 4));
+
+        CLI::App* materialize = program.add_subcommand("materialize", "write the full checkpoint of a step");
+        materialize->add_option("version", options.source, "SOURCE@STEP")->required();
+        materialize->add_option("-o,--output", options.destination, "new folder for the checkpoint")->required();
+        materialize->add_option("--shard-size", options.shardSize, "cut into files of this size (5GB); default: as the anchor is");
+        materialize->add_option("--read-back", options.readBack, "compare written bytes from the page cache or from the disk")->check(CLI::IsMember({ "cache", "disk" }));
+        materialize->add_option("--shard", options.shard, "I/N: be one of N processes that share the rebuild; write every N-th file");
+        materialize->add_flag("--commit", options.commit, "finish a rebuild whose parts are all written");
+        materialize->add_flag("--across-gap", options.acrossGap, "rebuild although the no-op test proves that a delta is lost");
+
+        CLI::App* diff = program.add_subcommand("diff", "compare any two versions or checkpoints bit by bit");
+        diff->add_option("a", options.source, "SOURCE@STEP, checkpoint folder or safetensors file")->required();
+        diff->add_option("b", options.other, "the other one")->required();
+        diff->add_flag("--exit-code", options.exitCode, "exit with 1 if they differ");
+
+        CLI::App* digest = program.add_subcommand("digest", "hashes of every tensor and of the whole checkpoint");
+        digest->add_option("version", options.source, "SOURCE@STEP, checkpoint folder or one safetensors file")->required();
+        digest->add_flag("--across-gap", options.acrossGap, "also where the no-op test proves that a delta is lost");
+
+        CLI::App* watch = program.add_subcommand("watch", "a line for every step as it is published");
+        watch->add_option("source", options.source, "folder or URI of the run")->required();
+        watch->add_flag("--headers-only", options.headersOnly, "read no payload");
+
+        CLI::App* doctor = program.add_subcommand("doctor", "look at this machine and, if given, at a source");
+        doctor->add_option("source", options.source, "folder or URI");
+
+        for (CLI::App* command : { log, show, list, verify, materialize, diff, digest, watch, doctor })
+            addSourceOptions(*command, options);
+
+        CLI::App* completion = program.add_subcommand("completion", "print a completion script");
+        completion->add_option("shell", options.shell, "bash, zsh or fish")->required();
+    }
+
+    std::vector<CommandWords> wordsOf(CLI::App& program)
+    {
+        std::vector<CommandWords> words;
+        for (const CLI::App* command : program.get_subcommands([](CLI::App*) { return true; })) {
+            CommandWords entry { command->get_name(), command->get_description(), {} };
+            for (const CLI::App* from : { command, static_cast<const CLI::App*>(&program) }) {
+                for (const CLI::Option* option : from->get_options()) {
+                    for (const std::string& name : option->get_lnames())
+                        entry.options.push_back("--" + name);
+                }
+            }
+            words.push_back(std::move(entry));
+        }
+        return words;
+    }
+
+    /// The argument that the parser stumbled over, if a known word is near it.
+    std::optional<std::string> meantWord(const std::vector<std::string>& arguments, const std::vector<CommandWords>& commands)
+    {
+        std::vector<std::string> names;
+        const CommandWords* chosen = nullptr;
+        for (const CommandWords& command : commands)
+            names.push_back(command.name);
+        for (const std::string& argument : arguments) {
+            if (!chosen && !argument.starts_with("-")) {
+                const auto at = std::find(names.begin(), names.end(), argument);
+                if (at == names.end())
+                    return nearestWord(argument, names);
+                chosen = &commands[static_cast<std::size_t>(at - names.begin())];
+            } else if (chosen && argument.starts_with("--")) {
+                const std::string option = argument.substr(0, argument.find('='));
+                if (std::find(chosen->options.begin(), chosen->options.end(), option) == chosen->options.end())
+                    return nearestWord(option, chosen->options);
+            }
+        }
+        return std::nullopt;
+    }
+
+}
+
+int run(const std::vector<std::string>& arguments)
+{
+    Options options;
+    CLI::App program("Deltascope shows, proves and rebuilds the weight deltas that RL trainers publish.", "deltascope");
+    describe(program, options);
+    const std::vector<CommandWords> words = wordsOf(program);
+    try {
+        program.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+    } catch (const CLI::CallForHelp&) {
+        const std::vector<CLI::App*> chosen = program.get_subcommands();
+        writeOut(chosen.empty() ? program.help() : chosen.front()->help());
+        return Success;
+    } catch (const CLI::CallForVersion&) {
+        writeOut("deltascope " DELTASCOPE_VERSION "\n");
+        return Success;
+    } catch (const CLI::ParseError& problem) {
+        std::string text = problem.what();
+        if (const std::optional<std::string> meant = meantWord(arguments, words))
+            text += "; did you mean " + *meant + "?";
+        const bool json = std::find(arguments.begin(), arguments.end(), "--json") != arguments.end();
+        options.json = json;
+        return Commands(options, Style {}, words).report(Error { Code::Usage, text, {}, {}, "deltascope COMMAND --help shows what it takes" });
+    }
+    using Choice = Style::ColorChoice;
+    const Choice choice = options.plain || options.color == "never" ? Choice::Never : options.color == "always" ? Choice::Always : Choice::Auto;
+    return Commands(options, Style::detect(choice, options.quiet), words).run(program.get_subcommands().front()->get_name());
+}
+
+} // namespace deltascope::cli

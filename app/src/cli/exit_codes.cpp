@@ -1,0 +1,62 @@
+#include "exit_codes.h"
+
+#include "deltascope/base/code.h"
+
+namespace deltascope::cli {
+
+Exit exitFor(std::string_view word) noexcept
+{
+    switch (parseCode(word).value_or(Code::Internal)) {
+    case Code::Usage:
+        return UsageError;
+    case Code::NotFound:
+    case Code::Layout:
+        return NotFound;
+    case Code::Auth:
+        return NotAuthorized;
+    case Code::Transient:
+    case Code::ListSuspect:
+        return Temporary;
+    case Code::Truncated:
+    case Code::Hostile:
+    case Code::Digest:
+    case Code::Noop:
+    case Code::AnchorDrift:
+    case Code::DuplicateName:
+    case Code::Rewritten:
+    case Code::Claim:
+        return VerificationFailed;
+    case Code::ChainGap:
+    case Code::BaseMissing:
+    case Code::BaseMismatch:
+    case Code::PartialAnchor:
+    case Code::Unfinished:
+    case Code::Publishing:
+    case Code::Unproven:
+        return ChainBroken;
+    case Code::Exists:
+    case Code::Fork:
+        return Conflict;
+    case Code::NoSpace:
+        return NoSpace;
+    case Code::Canceled:
+        return Stopped;
+    case Code::Io:
+    case Code::Unsupported:
+    case Code::Catalog:
+    case Code::Internal:
+        break;
+    }
+    return Failure;
+}
+
+Exit exitForVerdict(std::string_view result) noexcept
+{
+    if (result == "damaged")
+        return VerificationFailed;
+    if (result == "incomplete")
+        return ChainBroken;
+    return Success;
+}
+
+} // namespace deltascope::cli

@@ -1,0 +1,176 @@
+#include "text.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace deltascope::cli {
+
+namespace {
+
+    std::string shapeText(const std::vector<std::uint64_t>& shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
+
+    Paint paintOf(const std::string& verdict)
+    {
+        if (verdict == "damaged")
+            return Paint::Bad;
+        if (verdict == "incomplete")
+            return Paint::Warn;
+        return verdict == "verified" || verdict == "consistent" ? Paint::Good : Paint::Plain;
+    }
+
+    /// What a result word means, said once under the table.
+    const char* meaning(const std::string& verdict)
+    {
+        if (verdict == "verified")
+            return "every changed tensor has the digest that its publisher recorded";
+        if (verdict == "consistent")
+            return "structure, no-op test and anchors agree; the publisher recorded no digest";
+        if (verdict == "first_sight")
+            return "readable and unchanged since we first saw it; nothing from the publisher to compare with";
+        if (verdict == "unverified")
+            return "nothing was compared with anything that vouches for it";
+        if (verdict == "incomplete")
+            return "something that it builds on is missing or not finished";
+        return "bytes are not what they should be";
+    }
+
+}
+
+std::string problemText(const app::ProblemView& problem, const Style& style)
+{
+    std::string text = "  " + paint(style, Paint::Warn, problem.code) + "  ";
+    if (problem.step)
+        text += fmt::format("step {}: ", *problem.step);
+    text += safe(problem.text) + "\n";
+    if (!problem.where.empty())
+        text += paint(style, Paint::Dim, "      in " + safe(problem.where)) + "\n";
+    if (!problem.remedy.empty())
+        text += paint(style, Paint::Dim, "      " + safe(problem.remedy)) + "\n";
+    return text;
+}
+
+std::string stepText(const app::StepDetailView& detail, const Style& style)
+{
+    const app::StepView& step = detail.step;
+    std::string text = paint(style, Paint::Bold, fmt::format("step {}", step.step)) + fmt::format("  {}  {}  epoch {}\n", step.kind, step.state, step.epoch);
+    if (step.baseStep)
+        text += fmt::format("  builds on    step {}\n", *step.baseStep);
+    if (step.changedElements && step.totalElements)
+        text += fmt::format("  changed      {} of {} elements\n", countText(*step.changedElements), countText(*step.totalElements));
+    if (step.kind == "anchor" && step.changedVsPrevious)
+        text += fmt::format("  against the replay before it: {} elements differ\n", countText(*step.changedVsPrevious));
+    text += fmt::format("  published    {} ago, {}\n", ageText(step.publishedUs, nowUs()), bytesText(step.wireBytes));
+    if (step.restorable)
+        text += fmt::format("  to rebuild   {} in {} deltas{}\n", bytesText(step.restore.bytes), step.restore.deltas, step.proven ? "" : ", unproven");
+    else
+        text += "  " + paint(style, Paint::Bad, "cannot be rebuilt: " + safe(step.restore.reason)) + "\n";
+    for (const app::ObjectView& object : step.objects)
+        text += fmt::format("  object       {}  {}\n", safe(object.key), bytesText(object.sizeBytes));
+    for (const app::ProblemView& problem : step.problems)
+        text += problemText(problem, style);
+    text += paint(style, Paint::Dim, fmt::format("\n  {:>14}  {:>8}  {:<5} {}\n", "changed", "share", "dtype", "tensor"));
+    for (const app::TensorCountView& tensor : detail.tensors) {
+        const std::string changed = tensor.changedElements ? countText(*tensor.changedElements) : "?";
+        const std::string share = tensor.changedElements && tensor.totalElements > 0
+            ? percentText(static_cast<double>(*tensor.changedElements) / static_cast<double>(tensor.totalElements))
+            : "";
+        text += fmt::format("  {:>14}  {:>8}  {:<5} {} {}\n", changed, share, tensor.dtype, safe(tensor.name), paint(style, Paint::Dim, shapeText(tensor.shape)));
+    }
+    return text;
+}
+
+std::string listingText(const app::ListingView& listing, const Style& style)
+{
+    std::string text;
+    for (const app::ListingEntryView& entry : listing.objects) {
+        const std::string version = entry.step ? fmt::format("{} {}", entry.kind, *entry.step) : "";
+        text += fmt::format("{:>10}  {:>8}  {}  {}\n", bytesText(entry.object.sizeBytes), ageText(entry.object.modifiedUs, nowUs()),
+                            paint(style, Paint::Dim, fmt::format("{:<18}", version)), safe(entry.object.key));
+    }
+    return text;
+}
+
+std::string verifyText(const app::VerifyView& report, const Style& style)
+{
+    std::string text;
+    for (const app::StepVerdictView& step : report.steps) {
+        text += fmt::format("{:>6}  {}", step.step, paint(style, paintOf(step.result), fmt::format("{:<12}", step.result)));
+        if (step.digestsChecked > 0)
+            text += fmt::format("  {} publisher digests", step.digestsChecked);
+        if (!step.root.empty())
+            text += "  root " + step.root.substr(0, 16) + "…";
+        if (!step.problems.empty())
+            text += "  " + paint(style, Paint::Warn, step.problems.front().code);
+        text += "\n";
+    }
+    std::vector<app::ProblemView> problems = report.problems;
+    for (const app::StepVerdictView& step : report.steps)
+        problems.insert(problems.end(), step.problems.begin(), step.problems.end());
+    if (!problems.empty())
+        text += "\n" + paint(style, Paint::Bold, "Problems") + "\n";
+    for (const app::ProblemView& problem : problems)
+        text += problemText(problem, style);
+    text += fmt::format("\n{}: {} ({} steps, level {}, {})\n", paint(style, paintOf(report.result), report.result), meaning(report.result),
+                        report.steps.size(), report.level, durationText(report.seconds));
+    return text;
+}
+
+std::string digestText(const app::DigestView& digest, const Style& style)
+{
+    std::string text;
+    for (const app::TensorDigestView& tensor : digest.tensors)
+        text += fmt::format("{}  {} {} {}\n", tensor.xxh3, tensor.dtype, safe(tensor.name), paint(style, Paint::Dim, shapeText(tensor.shape)));
+    text += fmt::format("root         {}\nstrong root  {}\n", digest.root, digest.strongRoot);
+    return text;
+}
+
+std::string diffText(const app::DiffView& diff, const Style& style)
+{
+    if (diff.equal)
+        return fmt::format("A and B are bit-identical ({} tensors, {} compared in {}).\n", diff.tensorsTotal, bytesText(diff.bytesCompared), durationText(diff.seconds));
+    std::string text = fmt::format("{} of {} tensors differ, {} of {} elements", diff.tensorsDifferent, diff.tensorsTotal,
+                                   countText(diff.elementsDifferent), countText(diff.elementsTotal));
+    if (diff.elementsTouched)
+        text += fmt::format(" ({} touched on the way)", countText(*diff.elementsTouched));
+    text += "\n" + paint(style, Paint::Dim, fmt::format("\n{:>12} {:>12} {:>11} {:>8} {:>7}  {}\n", "different", "touched", "max |Δ|", "max ulp", "signs", "tensor"));
+    for (const app::TensorDiffView& tensor : diff.tensors)
+        text += fmt::format("{:>12} {:>12} {:>10.3g} {:>8} {:>7}  {}\n", countText(tensor.different), tensor.touched ? countText(*tensor.touched) : "–",
+                            tensor.maxAbs, tensor.maxUlp, tensor.signFlips, safe(tensor.name));
+    for (const app::TensorDiffView& tensor : diff.reshaped)
+        text += fmt::format("  {} is {} {} in A and {} {} in B\n", safe(tensor.name), tensor.dtypeA, shapeText(tensor.shapeA), tensor.dtypeB, shapeText(tensor.shapeB));
+    for (const std::string& name : diff.onlyInA)
+        text += "  only in A: " + safe(name) + "\n";
+    for (const std::string& name : diff.onlyInB)
+        text += "  only in B: " + safe(name) + "\n";
+    return text;
+}
+
+std::string materializeText(const app::MaterializeView& result, const Style& style)
+{
+    if (!result.committed)
+        return fmt::format("This part of step {} is written and read back ({}).\n", result.step, durationText(result.seconds));
+    std::string text = paint(style, Paint::Good, "✓") + fmt::format(" step {} → {}\n", result.step, safe(result.path));
+    text += fmt::format("  {} tensors, {}, read back and equal, {}\n", result.tensors, bytesText(result.bytes), durationText(result.seconds));
+    text += "  root " + result.root + "\n";
+    if (result.digestsChecked > 0)
+        text += fmt::format("  {} publisher digests matched on the way\n", result.digestsChecked);
+    if (result.resumedBytes > 0)
+        text += fmt::format("  {} were there from an earlier attempt\n", bytesText(result.resumedBytes));
+    if (!result.proven)
+        text += paint(style, Paint::Warn, "  unproven: the chain crosses a missing number\n");
+    if (std::find(result.sidecars.begin(), result.sidecars.end(), "config.json") == result.sidecars.end())
+        text += paint(style, Paint::Dim, "  the source holds no config.json; --base DIR carries config and tokenizer files over\n");
+    return text;
+}
+
+std::string doctorText(const app::DoctorView& report, const Style& style)
+{
+    std::string text;
+    for (const app::CheckView& check : report.checks) {
+        const std::string mark = check.ok ? paint(style, Paint::Good, "✓") : paint(style, check.essential ? Paint::Bad : Paint::Warn, check.essential ? "✕" : "!");
+        text += fmt::format("{} {:<16} {}\n", mark, check.name, safe(check.detail));
+    }
+    return text;
+}
+
+} // namespace deltascope::cli

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace deltascope::cli {
+
+/// How this process may write.
+struct Style {
+    bool color = false; ///< stdout takes colors
+    bool progress = false; ///< stderr is a terminal: one line that is rewritten
+    bool quiet = false;
+
+    enum class ColorChoice { Auto, Always, Never };
+    static Style detect(ColorChoice choice, bool quiet);
+};
+
+enum class Paint { Plain, Dim, Bold, Anchor, Delta, Warn, Bad, Good };
+
+/// `text` with terminal colors if the style has them.
+std::string paint(const Style& style, Paint paint, std::string_view text);
+
+/// Names and keys come from strangers: control, bidi and broken characters are shown, never sent to the terminal.
+std::string safe(std::string_view text);
+
+std::string bytesText(std::uint64_t bytes); ///< "187.4 kB", decimal units
+std::string countText(std::uint64_t count); ///< "92,352"
+std::string ageText(std::int64_t us, std::int64_t nowUs); ///< "7 s", "2 d"
+std::string percentText(double fraction); ///< "0.83 %"
+std::string durationText(double seconds);
+/// A bar of `width` cells, filled in eighths.
+std::string barText(double fraction, int width);
+std::int64_t nowUs();
+
+/// Writes all of `text`. A closed pipe ends the process silently, as users of pipes expect.
+void writeOut(std::string_view text);
+void writeErr(std::string_view text);
+
+} // namespace deltascope::cli

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "deltascope/app/view/operation_view.h"
+#include "deltascope/app/view/run_view.h"
+
+#include "terminal.h"
+
+#include <string>
+
+namespace deltascope::cli {
+
+// Views as text for people. Nothing is computed here but layout.
+
+/// The history, newest step first. `limit`: how many steps at most, 0 for all.
+std::string logText(const app::RunView& run, const Style& style, std::size_t limit);
+/// One step as `watch` prints it.
+std::string stepLine(const app::StepView& step, const Style& style);
+std::string stepText(const app::StepDetailView& detail, const Style& style);
+std::string listingText(const app::ListingView& listing, const Style& style);
+std::string verifyText(const app::VerifyView& report, const Style& style);
+std::string digestText(const app::DigestView& digest, const Style& style);
+std::string diffText(const app::DiffView& diff, const Style& style);
+std::string materializeText(const app::MaterializeView& result, const Style& style);
+std::string doctorText(const app::DoctorView& report, const Style& style);
+std::string problemText(const app::ProblemView& problem, const Style& style);
+
+} // namespace deltascope::cli

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "deltascope/app/service.h"
+#include "deltascope/engine/operations.h"
+
+namespace deltascope::app {
+
+/// Looks at this machine, our own folders and, if given, a source. Changes nothing.
+DoctorView examine(const Settings& settings, Workbench& bench, const std::optional<SourceRequest>& source, TaskContext& task);
+
+} // namespace deltascope::app

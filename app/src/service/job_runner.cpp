@@ -1,0 +1,199 @@
+#include "job_runner.h"
+
+#include <algorithm>
+#include <exception>
+#include <new>
+
+namespace deltascope::app {
+
+namespace {
+
+    constexpr auto Tick = std::chrono::milliseconds(100);
+    constexpr auto RateWindow = std::chrono::seconds(5);
+    constexpr double EtaAfterSeconds = 2;
+    constexpr std::size_t FinishedJobsKept = 200;
+
+    double seconds(std::chrono::steady_clock::duration duration) { return std::chrono::duration<double>(duration).count(); }
+
+}
+
+JobRunner::JobRunner(EventBus& bus, unsigned threads)
+    : m_bus(bus)
+{
+    for (unsigned i = 0; i < std::max(1U, threads); ++i)
+        m_threads.emplace_back([this](std::stop_token stop) { workerLoop(std::move(stop)); });
+    m_threads.emplace_back([this](std::stop_token stop) { tickerLoop(std::move(stop)); });
+}
+
+JobRunner::~JobRunner()
+{
+    std::vector<std::jthread> threads;
+    {
+        const std::lock_guard lock(m_mutex);
+        for (const auto& [id, job] : m_jobs)
+            job->task.requestStop();
+        threads.swap(m_threads);
+    }
+    for (std::jthread& thread : threads)
+        thread.request_stop();
+    m_queued.notify_all();
+}
+
+JobId JobRunner::start(std::string title, Life life, Work work)
+{
+    auto job = std::make_shared<Job>();
+    const std::lock_guard lock(m_mutex);
+    job->id = JobId { m_nextId++ };
+    job->title = std::move(title);
+    job->work = std::move(work);
+    m_jobs.emplace(job->id, job);
+    // Old results are of no use to anybody.
+    for (auto at = m_jobs.begin(); m_jobs.size() > FinishedJobsKept && at != m_jobs.end();)
+        at = at->second->state >= JobState::Done ? m_jobs.erase(at) : std::next(at);
+    if (life == Life::Long) {
+        m_threads.emplace_back([this, job] { runJob(job); });
+    } else {
+        m_queue.push_back(job);
+        m_queued.notify_one();
+    }
+    return job->id;
+}
+
+std::shared_ptr<JobRunner::Job> JobRunner::find(JobId id) const
+{
+    const std::lock_guard lock(m_mutex);
+    const auto at = m_jobs.find(id);
+    return at == m_jobs.end() ? nullptr : at->second;
+}
+
+void JobRunner::cancel(JobId id)
+{
+    if (const std::shared_ptr<Job> job = find(id))
+        job->task.requestStop();
+}
+
+void JobRunner::pause(JobId id)
+{
+    if (const std::shared_ptr<Job> job = find(id))
+        job->task.pause();
+}
+
+void JobRunner::resume(JobId id)
+{
+    if (const std::shared_ptr<Job> job = find(id))
+        job->task.resume();
+}
+
+std::vector<JobView> JobRunner::jobs() const
+{
+    const std::lock_guard lock(m_mutex);
+    std::vector<JobView> views;
+    for (const auto& [id, job] : m_jobs)
+        views.push_back(view(*job));
+    return views;
+}
+
+std::optional<JobView> JobRunner::job(JobId id) const
+{
+    const std::lock_guard lock(m_mutex);
+    const auto at = m_jobs.find(id);
+    return at == m_jobs.end() ? std::nullopt : std::optional(view(*at->second));
+}
+
+void JobRunner::workerLoop(std::stop_token stop)
+{
+    for (;;) {
+        std::shared_ptr<Job> job;
+        {
+            std::unique_lock lock(m_mutex);
+            if (!m_queued.wait(lock, stop, [this] { return !m_queue.empty(); }))
+                return;
+            job = std::move(m_queue.front());
+            m_queue.pop_front();
+        }
+        runJob(job);
+    }
+}
+
+void JobRunner::runJob(const std::shared_ptr<Job>& job)
+{
+    {
+        const std::lock_guard lock(m_mutex);
+        job->state = JobState::Running;
+        job->started = Clock::now();
+    }
+    Result<JobResult> outcome = fail(Code::Internal, "the job did not run");
+    try {
+        outcome = job->work(job->id, job->task);
+    } catch (const std::bad_alloc&) {
+        outcome = fail(Code::Internal, "out of memory");
+    } catch (const std::exception& problem) {
+        outcome = fail(Code::Internal, std::string("unexpected: ") + problem.what());
+    } catch (...) {
+        outcome = fail(Code::Internal, "unexpected failure");
+    }
+    {
+        const std::lock_guard lock(m_mutex);
+        job->ended = Clock::now();
+        job->state = outcome ? JobState::Done : outcome.error().code == Code::Canceled ? JobState::Canceled : JobState::Failed;
+        job->work = nullptr;
+    }
+    m_bus.publish(JobFinished { job->id, std::move(outcome) });
+}
+
+void JobRunner::tickerLoop(std::stop_token stop)
+{
+    while (!stop.stop_requested()) {
+        std::vector<JobView> running;
+        {
+            std::unique_lock lock(m_mutex);
+            m_tick.wait_for(lock, stop, Tick, [] { return false; });
+            for (const auto& [id, job] : m_jobs) {
+                if (job->state != JobState::Running)
+                    continue;
+                sample(*job);
+                running.push_back(view(*job));
+            }
+        }
+        for (JobView& job : running)
+            m_bus.publish(JobProgressed { std::move(job) });
+    }
+}
+
+void JobRunner::sample(Job& job)
+{
+    const Progress progress = job.task.progress();
+    const Clock::time_point now = Clock::now();
+    if (progress.phase != job.sampledPhase) {
+        job.sampledPhase = progress.phase;
+        job.samples.clear();
+    }
+    job.samples.emplace_back(now, progress.doneBytes);
+    while (now - job.samples.front().first > RateWindow)
+        job.samples.pop_front();
+}
+
+JobView JobRunner::view(const Job& job)
+{
+    JobView view;
+    view.id = job.id;
+    view.title = job.title;
+    view.state = job.state == JobState::Running && job.task.paused() ? JobState::Paused : job.state;
+    const Progress progress = job.task.progress();
+    view.phase = progress.phase;
+    view.doneBytes = progress.doneBytes;
+    view.totalBytes = progress.totalBytes;
+    if (job.state == JobState::Queued)
+        return view;
+    view.seconds = seconds((job.state == JobState::Running ? Clock::now() : job.ended) - job.started);
+    if (job.samples.size() < 2)
+        return view;
+    const double span = seconds(job.samples.back().first - job.samples.front().first);
+    if (span > 0)
+        view.bytesPerSecond = static_cast<double>(job.samples.back().second - job.samples.front().second) / span;
+    if (span >= EtaAfterSeconds && view.bytesPerSecond > 0 && view.totalBytes > view.doneBytes)
+        view.secondsLeft = static_cast<double>(view.totalBytes - view.doneBytes) / view.bytesPerSecond;
+    return view;
+}
+
+} // namespace deltascope::app

@@ -1,0 +1,71 @@
+#pragma once
+
+#include "deltascope/app/events.h"
+#include "deltascope/base/task.h"
+
+#include "event_queue.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace deltascope::app {
+
+/// Runs jobs on a fixed number of threads, long-lived ones on a thread of their own, and turns their progress into events ten
+/// times a second. Any thread. Destruction cancels and waits.
+class JobRunner {
+public:
+    using Work = std::function<Result<JobResult>(JobId, TaskContext&)>;
+    enum class Life : std::uint8_t { Short, Long };
+
+    JobRunner(EventBus& bus, unsigned threads);
+    ~JobRunner();
+
+    JobId start(std::string title, Life life, Work work);
+    void cancel(JobId id);
+    void pause(JobId id);
+    void resume(JobId id);
+    std::vector<JobView> jobs() const;
+    std::optional<JobView> job(JobId id) const;
+
+private:
+    using Clock = std::chrono::steady_clock;
+
+    struct Job {
+        JobId id {};
+        std::string title;
+        Work work;
+        TaskContext task;
+        JobState state = JobState::Queued;
+        Clock::time_point started {};
+        Clock::time_point ended {};
+        std::deque<std::pair<Clock::time_point, std::uint64_t>> samples; ///< of the last seconds, in one phase
+        std::string sampledPhase;
+    };
+
+    std::shared_ptr<Job> find(JobId id) const;
+    void workerLoop(std::stop_token stop);
+    void tickerLoop(std::stop_token stop);
+    void runJob(const std::shared_ptr<Job>& job);
+    static void sample(Job& job);
+    static JobView view(const Job& job);
+
+    EventBus& m_bus;
+    mutable std::mutex m_mutex;
+    std::condition_variable_any m_queued;
+    std::condition_variable_any m_tick;
+    std::deque<std::shared_ptr<Job>> m_queue;
+    std::map<JobId, std::shared_ptr<Job>> m_jobs;
+    std::uint64_t m_nextId = 1;
+    std::vector<std::jthread> m_threads;
+};
+
+} // namespace deltascope::app

@@ -1,0 +1,229 @@
+#include "deltascope/app/view/json.h"
+
+#include <nlohmann/json.hpp>
+
+namespace deltascope::app {
+
+namespace {
+
+    using nlohmann::ordered_json;
+
+    template <class T>
+    ordered_json orNull(const std::optional<T>& value)
+    {
+        return value ? ordered_json(*value) : ordered_json(nullptr);
+    }
+
+    std::string dump(const ordered_json& json)
+    {
+        return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+    }
+
+    ordered_json json(const ProblemView& problem)
+    {
+        return { { "code", problem.code }, { "step", orNull(problem.step) }, { "where", problem.where },
+                 { "text", problem.text }, { "remedy", problem.remedy } };
+    }
+
+    ordered_json json(const std::vector<ProblemView>& problems)
+    {
+        ordered_json list = ordered_json::array();
+        for (const ProblemView& problem : problems)
+            list.push_back(json(problem));
+        return list;
+    }
+
+    ordered_json json(const ObjectView& object)
+    {
+        return { { "key", object.key }, { "size", object.sizeBytes }, { "modified_at", object.modifiedUs } };
+    }
+
+    ordered_json json(const StepView& step)
+    {
+        ordered_json out;
+        out["epoch"] = step.epoch;
+        out["step"] = step.step;
+        out["kind"] = step.kind;
+        out["state"] = step.state;
+        if (step.state == "gap") {
+            out["last_step"] = step.lastMissing;
+            return out;
+        }
+        out["name"] = step.name;
+        out["base_step"] = orNull(step.baseStep);
+        out["changed_elems"] = orNull(step.changedElements);
+        out["changed_vs_prev_elems"] = orNull(step.changedVsPrevious);
+        out["total_elems"] = orNull(step.totalElements);
+        out["changed_frac"] = orNull(step.changedFraction);
+        out["claimed_elems"] = orNull(step.claimedElements);
+        out["wire_bytes"] = step.wireBytes;
+        out["published_at"] = step.publishedUs;
+        out["restorable"] = step.restorable;
+        out["proven"] = step.proven;
+        out["restore"] = { { "deltas", step.restore.deltas },
+                           { "bytes", step.restore.bytes },
+                           { "blocked_by", orNull(step.restore.blockedBy) },
+                           { "reason", step.restore.reason.empty() ? ordered_json(nullptr) : ordered_json(step.restore.reason) } };
+        ordered_json objects = ordered_json::array();
+        for (const ObjectView& object : step.objects)
+            objects.push_back(json(object));
+        out["objects"] = std::move(objects);
+        out["problems"] = json(step.problems);
+        return out;
+    }
+
+    ordered_json json(const TensorDiffView& tensor)
+    {
+        ordered_json out { { "name", tensor.name },
+                           { "dtype", tensor.dtypeA },
+                           { "shape", tensor.shapeA },
+                           { "elements", tensor.elements },
+                           { "elements_different", tensor.different },
+                           { "elements_touched", orNull(tensor.touched) },
+                           { "sign_flips", tensor.signFlips },
+                           { "nan_involved", tensor.nanInvolved },
+                           { "max_abs", tensor.maxAbs },
+                           { "max_ulp", tensor.maxUlp } };
+        return out;
+    }
+
+}
+
+std::string toJson(const RunView& view)
+{
+    ordered_json out;
+    out["source"] = view.source;
+    out["layout"] = view.layout;
+    out["run"] = view.run;
+    out["rev"] = view.revision;
+    out["base"] = view.base.empty() ? ordered_json(nullptr) : ordered_json(view.base);
+    out["latest"] = orNull(view.latest);
+    out["wire_bytes"] = view.wireBytes;
+    out["ignored_objects"] = view.ignoredObjects;
+    ordered_json epochs = ordered_json::array();
+    for (const EpochView& epoch : view.epochs) {
+        ordered_json steps = ordered_json::array();
+        for (const StepView& step : epoch.steps)
+            steps.push_back(json(step));
+        epochs.push_back({ { "epoch", epoch.epoch }, { "steps", std::move(steps) } });
+    }
+    out["epochs"] = std::move(epochs);
+    out["problems"] = json(view.problems);
+    return dump(out);
+}
+
+std::string stepToJson(const StepView& view) { return dump(json(view)); }
+
+std::string toJson(const StepDetailView& view)
+{
+    ordered_json out = json(view.step);
+    ordered_json tensors = ordered_json::array();
+    for (const TensorCountView& tensor : view.tensors)
+        tensors.push_back({ { "name", tensor.name },
+                            { "dtype", tensor.dtype },
+                            { "shape", tensor.shape },
+                            { "changed_elems", orNull(tensor.changedElements) },
+                            { "total_elems", tensor.totalElements } });
+    out["tensors"] = std::move(tensors);
+    return dump(out);
+}
+
+std::string toJson(const ListingView& view)
+{
+    ordered_json objects = ordered_json::array();
+    for (const ListingEntryView& entry : view.objects) {
+        ordered_json row = json(entry.object);
+        row["step"] = orNull(entry.step);
+        row["kind"] = entry.kind.empty() ? ordered_json(nullptr) : ordered_json(entry.kind);
+        objects.push_back(std::move(row));
+    }
+    return dump({ { "source", view.source },
+                  { "layout", view.layout.empty() ? ordered_json(nullptr) : ordered_json(view.layout) },
+                  { "objects", std::move(objects) } });
+}
+
+std::string toJson(const VerifyView& view)
+{
+    ordered_json steps = ordered_json::array();
+    for (const StepVerdictView& step : view.steps)
+        steps.push_back({ { "epoch", step.epoch },
+                          { "step", step.step },
+                          { "result", step.result },
+                          { "digests_checked", step.digestsChecked },
+                          { "root", step.root.empty() ? ordered_json(nullptr) : ordered_json(step.root) },
+                          { "problems", json(step.problems) } });
+    return dump({ { "source", view.source },
+                  { "level", view.level },
+                  { "result", view.result },
+                  { "steps", std::move(steps) },
+                  { "problems", json(view.problems) },
+                  { "seconds", view.seconds } });
+}
+
+std::string toJson(const DigestView& view)
+{
+    ordered_json tensors = ordered_json::array();
+    for (const TensorDigestView& tensor : view.tensors)
+        tensors.push_back({ { "name", tensor.name },
+                            { "dtype", tensor.dtype },
+                            { "shape", tensor.shape },
+                            { "xxh3_128", tensor.xxh3 },
+                            { "sha256", tensor.sha256 } });
+    return dump({ { "root", view.root }, { "strong_root", view.strongRoot }, { "tensors", std::move(tensors) } });
+}
+
+std::string toJson(const DiffView& view)
+{
+    ordered_json tensors = ordered_json::array();
+    for (const TensorDiffView& tensor : view.tensors)
+        tensors.push_back(json(tensor));
+    ordered_json reshaped = ordered_json::array();
+    for (const TensorDiffView& tensor : view.reshaped)
+        reshaped.push_back({ { "name", tensor.name },
+                             { "dtype_a", tensor.dtypeA },
+                             { "dtype_b", tensor.dtypeB },
+                             { "shape_a", tensor.shapeA },
+                             { "shape_b", tensor.shapeB } });
+    return dump({ { "equal", view.equal },
+                  { "tensors_total", view.tensorsTotal },
+                  { "tensors_different", view.tensorsDifferent },
+                  { "elements_total", view.elementsTotal },
+                  { "elements_different", view.elementsDifferent },
+                  { "elements_touched", orNull(view.elementsTouched) },
+                  { "bytes_compared", view.bytesCompared },
+                  { "only_in_a", view.onlyInA },
+                  { "only_in_b", view.onlyInB },
+                  { "tensors", std::move(tensors) },
+                  { "changed_dtype_or_shape", std::move(reshaped) },
+                  { "seconds", view.seconds } });
+}
+
+std::string toJson(const MaterializeView& view)
+{
+    return dump({ { "step", view.step },
+                  { "path", view.path },
+                  { "bytes", view.bytes },
+                  { "root", view.root.empty() ? ordered_json(nullptr) : ordered_json(view.root) },
+                  { "tensors", view.tensors },
+                  { "resumed_bytes", view.resumedBytes },
+                  { "digests_checked", view.digestsChecked },
+                  { "proven", view.proven },
+                  { "committed", view.committed },
+                  { "sidecars", view.sidecars },
+                  { "seconds", view.seconds } });
+}
+
+std::string toJson(const DoctorView& view)
+{
+    ordered_json checks = ordered_json::array();
+    for (const CheckView& check : view.checks)
+        checks.push_back({ { "name", check.name }, { "ok", check.ok }, { "essential", check.essential }, { "detail", check.detail } });
+    return dump({ { "ok", view.ok }, { "checks", std::move(checks) } });
+}
+
+std::string errorToJson(const ProblemView& problem)
+{
+    return dump({ { "error", json(problem) } });
+}
+
+} // namespace deltascope::app

@@ -1,0 +1,61 @@
+#include "make_views.h"
+
+namespace deltascope::app {
+
+namespace {
+
+    TensorDiffView diffRow(const TensorDiff& diff)
+    {
+        TensorDiffView row;
+        row.name = diff.name;
+        row.dtypeA = word(diff.a.dtype);
+        row.dtypeB = word(diff.b.dtype);
+        row.shapeA = diff.a.shape;
+        row.shapeB = diff.b.shape;
+        row.elements = diff.a.elements();
+        row.different = diff.different;
+        row.touched = diff.touched;
+        row.signFlips = diff.signFlips;
+        row.nanInvolved = diff.nanInvolved;
+        row.maxAbs = diff.maxAbs;
+        row.maxUlp = diff.maxUlp;
+        return row;
+    }
+
+}
+
+DigestView makeDigestView(const CheckpointDigest& digest)
+{
+    DigestView view;
+    view.root = toHex(digest.root.fast);
+    view.strongRoot = toHex(digest.root.strong);
+    for (const TensorDigest& tensor : digest.tensors)
+        view.tensors.push_back(TensorDigestView { tensor.tensor.name, std::string(word(tensor.tensor.dtype)), tensor.tensor.shape,
+                                                  tensor.xxh3, tensor.sha256 });
+    return view;
+}
+
+DiffView makeDiffView(const DiffReport& report)
+{
+    DiffView view;
+    view.equal = report.equal();
+    view.tensorsTotal = report.tensorsCompared;
+    view.tensorsDifferent = report.tensorsDifferent();
+    view.elementsTotal = report.elementsCompared;
+    view.elementsDifferent = report.elementsDifferent();
+    view.bytesCompared = report.bytesCompared;
+    view.onlyInA = report.onlyInA;
+    view.onlyInB = report.onlyInB;
+    if (report.touchedKnown)
+        view.elementsTouched = 0;
+    for (const TensorDiff& diff : report.tensors) {
+        view.tensors.push_back(diffRow(diff));
+        if (view.elementsTouched)
+            *view.elementsTouched += diff.touched.value_or(0);
+    }
+    for (const TensorDiff& diff : report.reshaped)
+        view.reshaped.push_back(diffRow(diff));
+    return view;
+}
+
+} // namespace deltascope::app

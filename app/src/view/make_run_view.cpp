@@ -1,0 +1,148 @@
+#include "make_views.h"
+
+#include <algorithm>
+#include <map>
+
+namespace deltascope::app {
+
+namespace {
+
+    std::vector<ProblemView> problemViews(const std::vector<Error>& problems)
+    {
+        std::vector<ProblemView> views;
+        views.reserve(problems.size());
+        for (const Error& problem : problems)
+            views.push_back(problemView(problem));
+        return views;
+    }
+
+    std::string runName(const std::string& uri)
+    {
+        const std::size_t end = uri.find_last_not_of('/');
+        const std::size_t slash = uri.rfind('/', end);
+        return uri.substr(slash + 1, end - slash);
+    }
+
+    StepView gapView(const Gap& gap)
+    {
+        StepView view;
+        view.epoch = gap.epoch;
+        view.step = gap.first;
+        view.lastMissing = gap.last;
+        view.kind = view.state = "gap";
+        view.restore.reason = "no object has this number";
+        return view;
+    }
+
+}
+
+StepView makeStepView(const Run& run, const Version& version)
+{
+    StepView view;
+    view.epoch = version.epoch;
+    view.step = version.step();
+    view.name = version.objects.name;
+    view.kind = word(version.kind);
+    view.state = word(version.state);
+    view.baseStep = version.baseStep;
+    view.totalElements = run.totalElementsOf(version);
+    if (version.kind == VersionKind::Anchor && version.summary) {
+        view.changedElements = version.summary->storedElements;
+        if (version.facts)
+            view.changedVsPrevious = version.facts->changedVsPrevious;
+    } else if (version.facts && !version.facts->damage) {
+        view.changedElements = view.changedVsPrevious = version.facts->changedElements;
+    }
+    if (view.changedVsPrevious && view.totalElements.value_or(0) > 0)
+        view.changedFraction = static_cast<double>(*view.changedVsPrevious) / static_cast<double>(*view.totalElements);
+    if (version.summary && version.summary->countsKnown)
+        view.claimedElements = version.summary->storedElements;
+    view.wireBytes = version.objects.wireBytes();
+    view.publishedUs = version.objects.publishedUs();
+    view.restorable = !version.obstacle;
+    view.proven = version.proven;
+    if (const Result<Plan> plan = planFor(run, version)) {
+        view.restore.deltas = plan->deltas();
+        view.restore.bytes = plan->readBytes;
+    } else {
+        view.restore.reason = plan.error().text;
+        if (version.obstacle && &run.versions[version.obstacleAt] != &version)
+            view.restore.blockedBy = run.versions[version.obstacleAt].step();
+    }
+    for (const ObjectInfo& object : version.objects.objects)
+        view.objects.push_back(ObjectView { object.key, object.sizeBytes, object.modifiedUs });
+    view.problems = problemViews(version.problems);
+    return view;
+}
+
+RunView makeRunView(const Run& run)
+{
+    RunView view;
+    view.source = run.store->uri();
+    view.layout = run.layout->word();
+    view.run = runName(view.source);
+    view.base = run.base ? run.base->store->uri() : std::string();
+    if (const Version* latest = run.latest(); latest && !latest->obstacle)
+        view.latest = latest->step();
+    view.problems = problemViews(run.problems);
+    view.ignoredObjects = run.ignoredObjects;
+    view.epochs.resize(static_cast<std::size_t>(run.epochs()));
+    for (int epoch = 0; epoch < run.epochs(); ++epoch)
+        view.epochs[static_cast<std::size_t>(epoch)].epoch = epoch;
+    for (const Version& version : run.versions) {
+        view.epochs[static_cast<std::size_t>(version.epoch)].steps.push_back(makeStepView(run, version));
+        view.wireBytes += version.objects.wireBytes();
+        const std::vector<ProblemView> problems = problemViews(version.problems);
+        const bool inherits = version.obstacle && &run.versions[version.obstacleAt] != &version; // the first of its problems
+        view.problems.insert(view.problems.end(), problems.begin() + (inherits ? 1 : 0), problems.end());
+    }
+    for (const Gap& gap : run.gaps)
+        view.epochs[static_cast<std::size_t>(gap.epoch)].steps.push_back(gapView(gap));
+    for (EpochView& epoch : view.epochs)
+        std::stable_sort(epoch.steps.begin(), epoch.steps.end(),
+                         [](const StepView& a, const StepView& b) { return a.step < b.step; });
+    return view;
+}
+
+StepDetailView makeStepDetailView(const Run& run, const Version& version, const std::vector<TensorInfo>& tensors,
+                                  const std::vector<TensorCount>& counts)
+{
+    StepDetailView view;
+    view.step = makeStepView(run, version);
+    std::map<std::string_view, std::uint64_t> changed;
+    for (const TensorCount& count : counts)
+        changed[count.name] = count.changed;
+    // An anchor on its own sets everything; otherwise a tensor that is not listed did not change.
+    const bool known = version.facts.has_value() && !version.facts->damage
+        && (version.kind != VersionKind::Anchor || version.facts->changedVsPrevious);
+    for (const TensorInfo& tensor : tensors) {
+        TensorCountView row;
+        row.name = tensor.name;
+        row.dtype = word(tensor.dtype);
+        row.shape = tensor.shape;
+        row.totalElements = tensor.elements();
+        if (const auto at = changed.find(tensor.name); known)
+            row.changedElements = at == changed.end() ? 0 : at->second;
+        else if (version.kind == VersionKind::Anchor)
+            row.changedElements = row.totalElements;
+        view.tensors.push_back(std::move(row));
+    }
+    return view;
+}
+
+VerifyView makeVerifyView(const Run& run, const VerifyReport& report)
+{
+    VerifyView view;
+    view.source = run.store->uri();
+    view.level = report.level;
+    view.result = word(report.verdict);
+    for (const StepVerdict& step : report.steps) {
+        const Version& version = run.versions[step.version];
+        view.steps.push_back(StepVerdictView { version.epoch, version.step(), std::string(word(step.verdict)), step.digestsChecked,
+                                               step.root, problemViews(step.problems) });
+    }
+    view.problems = problemViews(report.problems);
+    return view;
+}
+
+} // namespace deltascope::app

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace deltascope {
+
+/// What went wrong, as a stable word that users meet in every face of the program ("DS-CHAIN-GAP").
+/// The enumerators are not persisted; the words are, and never change their meaning.
+enum class Code : std::uint8_t {
+    Usage, ///< the request itself is wrong
+    NotFound, ///< source, version, object or file does not exist
+    Layout, ///< the objects do not form a known layout
+    Auth, ///< permission denied
+    Io, ///< the operating system or the store failed
+    NoSpace, ///< disk or quota is full
+    Exists, ///< the target is already there
+    Truncated, ///< an object is shorter or longer than its header promises
+    Hostile, ///< an object breaks the rules of its format
+    Digest, ///< bytes do not have the digest that was recorded for them
+    ChainGap, ///< a version that others build on is missing or lost
+    BaseMissing, ///< the chain starts at an external checkpoint that was not given
+    BaseMismatch, ///< the state before is not the one that the delta was written against
+    Noop, ///< a delta assigns bits that are already there although its writer never does
+    AnchorDrift, ///< an anchor and the replayed state before it differ more than deltas do
+    PartialAnchor, ///< a full object holds only some tensors of the model
+    DuplicateName, ///< one tensor name occurs in several objects of a version
+    Unfinished, ///< payload without the marker that ends a publication
+    Publishing, ///< a version is being written right now
+    Unproven, ///< the chain crosses a missing number and nothing proves that nothing was lost
+    Fork, ///< two incarnations of a trainer share the prefix
+    Rewritten, ///< an object changed after it was first seen
+    Claim, ///< a header states something that its own content contradicts
+    Unsupported, ///< understood but not readable by this build
+    ListSuspect, ///< a listing failed or shrank suddenly
+    Catalog, ///< the local catalog is unusable
+    Transient, ///< worth retrying
+    Canceled, ///< stopped on request; what exists can be resumed
+    Internal, ///< a defect of this program
+};
+
+/// "DS-CHAIN-GAP" and so on; a static string.
+std::string_view word(Code code) noexcept;
+
+/// The code with this word, or nothing.
+std::optional<Code> parseCode(std::string_view word) noexcept;
+
+/// What a user can usually do about it; a static string, one sentence.
+std::string_view remedy(Code code) noexcept;
+
+} // namespace deltascope

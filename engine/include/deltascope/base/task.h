@@ -1,0 +1,89 @@
+#pragma once
+
+#include "deltascope/base/result.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <string>
+
+namespace deltascope {
+
+/// How far a task has come. `total` is 0 while it is not known.
+struct Progress {
+    std::string phase;
+    std::uint64_t doneBytes = 0;
+    std::uint64_t totalBytes = 0;
+};
+
+/// Shared by whoever started a task and the threads that work on it: stop, pause and progress.
+/// All methods may be called from any thread. Workers call checkpoint() at least once per 16 MiB of work.
+class TaskContext {
+public:
+    TaskContext() = default;
+    TaskContext(const TaskContext&) = delete;
+    TaskContext& operator=(const TaskContext&) = delete;
+
+    /// Asks the workers to stop; they end with Code::Canceled.
+    void requestStop()
+    {
+        m_stop.store(true, std::memory_order_relaxed);
+        resume();
+    }
+    bool stopRequested() const noexcept { return m_stop.load(std::memory_order_relaxed); }
+
+    void pause()
+    {
+        const std::lock_guard lock(m_mutex);
+        m_paused.store(true, std::memory_order_relaxed);
+    }
+    void resume()
+    {
+        {
+            const std::lock_guard lock(m_mutex);
+            m_paused.store(false, std::memory_order_relaxed);
+        }
+        m_wake.notify_all();
+    }
+    bool paused() const noexcept { return m_paused.load(std::memory_order_relaxed); }
+
+    /// Blocks while paused. Errors: Canceled.
+    Result<void> checkpoint()
+    {
+        if (m_paused.load(std::memory_order_relaxed)) {
+            std::unique_lock lock(m_mutex);
+            m_wake.wait(lock, [this] { return !m_paused.load(std::memory_order_relaxed) || stopRequested(); });
+        }
+        if (stopRequested())
+            return fail(Code::Canceled, "stopped on request");
+        return {};
+    }
+
+    /// Starts a phase: `totalBytes` of work lie ahead.
+    void beginPhase(std::string phase, std::uint64_t totalBytes)
+    {
+        const std::lock_guard lock(m_mutex);
+        m_phase = std::move(phase);
+        m_total.store(totalBytes, std::memory_order_relaxed);
+        m_done.store(0, std::memory_order_relaxed);
+    }
+    void addDone(std::uint64_t bytes) noexcept { m_done.fetch_add(bytes, std::memory_order_relaxed); }
+
+    Progress progress() const
+    {
+        const std::lock_guard lock(m_mutex);
+        return Progress { m_phase, m_done.load(std::memory_order_relaxed), m_total.load(std::memory_order_relaxed) };
+    }
+
+private:
+    std::atomic<bool> m_stop = false;
+    std::atomic<bool> m_paused = false;
+    std::atomic<std::uint64_t> m_done = 0;
+    std::atomic<std::uint64_t> m_total = 0;
+    mutable std::mutex m_mutex;
+    std::condition_variable m_wake;
+    std::string m_phase;
+};
+
+} // namespace deltascope

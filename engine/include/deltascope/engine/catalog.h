@@ -1,0 +1,77 @@
+#pragma once
+
+#include "deltascope/engine/lineage.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace deltascope {
+
+/// Changed elements of one tensor in one version.
+struct TensorCount {
+    std::string name;
+    std::uint64_t changed = 0;
+};
+
+/// What was learned about sources, so that it is not read again: a cache in one SQLite file (WAL) that can be deleted at any
+/// time. A damaged file is moved aside and rebuilt. Never holds what cannot be recomputed; that is Records.
+/// Any thread; one call at a time.
+class Catalog {
+public:
+    virtual ~Catalog() = default;
+
+    /// `path`: the file; its folder exists. Errors: Catalog (cannot be opened nor rebuilt).
+    static Result<std::unique_ptr<Catalog>> open(const std::string& path);
+
+    struct KnownVersion {
+        std::string identity;
+        VersionSummary summary;
+    };
+    /// By version name. `source` is the store's URI plus the layout word.
+    virtual Result<std::map<std::string, KnownVersion>> summaries(const std::string& source) = 0;
+    virtual Result<void> putSummaries(const std::string& source,
+                                      const std::vector<std::pair<std::string, KnownVersion>>& versions) = 0;
+
+    struct KnownFacts {
+        std::string chain; ///< digest over the identities of everything that the facts depend on
+        VersionFacts facts;
+    };
+    virtual Result<std::map<std::string, KnownFacts>> facts(const std::string& source) = 0;
+    virtual Result<void> putFacts(const std::string& source, const std::string& version, const KnownFacts& facts,
+                                  const std::vector<TensorCount>& counts) = 0;
+    /// Per-tensor counts of a version, empty if they are not known.
+    virtual Result<std::vector<TensorCount>> counts(const std::string& source, const std::string& version,
+                                                    const std::string& chain) = 0;
+
+    /// The layout that was found in a source, if `probe` (identity of its first objects) is unchanged.
+    virtual Result<std::optional<std::string>> layoutOf(const std::string& source, const std::string& probe) = 0;
+    virtual Result<void> putLayout(const std::string& source, const std::string& probe, const std::string& layout) = 0;
+
+    /// Errors: Catalog (the file is damaged).
+    virtual Result<void> check() = 0;
+};
+
+/// What we saw first and must not forget: digests of whole objects at first sight. Not a cache: written with
+/// synchronous=FULL, never updated silently.
+class Records {
+public:
+    virtual ~Records() = default;
+    static Result<std::unique_ptr<Records>> open(const std::string& path);
+
+    struct Sight {
+        std::string identity;
+        std::uint64_t sizeBytes = 0;
+        std::string xxh3; ///< lower-case hex over the object's bytes
+        std::int64_t seenUs = 0;
+    };
+    /// Every sight of an object, oldest first.
+    virtual Result<std::vector<Sight>> sights(const std::string& source, const std::string& key) = 0;
+    virtual Result<void> add(const std::string& source, const std::string& key, const Sight& sight) = 0;
+};
+
+} // namespace deltascope

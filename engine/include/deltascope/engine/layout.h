@@ -1,0 +1,122 @@
+#pragma once
+
+#include "deltascope/engine/object_store.h"
+#include "deltascope/engine/patch.h"
+#include "deltascope/engine/tensor.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace deltascope {
+
+/// The objects of one version, grouped by their names alone.
+struct VersionObjects {
+    std::int64_t step = 0;
+    std::string name; ///< the file or folder that stands for the version, relative to the source: "deltas/step_000007.safetensors"
+    std::vector<ObjectInfo> objects; ///< in byte order of keys
+    /// Objects of the same step that a newer one replaces, and the like; empty if there is nothing to say.
+    std::vector<Error> notes;
+
+    std::uint64_t wireBytes() const noexcept;
+    std::int64_t publishedUs() const noexcept; ///< the newest of the objects
+    std::string identity() const; ///< joins keys and identities: equal text, equal version
+};
+
+enum class DigestAlgorithm : std::uint8_t { None, Xxh3_128, Blake3, Adler32 };
+std::string_view word(DigestAlgorithm algorithm) noexcept;
+
+/// A stretch of one object.
+struct Extent {
+    std::uint32_t object = 0; ///< index into VersionObjects::objects
+    std::uint64_t begin = 0;
+    std::uint64_t bytes = 0;
+};
+
+/// One tensor that a version holds or changes.
+struct TensorEntry {
+    std::string name;
+    /// Known in full versions; in a delta only where the layout says it.
+    std::optional<TensorInfo> info;
+    /// Elements that the header says are stored (a full tensor: all). Nothing where the header does not carry it.
+    std::optional<std::uint64_t> storedElements;
+    /// The publisher's digest of the tensor's complete new bytes; lower-case hex, empty if none.
+    std::string digest;
+    /// What a stream is made from; the meaning belongs to the layout (TRL: indices, values).
+    std::vector<Extent> extents;
+    std::uint8_t encoding = 0; ///< the layout's own
+};
+
+/// What the headers of one version say. Entries are sorted by name, names unique.
+struct VersionIndex {
+    bool full = false; ///< holds complete tensors (perhaps not all of the model)
+    std::optional<std::int64_t> declaredBase; ///< the version it was written against, where the layout says so
+    std::string encoding; ///< "raw", "xor", …; empty for full versions
+    DigestAlgorithm digests = DigestAlgorithm::None;
+    std::vector<TensorEntry> tensors;
+    std::vector<Error> notes; ///< contradictions that do not make the version unusable
+
+    const TensorEntry* find(std::string_view name) const noexcept;
+    std::uint64_t storedElements() const noexcept; ///< sum over entries; 0 for unknown ones
+    bool countsKnown() const noexcept;
+};
+
+struct StreamOptions {
+    std::uint64_t bufferBytes = 64 * 1024; ///< for each input of the stream
+};
+
+/// A byte layout that some trainer writes: finds versions by name, reads their headers, turns payload into patches.
+/// Foreign bytes end here. Immutable; all methods from any thread. Adding one: docs/architecture.md, "A new layout".
+class Layout {
+public:
+    virtual ~Layout() = default;
+    /// The stable word: "trl-v2".
+    virtual std::string_view word() const noexcept = 0;
+
+    /// Whether the source has this layout. Looks at names first and reads at most a few headers.
+    /// Errors are those of the store; a broken object is no error here.
+    virtual Result<bool> recognizes(const ObjectStore& store, const std::vector<ObjectInfo>& listing,
+                                    TaskContext& task) const = 0;
+
+    /// Versions by name, ascending by step. Objects that belong to none are left out.
+    virtual std::vector<VersionObjects> group(const std::vector<ObjectInfo>& listing) const = 0;
+
+    /// Reads headers and small manifests, never payload.
+    /// Errors: Truncated, Hostile, Unfinished (marker missing), DuplicateName, Unsupported, and those of the store.
+    virtual Result<VersionIndex> index(const ObjectStore& store, const VersionObjects& version, TaskContext& task) const = 0;
+
+    /// Opens the patch of one entry. `target`: dtype and shape of the tensor in the state before (or in the entry itself for
+    /// full tensors). Errors: BaseMismatch (entry does not fit the target), Unsupported, Hostile.
+    virtual Result<std::unique_ptr<PatchStream>> open(const ObjectStore& store, const VersionObjects& version,
+                                                      const VersionIndex& index, const TensorEntry& entry,
+                                                      const TensorInfo& target, const StreamOptions& options) const = 0;
+
+    /// Whether each version stands alone (plain checkpoints), so that a missing number is no gap.
+    virtual bool standAlone() const noexcept { return false; }
+    /// Whether the chain starts at a checkpoint outside of the source, which is then version 0.
+    virtual bool needsExternalBase() const noexcept { return false; }
+    /// Streams of this layout hold a decompressor each; fewer of them are opened at a time.
+    virtual bool streamsAreHeavy() const noexcept { return false; }
+};
+
+/// The layouts that this build reads, in the order of detection. A value; copying is cheap.
+class LayoutRegistry {
+public:
+    void add(std::shared_ptr<const Layout> layout) { m_layouts.push_back(std::move(layout)); }
+    const std::vector<std::shared_ptr<const Layout>>& all() const noexcept { return m_layouts; }
+    std::shared_ptr<const Layout> find(std::string_view word) const noexcept;
+    /// The first layout that recognizes the source. Errors: Layout (with what was looked for), those of the store.
+    Result<std::shared_ptr<const Layout>> detect(const ObjectStore& store, const std::vector<ObjectInfo>& listing,
+                                                 TaskContext& task) const;
+
+private:
+    std::vector<std::shared_ptr<const Layout>> m_layouts;
+};
+
+/// Every layout of the engine.
+LayoutRegistry builtinLayouts();
+
+} // namespace deltascope

@@ -1,0 +1,162 @@
+#pragma once
+
+#include "deltascope/engine/hash_tree.h"
+#include "deltascope/engine/layout.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace deltascope {
+
+enum class VersionKind : std::uint8_t { Anchor, PartialAnchor, Delta };
+std::string_view word(VersionKind kind) noexcept; ///< "anchor", "partial_anchor", "delta"
+
+enum class VersionState : std::uint8_t {
+    Complete,
+    Publishing, ///< objects seen, not whole yet; not used
+    Broken, ///< unreadable, or proven to be damaged
+    Noop, ///< published without any change
+};
+std::string_view word(VersionState state) noexcept;
+
+/// What the headers of a version say, small enough to keep for every step of a long run.
+struct VersionSummary {
+    bool full = false;
+    std::optional<std::int64_t> declaredBase;
+    std::string encoding;
+    DigestAlgorithm digests = DigestAlgorithm::None;
+    std::uint32_t tensors = 0; ///< tensors that it holds or changes
+    std::uint64_t storedElements = 0;
+    bool countsKnown = false; ///< storedElements is meaningful
+    Digest128 nameSet {}; ///< over names (and dtype and shape of full tensors): equal sets, equal digest
+    std::vector<Error> notes;
+
+    static VersionSummary of(const VersionIndex& index);
+};
+
+/// What replaying a version showed. Exact; never taken from header claims.
+struct VersionFacts {
+    std::uint64_t changedElements = 0; ///< elements whose bits differ from the base; for an anchor all of them
+    /// For an anchor: elements that differ from the replayed state before it.
+    std::optional<std::uint64_t> changedVsPrevious;
+    std::uint64_t assigned = 0; ///< elements (or bytes) that the payload names
+    /// Of these, how many had those bits already; NaN elements are left out, float-comparing writers always send them.
+    std::uint64_t noops = 0;
+    std::uint32_t digestsChecked = 0; ///< publisher digests compared with the rebuilt tensors
+    std::uint32_t digestsFailed = 0;
+    std::string firstFailedTensor;
+    std::string expectedDigest; ///< of firstFailedTensor
+    std::string actualDigest;
+    std::optional<Error> damage; ///< the payload could not be replayed
+};
+
+/// One node of the lineage. Identified by the identities of its objects; the step number is a label.
+struct Version {
+    int epoch = 0;
+    VersionObjects objects;
+    VersionKind kind = VersionKind::Delta;
+    VersionState state = VersionState::Complete;
+    std::optional<VersionSummary> summary; ///< nothing where the headers cannot be read
+    std::optional<Error> failure; ///< why the headers cannot be read
+    bool beingWritten = false; ///< not whole yet, and touched recently
+    std::optional<VersionFacts> facts; ///< nothing until the version was replayed
+    std::optional<std::int64_t> baseStep; ///< null for an anchor
+    std::optional<std::size_t> base; ///< index in Run::versions; nothing for anchors, external bases and missing ones
+    bool onExternalBase = false;
+    bool acrossGap = false; ///< a number between base and this one is missing
+    bool proven = true; ///< false behind a gap that nothing disproves, until the next complete anchor
+    /// Why it cannot be rebuilt, for a reason of its own or of something that it builds on; nothing if it can.
+    std::optional<Error> obstacle;
+    std::size_t obstacleAt = 0; ///< index in Run::versions of the version whose own reason the obstacle is
+    bool lossProven = false; ///< the no-op test alone speaks against it
+    std::vector<Error> problems; ///< all that is worth knowing about this version, the obstacle included
+
+    std::int64_t step() const noexcept { return objects.step; }
+    bool isFull() const noexcept { return kind != VersionKind::Delta; }
+};
+
+/// Why a version whose publisher's digests fail cannot be used. Digests that fail right on an external base, and most of them,
+/// speak against the base (BaseMismatch), others against delta, state or record (Digest).
+Error digestFailure(const VersionFacts& facts, const VersionObjects& version, bool onExternalBase);
+
+/// Missing numbers between two versions of an epoch.
+struct Gap {
+    int epoch = 0;
+    std::int64_t first = 0;
+    std::int64_t last = 0;
+};
+
+/// A checkpoint outside of the source that a chain starts from.
+struct ExternalBase {
+    std::shared_ptr<const ObjectStore> store;
+    std::shared_ptr<const Layout> layout;
+    VersionObjects objects;
+    VersionSummary summary;
+    std::uint64_t elements = 0;
+};
+
+/// One stream of versions in a source, as far as names, headers and known facts tell. A value without behavior.
+struct Run {
+    std::shared_ptr<const ObjectStore> store;
+    std::shared_ptr<const Layout> layout;
+    std::optional<ExternalBase> base;
+    std::vector<Version> versions; ///< by epoch, then step
+    std::vector<Gap> gaps;
+    std::vector<Error> problems; ///< that concern no single version
+    std::uint64_t ignoredObjects = 0; ///< listed, but of no version
+    /// Elements of the whole model per epoch; nothing while no complete state is known.
+    std::vector<std::optional<std::uint64_t>> totalElements;
+
+    int epochs() const noexcept { return static_cast<int>(totalElements.size()); }
+    /// Elements of the whole model behind this version.
+    std::optional<std::uint64_t> totalElementsOf(const Version& version) const noexcept;
+    /// The version with this step; without an epoch the newest one that has it.
+    const Version* find(std::int64_t step, std::optional<int> epoch = {}) const noexcept;
+    const Version* latest() const noexcept; ///< newest restorable version of the newest epoch, else its newest version
+};
+
+/// Splits versions into incarnations of the trainer by publication time. Returns the epoch of each, 0 = oldest.
+/// `versions` are ascending by step. Only a suffix that is older as a whole than everything below it counts as the tail of an
+/// earlier run: copies that scramble times do not create epochs (docs/decisions/0005).
+std::vector<int> splitEpochs(const std::vector<VersionObjects>& versions);
+
+/// A version with what its headers said, or why they could not be read.
+struct IndexedObjects {
+    VersionObjects objects;
+    std::optional<VersionSummary> summary;
+    std::optional<Error> failure;
+};
+
+/// Links versions, finds kinds, gaps and epochs. `versions` ascend by step; `nowUs` decides whether an unfinished object is
+/// still being written.
+Run buildLineage(std::shared_ptr<const ObjectStore> store, std::shared_ptr<const Layout> layout,
+                 std::optional<ExternalBase> base, std::vector<IndexedObjects> versions, std::int64_t nowUs);
+
+/// Share of assignments that set bits which were there already, as this run's writer does by itself on an unbroken chain:
+/// the lower median over deltas with facts that stand behind no gap; 0 if there are none.
+double usualNoopRate(const Run& run);
+/// Whether `version` has so many of them that it was not written against the state before it. Needs facts.
+bool provesLoss(const Version& version, double usualRate) noexcept;
+
+/// Recomputes state, obstacle and problems of every version from its facts and links. Called by buildLineage and again
+/// whenever facts arrive.
+void assess(Run& run);
+
+/// What rebuilds a version: the newest complete state at or below it, then patches in order.
+struct Plan {
+    std::vector<std::size_t> links; ///< indices in Run::versions, oldest first; the first is full unless external
+    bool fromExternalBase = false;
+    std::uint64_t readBytes = 0; ///< objects that have to be read
+    bool acrossGap = false;
+
+    std::size_t deltas() const noexcept { return links.empty() ? 0 : links.size() - (fromExternalBase ? 0 : 1); }
+};
+
+/// Errors: the obstacle of the version or of what it builds on, naming object, step and remedy. With `acrossGap` a gap whose
+/// loss is proven by the no-op test alone is no obstacle.
+Result<Plan> planFor(const Run& run, const Version& version, bool acrossGap = false);
+
+} // namespace deltascope

@@ -1,0 +1,179 @@
+#pragma once
+
+#include "deltascope/base/task.h"
+#include "deltascope/engine/catalog.h"
+#include "deltascope/engine/file_system.h"
+#include "deltascope/engine/lineage.h"
+#include "deltascope/engine/replay.h"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+// The operations of the engine. Each takes values, returns values, and holds no state between calls.
+
+namespace deltascope {
+
+/// What operations may use. The pointed-to objects outlive every call.
+struct Workbench {
+    LayoutRegistry layouts;
+    Catalog* catalog = nullptr; ///< null: work without one
+    Records* records = nullptr; ///< null: nothing is remembered as first sight
+    FileSystem* disk = nullptr;
+    unsigned threads = 2;
+    std::string scratchFolder;
+    std::function<std::int64_t()> nowUs; ///< microseconds since 1970
+};
+
+// --- open ------------------------------------------------------------------------------------------------------------
+
+struct OpenOptions {
+    std::shared_ptr<ObjectStore> base; ///< folder of the external base checkpoint; null if none was given
+    std::string layout; ///< force a layout by its word; empty: detect
+};
+
+/// Lists a source, detects its layout, reads the headers that the catalog does not know, links the versions and adds known
+/// facts. Reads no payload. Errors: Layout, NotFound, those of the store.
+Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const OpenOptions& options, TaskContext& task);
+
+/// One safetensors file as a state of its own. Errors: those of SafetensorsHeader::read.
+Result<Chain> openSingleFile(Workbench& bench, std::shared_ptr<const ObjectStore> store, const std::string& key);
+
+/// The key under which a run is kept in catalog and records.
+std::string catalogKey(const Run& run);
+/// Digests over the identities of everything that the facts of each version depend on, by index in Run::versions.
+std::vector<std::string> chainKeys(const Run& run);
+
+// --- analyze ---------------------------------------------------------------------------------------------------------
+
+/// Called after each analyzed stretch with the run as it is now known.
+using RunObserver = std::function<void(const Run&)>;
+
+struct AnalyzeOptions {
+    bool again = false; ///< replay even what the catalog knows
+    std::optional<std::pair<std::size_t, std::size_t>> range; ///< first and last index in Run::versions; nothing: all
+};
+
+/// Replays what has no facts yet and fills them in: exact changed counts, no-ops, publisher digests, anchors against the
+/// replayed state. Damage becomes a fact, not an error. Ends with assess(). Errors: Canceled, and those of the store that are
+/// worth a retry.
+Result<void> analyzeRun(Workbench& bench, Run& run, const AnalyzeOptions& options, TaskContext& task);
+
+/// Decides whether no-ops that a replay has met prove that `version` misses something, by analyzing its epoch. Errors: the
+/// obstacle of the version (ChainGap).
+Result<void> judgeChain(Workbench& bench, const Run& run, const Version& version, TaskContext& task);
+
+// --- digest ----------------------------------------------------------------------------------------------------------
+
+struct TensorDigest {
+    TensorInfo tensor;
+    std::string xxh3;
+    std::string sha256;
+};
+struct CheckpointDigest {
+    std::vector<TensorDigest> tensors; ///< by name
+    CheckpointRoot root;
+    bool noopsSeen = false; ///< a delta on the way assigned bits that were there: judgeChain() says what it means
+};
+/// Replays the chain and hashes its last state. Errors: Digest (a publisher's digest fails on the way), those of the replay.
+Result<CheckpointDigest> digestState(Workbench& bench, const Chain& chain, TaskContext& task);
+
+// --- verify ----------------------------------------------------------------------------------------------------------
+
+/// Ordered from best to worst; a run is as good as its worst step.
+enum class Verdict : std::uint8_t {
+    Verified, ///< digests of the publisher match
+    Consistent, ///< structure, no-op invariant and anchors agree
+    FirstSight, ///< only our own record vouches for it
+    Unverified, ///< nothing was compared with anything
+    Incomplete, ///< something that it builds on is missing
+    Damaged,
+};
+std::string_view word(Verdict verdict) noexcept;
+
+struct StepVerdict {
+    std::size_t version = 0; ///< index in Run::versions
+    Verdict verdict = Verdict::Unverified;
+    std::uint32_t digestsChecked = 0; ///< of this step's own tensors
+    std::string root; ///< strong DSM1 root of the state, hex; at level 4, for anchors and the last step of the range
+    std::vector<Error> problems;
+};
+struct VerifyReport {
+    int level = 0;
+    Verdict verdict = Verdict::Unverified;
+    std::vector<StepVerdict> steps;
+    std::vector<Error> problems; ///< of the run
+};
+struct VerifyOptions {
+    int level = 2; ///< 0 listing, 1 headers, 2 all bytes, 3 replay, 4 replay, anchors and roots (docs/formats/dsm1.md)
+    std::optional<std::pair<std::size_t, std::size_t>> range;
+};
+Result<VerifyReport> verifyRun(Workbench& bench, Run& run, const VerifyOptions& options, TaskContext& task);
+
+// --- diff ------------------------------------------------------------------------------------------------------------
+
+struct TensorDiff {
+    std::string name;
+    TensorInfo a, b;
+    std::uint64_t different = 0; ///< elements whose bits differ
+    /// Elements that some delta between A and B changed, also those that came back; where B builds on A.
+    std::optional<std::uint64_t> touched;
+    std::uint64_t signFlips = 0;
+    std::uint64_t nanInvolved = 0; ///< differing elements where a side is NaN; they count in neither maximum
+    double maxAbs = 0; ///< over differing elements with finite values
+    std::uint64_t maxUlp = 0; ///< distance of ordered bit patterns; floating types
+};
+struct DiffReport {
+    std::uint64_t tensorsCompared = 0;
+    std::uint64_t elementsCompared = 0;
+    std::vector<TensorDiff> tensors; ///< those that differ in bits or were touched, by name
+    std::vector<TensorDiff> reshaped; ///< dtype or shape differ; not compared
+    std::vector<std::string> onlyInA, onlyInB;
+    std::uint64_t bytesCompared = 0;
+    bool touchedKnown = false; ///< of every tensor
+    bool noopsSeen = false; ///< as in CheckpointDigest
+
+    std::uint64_t tensorsDifferent() const noexcept;
+    std::uint64_t elementsDifferent() const noexcept;
+    bool equal() const noexcept
+    {
+        return tensorsDifferent() == 0 && reshaped.empty() && onlyInA.empty() && onlyInB.empty();
+    }
+};
+/// `aLinkInB`: the link of `b` whose state is A, if B builds on A; then touched elements are counted as well.
+Result<DiffReport> diffStates(Workbench& bench, const Chain& a, const Chain& b, std::optional<std::size_t> aLinkInB,
+                              TaskContext& task);
+
+// --- materialize -----------------------------------------------------------------------------------------------------
+
+struct MaterializeOptions {
+    std::string destination;
+    std::uint64_t shardBytes = 0; ///< 0: shards as in the anchor
+    bool readBackFromDisk = false; ///< drop the page cache before the written bytes are hashed again
+    std::shared_ptr<const ObjectStore> sidecars; ///< folder with config and tokenizer files; null: only what the source has
+    /// One of `parts` processes that share a rebuild: writes the files whose index mod parts is `part`, renames nothing.
+    std::uint32_t part = 0;
+    std::uint32_t parts = 1;
+    bool commit = false; ///< checks that all parts are there and finishes
+    bool acrossGap = false; ///< do not refuse what only the no-op test speaks against
+    std::string toolVersion; ///< for the provenance file
+};
+struct MaterializeReport {
+    std::string path;
+    std::uint64_t bytes = 0;
+    std::string root; ///< DSM1 fast root, hex
+    std::uint64_t tensors = 0;
+    std::uint64_t resumedBytes = 0; ///< found from an earlier attempt and verified
+    std::uint32_t digestsChecked = 0;
+    bool committed = false; ///< false for one part of a shared rebuild
+    std::vector<std::string> sidecars;
+};
+/// Rebuilds a version as an ordinary Hugging Face checkpoint. Nothing appears under the final name unless all of it was
+/// written, read back and compared. Errors: Exists, NoSpace, Digest, BaseMismatch, ChainGap, Canceled (resumable), Io.
+Result<MaterializeReport> materialize(Workbench& bench, const Run& run, const Version& version, const Plan& plan,
+                                      const MaterializeOptions& options, TaskContext& task);
+
+} // namespace deltascope

@@ -1,0 +1,88 @@
+#pragma once
+
+#include "deltascope/base/task.h"
+#include "deltascope/engine/lineage.h"
+#include "deltascope/engine/patch.h"
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace deltascope {
+
+/// A version with its whole index in memory, ready to be streamed.
+struct OpenVersion {
+    std::shared_ptr<const ObjectStore> store;
+    std::shared_ptr<const Layout> layout;
+    VersionObjects objects;
+    VersionIndex index;
+};
+
+/// Versions in the order in which they are applied. The first one is full. Immutable and shared between threads.
+class Chain {
+public:
+    /// Reads the indices of every link. Errors: those of Layout::index, with the step.
+    static Result<Chain> open(const Run& run, const Plan& plan, TaskContext& task);
+    /// One full version on its own.
+    static Chain ofOne(OpenVersion version);
+
+    const std::vector<std::shared_ptr<const OpenVersion>>& links() const noexcept { return m_links; }
+    /// Name, dtype and shape of every tensor of the state behind the last link, by name.
+    const std::vector<TensorInfo>& tensors() const noexcept { return m_tensors; }
+    std::uint64_t stateBytes() const noexcept;
+    /// Index of the link in Run::versions; nothing for an external base.
+    std::optional<std::size_t> versionOf(std::size_t link) const noexcept { return m_versions[link]; }
+    const TensorInfo* find(std::string_view name) const noexcept;
+    /// Whether the first link is a checkpoint outside of the source.
+    bool onExternalBase() const noexcept { return m_links.size() > 1 && !m_versions.front(); }
+
+private:
+    Result<void> collectTensors();
+
+    std::vector<std::shared_ptr<const OpenVersion>> m_links;
+    std::vector<std::optional<std::size_t>> m_versions;
+    std::vector<TensorInfo> m_tensors;
+};
+
+/// Told about each block after each link that touches the tensor. `state` is the block behind the link.
+/// Called on the thread that drives the replay, in the order of blocks within a link.
+class ReplayObserver {
+public:
+    virtual ~ReplayObserver() = default;
+    virtual void onBlock(std::size_t link, std::uint64_t begin, ByteSpan state, const PatchCounts& counts) = 0;
+};
+
+struct ReplayOptions {
+    std::string scratchFolder; ///< for the rare tensor with more patches than streams may be open; empty: the system's own
+    ReplayObserver* observer = nullptr; ///< then every link is replayed, else only from the last full one on
+    std::uint64_t begin = 0; ///< bytes of the tensor to produce, multiples of the leaf and block size, or its end
+    std::uint64_t end = UINT64_MAX;
+};
+
+/// Walks one tensor block by block: base, then each patch that touches it (architecture 5). Memory: a block plus the buffers of
+/// the open streams, independent of the tensor's size. One thread per object.
+class TensorReplay {
+public:
+    /// Errors: BaseMismatch (a patch names a tensor that no state before it holds, or does not fit it), those of Layout::open.
+    static Result<TensorReplay> open(const Chain& chain, const TensorInfo& tensor, ReplayOptions options, TaskContext& task);
+    TensorReplay(TensorReplay&&) noexcept;
+    TensorReplay& operator=(TensorReplay&&) noexcept;
+    ~TensorReplay();
+
+    /// The next block of the final state; empty behind the last one. Valid until the next call. Errors carry the step.
+    Result<ByteSpan> next(TaskContext& task);
+
+private:
+    struct State;
+    explicit TensorReplay(std::unique_ptr<State> state);
+    std::unique_ptr<State> m_state;
+};
+
+/// Runs `work` for 0…count-1 on `threads` threads; the first error stops the rest and is returned.
+/// `work` must be safe to call from several threads.
+Result<void> forEachParallel(unsigned threads, std::size_t count, TaskContext& task,
+                             const std::function<Result<void>(std::size_t)>& work);
+
+} // namespace deltascope

@@ -1,0 +1,53 @@
+#pragma once
+
+#include "deltascope/engine/object_store.h"
+#include "deltascope/engine/tensor.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace deltascope {
+
+/// Where one tensor lies in a safetensors file. `begin` counts from the start of the file, not of the data section.
+struct StoredTensor {
+    TensorInfo info;
+    std::uint64_t begin = 0;
+    std::uint64_t bytes = 0;
+};
+
+/// A checked header. Format and every rule: docs/formats/safetensors.md (huggingface/safetensors, src/tensor.rs).
+class SafetensorsHeader {
+public:
+    static constexpr std::uint64_t MaxHeaderBytes = 100'000'000;
+
+    /// `json`: the N header bytes. `fileBytes`: size of the whole file, 8 + N + data.
+    /// Errors: Hostile (a rule is broken; the text says which), Truncated (the file is shorter or longer than promised).
+    static Result<SafetensorsHeader> parse(ByteSpan json, std::uint64_t fileBytes);
+
+    /// Reads nothing but the header. `object`: key and size as listed. Errors: those of parse and of the store, with the
+    /// key as `where`; Unfinished for a preallocated file whose length field is still zero.
+    static Result<SafetensorsHeader> read(const ObjectStore& store, const ObjectInfo& object);
+
+    /// In the order of their data.
+    const std::vector<StoredTensor>& tensors() const noexcept { return m_tensors; }
+    const StoredTensor* find(std::string_view name) const noexcept;
+    const std::map<std::string, std::string, std::less<>>& metadata() const noexcept { return m_metadata; }
+    /// Value of a metadata key, empty if absent.
+    std::string_view meta(std::string_view key) const noexcept;
+    std::uint64_t dataBegin() const noexcept { return m_dataBegin; }
+
+private:
+    std::vector<StoredTensor> m_tensors;
+    std::vector<std::uint32_t> m_byName; ///< indices into m_tensors, sorted by name
+    std::map<std::string, std::string, std::less<>> m_metadata;
+    std::uint64_t m_dataBegin = 0;
+};
+
+/// The 8 length bytes and the padded JSON of a file that holds `tensors` in this order, densely packed.
+std::string writeSafetensorsHeader(const std::vector<TensorInfo>& tensors,
+                                   const std::map<std::string, std::string, std::less<>>& metadata);
+
+} // namespace deltascope

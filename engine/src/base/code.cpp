@@ -1,0 +1,129 @@
+#include "deltascope/base/code.h"
+
+namespace deltascope {
+
+namespace {
+
+struct Meaning {
+    std::string_view word;
+    std::string_view remedy;
+};
+
+// The words are on disk and in scripts: never change one.
+constexpr Meaning meaningOf(Code code) noexcept
+{
+    switch (code) {
+    case Code::Usage:
+        return { "DS-USAGE", "Correct the command line or the request; --help shows what each command takes." };
+    case Code::NotFound:
+        return { "DS-NOT-FOUND", "Check the address and the version number; ls shows the objects, log the versions." };
+    case Code::Layout:
+        return { "DS-LAYOUT",
+                 "Point at the folder that holds the checkpoints and deltas themselves; ls shows what is there." };
+    case Code::Auth:
+        return { "DS-AUTH",
+                 "Check owner and mode of the file or the credentials of the store; the account that runs this program "
+                 "needs access." };
+    case Code::Io:
+        return { "DS-IO", "Check the disk or the mount (dmesg, df) and run the command again; doctor tests a store." };
+    case Code::NoSpace:
+        return { "DS-NOSPACE",
+                 "Free some space or raise the quota or file size limit, or choose a destination on another disk." };
+    case Code::Exists:
+        return { "DS-EXISTS", "Choose another destination, or move away what is there; nothing was overwritten." };
+    case Code::Truncated:
+        return {
+            "DS-TRUNCATED",
+            "If the version is still being copied or uploaded, wait and run verify again; otherwise fetch the object "
+            "again from where it was published."
+        };
+    case Code::Hostile:
+        return {
+            "DS-HOSTILE",
+            "Do not load this object anywhere; fetch it again from a source you trust, and check it with verify."
+        };
+    case Code::Digest:
+        return { "DS-DIGEST",
+                 "Fetch the object again, for its bytes were damaged or replaced; verify names the affected tensors." };
+    case Code::ChainGap:
+        return {
+            "DS-CHAIN-GAP",
+            "Restore the missing version, or materialize one that needs no lost delta; log shows what each version "
+            "builds on."
+        };
+    case Code::BaseMissing:
+        return { "DS-BASE-MISSING", "Give the checkpoint that the run started from with --base DIR." };
+    case Code::BaseMismatch:
+        return { "DS-BASE-MISMATCH",
+                 "Give the exact checkpoint that the run started from with --base DIR; verify names the first version "
+                 "that does not fit." };
+    case Code::Noop:
+        return { "DS-NOOP",
+                 "Suspect a wrong base, a lost version or a delta applied twice; run verify over the whole chain." };
+    case Code::AnchorDrift:
+        return {
+            "DS-ANCHOR-DRIFT",
+            "Run diff between the anchor and the version before it to see which tensors moved; a delta may be missing."
+        };
+    case Code::PartialAnchor:
+        return {
+            "DS-PARTIAL-ANCHOR",
+            "Give a complete checkpoint with --base DIR; the tensors that this object lacks are taken from there."
+        };
+    case Code::DuplicateName:
+        return { "DS-DUPLICATE-NAME",
+                 "Look at the objects of the version with show and remove leftovers of an earlier upload." };
+    case Code::Unfinished:
+        return { "DS-UNFINISHED",
+                 "Use an earlier version, for this upload never ended; log shows the newest complete one." };
+    case Code::Publishing:
+        return { "DS-PUBLISHING",
+                 "Wait until the trainer has finished writing this version; watch tells when it is complete." };
+    case Code::Unproven:
+        return { "DS-UNPROVEN",
+                 "Check with the trainer's log that no version was lost, then repeat the command with --across-gap." };
+    case Code::Fork:
+        return { "DS-FORK",
+                 "Give every run a prefix of its own; log shows where the two incarnations of the trainer part." };
+    case Code::Rewritten:
+        return {
+            "DS-REWRITTEN",
+            "Find out who replaced the object; verify checks the new bytes, log keeps the identity of the old ones."
+        };
+    case Code::Claim:
+        return { "DS-CLAIM", "Do not rely on the header of this object; verify compares its claims with its content." };
+    case Code::Unsupported:
+        return { "DS-UNSUPPORTED",
+                 "Use a newer version of this program, or copy the objects to a local folder and open that." };
+    case Code::ListSuspect:
+        return { "DS-LIST-SUSPECT",
+                 "Repeat the listing before you trust it; if objects are really gone, log shows what has been lost." };
+    case Code::Catalog:
+        return { "DS-CATALOG",
+                 "Move the catalog file away; the next command builds a new one from the objects themselves." };
+    case Code::Transient:
+        return { "DS-NETWORK", "Try again in a moment; doctor tests whether the store answers." };
+    case Code::Canceled:
+        return { "DS-CANCELED", "Start the command again; it goes on with what is already there." };
+    case Code::Internal:
+        break;
+    }
+    return { "DS-INTERNAL", "Report this as a defect of Deltascope, with the command and the output of doctor." };
+}
+
+} // namespace
+
+std::string_view word(Code code) noexcept { return meaningOf(code).word; }
+
+std::string_view remedy(Code code) noexcept { return meaningOf(code).remedy; }
+
+std::optional<Code> parseCode(std::string_view text) noexcept
+{
+    for (unsigned i = 0; i <= static_cast<unsigned>(Code::Internal); ++i) {
+        if (word(static_cast<Code>(i)) == text)
+            return static_cast<Code>(i);
+    }
+    return std::nullopt;
+}
+
+} // namespace deltascope

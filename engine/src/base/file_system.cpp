@@ -1,0 +1,322 @@
+#include "deltascope/engine/file_system.h"
+
+#include "errno_error.h"
+#include "file_handle.h"
+#include "folder_reader.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+namespace deltascope {
+
+namespace {
+
+constexpr mode_t FileMode = 0600;
+constexpr mode_t FolderMode = 0700;
+constexpr int MaxDepth = 64;
+
+class LocalFile final : public OutputFile {
+public:
+    LocalFile(FileHandle file, std::string path)
+        : m_file(std::move(file))
+        , m_path(std::move(path))
+    {
+    }
+
+    Result<void> preallocate(std::uint64_t sizeBytes) override
+    {
+        if (sizeBytes == 0)
+            return {};
+        if (sizeBytes > static_cast<std::uint64_t>(std::numeric_limits<off_t>::max()))
+            return failErrno("fallocate", EFBIG, m_path);
+        const auto size = static_cast<off_t>(sizeBytes);
+        int outcome = 0;
+        do {
+            outcome = ::fallocate(m_file.get(), 0, 0, size);
+        } while (outcome != 0 && errno == EINTR);
+        if (outcome == 0)
+            return {};
+        if (errno != EOPNOTSUPP && errno != ENOSYS)
+            return failErrno("fallocate", errno, m_path);
+        return extend(size);
+    }
+
+    Result<void> write(std::uint64_t offset, ByteSpan bytes) override { return writeAt(m_file, offset, bytes, m_path); }
+
+    Result<void> read(std::uint64_t offset, MutableByteSpan out) const override
+    {
+        DS_TRY(const std::size_t got, readAt(m_file, offset, out, m_path));
+        if (got != out.size())
+            return fail(
+                Code::Truncated,
+                fmt::format("pread: the file ends after {} of {} bytes from byte {} on", got, out.size(), offset),
+                m_path);
+        return {};
+    }
+
+    void startWriteback(std::uint64_t offset, std::uint64_t bytes) noexcept override
+    {
+        ::sync_file_range(m_file.get(), static_cast<off_t>(offset), static_cast<off_t>(bytes), SYNC_FILE_RANGE_WRITE);
+    }
+
+    Result<void> sync() override
+    {
+        // After a failed fsync the kernel may have dropped the unwritten pages and report success the next time.
+        if (m_lost)
+            return fail(Code::Io, "fsync: an earlier one failed, so the content is lost", m_path);
+        if (::fsync(m_file.get()) == 0)
+            return {};
+        m_lost = true;
+        return failErrno("fsync", errno, m_path);
+    }
+
+    void dropCache() noexcept override { ::posix_fadvise(m_file.get(), 0, 0, POSIX_FADV_DONTNEED); }
+
+private:
+    /// The size without the space, for file systems that cannot reserve any.
+    Result<void> extend(off_t size)
+    {
+        struct stat status = {};
+        if (::fstat(m_file.get(), &status) != 0)
+            return failErrno("fstat", errno, m_path);
+        if (status.st_size < size && ::ftruncate(m_file.get(), size) != 0)
+            return failErrno("ftruncate", errno, m_path);
+        return {};
+    }
+
+    FileHandle m_file;
+    std::string m_path;
+    std::atomic<bool> m_lost = false;
+};
+
+class LocalLock final : public FolderLock {
+public:
+    explicit LocalLock(FileHandle folder)
+        : m_folder(std::move(folder))
+    {
+    }
+
+private:
+    FileHandle m_folder;
+};
+
+/// A trailing slash would make the kernel follow a symbolic link.
+std::string withoutTrailingSlash(std::string path)
+{
+    while (path.size() > 1 && path.back() == '/')
+        path.pop_back();
+    return path;
+}
+
+Result<std::vector<std::string>> namesIn(const FileHandle& folder, const std::string& path)
+{
+    std::vector<std::string> names;
+    DS_CHECK(readFolder(folder, path, [&](std::string_view name, EntryKind) { names.emplace_back(name); }));
+    return names;
+}
+
+/// Removes a name and, if it is a folder, all below. Names that somebody else removes meanwhile are fine.
+Result<void> removeBelow(int parent, const std::string& name, const std::string& path, int depth)
+{
+    // unlink of a folder is EISDIR here and EPERM by POSIX; never a success.
+    if (::unlinkat(parent, name.c_str(), 0) == 0)
+        return {};
+    if (errno == ENOENT && depth > 0)
+        return {};
+    const int unlinkError = errno;
+    if (unlinkError != EISDIR && unlinkError != EPERM)
+        return failErrno("unlink", unlinkError, path);
+    if (depth == MaxDepth)
+        return fail(Code::Io, fmt::format("unlink: folders nested more than {} deep", MaxDepth), path);
+    const FileHandle folder = openAt(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    if (!folder && errno == ENOTDIR) // no folder after all, so it was the unlink that is not permitted
+        return failErrno("unlink", unlinkError, path);
+    if (!folder)
+        return failErrno("open", errno, path);
+    DS_TRY(const std::vector<std::string> names, namesIn(folder, path));
+    for (const std::string& inner : names)
+        DS_CHECK(removeBelow(folder.get(), inner, path + '/' + inner, depth + 1));
+    if (::unlinkat(parent, name.c_str(), AT_REMOVEDIR) != 0 && errno != ENOENT)
+        return failErrno("rmdir", errno, path);
+    return {};
+}
+
+class LocalFileSystem final : public FileSystem {
+public:
+    Result<void> createFolder(const std::string& path) override
+    {
+        if (::mkdir(path.c_str(), FolderMode) != 0)
+            return failErrno("mkdir", errno, path);
+        return {};
+    }
+
+    Result<std::unique_ptr<OutputFile>> create(const std::string& path) override
+    {
+        FileHandle file = openAt(AT_FDCWD, path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, FileMode);
+        if (!file)
+            return failErrno("open", errno, path);
+        return std::make_unique<LocalFile>(std::move(file), path);
+    }
+
+    Result<std::unique_ptr<OutputFile>> openExisting(const std::string& path) override
+    {
+        DS_TRY(FileHandle file, openRegular(path, O_RDWR));
+        return std::make_unique<LocalFile>(std::move(file), path);
+    }
+
+    Result<std::unique_ptr<const OutputFile>> openForRead(const std::string& path) const override
+    {
+        DS_TRY(FileHandle file, openRegular(path, O_RDONLY));
+        return std::make_unique<const LocalFile>(std::move(file), path);
+    }
+
+    Result<std::vector<std::string>> list(const std::string& folder) const override
+    {
+        DS_TRY(const FileHandle handle, openFolder(folder));
+        DS_TRY(std::vector<std::string> names, namesIn(handle, folder));
+        std::sort(names.begin(), names.end());
+        return names;
+    }
+
+    bool exists(const std::string& path) const noexcept override
+    {
+        struct stat status = {};
+        return ::lstat(path.c_str(), &status) == 0;
+    }
+
+    Result<std::uint64_t> sizeOf(const std::string& path) const override
+    {
+        struct stat status = {};
+        if (::lstat(path.c_str(), &status) != 0)
+            return failErrno("lstat", errno, path);
+        if (!S_ISREG(status.st_mode))
+            return fail(Code::Io, "lstat: not a regular file", path);
+        return static_cast<std::uint64_t>(status.st_size);
+    }
+
+    Result<std::uint64_t> freeBytes(const std::string& folder) const override
+    {
+        struct statvfs status = {};
+        if (::statvfs(folder.c_str(), &status) != 0)
+            return failErrno("statvfs", errno, folder);
+        return checkedMul(status.f_bavail, status.f_frsize).value_or(std::numeric_limits<std::uint64_t>::max());
+    }
+
+    Result<void> renameNoReplace(const std::string& from, const std::string& to) override
+    {
+        if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0)
+            return {};
+        if (errno != EINVAL && errno != ENOSYS)
+            return failErrno("renameat2", errno, to);
+        return renameIfFree(from, to);
+    }
+
+    Result<void> syncFolder(const std::string& path) override
+    {
+        DS_TRY(const FileHandle folder, openFolder(path));
+        return syncEntries(folder, path);
+    }
+
+    Result<void> removeFile(const std::string& path) override
+    {
+        if (::unlink(path.c_str()) != 0)
+            return failErrno("unlink", errno, path);
+        return {};
+    }
+
+    Result<void> removeTree(const std::string& path) override
+    {
+        const std::string name = withoutTrailingSlash(path);
+        return removeBelow(AT_FDCWD, name, name, 0);
+    }
+
+    Result<std::unique_ptr<FolderLock>> lock(const std::string& folder) override
+    {
+        DS_TRY(FileHandle handle, openFolder(folder));
+        if (::flock(handle.get(), LOCK_EX | LOCK_NB) == 0)
+            return std::make_unique<LocalLock>(std::move(handle));
+        if (errno == EWOULDBLOCK)
+            return fail(Code::Exists, "flock: another process works in this folder", folder,
+                        "Wait until it has finished, or stop it.");
+        return failErrno("flock", errno, folder);
+    }
+
+private:
+    static Result<FileHandle> openFolder(const std::string& path)
+    {
+        FileHandle folder = openAt(AT_FDCWD, path.c_str(), O_RDONLY | O_DIRECTORY);
+        if (!folder)
+            return failErrno("open", errno, path);
+        return folder;
+    }
+
+    static Result<FileHandle> openRegular(const std::string& path, int access)
+    {
+        FileHandle file = openAt(AT_FDCWD, path.c_str(), access | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+        if (!file)
+            return failErrno("open", errno, path);
+        struct stat status = {};
+        if (::fstat(file.get(), &status) != 0)
+            return failErrno("fstat", errno, path);
+        if (!S_ISREG(status.st_mode))
+            return fail(Code::Io, "open: not a regular file", path);
+        return file;
+    }
+
+    /// For file systems without RENAME_NOREPLACE. Files: still atomic, by a second name. Folders: as good as it gets;
+    /// a folder that appears between check and rename is only replaced if it is empty.
+    static Result<void> renameIfFree(const std::string& from, const std::string& to)
+    {
+        if (::linkat(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), 0) == 0) {
+            if (::unlink(from.c_str()) != 0)
+                return failErrno("unlink", errno, from);
+            return {};
+        }
+        if (errno == EEXIST)
+            return failErrno("link", errno, to);
+        struct stat status = {};
+        if (::lstat(to.c_str(), &status) == 0)
+            return failErrno("rename", EEXIST, to);
+        if (errno != ENOENT)
+            return failErrno("lstat", errno, to);
+        if (::rename(from.c_str(), to.c_str()) != 0)
+            return failErrno("rename", errno, to);
+        return {};
+    }
+};
+
+} // namespace
+
+std::unique_ptr<FileSystem> makeFileSystem() { return std::make_unique<LocalFileSystem>(); }
+
+Result<std::string> readTextFile(const FileSystem& disk, const std::string& path, std::uint64_t limitBytes)
+{
+    DS_TRY(const std::uint64_t size, disk.sizeOf(path));
+    if (size > limitBytes)
+        return fail(Code::Hostile, fmt::format("{} bytes, where at most {} make sense", size, limitBytes), path);
+    DS_TRY(const std::unique_ptr<const OutputFile> file, disk.openForRead(path));
+    std::string text(size, '\0');
+    DS_CHECK(file->read(0, std::as_writable_bytes(std::span(text))));
+    return text;
+}
+
+Result<void> writeTextFile(FileSystem& disk, const std::string& path, std::string_view text)
+{
+    DS_TRY(const std::unique_ptr<OutputFile> file, disk.create(path));
+    Result<void> outcome = file->write(0, asBytes(text));
+    if (outcome)
+        outcome = file->sync();
+    if (!outcome)
+        static_cast<void>(disk.removeFile(path)); // the first error is the one to tell
+    return outcome;
+}
+
+} // namespace deltascope

@@ -1,0 +1,296 @@
+#include "deltascope/engine/catalog.h"
+
+#include "error_json.h"
+#include "packed_counts.h"
+#include "sqlite.h"
+
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fmt/format.h>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <unordered_map>
+
+namespace deltascope {
+
+namespace {
+
+    using nlohmann::json;
+
+    /// Raise when a table changes; an older or newer file is thrown away and filled again.
+    constexpr std::int64_t SchemaVersion = 1;
+
+    /// Up to this size the whole file is checked whenever it is opened (tens of milliseconds).
+    constexpr std::uintmax_t CheckedAtOpenBytes = 64U << 20;
+
+    constexpr const char* Schema = R"(
+        CREATE TABLE IF NOT EXISTS layout(source TEXT PRIMARY KEY, probe TEXT NOT NULL, word TEXT NOT NULL);
+        CREATE TABLE IF NOT EXISTS version(
+            source TEXT NOT NULL, name TEXT NOT NULL, identity TEXT NOT NULL, full INTEGER NOT NULL, base INTEGER,
+            encoding TEXT NOT NULL, digests INTEGER NOT NULL, tensors INTEGER NOT NULL, elements INTEGER NOT NULL,
+            counted INTEGER NOT NULL, names BLOB NOT NULL, notes TEXT NOT NULL,
+            PRIMARY KEY(source, name)) WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS facts(
+            source TEXT NOT NULL, name TEXT NOT NULL, chain TEXT NOT NULL, changed INTEGER NOT NULL, vs_previous INTEGER,
+            assigned INTEGER NOT NULL, noops INTEGER NOT NULL, checked INTEGER NOT NULL, failed INTEGER NOT NULL,
+            detail TEXT NOT NULL, counts BLOB NOT NULL,
+            PRIMARY KEY(source, name)) WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS tensor(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+    )";
+
+    std::string notesToText(const std::vector<Error>& notes)
+    {
+        if (notes.empty())
+            return {};
+        json list = json::array();
+        for (const Error& note : notes)
+            list.push_back(errorToJson(note));
+        return list.dump();
+    }
+
+    std::vector<Error> notesFromText(const std::string& text)
+    {
+        std::vector<Error> notes;
+        if (text.empty())
+            return notes;
+        const json list = json::parse(text, nullptr, false);
+        if (list.is_array()) {
+            for (const json& note : list)
+                notes.push_back(errorFromJson(note));
+        }
+        return notes;
+    }
+
+    std::string detailOf(const VersionFacts& facts)
+    {
+        json detail = json::object();
+        if (!facts.firstFailedTensor.empty())
+            detail = { { "tensor", facts.firstFailedTensor }, { "expected", facts.expectedDigest }, { "actual", facts.actualDigest } };
+        if (facts.damage)
+            detail["damage"] = errorToJson(*facts.damage);
+        return detail.empty() ? std::string() : detail.dump();
+    }
+
+    void addDetail(VersionFacts& facts, const std::string& text)
+    {
+        if (text.empty())
+            return;
+        const json detail = json::parse(text, nullptr, false);
+        if (!detail.is_object())
+            return;
+        facts.firstFailedTensor = detail.value("tensor", "");
+        facts.expectedDigest = detail.value("expected", "");
+        facts.actualDigest = detail.value("actual", "");
+        if (const auto damage = detail.find("damage"); damage != detail.end())
+            facts.damage = errorFromJson(*damage);
+    }
+
+    class SqliteCatalog final : public Catalog {
+    public:
+        explicit SqliteCatalog(sqlite::Database database)
+            : m_database(std::move(database))
+        {
+        }
+
+        Result<std::map<std::string, KnownVersion>> summaries(const std::string& source) override
+        {
+            const std::lock_guard lock(m_mutex);
+            DS_TRY(sqlite::Statement rows, m_database.prepare("SELECT name,identity,full,base,encoding,digests,tensors,elements,counted,"
+                                                             "names,notes FROM version WHERE source=?"));
+            rows.bind(1, source);
+            std::map<std::string, KnownVersion> known;
+            for (;;) {
+                DS_TRY(const bool row, rows.step());
+                if (!row)
+                    return known;
+                KnownVersion version;
+                version.identity = rows.text(1);
+                VersionSummary& summary = version.summary;
+                summary.full = rows.integer(2) != 0;
+                summary.declaredBase = rows.optionalInteger(3);
+                summary.encoding = rows.text(4);
+                summary.digests = static_cast<DigestAlgorithm>(rows.integer(5));
+                summary.tensors = static_cast<std::uint32_t>(rows.integer(6));
+                summary.storedElements = static_cast<std::uint64_t>(rows.integer(7));
+                summary.countsKnown = rows.integer(8) != 0;
+                if (const ByteSpan names = rows.blob(9); names.size() == summary.nameSet.size())
+                    std::memcpy(summary.nameSet.data(), names.data(), names.size());
+                summary.notes = notesFromText(rows.text(10));
+                known.emplace_hint(known.end(), rows.text(0), std::move(version));
+            }
+        }
+
+        Result<void> putSummaries(const std::string& source,
+                                  const std::vector<std::pair<std::string, KnownVersion>>& versions) override
+        {
+            const std::lock_guard lock(m_mutex);
+            DS_TRY(sqlite::Transaction transaction, sqlite::Transaction::begin(m_database));
+            DS_TRY(sqlite::Statement insert,
+                   m_database.prepare("INSERT OR REPLACE INTO version VALUES(?,?,?,?,?,?,?,?,?,?,?,?)"));
+            for (const auto& [name, version] : versions) {
+                const VersionSummary& summary = version.summary;
+                insert.bind(1, source).bind(2, name).bind(3, version.identity).bind(4, std::int64_t(summary.full));
+                insert.bindOptional(5, summary.declaredBase).bind(6, summary.encoding);
+                insert.bind(7, static_cast<std::int64_t>(summary.digests)).bind(8, std::int64_t(summary.tensors));
+                insert.bind(9, static_cast<std::int64_t>(summary.storedElements)).bind(10, std::int64_t(summary.countsKnown));
+                insert.bindBlob(11, summary.nameSet).bind(12, notesToText(summary.notes));
+                DS_CHECK(insert.run());
+            }
+            return transaction.commit();
+        }
+
+        Result<std::map<std::string, KnownFacts>> facts(const std::string& source) override
+        {
+            const std::lock_guard lock(m_mutex);
+            DS_TRY(sqlite::Statement rows, m_database.prepare("SELECT name,chain,changed,vs_previous,assigned,noops,checked,failed,detail "
+                                                             "FROM facts WHERE source=?"));
+            rows.bind(1, source);
+            std::map<std::string, KnownFacts> known;
+            for (;;) {
+                DS_TRY(const bool row, rows.step());
+                if (!row)
+                    return known;
+                KnownFacts entry;
+                entry.chain = rows.text(1);
+                VersionFacts& facts = entry.facts;
+                facts.changedElements = static_cast<std::uint64_t>(rows.integer(2));
+                if (const auto previous = rows.optionalInteger(3))
+                    facts.changedVsPrevious = static_cast<std::uint64_t>(*previous);
+                facts.assigned = static_cast<std::uint64_t>(rows.integer(4));
+                facts.noops = static_cast<std::uint64_t>(rows.integer(5));
+                facts.digestsChecked = static_cast<std::uint32_t>(rows.integer(6));
+                facts.digestsFailed = static_cast<std::uint32_t>(rows.integer(7));
+                addDetail(facts, rows.text(8));
+                known.emplace_hint(known.end(), rows.text(0), std::move(entry));
+            }
+        }
+
+        Result<void> putFacts(const std::string& source, const std::string& version, const KnownFacts& known,
+                              const std::vector<TensorCount>& counts) override
+        {
+            const std::lock_guard lock(m_mutex);
+            DS_TRY(sqlite::Transaction transaction, sqlite::Transaction::begin(m_database));
+            std::vector<std::pair<std::uint64_t, std::uint64_t>> packed;
+            for (const TensorCount& count : counts) {
+                DS_TRY(const std::uint64_t id, tensorId(count.name));
+                packed.emplace_back(id, count.changed);
+            }
+            const VersionFacts& facts = known.facts;
+            DS_TRY(sqlite::Statement insert, m_database.prepare("INSERT OR REPLACE INTO facts VALUES(?,?,?,?,?,?,?,?,?,?,?)"));
+            insert.bind(1, source).bind(2, version).bind(3, known.chain);
+            insert.bind(4, static_cast<std::int64_t>(facts.changedElements));
+            insert.bindOptional(5, facts.changedVsPrevious ? std::optional(static_cast<std::int64_t>(*facts.changedVsPrevious))
+                                                           : std::nullopt);
+            insert.bind(6, static_cast<std::int64_t>(facts.assigned)).bind(7, static_cast<std::int64_t>(facts.noops));
+            insert.bind(8, std::int64_t(facts.digestsChecked)).bind(9, std::int64_t(facts.digestsFailed));
+            insert.bind(10, detailOf(facts)).bindBlob(11, packCounts(std::move(packed)));
+            DS_CHECK(insert.run());
+            return transaction.commit();
+        }
+
+        Result<std::vector<TensorCount>> counts(const std::string& source, const std::string& version,
+                                                const std::string& chain) override
+        {
+            const std::lock_guard lock(m_mutex);
+            DS_TRY(sqlite::Statement row, m_database.prepare("SELECT counts FROM facts WHERE source=? AND name=? AND chain=?"));
+            row.bind(1, source).bind(2, version).bind(3, chain);
+            DS_TRY(const bool found, row.step());
+            std::vector<TensorCount> result;
+            if (!found)
+                return result;
+            const auto packed = unpackCounts(row.blob(0));
+            if (!packed)
+                return fail(Code::Catalog, "per-tensor counts of " + version + " are damaged");
+            DS_TRY(sqlite::Statement name, m_database.prepare("SELECT name FROM tensor WHERE id=?"));
+            for (const auto& [id, changed] : *packed) {
+                name.bind(1, static_cast<std::int64_t>(id));
+                DS_TRY(const bool known, name.step());
+                if (known)
+                    result.push_back(TensorCount { name.text(0), changed });
+                DS_CHECK(name.run());
+            }
+            return result;
+        }
+
+        Result<std::optional<std::string>> layoutOf(const std::string& source, const std::string& probe) override
+        {
+            const std::lock_guard lock(m_mutex);
+            DS_TRY(sqlite::Statement row, m_database.prepare("SELECT word FROM layout WHERE source=? AND probe=?"));
+            row.bind(1, source).bind(2, probe);
+            DS_TRY(const bool found, row.step());
+            return found ? std::optional(row.text(0)) : std::nullopt;
+        }
+
+        Result<void> putLayout(const std::string& source, const std::string& probe, const std::string& layout) override
+        {
+            const std::lock_guard lock(m_mutex);
+            DS_TRY(sqlite::Statement insert, m_database.prepare("INSERT OR REPLACE INTO layout VALUES(?,?,?)"));
+            return insert.bind(1, source).bind(2, probe).bind(3, layout).run();
+        }
+
+        Result<void> check() override
+        {
+            const std::lock_guard lock(m_mutex);
+            return m_database.check();
+        }
+
+    private:
+        Result<std::uint64_t> tensorId(const std::string& name)
+        {
+            if (const auto at = m_tensorIds.find(name); at != m_tensorIds.end())
+                return at->second;
+            DS_TRY(sqlite::Statement insert, m_database.prepare("INSERT OR IGNORE INTO tensor(name) VALUES(?)"));
+            DS_CHECK(insert.bind(1, name).run());
+            DS_TRY(sqlite::Statement row, m_database.prepare("SELECT id FROM tensor WHERE name=?"));
+            DS_TRY([[maybe_unused]] const bool found, row.bind(1, name).step());
+            const auto id = static_cast<std::uint64_t>(row.integer(0));
+            m_tensorIds.emplace(name, id);
+            return id;
+        }
+
+        std::mutex m_mutex;
+        sqlite::Database m_database;
+        std::unordered_map<std::string, std::uint64_t> m_tensorIds; ///< only ids of committed or own rows
+    };
+
+    Result<std::unique_ptr<Catalog>> tryOpen(const std::string& path)
+    {
+        DS_TRY(sqlite::Database database, sqlite::Database::open(path, sqlite::Database::Durability::Normal));
+        std::error_code ignored;
+        if (std::filesystem::file_size(path, ignored) <= CheckedAtOpenBytes)
+            DS_CHECK(database.check());
+        std::int64_t version = 0;
+        {
+            DS_TRY(sqlite::Statement row, database.prepare("PRAGMA user_version"));
+            DS_TRY([[maybe_unused]] const bool found, row.step());
+            version = row.integer(0);
+        }
+        if (version != 0 && version != SchemaVersion)
+            return fail(Code::Catalog, fmt::format("the catalog has version {}, this program needs {}", version, SchemaVersion), path);
+        DS_CHECK(database.execute(Schema));
+        DS_CHECK(database.execute(fmt::format("PRAGMA user_version={}", SchemaVersion)));
+        return std::unique_ptr<Catalog>(std::make_unique<SqliteCatalog>(std::move(database)));
+    }
+
+}
+
+Result<std::unique_ptr<Catalog>> Catalog::open(const std::string& path)
+{
+    Result<std::unique_ptr<Catalog>> opened = tryOpen(path);
+    if (opened || opened.error().code != Code::Catalog)
+        return opened;
+    // The file is damaged or of another version. It is a cache: move the file aside and start again.
+    const auto now = std::chrono::system_clock::now().time_since_epoch().count();
+    for (const char* suffix : { "", "-wal", "-shm" }) {
+        const std::string from = path + suffix;
+        if (suffix[0] == '\0')
+            std::rename(from.c_str(), fmt::format("{}.corrupt-{}", path, now).c_str());
+        else
+            std::remove(from.c_str());
+    }
+    return tryOpen(path);
+}
+
+} // namespace deltascope

@@ -1,0 +1,42 @@
+#pragma once
+
+#include "deltascope/engine/object_store.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace deltascope {
+
+/// model.safetensors.index.json, as Hugging Face checkpoints and the disk deltas of slime have it (docs/formats/hf.md,
+/// docs/formats/slime-v2.md).
+struct IndexJson {
+    static constexpr std::uint64_t MaxBytes = 64U << 20;
+    static constexpr int MaxDepth = 4;
+
+    bool hasMetadata = false;
+    /// Strings as they are, integers in decimal; nothing for values of other types.
+    std::map<std::string, std::optional<std::string>, std::less<>> metadata;
+    /// Tensor name to the name of the file that holds it. File names are checked with isSafeFileName.
+    std::map<std::string, std::string, std::less<>> weightMap;
+
+    bool isDelta() const { return metadata.find("delta_encoding") != metadata.end(); }
+    /// A metadata value, empty if absent or of another type.
+    std::string_view meta(std::string_view key) const;
+    /// A metadata value that is a decimal number, "000007" or 7.
+    std::optional<std::int64_t> number(std::string_view key) const;
+};
+
+/// Errors: Unfinished (not a whole JSON text: writers are caught in the act), Hostile (duplicate keys, too deep, not the
+/// shape of an index, unsafe file names). `key` becomes `where`.
+Result<IndexJson> parseIndexJson(ByteSpan text, std::string_view key);
+
+/// Errors: those of parseIndexJson and of the store; Hostile above MaxBytes.
+Result<IndexJson> readIndexJson(const ObjectStore& store, const ObjectInfo& object);
+
+/// A plain name in the same folder: letters, digits, '.', '_', '-', at most 255 of them, neither "." nor "..".
+bool isSafeFileName(std::string_view name) noexcept;
+
+} // namespace deltascope

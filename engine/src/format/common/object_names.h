@@ -1,0 +1,80 @@
+#pragma once
+
+#include "deltascope/engine/layout.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace deltascope {
+
+/// "a/b" and "c" of "a/b/c"; no folder for "c".
+struct SplitKey {
+    std::string_view folder;
+    std::string_view file;
+};
+
+inline SplitKey splitKey(std::string_view key) noexcept
+{
+    const std::size_t slash = key.rfind('/');
+    if (slash == std::string_view::npos)
+        return { {}, key };
+    return { key.substr(0, slash), key.substr(slash + 1) };
+}
+
+/// "a/b" + "c", "" + "c".
+inline std::string joinKey(std::string_view folder, std::string_view file)
+{
+    std::string key(folder);
+    if (!key.empty())
+        key += '/';
+    return key += file;
+}
+
+/// Our own files beside a run (".deltascope/" anywhere in the key); no layout looks at them.
+inline bool isOwnKey(std::string_view key) noexcept
+{
+    return key.substr(0, 11) == ".deltascope" || key.find("/.deltascope") != std::string_view::npos;
+}
+
+inline bool isDataFile(std::string_view file) noexcept
+{
+    constexpr std::string_view End = ".safetensors";
+    return file.size() > End.size() && file.substr(file.size() - End.size()) == End;
+}
+
+/// Whether the decimal number has at least `width` digits and no zeros in front beyond that.
+inline bool isPadded(std::string_view digits, std::size_t width) noexcept
+{
+    return digits.size() == width || (digits.size() > width && digits.front() != '0');
+}
+
+/// The object with this key, or nothing.
+inline std::optional<std::uint32_t> objectIndex(const VersionObjects& version, std::string_view key) noexcept
+{
+    const auto found = std::lower_bound(version.objects.begin(), version.objects.end(), key,
+                                        [](const ObjectInfo& object, std::string_view wanted) { return object.key < wanted; });
+    if (found == version.objects.end() || found->key != key)
+        return std::nullopt;
+    return static_cast<std::uint32_t>(found - version.objects.begin());
+}
+
+/// An error of one object that says nothing about the rest of the source.
+inline bool concernsOneObject(Code code) noexcept
+{
+    return code == Code::Truncated || code == Code::Hostile || code == Code::Unfinished || code == Code::NotFound
+        || code == Code::Unsupported;
+}
+
+/// Several runs in one source: the one closest to its root counts, then the first by name.
+inline bool isBetterRoot(std::string_view candidate, std::string_view current) noexcept
+{
+    const auto depth = [](std::string_view folder) {
+        return folder.empty() ? 0 : 1 + std::count(folder.begin(), folder.end(), '/');
+    };
+    return depth(candidate) != depth(current) ? depth(candidate) < depth(current) : candidate < current;
+}
+
+} // namespace deltascope

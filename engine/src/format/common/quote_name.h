@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace deltascope {
+
+/// Foreign text in quotation marks, fit for one line of an error: control characters, bidirectional controls and bytes
+/// that are not UTF-8 are escaped, long text is cut.
+std::string quoteName(std::string_view text);
+
+} // namespace deltascope

@@ -1,0 +1,115 @@
+#include "format/hf/checkpoint_index.h"
+
+#include "deltascope/engine/safetensors.h"
+#include "format/common/full_tensor_stream.h"
+#include "format/common/object_names.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <set>
+
+namespace deltascope {
+
+namespace {
+
+    void sortByName(std::vector<TensorEntry>& entries)
+    {
+        std::sort(entries.begin(), entries.end(),
+                  [](const TensorEntry& a, const TensorEntry& b) { return a.name < b.name; });
+    }
+
+    Result<VersionIndex> readSingleFile(const ObjectStore& store, const VersionObjects& version, std::uint32_t object)
+    {
+        DS_TRY(const SafetensorsHeader header, SafetensorsHeader::read(store, version.objects[object]));
+        VersionIndex out;
+        out.full = true;
+        for (const StoredTensor& stored : header.tensors())
+            out.tensors.push_back(fullTensorEntry(stored, object));
+        sortByName(out.tensors);
+        return out;
+    }
+
+} // namespace
+
+Error missingFile(std::string_view folder, std::string_view file)
+{
+    return Error { Code::Unfinished, fmt::format("incomplete: the index names {}, which does not exist", file),
+                   joinKey(folder, file), {}, {} };
+}
+
+bool isShardName(std::string_view file) noexcept
+{
+    constexpr std::string_view Start = "model-";
+    constexpr std::string_view End = ".safetensors";
+    if (file.size() <= Start.size() + End.size() || file.substr(0, Start.size()) != Start
+        || file.substr(file.size() - End.size()) != End)
+        return false;
+    const char first = file[Start.size()];
+    return first >= '0' && first <= '9';
+}
+
+Result<VersionIndex> readShardedIndex(const ObjectStore& store, const VersionObjects& version, std::string_view folder,
+                                      const IndexJson& index, TaskContext& task)
+{
+    std::set<std::string_view> files;
+    for (const auto& [name, file] : index.weightMap)
+        files.insert(file);
+
+    VersionIndex out;
+    out.full = true;
+    std::vector<std::string> strays; ///< tensors in another file than the map says
+    for (const std::string_view file : files) {
+        DS_CHECK(task.checkpoint());
+        const std::string key = joinKey(folder, file);
+        const std::optional<std::uint32_t> object = objectIndex(version, key);
+        if (!object)
+            return fail(missingFile(folder, file));
+        DS_TRY(const SafetensorsHeader header, SafetensorsHeader::read(store, version.objects[*object]));
+        for (const StoredTensor& stored : header.tensors()) {
+            const auto mapped = index.weightMap.find(stored.info.name);
+            if (mapped == index.weightMap.end())
+                return fail(Code::Hostile, fmt::format("holds {}, which the index does not name", stored.info.name), key);
+            if (mapped->second == file)
+                out.tensors.push_back(fullTensorEntry(stored, *object));
+            else
+                strays.push_back(stored.info.name);
+        }
+    }
+    sortByName(out.tensors);
+    for (const auto& [name, file] : index.weightMap) {
+        if (!out.find(name)) {
+            return fail(Code::Hostile, fmt::format("the index says that it holds {}, but it does not", name),
+                        joinKey(folder, file));
+        }
+    }
+    if (!strays.empty()) {
+        return fail(Code::DuplicateName, fmt::format("{} is in two files of one checkpoint", strays.front()),
+                    joinKey(folder, CheckpointIndexName));
+    }
+    return out;
+}
+
+Result<VersionIndex> readCheckpointIndex(const ObjectStore& store, const VersionObjects& version, std::string_view folder,
+                                         TaskContext& task)
+{
+    const std::optional<std::uint32_t> indexObject = objectIndex(version, joinKey(folder, CheckpointIndexName));
+    if (indexObject) {
+        DS_TRY(const IndexJson index, readIndexJson(store, version.objects[*indexObject]));
+        if (index.isDelta()) {
+            return fail(Code::Unsupported, "the folder holds a delta, not a checkpoint", version.objects[*indexObject].key,
+                        "open the folder above it, which holds the chain");
+        }
+        return readShardedIndex(store, version, folder, index, task);
+    }
+    const bool hasShards = std::any_of(version.objects.begin(), version.objects.end(), [](const ObjectInfo& object) {
+        return isShardName(splitKey(object.key).file);
+    });
+    const std::optional<std::uint32_t> single = objectIndex(version, joinKey(folder, CheckpointFileName));
+    if (single && !hasShards)
+        return readSingleFile(store, version, *single);
+    return fail(Code::Unfinished,
+                fmt::format("data files without {}: the checkpoint is not written to its end", CheckpointIndexName),
+                std::string(folder));
+}
+
+} // namespace deltascope

@@ -1,0 +1,70 @@
+#include "deltascope/engine/layout.h"
+
+#include <algorithm>
+
+namespace deltascope {
+
+std::uint64_t VersionObjects::wireBytes() const noexcept
+{
+    std::uint64_t sum = 0;
+    for (const ObjectInfo& object : objects)
+        sum += object.sizeBytes;
+    return sum;
+}
+
+std::int64_t VersionObjects::publishedUs() const noexcept
+{
+    std::int64_t newest = 0;
+    for (const ObjectInfo& object : objects)
+        newest = std::max(newest, object.modifiedUs);
+    return newest;
+}
+
+std::string VersionObjects::identity() const
+{
+    std::string joined;
+    for (const ObjectInfo& object : objects) {
+        joined += object.key;
+        joined += '|';
+        joined += object.identity;
+        joined += '\n';
+    }
+    return joined;
+}
+
+std::string_view word(DigestAlgorithm algorithm) noexcept
+{
+    switch (algorithm) {
+    case DigestAlgorithm::Xxh3_128:
+        return "xxh3-128";
+    case DigestAlgorithm::Blake3:
+        return "blake3";
+    case DigestAlgorithm::Adler32:
+        return "adler32";
+    case DigestAlgorithm::None:
+        break;
+    }
+    return "none";
+}
+
+const TensorEntry* VersionIndex::find(std::string_view name) const noexcept
+{
+    const auto found = std::lower_bound(tensors.begin(), tensors.end(), name,
+                                        [](const TensorEntry& entry, std::string_view wanted) { return entry.name < wanted; });
+    return found != tensors.end() && found->name == name ? &*found : nullptr;
+}
+
+std::uint64_t VersionIndex::storedElements() const noexcept
+{
+    std::uint64_t sum = 0;
+    for (const TensorEntry& entry : tensors)
+        sum += entry.storedElements.value_or(0);
+    return sum;
+}
+
+bool VersionIndex::countsKnown() const noexcept
+{
+    return std::all_of(tensors.begin(), tensors.end(), [](const TensorEntry& entry) { return entry.storedElements.has_value(); });
+}
+
+} // namespace deltascope

@@ -1,0 +1,102 @@
+#include "format/slime_v2/zstd_stream.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <new>
+#include <vector>
+#include <zstd.h>
+#include <zstd_errors.h>
+
+namespace deltascope {
+
+void ZstdStream::Destroy::operator()(ZSTD_DCtx_s* context) const noexcept { ZSTD_freeDCtx(context); }
+
+ZstdStream::ZstdStream(BufferedExtent input, std::string tensor)
+    : m_input(std::move(input))
+    , m_tensor(std::move(tensor))
+{
+}
+ZstdStream::~ZstdStream() = default;
+ZstdStream::ZstdStream(ZstdStream&&) noexcept = default;
+
+Result<void> ZstdStream::read(MutableByteSpan out)
+{
+    for (std::size_t filled = 0; filled < out.size();) {
+        if (m_ended)
+            return fail(hostile("is shorter than the tensor or its own count asks for"));
+        DS_CHECK(step(out, filled));
+    }
+    return {};
+}
+
+Result<void> ZstdStream::skip(std::uint64_t bytes)
+{
+    std::vector<std::byte> dropped(std::min<std::uint64_t>(bytes, 64 * 1024));
+    while (bytes > 0) {
+        const std::size_t now = std::min<std::uint64_t>(bytes, dropped.size());
+        DS_CHECK(read(MutableByteSpan(dropped).first(now)));
+        bytes -= now;
+    }
+    return {};
+}
+
+Result<void> ZstdStream::expectEnd()
+{
+    std::byte extra {};
+    for (std::size_t filled = 0; !m_ended;) {
+        DS_CHECK(step(MutableByteSpan(&extra, 1), filled));
+        if (filled != 0)
+            return fail(hostile("is longer than the tensor or its own count asks for"));
+    }
+    if (m_input.left() != 0)
+        return fail(hostile(fmt::format("goes on for {} bytes behind its frame", m_input.left())));
+    return {};
+}
+
+Error ZstdStream::hostile(const std::string& text) const
+{
+    return Error { Code::Hostile, fmt::format("the patch of {} {}", m_tensor, text), m_input.key(), {}, {} };
+}
+
+Result<void> ZstdStream::start()
+{
+    constexpr std::size_t MagicBytes = 4;
+    if (m_input.left() < MagicBytes)
+        return fail(hostile("is no zstd frame"));
+    DS_CHECK(m_input.fill(MagicBytes));
+    if (loadLe<std::uint32_t>(m_input.buffered()) != ZSTD_MAGICNUMBER)
+        return fail(hostile("is no zstd frame"));
+    m_context.reset(ZSTD_createDCtx());
+    if (!m_context)
+        throw std::bad_alloc();
+    if (ZSTD_isError(ZSTD_DCtx_setParameter(m_context.get(), ZSTD_d_windowLogMax, MaxWindowLog)) != 0)
+        return fail(Code::Internal, "zstd refuses its window limit", m_input.key());
+    return {};
+}
+
+Result<void> ZstdStream::step(MutableByteSpan out, std::size_t& filled)
+{
+    if (!m_context)
+        DS_CHECK(start());
+    if (m_input.buffered().empty() && m_input.left() > 0)
+        DS_CHECK(m_input.fill(1));
+    const ByteSpan available = m_input.buffered();
+    ZSTD_inBuffer in { available.data(), available.size(), 0 };
+    ZSTD_outBuffer to { out.data(), out.size(), filled };
+    const std::size_t hint = ZSTD_decompressStream(m_context.get(), &to, &in);
+    if (ZSTD_isError(hint) != 0) {
+        if (ZSTD_getErrorCode(hint) == ZSTD_error_frameParameter_windowTooLarge) {
+            return fail(Code::Unsupported, fmt::format("the patch of {} needs more than 8 MiB of zstd window", m_tensor),
+                        m_input.key());
+        }
+        return fail(hostile(fmt::format("is damaged: {}", ZSTD_getErrorName(hint))));
+    }
+    m_input.consume(in.pos);
+    m_ended = hint == 0;
+    if (!m_ended && in.pos == 0 && to.pos == filled && m_input.left() == 0)
+        return fail(hostile("is cut short inside its zstd frame"));
+    filled = to.pos;
+    return {};
+}
+
+} // namespace deltascope

@@ -1,0 +1,47 @@
+#pragma once
+
+#include "format/common/buffered_extent.h"
+
+#include <memory>
+#include <string>
+
+struct ZSTD_DCtx_s;
+
+namespace deltascope {
+
+/// Decompresses the one zstd frame that fills an extent, from front to back, with bounded memory: windows above 8 MiB are
+/// refused. The decompressor is created by the first read.
+class ZstdStream {
+public:
+    static constexpr int MaxWindowLog = 23;
+
+    /// `tensor`: for error texts.
+    ZstdStream(BufferedExtent input, std::string tensor);
+    ~ZstdStream();
+    ZstdStream(ZstdStream&&) noexcept;
+
+    /// Fills all of `out`. Errors: Hostile (no frame, damaged, shorter than that), Unsupported (window), those of the store.
+    Result<void> read(MutableByteSpan out);
+    /// Decompresses `bytes` and drops them.
+    Result<void> skip(std::uint64_t bytes);
+    /// Errors: Hostile (more content, or more than one frame).
+    Result<void> expectEnd();
+
+    Error hostile(const std::string& text) const;
+
+private:
+    struct Destroy {
+        void operator()(ZSTD_DCtx_s* context) const noexcept;
+    };
+
+    Result<void> start();
+    /// One step of decompression; `filled` grows up to out.size().
+    Result<void> step(MutableByteSpan out, std::size_t& filled);
+
+    BufferedExtent m_input;
+    std::string m_tensor;
+    std::unique_ptr<ZSTD_DCtx_s, Destroy> m_context;
+    bool m_ended = false;
+};
+
+} // namespace deltascope

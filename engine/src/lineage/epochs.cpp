@@ -1,0 +1,37 @@
+#include "deltascope/engine/lineage.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace deltascope {
+
+namespace {
+    /// Clocks of uploads are not finer than this; a smaller step back in time means nothing.
+    constexpr std::int64_t ToleranceUs = 2'000'000;
+}
+
+std::vector<int> splitEpochs(const std::vector<VersionObjects>& versions)
+{
+    const std::size_t count = versions.size();
+    std::vector<std::int64_t> newestBehind(count + 1, std::numeric_limits<std::int64_t>::min());
+    for (std::size_t i = count; i-- > 0;)
+        newestBehind[i] = std::max(newestBehind[i + 1], versions[i].publishedUs());
+
+    // A break lies before i if all from i on is older than all below it. Segments then get older as steps grow.
+    std::vector<int> segment(count, 0);
+    std::int64_t oldestBelow = std::numeric_limits<std::int64_t>::max();
+    int breaks = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        if (i > 0 && newestBehind[i] + ToleranceUs < oldestBelow) {
+            ++breaks;
+            oldestBelow = std::numeric_limits<std::int64_t>::max();
+        }
+        segment[i] = breaks;
+        oldestBelow = std::min(oldestBelow, versions[i].publishedUs());
+    }
+    for (int& epoch : segment)
+        epoch = breaks - epoch;
+    return segment;
+}
+
+} // namespace deltascope

@@ -1,0 +1,33 @@
+#pragma once
+
+#include "deltascope/engine/replay.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace deltascope {
+
+/// One safetensors file of a checkpoint that is to be written.
+struct OutputShard {
+    std::string name;
+    std::vector<TensorInfo> tensors; ///< in the order of their data
+    std::vector<std::uint64_t> begins; ///< offset of each tensor in the file
+    std::string header;
+    std::uint64_t sizeBytes = 0;
+};
+
+/// An ordinary Hugging Face checkpoint.
+struct OutputLayout {
+    std::vector<OutputShard> shards;
+    std::string indexJson; ///< text of model.safetensors.index.json; empty for a single file
+    std::uint64_t sizeBytes = 0; ///< of all shards
+};
+
+/// Shards as in the full version that the chain starts from; with `shardBytes` > 0 cut anew, each tensor whole.
+OutputLayout makeOutputLayout(const Chain& chain, std::uint64_t shardBytes);
+
+/// Whether a file beside the weights belongs to a checkpoint that is to be loaded: config, tokenizer, generation settings.
+bool isSidecar(std::string_view fileName) noexcept;
+
+} // namespace deltascope

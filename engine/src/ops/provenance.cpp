@@ -1,0 +1,76 @@
+#include "provenance.h"
+
+#include <chrono>
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace deltascope {
+
+namespace {
+
+    using nlohmann::ordered_json;
+
+    ordered_json objectsOf(const VersionObjects& version)
+    {
+        ordered_json objects = ordered_json::array();
+        for (const ObjectInfo& object : version.objects)
+            objects.push_back({ { "key", object.key }, { "size", object.sizeBytes }, { "identity", object.identity } });
+        return objects;
+    }
+
+    ordered_json linkOf(const Version& version)
+    {
+        return { { "step", version.step() }, { "kind", word(version.kind) }, { "objects", objectsOf(version.objects) } };
+    }
+
+    std::string timeText(std::int64_t us)
+    {
+        const std::time_t seconds = us / 1'000'000;
+        return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(seconds));
+    }
+
+}
+
+std::string rebuildPlanText(const Run& run, const Version& version, const Plan& plan, std::uint64_t shardBytes)
+{
+    ordered_json text { { "source", run.store->uri() }, { "layout", run.layout->word() }, { "epoch", version.epoch },
+                        { "step", version.step() }, { "shard_bytes", shardBytes } };
+    if (plan.fromExternalBase)
+        text["base"] = { { "source", run.base->store->uri() }, { "objects", objectsOf(run.base->objects) } };
+    for (const std::size_t link : plan.links)
+        text["links"].push_back(linkOf(run.versions[link]));
+    return text.dump() + "\n";
+}
+
+std::string provenanceText(const Run& run, const Version& version, const Plan& plan, const MaterializeReport& report,
+                           const std::string& toolVersion, std::int64_t nowUs)
+{
+    ordered_json text;
+    text["format_version"] = 1;
+    text["tool"] = "deltascope";
+    text["tool_version"] = toolVersion;
+    text["created_at"] = timeText(nowUs);
+    text["source"] = run.store->uri();
+    text["layout"] = run.layout->word();
+    text["epoch"] = version.epoch;
+    text["step"] = version.step();
+    if (plan.fromExternalBase)
+        text["base"] = { { "source", run.base->store->uri() }, { "objects", objectsOf(run.base->objects) } };
+    else
+        text["anchor"] = linkOf(run.versions[plan.links.front()]);
+    text["deltas"] = ordered_json::array();
+    for (std::size_t i = plan.fromExternalBase ? 0 : 1; i < plan.links.size(); ++i)
+        text["deltas"].push_back(linkOf(run.versions[plan.links[i]]));
+    text["root"] = report.root;
+    text["root_algorithm"] = "dsm1-xxh3-128";
+    text["tensors"] = report.tensors;
+    text["bytes"] = report.bytes;
+    text["checks"] = { { "publisher_digests_matched", report.digestsChecked },
+                       { "read_back", true },
+                       { "across_gap", plan.acrossGap },
+                       { "proven", version.proven } };
+    return text.dump(2) + "\n";
+}
+
+} // namespace deltascope

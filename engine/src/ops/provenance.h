@@ -1,0 +1,18 @@
+#pragma once
+
+#include "deltascope/engine/operations.h"
+
+#include <string>
+
+namespace deltascope {
+
+inline constexpr std::string_view ProvenanceName = "deltascope.provenance.json";
+
+/// Text that names everything that the bytes of a rebuild depend on; equal text, equal result.
+std::string rebuildPlanText(const Run& run, const Version& version, const Plan& plan, std::uint64_t shardBytes);
+
+/// The file that lies beside a rebuilt checkpoint: what it was made from and what was checked.
+std::string provenanceText(const Run& run, const Version& version, const Plan& plan, const MaterializeReport& report,
+                           const std::string& toolVersion, std::int64_t nowUs);
+
+} // namespace deltascope

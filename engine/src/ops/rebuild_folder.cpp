@@ -1,0 +1,282 @@
+#include "rebuild_folder.h"
+
+#include "deltascope/engine/hash_tree.h"
+
+#include <charconv>
+#include <cstring>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <unistd.h>
+
+namespace deltascope {
+
+namespace {
+
+    using nlohmann::json;
+
+    constexpr std::string_view PlanName = "deltascope-plan.json";
+    constexpr std::uint64_t MaxRecordBytes = 1U << 30;
+
+    std::string leavesToHex(const std::vector<Digest128>& leaves)
+    {
+        std::string text;
+        text.reserve(leaves.size() * 32);
+        for (const Digest128& leaf : leaves)
+            text += toHex(leaf);
+        return text;
+    }
+
+    std::optional<std::vector<Digest128>> leavesFromHex(const std::string& text)
+    {
+        if (text.size() % 32 != 0)
+            return std::nullopt;
+        std::vector<Digest128> leaves(text.size() / 32);
+        for (std::size_t i = 0; i < text.size() / 2; ++i) {
+            unsigned byte = 0;
+            const char* begin = text.data() + 2 * i;
+            if (std::from_chars(begin, begin + 2, byte, 16).ptr != begin + 2)
+                return std::nullopt;
+            leaves[i / 16][i % 16] = static_cast<std::byte>(byte);
+        }
+        return leaves;
+    }
+
+}
+
+std::pair<std::string, std::string> splitPath(std::string path)
+{
+    while (path.size() > 1 && path.back() == '/')
+        path.pop_back();
+    const std::size_t slash = path.rfind('/');
+    if (slash == std::string::npos)
+        return { ".", path };
+    return { slash == 0 ? "/" : path.substr(0, slash), path.substr(slash + 1) };
+}
+
+Result<RebuildFolder> RebuildFolder::open(FileSystem& disk, const Request& request)
+{
+    const auto [parent, name] = splitPath(request.destination);
+    if (name.empty() || name == "." || name == "..")
+        return fail(Code::Usage, "the destination must be a new folder", request.destination);
+    if (disk.exists(request.destination))
+        return fail(Code::Exists, "the destination exists already and is never overwritten", request.destination,
+                    "choose another destination or remove it first");
+    if (!disk.exists(parent))
+        return fail(Code::NotFound, "the folder that shall hold the checkpoint does not exist", parent);
+
+    RebuildFolder folder(disk, request);
+    const std::string plan = toHex(xxh3(asBytes(request.plan))).substr(0, 16);
+    const std::string prefix = fmt::format(".{}.ds-{}-", name, plan);
+    if (request.commit) {
+        folder.m_path = fmt::format("{}/{}shared", parent, prefix);
+        DS_CHECK(folder.findParts());
+        return folder;
+    }
+    if (request.parts > 1) {
+        DS_CHECK(folder.openShared(parent, prefix));
+    } else {
+        DS_TRY(folder.m_adopted, folder.adopt(parent, prefix));
+        if (!folder.m_adopted) {
+            std::random_device random;
+            folder.m_path = fmt::format("{}/{}{}-{:08x}", parent, prefix, ::getpid(), random());
+            DS_CHECK(disk.createFolder(folder.m_path));
+            DS_TRY(folder.m_lock, disk.lock(folder.m_path));
+            DS_CHECK(writeTextFile(disk, fmt::format("{}/{}", folder.m_path, PlanName), request.plan));
+        }
+    }
+    DS_CHECK(folder.openProgress());
+    return folder;
+}
+
+Result<bool> RebuildFolder::adopt(const std::string& parent, const std::string& prefix)
+{
+    DS_TRY(const std::vector<std::string> names, m_disk->list(parent));
+    for (const std::string& name : names) {
+        if (!name.starts_with(prefix) || name.ends_with("-shared"))
+            continue;
+        const std::string path = parent + "/" + name;
+        Result<std::unique_ptr<FolderLock>> lock = m_disk->lock(path);
+        if (!lock)
+            continue; // its process lives
+        const Result<std::string> plan = readTextFile(*m_disk, fmt::format("{}/{}", path, PlanName), MaxRecordBytes);
+        if (!plan || *plan != m_request.plan) {
+            if (!plan || plan->empty() || m_request.plan.starts_with(*plan)) // killed before its plan was whole
+                static_cast<void>(m_disk->removeTree(path));
+            continue;
+        }
+        m_path = path;
+        m_lock = std::move(*lock);
+        return true;
+    }
+    return false;
+}
+
+Result<void> RebuildFolder::findParts()
+{
+    Result<std::vector<std::string>> names = m_disk->list(m_path);
+    if (!names)
+        return fail(Code::NotFound, "no part of this rebuild has been written beside the destination", m_request.destination,
+                    "run materialize --shard 0/n … n-1/n first, with the same source, step and options");
+    std::optional<std::uint32_t> parts;
+    for (const std::string& name : *names) {
+        const std::size_t of = name.rfind("-of-");
+        if (!name.starts_with("part-") || of == std::string::npos)
+            continue;
+        const std::optional<std::int64_t> number = parseNumber(std::string_view(name).substr(of + 4));
+        if (!number || (parts && *parts != static_cast<std::uint32_t>(*number)))
+            return fail(Code::Usage, "parts of differently divided rebuilds lie beside each other", m_path,
+                        "remove that folder and rebuild with one division");
+        parts = static_cast<std::uint32_t>(*number);
+    }
+    if (!parts)
+        return fail(Code::Unfinished, "no part of this rebuild has been started", m_path);
+    m_request.parts = *parts;
+    DS_TRY(m_lock, m_disk->lock(m_path));
+    return {};
+}
+
+Result<void> RebuildFolder::openShared(const std::string& parent, const std::string& prefix)
+{
+    m_path = fmt::format("{}/{}shared", parent, prefix);
+    if (Result<void> made = m_disk->createFolder(m_path); !made && made.error().code != Code::Exists)
+        return made;
+    m_adopted = true; // files of other parts may be there already
+    const std::string part = fmt::format("{}/part-{}-of-{}", m_path, m_request.part, m_request.parts);
+    if (Result<void> made = m_disk->createFolder(part); !made && made.error().code != Code::Exists)
+        return made;
+    Result<std::unique_ptr<FolderLock>> lock = m_disk->lock(part);
+    if (!lock)
+        return fail(Code::Exists, "another process works on this part of the rebuild", part, "wait for it or stop it");
+    m_lock = std::move(*lock);
+    return {};
+}
+
+std::string RebuildFolder::progressName(std::uint32_t part) const
+{
+    return m_request.parts > 1 || m_request.commit ? fmt::format("{}/part-{}-of-{}/progress.jsonl", m_path, part, m_request.parts)
+                               : m_path + "/deltascope-progress.jsonl";
+}
+
+Result<void> RebuildFolder::readProgress(std::uint32_t part, std::map<std::string, FinishedTensor>& into, bool& ended) const
+{
+    ended = false;
+    if (!m_disk->exists(progressName(part)))
+        return {};
+    DS_TRY(const std::string text, readTextFile(*m_disk, progressName(part), MaxRecordBytes));
+    for (std::size_t begin = 0; begin < text.size();) {
+        const std::size_t end = text.find('\n', begin);
+        if (end == std::string::npos)
+            break; // torn by the end of its process
+        const json line = json::parse(text.begin() + static_cast<std::ptrdiff_t>(begin),
+                                      text.begin() + static_cast<std::ptrdiff_t>(end), nullptr, false);
+        begin = end + 1;
+        if (!line.is_object())
+            continue;
+        if (line.value("end", false)) {
+            ended = true;
+            continue;
+        }
+        FinishedTensor finished;
+        std::optional<std::vector<Digest128>> leaves = leavesFromHex(line.value("leaves", ""));
+        if (!leaves)
+            continue;
+        finished.leaves = std::move(*leaves);
+        finished.digestsChecked = line.value("digests", 0U);
+        finished.noopsSeen = line.value("noops", false);
+        into[line.value("tensor", "")] = std::move(finished);
+    }
+    return {};
+}
+
+Result<void> RebuildFolder::openProgress()
+{
+    bool ended = false;
+    DS_CHECK(readProgress(m_request.part, m_claimed, ended));
+    const std::string name = progressName(m_request.part);
+    if (m_disk->exists(name)) {
+        DS_TRY(m_progress, m_disk->openExisting(name));
+        DS_TRY(m_progressEnd, m_disk->sizeOf(name));
+        if (m_progressEnd > 0) { // closes a torn last line
+            DS_CHECK(m_progress->write(m_progressEnd, asBytes("\n")));
+            ++m_progressEnd;
+        }
+    } else {
+        DS_TRY(m_progress, m_disk->create(name));
+    }
+    return {};
+}
+
+Result<std::unique_ptr<OutputFile>> RebuildFolder::openShard(const OutputShard& shard)
+{
+    const std::string path = m_path + "/" + shard.name;
+    std::unique_ptr<OutputFile> file;
+    if (m_adopted && m_disk->exists(path)) {
+        DS_TRY(file, m_disk->openExisting(path));
+    } else {
+        DS_TRY(file, m_disk->create(path));
+    }
+    DS_CHECK(file->preallocate(shard.sizeBytes));
+    return file;
+}
+
+Result<void> RebuildFolder::note(const std::string& tensor, const FinishedTensor& finished)
+{
+    const std::string line = json { { "tensor", tensor },
+                                    { "leaves", leavesToHex(finished.leaves) },
+                                    { "digests", finished.digestsChecked },
+                                    { "noops", finished.noopsSeen } }
+                                 .dump()
+        + "\n";
+    const std::lock_guard lock(*m_mutex);
+    DS_CHECK(m_progress->write(m_progressEnd, asBytes(line)));
+    m_progressEnd += line.size();
+    return {};
+}
+
+Result<void> RebuildFolder::notePartEnd()
+{
+    const std::lock_guard lock(*m_mutex);
+    const std::string line = json { { "end", true } }.dump() + "\n";
+    DS_CHECK(m_progress->write(m_progressEnd, asBytes(line)));
+    m_progressEnd += line.size();
+    return m_progress->sync();
+}
+
+Result<std::map<std::string, FinishedTensor>> RebuildFolder::collectParts() const
+{
+    std::map<std::string, FinishedTensor> all;
+    for (std::uint32_t part = 0; part < m_request.parts; ++part) {
+        bool ended = false;
+        DS_CHECK(readProgress(part, all, ended));
+        if (!ended)
+            return fail(Code::Unfinished, fmt::format("part {} of {} has not finished its files", part, m_request.parts), m_path,
+                        fmt::format("run materialize --shard {}/{} again, then --commit", part, m_request.parts));
+    }
+    return all;
+}
+
+Result<void> RebuildFolder::publish()
+{
+    m_progress.reset();
+    if (m_request.parts > 1 || m_request.commit) {
+        for (std::uint32_t part = 0; part < m_request.parts; ++part)
+            DS_CHECK(m_disk->removeTree(fmt::format("{}/part-{}-of-{}", m_path, part, m_request.parts)));
+    } else {
+        DS_CHECK(m_disk->removeFile(progressName(0)));
+        DS_CHECK(m_disk->removeFile(fmt::format("{}/{}", m_path, PlanName)));
+    }
+    DS_CHECK(m_disk->syncFolder(m_path));
+    DS_CHECK(m_disk->renameNoReplace(m_path, m_request.destination));
+    m_lock.reset();
+    return m_disk->syncFolder(splitPath(m_request.destination).first);
+}
+
+void RebuildFolder::discard() noexcept
+{
+    m_progress.reset();
+    static_cast<void>(m_disk->removeTree(m_path));
+    m_lock.reset();
+}
+
+} // namespace deltascope

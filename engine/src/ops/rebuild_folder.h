@@ -1,0 +1,90 @@
+#pragma once
+
+#include "deltascope/engine/file_system.h"
+
+#include "output_layout.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace deltascope {
+
+/// What a rebuild has finished of one tensor.
+struct FinishedTensor {
+    std::vector<Digest128> leaves; ///< fast leaves of DSM1
+    std::uint32_t digestsChecked = 0;
+    bool noopsSeen = false;
+};
+
+/// The private folder beside the destination in which a checkpoint grows: `.<name>.ds-<plan>-<pid>-<random>`, or
+/// `.<name>.ds-<plan>-shared` for several processes. It is locked as long as its process lives, so a leftover of the same plan
+/// can be adopted and gone on with. Everything in it belongs to us; nothing outside of it is touched before publish().
+class RebuildFolder {
+public:
+    struct Request {
+        std::string destination;
+        std::string plan; ///< text that names everything the result depends on
+        std::uint32_t part = 0; ///< of `parts` processes that share the rebuild
+        std::uint32_t parts = 1;
+        bool commit = false; ///< finish what parts have written, however many there are
+    };
+
+    /// Adopts a leftover or makes a folder. Errors: Exists (the destination is there, or another process works on this part),
+    /// those of the disk.
+    static Result<RebuildFolder> open(FileSystem& disk, const Request& request);
+
+    const std::string& path() const noexcept { return m_path; }
+    bool adopted() const noexcept { return m_adopted; }
+
+    /// The output file, created or found, at its full size. Errors: NoSpace and those of the disk.
+    Result<std::unique_ptr<OutputFile>> openShard(const OutputShard& shard);
+
+    /// What an earlier attempt says it has finished, by tensor name; to be verified before it is trusted.
+    const std::map<std::string, FinishedTensor>& claimed() const noexcept { return m_claimed; }
+    /// Notes a finished tensor. Any thread.
+    Result<void> note(const std::string& tensor, const FinishedTensor& finished);
+    std::uint32_t parts() const noexcept { return m_request.parts; }
+    /// Lists what every part has noted. Errors: Unfinished if a part of `parts` has not noted its end.
+    Result<std::map<std::string, FinishedTensor>> collectParts() const;
+    /// Notes that this part is done.
+    Result<void> notePartEnd();
+
+    /// Removes our own records, renames the folder to the destination without replacing, syncs the parent.
+    Result<void> publish();
+    /// Removes the folder and all in it.
+    void discard() noexcept;
+
+private:
+    RebuildFolder(FileSystem& disk, Request request)
+        : m_disk(&disk)
+        , m_request(std::move(request))
+        , m_mutex(std::make_unique<std::mutex>())
+    {
+    }
+
+    Result<bool> adopt(const std::string& parent, const std::string& prefix);
+    Result<void> findParts();
+    Result<void> openShared(const std::string& parent, const std::string& prefix);
+    Result<void> openProgress();
+    std::string progressName(std::uint32_t part) const;
+    Result<void> readProgress(std::uint32_t part, std::map<std::string, FinishedTensor>& into, bool& ended) const;
+
+    FileSystem* m_disk;
+    Request m_request;
+    std::string m_path;
+    bool m_adopted = false;
+    std::unique_ptr<FolderLock> m_lock;
+    std::map<std::string, FinishedTensor> m_claimed;
+    std::unique_ptr<OutputFile> m_progress;
+    std::uint64_t m_progressEnd = 0;
+    std::unique_ptr<std::mutex> m_mutex;
+};
+
+/// Folder of `path`, "." if it names none; and its last component. A trailing slash does not count.
+std::pair<std::string, std::string> splitPath(std::string path);
+
+} // namespace deltascope

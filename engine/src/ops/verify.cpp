@@ -1,0 +1,263 @@
+#include "deltascope/engine/operations.h"
+
+#include "replay_audit.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace deltascope {
+
+namespace {
+
+    /// Hashes every object of a version and compares it with what was seen first.
+    class ObjectCheck {
+    public:
+        ObjectCheck(Workbench& bench, const Run& run)
+            : m_bench(bench)
+            , m_store(*run.store)
+            , m_source(run.store->uri())
+        {
+        }
+
+        /// Problems of the version's objects; sets `seenBefore` if each had a sight that it agrees with.
+        Result<std::vector<Error>> check(const Version& version, bool& seenBefore, TaskContext& task)
+        {
+            std::vector<Error> problems;
+            seenBefore = !version.objects.objects.empty();
+            for (const ObjectInfo& object : version.objects.objects) {
+                DS_TRY(const std::string digest, hash(object, task));
+                DS_TRY(const ObjectInfo after, m_store.stat(object.key));
+                if (after.identity != object.identity)
+                    problems.push_back(Error { Code::Rewritten, "the object changed while it was being read", object.key,
+                                               version.step(), "verify again when the trainer is quiet" });
+                else if (m_bench.records)
+                    DS_CHECK(compareWithSights(version, object, digest, seenBefore, problems));
+            }
+            return problems;
+        }
+
+    private:
+        Result<std::string> hash(const ObjectInfo& object, TaskContext& task)
+        {
+            const std::unique_ptr<StreamingDigest> digest = makeXxh3();
+            std::vector<std::byte> chunk(std::min<std::uint64_t>(ChunkBytes, object.sizeBytes));
+            for (std::uint64_t at = 0; at < object.sizeBytes; at += chunk.size()) {
+                DS_CHECK(task.checkpoint());
+                chunk.resize(std::min<std::uint64_t>(ChunkBytes, object.sizeBytes - at));
+                DS_CHECK(m_store.read(object.key, at, chunk));
+                digest->update(chunk);
+                task.addDone(chunk.size());
+            }
+            return digest->hex();
+        }
+
+        Result<void> compareWithSights(const Version& version, const ObjectInfo& object, const std::string& digest,
+                                       bool& seenBefore, std::vector<Error>& problems)
+        {
+            DS_TRY(const std::vector<Records::Sight> sights, m_bench.records->sights(m_source, object.key));
+            const auto same = std::find_if(sights.begin(), sights.end(),
+                                           [&](const Records::Sight& sight) { return sight.identity == object.identity; });
+            if (same != sights.end()) {
+                if (same->xxh3 != digest)
+                    problems.push_back(Error { Code::Digest,
+                                               fmt::format("its bytes have digest {}, at first sight they had {}, and neither size nor "
+                                                           "times of the object changed: the storage is damaged",
+                                                           digest, same->xxh3),
+                                               object.key, version.step(), {} });
+                return {};
+            }
+            seenBefore = false;
+            if (!sights.empty() && sights.back().xxh3 != digest)
+                problems.push_back(Error { Code::Rewritten,
+                                           fmt::format("the object was rewritten: identity {} had digest {}, identity {} has {}",
+                                                       sights.back().identity, sights.back().xxh3, object.identity, digest),
+                                           object.key, version.step(), {} });
+            return m_bench.records->add(m_source, object.key,
+                                        Records::Sight { object.identity, object.sizeBytes, digest, m_bench.nowUs() });
+        }
+
+        static constexpr std::uint64_t ChunkBytes = 4U << 20;
+
+        Workbench& m_bench;
+        const ObjectStore& m_store;
+        std::string m_source;
+    };
+
+    bool speaksOfDamage(Code code)
+    {
+        switch (code) {
+        case Code::Digest:
+        case Code::Truncated:
+        case Code::Hostile:
+        case Code::BaseMismatch:
+        case Code::DuplicateName:
+        case Code::Noop:
+            return true;
+        default:
+            return false;
+        }
+    }
+
+    /// What an obstacle makes of a version.
+    Verdict verdictOf(const Run& run, std::size_t at)
+    {
+        const Version& version = run.versions[at];
+        if (version.obstacleAt != at)
+            return Verdict::Incomplete;
+        return speaksOfDamage(version.obstacle->code) ? Verdict::Damaged : Verdict::Incomplete;
+    }
+
+    bool behindVerifiedBase(const Run& run, const Version& version, const std::vector<StepVerdict>& steps, std::size_t first)
+    {
+        if (version.onExternalBase)
+            return true;
+        if (!version.base)
+            return false;
+        if (*version.base >= first && *version.base - first < steps.size())
+            return steps[*version.base - first].verdict == Verdict::Verified;
+        const Version& base = run.versions[*version.base];
+        return base.facts && base.facts->digestsChecked > 0 && base.facts->digestsFailed == 0;
+    }
+
+    /// An anchor that was compared with the replay before it without an alarm, or a delta between such anchors.
+    bool agreesWithAnchors(const Run& run, std::size_t at)
+    {
+        const auto compared = [](const Version& version) {
+            return version.kind == VersionKind::Anchor && version.facts && version.facts->changedVsPrevious
+                && std::none_of(version.problems.begin(), version.problems.end(),
+                                [](const Error& problem) { return problem.code == Code::AnchorDrift; });
+        };
+        const Version& version = run.versions[at];
+        if (version.kind == VersionKind::Anchor)
+            return compared(version);
+        if (!version.facts || version.facts->noops > 0)
+            return false;
+        for (std::size_t i = at + 1; i < run.versions.size() && run.versions[i].epoch == version.epoch; ++i) {
+            if (run.versions[i].kind == VersionKind::Anchor)
+                return compared(run.versions[i]);
+        }
+        return false;
+    }
+
+    /// Digest of the state of one version; the strong root needs every byte of it.
+    Result<std::string> rootOf(Workbench& bench, const Run& run, const Version& version, TaskContext& task)
+    {
+        DS_TRY(const Plan plan, planFor(run, version));
+        DS_TRY(const Chain chain, Chain::open(run, plan, task));
+        DS_TRY(const CheckpointDigest digest, digestState(bench, chain, task));
+        return toHex(digest.root.strong);
+    }
+
+}
+
+std::string_view word(Verdict verdict) noexcept
+{
+    switch (verdict) {
+    case Verdict::Verified:
+        return "verified";
+    case Verdict::Consistent:
+        return "consistent";
+    case Verdict::FirstSight:
+        return "first_sight";
+    case Verdict::Unverified:
+        return "unverified";
+    case Verdict::Incomplete:
+        return "incomplete";
+    case Verdict::Damaged:
+        break;
+    }
+    return "damaged";
+}
+
+Result<VerifyReport> verifyRun(Workbench& bench, Run& run, const VerifyOptions& options, TaskContext& task)
+{
+    VerifyReport report;
+    report.level = options.level;
+    if (run.versions.empty()) {
+        report.problems = run.problems;
+        return report;
+    }
+    const auto [first, last] = options.range.value_or(std::pair<std::size_t, std::size_t>(0, run.versions.size() - 1));
+
+    if (options.level >= 1) { // headers are read again, whatever the catalog says
+        task.beginPhase("headers", 0);
+        DS_CHECK(forEachParallel(bench.threads, last - first + 1, task, [&, from = first](std::size_t n) -> Result<void> {
+            Version& version = run.versions[from + n];
+            Result<VersionIndex> index = run.layout->index(*run.store, version.objects, task);
+            if (index)
+                return {};
+            if (index.error().code == Code::Canceled || index.error().code == Code::Transient)
+                return fail(std::move(index.error()));
+            version.failure = std::move(index.error());
+            return {};
+        }));
+    }
+
+    std::vector<bool> seen(last - first + 1, false);
+    std::vector<std::vector<Error>> objectProblems(last - first + 1);
+    if (options.level >= 2) {
+        std::uint64_t bytes = 0;
+        for (std::size_t i = first; i <= last; ++i)
+            bytes += run.versions[i].objects.wireBytes();
+        task.beginPhase("objects", bytes);
+        std::vector<char> seenBytes(seen.size(), 0); // vector<bool> is not safe to fill from several threads
+        DS_CHECK(forEachParallel(bench.threads, last - first + 1, task, [&, from = first](std::size_t n) -> Result<void> {
+            ObjectCheck check(bench, run);
+            bool before = false;
+            DS_TRY(objectProblems[n], check.check(run.versions[from + n], before, task));
+            seenBytes[n] = before;
+            return {};
+        }));
+        seen.assign(seenBytes.begin(), seenBytes.end());
+    }
+
+    if (options.level >= 3) {
+        for (std::size_t i = first; i <= last; ++i)
+            run.versions[i].facts.reset();
+        assess(run);
+        AnalyzeOptions analyze;
+        analyze.again = true;
+        analyze.range = { first, last };
+        DS_CHECK(analyzeRun(bench, run, analyze, task));
+    } else {
+        assess(run);
+    }
+
+    for (std::size_t i = first; i <= last; ++i) {
+        const Version& version = run.versions[i];
+        StepVerdict step;
+        step.version = i;
+        step.problems = version.problems;
+        step.digestsChecked = version.facts ? version.facts->digestsChecked : 0;
+        std::vector<Error>& ofObjects = objectProblems[i - first];
+        step.problems.insert(step.problems.end(), ofObjects.begin(), ofObjects.end());
+        const bool rotten = std::any_of(ofObjects.begin(), ofObjects.end(),
+                                        [](const Error& problem) { return problem.code == Code::Digest; });
+        const bool untouched = version.facts && version.summary && version.summary->tensors == 0;
+        if (rotten)
+            step.verdict = Verdict::Damaged;
+        else if (version.obstacle)
+            step.verdict = verdictOf(run, i);
+        else if (options.level < 2 || !version.proven)
+            step.verdict = Verdict::Unverified;
+        else if (options.level >= 3 && version.facts && (version.facts->digestsChecked > 0 || untouched)
+                 && version.kind != VersionKind::Anchor && behindVerifiedBase(run, version, report.steps, first))
+            step.verdict = Verdict::Verified;
+        else if (options.level >= 4 && agreesWithAnchors(run, i))
+            step.verdict = Verdict::Consistent;
+        else
+            step.verdict = bench.records ? Verdict::FirstSight : Verdict::Unverified;
+        const bool wantsRoot = version.kind == VersionKind::Anchor || i == last;
+        if (options.level >= 4 && wantsRoot && !version.obstacle && !rotten) {
+            DS_TRY(step.root, rootOf(bench, run, version, task));
+        }
+        report.steps.push_back(std::move(step));
+    }
+    report.verdict = report.steps.front().verdict;
+    for (const StepVerdict& step : report.steps)
+        report.verdict = std::max(report.verdict, step.verdict);
+    report.problems = run.problems;
+    return report;
+}
+
+} // namespace deltascope

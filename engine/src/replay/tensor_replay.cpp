@@ -1,0 +1,188 @@
+#include "deltascope/engine/replay.h"
+
+#include "scratch.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace deltascope {
+
+namespace {
+
+    /// Memory for the input buffers of all open streams of one replay.
+    constexpr std::uint64_t StreamMemory = 4U << 20;
+    constexpr std::size_t MaxLightStreams = 128;
+    constexpr std::size_t MaxHeavyStreams = 12;
+
+    struct LinkEntry {
+        std::size_t link;
+        const OpenVersion* version;
+        const TensorEntry* entry;
+    };
+
+    struct OpenStream {
+        LinkEntry from;
+        std::unique_ptr<PatchStream> stream;
+    };
+
+    Error inLink(Error error, const LinkEntry& from)
+    {
+        if (error.where.empty())
+            error.where = from.version->objects.name;
+        if (error.code != Code::Canceled)
+            error = atStep(std::move(error), from.version->objects.step);
+        return error;
+    }
+
+}
+
+struct TensorReplay::State {
+    TensorInfo tensor;
+    ReplayOptions options;
+    std::vector<LinkEntry> entries; ///< the first is a full one
+    std::size_t nextEntry = 0; ///< the first that is not open or done
+    std::vector<OpenStream> open; ///< of the current stretch
+    std::unique_ptr<Scratch> scratch; ///< the state behind the stretches before, if there were any
+    std::vector<std::byte> block;
+    std::uint64_t at = 0;
+    std::uint64_t end = 0;
+
+    std::uint64_t blockEnd(std::uint64_t begin, std::uint64_t limit) const
+    {
+        return std::min(limit, begin + blockBytesOf(tensor.dtype));
+    }
+
+    /// Opens the streams of the next stretch and brings them to `begin`.
+    Result<void> openStretch(std::uint64_t begin)
+    {
+        open.clear();
+        const std::size_t left = entries.size() - nextEntry;
+        const bool heavy = std::any_of(entries.begin(), entries.end(),
+                                       [](const LinkEntry& entry) { return entry.version->layout->streamsAreHeavy(); });
+        const std::size_t count = std::min(left, heavy ? MaxHeavyStreams : MaxLightStreams);
+        StreamOptions streamOptions;
+        streamOptions.bufferBytes = std::clamp<std::uint64_t>(StreamMemory / (2 * std::max<std::size_t>(1, count)), 8 * 1024, 128 * 1024);
+        for (std::size_t i = 0; i < count; ++i) {
+            const LinkEntry& from = entries[nextEntry + i];
+            Result<std::unique_ptr<PatchStream>> stream = from.version->layout->open(
+                *from.version->store, from.version->objects, from.version->index, *from.entry, tensor, streamOptions);
+            if (!stream)
+                return fail(inLink(std::move(stream.error()), from));
+            open.push_back(OpenStream { from, std::move(*stream) });
+        }
+        nextEntry += count;
+        for (OpenStream& stream : open) {
+            if (stream.stream->seekable())
+                continue;
+            for (std::uint64_t skipped = 0; skipped < begin;) {
+                const std::uint64_t to = blockEnd(skipped, begin);
+                if (Result<PatchPiece> piece = stream.stream->next(skipped, to); !piece)
+                    return fail(inLink(std::move(piece.error()), stream.from));
+                skipped = to;
+            }
+        }
+        return {};
+    }
+
+    /// Brings one block through the open stretch.
+    Result<MutableByteSpan> replayBlock(std::uint64_t begin, std::uint64_t stop, TaskContext& task)
+    {
+        DS_CHECK(task.checkpoint());
+        const MutableByteSpan state(block.data(), stop - begin);
+        if (scratch)
+            DS_CHECK(scratch->read(begin, state));
+        for (OpenStream& stream : open) {
+            Result<PatchPiece> piece = stream.stream->next(begin, stop);
+            if (!piece)
+                return fail(inLink(std::move(piece.error()), stream.from));
+            const bool first = !scratch && &stream == &open.front();
+            PatchCounts counts;
+            if (first)
+                std::copy_n(std::get<FullBlock>(*piece).bytes.data(), state.size(), state.data());
+            else
+                counts = applyPiece(*piece, state, tensor.dtype);
+            if (options.observer)
+                options.observer->onBlock(stream.from.link, begin, state, counts);
+        }
+        return state;
+    }
+
+    /// Nothing may be left over in streams that were read to their end.
+    Result<void> finishStretch()
+    {
+        if (end != tensor.bytes())
+            return {};
+        for (OpenStream& stream : open) {
+            if (Result<void> outcome = stream.stream->finish(); !outcome)
+                return fail(inLink(std::move(outcome.error()), stream.from));
+        }
+        return {};
+    }
+
+    /// Replays all stretches but the last into scratch files.
+    Result<void> prepare(TaskContext& task)
+    {
+        DS_CHECK(openStretch(at));
+        while (nextEntry < entries.size()) {
+            DS_TRY(std::unique_ptr<Scratch> result, Scratch::create(options.scratchFolder));
+            for (std::uint64_t begin = at; begin < end;) {
+                const std::uint64_t stop = blockEnd(begin, end);
+                DS_TRY(const MutableByteSpan state, replayBlock(begin, stop, task));
+                DS_CHECK(result->write(begin, state));
+                begin = stop;
+            }
+            DS_CHECK(finishStretch());
+            scratch = std::move(result);
+            DS_CHECK(openStretch(at));
+        }
+        return {};
+    }
+};
+
+TensorReplay::TensorReplay(std::unique_ptr<State> state)
+    : m_state(std::move(state))
+{
+}
+TensorReplay::TensorReplay(TensorReplay&&) noexcept = default;
+TensorReplay& TensorReplay::operator=(TensorReplay&&) noexcept = default;
+TensorReplay::~TensorReplay() = default;
+
+Result<TensorReplay> TensorReplay::open(const Chain& chain, const TensorInfo& tensor, ReplayOptions options, TaskContext& task)
+{
+    auto state = std::make_unique<State>();
+    state->tensor = tensor;
+    state->options = std::move(options);
+    state->at = state->options.begin;
+    state->end = std::min(state->options.end, tensor.bytes());
+    state->block.resize(std::min(blockBytesOf(tensor.dtype), tensor.bytes()));
+    for (std::size_t i = 0; i < chain.links().size(); ++i) {
+        const OpenVersion& version = *chain.links()[i];
+        const TensorEntry* entry = version.index.find(tensor.name);
+        if (!entry)
+            continue;
+        const bool fits = entry->info && entry->info->dtype == tensor.dtype && entry->info->shape == tensor.shape;
+        if (version.index.full && (!state->options.observer || !fits))
+            state->entries.clear();
+        if (!version.index.full || fits)
+            state->entries.push_back(LinkEntry { i, &version, entry });
+    }
+    if (state->entries.empty() || !state->entries.front().version->index.full)
+        return fail(Code::BaseMismatch, fmt::format("no state holds tensor {}", tensor.name));
+    DS_CHECK(state->prepare(task));
+    return TensorReplay(std::move(state));
+}
+
+Result<ByteSpan> TensorReplay::next(TaskContext& task)
+{
+    State& state = *m_state;
+    if (state.at >= state.end) {
+        DS_CHECK(state.finishStretch());
+        return ByteSpan {};
+    }
+    const std::uint64_t stop = state.blockEnd(state.at, state.end);
+    DS_TRY(const MutableByteSpan block, state.replayBlock(state.at, stop, task));
+    state.at = stop;
+    return ByteSpan(block);
+}
+
+} // namespace deltascope

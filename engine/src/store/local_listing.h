@@ -1,0 +1,14 @@
+#pragma once
+
+#include "deltascope/engine/object_store.h"
+
+#include <string>
+
+namespace deltascope {
+
+/// One page of the files below `root`, an absolute path without a trailing slash (but "/" itself). Reads only folders
+/// that can hold keys behind startAfter and with the prefix. A symbolic link to a file is an object, one to a folder is
+/// not followed. Errors: NotFound or Transient if the root goes away meanwhile, Auth or Io if a folder cannot be read.
+Result<ListPage> listLocalFolder(const std::string& root, const ListRequest& request, TaskContext& task);
+
+} // namespace deltascope

@@ -1,0 +1,33 @@
+#pragma once
+
+#include "../base/file_handle.h"
+#include "deltascope/engine/object_store.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <sys/stat.h>
+
+// How a local file is an object. Shared by the parts of the local store.
+
+namespace deltascope {
+
+/// ".<name>.ds-tmp-<pid>-<random>": the names of puts that are under way. They are no objects.
+std::string temporaryName(std::string_view name);
+bool isTemporaryName(std::string_view name) noexcept;
+
+/// "dev:inode:size:mtime_ns:ctime_ns"
+std::string identityOf(const struct stat& status);
+
+/// The object of an open regular file.
+Result<ObjectInfo> describeFile(const FileHandle& file, const std::string& key);
+
+/// The object of a name in an open folder; a symbolic link stands for the file that it leads to. Nothing if there is no
+/// regular file behind the name (any more).
+Result<std::optional<ObjectInfo>> examineName(const FileHandle& folder, const std::string& name,
+                                              const std::string& key);
+
+/// errno values that mean "no object of that key".
+bool meansAbsent(int errnoValue) noexcept;
+
+} // namespace deltascope
