@@ -1,0 +1,47 @@
+#!/usr/bin/env python3
+"""Arrows point one way: ui -> app -> engine -> base, cuda -> engine. What the compiler cannot catch is looked for here.
+
+usage: check_arrows.py REPOSITORY
+"""
+import pathlib
+import re
+import sys
+
+SOURCE = {".h", ".cpp", ".cu", ".cuh"}
+RULES = [
+    # folder, pattern that must not occur, why
+    ("engine", r'#\s*include\s*[<"](deltascope/(app|cuda|ui)/|Q[A-Z])', "the engine knows neither app nor ui nor cuda nor Qt"),
+    ("engine/include", r'#\s*include\s*<nlohmann/|#\s*include\s*<sqlite3|#\s*include\s*<zstd', "no third-party header in the public API"),
+    ("engine", r"std::(cout|cerr|clog)|\bprintf\s*\(", "the engine prints nothing"),
+    ("engine/include/deltascope/base", r'#\s*include\s*"deltascope/engine', "base knows nothing of the engine"),
+    ("engine/src/format", r'#\s*include\s*"(\.\./)*(store|catalog|ops|replay|lineage)/', "formats see neither stores nor operations"),
+    ("engine/src/store", r'#\s*include\s*"(\.\./)*(format|catalog|ops|replay|lineage)/', "stores see no formats and no operations"),
+    ("app", r'#\s*include\s*[<"](deltascope/ui/|Q[A-Z])', "app is free of Qt"),
+    ("app/include", r'#\s*include\s*"deltascope/engine|#\s*include\s*<nlohmann/', "faces reach the engine through app only"),
+    ("app/src/cli", r'#\s*include\s*"deltascope/engine', "the CLI is a client of the service"),
+    ("ui", r'#\s*include\s*[<"]deltascope/engine', "ui reaches the engine through app only"),
+    ("ui", r"processEvents\s*\(", "no nested event loops"),
+]
+
+
+def main():
+    root = pathlib.Path(sys.argv[1])
+    files = checked = 0
+    broken = []
+    for folder, pattern, why in RULES:
+        for path in sorted((root / folder).rglob("*")):
+            if path.suffix not in SOURCE:
+                continue
+            files += 1
+            for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+                checked += 1
+                if re.search(pattern, line):
+                    broken.append(f"{path.relative_to(root)}:{number}: {why}: {line.strip()}")
+    for line in broken:
+        print(line)
+    print(f"{len(RULES)} rules, {files} looks at files, {checked} lines, {len(broken)} broken")
+    sys.exit(1 if broken or files == 0 else 0)
+
+
+if __name__ == "__main__":
+    main()

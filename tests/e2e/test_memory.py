@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+"""Peak memory of the big operations: bounded, and independent of the size of a tensor (docs/design goal: 256 MiB plus 8 MiB
+per thread; less than 5 % growth for a tensor 16 times larger)."""
+
+import shutil
+
+from support import BIN, MIB, OK, E2ETest, main, peak_of
+
+THREADS = 2
+SMALL = 16 * MIB // 2  # elements of BF16
+LARGE = 16 * SMALL
+
+
+class Memory(E2ETest):
+    def peak(self, *args):
+        """Least of three, in KiB: what is left above it is noise of the allocator."""
+        peaks = []
+        for _ in range(3):
+            outcome = peak_of([BIN, *map(str, args)], self.environment())
+            self.assertEqual(outcome.code, OK, str(outcome))
+            self.assertGreater(outcome.peak_kib, outcome.floor_kib, "not measured")
+            peaks.append(outcome.peak_kib)
+            shutil.rmtree(self.path("out"), ignore_errors=True)
+        return min(peaks)
+
+    def compare(self, layout, encoding):
+        small = self.make_run("small", layout=layout, encoding=encoding, tensors=1, elements=SMALL, steps=4)
+        large = self.make_run("large", layout=layout, encoding=encoding, tensors=1, elements=LARGE, steps=4)
+        commands = {
+            "digest": lambda run: ["digest", run.at(4)],
+            "verify": lambda run: ["verify", run.source, "--level", 4],
+            "diff": lambda run: ["diff", run.at(1), run.at(4)],
+            "materialize": lambda run: ["materialize", run.at(4), "-o", self.path("out")],
+        }
+        for name, command in commands.items():
+            with self.subTest(operation=name):
+                peaks = [self.peak(*command(run), *run.base_args, "--threads", THREADS) for run in (small, large)]
+                print(f"\n{layout} {encoding} {name}: {peaks[0]} KiB, 16 times larger {peaks[1]} KiB", flush=True)
+                self.assertLess(max(peaks), (256 + 8 * THREADS) * 1024)
+                self.assertLess(peaks[1], peaks[0] * 1.05)
+
+    def test_trl(self):
+        self.compare("trl-v2", "gap_delta")
+
+    def test_slime_xor(self):
+        self.compare("slime-v2", "xor")
+
+    def test_slime_overwrite(self):
+        self.compare("slime-v2", "overwrite")
+
+    def test_many_tensors(self):
+        run = self.make_run(tensors=2000, elements=2000, steps=4)
+        for args in (["digest", run.at(4)], ["materialize", run.at(4), "-o", self.path("out")]):
+            with self.subTest(operation=args[0]):
+                self.assertLess(self.peak(*args, "--threads", THREADS), (256 + 8 * THREADS) * 1024)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+"""Ctrl-C, broken pipes, terminals: how the program behaves as a citizen of a shell."""
+
+import json
+import os
+import pty
+import select
+import signal
+import subprocess
+
+from support import OK, STOPPED, E2ETest, main, tree_state, wait_until
+
+ESCAPE = "\x1b"
+
+
+class Interrupts(E2ETest):
+    def prepare(self):
+        # Large enough that the work lasts longer than it takes to notice that it began.
+        self.run_made = self.make_run(tensors=16, elements=8 << 20, steps=4)
+        self.before = tree_state(self.run_made.source)
+        self.folder = self.path("out")
+        os.mkdir(self.folder)
+        self.destination = os.path.join(self.folder, "checkpoint")
+        self.command = ["materialize", self.run_made.at(4), "-o", self.destination, "--threads", 1]
+
+    def leftovers(self):
+        return [n for n in os.listdir(self.folder) if n.startswith(".checkpoint.ds-")]
+
+    def begun(self):
+        """Bytes of the result were written into the private folder."""
+        for name in self.leftovers():
+            for path, _, files in os.walk(os.path.join(self.folder, name)):
+                if any(f.endswith(".safetensors") for f in files):
+                    return path
+        return None
+
+    def test_one_interrupt_stops_and_the_next_call_finishes(self):
+        self.prepare()
+        process = self.start(*self.command)
+        wait_until(lambda: self.begun() or process.poll() is not None, 60, "the rebuild to begin")
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+        self.assertEqual(process.returncode, STOPPED, err)
+        self.assertEqual(out, b"")
+        self.assertIn(b"DS-", err)
+        self.assertFalse(self.assert_no_half_result(self.destination, self.run_made.truth(4)))
+        self.assertTrue(self.leftovers(), "nothing was kept to go on with")
+        self.ok(*self.command)
+        self.assertTrue(self.assert_no_half_result(self.destination, self.run_made.truth(4)))
+        self.assertEqual(os.listdir(self.folder), ["checkpoint"])
+        self.assertEqual(self.before, tree_state(self.run_made.source))
+
+    def test_interrupted_with_json_says_so_in_one_document(self):
+        self.prepare()
+        process = self.start(*self.command, "--json")
+        wait_until(lambda: self.begun() or process.poll() is not None, 60, "the rebuild to begin")
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+        self.assertEqual(process.returncode, STOPPED, err)
+        self.assertEqual(json.loads(out)["error"]["code"], "DS-CANCELED")
+
+    def test_a_terminated_rebuild_resumes_too(self):
+        self.prepare()
+        process = self.start(*self.command)
+        wait_until(lambda: self.begun() or process.poll() is not None, 60, "the rebuild to begin")
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=30)
+        self.assertIn(process.returncode, (STOPPED, -signal.SIGTERM, 143))
+        self.assertFalse(self.assert_no_half_result(self.destination, self.run_made.truth(4)))
+        self.ok(*self.command)
+        self.assertTrue(self.assert_no_half_result(self.destination, self.run_made.truth(4)))
+
+    def test_two_interrupts_end_at_once(self):
+        self.prepare()
+        process = self.start(*self.command)
+        wait_until(lambda: self.begun() or process.poll() is not None, 60, "the rebuild to begin")
+        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=30)
+        self.assertIn(process.returncode, (STOPPED, 130, -signal.SIGINT), err)
+        self.assertFalse(self.assert_no_half_result(self.destination, self.run_made.truth(4)))
+        self.ok(*self.command)
+
+
+class Streams(E2ETest):
+    def test_a_broken_pipe_is_silent(self):
+        run = self.make_run(tensors=40, elements=64, steps=300)
+        for command in (["log", run.source], ["log", run.source, "--json"], ["digest", run.at(5)], ["show", run.at(5)]):
+            with self.subTest(command=command[0]):
+                process = self.start(*command)
+                process.stdout.close()
+                err = process.stderr.read().decode()
+                process.wait(timeout=60)
+                self.assertIn(process.returncode, (OK, -signal.SIGPIPE, 128 + signal.SIGPIPE), err)
+                self.assertNotRegex(err.lower(), "pipe|ds-|error|terminate")
+
+    def test_data_on_stdout_the_rest_on_stderr(self):
+        run = self.make_run()
+        for command in (
+            ["log", run.source],
+            ["show", run.at(3)],
+            ["digest", run.at(3)],
+            ["diff", run.at(2), run.at(3)],
+            ["verify", run.source, "--level", 3],
+            ["materialize", run.at(3), "-o", self.path("out")],
+        ):
+            with self.subTest(command=command[0]):
+                outcome = self.ok(*command, "--json")
+                self.assertIsInstance(outcome.json(), dict)
+                self.assertEqual(
+                    outcome.out.count("\n"), outcome.out.rstrip("\n").count("\n") + 1, "one document and one newline"
+                )
+                self.assertNotIn("\r", outcome.err, "progress is drawn although stderr is no terminal")
+
+    def test_no_color_without_a_terminal(self):
+        run = self.make_run()
+        for command in (
+            ["log", run.source],
+            ["show", run.at(3)],
+            ["verify", run.source, "--level", 3],
+            ["digest", run.at(99)],
+        ):
+            outcome = self.run_ds(*command)
+            self.assertNotIn(ESCAPE, outcome.out + outcome.err, str(outcome))
+
+    def on_a_terminal(self, *command, **extra):
+        master, slave = pty.openpty()
+        process = subprocess.Popen(
+            [__import__("support").BIN, *command],
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            env=self.environment(COLUMNS="100", **extra),
+        )
+        os.close(slave)
+        chunks = []
+        while True:
+            ready, _, _ = select.select([master], [], [], 60)
+            self.assertTrue(ready, "nothing for a minute")
+            try:
+                chunk = os.read(master, 65536)
+            except OSError:  # the terminal's other end is closed
+                break
+            if not chunk:
+                break
+            chunks.append(chunk)
+        os.close(master)
+        self.assertEqual(process.wait(timeout=60), OK)
+        return b"".join(chunks).decode(errors="replace")
+
+    def test_no_color_is_obeyed_on_a_terminal(self):
+        run = self.make_run()
+        self.assertIn(f"{ESCAPE}[", self.on_a_terminal("log", run.source), "a terminal gets color")
+        self.assertNotRegex(self.on_a_terminal("log", run.source, NO_COLOR="1"), f"{ESCAPE}\\[[0-9;]*m")
+        self.assertNotRegex(self.on_a_terminal("log", run.source, "--color", "never"), f"{ESCAPE}\\[[0-9;]*m")
+
+
+if __name__ == "__main__":
+    main()

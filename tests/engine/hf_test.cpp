@@ -1,0 +1,252 @@
+#include "format/hf/hf_layout.h"
+
+#include "format/hf/checkpoint_index.h"
+#include "layout_fixture.h"
+
+namespace deltascope {
+namespace {
+
+using namespace test;
+
+const std::string Data = fromHex("80 3f 00 40 40 40 80 40 a0 40 c0 40 e0 40 00 41");
+const std::string Single = safetensorsFile({ { tensor("model.w"), Data } }, { { "format", "pt" } });
+const std::string ShardA = safetensorsFile({ { tensor("a.bias", { 2 }), "abcd" } });
+const std::string ShardB = safetensorsFile({ { tensor("model.w"), Data } });
+const std::string ShardedIndex
+    = R"({"metadata":{"total_size":20.5},"weight_map":{"a.bias":"model-00001-of-00002.safetensors","model.w":"model-00002-of-00002.safetensors"}})";
+
+void putSharded(Source& source, const std::string& folder = "")
+{
+    source.put(folder + "model-00001-of-00002.safetensors", ShardA);
+    source.put(folder + "model-00002-of-00002.safetensors", ShardB);
+    source.put(folder + "model.safetensors.index.json", ShardedIndex);
+}
+
+bool recognized(Source& source)
+{
+    const auto answer = HfLayout().recognizes(source.store(), source.listing(), source.task);
+    EXPECT_TRUE(answer);
+    return answer && *answer;
+}
+
+TEST(HfIndex, ReadsASingleFile)
+{
+    Source source;
+    source.put("model.safetensors", Single).put("config.json", "{}");
+    EXPECT_TRUE(recognized(source));
+    const auto index = indexOnly(HfLayout(), source);
+    ASSERT_TRUE(index) << index.error().text;
+    EXPECT_TRUE(index->full);
+    EXPECT_EQ(index->storedElements(), 8U);
+    EXPECT_EQ(index->tensors[0].info, tensor("model.w"));
+    std::string state(16, '\0');
+    const auto counts = applyOnly(HfLayout(), source, tensor("model.w"), state, 6);
+    ASSERT_TRUE(counts) << counts.error().text;
+    EXPECT_EQ(*counts, countsOf(0, 0, 8));
+    EXPECT_EQ(hexOf(state), hexOf(Data));
+}
+
+TEST(HfIndex, ReadsShards)
+{
+    Source source;
+    putSharded(source);
+    const auto index = indexOnly(HfLayout(), source);
+    ASSERT_TRUE(index) << index.error().text;
+    ASSERT_EQ(index->tensors.size(), 2U);
+    EXPECT_EQ(index->tensors[0].name, "a.bias");
+    EXPECT_EQ(index->tensors[1].name, "model.w");
+    EXPECT_EQ(index->tensors[1].extents[0].object, 1U);
+}
+
+TEST(HfIndex, AFullStreamIsSeekable)
+{
+    Source source;
+    source.put("model.safetensors", Single);
+    const HfLayout layout;
+    const VersionObjects version = onlyVersion(layout, source);
+    const auto index = layout.index(source.store(), version, source.task);
+    const auto stream = layout.open(source.store(), version, *index, index->tensors[0], tensor("model.w"), {});
+    ASSERT_TRUE((*stream)->seekable());
+    const auto piece = (*stream)->next(10, 14);
+    ASSERT_TRUE(piece);
+    EXPECT_EQ(toHex(std::get<FullBlock>(*piece).bytes), hexOf(Data.substr(10, 4)));
+    EXPECT_EQ(errorOf((*stream)->next(0, 4)).code, Code::Internal);
+    EXPECT_EQ(errorOf((*stream)->finish()).code, Code::Hostile);
+    EXPECT_EQ(errorOf((*stream)->next(14, 18)).code, Code::Internal);
+}
+
+TEST(HfIndex, RefusesAnotherShapeOrType)
+{
+    Source source;
+    source.put("model.safetensors", Single);
+    std::string state(16, '\0');
+    EXPECT_EQ(errorOf(applyOnly(HfLayout(), source, tensor("model.w", { 4, 2 }), state)).code, Code::BaseMismatch);
+    EXPECT_EQ(errorOf(applyOnly(HfLayout(), source, tensor("model.w", { 2, 4 }, Dtype::F16), state)).code, Code::BaseMismatch);
+}
+
+TEST(HfIndex, ShardsWithoutIndexAreUnfinished)
+{
+    Source source;
+    source.put("model-00001-of-00002.safetensors", ShardA);
+    EXPECT_TRUE(recognized(source));
+    EXPECT_EQ(errorOf(indexOnly(HfLayout(), source)).code, Code::Unfinished);
+    source.put("model.safetensors", Single);
+    EXPECT_EQ(errorOf(indexOnly(HfLayout(), source)).code, Code::Unfinished);
+}
+
+TEST(HfIndex, ATornIndexOrAMissingShardIsUnfinished)
+{
+    Source torn;
+    putSharded(torn);
+    torn.put("model.safetensors.index.json", ShardedIndex.substr(0, 40));
+    EXPECT_EQ(errorOf(indexOnly(HfLayout(), torn)).code, Code::Unfinished);
+
+    Source missing;
+    missing.put("model-00001-of-00002.safetensors", ShardA).put("model.safetensors.index.json", ShardedIndex);
+    const Error error = errorOf(indexOnly(HfLayout(), missing));
+    EXPECT_EQ(error.code, Code::Unfinished);
+    EXPECT_EQ(error.where, "model-00002-of-00002.safetensors");
+}
+
+TEST(HfIndex, ACutShardIsTruncated)
+{
+    Source source;
+    putSharded(source);
+    source.put("model-00002-of-00002.safetensors", ShardB.substr(0, ShardB.size() - 1));
+    const Error error = errorOf(indexOnly(HfLayout(), source));
+    EXPECT_EQ(error.code, Code::Truncated);
+    EXPECT_EQ(error.where, "model-00002-of-00002.safetensors");
+}
+
+TEST(HfIndex, ANameInTwoFilesIsAnError)
+{
+    Source source;
+    putSharded(source);
+    source.put("model-00001-of-00002.safetensors",
+               safetensorsFile({ { tensor("a.bias", { 2 }), "abcd" }, { tensor("model.w"), Data } }));
+    EXPECT_EQ(errorOf(indexOnly(HfLayout(), source)).code, Code::DuplicateName);
+}
+
+TEST(HfIndex, RefusesFilesThatDoNotFitTheMap)
+{
+    Source extra;
+    putSharded(extra);
+    extra.put("model-00001-of-00002.safetensors",
+              safetensorsFile({ { tensor("a.bias", { 2 }), "abcd" }, { tensor("b.bias", { 2 }), "abcd" } }));
+    EXPECT_EQ(errorOf(indexOnly(HfLayout(), extra)).code, Code::Hostile);
+    Source absent;
+    putSharded(absent);
+    absent.put("model-00001-of-00002.safetensors", safetensorsFile({}));
+    EXPECT_EQ(errorOf(indexOnly(HfLayout(), absent)).code, Code::Hostile);
+    Source unsafe;
+    putSharded(unsafe);
+    unsafe.put("model.safetensors.index.json", R"({"weight_map":{"a.bias":"../model-00001-of-00002.safetensors"}})");
+    EXPECT_EQ(errorOf(indexOnly(HfLayout(), unsafe)).code, Code::Hostile);
+}
+
+TEST(HfIndex, MetadataMayBeAbsent)
+{
+    Source source;
+    putSharded(source);
+    source.put("model.safetensors.index.json",
+               R"({"weight_map":{"a.bias":"model-00001-of-00002.safetensors","model.w":"model-00002-of-00002.safetensors"}})");
+    EXPECT_TRUE(indexOnly(HfLayout(), source));
+}
+
+TEST(HfIndex, ADeltaIsNoCheckpoint)
+{
+    Source source;
+    source.put("model.safetensors.index.json", R"({"metadata":{"delta_encoding":"xor"},"weight_map":{}})");
+    EXPECT_FALSE(recognized(source));
+    EXPECT_EQ(errorOf(indexOnly(HfLayout(), source)).code, Code::Unsupported);
+}
+
+TEST(HfGroup, TheFolderItselfAndNumberedChildren)
+{
+    Source source;
+    putSharded(source);
+    source.put("config.json", "{}").put(".deltascope/v1/x.json", "{}").put("half.safetensors.tmp", "x").put("sub/dir/readme", "");
+    source.put("checkpoint-20/model.safetensors", Single).put("checkpoint-20/trainer_state.json", "{}");
+    source.put("checkpoint-20/global_step20/optimizer.pt", "x");
+    putSharded(source, "step_000010/");
+    source.put("checkpoint-30/adapter_model.safetensors", Single).put("checkpoint-x/model.safetensors", Single);
+    source.put("checkpoint-40/model.fp16.safetensors", Single).put("other/model.safetensors", Single);
+    const auto versions = HfLayout().group(source.listing());
+    ASSERT_EQ(stepsOf(versions), (std::vector<std::int64_t> { 0, 10, 20 }));
+    EXPECT_EQ(keysOf(versions[0]), (std::vector<std::string> { "config.json", "model-00001-of-00002.safetensors",
+                                                               "model-00002-of-00002.safetensors", "model.safetensors.index.json" }));
+    EXPECT_EQ(versions[1].name, "step_000010");
+    EXPECT_EQ(keysOf(versions[2]), (std::vector<std::string> { "checkpoint-20/model.safetensors", "checkpoint-20/trainer_state.json" }));
+}
+
+TEST(HfGroup, VariantsAndAdaptersAreNoCheckpoint)
+{
+    for (const char* key : { "model.fp16.safetensors", "consolidated.safetensors", "adapter_model.safetensors", "model.safetensors.tmp",
+                             "model-x.safetensors", "shard-00001-model-00001-of-00001.safetensors", "pytorch_model.bin" }) {
+        Source source;
+        source.put(key, Single);
+        EXPECT_FALSE(recognized(source)) << key;
+    }
+    Source beside;
+    beside.put("model.safetensors", Single).put("model.fp16.safetensors", "x").put("consolidated.safetensors", "x");
+    EXPECT_TRUE(indexOnly(HfLayout(), beside));
+}
+
+TEST(HfGroup, LeavesOtherLayoutsAlone)
+{
+    for (const char* marker : { "manifest.json", "sparse_manifest.json", "sparse_update_manifest.json", ".metadata", "__0_0.distcp",
+                                "rank0000_flush000000.safetensors", "STABLE", "READY-120", "DELTA/delta_sparse.bin.zst", "FULL/model.safetensors" }) {
+        Source source;
+        source.put("checkpoint-120/model.safetensors", Single).put(std::string("checkpoint-120/") + marker, "x");
+        EXPECT_FALSE(recognized(source)) << marker;
+    }
+}
+
+TEST(HfGroup, OneStableMarkerMakesAllStepsPrimeRl)
+{
+    Source source;
+    source.put("step_1/model.safetensors", Single).put("step_2/model.safetensors", Single).put("step_2/STABLE", "");
+    EXPECT_FALSE(recognized(source));
+}
+
+TEST(HfGroup, TheNewerOfTwoFoldersWithOneNumberCounts)
+{
+    Source source;
+    source.put("step_10/model.safetensors", Single).put("checkpoint-10/model.safetensors", Single);
+    const VersionObjects version = onlyVersion(HfLayout(), source);
+    EXPECT_EQ(version.name, "checkpoint-10");
+    EXPECT_EQ(countNotes(version.notes, Code::Fork), 1U);
+}
+
+class HfGolden : public testing::TestWithParam<const char*> { };
+
+TEST_P(HfGolden, TensorsEqualTheSavedOnes)
+{
+    Golden golden(GetParam());
+    const HfLayout layout;
+    ASSERT_TRUE(*layout.recognizes(*golden.store, golden.listing, golden.task));
+    const auto versions = layout.group(golden.listing);
+    ASSERT_EQ(versions.size(), golden.expected["steps"].size());
+    for (const VersionObjects& version : versions) {
+        const Json* step = golden.step(version.step);
+        ASSERT_NE(step, nullptr);
+        EXPECT_EQ(version.wireBytes(), (*step)["wire_bytes"]);
+        EXPECT_EQ(Json(keysOf(version)), (*step)["objects"]);
+        const auto index = layout.index(*golden.store, version, golden.task);
+        ASSERT_TRUE(index) << index.error().text;
+        EXPECT_EQ(index->storedElements(), (*step)["total_elems"]);
+        ModelState state;
+        PatchCounts counts;
+        ASSERT_TRUE(state.apply(layout, *golden.store, version, *index, counts));
+        state.expectEqual((*step)["tensors"], fmt::format("{} step {}", GetParam(), version.step));
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, HfGolden, testing::Values("hf-single", "hf-sharded"), [](const auto& info) {
+    std::string name = info.param;
+    std::replace(name.begin(), name.end(), '-', '_');
+    return name;
+});
+
+} // namespace
+} // namespace deltascope
