@@ -1,0 +1,37 @@
+#!/bin/sh
+# Installs what is missing, builds, and shows a tour on the bucket that the repository carries.
+# usage: sh installers/run.sh [--build-only]
+set -eu
+. "$(dirname "$0")/lib.sh"
+
+install_packages installers/packages.txt
+build release -DDELTASCOPE_WITH_TESTS=OFF
+[ "${1:-}" = "--build-only" ] && exit 0
+
+program=$ROOT/build/release/bin/deltascope
+bucket=$ROOT/tests/golden/trl-v2-gap/bucket
+target=$ROOT/build/tour
+rm -rf "$target"
+mkdir -p "$target"
+
+tour() {
+    printf '\n$ deltascope'
+    printf ' %s' "$@" | sed "s|$ROOT/||g"
+    printf '\n'
+    "$program" "$@" --quiet
+}
+
+say "a run of 15 steps, as a trainer left it in a folder"
+tour log "$bucket"
+say "prove it: replay every delta, compare every anchor"
+tour verify "$bucket@11..15" --level 4
+say "what changed between two steps"
+tour diff "$bucket@12" "$bucket@15"
+say "one command to a full checkpoint"
+tour materialize "$bucket@15" -o "$target/step_15"
+say "and a broken run: a delta is lost, and nothing is rebuilt across the hole in silence"
+tour log "$ROOT/tests/golden/trl-v2-gap-in-chain/bucket"
+tour materialize "$ROOT/tests/golden/trl-v2-gap-in-chain/bucket@8" -o "$target/step_8" && exit 1
+printf '(exit status %s)\n' $?
+
+say "the program is at build/release/bin/deltascope; README.md goes on from here"
