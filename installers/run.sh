@@ -23,8 +23,10 @@ tour() {
 
 say "a run of 15 steps, as a trainer left it in a folder"
 tour log "$bucket"
-say "prove it: replay every delta, compare every anchor"
-tour verify "$bucket@11..15" --level 4
+say "prove it: replay every delta, compare the anchor with what the deltas lead to"
+tour verify "$bucket@1..10" --level 4
+say "another layout records digests, so every step can be verified against its publisher"
+tour verify "$ROOT/tests/golden/slime-v2-xor/bucket" --base "$ROOT/tests/golden/slime-v2-xor/base" --level 3
 say "what changed between two steps"
 tour diff "$bucket@12" "$bucket@15"
 say "one command to a full checkpoint"

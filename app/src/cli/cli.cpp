@@ -41,7 +41,9 @@ namespace {
         std::string shard;
         std::string readBack = "cache";
         bool commit = false;
-        bool doctorSource = false;
+        std::string into;
+        std::string encoding;
+        std::string checksum;
         std::string shell;
 
         app::SourceRequest sourceRequest() const { return { source, base, layout }; }
@@ -116,7 +118,7 @@ namespace {
             writeErr("deltascope: " + problem.code + ": ");
             if (!problem.where.empty())
                 writeErr(safe(problem.where) + ": ");
-            if (problem.step && problem.text.find(fmt::format("step {}", *problem.step)) == std::string::npos)
+            if (!namesStep(problem))
                 writeErr(fmt::format("step {}: ", *problem.step));
             writeErr(safe(problem.text) + "\n");
             if (!problem.remedy.empty())
@@ -139,6 +141,8 @@ namespace {
                 return materialize(service);
             if (command == "diff")
                 return diff(service);
+            if (command == "publish")
+                return publish(service);
             if (command == "digest")
                 return digest(service);
             if (command == "watch")
@@ -155,10 +159,10 @@ namespace {
         void suggest(const std::string& command) const
         {
             if (!m_options.json && !m_options.quiet)
-                writeErr("next: " + command + "\n");
+                writeErr("next: " + safe(command) + "\n");
         }
 
-        std::string baseWords() const { return m_options.base.empty() ? "" : " --base " + m_options.base; }
+        std::string baseWords() const { return m_options.base.empty() ? "" : " --base " + shellWord(m_options.base); }
 
         Result<int> log(app::Service& service)
         {
@@ -169,7 +173,8 @@ namespace {
             const std::size_t limit = m_options.all || !m_style.progress ? 0 : ScreenSteps;
             print<app::RunView>(*view, [&](const app::RunView& run) { return logText(run, m_style, limit); });
             if (view->latest)
-                suggest(fmt::format("deltascope materialize {}@{} -o DIR{}", m_options.source, *view->latest, baseWords()));
+                suggest(fmt::format("deltascope materialize {} -o DIR{}",
+                                    shellWord(fmt::format("{}@{}", m_options.source, *view->latest)), baseWords()));
             return Success;
         }
 
@@ -246,10 +251,27 @@ namespace {
                 return fail(std::move(view.error()));
             print<app::MaterializeView>(**view, [&](const app::MaterializeView& result) { return materializeText(result, m_style); });
             if ((*view)->committed)
-                suggest("deltascope digest " + m_options.destination);
+                suggest("deltascope digest " + shellWord(m_options.destination));
             else
-                suggest(fmt::format("when all parts are done: deltascope materialize {} -o {} --commit{}", m_options.source,
-                                    m_options.destination, baseWords()));
+                suggest(fmt::format("when all parts are done: deltascope materialize {} -o {}{} --commit{}", shellWord(m_options.source),
+                                    shellWord(m_options.destination),
+                                    m_options.shardSize.empty() ? "" : " --shard-size " + shellWord(m_options.shardSize), baseWords()));
+            return Success;
+        }
+
+        Result<int> publish(app::Service& service)
+        {
+            app::PublishRequest request;
+            request.into = { m_options.into, m_options.base, m_options.layout };
+            // The layout is that of the run; what is published from and to says by itself what it is.
+            request.from = app::VersionRequest::parse(m_options.source);
+            request.to = app::VersionRequest::parse(m_options.other);
+            request.from.source.base = request.to.source.base = m_options.base;
+            request.encoding = m_options.encoding;
+            request.checksum = m_options.checksum;
+            DS_TRY(const auto view, runJob<app::PublishView>(service, m_style, [&](app::Service& s) { return s.publish(request); }));
+            print<app::PublishView>(*view, [&](const app::PublishView& result) { return publishText(result, m_style); });
+            suggest("deltascope log " + shellWord(m_options.into) + baseWords());
             return Success;
         }
 
@@ -363,6 +385,13 @@ namespace {
         digest->add_option("version", options.source, "SOURCE@STEP, checkpoint folder or one safetensors file")->required();
         digest->add_flag("--across-gap", options.acrossGap, "also where the no-op test proves that a delta is lost");
 
+        CLI::App* publish = program.add_subcommand("publish", "publish the step from one checkpoint to another as a delta");
+        publish->add_option("--into", options.into, "folder of the run; a new or empty one begins a run")->required();
+        publish->add_option("--from", options.source, "checkpoint folder or SOURCE@STEP: the state that the run ends with")->required();
+        publish->add_option("--to", options.other, "checkpoint folder or SOURCE@STEP: the next state")->required();
+        publish->add_option("--encoding", options.encoding, "trl-v2: gap_delta or raw; slime-v2: xor or overwrite");
+        publish->add_option("--checksum", options.checksum, "slime-v2: xxh3-128, blake3 or adler32");
+
         CLI::App* watch = program.add_subcommand("watch", "a line for every step as it is published");
         watch->add_option("source", options.source, "folder or URI of the run")->required();
         watch->add_flag("--headers-only", options.headersOnly, "read no payload");
@@ -370,8 +399,9 @@ namespace {
         CLI::App* doctor = program.add_subcommand("doctor", "look at this machine and, if given, at a source");
         doctor->add_option("source", options.source, "folder or URI");
 
-        for (CLI::App* command : { log, show, list, verify, materialize, diff, digest, watch, doctor })
+        for (CLI::App* command : { log, show, list, verify, materialize, diff, digest, publish, watch, doctor })
             addSourceOptions(*command, options);
+        publish->get_option("--layout")->required()->description("trl-v2 or slime-v2");
 
         CLI::App* completion = program.add_subcommand("completion", "print a completion script");
         completion->add_option("shell", options.shell, "bash, zsh or fish")->required();
@@ -427,7 +457,7 @@ int run(const std::vector<std::string>& arguments)
         program.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
     } catch (const CLI::CallForHelp&) {
         const std::vector<CLI::App*> chosen = program.get_subcommands();
-        writeOut(chosen.empty() ? program.help() : chosen.front()->help());
+        writeOut(chosen.empty() ? program.help() : chosen.front()->help(program.get_name()));
         return Success;
     } catch (const CLI::CallForVersion&) {
         writeOut("deltascope " DELTASCOPE_VERSION "\n");

@@ -112,9 +112,13 @@ namespace {
             }
         }
         std::string text = paint(style, Paint::Bold, safe(run.run)) + "  " + run.layout + "  " + safe(run.source) + "\n";
-        text += fmt::format("{} versions: {} anchors, {} deltas", versions, kinds["anchor"] + kinds["partial_anchor"], kinds["delta"]);
+        const auto counted = [](std::size_t count, const char* noun) {
+            return fmt::format("{} {}{}", countText(count), noun, count == 1 ? "" : "s");
+        };
+        text += fmt::format("{}: {}, {}", counted(versions, "version"), counted(kinds["anchor"] + kinds["partial_anchor"], "anchor"),
+                            counted(kinds["delta"], "delta"));
         if (kinds["gap"] > 0)
-            text += fmt::format(", {} gaps", kinds["gap"]);
+            text += ", " + counted(kinds["gap"], "gap");
         text += fmt::format(" · {}", bytesText(run.wireBytes));
         text += run.latest ? fmt::format(" · newest restorable step {}", *run.latest) : std::string(" · no step can be rebuilt");
         return text + "\n";

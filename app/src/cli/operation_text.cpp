@@ -36,11 +36,15 @@ namespace {
 
 }
 
+bool namesStep(const app::ProblemView& problem)
+{
+    return !problem.step || problem.text.find(fmt::format("tep {}", *problem.step)) != std::string::npos;
+}
+
 std::string problemText(const app::ProblemView& problem, const Style& style)
 {
     std::string text = "  " + paint(style, Paint::Warn, problem.code) + "  ";
-    if (problem.step)
-        text += fmt::format("step {}: ", *problem.step);
+    text += namesStep(problem) ? "" : fmt::format("step {}: ", *problem.step);
     text += safe(problem.text) + "\n";
     if (!problem.where.empty())
         text += paint(style, Paint::Dim, "      in " + safe(problem.where)) + "\n";
@@ -70,9 +74,10 @@ std::string stepText(const app::StepDetailView& detail, const Style& style)
         text += problemText(problem, style);
     text += paint(style, Paint::Dim, fmt::format("\n  {:>14}  {:>8}  {:<5} {}\n", "changed", "share", "dtype", "tensor"));
     for (const app::TensorCountView& tensor : detail.tensors) {
-        const std::string changed = tensor.changedElements ? countText(*tensor.changedElements) : "?";
-        const std::string share = tensor.changedElements && tensor.totalElements > 0
-            ? percentText(static_cast<double>(*tensor.changedElements) / static_cast<double>(tensor.totalElements))
+        const std::optional<std::uint64_t> moved = tensor.changedVsPrevious;
+        const std::string changed = moved ? countText(*moved) : "–";
+        const std::string share = moved && tensor.totalElements > 0
+            ? percentText(static_cast<double>(*moved) / static_cast<double>(tensor.totalElements))
             : "";
         text += fmt::format("  {:>14}  {:>8}  {:<5} {} {}\n", changed, share, tensor.dtype, safe(tensor.name), paint(style, Paint::Dim, shapeText(tensor.shape)));
     }
@@ -99,6 +104,10 @@ std::string verifyText(const app::VerifyView& report, const Style& style)
             text += fmt::format("  {} publisher digests", step.digestsChecked);
         if (!step.root.empty())
             text += "  root " + step.root.substr(0, 16) + "…";
+        if (step.anchorDifference)
+            text += fmt::format("  differs from the replay in {} elements", countText(*step.anchorDifference));
+        if (step.driftEstimate && *step.driftEstimate > 0)
+            text += paint(style, Paint::Warn, fmt::format(" (drift ~{})", countText(*step.driftEstimate)));
         if (!step.problems.empty())
             text += "  " + paint(style, Paint::Warn, step.problems.front().code);
         text += "\n";
@@ -160,6 +169,17 @@ std::string materializeText(const app::MaterializeView& result, const Style& sty
         text += paint(style, Paint::Warn, "  unproven: the chain crosses a missing number\n");
     if (std::find(result.sidecars.begin(), result.sidecars.end(), "config.json") == result.sidecars.end())
         text += paint(style, Paint::Dim, "  the source holds no config.json; --base DIR carries config and tokenizer files over\n");
+    return text;
+}
+
+std::string publishText(const app::PublishView& result, const Style& style)
+{
+    std::string text;
+    for (const app::StepView& step : result.steps)
+        text += fmt::format("{} step {}  {}  {} of {} elements  {}\n", paint(style, Paint::Good, "✓"), step.step, step.kind,
+                            countText(step.changedElements.value_or(0)), countText(step.totalElements.value_or(0)), bytesText(step.wireBytes));
+    if (result.nothingChanged)
+        text += "Nothing changed; " + result.layout + " has no form for an empty step, so none was published.\n";
     return text;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cerrno>
 #include <chrono>
 #include <cmath>
@@ -27,8 +28,12 @@ namespace {
                 continue;
             if (done < 0 && errno == EPIPE)
                 ::_exit(0);
-            if (done <= 0)
+            if (done <= 0) {
+                constexpr std::string_view Message = "deltascope: DS-IO: the output cannot be written\n";
+                if (descriptor != STDERR_FILENO)
+                    static_cast<void>(!::write(STDERR_FILENO, Message.data(), Message.size()));
                 ::_exit(1);
+            }
             text.remove_prefix(static_cast<std::size_t>(done));
         }
     }
@@ -102,6 +107,17 @@ std::string safe(std::string_view text)
         text.remove_prefix(length);
     }
     return out;
+}
+
+std::string shellWord(std::string_view text)
+{
+    const auto harmless = [](unsigned char c) { return std::isalnum(c) || std::string_view("@%+=:,./-_~").find(static_cast<char>(c)) != std::string_view::npos; };
+    if (!text.empty() && std::all_of(text.begin(), text.end(), harmless))
+        return std::string(text);
+    std::string quoted = "'";
+    for (const char c : text)
+        quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return quoted + "'";
 }
 
 std::string bytesText(std::uint64_t bytes)

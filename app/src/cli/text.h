@@ -21,7 +21,10 @@ std::string verifyText(const app::VerifyView& report, const Style& style);
 std::string digestText(const app::DigestView& digest, const Style& style);
 std::string diffText(const app::DiffView& diff, const Style& style);
 std::string materializeText(const app::MaterializeView& result, const Style& style);
+std::string publishText(const app::PublishView& result, const Style& style);
 std::string doctorText(const app::DoctorView& report, const Style& style);
 std::string problemText(const app::ProblemView& problem, const Style& style);
+/// Whether the text of a problem says by itself which step it is about, or there is none.
+bool namesStep(const app::ProblemView& problem);
 
 } // namespace deltascope::cli

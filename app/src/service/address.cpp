@@ -138,18 +138,26 @@ Result<std::optional<std::pair<std::size_t, std::size_t>>> resolveRange(const Ru
     }
     DS_TRY(StepName first, parseStep(range.substr(0, dots)));
     DS_TRY(StepName last, parseStep(range.substr(dots + 2)));
-    const int epoch = first.epoch.value_or(last.epoch.value_or(run.epochs() - 1));
-    if (last.epoch.value_or(epoch) != epoch || last.step < first.step)
+    const bool named = first.epoch || last.epoch;
+    const int newest = first.epoch.value_or(last.epoch.value_or(run.epochs() - 1));
+    if (last.epoch.value_or(newest) != newest || last.step < first.step)
         return fail(Code::Usage, fmt::format("{} is not a range of steps of one epoch", range));
     Range found;
-    for (std::size_t i = 0; i < run.versions.size(); ++i) {
-        const Version& version = run.versions[i];
-        if (version.epoch != epoch || version.step() < first.step || version.step() > last.step)
-            continue;
-        found = std::pair(found ? found->first : i, i);
+    for (int epoch = newest; !found && epoch >= (named ? newest : 0); --epoch) { // as for one step: the newest that has any
+        for (std::size_t i = 0; i < run.versions.size(); ++i) {
+            const Version& version = run.versions[i];
+            if (version.epoch == epoch && version.step() >= first.step && version.step() <= last.step)
+                found = std::pair(found ? found->first : i, i);
+        }
     }
     if (!found)
-        return notFound(run, first.step, epoch);
+        return notFound(run, first.step, named ? std::optional(newest) : std::nullopt);
+    const Version& end = run.versions[found->second]; // what was asked for beyond it would be passed over in silence
+    const bool inGap = std::any_of(run.gaps.begin(), run.gaps.end(), [&](const Gap& gap) {
+        return gap.epoch == end.epoch && gap.first <= last.step && last.step <= gap.last;
+    });
+    if (end.step() < last.step && !inGap)
+        return notFound(run, last.step, end.epoch);
     return found;
 }
 

@@ -122,9 +122,10 @@ void JobRunner::runJob(const std::shared_ptr<Job>& job)
         job->state = JobState::Running;
         job->started = Clock::now();
     }
-    Result<JobResult> outcome = fail(Code::Internal, "the job did not run");
+    Result<JobResult> outcome = fail(Code::Canceled, "stopped before it began");
     try {
-        outcome = job->work(job->id, job->task);
+        if (!job->task.stopRequested())
+            outcome = job->work(job->id, job->task);
     } catch (const std::bad_alloc&) {
         outcome = fail(Code::Internal, "out of memory");
     } catch (const std::exception& problem) {
@@ -138,13 +139,14 @@ void JobRunner::runJob(const std::shared_ptr<Job>& job)
         job->state = outcome ? JobState::Done : outcome.error().code == Code::Canceled ? JobState::Canceled : JobState::Failed;
         job->work = nullptr;
     }
+    const std::lock_guard publishing(m_publishing);
     m_bus.publish(JobFinished { job->id, std::move(outcome) });
 }
 
 void JobRunner::tickerLoop(std::stop_token stop)
 {
     while (!stop.stop_requested()) {
-        std::vector<JobView> running;
+        std::vector<std::shared_ptr<Job>> running;
         {
             std::unique_lock lock(m_mutex);
             m_tick.wait_for(lock, stop, Tick, [] { return false; });
@@ -152,11 +154,15 @@ void JobRunner::tickerLoop(std::stop_token stop)
                 if (job->state != JobState::Running)
                     continue;
                 sample(*job);
-                running.push_back(view(*job));
+                running.push_back(job);
             }
         }
-        for (JobView& job : running)
-            m_bus.publish(JobProgressed { std::move(job) });
+        const std::lock_guard publishing(m_publishing);
+        for (const std::shared_ptr<Job>& job : running) {
+            std::optional<JobView> now = this->job(job->id);
+            if (now && now->state < JobState::Done)
+                m_bus.publish(JobProgressed { std::move(*now) });
+        }
     }
 }
 

@@ -59,6 +59,7 @@ private:
     static JobView view(const Job& job);
 
     EventBus& m_bus;
+    std::mutex m_publishing; ///< one at a time and before m_mutex, so that no progress follows the end of its job
     mutable std::mutex m_mutex;
     std::condition_variable_any m_queued;
     std::condition_variable_any m_tick;

@@ -6,6 +6,7 @@
 #include "view/make_views.h"
 
 #include "deltascope/engine/operations.h"
+#include "deltascope/engine/publish.h"
 
 #include <atomic>
 #include <chrono>
@@ -46,6 +47,15 @@ namespace {
         return std::filesystem::is_regular_file(path, ignored);
     }
 
+    bool isInside(const std::string& path, const std::string& folder)
+    {
+        std::error_code ignored;
+        const std::filesystem::path inner = std::filesystem::weakly_canonical(std::filesystem::absolute(path), ignored);
+        const std::filesystem::path outer = std::filesystem::weakly_canonical(std::filesystem::absolute(folder), ignored);
+        const auto stop = std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end());
+        return stop.first == outer.end();
+    }
+
     class EngineService final : public Service {
     public:
         EngineService(const Settings& settings, std::unique_ptr<Catalog> catalog, std::unique_ptr<Records> records)
@@ -59,7 +69,8 @@ namespace {
             m_bench.catalog = m_catalog.get();
             m_bench.records = m_records.get();
             m_bench.disk = m_disk.get();
-            m_bench.threads = settings.threads > 0 ? settings.threads : std::max(1U, std::thread::hardware_concurrency());
+            const unsigned machine = std::max(1U, std::thread::hardware_concurrency());
+            m_bench.threads = settings.threads > 0 ? std::min(settings.threads, machine) : machine;
             m_bench.nowUs = systemNowUs;
         }
 
@@ -79,19 +90,25 @@ namespace {
                 DS_TRY(Run run, open(request.source, task));
                 DS_TRY(const Version* version, resolveVersion(run, request.version));
                 const auto at = static_cast<std::size_t>(version - run.versions.data());
-                if (depth == Depth::Replayed) {
+                std::vector<TensorCount> counts;
+                if (m_catalog && version->facts) {
+                    if (auto known = m_catalog->counts(catalogKey(run), version->objects.name, chainKeys(run)[at]))
+                        counts = std::move(*known);
+                }
+                if (depth == Depth::Replayed && !explains(*version, counts)) {
                     AnalyzeOptions options;
                     options.range = { at, at };
+                    options.again = true;
+                    options.onCounts = [&](std::size_t replayed, const std::vector<TensorCount>& changed) {
+                        if (replayed == at)
+                            counts = changed;
+                    };
                     DS_CHECK(analyzeRun(m_bench, run, options, task));
                 }
                 std::vector<TensorInfo> tensors;
                 if (const Result<Plan> plan = planFor(run, *version)) {
                     DS_TRY(const Chain chain, Chain::open(run, *plan, task));
                     tensors = chain.tensors();
-                }
-                std::vector<TensorCount> counts;
-                if (m_catalog && version->facts) {
-                    DS_TRY(counts, m_catalog->counts(catalogKey(run), version->objects.name, chainKeys(run)[at]));
                 }
                 return ended(makeStepDetailView(run, *version, tensors, counts));
             });
@@ -177,6 +194,9 @@ namespace {
             return start("materialize " + request.version.source.source,
                          [this, request](JobId, TaskContext& task) -> Result<JobResult> {
                              const Clock::time_point began = Clock::now();
+                             if (isInside(request.destination, request.version.source.source))
+                                 return fail(Code::Usage, "the destination lies inside the source, where it would be taken for part of the run",
+                                             request.destination, "choose a destination outside of the source");
                              DS_TRY(const Run run, open(request.version.source, task));
                              DS_TRY(const Version* version, resolveVersion(run, request.version.version));
                              DS_TRY(const Plan plan, planFor(run, *version, request.acrossGap));
@@ -191,20 +211,43 @@ namespace {
                              options.toolVersion = DELTASCOPE_VERSION;
                              DS_TRY(const MaterializeReport report,
                                     deltascope::materialize(m_bench, run, *version, plan, options, task));
-                             MaterializeView view;
-                             view.step = version->step();
-                             view.path = report.path;
-                             view.bytes = report.bytes;
-                             view.root = report.root;
-                             view.tensors = report.tensors;
-                             view.resumedBytes = report.resumedBytes;
-                             view.digestsChecked = report.digestsChecked;
-                             view.proven = version->proven;
-                             view.committed = report.committed;
-                             view.sidecars = report.sidecars;
+                             MaterializeView view = makeMaterializeView(*version, report);
                              view.seconds = secondsSince(began);
                              return ended(std::move(view));
                          });
+        }
+
+        JobId publish(PublishRequest request) override
+        {
+            return start("publish into " + request.into.source, [this, request](JobId, TaskContext& task) -> Result<JobResult> {
+                const Clock::time_point began = Clock::now();
+                std::error_code ignored; // a missing folder is an empty run; what cannot be made fails when it is opened
+                std::filesystem::create_directory(request.into.source, ignored);
+                DS_TRY(const std::shared_ptr<ObjectStore> into, openStore(request.into.source));
+                DS_TRY(const OpenState from, openState(request.from, false, task));
+                DS_TRY(const OpenState to, openState(request.to, false, task));
+                OpenOptions base;
+                if (!request.into.base.empty()) {
+                    DS_TRY(base.base, openStore(request.into.base));
+                }
+                PublishOptions options { request.into.layout, request.encoding, request.checksum, m_settings.diffBackend };
+                DS_TRY(const std::vector<PublishedVersion> versions,
+                       publishStep(m_bench, into, base, *from.chain, *to.chain, options, task));
+                PublishView view;
+                view.source = into->uri();
+                view.layout = request.into.layout;
+                view.nothingChanged = versions.back().objects.empty();
+                base.layout = request.into.layout;
+                DS_TRY(const Run run, deltascope::openRun(m_bench, into, base, task));
+                for (const PublishedVersion& version : versions) {
+                    if (const Version* step = run.find(version.step); step && !version.objects.empty()) {
+                        view.steps.push_back(makeStepView(run, *step));
+                        view.steps.back().changedElements = version.changedElements;
+                    }
+                }
+                view.seconds = secondsSince(began);
+                return ended(std::move(view));
+            });
         }
 
         JobId doctor(std::optional<SourceRequest> source) override

@@ -23,6 +23,7 @@ namespace {
 Settings Settings::fromEnvironment()
 {
     Settings settings;
+    settings.diffBackend = variable("DELTASCOPE_DIFF_BACKEND");
     const std::string home = variable("DELTASCOPE_HOME");
     if (home.empty()) {
         settings.cacheFolder = xdg("XDG_CACHE_HOME", "/.cache");

@@ -123,6 +123,7 @@ std::string toJson(const StepDetailView& view)
                             { "dtype", tensor.dtype },
                             { "shape", tensor.shape },
                             { "changed_elems", orNull(tensor.changedElements) },
+                            { "changed_vs_prev_elems", orNull(tensor.changedVsPrevious) },
                             { "total_elems", tensor.totalElements } });
     out["tensors"] = std::move(tensors);
     return dump(out);
@@ -151,6 +152,8 @@ std::string toJson(const VerifyView& view)
                           { "result", step.result },
                           { "digests_checked", step.digestsChecked },
                           { "root", step.root.empty() ? ordered_json(nullptr) : ordered_json(step.root) },
+                          { "anchor_differs_elems", orNull(step.anchorDifference) },
+                          { "drift_elems_estimate", orNull(step.driftEstimate) },
                           { "problems", json(step.problems) } });
     return dump({ { "source", view.source },
                   { "level", view.level },
@@ -210,6 +213,18 @@ std::string toJson(const MaterializeView& view)
                   { "proven", view.proven },
                   { "committed", view.committed },
                   { "sidecars", view.sidecars },
+                  { "seconds", view.seconds } });
+}
+
+std::string toJson(const PublishView& view)
+{
+    ordered_json steps = ordered_json::array();
+    for (const StepView& step : view.steps)
+        steps.push_back(json(step));
+    return dump({ { "source", view.source },
+                  { "layout", view.layout },
+                  { "steps", std::move(steps) },
+                  { "nothing_changed", view.nothingChanged },
                   { "seconds", view.seconds } });
 }
 

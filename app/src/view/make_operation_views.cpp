@@ -58,4 +58,20 @@ DiffView makeDiffView(const DiffReport& report)
     return view;
 }
 
+MaterializeView makeMaterializeView(const Version& version, const MaterializeReport& report)
+{
+    MaterializeView view;
+    view.step = version.step();
+    view.path = report.path;
+    view.bytes = report.bytes;
+    view.root = report.root;
+    view.tensors = report.tensors;
+    view.resumedBytes = report.resumedBytes;
+    view.digestsChecked = report.digestsChecked;
+    view.proven = version.proven;
+    view.committed = report.committed;
+    view.sidecars = report.sidecars;
+    return view;
+}
+
 } // namespace deltascope::app

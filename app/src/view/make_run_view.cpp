@@ -1,6 +1,7 @@
 #include "make_views.h"
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 
 namespace deltascope::app {
@@ -20,7 +21,18 @@ namespace {
     {
         const std::size_t end = uri.find_last_not_of('/');
         const std::size_t slash = uri.rfind('/', end);
-        return uri.substr(slash + 1, end - slash);
+        std::string name;
+        for (std::size_t i = slash + 1; i <= end; ++i) { // a URI escapes what a person wants to read
+            unsigned byte = 0;
+            const char* digits = uri.data() + i + 1;
+            if (uri[i] == '%' && i + 2 <= end && std::from_chars(digits, digits + 2, byte, 16).ptr == digits + 2) {
+                name += static_cast<char>(byte);
+                i += 2;
+            } else {
+                name += uri[i];
+            }
+        }
+        return name;
     }
 
     StepView gapView(const Gap& gap)
@@ -104,6 +116,18 @@ RunView makeRunView(const Run& run)
     return view;
 }
 
+bool explains(const Version& version, const std::vector<TensorCount>& counts)
+{
+    if (!version.facts || version.facts->damage)
+        return false;
+    const std::optional<std::uint64_t> changed
+        = version.kind == VersionKind::Anchor ? version.facts->changedVsPrevious : std::optional(version.facts->changedElements);
+    std::uint64_t sum = 0;
+    for (const TensorCount& count : counts)
+        sum += count.changed;
+    return changed == sum;
+}
+
 StepDetailView makeStepDetailView(const Run& run, const Version& version, const std::vector<TensorInfo>& tensors,
                                   const std::vector<TensorCount>& counts)
 {
@@ -112,9 +136,7 @@ StepDetailView makeStepDetailView(const Run& run, const Version& version, const 
     std::map<std::string_view, std::uint64_t> changed;
     for (const TensorCount& count : counts)
         changed[count.name] = count.changed;
-    // An anchor on its own sets everything; otherwise a tensor that is not listed did not change.
-    const bool known = version.facts.has_value() && !version.facts->damage
-        && (version.kind != VersionKind::Anchor || version.facts->changedVsPrevious);
+    const bool known = explains(version, counts); // then a tensor that is not listed did not change
     for (const TensorInfo& tensor : tensors) {
         TensorCountView row;
         row.name = tensor.name;
@@ -122,9 +144,8 @@ StepDetailView makeStepDetailView(const Run& run, const Version& version, const 
         row.shape = tensor.shape;
         row.totalElements = tensor.elements();
         if (const auto at = changed.find(tensor.name); known)
-            row.changedElements = at == changed.end() ? 0 : at->second;
-        else if (version.kind == VersionKind::Anchor)
-            row.changedElements = row.totalElements;
+            row.changedVsPrevious = at == changed.end() ? 0 : at->second;
+        row.changedElements = version.kind == VersionKind::Anchor ? std::optional(row.totalElements) : row.changedVsPrevious;
         view.tensors.push_back(std::move(row));
     }
     return view;
@@ -139,7 +160,7 @@ VerifyView makeVerifyView(const Run& run, const VerifyReport& report)
     for (const StepVerdict& step : report.steps) {
         const Version& version = run.versions[step.version];
         view.steps.push_back(StepVerdictView { version.epoch, version.step(), std::string(word(step.verdict)), step.digestsChecked,
-                                               step.root, problemViews(step.problems) });
+                                               step.root, step.anchorDifference, step.driftEstimate, problemViews(step.problems) });
     }
     view.problems = problemViews(report.problems);
     return view;

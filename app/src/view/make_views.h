@@ -10,11 +10,14 @@ namespace deltascope::app {
 
 StepView makeStepView(const Run& run, const Version& version);
 RunView makeRunView(const Run& run);
+/// Whether per-tensor counts add up to what the facts of a version say; they may be missing where the facts are known.
+bool explains(const Version& version, const std::vector<TensorCount>& counts);
 /// `tensors`: of the state; `counts`: what the catalog knows of this version.
 StepDetailView makeStepDetailView(const Run& run, const Version& version, const std::vector<TensorInfo>& tensors,
                                   const std::vector<TensorCount>& counts);
 VerifyView makeVerifyView(const Run& run, const VerifyReport& report);
 DigestView makeDigestView(const CheckpointDigest& digest);
 DiffView makeDiffView(const DiffReport& report);
+MaterializeView makeMaterializeView(const Version& version, const MaterializeReport& report);
 
 } // namespace deltascope::app

@@ -4,8 +4,8 @@
 #include <atomic>
 #include <mutex>
 #include <optional>
-#include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
+#include <thread>
+#include <vector>
 
 namespace deltascope {
 
@@ -34,13 +34,11 @@ Result<void> forEachParallel(unsigned threads, std::size_t count, TaskContext& t
         }
     };
     const std::size_t runners = std::min<std::size_t>(std::max(1U, threads), count);
-    if (runners <= 1) {
+    {
+        std::vector<std::jthread> others; // joined at the end of the block
+        for (std::size_t i = 1; i < runners; ++i)
+            others.emplace_back(runner);
         runner();
-    } else {
-        tbb::task_arena arena(static_cast<int>(runners));
-        arena.execute([&] {
-            tbb::parallel_for(std::size_t(0), runners, [&](std::size_t) { runner(); }, tbb::simple_partitioner());
-        });
     }
     if (first)
         return fail(std::move(*first));

@@ -4,6 +4,7 @@
 #include "packed_counts.h"
 #include "sqlite.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -11,6 +12,7 @@
 #include <fmt/format.h>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <unordered_map>
 
 namespace deltascope {
@@ -20,22 +22,22 @@ namespace {
     using nlohmann::json;
 
     /// Raise when a table changes; an older or newer file is thrown away and filled again.
-    constexpr std::int64_t SchemaVersion = 1;
+    constexpr std::int64_t SchemaVersion = 2;
 
     /// Up to this size the whole file is checked whenever it is opened (tens of milliseconds).
     constexpr std::uintmax_t CheckedAtOpenBytes = 64U << 20;
 
     constexpr const char* Schema = R"(
-        CREATE TABLE IF NOT EXISTS layout(source TEXT PRIMARY KEY, probe TEXT NOT NULL, word TEXT NOT NULL);
+        CREATE TABLE IF NOT EXISTS layout(source TEXT PRIMARY KEY, probe TEXT NOT NULL, word TEXT NOT NULL, seal TEXT NOT NULL);
         CREATE TABLE IF NOT EXISTS version(
             source TEXT NOT NULL, name TEXT NOT NULL, identity TEXT NOT NULL, full INTEGER NOT NULL, base INTEGER,
             encoding TEXT NOT NULL, digests INTEGER NOT NULL, tensors INTEGER NOT NULL, elements INTEGER NOT NULL,
-            counted INTEGER NOT NULL, names BLOB NOT NULL, notes TEXT NOT NULL,
+            counted INTEGER NOT NULL, names BLOB NOT NULL, notes TEXT NOT NULL, seal TEXT NOT NULL,
             PRIMARY KEY(source, name)) WITHOUT ROWID;
         CREATE TABLE IF NOT EXISTS facts(
             source TEXT NOT NULL, name TEXT NOT NULL, chain TEXT NOT NULL, changed INTEGER NOT NULL, vs_previous INTEGER,
             assigned INTEGER NOT NULL, noops INTEGER NOT NULL, checked INTEGER NOT NULL, failed INTEGER NOT NULL,
-            detail TEXT NOT NULL, counts BLOB NOT NULL,
+            detail TEXT NOT NULL, counts BLOB NOT NULL, seal TEXT NOT NULL, counts_seal TEXT NOT NULL,
             PRIMARY KEY(source, name)) WITHOUT ROWID;
         CREATE TABLE IF NOT EXISTS tensor(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
     )";
@@ -47,7 +49,7 @@ namespace {
         json list = json::array();
         for (const Error& note : notes)
             list.push_back(errorToJson(note));
-        return list.dump();
+        return list.dump(-1, ' ', false, json::error_handler_t::replace);
     }
 
     std::vector<Error> notesFromText(const std::string& text)
@@ -70,7 +72,7 @@ namespace {
             detail = { { "tensor", facts.firstFailedTensor }, { "expected", facts.expectedDigest }, { "actual", facts.actualDigest } };
         if (facts.damage)
             detail["damage"] = errorToJson(*facts.damage);
-        return detail.empty() ? std::string() : detail.dump();
+        return detail.empty() ? std::string() : detail.dump(-1, ' ', false, json::error_handler_t::replace);
     }
 
     void addDetail(VersionFacts& facts, const std::string& text)
@@ -80,25 +82,117 @@ namespace {
         const json detail = json::parse(text, nullptr, false);
         if (!detail.is_object())
             return;
-        facts.firstFailedTensor = detail.value("tensor", "");
-        facts.expectedDigest = detail.value("expected", "");
-        facts.actualDigest = detail.value("actual", "");
+        facts.firstFailedTensor = textOf(detail, "tensor");
+        facts.expectedDigest = textOf(detail, "expected");
+        facts.actualDigest = textOf(detail, "actual");
         if (const auto damage = detail.find("damage"); damage != detail.end())
             facts.damage = errorFromJson(*damage);
     }
 
+    // SQLite does not notice when a bit of a value flips in its file. Every row carries a digest of its own content; a row
+    // whose seal is broken is as good as absent.
+
+    std::string seal(const std::string& content) { return toHex(xxh3(asBytes(content))); }
+
+    std::string sealOf(const std::string& source, const std::string& name, const Catalog::KnownVersion& version)
+    {
+        const VersionSummary& summary = version.summary;
+        return seal(fmt::format("{}\n{}\n{}\n{} {} {} {} {} {} {} {}\n{}", source, name, version.identity, summary.full,
+                                summary.declaredBase.value_or(-1), summary.encoding, static_cast<int>(summary.digests),
+                                summary.tensors, summary.storedElements, summary.countsKnown, toHex(summary.nameSet),
+                                notesToText(summary.notes)));
+    }
+
+    std::string sealOf(const std::string& source, const std::string& name, const Catalog::KnownFacts& known)
+    {
+        const VersionFacts& facts = known.facts;
+        return seal(fmt::format("{}\n{}\n{}\n{} {} {} {} {} {} {}\n{}", source, name, known.chain, facts.changedElements,
+                                facts.changedVsPrevious.has_value(), facts.changedVsPrevious.value_or(0), facts.assigned,
+                                facts.noops, facts.digestsChecked, facts.digestsFailed, detailOf(facts)));
+    }
+
+    std::string sealOf(const std::string& chain, std::vector<TensorCount> counts)
+    {
+        std::sort(counts.begin(), counts.end(), [](const TensorCount& a, const TensorCount& b) { return a.name < b.name; });
+        std::string content = chain;
+        for (const TensorCount& count : counts)
+            content += fmt::format("\n{} {}", count.changed, count.name);
+        return seal(content);
+    }
+
+    Result<sqlite::Database> openFile(const std::string& path);
+    void moveAside(const std::string& path);
+
     class SqliteCatalog final : public Catalog {
     public:
-        explicit SqliteCatalog(sqlite::Database database)
-            : m_database(std::move(database))
+        SqliteCatalog(std::string path, sqlite::Database database)
+            : m_path(std::move(path))
+            , m_database(std::move(database))
         {
         }
 
         Result<std::map<std::string, KnownVersion>> summaries(const std::string& source) override
         {
+            return healed([&] { return readSummaries(source); });
+        }
+        Result<void> putSummaries(const std::string& source,
+                                  const std::vector<std::pair<std::string, KnownVersion>>& versions) override
+        {
+            return healed([&] { return writeSummaries(source, versions); });
+        }
+        Result<std::map<std::string, KnownFacts>> facts(const std::string& source) override
+        {
+            return healed([&] { return readFacts(source); });
+        }
+        Result<void> putFacts(const std::string& source, const std::string& version, const KnownFacts& known,
+                              const std::vector<TensorCount>& counts) override
+        {
+            return healed([&] { return writeFacts(source, version, known, counts); });
+        }
+        Result<std::vector<TensorCount>> counts(const std::string& source, const std::string& version,
+                                                const std::string& chain) override
+        {
+            return healed([&] { return readCounts(source, version, chain); });
+        }
+        Result<std::optional<std::string>> layoutOf(const std::string& source, const std::string& probe) override
+        {
+            return healed([&] { return readLayout(source, probe); });
+        }
+        Result<void> putLayout(const std::string& source, const std::string& probe, const std::string& layout) override
+        {
+            return healed([&] { return writeLayout(source, probe, layout); });
+        }
+        Result<void> check() override
+        {
             const std::lock_guard lock(m_mutex);
-            DS_TRY(sqlite::Statement rows, m_database.prepare("SELECT name,identity,full,base,encoding,digests,tensors,elements,counted,"
-                                                             "names,notes FROM version WHERE source=?"));
+            return m_database ? m_database->check() : fail(Code::Catalog, "the catalog cannot be opened again", m_path);
+        }
+
+    private:
+        /// Runs one access. A damaged file is moved aside and begun again; then nothing is known, which is always right.
+        template <class Access>
+        auto healed(const Access& access) -> decltype(access())
+        {
+            const std::lock_guard lock(m_mutex);
+            if (!m_database)
+                return decltype(access())();
+            auto outcome = access();
+            if (outcome)
+                return outcome;
+            m_tensorIds.clear();
+            if (outcome.error().code != Code::Catalog)
+                return outcome;
+            m_database.reset();
+            moveAside(m_path);
+            if (Result<sqlite::Database> fresh = openFile(m_path))
+                m_database.emplace(std::move(*fresh));
+            return decltype(access())();
+        }
+
+        Result<std::map<std::string, KnownVersion>> readSummaries(const std::string& source)
+        {
+            DS_TRY(sqlite::Statement rows, m_database->prepare("SELECT name,identity,full,base,encoding,digests,tensors,elements,counted,"
+                                                             "names,notes,seal FROM version WHERE source=?"));
             rows.bind(1, source);
             std::map<std::string, KnownVersion> known;
             for (;;) {
@@ -118,17 +212,17 @@ namespace {
                 if (const ByteSpan names = rows.blob(9); names.size() == summary.nameSet.size())
                     std::memcpy(summary.nameSet.data(), names.data(), names.size());
                 summary.notes = notesFromText(rows.text(10));
-                known.emplace_hint(known.end(), rows.text(0), std::move(version));
+                std::string name = rows.text(0);
+                if (rows.text(11) == sealOf(source, name, version))
+                    known.emplace_hint(known.end(), std::move(name), std::move(version));
             }
         }
 
-        Result<void> putSummaries(const std::string& source,
-                                  const std::vector<std::pair<std::string, KnownVersion>>& versions) override
+        Result<void> writeSummaries(const std::string& source, const std::vector<std::pair<std::string, KnownVersion>>& versions)
         {
-            const std::lock_guard lock(m_mutex);
-            DS_TRY(sqlite::Transaction transaction, sqlite::Transaction::begin(m_database));
+            DS_TRY(sqlite::Transaction transaction, sqlite::Transaction::begin(*m_database));
             DS_TRY(sqlite::Statement insert,
-                   m_database.prepare("INSERT OR REPLACE INTO version VALUES(?,?,?,?,?,?,?,?,?,?,?,?)"));
+                   m_database->prepare("INSERT OR REPLACE INTO version VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)"));
             for (const auto& [name, version] : versions) {
                 const VersionSummary& summary = version.summary;
                 insert.bind(1, source).bind(2, name).bind(3, version.identity).bind(4, std::int64_t(summary.full));
@@ -136,15 +230,15 @@ namespace {
                 insert.bind(7, static_cast<std::int64_t>(summary.digests)).bind(8, std::int64_t(summary.tensors));
                 insert.bind(9, static_cast<std::int64_t>(summary.storedElements)).bind(10, std::int64_t(summary.countsKnown));
                 insert.bindBlob(11, summary.nameSet).bind(12, notesToText(summary.notes));
+                insert.bind(13, sealOf(source, name, version));
                 DS_CHECK(insert.run());
             }
             return transaction.commit();
         }
 
-        Result<std::map<std::string, KnownFacts>> facts(const std::string& source) override
+        Result<std::map<std::string, KnownFacts>> readFacts(const std::string& source)
         {
-            const std::lock_guard lock(m_mutex);
-            DS_TRY(sqlite::Statement rows, m_database.prepare("SELECT name,chain,changed,vs_previous,assigned,noops,checked,failed,detail "
+            DS_TRY(sqlite::Statement rows, m_database->prepare("SELECT name,chain,changed,vs_previous,assigned,noops,checked,failed,detail,seal "
                                                              "FROM facts WHERE source=?"));
             rows.bind(1, source);
             std::map<std::string, KnownFacts> known;
@@ -163,22 +257,23 @@ namespace {
                 facts.digestsChecked = static_cast<std::uint32_t>(rows.integer(6));
                 facts.digestsFailed = static_cast<std::uint32_t>(rows.integer(7));
                 addDetail(facts, rows.text(8));
-                known.emplace_hint(known.end(), rows.text(0), std::move(entry));
+                std::string name = rows.text(0);
+                if (rows.text(9) == sealOf(source, name, entry))
+                    known.emplace_hint(known.end(), std::move(name), std::move(entry));
             }
         }
 
-        Result<void> putFacts(const std::string& source, const std::string& version, const KnownFacts& known,
-                              const std::vector<TensorCount>& counts) override
+        Result<void> writeFacts(const std::string& source, const std::string& version, const KnownFacts& known,
+                                const std::vector<TensorCount>& counts)
         {
-            const std::lock_guard lock(m_mutex);
-            DS_TRY(sqlite::Transaction transaction, sqlite::Transaction::begin(m_database));
+            DS_TRY(sqlite::Transaction transaction, sqlite::Transaction::begin(*m_database));
             std::vector<std::pair<std::uint64_t, std::uint64_t>> packed;
             for (const TensorCount& count : counts) {
                 DS_TRY(const std::uint64_t id, tensorId(count.name));
                 packed.emplace_back(id, count.changed);
             }
             const VersionFacts& facts = known.facts;
-            DS_TRY(sqlite::Statement insert, m_database.prepare("INSERT OR REPLACE INTO facts VALUES(?,?,?,?,?,?,?,?,?,?,?)"));
+            DS_TRY(sqlite::Statement insert, m_database->prepare("INSERT OR REPLACE INTO facts VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)"));
             insert.bind(1, source).bind(2, version).bind(3, known.chain);
             insert.bind(4, static_cast<std::int64_t>(facts.changedElements));
             insert.bindOptional(5, facts.changedVsPrevious ? std::optional(static_cast<std::int64_t>(*facts.changedVsPrevious))
@@ -186,15 +281,15 @@ namespace {
             insert.bind(6, static_cast<std::int64_t>(facts.assigned)).bind(7, static_cast<std::int64_t>(facts.noops));
             insert.bind(8, std::int64_t(facts.digestsChecked)).bind(9, std::int64_t(facts.digestsFailed));
             insert.bind(10, detailOf(facts)).bindBlob(11, packCounts(std::move(packed)));
+            insert.bind(12, sealOf(source, version, known)).bind(13, sealOf(known.chain, counts));
             DS_CHECK(insert.run());
             return transaction.commit();
         }
 
-        Result<std::vector<TensorCount>> counts(const std::string& source, const std::string& version,
-                                                const std::string& chain) override
+        Result<std::vector<TensorCount>> readCounts(const std::string& source, const std::string& version,
+                                                    const std::string& chain)
         {
-            const std::lock_guard lock(m_mutex);
-            DS_TRY(sqlite::Statement row, m_database.prepare("SELECT counts FROM facts WHERE source=? AND name=? AND chain=?"));
+            DS_TRY(sqlite::Statement row, m_database->prepare("SELECT counts,counts_seal FROM facts WHERE source=? AND name=? AND chain=?"));
             row.bind(1, source).bind(2, version).bind(3, chain);
             DS_TRY(const bool found, row.step());
             std::vector<TensorCount> result;
@@ -203,7 +298,7 @@ namespace {
             const auto packed = unpackCounts(row.blob(0));
             if (!packed)
                 return fail(Code::Catalog, "per-tensor counts of " + version + " are damaged");
-            DS_TRY(sqlite::Statement name, m_database.prepare("SELECT name FROM tensor WHERE id=?"));
+            DS_TRY(sqlite::Statement name, m_database->prepare("SELECT name FROM tensor WHERE id=?"));
             for (const auto& [id, changed] : *packed) {
                 name.bind(1, static_cast<std::int64_t>(id));
                 DS_TRY(const bool known, name.step());
@@ -211,51 +306,47 @@ namespace {
                     result.push_back(TensorCount { name.text(0), changed });
                 DS_CHECK(name.run());
             }
+            if (row.text(1) != sealOf(chain, result))
+                return fail(Code::Catalog, "per-tensor counts of " + version + " are damaged");
             return result;
         }
 
-        Result<std::optional<std::string>> layoutOf(const std::string& source, const std::string& probe) override
+        Result<std::optional<std::string>> readLayout(const std::string& source, const std::string& probe)
         {
-            const std::lock_guard lock(m_mutex);
-            DS_TRY(sqlite::Statement row, m_database.prepare("SELECT word FROM layout WHERE source=? AND probe=?"));
+            DS_TRY(sqlite::Statement row, m_database->prepare("SELECT word,seal FROM layout WHERE source=? AND probe=?"));
             row.bind(1, source).bind(2, probe);
             DS_TRY(const bool found, row.step());
-            return found ? std::optional(row.text(0)) : std::nullopt;
+            if (!found || row.text(1) != seal(source + probe + row.text(0)))
+                return std::optional<std::string>();
+            return std::optional(row.text(0));
         }
 
-        Result<void> putLayout(const std::string& source, const std::string& probe, const std::string& layout) override
+        Result<void> writeLayout(const std::string& source, const std::string& probe, const std::string& layout)
         {
-            const std::lock_guard lock(m_mutex);
-            DS_TRY(sqlite::Statement insert, m_database.prepare("INSERT OR REPLACE INTO layout VALUES(?,?,?)"));
-            return insert.bind(1, source).bind(2, probe).bind(3, layout).run();
+            DS_TRY(sqlite::Statement insert, m_database->prepare("INSERT OR REPLACE INTO layout VALUES(?,?,?,?)"));
+            return insert.bind(1, source).bind(2, probe).bind(3, layout).bind(4, seal(source + probe + layout)).run();
         }
 
-        Result<void> check() override
-        {
-            const std::lock_guard lock(m_mutex);
-            return m_database.check();
-        }
-
-    private:
         Result<std::uint64_t> tensorId(const std::string& name)
         {
             if (const auto at = m_tensorIds.find(name); at != m_tensorIds.end())
                 return at->second;
-            DS_TRY(sqlite::Statement insert, m_database.prepare("INSERT OR IGNORE INTO tensor(name) VALUES(?)"));
+            DS_TRY(sqlite::Statement insert, m_database->prepare("INSERT OR IGNORE INTO tensor(name) VALUES(?)"));
             DS_CHECK(insert.bind(1, name).run());
-            DS_TRY(sqlite::Statement row, m_database.prepare("SELECT id FROM tensor WHERE name=?"));
+            DS_TRY(sqlite::Statement row, m_database->prepare("SELECT id FROM tensor WHERE name=?"));
             DS_TRY([[maybe_unused]] const bool found, row.bind(1, name).step());
             const auto id = static_cast<std::uint64_t>(row.integer(0));
             m_tensorIds.emplace(name, id);
             return id;
         }
 
+        std::string m_path;
         std::mutex m_mutex;
-        sqlite::Database m_database;
+        std::optional<sqlite::Database> m_database; ///< nothing after a damaged file that could not be begun again
         std::unordered_map<std::string, std::uint64_t> m_tensorIds; ///< only ids of committed or own rows
     };
 
-    Result<std::unique_ptr<Catalog>> tryOpen(const std::string& path)
+    Result<sqlite::Database> openFile(const std::string& path)
     {
         DS_TRY(sqlite::Database database, sqlite::Database::open(path, sqlite::Database::Durability::Normal));
         std::error_code ignored;
@@ -270,27 +361,32 @@ namespace {
         if (version != 0 && version != SchemaVersion)
             return fail(Code::Catalog, fmt::format("the catalog has version {}, this program needs {}", version, SchemaVersion), path);
         DS_CHECK(database.execute(Schema));
-        DS_CHECK(database.execute(fmt::format("PRAGMA user_version={}", SchemaVersion)));
-        return std::unique_ptr<Catalog>(std::make_unique<SqliteCatalog>(std::move(database)));
+        if (version == 0) // a write: not while another process may be writing
+            DS_CHECK(database.execute(fmt::format("PRAGMA user_version={}", SchemaVersion)));
+        return database;
+    }
+
+    void moveAside(const std::string& path)
+    {
+        const auto now = std::chrono::system_clock::now().time_since_epoch().count();
+        std::rename(path.c_str(), fmt::format("{}.corrupt-{}", path, now).c_str());
+        for (const char* suffix : { "-wal", "-shm" })
+            std::remove((path + suffix).c_str());
     }
 
 }
 
 Result<std::unique_ptr<Catalog>> Catalog::open(const std::string& path)
 {
-    Result<std::unique_ptr<Catalog>> opened = tryOpen(path);
+    const auto attempt = [&path]() -> Result<std::unique_ptr<Catalog>> {
+        DS_TRY(sqlite::Database database, openFile(path));
+        return std::unique_ptr<Catalog>(std::make_unique<SqliteCatalog>(path, std::move(database)));
+    };
+    Result<std::unique_ptr<Catalog>> opened = attempt();
     if (opened || opened.error().code != Code::Catalog)
         return opened;
-    // The file is damaged or of another version. It is a cache: move the file aside and start again.
-    const auto now = std::chrono::system_clock::now().time_since_epoch().count();
-    for (const char* suffix : { "", "-wal", "-shm" }) {
-        const std::string from = path + suffix;
-        if (suffix[0] == '\0')
-            std::rename(from.c_str(), fmt::format("{}.corrupt-{}", path, now).c_str());
-        else
-            std::remove(from.c_str());
-    }
-    return tryOpen(path);
+    moveAside(path); // damaged or of another version; it is a cache
+    return attempt();
 }
 
 } // namespace deltascope

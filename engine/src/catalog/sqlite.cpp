@@ -53,13 +53,16 @@ Statement& Statement::bind(int parameter, std::int64_t value)
 
 Statement& Statement::bind(int parameter, std::string_view text)
 {
-    sqlite3_bind_text64(m_statement, parameter, text.data(), text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
+    sqlite3_bind_text64(m_statement, parameter, text.empty() ? "" : text.data(), text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
     return *this;
 }
 
 Statement& Statement::bindBlob(int parameter, ByteSpan bytes)
 {
-    sqlite3_bind_blob64(m_statement, parameter, bytes.data(), bytes.size(), SQLITE_TRANSIENT);
+    if (bytes.empty()) // a null pointer would bind NULL
+        sqlite3_bind_zeroblob(m_statement, parameter, 0);
+    else
+        sqlite3_bind_blob64(m_statement, parameter, bytes.data(), bytes.size(), SQLITE_TRANSIENT);
     return *this;
 }
 

@@ -49,8 +49,9 @@ std::string_view word(DigestAlgorithm algorithm) noexcept
 
 const TensorEntry* VersionIndex::find(std::string_view name) const noexcept
 {
-    const auto found = std::lower_bound(tensors.begin(), tensors.end(), name,
-                                        [](const TensorEntry& entry, std::string_view wanted) { return entry.name < wanted; });
+    const auto found =
+        std::lower_bound(tensors.begin(), tensors.end(), name,
+                         [](const TensorEntry& entry, std::string_view wanted) { return entry.name < wanted; });
     return found != tensors.end() && found->name == name ? &*found : nullptr;
 }
 
@@ -64,7 +65,8 @@ std::uint64_t VersionIndex::storedElements() const noexcept
 
 bool VersionIndex::countsKnown() const noexcept
 {
-    return std::all_of(tensors.begin(), tensors.end(), [](const TensorEntry& entry) { return entry.storedElements.has_value(); });
+    return std::all_of(tensors.begin(), tensors.end(),
+                       [](const TensorEntry& entry) { return entry.storedElements.has_value(); });
 }
 
 } // namespace deltascope

@@ -13,106 +13,109 @@ namespace deltascope {
 
 namespace {
 
-    /// Layouts that are told by name although no reader for them is built in. Patterns fit the last components of a key;
-    /// '#' stands for digits, '*' for anything but a slash.
-    struct KnownName {
-        std::string_view layout;
-        std::string_view pattern;
-    };
-    constexpr KnownName KnownNames[] = {
-        { "grail", "checkpoint-#/DELTA/delta_sparse.*" },
-        { "grail", "checkpoint-#/READY-#" },
-        { "skyrl", "delta-#/manifest.json" },
-        { "prime-rl", "step_#/STABLE" },
-        { "prime-rl", "step_#/sparse_manifest.json" },
-        { "prime-rl", "step_#/sparse_update_manifest.json" },
-        { "trl-adapter", ".vllm_lora/*-v#/adapter_config.json" },
-        { "slime-v1", "rank#_flush#.safetensors" },
-        { "dcp", "__#_#.distcp" },
-        { "dcp", "shard-#-model-#-of-#.safetensors" },
-        { "modelexpress", "v#/model.safetensors.index.json" },
-        { "trl-v1.x (or trl-v2 with broken files only)", "anchors/step_#.safetensors" },
-        { "trl-v1.x (or trl-v2 with broken files only)", "deltas/step_#.safetensors" },
-        { "trl-v1.x", "steps/step_#.safetensors" },
-        { "a chain of full or unfinished weight_v folders without any delta", "weight_v#/*" },
-    };
-    constexpr std::size_t MaxNamedKeys = 3;
+/// Layouts that are told by name although no reader for them is built in. Patterns fit the last components of a key;
+/// '#' stands for digits, '*' for anything but a slash.
+struct KnownName {
+    std::string_view layout;
+    std::string_view pattern;
+};
+constexpr KnownName KnownNames[] = {
+    { "grail", "checkpoint-#/DELTA/delta_sparse.*" },
+    { "grail", "checkpoint-#/READY-#" },
+    { "skyrl", "delta-#/manifest.json" },
+    { "prime-rl", "step_#/STABLE" },
+    { "prime-rl", "step_#/sparse_manifest.json" },
+    { "prime-rl", "step_#/sparse_update_manifest.json" },
+    { "trl-adapter", ".vllm_lora/*-v#/adapter_config.json" },
+    { "slime-v1", "rank#_flush#.safetensors" },
+    { "dcp", "__#_#.distcp" },
+    { "dcp", "shard-#-model-#-of-#.safetensors" },
+    { "modelexpress", "v#/model.safetensors.index.json" },
+    { "trl-v1.x (or trl-v2 with broken files only)", "anchors/step_#.safetensors" },
+    { "trl-v1.x (or trl-v2 with broken files only)", "deltas/step_#.safetensors" },
+    { "trl-v1.x", "steps/step_#.safetensors" },
+    { "a chain of full or unfinished weight_v folders without any delta", "weight_v#/*" },
+};
+constexpr std::size_t MaxNamedKeys = 3;
 
-    bool isDigit(char c) noexcept { return c >= '0' && c <= '9'; }
+bool isDigit(char c) noexcept { return c >= '0' && c <= '9'; }
 
-    /// Whether all of `text` fits `pattern`. Recursion is as deep as the pattern has '#' and '*'.
-    bool fits(std::string_view text, std::string_view pattern)
-    {
-        while (!pattern.empty() && pattern.front() != '#' && pattern.front() != '*') {
-            if (text.empty() || text.front() != pattern.front())
-                return false;
-            text.remove_prefix(1);
-            pattern.remove_prefix(1);
-        }
-        if (pattern.empty())
-            return text.empty();
-        const bool digits = pattern.front() == '#';
+/// Whether all of `text` fits `pattern`. Recursion is as deep as the pattern has '#' and '*'.
+bool fits(std::string_view text, std::string_view pattern)
+{
+    while (!pattern.empty() && pattern.front() != '#' && pattern.front() != '*') {
+        if (text.empty() || text.front() != pattern.front())
+            return false;
+        text.remove_prefix(1);
         pattern.remove_prefix(1);
-        for (std::size_t length = 0;; ++length) {
-            if ((!digits || length > 0) && fits(text.substr(length), pattern))
-                return true;
-            if (length == text.size() || text[length] == '/' || (digits && !isDigit(text[length])))
-                return false;
-        }
     }
+    if (pattern.empty())
+        return text.empty();
+    const bool digits = pattern.front() == '#';
+    pattern.remove_prefix(1);
+    for (std::size_t length = 0;; ++length) {
+        if ((!digits || length > 0) && fits(text.substr(length), pattern))
+            return true;
+        if (length == text.size() || text[length] == '/' || (digits && !isDigit(text[length])))
+            return false;
+    }
+}
 
-    /// The last components of a key, as many as the pattern has.
-    std::string_view tailFor(std::string_view key, std::string_view pattern)
-    {
-        auto slashes = std::count(pattern.begin(), pattern.end(), '/');
-        for (std::size_t at = key.size(); at-- > 0;) {
-            if (key[at] == '/' && slashes-- == 0)
-                return key.substr(at + 1);
-        }
-        return key;
+/// The last components of a key, as many as the pattern has.
+std::string_view tailFor(std::string_view key, std::string_view pattern)
+{
+    auto slashes = std::count(pattern.begin(), pattern.end(), '/');
+    for (std::size_t at = key.size(); at-- > 0;) {
+        if (key[at] == '/' && slashes-- == 0)
+            return key.substr(at + 1);
     }
+    return key;
+}
 
-    std::vector<const ObjectInfo*> foreignObjects(const std::vector<ObjectInfo>& listing)
-    {
-        std::vector<const ObjectInfo*> out;
-        for (const ObjectInfo& object : listing) {
-            if (!isOwnKey(object.key))
-                out.push_back(&object);
-        }
-        return out;
+std::vector<const ObjectInfo*> foreignObjects(const std::vector<ObjectInfo>& listing)
+{
+    std::vector<const ObjectInfo*> out;
+    for (const ObjectInfo& object : listing) {
+        if (!isOwnKey(object.key))
+            out.push_back(&object);
     }
+    return out;
+}
 
-    /// The word of a known layout that has no reader, empty if none fits.
-    std::string_view knownLayout(const std::vector<const ObjectInfo*>& objects)
-    {
-        for (const KnownName& known : KnownNames) {
-            const auto isOne = [&](const ObjectInfo* object) { return fits(tailFor(object->key, known.pattern), known.pattern); };
-            if (std::any_of(objects.begin(), objects.end(), isOne))
-                return known.layout;
-        }
-        return {};
+/// The word of a known layout that has no reader, empty if none fits.
+std::string_view knownLayout(const std::vector<const ObjectInfo*>& objects)
+{
+    for (const KnownName& known : KnownNames) {
+        const auto isOne = [&](const ObjectInfo* object) {
+            return fits(tailFor(object->key, known.pattern), known.pattern);
+        };
+        if (std::any_of(objects.begin(), objects.end(), isOne))
+            return known.layout;
     }
+    return {};
+}
 
-    std::string describeListing(const std::vector<const ObjectInfo*>& objects)
-    {
-        if (objects.empty())
-            return "the source holds no objects";
-        std::string text = fmt::format("the source holds {} object{} (", objects.size(), objects.size() == 1 ? "" : "s");
-        for (std::size_t i = 0; i < std::min(objects.size(), MaxNamedKeys); ++i)
-            text += fmt::format("{}{}", i == 0 ? "" : ", ", objects[i]->key);
-        return text + (objects.size() > MaxNamedKeys ? ", …)" : ")");
-    }
+std::string describeListing(const std::vector<const ObjectInfo*>& objects)
+{
+    if (objects.empty())
+        return "the source holds no objects";
+    std::string text = fmt::format("the source holds {} object{} (", objects.size(), objects.size() == 1 ? "" : "s");
+    for (std::size_t i = 0; i < std::min(objects.size(), MaxNamedKeys); ++i)
+        text += fmt::format("{}{}", i == 0 ? "" : ", ", objects[i]->key);
+    return text + (objects.size() > MaxNamedKeys ? ", …)" : ")");
+}
 
 } // namespace
 
 std::shared_ptr<const Layout> LayoutRegistry::find(std::string_view word) const noexcept
 {
-    const auto found = std::find_if(m_layouts.begin(), m_layouts.end(), [&](const auto& layout) { return layout->word() == word; });
+    const auto found =
+        std::find_if(m_layouts.begin(), m_layouts.end(), [&](const auto& layout) { return layout->word() == word; });
     return found != m_layouts.end() ? *found : nullptr;
 }
 
-Result<std::shared_ptr<const Layout>> LayoutRegistry::detect(const ObjectStore& store, const std::vector<ObjectInfo>& listing,
-                                                             TaskContext& task) const
+Result<std::shared_ptr<const Layout>>
+LayoutRegistry::detect(const ObjectStore& store, const std::vector<ObjectInfo>& listing, TaskContext& task) const
 {
     std::string words;
     for (const std::shared_ptr<const Layout>& layout : m_layouts) {
@@ -124,14 +127,17 @@ Result<std::shared_ptr<const Layout>> LayoutRegistry::detect(const ObjectStore& 
     const std::vector<const ObjectInfo*> objects = foreignObjects(listing);
     const std::string seen = describeListing(objects);
     if (const std::string_view known = knownLayout(objects); !known.empty()) {
-        return fail(Code::Layout, fmt::format("{}; it looks like {}, which this build does not read; it reads {}", seen, known, words),
-                    store.uri());
+        return fail(
+            Code::Layout,
+            fmt::format("{}; it looks like {}, which this build does not read; it reads {}", seen, known, words),
+            store.uri());
     }
-    return fail(Code::Layout,
-                fmt::format("{}; none of the layouts {} was found (anchors/step_NNNNNN.safetensors, "
-                            "weight_vNNNNNN/model.safetensors.index.json, model.safetensors or its index, checkpoint-N/)",
-                            seen, words),
-                store.uri(), "name the folder that holds the anchors, deltas or checkpoints");
+    return fail(
+        Code::Layout,
+        fmt::format("{}; none of the layouts {} was found (anchors/step_NNNNNN.safetensors, "
+                    "weight_vNNNNNN/model.safetensors.index.json, model.safetensors or its index, checkpoint-N/)",
+                    seen, words),
+        store.uri(), "name the folder that holds the anchors, deltas or checkpoints");
 }
 
 LayoutRegistry builtinLayouts()

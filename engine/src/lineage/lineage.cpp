@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
+#include <utility>
 
 namespace deltascope {
 
@@ -55,9 +56,17 @@ namespace {
         const std::optional<std::int64_t> declared = version.summary ? version.summary->declaredBase : std::nullopt;
         if (declared) {
             version.baseStep = declared;
-            if (previous && run.versions[*previous].step() == *declared)
+            if (previous && run.versions[*previous].step() == *declared) {
                 version.base = previous;
-            else if (!previous && run.layout->needsExternalBase())
+                return;
+            }
+            for (std::size_t other = at; !version.base && other-- > 0 && run.versions[other].epoch == version.epoch;) {
+                if (run.versions[other].step() == *declared)
+                    version.base = other;
+            }
+            if (version.base)
+                return;
+            if (!previous && run.layout->needsExternalBase())
                 version.onExternalBase = *declared == 0 || *declared == version.step() - 1;
             return;
         }
@@ -87,7 +96,7 @@ namespace {
                 healedAt = version.step();
             } else {
                 behind.push_back(version.step());
-                lost = lost || version.obstacle.has_value();
+                lost = lost || (version.obstacle && version.obstacle->code == Code::ChainGap && &run.versions[version.obstacleAt] == &version);
             }
         }
         std::string text = fmt::format("{} {} no object", steps(gap.first, gap.last), gap.first == gap.last ? "has" : "have");
@@ -198,7 +207,8 @@ namespace {
                 version.obstacle = digestFailure(*version.facts, version.objects, version.onExternalBase);
             }
             version.proven = !version.acrossGap && (!version.base || run.versions[*version.base].proven);
-            version.lossProven = provesLoss(version, usualNoops);
+            const bool damaged = version.obstacle && version.obstacleAt == self;
+            version.lossProven = !damaged && provesLoss(version, usualNoops);
             if (version.lossProven && !version.obstacle)
                 version.obstacle = lossError(version);
             if (!version.obstacle && !version.proven)
@@ -220,7 +230,10 @@ namespace {
         std::vector<std::uint64_t> recent;
         std::uint64_t noops = 0;
         std::uint64_t assigned = 0;
+        int epoch = 0;
         for (Version& version : run.versions) {
+            if (std::exchange(epoch, version.epoch) != version.epoch)
+                recent.clear();
             if (!version.facts)
                 continue;
             if (version.kind == VersionKind::Delta) {

@@ -25,6 +25,13 @@ namespace {
         }
     };
 
+    /// Whether an anchor holds the same tensors as the full state that a stretch starts from; else comparing them means nothing.
+    bool isOfSameModel(const Run& run, const Plan& stretch, const Version& anchor)
+    {
+        const VersionSummary& first = stretch.fromExternalBase ? run.base->summary : *run.versions[stretch.links.front()].summary;
+        return first.nameSet == anchor.summary->nameSet;
+    }
+
     std::vector<Stretch> stretchesOf(const Run& run)
     {
         std::vector<Stretch> stretches;
@@ -47,7 +54,7 @@ namespace {
                 continue;
             }
             if (version.kind == VersionKind::Anchor) {
-                if (open)
+                if (open && isOfSameModel(run, current.plan, version))
                     current.plan.links.push_back(i);
                 close();
                 current.plan.links.push_back(i);
@@ -108,7 +115,8 @@ namespace {
     }
 
     /// Analyzes one stretch; damage cuts it short and becomes a fact of the version.
-    Result<void> analyzeStretch(Workbench& bench, Run& run, Stretch stretch, const std::vector<std::string>& keys, TaskContext& task)
+    Result<void> analyzeStretch(Workbench& bench, Run& run, Stretch stretch, const std::vector<std::string>& keys,
+                                const AnalyzeOptions& options, TaskContext& task)
     {
         while (!stretch.judged().empty()) {
             Result<Chain> chain = Chain::open(run, stretch.plan, task);
@@ -128,6 +136,8 @@ namespace {
                     Version& version = run.versions[*at];
                     version.facts = audit->factsOf(link, version.kind, version.summary->storedElements);
                     remember(bench, run, keys, *at, audit->links()[link].changed);
+                    if (options.onCounts)
+                        options.onCounts(*at, audit->links()[link].changed);
                 }
                 return {};
             }
@@ -168,7 +178,7 @@ Result<void> analyzeRun(Workbench& bench, Run& run, const AnalyzeOptions& option
     }
     task.beginPhase("replay", bytes);
     for (const Stretch& stretch : work)
-        DS_CHECK(analyzeStretch(bench, run, stretch, keys, task));
+        DS_CHECK(analyzeStretch(bench, run, stretch, keys, options, task));
     assess(run);
     return {};
 }

@@ -90,7 +90,10 @@ namespace {
                 continue;
             ++diff.different;
             diff.signFlips += (x < 0) != (y < 0);
-            diff.maxAbs = std::max(diff.maxAbs, std::abs(static_cast<double>(x) - static_cast<double>(y)));
+            // In 64 bits and modulo 2^64, so that large numbers keep small distances.
+            const std::uint64_t gap = x > y ? static_cast<std::uint64_t>(x) - static_cast<std::uint64_t>(y)
+                                            : static_cast<std::uint64_t>(y) - static_cast<std::uint64_t>(x);
+            diff.maxAbs = std::max(diff.maxAbs, static_cast<double>(gap));
         }
     }
 

@@ -34,10 +34,9 @@ namespace {
                         store.uri());
         }
         const std::string probe = probeOf(listing);
-        if (bench.catalog) {
-            DS_TRY(const std::optional<std::string> known, bench.catalog->layoutOf(store.uri(), probe));
-            if (known) {
-                if (std::shared_ptr<const Layout> layout = bench.layouts.find(*known))
+        if (bench.catalog) { // a cache: that it cannot be read now means that nothing is known
+            if (const auto known = bench.catalog->layoutOf(store.uri(), probe); known && *known) {
+                if (std::shared_ptr<const Layout> layout = bench.layouts.find(**known))
                     return layout;
             }
         }
@@ -64,8 +63,8 @@ namespace {
         std::map<std::string, Catalog::KnownVersion> known;
         const std::string key = summaryKey(store, layout);
         if (bench.catalog) {
-            DS_TRY(auto stored, bench.catalog->summaries(key));
-            known = std::move(stored);
+            if (auto stored = bench.catalog->summaries(key))
+                known = std::move(*stored);
         }
         std::vector<IndexedObjects> versions(groups.size());
         std::vector<std::size_t> unknown;
@@ -118,23 +117,24 @@ namespace {
         return ExternalBase { store, layout, std::move(versions.front()), VersionSummary::of(index), index.storedElements() };
     }
 
-    Result<void> addKnownFacts(Workbench& bench, Run& run)
+    void addKnownFacts(Workbench& bench, Run& run)
     {
         if (!bench.catalog)
-            return {};
-        DS_TRY(auto known, bench.catalog->facts(catalogKey(run)));
+            return;
+        auto known = bench.catalog->facts(catalogKey(run));
+        if (!known)
+            return;
         const std::vector<std::string> keys = chainKeys(run);
         bool any = false;
         for (std::size_t i = 0; i < run.versions.size(); ++i) {
-            const auto at = known.find(run.versions[i].objects.name);
-            if (at == known.end() || at->second.chain != keys[i])
+            const auto at = known->find(run.versions[i].objects.name);
+            if (at == known->end() || at->second.chain != keys[i])
                 continue;
             run.versions[i].facts = std::move(at->second.facts);
             any = true;
         }
         if (any)
             assess(run);
-        return {};
     }
 
 }
@@ -210,7 +210,7 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
     DS_TRY(std::vector<IndexedObjects> versions, indexVersions(bench, *store, *layout, std::move(groups), task));
     Run run = buildLineage(store, layout, std::move(base), std::move(versions), bench.nowUs());
     run.ignoredObjects = listing.size() - std::min(listing.size(), used);
-    DS_CHECK(addKnownFacts(bench, run));
+    addKnownFacts(bench, run);
     return run;
 }
 

@@ -24,6 +24,12 @@ namespace {
         return { { "step", version.step() }, { "kind", word(version.kind) }, { "objects", objectsOf(version.objects) } };
     }
 
+    /// Keys of a local folder need not be UTF-8.
+    std::string dump(const ordered_json& text, int indent)
+    {
+        return text.dump(indent, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+    }
+
     std::string timeText(std::int64_t us)
     {
         const std::time_t seconds = us / 1'000'000;
@@ -40,7 +46,7 @@ std::string rebuildPlanText(const Run& run, const Version& version, const Plan& 
         text["base"] = { { "source", run.base->store->uri() }, { "objects", objectsOf(run.base->objects) } };
     for (const std::size_t link : plan.links)
         text["links"].push_back(linkOf(run.versions[link]));
-    return text.dump() + "\n";
+    return dump(text, -1);
 }
 
 std::string provenanceText(const Run& run, const Version& version, const Plan& plan, const MaterializeReport& report,
@@ -70,7 +76,7 @@ std::string provenanceText(const Run& run, const Version& version, const Plan& p
                        { "read_back", true },
                        { "across_gap", plan.acrossGap },
                        { "proven", version.proven } };
-    return text.dump(2) + "\n";
+    return dump(text, 2);
 }
 
 } // namespace deltascope

@@ -42,6 +42,21 @@ namespace {
         return leaves;
     }
 
+    /// A line of the progress record; nothing for what no writer of ours has written.
+    std::optional<std::pair<std::string, FinishedTensor>> parseNote(const json& line)
+    {
+        const bool whole = line.is_object() && line.contains("tensor") && line["tensor"].is_string() && line.contains("leaves")
+            && line["leaves"].is_string() && line.contains("digests") && line["digests"].is_number_unsigned()
+            && line.contains("noops") && line["noops"].is_boolean();
+        std::optional<std::vector<Digest128>> leaves;
+        if (whole)
+            leaves = leavesFromHex(line["leaves"].get_ref<const std::string&>());
+        if (!leaves)
+            return std::nullopt;
+        return std::pair(line["tensor"].get<std::string>(),
+                         FinishedTensor { std::move(*leaves), line["digests"].get<std::uint32_t>(), line["noops"].get<bool>() });
+    }
+
 }
 
 std::pair<std::string, std::string> splitPath(std::string path)
@@ -75,18 +90,28 @@ Result<RebuildFolder> RebuildFolder::open(FileSystem& disk, const Request& reque
     }
     if (request.parts > 1) {
         DS_CHECK(folder.openShared(parent, prefix));
-    } else {
-        DS_TRY(folder.m_adopted, folder.adopt(parent, prefix));
-        if (!folder.m_adopted) {
-            std::random_device random;
-            folder.m_path = fmt::format("{}/{}{}-{:08x}", parent, prefix, ::getpid(), random());
-            DS_CHECK(disk.createFolder(folder.m_path));
-            DS_TRY(folder.m_lock, disk.lock(folder.m_path));
-            DS_CHECK(writeTextFile(disk, fmt::format("{}/{}", folder.m_path, PlanName), request.plan));
-        }
+        DS_CHECK(folder.openProgress());
+        return folder;
     }
-    DS_CHECK(folder.openProgress());
+    DS_TRY(folder.m_adopted, folder.adopt(parent, prefix));
+    if (Result<void> begun = folder.begin(parent, prefix); !begun) {
+        folder.discard();
+        return fail(std::move(begun.error()));
+    }
     return folder;
+}
+
+Result<void> RebuildFolder::begin(const std::string& parent, const std::string& prefix)
+{
+    if (!m_adopted) {
+        std::random_device random;
+        std::string path = fmt::format("{}/{}{}-{:08x}", parent, prefix, ::getpid(), random());
+        DS_CHECK(m_disk->createFolder(path));
+        m_path = std::move(path);
+        DS_TRY(m_lock, m_disk->lock(m_path));
+        DS_CHECK(writeTextFile(*m_disk, fmt::format("{}/{}", m_path, PlanName), m_request.plan));
+    }
+    return openProgress();
 }
 
 Result<bool> RebuildFolder::adopt(const std::string& parent, const std::string& prefix)
@@ -171,20 +196,10 @@ Result<void> RebuildFolder::readProgress(std::uint32_t part, std::map<std::strin
         const json line = json::parse(text.begin() + static_cast<std::ptrdiff_t>(begin),
                                       text.begin() + static_cast<std::ptrdiff_t>(end), nullptr, false);
         begin = end + 1;
-        if (!line.is_object())
-            continue;
-        if (line.value("end", false)) {
+        if (line.is_object() && line.contains("end"))
             ended = true;
-            continue;
-        }
-        FinishedTensor finished;
-        std::optional<std::vector<Digest128>> leaves = leavesFromHex(line.value("leaves", ""));
-        if (!leaves)
-            continue;
-        finished.leaves = std::move(*leaves);
-        finished.digestsChecked = line.value("digests", 0U);
-        finished.noopsSeen = line.value("noops", false);
-        into[line.value("tensor", "")] = std::move(finished);
+        else if (std::optional<std::pair<std::string, FinishedTensor>> finished = parseNote(line))
+            into[finished->first] = std::move(finished->second);
     }
     return {};
 }
@@ -268,14 +283,20 @@ Result<void> RebuildFolder::publish()
     }
     DS_CHECK(m_disk->syncFolder(m_path));
     DS_CHECK(m_disk->renameNoReplace(m_path, m_request.destination));
+    if (Result<void> synced = m_disk->syncFolder(splitPath(m_request.destination).first); !synced) {
+        // A name that may be lost again must not be there when we say that we failed.
+        static_cast<void>(m_disk->renameNoReplace(m_request.destination, m_path));
+        return synced;
+    }
     m_lock.reset();
-    return m_disk->syncFolder(splitPath(m_request.destination).first);
+    return {};
 }
 
 void RebuildFolder::discard() noexcept
 {
     m_progress.reset();
-    static_cast<void>(m_disk->removeTree(m_path));
+    if (!m_path.empty())
+        static_cast<void>(m_disk->removeTree(m_path));
     m_lock.reset();
 }
 

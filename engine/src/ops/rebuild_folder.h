@@ -67,6 +67,7 @@ private:
     }
 
     Result<bool> adopt(const std::string& parent, const std::string& prefix);
+    Result<void> begin(const std::string& parent, const std::string& prefix);
     Result<void> findParts();
     Result<void> openShared(const std::string& parent, const std::string& prefix);
     Result<void> openProgress();

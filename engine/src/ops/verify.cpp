@@ -25,7 +25,13 @@ namespace {
             std::vector<Error> problems;
             seenBefore = !version.objects.objects.empty();
             for (const ObjectInfo& object : version.objects.objects) {
-                DS_TRY(const std::string digest, hash(object, task));
+                Result<std::string> hashed = hash(object, task);
+                if (!hashed && (hashed.error().code == Code::Truncated || hashed.error().code == Code::NotFound)) {
+                    problems.push_back(atStep(std::move(hashed.error()), version.step()));
+                    seenBefore = false;
+                    continue;
+                }
+                DS_TRY(const std::string digest, std::move(hashed));
                 DS_TRY(const ObjectInfo after, m_store.stat(object.key));
                 if (after.identity != object.identity)
                     problems.push_back(Error { Code::Rewritten, "the object changed while it was being read", object.key,
@@ -76,7 +82,7 @@ namespace {
                                         Records::Sight { object.identity, object.sizeBytes, digest, m_bench.nowUs() });
         }
 
-        static constexpr std::uint64_t ChunkBytes = 4U << 20;
+        static constexpr std::uint64_t ChunkBytes = 512U << 10; // stays in the second-level cache
 
         Workbench& m_bench;
         const ObjectStore& m_store;
@@ -107,16 +113,23 @@ namespace {
         return speaksOfDamage(version.obstacle->code) ? Verdict::Damaged : Verdict::Incomplete;
     }
 
-    bool behindVerifiedBase(const Run& run, const Version& version, const std::vector<StepVerdict>& steps, std::size_t first)
+    /// Whether the publisher's digests cover all that the chain of a version changed. A step without changes has nothing to
+    /// cover and vouches for nothing. `steps`: verdicts of the versions from `first` on.
+    bool isVouchedFor(const Run& run, std::size_t at, const std::vector<StepVerdict>& steps, std::size_t first)
     {
-        if (version.onExternalBase)
-            return true;
-        if (!version.base)
-            return false;
-        if (*version.base >= first && *version.base - first < steps.size())
-            return steps[*version.base - first].verdict == Verdict::Verified;
-        const Version& base = run.versions[*version.base];
-        return base.facts && base.facts->digestsChecked > 0 && base.facts->digestsFailed == 0;
+        for (bool compared = false;;) {
+            const Version& version = run.versions[at];
+            if (version.kind == VersionKind::Anchor || version.obstacle || !version.facts || !version.summary)
+                return false;
+            if (version.summary->tensors > 0 && version.facts->digestsChecked == 0)
+                return false;
+            compared = compared || version.facts->digestsChecked > 0;
+            if (!version.base)
+                return version.onExternalBase && compared;
+            at = *version.base;
+            if (at >= first && at - first < steps.size() && steps[at - first].verdict == Verdict::Verified)
+                return true;
+        }
     }
 
     /// An anchor that was compared with the replay before it without an alarm, or a delta between such anchors.
@@ -137,6 +150,20 @@ namespace {
                 return compared(run.versions[i]);
         }
         return false;
+    }
+
+    /// Median of the changed elements of the last ten deltas before a version; nothing without facts.
+    std::optional<std::uint64_t> usualDelta(const Run& run, std::size_t at)
+    {
+        std::vector<std::uint64_t> changed;
+        for (std::size_t i = at; i-- > 0 && changed.size() < 10 && run.versions[i].epoch == run.versions[at].epoch;) {
+            if (run.versions[i].kind == VersionKind::Delta && run.versions[i].facts)
+                changed.push_back(run.versions[i].facts->changedElements);
+        }
+        if (changed.empty())
+            return std::nullopt;
+        std::nth_element(changed.begin(), changed.begin() + static_cast<std::ptrdiff_t>(changed.size() / 2), changed.end());
+        return changed[changed.size() / 2];
     }
 
     /// Digest of the state of one version; the strong root needs every byte of it.
@@ -202,6 +229,9 @@ Result<VerifyReport> verifyRun(Workbench& bench, Run& run, const VerifyOptions& 
         task.beginPhase("objects", bytes);
         std::vector<char> seenBytes(seen.size(), 0); // vector<bool> is not safe to fill from several threads
         DS_CHECK(forEachParallel(bench.threads, last - first + 1, task, [&, from = first](std::size_t n) -> Result<void> {
+            // What is not whole yet has no first sight: it will change.
+            if (run.versions[from + n].beingWritten || run.versions[from + n].failure)
+                return {};
             ObjectCheck check(bench, run);
             bool before = false;
             DS_TRY(objectProblems[n], check.check(run.versions[from + n], before, task));
@@ -229,26 +259,43 @@ Result<VerifyReport> verifyRun(Workbench& bench, Run& run, const VerifyOptions& 
         step.version = i;
         step.problems = version.problems;
         step.digestsChecked = version.facts ? version.facts->digestsChecked : 0;
+        if (version.kind == VersionKind::Anchor && version.facts && version.facts->changedVsPrevious) {
+            step.anchorDifference = version.facts->changedVsPrevious;
+            if (const std::optional<std::uint64_t> usual = usualDelta(run, i))
+                step.driftEstimate = *step.anchorDifference - std::min(*step.anchorDifference, *usual);
+        }
         std::vector<Error>& ofObjects = objectProblems[i - first];
         step.problems.insert(step.problems.end(), ofObjects.begin(), ofObjects.end());
-        const bool rotten = std::any_of(ofObjects.begin(), ofObjects.end(),
-                                        [](const Error& problem) { return problem.code == Code::Digest; });
-        const bool untouched = version.facts && version.summary && version.summary->tensors == 0;
-        if (rotten)
+        const bool rotten = std::any_of(ofObjects.begin(), ofObjects.end(), [](const Error& problem) {
+            return problem.code == Code::Digest || problem.code == Code::Truncated;
+        });
+        const bool vanished = std::any_of(ofObjects.begin(), ofObjects.end(),
+                                          [](const Error& problem) { return problem.code == Code::NotFound; });
+        const StepVerdict* base
+            = version.base && *version.base >= first && *version.base < i ? &report.steps[*version.base - first] : nullptr;
+        if (rotten) {
             step.verdict = Verdict::Damaged;
-        else if (version.obstacle)
+        } else if (version.obstacle) {
             step.verdict = verdictOf(run, i);
-        else if (options.level < 2 || !version.proven)
+        } else if (vanished) {
+            step.verdict = Verdict::Incomplete;
+        } else if (base && base->verdict >= Verdict::Incomplete) { // its objects, not its lineage, speak against the base
+            step.verdict = Verdict::Incomplete;
+            step.problems.push_back(Error { Code::ChainGap,
+                                            fmt::format("step {} builds on step {}, whose objects are not what they were",
+                                                        version.step(), run.versions[*version.base].step()),
+                                            version.objects.name, version.step(), {} });
+        } else if (options.level < 2 || !version.proven) {
             step.verdict = Verdict::Unverified;
-        else if (options.level >= 3 && version.facts && (version.facts->digestsChecked > 0 || untouched)
-                 && version.kind != VersionKind::Anchor && behindVerifiedBase(run, version, report.steps, first))
+        } else if (options.level >= 3 && isVouchedFor(run, i, report.steps, first)) {
             step.verdict = Verdict::Verified;
-        else if (options.level >= 4 && agreesWithAnchors(run, i))
+        } else if (options.level >= 4 && agreesWithAnchors(run, i)) {
             step.verdict = Verdict::Consistent;
-        else
+        } else {
             step.verdict = bench.records ? Verdict::FirstSight : Verdict::Unverified;
+        }
         const bool wantsRoot = version.kind == VersionKind::Anchor || i == last;
-        if (options.level >= 4 && wantsRoot && !version.obstacle && !rotten) {
+        if (options.level >= 4 && wantsRoot && step.verdict < Verdict::Incomplete) {
             DS_TRY(step.root, rootOf(bench, run, version, task));
         }
         report.steps.push_back(std::move(step));

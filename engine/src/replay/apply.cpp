@@ -8,341 +8,325 @@ namespace deltascope {
 
 namespace {
 
-    template <class Word>
-    Word loadAt(const std::byte* at) noexcept
-    {
-        Word word;
-        std::memcpy(&word, at, sizeof word);
-        return word;
-    }
+template <class Word> Word loadAt(const std::byte* at) noexcept
+{
+    Word word;
+    std::memcpy(&word, at, sizeof word);
+    return word;
+}
 
-    template <class Word>
-    void storeAt(std::byte* at, Word word) noexcept
-    {
-        std::memcpy(at, &word, sizeof word);
-    }
+template <class Word> void storeAt(std::byte* at, Word word) noexcept { std::memcpy(at, &word, sizeof word); }
 
-    // Elements per step of the dense loops: a constant, so that they vectorize at -O2, and small enough for a counter as
-    // wide as the element.
-    template <class Word>
-    constexpr std::size_t StepElements = sizeof(Word) == 1 ? 128 : 1024;
+// Elements per step of the dense loops: a constant, so that they vectorize at -O2, and small enough for a counter as
+// wide as the element.
+template <class Word> constexpr std::size_t StepElements = sizeof(Word) == 1 ? 128 : 1024;
 
-    template <class Word>
-    Word differs(const std::byte* a, const std::byte* b, std::size_t element) noexcept
-    {
-        return static_cast<Word>(loadAt<Word>(a + element * sizeof(Word)) != loadAt<Word>(b + element * sizeof(Word)));
-    }
+template <class Word> Word differs(const std::byte* a, const std::byte* b, std::size_t element) noexcept
+{
+    return static_cast<Word>(loadAt<Word>(a + element * sizeof(Word)) != loadAt<Word>(b + element * sizeof(Word)));
+}
 
-    template <class Word>
-    Word xorOne(std::byte* block, const std::byte* mask, std::size_t element) noexcept
-    {
-        const Word bits = loadAt<Word>(mask + element * sizeof(Word));
-        std::byte* at = block + element * sizeof(Word);
-        storeAt<Word>(at, static_cast<Word>(loadAt<Word>(at) ^ bits));
-        return static_cast<Word>(bits != 0);
-    }
+template <class Word> Word xorOne(std::byte* block, const std::byte* mask, std::size_t element) noexcept
+{
+    const Word bits = loadAt<Word>(mask + element * sizeof(Word));
+    std::byte* at = block + element * sizeof(Word);
+    storeAt<Word>(at, static_cast<Word>(loadAt<Word>(at) ^ bits));
+    return static_cast<Word>(bits != 0);
+}
 
-    template <class Word>
-    std::uint64_t differentStep(const std::byte* __restrict a, const std::byte* __restrict b) noexcept
-    {
-        Word count = 0;
-        for (std::size_t i = 0; i < StepElements<Word>; ++i)
-            count = static_cast<Word>(count + differs<Word>(a, b, i));
-        return count;
-    }
+template <class Word> std::uint64_t differentStep(const std::byte* __restrict a, const std::byte* __restrict b) noexcept
+{
+    Word count = 0;
+    for (std::size_t i = 0; i < StepElements<Word>; ++i)
+        count = static_cast<Word>(count + differs<Word>(a, b, i));
+    return count;
+}
 
-    template <class Word>
-    std::uint64_t xorStep(std::byte* __restrict block, const std::byte* __restrict mask) noexcept
-    {
-        Word count = 0;
-        for (std::size_t i = 0; i < StepElements<Word>; ++i)
-            count = static_cast<Word>(count + xorOne<Word>(block, mask, i));
-        return count;
-    }
+template <class Word> std::uint64_t xorStep(std::byte* __restrict block, const std::byte* __restrict mask) noexcept
+{
+    Word count = 0;
+    for (std::size_t i = 0; i < StepElements<Word>; ++i)
+        count = static_cast<Word>(count + xorOne<Word>(block, mask, i));
+    return count;
+}
 
-    template <class Word>
-    std::uint64_t countDifferentWords(const std::byte* a, const std::byte* b, std::size_t elements) noexcept
-    {
-        constexpr std::size_t StepBytes = StepElements<Word> * sizeof(Word);
-        std::uint64_t count = 0;
-        for (; elements >= StepElements<Word>; elements -= StepElements<Word>, a += StepBytes, b += StepBytes)
-            count += differentStep<Word>(a, b);
-        for (std::size_t i = 0; i < elements; ++i)
-            count += differs<Word>(a, b, i);
-        return count;
-    }
+template <class Word>
+std::uint64_t countDifferentWords(const std::byte* a, const std::byte* b, std::size_t elements) noexcept
+{
+    constexpr std::size_t StepBytes = StepElements<Word> * sizeof(Word);
+    std::uint64_t count = 0;
+    for (; elements >= StepElements<Word>; elements -= StepElements<Word>, a += StepBytes, b += StepBytes)
+        count += differentStep<Word>(a, b);
+    for (std::size_t i = 0; i < elements; ++i)
+        count += differs<Word>(a, b, i);
+    return count;
+}
 
-    template <class Word>
-    std::uint64_t xorWords(std::byte* block, const std::byte* mask, std::size_t elements) noexcept
-    {
-        constexpr std::size_t StepBytes = StepElements<Word> * sizeof(Word);
-        std::uint64_t count = 0;
-        for (; elements >= StepElements<Word>; elements -= StepElements<Word>, block += StepBytes, mask += StepBytes)
-            count += xorStep<Word>(block, mask);
-        for (std::size_t i = 0; i < elements; ++i)
-            count += xorOne<Word>(block, mask, i);
-        return count;
-    }
+template <class Word> std::uint64_t xorWords(std::byte* block, const std::byte* mask, std::size_t elements) noexcept
+{
+    constexpr std::size_t StepBytes = StepElements<Word> * sizeof(Word);
+    std::uint64_t count = 0;
+    for (; elements >= StepElements<Word>; elements -= StepElements<Word>, block += StepBytes, mask += StepBytes)
+        count += xorStep<Word>(block, mask);
+    for (std::size_t i = 0; i < elements; ++i)
+        count += xorOne<Word>(block, mask, i);
+    return count;
+}
 
-    /// A bit pattern is a NaN if ((bits ^ flip) & mask) > limit.
-    template <class Word>
-    struct NanRule {
-        Word flip = 0;
-        Word mask = 0;
-        Word limit = 0;
+/// A bit pattern is a NaN if ((bits ^ flip) & mask) > limit.
+template <class Word> struct NanRule {
+    Word flip = 0;
+    Word mask = 0;
+    Word limit = 0;
 
-        bool operator()(Word bits) const noexcept { return static_cast<Word>((bits ^ flip) & mask) > limit; }
+    bool operator()(Word bits) const noexcept { return static_cast<Word>((bits ^ flip) & mask) > limit; }
+};
+
+template <class Word> NanRule<Word> nanRule(Dtype dtype) noexcept
+{
+    const auto rule = [](std::uint64_t flip, std::uint64_t mask, std::uint64_t limit) {
+        return NanRule<Word> { static_cast<Word>(flip), static_cast<Word>(mask), static_cast<Word>(limit) };
     };
+    switch (dtype) {
+    case Dtype::BF16:
+        return rule(0, 0x7fff, 0x7f80);
+    case Dtype::F16:
+        return rule(0, 0x7fff, 0x7c00);
+    case Dtype::F32:
+        return rule(0, 0x7fff'ffff, 0x7f80'0000);
+    case Dtype::F64:
+        return rule(0, 0x7fff'ffff'ffff'ffff, 0x7ff0'0000'0000'0000);
+    case Dtype::F8E5M2:
+        return rule(0, 0x7f, 0x7c);
+    case Dtype::F8E4M3:
+        return rule(0, 0x7f, 0x7e);
+    case Dtype::F8E8M0:
+        return rule(0, 0xff, 0xfe);
+    case Dtype::F8E4M3Fnuz:
+    case Dtype::F8E5M2Fnuz:
+        return rule(0x7f, 0xff, 0xfe); // only 80
+    default:
+        return {};
+    }
+}
 
-    template <class Word>
-    NanRule<Word> nanRule(Dtype dtype) noexcept
+/// Elements of one whole-byte width.
+template <class Word> struct WordOps {
+    NanRule<Word> isNan;
+
+    explicit WordOps(Dtype dtype)
+        : isNan(nanRule<Word>(dtype))
     {
-        const auto rule = [](std::uint64_t flip, std::uint64_t mask, std::uint64_t limit) {
-            return NanRule<Word> { static_cast<Word>(flip), static_cast<Word>(mask), static_cast<Word>(limit) };
-        };
-        switch (dtype) {
-        case Dtype::BF16:
-            return rule(0, 0x7fff, 0x7f80);
-        case Dtype::F16:
-            return rule(0, 0x7fff, 0x7c00);
-        case Dtype::F32:
-            return rule(0, 0x7fff'ffff, 0x7f80'0000);
-        case Dtype::F64:
-            return rule(0, 0x7fff'ffff'ffff'ffff, 0x7ff0'0000'0000'0000);
-        case Dtype::F8E5M2:
-            return rule(0, 0x7f, 0x7c);
-        case Dtype::F8E4M3:
-            return rule(0, 0x7f, 0x7e);
-        case Dtype::F8E8M0:
-            return rule(0, 0xff, 0xfe);
-        case Dtype::F8E4M3Fnuz:
-        case Dtype::F8E5M2Fnuz:
-            return rule(0x7f, 0xff, 0xfe); // only 80
-        default:
-            return {};
-        }
     }
 
-    /// Elements of one whole-byte width.
-    template <class Word>
-    struct WordOps {
-        NanRule<Word> isNan;
+    std::uint64_t different(ByteSpan a, ByteSpan b) const noexcept
+    {
+        return countDifferentWords<Word>(a.data(), b.data(), a.size() / sizeof(Word));
+    }
 
-        explicit WordOps(Dtype dtype)
-            : isNan(nanRule<Word>(dtype))
-        {
-        }
-
-        std::uint64_t different(ByteSpan a, ByteSpan b) const noexcept
-        {
-            return countDifferentWords<Word>(a.data(), b.data(), a.size() / sizeof(Word));
-        }
-
-        PatchCounts assign(const AssignElements& piece, MutableByteSpan block) const noexcept
-        {
-            std::byte* const bytes = block.data();
-            const std::byte* const fresh = piece.bits.data();
-            const std::size_t count = piece.elements.size();
-            const NanRule<Word> nan = isNan;
-            std::uint64_t noops = 0;
-            std::uint64_t nanNoops = 0;
-            for (std::size_t i = 0; i < count; ++i) {
-                std::byte* at = bytes + std::size_t { piece.elements[i] } * sizeof(Word);
-                const Word word = loadAt<Word>(fresh + i * sizeof(Word));
-                if (loadAt<Word>(at) == word) { // rare on a sound chain, so the branch is free and the NaN test is not made
-                    ++noops;
-                    nanNoops += nan(word);
-                }
-                storeAt<Word>(at, word);
+    PatchCounts assign(const AssignElements& piece, MutableByteSpan block) const noexcept
+    {
+        std::byte* const bytes = block.data();
+        const std::byte* const fresh = piece.bits.data();
+        const std::size_t count = piece.elements.size();
+        const NanRule<Word> nan = isNan;
+        std::uint64_t noops = 0;
+        std::uint64_t nanNoops = 0;
+        for (std::size_t i = 0; i < count; ++i) {
+            std::byte* at = bytes + std::size_t { piece.elements[i] } * sizeof(Word);
+            const Word word = loadAt<Word>(fresh + i * sizeof(Word));
+            if (loadAt<Word>(at) == word) { // rare on a sound chain, so the branch is free and the NaN test is not made
+                ++noops;
+                nanNoops += nan(word);
             }
-            return { .assigned = count, .noops = noops, .nanNoops = nanNoops, .changed = count - noops };
+            storeAt<Word>(at, word);
         }
+        return { .assigned = count, .noops = noops, .nanNoops = nanNoops, .changed = count - noops };
+    }
 
-        std::uint64_t xorElements(const XorElements& piece, MutableByteSpan block) const noexcept
-        {
-            std::byte* const bytes = block.data();
-            std::uint64_t changed = 0;
-            for (std::size_t i = 0; i < piece.elements.size(); ++i) {
-                std::byte* at = bytes + std::size_t { piece.elements[i] } * sizeof(Word);
-                const Word mask = loadAt<Word>(piece.bits.data() + i * sizeof(Word));
-                changed += mask != 0;
-                storeAt<Word>(at, static_cast<Word>(loadAt<Word>(at) ^ mask));
-            }
-            return changed;
+    std::uint64_t xorElements(const XorElements& piece, MutableByteSpan block) const noexcept
+    {
+        std::byte* const bytes = block.data();
+        std::uint64_t changed = 0;
+        for (std::size_t i = 0; i < piece.elements.size(); ++i) {
+            std::byte* at = bytes + std::size_t { piece.elements[i] } * sizeof(Word);
+            const Word mask = loadAt<Word>(piece.bits.data() + i * sizeof(Word));
+            changed += mask != 0;
+            storeAt<Word>(at, static_cast<Word>(loadAt<Word>(at) ^ mask));
         }
+        return changed;
+    }
 
-        std::uint64_t xorBlock(ByteSpan mask, MutableByteSpan block) const noexcept
-        {
-            return xorWords<Word>(block.data(), mask.data(), block.size() / sizeof(Word));
+    std::uint64_t xorBlock(ByteSpan mask, MutableByteSpan block) const noexcept
+    {
+        return xorWords<Word>(block.data(), mask.data(), block.size() / sizeof(Word));
+    }
+
+    PatchCounts assignBytes(const AssignBytes& piece, MutableByteSpan block) const noexcept
+    {
+        const std::size_t count = piece.positions.size();
+        std::uint64_t noops = 0;
+        std::uint64_t changed = 0;
+        std::uint64_t last = UINT64_MAX; // the last element that changed
+        for (std::size_t i = 0; i < count; ++i) {
+            const std::uint64_t position = piece.positions[i];
+            const bool differs = block[position] != piece.values[i];
+            block[position] = piece.values[i];
+            const std::uint64_t element = position / sizeof(Word);
+            noops += !differs;
+            changed += differs && element != last;
+            last = differs ? element : last;
         }
+        return { .assigned = count, .noops = noops, .nanNoops = 0, .changed = changed };
+    }
+};
 
-        PatchCounts assignBytes(const AssignBytes& piece, MutableByteSpan block) const noexcept
-        {
-            const std::size_t count = piece.positions.size();
-            std::uint64_t noops = 0;
-            std::uint64_t changed = 0;
-            std::uint64_t last = UINT64_MAX; // the last element that changed
-            for (std::size_t i = 0; i < count; ++i) {
-                const std::uint64_t position = piece.positions[i];
-                const bool differs = block[position] != piece.values[i];
-                block[position] = piece.values[i];
-                const std::uint64_t element = position / sizeof(Word);
-                noops += !differs;
-                changed += differs && element != last;
-                last = differs ? element : last;
-            }
-            return { .assigned = count, .noops = noops, .nanNoops = 0, .changed = changed };
-        }
-    };
+/// Elements of 4 or 6 bits, packed from the low bit up. Rare, so simple rather than fast.
+class PackedOps {
+public:
+    explicit PackedOps(unsigned bits)
+        : m_bits(bits)
+    {
+    }
 
-    /// Elements of 4 or 6 bits, packed from the low bit up. Rare, so simple rather than fast.
-    class PackedOps {
-    public:
-        explicit PackedOps(unsigned bits)
-            : m_bits(bits)
-        {
-        }
+    std::uint64_t different(ByteSpan a, ByteSpan b) const noexcept
+    {
+        Counter counter { m_bits };
+        for (std::size_t i = 0; i < a.size(); ++i)
+            counter.add(i, a[i] ^ b[i]);
+        return counter.changed;
+    }
 
-        std::uint64_t different(ByteSpan a, ByteSpan b) const noexcept
-        {
-            Counter counter { m_bits };
-            for (std::size_t i = 0; i < a.size(); ++i)
-                counter.add(i, a[i] ^ b[i]);
-            return counter.changed;
-        }
-
-        PatchCounts assign(const AssignElements& piece, MutableByteSpan block) const noexcept
-        {
-            PatchCounts counts;
-            counts.assigned = piece.elements.size();
-            for (std::size_t i = 0; i < piece.elements.size(); ++i) {
-                const unsigned fresh = get(piece.bits, i);
-                const bool same = get(block, piece.elements[i]) == fresh;
-                ++(same ? counts.noops : counts.changed);
-                put(block, piece.elements[i], fresh);
-            }
-            return counts;
-        }
-
-        std::uint64_t xorElements(const XorElements& piece, MutableByteSpan block) const noexcept
-        {
-            std::uint64_t changed = 0;
-            for (std::size_t i = 0; i < piece.elements.size(); ++i) {
-                const unsigned mask = get(piece.bits, i);
-                changed += mask != 0;
-                put(block, piece.elements[i], get(block, piece.elements[i]) ^ mask);
-            }
-            return changed;
-        }
-
-        std::uint64_t xorBlock(ByteSpan mask, MutableByteSpan block) const noexcept
-        {
-            Counter counter { m_bits };
-            for (std::size_t i = 0; i < block.size(); ++i) {
-                counter.add(i, mask[i]);
-                block[i] ^= mask[i];
-            }
-            return counter.changed;
-        }
-
-        PatchCounts assignBytes(const AssignBytes& piece, MutableByteSpan block) const noexcept
-        {
-            Counter counter { m_bits };
-            std::uint64_t noops = 0;
-            for (std::size_t i = 0; i < piece.positions.size(); ++i) {
-                std::byte& at = block[piece.positions[i]];
-                noops += at == piece.values[i];
-                counter.add(piece.positions[i], at ^ piece.values[i]);
-                at = piece.values[i];
-            }
-            return { .assigned = piece.positions.size(), .noops = noops, .nanNoops = 0, .changed = counter.changed };
-        }
-
-    private:
-        /// Counts elements that differ, from differing bits in ascending order.
-        struct Counter {
-            unsigned bits;
-            std::uint64_t changed = 0;
-            std::uint64_t last = UINT64_MAX;
-
-            void add(std::uint64_t byte, std::byte difference) noexcept
-            {
-                for (unsigned bit = 0; bit < 8; ++bit) {
-                    const std::uint64_t element = (byte * 8 + bit) / bits;
-                    if (((difference >> bit) & std::byte { 1 }) == std::byte { 0 } || element == last)
-                        continue;
-                    last = element;
-                    ++changed;
-                }
-            }
-        };
-
-        unsigned get(ByteSpan bytes, std::uint64_t element) const noexcept
-        {
-            unsigned value = 0;
-            for (unsigned bit = 0; bit < m_bits; ++bit) {
-                const std::uint64_t at = element * m_bits + bit;
-                value |= (std::to_integer<unsigned>(bytes[at / 8] >> (at % 8)) & 1U) << bit;
-            }
-            return value;
-        }
-
-        void put(MutableByteSpan bytes, std::uint64_t element, unsigned value) const noexcept
-        {
-            for (unsigned bit = 0; bit < m_bits; ++bit) {
-                const std::uint64_t at = element * m_bits + bit;
-                const std::byte mask = std::byte { 1 } << (at % 8);
-                bytes[at / 8] = ((value >> bit) & 1U) != 0 ? bytes[at / 8] | mask : bytes[at / 8] & ~mask;
-            }
-        }
-
-        unsigned m_bits;
-    };
-
-    PatchCounts onlyChanged(std::uint64_t changed) noexcept
+    PatchCounts assign(const AssignElements& piece, MutableByteSpan block) const noexcept
     {
         PatchCounts counts;
-        counts.changed = changed;
+        counts.assigned = piece.elements.size();
+        for (std::size_t i = 0; i < piece.elements.size(); ++i) {
+            const unsigned fresh = get(piece.bits, i);
+            const bool same = get(block, piece.elements[i]) == fresh;
+            ++(same ? counts.noops : counts.changed);
+            put(block, piece.elements[i], fresh);
+        }
         return counts;
     }
 
-    template <class Ops>
-    PatchCounts applyWith(const Ops& ops, const PatchPiece& piece, MutableByteSpan block) noexcept
+    std::uint64_t xorElements(const XorElements& piece, MutableByteSpan block) const noexcept
     {
-        if (const auto* assign = std::get_if<AssignElements>(&piece))
-            return ops.assign(*assign, block);
-        if (const auto* mask = std::get_if<XorBlock>(&piece))
-            return onlyChanged(ops.xorBlock(mask->bytes, block));
-        if (const auto* bytes = std::get_if<AssignBytes>(&piece))
-            return ops.assignBytes(*bytes, block);
-        if (const auto* masks = std::get_if<XorElements>(&piece))
-            return onlyChanged(ops.xorElements(*masks, block));
-        if (const auto* full = std::get_if<FullBlock>(&piece)) {
-            const std::uint64_t changed = ops.different(block, full->bytes);
-            std::copy(full->bytes.begin(), full->bytes.end(), block.begin());
-            return onlyChanged(changed);
+        std::uint64_t changed = 0;
+        for (std::size_t i = 0; i < piece.elements.size(); ++i) {
+            const unsigned mask = get(piece.bits, i);
+            changed += mask != 0;
+            put(block, piece.elements[i], get(block, piece.elements[i]) ^ mask);
         }
-        return {};
+        return changed;
     }
 
-    /// Calls `use` with the operations for elements of this type.
-    template <class Use>
-    auto withOps(Dtype dtype, Use use) noexcept
+    std::uint64_t xorBlock(ByteSpan mask, MutableByteSpan block) const noexcept
     {
-        switch (bitsOf(dtype)) {
-        case 4:
-        case 6:
-            return use(PackedOps(bitsOf(dtype)));
-        case 8:
-            return use(WordOps<std::uint8_t>(dtype));
-        case 16:
-            return use(WordOps<std::uint16_t>(dtype));
-        case 32:
-            return use(WordOps<std::uint32_t>(dtype));
-        default:
-            return use(WordOps<std::uint64_t>(dtype));
+        Counter counter { m_bits };
+        for (std::size_t i = 0; i < block.size(); ++i) {
+            counter.add(i, mask[i]);
+            block[i] ^= mask[i];
+        }
+        return counter.changed;
+    }
+
+    PatchCounts assignBytes(const AssignBytes& piece, MutableByteSpan block) const noexcept
+    {
+        Counter counter { m_bits };
+        std::uint64_t noops = 0;
+        for (std::size_t i = 0; i < piece.positions.size(); ++i) {
+            std::byte& at = block[piece.positions[i]];
+            noops += at == piece.values[i];
+            counter.add(piece.positions[i], at ^ piece.values[i]);
+            at = piece.values[i];
+        }
+        return { .assigned = piece.positions.size(), .noops = noops, .nanNoops = 0, .changed = counter.changed };
+    }
+
+private:
+    /// Counts elements that differ, from differing bits in ascending order.
+    struct Counter {
+        unsigned bits;
+        std::uint64_t changed = 0;
+        std::uint64_t last = UINT64_MAX;
+
+        void add(std::uint64_t byte, std::byte difference) noexcept
+        {
+            for (unsigned bit = 0; bit < 8; ++bit) {
+                const std::uint64_t element = (byte * 8 + bit) / bits;
+                if (((difference >> bit) & std::byte { 1 }) == std::byte { 0 } || element == last)
+                    continue;
+                last = element;
+                ++changed;
+            }
+        }
+    };
+
+    unsigned get(ByteSpan bytes, std::uint64_t element) const noexcept
+    {
+        unsigned value = 0;
+        for (unsigned bit = 0; bit < m_bits; ++bit) {
+            const std::uint64_t at = element * m_bits + bit;
+            value |= (std::to_integer<unsigned>(bytes[at / 8] >> (at % 8)) & 1U) << bit;
+        }
+        return value;
+    }
+
+    void put(MutableByteSpan bytes, std::uint64_t element, unsigned value) const noexcept
+    {
+        for (unsigned bit = 0; bit < m_bits; ++bit) {
+            const std::uint64_t at = element * m_bits + bit;
+            const std::byte mask = std::byte { 1 } << (at % 8);
+            bytes[at / 8] = ((value >> bit) & 1U) != 0 ? bytes[at / 8] | mask : bytes[at / 8] & ~mask;
         }
     }
+
+    unsigned m_bits;
+};
+
+PatchCounts onlyChanged(std::uint64_t changed) noexcept
+{
+    PatchCounts counts;
+    counts.changed = changed;
+    return counts;
+}
+
+template <class Ops> PatchCounts applyWith(const Ops& ops, const PatchPiece& piece, MutableByteSpan block) noexcept
+{
+    if (const auto* assign = std::get_if<AssignElements>(&piece))
+        return ops.assign(*assign, block);
+    if (const auto* mask = std::get_if<XorBlock>(&piece))
+        return onlyChanged(ops.xorBlock(mask->bytes, block));
+    if (const auto* bytes = std::get_if<AssignBytes>(&piece))
+        return ops.assignBytes(*bytes, block);
+    if (const auto* masks = std::get_if<XorElements>(&piece))
+        return onlyChanged(ops.xorElements(*masks, block));
+    if (const auto* full = std::get_if<FullBlock>(&piece)) {
+        const std::uint64_t changed = ops.different(block, full->bytes);
+        std::copy(full->bytes.begin(), full->bytes.end(), block.begin());
+        return onlyChanged(changed);
+    }
+    return {};
+}
+
+/// Calls `use` with the operations for elements of this type.
+template <class Use> auto withOps(Dtype dtype, Use use) noexcept
+{
+    switch (bitsOf(dtype)) {
+    case 4:
+    case 6:
+        return use(PackedOps(bitsOf(dtype)));
+    case 8:
+        return use(WordOps<std::uint8_t>(dtype));
+    case 16:
+        return use(WordOps<std::uint16_t>(dtype));
+    case 32:
+        return use(WordOps<std::uint32_t>(dtype));
+    default:
+        return use(WordOps<std::uint64_t>(dtype));
+    }
+}
 
 } // namespace
 

@@ -1,6 +1,6 @@
 #include "deltascope/engine/replay.h"
 
-#include "scratch.h"
+#include "base/scratch.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -163,7 +163,8 @@ Result<TensorReplay> TensorReplay::open(const Chain& chain, const TensorInfo& te
         const bool fits = entry->info && entry->info->dtype == tensor.dtype && entry->info->shape == tensor.shape;
         if (version.index.full && (!state->options.observer || !fits))
             state->entries.clear();
-        if (!version.index.full || fits)
+        // A patch of a state that a full one of another shape replaces later has nothing to apply to.
+        if (fits || (!version.index.full && !state->entries.empty()))
             state->entries.push_back(LinkEntry { i, &version, entry });
     }
     if (state->entries.empty() || !state->entries.front().version->index.full)

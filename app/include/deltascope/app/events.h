@@ -33,7 +33,8 @@ struct JobView {
 using JobResult = std::variant<std::shared_ptr<const RunView>, std::shared_ptr<const StepDetailView>,
                                std::shared_ptr<const ListingView>, std::shared_ptr<const VerifyView>,
                                std::shared_ptr<const DigestView>, std::shared_ptr<const DiffView>,
-                               std::shared_ptr<const MaterializeView>, std::shared_ptr<const DoctorView>>;
+                               std::shared_ptr<const MaterializeView>, std::shared_ptr<const PublishView>,
+                               std::shared_ptr<const DoctorView>>;
 
 struct JobProgressed {
     JobView job;

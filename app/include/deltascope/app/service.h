@@ -15,10 +15,11 @@ namespace deltascope::app {
 struct Settings {
     std::string cacheFolder; ///< the catalog; created when needed
     std::string stateFolder; ///< records of first sight; created when needed
-    unsigned threads = 0; ///< 0: as many as the machine has
+    unsigned threads = 0; ///< 0, or more than the machine has: as many as it has
     std::uint32_t jobsAtOnce = 2;
+    std::string diffBackend; ///< force one by name; empty: the fastest
 
-    /// From DELTASCOPE_HOME, else the XDG folders.
+    /// From DELTASCOPE_HOME, else the XDG folders, and DELTASCOPE_DIFF_BACKEND.
     static Settings fromEnvironment();
 };
 
@@ -60,6 +61,15 @@ struct MaterializeRequest {
     bool commit = false;
 };
 
+/// Publishes the step from `from` to `to` into a run, or begins one in an empty or new folder.
+struct PublishRequest {
+    SourceRequest into; ///< its base: the external base of a run that goes on; its layout: the one to write
+    VersionRequest from;
+    VersionRequest to;
+    std::string encoding;
+    std::string checksum;
+};
+
 /// The only door to the engine: snapshots, jobs, events. Every face of the program is a client of this class and computes
 /// nothing by itself. All methods may be called from any thread and return at once; work runs on the service's own threads.
 class Service {
@@ -76,6 +86,7 @@ public:
     virtual JobId digest(VersionRequest request, bool acrossGap) = 0; ///< DigestView; also of one safetensors file
     virtual JobId diff(VersionRequest a, VersionRequest b) = 0; ///< DiffView
     virtual JobId materialize(MaterializeRequest request) = 0; ///< MaterializeView
+    virtual JobId publish(PublishRequest request) = 0; ///< PublishView
     virtual JobId doctor(std::optional<SourceRequest> source) = 0; ///< DoctorView
     /// Follows a source until it is canceled: a RunChanged first and after every change.
     virtual JobId watch(SourceRequest request, Depth depth) = 0;

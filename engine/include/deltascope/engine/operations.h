@@ -49,12 +49,11 @@ std::vector<std::string> chainKeys(const Run& run);
 
 // --- analyze ---------------------------------------------------------------------------------------------------------
 
-/// Called after each analyzed stretch with the run as it is now known.
-using RunObserver = std::function<void(const Run&)>;
-
 struct AnalyzeOptions {
     bool again = false; ///< replay even what the catalog knows
     std::optional<std::pair<std::size_t, std::size_t>> range; ///< first and last index in Run::versions; nothing: all
+    /// Told the changed tensors of each version that was replayed.
+    std::function<void(std::size_t version, const std::vector<TensorCount>& changed)> onCounts;
 };
 
 /// Replays what has no facts yet and fills them in: exact changed counts, no-ops, publisher digests, anchors against the
@@ -99,6 +98,10 @@ struct StepVerdict {
     Verdict verdict = Verdict::Unverified;
     std::uint32_t digestsChecked = 0; ///< of this step's own tensors
     std::string root; ///< strong DSM1 root of the state, hex; at level 4, for anchors and the last step of the range
+    /// Of an anchor: elements that differ from the replayed state before it, and how many of these are more than a usual delta
+    /// (the median of the last ten) explains: an estimate of the drift between served and trained state.
+    std::optional<std::uint64_t> anchorDifference;
+    std::optional<std::uint64_t> driftEstimate;
     std::vector<Error> problems;
 };
 struct VerifyReport {

@@ -10,8 +10,8 @@
 
 namespace deltascope {
 
-/// Reads one stretch of an object from front to back through a buffer, and nothing outside of it. The store must outlive
-/// this. The buffer is allocated by the first read. Errors: those of the store.
+/// Reads one stretch of an object from front to back through a buffer, and nothing outside of it. The store must
+/// outlive this. The buffer is allocated by the first read. Errors: those of the store.
 class BufferedExtent {
 public:
     /// `begin` + `bytes` must not overflow; headers were checked for it.

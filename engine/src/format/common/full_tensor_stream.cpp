@@ -1,5 +1,6 @@
 #include "format/common/full_tensor_stream.h"
 
+#include "format/common/quote_name.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -35,11 +36,13 @@ Result<std::unique_ptr<PatchStream>> openFullTensor(const ObjectStore& store, co
     const std::string& key = version.objects.at(extent.object).key;
     if (entry.info && (entry.info->dtype != target.dtype || entry.info->shape != target.shape)) {
         return fail(Code::BaseMismatch,
-                    fmt::format("{} is {} here and {} in the state before", entry.name, describe(*entry.info), describe(target)),
+                    fmt::format("{} is {} here and {} in the state before", quoteName(entry.name),
+                                describe(*entry.info), describe(target)),
                     key);
     }
     if (target.bytes() != extent.bytes)
-        return fail(Code::BaseMismatch, fmt::format("{} has another size than in the state before", entry.name), key);
+        return fail(Code::BaseMismatch,
+                    fmt::format("{} has another size than in the state before", quoteName(entry.name)), key);
     return std::unique_ptr<PatchStream>(std::make_unique<FullTensorStream>(
         BufferedExtent(store, key, extent.begin, extent.bytes, options.bufferBytes)));
 }

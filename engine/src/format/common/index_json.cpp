@@ -1,5 +1,6 @@
 #include "format/common/index_json.h"
 
+#include "format/common/quote_name.h"
 #include <algorithm>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -10,122 +11,125 @@ namespace deltascope {
 
 namespace {
 
-    /// Builds an IndexJson from parser events, so that duplicate keys are seen and no tree is built.
-    class IndexHandler final : public nlohmann::json_sax<nlohmann::json> {
-    public:
-        explicit IndexHandler(std::string_view key)
-            : m_where(key)
-        {
-        }
+/// Builds an IndexJson from parser events, so that duplicate keys are seen and no tree is built.
+class IndexHandler final : public nlohmann::json_sax<nlohmann::json> {
+public:
+    explicit IndexHandler(std::string_view key)
+        : m_where(key)
+    {
+    }
 
-        Result<IndexJson> result(bool complete)
-        {
-            if (m_error)
-                return fail(*m_error);
-            if (!complete)
-                return fail(Code::Unfinished, "the index is not whole JSON; it may be in the middle of being written", m_where);
-            if (!m_hasWeightMap)
-                return fail(Code::Hostile, "the index has no weight_map", m_where);
-            return std::move(m_index);
-        }
+    Result<IndexJson> result(bool complete)
+    {
+        if (m_error)
+            return fail(*m_error);
+        if (!complete)
+            return fail(Code::Unfinished, "the index is not whole JSON; it may be in the middle of being written",
+                        m_where);
+        if (!m_hasWeightMap)
+            return fail(Code::Hostile, "the index has no weight_map", m_where);
+        return std::move(m_index);
+    }
 
-        bool null() override { return value(std::nullopt); }
-        bool boolean(bool) override { return value(std::nullopt); }
-        bool number_integer(number_integer_t number) override { return value(std::to_string(number)); }
-        bool number_unsigned(number_unsigned_t number) override { return value(std::to_string(number)); }
-        bool number_float(number_float_t, const string_t&) override { return value(std::nullopt); }
-        bool binary(binary_t&) override { return refuse("binary data"); }
+    bool null() override { return value(std::nullopt); }
+    bool boolean(bool) override { return value(std::nullopt); }
+    bool number_integer(number_integer_t number) override { return value(std::to_string(number)); }
+    bool number_unsigned(number_unsigned_t number) override { return value(std::to_string(number)); }
+    bool number_float(number_float_t, const string_t&) override { return value(std::nullopt); }
+    bool binary(binary_t&) override { return refuse("binary data"); }
 
-        bool string(string_t& text) override
-        {
-            if (m_section == Section::WeightMap && m_depth == 2)
-                return mapped(std::move(text));
-            return value(std::move(text));
-        }
+    bool string(string_t& text) override
+    {
+        if (m_section == Section::WeightMap && m_depth == 2)
+            return mapped(std::move(text));
+        return value(std::move(text));
+    }
 
-        bool start_object(std::size_t) override
-        {
-            if (m_depth == 1) {
-                m_section = m_key == "metadata" ? Section::Metadata : m_key == "weight_map" ? Section::WeightMap : Section::Other;
-                m_index.hasMetadata |= m_section == Section::Metadata;
-                m_hasWeightMap |= m_section == Section::WeightMap;
-            } else if (m_depth > 1 && !value(std::nullopt)) {
-                return false;
-            }
-            return enter();
-        }
-
-        bool start_array(std::size_t) override { return value(std::nullopt) && enter(); }
-        bool end_object() override { return leave(); }
-        bool end_array() override { return leave(); }
-
-        bool key(string_t& name) override
-        {
-            if (!m_names.back().insert(name).second)
-                return refuse(fmt::format("the key {:?} twice", name));
-            m_key = std::move(name);
-            return true;
-        }
-
-        bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override { return false; }
-
-    private:
-        enum class Section : std::uint8_t { Other, Metadata, WeightMap };
-
-        bool refuse(const std::string& what)
-        {
-            m_error = Error { Code::Hostile, "the index has " + what, m_where, {}, {} };
+    bool start_object(std::size_t) override
+    {
+        if (m_depth == 1) {
+            m_section = m_key == "metadata" ? Section::Metadata
+                : m_key == "weight_map"     ? Section::WeightMap
+                                            : Section::Other;
+            m_index.hasMetadata |= m_section == Section::Metadata;
+            m_hasWeightMap |= m_section == Section::WeightMap;
+        } else if (m_depth > 1 && !value(std::nullopt)) {
             return false;
         }
+        return enter();
+    }
 
-        bool enter()
-        {
-            if (++m_depth > IndexJson::MaxDepth)
-                return refuse("deeper nesting than an index needs");
-            m_names.emplace_back();
-            return true;
-        }
+    bool start_array(std::size_t) override { return value(std::nullopt) && enter(); }
+    bool end_object() override { return leave(); }
+    bool end_array() override { return leave(); }
 
-        bool leave()
-        {
-            --m_depth;
-            m_names.pop_back();
-            if (m_depth == 1)
-                m_section = Section::Other;
-            return true;
-        }
+    bool key(string_t& name) override
+    {
+        if (!m_names.back().insert(name).second)
+            return refuse(fmt::format("the key {} twice", quoteName(name)));
+        m_key = std::move(name);
+        return true;
+    }
 
-        /// Any value but a mapped file name and the sections themselves.
-        bool value(std::optional<std::string> text)
-        {
-            if (m_depth == 0)
-                return refuse("no object at its top");
-            if (m_depth == 1 && (m_key == "metadata" || m_key == "weight_map"))
-                return refuse(fmt::format("a {} that is no object", m_key));
-            if (m_section == Section::WeightMap)
-                return refuse("a weight_map with something else than file names");
-            if (m_section == Section::Metadata && m_depth == 2)
-                m_index.metadata.insert_or_assign(m_key, std::move(text));
-            return true;
-        }
+    bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override { return false; }
 
-        bool mapped(std::string file)
-        {
-            if (!isSafeFileName(file))
-                return refuse(fmt::format("the file name {:?}, which is not a plain name in its folder", file.substr(0, 300)));
-            m_index.weightMap.insert_or_assign(m_key, std::move(file));
-            return true;
-        }
+private:
+    enum class Section : std::uint8_t { Other, Metadata, WeightMap };
 
-        std::string m_where;
-        IndexJson m_index;
-        std::optional<Error> m_error;
-        bool m_hasWeightMap = false;
-        int m_depth = 0;
-        Section m_section = Section::Other;
-        std::string m_key;
-        std::vector<std::unordered_set<std::string>> m_names; ///< keys of the objects that are open
-    };
+    bool refuse(const std::string& what)
+    {
+        m_error = Error { Code::Hostile, "the index has " + what, m_where, {}, {} };
+        return false;
+    }
+
+    bool enter()
+    {
+        if (++m_depth > IndexJson::MaxDepth)
+            return refuse("deeper nesting than an index needs");
+        m_names.emplace_back();
+        return true;
+    }
+
+    bool leave()
+    {
+        --m_depth;
+        m_names.pop_back();
+        if (m_depth == 1)
+            m_section = Section::Other;
+        return true;
+    }
+
+    /// Any value but a mapped file name and the sections themselves.
+    bool value(std::optional<std::string> text)
+    {
+        if (m_depth == 0)
+            return refuse("no object at its top");
+        if (m_depth == 1 && (m_key == "metadata" || m_key == "weight_map"))
+            return refuse(fmt::format("a {} that is no object", m_key));
+        if (m_section == Section::WeightMap)
+            return refuse("a weight_map with something else than file names");
+        if (m_section == Section::Metadata && m_depth == 2)
+            m_index.metadata.insert_or_assign(m_key, std::move(text));
+        return true;
+    }
+
+    bool mapped(std::string file)
+    {
+        if (!isSafeFileName(file))
+            return refuse(fmt::format("the file name {}, which is not a plain name in its folder", quoteName(file)));
+        m_index.weightMap.insert_or_assign(m_key, std::move(file));
+        return true;
+    }
+
+    std::string m_where;
+    IndexJson m_index;
+    std::optional<Error> m_error;
+    bool m_hasWeightMap = false;
+    int m_depth = 0;
+    Section m_section = Section::Other;
+    std::string m_key;
+    std::vector<std::unordered_set<std::string>> m_names; ///< keys of the objects that are open
+};
 
 } // namespace
 
@@ -156,9 +160,11 @@ Result<IndexJson> readIndexJson(const ObjectStore& store, const ObjectInfo& obje
 bool isSafeFileName(std::string_view name) noexcept
 {
     const auto isPlain = [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_'
+            || c == '-';
     };
-    return !name.empty() && name.size() <= 255 && name != "." && name != ".." && std::all_of(name.begin(), name.end(), isPlain);
+    return !name.empty() && name.size() <= 255 && name != "." && name != ".."
+        && std::all_of(name.begin(), name.end(), isPlain);
 }
 
 } // namespace deltascope

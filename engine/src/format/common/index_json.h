@@ -29,8 +29,8 @@ struct IndexJson {
     std::optional<std::int64_t> number(std::string_view key) const;
 };
 
-/// Errors: Unfinished (not a whole JSON text: writers are caught in the act), Hostile (duplicate keys, too deep, not the
-/// shape of an index, unsafe file names). `key` becomes `where`.
+/// Errors: Unfinished (not a whole JSON text: writers are caught in the act), Hostile (duplicate keys, too deep, not
+/// the shape of an index, unsafe file names). `key` becomes `where`.
 Result<IndexJson> parseIndexJson(ByteSpan text, std::string_view key);
 
 /// Errors: those of parseIndexJson and of the store; Hostile above MaxBytes.

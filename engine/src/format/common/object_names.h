@@ -54,8 +54,9 @@ inline bool isPadded(std::string_view digits, std::size_t width) noexcept
 /// The object with this key, or nothing.
 inline std::optional<std::uint32_t> objectIndex(const VersionObjects& version, std::string_view key) noexcept
 {
-    const auto found = std::lower_bound(version.objects.begin(), version.objects.end(), key,
-                                        [](const ObjectInfo& object, std::string_view wanted) { return object.key < wanted; });
+    const auto found =
+        std::lower_bound(version.objects.begin(), version.objects.end(), key,
+                         [](const ObjectInfo& object, std::string_view wanted) { return object.key < wanted; });
     if (found == version.objects.end() || found->key != key)
         return std::nullopt;
     return static_cast<std::uint32_t>(found - version.objects.begin());

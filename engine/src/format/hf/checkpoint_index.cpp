@@ -3,6 +3,7 @@
 #include "deltascope/engine/safetensors.h"
 #include "format/common/full_tensor_stream.h"
 #include "format/common/object_names.h"
+#include "format/common/quote_name.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -12,29 +13,32 @@ namespace deltascope {
 
 namespace {
 
-    void sortByName(std::vector<TensorEntry>& entries)
-    {
-        std::sort(entries.begin(), entries.end(),
-                  [](const TensorEntry& a, const TensorEntry& b) { return a.name < b.name; });
-    }
+void sortByName(std::vector<TensorEntry>& entries)
+{
+    std::sort(entries.begin(), entries.end(),
+              [](const TensorEntry& a, const TensorEntry& b) { return a.name < b.name; });
+}
 
-    Result<VersionIndex> readSingleFile(const ObjectStore& store, const VersionObjects& version, std::uint32_t object)
-    {
-        DS_TRY(const SafetensorsHeader header, SafetensorsHeader::read(store, version.objects[object]));
-        VersionIndex out;
-        out.full = true;
-        for (const StoredTensor& stored : header.tensors())
-            out.tensors.push_back(fullTensorEntry(stored, object));
-        sortByName(out.tensors);
-        return out;
-    }
+Result<VersionIndex> readSingleFile(const ObjectStore& store, const VersionObjects& version, std::uint32_t object)
+{
+    DS_TRY(const SafetensorsHeader header, SafetensorsHeader::read(store, version.objects[object]));
+    VersionIndex out;
+    out.full = true;
+    for (const StoredTensor& stored : header.tensors())
+        out.tensors.push_back(fullTensorEntry(stored, object));
+    sortByName(out.tensors);
+    return out;
+}
 
 } // namespace
 
 Error missingFile(std::string_view folder, std::string_view file)
 {
-    return Error { Code::Unfinished, fmt::format("incomplete: the index names {}, which does not exist", file),
-                   joinKey(folder, file), {}, {} };
+    return Error { Code::Unfinished,
+                   fmt::format("incomplete: the index names {}, which does not exist", file),
+                   joinKey(folder, file),
+                   {},
+                   {} };
 }
 
 bool isShardName(std::string_view file) noexcept
@@ -68,7 +72,8 @@ Result<VersionIndex> readShardedIndex(const ObjectStore& store, const VersionObj
         for (const StoredTensor& stored : header.tensors()) {
             const auto mapped = index.weightMap.find(stored.info.name);
             if (mapped == index.weightMap.end())
-                return fail(Code::Hostile, fmt::format("holds {}, which the index does not name", stored.info.name), key);
+                return fail(Code::Hostile,
+                            fmt::format("holds {}, which the index does not name", quoteName(stored.info.name)), key);
             if (mapped->second == file)
                 out.tensors.push_back(fullTensorEntry(stored, *object));
             else
@@ -78,32 +83,31 @@ Result<VersionIndex> readShardedIndex(const ObjectStore& store, const VersionObj
     sortByName(out.tensors);
     for (const auto& [name, file] : index.weightMap) {
         if (!out.find(name)) {
-            return fail(Code::Hostile, fmt::format("the index says that it holds {}, but it does not", name),
+            return fail(Code::Hostile, fmt::format("the index says that it holds {}, but it does not", quoteName(name)),
                         joinKey(folder, file));
         }
     }
     if (!strays.empty()) {
-        return fail(Code::DuplicateName, fmt::format("{} is in two files of one checkpoint", strays.front()),
+        return fail(Code::DuplicateName, fmt::format("{} is in two files of one checkpoint", quoteName(strays.front())),
                     joinKey(folder, CheckpointIndexName));
     }
     return out;
 }
 
-Result<VersionIndex> readCheckpointIndex(const ObjectStore& store, const VersionObjects& version, std::string_view folder,
-                                         TaskContext& task)
+Result<VersionIndex> readCheckpointIndex(const ObjectStore& store, const VersionObjects& version,
+                                         std::string_view folder, TaskContext& task)
 {
     const std::optional<std::uint32_t> indexObject = objectIndex(version, joinKey(folder, CheckpointIndexName));
     if (indexObject) {
         DS_TRY(const IndexJson index, readIndexJson(store, version.objects[*indexObject]));
         if (index.isDelta()) {
-            return fail(Code::Unsupported, "the folder holds a delta, not a checkpoint", version.objects[*indexObject].key,
-                        "open the folder above it, which holds the chain");
+            return fail(Code::Unsupported, "the folder holds a delta, not a checkpoint",
+                        version.objects[*indexObject].key, "open the folder above it, which holds the chain");
         }
         return readShardedIndex(store, version, folder, index, task);
     }
-    const bool hasShards = std::any_of(version.objects.begin(), version.objects.end(), [](const ObjectInfo& object) {
-        return isShardName(splitKey(object.key).file);
-    });
+    const bool hasShards = std::any_of(version.objects.begin(), version.objects.end(),
+                                       [](const ObjectInfo& object) { return isShardName(splitKey(object.key).file); });
     const std::optional<std::uint32_t> single = objectIndex(version, joinKey(folder, CheckpointFileName));
     if (single && !hasShards)
         return readSingleFile(store, version, *single);

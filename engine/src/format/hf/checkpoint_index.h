@@ -11,12 +11,12 @@ namespace deltascope {
 inline constexpr std::string_view CheckpointIndexName = "model.safetensors.index.json";
 inline constexpr std::string_view CheckpointFileName = "model.safetensors";
 
-/// Reads the headers of a complete checkpoint, the files of which lie in `folder` (empty: the root of the source) and are
-/// among `version.objects`: one model.safetensors, or the files that the index names.
-/// Errors: Unfinished (neither of them, a torn index, or a file of it is missing), Truncated (a file is cut), Hostile (index
-/// and files do not agree), DuplicateName, Unsupported (the index is one of a delta), and those of the store.
-Result<VersionIndex> readCheckpointIndex(const ObjectStore& store, const VersionObjects& version, std::string_view folder,
-                                         TaskContext& task);
+/// Reads the headers of a complete checkpoint, the files of which lie in `folder` (empty: the root of the source) and
+/// are among `version.objects`: one model.safetensors, or the files that the index names. Errors: Unfinished (neither
+/// of them, a torn index, or a file of it is missing), Truncated (a file is cut), Hostile (index and files do not
+/// agree), DuplicateName, Unsupported (the index is one of a delta), and those of the store.
+Result<VersionIndex> readCheckpointIndex(const ObjectStore& store, const VersionObjects& version,
+                                         std::string_view folder, TaskContext& task);
 
 /// The same with an index that was read before.
 Result<VersionIndex> readShardedIndex(const ObjectStore& store, const VersionObjects& version, std::string_view folder,

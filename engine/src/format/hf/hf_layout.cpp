@@ -13,84 +13,87 @@ namespace deltascope {
 
 namespace {
 
-    constexpr std::size_t MaxProbedIndices = 8;
-    /// The version that is the source itself.
-    constexpr std::string_view RootName = ".";
+constexpr std::size_t MaxProbedIndices = 8;
+/// The version that is the source itself.
+constexpr std::string_view RootName = ".";
 
-    bool startsWith(std::string_view text, std::string_view start) { return text.substr(0, start.size()) == start; }
-    bool endsWith(std::string_view text, std::string_view end)
-    {
-        return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
+bool startsWith(std::string_view text, std::string_view start) { return text.substr(0, start.size()) == start; }
+bool endsWith(std::string_view text, std::string_view end)
+{
+    return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
+}
+
+/// The number of "checkpoint-N" or "step_N", 0 for the root, nothing for other folders.
+std::optional<std::int64_t> stepOf(std::string_view folder)
+{
+    if (folder.empty())
+        return 0;
+    for (const std::string_view start : { std::string_view("checkpoint-"), std::string_view("step_") }) {
+        if (startsWith(folder, start))
+            return parseNumber(folder.substr(start.size()));
     }
+    return std::nullopt;
+}
 
-    /// The number of "checkpoint-N" or "step_N", 0 for the root, nothing for other folders.
-    std::optional<std::int64_t> stepOf(std::string_view folder)
-    {
-        if (folder.empty())
-            return 0;
-        for (const std::string_view start : { std::string_view("checkpoint-"), std::string_view("step_") }) {
-            if (startsWith(folder, start))
-                return parseNumber(folder.substr(start.size()));
+bool isTemporary(std::string_view file)
+{
+    return endsWith(file, ".tmp") || endsWith(file, ".incomplete") || endsWith(file, ".part")
+        || startsWith(file, "tmp-rank");
+}
+
+/// Files by which other layouts are told from plain checkpoints (rules of docs/formats/hf.md, "Not ours").
+bool marksOtherLayout(std::string_view file)
+{
+    constexpr std::array<std::string_view, 5> Markers = { "manifest.json", "sparse_manifest.json",
+                                                          "sparse_update_manifest.json", ".metadata", "STABLE" };
+    if (std::find(Markers.begin(), Markers.end(), file) != Markers.end())
+        return true;
+    const bool isFlush = startsWith(file, "rank") && file.find("_flush") == 8 && endsWith(file, ".safetensors");
+    return isFlush || endsWith(file, ".distcp") || startsWith(file, "READY-");
+}
+
+/// What the names in one folder say about it.
+struct Folder {
+    std::vector<ObjectInfo> objects;
+    bool isCheckpoint = false;
+    bool isOther = false;
+    bool isStable = false; ///< has prime-rl's marker
+};
+
+std::map<std::string, Folder, std::less<>> foldersOf(const std::vector<ObjectInfo>& listing)
+{
+    std::map<std::string, Folder, std::less<>> folders;
+    for (const ObjectInfo& object : listing) {
+        const SplitKey key = splitKey(object.key);
+        if (isOwnKey(object.key) || isTemporary(key.file))
+            continue;
+        // grail puts its two forms of a window into subfolders
+        const SplitKey above = splitKey(key.folder);
+        if (!above.folder.empty() && (above.file == "DELTA" || above.file == "FULL")) {
+            folders[std::string(above.folder)].isOther = true;
+            continue;
         }
-        return std::nullopt;
+        if (!stepOf(key.folder))
+            continue;
+        Folder& folder = folders[std::string(key.folder)];
+        folder.isCheckpoint |=
+            key.file == CheckpointFileName || key.file == CheckpointIndexName || isShardName(key.file);
+        folder.isOther |= marksOtherLayout(key.file);
+        folder.isStable |= key.file == "STABLE";
+        folder.objects.push_back(object);
     }
+    // one marked step_N folder makes a prime-rl run of all of them: the others were abandoned
+    const bool primeRl =
+        std::any_of(folders.begin(), folders.end(), [](const auto& entry) { return entry.second.isStable; });
+    for (auto& [name, folder] : folders)
+        folder.isOther |= primeRl && startsWith(name, "step_");
+    return folders;
+}
 
-    bool isTemporary(std::string_view file)
-    {
-        return endsWith(file, ".tmp") || endsWith(file, ".incomplete") || endsWith(file, ".part") || startsWith(file, "tmp-rank");
-    }
-
-    /// Files by which other layouts are told from plain checkpoints (rules of docs/formats/hf.md, "Not ours").
-    bool marksOtherLayout(std::string_view file)
-    {
-        constexpr std::array<std::string_view, 5> Markers
-            = { "manifest.json", "sparse_manifest.json", "sparse_update_manifest.json", ".metadata", "STABLE" };
-        if (std::find(Markers.begin(), Markers.end(), file) != Markers.end())
-            return true;
-        const bool isFlush = startsWith(file, "rank") && file.find("_flush") == 8 && endsWith(file, ".safetensors");
-        return isFlush || endsWith(file, ".distcp") || startsWith(file, "READY-");
-    }
-
-    /// What the names in one folder say about it.
-    struct Folder {
-        std::vector<ObjectInfo> objects;
-        bool isCheckpoint = false;
-        bool isOther = false;
-        bool isStable = false; ///< has prime-rl's marker
-    };
-
-    std::map<std::string, Folder, std::less<>> foldersOf(const std::vector<ObjectInfo>& listing)
-    {
-        std::map<std::string, Folder, std::less<>> folders;
-        for (const ObjectInfo& object : listing) {
-            const SplitKey key = splitKey(object.key);
-            if (isOwnKey(object.key) || isTemporary(key.file))
-                continue;
-            // grail puts its two forms of a window into subfolders
-            const SplitKey above = splitKey(key.folder);
-            if (!above.folder.empty() && (above.file == "DELTA" || above.file == "FULL")) {
-                folders[std::string(above.folder)].isOther = true;
-                continue;
-            }
-            if (!stepOf(key.folder))
-                continue;
-            Folder& folder = folders[std::string(key.folder)];
-            folder.isCheckpoint |= key.file == CheckpointFileName || key.file == CheckpointIndexName || isShardName(key.file);
-            folder.isOther |= marksOtherLayout(key.file);
-            folder.isStable |= key.file == "STABLE";
-            folder.objects.push_back(object);
-        }
-        // one marked step_N folder makes a prime-rl run of all of them: the others were abandoned
-        const bool primeRl = std::any_of(folders.begin(), folders.end(), [](const auto& entry) { return entry.second.isStable; });
-        for (auto& [name, folder] : folders)
-            folder.isOther |= primeRl && startsWith(name, "step_");
-        return folders;
-    }
-
-    std::string_view folderOf(const VersionObjects& version)
-    {
-        return version.name == RootName ? std::string_view() : std::string_view(version.name);
-    }
+std::string_view folderOf(const VersionObjects& version)
+{
+    return version.name == RootName ? std::string_view() : std::string_view(version.name);
+}
 
 } // namespace
 
@@ -111,10 +114,12 @@ std::vector<VersionObjects> HfLayout::group(const std::vector<ObjectInfo>& listi
             continue;
         if (version.publishedUs() > at->second.publishedUs())
             std::swap(at->second, version);
-        at->second.notes.push_back(Error { Code::Fork,
-                                           fmt::format("step {} is in two folders; {}, the newer one, is read",
-                                                       version.step, at->second.name),
-                                           version.name, version.step, {} });
+        at->second.notes.push_back(
+            Error { Code::Fork,
+                    fmt::format("step {} is in two folders; {}, the newer one, is read", version.step, at->second.name),
+                    version.name,
+                    version.step,
+                    {} });
     }
     std::vector<VersionObjects> out;
     for (auto& [step, version] : versions)
@@ -122,7 +127,8 @@ std::vector<VersionObjects> HfLayout::group(const std::vector<ObjectInfo>& listi
     return out;
 }
 
-Result<bool> HfLayout::recognizes(const ObjectStore& store, const std::vector<ObjectInfo>& listing, TaskContext& task) const
+Result<bool> HfLayout::recognizes(const ObjectStore& store, const std::vector<ObjectInfo>& listing,
+                                  TaskContext& task) const
 {
     const std::vector<VersionObjects> versions = group(listing);
     std::size_t probed = 0;
@@ -146,8 +152,8 @@ Result<VersionIndex> HfLayout::index(const ObjectStore& store, const VersionObje
 }
 
 Result<std::unique_ptr<PatchStream>> HfLayout::open(const ObjectStore& store, const VersionObjects& version,
-                                                    const VersionIndex&, const TensorEntry& entry, const TensorInfo& target,
-                                                    const StreamOptions& options) const
+                                                    const VersionIndex&, const TensorEntry& entry,
+                                                    const TensorInfo& target, const StreamOptions& options) const
 {
     return openFullTensor(store, version, entry, target, options);
 }

@@ -11,10 +11,11 @@ public:
     Result<bool> recognizes(const ObjectStore& store, const std::vector<ObjectInfo>& listing,
                             TaskContext& task) const override;
     std::vector<VersionObjects> group(const std::vector<ObjectInfo>& listing) const override;
-    Result<VersionIndex> index(const ObjectStore& store, const VersionObjects& version, TaskContext& task) const override;
+    Result<VersionIndex> index(const ObjectStore& store, const VersionObjects& version,
+                               TaskContext& task) const override;
     Result<std::unique_ptr<PatchStream>> open(const ObjectStore& store, const VersionObjects& version,
-                                              const VersionIndex& index, const TensorEntry& entry, const TensorInfo& target,
-                                              const StreamOptions& options) const override;
+                                              const VersionIndex& index, const TensorEntry& entry,
+                                              const TensorInfo& target, const StreamOptions& options) const override;
     bool standAlone() const noexcept override { return true; }
 };
 

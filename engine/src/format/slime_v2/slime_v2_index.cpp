@@ -2,6 +2,7 @@
 
 #include "deltascope/engine/safetensors.h"
 #include "format/common/object_names.h"
+#include "format/common/quote_name.h"
 #include "format/hf/checkpoint_index.h"
 
 #include <algorithm>
@@ -12,173 +13,181 @@ namespace deltascope {
 
 namespace {
 
-    std::optional<DigestAlgorithm> parseDigest(std::string_view word)
+std::optional<DigestAlgorithm> parseDigest(std::string_view word)
+{
+    for (const DigestAlgorithm algorithm :
+         { DigestAlgorithm::Xxh3_128, DigestAlgorithm::Blake3, DigestAlgorithm::Adler32 }) {
+        if (word == deltascope::word(algorithm))
+            return algorithm;
+    }
+    return std::nullopt;
+}
+
+std::size_t hexDigits(DigestAlgorithm algorithm)
+{
+    switch (algorithm) {
+    case DigestAlgorithm::Xxh3_128:
+        return 32;
+    case DigestAlgorithm::Blake3:
+        return 64;
+    case DigestAlgorithm::Adler32:
+        return 8;
+    case DigestAlgorithm::None:
+        break;
+    }
+    return 0;
+}
+
+bool isLowerHex(std::string_view text) { return text.find_first_not_of("0123456789abcdef") == std::string_view::npos; }
+
+/// Collects what the data files of one delta hold.
+class DeltaReader {
+public:
+    DeltaReader(const VersionObjects& version, const IndexJson& index)
+        : m_version(version)
+        , m_index(index)
     {
-        for (const DigestAlgorithm algorithm : { DigestAlgorithm::Xxh3_128, DigestAlgorithm::Blake3, DigestAlgorithm::Adler32 }) {
-            if (word == deltascope::word(algorithm))
-                return algorithm;
-        }
-        return std::nullopt;
     }
 
-    std::size_t hexDigits(DigestAlgorithm algorithm)
+    Result<VersionIndex> read(const ObjectStore& store, TaskContext& task)
     {
-        switch (algorithm) {
-        case DigestAlgorithm::Xxh3_128:
-            return 32;
-        case DigestAlgorithm::Blake3:
-            return 64;
-        case DigestAlgorithm::Adler32:
-            return 8;
-        case DigestAlgorithm::None:
-            break;
+        DS_CHECK(readMetadata());
+        std::set<std::string_view> files;
+        for (const auto& [name, file] : m_index.weightMap)
+            files.insert(file);
+        for (const std::string_view file : files) {
+            DS_CHECK(task.checkpoint());
+            DS_CHECK(readFile(store, file));
         }
-        return 0;
+        DS_CHECK(checkComplete());
+        noteStrayFiles(files);
+        return std::move(m_out);
     }
 
-    bool isLowerHex(std::string_view text)
+private:
+    std::string indexKey() const { return joinKey(m_version.name, CheckpointIndexName); }
+
+    void note(Code code, std::string text, std::string where)
     {
-        return text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+        m_out.notes.push_back(Error { code, std::move(text), std::move(where), m_version.step, {} });
     }
 
-    /// Collects what the data files of one delta hold.
-    class DeltaReader {
-    public:
-        DeltaReader(const VersionObjects& version, const IndexJson& index)
-            : m_version(version)
-            , m_index(index)
-        {
-        }
+    Result<void> readMetadata()
+    {
+        m_out.encoding = std::string(m_index.meta("delta_encoding"));
+        if (m_out.encoding == "xor")
+            m_encoding = SlimeEncoding::Xor;
+        else if (m_out.encoding == "overwrite")
+            m_encoding = SlimeEncoding::Overwrite;
+        else
+            return fail(Code::Unsupported, fmt::format("unsupported delta encoding {}", quoteName(m_out.encoding)),
+                        indexKey());
+        const std::string_view compression = m_index.meta("compression_format");
+        if (compression != "zstd")
+            return fail(Code::Unsupported, fmt::format("unsupported compression {}", quoteName(compression)),
+                        indexKey());
 
-        Result<VersionIndex> read(const ObjectStore& store, TaskContext& task)
-        {
-            DS_CHECK(readMetadata());
-            std::set<std::string_view> files;
-            for (const auto& [name, file] : m_index.weightMap)
-                files.insert(file);
-            for (const std::string_view file : files) {
-                DS_CHECK(task.checkpoint());
-                DS_CHECK(readFile(store, file));
+        const std::string_view checksum = m_index.meta("checksum_format");
+        if (const auto algorithm = parseDigest(checksum))
+            m_out.digests = *algorithm;
+        else if (checksum.empty())
+            note(Code::Claim, "names no checksum: its tensors cannot be verified", indexKey());
+        else
+            return fail(Code::Unsupported, fmt::format("unsupported checksum {}", quoteName(checksum)), indexKey());
+
+        if (m_index.number("version") != m_version.step) {
+            note(Code::Claim,
+                 fmt::format("calls itself version {}, but its folder says {}", quoteName(m_index.meta("version")),
+                             m_version.step),
+                 indexKey());
+        }
+        m_out.declaredBase = m_index.number("base_version");
+        if (!m_out.declaredBase)
+            note(Code::Claim, "does not say which version it builds on", indexKey());
+        else if (*m_out.declaredBase >= m_version.step)
+            return fail(Code::Hostile,
+                        fmt::format("builds on version {}, which is not older than itself", *m_out.declaredBase),
+                        indexKey());
+        return {};
+    }
+
+    Result<void> readFile(const ObjectStore& store, std::string_view file)
+    {
+        const std::string key = joinKey(m_version.name, file);
+        const std::optional<std::uint32_t> object = objectIndex(m_version, key);
+        if (!object)
+            return fail(missingFile(m_version.name, file));
+        DS_TRY(const SafetensorsHeader header, SafetensorsHeader::read(store, m_version.objects[*object]));
+        for (const StoredTensor& stored : header.tensors()) {
+            const auto mapped = m_index.weightMap.find(stored.info.name);
+            if (mapped == m_index.weightMap.end())
+                return fail(Code::Hostile,
+                            fmt::format("holds {}, which the index does not name", quoteName(stored.info.name)), key);
+            if (mapped->second != file) {
+                note(
+                    Code::DuplicateName,
+                    fmt::format("{} is in two data files; it is read once, from {}, as the index says; a receiver that "
+                                "applies every file applies it twice",
+                                quoteName(stored.info.name), mapped->second),
+                    key);
+                continue;
             }
-            DS_CHECK(checkComplete());
-            noteStrayFiles(files);
-            return std::move(m_out);
+            DS_CHECK(addEntry(header, stored, *object));
         }
+        return {};
+    }
 
-    private:
-        std::string indexKey() const { return joinKey(m_version.name, CheckpointIndexName); }
-
-        void note(Code code, std::string text, std::string where)
-        {
-            m_out.notes.push_back(Error { code, std::move(text), std::move(where), m_version.step, {} });
-        }
-
-        Result<void> readMetadata()
-        {
-            m_out.encoding = std::string(m_index.meta("delta_encoding"));
-            if (m_out.encoding == "xor")
-                m_encoding = SlimeEncoding::Xor;
-            else if (m_out.encoding == "overwrite")
-                m_encoding = SlimeEncoding::Overwrite;
+    Result<void> addEntry(const SafetensorsHeader& header, const StoredTensor& stored, std::uint32_t object)
+    {
+        const std::string& name = stored.info.name;
+        const std::string& key = m_version.objects[object].key;
+        if (stored.info.dtype != Dtype::U8 || stored.info.shape.size() != 1)
+            return fail(Code::Hostile, fmt::format("holds {}, which is no list of bytes", quoteName(name)), key);
+        TensorEntry& entry = m_out.tensors.emplace_back();
+        entry.name = name;
+        entry.extents = { Extent { object, stored.begin, stored.bytes } };
+        entry.encoding = static_cast<std::uint8_t>(m_encoding);
+        if (m_out.digests != DigestAlgorithm::None) {
+            const auto digest = header.metadata().find(name);
+            if (digest == header.metadata().end())
+                note(Code::Claim, fmt::format("has no checksum for {}: it cannot be verified", quoteName(name)), key);
+            else if (digest->second.size() != hexDigits(m_out.digests) || !isLowerHex(digest->second))
+                return fail(Code::Hostile,
+                            fmt::format("has no proper {} checksum for {}", word(m_out.digests), quoteName(name)), key);
             else
-                return fail(Code::Unsupported, fmt::format("unsupported delta encoding {:?}", m_out.encoding), indexKey());
-            const std::string_view compression = m_index.meta("compression_format");
-            if (compression != "zstd")
-                return fail(Code::Unsupported, fmt::format("unsupported compression {:?}", compression), indexKey());
-
-            const std::string_view checksum = m_index.meta("checksum_format");
-            if (const auto algorithm = parseDigest(checksum))
-                m_out.digests = *algorithm;
-            else if (checksum.empty())
-                note(Code::Claim, "names no checksum: its tensors cannot be verified", indexKey());
-            else
-                return fail(Code::Unsupported, fmt::format("unsupported checksum {:?}", checksum), indexKey());
-
-            if (m_index.number("version") != m_version.step) {
-                note(Code::Claim, fmt::format("calls itself version {:?}, but its folder says {}", m_index.meta("version"), m_version.step),
-                     indexKey());
-            }
-            m_out.declaredBase = m_index.number("base_version");
-            if (!m_out.declaredBase)
-                note(Code::Claim, "does not say which version it builds on", indexKey());
-            else if (*m_out.declaredBase >= m_version.step)
-                return fail(Code::Hostile, fmt::format("builds on version {}, which is not older than itself", *m_out.declaredBase), indexKey());
-            return {};
+                entry.digest = digest->second;
         }
+        return {};
+    }
 
-        Result<void> readFile(const ObjectStore& store, std::string_view file)
-        {
-            const std::string key = joinKey(m_version.name, file);
-            const std::optional<std::uint32_t> object = objectIndex(m_version, key);
-            if (!object)
-                return fail(missingFile(m_version.name, file));
-            DS_TRY(const SafetensorsHeader header, SafetensorsHeader::read(store, m_version.objects[*object]));
-            for (const StoredTensor& stored : header.tensors()) {
-                const auto mapped = m_index.weightMap.find(stored.info.name);
-                if (mapped == m_index.weightMap.end())
-                    return fail(Code::Hostile, fmt::format("holds {}, which the index does not name", stored.info.name), key);
-                if (mapped->second != file) {
-                    note(Code::DuplicateName,
-                         fmt::format("{} is in two data files; it is read once, from {}, as the index says; a receiver that "
-                                     "applies every file applies it twice",
-                                     stored.info.name, mapped->second),
-                         key);
-                    continue;
-                }
-                DS_CHECK(addEntry(header, stored, *object));
-            }
-            return {};
-        }
-
-        Result<void> addEntry(const SafetensorsHeader& header, const StoredTensor& stored, std::uint32_t object)
-        {
-            const std::string& name = stored.info.name;
-            const std::string& key = m_version.objects[object].key;
-            if (stored.info.dtype != Dtype::U8 || stored.info.shape.size() != 1)
-                return fail(Code::Hostile, fmt::format("holds {}, which is no list of bytes", name), key);
-            TensorEntry& entry = m_out.tensors.emplace_back();
-            entry.name = name;
-            entry.extents = { Extent { object, stored.begin, stored.bytes } };
-            entry.encoding = static_cast<std::uint8_t>(m_encoding);
-            if (m_out.digests != DigestAlgorithm::None) {
-                const auto digest = header.metadata().find(name);
-                if (digest == header.metadata().end())
-                    note(Code::Claim, fmt::format("has no checksum for {}: it cannot be verified", name), key);
-                else if (digest->second.size() != hexDigits(m_out.digests) || !isLowerHex(digest->second))
-                    return fail(Code::Hostile, fmt::format("has no proper {} checksum for {}", word(m_out.digests), name), key);
-                else
-                    entry.digest = digest->second;
-            }
-            return {};
-        }
-
-        Result<void> checkComplete()
-        {
-            std::sort(m_out.tensors.begin(), m_out.tensors.end(),
-                      [](const TensorEntry& a, const TensorEntry& b) { return a.name < b.name; });
-            for (const auto& [name, file] : m_index.weightMap) {
-                if (!m_out.find(name)) {
-                    return fail(Code::Hostile, fmt::format("the index says that it holds {}, but it does not", name),
-                                joinKey(m_version.name, file));
-                }
-            }
-            return {};
-        }
-
-        void noteStrayFiles(const std::set<std::string_view>& named)
-        {
-            for (const ObjectInfo& object : m_version.objects) {
-                const std::string_view file = splitKey(object.key).file;
-                if (isDataFile(file) && named.find(file) == named.end())
-                    note(Code::Claim, "is a data file that the index does not name; it is not read", object.key);
+    Result<void> checkComplete()
+    {
+        std::sort(m_out.tensors.begin(), m_out.tensors.end(),
+                  [](const TensorEntry& a, const TensorEntry& b) { return a.name < b.name; });
+        for (const auto& [name, file] : m_index.weightMap) {
+            if (!m_out.find(name)) {
+                return fail(Code::Hostile,
+                            fmt::format("the index says that it holds {}, but it does not", quoteName(name)),
+                            joinKey(m_version.name, file));
             }
         }
+        return {};
+    }
 
-        const VersionObjects& m_version;
-        const IndexJson& m_index;
-        SlimeEncoding m_encoding = SlimeEncoding::None;
-        VersionIndex m_out;
-    };
+    void noteStrayFiles(const std::set<std::string_view>& named)
+    {
+        for (const ObjectInfo& object : m_version.objects) {
+            const std::string_view file = splitKey(object.key).file;
+            if (isDataFile(file) && named.find(file) == named.end())
+                note(Code::Claim, "is a data file that the index does not name; it is not read", object.key);
+        }
+    }
+
+    const VersionObjects& m_version;
+    const IndexJson& m_index;
+    SlimeEncoding m_encoding = SlimeEncoding::None;
+    VersionIndex m_out;
+};
 
 } // namespace
 

@@ -14,8 +14,8 @@ enum class SlimeEncoding : std::uint8_t {
 };
 
 /// Reads the data files of a delta. `index`: the version's own, with delta_encoding.
-/// Errors: Unfinished (a data file is missing), Truncated, Hostile, Unsupported (another compression, encoding or checksum),
-/// and those of the store.
+/// Errors: Unfinished (a data file is missing), Truncated, Hostile, Unsupported (another compression, encoding or
+/// checksum), and those of the store.
 Result<VersionIndex> readSlimeDelta(const ObjectStore& store, const VersionObjects& version, const IndexJson& index,
                                     TaskContext& task);
 

@@ -14,62 +14,63 @@ namespace deltascope {
 
 namespace {
 
-    constexpr std::size_t MaxProbedIndices = 8;
-    constexpr std::string_view FolderStart = "weight_v";
-    constexpr std::string_view TemporaryEnd = ".tmp";
+constexpr std::size_t MaxProbedIndices = 8;
+constexpr std::string_view FolderStart = "weight_v";
+constexpr std::string_view TemporaryEnd = ".tmp";
 
-    /// "root/weight_v000007/file"
-    struct VersionFile {
-        std::string_view root;
-        std::string_view folder; ///< with the root
-        std::string_view file;
-        std::int64_t step = 0;
-    };
+/// "root/weight_v000007/file"
+struct VersionFile {
+    std::string_view root;
+    std::string_view folder; ///< with the root
+    std::string_view file;
+    std::int64_t step = 0;
+};
 
-    std::optional<VersionFile> parseKey(std::string_view key)
-    {
-        if (isOwnKey(key))
-            return std::nullopt;
-        const SplitKey file = splitKey(key);
-        const SplitKey folder = splitKey(file.folder);
-        if (folder.file.substr(0, FolderStart.size()) != FolderStart)
-            return std::nullopt;
-        const std::string_view digits = folder.file.substr(FolderStart.size());
-        const std::optional<std::int64_t> step = parseNumber(digits);
-        if (!step || !isPadded(digits, 6))
-            return std::nullopt;
-        return VersionFile { folder.folder, file.folder, file.file, *step };
+std::optional<VersionFile> parseKey(std::string_view key)
+{
+    if (isOwnKey(key))
+        return std::nullopt;
+    const SplitKey file = splitKey(key);
+    const SplitKey folder = splitKey(file.folder);
+    if (folder.file.substr(0, FolderStart.size()) != FolderStart)
+        return std::nullopt;
+    const std::string_view digits = folder.file.substr(FolderStart.size());
+    const std::optional<std::int64_t> step = parseNumber(digits);
+    if (!step || !isPadded(digits, 6))
+        return std::nullopt;
+    return VersionFile { folder.folder, file.folder, file.file, *step };
+}
+
+/// Left over from an interrupted atomic write.
+bool isTemporary(std::string_view file)
+{
+    return file.size() >= TemporaryEnd.size() && file.substr(file.size() - TemporaryEnd.size()) == TemporaryEnd;
+}
+
+/// The folder that holds the version folders; nothing if there is none.
+std::optional<std::string_view> rootOf(const std::vector<ObjectInfo>& listing)
+{
+    std::optional<std::string_view> root;
+    for (const ObjectInfo& object : listing) {
+        const std::optional<VersionFile> file = parseKey(object.key);
+        if (file && (!root || isBetterRoot(file->root, *root)))
+            root = file->root;
     }
+    return root;
+}
 
-    /// Left over from an interrupted atomic write.
-    bool isTemporary(std::string_view file)
-    {
-        return file.size() >= TemporaryEnd.size() && file.substr(file.size() - TemporaryEnd.size()) == TemporaryEnd;
-    }
-
-    /// The folder that holds the version folders; nothing if there is none.
-    std::optional<std::string_view> rootOf(const std::vector<ObjectInfo>& listing)
-    {
-        std::optional<std::string_view> root;
-        for (const ObjectInfo& object : listing) {
-            const std::optional<VersionFile> file = parseKey(object.key);
-            if (file && (!root || isBetterRoot(file->root, *root)))
-                root = file->root;
-        }
-        return root;
-    }
-
-    /// A full version in one file: model.safetensors and no other data file.
-    bool isSingleFile(const VersionObjects& version)
-    {
-        const auto isData = [](const ObjectInfo& object) { return isDataFile(object.key); };
-        return objectIndex(version, joinKey(version.name, CheckpointFileName))
-            && std::count_if(version.objects.begin(), version.objects.end(), isData) == 1;
-    }
+/// A full version in one file: model.safetensors and no other data file.
+bool isSingleFile(const VersionObjects& version)
+{
+    const auto isData = [](const ObjectInfo& object) { return isDataFile(object.key); };
+    return objectIndex(version, joinKey(version.name, CheckpointFileName))
+        && std::count_if(version.objects.begin(), version.objects.end(), isData) == 1;
+}
 
 } // namespace
 
-Result<bool> SlimeV2Layout::recognizes(const ObjectStore& store, const std::vector<ObjectInfo>& listing, TaskContext& task) const
+Result<bool> SlimeV2Layout::recognizes(const ObjectStore& store, const std::vector<ObjectInfo>& listing,
+                                       TaskContext& task) const
 {
     std::size_t probed = 0;
     for (const VersionObjects& version : group(listing)) {
@@ -111,21 +112,30 @@ std::vector<VersionObjects> SlimeV2Layout::group(const std::vector<ObjectInfo>& 
     return out;
 }
 
-Result<VersionIndex> SlimeV2Layout::index(const ObjectStore& store, const VersionObjects& version, TaskContext& task) const
+Result<VersionIndex> SlimeV2Layout::index(const ObjectStore& store, const VersionObjects& version,
+                                          TaskContext& task) const
 {
     DS_CHECK(task.checkpoint());
     const std::optional<std::uint32_t> object = objectIndex(version, joinKey(version.name, CheckpointIndexName));
     if (!object) {
         if (isSingleFile(version))
             return readCheckpointIndex(store, version, version.name, task);
-        return fail(Code::Unfinished,
-                    fmt::format("{} holds files but no {}: publication not finished; it is never read as a full checkpoint",
-                                version.name, CheckpointIndexName),
-                    version.name);
+        return fail(
+            Code::Unfinished,
+            fmt::format("{} holds files but no {}: publication not finished; it is never read as a full checkpoint",
+                        version.name, CheckpointIndexName),
+            version.name);
     }
     DS_TRY(const IndexJson index, readIndexJson(store, version.objects[*object]));
     if (!index.hasMetadata)
-        return fail(Code::Hostile, "the index has no metadata, so it does not say what it is", version.objects[*object].key);
+        return fail(Code::Hostile, "the index has no metadata, so it does not say what it is",
+                    version.objects[*object].key);
+    // One damaged key must not turn a delta into a full version.
+    for (const std::string_view key : { "base_version", "compression_format", "checksum_format" }) {
+        if (!index.isDelta() && index.metadata.find(key) != index.metadata.end())
+            return fail(Code::Hostile, fmt::format("the index has {} like a delta, but no delta_encoding", key),
+                        version.objects[*object].key);
+    }
     if (!index.isDelta())
         return readShardedIndex(store, version, version.name, index, task);
     return readSlimeDelta(store, version, index, task);
@@ -137,7 +147,8 @@ Result<std::unique_ptr<PatchStream>> SlimeV2Layout::open(const ObjectStore& stor
 {
     const auto payload = [&] {
         const Extent& extent = entry.extents.at(0);
-        return BufferedExtent(store, version.objects.at(extent.object).key, extent.begin, extent.bytes, options.bufferBytes);
+        return BufferedExtent(store, version.objects.at(extent.object).key, extent.begin, extent.bytes,
+                              options.bufferBytes);
     };
     switch (static_cast<SlimeEncoding>(entry.encoding)) {
     case SlimeEncoding::None:

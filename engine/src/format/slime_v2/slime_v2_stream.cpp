@@ -10,11 +10,11 @@ namespace deltascope {
 
 namespace {
 
-    constexpr std::size_t PositionBytes = 4;
-    constexpr std::size_t BatchBytes = 4096 * PositionBytes;
-    constexpr std::uint64_t SkipBytes = 64 * 1024;
+constexpr std::size_t PositionBytes = 4;
+constexpr std::size_t BatchBytes = 4096 * PositionBytes;
+constexpr std::uint64_t SkipBytes = 64 * 1024;
 
-    tl::unexpected<Error> outOfOrder() { return fail(Code::Internal, "blocks of a tensor were asked for out of order"); }
+tl::unexpected<Error> outOfOrder() { return fail(Code::Internal, "blocks of a tensor were asked for out of order"); }
 
 } // namespace
 
@@ -79,8 +79,7 @@ Result<void> SlimeOverwriteStream::start()
     DS_CHECK(m_positionInput.read(count));
     m_unread = loadLe<std::uint32_t>(count);
     if (m_unread > m_bytes) {
-        return fail(m_positionInput.hostile(
-            fmt::format("names {} bytes, but the tensor has {}", m_unread, m_bytes)));
+        return fail(m_positionInput.hostile(fmt::format("names {} bytes, but the tensor has {}", m_unread, m_bytes)));
     }
     DS_CHECK(m_valueInput.skip(count.size() + m_unread * PositionBytes));
     m_started = true;
@@ -107,8 +106,8 @@ Result<std::size_t> SlimeOverwriteStream::decode(std::uint64_t begin, std::uint6
         const std::size_t batch = (m_storedEnd - m_storedAt) / PositionBytes;
         if (m_positions.size() < count + batch)
             m_positions.resize(count + batch);
-        const std::size_t decoded = decodePositions<std::uint32_t>(m_stored.data() + m_storedAt, batch, begin, end, m_smallest,
-                                                                   m_positions.data() + count);
+        const std::size_t decoded = decodePositions<std::uint32_t>(m_stored.data() + m_storedAt, batch, begin, end,
+                                                                   m_smallest, m_positions.data() + count);
         m_storedAt += decoded * PositionBytes;
         count += decoded;
         if (decoded < batch) {
@@ -127,7 +126,8 @@ Result<void> SlimeOverwriteStream::checkStop() const
             fmt::format("has byte position {} behind {}: positions must ascend", position, m_smallest - 1)));
     }
     if (position >= m_bytes)
-        return fail(m_positionInput.hostile(fmt::format("has byte position {}, but the tensor has {} bytes", position, m_bytes)));
+        return fail(m_positionInput.hostile(
+            fmt::format("has byte position {}, but the tensor has {} bytes", position, m_bytes)));
     return {};
 }
 

@@ -22,8 +22,8 @@ private:
     std::vector<std::byte> m_block;
 };
 
-/// A u32 count, as many u32 byte positions, as many byte values: AssignBytes pieces. Two decompressors walk the same frame,
-/// one in the positions and one in the values, so that memory stays bounded.
+/// A u32 count, as many u32 byte positions, as many byte values: AssignBytes pieces. Two decompressors walk the same
+/// frame, one in the positions and one in the values, so that memory stays bounded.
 class SlimeOverwriteStream final : public PatchStream {
 public:
     /// Both inputs are the same extent.

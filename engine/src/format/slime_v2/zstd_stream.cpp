@@ -1,5 +1,6 @@
 #include "format/slime_v2/zstd_stream.h"
 
+#include "format/common/quote_name.h"
 #include <algorithm>
 #include <fmt/format.h>
 #include <new>
@@ -55,7 +56,7 @@ Result<void> ZstdStream::expectEnd()
 
 Error ZstdStream::hostile(const std::string& text) const
 {
-    return Error { Code::Hostile, fmt::format("the patch of {} {}", m_tensor, text), m_input.key(), {}, {} };
+    return Error { Code::Hostile, fmt::format("the patch of {} {}", quoteName(m_tensor), text), m_input.key(), {}, {} };
 }
 
 Result<void> ZstdStream::start()
@@ -86,7 +87,8 @@ Result<void> ZstdStream::step(MutableByteSpan out, std::size_t& filled)
     const std::size_t hint = ZSTD_decompressStream(m_context.get(), &to, &in);
     if (ZSTD_isError(hint) != 0) {
         if (ZSTD_getErrorCode(hint) == ZSTD_error_frameParameter_windowTooLarge) {
-            return fail(Code::Unsupported, fmt::format("the patch of {} needs more than 8 MiB of zstd window", m_tensor),
+            return fail(Code::Unsupported,
+                        fmt::format("the patch of {} needs more than 8 MiB of zstd window", quoteName(m_tensor)),
                         m_input.key());
         }
         return fail(hostile(fmt::format("is damaged: {}", ZSTD_getErrorName(hint))));

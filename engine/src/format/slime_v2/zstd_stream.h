@@ -9,8 +9,8 @@ struct ZSTD_DCtx_s;
 
 namespace deltascope {
 
-/// Decompresses the one zstd frame that fills an extent, from front to back, with bounded memory: windows above 8 MiB are
-/// refused. The decompressor is created by the first read.
+/// Decompresses the one zstd frame that fills an extent, from front to back, with bounded memory: windows above 8 MiB
+/// are refused. The decompressor is created by the first read.
 class ZstdStream {
 public:
     static constexpr int MaxWindowLog = 23;
@@ -20,7 +20,8 @@ public:
     ~ZstdStream();
     ZstdStream(ZstdStream&&) noexcept;
 
-    /// Fills all of `out`. Errors: Hostile (no frame, damaged, shorter than that), Unsupported (window), those of the store.
+    /// Fills all of `out`. Errors: Hostile (no frame, damaged, shorter than that), Unsupported (window), those of the
+    /// store.
     Result<void> read(MutableByteSpan out);
     /// Decompresses `bytes` and drops them.
     Result<void> skip(std::uint64_t bytes);

@@ -1,6 +1,7 @@
 #include "format/trl_v2/trl_v2_stream.h"
 
 #include "format/common/position_decoder.h"
+#include "format/common/quote_name.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -9,13 +10,14 @@ namespace deltascope {
 
 namespace {
 
-    /// Positions that are decoded at a time; bounds how much room a sparse stream takes.
-    constexpr std::size_t BatchItems = 4096;
-    constexpr std::uint64_t SkipElements = 64 * 1024;
+/// Positions that are decoded at a time; bounds how much room a sparse stream takes.
+constexpr std::size_t BatchItems = 4096;
+constexpr std::uint64_t SkipElements = 64 * 1024;
 
 } // namespace
 
-TrlPairStream::TrlPairStream(TrlIndexForm form, BufferedExtent positions, BufferedExtent values, const TensorInfo& target)
+TrlPairStream::TrlPairStream(TrlIndexForm form, BufferedExtent positions, BufferedExtent values,
+                             const TensorInfo& target)
     : m_form(form)
     , m_itemBytes(form == TrlIndexForm::Gap16 ? 2 : 4)
     , m_valueBytes(bitsOf(target.dtype) / 8)
@@ -97,10 +99,11 @@ Result<void> TrlPairStream::checkStop() const
 {
     const ByteSpan stored = m_index.buffered();
     if (m_form != TrlIndexForm::Raw) {
-        const std::uint64_t gap
-            = m_form == TrlIndexForm::Gap16 ? loadLe<std::uint16_t>(stored) : loadLe<std::uint32_t>(stored);
+        const std::uint64_t gap =
+            m_form == TrlIndexForm::Gap16 ? loadLe<std::uint16_t>(stored) : loadLe<std::uint32_t>(stored);
         if (gap >= m_elements - m_smallest)
-            return fail(hostile(fmt::format("has position {}, but the tensor has {} elements", m_smallest + gap, m_elements)));
+            return fail(
+                hostile(fmt::format("has position {}, but the tensor has {} elements", m_smallest + gap, m_elements)));
         return {};
     }
     const auto position = std::int64_t { loadLe<std::int32_t>(stored) };
@@ -115,7 +118,7 @@ Result<void> TrlPairStream::checkStop() const
 
 Error TrlPairStream::hostile(std::string text) const
 {
-    return Error { Code::Hostile, fmt::format("the patch of {} {}", m_name, text), m_index.key(), {}, {} };
+    return Error { Code::Hostile, fmt::format("the patch of {} {}", quoteName(m_name), text), m_index.key(), {}, {} };
 }
 
 } // namespace deltascope

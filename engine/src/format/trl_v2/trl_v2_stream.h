@@ -37,7 +37,8 @@ static_assert(static_cast<unsigned>(Dtype::U64) < 32);
 /// AssignElements pieces from a list of positions and a list of values.
 class TrlPairStream final : public PatchStream {
 public:
-    /// `form`: Raw, Gap16 or Gap32. Both inputs hold `count` items; `target` has whole-byte elements, `count` of them or more.
+    /// `form`: Raw, Gap16 or Gap32. Both inputs hold `count` items; `target` has whole-byte elements, `count` of them
+    /// or more.
     TrlPairStream(TrlIndexForm form, BufferedExtent positions, BufferedExtent values, const TensorInfo& target);
 
     Result<PatchPiece> next(std::uint64_t begin, std::uint64_t end) override;

@@ -16,6 +16,7 @@ std::string toJson(const VerifyView& view);
 std::string toJson(const DigestView& view);
 std::string toJson(const DiffView& view);
 std::string toJson(const MaterializeView& view);
+std::string toJson(const PublishView& view);
 std::string toJson(const DoctorView& view);
 /// {"error":{"code","where","step","text","remedy"}}
 std::string errorToJson(const ProblemView& problem);

@@ -17,6 +17,8 @@ struct StepVerdictView {
     std::string result; ///< verified consistent first_sight unverified incomplete damaged
     std::uint32_t digestsChecked = 0; ///< of tensors that this step changes
     std::string root; ///< at level 4: strong DSM1 root, for anchors and the last step
+    std::optional<std::uint64_t> anchorDifference; ///< of an anchor: elements that differ from the replay before it
+    std::optional<std::uint64_t> driftEstimate; ///< of these, more than a usual delta explains
     std::vector<ProblemView> problems;
 };
 struct VerifyView {

@@ -69,7 +69,8 @@ struct TensorCountView {
     std::string name;
     std::string dtype;
     std::vector<std::uint64_t> shape;
-    std::optional<std::uint64_t> changedElements;
+    std::optional<std::uint64_t> changedElements; ///< against the base; of an anchor all
+    std::optional<std::uint64_t> changedVsPrevious; ///< against the state before; of a delta the same
     std::uint64_t totalElements = 0;
 };
 
@@ -87,6 +88,15 @@ struct ListingView {
     std::string source;
     std::string layout; ///< empty if it was not recognized
     std::vector<ListingEntryView> objects;
+};
+
+/// What publishing has added to a run.
+struct PublishView {
+    std::string source;
+    std::string layout;
+    std::vector<StepView> steps; ///< the new ones
+    bool nothingChanged = false; ///< and the layout has no form for an empty step
+    double seconds = 0;
 };
 
 } // namespace deltascope::app

@@ -1,6 +1,6 @@
 #include "scratch.h"
 
-#include "base/errno_error.h"
+#include "errno_error.h"
 
 #include <cerrno>
 #include <cstdlib>
@@ -56,6 +56,13 @@ Result<void> Scratch::read(std::uint64_t offset, MutableByteSpan out) const
         out = out.subspan(static_cast<std::size_t>(done));
     }
     return {};
+}
+
+void Scratch::release(std::uint64_t offset, std::uint64_t bytes) noexcept
+{
+    if (bytes != 0)
+        (void)::fallocate(m_descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
+                          static_cast<off_t>(bytes));
 }
 
 } // namespace deltascope

@@ -1,0 +1,395 @@
+#include "format/trl_v2/trl_v2_writer.h"
+
+#include "format/common/full_tensor_stream.h"
+#include "format/common/object_names.h"
+#include "format/common/quote_name.h"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+
+namespace deltascope {
+
+namespace {
+
+/// Positions pass through int32 in TRL.
+constexpr std::uint64_t LargestPosition = 0x7FFF'FFFF;
+constexpr std::uint32_t LargestNarrowGap = 0xFFFF;
+/// Positions that are encoded at a time.
+constexpr std::size_t BatchItems = 4096;
+
+/// As Python's repr() writes a float between 0 and 1.
+std::string pythonFloat(double value)
+{
+    std::string text = fmt::format("{}", value);
+    if (text.find_first_of(".e") == std::string::npos)
+        text += ".0";
+    return text;
+}
+
+struct PatchTotals {
+    bool sparse = false;
+    std::uint64_t params = 0;
+    std::uint64_t changed = 0;
+    std::uint64_t elements = 0; ///< of the tensors in the file
+};
+
+/// docs/formats/trl-v2.md section 3.
+VersionFactMap patchMetadata(const TrlV2WriterOptions& options, const PatchTotals& totals)
+{
+    const double sparsity =
+        totals.sparse ? 1.0 - static_cast<double>(totals.changed) / static_cast<double>(totals.elements) : 0.0;
+    VersionFactMap metadata = options.facts;
+    metadata["format"] = "sparse_weight_patch";
+    metadata["version"] = "1";
+    metadata["sparse"] = totals.sparse ? "True" : "False";
+    metadata["model_version"] = std::to_string(options.step);
+    metadata["num_changed_params"] = std::to_string(totals.params);
+    metadata["total_changed_elements"] = std::to_string(totals.changed);
+    metadata["total_elements"] = std::to_string(totals.elements);
+    metadata["sparsity"] = pythonFloat(sparsity);
+    metadata["encoding"] = options.encoding == TrlV2Encoding::Raw ? "raw" : "gap_delta";
+    return metadata;
+}
+
+Result<void> checkOptions(const TrlV2WriterOptions& options)
+{
+    if (options.step < 0)
+        return fail(Code::Usage, fmt::format("a step has a number from 0 on, not {}", options.step));
+    return checkFacts(options.facts);
+}
+
+Result<std::vector<ObjectInfo>> putStep(ObjectStore& store, const TrlV2WriterOptions& options, std::string_view folder,
+                                        SpoolSource source, TaskContext& task)
+{
+    const std::string key = joinKey(options.root, fmt::format("{}/step_{:06}.safetensors", folder, options.step));
+    Result<ObjectInfo> object = store.put(key, source, PutMode::IfAbsent, task);
+    if (!object)
+        return fail(atStep(std::move(object.error()), options.step));
+    return std::vector<ObjectInfo> { std::move(*object) };
+}
+
+class DeltaTensor final : public TensorWriter {
+public:
+    DeltaTensor(TrlV2DeltaWriter& writer, const TensorInfo& tensor)
+        : m_writer(writer)
+        , m_tensor(tensor)
+        , m_cursor(tensor)
+        , m_narrow(writer.spool())
+        , m_wide(writer.spool())
+        , m_values(writer.spool())
+    {
+    }
+
+    Result<void> add(const TensorBlock& block) override
+    {
+        const ElementChanges& changes = block.changes;
+        DS_CHECK(m_cursor.take(block.after.size(), &changes));
+        if (changes.positions.empty())
+            return {};
+        DS_CHECK(checkCarried(changes));
+        if (m_writer.encoding() == TrlV2Encoding::Raw)
+            DS_CHECK(addPositions(changes));
+        else
+            DS_CHECK(addGaps(changes));
+        DS_CHECK(m_values.append(changes.values));
+        m_count += changes.positions.size();
+        return {};
+    }
+
+    Result<void> end(TaskContext& task) override
+    {
+        DS_CHECK(task.checkpoint());
+        DS_CHECK(m_cursor.expectEnd());
+        if (m_count == 0)
+            return {};
+        TrlV2DeltaWriter::Stored stored;
+        stored.tensor = std::move(m_tensor);
+        stored.count = m_count;
+        DS_TRY(stored.narrow, m_narrow.finish());
+        DS_TRY(stored.wide, m_wide.finish());
+        DS_TRY(stored.values, m_values.finish());
+        m_writer.keep(std::move(stored));
+        return {};
+    }
+
+private:
+    Result<void> checkCarried(const ElementChanges& changes) const
+    {
+        if (m_tensor.dtype != Dtype::BF16) {
+            return fail(Code::Unsupported,
+                        fmt::format("{} changed and is {}: trl-v2 carries changes of BF16 tensors only",
+                                    quoteName(m_tensor.name), describe(m_tensor)));
+        }
+        const std::uint64_t last = changes.firstElement + changes.positions.back();
+        if (last > LargestPosition) {
+            return fail(Code::Unsupported,
+                        fmt::format("{} changed at element {}: positions of trl-v2 end at {}", quoteName(m_tensor.name),
+                                    last, LargestPosition));
+        }
+        return {};
+    }
+
+    Result<void> addPositions(const ElementChanges& changes)
+    {
+        std::array<std::uint32_t, BatchItems> batch;
+        const auto first = static_cast<std::uint32_t>(changes.firstElement);
+        for (std::size_t at = 0; at < changes.positions.size(); at += BatchItems) {
+            const auto positions = changes.positions.subspan(at, std::min(BatchItems, changes.positions.size() - at));
+            for (std::size_t i = 0; i < positions.size(); ++i)
+                batch[i] = first + positions[i];
+            DS_CHECK(m_wide.append(std::as_bytes(std::span(batch.data(), positions.size()))));
+        }
+        return {};
+    }
+
+    Result<void> addGaps(const ElementChanges& changes)
+    {
+        std::array<std::uint32_t, BatchItems> gaps;
+        const auto first = static_cast<std::uint32_t>(changes.firstElement);
+        for (std::size_t at = 0; at < changes.positions.size(); at += BatchItems) {
+            const auto positions = changes.positions.subspan(at, std::min(BatchItems, changes.positions.size() - at));
+            gaps[0] = first + positions[0] - m_next;
+            std::uint32_t widest = gaps[0];
+            for (std::size_t i = 1; i < positions.size(); ++i) {
+                gaps[i] = positions[i] - positions[i - 1] - 1;
+                widest = std::max(widest, gaps[i]);
+            }
+            m_next = first + positions.back() + 1;
+            DS_CHECK(appendGaps(std::span(gaps.data(), positions.size()), widest));
+        }
+        return {};
+    }
+
+    Result<void> appendGaps(std::span<const std::uint32_t> gaps, std::uint32_t widest)
+    {
+        if (m_wide.size() != 0 || widest > LargestNarrowGap)
+            return m_wide.append(std::as_bytes(gaps));
+        std::array<std::uint16_t, BatchItems> narrow;
+        std::transform(gaps.begin(), gaps.end(), narrow.begin(),
+                       [](std::uint32_t gap) { return static_cast<std::uint16_t>(gap); });
+        return m_narrow.append(std::as_bytes(std::span(narrow.data(), gaps.size())));
+    }
+
+    TrlV2DeltaWriter& m_writer;
+    TensorInfo m_tensor;
+    BlockCursor m_cursor;
+    SpooledBytes m_narrow;
+    SpooledBytes m_wide;
+    SpooledBytes m_values;
+    std::uint64_t m_count = 0;
+    std::uint32_t m_next = 0; ///< element behind the last change; at most 2^31
+};
+
+class AnchorTensor final : public TensorWriter {
+public:
+    AnchorTensor(TrlV2AnchorWriter& writer, const TensorInfo& tensor, std::size_t place, std::uint64_t offset)
+        : m_writer(writer)
+        , m_cursor(tensor)
+        , m_place(place)
+        , m_offset(offset)
+    {
+    }
+
+    Result<void> add(const TensorBlock& block) override
+    {
+        const std::uint64_t at = m_cursor.at();
+        DS_CHECK(m_cursor.take(block.after.size(), nullptr));
+        return m_writer.spool().write(m_offset + at, block.after);
+    }
+
+    Result<void> end(TaskContext& task) override
+    {
+        DS_CHECK(task.checkpoint());
+        DS_CHECK(m_cursor.expectEnd());
+        m_writer.keep(m_place);
+        return {};
+    }
+
+private:
+    TrlV2AnchorWriter& m_writer;
+    BlockCursor m_cursor;
+    std::size_t m_place;
+    std::uint64_t m_offset;
+};
+
+} // namespace
+
+TrlV2DeltaWriter::TrlV2DeltaWriter(TrlV2WriterOptions options, std::unique_ptr<SpoolFile> spool)
+    : m_options(std::move(options))
+    , m_spool(std::move(spool))
+{
+}
+
+Result<std::unique_ptr<TensorWriter>> TrlV2DeltaWriter::begin(const TensorInfo& tensor)
+{
+    DS_CHECK(checkTensorName(tensor.name + ".val"));
+    DS_CHECK(checkedSize(tensor));
+    const std::lock_guard lock(m_mutex);
+    if (!m_names.insert(tensor.name).second)
+        return fail(Code::Usage, fmt::format("{} occurs twice in one version", quoteName(tensor.name)));
+    return std::unique_ptr<TensorWriter>(std::make_unique<DeltaTensor>(*this, tensor));
+}
+
+Result<void> TrlV2DeltaWriter::addFact(std::string_view key, std::string_view value)
+{
+    DS_CHECK(checkFact(key, value));
+    const std::lock_guard lock(m_mutex);
+    m_options.facts.insert_or_assign(std::string(key), std::string(value));
+    return {};
+}
+
+void TrlV2DeltaWriter::keep(Stored stored)
+{
+    const std::lock_guard lock(m_mutex);
+    m_stored.push_back(std::move(stored));
+}
+
+Result<std::vector<ObjectInfo>> TrlV2DeltaWriter::finish(ObjectStore& store, TaskContext& task)
+{
+    const std::lock_guard lock(m_mutex);
+    if (m_stored.empty())
+        return std::vector<ObjectInfo>();
+    DS_TRY(SpoolSource file, source());
+    return putStep(store, m_options, "deltas", std::move(file), task);
+}
+
+Result<SpoolSource> TrlV2DeltaWriter::source() const
+{
+    struct Part {
+        TensorInfo info;
+        const Stored* stored = nullptr;
+        bool values = false;
+    };
+    std::vector<Part> parts;
+    PatchTotals totals;
+    totals.sparse = true;
+    totals.params = m_stored.size();
+    for (const Stored& stored : m_stored) {
+        Dtype index = Dtype::I32;
+        if (m_options.encoding == TrlV2Encoding::GapDelta)
+            index = stored.wide.empty() ? Dtype::U16 : Dtype::U32;
+        parts.push_back({ TensorInfo { stored.tensor.name + ".idx", index, { stored.count } }, &stored, false });
+        parts.push_back({ TensorInfo { stored.tensor.name + ".val", Dtype::BF16, { stored.count } }, &stored, true });
+        totals.changed += stored.count;
+        totals.elements += stored.tensor.elements();
+    }
+    std::sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) { return canonicalBefore(a.info, b.info); });
+    std::vector<TensorInfo> infos;
+    for (const Part& part : parts)
+        infos.push_back(part.info);
+    DS_TRY(std::string header, versionHeader(infos, patchMetadata(m_options, totals)));
+    SpoolSource out(*m_spool, std::move(header));
+    for (const Part& part : parts) {
+        if (part.values) {
+            out.add(part.stored->values);
+        } else if (part.stored->wide.empty()) {
+            out.add(part.stored->narrow);
+        } else {
+            out.addWidened(part.stored->narrow);
+            out.add(part.stored->wide);
+        }
+    }
+    return out;
+}
+
+TrlV2AnchorWriter::TrlV2AnchorWriter(TrlV2WriterOptions options, std::vector<TensorInfo> tensors,
+                                     std::unique_ptr<SpoolFile> spool)
+    : m_options(std::move(options))
+    , m_tensors(std::move(tensors))
+    , m_places(m_tensors.size())
+    , m_spool(std::move(spool))
+{
+    std::uint64_t bytes = 0;
+    for (const TensorInfo& tensor : m_tensors)
+        bytes += tensor.bytes();
+    m_data = m_spool->reserve(bytes);
+    std::uint64_t offset = m_data.offset;
+    for (std::size_t i = 0; i < m_tensors.size(); ++i) {
+        m_byName.emplace(m_tensors[i].name, i);
+        m_places[i].offset = offset;
+        offset += m_tensors[i].bytes();
+    }
+}
+
+Result<std::unique_ptr<TensorWriter>> TrlV2AnchorWriter::begin(const TensorInfo& tensor)
+{
+    const auto found = m_byName.find(tensor.name);
+    if (found == m_byName.end() || m_tensors[found->second] != tensor)
+        return fail(Code::Usage,
+                    fmt::format("{} {} is not in the list of the anchor", quoteName(tensor.name), describe(tensor)));
+    const std::lock_guard lock(m_mutex);
+    Place& place = m_places[found->second];
+    if (place.progress == Progress::Ended)
+        return fail(Code::Usage, fmt::format("{} occurs twice in one version", quoteName(tensor.name)));
+    place.progress = Progress::Begun;
+    return std::unique_ptr<TensorWriter>(std::make_unique<AnchorTensor>(*this, tensor, found->second, place.offset));
+}
+
+Result<void> TrlV2AnchorWriter::addFact(std::string_view key, std::string_view value)
+{
+    DS_CHECK(checkFact(key, value));
+    const std::lock_guard lock(m_mutex);
+    m_options.facts.insert_or_assign(std::string(key), std::string(value));
+    return {};
+}
+
+void TrlV2AnchorWriter::keep(std::size_t place)
+{
+    const std::lock_guard lock(m_mutex);
+    m_places[place].progress = Progress::Ended;
+}
+
+Result<std::vector<ObjectInfo>> TrlV2AnchorWriter::finish(ObjectStore& store, TaskContext& task)
+{
+    const std::lock_guard lock(m_mutex);
+    PatchTotals totals;
+    totals.params = m_tensors.size();
+    for (std::size_t i = 0; i < m_tensors.size(); ++i) {
+        if (m_places[i].progress != Progress::Ended) {
+            return fail(atStep(Error { Code::Internal,
+                                       fmt::format("{} of the anchor was never written", quoteName(m_tensors[i].name)),
+                                       {},
+                                       {},
+                                       {} },
+                               m_options.step));
+        }
+        totals.elements += m_tensors[i].elements();
+    }
+    totals.changed = totals.elements;
+    DS_TRY(std::string header, versionHeader(m_tensors, patchMetadata(m_options, totals)));
+    SpoolSource source(*m_spool, std::move(header));
+    source.add({ m_data });
+    return putStep(store, m_options, "anchors", std::move(source), task);
+}
+
+Result<std::unique_ptr<VersionWriter>> makeTrlV2DeltaWriter(TrlV2WriterOptions options)
+{
+    DS_CHECK(checkOptions(options));
+    DS_TRY(std::unique_ptr<SpoolFile> spool, SpoolFile::create(options.spoolFolder));
+    return std::unique_ptr<VersionWriter>(std::make_unique<TrlV2DeltaWriter>(std::move(options), std::move(spool)));
+}
+
+Result<std::unique_ptr<VersionWriter>> makeTrlV2AnchorWriter(TrlV2WriterOptions options,
+                                                             std::vector<TensorInfo> tensors)
+{
+    DS_CHECK(checkOptions(options));
+    std::set<std::string_view> names;
+    std::uint64_t total = 0;
+    for (const TensorInfo& tensor : tensors) {
+        DS_CHECK(checkTensorName(tensor.name));
+        DS_TRY(const std::uint64_t bytes, checkedSize(tensor));
+        const std::optional<std::uint64_t> sum = checkedAdd(total, bytes);
+        if (!sum)
+            return fail(Code::Hostile, "the tensors of the anchor are larger than any file");
+        total = *sum;
+        if (!names.insert(tensor.name).second)
+            return fail(Code::Usage, fmt::format("{} occurs twice in one version", quoteName(tensor.name)));
+    }
+    std::sort(tensors.begin(), tensors.end(), canonicalBefore);
+    DS_TRY(std::unique_ptr<SpoolFile> spool, SpoolFile::create(options.spoolFolder));
+    return std::unique_ptr<VersionWriter>(
+        std::make_unique<TrlV2AnchorWriter>(std::move(options), std::move(tensors), std::move(spool)));
+}
+
+} // namespace deltascope

@@ -1,0 +1,78 @@
+#pragma once
+
+#include "deltascope/engine/version_writer.h"
+#include "format/common/spool_file.h"
+#include "format/common/writer_rules.h"
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace deltascope {
+
+/// A sparse step: pairs X.idx and X.val. The mirror of TrlPairStream.
+class TrlV2DeltaWriter final : public VersionWriter {
+public:
+    TrlV2DeltaWriter(TrlV2WriterOptions options, std::unique_ptr<SpoolFile> spool);
+
+    Result<std::unique_ptr<TensorWriter>> begin(const TensorInfo& tensor) override;
+    Result<void> addFact(std::string_view key, std::string_view value) override;
+    Result<std::vector<ObjectInfo>> finish(ObjectStore& store, TaskContext& task) override;
+
+    /// One changed tensor, encoded. Gaps are spooled as u16 until one does not fit, then as u32; only the file has one
+    /// type.
+    struct Stored {
+        TensorInfo tensor;
+        std::uint64_t count = 0;
+        std::vector<SpoolRange> narrow; ///< u16 gaps in front
+        std::vector<SpoolRange> wide; ///< u32 gaps behind them, or all positions
+        std::vector<SpoolRange> values;
+    };
+    TrlV2Encoding encoding() const noexcept { return m_options.encoding; }
+    SpoolFile& spool() noexcept { return *m_spool; }
+    void keep(Stored stored);
+
+private:
+    /// The file. Call with the mutex held.
+    Result<SpoolSource> source() const;
+
+    TrlV2WriterOptions m_options;
+    std::unique_ptr<SpoolFile> m_spool;
+    std::mutex m_mutex; ///< for what follows and the facts
+    std::set<std::string> m_names; ///< of tensors that were begun
+    std::vector<Stored> m_stored;
+};
+
+/// A full step. The place of every tensor is known before its bytes come.
+class TrlV2AnchorWriter final : public VersionWriter {
+public:
+    /// `tensors`: in canonical order.
+    TrlV2AnchorWriter(TrlV2WriterOptions options, std::vector<TensorInfo> tensors, std::unique_ptr<SpoolFile> spool);
+
+    Result<std::unique_ptr<TensorWriter>> begin(const TensorInfo& tensor) override;
+    Result<void> addFact(std::string_view key, std::string_view value) override;
+    Result<std::vector<ObjectInfo>> finish(ObjectStore& store, TaskContext& task) override;
+
+    SpoolFile& spool() noexcept { return *m_spool; }
+    void keep(std::size_t place);
+
+private:
+    enum class Progress : std::uint8_t { Waits, Begun, Ended };
+    struct Place {
+        std::uint64_t offset = 0; ///< in the spool file
+        Progress progress = Progress::Waits;
+    };
+
+    TrlV2WriterOptions m_options;
+    std::vector<TensorInfo> m_tensors;
+    std::vector<Place> m_places; ///< by index in m_tensors
+    std::map<std::string, std::size_t, std::less<>> m_byName;
+    std::unique_ptr<SpoolFile> m_spool;
+    SpoolRange m_data;
+    std::mutex m_mutex; ///< for progress and facts
+};
+
+} // namespace deltascope
