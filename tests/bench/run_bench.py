@@ -50,79 +50,85 @@ class Bench:
         sys.path.insert(0, os.path.join(HERE, "..", "e2e"))
         import support
 
-        self.read_checkpoint = support.read_checkpoint
+        self.read_checkpoint, self.peak_of = support.read_checkpoint, support.peak_of
 
     # --- running -----------------------------------------------------------------------------------------------------
 
     def timed(self, command, home=None):
-        """(seconds, peak KiB) of a command that must succeed."""
+        """Seconds of a command that must succeed."""
         env = os.environ | {"DELTASCOPE_HOME": home or self.home}
         with open(os.path.join(self.work, "stdout"), "wb") as out, open(os.path.join(self.work, "stderr"), "wb") as err:
             began = time.perf_counter()
             process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=env)
-            _, status, usage = os.wait4(process.pid, 0)
+            process.wait()
             seconds = time.perf_counter() - began
-            process.returncode = os.waitstatus_to_exitcode(status)
         if process.returncode != 0:
             with open(os.path.join(self.work, "stderr"), encoding="utf-8", errors="replace") as f:
                 sys.exit(f"{' '.join(command)}: exit {process.returncode}\n{f.read()}")
-        return seconds, usage.ru_maxrss
+        return seconds
 
     def last_json(self):
         with open(os.path.join(self.work, "stdout"), encoding="utf-8") as f:
             return json.load(f)
 
     def interleaved(self, contestants):
-        """{name: [seconds, first round dropped]}, {name: peak KiB}. A contestant: (prepare, command, clean)."""
+        """{name: [seconds, first round dropped]}. A contestant: (prepare, command, clean)."""
         seconds = {name: [] for name in contestants}
-        peaks = dict.fromkeys(contestants, 0)
         for i in range(self.rounds):
             for name, (prepare, command, clean) in contestants.items():
                 prepare()
                 os.sync()  # the backlog of one contestant must not slow the next
-                took, peak = self.timed(*command())
+                took = self.timed(*command())
                 clean()
-                peaks[name] = max(peaks[name], peak)
                 if i > 0:
                     seconds[name].append(took)
-            print(
-                f"  round {i + 1}/{self.rounds}: " + ", ".join(f"{n} {s[-1]:.3f}" for n, s in seconds.items() if s),
-                file=sys.stderr,
-                flush=True,
-            )
-        return seconds, peaks
+            now = ", ".join(f"{n} {s[-1]:.3f}" for n, s in seconds.items() if s)
+            print(f"  round {i + 1}/{self.rounds}: {now}", file=sys.stderr, flush=True)
+        return seconds
+
+    def peak_mib(self, contestant):
+        prepare, command, clean = contestant
+        prepare()
+        arguments, *home = command()
+        outcome = self.peak_of(arguments, os.environ | {"DELTASCOPE_HOME": home[0] if home else self.home})
+        clean()
+        return outcome.peak_kib / 1024
 
     def compare(self, title, contestants, goals):
-        """`goals`: {reference: (kind, figure)}: ours/reference at most figure ("at_most") or reference/ours at least ("at_least")."""
-        seconds, peaks = self.interleaved(contestants)
-        noisy = [r for r in goals if spread(seconds[r]) > SPREAD_LIMIT]
-        if noisy:
-            print(f"  {title}: {', '.join(noisy)} is noisy, measured once more", file=sys.stderr, flush=True)
-            again, peaks = self.interleaved(contestants)
+        """`goals`: {reference: (kind, figure)}: ours/reference "at_most", or reference/ours "at_least" the figure."""
+
+        def noise(seconds):
+            return [r for r in goals if spread(seconds[r]) > SPREAD_LIMIT]
+
+        ours = next(iter(contestants))
+        peak = self.peak_mib(contestants[ours])
+        seconds = self.interleaved(contestants)
+        if noise(seconds):
+            print(f"  {title}: {', '.join(noise(seconds))} is noisy, measured once more", file=sys.stderr, flush=True)
+            again = self.interleaved(contestants)
             if sum(spread(again[r]) for r in goals) < sum(spread(seconds[r]) for r in goals):
                 seconds = again
-            noisy = [r for r in goals if spread(seconds[r]) > SPREAD_LIMIT]
-        ours = next(iter(contestants))
+        noisy = noise(seconds)
         for reference, (kind, figure) in goals.items():
-            top, bottom = (ours, reference) if kind == "at_most" else (reference, ours)
+            at_most = kind == "at_most"
+            top, bottom = (ours, reference) if at_most else (reference, ours)
             ratio, low, high = ratio_of_medians(seconds[top], seconds[bottom])
-            verdict = "–"
-            if figure is not None:
-                met = high <= figure if kind == "at_most" else low >= figure
-                verdict = ("met" if met else "**missed**") + f" ({'≤' if kind == 'at_most' else '≥'} {figure})"
-                if reference in noisy:
-                    verdict = f"noisy ({'≤' if kind == 'at_most' else '≥'} {figure})"
-            elif reference in noisy:
-                verdict = "noisy"
+            goal = "–" if figure is None else f"({'≤' if at_most else '≥'} {figure})"
+            if reference in noisy:
+                goal = f"noisy {goal}"
+            elif figure is not None:
+                goal = ("met " if (high <= figure if at_most else low >= figure) else "**missed** ") + goal
+            figures = {n: f"{statistics.median(seconds[n]):.3f} ({min(seconds[n]):.3f})" for n in (ours, reference)}
+            name = "ours / ref" if at_most else "ref / ours"
             self.table.append(
                 [
                     title,
-                    f"{statistics.median(seconds[ours]):.3f} ({min(seconds[ours]):.3f})",
+                    figures[ours],
                     reference,
-                    f"{statistics.median(seconds[reference]):.3f} ({min(seconds[reference]):.3f}), {spread(seconds[reference]):.2f}",
-                    f"{'ours / ref' if kind == 'at_most' else 'ref / ours'} = {ratio:.2f} [{low:.2f}, {high:.2f}]",
-                    verdict,
-                    f"{peaks[ours] / 1024:.0f}",
+                    f"{figures[reference]}, {spread(seconds[reference]):.2f}",
+                    f"{name} = {ratio:.2f} [{low:.2f}, {high:.2f}]",
+                    goal,
+                    f"{peak:.0f}",
                 ]
             )
         return seconds

@@ -272,6 +272,7 @@ class ContractBase(E2ETest):
                     continue
                 self.refused(outcome)
                 self.assertIn(file, outcome.err)
+                self.assertLess(outcome.seconds, 5)  # the goal is one, on a machine that does nothing else
                 self.assertLess(outcome.peak_kib, 64 * 1024)
                 self.assertNotRegex(outcome.err, r"[\x00-\x08\x0b-\x1f\x7f]", "control characters reach the terminal")
 

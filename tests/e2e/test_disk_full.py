@@ -60,6 +60,22 @@ class FullDisk(WriteFailures):
             ["mount", "-t", "tmpfs", "-o", ",".join([f"size={size}", *options]), "deltascope-test", folder], check=True
         )
 
+    @staticmethod
+    def remount(folder, option):
+        # Without the options that mountinfo shows: a namespace's own uid cannot be given again.
+        command = [
+            "mount",
+            "--options-mode",
+            "ignore",
+            "-t",
+            "tmpfs",
+            "-o",
+            f"remount,{option}",
+            "deltascope-test",
+            folder,
+        ]
+        subprocess.run(command, check=True)
+
     def test_no_space_at_many_sizes(self):
         self.prepare()
         if not may_mount(self.folder):
@@ -88,7 +104,7 @@ class FullDisk(WriteFailures):
                         failed += 1
                         self.refused(outcome, NO_SPACE, "DS-NOSPACE")
                         self.assertFalse(self.check())
-                        subprocess.run(["mount", "-o", f"remount,size={needed * 3 + MIB}", self.folder], check=True)
+                        self.remount(self.folder, f"size={needed * 3 + MIB}")
                     self.finish_and_clear()
                 finally:
                     subprocess.run(["umount", self.folder], check=True)
@@ -108,7 +124,7 @@ class FullDisk(WriteFailures):
                     if outcome.code != OK:
                         self.refused(outcome, NO_SPACE, "DS-NOSPACE")
                         self.assertFalse(self.check())
-                        subprocess.run(["mount", "-o", "remount,nr_inodes=1000", self.folder], check=True)
+                        self.remount(self.folder, "nr_inodes=1000")
                     self.finish_and_clear()
                 finally:
                     subprocess.run(["umount", self.folder], check=True)

@@ -76,7 +76,8 @@ TEST(ApplyPiece, AssignElementsCountsNoops)
         const std::vector<std::uint32_t> elements = { 0, 7, 15 };
         Bytes bits(3 * width);
         for (std::size_t i = 0; i < 3; ++i)
-            std::copy_n(before.begin() + static_cast<std::ptrdiff_t>(elements[i] * width), width, bits.begin() + static_cast<std::ptrdiff_t>(i * width));
+            std::copy_n(before.begin() + static_cast<std::ptrdiff_t>(elements[i] * width), width,
+                        bits.begin() + static_cast<std::ptrdiff_t>(i * width));
         bits[2 * width - 1] ^= std::byte { 0x80 }; // the highest byte of element 7
         EXPECT_EQ(applyPiece(AssignElements { elements, bits }, block, dtype), countsOf(3, 2, 1));
         Bytes expected = before;
@@ -117,8 +118,10 @@ TEST(ApplyPiece, NoopsOfNanAreCountedApart)
         Bytes block = one.nan;
         EXPECT_EQ(applyPiece(AssignElements { elements, one.nan }, block, one.dtype).nanNoops, 1U) << word(one.dtype);
         EXPECT_EQ(applyPiece(AssignElements { elements, one.other }, block, one.dtype).nanNoops, 0U) << word(one.dtype);
-        EXPECT_EQ(applyPiece(AssignElements { elements, one.other }, block, one.dtype), countsOf(1, 1, 0)) << word(one.dtype);
-        EXPECT_EQ(applyPiece(AssignElements { elements, one.nan }, block, one.dtype), countsOf(1, 0, 1)) << word(one.dtype);
+        EXPECT_EQ(applyPiece(AssignElements { elements, one.other }, block, one.dtype), countsOf(1, 1, 0))
+            << word(one.dtype);
+        EXPECT_EQ(applyPiece(AssignElements { elements, one.nan }, block, one.dtype), countsOf(1, 0, 1))
+            << word(one.dtype);
     }
     Bytes integer = bytesOf({ 0xff, 0xff });
     const Bytes same = integer;

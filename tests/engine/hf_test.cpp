@@ -6,14 +6,14 @@
 namespace deltascope {
 namespace {
 
-using namespace test;
+using namespace layout_test;
 
 const std::string Data = fromHex("80 3f 00 40 40 40 80 40 a0 40 c0 40 e0 40 00 41");
 const std::string Single = safetensorsFile({ { tensor("model.w"), Data } }, { { "format", "pt" } });
 const std::string ShardA = safetensorsFile({ { tensor("a.bias", { 2 }), "abcd" } });
 const std::string ShardB = safetensorsFile({ { tensor("model.w"), Data } });
-const std::string ShardedIndex
-    = R"({"metadata":{"total_size":20.5},"weight_map":{"a.bias":"model-00001-of-00002.safetensors","model.w":"model-00002-of-00002.safetensors"}})";
+const std::string ShardedIndex =
+    R"({"metadata":{"total_size":20.5},"weight_map":{"a.bias":"model-00001-of-00002.safetensors","model.w":"model-00002-of-00002.safetensors"}})";
 
 void putSharded(Source& source, const std::string& folder = "")
 {
@@ -81,7 +81,8 @@ TEST(HfIndex, RefusesAnotherShapeOrType)
     source.put("model.safetensors", Single);
     std::string state(16, '\0');
     EXPECT_EQ(errorOf(applyOnly(HfLayout(), source, tensor("model.w", { 4, 2 }), state)).code, Code::BaseMismatch);
-    EXPECT_EQ(errorOf(applyOnly(HfLayout(), source, tensor("model.w", { 2, 4 }, Dtype::F16), state)).code, Code::BaseMismatch);
+    EXPECT_EQ(errorOf(applyOnly(HfLayout(), source, tensor("model.w", { 2, 4 }, Dtype::F16), state)).code,
+              Code::BaseMismatch);
 }
 
 TEST(HfIndex, ShardsWithoutIndexAreUnfinished)
@@ -148,8 +149,9 @@ TEST(HfIndex, MetadataMayBeAbsent)
 {
     Source source;
     putSharded(source);
-    source.put("model.safetensors.index.json",
-               R"({"weight_map":{"a.bias":"model-00001-of-00002.safetensors","model.w":"model-00002-of-00002.safetensors"}})");
+    source.put(
+        "model.safetensors.index.json",
+        R"({"weight_map":{"a.bias":"model-00001-of-00002.safetensors","model.w":"model-00002-of-00002.safetensors"}})");
     EXPECT_TRUE(indexOnly(HfLayout(), source));
 }
 
@@ -165,7 +167,10 @@ TEST(HfGroup, TheFolderItselfAndNumberedChildren)
 {
     Source source;
     putSharded(source);
-    source.put("config.json", "{}").put(".deltascope/v1/x.json", "{}").put("half.safetensors.tmp", "x").put("sub/dir/readme", "");
+    source.put("config.json", "{}")
+        .put(".deltascope/v1/x.json", "{}")
+        .put("half.safetensors.tmp", "x")
+        .put("sub/dir/readme", "");
     source.put("checkpoint-20/model.safetensors", Single).put("checkpoint-20/trainer_state.json", "{}");
     source.put("checkpoint-20/global_step20/optimizer.pt", "x");
     putSharded(source, "step_000010/");
@@ -173,16 +178,19 @@ TEST(HfGroup, TheFolderItselfAndNumberedChildren)
     source.put("checkpoint-40/model.fp16.safetensors", Single).put("other/model.safetensors", Single);
     const auto versions = HfLayout().group(source.listing());
     ASSERT_EQ(stepsOf(versions), (std::vector<std::int64_t> { 0, 10, 20 }));
-    EXPECT_EQ(keysOf(versions[0]), (std::vector<std::string> { "config.json", "model-00001-of-00002.safetensors",
-                                                               "model-00002-of-00002.safetensors", "model.safetensors.index.json" }));
+    EXPECT_EQ(keysOf(versions[0]),
+              (std::vector<std::string> { "config.json", "model-00001-of-00002.safetensors",
+                                          "model-00002-of-00002.safetensors", "model.safetensors.index.json" }));
     EXPECT_EQ(versions[1].name, "step_000010");
-    EXPECT_EQ(keysOf(versions[2]), (std::vector<std::string> { "checkpoint-20/model.safetensors", "checkpoint-20/trainer_state.json" }));
+    EXPECT_EQ(keysOf(versions[2]),
+              (std::vector<std::string> { "checkpoint-20/model.safetensors", "checkpoint-20/trainer_state.json" }));
 }
 
 TEST(HfGroup, VariantsAndAdaptersAreNoCheckpoint)
 {
-    for (const char* key : { "model.fp16.safetensors", "consolidated.safetensors", "adapter_model.safetensors", "model.safetensors.tmp",
-                             "model-x.safetensors", "shard-00001-model-00001-of-00001.safetensors", "pytorch_model.bin" }) {
+    for (const char* key :
+         { "model.fp16.safetensors", "consolidated.safetensors", "adapter_model.safetensors", "model.safetensors.tmp",
+           "model-x.safetensors", "shard-00001-model-00001-of-00001.safetensors", "pytorch_model.bin" }) {
         Source source;
         source.put(key, Single);
         EXPECT_FALSE(recognized(source)) << key;
@@ -194,8 +202,9 @@ TEST(HfGroup, VariantsAndAdaptersAreNoCheckpoint)
 
 TEST(HfGroup, LeavesOtherLayoutsAlone)
 {
-    for (const char* marker : { "manifest.json", "sparse_manifest.json", "sparse_update_manifest.json", ".metadata", "__0_0.distcp",
-                                "rank0000_flush000000.safetensors", "STABLE", "READY-120", "DELTA/delta_sparse.bin.zst", "FULL/model.safetensors" }) {
+    for (const char* marker : { "manifest.json", "sparse_manifest.json", "sparse_update_manifest.json", ".metadata",
+                                "__0_0.distcp", "rank0000_flush000000.safetensors", "STABLE", "READY-120",
+                                "DELTA/delta_sparse.bin.zst", "FULL/model.safetensors" }) {
         Source source;
         source.put("checkpoint-120/model.safetensors", Single).put(std::string("checkpoint-120/") + marker, "x");
         EXPECT_FALSE(recognized(source)) << marker;

@@ -18,7 +18,10 @@
 #include <utility>
 #include <vector>
 
-namespace deltascope::test {
+namespace deltascope::layout_test {
+
+using test::MemoryStore;
+using test::putText;
 
 using Json = nlohmann::json;
 using Metadata = std::map<std::string, std::string, std::less<>>;
@@ -36,7 +39,10 @@ inline std::string fromHex(std::string_view text)
 
 inline std::string hexOf(std::string_view bytes) { return toHex(asBytes(bytes)); }
 
-inline MutableByteSpan writable(std::string& bytes) { return std::as_writable_bytes(std::span(bytes.data(), bytes.size())); }
+inline MutableByteSpan writable(std::string& bytes)
+{
+    return std::as_writable_bytes(std::span(bytes.data(), bytes.size()));
+}
 
 /// The tensor of the worked examples in docs/formats.
 inline TensorInfo tensor(std::string name, std::vector<std::uint64_t> shape = { 2, 4 }, Dtype dtype = Dtype::BF16)
@@ -149,7 +155,8 @@ inline Result<PatchCounts> applyOnly(const Layout& layout, Source& source, const
     const VersionObjects version = onlyVersion(layout, source);
     DS_TRY(const VersionIndex index, layout.index(source.store(), version, source.task));
     EXPECT_EQ(index.tensors.size(), 1U);
-    return applyEntry(layout, source.store(), version, index, index.tensors.front(), target, writable(state), blockBytes, options);
+    return applyEntry(layout, source.store(), version, index, index.tensors.front(), target, writable(state),
+                      blockBytes, options);
 }
 
 inline PatchCounts countsOf(std::uint64_t assigned, std::uint64_t noops, std::uint64_t changed)
@@ -162,8 +169,7 @@ inline PatchCounts countsOf(std::uint64_t assigned, std::uint64_t noops, std::ui
 }
 
 /// The error of a Result that has to be one.
-template <class T>
-Error errorOf(const Result<T>& result)
+template <class T> Error errorOf(const Result<T>& result)
 {
     if (result) {
         ADD_FAILURE() << "no error";
@@ -218,8 +224,9 @@ public:
             const auto found = m_tensors.find(entry.name);
             if (found == m_tensors.end())
                 return fail(Code::BaseMismatch, "no such tensor", entry.name);
-            DS_TRY(const PatchCounts changed, applyEntry(layout, store, version, index, entry, found->second.info,
-                                                         writable(found->second.data), blockBytes, { 256 }));
+            DS_TRY(const PatchCounts changed,
+                   applyEntry(layout, store, version, index, entry, found->second.info, writable(found->second.data),
+                              blockBytes, { 256 }));
             counts += changed;
             if (!entry.digest.empty()) {
                 const std::unique_ptr<StreamingDigest> digest = makeDigest(index.digests);
@@ -247,4 +254,4 @@ private:
     std::map<std::string, FileTensor> m_tensors;
 };
 
-} // namespace deltascope::test
+} // namespace deltascope::layout_test

@@ -2,15 +2,17 @@
 
 #include "layout_fixture.h"
 
+#include <fmt/format.h>
+
 namespace deltascope {
 namespace {
 
-using namespace test;
+using namespace layout_test;
 
-Error detectionError(std::initializer_list<const char*> keys)
+Error detectionError(const std::vector<std::string>& keys)
 {
     Source source;
-    for (const char* key : keys)
+    for (const std::string& key : keys)
         source.put(key, "x");
     const Error error = errorOf(builtinLayouts().detect(source.store(), source.listing(), source.task));
     EXPECT_EQ(error.code, Code::Layout);
@@ -36,10 +38,26 @@ TEST(LayoutRegistry, HoldsTheBuiltinLayoutsInOrderOfDetection)
 
 TEST(LayoutRegistry, DetectsEveryGoldenCase)
 {
-    for (const char* name : { "trl-v2-raw", "trl-v2-gap", "trl-v2-gap-in-chain", "trl-v2-empty-step", "trl-v2-partial-anchor",
-                              "trl-v2-truncated", "trl-v2-drift-bf16", "trl-v2-restart", "trl-v2-bitflip", "slime-v2-xor",
-                              "slime-v2-overwrite", "slime-v2-blake3", "slime-v2-adler32", "slime-v2-dup-name", "slime-v2-noindex",
-                              "slime-v2-badchecksum", "slime-v2-wrongbase", "slime-v2-gap-in-chain", "hf-single", "hf-sharded" }) {
+    for (const char* name : { "trl-v2-raw",
+                              "trl-v2-gap",
+                              "trl-v2-gap-in-chain",
+                              "trl-v2-empty-step",
+                              "trl-v2-partial-anchor",
+                              "trl-v2-truncated",
+                              "trl-v2-drift-bf16",
+                              "trl-v2-restart",
+                              "trl-v2-bitflip",
+                              "slime-v2-xor",
+                              "slime-v2-overwrite",
+                              "slime-v2-blake3",
+                              "slime-v2-adler32",
+                              "slime-v2-dup-name",
+                              "slime-v2-noindex",
+                              "slime-v2-badchecksum",
+                              "slime-v2-wrongbase",
+                              "slime-v2-gap-in-chain",
+                              "hf-single",
+                              "hf-sharded" }) {
         Golden golden(name);
         const auto layout = builtinLayouts().detect(*golden.store, golden.listing, golden.task);
         ASSERT_TRUE(layout) << name << ": " << layout.error().text;
@@ -59,12 +77,16 @@ TEST(LayoutRegistry, SaysWhatItLookedForAndWhatItSaw)
 
 TEST(LayoutRegistry, NamesLayoutsThatItCannotRead)
 {
-    EXPECT_TRUE(mentions(detectionError({ "anchors/step_000001.safetensors" }), "trl-v1.x"));
+    std::vector<std::string> manyBroken;
+    for (int step = 1; step <= 9; ++step)
+        manyBroken.push_back(fmt::format("deltas/step_{:06}.safetensors", step));
+    EXPECT_TRUE(mentions(detectionError(manyBroken), "trl-v1.x"));
     EXPECT_TRUE(mentions(detectionError({ "steps/step_000001.safetensors" }), "trl-v1.x"));
     EXPECT_TRUE(mentions(detectionError({ "g/checkpoint-2700/DELTA/delta_sparse.bin.zst" }), "grail"));
     EXPECT_TRUE(mentions(detectionError({ "g/checkpoint-2700/READY-2700" }), "grail"));
     EXPECT_TRUE(mentions(detectionError({ "delta-00000001/manifest.json" }), "skyrl"));
-    EXPECT_TRUE(mentions(detectionError({ "run/broadcasts/step_4/STABLE", "run/broadcasts/step_4/model.safetensors" }), "prime-rl"));
+    EXPECT_TRUE(mentions(detectionError({ "run/broadcasts/step_4/STABLE", "run/broadcasts/step_4/model.safetensors" }),
+                         "prime-rl"));
     EXPECT_TRUE(mentions(detectionError({ "out/.vllm_lora/trl-policy-v3/adapter_config.json" }), "trl-adapter"));
     EXPECT_TRUE(mentions(detectionError({ "weight_v000001/rank0000_flush000000.safetensors" }), "slime-v1"));
     EXPECT_TRUE(mentions(detectionError({ "step-10/.metadata", "step-10/__0_0.distcp" }), "dcp"));

@@ -7,7 +7,7 @@
 namespace deltascope {
 namespace {
 
-using namespace test;
+using namespace layout_test;
 
 const std::string Before = fromHex("80 3f 00 40 40 40 80 40 a0 40 c0 40 e0 40 00 41");
 const std::string After = fromHex("80 3f 01 40 40 40 80 40 a0 40 c0 40 e1 40 00 41");
@@ -34,7 +34,8 @@ std::string compressStreamed(const std::string& payload)
     return frame;
 }
 
-std::string overwritePayload(std::uint32_t count, const std::vector<std::uint32_t>& positions, const std::string& values)
+std::string overwritePayload(std::uint32_t count, const std::vector<std::uint32_t>& positions,
+                             const std::string& values)
 {
     std::string payload(4 + 4 * positions.size(), '\0');
     storeLe<std::uint32_t>(writable(payload), 0, count);
@@ -80,8 +81,8 @@ void fill(Source& source, const std::string& file, const IndexMeta& meta = {})
     source.put(Folder + "model.safetensors.index.json", indexText({ { "model.w", DataFile } }, meta));
 }
 
-Result<PatchCounts> apply(const std::string& frame, const std::string& encoding, std::string& state, std::uint64_t blockBytes = 0,
-                          StreamOptions options = {})
+Result<PatchCounts> apply(const std::string& frame, const std::string& encoding, std::string& state,
+                          std::uint64_t blockBytes = 0, StreamOptions options = {})
 {
     Source source;
     IndexMeta meta;
@@ -168,7 +169,8 @@ TEST(SlimeV2Xor, RefusesAnythingButOneWholeFrame)
     EXPECT_EQ(refusal("", "xor").code, Code::Hostile);
     EXPECT_EQ(refusal("abc", "xor").code, Code::Hostile);
     EXPECT_EQ(refusal(std::string(16, '\0'), "xor").code, Code::Hostile);
-    EXPECT_EQ(refusal(fromHex("50 2a 4d 18 00 00 00 00") + Frame, "xor").code, Code::Hostile); // a skippable frame in front
+    EXPECT_EQ(refusal(fromHex("50 2a 4d 18 00 00 00 00") + Frame, "xor").code,
+              Code::Hostile); // a skippable frame in front
     std::string damaged = Frame;
     damaged[6] = '\x07'; // a reserved block type
     EXPECT_EQ(refusal(damaged, "xor").code, Code::Hostile);
@@ -227,7 +229,8 @@ TEST(SlimeV2Overwrite, ManyPositionsWithSmallBuffers)
         values += static_cast<char>(position * 7);
         expected[position] = values.back();
     }
-    const std::string frame = compress(overwritePayload(static_cast<std::uint32_t>(positions.size()), positions, values));
+    const std::string frame =
+        compress(overwritePayload(static_cast<std::uint32_t>(positions.size()), positions, values));
     for (const std::uint64_t blockBytes : { 1000U, 131072U }) {
         for (const std::uint64_t buffer : { 1U, 65536U }) {
             std::string state(expected.size(), 'x');
@@ -320,14 +323,16 @@ TEST(SlimeV2Index, ATornIndexIsUnfinished)
 
 TEST(SlimeV2Index, AMissingDataFileIsNamed)
 {
-    const Error error = errorOf(indexOfText(indexText({ { "model.w", DataFile }, { "model.v", "delta.safetensors" } })));
+    const Error error =
+        errorOf(indexOfText(indexText({ { "model.w", DataFile }, { "model.v", "delta.safetensors" } })));
     EXPECT_EQ(error.code, Code::Unfinished);
     EXPECT_EQ(error.where, Folder + "delta.safetensors");
 }
 
 TEST(SlimeV2Index, RefusesAMapThatDoesNotFitTheFiles)
 {
-    EXPECT_EQ(errorOf(indexOfText(indexText({ { "model.w", DataFile }, { "model.v", DataFile } }))).code, Code::Hostile);
+    EXPECT_EQ(errorOf(indexOfText(indexText({ { "model.w", DataFile }, { "model.v", DataFile } }))).code,
+              Code::Hostile);
     EXPECT_EQ(errorOf(indexOfText(indexText({ { "model.v", DataFile } }))).code, Code::Hostile);
 }
 
@@ -357,7 +362,8 @@ TEST(SlimeV2Index, RefusesUnsafeNamesAndOddJson)
 TEST(SlimeV2Index, RefusesEntriesThatAreNoBytes)
 {
     EXPECT_EQ(errorOf(indexOf(safetensorsFile({ { tensor("model.w"), Before } }))).code, Code::Hostile);
-    EXPECT_EQ(errorOf(indexOf(safetensorsFile({ { tensor("model.w", { 1, 25 }, Dtype::U8), Frame } }))).code, Code::Hostile);
+    EXPECT_EQ(errorOf(indexOf(safetensorsFile({ { tensor("model.w", { 1, 25 }, Dtype::U8), Frame } }))).code,
+              Code::Hostile);
 }
 
 TEST(SlimeV2Index, RefusesABaseThatIsNotOlder)
@@ -418,8 +424,10 @@ TEST(SlimeV2Index, OneNameInTwoFilesIsReadOnceAndReported)
     Source source;
     source.put(Folder + "a.safetensors", dataFile(Frame));
     source.put(Folder + "b.safetensors",
-               safetensorsFile({ bytesTensor("model.v", Frame), bytesTensor("model.w", Frame) }, { { "model.v", Digest }, { "model.w", Digest } }));
-    source.put(Folder + "model.safetensors.index.json", indexText({ { "model.w", "a.safetensors" }, { "model.v", "b.safetensors" } }));
+               safetensorsFile({ bytesTensor("model.v", Frame), bytesTensor("model.w", Frame) },
+                               { { "model.v", Digest }, { "model.w", Digest } }));
+    source.put(Folder + "model.safetensors.index.json",
+               indexText({ { "model.w", "a.safetensors" }, { "model.v", "b.safetensors" } }));
     const auto index = indexOnly(SlimeV2Layout(), source);
     ASSERT_TRUE(index) << index.error().text;
     EXPECT_EQ(countNotes(index->notes, Code::DuplicateName), 1U);
@@ -465,10 +473,11 @@ TEST(SlimeV2Index, OneLoneFileIsAFullVersionToo)
 TEST(SlimeV2Group, TakesVersionFoldersAndNothingElse)
 {
     Source source;
-    for (const char* key : { "run/weight_v000002/b", "run/weight_v000002/a", "run/weight_v000002/a.tmp", "run/weight_v000002/sub/c",
-                             "run/weight_v000010/x", "run/weight_v1000000/x", "run/weight_v0000003/x", "run/weight_v00004/x",
-                             "run/latest", "run/.weight_sync/state.json", "run/weight_v000005/only.tmp", "weight_v000006",
-                             "run/.deltascope/weight_v000007/x", "run/deep/weight_v000008/x" })
+    for (const char* key :
+         { "run/weight_v000002/b", "run/weight_v000002/a", "run/weight_v000002/a.tmp", "run/weight_v000002/sub/c",
+           "run/weight_v000010/x", "run/weight_v1000000/x", "run/weight_v0000003/x", "run/weight_v00004/x",
+           "run/latest", "run/.weight_sync/state.json", "run/weight_v000005/only.tmp", "weight_v000006",
+           "run/.deltascope/weight_v000007/x", "run/deep/weight_v000008/x" })
         source.put(key, "x");
     const auto versions = SlimeV2Layout().group(source.listing());
     EXPECT_EQ(stepsOf(versions), (std::vector<std::int64_t> { 2, 10, 1000000 }));
@@ -558,8 +567,8 @@ TEST_P(SlimeV2Golden, ReplayEqualsTheTrainer)
 
 INSTANTIATE_TEST_SUITE_P(Cases, SlimeV2Golden,
                          testing::Values("slime-v2-xor", "slime-v2-overwrite", "slime-v2-blake3", "slime-v2-adler32",
-                                         "slime-v2-dup-name", "slime-v2-noindex", "slime-v2-badchecksum", "slime-v2-wrongbase",
-                                         "slime-v2-gap-in-chain"),
+                                         "slime-v2-dup-name", "slime-v2-noindex", "slime-v2-badchecksum",
+                                         "slime-v2-wrongbase", "slime-v2-gap-in-chain"),
                          [](const auto& info) {
                              std::string name = info.param;
                              std::replace(name.begin(), name.end(), '-', '_');

@@ -5,7 +5,7 @@
 namespace deltascope {
 namespace {
 
-using namespace test;
+using namespace layout_test;
 
 const std::string Before = fromHex("80 3f 00 c0 00 3f 00 00 80 3e 40 40 00 be c8 42");
 const std::string After = fromHex("80 3f 01 c0 00 3f 00 00 81 3e 40 40 00 be c9 42");
@@ -14,9 +14,15 @@ constexpr const char* DeltaKey = "deltas/step_000002.safetensors";
 
 Metadata metadataOf(std::string encoding, std::string sparse = "True", std::string step = "2")
 {
-    return { { "format", "sparse_weight_patch" }, { "version", "1" }, { "sparse", sparse }, { "model_version", step },
-             { "num_changed_params", "1" }, { "total_changed_elements", sparse == "True" ? "3" : "8" },
-             { "total_elements", "8" }, { "sparsity", "0.625" }, { "encoding", encoding } };
+    return { { "format", "sparse_weight_patch" },
+             { "version", "1" },
+             { "sparse", sparse },
+             { "model_version", step },
+             { "num_changed_params", "1" },
+             { "total_changed_elements", sparse == "True" ? "3" : "8" },
+             { "total_elements", "8" },
+             { "sparsity", "0.625" },
+             { "encoding", encoding } };
 }
 
 std::string words32(std::initializer_list<std::int64_t> items)
@@ -31,7 +37,8 @@ std::string words32(std::initializer_list<std::int64_t> items)
 }
 
 /// A delta of layer.weight with three values.
-std::string deltaFile(const std::string& encoding, Dtype dtype, const std::string& index, const std::string& values = Values)
+std::string deltaFile(const std::string& encoding, Dtype dtype, const std::string& index,
+                      const std::string& values = Values)
 {
     const std::uint64_t items = index.size() * 8 / bitsOf(dtype);
     return safetensorsFile({ { tensor("layer.weight.idx", { items }, dtype), index },
@@ -39,8 +46,8 @@ std::string deltaFile(const std::string& encoding, Dtype dtype, const std::strin
                            metadataOf(encoding));
 }
 
-
-Result<PatchCounts> apply(const std::string& file, std::string& state, std::uint64_t blockBytes = 0, StreamOptions options = {})
+Result<PatchCounts> apply(const std::string& file, std::string& state, std::uint64_t blockBytes = 0,
+                          StreamOptions options = {})
 {
     Source source;
     source.put(DeltaKey, file);
@@ -98,8 +105,9 @@ TEST(TrlV2Delta, WideGapsReachFarPositions)
     const std::string gaps = fromHex("00000000 ffff0000 00000000 00000100");
     const std::string values = fromHex("0100 0200 0300 0400");
     Source source;
-    source.put(DeltaKey, safetensorsFile({ { tensor("w.idx", { 4 }, Dtype::U32), gaps }, { tensor("w.val", { 4 }), values } },
-                                         metadataOf("gap_delta")));
+    source.put(DeltaKey,
+               safetensorsFile({ { tensor("w.idx", { 4 }, Dtype::U32), gaps }, { tensor("w.val", { 4 }), values } },
+                               metadataOf("gap_delta")));
     std::string state(131075 * 2, '\0');
     const auto counts = applyOnly(TrlV2Layout(), source, tensor("w", { 131075 }), state);
     ASSERT_TRUE(counts) << counts.error().text;
@@ -131,8 +139,10 @@ TEST(TrlV2Delta, SmallBuffersAndBlocksGiveTheSameResult)
     }
     const std::uint64_t count = values.size() / 2;
     Source source;
-    source.put(DeltaKey, safetensorsFile({ { tensor("w.val", { count }), values }, { tensor("w.idx", { count }, Dtype::U16), gaps } },
-                                         metadataOf("gap_delta")));
+    source.put(
+        DeltaKey,
+        safetensorsFile({ { tensor("w.val", { count }), values }, { tensor("w.idx", { count }, Dtype::U16), gaps } },
+                        metadataOf("gap_delta")));
     for (const std::uint64_t blockBytes : { 2U, 250U, 4096U, 131072U }) {
         for (const std::uint64_t buffer : { 1U, 67U, 65536U }) {
             std::string state(expected.size(), '\0');
@@ -146,8 +156,8 @@ TEST(TrlV2Delta, SmallBuffersAndBlocksGiveTheSameResult)
 
 TEST(TrlV2Delta, AStreamMayStartLater)
 {
-    for (const auto& [encoding, dtype, index] :
-         { std::tuple("raw", Dtype::I32, words32({ 1, 4, 7 })), std::tuple("gap_delta", Dtype::U32, words32({ 1, 2, 2 })) }) {
+    for (const auto& [encoding, dtype, index] : { std::tuple("raw", Dtype::I32, words32({ 1, 4, 7 })),
+                                                  std::tuple("gap_delta", Dtype::U32, words32({ 1, 2, 2 })) }) {
         Source source;
         source.put(DeltaKey, deltaFile(encoding, dtype, index));
         const TrlV2Layout layout;
@@ -213,16 +223,17 @@ TEST(TrlV2Delta, RefusesATargetOfAnotherTypeOrFewerElements)
     Source source;
     source.put(DeltaKey, deltaFile("raw", Dtype::I32, words32({ 1, 4, 7 })));
     std::string state(16, '\0');
-    EXPECT_EQ(errorOf(applyOnly(TrlV2Layout(), source, tensor("layer.weight", { 8 }, Dtype::F16), state)).code, Code::BaseMismatch);
+    EXPECT_EQ(errorOf(applyOnly(TrlV2Layout(), source, tensor("layer.weight", { 8 }, Dtype::F16), state)).code,
+              Code::BaseMismatch);
     std::string two(4, '\0');
     EXPECT_EQ(errorOf(applyOnly(TrlV2Layout(), source, tensor("layer.weight", { 2 }), two)).code, Code::BaseMismatch);
 }
 
 TEST(TrlV2Delta, NvcompIsCountedButNotDecoded)
 {
-    const std::string file = safetensorsFile({ { tensor("layer.weight.val", { 3 }), Values },
-                                               { tensor("layer.weight.idx", { 5 }, Dtype::U8), "abcde" } },
-                                             metadataOf("nvcomp_cascaded"));
+    const std::string file = safetensorsFile(
+        { { tensor("layer.weight.val", { 3 }), Values }, { tensor("layer.weight.idx", { 5 }, Dtype::U8), "abcde" } },
+        metadataOf("nvcomp_cascaded"));
     Source source;
     source.put(DeltaKey, file);
     const auto index = indexOnly(TrlV2Layout(), source);
@@ -233,7 +244,8 @@ TEST(TrlV2Delta, NvcompIsCountedButNotDecoded)
     const Error error = errorOf(applyOnly(TrlV2Layout(), source, tensor("layer.weight"), state));
     EXPECT_EQ(error.code, Code::Unsupported);
     EXPECT_EQ(error.text,
-              "unsupported encoding nvcomp_cascaded (index stream is an NVIDIA nvCOMP Cascaded bitstream; a build with nvCOMP "
+              "unsupported encoding nvcomp_cascaded (index stream is an NVIDIA nvCOMP Cascaded bitstream; a build with "
+              "nvCOMP "
               "and a CUDA device is needed)");
 }
 
@@ -287,7 +299,10 @@ TEST(TrlV2Index, ReportsClaimsThatItsContentContradicts)
     metadata["num_changed_params"] = "2";
     metadata["total_changed_elements"] = "4";
     Source source;
-    source.put(DeltaKey, safetensorsFile({ { tensor("w.idx", { 1 }, Dtype::I32), words32({ 0 }) }, { tensor("w.val", { 1 }), "ab" } }, metadata));
+    source.put(
+        DeltaKey,
+        safetensorsFile({ { tensor("w.idx", { 1 }, Dtype::I32), words32({ 0 }) }, { tensor("w.val", { 1 }), "ab" } },
+                        metadata));
     const auto index = indexOnly(TrlV2Layout(), source);
     ASSERT_TRUE(index);
     EXPECT_EQ(countNotes(index->notes, Code::Claim), 3U);
@@ -311,7 +326,8 @@ TEST(TrlV2Index, RefusesPairsThatDoNotFit)
     EXPECT_EQ(indexRefusal(deltaFile("gap_delta", Dtype::I32, words32({ 1, 2, 2 }))).code, Code::Hostile);
     EXPECT_EQ(indexRefusal(deltaFile("nvcomp_cascaded", Dtype::U16, fromHex("0100 0200 0200"))).code, Code::Hostile);
     const std::string matrix = safetensorsFile(
-        { { tensor("w.idx", { 1, 3 }, Dtype::I32), words32({ 1, 4, 7 }) }, { tensor("w.val", { 3 }), Values } }, metadataOf("raw"));
+        { { tensor("w.idx", { 1, 3 }, Dtype::I32), words32({ 1, 4, 7 }) }, { tensor("w.val", { 3 }), Values } },
+        metadataOf("raw"));
     EXPECT_EQ(indexRefusal(matrix).code, Code::Hostile);
 }
 
@@ -336,11 +352,13 @@ TEST(TrlV2Index, RefusesFilesOfOlderLayoutsAndCutOnes)
 TEST(TrlV2Group, TakesStepFilesOfOneRunOnly)
 {
     Source source;
-    for (const char* key : { "run/anchors/step_000001.safetensors", "run/deltas/step_000002.safetensors", "run/deltas/step_1000000.safetensors",
-                             "run/deltas/step_0000003.safetensors", "run/deltas/step_00004.safetensors", "run/deltas/step_000005.bin",
-                             "run/deltas/step_00000x.safetensors", "run/other/step_000006.safetensors", "step_000007.safetensors",
-                             "run/.deltascope/v1/deltas/step_000008.safetensors", "run/deltas/old/step_000009.safetensors",
-                             "run/deltas/step_99999999999999999999.safetensors", "run/old/deltas/step_000002.safetensors" })
+    for (const char* key :
+         { "run/anchors/step_000001.safetensors", "run/deltas/step_000002.safetensors",
+           "run/deltas/step_1000000.safetensors", "run/deltas/step_0000003.safetensors",
+           "run/deltas/step_00004.safetensors", "run/deltas/step_000005.bin", "run/deltas/step_00000x.safetensors",
+           "run/other/step_000006.safetensors", "step_000007.safetensors",
+           "run/.deltascope/v1/deltas/step_000008.safetensors", "run/deltas/old/step_000009.safetensors",
+           "run/deltas/step_99999999999999999999.safetensors", "run/old/deltas/step_000002.safetensors" })
         source.put(key, "x");
     const auto versions = TrlV2Layout().group(source.listing());
     EXPECT_EQ(stepsOf(versions), (std::vector<std::int64_t> { 1, 2, 1000000 }));
@@ -387,6 +405,13 @@ TEST(TrlV2Recognition, LooksBehindBrokenFilesButNotForEver)
     EXPECT_FALSE(*TrlV2Layout().recognizes(source.store(), source.listing(), source.task));
 }
 
+TEST(TrlV2Recognition, TakesARunWhoseFirstObjectIsStillOnItsWay)
+{
+    Source source;
+    source.put("anchors/step_000001.safetensors", std::string(64, '\0'));
+    EXPECT_TRUE(*TrlV2Layout().recognizes(source.store(), source.listing(), source.task));
+}
+
 class TrlV2Golden : public testing::TestWithParam<const char*> { };
 
 TEST_P(TrlV2Golden, ReplayEqualsTheTrainer)
@@ -427,7 +452,8 @@ TEST_P(TrlV2Golden, ReplayEqualsTheTrainer)
 
 INSTANTIATE_TEST_SUITE_P(Cases, TrlV2Golden,
                          testing::Values("trl-v2-raw", "trl-v2-gap", "trl-v2-gap-in-chain", "trl-v2-empty-step",
-                                         "trl-v2-partial-anchor", "trl-v2-truncated", "trl-v2-drift-bf16", "trl-v2-bitflip"),
+                                         "trl-v2-partial-anchor", "trl-v2-truncated", "trl-v2-drift-bf16",
+                                         "trl-v2-bitflip"),
                          [](const auto& info) {
                              std::string name = info.param;
                              std::replace(name.begin(), name.end(), '-', '_');

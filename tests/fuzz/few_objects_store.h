@@ -9,7 +9,8 @@
 
 namespace deltascope {
 
-/// Objects in memory that the caller keeps alive, for readers that need nothing but read() and stat(). No copies, no locks.
+/// Objects in memory that the caller keeps alive, for readers that need nothing but read() and stat(). No copies, no
+/// locks.
 class FewObjectsStore final : public ObjectStore {
 public:
     void add(std::string key, ByteSpan bytes)
@@ -47,7 +48,10 @@ public:
     {
         return fail(Code::Unsupported, "this store is read-only", std::string(key));
     }
-    Result<std::unique_ptr<StoreWatch>> watch() const override { return fail(Code::Unsupported, "this store never changes"); }
+    Result<std::unique_ptr<StoreWatch>> watch() const override
+    {
+        return fail(Code::Unsupported, "this store never changes");
+    }
 
 private:
     std::vector<ObjectInfo> m_infos;

@@ -18,8 +18,11 @@ inline void require(bool condition)
 inline void checkRefusal(const Error& error)
 {
     require(error.code == Code::Hostile || error.code == Code::Truncated || error.code == Code::Unfinished
-            || error.code == Code::Unsupported || error.code == Code::DuplicateName || error.code == Code::BaseMismatch);
-    require(!error.text.empty());
+            || error.code == Code::Unsupported || error.code == Code::DuplicateName
+            || error.code == Code::BaseMismatch);
+    require(!error.text.empty() && error.text.size() < 2048);
+    for (const char c : error.text)
+        require(static_cast<unsigned char>(c) >= 0x20);
 }
 
 /// A piece stays inside its block and keeps its promises.
@@ -80,14 +83,15 @@ inline PatchOutcome applyPatch(const Layout& layout, const ObjectStore& store, c
 }
 
 /// Sizes of blocks and buffers change neither the verdict nor the result.
-inline void checkPatch(const Layout& layout, const ObjectStore& store, const VersionObjects& version, const VersionIndex& index,
-                       const TensorEntry& entry, const TensorInfo& target)
+inline void checkPatch(const Layout& layout, const ObjectStore& store, const VersionObjects& version,
+                       const VersionIndex& index, const TensorEntry& entry, const TensorInfo& target)
 {
     const PatchOutcome large = applyPatch(layout, store, version, index, entry, target, 1U << 20, 1U << 16);
     const PatchOutcome small = applyPatch(layout, store, version, index, entry, target, 48, 1);
     require(large.accepted == small.accepted);
     if (large.accepted)
-        require(large.state == small.state && large.counts.assigned == small.counts.assigned && large.counts.noops == small.counts.noops);
+        require(large.state == small.state && large.counts.assigned == small.counts.assigned
+                && large.counts.noops == small.counts.noops);
 }
 
 } // namespace deltascope

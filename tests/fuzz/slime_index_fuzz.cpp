@@ -1,5 +1,5 @@
-// Index and data file of a slime-v2 version. Input: u16 length of the index, the index, and the data file "d.safetensors".
-// Seeds: tests/fuzz/seeds/slime_index.
+// Index and data file of a slime-v2 version. Input: u16 length of the index, the index, and the data file
+// "d.safetensors". Seeds: tests/fuzz/seeds/slime_index.
 
 #include "format/slime_v2/slime_v2_layout.h"
 

@@ -1,5 +1,5 @@
-// Payload of one tensor of a slime-v2 delta. Input: one byte that chooses the encoding, u16 bytes of the tensor, the zstd
-// frame. Seeds: tests/fuzz/seeds/slime_patch.
+// Payload of one tensor of a slime-v2 delta. Input: one byte that chooses the encoding, u16 bytes of the tensor, the
+// zstd frame. Seeds: tests/fuzz/seeds/slime_patch.
 
 #include "format/slime_v2/slime_v2_layout.h"
 

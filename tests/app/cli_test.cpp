@@ -1,0 +1,611 @@
+#include "cli/cli.h"
+#include "cli/completion.h"
+#include "cli/exit_codes.h"
+#include "cli/terminal.h"
+
+#include "deltascope/base/code.h"
+#include "deltascope/engine/safetensors.h"
+#include "support/temp_dir.h"
+
+#include <cstdlib>
+#include <fcntl.h>
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+// The program as it is called: arguments in, exit status and two streams out.
+
+namespace deltascope::cli {
+namespace {
+
+using test::TempDir;
+
+namespace fs = std::filesystem;
+
+using Json = nlohmann::json;
+using Arguments = std::vector<std::string>;
+
+std::string golden(const std::string& path) { return std::string(DELTASCOPE_GOLDEN_DIR) + "/" + path; }
+
+/// Sends a descriptor into a file as long as it lives.
+class Redirected {
+public:
+    Redirected(int descriptor, const std::string& path)
+        : m_descriptor(descriptor)
+        , m_before(::dup(descriptor))
+    {
+        const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+        ::dup2(file, descriptor);
+        ::close(file);
+    }
+    Redirected(const Redirected&) = delete;
+    Redirected& operator=(const Redirected&) = delete;
+    ~Redirected()
+    {
+        ::dup2(m_before, m_descriptor);
+        ::close(m_before);
+    }
+
+private:
+    int m_descriptor;
+    int m_before;
+};
+
+struct Outcome {
+    int status = -1;
+    std::string out;
+    std::string err;
+
+    Json json() const { return Json::parse(out, nullptr, false); }
+};
+
+class CliTest : public testing::Test {
+protected:
+    CliTest()
+    {
+        const char* before = std::getenv("DELTASCOPE_HOME");
+        m_homeBefore = before ? std::optional<std::string>(before) : std::nullopt;
+        ::setenv("DELTASCOPE_HOME", folder.path("home").c_str(), 1);
+    }
+    ~CliTest() override
+    {
+        m_homeBefore ? ::setenv("DELTASCOPE_HOME", m_homeBefore->c_str(), 1) : ::unsetenv("DELTASCOPE_HOME");
+    }
+
+    Outcome call(const Arguments& arguments) const
+    {
+        Outcome outcome;
+        {
+            std::fflush(stdout);
+            std::fflush(stderr);
+            const Redirected out(STDOUT_FILENO, folder.path("stdout"));
+            const Redirected err(STDERR_FILENO, folder.path("stderr"));
+            outcome.status = run(arguments);
+            std::fflush(stdout);
+            std::fflush(stderr);
+        }
+        outcome.out = folder.read("stdout");
+        outcome.err = folder.read("stderr");
+        return outcome;
+    }
+    static std::string bucket(const std::string& name) { return golden(name + "/bucket"); }
+    /// Arguments for a slime bucket, which stands on a base.
+    static Arguments onBase(Arguments arguments, const std::string& name)
+    {
+        arguments.insert(arguments.end(), { "--base", golden(name + "/base") });
+        return arguments;
+    }
+
+    TempDir folder;
+
+private:
+    std::optional<std::string> m_homeBefore;
+};
+
+// --- exit statuses ---------------------------------------------------------------------------------------------------
+
+TEST_F(CliTest, ReadingASoundRunSucceeds)
+{
+    EXPECT_EQ(call({ "log", bucket("trl-v2-gap") }).status, 0);
+    EXPECT_EQ(call({ "show", bucket("trl-v2-gap") + "@12" }).status, 0);
+    EXPECT_EQ(call({ "ls", bucket("trl-v2-gap") }).status, 0);
+    EXPECT_EQ(call({ "digest", bucket("trl-v2-gap") + "@latest" }).status, 0);
+    EXPECT_EQ(call({ "verify", bucket("trl-v2-gap"), "--level", "4" }).status, 0);
+    EXPECT_EQ(call({ "doctor", bucket("trl-v2-gap") }).status, 0);
+}
+
+TEST_F(CliTest, WhatTheCommandLineGetsWrongIsTwo)
+{
+    for (const Arguments& arguments :
+         { Arguments {}, Arguments { "frobnicate" }, Arguments { "log" }, Arguments { "log", "a", "b" },
+           Arguments { "log", "--nope", "x" }, Arguments { "verify", bucket("trl-v2-gap"), "--level", "9" },
+           Arguments { "verify", bucket("trl-v2-gap"), "--level", "x" },
+           Arguments { "materialize", bucket("trl-v2-gap") + "@2" },
+           Arguments { "show", bucket("trl-v2-gap") + "@lastest" },
+           Arguments { "materialize", bucket("trl-v2-gap") + "@2", "-o", folder.path("o"), "--shard", "2/2" },
+           Arguments { "materialize", bucket("trl-v2-gap") + "@2", "-o", folder.path("o"), "--shard", "x" },
+           Arguments { "materialize", bucket("trl-v2-gap") + "@2", "-o", folder.path("o"), "--shard-size", "5XB" },
+           Arguments { "materialize", bucket("trl-v2-gap") + "@2", "-o", folder.path("o"), "--shard-size", "0" },
+           Arguments { "materialize", bucket("trl-v2-gap") + "@2", "-o", folder.path("o"), "--shard-size",
+                       "99999999999TB" },
+           Arguments { "verify", bucket("trl-v2-gap") + "@9..3" },
+           Arguments { "log", bucket("trl-v2-gap"), "--color", "pink" }, Arguments { "completion", "tcsh" } }) {
+        const Outcome outcome = call(arguments);
+        EXPECT_EQ(outcome.status, 2) << (arguments.empty() ? "" : arguments.back()) << outcome.err;
+        EXPECT_EQ(outcome.out, "");
+        EXPECT_FALSE(outcome.err.empty());
+    }
+    EXPECT_FALSE(fs::exists(folder.path("o")));
+}
+
+TEST_F(CliTest, WhatIsNotThereIsThree)
+{
+    EXPECT_EQ(call({ "log", folder.path("nothing") }).status, 3);
+    EXPECT_EQ(call({ "show", bucket("trl-v2-gap") + "@99" }).status, 3);
+    fs::create_directory(folder.path("empty"));
+    EXPECT_EQ(call({ "log", folder.path("empty") }).status, 3);
+}
+
+TEST_F(CliTest, AFailedVerificationIsSix)
+{
+    EXPECT_EQ(call({ "verify", bucket("trl-v2-truncated") }).status, 6);
+    EXPECT_EQ(call(onBase({ "verify", bucket("slime-v2-badchecksum"), "--level", "3" }, "slime-v2-badchecksum")).status,
+              6);
+    EXPECT_EQ(call(onBase({ "digest", bucket("slime-v2-badchecksum") + "@3" }, "slime-v2-badchecksum")).status, 6);
+}
+
+TEST_F(CliTest, ABrokenChainIsSeven)
+{
+    EXPECT_EQ(call(onBase({ "verify", bucket("slime-v2-gap-in-chain") }, "slime-v2-gap-in-chain")).status, 7);
+    EXPECT_EQ(call({ "digest", bucket("trl-v2-gap-in-chain") + "@8" }).status, 7);
+    EXPECT_EQ(call({ "digest", bucket("trl-v2-gap-in-chain") + "@6" }).status, 7);
+    EXPECT_EQ(call({ "digest", bucket("slime-v2-xor") + "@3" }).status, 7); // no base given
+    EXPECT_EQ(call(onBase({ "digest", bucket("slime-v2-wrongbase") + "@1" }, "slime-v2-wrongbase")).status, 7);
+}
+
+TEST_F(CliTest, ADestinationThatIsThereIsEight)
+{
+    fs::create_directory(folder.path("out"));
+    const Outcome outcome = call({ "materialize", bucket("trl-v2-raw") + "@2", "-o", folder.path("out") });
+    EXPECT_EQ(outcome.status, 8);
+    EXPECT_NE(outcome.err.find("DS-EXISTS"), std::string::npos);
+}
+
+TEST_F(CliTest, ADifferenceIsOneOnlyOnRequest)
+{
+    const Arguments diff = { "diff", bucket("trl-v2-gap") + "@11", bucket("trl-v2-gap") + "@12" };
+    EXPECT_EQ(call(diff).status, 0);
+    Arguments asked = diff;
+    asked.emplace_back("--exit-code");
+    EXPECT_EQ(call(asked).status, 1);
+    EXPECT_EQ(call({ "diff", bucket("trl-v2-gap") + "@11", bucket("trl-v2-gap") + "@11", "--exit-code" }).status, 0);
+}
+
+TEST(ExitCodes, FollowTheTable)
+{
+    const std::map<std::string, int> table = {
+        { "DS-USAGE", 2 },         { "DS-NOT-FOUND", 3 },    { "DS-LAYOUT", 3 },     { "DS-AUTH", 4 },
+        { "DS-NETWORK", 5 },       { "DS-LIST-SUSPECT", 5 }, { "DS-TRUNCATED", 6 },  { "DS-HOSTILE", 6 },
+        { "DS-DIGEST", 6 },        { "DS-REWRITTEN", 6 },    { "DS-CHAIN-GAP", 7 },  { "DS-BASE-MISSING", 7 },
+        { "DS-BASE-MISMATCH", 7 }, { "DS-UNFINISHED", 7 },   { "DS-PUBLISHING", 7 }, { "DS-EXISTS", 8 },
+        { "DS-NOSPACE", 9 },       { "DS-CANCELED", 10 },    { "DS-IO", 1 },         { "DS-INTERNAL", 1 },
+        { "DS-NO-SUCH-WORD", 1 }
+    };
+    for (const auto& [word, status] : table) {
+        EXPECT_EQ(exitFor(word), status) << word;
+        EXPECT_EQ(parseCode(word).has_value(), word != "DS-NO-SUCH-WORD") << word;
+    }
+}
+
+TEST(ExitCodes, OfVerdictsAreZeroUnlessSomethingIsWrong)
+{
+    for (const char* good : { "verified", "consistent", "first_sight", "unverified" })
+        EXPECT_EQ(exitForVerdict(good), 0) << good;
+    EXPECT_EQ(exitForVerdict("incomplete"), 7);
+    EXPECT_EQ(exitForVerdict("damaged"), 6);
+}
+
+// --- messages --------------------------------------------------------------------------------------------------------
+
+TEST_F(CliTest, ARefusalNamesWordObjectStepAndRemedy)
+{
+    const Outcome outcome = call(onBase(
+        { "materialize", bucket("slime-v2-gap-in-chain") + "@6", "-o", folder.path("out") }, "slime-v2-gap-in-chain"));
+    EXPECT_EQ(outcome.status, 7);
+    EXPECT_EQ(outcome.out, "");
+    for (const char* part : { "DS-CHAIN-GAP", "weight_v000005", "step 4", "→" })
+        EXPECT_NE(outcome.err.find(part), std::string::npos) << part << " in " << outcome.err;
+    EXPECT_FALSE(fs::exists(folder.path("out")));
+}
+
+TEST_F(CliTest, AnErrorIsOneDocumentWithJson)
+{
+    const Outcome outcome = call({ "digest", bucket("trl-v2-gap-in-chain") + "@8", "--json" });
+    EXPECT_EQ(outcome.status, 7);
+    const Json json = outcome.json();
+    ASSERT_TRUE(json.is_object()) << outcome.out;
+    EXPECT_EQ(json["error"]["code"], "DS-CHAIN-GAP");
+    EXPECT_EQ(json["error"]["step"], 7);
+    for (const char* key : { "where", "text", "remedy" })
+        EXPECT_FALSE(json["error"][key].get<std::string>().empty()) << key;
+    EXPECT_NE(outcome.err.find("DS-CHAIN-GAP"), std::string::npos);
+}
+
+TEST_F(CliTest, AUsageErrorIsOneDocumentWithJsonToo)
+{
+    const Outcome outcome = call({ "lgo", "x", "--json" });
+    EXPECT_EQ(outcome.status, 2);
+    ASSERT_TRUE(outcome.json().is_object()) << outcome.out;
+    EXPECT_EQ(outcome.json()["error"]["code"], "DS-USAGE");
+}
+
+TEST_F(CliTest, AMistypedCommandIsGuessed)
+{
+    EXPECT_NE(call({ "materialise", "x" }).err.find("did you mean materialize?"), std::string::npos);
+    EXPECT_NE(call({ "lgo", "x" }).err.find("did you mean log?"), std::string::npos);
+}
+
+TEST_F(CliTest, AMistypedOptionIsGuessed)
+{
+    EXPECT_NE(call({ "verify", "x", "--levle", "3" }).err.find("did you mean --level?"), std::string::npos);
+    EXPECT_NE(call({ "log", "x", "--header-only" }).err.find("did you mean --headers-only?"), std::string::npos);
+}
+
+TEST_F(CliTest, AWordThatIsNearNothingIsNotGuessed)
+{
+    EXPECT_EQ(call({ "xyzzyplugh", "x" }).err.find("did you mean"), std::string::npos);
+}
+
+TEST(NearestWord, TakesTheLeastDistance)
+{
+    const std::vector<std::string> words = { "log", "ls", "show", "watch" };
+    EXPECT_EQ(nearestWord("lg", words), "log");
+    EXPECT_EQ(nearestWord("wacth", words), "watch");
+    EXPECT_EQ(nearestWord("show", words), "show");
+    EXPECT_EQ(nearestWord("completely", words), std::nullopt);
+}
+
+// --- streams ---------------------------------------------------------------------------------------------------------
+
+TEST_F(CliTest, WithJsonThereIsOneDocumentAndNothingElse)
+{
+    const std::string source = bucket("trl-v2-gap");
+    for (const Arguments& arguments :
+         { Arguments { "log", source }, Arguments { "show", source + "@12" }, Arguments { "ls", source },
+           Arguments { "verify", source }, Arguments { "digest", source + "@12" },
+           Arguments { "diff", source + "@11", source + "@12" }, Arguments { "doctor" },
+           Arguments { "materialize", source + "@12", "-o", folder.path("out") } }) {
+        Arguments json = arguments;
+        json.emplace_back("--json");
+        const Outcome outcome = call(json);
+        EXPECT_EQ(outcome.status, 0) << arguments[0];
+        ASSERT_FALSE(outcome.out.empty());
+        EXPECT_EQ(outcome.out.find('\n'), outcome.out.size() - 1) << arguments[0];
+        EXPECT_TRUE(outcome.json().is_object()) << outcome.out.substr(0, 200);
+        EXPECT_EQ(outcome.err, "") << arguments[0];
+    }
+}
+
+TEST_F(CliTest, TheNextCommandIsSuggestedBesideTheData)
+{
+    const Outcome outcome = call({ "log", bucket("trl-v2-gap") });
+    EXPECT_NE(outcome.err.find("next: deltascope materialize"), std::string::npos) << outcome.err;
+    EXPECT_EQ(outcome.out.find("next:"), std::string::npos);
+    EXPECT_EQ(call({ "log", bucket("trl-v2-gap"), "-q" }).err, "");
+}
+
+TEST_F(CliTest, ASuggestedCommandCanBeRunAsItStands)
+{
+    const std::string source = folder.path("my run; rm -rf x");
+    fs::copy(bucket("trl-v2-raw"), source, fs::copy_options::recursive);
+    const Outcome outcome = call({ "log", source });
+    const std::size_t at = outcome.err.find("deltascope materialize ");
+    ASSERT_NE(at, std::string::npos);
+    const std::string command = outcome.err.substr(at, outcome.err.find('\n', at) - at);
+    // what a shell makes of it
+    const std::string script =
+        "deltascope() { printf '%s\\n' \"$@\" > '" + folder.path("arguments") + "'; }\n" + command + "\n";
+    ASSERT_EQ(std::system(("sh -c " + std::string("'") +
+                           [&] {
+                               std::string quoted;
+                               for (const char c : script)
+                                   quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+                               return quoted;
+                           }()
+                           + "'")
+                              .c_str()),
+              0);
+    EXPECT_TRUE(folder.read("arguments").starts_with("materialize\n" + source + "@")) << folder.read("arguments");
+}
+
+TEST_F(CliTest, WithoutATerminalThereAreNoColorsUnlessAskedFor)
+{
+    EXPECT_EQ(call({ "log", bucket("trl-v2-gap") }).out.find('\x1b'), std::string::npos);
+    EXPECT_NE(call({ "log", bucket("trl-v2-gap"), "--color", "always" }).out.find("\x1b["), std::string::npos);
+    EXPECT_EQ(call({ "log", bucket("trl-v2-gap"), "--color", "always", "--plain" }).out.find('\x1b'),
+              std::string::npos);
+}
+
+TEST_F(CliTest, TheLogHasALineForEveryStep)
+{
+    const Outcome outcome = call({ "log", bucket("trl-v2-empty-step") });
+    for (int step = 1; step <= 12; ++step)
+        EXPECT_NE(outcome.out.find(" " + std::to_string(step) + " "), std::string::npos) << step;
+    EXPECT_NE(outcome.out.find("gap"), std::string::npos);
+    EXPECT_NE(outcome.out.find("unproven"), std::string::npos);
+    EXPECT_NE(outcome.out.find("DS-CHAIN-GAP"), std::string::npos);
+}
+
+TEST_F(CliTest, HeadersOnlyLeaveCountsUnknown)
+{
+    const Json json = call({ "log", bucket("trl-v2-gap"), "--headers-only", "--json" }).json();
+    EXPECT_TRUE(json["epochs"][0]["steps"][1]["changed_elems"].is_null());
+}
+
+TEST_F(CliTest, ALayoutCanBeForced)
+{
+    EXPECT_EQ(call({ "log", bucket("trl-v2-gap"), "--layout", "trl-v2", "--json" }).json()["layout"], "trl-v2");
+    EXPECT_EQ(call({ "log", bucket("trl-v2-gap"), "--layout", "nonsense" }).status, 3);
+}
+
+TEST_F(CliTest, OptionsMayStandBeforeAndBehindTheCommand)
+{
+    EXPECT_TRUE(call({ "--json", "log", bucket("trl-v2-gap") }).json().is_object());
+    EXPECT_TRUE(call({ "log", "--json", bucket("trl-v2-gap") }).json().is_object());
+}
+
+// --- materialize -----------------------------------------------------------------------------------------------------
+
+TEST_F(CliTest, AStepIsMaterializedInPartsAndCommitted)
+{
+    const std::string version = bucket("trl-v2-gap") + "@12";
+    const std::string out = folder.path("out");
+    for (const char* part : { "0/2", "1/2" }) {
+        EXPECT_EQ(call({ "materialize", version, "-o", out, "--shard-size", "30KB", "--shard", part }).status, 0);
+        EXPECT_FALSE(fs::exists(out));
+    }
+    const Outcome outcome = call({ "materialize", version, "-o", out, "--shard-size", "30KB", "--commit", "--json" });
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_EQ(call({ "digest", out, "--json" }).json()["root"], outcome.json()["root"]);
+    EXPECT_EQ(call({ "diff", version, out, "--exit-code" }).status, 0);
+}
+
+TEST_F(CliTest, TheSuggestionOfAPartCommitsTheSameRebuild)
+{
+    const Outcome outcome = call({ "materialize", bucket("trl-v2-gap") + "@12", "-o", folder.path("out"),
+                                   "--shard-size", "30KB", "--shard", "0/2" });
+    EXPECT_NE(outcome.err.find("--commit"), std::string::npos);
+    EXPECT_NE(outcome.err.find("--shard-size 30KB"), std::string::npos)
+        << "without it --commit finds no part: " << outcome.err;
+}
+
+TEST_F(CliTest, ADiskReadBackIsAccepted)
+{
+    EXPECT_EQ(
+        call({ "materialize", bucket("trl-v2-raw") + "@3", "-o", folder.path("out"), "--read-back", "disk" }).status,
+        0);
+}
+
+// --- help ------------------------------------------------------------------------------------------------------------
+
+TEST_F(CliTest, HelpAndVersionGoToStdout)
+{
+    const Outcome help = call({ "--help" });
+    EXPECT_EQ(help.status, 0);
+    for (const char* command :
+         { "log", "show", "ls", "verify", "materialize", "diff", "digest", "watch", "doctor", "completion" })
+        EXPECT_NE(help.out.find(command), std::string::npos) << command;
+    const Outcome ofCommand = call({ "verify", "--help" });
+    EXPECT_EQ(ofCommand.status, 0);
+    EXPECT_NE(ofCommand.out.find("--level"), std::string::npos);
+    EXPECT_TRUE(call({ "--version" }).out.starts_with("deltascope "));
+}
+
+TEST_F(CliTest, CompletionsKnowEveryCommandAndOption)
+{
+    for (const char* shell : { "bash", "zsh", "fish" }) {
+        const Outcome outcome = call({ "completion", shell });
+        EXPECT_EQ(outcome.status, 0);
+        EXPECT_NE(outcome.out.find("materialize"), std::string::npos) << shell;
+        EXPECT_NE(outcome.out.find("shard-size"), std::string::npos) << shell;
+    }
+}
+
+TEST_F(CliTest, TheBashCompletionIsValidBash)
+{
+    folder.write("completion.bash", call({ "completion", "bash" }).out);
+    EXPECT_EQ(std::system(("bash -n " + folder.path("completion.bash")).c_str()), 0);
+}
+
+TEST_F(CliTest, QuotesInDescriptionsDoNotBreakTheFishCompletion)
+{
+    const std::string script = call({ "completion", "fish" }).out;
+    std::istringstream lines(script);
+    for (std::string line; std::getline(lines, line);)
+        EXPECT_EQ(std::count(line.begin(), line.end(), '\'') % 2, 0) << line;
+}
+
+// --- names from strangers --------------------------------------------------------------------------------------------
+
+/// Nothing that a terminal obeys: no control characters but line breaks, no direction changes.
+void expectHarmless(const std::string& text, const std::string& what)
+{
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const auto byte = static_cast<unsigned char>(text[i]);
+        EXPECT_TRUE(byte >= 0x20 || byte == '\n')
+            << what << ": control " << int(byte) << " in " << text.substr(i > 20 ? i - 20 : 0, 40);
+        EXPECT_NE(byte, 0x7f) << what;
+        const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : '\xff');
+        EXPECT_FALSE(byte == 0xc2 && next < 0xa0) << what << ": C1 control";
+    }
+    for (const char* bidi : { "\u202a", "\u202b", "\u202c", "\u202d", "\u202e", "\u2066", "\u2067", "\u2068", "\u2069",
+                              "\u200e", "\u200f" })
+        EXPECT_EQ(text.find(bidi), std::string::npos) << what;
+}
+
+class CliStrangers : public CliTest {
+protected:
+    CliStrangers()
+    {
+        const std::string names[] = { "red\x1b[31mname", "title\x1b]0;gotcha\x07",
+                                      "line\nbreak\r",   "back\u202ewards",
+                                      "c1\u009b31m",     "del\x7f",
+                                      "tab\there",       "broken\xff\xfe" };
+        std::vector<TensorInfo> full;
+        std::string data;
+        for (const std::string& name : names) {
+            if (name.starts_with("broken"))
+                continue; // no valid JSON can hold it
+            full.push_back({ name, Dtype::BF16, { 4 } });
+            data += "12345678";
+        }
+        const std::map<std::string, std::string, std::less<>> anchor = { { "format", "sparse_weight_patch" },
+                                                                         { "sparse", "False" },
+                                                                         { "encoding", "raw" },
+                                                                         { "model_version", "\x1b[2J" } };
+        source = "evil\x1b[31m\u202erun";
+        folder.write(source + "/anchors/step_000001.safetensors", writeSafetensorsHeader(full, anchor) + data);
+        std::vector<TensorInfo> sparse;
+        std::string payload;
+        for (const TensorInfo& tensor : full)
+            sparse.push_back({ tensor.name + ".idx", Dtype::I32, { 1 } });
+        for (const TensorInfo& tensor : full)
+            sparse.push_back({ tensor.name + ".val", Dtype::BF16, { 1 } });
+        for (std::size_t i = 0; i < full.size(); ++i)
+            payload += std::string("\x02\0\0\0", 4);
+        for (std::size_t i = 0; i < full.size(); ++i)
+            payload += "xy";
+        auto delta = anchor;
+        delta["sparse"] = "True";
+        folder.write(source + "/deltas/step_000002.safetensors", writeSafetensorsHeader(sparse, delta) + payload);
+        // a position that is out of range, so that a tensor's name stands in an error
+        sparse.resize(1);
+        sparse.push_back({ full[0].name + ".val", Dtype::BF16, { 1 } });
+        folder.write(source + "/deltas/step_000003.safetensors",
+                     writeSafetensorsHeader(sparse, delta) + std::string("\x63\0\0\0", 4) + "xy");
+        for (const std::string& name : names) {
+            std::string file = name;
+            std::replace(file.begin(), file.end(), '/', '_');
+            folder.write(source + "/notes " + file, "x");
+        }
+        source = folder.path(source);
+    }
+
+    std::string source;
+};
+
+TEST_F(CliStrangers, NeverReachTheTerminal)
+{
+    const std::string out = folder.path("out\x1b[31m");
+    for (const Arguments& arguments :
+         { Arguments { "log", source }, Arguments { "show", source + "@2" }, Arguments { "show", source + "@3" },
+           Arguments { "ls", source }, Arguments { "verify", source, "--level", "4" },
+           Arguments { "digest", source + "@2" }, Arguments { "digest", source + "@3" },
+           Arguments { "diff", source + "@1", source + "@2" }, Arguments { "materialize", source + "@2", "-o", out },
+           Arguments { "materialize", source + "@2", "-o", out },
+           Arguments { "materialize", source + "@3", "-o", out + "2" },
+           Arguments { "diff", source + "@2", golden("hf-single/bucket") }, Arguments { "doctor", source },
+           Arguments { "log", folder.path("no\x1b[31msuch") }, Arguments { "show", source + "@\x1b[31m" },
+           Arguments { "lo\x1b[31mg" }, Arguments { "log", source, "--layout", "\x1b[31m" },
+           Arguments { "log", source, "--\x1b[31m" },
+           Arguments { "materialize", source + "@2", "-o", folder.path("parts\x1b[31m"), "--shard", "0/2" } }) {
+        const Outcome outcome = call(arguments);
+        const std::string what = arguments[0] + " " + std::to_string(outcome.status);
+        expectHarmless(outcome.out, what + " stdout");
+        expectHarmless(outcome.err, what + " stderr");
+        EXPECT_FALSE(outcome.out.empty() && outcome.err.empty()) << what;
+    }
+}
+
+TEST_F(CliStrangers, AreShownSoThatTheyCanBeToldApart)
+{
+    const Outcome outcome = call({ "show", source + "@2" });
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_NE(outcome.out.find("red\\u{1b}[31mname"), std::string::npos) << outcome.out;
+    EXPECT_NE(outcome.out.find("line\\u{a}break"), std::string::npos);
+}
+
+TEST_F(CliStrangers, AreWholeInJson)
+{
+    const Json json = call({ "show", source + "@2", "--json" }).json();
+    ASSERT_TRUE(json.is_object());
+    const auto& tensors = json["tensors"];
+    EXPECT_TRUE(std::any_of(tensors.begin(), tensors.end(),
+                            [](const Json& tensor) { return tensor["name"] == "red\x1b[31mname"; }));
+}
+
+// --- text ------------------------------------------------------------------------------------------------------------
+
+TEST(SafeText, LeavesPrintableTextAlone)
+{
+    for (const char* text : { "", "model.layers.0.weight", "größe", "模型", "😀", "a b" })
+        EXPECT_EQ(safe(text), text);
+}
+
+TEST(SafeText, EscapesWhatATerminalObeys)
+{
+    EXPECT_EQ(safe("\x1b[31m"), "\\u{1b}[31m");
+    EXPECT_EQ(safe("\u202e"), "\\u{202e}");
+    EXPECT_EQ(safe("\u009b"), "\\u{9b}");
+    EXPECT_EQ(safe(std::string_view("\0", 1)), "\\u{0}");
+    EXPECT_EQ(safe("\x7f\n\t"), "\\u{7f}\\u{a}\\u{9}");
+}
+
+TEST(SafeText, EscapesBrokenUtf8)
+{
+    EXPECT_EQ(safe("\xff"), "\\xff");
+    EXPECT_EQ(safe("a\xc3"), "a\\xc3");
+    EXPECT_EQ(safe("\x9b"), "\\x9b"); // C1 in Latin-1
+}
+
+TEST(SafeText, OverlongFormsHideNoControl)
+{
+    for (const char* overlong : { "\xc0\x9b", "\xe0\x80\x9b", "\xf0\x80\x80\x9b", "\xc1\x9b", "\xe0\x82\x9b" })
+        expectHarmless(safe(overlong), overlong);
+}
+
+TEST(NumberText, HasThreeDigitGroupsAndUnits)
+{
+    EXPECT_EQ(countText(0), "0");
+    EXPECT_EQ(countText(999), "999");
+    EXPECT_EQ(countText(92'352), "92,352");
+    EXPECT_EQ(countText(1'000'000), "1,000,000");
+    EXPECT_EQ(bytesText(0), "0 B");
+    EXPECT_EQ(bytesText(999), "999 B");
+    EXPECT_EQ(bytesText(187'384), "187.4 kB");
+    EXPECT_EQ(bytesText(999'999), "1.0 MB");
+    EXPECT_EQ(bytesText(~0ULL), "18.4 EB");
+}
+
+TEST(NumberText, SmallSharesAreNotZero)
+{
+    EXPECT_EQ(percentText(0), "0 %");
+    EXPECT_EQ(percentText(0.00001), "<0.01 %");
+    EXPECT_EQ(percentText(0.0083), "0.83 %");
+    EXPECT_EQ(percentText(0.5), "50.0 %");
+    EXPECT_EQ(percentText(1), "100.0 %");
+}
+
+TEST(NumberText, AgesAreWholeUnitsAndNeverNegative)
+{
+    EXPECT_EQ(ageText(10'000'000, 17'000'000), "7 s");
+    EXPECT_EQ(ageText(17'000'000, 10'000'000), "0 s");
+    EXPECT_EQ(ageText(0, 172'800'000'000), "2 d");
+}
+
+TEST(NumberText, BarsHaveTheirWidth)
+{
+    const auto cells = [](const std::string& bar) {
+        return std::count_if(bar.begin(), bar.end(),
+                             [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; });
+    };
+    for (const double fraction : { 0.0, 0.0001, 0.1, 0.49, 0.5, 0.999, 1.0, 2.0 })
+        EXPECT_EQ(cells(barText(fraction, 8)), 8) << fraction;
+    EXPECT_EQ(barText(0, 4), "    ");
+    EXPECT_NE(barText(0.0001, 4), "    ");
+}
+
+} // namespace
+} // namespace deltascope::cli

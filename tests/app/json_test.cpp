@@ -1,0 +1,334 @@
+#include "deltascope/app/view/json.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <regex>
+
+// The keys and values of every document; they are a contract (architecture 8).
+
+namespace deltascope::app {
+namespace {
+
+using Json = nlohmann::json;
+
+ProblemView problem()
+{
+    return { "DS-CHAIN-GAP", 5, "deltas/step_000005.safetensors", "step 5 has no object", "publish an anchor" };
+}
+
+StepView delta()
+{
+    StepView step;
+    step.epoch = 1;
+    step.step = 12;
+    step.name = "deltas/step_000012.safetensors";
+    step.kind = "delta";
+    step.state = "complete";
+    step.baseStep = 11;
+    step.changedElements = 724;
+    step.changedVsPrevious = 724;
+    step.totalElements = 92'352;
+    step.changedFraction = 0.25;
+    step.claimedElements = 725;
+    step.wireBytes = (1ULL << 53) + 1;
+    step.publishedUs = 1'770'000'000'000'001;
+    step.restorable = true;
+    step.restore = { 2, 199'508, "", {} };
+    step.objects = { { "deltas/step_000012.safetensors", 6104, 1'770'000'000'000'001 } };
+    step.problems = { problem() };
+    return step;
+}
+
+StepView gap()
+{
+    StepView step;
+    step.epoch = 1;
+    step.step = 13;
+    step.lastMissing = 15;
+    step.kind = step.state = "gap";
+    return step;
+}
+
+RunView run()
+{
+    RunView view;
+    view.revision = 7;
+    view.source = "file:///runs/one";
+    view.layout = "trl-v2";
+    view.run = "one";
+    view.latest = 12;
+    view.epochs = { { 0, {} }, { 1, { delta(), gap() } } };
+    view.problems = { problem() };
+    view.ignoredObjects = 3;
+    view.wireBytes = 6104;
+    return view;
+}
+
+/// Every key of every object in a document.
+void collectKeys(const Json& json, std::vector<std::string>& keys)
+{
+    for (const auto& [key, value] : json.items()) {
+        if (json.is_object())
+            keys.push_back(key);
+        if (value.is_structured())
+            collectKeys(value, keys);
+    }
+}
+
+void expectKeys(const Json& json, std::initializer_list<const char*> keys)
+{
+    for (const char* key : keys)
+        EXPECT_TRUE(json.contains(key)) << key;
+}
+
+void expectDocument(const std::string& text)
+{
+    EXPECT_EQ(text.find('\n'), std::string::npos) << text;
+    const Json json = Json::parse(text, nullptr, false);
+    ASSERT_TRUE(json.is_object()) << text;
+    std::vector<std::string> keys;
+    collectKeys(json, keys);
+    EXPECT_FALSE(keys.empty());
+    static const std::regex SnakeCase("[a-z][a-z0-9_]*");
+    for (const std::string& key : keys)
+        EXPECT_TRUE(std::regex_match(key, SnakeCase)) << key;
+}
+
+TEST(RunJson, HasTheKeysOfTheContract)
+{
+    const std::string text = toJson(run());
+    expectDocument(text);
+    const Json json = Json::parse(text);
+    expectKeys(json, { "source", "layout", "run", "latest", "epochs", "problems" });
+    expectKeys(json["epochs"][1], { "epoch", "steps" });
+    expectKeys(json["epochs"][1]["steps"][0],
+               { "step", "kind", "state", "base_step", "changed_elems", "changed_vs_prev_elems", "total_elems",
+                 "changed_frac", "wire_bytes", "published_at", "restorable", "restore", "objects" });
+    expectKeys(json["epochs"][1]["steps"][0]["restore"], { "deltas", "bytes", "reason" });
+    expectKeys(json["problems"][0], { "code", "step", "where", "text" });
+}
+
+TEST(RunJson, HasTheValuesOfTheView)
+{
+    const Json json = Json::parse(toJson(run()));
+    EXPECT_EQ(json["source"], "file:///runs/one");
+    EXPECT_EQ(json["latest"], 12);
+    const Json& step = json["epochs"][1]["steps"][0];
+    EXPECT_EQ(step["step"], 12);
+    EXPECT_EQ(step["base_step"], 11);
+    EXPECT_EQ(step["changed_elems"], 724);
+    EXPECT_EQ(step["changed_frac"], 0.25);
+    EXPECT_EQ(step["restore"]["deltas"], 2);
+    EXPECT_EQ(step["restore"]["bytes"], 199'508);
+    EXPECT_TRUE(step["restore"]["reason"].is_null());
+    EXPECT_EQ(step["objects"][0]["key"], "deltas/step_000012.safetensors");
+    EXPECT_EQ(step["objects"][0]["size"], 6104);
+    EXPECT_EQ(step["problems"][0]["code"], "DS-CHAIN-GAP");
+}
+
+TEST(RunJson, LargeNumbersStayExact)
+{
+    const Json step = Json::parse(toJson(run()))["epochs"][1]["steps"][0];
+    EXPECT_EQ(step["wire_bytes"].get<std::uint64_t>(), (1ULL << 53) + 1);
+    EXPECT_EQ(step["published_at"].get<std::int64_t>(), 1'770'000'000'000'001);
+}
+
+TEST(RunJson, UnknownNumbersAreNull)
+{
+    RunView view = run();
+    view.latest.reset();
+    StepView step = delta();
+    step.baseStep.reset();
+    step.changedElements.reset();
+    step.changedVsPrevious.reset();
+    step.totalElements.reset();
+    step.changedFraction.reset();
+    step.claimedElements.reset();
+    view.epochs = { { 0, { step } } };
+    const Json json = Json::parse(toJson(view));
+    EXPECT_TRUE(json["latest"].is_null());
+    EXPECT_TRUE(json["base"].is_null());
+    for (const char* key :
+         { "base_step", "changed_elems", "changed_vs_prev_elems", "total_elems", "changed_frac", "claimed_elems" })
+        EXPECT_TRUE(json["epochs"][0]["steps"][0].at(key).is_null()) << key;
+}
+
+TEST(RunJson, AGapHasItsStateAndItsEnds)
+{
+    const Json entry = Json::parse(toJson(run()))["epochs"][1]["steps"][1];
+    EXPECT_EQ(entry["state"], "gap");
+    EXPECT_EQ(entry["step"], 13);
+    EXPECT_EQ(entry["last_step"], 15);
+}
+
+TEST(RunJson, WhatCannotBeRebuiltSaysWhyAndWhoseFaultItIs)
+{
+    StepView step = delta();
+    step.restorable = false;
+    step.restore = { 0, 0, "step 12 builds on step 9", 9 };
+    const Json json = Json::parse(stepToJson(step));
+    EXPECT_EQ(json["restorable"], false);
+    EXPECT_EQ(json["restore"]["reason"], "step 12 builds on step 9");
+    EXPECT_EQ(json["restore"]["blocked_by"], 9);
+}
+
+TEST(RunJson, AnEmptyRunHasEmptyLists)
+{
+    const Json json = Json::parse(toJson(RunView()));
+    EXPECT_TRUE(json["epochs"].is_array());
+    EXPECT_TRUE(json["problems"].is_array());
+    EXPECT_TRUE(json["problems"].empty());
+}
+
+TEST(StepJson, HasTheStepAndItsTensors)
+{
+    StepDetailView view;
+    view.step = delta();
+    view.tensors = { { "model.w", "BF16", { 3, 4 }, 5, 5, 12 }, { "scalar", "F32", {}, {}, {}, 1 } };
+    const std::string text = toJson(view);
+    expectDocument(text);
+    const Json json = Json::parse(text);
+    EXPECT_EQ(json["step"], 12);
+    expectKeys(json["tensors"][0], { "name", "dtype", "shape", "changed_elems", "total_elems" });
+    EXPECT_EQ(json["tensors"][0]["shape"], Json::array({ 3, 4 }));
+    EXPECT_EQ(json["tensors"][1]["shape"], Json::array());
+    EXPECT_TRUE(json["tensors"][1]["changed_elems"].is_null());
+}
+
+TEST(ListingJson, ObjectsOfNoVersionHaveNoStep)
+{
+    ListingView view;
+    view.source = "file:///x";
+    view.objects = { { { "a", 1, 2 }, 3, "delta" }, { { "notes", 4, 5 }, {}, "" } };
+    const std::string text = toJson(view);
+    expectDocument(text);
+    const Json json = Json::parse(text);
+    EXPECT_TRUE(json["layout"].is_null());
+    EXPECT_EQ(json["objects"][0]["step"], 3);
+    EXPECT_TRUE(json["objects"][1]["step"].is_null());
+    EXPECT_TRUE(json["objects"][1]["kind"].is_null());
+}
+
+TEST(VerifyJson, HasTheKeysOfTheContract)
+{
+    VerifyView view;
+    view.level = 3;
+    view.result = "damaged";
+    StepVerdictView step;
+    step.epoch = 0;
+    step.step = 3;
+    step.result = "damaged";
+    step.problems = { problem() };
+    view.steps = { step };
+    const std::string text = toJson(view);
+    expectDocument(text);
+    const Json json = Json::parse(text);
+    expectKeys(json, { "level", "steps", "result" });
+    expectKeys(json["steps"][0], { "epoch", "step", "result", "problems" });
+    EXPECT_EQ(json["result"], "damaged");
+    EXPECT_EQ(json["steps"][0]["result"], "damaged");
+    EXPECT_TRUE(json["steps"][0]["root"].is_null());
+}
+
+TEST(DigestJson, HasTheKeysOfTheContract)
+{
+    DigestView view { "r", "s", { { "model.w", "BF16", { 2 }, "aa", "bb" } } };
+    const std::string text = toJson(view);
+    expectDocument(text);
+    const Json json = Json::parse(text);
+    EXPECT_EQ(json["root"], "r");
+    expectKeys(json["tensors"][0], { "name", "dtype", "shape", "xxh3_128", "sha256" });
+    EXPECT_EQ(json["tensors"][0]["xxh3_128"], "aa");
+}
+
+TEST(DiffJson, HasTheKeysOfTheContract)
+{
+    DiffView view;
+    view.onlyInA = { "x" };
+    TensorDiffView tensor;
+    tensor.name = "w";
+    tensor.different = 3;
+    tensor.maxAbs = 0.5;
+    tensor.maxUlp = 9;
+    view.tensors = { tensor };
+    view.reshaped = { tensor };
+    const std::string text = toJson(view);
+    expectDocument(text);
+    const Json json = Json::parse(text);
+    expectKeys(json,
+               { "equal", "tensors_total", "tensors_different", "elements_total", "elements_different", "only_in_a",
+                 "only_in_b", "tensors" });
+    expectKeys(json["tensors"][0], { "name", "elements_different", "max_abs", "max_ulp" });
+    EXPECT_EQ(json["only_in_a"], Json::array({ "x" }));
+    EXPECT_EQ(json["only_in_b"], Json::array());
+    EXPECT_EQ(json["tensors"][0]["max_ulp"], 9);
+    EXPECT_TRUE(json["elements_touched"].is_null());
+}
+
+TEST(MaterializeJson, HasTheKeysOfTheContract)
+{
+    MaterializeView view;
+    view.step = 9;
+    view.path = "/out";
+    view.sidecars = { "config.json", "tokenizer.json" };
+    const std::string text = toJson(view);
+    expectDocument(text);
+    const Json json = Json::parse(text);
+    expectKeys(json, { "step", "path", "bytes", "root", "tensors", "seconds" });
+    EXPECT_TRUE(json["root"].is_null());
+    EXPECT_EQ(json["sidecars"], Json::array({ "config.json", "tokenizer.json" }));
+}
+
+TEST(DoctorJson, ListsEveryCheck)
+{
+    DoctorView view;
+    view.ok = false;
+    view.checks = { { "catalog", false, false, "locked" } };
+    const std::string text = toJson(view);
+    expectDocument(text);
+    EXPECT_EQ(Json::parse(text)["checks"][0]["detail"], "locked");
+}
+
+TEST(ErrorJson, HasTheKeysOfTheContract)
+{
+    const std::string text = errorToJson(problem());
+    expectDocument(text);
+    const Json json = Json::parse(text);
+    ASSERT_TRUE(json["error"].is_object());
+    expectKeys(json["error"], { "code", "where", "step", "text", "remedy" });
+    EXPECT_EQ(json["error"]["code"], "DS-CHAIN-GAP");
+    EXPECT_EQ(json["error"]["step"], 5);
+}
+
+TEST(ErrorJson, AnErrorOfNoStepHasNone)
+{
+    ProblemView view = problem();
+    view.step.reset();
+    EXPECT_TRUE(Json::parse(errorToJson(view))["error"]["step"].is_null());
+}
+
+TEST(Json, NamesThatAreNoUtf8AreReplacedAndStillOneDocument)
+{
+    StepDetailView detail;
+    detail.step = delta();
+    detail.step.name = "\xff\xfe";
+    detail.step.objects[0].key = "a\xc3";
+    detail.tensors = { { "w\xff\x1b[31m\n\"", "BF16", {}, 1, 1, 1 } };
+    expectDocument(toJson(detail));
+    ProblemView broken = problem();
+    broken.text = "tensor \xed\xa0\x80";
+    expectDocument(errorToJson(broken));
+}
+
+TEST(Json, ControlCharactersAreEscaped)
+{
+    ProblemView view = problem();
+    view.where = "a\x1b]0;title\x07\n";
+    const std::string text = errorToJson(view);
+    for (const char c : text)
+        EXPECT_GE(static_cast<unsigned char>(c), 0x20);
+    EXPECT_EQ(Json::parse(text)["error"]["where"], view.where);
+}
+
+} // namespace
+} // namespace deltascope::app

@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""What is published reads back as the same bits: golden states, both layouts, every encoding, new runs and runs that go on."""
+
+import json
+import os
+import shutil
+
+from support import GAP, GOLDEN, OK, USAGE, E2ETest, main, tree_state
+
+FORMS = [
+    ("trl-v2", "gap_delta", None),
+    ("trl-v2", "raw", None),
+    ("slime-v2", "xor", "xxh3-128"),
+    ("slime-v2", "xor", "blake3"),
+    ("slime-v2", "overwrite", "adler32"),
+]
+
+
+def golden(name):
+    with open(os.path.join(GOLDEN, name, "expected.json"), encoding="utf-8") as f:
+        expected = json.load(f)
+    base = ["--base", os.path.join(GOLDEN, name, expected["base"])] if expected.get("base") else []
+    return os.path.join(GOLDEN, name, expected["source"]), base, expected
+
+
+class Publish(E2ETest):
+    def state(self, source, base, step):
+        """The checkpoint of a step, written once."""
+        folder = self.path(f"state-{os.path.basename(os.path.dirname(source))}-{step}")
+        if not os.path.exists(folder):
+            self.ok("materialize", f"{source}@{step}", "-o", folder, *base)
+        return folder
+
+    def roots(self, address, *options):
+        document = self.ok_json("digest", address, *options)
+        return document["root"], document["strong_root"]
+
+    def publish(self, into, form, a, b, *more):
+        layout, encoding, checksum = form
+        options = ["--encoding", encoding] + (["--checksum", checksum] if checksum else [])
+        return self.run_ds("publish", "--into", into, "--layout", layout, *options, "--from", a, "--to", b, "--json", *more)
+
+    def test_golden_states_read_back(self):
+        for name in ("trl-v2-gap", "trl-v2-raw", "slime-v2-xor", "slime-v2-overwrite"):
+            source, base, expected = golden(name)
+            steps = [s["step"] for s in expected["steps"]][:5]
+            for form in FORMS:
+                with self.subTest(name=name, form=form):
+                    into = self.path(f"run-{name}-{'-'.join(filter(None, form))}")
+                    states = [self.state(source, base, step) for step in steps]
+                    external = ["--base", states[0]] if form[0] == "slime-v2" else []
+                    first = 1 if form[0] == "trl-v2" else 0
+                    number = first
+                    for a, b in zip(states, states[1:]):
+                        outcome = self.publish(into, form, a, b, *external)
+                        self.assertEqual(outcome.code, OK, str(outcome))
+                        if not outcome.json()["nothing_changed"]:
+                            number += 1
+                        self.assertEqual(self.roots(f"{into}@{max(number, 1)}", *external), self.roots(b))
+                    log = self.ok_json("log", into, *external)
+                    self.assertEqual(log["layout"], form[0])
+                    self.assertEqual(log["problems"], [])
+                    verify = self.run_ds("verify", into, "--level", "4", *external, "--json")
+                    self.assertEqual(verify.code, OK, str(verify))
+
+    def test_from_must_be_the_newest_state(self):
+        source, base, _ = golden("trl-v2-gap")
+        one, two, three = (self.state(source, base, step) for step in (1, 2, 3))
+        into = self.path("run")
+        form = FORMS[0]
+        self.assertEqual(self.publish(into, form, one, two).code, OK)
+        before = tree_state(into)
+        outcome = self.publish(into, form, one, three)
+        self.refused(outcome, GAP, "DS-BASE-MISMATCH")
+        self.assertEqual(tree_state(into), before)
+        self.assertEqual(self.publish(into, form, two, three).code, OK)
+
+    def test_nothing_changed(self):
+        source, base, _ = golden("trl-v2-gap")
+        one = self.state(source, base, 1)
+        outcome = self.publish(self.path("trl"), FORMS[0], one, one)
+        self.assertEqual(outcome.code, OK, str(outcome))
+        self.assertTrue(outcome.json()["nothing_changed"])
+        slime = self.publish(self.path("slime"), FORMS[2], one, one)
+        self.assertEqual(slime.code, OK, str(slime))
+        self.assertEqual(slime.json()["steps"][0]["state"], "noop")
+
+    def test_other_tensors_are_refused(self):
+        a, _, _ = golden("trl-v2-gap")
+        b, _, _ = golden("trl-v2-raw")
+        into = self.path("run")
+        outcome = self.publish(into, FORMS[0], f"{a}@1", f"{b}@1")
+        self.refused(outcome, GAP, "DS-BASE-MISMATCH")
+        self.assertEqual(os.listdir(into), [])
+
+    def test_wrong_words_are_usage(self):
+        source, _, _ = golden("trl-v2-gap")
+        for form in (("trl-v2", "xor", None), ("slime-v2", "raw", "blake3"), ("hf", "xor", None)):
+            with self.subTest(form=form):
+                self.refused(self.publish(self.path("run"), form, f"{source}@1", f"{source}@2"), USAGE, "DS-USAGE")
+
+    def test_an_occupied_step_is_never_overwritten(self):
+        source, base, _ = golden("trl-v2-gap")
+        into = self.path("run")
+        self.assertEqual(self.publish(into, FORMS[0], f"{source}@1", f"{source}@2").code, OK)
+        shutil.copy(os.path.join(into, "deltas", "step_000002.safetensors"), self.path("kept"))
+        outcome = self.publish(into, FORMS[0], f"{source}@1", f"{source}@2")
+        self.refused(outcome, GAP, "DS-BASE-MISMATCH")
+        with open(self.path("kept"), "rb") as kept, open(os.path.join(into, "deltas", "step_000002.safetensors"), "rb") as now:
+            self.assertEqual(kept.read(), now.read())
+
+
+if __name__ == "__main__":
+    main()

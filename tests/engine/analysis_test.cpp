@@ -1,0 +1,764 @@
+#include "deltascope/engine/operations.h"
+
+#include "layout_fixture.h"
+#include "support/faulty_store.h"
+#include "support/temp_dir.h"
+
+#include <atomic>
+#include <fcntl.h>
+#include <filesystem>
+#include <numeric>
+#include <sys/stat.h>
+
+// openRun, analyzeRun and judgeChain: what they find, what they remember, and what they do not read again.
+
+namespace deltascope {
+namespace {
+
+using namespace layout_test;
+using test::FaultyStore;
+using test::StoreOperation;
+using test::TempDir;
+
+using EngineRun = deltascope::Run;
+
+constexpr std::int64_t LongAfter = 4'000'000'000'000'000;
+
+/// Passes everything on and counts what is read.
+class CountingStore final : public ObjectStore {
+public:
+    explicit CountingStore(std::shared_ptr<ObjectStore> inner)
+        : m_inner(std::move(inner))
+    {
+    }
+    std::uint64_t reads() const { return m_reads; }
+    std::uint64_t bytes() const { return m_bytes; }
+
+    std::string uri() const override { return m_inner->uri(); }
+    StoreTraits traits() const noexcept override { return m_inner->traits(); }
+    Result<ListPage> list(const ListRequest& request, TaskContext& task) const override
+    {
+        return m_inner->list(request, task);
+    }
+    Result<ObjectInfo> stat(std::string_view key) const override { return m_inner->stat(key); }
+    Result<void> read(std::string_view key, std::uint64_t offset, MutableByteSpan out) const override
+    {
+        ++m_reads;
+        m_bytes += out.size();
+        return m_inner->read(key, offset, out);
+    }
+    Result<ObjectInfo> put(std::string_view key, ByteSource& source, PutMode mode, TaskContext& task) override
+    {
+        return m_inner->put(key, source, mode, task);
+    }
+    Result<std::unique_ptr<StoreWatch>> watch() const override { return m_inner->watch(); }
+
+private:
+    std::shared_ptr<ObjectStore> m_inner;
+    mutable std::atomic<std::uint64_t> m_reads = 0;
+    mutable std::atomic<std::uint64_t> m_bytes = 0;
+};
+
+/// A catalog of which nothing can be had at the moment.
+class UnavailableCatalog final : public Catalog {
+public:
+    Result<std::map<std::string, KnownVersion>> summaries(const std::string&) override { return busy(); }
+    Result<void> putSummaries(const std::string&, const std::vector<std::pair<std::string, KnownVersion>>&) override
+    {
+        return busy();
+    }
+    Result<std::map<std::string, KnownFacts>> facts(const std::string&) override { return busy(); }
+    Result<void> putFacts(const std::string&, const std::string&, const KnownFacts&,
+                          const std::vector<TensorCount>&) override
+    {
+        return busy();
+    }
+    Result<std::vector<TensorCount>> counts(const std::string&, const std::string&, const std::string&) override
+    {
+        return busy();
+    }
+    Result<std::optional<std::string>> layoutOf(const std::string&, const std::string&) override { return busy(); }
+    Result<void> putLayout(const std::string&, const std::string&, const std::string&) override { return busy(); }
+    Result<void> check() override { return busy(); }
+
+private:
+    static tl::unexpected<Error> busy() { return fail(Code::Transient, "the database is locked"); }
+};
+
+/// A workbench with a catalog of its own.
+struct Session {
+    Session()
+    {
+        auto opened = Catalog::open(folder.path("catalog.sqlite"));
+        EXPECT_TRUE(opened);
+        catalog = std::move(*opened);
+        bench.layouts = builtinLayouts();
+        bench.catalog = catalog.get();
+        bench.threads = 2;
+        bench.nowUs = [] { return LongAfter; };
+    }
+
+    Result<EngineRun> open(std::shared_ptr<ObjectStore> store, std::shared_ptr<ObjectStore> base = {})
+    {
+        OpenOptions options;
+        options.base = std::move(base);
+        return openRun(bench, std::move(store), options, task);
+    }
+    EngineRun analyzed(std::shared_ptr<ObjectStore> store, std::shared_ptr<ObjectStore> base = {})
+    {
+        auto run = open(std::move(store), std::move(base));
+        EXPECT_TRUE(run) << run.error().text;
+        const auto outcome = analyzeRun(bench, *run, {}, task);
+        EXPECT_TRUE(outcome) << outcome.error().text;
+        return std::move(*run);
+    }
+
+    TempDir folder;
+    std::unique_ptr<Catalog> catalog;
+    Workbench bench;
+    TaskContext task;
+};
+
+std::shared_ptr<ObjectStore> localStore(const std::string& folder)
+{
+    auto store = openLocalStore(folder);
+    EXPECT_TRUE(store) << folder;
+    return std::move(*store);
+}
+
+/// A copy of a golden bucket, with its times where they matter.
+class GoldenCopy {
+public:
+    explicit GoldenCopy(const std::string& name)
+    {
+        const std::string folder = goldenPath(name);
+        std::filesystem::copy(folder + "/bucket", m_folder.path("bucket"), std::filesystem::copy_options::recursive);
+        if (std::filesystem::exists(folder + "/base"))
+            base = localStore(folder + "/base");
+        std::ifstream file(folder + "/expected.json");
+        expected = Json::parse(file);
+        if (std::ifstream times(folder + "/mtimes.json"); times) {
+            const Json list = Json::parse(times);
+            for (const auto& [key, seconds] : list.items()) {
+                const timespec at[2] = { { seconds.get<time_t>(), 0 }, { seconds.get<time_t>(), 0 } };
+                EXPECT_EQ(::utimensat(AT_FDCWD, path(key).c_str(), at, 0), 0);
+            }
+        }
+        store = localStore(m_folder.path("bucket"));
+    }
+
+    std::string path(const std::string& key) const { return m_folder.path("bucket/" + key); }
+
+    std::shared_ptr<ObjectStore> store;
+    std::shared_ptr<ObjectStore> base;
+    Json expected;
+
+private:
+    TempDir m_folder;
+};
+
+std::string words16(const std::vector<std::uint16_t>& items)
+{
+    return std::string(asText(std::as_bytes(std::span(items))));
+}
+
+/// A small TRL run in memory: one tensor "w" of eight elements, and "v" that never changes.
+class TinyRun {
+public:
+    TinyRun()
+        : store(std::make_shared<MemoryStore>())
+    {
+    }
+    TinyRun& anchor(int step, const std::vector<std::uint16_t>& w)
+    {
+        return put(step, true, { { tensor("w", { w.size() }), words16(w) }, { tensor("v", { 2 }), "abcd" } });
+    }
+    TinyRun& delta(int step, const std::vector<std::uint16_t>& positions, const std::vector<std::uint16_t>& values)
+    {
+        std::vector<std::uint32_t> wide(positions.begin(), positions.end());
+        return put(
+            step, false,
+            { { tensor("w.idx", { wide.size() }, Dtype::I32), std::string(asText(std::as_bytes(std::span(wide)))) },
+              { tensor("w.val", { values.size() }), words16(values) } });
+    }
+    /// Steps 1 to 6 with an anchor at 5.
+    static TinyRun sound()
+    {
+        TinyRun run;
+        run.anchor(1, { 0, 0, 0, 0, 0, 0, 0, 0 })
+            .delta(2, { 0, 1 }, { 1, 1 })
+            .delta(3, { 2 }, { 1 })
+            .delta(4, { 0, 7 }, { 2, 2 })
+            .anchor(5, { 2, 1, 1, 0, 0, 9, 9, 2 })
+            .delta(6, { 3 }, { 5 });
+        return run;
+    }
+    TinyRun& put(int step, bool full, const std::vector<FileTensor>& tensors)
+    {
+        const std::string key = keyOf(step, full);
+        const std::string file = safetensorsFile(
+            tensors,
+            { { "format", "sparse_weight_patch" }, { "sparse", full ? "False" : "True" }, { "encoding", "raw" } });
+        EXPECT_TRUE(putText(*store, key, file));
+        EXPECT_TRUE(store->setModified(key, 1'000'000LL * step));
+        return *this;
+    }
+    static std::string keyOf(int step, bool full)
+    {
+        return fmt::format("{}/step_{:06}.safetensors", full ? "anchors" : "deltas", step);
+    }
+
+    std::shared_ptr<MemoryStore> store;
+};
+
+const Version& step(const EngineRun& run, std::int64_t number)
+{
+    static const Version None;
+    const Version* version = run.find(number);
+    EXPECT_NE(version, nullptr) << "step " << number;
+    return version ? *version : None;
+}
+
+std::vector<std::int64_t> withFacts(const EngineRun& run)
+{
+    std::vector<std::int64_t> steps;
+    for (const Version& version : run.versions) {
+        if (version.facts)
+            steps.push_back(version.step());
+    }
+    return steps;
+}
+
+std::vector<std::int64_t> obstructed(const EngineRun& run)
+{
+    std::vector<std::int64_t> steps;
+    for (const Version& version : run.versions) {
+        if (version.obstacle)
+            steps.push_back(version.step());
+    }
+    return steps;
+}
+
+using Steps = std::vector<std::int64_t>;
+
+// --- golden buckets --------------------------------------------------------------------------------------------------
+
+class GoldenAnalysis : public testing::TestWithParam<const char*> { };
+
+TEST_P(GoldenAnalysis, FindsWhatTheTrainerDid)
+{
+    const GoldenCopy golden(GetParam());
+    Session session;
+    const auto run = session.analyzed(golden.store, golden.base);
+    ASSERT_EQ(run.versions.size(), golden.expected["steps"].size());
+    EXPECT_EQ(run.layout->word(), golden.expected["layout"].get<std::string>());
+    for (const Json& truth : golden.expected["steps"]) {
+        const Version* version = run.find(truth["step"], truth["epoch"].get<int>());
+        ASSERT_NE(version, nullptr) << truth["step"];
+        SCOPED_TRACE(version->step());
+        EXPECT_EQ(!version->obstacle, truth["restorable"].get<bool>())
+            << (version->obstacle ? version->obstacle->text : "");
+        if (truth["restorable"] == true) { // what can be known of the others depends on their damage
+            EXPECT_EQ(word(version->kind), truth["kind"].get<std::string>());
+            EXPECT_EQ(version->objects.wireBytes(), truth["wire_bytes"].get<std::uint64_t>());
+            EXPECT_EQ(run.totalElementsOf(*version), truth["total_elems"].get<std::uint64_t>());
+            const std::int64_t base = truth["base_step"].is_null() ? -1 : truth["base_step"].get<std::int64_t>();
+            EXPECT_EQ(version->baseStep.value_or(-1), base);
+        }
+        if (truth["kind"] != "anchor" && truth["restorable"] == true) {
+            ASSERT_TRUE(version->facts);
+            EXPECT_EQ(version->facts->changedElements, truth["changed_elems"].get<std::uint64_t>());
+        }
+        if (truth.contains("noop_elems") && version->summary) {
+            ASSERT_TRUE(version->facts);
+            EXPECT_EQ(version->facts->noops, truth["noop_elems"].get<std::uint64_t>());
+            EXPECT_EQ(version->facts->assigned, truth["file_nnz"].get<std::uint64_t>());
+        }
+        const bool behindLoss = version != run.versions.data() && (version - 1)->obstacle;
+        if (truth.contains("differs_from_previous_state") && !behindLoss) {
+            ASSERT_TRUE(version->facts);
+            EXPECT_EQ(version->facts->changedVsPrevious, truth["differs_from_previous_state"].get<std::uint64_t>());
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Buckets, GoldenAnalysis,
+                         testing::Values("trl-v2-gap", "trl-v2-raw", "trl-v2-partial-anchor", "trl-v2-empty-step",
+                                         "trl-v2-gap-in-chain", "trl-v2-bitflip", "trl-v2-drift-bf16", "trl-v2-restart",
+                                         "trl-v2-truncated", "slime-v2-xor", "slime-v2-overwrite", "slime-v2-blake3",
+                                         "slime-v2-adler32", "slime-v2-badchecksum", "slime-v2-dup-name",
+                                         "slime-v2-gap-in-chain", "slime-v2-noindex", "slime-v2-wrongbase",
+                                         "hf-sharded", "hf-single"),
+                         [](const auto& info) {
+                             std::string name = info.param;
+                             std::replace_if(
+                                 name.begin(), name.end(), [](char c) { return std::isalnum(c) == 0; }, '_');
+                             return name;
+                         });
+
+TEST(Analysis, TheStaleTailOfARunIsFoundWithoutAnyTimes)
+{
+    // without mtimes.json all files are of one time: only the no-op test tells the old run from the new one
+    const TempDir copy;
+    std::filesystem::copy(goldenPath("trl-v2-restart/bucket"), copy.path("b"),
+                          std::filesystem::copy_options::recursive);
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(copy.path("b"))) {
+        const timespec at[2] = { { 1'000'000, 0 }, { 1'000'000, 0 } };
+        ASSERT_EQ(::utimensat(AT_FDCWD, entry.path().c_str(), at, 0), 0);
+    }
+    Session session;
+    const auto run = session.analyzed(localStore(copy.path("b")));
+    EXPECT_EQ(run.epochs(), 1);
+    EXPECT_EQ(obstructed(run), Steps({ 7, 8, 9 }));
+    EXPECT_EQ(step(run, 7).obstacle->code, Code::ChainGap);
+}
+
+// --- facts -----------------------------------------------------------------------------------------------------------
+
+TEST(Analysis, CountsChangesAndNoops)
+{
+    TinyRun tiny;
+    tiny.anchor(1, { 0, 0, 0, 0, 0, 0, 0, 0 }).delta(2, { 0, 1, 2 }, { 1, 0, 3 });
+    Session session;
+    const auto run = session.analyzed(tiny.store);
+    ASSERT_TRUE(step(run, 2).facts);
+    EXPECT_EQ(step(run, 2).facts->changedElements, 2U);
+    EXPECT_EQ(step(run, 2).facts->assigned, 3U);
+    EXPECT_EQ(step(run, 2).facts->noops, 1U);
+}
+
+TEST(Analysis, NanElementsThatAreSentAgainAreNoNoops)
+{
+    TinyRun tiny;
+    tiny.anchor(1, { 0x7fc0, 0, 0, 0, 0, 0, 0, 0 }).delta(2, { 0, 1 }, { 0x7fc0, 3 }).delta(3, { 0, 1 }, { 0x7fc0, 4 });
+    Session session;
+    const auto run = session.analyzed(tiny.store);
+    EXPECT_EQ(step(run, 3).facts->noops, 0U);
+    EXPECT_TRUE(obstructed(run).empty());
+}
+
+TEST(Analysis, AnAnchorIsComparedWithTheReplayBeforeIt)
+{
+    const TinyRun tiny = TinyRun::sound();
+    Session session;
+    const auto run = session.analyzed(tiny.store);
+    ASSERT_TRUE(step(run, 5).facts);
+    EXPECT_EQ(step(run, 5).facts->changedVsPrevious, 2U);
+    EXPECT_EQ(step(run, 5).facts->changedElements, 10U);
+}
+
+TEST(Analysis, TheFirstAnchorIsComparedWithNothing)
+{
+    const TinyRun tiny = TinyRun::sound();
+    Session session;
+    const auto run = session.analyzed(tiny.store);
+    EXPECT_TRUE(!step(run, 1).facts || !step(run, 1).facts->changedVsPrevious);
+}
+
+TEST(Analysis, AnAnchorOfAnotherModelIsNotComparedAndStopsNothing)
+{
+    TinyRun tiny;
+    tiny.anchor(1, { 0, 0, 0, 0, 0, 0, 0, 0 })
+        .delta(2, { 0 }, { 1 })
+        .anchor(3, { 1, 2, 3, 4 }) // w has another shape from here on
+        .delta(4, { 3 }, { 9 });
+    Session session;
+    auto run = session.open(tiny.store);
+    ASSERT_TRUE(run);
+    const auto outcome = analyzeRun(session.bench, *run, {}, session.task);
+    ASSERT_TRUE(outcome) << outcome.error().text;
+    ASSERT_TRUE(step(*run, 2).facts);
+    EXPECT_EQ(step(*run, 2).facts->changedElements, 1U);
+    EXPECT_TRUE(!step(*run, 3).facts || !step(*run, 3).facts->changedVsPrevious);
+    ASSERT_TRUE(step(*run, 4).facts);
+    EXPECT_EQ(step(*run, 4).facts->changedElements, 1U);
+    EXPECT_TRUE(obstructed(*run).empty());
+}
+
+TEST(Analysis, PerTensorCountsAddUpToTheFacts)
+{
+    const GoldenCopy golden("slime-v2-xor");
+    Session session;
+    auto run = session.open(golden.store, golden.base);
+    ASSERT_TRUE(run);
+    std::map<std::size_t, std::uint64_t> sums;
+    AnalyzeOptions options;
+    options.onCounts = [&](std::size_t version, const std::vector<TensorCount>& counts) {
+        for (const TensorCount& count : counts)
+            sums[version] += count.changed;
+    };
+    ASSERT_TRUE(analyzeRun(session.bench, *run, options, session.task));
+    for (std::size_t i = 0; i < run->versions.size(); ++i) {
+        EXPECT_EQ(sums[i], run->versions[i].facts->changedElements);
+        const auto known = session.catalog->counts(catalogKey(*run), run->versions[i].objects.name, chainKeys(*run)[i]);
+        ASSERT_TRUE(known);
+        EXPECT_EQ(std::accumulate(known->begin(), known->end(), std::uint64_t(0),
+                                  [](std::uint64_t sum, const TensorCount& count) { return sum + count.changed; }),
+                  sums[i]);
+    }
+}
+
+TEST(Analysis, ThreadsDoNotChangeTheFacts)
+{
+    const GoldenCopy golden("trl-v2-drift-bf16");
+    std::vector<std::uint64_t> first;
+    for (const unsigned threads : { 1U, 4U }) {
+        Session session;
+        session.bench.threads = threads;
+        const auto run = session.analyzed(golden.store);
+        std::vector<std::uint64_t> all;
+        for (const Version& version : run.versions) {
+            all.push_back(version.facts ? version.facts->changedElements : 0);
+            all.push_back(version.facts ? version.facts->noops : 0);
+        }
+        if (first.empty())
+            first = all;
+        EXPECT_EQ(all, first);
+    }
+}
+
+// --- damage ----------------------------------------------------------------------------------------------------------
+
+TinyRun withHostileStep(int number)
+{
+    TinyRun tiny = TinyRun::sound();
+    tiny.delta(number, { 700 }, { 1 });
+    return tiny;
+}
+
+TEST(AnalysisDamage, BecomesAFactOfItsStep)
+{
+    const TinyRun tiny = withHostileStep(3);
+    Session session;
+    const auto run = session.analyzed(tiny.store);
+    ASSERT_TRUE(step(run, 3).facts);
+    ASSERT_TRUE(step(run, 3).facts->damage);
+    EXPECT_EQ(step(run, 3).facts->damage->code, Code::Hostile);
+    EXPECT_EQ(step(run, 3).state, VersionState::Broken);
+}
+
+TEST(AnalysisDamage, CutsTheStretchUpToTheNextAnchor)
+{
+    const TinyRun tiny = withHostileStep(3);
+    Session session;
+    const auto run = session.analyzed(tiny.store);
+    EXPECT_EQ(obstructed(run), Steps({ 3, 4 }));
+    EXPECT_EQ(step(run, 2).facts->changedElements, 2U);
+    EXPECT_FALSE(step(run, 4).facts);
+    EXPECT_TRUE(!step(run, 5).facts || !step(run, 5).facts->changedVsPrevious);
+    ASSERT_TRUE(step(run, 6).facts);
+    EXPECT_EQ(step(run, 6).facts->changedElements, 1U);
+}
+
+TEST(AnalysisDamage, TwoDamagedStepsInOneStretchAreBothSurvived)
+{
+    TinyRun tiny = withHostileStep(3);
+    tiny.delta(2, { 700 }, { 1 });
+    Session session;
+    const auto run = session.analyzed(tiny.store);
+    EXPECT_EQ(obstructed(run), Steps({ 2, 3, 4 }));
+}
+
+TEST(AnalysisDamage, ATensorThatNobodyHasIsOne)
+{
+    TinyRun tiny = TinyRun::sound();
+    tiny.put(3, false,
+             { { tensor("x.idx", { 1 }, Dtype::I32), std::string(4, '\0') }, { tensor("x.val", { 1 }), "ab" } });
+    Session session;
+    const auto run = session.analyzed(tiny.store);
+    EXPECT_EQ(obstructed(run), Steps({ 3, 4 }));
+    EXPECT_EQ(step(run, 3).facts->damage->code, Code::BaseMismatch);
+}
+
+TEST(AnalysisDamage, IsKnownAgainWithoutReading)
+{
+    const TinyRun tiny = withHostileStep(3);
+    Session session;
+    session.analyzed(tiny.store);
+    const auto counting = std::make_shared<CountingStore>(tiny.store);
+    const auto run = session.open(counting);
+    ASSERT_TRUE(run);
+    EXPECT_EQ(obstructed(*run), Steps({ 3, 4 }));
+    EXPECT_EQ(counting->reads(), 0U);
+}
+
+TEST(AnalysisDamage, IsForgottenWhenTheObjectIsReplaced)
+{
+    TinyRun tiny = withHostileStep(3);
+    Session session;
+    session.analyzed(tiny.store);
+    tiny.delta(3, { 2 }, { 1 });
+    const auto run = session.analyzed(tiny.store);
+    EXPECT_TRUE(obstructed(run).empty());
+    EXPECT_EQ(withFacts(run), Steps({ 2, 3, 4, 5, 6 }));
+}
+
+TEST(AnalysisDamage, AnErrorOfTheStoreThatMayPassIsNone)
+{
+    const TinyRun tiny = TinyRun::sound();
+    Session session;
+    const auto faulty = std::make_shared<FaultyStore>(tiny.store);
+    auto run = session.open(faulty);
+    ASSERT_TRUE(run);
+    faulty->failNth(StoreOperation::Read, 9, Error { Code::Transient, "connection reset", {}, {}, {} },
+                    test::Repeat::Forever);
+    EXPECT_EQ(errorOf(analyzeRun(session.bench, *run, {}, session.task)).code, Code::Transient);
+    EXPECT_TRUE(obstructed(*run).empty());
+}
+
+TEST(AnalysisDamage, AStoppedAnalysisIsCanceledAndBlamesNobody)
+{
+    const TinyRun tiny = TinyRun::sound();
+    Session session;
+    auto run = session.open(tiny.store);
+    ASSERT_TRUE(run);
+    session.task.requestStop();
+    EXPECT_EQ(errorOf(analyzeRun(session.bench, *run, {}, session.task)).code, Code::Canceled);
+    EXPECT_TRUE(withFacts(*run).empty());
+}
+
+// --- the catalog -----------------------------------------------------------------------------------------------------
+
+class Reopened : public testing::TestWithParam<const char*> { };
+
+TEST_P(Reopened, ReadsNothingAndKnowsEverything)
+{
+    const GoldenCopy golden(GetParam());
+    Session session;
+    const auto first = session.analyzed(golden.store, golden.base);
+    const auto counting = std::make_shared<CountingStore>(golden.store);
+    auto second = session.open(counting, golden.base);
+    ASSERT_TRUE(second);
+    EXPECT_EQ(counting->reads(), 0U);
+    EXPECT_EQ(withFacts(*second), withFacts(first));
+    EXPECT_EQ(obstructed(*second), obstructed(first));
+    for (std::size_t i = 0; i < first.versions.size(); ++i) {
+        EXPECT_EQ(second->versions[i].problems, first.versions[i].problems);
+        EXPECT_EQ(second->versions[i].kind, first.versions[i].kind);
+    }
+    EXPECT_EQ(second->problems, first.problems);
+    ASSERT_TRUE(analyzeRun(session.bench, *second, {}, session.task));
+    EXPECT_EQ(counting->reads(), 0U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Buckets, Reopened,
+                         testing::Values("trl-v2-gap", "trl-v2-partial-anchor", "trl-v2-drift-bf16",
+                                         "trl-v2-gap-in-chain", "trl-v2-restart", "slime-v2-xor",
+                                         "slime-v2-badchecksum", "slime-v2-wrongbase", "slime-v2-dup-name",
+                                         "hf-sharded"),
+                         [](const auto& info) {
+                             std::string name = info.param;
+                             std::replace_if(
+                                 name.begin(), name.end(), [](char c) { return std::isalnum(c) == 0; }, '_');
+                             return name;
+                         });
+
+TEST(AnalysisCatalog, ANewStepCostsOneHeaderAndItsStretch)
+{
+    TinyRun tiny = TinyRun::sound();
+    Session session;
+    session.analyzed(tiny.store);
+    tiny.delta(7, { 4 }, { 4 });
+    const auto counting = std::make_shared<CountingStore>(tiny.store);
+    auto run = session.open(counting);
+    ASSERT_TRUE(run);
+    EXPECT_EQ(withFacts(*run), Steps({ 2, 3, 4, 5, 6 }));
+    EXPECT_LE(counting->reads(), 2U); // length and header of the new file
+    ASSERT_TRUE(analyzeRun(session.bench, *run, {}, session.task));
+    EXPECT_EQ(withFacts(*run), Steps({ 2, 3, 4, 5, 6, 7 }));
+}
+
+TEST(AnalysisCatalog, ARewrittenDeltaForgetsItselfAndWhatStandsOnIt)
+{
+    TinyRun tiny = TinyRun::sound();
+    Session session;
+    session.analyzed(tiny.store);
+    tiny.delta(3, { 2 }, { 1 }); // equal bytes, another identity
+    auto run = session.open(tiny.store);
+    ASSERT_TRUE(run);
+    EXPECT_EQ(withFacts(*run), Steps({ 2, 6 }));
+    ASSERT_TRUE(analyzeRun(session.bench, *run, {}, session.task));
+    EXPECT_EQ(withFacts(*run), Steps({ 2, 3, 4, 5, 6 }));
+}
+
+TEST(AnalysisCatalog, ARewrittenAnchorForgetsItsWholeStretch)
+{
+    TinyRun tiny = TinyRun::sound();
+    Session session;
+    session.analyzed(tiny.store);
+    tiny.anchor(1, { 0, 0, 0, 0, 0, 0, 0, 7 });
+    const auto run = session.open(tiny.store);
+    ASSERT_TRUE(run);
+    EXPECT_EQ(withFacts(*run), Steps({ 6 }));
+}
+
+TEST(AnalysisCatalog, AnotherBaseForgetsWhatStandsOnIt)
+{
+    const GoldenCopy golden("slime-v2-xor");
+    const TempDir copy;
+    std::filesystem::copy(goldenPath("slime-v2-xor/base"), copy.path("base"), std::filesystem::copy_options::recursive);
+    Session session;
+    session.analyzed(golden.store, golden.base);
+    const auto run = session.open(golden.store, localStore(copy.path("base")));
+    ASSERT_TRUE(run);
+    EXPECT_TRUE(withFacts(*run).empty());
+}
+
+TEST(AnalysisCatalog, AMissingDeltaForgetsWhatStoodOnIt)
+{
+    TinyRun tiny = TinyRun::sound();
+    Session session;
+    session.analyzed(tiny.store);
+    ASSERT_TRUE(tiny.store->remove(TinyRun::keyOf(3, false)));
+    const auto run = session.open(tiny.store);
+    ASSERT_TRUE(run);
+    EXPECT_EQ(withFacts(*run), Steps({ 2, 6 }));
+}
+
+TEST(AnalysisCatalog, WithoutOneEverythingWorks)
+{
+    const TinyRun tiny = TinyRun::sound();
+    Session session;
+    session.bench.catalog = nullptr;
+    EXPECT_EQ(withFacts(session.analyzed(tiny.store)), Steps({ 2, 3, 4, 5, 6 }));
+}
+
+TEST(AnalysisCatalog, OneThatCannotBeReadNowStopsNothing)
+{
+    const TinyRun tiny = TinyRun::sound();
+    Session session;
+    UnavailableCatalog unavailable;
+    session.bench.catalog = &unavailable;
+    auto run = session.open(tiny.store);
+    ASSERT_TRUE(run) << run.error().text;
+    ASSERT_TRUE(analyzeRun(session.bench, *run, {}, session.task));
+    EXPECT_EQ(withFacts(*run), Steps({ 2, 3, 4, 5, 6 }));
+}
+
+TEST(AnalysisOptions, ARangeLeavesTheOtherStretchesAlone)
+{
+    const TinyRun tiny = TinyRun::sound();
+    Session session;
+    auto run = session.open(tiny.store);
+    ASSERT_TRUE(run);
+    AnalyzeOptions options;
+    options.range = { 5, 5 }; // step 6
+    ASSERT_TRUE(analyzeRun(session.bench, *run, options, session.task));
+    EXPECT_EQ(withFacts(*run), Steps({ 6 }));
+}
+
+TEST(AnalysisOptions, AgainReplaysWhatIsKnown)
+{
+    const TinyRun tiny = TinyRun::sound();
+    Session session;
+    session.analyzed(tiny.store);
+    const auto counting = std::make_shared<CountingStore>(tiny.store);
+    auto run = session.open(counting);
+    ASSERT_TRUE(run);
+    AnalyzeOptions options;
+    options.again = true;
+    ASSERT_TRUE(analyzeRun(session.bench, *run, options, session.task));
+    EXPECT_GT(counting->reads(), 0U);
+}
+
+// --- judgeChain ------------------------------------------------------------------------------------------------------
+
+TEST(JudgeChain, FindsTheLossThatAStepStandsOn)
+{
+    const GoldenCopy golden("trl-v2-gap-in-chain");
+    Session session;
+    auto run = session.open(golden.store);
+    ASSERT_TRUE(run);
+    const Error loss = errorOf(judgeChain(session.bench, *run, step(*run, 9), session.task));
+    EXPECT_EQ(loss.code, Code::ChainGap);
+    EXPECT_EQ(loss.step, 7);
+}
+
+TEST(JudgeChain, AcquitsTheHabitsOfAWriter)
+{
+    const GoldenCopy golden("trl-v2-drift-bf16");
+    Session session;
+    auto run = session.open(golden.store);
+    ASSERT_TRUE(run);
+    EXPECT_TRUE(judgeChain(session.bench, *run, step(*run, 5), session.task));
+}
+
+TEST(JudgeChain, JudgesTheEpochOfTheVersionAlone)
+{
+    const GoldenCopy golden("trl-v2-restart");
+    Session session;
+    auto run = session.open(golden.store);
+    ASSERT_TRUE(run);
+    const Version* old = run->find(12, 0);
+    ASSERT_NE(old, nullptr);
+    EXPECT_TRUE(judgeChain(session.bench, *run, *old, session.task));
+}
+
+// --- openRun ---------------------------------------------------------------------------------------------------------
+
+TEST(OpenRun, LeavesOurOwnFilesOut)
+{
+    const TinyRun tiny = TinyRun::sound();
+    ASSERT_TRUE(putText(*tiny.store, ".deltascope/v1/refs/good.json", "{}"));
+    ASSERT_TRUE(putText(*tiny.store, "notes.txt", "hello"));
+    Session session;
+    const auto run = session.open(tiny.store);
+    ASSERT_TRUE(run);
+    EXPECT_EQ(run->versions.size(), 6U);
+    EXPECT_EQ(run->ignoredObjects, 1U);
+}
+
+TEST(OpenRun, AnUnknownLayoutWordNamesTheKnownOnes)
+{
+    const TinyRun tiny = TinyRun::sound();
+    Session session;
+    OpenOptions options;
+    options.layout = "trl-v9";
+    const Error error = errorOf(openRun(session.bench, tiny.store, options, session.task));
+    EXPECT_EQ(error.code, Code::Layout);
+    EXPECT_NE(error.text.find("trl-v2"), std::string::npos);
+}
+
+TEST(OpenRun, AnEmptySourceHasNoLayout)
+{
+    Session session;
+    EXPECT_EQ(errorOf(session.open(std::make_shared<MemoryStore>())).code, Code::Layout);
+}
+
+TEST(OpenRun, AListingThatFailsIsNeverAnEmptyRun)
+{
+    const TinyRun tiny = TinyRun::sound();
+    Session session;
+    session.analyzed(tiny.store);
+    const auto faulty = std::make_shared<FaultyStore>(tiny.store);
+    faulty->failNth(StoreOperation::List, 1, Error { Code::Io, "list: I/O error", {}, {}, {} });
+    EXPECT_EQ(errorOf(session.open(faulty)).code, Code::Io);
+}
+
+TEST(OpenRun, ABaseFolderWithoutCheckpointIsRefused)
+{
+    const GoldenCopy golden("slime-v2-xor");
+    const TempDir empty;
+    Session session;
+    EXPECT_EQ(errorOf(session.open(golden.store, localStore(empty.path()))).code, Code::BaseMissing);
+}
+
+TEST(OpenRun, ReadsNoPayload)
+{
+    // everything but headers and manifests unreadable
+    const TinyRun tiny = TinyRun::sound();
+    Session session;
+    const auto counting = std::make_shared<CountingStore>(tiny.store);
+    ASSERT_TRUE(session.open(counting));
+    std::uint64_t headers = 0;
+    for (int number = 1; number <= 6; ++number) {
+        const std::string key = TinyRun::keyOf(number, number == 1 || number == 5);
+        std::string length(8, '\0');
+        ASSERT_TRUE(tiny.store->read(key, 0, writable(length)));
+        headers += 8 + loadLe<std::uint64_t>(asBytes(length));
+    }
+    EXPECT_LE(counting->bytes(), 2 * headers);
+}
+
+} // namespace
+} // namespace deltascope

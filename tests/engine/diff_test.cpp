@@ -1,0 +1,504 @@
+#include "deltascope/engine/operations.h"
+
+#include "layout_fixture.h"
+#include "support/temp_dir.h"
+
+#include <bit>
+#include <cmath>
+#include <limits>
+
+// diffStates: bits that differ, how far the values are apart, and what was touched on the way.
+
+namespace deltascope {
+namespace {
+
+using namespace layout_test;
+using test::TempDir;
+
+using EngineRun = deltascope::Run;
+
+template <class Word> std::string packed(const std::vector<Word>& items)
+{
+    return std::string(asText(std::as_bytes(std::span(items))));
+}
+
+Workbench& bench()
+{
+    static Workbench bench = [] {
+        Workbench made;
+        made.layouts = builtinLayouts();
+        made.threads = 2;
+        made.nowUs = [] { return std::int64_t(4'000'000'000'000'000); };
+        return made;
+    }();
+    return bench;
+}
+
+/// One safetensors file as a state.
+Chain stateOf(const std::vector<FileTensor>& tensors)
+{
+    const auto store = std::make_shared<MemoryStore>();
+    EXPECT_TRUE(putText(*store, "model.safetensors", safetensorsFile(tensors)));
+    auto chain = openSingleFile(bench(), store, "model.safetensors");
+    EXPECT_TRUE(chain) << chain.error().text;
+    return std::move(*chain);
+}
+
+DiffReport diffOf(const std::vector<FileTensor>& a, const std::vector<FileTensor>& b)
+{
+    TaskContext task;
+    const auto report = diffStates(bench(), stateOf(a), stateOf(b), {}, task);
+    EXPECT_TRUE(report) << report.error().text;
+    return report ? *report : DiffReport();
+}
+
+/// The difference between two versions of one tensor.
+template <class Word> TensorDiff diffOfValues(Dtype dtype, const std::vector<Word>& a, const std::vector<Word>& b)
+{
+    const TensorInfo info = tensor("w", { a.size() * sizeof(Word) * 8 / bitsOf(dtype) }, dtype);
+    const DiffReport report = diffOf({ { info, packed(a) } }, { { info, packed(b) } });
+    return report.tensors.empty() ? TensorDiff() : report.tensors.front();
+}
+
+TEST(Diff, AStateEqualsItself)
+{
+    const std::vector<FileTensor> state = { { tensor("a", { 4 }), "12345678" }, { tensor("b", { 0 }), "" } };
+    const DiffReport report = diffOf(state, state);
+    EXPECT_TRUE(report.equal());
+    EXPECT_EQ(report.tensorsCompared, 2U);
+    EXPECT_EQ(report.elementsCompared, 4U);
+    EXPECT_EQ(report.bytesCompared, 8U);
+    EXPECT_TRUE(report.tensors.empty());
+}
+
+TEST(Diff, CountsTensorsAndElements)
+{
+    const DiffReport report =
+        diffOf({ { tensor("a", { 4 }), "12345678" }, { tensor("b", { 2 }), "abcd" }, { tensor("c", { 1 }), "xy" } },
+               { { tensor("a", { 4 }), "1x3456y8" }, { tensor("b", { 2 }), "abcd" }, { tensor("c", { 1 }), "xz" } });
+    EXPECT_FALSE(report.equal());
+    EXPECT_EQ(report.tensorsDifferent(), 2U);
+    EXPECT_EQ(report.elementsDifferent(), 3U);
+    ASSERT_EQ(report.tensors.size(), 2U);
+    EXPECT_EQ(report.tensors[0].name, "a");
+    EXPECT_EQ(report.tensors[1].name, "c");
+}
+
+TEST(Diff, TensorsOfOneSideAreListed)
+{
+    const DiffReport report =
+        diffOf({ { tensor("a", { 1 }), "12" }, { tensor("z", { 1 }), "12" }, { tensor("m", { 1 }), "12" } },
+               { { tensor("b", { 1 }), "12" }, { tensor("m", { 1 }), "12" } });
+    EXPECT_EQ(report.onlyInA, (std::vector<std::string> { "a", "z" }));
+    EXPECT_EQ(report.onlyInB, (std::vector<std::string> { "b" }));
+    EXPECT_FALSE(report.equal());
+    EXPECT_EQ(report.tensorsDifferent(), 0U);
+}
+
+TEST(Diff, AnotherShapeIsNotCompared)
+{
+    const DiffReport report =
+        diffOf({ { tensor("a", { 2, 3 }), "123456789012" } }, { { tensor("a", { 3, 2 }), "123456789012" } });
+    ASSERT_EQ(report.reshaped.size(), 1U);
+    EXPECT_EQ(report.reshaped[0].a.shape, (std::vector<std::uint64_t> { 2, 3 }));
+    EXPECT_EQ(report.reshaped[0].b.shape, (std::vector<std::uint64_t> { 3, 2 }));
+    EXPECT_FALSE(report.equal());
+    EXPECT_EQ(report.tensorsCompared, 0U);
+}
+
+TEST(Diff, AnotherTypeIsNotCompared)
+{
+    const DiffReport report =
+        diffOf({ { tensor("a", { 2 }, Dtype::F16), "1234" } }, { { tensor("a", { 2 }), "1234" } });
+    EXPECT_EQ(report.reshaped.size(), 1U);
+    EXPECT_FALSE(report.equal());
+}
+
+TEST(Diff, TensorsOfSeveralBlocksAreComparedWhole)
+{
+    std::string a(3 * 128 * 1024 + 6, 'a');
+    std::string b = a;
+    for (const std::size_t at : { std::size_t(0), std::size_t(128 * 1024), a.size() - 1 })
+        b[at] = 'b';
+    const TensorInfo info = tensor("w", { a.size() / 2 });
+    const DiffReport report = diffOf({ { info, a } }, { { info, b } });
+    EXPECT_EQ(report.elementsDifferent(), 3U);
+}
+
+// --- values ----------------------------------------------------------------------------------------------------------
+
+TEST(DiffFloats, TheLargestDistanceIsGiven)
+{
+    const TensorDiff diff = diffOfValues<float>(Dtype::F32, { 1.0F, 2.0F, 3.0F }, { 1.5F, 2.0F, -1.0F });
+    EXPECT_EQ(diff.different, 2U);
+    EXPECT_EQ(diff.maxAbs, 4.0);
+    EXPECT_EQ(diff.signFlips, 1U);
+}
+
+TEST(DiffFloats, NeighborsAreOneUlpApart)
+{
+    const TensorDiff diff = diffOfValues<std::uint16_t>(Dtype::BF16, { 0x3f80, 0x4080 }, { 0x3f81, 0x4080 });
+    EXPECT_EQ(diff.maxUlp, 1U);
+    EXPECT_EQ(diff.maxAbs, 0x1p-7);
+}
+
+TEST(DiffFloats, UlpsGoOnAcrossAPowerOfTwo)
+{
+    EXPECT_EQ(diffOfValues<std::uint16_t>(Dtype::BF16, { 0x3fff }, { 0x4000 }).maxUlp, 1U);
+}
+
+TEST(DiffFloats, UlpsGoOnAcrossZero)
+{
+    // -1 ulp, -0, +0, +1 ulp
+    const TensorDiff diff = diffOfValues<std::uint16_t>(Dtype::BF16, { 0x8001 }, { 0x0001 });
+    EXPECT_EQ(diff.maxUlp, 3U);
+    EXPECT_EQ(diff.signFlips, 1U);
+}
+
+TEST(DiffFloats, TheTwoZerosDifferInBitsAndInNothingElse)
+{
+    const TensorDiff diff = diffOfValues<std::uint16_t>(Dtype::BF16, { 0x0000, 0x8000 }, { 0x8000, 0x0000 });
+    EXPECT_EQ(diff.different, 2U);
+    EXPECT_EQ(diff.maxAbs, 0.0);
+    EXPECT_EQ(diff.maxUlp, 1U);
+    EXPECT_EQ(diff.signFlips, 2U);
+}
+
+TEST(DiffFloats, NansCountInNoMaximum)
+{
+    const TensorDiff diff = diffOfValues<std::uint16_t>(Dtype::BF16, { 0x7fc0, 0x3f80, 0x7fc1, 0x3f80 },
+                                                        { 0x3f80, 0xffc0, 0x7fc2, 0x3f81 });
+    EXPECT_EQ(diff.different, 4U);
+    EXPECT_EQ(diff.nanInvolved, 3U);
+    EXPECT_EQ(diff.maxUlp, 1U);
+    EXPECT_EQ(diff.maxAbs, 0x1p-7);
+    EXPECT_EQ(diff.signFlips, 0U);
+}
+
+TEST(DiffFloats, EqualNansDoNotDiffer)
+{
+    EXPECT_EQ(diffOfValues<std::uint16_t>(Dtype::BF16, { 0x7fc1 }, { 0x7fc1 }).different, 0U);
+}
+
+TEST(DiffFloats, AnInfinityHasNoDistanceButUlps)
+{
+    const TensorDiff diff = diffOfValues<std::uint16_t>(Dtype::BF16, { 0x7f7f, 0x3f80 }, { 0x7f80, 0x3f82 });
+    EXPECT_EQ(diff.different, 2U);
+    EXPECT_EQ(diff.maxAbs, 0x1p-6);
+    EXPECT_EQ(diff.maxUlp, 2U);
+    EXPECT_EQ(diff.nanInvolved, 0U);
+}
+
+TEST(DiffFloats, TheSmallestSubnormalsHaveTheirValue)
+{
+    EXPECT_EQ(diffOfValues<std::uint16_t>(Dtype::F16, { 0x0000 }, { 0x0001 }).maxAbs, 0x1p-24);
+    EXPECT_EQ(diffOfValues<std::uint16_t>(Dtype::BF16, { 0x0000 }, { 0x0001 }).maxAbs, 0x1p-133);
+    EXPECT_EQ(diffOfValues<double>(Dtype::F64, { 0.0 }, { std::numeric_limits<double>::denorm_min() }).maxAbs,
+              std::numeric_limits<double>::denorm_min());
+}
+
+TEST(DiffFloats, EveryPatternOfBf16HasTheValueOfTheFloatItIsCutFrom)
+{
+    for (std::uint32_t bits = 1; bits < 0x7f80; bits += 7) {
+        const auto value = static_cast<double>(std::bit_cast<float>(bits << 16));
+        const TensorDiff diff = diffOfValues<std::uint16_t>(Dtype::BF16, { 0 }, { static_cast<std::uint16_t>(bits) });
+        ASSERT_EQ(diff.maxAbs, value) << bits;
+        ASSERT_EQ(diff.maxUlp, bits) << bits;
+    }
+}
+
+TEST(DiffFloats, DoublesKeepTheirUlps)
+{
+    const TensorDiff diff = diffOfValues<double>(Dtype::F64, { 1.0, 5.0 }, { std::nextafter(1.0, 2.0), 5.0 });
+    EXPECT_EQ(diff.maxUlp, 1U);
+    EXPECT_EQ(diff.maxAbs, std::numeric_limits<double>::epsilon());
+}
+
+TEST(DiffFp8, TheFourBitMantissaTypeHasNoInfinity)
+{
+    // E4M3: 0x7e is 448, 0x7f the only NaN
+    const TensorDiff diff = diffOfValues<std::uint8_t>(Dtype::F8E4M3, { 0x00, 0x7f }, { 0x7e, 0x01 });
+    EXPECT_EQ(diff.maxAbs, 448.0);
+    EXPECT_EQ(diff.nanInvolved, 1U);
+}
+
+TEST(DiffFp8, TheFiveBitExponentTypeHasOne)
+{
+    // E5M2: 0x7b is 57344, 0x7c infinity, 0x7d NaN
+    const TensorDiff diff = diffOfValues<std::uint8_t>(Dtype::F8E5M2, { 0x00, 0x00, 0x7d }, { 0x7b, 0x7c, 0x01 });
+    EXPECT_EQ(diff.maxAbs, 57344.0);
+    EXPECT_EQ(diff.nanInvolved, 1U);
+    EXPECT_EQ(diff.maxUlp, 0x7cU);
+}
+
+TEST(DiffFp8, TheFnuzTypesHaveTheirOnlyNanAtMinusZero)
+{
+    // E4M3FNUZ: bias 8, 0x7f is 240; E5M2FNUZ: bias 16, 0x7f is 57344
+    const TensorDiff four = diffOfValues<std::uint8_t>(Dtype::F8E4M3Fnuz, { 0x00, 0x80 }, { 0x7f, 0x00 });
+    EXPECT_EQ(four.maxAbs, 240.0);
+    EXPECT_EQ(four.nanInvolved, 1U);
+    const TensorDiff five = diffOfValues<std::uint8_t>(Dtype::F8E5M2Fnuz, { 0x00, 0x80 }, { 0x7f, 0x00 });
+    EXPECT_EQ(five.maxAbs, 57344.0);
+    EXPECT_EQ(five.nanInvolved, 1U);
+}
+
+TEST(DiffIntegers, HaveDistancesAndNoUlps)
+{
+    const TensorDiff diff = diffOfValues<std::int32_t>(Dtype::I32, { 5, -7, 3 }, { 5, 8, 1 });
+    EXPECT_EQ(diff.different, 2U);
+    EXPECT_EQ(diff.maxAbs, 15.0);
+    EXPECT_EQ(diff.maxUlp, 0U);
+    EXPECT_EQ(diff.signFlips, 1U);
+}
+
+TEST(DiffIntegers, UnsignedOnesDoNotWrap)
+{
+    EXPECT_EQ(diffOfValues<std::uint8_t>(Dtype::U8, { 1 }, { 255 }).maxAbs, 254.0);
+    EXPECT_EQ(diffOfValues<std::uint32_t>(Dtype::U32, { 0 }, { 0xffffffff }).maxAbs, 4294967295.0);
+}
+
+TEST(DiffIntegers, LargeOnesKeepSmallDistances)
+{
+    constexpr std::int64_t Large = (std::int64_t(1) << 60) + 1;
+    EXPECT_EQ(diffOfValues<std::int64_t>(Dtype::I64, { Large }, { Large + 1 }).maxAbs, 1.0);
+    EXPECT_EQ(diffOfValues<std::uint64_t>(Dtype::U64, { ~0ULL }, { ~0ULL - 2 }).maxAbs, 2.0);
+}
+
+TEST(DiffIntegers, TheWholeRangeIsADistance)
+{
+    EXPECT_EQ(diffOfValues<std::int64_t>(Dtype::I64, { std::numeric_limits<std::int64_t>::min() },
+                                         { std::numeric_limits<std::int64_t>::max() })
+                  .maxAbs,
+              0x1p64);
+}
+
+TEST(DiffIntegers, BooleansDiffer)
+{
+    EXPECT_EQ(diffOfValues<std::uint8_t>(Dtype::Bool, { 0, 1, 1 }, { 1, 1, 0 }).different, 2U);
+}
+
+TEST(DiffPacked, ElementsThatAreNoBytesAreCounted)
+{
+    // two of four bits a byte: the low one differs in byte 0, both in byte 1
+    EXPECT_EQ(diffOfValues<std::uint8_t>(Dtype::F4, { 0x00, 0x00 }, { 0x01, 0x11 }).different, 3U);
+    // six bits: one bit of the second of four
+    EXPECT_EQ(diffOfValues<std::uint8_t>(Dtype::F6E2M3, { 0, 0, 0 }, { 0x40, 0, 0 }).different, 1U);
+}
+
+TEST(DiffComplex, CountsNumbersNotParts)
+{
+    EXPECT_EQ(diffOfValues<float>(Dtype::C64, { 1, 2, 3, 4 }, { 9, 9, 3, 4 }).different, 1U);
+}
+
+TEST(Diff, SwappingTheSidesKeepsTheNumbers)
+{
+    const std::vector<std::uint16_t> a = { 0x3f80, 0x8001, 0x7fc0, 0x4000, 0x0000 };
+    const std::vector<std::uint16_t> b = { 0xbf80, 0x0101, 0x3f80, 0x4001, 0x8000 };
+    const TensorDiff there = diffOfValues(Dtype::BF16, a, b);
+    const TensorDiff back = diffOfValues(Dtype::BF16, b, a);
+    EXPECT_EQ(there.different, back.different);
+    EXPECT_EQ(there.maxAbs, back.maxAbs);
+    EXPECT_EQ(there.maxUlp, back.maxUlp);
+    EXPECT_EQ(there.signFlips, back.signFlips);
+    EXPECT_EQ(there.nanInvolved, back.nanInvolved);
+}
+
+// --- touched ---------------------------------------------------------------------------------------------------------
+
+/// A TRL run with one tensor "w" of `elements` zeros and deltas on it.
+class TouchRun {
+public:
+    explicit TouchRun(std::uint64_t elements)
+        : m_store(std::make_shared<MemoryStore>())
+    {
+        put("anchors/step_000001.safetensors", "False",
+            { { tensor("w", { elements }), std::string(2 * elements, '\0') } });
+    }
+    TouchRun& delta(const std::vector<std::uint32_t>& positions, const std::vector<std::uint16_t>& values)
+    {
+        put(fmt::format("deltas/step_{:06}.safetensors", ++m_step), "True",
+            { { tensor("w.idx", { positions.size() }, Dtype::I32), packed(positions) },
+              { tensor("w.val", { values.size() }), packed(values) } });
+        return *this;
+    }
+    TouchRun& anchor(const std::vector<std::uint16_t>& values)
+    {
+        put(fmt::format("anchors/step_{:06}.safetensors", ++m_step), "False",
+            { { tensor("w", { values.size() }), packed(values) } });
+        return *this;
+    }
+
+    DiffReport diff(std::int64_t a, std::int64_t b, bool bBuildsOnA = true)
+    {
+        TaskContext task;
+        auto run = openRun(bench(), m_store, {}, task);
+        EXPECT_TRUE(run);
+        const auto chainOf = [&](std::int64_t step) {
+            const auto plan = planFor(*run, *run->find(step));
+            EXPECT_TRUE(plan);
+            auto chain = Chain::open(*run, *plan, task);
+            EXPECT_TRUE(chain);
+            return std::move(*chain);
+        };
+        const Chain left = chainOf(a);
+        const Chain right = chainOf(b);
+        std::optional<std::size_t> link;
+        for (std::size_t i = 0; bBuildsOnA && i < right.links().size(); ++i) {
+            if (right.links()[i]->objects.step == a)
+                link = i;
+        }
+        const TempDir scratch;
+        Workbench withScratch = bench();
+        withScratch.scratchFolder = scratch.path();
+        const auto report = diffStates(withScratch, left, right, link, task);
+        EXPECT_TRUE(report);
+        return report ? *report : DiffReport();
+    }
+
+private:
+    void put(const std::string& key, const std::string& sparse, const std::vector<FileTensor>& tensors)
+    {
+        EXPECT_TRUE(putText(
+            *m_store, key,
+            safetensorsFile(tensors,
+                            { { "format", "sparse_weight_patch" }, { "sparse", sparse }, { "encoding", "raw" } })));
+    }
+
+    std::shared_ptr<MemoryStore> m_store;
+    std::int64_t m_step = 1;
+};
+
+TEST(DiffTouched, CountsElementsOnceHoweverOftenTheyChanged)
+{
+    TouchRun run(8);
+    run.delta({ 0, 1 }, { 1, 1 }).delta({ 1, 2 }, { 2, 2 }).delta({ 1 }, { 3 });
+    const DiffReport report = run.diff(1, 4);
+    ASSERT_EQ(report.tensors.size(), 1U);
+    EXPECT_TRUE(report.touchedKnown);
+    EXPECT_EQ(report.tensors[0].different, 3U);
+    EXPECT_EQ(report.tensors[0].touched, 3U);
+}
+
+TEST(DiffTouched, AnElementThatCameBackWasTouchedAndDoesNotDiffer)
+{
+    TouchRun run(8);
+    run.delta({ 0, 1 }, { 1, 1 }).delta({ 0 }, { 0 });
+    const DiffReport report = run.diff(1, 3);
+    ASSERT_EQ(report.tensors.size(), 1U);
+    EXPECT_EQ(report.tensors[0].different, 1U);
+    EXPECT_EQ(report.tensors[0].touched, 2U);
+}
+
+TEST(DiffTouched, ATensorThatCameBackWholeIsListedAndEqual)
+{
+    TouchRun run(8);
+    run.delta({ 5 }, { 1 }).delta({ 5 }, { 0 });
+    const DiffReport report = run.diff(1, 3);
+    EXPECT_TRUE(report.equal());
+    ASSERT_EQ(report.tensors.size(), 1U);
+    EXPECT_EQ(report.tensors[0].touched, 1U);
+    EXPECT_EQ(report.tensors[0].different, 0U);
+}
+
+TEST(DiffTouched, ANoopTouchesNothing)
+{
+    TouchRun run(8);
+    run.delta({ 3, 4 }, { 0, 7 });
+    const DiffReport report = run.diff(1, 2);
+    EXPECT_EQ(report.tensors[0].touched, 1U);
+    EXPECT_TRUE(report.noopsSeen);
+}
+
+TEST(DiffTouched, WhatHappenedBeforeAIsLeftOut)
+{
+    TouchRun run(8);
+    run.delta({ 0, 1, 2 }, { 1, 1, 1 }).delta({ 7 }, { 1 });
+    const DiffReport report = run.diff(2, 3);
+    ASSERT_EQ(report.tensors.size(), 1U);
+    EXPECT_EQ(report.tensors[0].touched, 1U);
+}
+
+TEST(DiffTouched, EveryBlockOfALongTensorCounts)
+{
+    TouchRun run(200'000);
+    run.delta({ 0, 65'535, 65'536, 199'999 }, { 1, 1, 1, 1 }).delta({ 0, 131'072, 199'999 }, { 2, 2, 0 });
+    const DiffReport report = run.diff(1, 3);
+    EXPECT_EQ(report.tensors[0].touched, 5U);
+    EXPECT_EQ(report.tensors[0].different, 4U);
+}
+
+TEST(DiffTouched, IsUnknownWhereBDoesNotBuildOnA)
+{
+    TouchRun run(8);
+    run.delta({ 0 }, { 1 });
+    const DiffReport report = run.diff(1, 2, false);
+    EXPECT_FALSE(report.touchedKnown);
+    EXPECT_FALSE(report.tensors[0].touched);
+    EXPECT_EQ(report.tensors[0].different, 1U);
+}
+
+TEST(DiffTouched, IsExactOrUnknownOnAChainOfManyStretches)
+{
+    for (const std::uint64_t elements : { 100ULL, 200'000ULL }) { // one block, several blocks
+        TouchRun run(elements);
+        for (std::uint32_t i = 0; i < 300; ++i)
+            run.delta({ i % 50 }, { static_cast<std::uint16_t>(i + 1) });
+        const DiffReport report = run.diff(1, 301);
+        ASSERT_EQ(report.tensors.size(), 1U);
+        EXPECT_EQ(report.tensors[0].different, 50U);
+        EXPECT_EQ(report.tensors[0].touched.value_or(50), 50U) << elements;
+        EXPECT_EQ(report.touchedKnown, report.tensors[0].touched.has_value());
+    }
+}
+
+TEST(DiffTouched, AVersionAgainstItselfTouchesNothing)
+{
+    TouchRun run(8);
+    run.delta({ 0 }, { 1 });
+    const DiffReport report = run.diff(2, 2);
+    EXPECT_TRUE(report.equal());
+    EXPECT_TRUE(report.touchedKnown);
+    EXPECT_TRUE(report.tensors.empty());
+}
+
+TEST(Diff, TwoEpochsOrAnchorsOfOneRunCompareLikeCheckpoints)
+{
+    TouchRun run(3);
+    run.delta({ 0 }, { 0x3f80 }).anchor({ 0x3f81, 0, 0x8000 });
+    const DiffReport report = run.diff(2, 3, false);
+    ASSERT_EQ(report.tensors.size(), 1U);
+    EXPECT_EQ(report.tensors[0].different, 2U);
+    EXPECT_EQ(report.tensors[0].maxUlp, 1U);
+}
+
+TEST(Diff, AFailingPublisherDigestStopsIt)
+{
+    auto store = openLocalStore(goldenPath("slime-v2-badchecksum/bucket"));
+    auto base = openLocalStore(goldenPath("slime-v2-badchecksum/base"));
+    ASSERT_TRUE(store && base);
+    TaskContext task;
+    OpenOptions options;
+    options.base = std::move(*base);
+    auto run = openRun(bench(), std::move(*store), options, task);
+    ASSERT_TRUE(run);
+    const auto plan = planFor(*run, *run->find(5));
+    ASSERT_TRUE(plan); // nothing was replayed yet
+    const auto chain = Chain::open(*run, *plan, task);
+    ASSERT_TRUE(chain);
+    const Error error = errorOf(
+        diffStates(bench(), stateOf({ { tensor("model.embed_tokens.weight", { 128, 32 }), std::string(8192, 'x') } }),
+                   *chain, {}, task));
+    EXPECT_EQ(error.code, Code::Digest);
+    EXPECT_EQ(error.step, 3);
+}
+
+TEST(Diff, AStoppedTaskIsCanceled)
+{
+    TaskContext task;
+    const Chain state = stateOf({ { tensor("a", { 4 }), "12345678" } });
+    task.requestStop();
+    EXPECT_EQ(errorOf(diffStates(bench(), state, state, {}, task)).code, Code::Canceled);
+}
+
+} // namespace
+} // namespace deltascope

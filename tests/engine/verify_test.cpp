@@ -1,0 +1,595 @@
+#include "deltascope/engine/operations.h"
+
+#include "layout_fixture.h"
+#include "support/faulty_store.h"
+#include "support/temp_dir.h"
+
+#include <fcntl.h>
+#include <filesystem>
+#include <sys/stat.h>
+
+// verifyRun: every result word at every level, and what may never be called verified.
+
+namespace deltascope {
+namespace {
+
+using namespace layout_test;
+using test::FaultyStore;
+using test::TempDir;
+
+using EngineRun = deltascope::Run;
+using Words = std::map<std::int64_t, std::string>;
+
+constexpr std::int64_t LongAfter = 4'000'000'000'000'000;
+
+std::shared_ptr<ObjectStore> localStore(const std::string& folder)
+{
+    auto store = openLocalStore(folder);
+    EXPECT_TRUE(store) << folder;
+    return std::move(*store);
+}
+
+/// A copy of a golden bucket that a test may change.
+class GoldenCopy {
+public:
+    explicit GoldenCopy(const std::string& name)
+    {
+        const std::string folder = goldenPath(name);
+        std::filesystem::copy(folder + "/bucket", m_folder.path("bucket"), std::filesystem::copy_options::recursive);
+        if (std::filesystem::exists(folder + "/base"))
+            base = localStore(folder + "/base");
+        if (std::ifstream times(folder + "/mtimes.json"); times) {
+            const Json list = Json::parse(times);
+            for (const auto& [key, seconds] : list.items()) {
+                const timespec at[2] = { { seconds.get<time_t>(), 0 }, { seconds.get<time_t>(), 0 } };
+                EXPECT_EQ(::utimensat(AT_FDCWD, path(key).c_str(), at, 0), 0);
+            }
+        }
+        store = localStore(m_folder.path("bucket"));
+    }
+    std::string path(const std::string& key) const { return m_folder.path("bucket/" + key); }
+    void edit(const std::string& key, const std::function<void(std::string&)>& change) const
+    {
+        std::string bytes = m_folder.read("bucket/" + key);
+        change(bytes);
+        m_folder.write("bucket/" + key, bytes);
+    }
+
+    std::shared_ptr<ObjectStore> store;
+    std::shared_ptr<ObjectStore> base;
+
+private:
+    TempDir m_folder;
+};
+
+/// A workbench with records of first sight, and no catalog.
+struct Session {
+    Session()
+    {
+        auto opened = Records::open(folder.path("records.sqlite"));
+        EXPECT_TRUE(opened);
+        records = std::move(*opened);
+        bench.layouts = builtinLayouts();
+        bench.records = records.get();
+        bench.threads = 2;
+        bench.nowUs = [this] { return now; };
+    }
+
+    Result<VerifyReport> tryVerify(std::shared_ptr<ObjectStore> store, std::shared_ptr<ObjectStore> base, int level,
+                                   std::optional<std::pair<std::size_t, std::size_t>> range = {})
+    {
+        OpenOptions open;
+        open.base = std::move(base);
+        DS_TRY(run, openRun(bench, std::move(store), open, task));
+        VerifyOptions options;
+        options.level = level;
+        options.range = range;
+        return verifyRun(bench, run, options, task);
+    }
+    VerifyReport verify(const GoldenCopy& golden, int level,
+                        std::optional<std::pair<std::size_t, std::size_t>> range = {})
+    {
+        auto report = tryVerify(golden.store, golden.base, level, range);
+        EXPECT_TRUE(report) << report.error().text;
+        return report ? std::move(*report) : VerifyReport();
+    }
+    /// Result words by step; of two epochs, of the older one's steps only where the newer one has none.
+    Words words(const VerifyReport& report) const
+    {
+        Words out;
+        for (const StepVerdict& step : report.steps)
+            out[run.versions[step.version].step()] = word(step.verdict);
+        return out;
+    }
+    const StepVerdict& step(const VerifyReport& report, std::int64_t number) const
+    {
+        static const StepVerdict None;
+        for (const StepVerdict& step : report.steps) {
+            if (run.versions[step.version].step() == number)
+                return step;
+        }
+        ADD_FAILURE() << "no step " << number;
+        return None;
+    }
+
+    TempDir folder;
+    std::unique_ptr<Records> records;
+    Workbench bench;
+    TaskContext task;
+    EngineRun run;
+    std::int64_t now = LongAfter;
+};
+
+Words allOf(std::int64_t first, std::int64_t last, const std::string& word)
+{
+    Words words;
+    for (std::int64_t step = first; step <= last; ++step)
+        words[step] = word;
+    return words;
+}
+
+Words joined(Words a, const Words& b)
+{
+    a.insert(b.begin(), b.end());
+    return a;
+}
+
+bool has(const std::vector<Error>& problems, Code code)
+{
+    return std::any_of(problems.begin(), problems.end(), [&](const Error& problem) { return problem.code == code; });
+}
+
+// --- what each case is called at each level --------------------------------------------------------------------------
+
+struct Expectation {
+    const char* bucket;
+    int level;
+    Words words;
+    const char* run;
+};
+
+std::vector<Expectation> expectations()
+{
+    std::vector<Expectation> out;
+    const auto add = [&](const char* bucket, std::initializer_list<int> levels, const Words& words, const char* run) {
+        for (const int level : levels)
+            out.push_back({ bucket, level, words, run });
+    };
+    add("trl-v2-gap", { 0, 1 }, allOf(1, 15, "unverified"), "unverified");
+    add("trl-v2-gap", { 2, 3 }, allOf(1, 15, "first_sight"), "first_sight");
+    add("trl-v2-gap", { 4 },
+        joined(joined({ { 1, "first_sight" } }, allOf(2, 10, "consistent")), allOf(11, 15, "first_sight")),
+        "first_sight");
+    add("slime-v2-xor", { 0, 1 }, allOf(1, 9, "unverified"), "unverified");
+    add("slime-v2-xor", { 2 }, allOf(1, 9, "first_sight"), "first_sight");
+    add("slime-v2-xor", { 3, 4 }, allOf(1, 9, "verified"), "verified");
+    add("slime-v2-overwrite", { 3, 4 }, allOf(1, 7, "verified"), "verified");
+    add("slime-v2-blake3", { 3 }, allOf(1, 5, "verified"), "verified");
+    add("slime-v2-adler32", { 3 }, allOf(1, 5, "verified"), "verified");
+    add("slime-v2-dup-name", { 3 }, allOf(1, 3, "verified"), "verified");
+    add("slime-v2-badchecksum", { 2 }, allOf(1, 5, "first_sight"), "first_sight");
+    add("slime-v2-badchecksum", { 3, 4 },
+        joined(joined(allOf(1, 2, "verified"), { { 3, "damaged" } }), allOf(4, 5, "incomplete")), "damaged");
+    add("slime-v2-wrongbase", { 3, 4 }, joined({ { 1, "damaged" } }, allOf(2, 3, "incomplete")), "damaged");
+    add("slime-v2-gap-in-chain", { 0, 1 }, joined(allOf(1, 3, "unverified"), allOf(5, 6, "incomplete")), "incomplete");
+    add("slime-v2-gap-in-chain", { 3, 4 }, joined(allOf(1, 3, "verified"), allOf(5, 6, "incomplete")), "incomplete");
+    add("slime-v2-noindex", { 0, 2 }, { { 1, "" }, { 2, "" }, { 3, "" }, { 4, "incomplete" } }, "incomplete");
+    add("trl-v2-truncated", { 0, 2, 4 }, { { 13, "damaged" } }, "damaged");
+    add("trl-v2-empty-step", { 0, 1, 2, 3, 4 }, allOf(6, 9, "unverified"), "unverified");
+    add("trl-v2-gap-in-chain", { 2 }, allOf(7, 9, "unverified"), "unverified");
+    add("trl-v2-gap-in-chain", { 3, 4 }, allOf(7, 9, "incomplete"), "incomplete");
+    add("trl-v2-restart", { 0, 3 }, allOf(7, 9, "incomplete"), "incomplete");
+    add("trl-v2-drift-bf16", { 4 },
+        joined(joined(joined(allOf(1, 5, "first_sight"), { { 6, "consistent" } }), allOf(7, 11, "first_sight")),
+               { { 12, "consistent" }, { 13, "first_sight" } }),
+        "first_sight");
+    add("trl-v2-partial-anchor", { 3, 4 }, allOf(1, 13, "first_sight"), "first_sight");
+    add("hf-sharded", { 0, 1 }, { { 0, "unverified" }, { 10, "unverified" }, { 20, "unverified" } }, "unverified");
+    add("hf-sharded", { 2, 3, 4 }, { { 0, "first_sight" }, { 10, "first_sight" }, { 20, "first_sight" } },
+        "first_sight");
+    return out;
+}
+
+class VerifyWords : public testing::TestWithParam<Expectation> { };
+
+TEST_P(VerifyWords, AreAsDesigned)
+{
+    const GoldenCopy golden(GetParam().bucket);
+    Session session;
+    const VerifyReport report = session.verify(golden, GetParam().level);
+    const Words words = session.words(report);
+    for (const auto& [step, expected] : GetParam().words) {
+        ASSERT_TRUE(words.contains(step)) << step;
+        EXPECT_EQ(words.at(step), expected.empty() ? words.at(step) : expected) << "step " << step;
+    }
+    EXPECT_EQ(word(report.verdict), GetParam().run);
+    EXPECT_EQ(report.level, GetParam().level);
+}
+
+INSTANTIATE_TEST_SUITE_P(Buckets, VerifyWords, testing::ValuesIn(expectations()), [](const auto& info) {
+    std::string name = fmt::format("{}_level_{}", info.param.bucket, info.param.level);
+    std::replace_if(
+        name.begin(), name.end(), [](char c) { return std::isalnum(c) == 0; }, '_');
+    return name;
+});
+
+TEST(Verify, WithoutRecordsNothingIsFirstSight)
+{
+    const GoldenCopy golden("trl-v2-gap");
+    Session session;
+    session.bench.records = nullptr;
+    EXPECT_EQ(session.words(session.verify(golden, 3)), allOf(1, 15, "unverified"));
+}
+
+TEST(Verify, ARunWithoutVersionsIsUnverified)
+{
+    Session session;
+    EngineRun run;
+    run.store = std::make_shared<MemoryStore>();
+    run.layout = builtinLayouts().find("trl-v2");
+    run.totalElements.resize(1);
+    const auto report = verifyRun(session.bench, run, {}, session.task);
+    ASSERT_TRUE(report);
+    EXPECT_EQ(report->verdict, Verdict::Unverified);
+    EXPECT_TRUE(report->steps.empty());
+}
+
+TEST(Verify, AStepAloneGetsTheWordThatItHasInTheRun)
+{
+    for (const char* bucket :
+         { "slime-v2-overwrite", "slime-v2-badchecksum", "trl-v2-gap-in-chain", "trl-v2-empty-step" }) {
+        const GoldenCopy golden(bucket);
+        Session whole;
+        const Words expected = whole.words(whole.verify(golden, 4));
+        for (std::size_t i = 0; i < whole.run.versions.size(); ++i) {
+            Session session;
+            const VerifyReport report = session.verify(golden, 4, std::pair(i, i));
+            ASSERT_EQ(report.steps.size(), 1U);
+            const std::int64_t step = session.run.versions[i].step();
+            EXPECT_EQ(word(report.steps[0].verdict), expected.at(step)) << bucket << " step " << step;
+        }
+    }
+}
+
+TEST(Verify, ADamagedStepSaysWhatItsPublisherRecorded)
+{
+    const GoldenCopy golden("slime-v2-badchecksum");
+    Session session;
+    const VerifyReport report = session.verify(golden, 3);
+    const StepVerdict& step = session.step(report, 3);
+    ASSERT_FALSE(step.problems.empty());
+    EXPECT_EQ(step.problems.front().code, Code::Digest);
+    EXPECT_EQ(step.problems.front().step, 3);
+    for (const char* part :
+         { "model.embed_tokens.weight", "0b44f150b412069ffdab229cdb33bcd9", "4b44f150b412069ffdab229cdb33bcd9" })
+        EXPECT_NE(step.problems.front().text.find(part), std::string::npos) << step.problems.front().text;
+}
+
+TEST(Verify, AWrongBaseIsNamedAsSuch)
+{
+    const GoldenCopy golden("slime-v2-wrongbase");
+    Session session;
+    const VerifyReport report = session.verify(golden, 3);
+    EXPECT_EQ(session.step(report, 1).problems.front().code, Code::BaseMismatch);
+}
+
+TEST(Verify, VerifyingTwiceGivesTheSameWords)
+{
+    const GoldenCopy golden("trl-v2-gap-in-chain");
+    Session session;
+    const Words first = session.words(session.verify(golden, 4));
+    EXPECT_EQ(session.words(session.verify(golden, 4)), first);
+}
+
+TEST(Verify, AStoppedVerificationIsCanceled)
+{
+    const GoldenCopy golden("trl-v2-gap");
+    Session session;
+    ASSERT_TRUE(session.tryVerify(golden.store, {}, 0));
+    session.task.requestStop();
+    VerifyOptions options;
+    options.level = 2;
+    EXPECT_EQ(errorOf(verifyRun(session.bench, session.run, options, session.task)).code, Code::Canceled);
+}
+
+// --- roots and drift -------------------------------------------------------------------------------------------------
+
+TEST(VerifyRoots, AreGivenForAnchorsAndTheLastStepAtLevelFour)
+{
+    const GoldenCopy golden("trl-v2-gap");
+    Session session;
+    const VerifyReport report = session.verify(golden, 4);
+    for (const StepVerdict& step : report.steps) {
+        const std::int64_t number = session.run.versions[step.version].step();
+        EXPECT_EQ(step.root.empty(), number != 1 && number != 10 && number != 15) << number;
+    }
+}
+
+TEST(VerifyRoots, EqualTheDigestOfTheState)
+{
+    const GoldenCopy golden("trl-v2-gap");
+    Session session;
+    const VerifyReport report = session.verify(golden, 4);
+    const auto plan = planFor(session.run, *session.run.find(15));
+    ASSERT_TRUE(plan);
+    const auto chain = Chain::open(session.run, *plan, session.task);
+    ASSERT_TRUE(chain);
+    const auto digest = digestState(session.bench, *chain, session.task);
+    ASSERT_TRUE(digest);
+    EXPECT_EQ(session.step(report, 15).root, toHex(digest->root.strong));
+}
+
+TEST(VerifyRoots, AreNotGivenBelowLevelFour)
+{
+    const GoldenCopy golden("trl-v2-gap");
+    Session session;
+    for (const StepVerdict& step : session.verify(golden, 3).steps)
+        EXPECT_EQ(step.root, "");
+}
+
+TEST(VerifyDrift, AnAnchorSaysHowFarItIsFromTheReplay)
+{
+    const GoldenCopy golden("trl-v2-drift-bf16");
+    Session session;
+    const VerifyReport report = session.verify(golden, 4);
+    EXPECT_EQ(session.step(report, 6).anchorDifference, 586U);
+    EXPECT_EQ(session.step(report, 12).anchorDifference, 2U);
+    EXPECT_EQ(session.step(report, 12).driftEstimate, 0U);
+    EXPECT_FALSE(session.step(report, 5).anchorDifference);
+}
+
+// --- digests of the publisher ----------------------------------------------------------------------------------------
+
+TEST(VerifyDigests, CountWhatWasCompared)
+{
+    const GoldenCopy golden("slime-v2-xor");
+    Session session;
+    const VerifyReport report = session.verify(golden, 3);
+    EXPECT_GT(session.step(report, 1).digestsChecked, 0U);
+    EXPECT_EQ(session.step(report, 5).digestsChecked, 0U); // an empty version
+}
+
+TEST(VerifyDigests, WithoutThemNothingIsVerified)
+{
+    const GoldenCopy golden("slime-v2-overwrite");
+    for (int step = 1; step <= 7; ++step) {
+        golden.edit(fmt::format("weight_v{:06}/model.safetensors.index.json", step), [](std::string& text) {
+            Json index = Json::parse(text);
+            index["metadata"].erase("checksum_format");
+            text = index.dump();
+        });
+    }
+    Session session;
+    for (const int level : { 3, 4 }) {
+        for (const auto& [step, verdict] : session.words(session.verify(golden, level)))
+            EXPECT_NE(verdict, "verified") << "step " << step << " at level " << level;
+    }
+}
+
+TEST(VerifyDigests, AnEmptyStepOnABaseThatNobodyVouchesForIsNotVerified)
+{
+    const auto store = std::make_shared<MemoryStore>();
+    ASSERT_TRUE(putText(*store, "weight_v000001/model.safetensors.index.json",
+                        R"({"metadata":{"version":"000001","base_version":"000000","delta_encoding":"xor",)"
+                        R"("compression_format":"zstd","checksum_format":"xxh3-128"},"weight_map":{}})"));
+    Session session;
+    const auto report = session.tryVerify(store, localStore(goldenPath("slime-v2-xor/base")), 4);
+    ASSERT_TRUE(report) << report.error().text;
+    ASSERT_EQ(report->steps.size(), 1U);
+    EXPECT_NE(report->verdict, Verdict::Verified);
+}
+
+TEST(VerifyDigests, AFlippedPayloadBitIsDamage)
+{
+    const GoldenCopy golden("slime-v2-overwrite");
+    std::string file;
+    for (const auto& entry : std::filesystem::directory_iterator(golden.path("weight_v000003"))) {
+        if (entry.path().extension() == ".safetensors")
+            file = "weight_v000003/" + entry.path().filename().string();
+    }
+    golden.edit(file,
+                [](std::string& bytes) { bytes[bytes.size() - 6] = static_cast<char>(bytes[bytes.size() - 6] ^ 1); });
+    Session session;
+    const Words words = session.words(session.verify(golden, 3));
+    EXPECT_EQ(words.at(2), "verified");
+    EXPECT_EQ(words.at(3), "damaged");
+    EXPECT_EQ(words.at(4), "incomplete");
+}
+
+// --- first sight -----------------------------------------------------------------------------------------------------
+
+TEST(VerifyRecords, EachObjectIsRememberedOnce)
+{
+    const GoldenCopy golden("trl-v2-gap");
+    Session session;
+    session.verify(golden, 2);
+    session.verify(golden, 2);
+    for (const Version& version : session.run.versions) {
+        for (const ObjectInfo& object : version.objects.objects) {
+            const auto sights = session.records->sights(golden.store->uri(), object.key);
+            ASSERT_TRUE(sights);
+            ASSERT_EQ(sights->size(), 1U) << object.key;
+            EXPECT_EQ(sights->front().sizeBytes, object.sizeBytes);
+            EXPECT_EQ(sights->front().seenUs, LongAfter);
+            const auto bytes = readWhole(*golden.store, object.key, 1 << 20);
+            ASSERT_TRUE(bytes);
+            EXPECT_EQ(sights->front().xxh3, toHex(xxh3(*bytes)));
+        }
+    }
+}
+
+TEST(VerifyRecords, RotWithUnchangedIdentityIsDamage)
+{
+    const GoldenCopy golden("trl-v2-gap");
+    Session session;
+    session.verify(golden, 2);
+    const auto rotten = std::make_shared<FaultyStore>(golden.store);
+    const ObjectInfo victim = *golden.store->stat("deltas/step_000004.safetensors");
+    rotten->flipBit(victim.key, victim.sizeBytes - 1, 3);
+    const auto report = session.tryVerify(rotten, {}, 2);
+    ASSERT_TRUE(report);
+    const StepVerdict& step = session.step(*report, 4);
+    EXPECT_EQ(step.verdict, Verdict::Damaged);
+    ASSERT_TRUE(has(step.problems, Code::Digest));
+    EXPECT_EQ(step.problems.back().where, victim.key);
+    EXPECT_EQ(step.problems.back().step, 4);
+    EXPECT_EQ(report->verdict, Verdict::Damaged);
+}
+
+TEST(VerifyRecords, StepsThatStandOnRotAreNotSound)
+{
+    const GoldenCopy golden("trl-v2-gap");
+    Session session;
+    session.verify(golden, 2);
+    const auto rotten = std::make_shared<FaultyStore>(golden.store);
+    const ObjectInfo victim = *golden.store->stat("anchors/step_000001.safetensors");
+    rotten->flipBit(victim.key, victim.sizeBytes - 1, 3);
+    const auto report = session.tryVerify(rotten, {}, 4);
+    ASSERT_TRUE(report);
+    const Words words = session.words(*report);
+    EXPECT_EQ(words.at(1), "damaged");
+    for (std::int64_t step = 2; step <= 9; ++step)
+        EXPECT_EQ(words.at(step), "incomplete") << step;
+    EXPECT_EQ(words.at(11), "first_sight");
+}
+
+TEST(VerifyRecords, ARewrittenObjectIsToldWithBothIdentities)
+{
+    const GoldenCopy golden("trl-v2-gap");
+    Session session;
+    session.verify(golden, 2);
+    const std::string key = "deltas/step_000012.safetensors";
+    const std::string before = golden.store->stat(key)->identity;
+    golden.edit(key, [](std::string& bytes) { bytes.back() = static_cast<char>(bytes.back() ^ 1); });
+    const std::string after = golden.store->stat(key)->identity;
+    ASSERT_NE(before, after);
+    const VerifyReport report = session.verify(golden, 2);
+    const StepVerdict& step = session.step(report, 12);
+    ASSERT_TRUE(has(step.problems, Code::Rewritten));
+    const Error& rewritten = step.problems.back();
+    EXPECT_EQ(rewritten.where, key);
+    EXPECT_NE(rewritten.text.find(before), std::string::npos) << rewritten.text;
+    EXPECT_NE(rewritten.text.find(after), std::string::npos);
+    EXPECT_EQ(session.records->sights(golden.store->uri(), key)->size(), 2U);
+}
+
+TEST(VerifyRecords, ACopyWithEqualBytesIsNotCalledRewritten)
+{
+    const GoldenCopy golden("trl-v2-gap");
+    Session session;
+    session.verify(golden, 2);
+    golden.edit("deltas/step_000012.safetensors", [](std::string&) {});
+    EXPECT_FALSE(has(session.step(session.verify(golden, 2), 12).problems, Code::Rewritten));
+}
+
+TEST(VerifyRecords, WhatIsStillBeingWrittenHasNoFirstSight)
+{
+    const GoldenCopy golden("trl-v2-truncated");
+    Session session;
+    session.now = golden.store->stat("deltas/step_000013.safetensors")->modifiedUs + 1'000'000;
+    const VerifyReport report = session.verify(golden, 2);
+    EXPECT_EQ(session.step(report, 13).verdict, Verdict::Incomplete);
+    EXPECT_TRUE(session.records->sights(golden.store->uri(), "deltas/step_000013.safetensors")->empty());
+}
+
+/// A store in which every object gets another identity once it was read.
+class RestlessStore final : public ObjectStore {
+public:
+    explicit RestlessStore(std::shared_ptr<ObjectStore> inner)
+        : m_inner(std::move(inner))
+    {
+    }
+    std::string uri() const override { return m_inner->uri(); }
+    StoreTraits traits() const noexcept override { return m_inner->traits(); }
+    Result<ListPage> list(const ListRequest& request, TaskContext& task) const override
+    {
+        return m_inner->list(request, task);
+    }
+    Result<ObjectInfo> stat(std::string_view key) const override
+    {
+        DS_TRY(ObjectInfo info, m_inner->stat(key));
+        info.identity += " changed";
+        return info;
+    }
+    Result<void> read(std::string_view key, std::uint64_t offset, MutableByteSpan out) const override
+    {
+        return m_inner->read(key, offset, out);
+    }
+    Result<ObjectInfo> put(std::string_view key, ByteSource& source, PutMode mode, TaskContext& task) override
+    {
+        return m_inner->put(key, source, mode, task);
+    }
+    Result<std::unique_ptr<StoreWatch>> watch() const override { return m_inner->watch(); }
+
+private:
+    std::shared_ptr<ObjectStore> m_inner;
+};
+
+TEST(VerifyRecords, AnObjectThatChangesWhileItIsReadIsToldAndNotRemembered)
+{
+    const GoldenCopy golden("trl-v2-gap");
+    Session session;
+    const auto report = session.tryVerify(std::make_shared<RestlessStore>(golden.store), {}, 2);
+    ASSERT_TRUE(report);
+    EXPECT_TRUE(has(session.step(*report, 3).problems, Code::Rewritten));
+    EXPECT_TRUE(session.records->sights(golden.store->uri(), "deltas/step_000003.safetensors")->empty());
+}
+
+// --- what happens between opening and verifying ----------------------------------------------------------------------
+
+/// Opens the run, then lets `happen` happen, then verifies.
+VerifyReport afterOpening(Session& session, const GoldenCopy& golden, int level, const std::function<void()>& happen)
+{
+    auto run = openRun(session.bench, golden.store, {}, session.task);
+    EXPECT_TRUE(run);
+    session.run = std::move(*run);
+    happen();
+    VerifyOptions options;
+    options.level = level;
+    auto report = verifyRun(session.bench, session.run, options, session.task);
+    EXPECT_TRUE(report) << report.error().text;
+    return report ? std::move(*report) : VerifyReport();
+}
+
+TEST(VerifyLater, AnObjectThatVanishedMakesItsStepsIncomplete)
+{
+    for (const int level : { 1, 2, 3, 4 }) {
+        const GoldenCopy golden("trl-v2-gap");
+        Session session;
+        const Words words = session.words(afterOpening(
+            session, golden, level, [&] { std::filesystem::remove(golden.path("deltas/step_000012.safetensors")); }));
+        ASSERT_FALSE(words.empty()) << level;
+        for (std::int64_t step = 12; step <= 15; ++step)
+            EXPECT_EQ(words.at(step), "incomplete") << "step " << step << " at level " << level;
+    }
+}
+
+TEST(VerifyLater, AnObjectThatWasCutShortIsDamaged)
+{
+    for (const int level : { 2, 3, 4 }) {
+        const GoldenCopy golden("trl-v2-gap");
+        Session session;
+        const VerifyReport report = afterOpening(session, golden, level, [&] {
+            golden.edit("deltas/step_000012.safetensors", [](std::string& bytes) { bytes.resize(bytes.size() - 100); });
+        });
+        ASSERT_FALSE(report.steps.empty()) << level;
+        EXPECT_EQ(session.words(report).at(12), "damaged") << level;
+        EXPECT_EQ(session.words(report).at(13), "incomplete") << level;
+        EXPECT_EQ(session.words(report).at(10), level == 4 ? "consistent" : "first_sight") << level;
+    }
+}
+
+TEST(VerifyLater, AHeaderThatTurnedBadIsFoundAtLevelOne)
+{
+    const GoldenCopy golden("trl-v2-gap");
+    Session session;
+    const VerifyReport report = afterOpening(session, golden, 1, [&] {
+        golden.edit("deltas/step_000012.safetensors", [](std::string& bytes) { bytes[9] = 'x'; });
+    });
+    ASSERT_FALSE(report.steps.empty());
+    EXPECT_EQ(session.words(report).at(12), "damaged");
+    EXPECT_EQ(session.words(report).at(11), "unverified");
+}
+
+} // namespace
+} // namespace deltascope

@@ -1,0 +1,199 @@
+#pragma once
+
+#include "deltascope/engine/version_writer.h"
+
+#include "layout_fixture.h"
+
+#include <map>
+#include <string>
+#include <sys/mman.h>
+#include <thread>
+#include <vector>
+
+namespace deltascope::layout_test {
+
+/// A whole model in memory, by name.
+using Model = std::map<std::string, FileTensor>;
+
+inline void addTensor(Model& model, TensorInfo info, std::string data)
+{
+    ASSERT_EQ(info.bytes(), data.size()) << info.name;
+    std::string name = info.name;
+    model[name] = { std::move(info), std::move(data) };
+}
+
+inline std::size_t unitOf(const TensorInfo& tensor)
+{
+    return bitsOf(tensor.dtype) % 8 == 0 ? bitsOf(tensor.dtype) / 8 : 1;
+}
+
+/// What changed in one block, the slow way.
+struct BlockDiff {
+    BlockDiff(std::string_view before, std::string_view after, std::size_t unit)
+    {
+        for (std::size_t i = 0; i < after.size() / unit; ++i) {
+            if (before.substr(i * unit, unit) == after.substr(i * unit, unit))
+                continue;
+            positions.push_back(static_cast<std::uint32_t>(i));
+            values.append(after.substr(i * unit, unit));
+        }
+    }
+    std::vector<std::uint32_t> positions;
+    std::string values;
+};
+
+/// Gives one tensor to a writer in blocks of `blockBytes` (a multiple of the element size).
+inline Result<void> writeTensor(VersionWriter& writer, const FileTensor& before, const FileTensor& after,
+                                std::size_t blockBytes)
+{
+    TaskContext task;
+    const std::size_t unit = unitOf(after.info);
+    DS_TRY(const std::unique_ptr<TensorWriter> tensor, writer.begin(after.info));
+    for (std::size_t begin = 0; begin < after.data.size(); begin += blockBytes) {
+        const std::string_view old = std::string_view(before.data).substr(begin, blockBytes);
+        const std::string_view now = std::string_view(after.data).substr(begin, blockBytes);
+        const BlockDiff diff(old, now, unit);
+        DS_CHECK(tensor->add({ asBytes(old), asBytes(now), { begin / unit, diff.positions, asBytes(diff.values) } }));
+    }
+    return tensor->end(task);
+}
+
+inline Result<void> writeModel(VersionWriter& writer, const Model& before, const Model& after,
+                               std::size_t blockBytes = 192)
+{
+    for (const auto& [name, tensor] : after)
+        DS_CHECK(writeTensor(writer, before.at(name), tensor, blockBytes));
+    return {};
+}
+
+/// The same with one thread per tensor.
+inline void writeModelInParallel(VersionWriter& writer, const Model& before, const Model& after, std::size_t blockBytes)
+{
+    std::vector<std::thread> threads;
+    for (const auto& [name, tensor] : after) {
+        threads.emplace_back([&writer, &before = before.at(name), &after = tensor, blockBytes] {
+            EXPECT_TRUE(writeTensor(writer, before, after, blockBytes));
+        });
+    }
+    for (std::thread& thread : threads)
+        thread.join();
+}
+
+/// Applies one version to a model. Full tensors that it does not hold yet are added.
+inline Result<PatchCounts> applyVersion(const Layout& layout, const ObjectStore& store, const VersionObjects& version,
+                                        Model& model)
+{
+    TaskContext task;
+    DS_TRY(const VersionIndex index, layout.index(store, version, task));
+    PatchCounts counts;
+    for (const TensorEntry& entry : index.tensors) {
+        if (entry.info && model.find(entry.name) == model.end())
+            model[entry.name] = { *entry.info, std::string(entry.info->bytes(), '\0') };
+        const auto found = model.find(entry.name);
+        if (found == model.end())
+            return fail(Code::BaseMismatch, "no such tensor", entry.name);
+        DS_TRY(const PatchCounts one,
+               applyEntry(layout, store, version, index, entry, found->second.info, writable(found->second.data), 0,
+                          { 256 }));
+        counts += one;
+        if (entry.digest.empty())
+            continue;
+        const std::unique_ptr<StreamingDigest> digest = makeDigest(index.digests);
+        digest->update(asBytes(found->second.data));
+        if (digest->hex() != entry.digest)
+            return fail(Code::Digest, "another digest", entry.name);
+    }
+    return counts;
+}
+
+/// The one version of a source is applied to `before` and must give `after`, without a note.
+inline PatchCounts expectVersion(const Layout& layout, Source& source, Model before, const Model& after)
+{
+    const VersionObjects version = onlyVersion(layout, source);
+    const auto index = layout.index(source.store(), version, source.task);
+    EXPECT_TRUE(index) << index.error().text;
+    if (index) {
+        EXPECT_TRUE(index->notes.empty()) << index->notes.front().text;
+    }
+    const auto counts = applyVersion(layout, source.store(), version, before);
+    EXPECT_TRUE(counts) << counts.error().text;
+    EXPECT_EQ(before.size(), after.size());
+    for (const auto& [name, tensor] : after) {
+        EXPECT_EQ(before[name].info, tensor.info);
+        EXPECT_TRUE(before[name].data == tensor.data) << name;
+    }
+    return counts ? *counts : PatchCounts();
+}
+
+inline std::uint64_t countChanged(const Model& before, const Model& after)
+{
+    std::uint64_t changed = 0;
+    for (const auto& [name, tensor] : after)
+        changed += countDifferent(asBytes(before.at(name).data), asBytes(tensor.data), tensor.info.dtype);
+    return changed;
+}
+
+inline std::string readObject(const ObjectStore& store, const std::string& key)
+{
+    const auto bytes = readWhole(store, key, 1U << 30);
+    EXPECT_TRUE(bytes) << key;
+    return bytes ? std::string(asText(*bytes)) : std::string();
+}
+
+/// A tensor's bytes in a safetensors object.
+inline std::string tensorBytes(const ObjectStore& store, const SafetensorsHeader& header, const std::string& key,
+                               const std::string& name)
+{
+    const StoredTensor* stored = header.find(name);
+    EXPECT_NE(stored, nullptr) << name;
+    if (!stored)
+        return {};
+    std::string bytes(stored->bytes, '\0');
+    EXPECT_TRUE(store.read(key, stored->begin, writable(bytes)));
+    return bytes;
+}
+
+inline SafetensorsHeader headerOf(const ObjectStore& store, const std::string& key)
+{
+    const auto object = store.stat(key);
+    EXPECT_TRUE(object) << key;
+    auto header = object ? SafetensorsHeader::read(store, *object) : Result<SafetensorsHeader>(SafetensorsHeader());
+    EXPECT_TRUE(header) << key;
+    return header ? *header : SafetensorsHeader();
+}
+
+/// Bytes that look like nothing, the same each time.
+inline std::string noise(std::size_t bytes, std::uint64_t seed)
+{
+    std::string out(bytes, '\0');
+    for (char& c : out) {
+        seed = seed * 6364136223846793005U + 1442695040888963407U;
+        c = static_cast<char>(seed >> 56);
+    }
+    return out;
+}
+
+/// Zero bytes that take no memory, for spans that nobody reads.
+class HugeSpan {
+public:
+    explicit HugeSpan(std::uint64_t bytes)
+        : m_start(::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0))
+        , m_size(bytes)
+    {
+    }
+    ~HugeSpan()
+    {
+        if (exists())
+            ::munmap(m_start, m_size);
+    }
+    HugeSpan(const HugeSpan&) = delete;
+    HugeSpan& operator=(const HugeSpan&) = delete;
+    bool exists() const noexcept { return m_start != MAP_FAILED; }
+    ByteSpan bytes() const noexcept { return { static_cast<const std::byte*>(m_start), m_size }; }
+
+private:
+    void* m_start;
+    std::uint64_t m_size;
+};
+
+} // namespace deltascope::layout_test
