@@ -201,13 +201,57 @@ TEST(ExitCodes, FollowTheTable)
 
 TEST(ExitCodes, OfVerdictsAreZeroUnlessSomethingIsWrong)
 {
-    for (const char* good : { "verified", "consistent", "first_sight", "unverified" })
-        EXPECT_EQ(exitForVerdict(good), 0) << good;
-    EXPECT_EQ(exitForVerdict("incomplete"), 7);
-    EXPECT_EQ(exitForVerdict("damaged"), 6);
+    app::VerifyView report;
+    for (const char* good : { "verified", "consistent", "first_sight", "unverified" }) {
+        report.result = good;
+        EXPECT_EQ(exitForVerdict(report), 0) << good;
+    }
+    report.steps.resize(2);
+    report.steps[1].problems = { app::ProblemView { "DS-REWRITTEN", 2, {}, {}, {} } };
+    EXPECT_EQ(exitForVerdict(report), 6);
+    report.result = "incomplete";
+    EXPECT_EQ(exitForVerdict(report), 7);
+    report.result = "damaged";
+    EXPECT_EQ(exitForVerdict(report), 6);
 }
 
 // --- messages --------------------------------------------------------------------------------------------------------
+
+TEST_F(CliTest, AnUnknownCommandIsNamed)
+{
+    const Outcome near = call({ "lgo", "x" });
+    EXPECT_EQ(near.status, 2);
+    EXPECT_NE(near.err.find("lgo is no command, did you mean log?"), std::string::npos) << near.err;
+    EXPECT_NE(call({ "frobnicate" }).err.find("frobnicate is no command"), std::string::npos);
+}
+
+TEST_F(CliTest, AWholeRunIsAskedForWithoutAStep)
+{
+    for (const char* command : { "log", "ls", "watch" }) {
+        const Outcome outcome = call({ command, bucket("trl-v2-gap") + "@3" });
+        EXPECT_EQ(outcome.status, 2) << command;
+        EXPECT_NE(outcome.err.find("deltascope show"), std::string::npos) << outcome.err;
+    }
+}
+
+TEST_F(CliTest, APartIsNotCommittedInTheSameBreath)
+{
+    const Outcome outcome = call({ "materialize", bucket("trl-v2-gap") + "@3", "-o", folder.path("out"), "--shard", "0/2", "--commit" });
+    EXPECT_EQ(outcome.status, 2) << outcome.err;
+}
+
+TEST_F(CliTest, AForcedLayoutThatFitsNothingIsRefused)
+{
+    const Outcome outcome = call({ "log", bucket("trl-v2-gap"), "--layout", "slime-v2" });
+    EXPECT_EQ(outcome.status, 3) << outcome.err;
+    EXPECT_NE(outcome.err.find("slime-v2"), std::string::npos);
+}
+
+TEST_F(CliTest, PlainDrawsNoBars)
+{
+    EXPECT_NE(call({ "log", bucket("trl-v2-gap") }).out.find("█"), std::string::npos);
+    EXPECT_EQ(call({ "log", bucket("trl-v2-gap"), "--plain" }).out.find("█"), std::string::npos);
+}
 
 TEST_F(CliTest, ARefusalNamesWordObjectStepAndRemedy)
 {

@@ -458,10 +458,10 @@ TEST_F(RecordsTest, SightsComeBackOldestFirst)
     {
         auto records = Records::open(recordsPath());
         ASSERT_TRUE(records);
-        ASSERT_TRUE((*records)->add("s", "k", sight("second", 200)));
-        ASSERT_TRUE((*records)->add("s", "k", sight("first", 100)));
-        ASSERT_TRUE((*records)->add("s", "other", sight("x", 1)));
-        ASSERT_TRUE((*records)->add("t", "k", sight("y", 1)));
+        Records::Sight untrusted = sight("second", 200);
+        untrusted.trusted = false;
+        ASSERT_TRUE((*records)->add("s", { { "k", untrusted }, { "k", sight("first", 100) }, { "other", sight("x", 1) } }));
+        ASSERT_TRUE((*records)->add("t", { { "k", sight("y", 1) } }));
     }
     auto records = Records::open(recordsPath());
     ASSERT_TRUE(records);
@@ -472,7 +472,9 @@ TEST_F(RecordsTest, SightsComeBackOldestFirst)
     EXPECT_EQ((*sights)[0].sizeBytes, 1ULL << 41);
     EXPECT_EQ((*sights)[0].xxh3, "digest of first");
     EXPECT_EQ((*sights)[0].seenUs, 100);
+    EXPECT_TRUE((*sights)[0].trusted);
     EXPECT_EQ((*sights)[1].identity, "second");
+    EXPECT_FALSE((*sights)[1].trusted);
 }
 
 TEST_F(RecordsTest, ADamagedFileIsAnErrorAndStaysWhereItIs)

@@ -410,6 +410,20 @@ TEST(LineageDeclaredBase, AnEarlierVersionThatIsThereIsNotCalledMissing)
     EXPECT_EQ(stepsOf(run, *plan), Steps({ 1, 3 }));
 }
 
+TEST(LineagePartialAnchor, WithoutTheFirstFullVersionNothingProvesThatAnAnchorIsWhole)
+{
+    const auto speaks = [](const deltascope::Run& run) {
+        return std::count_if(run.problems.begin(), run.problems.end(),
+                             [](const Error& problem) { return problem.code == Code::PartialAnchor; });
+    };
+    const auto pruned = RunOf().anchor(11, 3).delta(12).anchor(21, 4).build();
+    ASSERT_EQ(speaks(pruned), 1);
+    EXPECT_NE(pruned.problems.front().text.find("step 21 with its 4 tensors"), std::string::npos) << pruned.problems.front().text;
+    EXPECT_EQ(speaks(RunOf().anchor(1).delta(2).anchor(11).build()), 0);
+    EXPECT_EQ(speaks(RunOf({ .standAlone = true }).anchor(10).anchor(20).build()), 0);
+    EXPECT_EQ(speaks(RunOf({ .needsExternalBase = true }).withBase().anchor(4).build()), 0);
+}
+
 TEST(LineageExternalBase, WithoutItEveryStepNamesTheMissingBase)
 {
     const auto run = RunOf({ .needsExternalBase = true }).deltaOn(1, 0).deltaOn(2, 1).deltaOn(3, 2).build();
@@ -432,6 +446,14 @@ TEST(LineageExternalBase, WithItTheFirstDeltaStandsOnIt)
     EXPECT_TRUE(step(run, 1).onExternalBase);
     EXPECT_FALSE(step(run, 2).onExternalBase);
     EXPECT_EQ(run.totalElementsOf(step(run, 2)), 400U);
+}
+
+TEST(LineageExternalBase, IsNoStartOfAChainWhereTheLayoutBringsItsOwn)
+{
+    const auto run = RunOf().withBase().delta(5).delta(6).anchor(7).delta(8).build();
+    EXPECT_EQ(obstructed(run), Steps({ 5, 6 }));
+    EXPECT_EQ(step(run, 5).obstacle->code, Code::ChainGap);
+    EXPECT_FALSE(step(run, 5).onExternalBase);
 }
 
 TEST(LineageExternalBase, DigestsThatMostlyFailOnItSpeakAgainstIt)

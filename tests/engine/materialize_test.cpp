@@ -203,6 +203,14 @@ public:
         run = std::move(*opened);
     }
 
+    /// The same bucket and base, found elsewhere.
+    void moveTo(const std::string& golden)
+    {
+        store = std::make_shared<HookedStore>(localStore(golden + "/bucket"));
+        m_base = localStore(golden + "/base");
+        reopen();
+    }
+
     std::string out() const { return m_folder.path("out"); }
     std::string folder() const { return m_folder.path(); }
     bool exists() const { return fs::exists(out()); }
@@ -272,6 +280,7 @@ public:
             EXPECT_EQ(tensor.tensor.shape, truth["shape"].get<std::vector<std::uint64_t>>());
         }
     }
+    Json provenance() const { return Json::parse(textOf(out() + "/deltascope.provenance.json")); }
     void expectStep(std::int64_t step) const
     {
         for (const Json& truth : expected["steps"]) {
@@ -493,7 +502,7 @@ TEST(MaterializeProvenance, SaysWhatTheCheckpointWasMadeFrom)
     Workshop workshop("trl-v2-raw");
     const auto report = workshop.rebuild(12);
     ASSERT_TRUE(report);
-    const Json provenance = Json::parse(textOf(workshop.out() + "/deltascope.provenance.json"));
+    const Json provenance = workshop.provenance();
     EXPECT_EQ(provenance["source"], workshop.store->uri());
     EXPECT_EQ(provenance["layout"], "trl-v2");
     EXPECT_EQ(provenance["step"], 12);
@@ -514,7 +523,7 @@ TEST(MaterializeProvenance, NamesTheExternalBaseAndTheDigestsThatMatched)
     const auto report = workshop.rebuild(2);
     ASSERT_TRUE(report);
     EXPECT_GT(report->digestsChecked, 0U);
-    const Json provenance = Json::parse(textOf(workshop.out() + "/deltascope.provenance.json"));
+    const Json provenance = workshop.provenance();
     EXPECT_TRUE(provenance.contains("base"));
     EXPECT_FALSE(provenance.contains("anchor"));
     EXPECT_EQ(provenance["deltas"].size(), 2U);
@@ -525,7 +534,7 @@ TEST(MaterializeProvenance, SaysThatAStepIsUnproven)
 {
     Workshop workshop("trl-v2-empty-step");
     ASSERT_TRUE(workshop.rebuild(7));
-    const Json provenance = Json::parse(textOf(workshop.out() + "/deltascope.provenance.json"));
+    const Json provenance = workshop.provenance();
     EXPECT_EQ(provenance["checks"]["proven"], false);
     EXPECT_EQ(provenance["checks"]["across_gap"], true);
 }
@@ -570,7 +579,10 @@ TEST(Materialize, AcrossAProvenLossOnRequestGivesTheChainedState)
     for (const Json& truth : workshop.expected["steps"]) {
         if (!truth.contains("chained_tensors"))
             continue;
-        ASSERT_TRUE(workshop.rebuild(truth["step"]));
+        const auto report = workshop.rebuild(truth["step"]);
+        ASSERT_TRUE(report);
+        EXPECT_TRUE(report->lossProven);
+        EXPECT_EQ(workshop.provenance()["checks"]["loss_proven"], true);
         workshop.expectWritten(truth["chained_tensors"]);
         workshop.reset();
     }
@@ -1069,9 +1081,29 @@ TEST_F(MaterializeParts, WithoutAnyThereIsNothingToCommit)
 TEST_F(MaterializeParts, OfTwoDivisionsAreNotMixed)
 {
     ASSERT_TRUE(part(0, 2));
-    ASSERT_TRUE(part(1, 3));
-    EXPECT_EQ(errorOf(commit()).code, Code::Usage);
-    EXPECT_FALSE(workshop.exists());
+    const Error error = errorOf(part(1, 3));
+    EXPECT_EQ(error.code, Code::Usage);
+    EXPECT_NE(error.text.find("in 2 parts, not in 3"), std::string::npos) << error.text;
+    ASSERT_TRUE(part(1, 2));
+    ASSERT_TRUE(commit());
+    expectWhole();
+}
+
+TEST_F(MaterializeParts, FindEachOtherAcrossMachinesThatMountTheSourceDifferently)
+{
+    const std::string original = goldenPath("slime-v2-xor");
+    const TempDir folder;
+    const std::string elsewhere = folder.path("elsewhere");
+    fs::copy(original, elsewhere, fs::copy_options::recursive); // other device and inode numbers, another path
+    for (const auto& entry : fs::recursive_directory_iterator(original)) {
+        if (entry.is_regular_file())
+            fs::last_write_time(fs::path(elsewhere) / fs::relative(entry.path(), original), fs::last_write_time(entry.path()));
+    }
+    ASSERT_TRUE(part(0, 2));
+    workshop.moveTo(elsewhere);
+    ASSERT_TRUE(part(1, 2));
+    ASSERT_TRUE(commit());
+    expectWhole();
 }
 
 TEST_F(MaterializeParts, OnePartIsNotDoneByTwoAtATime)

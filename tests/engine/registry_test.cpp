@@ -32,7 +32,6 @@ TEST(LayoutRegistry, HoldsTheBuiltinLayoutsInOrderOfDetection)
     EXPECT_EQ(layouts.find("nonsense"), nullptr);
     EXPECT_TRUE(layouts.find("hf")->standAlone());
     EXPECT_TRUE(layouts.find("slime-v2")->needsExternalBase());
-    EXPECT_TRUE(layouts.find("slime-v2")->streamsAreHeavy());
     EXPECT_FALSE(layouts.find("trl-v2")->standAlone());
 }
 

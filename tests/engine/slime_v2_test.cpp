@@ -183,6 +183,29 @@ TEST(SlimeV2Xor, RefusesLargeWindows)
     EXPECT_EQ(refusal(fromHex("28b52ffd 00 70 010000"), "xor").code, Code::Unsupported);
 }
 
+TEST(SlimeV2Streams, TellTheMemoryThatTheirWindowsTake)
+{
+    const auto working = [](const std::string& frame, const std::string& encoding) -> Result<std::uint64_t> {
+        Source source;
+        IndexMeta meta;
+        meta.encoding = encoding;
+        fill(source, dataFile(frame), meta);
+        const SlimeV2Layout layout;
+        const VersionObjects version = onlyVersion(layout, source);
+        DS_TRY(const VersionIndex read, layout.index(source.store(), version, source.task));
+        DS_TRY(const auto stream, layout.open(source.store(), version, read, read.tensors[0], tensor("model.w", { 8 }), {}));
+        return stream->workingBytes();
+    };
+    const std::uint64_t small = *working(Frame, "xor");
+    EXPECT_LT(small, 1U << 20);
+    EXPECT_EQ(*working(Frame, "overwrite"), 2 * small); // positions and values each have a decompressor
+    const std::string wide = fromHex("28b52ffd 00 58 010000"); // 2^21 bytes
+    const std::string wider = fromHex("28b52ffd 00 59 010000"); // and an eighth
+    EXPECT_EQ(*working(wider, "xor") - *working(wide, "xor"), (1U << 21) / 8);
+    EXPECT_GT(*working(wide, "xor"), 1U << 21);
+    EXPECT_EQ(errorOf(working("no frame at all", "xor")).code, Code::Hostile);
+}
+
 TEST(SlimeV2Xor, AStreamMayStartLater)
 {
     for (const std::string encoding : { "xor", "overwrite" }) {

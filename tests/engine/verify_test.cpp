@@ -84,6 +84,7 @@ struct Session {
         VerifyOptions options;
         options.level = level;
         options.range = range;
+        options.acceptRewritten = acceptRewritten;
         return verifyRun(bench, run, options, task);
     }
     VerifyReport verify(const GoldenCopy& golden, int level,
@@ -118,6 +119,7 @@ struct Session {
     TaskContext task;
     EngineRun run;
     std::int64_t now = LongAfter;
+    bool acceptRewritten = false;
 };
 
 Words allOf(std::int64_t first, std::int64_t last, const std::string& word)
@@ -471,6 +473,36 @@ TEST(VerifyRecords, ARewrittenObjectIsToldWithBothIdentities)
     EXPECT_NE(rewritten.text.find(before), std::string::npos) << rewritten.text;
     EXPECT_NE(rewritten.text.find(after), std::string::npos);
     EXPECT_EQ(session.records->sights(golden.store->uri(), key)->size(), 2U);
+}
+
+TEST(VerifyRecords, ARewrittenObjectIsToldUntilItIsAccepted)
+{
+    const GoldenCopy golden("trl-v2-gap");
+    Session session;
+    session.verify(golden, 2);
+    golden.edit("deltas/step_000005.safetensors", [](std::string& bytes) {
+        const std::size_t headerBytes = loadLe<std::uint64_t>(asBytes(bytes));
+        for (const auto& [name, entry] : nlohmann::json::parse(bytes.substr(8, headerBytes)).items()) {
+            if (!name.ends_with(".val"))
+                continue;
+            bytes[8 + headerBytes + entry["data_offsets"][0].get<std::size_t>() + 1] ^= 0x20; // another value
+            return;
+        }
+    });
+    for (const int level : { 2, 2, 3, 4 }) {
+        const VerifyReport report = session.verify(golden, level);
+        EXPECT_TRUE(has(session.step(report, 5).problems, Code::Rewritten)) << level;
+        EXPECT_EQ(session.step(report, 5).verdict, Verdict::Unverified) << level;
+        EXPECT_EQ(session.step(report, 4).verdict, Verdict::FirstSight) << level;
+        EXPECT_EQ(session.step(report, 6).verdict, Verdict::Unverified) << "it builds on a rewritten step";
+        EXPECT_FALSE(has(session.step(report, 6).problems, Code::Rewritten));
+    }
+    session.acceptRewritten = true;
+    const VerifyReport accepted = session.verify(golden, 2);
+    session.acceptRewritten = false;
+    EXPECT_FALSE(has(session.step(accepted, 5).problems, Code::Rewritten));
+    EXPECT_EQ(session.step(accepted, 5).verdict, Verdict::FirstSight);
+    EXPECT_EQ(session.step(session.verify(golden, 2), 5).verdict, Verdict::FirstSight);
 }
 
 TEST(VerifyRecords, ACopyWithEqualBytesIsNotCalledRewritten)

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 #include <map>
 #include <set>
+#include <tuple>
 
 namespace deltascope::cli {
 
@@ -36,6 +37,7 @@ namespace {
         bool exitCode = false;
         bool acrossGap = false;
         int level = 2;
+        bool acceptRewritten = false;
         std::string destination;
         std::string shardSize;
         std::string shard;
@@ -162,10 +164,20 @@ namespace {
                 writeErr("next: " + safe(command) + "\n");
         }
 
+        /// Errors: Usage, if a step is named where a whole run is meant.
+        Result<void> expectWholeRun(const std::string& command) const
+        {
+            if (app::VersionRequest::parse(m_options.source).version.empty())
+                return {};
+            return fail(Code::Usage, fmt::format("{} takes a whole run, without @ and a step", command), m_options.source,
+                        "deltascope show " + shellWord(m_options.source) + " shows one step");
+        }
+
         std::string baseWords() const { return m_options.base.empty() ? "" : " --base " + shellWord(m_options.base); }
 
         Result<int> log(app::Service& service)
         {
+            DS_CHECK(expectWholeRun("log"));
             DS_TRY(const auto view, runJob<app::RunView>(service, m_style, [&](app::Service& s) {
                        return s.openRun(m_options.sourceRequest(), m_options.depth());
                    }));
@@ -189,6 +201,7 @@ namespace {
 
         Result<int> list(app::Service& service)
         {
+            DS_CHECK(expectWholeRun("ls"));
             DS_TRY(const auto view, runJob<app::ListingView>(service, m_style, [&](app::Service& s) {
                        return s.listObjects(m_options.sourceRequest());
                    }));
@@ -200,10 +213,10 @@ namespace {
         {
             const app::VersionRequest version = m_options.versionRequest(m_options.source);
             DS_TRY(const auto view, runJob<app::VerifyView>(service, m_style, [&](app::Service& s) {
-                       return s.verify(app::VerifyRequest { version.source, version.version, m_options.level });
+                       return s.verify(app::VerifyRequest { version.source, version.version, m_options.level, m_options.acceptRewritten });
                    }));
             print<app::VerifyView>(*view, [&](const app::VerifyView& report) { return verifyText(report, m_style); });
-            return exitForVerdict(view->result);
+            return exitForVerdict(*view);
         }
 
         Result<int> digest(app::Service& service)
@@ -235,6 +248,8 @@ namespace {
             if (!m_options.shardSize.empty()) {
                 DS_TRY(request.shardBytes, parseSize(m_options.shardSize));
             }
+            if (!m_options.shard.empty() && m_options.commit)
+                return fail(Code::Usage, "--shard writes one part, --commit finishes when all parts are written; take one of them");
             if (!m_options.shard.empty()) {
                 DS_TRY(const auto part, parsePart(m_options.shard));
                 request.part = part.first;
@@ -277,16 +292,18 @@ namespace {
 
         Result<int> watch(app::Service& service)
         {
+            DS_CHECK(expectWholeRun("watch"));
             const std::unique_ptr<app::EventFeed> feed = service.subscribe({});
             std::map<std::pair<int, std::int64_t>, std::string> known;
-            std::set<std::string> problems;
+            std::set<std::tuple<std::string, std::int64_t, std::string>> problems; ///< code, step, object: texts grow with the run
             bool first = true;
             const auto onRun = [&](const app::RunView& run) {
                 std::map<std::pair<int, std::int64_t>, std::string> now;
                 for (const app::EpochView& epoch : run.epochs) {
                     for (const app::StepView& step : epoch.steps) {
                         const std::string line = m_options.json ? app::stepToJson(step) + "\n" : stepLine(step, m_style);
-                        const std::string fingerprint = step.state + step.restore.reason + std::to_string(step.wireBytes);
+                        const bool growing = step.state == "publishing"; // one line, however often it grows
+                        const std::string fingerprint = growing ? step.state : step.state + step.restore.reason + std::to_string(step.wireBytes);
                         now[{ epoch.epoch, step.step }] = fingerprint;
                         const auto old = known.find({ epoch.epoch, step.step });
                         if (old == known.end() || old->second != fingerprint)
@@ -294,7 +311,7 @@ namespace {
                     }
                 }
                 for (const app::ProblemView& problem : run.problems) {
-                    if (problems.insert(problem.code + problem.text).second && !m_options.json)
+                    if (problems.emplace(problem.code, problem.step.value_or(-1), problem.where).second && !m_options.json)
                         writeErr(problemText(problem, m_style));
                 }
                 known = std::move(now);
@@ -366,6 +383,7 @@ namespace {
         CLI::App* verify = program.add_subcommand("verify", "prove a run, a step or a range of steps");
         verify->add_option("source", options.source, "SOURCE, SOURCE@STEP or SOURCE@FIRST..LAST")->required();
         verify->add_option("--level", options.level, "0 listing, 1 headers, 2 all bytes, 3 replay, 4 replay with anchors and roots")->check(CLI::Range(0, 4));
+        verify->add_flag("--accept-rewritten", options.acceptRewritten, "trust rewritten objects as they are now, instead of as they were first seen");
 
         CLI::App* materialize = program.add_subcommand("materialize", "write the full checkpoint of a step");
         materialize->add_option("version", options.source, "SOURCE@STEP")->required();
@@ -423,8 +441,8 @@ namespace {
         return words;
     }
 
-    /// The argument that the parser stumbled over, if a known word is near it.
-    std::optional<std::string> meantWord(const std::vector<std::string>& arguments, const std::vector<CommandWords>& commands)
+    /// What more can be said of arguments that the parser stumbled over: an unknown command, and the known word near it.
+    std::string hintFor(const std::vector<std::string>& arguments, const std::vector<CommandWords>& commands)
     {
         std::vector<std::string> names;
         const CommandWords* chosen = nullptr;
@@ -433,16 +451,20 @@ namespace {
         for (const std::string& argument : arguments) {
             if (!chosen && !argument.starts_with("-")) {
                 const auto at = std::find(names.begin(), names.end(), argument);
-                if (at == names.end())
-                    return nearestWord(argument, names);
+                if (at == names.end()) {
+                    const std::optional<std::string> meant = nearestWord(argument, names);
+                    return fmt::format("; {} is no command{}", argument, meant ? ", did you mean " + *meant + "?" : "");
+                }
                 chosen = &commands[static_cast<std::size_t>(at - names.begin())];
             } else if (chosen && argument.starts_with("--")) {
                 const std::string option = argument.substr(0, argument.find('='));
-                if (std::find(chosen->options.begin(), chosen->options.end(), option) == chosen->options.end())
-                    return nearestWord(option, chosen->options);
+                if (std::find(chosen->options.begin(), chosen->options.end(), option) != chosen->options.end())
+                    continue;
+                const std::optional<std::string> meant = nearestWord(option, chosen->options);
+                return meant ? "; did you mean " + *meant + "?" : "";
             }
         }
-        return std::nullopt;
+        return {};
     }
 
 }
@@ -463,16 +485,14 @@ int run(const std::vector<std::string>& arguments)
         writeOut("deltascope " DELTASCOPE_VERSION "\n");
         return Success;
     } catch (const CLI::ParseError& problem) {
-        std::string text = problem.what();
-        if (const std::optional<std::string> meant = meantWord(arguments, words))
-            text += "; did you mean " + *meant + "?";
+        const std::string text = problem.what() + hintFor(arguments, words);
         const bool json = std::find(arguments.begin(), arguments.end(), "--json") != arguments.end();
         options.json = json;
         return Commands(options, Style {}, words).report(Error { Code::Usage, text, {}, {}, "deltascope COMMAND --help shows what it takes" });
     }
     using Choice = Style::ColorChoice;
     const Choice choice = options.plain || options.color == "never" ? Choice::Never : options.color == "always" ? Choice::Always : Choice::Auto;
-    return Commands(options, Style::detect(choice, options.quiet), words).run(program.get_subcommands().front()->get_name());
+    return Commands(options, Style::detect(choice, options.quiet, options.plain), words).run(program.get_subcommands().front()->get_name());
 }
 
 } // namespace deltascope::cli

@@ -2,6 +2,8 @@
 
 #include "deltascope/base/code.h"
 
+#include <algorithm>
+
 namespace deltascope::cli {
 
 Exit exitFor(std::string_view word) noexcept
@@ -50,13 +52,17 @@ Exit exitFor(std::string_view word) noexcept
     return Failure;
 }
 
-Exit exitForVerdict(std::string_view result) noexcept
+Exit exitForVerdict(const app::VerifyView& report)
 {
-    if (result == "damaged")
+    if (report.result == "damaged")
         return VerificationFailed;
-    if (result == "incomplete")
+    if (report.result == "incomplete")
         return ChainBroken;
-    return Success;
+    const bool rewritten = std::any_of(report.steps.begin(), report.steps.end(), [](const app::StepVerdictView& step) {
+        return std::any_of(step.problems.begin(), step.problems.end(),
+                           [](const app::ProblemView& problem) { return parseCode(problem.code) == Code::Rewritten; });
+    });
+    return rewritten ? VerificationFailed : Success;
 }
 
 } // namespace deltascope::cli

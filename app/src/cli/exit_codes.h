@@ -1,5 +1,7 @@
 #pragma once
 
+#include "deltascope/app/view/operation_view.h"
+
 #include <string_view>
 
 namespace deltascope::cli {
@@ -23,7 +25,7 @@ enum Exit : int {
 /// For the word of an error ("DS-CHAIN-GAP").
 Exit exitFor(std::string_view word) noexcept;
 
-/// For the result word of verify.
-Exit exitForVerdict(std::string_view result) noexcept;
+/// For a verification. A rewritten object is a mismatch whatever else the result says.
+Exit exitForVerdict(const app::VerifyView& report);
 
 } // namespace deltascope::cli

@@ -91,7 +91,7 @@ namespace {
         const std::string percent = step.changedFraction ? percentText(*step.changedFraction) : "–";
         const double share = step.changedFraction && largestFraction > 0 ? *step.changedFraction / largestFraction : 0;
         line += fmt::format("{:>8} ", percent);
-        line += paint(style, Paint::Delta, barText(share, 8));
+        line += style.bars ? paint(style, Paint::Delta, barText(share, 8)) : std::string(8, ' ');
         line += fmt::format("{:>10}  {:>8}   ", bytesText(step.wireBytes), ageText(step.publishedUs, now));
         const std::string restore = safe(restoreWords(step));
         line += step.restorable ? paint(style, Paint::Dim, restore) : paint(style, Paint::Bad, clipped(restore, 72));

@@ -26,7 +26,7 @@ namespace {
         if (verdict == "consistent")
             return "structure, no-op test and anchors agree; the publisher recorded no digest";
         if (verdict == "first_sight")
-            return "readable and unchanged since we first saw it; nothing from the publisher to compare with";
+            return "readable and as we saw it first, which may be just now; the publisher left nothing to compare with";
         if (verdict == "unverified")
             return "nothing was compared with anything that vouches for it";
         if (verdict == "incomplete")
@@ -117,10 +117,16 @@ std::string verifyText(const app::VerifyView& report, const Style& style)
         problems.insert(problems.end(), step.problems.begin(), step.problems.end());
     if (!problems.empty())
         text += "\n" + paint(style, Paint::Bold, "Problems") + "\n";
-    for (const app::ProblemView& problem : problems)
-        text += problemText(problem, style);
-    text += fmt::format("\n{}: {} ({} steps, level {}, {})\n", paint(style, paintOf(report.result), report.result), meaning(report.result),
-                        report.steps.size(), report.level, durationText(report.seconds));
+    for (std::size_t i = 0; i < problems.size();) {
+        text += problemText(problems[i], style);
+        const std::size_t first = i++;
+        while (i < problems.size() && problems[i].code == problems[first].code && problems[i].where == problems[first].where)
+            ++i;
+        if (const std::size_t more = i - first - 1; more > 0)
+            text += paint(style, Paint::Dim, fmt::format("      and {} more of that kind in the same object, up to step {}\n", more, problems[i - 1].step.value_or(0)));
+    }
+    text += fmt::format("\n{}: {} ({} {}, level {}, {})\n", paint(style, paintOf(report.result), report.result), meaning(report.result),
+                        report.steps.size(), report.steps.size() == 1 ? "step" : "steps", report.level, durationText(report.seconds));
     return text;
 }
 
@@ -165,7 +171,9 @@ std::string materializeText(const app::MaterializeView& result, const Style& sty
         text += fmt::format("  {} publisher digests matched on the way\n", result.digestsChecked);
     if (result.resumedBytes > 0)
         text += fmt::format("  {} were there from an earlier attempt\n", bytesText(result.resumedBytes));
-    if (!result.proven)
+    if (result.lossProven)
+        text += paint(style, Paint::Bad, "  a delta on the way is proven to be lost: no trainer ever had this state\n");
+    else if (!result.proven)
         text += paint(style, Paint::Warn, "  unproven: the chain crosses a missing number\n");
     if (std::find(result.sidecars.begin(), result.sidecars.end(), "config.json") == result.sidecars.end())
         text += paint(style, Paint::Dim, "  the source holds no config.json; --base DIR carries config and tokenizer files over\n");

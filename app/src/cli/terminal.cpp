@@ -70,10 +70,11 @@ namespace {
 
 }
 
-Style Style::detect(ColorChoice choice, bool quiet)
+Style Style::detect(ColorChoice choice, bool quiet, bool plain)
 {
     Style style;
     style.quiet = quiet;
+    style.bars = !plain;
     style.progress = !quiet && ::isatty(STDERR_FILENO) == 1;
     const char* terminal = std::getenv("TERM");
     const bool capable = ::isatty(STDOUT_FILENO) == 1 && !isSet("NO_COLOR") && !(terminal && std::string_view(terminal) == "dumb");

@@ -12,9 +12,10 @@ struct Style {
     bool color = false; ///< stdout takes colors
     bool progress = false; ///< stderr is a terminal: one line that is rewritten
     bool quiet = false;
+    bool bars = true; ///< block characters drawn beside numbers
 
     enum class ColorChoice { Auto, Always, Never };
-    static Style detect(ColorChoice choice, bool quiet);
+    static Style detect(ColorChoice choice, bool quiet, bool plain);
 };
 
 enum class Paint { Plain, Dim, Bold, Anchor, Delta, Warn, Bad, Good };

@@ -151,6 +151,7 @@ namespace {
                 DS_TRY(Run run, open(request.source, task));
                 VerifyOptions options;
                 options.level = request.level;
+                options.acceptRewritten = request.acceptRewritten;
                 DS_TRY(options.range, resolveRange(run, request.range));
                 DS_TRY(const VerifyReport report, verifyRun(m_bench, run, options, task));
                 VerifyView view = makeVerifyView(run, report);

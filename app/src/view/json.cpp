@@ -211,6 +211,7 @@ std::string toJson(const MaterializeView& view)
                   { "resumed_bytes", view.resumedBytes },
                   { "digests_checked", view.digestsChecked },
                   { "proven", view.proven },
+                  { "loss_proven", view.lossProven },
                   { "committed", view.committed },
                   { "sidecars", view.sidecars },
                   { "seconds", view.seconds } });

@@ -69,6 +69,7 @@ MaterializeView makeMaterializeView(const Version& version, const MaterializeRep
     view.resumedBytes = report.resumedBytes;
     view.digestsChecked = report.digestsChecked;
     view.proven = version.proven;
+    view.lossProven = report.lossProven;
     view.committed = report.committed;
     view.sidecars = report.sidecars;
     return view;

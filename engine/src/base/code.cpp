@@ -48,8 +48,8 @@ constexpr Meaning meaningOf(Code code) noexcept
     case Code::ChainGap:
         return {
             "DS-CHAIN-GAP",
-            "Restore the missing version, or materialize one that needs no lost delta; log shows what each version "
-            "builds on."
+            "Restore what is missing if it exists elsewhere, or materialize a version that does not need it; log shows "
+            "what each version builds on."
         };
     case Code::BaseMissing:
         return { "DS-BASE-MISSING", "Give the checkpoint that the run started from with --base DIR." };
@@ -68,7 +68,7 @@ constexpr Meaning meaningOf(Code code) noexcept
     case Code::PartialAnchor:
         return {
             "DS-PARTIAL-ANCHOR",
-            "Give a complete checkpoint with --base DIR; the tensors that this object lacks are taken from there."
+            "Nothing to do if the trainer froze or left out the other tensors; show lists what the version holds."
         };
     case Code::DuplicateName:
         return { "DS-DUPLICATE-NAME",
@@ -81,14 +81,14 @@ constexpr Meaning meaningOf(Code code) noexcept
                  "Wait until the trainer has finished writing this version; watch tells when it is complete." };
     case Code::Unproven:
         return { "DS-UNPROVEN",
-                 "Check with the trainer's log that no version was lost, then repeat the command with --across-gap." };
+                 "Check with the trainer's log that no version was lost; the next complete anchor needs no such trust." };
     case Code::Fork:
         return { "DS-FORK",
                  "Give every run a prefix of its own; log shows where the two incarnations of the trainer part." };
     case Code::Rewritten:
         return {
             "DS-REWRITTEN",
-            "Find out who replaced the object; verify checks the new bytes, log keeps the identity of the old ones."
+            "Find out who replaced the object; verify --accept-rewritten trusts its new bytes from then on."
         };
     case Code::Claim:
         return { "DS-CLAIM", "Do not rely on the header of this object; verify compares its claims with its content." };

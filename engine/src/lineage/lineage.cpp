@@ -74,7 +74,7 @@ namespace {
         version.base = previous;
         if (previous)
             version.acrossGap = run.versions[*previous].step() + 1 != version.step();
-        else if (run.base || run.layout->needsExternalBase())
+        else if (run.layout->needsExternalBase()) // other layouts bring their first state: a checkpoint given beside is none of the chain
             version.onExternalBase = version.acrossGap = true;
     }
 
@@ -123,7 +123,8 @@ namespace {
                                    version.acrossGap
                                        ? fmt::format("something between step {} and it is lost", *version.baseStep)
                                        : fmt::format("it was not written against step {} as it is here", *version.baseStep)),
-                       version.objects.name, version.step(), {} };
+                       version.objects.name, version.step(),
+                       "Materialize a version before it or the next complete anchor; --across-gap rebuilds this one all the same." };
     }
 
     /// Why a delta cannot be used although its own objects are sound: something that it builds on.
@@ -222,6 +223,29 @@ namespace {
         }
         if (version.obstacle)
             version.problems.insert(version.problems.begin(), *version.obstacle);
+    }
+
+    /// Without the first full version of an epoch, the largest that is left stands for the whole model: nothing proves that it is.
+    void assessReference(Run& run, int epoch)
+    {
+        if (run.layout->standAlone() || run.layout->needsExternalBase())
+            return;
+        const Version* first = nullptr;
+        for (const Version& version : run.versions) {
+            if (version.epoch != epoch)
+                continue;
+            if (version.isFull() && version.step() <= 1)
+                return;
+            if (!first && version.kind == VersionKind::Anchor)
+                first = &version;
+        }
+        if (first && first->summary)
+            run.problems.push_back(Error {
+                Code::PartialAnchor,
+                fmt::format("the first full version of epoch {} is gone, so nothing proves that the anchor at step {} with its {} "
+                            "tensors holds the whole model",
+                            epoch, first->step(), first->summary->tensors),
+                first->objects.name, first->step(), "Compare its tensors with those of the model: show lists them." });
     }
 
     /// Anchors that moved further from the replayed state than deltas of this run do.
@@ -368,8 +392,9 @@ double usualNoopRate(const Run& run)
 {
     std::vector<double> rates;
     bool behindGap = false;
+    int epoch = 0;
     for (const Version& version : run.versions) {
-        if (version.kind == VersionKind::Anchor)
+        if (std::exchange(epoch, version.epoch) != version.epoch || version.kind == VersionKind::Anchor)
             behindGap = false;
         behindGap = behindGap || version.acrossGap;
         if (version.kind == VersionKind::Delta && version.facts && version.facts->assigned > 0 && !behindGap)
@@ -399,6 +424,8 @@ void assess(Run& run)
     for (std::size_t i = 0; i < run.versions.size(); ++i)
         assessVersion(run, i, references[run.versions[i].epoch], usualNoops);
     assessDrift(run);
+    for (int epoch = 0; epoch < run.epochs(); ++epoch)
+        assessReference(run, epoch);
     for (const Gap& gap : run.gaps)
         run.problems.push_back(gapProblem(run, gap));
     for (std::size_t i = 0; i < run.versions.size(); ++i) {

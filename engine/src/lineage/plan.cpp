@@ -16,6 +16,7 @@ Result<Plan> planFor(const Run& run, const Version& version, bool acrossGap)
         plan.links.push_back(self);
         plan.readBytes += at->objects.wireBytes();
         plan.acrossGap = plan.acrossGap || at->acrossGap;
+        plan.lossProven = plan.lossProven || at->lossProven;
         if (at->kind == VersionKind::Anchor)
             break;
         if (at->base) {

@@ -55,10 +55,6 @@ namespace {
 
         const std::map<std::string, FinishedTensor>& finished() const noexcept { return m_finished; }
         std::uint64_t resumedBytes() const noexcept { return m_resumedBytes; }
-        bool noopsSeen() const
-        {
-            return std::any_of(m_finished.begin(), m_finished.end(), [](const auto& entry) { return entry.second.noopsSeen; });
-        }
 
     private:
         bool isOurs(std::size_t shard) const { return shard % m_options.parts == m_options.part; }
@@ -329,6 +325,21 @@ namespace {
         return writeTextFile(disk, path, text);
     }
 
+    /// Whether no-ops on the way prove that a delta is lost. Errors: the obstacle (ChainGap), unless a gap may be crossed.
+    Result<bool> missesSomething(Workbench& bench, const Run& run, const Version& version, const Plan& plan,
+                                 const std::map<std::string, FinishedTensor>& finished, bool acrossGap, TaskContext& task)
+    {
+        if (plan.lossProven)
+            return true;
+        const bool noops = std::any_of(finished.begin(), finished.end(), [](const auto& entry) { return entry.second.noopsSeen; });
+        if (!noops || version.facts)
+            return false;
+        Result<void> judged = judgeChain(bench, run, version, task);
+        if (!judged && !(acrossGap && judged.error().code == Code::ChainGap))
+            return fail(std::move(judged.error()));
+        return !judged;
+    }
+
     Result<MaterializeReport> rebuildIn(Workbench& bench, const Run& run, const Version& version, const Plan& plan,
                                         const MaterializeOptions& options, RebuildFolder& folder, TaskContext& task)
     {
@@ -349,8 +360,6 @@ namespace {
         } else {
             Rebuild rebuild(bench, chain, layout, folder, options);
             DS_CHECK(rebuild.run(task));
-            if (rebuild.noopsSeen() && !options.acrossGap && !version.facts)
-                DS_CHECK(judgeChain(bench, run, version, task));
             finished = rebuild.finished();
             report.resumedBytes = rebuild.resumedBytes();
             if (options.parts > 1) {
@@ -358,6 +367,7 @@ namespace {
                 return report;
             }
         }
+        DS_TRY(report.lossProven, missesSomething(bench, run, version, plan, finished, options.acrossGap, task));
         for (const auto& [name, tensor] : finished)
             report.digestsChecked += tensor.digestsChecked;
         report.root = rootOf(layout, finished);
@@ -381,7 +391,8 @@ Result<MaterializeReport> materialize(Workbench& bench, const Run& run, const Ve
         return fail(Code::Usage, fmt::format("there is no part {} of {}", options.part, options.parts));
     RebuildFolder::Request request;
     request.destination = options.destination;
-    request.plan = rebuildPlanText(run, version, plan, options.shardBytes);
+    const bool shared = options.parts > 1 || options.commit;
+    request.plan = (shared ? sharedPlanText : rebuildPlanText)(run, version, plan, options.shardBytes);
     request.part = options.part;
     request.parts = options.parts;
     request.commit = options.commit;
@@ -389,7 +400,7 @@ Result<MaterializeReport> materialize(Workbench& bench, const Run& run, const Ve
 
     Result<MaterializeReport> report = rebuildIn(bench, run, version, plan, options, folder, task);
     // What was stopped can be gone on with; a shared folder belongs to others as well. Anything else leaves nothing behind.
-    if (!report && report.error().code != Code::Canceled && options.parts == 1 && !options.commit)
+    if (!report && report.error().code != Code::Canceled && !shared)
         folder.discard();
     return report;
 }

@@ -202,6 +202,10 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
     for (const VersionObjects& group : groups)
         used += group.objects.size();
 
+    if (groups.empty() && !options.layout.empty() && !listing.empty())
+        return fail(Code::Layout, fmt::format("none of its {} objects has a name that {} gives", listing.size(), options.layout), store->uri(),
+                    "Leave out --layout to have it detected.");
+
     std::optional<ExternalBase> base;
     if (options.base) {
         DS_TRY(ExternalBase opened, openBase(bench, options.base, task));

@@ -24,6 +24,15 @@ namespace {
         return { { "step", version.step() }, { "kind", word(version.kind) }, { "objects", objectsOf(version.objects) } };
     }
 
+    /// The same on every machine, where an identity names things that are local to one (device and inode numbers).
+    ordered_json portableObjectsOf(const VersionObjects& version)
+    {
+        ordered_json objects = ordered_json::array();
+        for (const ObjectInfo& object : version.objects)
+            objects.push_back({ { "key", object.key }, { "size", object.sizeBytes }, { "modified_us", object.modifiedUs } });
+        return objects;
+    }
+
     /// Keys of a local folder need not be UTF-8.
     std::string dump(const ordered_json& text, int indent)
     {
@@ -46,6 +55,16 @@ std::string rebuildPlanText(const Run& run, const Version& version, const Plan& 
         text["base"] = { { "source", run.base->store->uri() }, { "objects", objectsOf(run.base->objects) } };
     for (const std::size_t link : plan.links)
         text["links"].push_back(linkOf(run.versions[link]));
+    return dump(text, -1);
+}
+
+std::string sharedPlanText(const Run& run, const Version& version, const Plan& plan, std::uint64_t shardBytes)
+{
+    ordered_json text { { "layout", run.layout->word() }, { "step", version.step() }, { "shard_bytes", shardBytes } };
+    if (plan.fromExternalBase)
+        text["base"] = portableObjectsOf(run.base->objects);
+    for (const std::size_t link : plan.links)
+        text["links"].push_back({ { "step", run.versions[link].step() }, { "objects", portableObjectsOf(run.versions[link].objects) } });
     return dump(text, -1);
 }
 
@@ -75,7 +94,8 @@ std::string provenanceText(const Run& run, const Version& version, const Plan& p
     text["checks"] = { { "publisher_digests_matched", report.digestsChecked },
                        { "read_back", true },
                        { "across_gap", plan.acrossGap },
-                       { "proven", version.proven } };
+                       { "proven", version.proven },
+                       { "loss_proven", report.lossProven } };
     return dump(text, 2);
 }
 

@@ -57,6 +57,23 @@ namespace {
                          FinishedTensor { std::move(*leaves), line["digests"].get<std::uint32_t>(), line["noops"].get<bool>() });
     }
 
+    /// How many parts the folders of a shared rebuild speak of. Errors: Usage if they do not agree.
+    Result<std::optional<std::uint32_t>> divisionOf(const std::vector<std::string>& names, const std::string& path)
+    {
+        std::optional<std::uint32_t> parts;
+        for (const std::string& name : names) {
+            const std::size_t of = name.rfind("-of-");
+            if (!name.starts_with("part-") || of == std::string::npos)
+                continue;
+            const std::optional<std::int64_t> number = parseNumber(std::string_view(name).substr(of + 4));
+            if (!number || (parts && *parts != static_cast<std::uint32_t>(*number)))
+                return fail(Code::Usage, "parts of differently divided rebuilds lie beside each other", path,
+                            "remove that folder and rebuild with one division");
+            parts = static_cast<std::uint32_t>(*number);
+        }
+        return parts;
+    }
+
 }
 
 std::pair<std::string, std::string> splitPath(std::string path)
@@ -143,17 +160,7 @@ Result<void> RebuildFolder::findParts()
     if (!names)
         return fail(Code::NotFound, "no part of this rebuild has been written beside the destination", m_request.destination,
                     "run materialize --shard 0/n … n-1/n first, with the same source, step and options");
-    std::optional<std::uint32_t> parts;
-    for (const std::string& name : *names) {
-        const std::size_t of = name.rfind("-of-");
-        if (!name.starts_with("part-") || of == std::string::npos)
-            continue;
-        const std::optional<std::int64_t> number = parseNumber(std::string_view(name).substr(of + 4));
-        if (!number || (parts && *parts != static_cast<std::uint32_t>(*number)))
-            return fail(Code::Usage, "parts of differently divided rebuilds lie beside each other", m_path,
-                        "remove that folder and rebuild with one division");
-        parts = static_cast<std::uint32_t>(*number);
-    }
+    DS_TRY(const std::optional<std::uint32_t> parts, divisionOf(*names, m_path));
     if (!parts)
         return fail(Code::Unfinished, "no part of this rebuild has been started", m_path);
     m_request.parts = *parts;
@@ -167,6 +174,11 @@ Result<void> RebuildFolder::openShared(const std::string& parent, const std::str
     if (Result<void> made = m_disk->createFolder(m_path); !made && made.error().code != Code::Exists)
         return made;
     m_adopted = true; // files of other parts may be there already
+    DS_TRY(const std::vector<std::string> names, m_disk->list(m_path));
+    DS_TRY(const std::optional<std::uint32_t> parts, divisionOf(names, m_path));
+    if (parts && *parts != m_request.parts)
+        return fail(Code::Usage, fmt::format("this rebuild was begun in {} parts, not in {}", *parts, m_request.parts), m_path,
+                    "use the same --shard i/n for all of its processes, or remove that folder first");
     const std::string part = fmt::format("{}/part-{}-of-{}", m_path, m_request.part, m_request.parts);
     if (Result<void> made = m_disk->createFolder(part); !made && made.error().code != Code::Exists)
         return made;

@@ -9,37 +9,48 @@ namespace deltascope {
 
 namespace {
 
+    using KeyedSight = std::pair<std::string, Records::Sight>;
+
+    /// What reading all bytes of a version's objects showed.
+    struct ObjectFindings {
+        std::vector<Error> problems;
+        std::vector<KeyedSight> sights; ///< not on record yet
+
+        bool has(Code code) const
+        {
+            return std::any_of(problems.begin(), problems.end(), [code](const Error& problem) { return problem.code == code; });
+        }
+    };
+
     /// Hashes every object of a version and compares it with what was seen first.
     class ObjectCheck {
     public:
-        ObjectCheck(Workbench& bench, const Run& run)
+        ObjectCheck(Workbench& bench, const Run& run, bool acceptRewritten)
             : m_bench(bench)
             , m_store(*run.store)
             , m_source(run.store->uri())
+            , m_acceptRewritten(acceptRewritten)
         {
         }
 
-        /// Problems of the version's objects; sets `seenBefore` if each had a sight that it agrees with.
-        Result<std::vector<Error>> check(const Version& version, bool& seenBefore, TaskContext& task)
+        Result<ObjectFindings> check(const Version& version, TaskContext& task)
         {
-            std::vector<Error> problems;
-            seenBefore = !version.objects.objects.empty();
+            ObjectFindings findings;
             for (const ObjectInfo& object : version.objects.objects) {
                 Result<std::string> hashed = hash(object, task);
                 if (!hashed && (hashed.error().code == Code::Truncated || hashed.error().code == Code::NotFound)) {
-                    problems.push_back(atStep(std::move(hashed.error()), version.step()));
-                    seenBefore = false;
+                    findings.problems.push_back(atStep(std::move(hashed.error()), version.step()));
                     continue;
                 }
                 DS_TRY(const std::string digest, std::move(hashed));
                 DS_TRY(const ObjectInfo after, m_store.stat(object.key));
                 if (after.identity != object.identity)
-                    problems.push_back(Error { Code::Rewritten, "the object changed while it was being read", object.key,
-                                               version.step(), "verify again when the trainer is quiet" });
+                    findings.problems.push_back(Error { Code::Rewritten, "the object changed while it was being read", object.key,
+                                                        version.step(), "verify again when the trainer is quiet" });
                 else if (m_bench.records)
-                    DS_CHECK(compareWithSights(version, object, digest, seenBefore, problems));
+                    DS_CHECK(compareWithSights(version, object, digest, findings));
             }
-            return problems;
+            return findings;
         }
 
     private:
@@ -57,29 +68,34 @@ namespace {
             return digest->hex();
         }
 
+        /// A rewritten object is told every time, until a user accepts it: a record that is updated by looking is none.
         Result<void> compareWithSights(const Version& version, const ObjectInfo& object, const std::string& digest,
-                                       bool& seenBefore, std::vector<Error>& problems)
+                                       ObjectFindings& findings)
         {
             DS_TRY(const std::vector<Records::Sight> sights, m_bench.records->sights(m_source, object.key));
-            const auto same = std::find_if(sights.begin(), sights.end(),
-                                           [&](const Records::Sight& sight) { return sight.identity == object.identity; });
-            if (same != sights.end()) {
-                if (same->xxh3 != digest)
-                    problems.push_back(Error { Code::Digest,
-                                               fmt::format("its bytes have digest {}, at first sight they had {}, and neither size nor "
-                                                           "times of the object changed: the storage is damaged",
-                                                           digest, same->xxh3),
-                                               object.key, version.step(), {} });
+            const auto known = std::find_if(sights.rbegin(), sights.rend(),
+                                            [&](const Records::Sight& sight) { return sight.identity == object.identity; });
+            if (known != sights.rend() && known->xxh3 != digest) {
+                findings.problems.push_back(Error { Code::Digest,
+                                                    fmt::format("its bytes have digest {}, at first sight they had {}, and neither size nor "
+                                                                "times of the object changed: the storage is damaged",
+                                                                digest, known->xxh3),
+                                                    object.key, version.step(), {} });
                 return {};
             }
-            seenBefore = false;
-            if (!sights.empty() && sights.back().xxh3 != digest)
-                problems.push_back(Error { Code::Rewritten,
-                                           fmt::format("the object was rewritten: identity {} had digest {}, identity {} has {}",
-                                                       sights.back().identity, sights.back().xxh3, object.identity, digest),
-                                           object.key, version.step(), {} });
-            return m_bench.records->add(m_source, object.key,
-                                        Records::Sight { object.identity, object.sizeBytes, digest, m_bench.nowUs() });
+            const auto trusted
+                = std::find_if(sights.rbegin(), sights.rend(), [](const Records::Sight& sight) { return sight.trusted; });
+            const bool asTrusted = trusted == sights.rend() || trusted->xxh3 == digest;
+            if (!asTrusted && !m_acceptRewritten)
+                findings.problems.push_back(Error { Code::Rewritten,
+                                                    fmt::format("the object was rewritten: identity {} had digest {}, identity {} has {}",
+                                                                trusted->identity, trusted->xxh3, object.identity, digest),
+                                                    object.key, version.step(), {} });
+            const bool trust = asTrusted || m_acceptRewritten;
+            if (known == sights.rend() || (trust && !known->trusted))
+                findings.sights.emplace_back(object.key,
+                                             Records::Sight { object.identity, object.sizeBytes, digest, m_bench.nowUs(), trust });
+            return {};
         }
 
         static constexpr std::uint64_t ChunkBytes = 512U << 10; // stays in the second-level cache
@@ -87,7 +103,33 @@ namespace {
         Workbench& m_bench;
         const ObjectStore& m_store;
         std::string m_source;
+        bool m_acceptRewritten;
     };
+
+    /// Reads every object of the versions first..last. What was read before an interruption is on record all the same.
+    Result<std::vector<ObjectFindings>> checkObjects(Workbench& bench, const Run& run, std::size_t first, std::size_t last,
+                                                     bool acceptRewritten, TaskContext& task)
+    {
+        std::uint64_t bytes = 0;
+        for (std::size_t i = first; i <= last; ++i)
+            bytes += run.versions[i].objects.wireBytes();
+        task.beginPhase("objects", bytes);
+        std::vector<ObjectFindings> findings(last - first + 1);
+        const Result<void> outcome = forEachParallel(bench.threads, findings.size(), task, [&](std::size_t n) -> Result<void> {
+            const Version& version = run.versions[first + n];
+            if (version.beingWritten || version.failure) // what is not whole yet has no first sight: it will change
+                return {};
+            DS_TRY(findings[n], ObjectCheck(bench, run, acceptRewritten).check(version, task));
+            return {};
+        });
+        std::vector<KeyedSight> fresh;
+        for (ObjectFindings& found : findings)
+            std::move(found.sights.begin(), found.sights.end(), std::back_inserter(fresh));
+        if (!fresh.empty())
+            DS_CHECK(bench.records->add(run.store->uri(), fresh));
+        DS_CHECK(outcome);
+        return findings;
+    }
 
     bool speaksOfDamage(Code code)
     {
@@ -220,25 +262,9 @@ Result<VerifyReport> verifyRun(Workbench& bench, Run& run, const VerifyOptions& 
         }));
     }
 
-    std::vector<bool> seen(last - first + 1, false);
-    std::vector<std::vector<Error>> objectProblems(last - first + 1);
+    std::vector<ObjectFindings> findings(last - first + 1);
     if (options.level >= 2) {
-        std::uint64_t bytes = 0;
-        for (std::size_t i = first; i <= last; ++i)
-            bytes += run.versions[i].objects.wireBytes();
-        task.beginPhase("objects", bytes);
-        std::vector<char> seenBytes(seen.size(), 0); // vector<bool> is not safe to fill from several threads
-        DS_CHECK(forEachParallel(bench.threads, last - first + 1, task, [&, from = first](std::size_t n) -> Result<void> {
-            // What is not whole yet has no first sight: it will change.
-            if (run.versions[from + n].beingWritten || run.versions[from + n].failure)
-                return {};
-            ObjectCheck check(bench, run);
-            bool before = false;
-            DS_TRY(objectProblems[n], check.check(run.versions[from + n], before, task));
-            seenBytes[n] = before;
-            return {};
-        }));
-        seen.assign(seenBytes.begin(), seenBytes.end());
+        DS_TRY(findings, checkObjects(bench, run, first, last, options.acceptRewritten, task));
     }
 
     if (options.level >= 3) {
@@ -253,31 +279,28 @@ Result<VerifyReport> verifyRun(Workbench& bench, Run& run, const VerifyOptions& 
         assess(run);
     }
 
+    std::vector<bool> rewritten(last - first + 1, false); ///< it or what it builds on, and no publisher vouches for it
     for (std::size_t i = first; i <= last; ++i) {
         const Version& version = run.versions[i];
         StepVerdict step;
         step.version = i;
         step.problems = version.problems;
-        step.digestsChecked = version.facts ? version.facts->digestsChecked : 0;
+        step.digestsChecked = options.level >= 3 && version.facts ? version.facts->digestsChecked : 0;
         if (version.kind == VersionKind::Anchor && version.facts && version.facts->changedVsPrevious) {
             step.anchorDifference = version.facts->changedVsPrevious;
             if (const std::optional<std::uint64_t> usual = usualDelta(run, i))
                 step.driftEstimate = *step.anchorDifference - std::min(*step.anchorDifference, *usual);
         }
-        std::vector<Error>& ofObjects = objectProblems[i - first];
-        step.problems.insert(step.problems.end(), ofObjects.begin(), ofObjects.end());
-        const bool rotten = std::any_of(ofObjects.begin(), ofObjects.end(), [](const Error& problem) {
-            return problem.code == Code::Digest || problem.code == Code::Truncated;
-        });
-        const bool vanished = std::any_of(ofObjects.begin(), ofObjects.end(),
-                                          [](const Error& problem) { return problem.code == Code::NotFound; });
+        const ObjectFindings& ofObjects = findings[i - first];
+        step.problems.insert(step.problems.end(), ofObjects.problems.begin(), ofObjects.problems.end());
         const StepVerdict* base
             = version.base && *version.base >= first && *version.base < i ? &report.steps[*version.base - first] : nullptr;
-        if (rotten) {
+        const bool standsOnRewritten = ofObjects.has(Code::Rewritten) || (base && rewritten[*version.base - first]);
+        if (ofObjects.has(Code::Digest) || ofObjects.has(Code::Truncated)) {
             step.verdict = Verdict::Damaged;
         } else if (version.obstacle) {
             step.verdict = verdictOf(run, i);
-        } else if (vanished) {
+        } else if (ofObjects.has(Code::NotFound)) {
             step.verdict = Verdict::Incomplete;
         } else if (base && base->verdict >= Verdict::Incomplete) { // its objects, not its lineage, speak against the base
             step.verdict = Verdict::Incomplete;
@@ -289,6 +312,9 @@ Result<VerifyReport> verifyRun(Workbench& bench, Run& run, const VerifyOptions& 
             step.verdict = Verdict::Unverified;
         } else if (options.level >= 3 && isVouchedFor(run, i, report.steps, first)) {
             step.verdict = Verdict::Verified;
+        } else if (standsOnRewritten) {
+            step.verdict = Verdict::Unverified;
+            rewritten[i - first] = true;
         } else if (options.level >= 4 && agreesWithAnchors(run, i)) {
             step.verdict = Verdict::Consistent;
         } else {

@@ -11,8 +11,9 @@ namespace {
 
     /// Memory for the input buffers of all open streams of one replay.
     constexpr std::uint64_t StreamMemory = 4U << 20;
-    constexpr std::size_t MaxLightStreams = 128;
-    constexpr std::size_t MaxHeavyStreams = 12;
+    constexpr std::size_t MaxStreams = 128;
+    /// Memory for what open streams hold beside their buffers (decompressors); one stream is always allowed.
+    constexpr std::uint64_t WorkingMemory = 16U << 20;
 
     struct LinkEntry {
         std::size_t link;
@@ -57,20 +58,25 @@ struct TensorReplay::State {
     {
         open.clear();
         const std::size_t left = entries.size() - nextEntry;
-        const bool heavy = std::any_of(entries.begin(), entries.end(),
-                                       [](const LinkEntry& entry) { return entry.version->layout->streamsAreHeavy(); });
-        const std::size_t count = std::min(left, heavy ? MaxHeavyStreams : MaxLightStreams);
+        const std::size_t count = std::min(left, MaxStreams);
         StreamOptions streamOptions;
         streamOptions.bufferBytes = std::clamp<std::uint64_t>(StreamMemory / (2 * std::max<std::size_t>(1, count)), 8 * 1024, 128 * 1024);
+        std::uint64_t working = 0;
         for (std::size_t i = 0; i < count; ++i) {
             const LinkEntry& from = entries[nextEntry + i];
             Result<std::unique_ptr<PatchStream>> stream = from.version->layout->open(
                 *from.version->store, from.version->objects, from.version->index, *from.entry, tensor, streamOptions);
             if (!stream)
                 return fail(inLink(std::move(stream.error()), from));
+            const Result<std::uint64_t> bytes = (*stream)->workingBytes();
+            if (!bytes)
+                return fail(inLink(bytes.error(), from));
+            if (working > 0 && working + *bytes > WorkingMemory)
+                break;
+            working += *bytes;
             open.push_back(OpenStream { from, std::move(*stream) });
         }
-        nextEntry += count;
+        nextEntry += open.size();
         for (OpenStream& stream : open) {
             if (stream.stream->seekable())
                 continue;

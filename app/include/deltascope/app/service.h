@@ -48,6 +48,7 @@ struct VerifyRequest {
     SourceRequest source;
     std::string range; ///< "", "12", "0:12", "3..9"
     int level = 2;
+    bool acceptRewritten = false;
 };
 
 struct MaterializeRequest {

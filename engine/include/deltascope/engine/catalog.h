@@ -68,10 +68,13 @@ public:
         std::uint64_t sizeBytes = 0;
         std::string xxh3; ///< lower-case hex over the object's bytes
         std::int64_t seenUs = 0;
+        /// False for bytes that differ from those trusted before, until a user accepts them.
+        bool trusted = true;
     };
     /// Every sight of an object, oldest first.
     virtual Result<std::vector<Sight>> sights(const std::string& source, const std::string& key) = 0;
-    virtual Result<void> add(const std::string& source, const std::string& key, const Sight& sight) = 0;
+    /// Sights with the keys of their objects, all or none of them.
+    virtual Result<void> add(const std::string& source, const std::vector<std::pair<std::string, Sight>>& sights) = 0;
 };
 
 } // namespace deltascope

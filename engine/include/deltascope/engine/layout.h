@@ -98,8 +98,6 @@ public:
     virtual bool standAlone() const noexcept { return false; }
     /// Whether the chain starts at a checkpoint outside of the source, which is then version 0.
     virtual bool needsExternalBase() const noexcept { return false; }
-    /// Streams of this layout hold a decompressor each; fewer of them are opened at a time.
-    virtual bool streamsAreHeavy() const noexcept { return false; }
 };
 
 /// The layouts that this build reads, in the order of detection. A value; copying is cheap.

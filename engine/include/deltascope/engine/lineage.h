@@ -150,7 +150,8 @@ struct Plan {
     std::vector<std::size_t> links; ///< indices in Run::versions, oldest first; the first is full unless external
     bool fromExternalBase = false;
     std::uint64_t readBytes = 0; ///< objects that have to be read
-    bool acrossGap = false;
+    bool acrossGap = false; ///< a missing number lies on the way
+    bool lossProven = false; ///< the no-op test speaks against a version on the way
 
     std::size_t deltas() const noexcept { return links.empty() ? 0 : links.size() - (fromExternalBase ? 0 : 1); }
 };

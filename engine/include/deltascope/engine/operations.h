@@ -113,6 +113,7 @@ struct VerifyReport {
 struct VerifyOptions {
     int level = 2; ///< 0 listing, 1 headers, 2 all bytes, 3 replay, 4 replay, anchors and roots (docs/formats/dsm1.md)
     std::optional<std::pair<std::size_t, std::size_t>> range;
+    bool acceptRewritten = false; ///< from level 2 on: trust what is there now instead of what was seen first
 };
 Result<VerifyReport> verifyRun(Workbench& bench, Run& run, const VerifyOptions& options, TaskContext& task);
 
@@ -171,6 +172,7 @@ struct MaterializeReport {
     std::uint64_t tensors = 0;
     std::uint64_t resumedBytes = 0; ///< found from an earlier attempt and verified
     std::uint32_t digestsChecked = 0;
+    bool lossProven = false; ///< rebuilt across a gap behind which a delta is proven to be lost
     bool committed = false; ///< false for one part of a shared rebuild
     std::vector<std::string> sidecars;
 };

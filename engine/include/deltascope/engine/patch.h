@@ -53,6 +53,9 @@ public:
     virtual Result<PatchPiece> next(std::uint64_t begin, std::uint64_t end) = 0;
     /// Called once behind the last block: nothing may be left over. Errors: Hostile.
     virtual Result<void> finish() = 0;
+    /// Memory beside the input buffers that reading it will take, as the start of the input tells. Called before anything else.
+    /// Errors: those of next().
+    virtual Result<std::uint64_t> workingBytes() { return 0; }
     /// Whether next() may start anywhere without reading what lies before.
     virtual bool seekable() const noexcept { return false; }
 };

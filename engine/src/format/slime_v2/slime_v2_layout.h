@@ -18,7 +18,6 @@ public:
                                               const VersionIndex& index, const TensorEntry& entry,
                                               const TensorInfo& target, const StreamOptions& options) const override;
     bool needsExternalBase() const noexcept override { return true; }
-    bool streamsAreHeavy() const noexcept override { return true; }
 };
 
 } // namespace deltascope

@@ -73,6 +73,12 @@ Result<void> SlimeOverwriteStream::finish()
     return m_valueInput.expectEnd();
 }
 
+Result<std::uint64_t> SlimeOverwriteStream::workingBytes()
+{
+    DS_TRY(const std::uint64_t one, m_positionInput.workingBytes());
+    return 2 * one; // both read the same frame
+}
+
 Result<void> SlimeOverwriteStream::start()
 {
     std::array<std::byte, 4> count {};

@@ -15,6 +15,7 @@ public:
 
     Result<PatchPiece> next(std::uint64_t begin, std::uint64_t end) override;
     Result<void> finish() override;
+    Result<std::uint64_t> workingBytes() override { return m_mask.workingBytes(); }
 
 private:
     ZstdStream m_mask;
@@ -31,6 +32,7 @@ public:
 
     Result<PatchPiece> next(std::uint64_t begin, std::uint64_t end) override;
     Result<void> finish() override;
+    Result<std::uint64_t> workingBytes() override;
 
 private:
     /// Reads the count and brings the second decompressor to the values.

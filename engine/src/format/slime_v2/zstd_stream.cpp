@@ -10,6 +10,26 @@
 
 namespace deltascope {
 
+namespace {
+
+    constexpr std::size_t MagicBytes = 4;
+
+    /// RFC 8878, 3.1.1.1: behind the magic number stands a descriptor; without the single-segment flag a window byte follows
+    /// it, with an exponent in the upper five bits and eighths of it in the lower three.
+    std::uint64_t windowBytes(ByteSpan header) noexcept
+    {
+        constexpr unsigned SingleSegment = 1U << 5;
+        if (header.size() < MagicBytes + 2)
+            return 0; // cut short: reading it tells
+        if ((std::to_integer<unsigned>(header[MagicBytes]) & SingleSegment) != 0)
+            return ZSTD_getFrameContentSize(header.data(), header.size()); // errors are huge numbers
+        const unsigned window = std::to_integer<unsigned>(header[MagicBytes + 1]);
+        const std::uint64_t base = std::uint64_t { 1 } << (10 + (window >> 3));
+        return base + base / 8 * (window & 7U);
+    }
+
+}
+
 void ZstdStream::Destroy::operator()(ZSTD_DCtx_s* context) const noexcept { ZSTD_freeDCtx(context); }
 
 ZstdStream::ZstdStream(BufferedExtent input, std::string tensor)
@@ -59,14 +79,30 @@ Error ZstdStream::hostile(const std::string& text) const
     return Error { Code::Hostile, fmt::format("the patch of {} {}", quoteName(m_tensor), text), m_input.key(), {}, {} };
 }
 
-Result<void> ZstdStream::start()
+Result<void> ZstdStream::expectMagic()
 {
-    constexpr std::size_t MagicBytes = 4;
     if (m_input.left() < MagicBytes)
         return fail(hostile("is no zstd frame"));
     DS_CHECK(m_input.fill(MagicBytes));
     if (loadLe<std::uint32_t>(m_input.buffered()) != ZSTD_MAGICNUMBER)
         return fail(hostile("is no zstd frame"));
+    return {};
+}
+
+Result<std::uint64_t> ZstdStream::workingBytes()
+{
+    DS_CHECK(expectMagic());
+    constexpr std::uint64_t LargestHeader = 18;
+    DS_CHECK(m_input.fill(std::min(m_input.left(), LargestHeader)));
+    const ByteSpan header = m_input.buffered();
+    const std::uint64_t window = windowBytes(header);
+    constexpr std::uint64_t ContextAndBlocks = 512U << 10; // tables, one block of input and one of output
+    return std::min(window, std::uint64_t { 1 } << MaxWindowLog) + ContextAndBlocks;
+}
+
+Result<void> ZstdStream::start()
+{
+    DS_CHECK(expectMagic());
     m_context.reset(ZSTD_createDCtx());
     if (!m_context)
         throw std::bad_alloc();

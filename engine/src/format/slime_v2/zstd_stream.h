@@ -20,6 +20,10 @@ public:
     ~ZstdStream();
     ZstdStream(ZstdStream&&) noexcept;
 
+    /// Memory that decompressing will take, from the window that the frame's header asks for. Before the first read; reads
+    /// the header. Errors: Hostile (no frame), those of the store.
+    Result<std::uint64_t> workingBytes();
+
     /// Fills all of `out`. Errors: Hostile (no frame, damaged, shorter than that), Unsupported (window), those of the
     /// store.
     Result<void> read(MutableByteSpan out);
@@ -35,6 +39,7 @@ private:
         void operator()(ZSTD_DCtx_s* context) const noexcept;
     };
 
+    Result<void> expectMagic();
     Result<void> start();
     /// One step of decompression; `filled` grows up to out.size().
     Result<void> step(MutableByteSpan out, std::size_t& filled);

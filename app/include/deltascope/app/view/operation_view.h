@@ -78,6 +78,7 @@ struct MaterializeView {
     std::uint64_t resumedBytes = 0;
     std::uint32_t digestsChecked = 0;
     bool proven = true;
+    bool lossProven = false; ///< rebuilt although a delta on the way is proven to be lost
     bool committed = true; ///< false for one part of a shared rebuild
     std::vector<std::string> sidecars;
     double seconds = 0;
