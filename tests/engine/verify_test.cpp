@@ -482,7 +482,8 @@ TEST(VerifyRecords, ARewrittenObjectIsToldUntilItIsAccepted)
     session.verify(golden, 2);
     golden.edit("deltas/step_000005.safetensors", [](std::string& bytes) {
         const std::size_t headerBytes = loadLe<std::uint64_t>(asBytes(bytes));
-        for (const auto& [name, entry] : nlohmann::json::parse(bytes.substr(8, headerBytes)).items()) {
+        const auto header = nlohmann::json::parse(bytes.substr(8, headerBytes));
+        for (const auto& [name, entry] : header.items()) {
             if (!name.ends_with(".val"))
                 continue;
             bytes[8 + headerBytes + entry["data_offsets"][0].get<std::size_t>() + 1] ^= 0x20; // another value
