@@ -114,6 +114,7 @@ TEST_F(CliTest, ReadingASoundRunSucceeds)
     EXPECT_EQ(call({ "digest", bucket("trl-v2-gap") + "@latest" }).status, 0);
     EXPECT_EQ(call({ "verify", bucket("trl-v2-gap"), "--level", "4" }).status, 0);
     EXPECT_EQ(call({ "doctor", bucket("trl-v2-gap") }).status, 0);
+    EXPECT_EQ(call({ "cost", bucket("trl-v2-gap"), "--lr", "1e-6" }).status, 0);
 }
 
 TEST_F(CliTest, WhatTheCommandLineGetsWrongIsTwo)
@@ -131,6 +132,10 @@ TEST_F(CliTest, WhatTheCommandLineGetsWrongIsTwo)
            Arguments { "materialize", bucket("trl-v2-gap") + "@2", "-o", folder.path("o"), "--shard-size",
                        "99999999999TB" },
            Arguments { "verify", bucket("trl-v2-gap") + "@9..3" },
+           Arguments { "cost", bucket("trl-v2-gap") + "@2" }, Arguments { "cost", bucket("trl-v2-gap"), "--lr", "nan" },
+           Arguments { "cost", bucket("trl-v2-gap"), "--link-gbps", "0" },
+           Arguments { "cost", bucket("trl-v2-gap"), "--price-per-gb", "-1" },
+           Arguments { "cost", bucket("trl-v2-gap"), "--steps-per-day", "many" },
            Arguments { "log", bucket("trl-v2-gap"), "--color", "pink" }, Arguments { "completion", "tcsh" } }) {
         const Outcome outcome = call(arguments);
         EXPECT_EQ(outcome.status, 2) << (arguments.empty() ? "" : arguments.back()) << outcome.err;
@@ -320,6 +325,7 @@ TEST_F(CliTest, WithJsonThereIsOneDocumentAndNothingElse)
          { Arguments { "log", source }, Arguments { "show", source + "@12" }, Arguments { "ls", source },
            Arguments { "verify", source }, Arguments { "digest", source + "@12" },
            Arguments { "diff", source + "@11", source + "@12" }, Arguments { "doctor" },
+           Arguments { "cost", source, "--lr", "1e-6" },
            Arguments { "materialize", source + "@12", "-o", folder.path("out") } }) {
         Arguments json = arguments;
         json.emplace_back("--json");
@@ -432,6 +438,43 @@ TEST_F(CliTest, ADiskReadBackIsAccepted)
         0);
 }
 
+// --- cost ------------------------------------------------------------------------------------------------------------
+
+TEST_F(CliTest, CostSaysWhatIsAssumedAndWhatIsGiven)
+{
+    const std::string source = bucket("trl-v2-gap");
+    const Outcome assumed = call({ "cost", source });
+    EXPECT_NE(assumed.out.find("price 0.09 per GB (assumed)"), std::string::npos) << assumed.out;
+    EXPECT_NE(assumed.out.find("steps per day are not known"), std::string::npos) << assumed.out;
+    const Outcome given = call({ "cost", source, "--price-per-gb", "2", "--link-gbps", "100", "--steps-per-day", "2880",
+                                 "--restores-per-day", "1" });
+    EXPECT_EQ(given.out.find("(assumed)"), std::string::npos) << given.out;
+    EXPECT_NE(given.out.find("price 2 per GB"), std::string::npos) << given.out;
+    EXPECT_NE(given.out.find("2,880 steps per day"), std::string::npos) << given.out;
+    EXPECT_NE(given.out.find("← least"), std::string::npos) << given.out;
+}
+
+TEST_F(CliTest, CostLeavesUnknownNumbersNull)
+{
+    const Json json = call({ "cost", bucket("trl-v2-gap"), "--headers-only", "--json" }).json();
+    EXPECT_EQ(json["full_sync"]["bytes"], 187'384);
+    EXPECT_TRUE(json["steps_per_day"].is_null());
+    EXPECT_TRUE(json["full_sync"]["bytes_per_day"].is_null());
+    EXPECT_TRUE(json["observed_changed_frac"].is_null());
+    EXPECT_TRUE(json["recommended_cadence"].is_null());
+    EXPECT_TRUE(json["prediction"].is_null());
+    EXPECT_TRUE(call({ "cost", bucket("slime-v2-xor"), "--json" }).json()["full_sync"].is_null());
+}
+
+TEST_F(CliTest, CostPredictsFromTheWeightsOfTheBase)
+{
+    const Json json = call(onBase({ "cost", bucket("slime-v2-xor"), "--lr", "1e-6", "--json" }, "slime-v2-xor")).json();
+    EXPECT_NEAR(json["prediction"]["sigma"].get<double>(), 0.02, 0.001);
+    EXPECT_NEAR(json["prediction"]["changed_frac"].get<double>(), 0.0099, 0.0005);
+    EXPECT_EQ(json["full_sync_is_base"], true);
+    EXPECT_TRUE(json["observed_changed_frac"].is_number());
+}
+
 // --- help ------------------------------------------------------------------------------------------------------------
 
 TEST_F(CliTest, HelpAndVersionGoToStdout)
@@ -439,7 +482,7 @@ TEST_F(CliTest, HelpAndVersionGoToStdout)
     const Outcome help = call({ "--help" });
     EXPECT_EQ(help.status, 0);
     for (const char* command :
-         { "log", "show", "ls", "verify", "materialize", "diff", "digest", "watch", "doctor", "completion" })
+         { "log", "show", "ls", "verify", "materialize", "diff", "digest", "cost", "watch", "doctor", "completion" })
         EXPECT_NE(help.out.find(command), std::string::npos) << command;
     const Outcome ofCommand = call({ "verify", "--help" });
     EXPECT_EQ(ofCommand.status, 0);
@@ -551,6 +594,7 @@ TEST_F(CliStrangers, NeverReachTheTerminal)
            Arguments { "materialize", source + "@2", "-o", out },
            Arguments { "materialize", source + "@3", "-o", out + "2" },
            Arguments { "diff", source + "@2", golden("hf-single/bucket") }, Arguments { "doctor", source },
+           Arguments { "cost", source, "--lr", "1e-6" },
            Arguments { "log", folder.path("no\x1b[31msuch") }, Arguments { "show", source + "@\x1b[31m" },
            Arguments { "lo\x1b[31mg" }, Arguments { "log", source, "--layout", "\x1b[31m" },
            Arguments { "log", source, "--\x1b[31m" },

@@ -307,6 +307,36 @@ TEST(ErrorJson, AnErrorOfNoStepHasNone)
     EXPECT_TRUE(Json::parse(errorToJson(view))["error"]["step"].is_null());
 }
 
+TEST(CostJson, HasEveryKeyAndNullForWhatIsUnknown)
+{
+    CostView view;
+    view.source = "file:///runs/one";
+    view.layout = "trl-v2";
+    view.epoch = 1;
+    view.pricePerGb = { 0.09, true };
+    view.delta = CostRowView { 100, 9e-9, 8e-8, 288'000, {}, 10.0 };
+    view.cadences = { CadenceView { 10, true, false, {}, 1450, 1e-6, {}, {} } };
+    view.ownCadence = 10;
+    view.prediction = PredictionView { 1e-6, {}, 0.02, 0, 4096, 8192 };
+    expectDocument(toJson(view));
+    const Json json = Json::parse(toJson(view));
+    expectKeys(json, { "source", "layout", "epoch", "versions", "anchors", "deltas", "price_per_gb", "price_assumed", "link_gbps",
+                       "link_assumed", "restores_per_day", "restores_assumed", "steps_per_day", "steps_given", "seconds_per_step",
+                       "delta", "published", "full_sync", "full_sync_is_base", "newest_restore", "cadences", "own_cadence",
+                       "recommended_cadence", "recommendation", "observed_changed_frac", "observed_deltas", "prediction" });
+    EXPECT_EQ(json["delta"]["bytes"], 100);
+    EXPECT_EQ(json["delta"]["bytes_per_day"], 288'000);
+    EXPECT_EQ(json["delta"]["times_smaller"], 10.0);
+    EXPECT_TRUE(json["delta"]["price_per_day"].is_null());
+    EXPECT_EQ(json["cadences"][0]["own"], true);
+    EXPECT_TRUE(json["cadences"][0]["bytes_per_day"].is_null());
+    EXPECT_EQ(json["own_cadence"], 10);
+    EXPECT_EQ(json["prediction"]["elements_outside"], 4096);
+    for (const char* unknown : { "steps_per_day", "seconds_per_step", "published", "full_sync", "newest_restore", "recommended_cadence" })
+        EXPECT_TRUE(json[unknown].is_null()) << unknown;
+    EXPECT_TRUE(json["prediction"]["changed_frac"].is_null());
+}
+
 TEST(Json, NamesThatAreNoUtf8AreReplacedAndStillOneDocument)
 {
     StepDetailView detail;

@@ -130,11 +130,11 @@ def read_checkpoint(folder, make_hash=Xxh3):
     return out
 
 
-def tree_state(folder, folder_times=True):
-    """Everything that must not change in a folder: names, kinds, modes, sizes, times and bytes."""
+def tree_state(folder, folder_times=True, without=()):
+    """Everything that must not change in a folder: names, kinds, modes, sizes, times and bytes, but for what is in `without`."""
     digest = hashlib.sha256()
     for path, folders, files in os.walk(folder):
-        folders.sort()
+        folders[:] = sorted(f for f in folders if f not in without)
         for name in sorted(files) + folders:
             full = os.path.join(path, name)
             st = os.lstat(full)

@@ -3,6 +3,7 @@
 #include "completion.h"
 #include "exit_codes.h"
 #include "job_console.h"
+#include "live_text.h"
 #include "text.h"
 
 #include "deltascope/app/service.h"
@@ -12,8 +13,6 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <map>
-#include <set>
-#include <tuple>
 
 namespace deltascope::cli {
 
@@ -46,7 +45,16 @@ namespace {
         std::string into;
         std::string encoding;
         std::string checksum;
+        std::string watchFolder;
+        std::string marker;
+        double quietSeconds = 5;
+        bool once = false;
+        std::uint32_t anchorEvery = 10;
+        bool anchorWhenCheaper = false;
+        double restoresPerAnchor = 1;
+        bool newEpoch = false;
         std::string shell;
+        app::CostRequest cost;
 
         app::SourceRequest sourceRequest() const { return { source, base, layout }; }
         app::Depth depth() const { return headersOnly ? app::Depth::Headers : app::Depth::Replayed; }
@@ -147,6 +155,8 @@ namespace {
                 return publish(service);
             if (command == "digest")
                 return digest(service);
+            if (command == "cost")
+                return cost(service);
             if (command == "watch")
                 return watch(service);
             return doctor(service);
@@ -278,52 +288,73 @@ namespace {
         {
             app::PublishRequest request;
             request.into = { m_options.into, m_options.base, m_options.layout };
+            request.encoding = m_options.encoding;
+            request.checksum = m_options.checksum;
+            request.anchorEvery = m_options.anchorEvery;
+            request.anchorWhenCheaper = m_options.anchorWhenCheaper;
+            request.restoresPerAnchor = m_options.restoresPerAnchor;
+            request.newEpoch = m_options.newEpoch;
+            const bool between = !m_options.source.empty() && !m_options.other.empty();
+            if (between != m_options.watchFolder.empty() || m_options.source.empty() != m_options.other.empty())
+                return fail(Code::Usage, "publish takes either --from and --to or --watch");
+            return between ? publishBetween(service, std::move(request)) : publishFolder(service, std::move(request));
+        }
+
+        Result<int> publishBetween(app::Service& service, app::PublishRequest request)
+        {
             // The layout is that of the run; what is published from and to says by itself what it is.
             request.from = app::VersionRequest::parse(m_options.source);
             request.to = app::VersionRequest::parse(m_options.other);
             request.from.source.base = request.to.source.base = m_options.base;
-            request.encoding = m_options.encoding;
-            request.checksum = m_options.checksum;
             DS_TRY(const auto view, runJob<app::PublishView>(service, m_style, [&](app::Service& s) { return s.publish(request); }));
             print<app::PublishView>(*view, [&](const app::PublishView& result) { return publishText(result, m_style); });
-            suggest("deltascope log " + shellWord(m_options.into) + baseWords());
+            std::string base = baseWords();
+            if (base.empty() && m_options.layout == "slime-v2") // the run stands on what it was published from
+                base = " --base " + shellWord(m_options.source);
+            suggest("deltascope log " + shellWord(m_options.into) + base);
+            return Success;
+        }
+
+        Result<int> publishFolder(app::Service& service, app::PublishRequest request)
+        {
+            request.watchFolder = m_options.watchFolder;
+            request.marker = m_options.marker;
+            request.quietSeconds = m_options.quietSeconds;
+            request.once = m_options.once;
+            PublicationPrinter printer(m_style, m_options.json);
+            DS_CHECK(untilStopped(service, { {}, [&](const app::PublishView& view) { printer.show(view); } },
+                                  [&] { return service.publish(request); }));
+            return Success;
+        }
+
+        Result<int> cost(app::Service& service)
+        {
+            DS_CHECK(expectWholeRun("cost"));
+            app::CostRequest request = m_options.cost;
+            request.source = m_options.sourceRequest();
+            request.depth = m_options.depth();
+            DS_TRY(const auto view, runJob<app::CostView>(service, m_style, [&](app::Service& s) { return s.cost(request); }));
+            print<app::CostView>(*view, [&](const app::CostView& cost) { return costText(cost, m_style); });
             return Success;
         }
 
         Result<int> watch(app::Service& service)
         {
             DS_CHECK(expectWholeRun("watch"));
+            RunPrinter printer(m_style, m_options.json);
+            DS_CHECK(untilStopped(service, { [&](const app::RunView& run) { printer.show(run); }, {} },
+                                  [&] { return service.watch(m_options.sourceRequest(), m_options.depth()); }));
+            return Success;
+        }
+
+        /// Runs a job that goes on until the user ends it; that is no failure.
+        Result<void> untilStopped(app::Service& service, const JobListeners& listeners, const std::function<app::JobId()>& start)
+        {
             const std::unique_ptr<app::EventFeed> feed = service.subscribe({});
-            std::map<std::pair<int, std::int64_t>, std::string> known;
-            std::set<std::tuple<std::string, std::int64_t, std::string>> problems; ///< code, step, object: texts grow with the run
-            bool first = true;
-            const auto onRun = [&](const app::RunView& run) {
-                std::map<std::pair<int, std::int64_t>, std::string> now;
-                for (const app::EpochView& epoch : run.epochs) {
-                    for (const app::StepView& step : epoch.steps) {
-                        const std::string line = m_options.json ? app::stepToJson(step) + "\n" : stepLine(step, m_style);
-                        const bool growing = step.state == "publishing"; // one line, however often it grows
-                        const std::string fingerprint = growing ? step.state : step.state + step.restore.reason + std::to_string(step.wireBytes);
-                        now[{ epoch.epoch, step.step }] = fingerprint;
-                        const auto old = known.find({ epoch.epoch, step.step });
-                        if (old == known.end() || old->second != fingerprint)
-                            writeOut(line);
-                    }
-                }
-                for (const app::ProblemView& problem : run.problems) {
-                    if (problems.emplace(problem.code, problem.step.value_or(-1), problem.where).second && !m_options.json)
-                        writeErr(problemText(problem, m_style));
-                }
-                known = std::move(now);
-                if (first && !m_options.quiet)
-                    writeErr(fmt::format("watching {} ({}); stop with Ctrl+C\n", safe(run.source), run.layout));
-                first = false;
-            };
-            Result<app::JobResult> outcome
-                = waitForJob(service, *feed, service.watch(m_options.sourceRequest(), m_options.depth()), m_style, onRun);
+            const Result<app::JobResult> outcome = waitForJob(service, *feed, start(), m_style, listeners);
             if (!outcome && outcome.error().code != Code::Canceled)
-                return fail(std::move(outcome.error()));
-            return Success; // watching ends when the user says so
+                return fail(outcome.error());
+            return {};
         }
 
         Result<int> doctor(app::Service& service)
@@ -403,10 +434,18 @@ namespace {
         digest->add_option("version", options.source, "SOURCE@STEP, checkpoint folder or one safetensors file")->required();
         digest->add_flag("--across-gap", options.acrossGap, "also where the no-op test proves that a delta is lost");
 
-        CLI::App* publish = program.add_subcommand("publish", "publish the step from one checkpoint to another as a delta");
+        CLI::App* publish = program.add_subcommand("publish", "publish a step between two checkpoints, or all that a trainer drops into a folder");
         publish->add_option("--into", options.into, "folder of the run; a new or empty one begins a run")->required();
-        publish->add_option("--from", options.source, "checkpoint folder or SOURCE@STEP: the state that the run ends with")->required();
-        publish->add_option("--to", options.other, "checkpoint folder or SOURCE@STEP: the next state")->required();
+        publish->add_option("--from", options.source, "checkpoint folder or SOURCE@STEP: the state that the run ends with");
+        publish->add_option("--to", options.other, "checkpoint folder or SOURCE@STEP: the next state");
+        publish->add_option("--watch", options.watchFolder, "folder where a trainer drops checkpoint-N folders; publish each when it is complete");
+        publish->add_option("--marker", options.marker, "with --watch: a checkpoint is complete once its folder holds this file");
+        publish->add_option("--quiet-seconds", options.quietSeconds, "with --watch, without --marker: complete once nothing changed for so long")->check(CLI::Range(0.0, 86400.0));
+        publish->add_flag("--once", options.once, "with --watch: end when all complete checkpoints are published");
+        publish->add_option("--anchor-every", options.anchorEvery, "every N-th version is an anchor; 0: only the first")->check(CLI::Range(0, 1'000'000));
+        publish->add_flag("--anchor-when-cheaper", options.anchorWhenCheaper, "also an anchor when restores would read more in deltas than it weighs");
+        publish->add_option("--restores", options.restoresPerAnchor, "with --anchor-when-cheaper: restores expected until the next anchor")->check(CLI::Range(0.0, 1e9));
+        publish->add_flag("--new-epoch", options.newEpoch, "begin another epoch behind the run, with an anchor, instead of going on with it");
         publish->add_option("--encoding", options.encoding, "trl-v2: gap_delta or raw; slime-v2: xor or overwrite");
         publish->add_option("--checksum", options.checksum, "slime-v2: xxh3-128, blake3 or adler32");
 
@@ -414,10 +453,19 @@ namespace {
         watch->add_option("source", options.source, "folder or URI of the run")->required();
         watch->add_flag("--headers-only", options.headersOnly, "read no payload");
 
+        CLI::App* cost = program.add_subcommand("cost", "what a run costs per step and per day, and how often an anchor pays");
+        cost->add_option("source", options.source, "folder or URI of the run")->required();
+        cost->add_option("--price-per-gb", options.cost.pricePerGb, "money per GB moved; default: 0.09");
+        cost->add_option("--link-gbps", options.cost.linkGbps, "speed of the link in Gbit/s; default: 10");
+        cost->add_option("--steps-per-day", options.cost.stepsPerDay, "default: from publication times");
+        cost->add_option("--restores-per-day", options.cost.restoresPerDay, "how often a step is rebuilt; default: 4");
+        cost->add_option("--lr", options.cost.learningRate, "learning rate: predicts the changed share; reads up to 64 MiB of weights");
+        cost->add_flag("--headers-only", options.headersOnly, "replay nothing; what was never replayed has no changed share");
+
         CLI::App* doctor = program.add_subcommand("doctor", "look at this machine and, if given, at a source");
         doctor->add_option("source", options.source, "folder or URI");
 
-        for (CLI::App* command : { log, show, list, verify, materialize, diff, digest, publish, watch, doctor })
+        for (CLI::App* command : { log, show, list, verify, materialize, diff, digest, publish, cost, watch, doctor })
             addSourceOptions(*command, options);
         publish->get_option("--layout")->required()->description("trl-v2 or slime-v2");
 

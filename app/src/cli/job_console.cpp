@@ -90,7 +90,7 @@ void installSignalHandlers()
 }
 
 Result<app::JobResult> waitForJob(app::Service& service, app::EventFeed& feed, app::JobId job, const Style& style,
-                                  const std::function<void(const app::RunView&)>& onRun)
+                                  const JobListeners& listeners)
 {
     ProgressLine line(style);
     bool stopping = false;
@@ -106,8 +106,12 @@ Result<app::JobResult> waitForJob(app::Service& service, app::EventFeed& feed, a
                     line.show(progressed->job);
             } else if (auto* changed = std::get_if<app::RunChanged>(&event)) {
                 line.clear();
-                if (onRun && changed->job == job)
-                    onRun(*changed->run);
+                if (listeners.onRun && changed->job == job)
+                    listeners.onRun(*changed->run);
+            } else if (auto* published = std::get_if<app::Published>(&event)) {
+                line.clear();
+                if (listeners.onPublished && published->job == job)
+                    listeners.onPublished(*published->view);
             } else if (auto* finished = std::get_if<app::JobFinished>(&event); finished && finished->job == job) {
                 line.clear();
                 return std::move(finished->outcome);

@@ -12,9 +12,15 @@ namespace deltascope::cli {
 /// SIGPIPE. Call once.
 void installSignalHandlers();
 
-/// Waits for a job, shows its progress on stderr and passes changed runs on. Returns what the job ended with.
+/// Who is told what a job says on its way.
+struct JobListeners {
+    std::function<void(const app::RunView&)> onRun;
+    std::function<void(const app::PublishView&)> onPublished;
+};
+
+/// Waits for a job, shows its progress on stderr and passes on what it says. Returns what the job ended with.
 Result<app::JobResult> waitForJob(app::Service& service, app::EventFeed& feed, app::JobId job, const Style& style,
-                                  const std::function<void(const app::RunView&)>& onRun = {});
+                                  const JobListeners& listeners = {});
 
 /// Runs a job whose result is a `View`.
 template <class View>

@@ -180,14 +180,19 @@ std::string materializeText(const app::MaterializeView& result, const Style& sty
     return text;
 }
 
+std::string publishedLine(const app::StepView& step, const Style& style)
+{
+    return fmt::format("{} step {}  {}  {} of {} elements  {}\n", paint(style, Paint::Good, "✓"), step.step, step.kind,
+                       countText(step.changedElements.value_or(0)), countText(step.totalElements.value_or(0)), bytesText(step.wireBytes));
+}
+
 std::string publishText(const app::PublishView& result, const Style& style)
 {
     std::string text;
     for (const app::StepView& step : result.steps)
-        text += fmt::format("{} step {}  {}  {} of {} elements  {}\n", paint(style, Paint::Good, "✓"), step.step, step.kind,
-                            countText(step.changedElements.value_or(0)), countText(step.totalElements.value_or(0)), bytesText(step.wireBytes));
-    if (result.nothingChanged)
-        text += "Nothing changed; " + result.layout + " has no form for an empty step, so none was published.\n";
+        text += publishedLine(step, style);
+    for (const std::string& notice : result.notices)
+        text += paint(style, Paint::Dim, "  " + safe(notice)) + "\n";
     return text;
 }
 

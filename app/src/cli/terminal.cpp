@@ -121,20 +121,6 @@ std::string shellWord(std::string_view text)
     return quoted + "'";
 }
 
-std::string bytesText(std::uint64_t bytes)
-{
-    if (bytes < 1000)
-        return fmt::format("{} B", bytes);
-    constexpr std::array<const char*, 6> Units = { "kB", "MB", "GB", "TB", "PB", "EB" };
-    double value = static_cast<double>(bytes) / 1000.0;
-    std::size_t unit = 0;
-    while (value >= 999.95 && unit + 1 < Units.size()) {
-        value /= 1000.0;
-        ++unit;
-    }
-    return fmt::format("{:.1f} {}", value, Units[unit]);
-}
-
 std::string countText(std::uint64_t count)
 {
     std::string digits = std::to_string(count);

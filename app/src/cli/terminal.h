@@ -1,5 +1,7 @@
 #pragma once
 
+#include "deltascope/base/bytes.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -29,7 +31,6 @@ std::string safe(std::string_view text);
 /// One word of a command line that a shell takes as it is, quoted where it must be.
 std::string shellWord(std::string_view text);
 
-std::string bytesText(std::uint64_t bytes); ///< "187.4 kB", decimal units
 std::string countText(std::uint64_t count); ///< "92,352"
 std::string ageText(std::int64_t us, std::int64_t nowUs); ///< "7 s", "2 d"
 std::string percentText(double fraction); ///< "0.83 %"

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "deltascope/app/view/cost_view.h"
 #include "deltascope/app/view/operation_view.h"
 #include "deltascope/app/view/run_view.h"
 
@@ -21,7 +22,9 @@ std::string verifyText(const app::VerifyView& report, const Style& style);
 std::string digestText(const app::DigestView& digest, const Style& style);
 std::string diffText(const app::DiffView& diff, const Style& style);
 std::string materializeText(const app::MaterializeView& result, const Style& style);
+std::string publishedLine(const app::StepView& step, const Style& style);
 std::string publishText(const app::PublishView& result, const Style& style);
+std::string costText(const app::CostView& cost, const Style& style);
 std::string doctorText(const app::DoctorView& report, const Style& style);
 std::string problemText(const app::ProblemView& problem, const Style& style);
 /// Whether the text of a problem says by itself which step it is about, or there is none.

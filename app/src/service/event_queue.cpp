@@ -14,6 +14,8 @@ namespace {
             return progressed->job.id;
         if (const auto* finished = std::get_if<JobFinished>(&event))
             return finished->job;
+        if (const auto* published = std::get_if<Published>(&event))
+            return published->job;
         return std::get<RunChanged>(event).job;
     }
 

@@ -3,10 +3,12 @@
 #include "address.h"
 #include "doctor.h"
 #include "job_runner.h"
+#include "publishing.h"
 #include "view/make_views.h"
 
+#include "deltascope/engine/cost.h"
 #include "deltascope/engine/operations.h"
-#include "deltascope/engine/publish.h"
+#include "deltascope/engine/trace.h"
 
 #include <atomic>
 #include <chrono>
@@ -80,7 +82,8 @@ namespace {
                 DS_TRY(Run run, open(request, task));
                 if (depth == Depth::Replayed)
                     DS_CHECK(analyzeRun(m_bench, run, {}, task));
-                return ended(viewOf(run));
+                DS_TRY(const Trace trace, TraceReader().read(*run.store, task));
+                return ended(viewOf(run, trace));
             });
         }
 
@@ -220,34 +223,40 @@ namespace {
 
         JobId publish(PublishRequest request) override
         {
-            return start("publish into " + request.into.source, [this, request](JobId, TaskContext& task) -> Result<JobResult> {
+            const std::string title = "publish into " + request.into.source;
+            if (!request.watchFolder.empty())
+                return m_runner.start(title, JobRunner::Life::Long, [this, request](JobId id, TaskContext& task) -> Result<JobResult> {
+                    if (isInside(request.watchFolder, request.into.source) || isInside(request.into.source, request.watchFolder))
+                        return fail(Code::Usage, "the run and the folder of checkpoints must not lie in each other", request.watchFolder);
+                    const auto tell = [&](const PublishView& view) { m_bus.publish(Published { id, std::make_shared<const PublishView>(view) }); };
+                    DS_TRY(PublishView view, publishFolder(m_bench, request, m_settings.diffBackend, tell, task));
+                    return ended(std::move(view));
+                });
+            return start(title, [this, request](JobId, TaskContext& task) -> Result<JobResult> {
                 const Clock::time_point began = Clock::now();
-                std::error_code ignored; // a missing folder is an empty run; what cannot be made fails when it is opened
-                std::filesystem::create_directory(request.into.source, ignored);
-                DS_TRY(const std::shared_ptr<ObjectStore> into, openStore(request.into.source));
                 DS_TRY(const OpenState from, openState(request.from, false, task));
                 DS_TRY(const OpenState to, openState(request.to, false, task));
-                OpenOptions base;
-                if (!request.into.base.empty()) {
-                    DS_TRY(base.base, openStore(request.into.base));
-                }
-                PublishOptions options { request.into.layout, request.encoding, request.checksum, m_settings.diffBackend };
-                DS_TRY(const std::vector<PublishedVersion> versions,
-                       publishStep(m_bench, into, base, *from.chain, *to.chain, options, task));
-                PublishView view;
-                view.source = into->uri();
-                view.layout = request.into.layout;
-                view.nothingChanged = versions.back().objects.empty();
-                base.layout = request.into.layout;
-                DS_TRY(const Run run, deltascope::openRun(m_bench, into, base, task));
-                for (const PublishedVersion& version : versions) {
-                    if (const Version* step = run.find(version.step); step && !version.objects.empty()) {
-                        view.steps.push_back(makeStepView(run, *step));
-                        view.steps.back().changedElements = version.changedElements;
-                    }
-                }
+                DS_TRY(PublishView view, publishOnce(m_bench, request, m_settings.diffBackend, *from.chain, *to.chain, task));
                 view.seconds = secondsSince(began);
                 return ended(std::move(view));
+            });
+        }
+
+        JobId cost(CostRequest request) override
+        {
+            return start("cost " + request.source.source, [this, request](JobId, TaskContext& task) -> Result<JobResult> {
+                const CostOptions options { request.pricePerGb, request.linkGbps, request.stepsPerDay, request.restoresPerDay,
+                                            request.learningRate };
+                DS_CHECK(options.check());
+                DS_TRY(Run run, open(request.source, task));
+                if (request.depth == Depth::Replayed)
+                    DS_CHECK(analyzeRun(m_bench, run, {}, task));
+                std::optional<ChangePrediction> prediction;
+                if (options.learningRate) {
+                    DS_TRY(const std::vector<WeightScale> scales, sampleWeightScales(m_bench, run, task));
+                    prediction = predictChanges(scales, *options.learningRate);
+                }
+                return ended(makeCostView(run, adviseCost(run, options), prediction));
             });
         }
 
@@ -288,9 +297,10 @@ namespace {
             return deltascope::openRun(m_bench, std::move(store), options, task);
         }
 
-        RunView viewOf(const Run& run)
+        RunView viewOf(const Run& run, const Trace& trace)
         {
             RunView view = makeRunView(run);
+            addTrace(view, trace, m_bench.nowUs());
             view.revision = ++m_revision;
             return view;
         }
@@ -342,6 +352,7 @@ namespace {
             DS_TRY(const std::unique_ptr<StoreWatch> changes, store->watch()); // before the first look, so that nothing is missed
             std::shared_ptr<const RunView> last;
             std::string seen;
+            TraceReader reader;
             for (;;) {
                 Result<Run> run = open(request, task);
                 if (run && depth == Depth::Replayed)
@@ -353,9 +364,16 @@ namespace {
                 for (std::size_t i = 0; run && i < run->versions.size(); ++i)
                     now += fmt::format("{}{}{}\n", run->versions[i].objects.identity(), word(run->versions[i].state),
                                        run->versions[i].obstacle.has_value());
+                Trace trace;
+                if (run) {
+                    DS_TRY(trace, reader.read(*store, task));
+                }
+                for (const Heartbeat& replica : trace.replicas)
+                    now += fmt::format("{}{}{}{}\n", replica.id, replica.state, replica.step, replica.tUs);
+                now += std::to_string(trace.spans.size());
                 if (run && (!last || now != seen)) {
                     seen = std::move(now);
-                    last = std::make_shared<const RunView>(viewOf(*run));
+                    last = std::make_shared<const RunView>(viewOf(*run, trace));
                     m_bus.publish(RunChanged { id, last });
                 }
                 DS_CHECK(changes->wait(Poll, task).map([](bool) {}));

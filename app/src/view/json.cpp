@@ -1,23 +1,10 @@
 #include "deltascope/app/view/json.h"
 
-#include <nlohmann/json.hpp>
+#include "json_parts.h"
 
 namespace deltascope::app {
 
 namespace {
-
-    using nlohmann::ordered_json;
-
-    template <class T>
-    ordered_json orNull(const std::optional<T>& value)
-    {
-        return value ? ordered_json(*value) : ordered_json(nullptr);
-    }
-
-    std::string dump(const ordered_json& json)
-    {
-        return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
-    }
 
     ordered_json json(const ProblemView& problem)
     {
@@ -225,7 +212,9 @@ std::string toJson(const PublishView& view)
     return dump({ { "source", view.source },
                   { "layout", view.layout },
                   { "steps", std::move(steps) },
+                  { "steps_in_all", view.stepsInAll },
                   { "nothing_changed", view.nothingChanged },
+                  { "notices", view.notices },
                   { "seconds", view.seconds } });
 }
 

@@ -1,8 +1,11 @@
 #pragma once
 
+#include "deltascope/app/view/cost_view.h"
 #include "deltascope/app/view/operation_view.h"
 #include "deltascope/app/view/run_view.h"
+#include "deltascope/engine/cost.h"
 #include "deltascope/engine/operations.h"
+#include "deltascope/engine/trace.h"
 
 namespace deltascope::app {
 
@@ -15,9 +18,12 @@ bool explains(const Version& version, const std::vector<TensorCount>& counts);
 /// `tensors`: of the state; `counts`: what the catalog knows of this version.
 StepDetailView makeStepDetailView(const Run& run, const Version& version, const std::vector<TensorInfo>& tensors,
                                   const std::vector<TensorCount>& counts);
+/// Adds replicas and notes to a run.
+void addTrace(RunView& view, const Trace& trace, std::int64_t nowUs);
 VerifyView makeVerifyView(const Run& run, const VerifyReport& report);
 DigestView makeDigestView(const CheckpointDigest& digest);
 DiffView makeDiffView(const DiffReport& report);
+CostView makeCostView(const Run& run, const CostReport& report, const std::optional<ChangePrediction>& prediction);
 MaterializeView makeMaterializeView(const Version& version, const MaterializeReport& report);
 
 } // namespace deltascope::app

@@ -1,6 +1,8 @@
 #include "deltascope/base/bytes.h"
 
+#include <array>
 #include <charconv>
+#include <fmt/format.h>
 #include <system_error>
 
 namespace deltascope {
@@ -27,6 +29,20 @@ std::optional<std::int64_t> parseNumber(std::string_view digits) noexcept
     if (error != std::errc() || stop != end)
         return std::nullopt;
     return value;
+}
+
+std::string bytesText(std::uint64_t bytes)
+{
+    if (bytes < 1000)
+        return fmt::format("{} B", bytes);
+    constexpr std::array<const char*, 6> Units = { "kB", "MB", "GB", "TB", "PB", "EB" };
+    double value = static_cast<double>(bytes) / 1000.0;
+    std::size_t unit = 0;
+    while (value >= 999.95 && unit + 1 < Units.size()) {
+        value /= 1000.0;
+        ++unit;
+    }
+    return fmt::format("{:.1f} {}", value, Units[unit]);
 }
 
 } // namespace deltascope

@@ -22,7 +22,7 @@ namespace {
     using nlohmann::json;
 
     /// Raise when a table changes; an older or newer file is thrown away and filled again.
-    constexpr std::int64_t SchemaVersion = 2;
+    constexpr std::int64_t SchemaVersion = 3;
 
     /// Up to this size the whole file is checked whenever it is opened (tens of milliseconds).
     constexpr std::uintmax_t CheckedAtOpenBytes = 64U << 20;
@@ -32,7 +32,7 @@ namespace {
         CREATE TABLE IF NOT EXISTS version(
             source TEXT NOT NULL, name TEXT NOT NULL, identity TEXT NOT NULL, full INTEGER NOT NULL, base INTEGER,
             encoding TEXT NOT NULL, digests INTEGER NOT NULL, tensors INTEGER NOT NULL, elements INTEGER NOT NULL,
-            counted INTEGER NOT NULL, names BLOB NOT NULL, notes TEXT NOT NULL, seal TEXT NOT NULL,
+            counted INTEGER NOT NULL, names BLOB NOT NULL, notes TEXT NOT NULL, own TEXT NOT NULL, seal TEXT NOT NULL,
             PRIMARY KEY(source, name)) WITHOUT ROWID;
         CREATE TABLE IF NOT EXISTS facts(
             source TEXT NOT NULL, name TEXT NOT NULL, chain TEXT NOT NULL, changed INTEGER NOT NULL, vs_previous INTEGER,
@@ -65,11 +65,34 @@ namespace {
         return notes;
     }
 
+    /// The facts of ours in a version; empty for what others wrote.
+    std::string ownFactsOf(const VersionSummary& summary)
+    {
+        if (summary.run.empty() && summary.root.empty() && summary.baseRoot.empty() && summary.origin.empty())
+            return {};
+        return json { summary.run, summary.baseRoot, summary.root, summary.origin }.dump(-1, ' ', false, json::error_handler_t::replace);
+    }
+
+    void addOwnFacts(VersionSummary& summary, const std::string& text)
+    {
+        const json list = json::parse(text, nullptr, false);
+        if (!list.is_array() || list.size() != 4 || !std::all_of(list.begin(), list.end(), [](const json& fact) { return fact.is_string(); }))
+            return;
+        summary.run = list[0];
+        summary.baseRoot = list[1];
+        summary.root = list[2];
+        summary.origin = list[3];
+    }
+
     std::string detailOf(const VersionFacts& facts)
     {
         json detail = json::object();
         if (!facts.firstFailedTensor.empty())
             detail = { { "tensor", facts.firstFailedTensor }, { "expected", facts.expectedDigest }, { "actual", facts.actualDigest } };
+        if (facts.rootCheck != VersionFacts::RootCheck::None)
+            detail["root_check"] = static_cast<int>(facts.rootCheck);
+        if (!facts.actualRoot.empty())
+            detail["actual_root"] = facts.actualRoot;
         if (facts.damage)
             detail["damage"] = errorToJson(*facts.damage);
         return detail.empty() ? std::string() : detail.dump(-1, ' ', false, json::error_handler_t::replace);
@@ -85,6 +108,9 @@ namespace {
         facts.firstFailedTensor = textOf(detail, "tensor");
         facts.expectedDigest = textOf(detail, "expected");
         facts.actualDigest = textOf(detail, "actual");
+        facts.actualRoot = textOf(detail, "actual_root");
+        if (const auto check = detail.find("root_check"); check != detail.end() && check->is_number_unsigned() && *check <= 3U)
+            facts.rootCheck = static_cast<VersionFacts::RootCheck>(check->get<unsigned>());
         if (const auto damage = detail.find("damage"); damage != detail.end())
             facts.damage = errorFromJson(*damage);
     }
@@ -97,10 +123,10 @@ namespace {
     std::string sealOf(const std::string& source, const std::string& name, const Catalog::KnownVersion& version)
     {
         const VersionSummary& summary = version.summary;
-        return seal(fmt::format("{}\n{}\n{}\n{} {} {} {} {} {} {} {}\n{}", source, name, version.identity, summary.full,
+        return seal(fmt::format("{}\n{}\n{}\n{} {} {} {} {} {} {} {}\n{}\n{}", source, name, version.identity, summary.full,
                                 summary.declaredBase.value_or(-1), summary.encoding, static_cast<int>(summary.digests),
                                 summary.tensors, summary.storedElements, summary.countsKnown, toHex(summary.nameSet),
-                                notesToText(summary.notes)));
+                                notesToText(summary.notes), ownFactsOf(summary)));
     }
 
     std::string sealOf(const std::string& source, const std::string& name, const Catalog::KnownFacts& known)
@@ -192,7 +218,7 @@ namespace {
         Result<std::map<std::string, KnownVersion>> readSummaries(const std::string& source)
         {
             DS_TRY(sqlite::Statement rows, m_database->prepare("SELECT name,identity,full,base,encoding,digests,tensors,elements,counted,"
-                                                             "names,notes,seal FROM version WHERE source=?"));
+                                                             "names,notes,own,seal FROM version WHERE source=?"));
             rows.bind(1, source);
             std::map<std::string, KnownVersion> known;
             for (;;) {
@@ -212,8 +238,9 @@ namespace {
                 if (const ByteSpan names = rows.blob(9); names.size() == summary.nameSet.size())
                     std::memcpy(summary.nameSet.data(), names.data(), names.size());
                 summary.notes = notesFromText(rows.text(10));
+                addOwnFacts(summary, rows.text(11));
                 std::string name = rows.text(0);
-                if (rows.text(11) == sealOf(source, name, version))
+                if (rows.text(12) == sealOf(source, name, version))
                     known.emplace_hint(known.end(), std::move(name), std::move(version));
             }
         }
@@ -222,7 +249,7 @@ namespace {
         {
             DS_TRY(sqlite::Transaction transaction, sqlite::Transaction::begin(*m_database));
             DS_TRY(sqlite::Statement insert,
-                   m_database->prepare("INSERT OR REPLACE INTO version VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)"));
+                   m_database->prepare("INSERT OR REPLACE INTO version VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)"));
             for (const auto& [name, version] : versions) {
                 const VersionSummary& summary = version.summary;
                 insert.bind(1, source).bind(2, name).bind(3, version.identity).bind(4, std::int64_t(summary.full));
@@ -230,7 +257,7 @@ namespace {
                 insert.bind(7, static_cast<std::int64_t>(summary.digests)).bind(8, std::int64_t(summary.tensors));
                 insert.bind(9, static_cast<std::int64_t>(summary.storedElements)).bind(10, std::int64_t(summary.countsKnown));
                 insert.bindBlob(11, summary.nameSet).bind(12, notesToText(summary.notes));
-                insert.bind(13, sealOf(source, name, version));
+                insert.bind(13, ownFactsOf(summary)).bind(14, sealOf(source, name, version));
                 DS_CHECK(insert.run());
             }
             return transaction.commit();

@@ -47,6 +47,12 @@ std::string_view word(DigestAlgorithm algorithm) noexcept
     return "none";
 }
 
+std::string_view VersionIndex::fact(std::string_view key) const noexcept
+{
+    const auto found = facts.find(key);
+    return found == facts.end() ? std::string_view() : std::string_view(found->second);
+}
+
 const TensorEntry* VersionIndex::find(std::string_view name) const noexcept
 {
     const auto found =

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <string>
+#include <utility>
 
 namespace deltascope {
 
@@ -32,6 +35,28 @@ std::vector<int> splitEpochs(const std::vector<VersionObjects>& versions)
     for (int& epoch : segment)
         epoch = breaks - epoch;
     return segment;
+}
+
+void splitEpochsByRun(const std::vector<IndexedObjects>& versions, std::vector<int>& epochs)
+{
+    std::map<std::pair<int, int>, int> order; ///< epoch by time, incarnation within it -> epoch
+    std::vector<std::pair<int, int>> found(versions.size());
+    std::map<int, std::pair<std::string, int>> newest; ///< by epoch: the run of the versions so far, incarnations before it
+    for (std::size_t i = 0; i < versions.size(); ++i) {
+        auto& [run, incarnation] = newest[epochs[i]];
+        const std::string own = versions[i].summary ? versions[i].summary->run : std::string();
+        if (!own.empty() && own != run && versions[i].summary->full && !run.empty())
+            ++incarnation;
+        if (!own.empty())
+            run = own;
+        found[i] = { epochs[i], incarnation };
+        order[found[i]] = 0;
+    }
+    int next = 0;
+    for (auto& [key, epoch] : order)
+        epoch = next++;
+    for (std::size_t i = 0; i < versions.size(); ++i)
+        epochs[i] = order[found[i]];
 }
 
 } // namespace deltascope

@@ -48,10 +48,32 @@ namespace {
         return largest;
     }
 
+    /// Finds the base by the root of its state, whatever the numbers say. False where the version before does not carry one.
+    bool linkByRoot(Run& run, std::size_t at)
+    {
+        Version& version = run.versions[at];
+        bool known = false;
+        for (std::size_t other = at; other-- > 0 && run.versions[other].epoch == version.epoch;) {
+            const Version& candidate = run.versions[other];
+            if (!candidate.summary || candidate.summary->root.empty())
+                continue;
+            known = true;
+            if (candidate.summary->root == version.summary->baseRoot) {
+                version.base = other;
+                version.baseStep = candidate.step();
+                return true;
+            }
+        }
+        version.baseStep = version.step() - 1;
+        return known;
+    }
+
     void link(Run& run, std::size_t at, std::optional<std::size_t> previous)
     {
         Version& version = run.versions[at];
         if (version.kind == VersionKind::Anchor)
+            return;
+        if (version.summary && !version.summary->baseRoot.empty() && linkByRoot(run, at))
             return;
         const std::optional<std::int64_t> declared = version.summary ? version.summary->declaredBase : std::nullopt;
         if (declared) {
@@ -145,7 +167,12 @@ namespace {
             return;
         }
         version.obstacleAt = self;
-        if (!version.onExternalBase)
+        if (!version.onExternalBase && version.summary && !version.summary->baseRoot.empty())
+            version.obstacle = Error { Code::ChainGap,
+                                       fmt::format("step {} was written against a state with root {}, which no version here has",
+                                                   version.step(), version.summary->baseRoot),
+                                       version.objects.name, version.step(), {} };
+        else if (!version.onExternalBase)
             version.obstacle = Error { Code::ChainGap,
                                        fmt::format("step {} builds on step {}, which is missing", version.step(),
                                                    version.baseStep.value_or(0)),
@@ -156,6 +183,11 @@ namespace {
                                                    "was not given",
                                                    version.step(), version.baseStep.value_or(0)),
                                        version.objects.name, version.step(), {} };
+    }
+
+    bool hasRecordedRoot(const VersionFacts& facts)
+    {
+        return facts.rootCheck == VersionFacts::RootCheck::None || facts.rootCheck == VersionFacts::RootCheck::Matches;
     }
 
     void assessVersion(Run& run, std::size_t self, const VersionSummary* reference, double usualNoops)
@@ -194,6 +226,11 @@ namespace {
                             version.step(), version.summary->tensors, reference->tensors, version.baseStep.value_or(0)),
                 version.objects.name, version.step(), {} });
 
+        if (!version.obstacle && version.kind == VersionKind::Anchor && version.facts && !hasRecordedRoot(*version.facts)) {
+            version.state = VersionState::Broken;
+            version.obstacle = rootFailure(*version.facts, version.objects, version.summary->root);
+        }
+
         // What was replayed up to an anchor is no state that ever existed if something on the way is lost.
         const bool follows = self > 0 && run.versions[self - 1].epoch == version.epoch;
         if (version.facts && version.kind == VersionKind::Anchor && follows && run.versions[self - 1].obstacle)
@@ -206,6 +243,10 @@ namespace {
             if (!version.obstacle && version.facts && version.facts->digestsFailed > 0) {
                 version.state = VersionState::Broken;
                 version.obstacle = digestFailure(*version.facts, version.objects, version.onExternalBase);
+            }
+            if (!version.obstacle && version.facts && !hasRecordedRoot(*version.facts)) {
+                version.state = VersionState::Broken;
+                version.obstacle = rootFailure(*version.facts, version.objects, version.summary->root);
             }
             version.proven = !version.acrossGap && (!version.base || run.versions[*version.base].proven);
             const bool damaged = version.obstacle && version.obstacleAt == self;
@@ -239,7 +280,7 @@ namespace {
             if (!first && version.kind == VersionKind::Anchor)
                 first = &version;
         }
-        if (first && first->summary)
+        if (first && first->summary && first->summary->root.empty()) // a recorded root is that of the whole state
             run.problems.push_back(Error {
                 Code::PartialAnchor,
                 fmt::format("the first full version of epoch {} is gone, so nothing proves that the anchor at step {} with its {} "
@@ -307,6 +348,18 @@ Error digestFailure(const VersionFacts& facts, const VersionObjects& version, bo
                    version.name, version.step, {} };
 }
 
+Error rootFailure(const VersionFacts& facts, const VersionObjects& version, std::string_view recorded)
+{
+    if (facts.rootCheck == VersionFacts::RootCheck::BaseDiffers)
+        return Error { Code::BaseMismatch,
+                       fmt::format("the base checkpoint has root {}, step {} was written against another one", facts.actualRoot, version.step),
+                       version.name, version.step, {} };
+    return Error { Code::Digest,
+                   fmt::format("the state behind step {} has root {}, its publisher recorded {}: the object or what it builds on is damaged",
+                               version.step, facts.actualRoot, recorded),
+                   version.name, version.step, {} };
+}
+
 std::string_view word(VersionKind kind) noexcept
 {
     switch (kind) {
@@ -346,6 +399,10 @@ VersionSummary VersionSummary::of(const VersionIndex& index)
     summary.storedElements = index.storedElements();
     summary.countsKnown = index.countsKnown();
     summary.notes = index.notes;
+    summary.run = index.fact(fact::Run);
+    summary.baseRoot = index.fact(fact::Base);
+    summary.root = index.fact(fact::Root);
+    summary.origin = index.fact(fact::Origin);
     std::string names;
     for (const TensorEntry& entry : index.tensors) {
         names += entry.name;
@@ -409,7 +466,7 @@ double usualNoopRate(const Run& run)
 
 bool provesLoss(const Version& version, double usualRate) noexcept
 {
-    if (!version.facts || version.facts->noops == 0 || version.facts->digestsChecked > 0)
+    if (!version.facts || version.facts->noops == 0 || version.facts->digestsChecked > 0 || version.facts->rootCheck != VersionFacts::RootCheck::None)
         return false;
     return static_cast<double>(version.facts->noops) > 4.0 * usualRate * static_cast<double>(version.facts->assigned);
 }
@@ -462,6 +519,7 @@ Run buildLineage(std::shared_ptr<const ObjectStore> store, std::shared_ptr<const
         for (const IndexedObjects& version : versions)
             objects.push_back(version.objects);
         epochs = splitEpochs(objects);
+        splitEpochsByRun(versions, epochs);
     }
     const int epochCount = epochs.empty() ? 1 : *std::max_element(epochs.begin(), epochs.end()) + 1;
     run.totalElements.resize(static_cast<std::size_t>(epochCount));

@@ -18,10 +18,11 @@ namespace {
     struct Stretch {
         Plan plan;
         bool fromAnchor() const { return !plan.fromExternalBase; }
-        /// The versions that replaying it tells something about.
-        std::vector<std::size_t> judged() const
+        /// The versions that replaying it tells something about: of the first anchor only whether it has its recorded root.
+        std::vector<std::size_t> judged(const Run& run) const
         {
-            return { plan.links.begin() + (fromAnchor() ? 1 : 0), plan.links.end() };
+            const bool skipsFirst = fromAnchor() && (plan.links.empty() || run.versions[plan.links.front()].summary->root.empty());
+            return { plan.links.begin() + (skipsFirst && !plan.links.empty() ? 1 : 0), plan.links.end() };
         }
     };
 
@@ -40,7 +41,7 @@ namespace {
         Stretch current;
         bool open = false;
         const auto close = [&] {
-            if (open && !current.judged().empty())
+            if (open && !current.judged(run).empty())
                 stretches.push_back(current);
             current = {};
             open = false;
@@ -118,22 +119,25 @@ namespace {
     Result<void> analyzeStretch(Workbench& bench, Run& run, Stretch stretch, const std::vector<std::string>& keys,
                                 const AnalyzeOptions& options, TaskContext& task)
     {
-        while (!stretch.judged().empty()) {
+        while (!stretch.judged(run).empty()) {
             Result<Chain> chain = Chain::open(run, stretch.plan, task);
             Result<void> outcome;
             std::optional<ReplayAudit> audit;
             if (chain) {
-                audit.emplace(*chain);
+                audit.emplace(*chain, true);
                 outcome = replayStretch(bench, *chain, *audit, task);
             } else {
                 outcome = fail(std::move(chain.error()));
             }
             if (outcome) {
+                audit->finishRoots();
                 for (std::size_t link = 0; link < chain->links().size(); ++link) {
                     const std::optional<std::size_t> at = chain->versionOf(link);
-                    if (!at || link == 0)
+                    if (!at)
                         continue;
                     Version& version = run.versions[*at];
+                    if (link == 0 && (version.facts || version.summary->root.empty()))
+                        continue; // its own stretch has told all
                     version.facts = audit->factsOf(link, version.kind, version.summary->storedElements);
                     remember(bench, run, keys, *at, audit->links()[link].changed);
                     if (options.onCounts)
@@ -166,7 +170,7 @@ Result<void> analyzeRun(Workbench& bench, Run& run, const AnalyzeOptions& option
     std::vector<Stretch> work;
     std::uint64_t bytes = 0;
     for (Stretch& stretch : stretchesOf(run)) {
-        const std::vector<std::size_t> judged = stretch.judged();
+        const std::vector<std::size_t> judged = stretch.judged(run);
         const bool wanted = std::any_of(judged.begin(), judged.end(), [&](std::size_t at) {
             const bool inRange = !options.range || (at >= options.range->first && at <= options.range->second);
             return inRange && (options.again || !run.versions[at].facts);

@@ -49,6 +49,7 @@ Result<CheckpointDigest> digestState(Workbench& bench, const Chain& chain, TaskC
     DS_CHECK(audit.checkDigests(chain.onExternalBase()));
     result.noopsSeen = audit.noopsSeen();
     result.root = checkpointRoot(std::move(nodes), true);
+    DS_CHECK(expectRecordedRoot(chain, toHex(result.root.fast)));
     return result;
 }
 

@@ -371,6 +371,7 @@ namespace {
         for (const auto& [name, tensor] : finished)
             report.digestsChecked += tensor.digestsChecked;
         report.root = rootOf(layout, finished);
+        DS_CHECK(expectRecordedRoot(chain, report.root));
         task.beginPhase("finish", 0);
         if (!layout.indexJson.empty())
             DS_CHECK(writeFinalFile(*bench.disk, folder.path() + "/" + std::string(IndexName), layout.indexJson));

@@ -5,22 +5,36 @@
 
 namespace deltascope {
 
-ReplayAudit::ReplayAudit(const Chain& chain)
+ReplayAudit::ReplayAudit(const Chain& chain, bool roots)
     : m_chain(chain)
     , m_links(chain.links().size())
 {
+    for (std::size_t i = 0; roots && i < m_links.size(); ++i) {
+        if (wantsRoot(i))
+            m_rootsUpTo = i + 1;
+    }
+}
+
+bool ReplayAudit::wantsRoot(std::size_t link) const noexcept
+{
+    const auto& links = m_chain.links();
+    if (link == 0 && m_chain.onExternalBase())
+        return !links[1]->index.fact(fact::Base).empty();
+    return !links[link]->index.fact(fact::Root).empty();
 }
 
 ReplayAudit::Tensor::Tensor(ReplayAudit& audit, const TensorInfo& tensor, bool whole)
     : m_audit(audit)
-    , m_name(tensor.name)
+    , m_tensor(tensor)
 {
     const auto& links = audit.m_chain.links();
     for (std::size_t i = 0; i < links.size(); ++i) {
         const TensorEntry* entry = links[i]->index.find(tensor.name);
         if (!entry)
             continue;
-        Watched watched { i, {}, nullptr, nullptr };
+        Watched watched { i, {}, nullptr, nullptr, {} };
+        if (i < audit.m_rootsUpTo)
+            watched.leaves.emplace(LeafHasher::Strength::Fast);
         if (whole && !entry->digest.empty() && links[i]->index.digests != DigestAlgorithm::None) {
             watched.expected = &entry->digest;
             watched.digest = makeDigest(links[i]->index.digests);
@@ -36,6 +50,8 @@ void ReplayAudit::Tensor::onBlock(std::size_t link, std::uint64_t, ByteSpan stat
     at->counts += counts;
     if (at->digest)
         at->digest->update(state);
+    if (at->leaves)
+        at->leaves->update(state);
 }
 
 bool ReplayAudit::Tensor::noopsSeen() const noexcept
@@ -47,12 +63,18 @@ bool ReplayAudit::Tensor::noopsSeen() const noexcept
 bool ReplayAudit::Tensor::finish()
 {
     bool sound = true;
+    for (Watched& watched : m_links) {
+        if (watched.leaves)
+            watched.leaves->finish();
+    }
     const std::lock_guard lock(m_audit.m_mutex);
     for (Watched& watched : m_links) {
+        if (watched.leaves)
+            m_audit.m_nodes[m_tensor.name][watched.link] = tensorNode(m_tensor, watched.leaves->fast(), {}).fast;
         LinkAudit& audit = m_audit.m_links[watched.link];
         audit.counts += watched.counts;
         if (watched.counts.changed > 0)
-            audit.changed.push_back(TensorCount { m_name, watched.counts.changed });
+            audit.changed.push_back(TensorCount { m_tensor.name, watched.counts.changed });
         if (!watched.digest)
             continue;
         ++audit.digestsChecked;
@@ -62,8 +84,8 @@ bool ReplayAudit::Tensor::finish()
             continue;
         sound = false;
         ++audit.digestsFailed;
-        if (audit.firstFailedTensor.empty() || m_name < audit.firstFailedTensor) {
-            audit.firstFailedTensor = m_name;
+        if (audit.firstFailedTensor.empty() || m_tensor.name < audit.firstFailedTensor) {
+            audit.firstFailedTensor = m_tensor.name;
             audit.expected = *watched.expected;
             audit.actual = std::move(actual);
         }
@@ -95,6 +117,32 @@ Result<void> ReplayAudit::checkDigests(bool externalBase) const
     return {};
 }
 
+void ReplayAudit::finishRoots()
+{
+    for (std::size_t link = 0; link < m_rootsUpTo; ++link) {
+        if (!wantsRoot(link))
+            continue;
+        std::vector<NamedNode> nodes;
+        for (const auto& [name, touched] : m_nodes) {
+            const auto behind = touched.upper_bound(link);
+            if (behind != touched.begin())
+                nodes.push_back(NamedNode { name, TensorNode { std::prev(behind)->second, {} } });
+        }
+        m_links[link].root = toHex(checkpointRoot(std::move(nodes), false).fast);
+    }
+}
+
+VersionFacts::RootCheck ReplayAudit::rootCheck(std::size_t link) const
+{
+    using Check = VersionFacts::RootCheck;
+    const auto& links = m_chain.links();
+    if (link == 1 && m_chain.onExternalBase() && !m_links[0].root.empty() && m_links[0].root != links[1]->index.fact(fact::Base))
+        return Check::BaseDiffers;
+    if (m_links[link].root.empty())
+        return Check::None;
+    return m_links[link].root == links[link]->index.fact(fact::Root) ? Check::Matches : Check::Differs;
+}
+
 bool ReplayAudit::hasDigests(const Chain& chain) noexcept
 {
     return std::any_of(chain.links().begin(), chain.links().end(),
@@ -115,7 +163,24 @@ VersionFacts ReplayAudit::factsOf(std::size_t link, VersionKind kind, std::uint6
     facts.firstFailedTensor = audit.firstFailedTensor;
     facts.expectedDigest = audit.expected;
     facts.actualDigest = audit.actual;
+    facts.rootCheck = rootCheck(link);
+    if (facts.rootCheck == VersionFacts::RootCheck::Differs)
+        facts.actualRoot = audit.root;
+    if (facts.rootCheck == VersionFacts::RootCheck::BaseDiffers)
+        facts.actualRoot = m_links[0].root;
     return facts;
+}
+
+Result<void> expectRecordedRoot(const Chain& chain, const std::string& root)
+{
+    const OpenVersion& last = *chain.links().back();
+    const std::string_view recorded = last.index.fact(fact::Root);
+    if (recorded.empty() || recorded == root)
+        return {};
+    VersionFacts facts;
+    facts.rootCheck = VersionFacts::RootCheck::Differs;
+    facts.actualRoot = root;
+    return fail(rootFailure(facts, last.objects, recorded));
 }
 
 } // namespace deltascope

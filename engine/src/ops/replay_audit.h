@@ -3,8 +3,10 @@
 #include "deltascope/engine/catalog.h"
 #include "deltascope/engine/replay.h"
 
+#include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,13 +21,15 @@ struct LinkAudit {
     std::string firstFailedTensor; ///< by name
     std::string expected;
     std::string actual;
+    std::string root; ///< fast DSM1 root of the state behind it; only where one is recorded
 };
 
 /// Collects link by link what every operation has to know about the states that it passes through: how much changed, how much
 /// did not although it was assigned, and whether tensors have the digests that their publisher recorded.
 class ReplayAudit {
 public:
-    explicit ReplayAudit(const Chain& chain);
+    /// `roots`: also compute the root of every state that has a recorded one; every tensor must then be watched whole.
+    explicit ReplayAudit(const Chain& chain, bool roots = false);
 
     /// Watches the replay of one tensor; give observer() to TensorReplay and call finish() behind the last block.
     class Tensor final : public ReplayObserver {
@@ -44,9 +48,10 @@ public:
             PatchCounts counts;
             const std::string* expected = nullptr;
             std::unique_ptr<StreamingDigest> digest;
+            std::optional<LeafHasher> leaves;
         };
         ReplayAudit& m_audit;
-        const std::string& m_name;
+        const TensorInfo& m_tensor;
         std::uint32_t m_digestsChecked = 0;
         std::vector<Watched> m_links; ///< ascending; links that touch the tensor
     };
@@ -60,13 +65,25 @@ public:
     bool noopsSeen() const noexcept;
     static bool hasDigests(const Chain& chain) noexcept;
 
+    /// Computes the roots of all links that have a recorded one, once every Tensor has finished.
+    void finishRoots();
+    /// How the state behind a link compares with what its publisher recorded.
+    VersionFacts::RootCheck rootCheck(std::size_t link) const;
+
     /// The facts of one link. `elements`: of the full state, for anchors.
     VersionFacts factsOf(std::size_t link, VersionKind kind, std::uint64_t elements) const;
 
 private:
+    bool wantsRoot(std::size_t link) const noexcept;
+
     const Chain& m_chain;
+    std::size_t m_rootsUpTo = 0; ///< links below it may be needed for a root
+    std::map<std::string, std::map<std::size_t, Digest128>, std::less<>> m_nodes; ///< by tensor, by link that touches it
     std::mutex m_mutex;
     std::vector<LinkAudit> m_links;
 };
+
+/// Errors: Digest, if the publisher of the last link recorded another root than `root` for the state behind it.
+Result<void> expectRecordedRoot(const Chain& chain, const std::string& root);
 
 } // namespace deltascope

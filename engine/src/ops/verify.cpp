@@ -155,12 +155,14 @@ namespace {
         return speaksOfDamage(version.obstacle->code) ? Verdict::Damaged : Verdict::Incomplete;
     }
 
-    /// Whether the publisher's digests cover all that the chain of a version changed. A step without changes has nothing to
+    /// Whether the publisher's root covers the state of a version, or its digests all that the chain changed. A step without changes has nothing to
     /// cover and vouches for nothing. `steps`: verdicts of the versions from `first` on.
     bool isVouchedFor(const Run& run, std::size_t at, const std::vector<StepVerdict>& steps, std::size_t first)
     {
         for (bool compared = false;;) {
             const Version& version = run.versions[at];
+            if (!version.obstacle && version.facts && version.facts->rootCheck == VersionFacts::RootCheck::Matches)
+                return true; // the root covers every bit of the state
             if (version.kind == VersionKind::Anchor || version.obstacle || !version.facts || !version.summary)
                 return false;
             if (version.summary->tensors > 0 && version.facts->digestsChecked == 0)

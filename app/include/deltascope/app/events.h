@@ -1,5 +1,6 @@
 #pragma once
 
+#include "deltascope/app/view/cost_view.h"
 #include "deltascope/app/view/operation_view.h"
 #include "deltascope/app/view/run_view.h"
 #include "deltascope/base/result.h"
@@ -34,7 +35,7 @@ using JobResult = std::variant<std::shared_ptr<const RunView>, std::shared_ptr<c
                                std::shared_ptr<const ListingView>, std::shared_ptr<const VerifyView>,
                                std::shared_ptr<const DigestView>, std::shared_ptr<const DiffView>,
                                std::shared_ptr<const MaterializeView>, std::shared_ptr<const PublishView>,
-                               std::shared_ptr<const DoctorView>>;
+                               std::shared_ptr<const DoctorView>, std::shared_ptr<const CostView>>;
 
 struct JobProgressed {
     JobView job;
@@ -49,7 +50,12 @@ struct RunChanged {
     JobId job {};
     std::shared_ptr<const RunView> run;
 };
-using Event = std::variant<JobProgressed, JobFinished, RunChanged>;
+/// What a long publication has done so far.
+struct Published {
+    JobId job {};
+    std::shared_ptr<const PublishView> view;
+};
+using Event = std::variant<JobProgressed, JobFinished, RunChanged, Published>;
 
 /// The events of one subscriber. Bounded: progress is kept once per job, a newer run replaces an older one of the same job,
 /// and the end of a job is never dropped. Any thread.

@@ -62,13 +62,34 @@ struct MaterializeRequest {
     bool commit = false;
 };
 
-/// Publishes the step from `from` to `to` into a run, or begins one in an empty or new folder.
+/// Publishes the step from `from` to `to` into a run, or all checkpoints of a folder as they come. Begins a run in an empty or
+/// new folder.
 struct PublishRequest {
     SourceRequest into; ///< its base: the external base of a run that goes on; its layout: the one to write
     VersionRequest from;
     VersionRequest to;
+    std::string watchFolder; ///< instead of from and to: where a trainer drops checkpoints
     std::string encoding;
     std::string checksum;
+    std::uint32_t anchorEvery = 10;
+    bool anchorWhenCheaper = false;
+    double restoresPerAnchor = 1;
+    bool newEpoch = false; ///< begin another incarnation in the run instead of going on
+    std::string marker; ///< of watchFolder: a checkpoint is complete once it holds this file; empty: after quietSeconds
+    double quietSeconds = 5;
+    bool once = false; ///< of watchFolder: end when nothing is left
+};
+
+/// What a run costs. Nothing in a number: it is assumed (price, link, restores), taken from publication times (steps), or
+/// no prediction is made (learning rate).
+struct CostRequest {
+    SourceRequest source;
+    Depth depth = Depth::Replayed;
+    std::optional<double> pricePerGb; ///< money per 10^9 bytes moved
+    std::optional<double> linkGbps; ///< 10^9 bits per second
+    std::optional<double> stepsPerDay;
+    std::optional<double> restoresPerDay;
+    std::optional<double> learningRate; ///< predicts the changed share from a sample of the weights, which is read
 };
 
 /// The only door to the engine: snapshots, jobs, events. Every face of the program is a client of this class and computes
@@ -87,7 +108,9 @@ public:
     virtual JobId digest(VersionRequest request, bool acrossGap) = 0; ///< DigestView; also of one safetensors file
     virtual JobId diff(VersionRequest a, VersionRequest b) = 0; ///< DiffView
     virtual JobId materialize(MaterializeRequest request) = 0; ///< MaterializeView
-    virtual JobId publish(PublishRequest request) = 0; ///< PublishView
+    /// PublishView. With a watchFolder it goes on until it is canceled, and a Published event follows every version.
+    virtual JobId publish(PublishRequest request) = 0;
+    virtual JobId cost(CostRequest request) = 0; ///< CostView
     virtual JobId doctor(std::optional<SourceRequest> source) = 0; ///< DoctorView
     /// Follows a source until it is canceled: a RunChanged first and after every change.
     virtual JobId watch(SourceRequest request, Depth depth) = 0;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string>
 #include <string_view>
 #include <type_traits>
 
@@ -56,6 +57,9 @@ inline std::optional<std::uint64_t> checkedAdd(std::uint64_t a, std::uint64_t b)
 
 /// Lower-case hexadecimal.
 std::string toHex(ByteSpan bytes);
+
+/// For people, in decimal units: "187.4 kB".
+std::string bytesText(std::uint64_t bytes);
 
 /// A whole decimal number without sign, or nothing.
 std::optional<std::int64_t> parseNumber(std::string_view digits) noexcept;

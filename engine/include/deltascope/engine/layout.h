@@ -5,6 +5,7 @@
 #include "deltascope/engine/tensor.h"
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -50,6 +51,17 @@ struct TensorEntry {
     std::uint8_t encoding = 0; ///< the layout's own
 };
 
+/// Facts of ours that stand where foreign readers ignore them; keys start with "ds." (docs/formats/ds-facts.md).
+using VersionFactMap = std::map<std::string, std::string, std::less<>>;
+
+namespace fact {
+inline constexpr std::string_view Form = "ds.v"; ///< "1"
+inline constexpr std::string_view Run = "ds.run"; ///< incarnation of the publisher; another one starts another epoch
+inline constexpr std::string_view Base = "ds.base"; ///< fast DSM1 root of the state that a delta was written against
+inline constexpr std::string_view Root = "ds.root"; ///< fast DSM1 root of the state behind the version
+inline constexpr std::string_view Origin = "ds.origin"; ///< checkpoint that the version was made from: "checkpoint-120"
+}
+
 /// What the headers of one version say. Entries are sorted by name, names unique.
 struct VersionIndex {
     bool full = false; ///< holds complete tensors (perhaps not all of the model)
@@ -58,7 +70,10 @@ struct VersionIndex {
     DigestAlgorithm digests = DigestAlgorithm::None;
     std::vector<TensorEntry> tensors;
     std::vector<Error> notes; ///< contradictions that do not make the version unusable
+    VersionFactMap facts;
 
+    /// Empty if the version does not carry it.
+    std::string_view fact(std::string_view key) const noexcept;
     const TensorEntry* find(std::string_view name) const noexcept;
     std::uint64_t storedElements() const noexcept; ///< sum over entries; 0 for unknown ones
     bool countsKnown() const noexcept;

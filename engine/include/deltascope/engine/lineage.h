@@ -31,6 +31,10 @@ struct VersionSummary {
     std::uint32_t tensors = 0; ///< tensors that it holds or changes
     std::uint64_t storedElements = 0;
     bool countsKnown = false; ///< storedElements is meaningful
+    std::string run; ///< fact::Run, and so on; empty in what others wrote
+    std::string baseRoot;
+    std::string root;
+    std::string origin;
     Digest128 nameSet {}; ///< over names (and dtype and shape of full tensors): equal sets, equal digest
     std::vector<Error> notes;
 
@@ -50,6 +54,15 @@ struct VersionFacts {
     std::string firstFailedTensor;
     std::string expectedDigest; ///< of firstFailedTensor
     std::string actualDigest;
+    /// Whether the state behind the version has the root that its publisher recorded.
+    enum class RootCheck : std::uint8_t {
+        None, ///< no root is recorded
+        Matches,
+        Differs,
+        BaseDiffers, ///< the external base is not the one that was recorded
+    };
+    RootCheck rootCheck = RootCheck::None;
+    std::string actualRoot; ///< where it differs
     std::optional<Error> damage; ///< the payload could not be replayed
 };
 
@@ -81,6 +94,10 @@ struct Version {
 /// Why a version whose publisher's digests fail cannot be used. Digests that fail right on an external base, and most of them,
 /// speak against the base (BaseMismatch), others against delta, state or record (Digest).
 Error digestFailure(const VersionFacts& facts, const VersionObjects& version, bool onExternalBase);
+
+/// Why a version whose state, or whose base, does not have the recorded root cannot be used. Needs RootCheck::Differs or
+/// BaseDiffers.
+Error rootFailure(const VersionFacts& facts, const VersionObjects& version, std::string_view recorded);
 
 /// Missing numbers between two versions of an epoch.
 struct Gap {
@@ -129,6 +146,10 @@ struct IndexedObjects {
     std::optional<VersionSummary> summary;
     std::optional<Error> failure;
 };
+
+/// Splits further where a full version names another incarnation of its publisher (fact::Run) than the versions below it.
+/// `epochs`: of each version, as from splitEpochs.
+void splitEpochsByRun(const std::vector<IndexedObjects>& versions, std::vector<int>& epochs);
 
 /// Links versions, finds kinds, gaps and epochs. `versions` ascend by step; `nowUs` decides whether an unfinished object is
 /// still being written.

@@ -3,7 +3,9 @@
 #include "deltascope/engine/operations.h"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,23 +16,85 @@ struct PublishOptions {
     std::string encoding; ///< "gap_delta", "raw"; "xor", "overwrite"; empty: the first of them
     std::string checksum; ///< slime-v2: "xxh3-128", "blake3", "adler32"; empty: the first
     std::string diffBackend; ///< force one; empty: the fastest of this machine
+    std::uint32_t anchorEvery = 10; ///< each n-th version is an anchor, where the layout has anchors; 0: only the first
+    /// Also put an anchor as soon as it pays (anchorPays), for this many restores until the next one.
+    bool anchorWhenCheaper = false;
+    double restoresPerAnchor = 1;
+    bool newEpoch = false; ///< begin another incarnation, with an anchor, instead of going on with the run
+    std::string actor = "publisher"; ///< in spans and lease
 };
 
 struct PublishedVersion {
     std::int64_t step = 0;
+    bool anchor = false;
     std::uint64_t changedElements = 0; ///< all of an anchor
+    std::uint64_t totalElements = 0; ///< of the model
     std::vector<ObjectInfo> objects; ///< in the order of their puts; empty: nothing changed and the layout has no empty version
+    std::string origin; ///< as given
+    std::string anchorReason; ///< why it is an anchor, with the numbers; empty for deltas
+};
+
+/// Publishes into one run, holding its lease. Each object is put with PutMode::IfAbsent, the committing one last, so readers
+/// never see half a version and nothing is ever overwritten. Every version carries the roots of its states (fact::Base,
+/// fact::Root) and the run (fact::Run), and what was done when is told as spans. Blocks are compared by bit patterns. Memory:
+/// one block per side and thread and the tensors' names, whatever the size of the model. One thread at a time.
+class Publisher {
+public:
+    /// Opens the run, or an empty store. `base`: the external base for layouts that have one.
+    /// Errors: Exists (somebody else publishes here), Usage (options, or a run of another layout), those of openRun.
+    static Result<Publisher> open(Workbench& bench, std::shared_ptr<ObjectStore> into, const OpenOptions& base,
+                                  const PublishOptions& options, TaskContext& task);
+    Publisher(Publisher&&) noexcept;
+    ~Publisher();
+
+    /// The newest step; nothing in an empty run.
+    std::optional<std::int64_t> headStep() const noexcept;
+    /// Origin of the newest version, if it names one.
+    const std::string& headOrigin() const noexcept;
+
+    /// Puts `to` behind the newest version: as a delta, or as an anchor where one is due. `from`: the newest state of the run
+    /// in another place, where reading it costs less than replaying the run; null: replay. An empty run gets `to` as its
+    /// anchor, or as the delta onto its external base. Tied to what was read: if an object of `from` or `to` changed
+    /// meanwhile, nothing is put.
+    /// Errors: BaseMismatch (`from` is not the newest state; the tensors differ in name, dtype or shape), Rewritten (a
+    /// checkpoint changed while it was read), Exists (somebody else published), Unsupported (the layout cannot carry a change),
+    /// those of stores and replay.
+    Result<PublishedVersion> publish(const Chain* from, const Chain& to, const std::string& origin, TaskContext& task);
+    /// Begins an empty run whose layout has anchors: `from` as the first one, `to` as the delta behind it. Nothing is put if
+    /// either cannot be. Errors: as publish.
+    Result<std::vector<PublishedVersion>> begin(const Chain& from, const Chain& to, TaskContext& task);
+    /// Keeps the lease while there is nothing to publish, and puts waiting spans. Errors: Exists.
+    Result<void> keepAlive(TaskContext& task);
+    /// Tells of something that is no version (a coalesced checkpoint, an annotation).
+    void note(std::int64_t step, const std::string& text);
+
+private:
+    struct State;
+    explicit Publisher(std::unique_ptr<State> state);
+    std::unique_ptr<State> m_state;
 };
 
 /// Publishes the step from one state to the next. An empty source gets `from` as its first anchor, unless the layout starts
 /// from an external base, and `to` as the delta behind it. In a source that holds a run already, `from` must be its newest
-/// state, bit for bit, and `to` becomes the next step. Each object is put with PutMode::IfAbsent, the committing one last, so
-/// a second publisher is refused and readers never see half a version. Blocks are compared by bit patterns.
-/// `options.base` of OpenOptions: the external base, for layouts that need one and a source that is not empty.
-/// Errors: BaseMismatch (`from` is not the newest state; tensors of `from` and `to` differ in name, dtype or shape), Exists
-/// (somebody else published), Unsupported (the layout cannot carry a change), Usage, those of stores and replay.
+/// state, bit for bit, and `to` becomes the next step. Errors: those of Publisher.
 Result<std::vector<PublishedVersion>> publishStep(Workbench& bench, std::shared_ptr<ObjectStore> into, const OpenOptions& base,
                                                   const Chain& from, const Chain& to, const PublishOptions& options,
                                                   TaskContext& task);
+
+struct FollowOptions {
+    std::string marker; ///< a checkpoint is complete once its folder holds this file; empty: by quiet time
+    double quietSeconds = 5; ///< a checkpoint is complete once nothing in it changed for so long
+    bool once = false; ///< end when nothing is left to publish instead of waiting for more
+    std::function<void(const PublishedVersion&)> onVersion;
+    /// Told the checkpoints that were passed over because newer ones were ready, and those that vanished before they were read.
+    std::function<void(const std::vector<std::string>& names, const std::string& why)> onSkipped;
+};
+
+/// Publishes the checkpoints (`checkpoint-N/`) that a trainer drops into a folder, in order. Those that lie there at the
+/// beginning are all published; later, if several are complete at once because publishing takes longer than training, only the
+/// newest is. Never writes into `checkpoints`, so it cannot block the trainer. Ends with Canceled, or as `once` says.
+/// Errors: those of Publisher::publish that waiting does not mend.
+Result<void> publishWatched(Workbench& bench, std::shared_ptr<ObjectStore> checkpoints, Publisher& publisher,
+                            const FollowOptions& options, TaskContext& task);
 
 } // namespace deltascope

@@ -46,9 +46,6 @@ public:
     virtual Result<void> end(TaskContext& task) = 0;
 };
 
-/// Facts of ours that foreign readers ignore: keys start with "ds.".
-using VersionFactMap = std::map<std::string, std::string, std::less<>>;
-
 /// Encodes one version and puts it. begin() and addFact() may be called from any thread and several tensors may be open
 /// at once: the result depends on the tensors alone, not on their order.
 class VersionWriter {

@@ -78,4 +78,7 @@ inline bool isBetterRoot(std::string_view candidate, std::string_view current) n
     return depth(candidate) != depth(current) ? depth(candidate) < depth(current) : candidate < current;
 }
 
+/// Metadata keys of ours in files of a foreign layout.
+inline bool isOwnFact(std::string_view key) noexcept { return key.substr(0, 3) == "ds."; }
+
 } // namespace deltascope

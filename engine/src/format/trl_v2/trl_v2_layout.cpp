@@ -233,6 +233,10 @@ Result<VersionIndex> TrlV2Layout::index(const ObjectStore& store, const VersionO
         return fail(Code::Unsupported,
                     "is no file of TRL's second delta format (no sparse_weight_patch with an encoding)", key);
     VersionIndex out;
+    for (const auto& [name, value] : header.metadata()) {
+        if (isOwnFact(name))
+            out.facts.emplace(name, value);
+    }
     DS_TRY(out.full, isFull(header, key));
     if (out.full) {
         for (const StoredTensor& stored : header.tensors())

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "deltascope/app/view/cost_view.h"
 #include "deltascope/app/view/operation_view.h"
 #include "deltascope/app/view/run_view.h"
 
@@ -18,6 +19,7 @@ std::string toJson(const DiffView& view);
 std::string toJson(const MaterializeView& view);
 std::string toJson(const PublishView& view);
 std::string toJson(const DoctorView& view);
+std::string toJson(const CostView& view);
 /// {"error":{"code","where","step","text","remedy"}}
 std::string errorToJson(const ProblemView& problem);
 /// One line of `watch --json`.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "deltascope/app/view/problem.h"
+#include "deltascope/app/view/trace_view.h"
 
 #include <cstdint>
 #include <optional>
@@ -63,6 +64,8 @@ struct RunView {
     std::vector<ProblemView> problems; ///< of the run, then of its steps; what a step only inherits is said once
     std::uint64_t ignoredObjects = 0;
     std::uint64_t wireBytes = 0;
+    std::vector<ReplicaView> replicas; ///< by id; empty where none writes heartbeats
+    std::vector<NoteView> notes; ///< by time
 };
 
 struct TensorCountView {
@@ -94,8 +97,12 @@ struct ListingView {
 struct PublishView {
     std::string source;
     std::string layout;
-    std::vector<StepView> steps; ///< the new ones
-    bool nothingChanged = false; ///< and the layout has no form for an empty step
+    std::string watched; ///< URI of the folder that a trainer writes; empty for a single step
+    std::vector<StepView> steps; ///< the newest ones
+    std::uint64_t stepsInAll = 0;
+    bool nothingChanged = false; ///< last time, and the layout has no form for an empty step
+    std::vector<std::string> notices; ///< the newest: what was passed over, why an anchor was put
+    std::uint64_t noticesInAll = 0;
     double seconds = 0;
 };
 

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace deltascope::app {
+
+/// A replica as its newest heartbeat and the run tell.
+struct ReplicaView {
+    std::string id;
+    std::string engine;
+    std::string state; ///< the replica's own word
+    std::optional<std::int64_t> step; ///< that it serves
+    std::optional<std::int64_t> behind; ///< versions of the run that it does not serve yet
+    double ageSeconds = 0; ///< of the heartbeat
+    bool late = false; ///< no heartbeat for three periods
+    bool lagging = false; ///< replica-lag: three or more versions behind
+    std::string detail;
+};
+
+/// Something that an actor said about a step: an annotation, a coalesced checkpoint.
+struct NoteView {
+    std::string actor;
+    std::optional<std::int64_t> step;
+    std::int64_t tUs = 0;
+    std::string text;
+};
+
+} // namespace deltascope::app

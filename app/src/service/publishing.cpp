@@ -1,0 +1,145 @@
+#include "publishing.h"
+
+#include "view/make_views.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fmt/format.h>
+
+namespace deltascope::app {
+
+namespace {
+
+    constexpr std::size_t MostKept = 200; ///< steps and notices of a long publication
+
+    PublishOptions optionsOf(const PublishRequest& request, const std::string& diffBackend)
+    {
+        PublishOptions options;
+        options.layout = request.into.layout;
+        options.encoding = request.encoding;
+        options.checksum = request.checksum;
+        options.diffBackend = diffBackend;
+        options.anchorEvery = request.anchorEvery;
+        options.anchorWhenCheaper = request.anchorWhenCheaper;
+        options.restoresPerAnchor = request.restoresPerAnchor;
+        options.newEpoch = request.newEpoch;
+        return options;
+    }
+
+    /// Opens the run to publish into; a missing folder is an empty run, and what cannot be made fails when it is opened.
+    Result<std::shared_ptr<ObjectStore>> openInto(const std::string& address)
+    {
+        std::error_code ignored;
+        std::filesystem::create_directory(address, ignored);
+        DS_TRY(std::shared_ptr<ObjectStore> into, openStore(address));
+        return into;
+    }
+
+    Result<OpenOptions> baseOf(const PublishRequest& request)
+    {
+        OpenOptions base;
+        base.layout = request.into.layout;
+        if (!request.into.base.empty()) {
+            DS_TRY(base.base, openStore(request.into.base));
+        }
+        return base;
+    }
+
+    /// A published version as the run shows it, with what only its publisher knows.
+    StepView stepOf(const Run& run, const PublishedVersion& version)
+    {
+        StepView view;
+        if (const Version* step = run.find(version.step))
+            view = makeStepView(run, *step);
+        view.step = version.step;
+        view.changedElements = version.changedElements;
+        if (!version.anchor)
+            view.changedVsPrevious = version.changedElements;
+        view.totalElements = version.totalElements;
+        if (view.changedVsPrevious && version.totalElements > 0)
+            view.changedFraction = static_cast<double>(*view.changedVsPrevious) / static_cast<double>(version.totalElements);
+        return view;
+    }
+
+    template <class T>
+    void keepNewest(std::vector<T>& list)
+    {
+        if (list.size() > MostKept)
+            list.erase(list.begin(), list.end() - MostKept);
+    }
+
+    void addNotice(PublishView& view, std::string text)
+    {
+        view.notices.push_back(std::move(text));
+        ++view.noticesInAll;
+        keepNewest(view.notices);
+    }
+
+    void addStep(PublishView& view, const Run& run, const PublishedVersion& version)
+    {
+        view.nothingChanged = version.objects.empty();
+        if (version.objects.empty()) {
+            addNotice(view, fmt::format("{}: nothing changed, and {} has no form for an empty step", version.origin.empty() ? "the step" : version.origin, view.layout));
+            return;
+        }
+        view.steps.push_back(stepOf(run, version));
+        ++view.stepsInAll;
+        keepNewest(view.steps);
+        if (!version.anchorReason.empty() && version.step > 1)
+            addNotice(view, fmt::format("step {} is an anchor: {}", version.step, version.anchorReason));
+    }
+
+}
+
+Result<PublishView> publishOnce(Workbench& bench, const PublishRequest& request, const std::string& diffBackend, const Chain& from,
+                                const Chain& to, TaskContext& task)
+{
+    DS_TRY(const std::shared_ptr<ObjectStore> into, openInto(request.into.source));
+    DS_TRY(const OpenOptions base, baseOf(request));
+    DS_TRY(const std::vector<PublishedVersion> versions, publishStep(bench, into, base, from, to, optionsOf(request, diffBackend), task));
+    PublishView view;
+    view.source = into->uri();
+    view.layout = request.into.layout;
+    const bool nothing = std::all_of(versions.begin(), versions.end(), [](const PublishedVersion& version) { return version.objects.empty(); });
+    Run run;
+    if (!nothing) {
+        DS_TRY(run, openRun(bench, into, base, task));
+    }
+    for (const PublishedVersion& version : versions)
+        addStep(view, run, version);
+    return view;
+}
+
+Result<PublishView> publishFolder(Workbench& bench, const PublishRequest& request, const std::string& diffBackend,
+                                  const std::function<void(const PublishView&)>& onChange, TaskContext& task)
+{
+    DS_TRY(const std::shared_ptr<ObjectStore> into, openInto(request.into.source));
+    DS_TRY(const OpenOptions base, baseOf(request));
+    DS_TRY(const std::shared_ptr<ObjectStore> checkpoints, openStore(request.watchFolder));
+    DS_TRY(Publisher publisher, Publisher::open(bench, into, base, optionsOf(request, diffBackend), task));
+
+    PublishView view;
+    view.source = into->uri();
+    view.layout = request.into.layout;
+    view.watched = checkpoints->uri();
+    onChange(view);
+    FollowOptions options;
+    options.marker = request.marker;
+    options.quietSeconds = request.quietSeconds;
+    options.once = request.once;
+    options.onVersion = [&](const PublishedVersion& version) {
+        if (const Result<Run> run = openRun(bench, into, base, task))
+            addStep(view, *run, version);
+        onChange(view);
+    };
+    options.onSkipped = [&](const std::vector<std::string>& names, const std::string& why) {
+        addNotice(view, fmt::format("{}: {}", fmt::join(names, ", "), why));
+        onChange(view);
+    };
+    const Result<void> outcome = publishWatched(bench, checkpoints, publisher, options, task);
+    if (!outcome && outcome.error().code != Code::Canceled)
+        return fail(outcome.error());
+    return view;
+}
+
+} // namespace deltascope::app

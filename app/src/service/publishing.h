@@ -1,0 +1,19 @@
+#pragma once
+
+#include "deltascope/app/service.h"
+#include "deltascope/engine/publish.h"
+
+#include <functional>
+
+namespace deltascope::app {
+
+/// Publishes one step between two open states.
+Result<PublishView> publishOnce(Workbench& bench, const PublishRequest& request, const std::string& diffBackend, const Chain& from,
+                                const Chain& to, TaskContext& task);
+
+/// Publishes what a trainer drops into `request.watchFolder`; `onChange` gets the view after every version and notice.
+/// Ends as publishWatched does; Canceled is an ordinary end.
+Result<PublishView> publishFolder(Workbench& bench, const PublishRequest& request, const std::string& diffBackend,
+                                  const std::function<void(const PublishView&)>& onChange, TaskContext& task);
+
+} // namespace deltascope::app

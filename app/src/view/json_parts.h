@@ -1,0 +1,25 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+namespace deltascope::app {
+
+// What all documents have in common.
+
+using nlohmann::ordered_json;
+
+template <class T>
+ordered_json orNull(const std::optional<T>& value)
+{
+    return value ? ordered_json(*value) : ordered_json(nullptr);
+}
+
+/// One line; invalid UTF-8 is replaced.
+inline std::string dump(const ordered_json& json)
+{
+    return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+} // namespace deltascope::app

@@ -1,0 +1,86 @@
+#pragma once
+
+#include "deltascope/engine/object_store.h"
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace deltascope {
+
+// What actors write beside a run, under ".deltascope/v1/" where no foreign reader looks (docs/formats/ds-facts.md): spans tell
+// when something was done, heartbeats how a replica is. Times are microseconds since 1970 by the actor's own clock.
+
+/// One stretch of work. Readers take unknown phases in their stride.
+struct Span {
+    std::string actor; ///< "publisher", "r1"
+    std::string phase; ///< "diff", "upload", "fetch", "verify", "pause", "apply", "note", …
+    std::int64_t step = -1; ///< -1: of none
+    int epoch = 0;
+    std::int64_t t0Us = 0;
+    std::int64_t t1Us = 0;
+    std::uint64_t bytes = 0;
+    std::string note; ///< for people; may be empty
+};
+
+/// The newest word of a replica.
+struct Heartbeat {
+    std::string id;
+    std::string engine; ///< "demo", "vllm", "sglang"
+    std::string endpoint;
+    std::string state; ///< "serving", "fetching", "paused", "stalled", "digest-mismatch", …
+    std::int64_t step = -1; ///< that it serves; -1: none yet
+    int epoch = 0;
+    std::int64_t tUs = 0;
+    double periodSeconds = 1; ///< a heartbeat is late after three of them
+    std::string detail;
+};
+
+/// Collects the spans of one actor and puts them as objects, since stores cannot append. Any thread.
+class SpanWriter {
+public:
+    /// Spans are lost on errors, never the work that they tell of. `actor`: letters, digits, '-', '_'.
+    SpanWriter(std::shared_ptr<ObjectStore> store, std::string actor);
+    ~SpanWriter(); ///< flushes
+    SpanWriter(const SpanWriter&) = delete;
+    SpanWriter& operator=(const SpanWriter&) = delete;
+
+    /// Sets the actor; puts an object once 64 KiB or 10 s have come together.
+    void add(Span span);
+    void flush();
+
+private:
+    void flushLocked();
+
+    std::shared_ptr<ObjectStore> m_store;
+    std::string m_actor;
+    std::mutex m_mutex;
+    std::string m_lines;
+    std::int64_t m_firstUs = 0; ///< end of the first span in m_lines
+    std::int64_t m_next = 1; ///< number of the next object
+};
+
+/// Puts the heartbeat of a replica in place of its last one.
+Result<void> putHeartbeat(ObjectStore& store, const Heartbeat& heartbeat, TaskContext& task);
+
+/// What stands beside a run. Lines and files that cannot be read are left out: they are no part of the run.
+struct Trace {
+    std::vector<Span> spans; ///< by end
+    std::vector<Heartbeat> replicas; ///< by id
+};
+
+/// Reads a trace, each object of spans once.
+class TraceReader {
+public:
+    /// Errors: those of listing. At most 50,000 spans are kept, the newest.
+    Result<Trace> read(const ObjectStore& store, TaskContext& task);
+
+private:
+    std::set<std::string> m_seen;
+    std::vector<Span> m_spans;
+};
+
+} // namespace deltascope

@@ -1,0 +1,379 @@
+#include "deltascope/engine/publish.h"
+
+#include "deltascope/engine/cost.h"
+#include "deltascope/engine/trace.h"
+#include "publish/lease.h"
+#include "publish/version_build.h"
+#include "publish/writer_choice.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <random>
+
+namespace deltascope {
+
+namespace {
+
+    /// The end of the run as far as this publisher knows: what it found, then what it put.
+    struct Head {
+        std::int64_t step = 0; ///< 0: nothing is published yet
+        std::string root; ///< empty: not recorded
+        std::string origin;
+        std::uint32_t versionsSinceAnchor = 0; ///< the anchor counts as none
+        std::uint64_t anchorBytes = 0;
+        std::uint64_t deltaBytes = 0; ///< since the anchor
+    };
+
+    std::string newRunId()
+    {
+        std::random_device random;
+        return fmt::format("{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
+    }
+
+    const Version* newestOf(const Run& run)
+    {
+        const Version* newest = nullptr;
+        for (const Version& version : run.versions)
+            newest = version.epoch == run.epochs() - 1 ? &version : newest;
+        return newest;
+    }
+
+    Head headOf(const Run& run, const Version& newest)
+    {
+        Head head;
+        head.step = newest.step();
+        if (newest.summary) {
+            head.root = newest.summary->root;
+            head.origin = newest.summary->origin;
+        }
+        for (auto at = static_cast<std::size_t>(&newest - run.versions.data());; --at) {
+            const Version& version = run.versions[at];
+            if (version.kind == VersionKind::Anchor) {
+                head.anchorBytes = version.objects.wireBytes();
+                break;
+            }
+            ++head.versionsSinceAnchor;
+            head.deltaBytes += version.objects.wireBytes();
+            if (at == 0 || run.versions[at - 1].epoch != newest.epoch)
+                break;
+        }
+        return head;
+    }
+
+    /// What was read must still be there, bit for bit, when the version is committed.
+    Result<void> expectUnchanged(const Chain& chain)
+    {
+        for (const auto& link : chain.links()) {
+            for (const ObjectInfo& object : link->objects.objects) {
+                const Result<ObjectInfo> now = link->store->stat(object.key);
+                if (!now || now->identity != object.identity)
+                    return fail(Code::Rewritten, "the checkpoint changed while it was read, so nothing was published", object.key,
+                                "publish again when it is complete");
+            }
+        }
+        return {};
+    }
+
+}
+
+struct Publisher::State {
+    Workbench& bench;
+    std::shared_ptr<ObjectStore> store;
+    OpenOptions base;
+    PublishOptions options;
+    WriterChoice writers;
+    VersionBuild build;
+    Lease lease;
+    SpanWriter spans;
+    std::string runId;
+    Head head;
+    bool epochBegun = true;
+
+    VersionFactMap facts(const std::string& origin) const
+    {
+        VersionFactMap facts { { std::string(fact::Form), "1" }, { std::string(fact::Run), runId } };
+        if (!origin.empty())
+            facts[std::string(fact::Origin)] = origin;
+        return facts;
+    }
+
+    PublishedVersion next(const Chain& to, const std::string& origin) const
+    {
+        PublishedVersion version;
+        version.step = head.step + 1;
+        version.origin = origin;
+        for (const TensorInfo& tensor : to.tensors())
+            version.totalElements += tensor.elements();
+        return version;
+    }
+
+    /// Finds the end of the run. Errors: as Publisher::open.
+    Result<void> findHead(TaskContext& task)
+    {
+        DS_TRY(std::vector<ObjectInfo> listing, listAll(*store, "", task));
+        std::erase_if(listing, [](const ObjectInfo& object) { return object.key.starts_with(".deltascope/"); });
+        runId = newRunId();
+        if (listing.empty())
+            return {};
+        DS_TRY(const Run run, openRun(bench, store, base, task));
+        if (run.layout->word() != options.layout)
+            return fail(Code::Usage, fmt::format("the source holds a run in {}, not in {}", run.layout->word(), options.layout), store->uri());
+        const Version* newest = newestOf(run);
+        if (!newest) // only what an interrupted publisher left of its first version
+            return {};
+        const std::vector<std::string> keys = writers.committingKeys(newest->step());
+        const bool atTop = std::any_of(newest->objects.objects.begin(), newest->objects.objects.end(), [&](const ObjectInfo& object) {
+            return std::find(keys.begin(), keys.end(), object.key) != keys.end();
+        });
+        if (!atTop && newest->failure && newest->failure->code == Code::Unfinished)
+            return findBehind(run, *newest);
+        if (!atTop)
+            return fail(Code::Usage, fmt::format("the run lies in a folder of the source, at {}", newest->objects.name), store->uri(),
+                        "publish into the folder that holds the run itself");
+        return take(run, *newest);
+    }
+
+    /// The newest version was never committed: the one before it is the head, and its leftovers are replaced.
+    Result<void> findBehind(const Run& run, const Version& unfinished)
+    {
+        const Version* before = nullptr;
+        for (const Version& version : run.versions)
+            before = version.epoch == unfinished.epoch && version.step() < unfinished.step() ? &version : before;
+        return before ? take(run, *before) : Result<void>();
+    }
+
+    Result<void> take(const Run& run, const Version& newest)
+    {
+        if (newest.obstacle && !options.newEpoch)
+            return fail(Error { newest.obstacle->code, "the run cannot be continued: " + newest.obstacle->text, newest.obstacle->where,
+                                newest.obstacle->step, "mend the run, or begin a new epoch behind it with --new-epoch" });
+        head = headOf(run, newest);
+        if (newest.summary && !newest.summary->run.empty() && !options.newEpoch)
+            runId = newest.summary->run;
+        epochBegun = !options.newEpoch;
+        return {};
+    }
+
+    /// Why the next version is an anchor; nothing if it is a delta.
+    std::optional<std::string> anchorReason(const Chain& to) const
+    {
+        if (!writers.hasAnchors())
+            return std::nullopt;
+        if (head.step == 0)
+            return "it is the first version";
+        if (!epochBegun)
+            return "another epoch begins with it";
+        if (options.anchorEvery > 0 && head.versionsSinceAnchor + 1 >= options.anchorEvery)
+            return fmt::format("{} versions since the last anchor, one in {} is an anchor", head.versionsSinceAnchor, options.anchorEvery);
+        if (options.anchorWhenCheaper) {
+            const AnchorDecision decision = anchorPays(to.stateBytes(), head.deltaBytes, options.restoresPerAnchor);
+            if (decision.pays)
+                return decision.arithmetic;
+        }
+        return std::nullopt;
+    }
+
+    /// The state that the run ends with, replayed from the run itself or the external base.
+    Result<Chain> headState(TaskContext& task)
+    {
+        if (head.step > 0) {
+            DS_TRY(const Run run, openRun(bench, store, base, task));
+            const Version* newest = run.find(head.step);
+            if (!newest)
+                return fail(Error { Code::NotFound, "the newest version of the run is gone", store->uri(), head.step, {} });
+            DS_TRY(const Plan plan, planFor(run, *newest));
+            return Chain::open(run, plan, task);
+        }
+        if (!base.base)
+            return fail(Code::BaseMissing, "the first version is a delta onto a checkpoint outside of the run, which was not given", store->uri());
+        OpenOptions plain;
+        plain.layout = "hf";
+        DS_TRY(const Run run, openRun(bench, base.base, plain, task));
+        if (run.versions.size() != 1)
+            return fail(Code::BaseMissing, "the folder given as base must hold one checkpoint", base.base->uri());
+        DS_TRY(const Plan plan, planFor(run, run.versions.front()));
+        return Chain::open(run, plan, task);
+    }
+
+    Result<void> expectFree(std::int64_t step)
+    {
+        for (const std::string& key : writers.committingKeys(step)) {
+            const Result<ObjectInfo> there = store->stat(key);
+            if (there)
+                return fail(Error { Code::Exists, "somebody else has published this step", key, step,
+                                    "find out who publishes here; start again to go on behind them" });
+            if (there.error().code != Code::NotFound)
+                return fail(there.error());
+        }
+        return {};
+    }
+
+    /// Puts what was built, if everything that it was made from is as it was.
+    Result<void> commit(VersionWriter& writer, const BuiltVersion& built, const Chain* from, const Chain& to, PublishedVersion& version,
+                        std::int64_t startedUs, TaskContext& task)
+    {
+        const std::int64_t builtUs = bench.nowUs();
+        if (!version.anchor)
+            DS_CHECK(writer.addFact(fact::Base, built.fromRoot));
+        DS_CHECK(writer.addFact(fact::Root, built.toRoot));
+        if (from)
+            DS_CHECK(expectUnchanged(*from));
+        DS_CHECK(expectUnchanged(to));
+        DS_CHECK(lease.check(task));
+        DS_CHECK(expectFree(version.step));
+        DS_TRY(version.objects, writer.finish(*store, task));
+        version.changedElements = built.changedElements;
+        if (version.objects.empty())
+            return {};
+        std::uint64_t bytes = 0;
+        for (const ObjectInfo& object : version.objects)
+            bytes += object.sizeBytes;
+        spans.add(Span { {}, "diff", version.step, 0, startedUs, builtUs, to.stateBytes(), version.anchorReason });
+        spans.add(Span { {}, "upload", version.step, 0, builtUs, bench.nowUs(), bytes, version.origin });
+        head.step = version.step;
+        head.root = built.toRoot;
+        head.origin = version.origin;
+        head.versionsSinceAnchor = version.anchor ? 0 : head.versionsSinceAnchor + 1;
+        head.deltaBytes = version.anchor ? 0 : head.deltaBytes + bytes;
+        head.anchorBytes = version.anchor ? bytes : head.anchorBytes;
+        epochBegun = true;
+        return {};
+    }
+
+    /// Errors: BaseMismatch, unless `root` is that of the newest state.
+    Result<void> expectHead(const std::string& root) const
+    {
+        if (head.root.empty() || root == head.root)
+            return {};
+        return fail(Error { Code::BaseMismatch,
+                            fmt::format("the state to publish from has root {}, step {}, the newest of the run, has root {}", root, head.step, head.root),
+                            store->uri(), head.step, "publish from the state that the run ends with" });
+    }
+
+    /// For a run whose publisher recorded no roots: compares bit by bit.
+    Result<void> expectHeadState(const Chain& from, TaskContext& task)
+    {
+        DS_TRY(const Chain state, headState(task));
+        DS_TRY(const DiffReport difference, diffStates(bench, state, from, std::nullopt, task));
+        if (difference.equal())
+            return {};
+        return fail(Error { Code::BaseMismatch,
+                            fmt::format("the state to publish from is not step {}, the newest of the run: {} elements in {} tensors differ",
+                                        head.step, difference.elementsDifferent(), difference.tensorsDifferent()),
+                            store->uri(), head.step, "publish from the state that the run ends with" });
+    }
+
+    Result<PublishedVersion> putAnchor(const Chain* from, const Chain& to, PublishedVersion version, TaskContext& task)
+    {
+        version.anchor = true;
+        if (from && head.step > 0 && epochBegun) {
+            if (head.root.empty()) {
+                DS_CHECK(expectHeadState(*from, task));
+            } else {
+                DS_TRY(const std::string root, build.rootOf(*from, task));
+                DS_CHECK(expectHead(root));
+            }
+        }
+        const std::int64_t startedUs = bench.nowUs();
+        DS_TRY(const std::unique_ptr<VersionWriter> writer, writers.anchor(version.step, facts(version.origin), to.tensors()));
+        DS_TRY(const BuiltVersion built, build.anchor(*writer, to, task));
+        DS_CHECK(commit(*writer, built, nullptr, to, version, startedUs, task));
+        return version;
+    }
+
+    Result<PublishedVersion> putDelta(const Chain* from, const Chain& to, PublishedVersion version, TaskContext& task)
+    {
+        std::optional<Chain> replayed;
+        if (!from) {
+            DS_TRY(Chain state, headState(task));
+            replayed.emplace(std::move(state));
+            from = &*replayed;
+        } else if (head.step > 0 && head.root.empty()) {
+            DS_CHECK(expectHeadState(*from, task));
+        }
+        const std::int64_t startedUs = bench.nowUs();
+        DS_TRY(const std::unique_ptr<VersionWriter> writer, writers.delta(version.step, facts(version.origin)));
+        DS_TRY(const BuiltVersion built, build.delta(*writer, *from, to, task));
+        DS_CHECK(expectHead(built.fromRoot));
+        DS_CHECK(commit(*writer, built, from, to, version, startedUs, task));
+        return version;
+    }
+};
+
+Publisher::Publisher(std::unique_ptr<State> state)
+    : m_state(std::move(state))
+{
+}
+Publisher::Publisher(Publisher&&) noexcept = default;
+Publisher::~Publisher() = default;
+
+Result<Publisher> Publisher::open(Workbench& bench, std::shared_ptr<ObjectStore> into, const OpenOptions& base,
+                                  const PublishOptions& options, TaskContext& task)
+{
+    DS_TRY(WriterChoice writers, WriterChoice::of(options, bench.scratchFolder));
+    DS_TRY(std::shared_ptr<const DiffBackend> backend, chooseDiffBackend(options.diffBackend));
+    DS_TRY(Lease lease, Lease::acquire(into, options.actor, bench.nowUs, task));
+    std::unique_ptr<State> state(new State { bench, into, base, options, std::move(writers), VersionBuild(bench, std::move(backend)),
+                                             std::move(lease), SpanWriter(into, options.actor), {}, {} });
+    DS_CHECK(state->findHead(task));
+    return Publisher(std::move(state));
+}
+
+std::optional<std::int64_t> Publisher::headStep() const noexcept
+{
+    return m_state->head.step > 0 ? std::optional(m_state->head.step) : std::nullopt;
+}
+
+const std::string& Publisher::headOrigin() const noexcept { return m_state->head.origin; }
+
+Result<PublishedVersion> Publisher::publish(const Chain* from, const Chain& to, const std::string& origin, TaskContext& task)
+{
+    DS_CHECK(m_state->lease.check(task));
+    PublishedVersion version = m_state->next(to, origin);
+    if (std::optional<std::string> reason = m_state->anchorReason(to)) {
+        version.anchorReason = std::move(*reason);
+        return m_state->putAnchor(from, to, std::move(version), task);
+    }
+    return m_state->putDelta(from, to, std::move(version), task);
+}
+
+Result<std::vector<PublishedVersion>> Publisher::begin(const Chain& from, const Chain& to, TaskContext& task)
+{
+    State& state = *m_state;
+    const std::int64_t startedUs = state.bench.nowUs();
+    PublishedVersion delta = state.next(to, {});
+    ++delta.step; // behind the anchor, which is put only once this is sure to follow
+    DS_TRY(const std::unique_ptr<VersionWriter> writer, state.writers.delta(delta.step, state.facts({})));
+    DS_TRY(const BuiltVersion built, state.build.delta(*writer, from, to, task));
+    DS_TRY(PublishedVersion anchor, publish(nullptr, from, {}, task));
+    DS_CHECK(state.expectHead(built.fromRoot));
+    DS_CHECK(state.commit(*writer, built, &from, to, delta, startedUs, task));
+    return std::vector<PublishedVersion> { std::move(anchor), std::move(delta) };
+}
+
+Result<void> Publisher::keepAlive(TaskContext& task)
+{
+    m_state->spans.flush();
+    return m_state->lease.check(task);
+}
+
+void Publisher::note(std::int64_t step, const std::string& text)
+{
+    const std::int64_t now = m_state->bench.nowUs();
+    m_state->spans.add(Span { {}, "note", step, 0, now, now, 0, text });
+}
+
+Result<std::vector<PublishedVersion>> publishStep(Workbench& bench, std::shared_ptr<ObjectStore> into, const OpenOptions& base,
+                                                  const Chain& from, const Chain& to, const PublishOptions& options,
+                                                  TaskContext& task)
+{
+    DS_TRY(Publisher publisher, Publisher::open(bench, into, base, options, task));
+    if (!publisher.headStep() && options.layout == "trl-v2")
+        return publisher.begin(from, to, task);
+    std::vector<PublishedVersion> versions;
+    DS_TRY(PublishedVersion version, publisher.publish(&from, to, {}, task));
+    versions.push_back(std::move(version));
+    return versions;
+}
+
+} // namespace deltascope

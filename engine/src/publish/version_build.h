@@ -1,0 +1,43 @@
+#pragma once
+
+#include "deltascope/engine/diff_backend.h"
+#include "deltascope/engine/operations.h"
+#include "deltascope/engine/version_writer.h"
+
+#include <memory>
+#include <string>
+
+namespace deltascope {
+
+/// What walking the states of a version showed.
+struct BuiltVersion {
+    std::uint64_t changedElements = 0; ///< all of an anchor
+    std::string fromRoot; ///< fast DSM1 roots, hex; of an anchor only the second
+    std::string toRoot;
+};
+
+/// Walks states tensor by tensor and block by block into a writer, several tensors at a time. Holds one block of each side per
+/// thread, never a tensor.
+class VersionBuild {
+public:
+    VersionBuild(Workbench& bench, std::shared_ptr<const DiffBackend> backend)
+        : m_bench(bench)
+        , m_backend(std::move(backend))
+    {
+    }
+
+    Result<BuiltVersion> anchor(VersionWriter& writer, const Chain& state, TaskContext& task);
+    /// Errors: BaseMismatch (the states do not have the same tensors), those of writer and replay.
+    Result<BuiltVersion> delta(VersionWriter& writer, const Chain& from, const Chain& to, TaskContext& task);
+    /// Hashes a state: its fast root.
+    Result<std::string> rootOf(const Chain& state, TaskContext& task);
+
+private:
+    Workbench& m_bench;
+    std::shared_ptr<const DiffBackend> m_backend;
+};
+
+/// A delta can neither add nor drop nor reshape a tensor. Errors: BaseMismatch.
+Result<void> expectSameTensors(const Chain& from, const Chain& to);
+
+} // namespace deltascope
