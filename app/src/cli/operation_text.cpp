@@ -22,7 +22,7 @@ namespace {
     const char* meaning(const std::string& verdict)
     {
         if (verdict == "verified")
-            return "every changed tensor has the digest that its publisher recorded";
+            return "the state, or every tensor that changed, has the digest that its publisher recorded";
         if (verdict == "consistent")
             return "structure, no-op test and anchors agree; the publisher recorded no digest";
         if (verdict == "first_sight")

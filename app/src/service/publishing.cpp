@@ -45,6 +45,15 @@ namespace {
         return base;
     }
 
+    /// The name of a checkpoint folder; a step of another run has none that could be found again.
+    std::string originOf(const VersionRequest& request)
+    {
+        std::filesystem::path path(request.source.source);
+        if (!path.has_filename())
+            path = path.parent_path();
+        return request.version.empty() ? path.filename().string() : std::string();
+    }
+
     /// A published version as the run shows it, with what only its publisher knows.
     StepView stepOf(const Run& run, const PublishedVersion& version)
     {
@@ -96,7 +105,9 @@ Result<PublishView> publishOnce(Workbench& bench, const PublishRequest& request,
 {
     DS_TRY(const std::shared_ptr<ObjectStore> into, openInto(request.into.source));
     DS_TRY(const OpenOptions base, baseOf(request));
-    DS_TRY(const std::vector<PublishedVersion> versions, publishStep(bench, into, base, from, to, optionsOf(request, diffBackend), task));
+    DS_TRY(const std::vector<PublishedVersion> versions,
+           publishStep(bench, into, base, { from, originOf(request.from) }, { to, originOf(request.to) },
+                                                                           optionsOf(request, diffBackend), task));
     PublishView view;
     view.source = into->uri();
     view.layout = request.into.layout;

@@ -490,6 +490,8 @@ void assess(Run& run)
         if (i == 0 || version.epoch == run.versions[i - 1].epoch || run.epochs() < 2)
             continue;
         const Version& old = run.versions[i - 1];
+        if (old.step() < version.step()) // a publisher that began another epoch behind the old one, on purpose
+            continue;
         std::int64_t firstOld = old.step();
         for (const Version& other : run.versions) {
             if (other.epoch == old.epoch)

@@ -53,6 +53,15 @@ namespace {
             return ready;
         }
 
+        /// -1 in a folder without checkpoints.
+        std::int64_t newestStep() const
+        {
+            std::int64_t newest = -1;
+            for (const Version& version : m_run.versions)
+                newest = std::max(newest, version.step());
+            return newest;
+        }
+
         /// A checkpoint by its name, if it is still there.
         const Version* find(const std::string& label) const
         {
@@ -122,17 +131,19 @@ Result<void> publishWatched(Workbench& bench, std::shared_ptr<ObjectStore> check
         if (options.onSkipped)
             options.onSkipped(names, why);
     };
-    for (bool backlog = true;;) {
+    std::optional<std::int64_t> backlogEnd; ///< the newest checkpoint that lay there at the beginning
+    for (;;) {
         DS_CHECK(queue.scan(task));
+        backlogEnd = backlogEnd.value_or(queue.newestStep());
         DS_TRY(const std::vector<const Version*> ready, queue.readyBehind(last));
         if (ready.empty()) {
             if (options.once && !queue.waiting())
                 return publisher.keepAlive(task);
-            backlog = false;
             DS_CHECK(publisher.keepAlive(task));
             DS_CHECK(changes->wait(std::chrono::milliseconds(queue.waiting() ? 200 : 1000), task));
             continue;
         }
+        const bool backlog = ready.front()->step() <= *backlogEnd;
         const Version& chosen = backlog ? *ready.front() : *ready.back();
         if (!backlog && ready.size() > 1) {
             std::vector<std::string> names;

@@ -151,6 +151,8 @@ struct Publisher::State {
         if (newest.summary && !newest.summary->run.empty() && !options.newEpoch)
             runId = newest.summary->run;
         epochBegun = !options.newEpoch;
+        if (options.newEpoch)
+            head.origin.clear(); // its trainer counts anew
         return {};
     }
 
@@ -337,17 +339,17 @@ Result<PublishedVersion> Publisher::publish(const Chain* from, const Chain& to, 
     return m_state->putDelta(from, to, std::move(version), task);
 }
 
-Result<std::vector<PublishedVersion>> Publisher::begin(const Chain& from, const Chain& to, TaskContext& task)
+Result<std::vector<PublishedVersion>> Publisher::begin(const NamedState& from, const NamedState& to, TaskContext& task)
 {
     State& state = *m_state;
     const std::int64_t startedUs = state.bench.nowUs();
-    PublishedVersion delta = state.next(to, {});
+    PublishedVersion delta = state.next(to.state, to.origin);
     ++delta.step; // behind the anchor, which is put only once this is sure to follow
-    DS_TRY(const std::unique_ptr<VersionWriter> writer, state.writers.delta(delta.step, state.facts({})));
-    DS_TRY(const BuiltVersion built, state.build.delta(*writer, from, to, task));
-    DS_TRY(PublishedVersion anchor, publish(nullptr, from, {}, task));
+    DS_TRY(const std::unique_ptr<VersionWriter> writer, state.writers.delta(delta.step, state.facts(to.origin)));
+    DS_TRY(const BuiltVersion built, state.build.delta(*writer, from.state, to.state, task));
+    DS_TRY(PublishedVersion anchor, publish(nullptr, from.state, from.origin, task));
     DS_CHECK(state.expectHead(built.fromRoot));
-    DS_CHECK(state.commit(*writer, built, &from, to, delta, startedUs, task));
+    DS_CHECK(state.commit(*writer, built, &from.state, to.state, delta, startedUs, task));
     return std::vector<PublishedVersion> { std::move(anchor), std::move(delta) };
 }
 
@@ -364,14 +366,14 @@ void Publisher::note(std::int64_t step, const std::string& text)
 }
 
 Result<std::vector<PublishedVersion>> publishStep(Workbench& bench, std::shared_ptr<ObjectStore> into, const OpenOptions& base,
-                                                  const Chain& from, const Chain& to, const PublishOptions& options,
-                                                  TaskContext& task)
+                                                  const NamedState& from, const NamedState& to,
+                                                  const PublishOptions& options, TaskContext& task)
 {
     DS_TRY(Publisher publisher, Publisher::open(bench, into, base, options, task));
     if (!publisher.headStep() && options.layout == "trl-v2")
         return publisher.begin(from, to, task);
     std::vector<PublishedVersion> versions;
-    DS_TRY(PublishedVersion version, publisher.publish(&from, to, {}, task));
+    DS_TRY(PublishedVersion version, publisher.publish(&from.state, to.state, to.origin, task));
     versions.push_back(std::move(version));
     return versions;
 }

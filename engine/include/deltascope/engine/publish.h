@@ -34,6 +34,12 @@ struct PublishedVersion {
     std::string anchorReason; ///< why it is an anchor, with the numbers; empty for deltas
 };
 
+/// A state to publish and what it is called, if it has a name.
+struct NamedState {
+    const Chain& state;
+    std::string origin;
+};
+
 /// Publishes into one run, holding its lease. Each object is put with PutMode::IfAbsent, the committing one last, so readers
 /// never see half a version and nothing is ever overwritten. Every version carries the roots of its states (fact::Base,
 /// fact::Root) and the run (fact::Run), and what was done when is told as spans. Blocks are compared by bit patterns. Memory:
@@ -62,7 +68,7 @@ public:
     Result<PublishedVersion> publish(const Chain* from, const Chain& to, const std::string& origin, TaskContext& task);
     /// Begins an empty run whose layout has anchors: `from` as the first one, `to` as the delta behind it. Nothing is put if
     /// either cannot be. Errors: as publish.
-    Result<std::vector<PublishedVersion>> begin(const Chain& from, const Chain& to, TaskContext& task);
+    Result<std::vector<PublishedVersion>> begin(const NamedState& from, const NamedState& to, TaskContext& task);
     /// Keeps the lease while there is nothing to publish, and puts waiting spans. Errors: Exists.
     Result<void> keepAlive(TaskContext& task);
     /// Tells of something that is no version (a coalesced checkpoint, an annotation).
@@ -78,8 +84,8 @@ private:
 /// from an external base, and `to` as the delta behind it. In a source that holds a run already, `from` must be its newest
 /// state, bit for bit, and `to` becomes the next step. Errors: those of Publisher.
 Result<std::vector<PublishedVersion>> publishStep(Workbench& bench, std::shared_ptr<ObjectStore> into, const OpenOptions& base,
-                                                  const Chain& from, const Chain& to, const PublishOptions& options,
-                                                  TaskContext& task);
+                                                  const NamedState& from, const NamedState& to,
+                                                  const PublishOptions& options, TaskContext& task);
 
 struct FollowOptions {
     std::string marker; ///< a checkpoint is complete once its folder holds this file; empty: by quiet time
