@@ -53,6 +53,9 @@ namespace {
         bool anchorWhenCheaper = false;
         double restoresPerAnchor = 1;
         bool newEpoch = false;
+        double rate = 1;
+        std::uint64_t seed = 1;
+        double seconds = 0;
         std::string shell;
         app::CostRequest cost;
 
@@ -153,6 +156,8 @@ namespace {
                 return diff(service);
             if (command == "publish")
                 return publish(service);
+            if (command == "demo")
+                return demo(service);
             if (command == "digest")
                 return digest(service);
             if (command == "cost")
@@ -351,10 +356,26 @@ namespace {
         Result<void> untilStopped(app::Service& service, const JobListeners& listeners, const std::function<app::JobId()>& start)
         {
             const std::unique_ptr<app::EventFeed> feed = service.subscribe({});
-            const Result<app::JobResult> outcome = waitForJob(service, *feed, start(), m_style, listeners);
+            Style steady = m_style; // its lines are the progress
+            steady.quiet = true;
+            const Result<app::JobResult> outcome = waitForJob(service, *feed, start(), steady, listeners);
             if (!outcome && outcome.error().code != Code::Canceled)
                 return fail(outcome.error());
             return {};
+        }
+
+        Result<int> demo(app::Service& service)
+        {
+            const app::DemoRequest request { m_options.destination, m_options.rate, m_options.seed, m_options.seconds };
+            DS_TRY(const app::DemoView demo, service.prepareDemo(request));
+            if (!m_options.quiet) {
+                writeErr(fmt::format("a small model trains and is published into {}\n", safe(demo.bucket)));
+                writeErr("in another terminal: deltascope log " + safe(shellWord(demo.bucket)) + "\n");
+            }
+            RunPrinter printer(m_style, m_options.json);
+            service.watch({ demo.bucket, {}, {} }, app::Depth::Replayed);
+            DS_CHECK(untilStopped(service, { [&](const app::RunView& run) { printer.show(run); }, {} }, [&] { return service.demo(request); }));
+            return Success;
         }
 
         Result<int> doctor(app::Service& service)
@@ -461,6 +482,12 @@ namespace {
         cost->add_option("--restores-per-day", options.cost.restoresPerDay, "how often a step is rebuilt; default: 4");
         cost->add_option("--lr", options.cost.learningRate, "learning rate: predicts the changed share; reads up to 64 MiB of weights");
         cost->add_flag("--headers-only", options.headersOnly, "replay nothing; what was never replayed has no changed share");
+
+        CLI::App* demo = program.add_subcommand("demo", "train, publish and follow a small model, with a few incidents, and watch it");
+        demo->add_option("--dir", options.destination, "folder for bucket, trainer and replicas; default: under the cache");
+        demo->add_option("--rate", options.rate, "training steps per second")->check(CLI::Range(0.01, 100.0));
+        demo->add_option("--seed", options.seed, "of weights and steps");
+        demo->add_option("--for", options.seconds, "end after so many seconds; default: with Ctrl+C")->check(CLI::Range(0.0, 1e9));
 
         CLI::App* doctor = program.add_subcommand("doctor", "look at this machine and, if given, at a source");
         doctor->add_option("source", options.source, "folder or URI");

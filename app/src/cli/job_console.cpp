@@ -106,7 +106,7 @@ Result<app::JobResult> waitForJob(app::Service& service, app::EventFeed& feed, a
                     line.show(progressed->job);
             } else if (auto* changed = std::get_if<app::RunChanged>(&event)) {
                 line.clear();
-                if (listeners.onRun && changed->job == job)
+                if (listeners.onRun)
                     listeners.onRun(*changed->run);
             } else if (auto* published = std::get_if<app::Published>(&event)) {
                 line.clear();

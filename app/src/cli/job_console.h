@@ -14,7 +14,7 @@ void installSignalHandlers();
 
 /// Who is told what a job says on its way.
 struct JobListeners {
-    std::function<void(const app::RunView&)> onRun;
+    std::function<void(const app::RunView&)> onRun; ///< of any job
     std::function<void(const app::PublishView&)> onPublished;
 };
 

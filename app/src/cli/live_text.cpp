@@ -18,7 +18,7 @@ namespace {
             return "no heartbeat";
         if (replica.state == "digest-mismatch" || replica.state == "stalled")
             return replica.state;
-        return replica.lagging ? "replica-lag" : "";
+        return replica.lagging && replica.step ? "replica-lag" : "";
     }
 
     /// The elements behind the first `shown` of all, as far as they are still kept.

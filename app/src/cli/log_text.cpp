@@ -171,7 +171,7 @@ std::string stepLine(const app::StepView& step, const Style& style)
     line += step.changedFraction ? fmt::format("{:>8}  ", percentText(*step.changedFraction)) : std::string(10, ' ');
     line += step.state;
     if (!step.restorable)
-        line += "  " + paint(style, Paint::Bad, safe(step.restore.reason));
+        line += "  " + paint(style, Paint::Bad, clipped(safe(restoreWords(step)), 100));
     return line + "\n";
 }
 

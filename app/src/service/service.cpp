@@ -1,6 +1,7 @@
 #include "deltascope/app/service.h"
 
 #include "address.h"
+#include "demo/demo.h"
 #include "doctor.h"
 #include "job_runner.h"
 #include "publishing.h"
@@ -267,6 +268,27 @@ namespace {
             });
         }
 
+        Result<DemoView> prepareDemo(const DemoRequest& request) override
+        {
+            const std::string folder = demoFolder(request);
+            DS_CHECK(prepareDemoFolder(folder));
+            return DemoView { folder, folder + "/bucket", 0 };
+        }
+
+        JobId demo(DemoRequest request) override
+        {
+            return m_runner.start("demo", JobRunner::Life::Long, [this, request](JobId, TaskContext& task) -> Result<JobResult> {
+                const auto makeBench = [this] {
+                    Workbench bench = m_bench; // actors of the demo share nothing with the one who looks on
+                    bench.catalog = nullptr;
+                    bench.records = nullptr;
+                    return bench;
+                };
+                DS_TRY(DemoView view, runDemo(request, demoFolder(request), makeBench, task));
+                return ended(std::move(view));
+            });
+        }
+
         JobId watch(SourceRequest request, Depth depth) override
         {
             return m_runner.start("watch " + request.source, JobRunner::Life::Long,
@@ -281,6 +303,11 @@ namespace {
         std::unique_ptr<EventFeed> subscribe(std::function<void()> wake) override { return m_bus.subscribe(std::move(wake)); }
 
     private:
+        std::string demoFolder(const DemoRequest& request) const
+        {
+            return request.folder.empty() ? m_settings.cacheFolder + "/demo" : std::filesystem::absolute(request.folder).string();
+        }
+
         JobId start(std::string title, JobRunner::Work work)
         {
             return m_runner.start(std::move(title), JobRunner::Life::Short, std::move(work));

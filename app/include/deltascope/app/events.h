@@ -35,7 +35,7 @@ using JobResult = std::variant<std::shared_ptr<const RunView>, std::shared_ptr<c
                                std::shared_ptr<const ListingView>, std::shared_ptr<const VerifyView>,
                                std::shared_ptr<const DigestView>, std::shared_ptr<const DiffView>,
                                std::shared_ptr<const MaterializeView>, std::shared_ptr<const PublishView>,
-                               std::shared_ptr<const DoctorView>, std::shared_ptr<const CostView>>;
+                               std::shared_ptr<const DoctorView>, std::shared_ptr<const DemoView>, std::shared_ptr<const CostView>>;
 
 struct JobProgressed {
     JobView job;

@@ -92,6 +92,14 @@ struct CostRequest {
     std::optional<double> learningRate; ///< predicts the changed share from a sample of the weights, which is read
 };
 
+/// A synthetic run that is trained, published and followed by the real engine.
+struct DemoRequest {
+    std::string folder; ///< empty: under the cache
+    double rate = 1; ///< steps per second
+    std::uint64_t seed = 1;
+    double seconds = 0; ///< how long it stays live; 0: until it is canceled
+};
+
 /// The only door to the engine: snapshots, jobs, events. Every face of the program is a client of this class and computes
 /// nothing by itself. All methods may be called from any thread and return at once; work runs on the service's own threads.
 class Service {
@@ -112,6 +120,9 @@ public:
     virtual JobId publish(PublishRequest request) = 0;
     virtual JobId cost(CostRequest request) = 0; ///< CostView
     virtual JobId doctor(std::optional<SourceRequest> source) = 0; ///< DoctorView
+    /// Makes the folder of a demo ready, removing an earlier one; what it returns says where the bucket will be. Errors: Exists.
+    virtual Result<DemoView> prepareDemo(const DemoRequest& request) = 0;
+    virtual JobId demo(DemoRequest request) = 0; ///< DemoView; needs prepareDemo
     /// Follows a source until it is canceled: a RunChanged first and after every change.
     virtual JobId watch(SourceRequest request, Depth depth) = 0;
 

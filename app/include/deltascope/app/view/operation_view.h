@@ -84,6 +84,12 @@ struct MaterializeView {
     double seconds = 0;
 };
 
+struct DemoView {
+    std::string folder;
+    std::string bucket; ///< address of the run
+    std::int64_t steps = 0; ///< published so far
+};
+
 struct CheckView {
     std::string name;
     bool ok = false;
