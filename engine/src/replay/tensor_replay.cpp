@@ -60,7 +60,7 @@ struct TensorReplay::State {
         const std::size_t left = entries.size() - nextEntry;
         const std::size_t count = std::min(left, MaxStreams);
         StreamOptions streamOptions;
-        streamOptions.bufferBytes = std::clamp<std::uint64_t>(StreamMemory / (2 * std::max<std::size_t>(1, count)), 8 * 1024, 128 * 1024);
+        streamOptions.bufferBytes = std::clamp<std::uint64_t>(StreamMemory / (2 * std::max<std::size_t>(1, count)), 8 * 1024, 512 * 1024);
         std::uint64_t working = 0;
         for (std::size_t i = 0; i < count; ++i) {
             const LinkEntry& from = entries[nextEntry + i];
