@@ -257,14 +257,25 @@ namespace {
         std::vector<std::jthread> m_threads; ///< last: they use everything above
     };
 
+    Result<std::unique_ptr<FolderLock>> lockDemo(FileSystem& disk, const std::string& folder)
+    {
+        Result<std::unique_ptr<FolderLock>> lock = disk.lock(folder);
+        if (!lock && lock.error().code == Code::Exists)
+            return fail(Code::Exists, "a demo runs in this folder already", folder, "end it, or name another folder with --dir");
+        return lock;
+    }
+
 }
 
-Result<void> prepareDemoFolder(const std::string& folder)
+Result<void> prepareDemoFolder(FileSystem& disk, const std::string& folder)
 {
     std::error_code failed;
     const bool marked = fs::exists(fs::path(folder) / Mark, failed);
     if (!marked && fs::exists(folder, failed) && !fs::is_empty(folder, failed))
         return fail(Code::Exists, "the folder for the demo holds something else", folder, "name a new or empty folder with --dir");
+    if (fs::create_directories(folder, failed); failed)
+        return fail(Code::Io, failed.message(), folder);
+    DS_TRY([[maybe_unused]] const std::unique_ptr<FolderLock> lock, lockDemo(disk, folder));
     for (const char* part : { "bucket", "trainer", "replicas" }) {
         fs::remove_all(fs::path(folder) / part, failed);
         if (fs::create_directories(fs::path(folder) / part, failed); failed)
@@ -277,6 +288,8 @@ Result<void> prepareDemoFolder(const std::string& folder)
 Result<DemoView> runDemo(const DemoRequest& request, const std::string& folder, const std::function<Workbench()>& makeBench,
                          TaskContext& task)
 {
+    Workbench bench = makeBench();
+    DS_TRY([[maybe_unused]] const std::unique_ptr<FolderLock> lock, lockDemo(*bench.disk, folder));
     return Demo(request, folder, makeBench).run(task);
 }
 

@@ -271,7 +271,7 @@ namespace {
         Result<DemoView> prepareDemo(const DemoRequest& request) override
         {
             const std::string folder = demoFolder(request);
-            DS_CHECK(prepareDemoFolder(folder));
+            DS_CHECK(prepareDemoFolder(*m_disk, folder));
             return DemoView { folder, folder + "/bucket", 0 };
         }
 

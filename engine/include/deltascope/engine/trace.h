@@ -75,7 +75,7 @@ struct Trace {
 /// Reads a trace, each object of spans once.
 class TraceReader {
 public:
-    /// Errors: those of listing. At most 50,000 spans are kept, the newest.
+    /// Errors: those of listing. At most 5,000 spans are kept, the newest.
     Result<Trace> read(const ObjectStore& store, TaskContext& task);
 
 private:
