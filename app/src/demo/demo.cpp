@@ -27,10 +27,10 @@ namespace {
     constexpr std::uint64_t MostBytes = 600'000'000;
     constexpr std::size_t MostSpanObjects = 200;
 
-    /// When what happens, in seconds after the run turned live.
+    /// When what happens, in steps after the run turned live: seconds at the usual rate.
     constexpr double RateDrops = 15;
     constexpr double ReplicaStalls = 25;
-    constexpr double StallSeconds = 12;
+    constexpr double StallSteps = 12;
     constexpr double ByteFlips = 40;
     constexpr double RewardCollapses = 70;
 
@@ -68,6 +68,7 @@ namespace {
         }
 
     private:
+        double liveSteps() const { return liveSeconds() * m_request.rate; }
         double liveSeconds() const { return static_cast<double>(m_bench.nowUs() - m_liveUs) / 1e6; }
 
         Result<void> saveCheckpoint(TaskContext& task)
@@ -127,14 +128,14 @@ namespace {
                 }
                 DS_CHECK(playScript(task));
                 const double drift = 1.0 + 0.15 * std::sin(static_cast<double>(n) / 20.0);
-                DS_CHECK(trainAndPublish((liveSeconds() >= RateDrops ? 0.0025 : 0.0055) * drift, task));
+                DS_CHECK(trainAndPublish((liveSteps() >= RateDrops ? 0.0025 : 0.0055) * drift, task));
                 DS_CHECK(prune(task));
             }
         }
 
         Result<void> playScript(TaskContext& task)
         {
-            const double now = liveSeconds();
+            const double now = liveSteps();
             const auto due = [&](int incident, double at) {
                 if (m_played > incident || now < at)
                     return false;
@@ -144,7 +145,7 @@ namespace {
             if (due(0, RateDrops))
                 return tell("learning rate 1e-6 -> 5e-7", task);
             if (due(1, ReplicaStalls))
-                m_replicas[1]->stallUntil(m_bench.nowUs() + static_cast<std::int64_t>(StallSeconds * 1e6));
+                m_replicas[1]->stallUntil(m_bench.nowUs() + static_cast<std::int64_t>(StallSteps / m_request.rate * 1e6));
             if (due(2, ByteFlips))
                 m_flipNext = true;
             if (due(3, RewardCollapses))

@@ -96,6 +96,22 @@ std::string toJson(const RunView& view)
     }
     out["epochs"] = std::move(epochs);
     out["problems"] = json(view.problems);
+    ordered_json replicas = ordered_json::array();
+    for (const ReplicaView& replica : view.replicas)
+        replicas.push_back({ { "id", replica.id },
+                             { "engine", replica.engine },
+                             { "state", replica.state },
+                             { "step", orNull(replica.step) },
+                             { "behind", orNull(replica.behind) },
+                             { "age_s", replica.ageSeconds },
+                             { "late", replica.late },
+                             { "lagging", replica.lagging },
+                             { "detail", replica.detail } });
+    out["replicas"] = std::move(replicas);
+    ordered_json notes = ordered_json::array();
+    for (const NoteView& note : view.notes)
+        notes.push_back({ { "actor", note.actor }, { "step", orNull(note.step) }, { "t_us", note.tUs }, { "text", note.text } });
+    out["notes"] = std::move(notes);
     return dump(out);
 }
 

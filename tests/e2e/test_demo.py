@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""The demo: every incident of its script is seen where docs/cli.md says, and its bucket is an ordinary run."""
+
+import contextlib
+import json
+import os
+import subprocess
+
+from support import OK, E2ETest, main
+
+RATE = 3
+STEPS = 75  # live ones: the last incident is at 70
+
+
+class Demo(E2ETest):
+    def log(self, folder):
+        return self.ok_json("log", os.path.join(folder, "bucket"))
+
+    def test_the_script(self):
+        folder = self.path("demo")
+        broken, replicas = None, []
+        with open(self.path("out"), "w", encoding="utf-8") as out, open(self.path("err"), "w", encoding="utf-8") as err:
+            process = self.start("demo", "--dir", folder, "--rate", RATE, "--seed", 7, "--for", STEPS / RATE, stdout=out, stderr=err)
+            while process.poll() is None:
+                if os.path.isdir(os.path.join(folder, "replicas", "r3", "current")):
+                    view = self.log(folder)
+                    broken = broken or next((p for p in view["problems"] if p["code"] == "DS-DIGEST"), None)
+                    replicas = view["replicas"]
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(0.5)
+        told, seen = (open(self.path(name), encoding="utf-8").read() for name in ("err", "out"))
+        self.assertEqual(process.returncode, OK, told)
+
+        self.assertIsNotNone(broken, "the flipped byte was never reported")
+        self.assertEqual([r["id"] for r in replicas], ["r1", "r2", "r3"])
+        for text in ("learning rate 1e-6", "r2  stalled", "DS-DIGEST", "digest-mismatch", "well again", "reward collapses"):
+            self.assertIn(text, told)
+        self.assertIn("anchor", seen)
+
+        bucket = os.path.join(folder, "bucket")
+        log = self.ok_json("log", bucket)
+        steps = {s["step"]: s for s in log["epochs"][0]["steps"]}
+        self.assertGreaterEqual(len(steps), 61 + STEPS * 0.8)
+        bad = broken["step"]
+        self.assertEqual(steps[bad]["state"], "broken")
+        self.assertFalse(steps[bad]["restorable"])
+        healed = min(s for s in steps if s > bad and steps[s]["kind"] == "anchor")
+        self.assertEqual([s for s in steps if not steps[s]["restorable"]], list(range(bad, healed)))
+
+        def changed(first, last):
+            shares = [steps[s]["changed_frac"] for s in range(first, last) if steps[s]["kind"] == "delta"]
+            return sum(shares) / len(shares)
+
+        self.assertLess(changed(80, 90), 0.7 * changed(62, 74), "the drop of the learning rate is not seen")
+
+        verify = self.run_ds("verify", bucket, "--level", "3", "--json")
+        self.assertEqual(verify.code, 6, str(verify))
+        words = {s["step"]: s["result"] for s in verify.json()["steps"]}
+        self.assertEqual(words[bad], "damaged")
+        self.assertEqual({words[s] for s in words if not bad <= s < healed}, {"verified"})
+
+        spans = os.path.join(bucket, ".deltascope", "v1", "spans")
+        phases = {}
+        for actor in os.listdir(spans):
+            for name in os.listdir(os.path.join(spans, actor)):
+                with open(os.path.join(spans, actor, name), encoding="utf-8") as f:
+                    phases.setdefault(actor, set()).update(json.loads(line)["phase"] for line in f)
+        self.assertEqual(phases["publisher"], {"diff", "upload", "note"})
+        for replica in ("r1", "r2", "r3"):
+            self.assertEqual(phases[replica], {"fetch", "verify", "apply", "pause"})
+            served = self.ok_json("digest", os.path.join(folder, "replicas", replica, "current"))["root"]
+            roots = {self.ok_json("digest", f"{bucket}@{s}")["root"] for s in sorted(steps)[-8:] if steps[s]["restorable"]}
+            self.assertIn(served, roots)
+
+    def test_a_folder_with_something_else_is_refused(self):
+        os.makedirs(self.path("mine"))
+        with open(self.path("mine", "thesis.txt"), "w", encoding="utf-8") as f:
+            f.write("years of work")
+        outcome = self.run_ds("demo", "--dir", self.path("mine"), "--for", "1")
+        self.refused(outcome, 8, "DS-EXISTS")
+        self.assertEqual(os.listdir(self.path("mine")), ["thesis.txt"])
+
+
+if __name__ == "__main__":
+    main()
