@@ -79,7 +79,8 @@ public:
             return fail(Code::Unsupported,
                         fmt::format("{} changed and is a scalar: slime-v2 cannot carry it (its readers and writers see "
                                     "tensors as bytes, which needs a dimension)",
-                                    quoteName(m_tensor.name)));
+                                    quoteName(m_tensor.name)),
+                        {}, "Publish as trl-v2 if it is BF16, or give the tensor the shape [1].");
         }
         return addChanged(begin, block);
     }
@@ -187,7 +188,8 @@ private:
             return fail(
                 Code::Unsupported,
                 fmt::format("{} changed and has {} bytes: overwrite reaches the first 4 GiB only; xor has no limit",
-                            quoteName(m_tensor.name), m_tensor.bytes()));
+                            quoteName(m_tensor.name), m_tensor.bytes()),
+                {}, "Publish with --encoding xor.");
         }
         m_batchPositions.resize(BatchItems);
         m_batchValues.resize(BatchItems);
@@ -219,7 +221,8 @@ private:
         if (count >= PositionLimit) {
             return fail(Code::Unsupported,
                         fmt::format("{} changed in {} bytes, more than overwrite counts; xor has no limit",
-                                    quoteName(m_tensor.name), count));
+                                    quoteName(m_tensor.name), count),
+                        {}, "Publish with --encoding xor.");
         }
         DS_CHECK(beginFrame(sizeof(std::uint32_t) + count * (sizeof(std::uint32_t) + 1)));
         std::array<std::byte, sizeof(std::uint32_t)> stored {};

@@ -119,13 +119,15 @@ private:
         if (m_tensor.dtype != Dtype::BF16) {
             return fail(Code::Unsupported,
                         fmt::format("{} changed and is {}: trl-v2 carries changes of BF16 tensors only",
-                                    quoteName(m_tensor.name), describe(m_tensor)));
+                                    quoteName(m_tensor.name), describe(m_tensor)),
+                        {}, "Publish as slime-v2, which carries every element type.");
         }
         const std::uint64_t last = changes.firstElement + changes.positions.back();
         if (last > LargestPosition) {
             return fail(Code::Unsupported,
                         fmt::format("{} changed at element {}: positions of trl-v2 end at {}", quoteName(m_tensor.name),
-                                    last, LargestPosition));
+                                    last, LargestPosition),
+                        {}, "Publish as slime-v2 with --encoding xor, which has no such limit.");
         }
         return {};
     }
