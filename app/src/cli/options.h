@@ -1,0 +1,69 @@
+#pragma once
+
+#include "deltascope/app/service.h"
+
+#include <cstdint>
+#include <string>
+
+namespace CLI {
+class App;
+}
+
+namespace deltascope::cli {
+
+/// Everything that the command line can say. Filled by CLI11, read by the commands.
+struct Options {
+    bool json = false;
+    bool quiet = false;
+    bool plain = false;
+    bool noInput = false;
+    std::string color = "auto";
+    unsigned threads = 0;
+
+    std::string source;
+    std::string other;
+    std::string base;
+    std::string layout;
+    bool headersOnly = false;
+    bool all = false;
+    bool exitCode = false;
+    bool acrossGap = false;
+    int level = 2;
+    bool acceptRewritten = false;
+    std::string destination;
+    std::string shardSize;
+    std::string shard;
+    std::string readBack = "cache";
+    bool commit = false;
+    std::string into;
+    std::string encoding;
+    std::string checksum;
+    std::string watchFolder;
+    std::string marker;
+    double quietSeconds = 5;
+    bool once = false;
+    std::uint32_t anchorEvery = 10;
+    bool anchorWhenCheaper = false;
+    double restoresPerAnchor = 1;
+    bool newEpoch = false;
+    double rate = 1;
+    std::uint64_t seed = 1;
+    double seconds = 0;
+    std::string shell;
+    app::CostRequest cost;
+
+    app::SourceRequest sourceRequest() const { return { source, base, layout }; }
+    app::Depth depth() const { return headersOnly ? app::Depth::Headers : app::Depth::Replayed; }
+    app::VersionRequest versionRequest(const std::string& address) const
+    {
+        app::VersionRequest request = app::VersionRequest::parse(address);
+        request.source.base = base;
+        request.source.layout = layout;
+        return request;
+    }
+};
+
+/// Declares every command and option of the program; parsing fills `options`, which must outlive `program`.
+void describe(CLI::App& program, Options& options);
+
+} // namespace deltascope::cli

@@ -1,0 +1,19 @@
+#include "lineage/reference.h"
+
+namespace deltascope {
+
+const VersionSummary* referenceOf(const Run& run, int epoch)
+{
+    const VersionSummary* largest = nullptr;
+    for (const Version& version : run.versions) {
+        if (!version.summary || !version.summary->full)
+            continue;
+        if (version.epoch == epoch && version.step() <= 1)
+            return &*version.summary;
+        if (!largest || version.summary->tensors > largest->tensors)
+            largest = &*version.summary;
+    }
+    return largest;
+}
+
+} // namespace deltascope
