@@ -1,5 +1,7 @@
 #include "trace/trace_json.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 
 namespace deltascope {
@@ -17,11 +19,17 @@ namespace {
         return at != object.end() && at->is_string() ? at->get<std::string>() : std::string();
     }
 
-    template <class Number>
-    Number numberAt(const json& object, const char* key, Number absent)
+    std::int64_t integerAt(const json& object, const char* key, std::int64_t absent)
     {
         const auto at = object.find(key);
-        return at != object.end() && at->is_number() ? at->get<Number>() : absent;
+        const bool fits = at != object.end() && at->is_number_integer()
+            && (!at->is_number_unsigned() || at->get<std::uint64_t>() <= static_cast<std::uint64_t>(INT64_MAX));
+        return fits ? at->get<std::int64_t>() : absent;
+    }
+
+    int epochAt(const json& object)
+    {
+        return static_cast<int>(std::clamp<std::int64_t>(integerAt(object, "epoch", 0), 0, INT32_MAX));
     }
 
 }
@@ -46,11 +54,11 @@ std::optional<Span> spanFromLine(std::string_view line)
     Span span;
     span.actor = textAt(object, "actor");
     span.phase = textAt(object, "phase");
-    span.step = numberAt<std::int64_t>(object, "step", -1);
-    span.epoch = numberAt<int>(object, "epoch", 0);
-    span.t0Us = numberAt<std::int64_t>(object, "t0_us", 0);
-    span.t1Us = numberAt<std::int64_t>(object, "t1_us", 0);
-    span.bytes = numberAt<std::uint64_t>(object, "bytes", 0);
+    span.step = integerAt(object, "step", -1);
+    span.epoch = epochAt(object);
+    span.t0Us = integerAt(object, "t0_us", 0);
+    span.t1Us = integerAt(object, "t1_us", 0);
+    span.bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(0, integerAt(object, "bytes", 0)));
     span.note = textAt(object, "note");
     if (span.actor.empty() || span.phase.empty() || span.t1Us < span.t0Us)
         return std::nullopt;
@@ -80,10 +88,11 @@ std::optional<Heartbeat> heartbeatFromText(std::string_view text)
     heartbeat.engine = textAt(object, "engine");
     heartbeat.endpoint = textAt(object, "endpoint");
     heartbeat.state = textAt(object, "state");
-    heartbeat.step = numberAt<std::int64_t>(object, "step", -1);
-    heartbeat.epoch = numberAt<int>(object, "epoch", 0);
-    heartbeat.tUs = numberAt<std::int64_t>(object, "t_us", 0);
-    heartbeat.periodSeconds = numberAt<double>(object, "period_s", 1);
+    heartbeat.step = integerAt(object, "step", -1);
+    heartbeat.epoch = epochAt(object);
+    heartbeat.tUs = integerAt(object, "t_us", 0);
+    const auto period = object.find("period_s");
+    heartbeat.periodSeconds = period != object.end() && period->is_number() ? period->get<double>() : 1;
     heartbeat.detail = textAt(object, "detail");
     if (heartbeat.id.empty() || !(heartbeat.periodSeconds > 0))
         return std::nullopt;
