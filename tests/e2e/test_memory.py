@@ -33,6 +33,13 @@ class Memory(E2ETest):
             shutil.rmtree(home)
         return min(peaks)
 
+    def assert_flat(self, what, small, large):
+        """`small`, `large`: arguments of the same operation on tensors of both sizes."""
+        peaks = [self.peak(*args, "--threads", THREADS) for args in (small, large)]
+        print(f"\n{what}: {peaks[0]} KiB, 16 times larger {peaks[1]} KiB", flush=True)
+        self.assertLess(max(peaks), (256 + 8 * THREADS) * 1024)
+        self.assertLess(peaks[1], max(peaks[0] * 1.05, peaks[0] + ALLOWANCE_KIB))
+
     def compare(self, layout, encoding):
         small = self.make_run("small", layout=layout, encoding=encoding, tensors=1, elements=SMALL, steps=4)
         large = self.make_run("large", layout=layout, encoding=encoding, tensors=1, elements=LARGE, steps=4)
@@ -44,10 +51,8 @@ class Memory(E2ETest):
         }
         for name, command in commands.items():
             with self.subTest(operation=name):
-                peaks = [self.peak(*command(run), *run.base_args, "--threads", THREADS) for run in (small, large)]
-                print(f"\n{layout} {encoding} {name}: {peaks[0]} KiB, 16 times larger {peaks[1]} KiB", flush=True)
-                self.assertLess(max(peaks), (256 + 8 * THREADS) * 1024)
-                self.assertLess(peaks[1], max(peaks[0] * 1.05, peaks[0] + ALLOWANCE_KIB))
+                args = [[*command(run), *run.base_args] for run in (small, large)]
+                self.assert_flat(f"{layout} {encoding} {name}", *args)
 
     def test_trl(self):
         self.compare("trl-v2", "gap_delta")
@@ -57,6 +62,21 @@ class Memory(E2ETest):
 
     def test_slime_overwrite(self):
         self.compare("slime-v2", "overwrite")
+
+    def test_publish(self):
+        runs = [
+            self.make_run(name, layout="hf", tensors=1, elements=elements, steps=2)
+            for name, elements in (("small", SMALL), ("large", LARGE))
+        ]
+        into = self.path("out")
+        for layout, encoding in (("trl-v2", "gap_delta"), ("trl-v2", "raw"), ("slime-v2", "xor"), ("slime-v2", "overwrite")):
+            form = ["publish", "--into", into, "--layout", layout, "--encoding", encoding]
+            with self.subTest(layout=layout, encoding=encoding):
+                args = [[*form, "--from", run.at(1), "--to", run.at(2)] for run in runs]
+                self.assert_flat(f"{layout} {encoding} publish", *args)
+        with self.subTest("watched"):
+            args = [["publish", "--into", into, "--layout", "trl-v2", "--watch", run.source, "--once"] for run in runs]
+            self.assert_flat("trl-v2 publish --watch", *args)
 
     def test_many_tensors(self):
         run = self.make_run(tensors=2000, elements=2000, steps=4)

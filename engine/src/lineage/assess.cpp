@@ -14,6 +14,14 @@ namespace {
         return first == last ? fmt::format("step {}", first) : fmt::format("steps {}-{}", first, last);
     }
 
+    /// Whether the version behind a gap was written against the one in front of it, so that nothing can be lost between them.
+    bool isEmpty(const Run& run, const Gap& gap)
+    {
+        const auto behind = std::find_if(run.versions.begin(), run.versions.end(),
+                                         [&](const Version& version) { return version.epoch == gap.epoch && version.step() > gap.last; });
+        return behind != run.versions.end() && behind->base && !behind->acrossGap;
+    }
+
     /// What the versions behind a gap can still be used for.
     Error gapProblem(const Run& run, const Gap& gap)
     {
@@ -149,7 +157,8 @@ namespace {
             if (!version.obstacle)
                 inheritObstacle(run, version, self);
             // Behind an unusable base every digest fails; that says nothing about this version.
-            if (!version.obstacle && version.facts && version.facts->digestsFailed > 0) {
+            const bool otherBase = version.facts && version.facts->rootCheck == VersionFacts::RootCheck::BaseDiffers;
+            if (!version.obstacle && version.facts && version.facts->digestsFailed > 0 && !otherBase) {
                 version.state = VersionState::Broken;
                 version.obstacle = digestFailure(*version.facts, version.objects, version.onExternalBase);
             }
@@ -307,8 +316,10 @@ void assess(Run& run)
     assessDrift(run);
     for (int epoch = 0; epoch < run.epochs(); ++epoch)
         assessReference(run, epoch);
-    for (const Gap& gap : run.gaps)
-        run.problems.push_back(gapProblem(run, gap));
+    for (const Gap& gap : run.gaps) {
+        if (!isEmpty(run, gap))
+            run.problems.push_back(gapProblem(run, gap));
+    }
     for (std::size_t i = 0; i < run.versions.size(); ++i) {
         const Version& version = run.versions[i];
         if (i == 0 || version.epoch == run.versions[i - 1].epoch || run.epochs() < 2)

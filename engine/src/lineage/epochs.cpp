@@ -41,15 +41,21 @@ void splitEpochsByRun(const std::vector<IndexedObjects>& versions, std::vector<i
 {
     std::map<std::pair<int, int>, int> order; ///< epoch by time, incarnation within it -> epoch
     std::vector<std::pair<int, int>> found(versions.size());
-    std::map<int, std::pair<std::string, int>> newest; ///< by epoch: the run of the versions so far, incarnations before it
+    struct Below {
+        bool any = false; ///< versions that say who wrote them, be it by saying nothing
+        std::string run; ///< the last one named; empty: none
+        int incarnation = 0;
+    };
+    std::map<int, Below> byEpoch;
     for (std::size_t i = 0; i < versions.size(); ++i) {
-        auto& [run, incarnation] = newest[epochs[i]];
+        Below& below = byEpoch[epochs[i]];
         const std::string own = versions[i].summary ? versions[i].summary->run : std::string();
-        if (!own.empty() && own != run && versions[i].summary->full && !run.empty())
-            ++incarnation;
+        if (!own.empty() && own != below.run && versions[i].summary->full && below.any)
+            ++below.incarnation;
         if (!own.empty())
-            run = own;
-        found[i] = { epochs[i], incarnation };
+            below.run = own;
+        below.any = below.any || versions[i].summary;
+        found[i] = { epochs[i], below.incarnation };
         order[found[i]] = 0;
     }
     int next = 0;

@@ -1,12 +1,13 @@
 #include "publish/lease.h"
 
 #include <algorithm>
-#include <csignal>
+#include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
+#include <system_error>
 #include <unistd.h>
 #include <utility>
 
@@ -31,16 +32,19 @@ namespace {
         bool released = false;
     };
 
+    /// What tells machines and containers apart: process numbers mean nothing elsewhere.
     std::string hostName()
     {
         char name[256] = {};
         ::gethostname(name, sizeof name - 1);
         std::string boot;
         std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot);
-        return fmt::format("{}/{}", name, boot);
+        std::error_code ignored;
+        const std::filesystem::path processes = std::filesystem::read_symlink("/proc/self/ns/pid", ignored);
+        return fmt::format("{}/{}/{}", name, boot, processes.string());
     }
 
-    /// Clock ticks since boot at which a process began; empty if it is not there.
+    /// Clock ticks since boot at which a process began; empty if it is not there, or has ended and only waits to be asked how.
     std::string startOf(std::int64_t pid)
     {
         std::ifstream file(fmt::format("/proc/{}/stat", pid));
@@ -49,7 +53,9 @@ namespace {
         const std::string stat = text.str();
         std::istringstream fields(stat.substr(std::min(stat.rfind(')') + 1, stat.size())));
         std::string field;
-        for (int i = 3; i <= 22 && fields >> field; ++i) { } // proc(5): the 22nd field is starttime
+        if (fields >> field && (field == "Z" || field == "X"))
+            return {};
+        for (int i = 4; i <= 22 && fields >> field; ++i) { } // proc(5): the 22nd field is starttime
         return field;
     }
 
@@ -81,7 +87,7 @@ namespace {
     {
         if (holder.released)
             return false;
-        if (holder.host == hostName())
+        if (holder.host == hostName() && !holder.started.empty())
             return startOf(holder.pid) == holder.started;
         return nowUs - holder.renewedUs < LifeUs;
     }
@@ -125,8 +131,12 @@ Result<Lease> Lease::acquire(std::shared_ptr<ObjectStore> store, std::string act
 {
     DS_TRY(const std::int64_t last, newest(*store, task));
     if (last > 0) {
-        DS_TRY(const std::vector<std::byte> bytes, readWhole(*store, keyOf(last), MostBytes));
-        const std::optional<Holder> holder = parseHolder(asText(bytes));
+        Result<std::vector<std::byte>> bytes = readWhole(*store, keyOf(last), MostBytes);
+        if (!bytes && bytes.error().code == Code::Transient) // it was renewed or given back at this moment
+            bytes = readWhole(*store, keyOf(last), MostBytes);
+        if (!bytes)
+            return fail(std::move(bytes.error()));
+        const std::optional<Holder> holder = parseHolder(asText(*bytes));
         if (holder && isAlive(*holder, nowUs()))
             return heldBy(holder, store->uri());
     }

@@ -42,7 +42,7 @@ namespace {
         {
             std::vector<const Version*> ready;
             for (const Version& version : m_run.versions) {
-                if (version.step() <= step)
+                if (version.step() <= step || version.objects.name == ".") // the folder itself is what the trainer ends with
                     continue;
                 DS_TRY(const bool complete, isComplete(version));
                 if (complete)
@@ -159,8 +159,8 @@ Result<void> publishWatched(Workbench& bench, std::shared_ptr<ObjectStore> check
             if (const Version* before = queue.find(publisher.headOrigin())) {
                 if (const Result<Chain> from = queue.open(*before, task)) {
                     Result<PublishedVersion> version = publisher.publish(&*from, to, label, task);
-                    if (version || version.error().code != Code::BaseMismatch)
-                        return version; // else that checkpoint is no longer what was published from it
+                    if (version || (version.error().code != Code::BaseMismatch && !concernsTheCheckpoint(version.error().code)))
+                        return version; // else that checkpoint is no longer what was published from it, or no longer there
                 }
             }
             return publisher.publish(nullptr, to, label, task);

@@ -87,6 +87,7 @@ struct Publisher::State {
     SpanWriter spans;
     std::string runId;
     Head head;
+    int epoch = 0; ///< of what this publisher puts
     bool epochBegun = true;
 
     VersionFactMap facts(const std::string& origin) const
@@ -150,6 +151,7 @@ struct Publisher::State {
         head = headOf(run, newest);
         if (newest.summary && !newest.summary->run.empty() && !options.newEpoch)
             runId = newest.summary->run;
+        epoch = newest.epoch + (options.newEpoch ? 1 : 0);
         epochBegun = !options.newEpoch;
         if (options.newEpoch)
             head.origin.clear(); // its trainer counts anew
@@ -165,6 +167,8 @@ struct Publisher::State {
             return "it is the first version";
         if (!epochBegun)
             return "another epoch begins with it";
+        if (head.root.empty()) // behind a version of others an anchor would begin another epoch (splitEpochsByRun)
+            return std::nullopt;
         if (options.anchorEvery > 0 && head.versionsSinceAnchor + 1 >= options.anchorEvery)
             return fmt::format("{} versions since the last anchor, one in {} is an anchor", head.versionsSinceAnchor, options.anchorEvery);
         if (options.anchorWhenCheaper) {
@@ -230,8 +234,8 @@ struct Publisher::State {
         std::uint64_t bytes = 0;
         for (const ObjectInfo& object : version.objects)
             bytes += object.sizeBytes;
-        spans.add(Span { {}, "diff", version.step, 0, startedUs, builtUs, to.stateBytes(), version.anchorReason });
-        spans.add(Span { {}, "upload", version.step, 0, builtUs, bench.nowUs(), bytes, version.origin });
+        spans.add(Span { {}, "diff", version.step, epoch, startedUs, builtUs, to.stateBytes(), version.anchorReason });
+        spans.add(Span { {}, "upload", version.step, epoch, builtUs, bench.nowUs(), bytes, version.origin });
         head.step = version.step;
         head.root = built.toRoot;
         head.origin = version.origin;
@@ -269,12 +273,8 @@ struct Publisher::State {
     {
         version.anchor = true;
         if (from && head.step > 0 && epochBegun) {
-            if (head.root.empty()) {
-                DS_CHECK(expectHeadState(*from, task));
-            } else {
-                DS_TRY(const std::string root, build.rootOf(*from, task));
-                DS_CHECK(expectHead(root));
-            }
+            DS_TRY(const std::string root, build.rootOf(*from, task));
+            DS_CHECK(expectHead(root));
         }
         const std::int64_t startedUs = bench.nowUs();
         DS_TRY(const std::unique_ptr<VersionWriter> writer, writers.anchor(version.step, facts(version.origin), to.tensors()));
@@ -362,7 +362,7 @@ Result<void> Publisher::keepAlive(TaskContext& task)
 void Publisher::note(std::int64_t step, const std::string& text)
 {
     const std::int64_t now = m_state->bench.nowUs();
-    m_state->spans.add(Span { {}, "note", step, 0, now, now, 0, text });
+    m_state->spans.add(Span { {}, "note", step, m_state->epoch, now, now, 0, text });
 }
 
 Result<std::vector<PublishedVersion>> publishStep(Workbench& bench, std::shared_ptr<ObjectStore> into, const OpenOptions& base,

@@ -75,13 +75,14 @@ Result<FileHandle> enterFolder(const FileHandle& parent, const std::string& name
     return folder;
 }
 
-/// A file that is being put. Removed again unless it got its final name.
+/// A file that is being put. Removed again unless it got its final name. Where the file system can, one that may only take a
+/// free place has no name before, so that a killed process leaves nothing behind.
 class TemporaryFile {
 public:
-    TemporaryFile(const Place& place, std::string_view key)
+    TemporaryFile(const Place& place, std::string_view key, PutMode mode)
         : m_place(place)
         , m_key(key)
-        , m_name(temporaryName(place.name))
+        , m_mode(mode)
     {
     }
     TemporaryFile(const TemporaryFile&) = delete;
@@ -90,10 +91,7 @@ public:
 
     Result<void> fill(ByteSource& bytes, TaskContext& task)
     {
-        m_file = openAt(m_place.folder.get(), m_name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
-        if (!m_file)
-            return failErrno("open", errno, m_key);
-        m_exists = true;
+        DS_CHECK(create());
 
         std::vector<std::byte> chunk(
             static_cast<std::size_t>(std::clamp<std::uint64_t>(bytes.sizeBytes(), 1, PutChunkBytes)));
@@ -114,15 +112,37 @@ public:
         return {};
     }
 
-    Result<void> publish(PutMode mode)
+    Result<void> publish()
     {
-        DS_CHECK(mode == PutMode::Replace ? takePlace() : takeFreePlace());
+        DS_CHECK(m_mode == PutMode::Replace ? takePlace() : m_name.empty() ? nameIt() : takeFreePlace());
         return syncEntries(m_place.folder, m_key);
     }
 
     const FileHandle& file() const noexcept { return m_file; }
 
 private:
+    Result<void> create()
+    {
+        if (m_mode == PutMode::IfAbsent && ::access(OpenFiles, X_OK) == 0) // nameIt() needs it
+            m_file = openAt(m_place.folder.get(), ".", O_WRONLY | O_TMPFILE, 0644);
+        if (m_file)
+            return {};
+        m_name = temporaryName(m_place.name);
+        m_file = openAt(m_place.folder.get(), m_name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
+        if (!m_file)
+            return failErrno("open", errno, m_key);
+        m_exists = true;
+        return {};
+    }
+
+    Result<void> nameIt()
+    {
+        const std::string path = fmt::format("{}/{}", OpenFiles, m_file.get());
+        if (::linkat(AT_FDCWD, path.c_str(), m_place.folder.get(), m_place.name.c_str(), AT_SYMLINK_FOLLOW) != 0)
+            return failErrno("linkat", errno, m_key);
+        return {};
+    }
+
     Result<void> takePlace()
     {
         const int folder = m_place.folder.get();
@@ -157,9 +177,12 @@ private:
             ::unlinkat(m_place.folder.get(), m_name.c_str(), 0);
     }
 
+    static constexpr const char* OpenFiles = "/proc/self/fd";
+
     const Place& m_place;
     std::string_view m_key;
-    std::string m_name;
+    PutMode m_mode;
+    std::string m_name; ///< empty while it has none
     FileHandle m_file;
     bool m_exists = false;
 };
@@ -221,9 +244,9 @@ public:
         if (mode == PutMode::IfAbsent
             && ::fstatat(place.folder.get(), place.name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0)
             return failErrno("put", EEXIST, key);
-        TemporaryFile temporary(place, key);
+        TemporaryFile temporary(place, key, mode);
         DS_CHECK(temporary.fill(bytes, task));
-        DS_CHECK(temporary.publish(mode));
+        DS_CHECK(temporary.publish());
         return describeFile(temporary.file(), std::string(key));
     }
 

@@ -26,9 +26,11 @@ Result<Trace> TraceReader::read(const ObjectStore& store, TaskContext& task)
     Trace trace;
     DS_TRY(const std::vector<ObjectInfo> spans, listAll(store, SpanFolder, task));
     for (const ObjectInfo& object : spans) {
-        if (!m_seen.insert(object.key).second)
+        if (m_seen.contains(object.key))
             continue;
         const auto bytes = readWhole(store, object.key, MostObjectBytes);
+        if (bytes || bytes.error().code == Code::Hostile) // else it may be there the next time
+            m_seen.insert(object.key);
         if (!bytes)
             continue;
         const std::string_view text = asText(*bytes);

@@ -1,8 +1,7 @@
 #include "trace/trace_json.h"
 
-#include <algorithm>
-#include <cstdint>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 namespace deltascope {
 
@@ -19,17 +18,19 @@ namespace {
         return at != object.end() && at->is_string() ? at->get<std::string>() : std::string();
     }
 
-    std::int64_t integerAt(const json& object, const char* key, std::int64_t absent)
+    /// Takes a whole number if there is one. False for anything else under this key, and for numbers that mean nothing.
+    template <class Number>
+    bool takeNumber(const json& object, const char* key, Number least, Number& number)
     {
         const auto at = object.find(key);
-        const bool fits = at != object.end() && at->is_number_integer()
-            && (!at->is_number_unsigned() || at->get<std::uint64_t>() <= static_cast<std::uint64_t>(INT64_MAX));
-        return fits ? at->get<std::int64_t>() : absent;
-    }
-
-    int epochAt(const json& object)
-    {
-        return static_cast<int>(std::clamp<std::int64_t>(integerAt(object, "epoch", 0), 0, INT32_MAX));
+        if (at == object.end())
+            return true;
+        if (!at->is_number_integer())
+            return false;
+        const bool fits = at->is_number_unsigned() ? std::in_range<Number>(at->get<std::uint64_t>()) : std::in_range<Number>(at->get<std::int64_t>());
+        if (fits)
+            number = at->get<Number>();
+        return fits && number >= least;
     }
 
 }
@@ -54,13 +55,11 @@ std::optional<Span> spanFromLine(std::string_view line)
     Span span;
     span.actor = textAt(object, "actor");
     span.phase = textAt(object, "phase");
-    span.step = integerAt(object, "step", -1);
-    span.epoch = epochAt(object);
-    span.t0Us = integerAt(object, "t0_us", 0);
-    span.t1Us = integerAt(object, "t1_us", 0);
-    span.bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(0, integerAt(object, "bytes", 0)));
     span.note = textAt(object, "note");
-    if (span.actor.empty() || span.phase.empty() || span.t1Us < span.t0Us)
+    const bool sound = takeNumber<std::int64_t>(object, "step", -1, span.step) && takeNumber(object, "epoch", 0, span.epoch)
+        && takeNumber<std::int64_t>(object, "t0_us", 0, span.t0Us) && takeNumber<std::int64_t>(object, "t1_us", 0, span.t1Us)
+        && takeNumber<std::uint64_t>(object, "bytes", 0, span.bytes);
+    if (!sound || span.actor.empty() || span.phase.empty() || span.t1Us < span.t0Us)
         return std::nullopt;
     return span;
 }
@@ -88,13 +87,12 @@ std::optional<Heartbeat> heartbeatFromText(std::string_view text)
     heartbeat.engine = textAt(object, "engine");
     heartbeat.endpoint = textAt(object, "endpoint");
     heartbeat.state = textAt(object, "state");
-    heartbeat.step = integerAt(object, "step", -1);
-    heartbeat.epoch = epochAt(object);
-    heartbeat.tUs = integerAt(object, "t_us", 0);
-    const auto period = object.find("period_s");
-    heartbeat.periodSeconds = period != object.end() && period->is_number() ? period->get<double>() : 1;
+    if (const auto period = object.find("period_s"); period != object.end())
+        heartbeat.periodSeconds = period->is_number() ? period->get<double>() : 0;
     heartbeat.detail = textAt(object, "detail");
-    if (heartbeat.id.empty() || !(heartbeat.periodSeconds > 0))
+    const bool sound = takeNumber<std::int64_t>(object, "step", -1, heartbeat.step) && takeNumber(object, "epoch", 0, heartbeat.epoch)
+        && takeNumber<std::int64_t>(object, "t_us", 0, heartbeat.tUs);
+    if (!sound || heartbeat.id.empty() || !(heartbeat.periodSeconds > 0))
         return std::nullopt;
     return heartbeat;
 }

@@ -1,0 +1,175 @@
+#pragma once
+
+#include "deltascope/engine/publish.h"
+
+#include "version_writer_fixture.h"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace deltascope::layout_test {
+
+/// Calls `onRead` before each read.
+class ReadHookStore final : public ObjectStore {
+public:
+    explicit ReadHookStore(std::shared_ptr<ObjectStore> inner)
+        : m_inner(std::move(inner))
+    {
+    }
+    std::function<void(std::string_view key, std::uint64_t offset)> onRead;
+
+    std::string uri() const override { return m_inner->uri(); }
+    StoreTraits traits() const noexcept override { return m_inner->traits(); }
+    Result<ListPage> list(const ListRequest& request, TaskContext& task) const override { return m_inner->list(request, task); }
+    Result<ObjectInfo> stat(std::string_view key) const override { return m_inner->stat(key); }
+    Result<void> read(std::string_view key, std::uint64_t offset, MutableByteSpan out) const override
+    {
+        if (onRead)
+            onRead(key, offset);
+        return m_inner->read(key, offset, out);
+    }
+    Result<ObjectInfo> put(std::string_view key, ByteSource& bytes, PutMode mode, TaskContext& task) override
+    {
+        return m_inner->put(key, bytes, mode, task);
+    }
+    Result<std::unique_ptr<StoreWatch>> watch() const override { return m_inner->watch(); }
+
+private:
+    std::shared_ptr<ObjectStore> m_inner;
+};
+
+/// A trainer with a small model, the checkpoints that it drops, and a run to publish them into. All in memory, on one thread.
+struct Publishing {
+    explicit Publishing(std::string layout = "trl-v2")
+    {
+        options.layout = std::move(layout);
+        options.anchorEvery = 0;
+        bench.layouts = builtinLayouts();
+        bench.threads = 1;
+        bench.nowUs = [this] { return now; };
+        base.layout = options.layout;
+        if (options.layout == "slime-v2") {
+            const auto store = std::make_shared<MemoryStore>();
+            EXPECT_TRUE(putText(*store, "model.safetensors", fileOf(0)));
+            base.base = store;
+        }
+    }
+
+    /// The model behind `step` steps. Each step changes some elements of both tensors.
+    static std::vector<FileTensor> tensorsOf(std::int64_t step)
+    {
+        std::vector<FileTensor> tensors { { tensor("a", { 64, 8 }), noise(1024, 1) }, { tensor("b", { 300 }), noise(600, 2) } };
+        for (FileTensor& one : tensors) {
+            const auto elements = static_cast<std::int64_t>(one.info.elements());
+            for (std::int64_t j = 1; j <= step; ++j) {
+                for (std::int64_t i = 0; i < 5; ++i)
+                    one.data[static_cast<std::size_t>((j * 37 + i * 11) % elements * 2)] ^= static_cast<char>(1 + j % 7);
+            }
+        }
+        return tensors;
+    }
+    static std::string fileOf(std::int64_t step) { return safetensorsFile(tensorsOf(step)); }
+    /// Whether a read from this offset of such a file is one of weights.
+    static bool isPayload(std::uint64_t offset) { return offset > 8; }
+    static std::string keyOf(std::int64_t step) { return fmt::format("checkpoint-{}/model.safetensors", step); }
+    static std::string originOf(std::int64_t step) { return fmt::format("checkpoint-{}", step); }
+    void drop(std::int64_t step) { EXPECT_TRUE(putText(*checkpoints, keyOf(step), fileOf(step))); }
+
+    Result<Run> tryOpen(std::shared_ptr<ObjectStore> store, const OpenOptions& how) { return openRun(bench, std::move(store), how, task); }
+    Run view()
+    {
+        auto opened = tryOpen(run, base);
+        EXPECT_TRUE(opened) << opened.error().text;
+        return opened ? std::move(*opened) : Run();
+    }
+    Result<Chain> chainOf(const Run& of, std::int64_t step)
+    {
+        const Version* version = of.find(step);
+        if (!version)
+            return fail(Code::NotFound, "no such step");
+        DS_TRY(const Plan plan, planFor(of, *version));
+        return Chain::open(of, plan, task);
+    }
+    /// A checkpoint, dropped if it is not there yet, read from `from`.
+    Chain state(std::int64_t step, std::shared_ptr<ObjectStore> from = {})
+    {
+        if (!checkpoints->stat(keyOf(step)))
+            drop(step);
+        OpenOptions plain;
+        plain.layout = "hf";
+        auto opened = tryOpen(from ? std::move(from) : checkpoints, plain);
+        EXPECT_TRUE(opened);
+        auto chain = chainOf(*opened, step);
+        EXPECT_TRUE(chain);
+        return std::move(*chain);
+    }
+    Result<std::string> rootOf(const Chain& chain)
+    {
+        DS_TRY(const CheckpointDigest digest, digestState(bench, chain, task));
+        return toHex(digest.root.fast);
+    }
+    std::string rootOfCheckpoint(std::int64_t step) { return rootOf(state(step)).value_or("no root"); }
+    /// By replay of what was published.
+    Result<std::string> rootOfStep(std::int64_t step)
+    {
+        const Run now = view();
+        DS_TRY(const Chain chain, chainOf(now, step));
+        return rootOf(chain);
+    }
+
+    Result<Publisher> open() { return Publisher::open(bench, run, base, options, task); }
+    Result<PublishedVersion> publish(Publisher& publisher, std::int64_t to, std::optional<std::int64_t> from = {})
+    {
+        const Chain next = state(to);
+        if (!from)
+            return publisher.publish(nullptr, next, originOf(to), task);
+        const Chain before = state(*from);
+        return publisher.publish(&before, next, originOf(to), task);
+    }
+    /// Publishes checkpoints first…last with one publisher.
+    void publishAll(std::int64_t first, std::int64_t last)
+    {
+        auto publisher = open();
+        ASSERT_TRUE(publisher) << publisher.error().text;
+        for (std::int64_t step = first; step <= last; ++step) {
+            const auto version = publish(*publisher, step);
+            ASSERT_TRUE(version) << version.error().text;
+        }
+    }
+
+    VersionIndex indexOf(std::int64_t step)
+    {
+        const Run now = view();
+        const Version* version = now.find(step);
+        EXPECT_NE(version, nullptr) << step;
+        auto index = version ? now.layout->index(*run, version->objects, task) : Result<VersionIndex>(VersionIndex());
+        EXPECT_TRUE(index);
+        return index ? std::move(*index) : VersionIndex();
+    }
+    std::string factOf(std::int64_t step, std::string_view key) { return std::string(indexOf(step).fact(key)); }
+
+    /// Keys of the run itself, without leases and spans.
+    std::vector<std::string> keys()
+    {
+        std::vector<std::string> keys;
+        for (const ObjectInfo& object : listAll(*run, "", task).value_or(std::vector<ObjectInfo>())) {
+            if (!object.key.starts_with(".deltascope/"))
+                keys.push_back(object.key);
+        }
+        return keys;
+    }
+
+    Workbench bench;
+    TaskContext task;
+    std::int64_t now = 4'000'000'000'000'000;
+    PublishOptions options;
+    OpenOptions base;
+    std::shared_ptr<MemoryStore> run = std::make_shared<MemoryStore>();
+    std::shared_ptr<MemoryStore> checkpoints = std::make_shared<MemoryStore>();
+};
+
+} // namespace deltascope::layout_test

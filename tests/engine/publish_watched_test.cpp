@@ -1,0 +1,175 @@
+#include "deltascope/engine/trace.h"
+
+#include "publish_fixture.h"
+
+// publishWatched: what happens to checkpoints that come, go and change while others are published.
+
+namespace deltascope {
+namespace {
+
+using namespace layout_test;
+
+struct Told {
+    std::vector<std::int64_t> steps;
+    std::vector<std::string> origins;
+    std::vector<std::string> skipped;
+};
+
+Result<void> follow(Publishing& p, std::shared_ptr<ObjectStore> checkpoints, Told& told, FollowOptions options = {})
+{
+    DS_TRY(Publisher publisher, p.open());
+    options.once = true;
+    options.onVersion = [&](const PublishedVersion& version) {
+        told.steps.push_back(version.step);
+        told.origins.push_back(version.origin);
+    };
+    options.onSkipped = [&](const std::vector<std::string>& names, const std::string& why) {
+        EXPECT_FALSE(why.empty());
+        told.skipped.insert(told.skipped.end(), names.begin(), names.end());
+    };
+    return publishWatched(p.bench, std::move(checkpoints), publisher, options, p.task);
+}
+
+using Names = std::vector<std::string>;
+
+TEST(PublishWatched, ABacklogIsPublishedInOrder)
+{
+    Publishing p;
+    for (const std::int64_t step : { 10, 2, 30, 9 })
+        p.drop(step);
+    Told told;
+    ASSERT_TRUE(follow(p, p.checkpoints, told));
+    EXPECT_EQ(told.origins, (Names { "checkpoint-2", "checkpoint-9", "checkpoint-10", "checkpoint-30" }));
+    EXPECT_TRUE(told.skipped.empty());
+    Told again;
+    ASSERT_TRUE(follow(p, p.checkpoints, again));
+    EXPECT_TRUE(again.origins.empty()); // nothing is published twice
+    p.drop(31);
+    ASSERT_TRUE(follow(p, p.checkpoints, again));
+    EXPECT_EQ(again.origins, Names { "checkpoint-31" });
+    EXPECT_EQ(p.rootOfStep(5).value_or("none"), p.rootOfCheckpoint(31));
+}
+
+TEST(PublishWatched, OnlyTheNewestOfThoseThatCameMeanwhile)
+{
+    Publishing p;
+    p.drop(1);
+    const auto hooked = std::make_shared<ReadHookStore>(p.checkpoints);
+    bool dropped = false;
+    hooked->onRead = [&](std::string_view, std::uint64_t) {
+        if (std::exchange(dropped, true))
+            return;
+        for (const std::int64_t step : { 2, 3, 4, 5 })
+            p.drop(step);
+    };
+    Told told;
+    ASSERT_TRUE(follow(p, hooked, told));
+    EXPECT_EQ(told.origins, (Names { "checkpoint-1", "checkpoint-5" }));
+    EXPECT_EQ(told.skipped, (Names { "checkpoint-2", "checkpoint-3", "checkpoint-4" }));
+    EXPECT_EQ(p.rootOfStep(2).value_or("none"), p.rootOfCheckpoint(5));
+    const auto trace = TraceReader().read(*p.run, p.task);
+    ASSERT_TRUE(trace);
+    EXPECT_TRUE(std::any_of(trace->spans.begin(), trace->spans.end(), [](const Span& span) {
+        return span.phase == "note" && span.note.find("checkpoint-3") != std::string::npos;
+    }));
+}
+
+TEST(PublishWatched, ACheckpointThatIsDeletedWhileItIsPublishedFromIsReplayed)
+{
+    Publishing p;
+    p.drop(1);
+    Told told;
+    ASSERT_TRUE(follow(p, p.checkpoints, told));
+    p.drop(2);
+    const auto hooked = std::make_shared<ReadHookStore>(p.checkpoints);
+    hooked->onRead = [&](std::string_view key, std::uint64_t offset) {
+        if (key == Publishing::keyOf(1) && p.checkpoints->stat(key) && Publishing::isPayload(offset)) {
+            ASSERT_TRUE(p.checkpoints->remove(key));
+        }
+    };
+    const Result<void> outcome = follow(p, hooked, told);
+    ASSERT_TRUE(outcome) << outcome.error().text;
+    EXPECT_FALSE(p.checkpoints->stat(Publishing::keyOf(1)));
+    EXPECT_EQ(told.origins, (Names { "checkpoint-1", "checkpoint-2" }));
+    EXPECT_TRUE(told.skipped.empty());
+    EXPECT_EQ(p.rootOfStep(2).value_or("none"), p.rootOfCheckpoint(2));
+}
+
+TEST(PublishWatched, ACheckpointThatVanishesIsPassedOver)
+{
+    Publishing p;
+    p.drop(1);
+    p.drop(2);
+    p.drop(3);
+    const auto hooked = std::make_shared<ReadHookStore>(p.checkpoints);
+    hooked->onRead = [&](std::string_view key, std::uint64_t offset) {
+        if (key == Publishing::keyOf(2) && p.checkpoints->stat(key) && Publishing::isPayload(offset)) {
+            ASSERT_TRUE(p.checkpoints->remove(key));
+        }
+    };
+    Told told;
+    const Result<void> outcome = follow(p, hooked, told);
+    ASSERT_TRUE(outcome) << outcome.error().text;
+    EXPECT_FALSE(p.checkpoints->stat(Publishing::keyOf(2)));
+    EXPECT_EQ(told.origins, (Names { "checkpoint-1", "checkpoint-3" }));
+    EXPECT_EQ(told.skipped, Names { "checkpoint-2" });
+    EXPECT_EQ(p.rootOfStep(2).value_or("none"), p.rootOfCheckpoint(3));
+}
+
+TEST(PublishWatched, ACheckpointThatIsWrittenAgainIsPublishedWhenItIsQuiet)
+{
+    Publishing p;
+    p.drop(1);
+    const auto hooked = std::make_shared<ReadHookStore>(p.checkpoints);
+    bool rewritten = false;
+    hooked->onRead = [&](std::string_view key, std::uint64_t) {
+        if (!std::exchange(rewritten, true)) {
+            EXPECT_TRUE(putText(*p.checkpoints, key, Publishing::fileOf(1)));
+        }
+    };
+    Told told;
+    ASSERT_TRUE(follow(p, hooked, told));
+    EXPECT_TRUE(rewritten);
+    EXPECT_EQ(told.origins, Names { "checkpoint-1" });
+}
+
+TEST(PublishWatched, WhatTheTrainerEndsWithIsNoStep)
+{
+    for (const char* marker : { "", "done" }) {
+        Publishing p;
+        ASSERT_TRUE(putText(*p.checkpoints, "model.safetensors", Publishing::fileOf(7)));
+        p.drop(1);
+        ASSERT_TRUE(putText(*p.checkpoints, "checkpoint-1/done", ""));
+        FollowOptions options;
+        options.marker = marker;
+        Told told;
+        const Result<void> outcome = follow(p, p.checkpoints, told, options);
+        ASSERT_TRUE(outcome) << outcome.error().text;
+        EXPECT_EQ(told.origins, Names { "checkpoint-1" });
+    }
+}
+
+TEST(PublishWatched, AStoppedOneEndsCanceledAndGoesOnLater)
+{
+    Publishing p;
+    for (const std::int64_t step : { 1, 2, 3 })
+        p.drop(step);
+    const auto hooked = std::make_shared<ReadHookStore>(p.checkpoints);
+    hooked->onRead = [&](std::string_view key, std::uint64_t) {
+        if (key == Publishing::keyOf(3))
+            p.task.requestStop();
+    };
+    Told told;
+    EXPECT_EQ(errorOf(follow(p, hooked, told)).code, Code::Canceled);
+    TaskContext fresh;
+    auto publisher = Publisher::open(p.bench, p.run, p.base, p.options, fresh);
+    ASSERT_TRUE(publisher) << publisher.error().text;
+    FollowOptions options;
+    options.once = true;
+    ASSERT_TRUE(publishWatched(p.bench, p.checkpoints, *publisher, options, fresh));
+    EXPECT_EQ(publisher->headOrigin(), "checkpoint-3");
+    EXPECT_EQ(publisher->headStep(), 3);
+}
+
+} // namespace
+} // namespace deltascope

@@ -1,0 +1,119 @@
+#include "publish_fixture.h"
+
+#include "support/temp_dir.h"
+
+#include <filesystem>
+
+// Publisher behind versions that others wrote, without roots and without a name of their run.
+
+namespace deltascope {
+namespace {
+
+using namespace layout_test;
+
+/// A copy of a golden run without roots, its newest step as a state, and one more change of it.
+struct Foreign {
+    explicit Foreign(const std::string& name, std::int64_t last)
+        : p(name.substr(0, name.find("-v2") + 3))
+        , newest(last)
+    {
+        std::filesystem::copy(goldenPath(name) + "/bucket", folder.path("run"), std::filesystem::copy_options::recursive);
+        into = open(folder.path("run"));
+        p.base.base = p.base.base ? open(goldenPath(name) + "/base") : nullptr;
+    }
+    static std::shared_ptr<ObjectStore> open(const std::string& path)
+    {
+        auto store = openLocalStore(path);
+        EXPECT_TRUE(store) << path;
+        return std::move(*store);
+    }
+    Chain stateOf(std::int64_t step)
+    {
+        auto run = p.tryOpen(into, p.base);
+        EXPECT_TRUE(run);
+        auto chain = p.chainOf(*run, step);
+        EXPECT_TRUE(chain) << chain.error().text;
+        return std::move(*chain);
+    }
+    test::TempDir folder;
+    Publishing p;
+    std::int64_t newest;
+    std::shared_ptr<ObjectStore> into;
+};
+
+TEST(PublisherBehindOthers, ARunOfOthersWithoutRootsIsContinued)
+{
+    for (const auto& [name, last] : { std::pair<const char*, std::int64_t> { "trl-v2-gap", 15 }, { "slime-v2-xor", 9 } }) {
+        SCOPED_TRACE(name);
+        Foreign foreign(name, last);
+        Publishing& p = foreign.p;
+        auto publisher = Publisher::open(p.bench, foreign.into, p.base, p.options, p.task);
+        ASSERT_TRUE(publisher) << publisher.error().text;
+        EXPECT_EQ(publisher->headStep(), last);
+        const Chain head = foreign.stateOf(last);
+        const Chain older = foreign.stateOf(last - 3);
+        EXPECT_EQ(errorOf(publisher->publish(&older, head, "", p.task)).code, Code::BaseMismatch); // bit by bit, without roots
+        const auto back = publisher->publish(&head, older, "back", p.task);
+        ASSERT_TRUE(back) << back.error().text;
+        EXPECT_EQ(back->step, last + 1);
+        const auto forth = publisher->publish(nullptr, head, "forth", p.task);
+        ASSERT_TRUE(forth) << forth.error().text;
+
+        auto run = p.tryOpen(foreign.into, p.base);
+        ASSERT_TRUE(run);
+        EXPECT_EQ(run->epochs(), 1);
+        ASSERT_NE(run->find(last + 1), nullptr);
+        EXPECT_EQ(run->find(last + 1)->summary->root, p.rootOf(older).value_or("none"));
+        EXPECT_EQ(p.rootOf(foreign.stateOf(last + 1)).value_or("lost"), p.rootOf(older).value_or("none"));
+        EXPECT_EQ(p.rootOf(foreign.stateOf(last + 2)).value_or("lost"), p.rootOf(head).value_or("none"));
+        VerifyOptions level3;
+        level3.level = 3;
+        const auto report = verifyRun(p.bench, *run, level3, p.task);
+        ASSERT_TRUE(report);
+        EXPECT_EQ(report->steps.back().verdict, Verdict::Verified);
+    }
+}
+
+TEST(PublisherBehindOthers, TheFirstVersionIsNoAnchorSoThatTheEpochGoesOn)
+{
+    Foreign foreign("trl-v2-gap", 15);
+    Publishing& p = foreign.p;
+    p.options.anchorEvery = 1;
+    auto publisher = Publisher::open(p.bench, foreign.into, p.base, p.options, p.task);
+    ASSERT_TRUE(publisher);
+    const Chain older = foreign.stateOf(12);
+    const Chain head = foreign.stateOf(15);
+    const auto first = publisher->publish(nullptr, older, "", p.task);
+    ASSERT_TRUE(first) << first.error().text;
+    EXPECT_FALSE(first->anchor);
+    const auto second = publisher->publish(nullptr, head, "", p.task);
+    ASSERT_TRUE(second) << second.error().text;
+    EXPECT_TRUE(second->anchor);
+    auto run = p.tryOpen(foreign.into, p.base);
+    ASSERT_TRUE(run);
+    EXPECT_EQ(run->epochs(), 1);
+}
+
+TEST(PublisherBehindOthers, ANewEpochIsOne)
+{
+    Foreign foreign("trl-v2-gap", 15);
+    Publishing& p = foreign.p;
+    p.options.newEpoch = true;
+    auto publisher = Publisher::open(p.bench, foreign.into, p.base, p.options, p.task);
+    ASSERT_TRUE(publisher);
+    const Chain old = foreign.stateOf(3);
+    const auto version = publisher->publish(nullptr, old, "", p.task);
+    ASSERT_TRUE(version) << version.error().text;
+    EXPECT_TRUE(version->anchor);
+    auto run = p.tryOpen(foreign.into, p.base);
+    ASSERT_TRUE(run);
+    ASSERT_EQ(run->epochs(), 2);
+    for (const Version& one : run->versions)
+        EXPECT_EQ(one.epoch, one.step() <= 15 ? 0 : 1);
+    ASSERT_TRUE(analyzeRun(p.bench, *run, {}, p.task));
+    EXPECT_FALSE(run->find(16)->facts->changedVsPrevious); // another model is no drift
+    EXPECT_TRUE(run->find(16)->problems.empty());
+}
+
+} // namespace
+} // namespace deltascope
