@@ -37,6 +37,8 @@ count() {
 }
 
 install_packages installers/packages.txt installers/packages-test.txt
+count "form of the code: clang-format" sh -c \
+    'find app engine tests -name "*.cpp" -o -name "*.h" | xargs clang-format --dry-run -Werror'
 build release -DDELTASCOPE_WITH_TESTS=ON -DDELTASCOPE_WERROR=ON
 run_suite "tests of the release build" release --parallel 2
 

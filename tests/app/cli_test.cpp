@@ -120,8 +120,12 @@ TEST_F(CliTest, ReadingASoundRunSucceeds)
 TEST_F(CliTest, WhatTheCommandLineGetsWrongIsTwo)
 {
     for (const Arguments& arguments :
-         { Arguments {}, Arguments { "frobnicate" }, Arguments { "log" }, Arguments { "log", "a", "b" },
-           Arguments { "log", "--nope", "x" }, Arguments { "verify", bucket("trl-v2-gap"), "--level", "9" },
+         { Arguments {},
+           Arguments { "frobnicate" },
+           Arguments { "log" },
+           Arguments { "log", "a", "b" },
+           Arguments { "log", "--nope", "x" },
+           Arguments { "verify", bucket("trl-v2-gap"), "--level", "9" },
            Arguments { "verify", bucket("trl-v2-gap"), "--level", "x" },
            Arguments { "materialize", bucket("trl-v2-gap") + "@2" },
            Arguments { "show", bucket("trl-v2-gap") + "@lastest" },
@@ -132,11 +136,13 @@ TEST_F(CliTest, WhatTheCommandLineGetsWrongIsTwo)
            Arguments { "materialize", bucket("trl-v2-gap") + "@2", "-o", folder.path("o"), "--shard-size",
                        "99999999999TB" },
            Arguments { "verify", bucket("trl-v2-gap") + "@9..3" },
-           Arguments { "cost", bucket("trl-v2-gap") + "@2" }, Arguments { "cost", bucket("trl-v2-gap"), "--lr", "nan" },
+           Arguments { "cost", bucket("trl-v2-gap") + "@2" },
+           Arguments { "cost", bucket("trl-v2-gap"), "--lr", "nan" },
            Arguments { "cost", bucket("trl-v2-gap"), "--link-gbps", "0" },
            Arguments { "cost", bucket("trl-v2-gap"), "--price-per-gb", "-1" },
            Arguments { "cost", bucket("trl-v2-gap"), "--steps-per-day", "many" },
-           Arguments { "log", bucket("trl-v2-gap"), "--color", "pink" }, Arguments { "completion", "tcsh" } }) {
+           Arguments { "log", bucket("trl-v2-gap"), "--color", "pink" },
+           Arguments { "completion", "tcsh" } }) {
         const Outcome outcome = call(arguments);
         EXPECT_EQ(outcome.status, 2) << (arguments.empty() ? "" : arguments.back()) << outcome.err;
         EXPECT_EQ(outcome.out, "");
@@ -241,7 +247,8 @@ TEST_F(CliTest, AWholeRunIsAskedForWithoutAStep)
 
 TEST_F(CliTest, APartIsNotCommittedInTheSameBreath)
 {
-    const Outcome outcome = call({ "materialize", bucket("trl-v2-gap") + "@3", "-o", folder.path("out"), "--shard", "0/2", "--commit" });
+    const Outcome outcome =
+        call({ "materialize", bucket("trl-v2-gap") + "@3", "-o", folder.path("out"), "--shard", "0/2", "--commit" });
     EXPECT_EQ(outcome.status, 2) << outcome.err;
 }
 
@@ -587,16 +594,24 @@ TEST_F(CliStrangers, NeverReachTheTerminal)
 {
     const std::string out = folder.path("out\x1b[31m");
     for (const Arguments& arguments :
-         { Arguments { "log", source }, Arguments { "show", source + "@2" }, Arguments { "show", source + "@3" },
-           Arguments { "ls", source }, Arguments { "verify", source, "--level", "4" },
-           Arguments { "digest", source + "@2" }, Arguments { "digest", source + "@3" },
-           Arguments { "diff", source + "@1", source + "@2" }, Arguments { "materialize", source + "@2", "-o", out },
+         { Arguments { "log", source },
+           Arguments { "show", source + "@2" },
+           Arguments { "show", source + "@3" },
+           Arguments { "ls", source },
+           Arguments { "verify", source, "--level", "4" },
+           Arguments { "digest", source + "@2" },
+           Arguments { "digest", source + "@3" },
+           Arguments { "diff", source + "@1", source + "@2" },
+           Arguments { "materialize", source + "@2", "-o", out },
            Arguments { "materialize", source + "@2", "-o", out },
            Arguments { "materialize", source + "@3", "-o", out + "2" },
-           Arguments { "diff", source + "@2", golden("hf-single/bucket") }, Arguments { "doctor", source },
+           Arguments { "diff", source + "@2", golden("hf-single/bucket") },
+           Arguments { "doctor", source },
            Arguments { "cost", source, "--lr", "1e-6" },
-           Arguments { "log", folder.path("no\x1b[31msuch") }, Arguments { "show", source + "@\x1b[31m" },
-           Arguments { "lo\x1b[31mg" }, Arguments { "log", source, "--layout", "\x1b[31m" },
+           Arguments { "log", folder.path("no\x1b[31msuch") },
+           Arguments { "show", source + "@\x1b[31m" },
+           Arguments { "lo\x1b[31mg" },
+           Arguments { "log", source, "--layout", "\x1b[31m" },
            Arguments { "log", source, "--\x1b[31m" },
            Arguments { "materialize", source + "@2", "-o", folder.path("parts\x1b[31m"), "--shard", "0/2" } }) {
         const Outcome outcome = call(arguments);

@@ -320,10 +320,34 @@ TEST(CostJson, HasEveryKeyAndNullForWhatIsUnknown)
     view.prediction = PredictionView { 1e-6, {}, 0.02, 0, 4096, 8192 };
     expectDocument(toJson(view));
     const Json json = Json::parse(toJson(view));
-    expectKeys(json, { "source", "layout", "epoch", "versions", "anchors", "deltas", "price_per_gb", "price_assumed", "link_gbps",
-                       "link_assumed", "restores_per_day", "restores_assumed", "steps_per_day", "steps_given", "seconds_per_step",
-                       "delta", "published", "full_sync", "full_sync_is_base", "newest_restore", "cadences", "own_cadence",
-                       "recommended_cadence", "recommendation", "observed_changed_frac", "observed_deltas", "prediction" });
+    expectKeys(json,
+               { "source",
+                 "layout",
+                 "epoch",
+                 "versions",
+                 "anchors",
+                 "deltas",
+                 "price_per_gb",
+                 "price_assumed",
+                 "link_gbps",
+                 "link_assumed",
+                 "restores_per_day",
+                 "restores_assumed",
+                 "steps_per_day",
+                 "steps_given",
+                 "seconds_per_step",
+                 "delta",
+                 "published",
+                 "full_sync",
+                 "full_sync_is_base",
+                 "newest_restore",
+                 "cadences",
+                 "own_cadence",
+                 "recommended_cadence",
+                 "recommendation",
+                 "observed_changed_frac",
+                 "observed_deltas",
+                 "prediction" });
     EXPECT_EQ(json["delta"]["bytes"], 100);
     EXPECT_EQ(json["delta"]["bytes_per_day"], 288'000);
     EXPECT_EQ(json["delta"]["times_smaller"], 10.0);
@@ -332,7 +356,8 @@ TEST(CostJson, HasEveryKeyAndNullForWhatIsUnknown)
     EXPECT_TRUE(json["cadences"][0]["bytes_per_day"].is_null());
     EXPECT_EQ(json["own_cadence"], 10);
     EXPECT_EQ(json["prediction"]["elements_outside"], 4096);
-    for (const char* unknown : { "steps_per_day", "seconds_per_step", "published", "full_sync", "newest_restore", "recommended_cadence" })
+    for (const char* unknown :
+         { "steps_per_day", "seconds_per_step", "published", "full_sync", "newest_restore", "recommended_cadence" })
         EXPECT_TRUE(json[unknown].is_null()) << unknown;
     EXPECT_TRUE(json["prediction"]["changed_frac"].is_null());
 }

@@ -460,7 +460,8 @@ TEST_F(RecordsTest, SightsComeBackOldestFirst)
         ASSERT_TRUE(records);
         Records::Sight untrusted = sight("second", 200);
         untrusted.trusted = false;
-        ASSERT_TRUE((*records)->add("s", { { "k", untrusted }, { "k", sight("first", 100) }, { "other", sight("x", 1) } }));
+        ASSERT_TRUE(
+            (*records)->add("s", { { "k", untrusted }, { "k", sight("first", 100) }, { "other", sight("x", 1) } }));
         ASSERT_TRUE((*records)->add("t", { { "k", sight("y", 1) } }));
     }
     auto records = Records::open(recordsPath());

@@ -73,7 +73,8 @@ private:
         VersionObjects version;
         version.step = step;
         version.name = fmt::format("step_{}", step);
-        version.objects = { ObjectInfo { version.name, bytes, fmt::format("id{}", step), Start + step * m_secondsPerStep * Second, false } };
+        version.objects = { ObjectInfo { version.name, bytes, fmt::format("id{}", step),
+                                         Start + step * m_secondsPerStep * Second, false } };
         return version;
     }
     Published& add(std::int64_t step, std::uint64_t bytes, bool full)
@@ -133,8 +134,16 @@ TEST(CostInputs, ComeFromSizesTimesAndLinks)
 
 TEST(CostInputs, TheChangedShareIsTheMedianOfWhatWasReplayed)
 {
-    const CostInputs inputs
-        = costInputsOf(Published().anchor(1, 1000).delta(2, 100).changed(4).delta(3, 100).changed(40).delta(4, 100).changed(8).delta(5, 100).build());
+    const CostInputs inputs = costInputsOf(Published()
+                                               .anchor(1, 1000)
+                                               .delta(2, 100)
+                                               .changed(4)
+                                               .delta(3, 100)
+                                               .changed(40)
+                                               .delta(4, 100)
+                                               .changed(8)
+                                               .delta(5, 100)
+                                               .build());
     EXPECT_EQ(inputs.replayedDeltas, 3U);
     EXPECT_DOUBLE_EQ(inputs.changedFraction.value_or(0), 0.02);
 }
@@ -148,7 +157,8 @@ TEST(CostInputs, WhatIsNotWholeIsLeftOut)
 
 TEST(CostInputs, TimesOfACopyTellNothing)
 {
-    EXPECT_EQ(costInputsOf(Published("trl-v2", 0).anchor(1, 1000).delta(2, 100).delta(3, 100).build()).secondsPerStep, std::nullopt);
+    EXPECT_EQ(costInputsOf(Published("trl-v2", 0).anchor(1, 1000).delta(2, 100).delta(3, 100).build()).secondsPerStep,
+              std::nullopt);
 }
 
 TEST(CostInputs, AMissingStepDoesNotStretchTheInterval)
@@ -192,8 +202,10 @@ TEST(Cost, OfAStepADayAndAFullSync)
     ASSERT_NE(rowFor(report, 72), nullptr);
     EXPECT_TRUE(rowFor(report, 72)->recommended);
     EXPECT_NE(report.recommendation.find("every 72 steps"), std::string::npos) << report.recommendation;
-    EXPECT_NE(report.recommendation.find("2880 steps / 72 x (1.0 kB - 100 B) = 36.0 kB per day"), std::string::npos) << report.recommendation;
-    EXPECT_NE(report.recommendation.find("10 x 71 / 2 deltas of 100 B = 35.5 kB per day"), std::string::npos) << report.recommendation;
+    EXPECT_NE(report.recommendation.find("2880 steps / 72 x (1.0 kB - 100 B) = 36.0 kB per day"), std::string::npos)
+        << report.recommendation;
+    EXPECT_NE(report.recommendation.find("10 x 71 / 2 deltas of 100 B = 35.5 kB per day"), std::string::npos)
+        << report.recommendation;
     EXPECT_NE(report.recommendation.find("cadence of 4"), std::string::npos) << report.recommendation;
 }
 
@@ -213,7 +225,8 @@ TEST(Cost, AssumptionsAreMarked)
 TEST(Cost, OfAnEmptyRunIsUnknown)
 {
     const CostReport report = adviseCost(Published().build(), {});
-    EXPECT_FALSE(report.delta || report.published || report.full || report.restoreSeconds || report.recommended || report.stepsPerDay);
+    EXPECT_FALSE(report.delta || report.published || report.full || report.restoreSeconds || report.recommended
+                 || report.stepsPerDay);
     EXPECT_TRUE(report.cadences.empty());
     EXPECT_NE(report.recommendation.find("no complete anchor"), std::string::npos) << report.recommendation;
 }
@@ -281,9 +294,10 @@ TEST(CostOptions, AreRefusedWhereTheyMakeNoSense)
 {
     EXPECT_TRUE(CostOptions {}.check());
     EXPECT_TRUE((CostOptions { 0, 400, 1e5, 0, 1e-6 }.check()));
-    for (const CostOptions& wrong : { CostOptions { -1, {}, {}, {}, {} }, CostOptions { {}, 0, {}, {}, {} }, CostOptions { {}, {}, 0, {}, {} },
-                                      CostOptions { {}, {}, {}, -1, {} }, CostOptions { {}, {}, {}, {}, 0 },
-                                      CostOptions { {}, {}, {}, {}, std::nan("") }, CostOptions { INFINITY, {}, {}, {}, {} } })
+    for (const CostOptions& wrong :
+         { CostOptions { -1, {}, {}, {}, {} }, CostOptions { {}, 0, {}, {}, {} }, CostOptions { {}, {}, 0, {}, {} },
+           CostOptions { {}, {}, {}, -1, {} }, CostOptions { {}, {}, {}, {}, 0 },
+           CostOptions { {}, {}, {}, {}, std::nan("") }, CostOptions { INFINITY, {}, {}, {}, {} } })
         EXPECT_EQ(errorOf(wrong.check()).code, Code::Usage);
 }
 
@@ -305,7 +319,8 @@ TEST(CostCadence, TheBestIsTheBestOfAll)
                     const std::optional<std::uint64_t> found = model.best();
                     ASSERT_TRUE(found);
                     if (best < Longest)
-                        EXPECT_DOUBLE_EQ(model.bytesPerDay(*found), model.bytesPerDay(best)) << full << ' ' << delta << ' ' << steps << ' ' << restores;
+                        EXPECT_DOUBLE_EQ(model.bytesPerDay(*found), model.bytesPerDay(best))
+                            << full << ' ' << delta << ' ' << steps << ' ' << restores;
                     else
                         EXPECT_GE(*found, Longest);
                 }
@@ -332,11 +347,13 @@ TEST(CostAnchor, PaysWhereItSavesMoreThanItWeighs)
     const AnchorDecision pays = anchorPays(1'000'000'000, 400'000'000, 3);
     EXPECT_TRUE(pays.pays);
     EXPECT_EQ(pays.arithmetic,
-              "3 restores until the next anchor x 400.0 MB of deltas since the last one = 1.2 GB, more than the 1.0 GB of an anchor.");
+              "3 restores until the next anchor x 400.0 MB of deltas since the last one = 1.2 GB, more than the 1.0 GB "
+              "of an anchor.");
     const AnchorDecision equal = anchorPays(1'200, 400, 3);
     EXPECT_FALSE(equal.pays);
     EXPECT_EQ(equal.arithmetic,
-              "3 restores until the next anchor x 400 B of deltas since the last one = 1.2 kB, not more than the 1.2 kB of an anchor.");
+              "3 restores until the next anchor x 400 B of deltas since the last one = 1.2 kB, not more than the 1.2 "
+              "kB of an anchor.");
     EXPECT_TRUE(anchorPays(1'199, 400, 3).pays);
     EXPECT_FALSE(anchorPays(1, 0, 100).pays);
     EXPECT_FALSE(anchorPays(1, 100, 0).pays);
@@ -362,13 +379,17 @@ TEST(CostPrediction, FollowsTheFormula)
 
 TEST(CostPrediction, IsTheMeanOverElements)
 {
-    const ChangePrediction prediction = predictChanges(
-        { WeightScale { "a", Dtype::BF16, 3000, 100, 0.02 }, WeightScale { "b", Dtype::BF16, 1000, 100, 0.04 }, WeightScale { "c", Dtype::BF16, 500, 50, 0 } },
-        1e-6);
+    const ChangePrediction prediction = predictChanges({ WeightScale { "a", Dtype::BF16, 3000, 100, 0.02 },
+                                                         WeightScale { "b", Dtype::BF16, 1000, 100, 0.04 },
+                                                         WeightScale { "c", Dtype::BF16, 500, 50, 0 } },
+                                                       1e-6);
     EXPECT_EQ(prediction.elements, 4000U);
     EXPECT_EQ(prediction.elementsOutside, 500U);
     EXPECT_EQ(prediction.sampledBytes, 250U);
-    EXPECT_NEAR(prediction.fraction.value(), 0.75 * predictedChangedFraction(1e-6, 0.02).value() + 0.25 * predictedChangedFraction(1e-6, 0.04).value(), 1e-12);
+    EXPECT_NEAR(prediction.fraction.value(),
+                0.75 * predictedChangedFraction(1e-6, 0.02).value()
+                    + 0.25 * predictedChangedFraction(1e-6, 0.04).value(),
+                1e-12);
     EXPECT_NEAR(prediction.sigma.value(), std::sqrt((3000 * 4e-4 + 1000 * 16e-4) / 4500), 1e-12);
     const ChangePrediction none = predictChanges({}, 1e-6);
     EXPECT_FALSE(none.fraction || none.sigma);
@@ -395,7 +416,8 @@ protected:
     }
     std::map<std::string, WeightScale> sample(std::vector<FileTensor> tensors)
     {
-        std::sort(tensors.begin(), tensors.end(), [](const FileTensor& a, const FileTensor& b) { return canonicalBefore(a.info, b.info); });
+        std::sort(tensors.begin(), tensors.end(),
+                  [](const FileTensor& a, const FileTensor& b) { return canonicalBefore(a.info, b.info); });
         auto store = std::make_shared<MemoryStore>();
         EXPECT_TRUE(putText(*store, "model.safetensors", safetensorsFile(tensors, { { "format", "pt" } })));
         const auto run = openRun(bench, store, {}, task);

@@ -418,7 +418,8 @@ TEST(LineagePartialAnchor, WithoutTheFirstFullVersionNothingProvesThatAnAnchorIs
     };
     const auto pruned = RunOf().anchor(11, 3).delta(12).anchor(21, 4).build();
     ASSERT_EQ(speaks(pruned), 1);
-    EXPECT_NE(pruned.problems.front().text.find("step 21 with its 4 tensors"), std::string::npos) << pruned.problems.front().text;
+    EXPECT_NE(pruned.problems.front().text.find("step 21 with its 4 tensors"), std::string::npos)
+        << pruned.problems.front().text;
     EXPECT_EQ(speaks(RunOf().anchor(1).delta(2).anchor(11).build()), 0);
     EXPECT_EQ(speaks(RunOf({ .standAlone = true }).anchor(10).anchor(20).build()), 0);
     EXPECT_EQ(speaks(RunOf({ .needsExternalBase = true }).withBase().anchor(4).build()), 0);

@@ -1097,7 +1097,8 @@ TEST_F(MaterializeParts, FindEachOtherAcrossMachinesThatMountTheSourceDifferentl
     fs::copy(original, elsewhere, fs::copy_options::recursive); // other device and inode numbers, another path
     for (const auto& entry : fs::recursive_directory_iterator(original)) {
         if (entry.is_regular_file())
-            fs::last_write_time(fs::path(elsewhere) / fs::relative(entry.path(), original), fs::last_write_time(entry.path()));
+            fs::last_write_time(fs::path(elsewhere) / fs::relative(entry.path(), original),
+                                fs::last_write_time(entry.path()));
     }
     ASSERT_TRUE(part(0, 2));
     workshop.moveTo(elsewhere);

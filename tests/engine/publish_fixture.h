@@ -24,7 +24,10 @@ public:
 
     std::string uri() const override { return m_inner->uri(); }
     StoreTraits traits() const noexcept override { return m_inner->traits(); }
-    Result<ListPage> list(const ListRequest& request, TaskContext& task) const override { return m_inner->list(request, task); }
+    Result<ListPage> list(const ListRequest& request, TaskContext& task) const override
+    {
+        return m_inner->list(request, task);
+    }
     Result<ObjectInfo> stat(std::string_view key) const override { return m_inner->stat(key); }
     Result<void> read(std::string_view key, std::uint64_t offset, MutableByteSpan out) const override
     {
@@ -42,7 +45,8 @@ private:
     std::shared_ptr<ObjectStore> m_inner;
 };
 
-/// A trainer with a small model, the checkpoints that it drops, and a run to publish them into. All in memory, on one thread.
+/// A trainer with a small model, the checkpoints that it drops, and a run to publish them into. All in memory, on one
+/// thread.
 struct Publishing {
     explicit Publishing(std::string layout = "trl-v2")
     {
@@ -62,12 +66,14 @@ struct Publishing {
     /// The model behind `step` steps. Each step changes some elements of both tensors.
     static std::vector<FileTensor> tensorsOf(std::int64_t step)
     {
-        std::vector<FileTensor> tensors { { tensor("a", { 64, 8 }), noise(1024, 1) }, { tensor("b", { 300 }), noise(600, 2) } };
+        std::vector<FileTensor> tensors { { tensor("a", { 64, 8 }), noise(1024, 1) },
+                                          { tensor("b", { 300 }), noise(600, 2) } };
         for (FileTensor& one : tensors) {
             const auto elements = static_cast<std::int64_t>(one.info.elements());
             for (std::int64_t j = 1; j <= step; ++j) {
                 for (std::int64_t i = 0; i < 5; ++i)
-                    one.data[static_cast<std::size_t>((j * 37 + i * 11) % elements * 2)] ^= static_cast<char>(1 + j % 7);
+                    one.data[static_cast<std::size_t>((j * 37 + i * 11) % elements * 2)] ^=
+                        static_cast<char>(1 + j % 7);
             }
         }
         return tensors;
@@ -79,7 +85,10 @@ struct Publishing {
     static std::string originOf(std::int64_t step) { return fmt::format("checkpoint-{}", step); }
     void drop(std::int64_t step) { EXPECT_TRUE(putText(*checkpoints, keyOf(step), fileOf(step))); }
 
-    Result<Run> tryOpen(std::shared_ptr<ObjectStore> store, const OpenOptions& how) { return openRun(bench, std::move(store), how, task); }
+    Result<Run> tryOpen(std::shared_ptr<ObjectStore> store, const OpenOptions& how)
+    {
+        return openRun(bench, std::move(store), how, task);
+    }
     Run view()
     {
         auto opened = tryOpen(run, base);

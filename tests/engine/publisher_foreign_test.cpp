@@ -17,7 +17,8 @@ struct Foreign {
         : p(name.substr(0, name.find("-v2") + 3))
         , newest(last)
     {
-        std::filesystem::copy(goldenPath(name) + "/bucket", folder.path("run"), std::filesystem::copy_options::recursive);
+        std::filesystem::copy(goldenPath(name) + "/bucket", folder.path("run"),
+                              std::filesystem::copy_options::recursive);
         into = open(folder.path("run"));
         p.base.base = p.base.base ? open(goldenPath(name) + "/base") : nullptr;
     }
@@ -43,7 +44,8 @@ struct Foreign {
 
 TEST(PublisherBehindOthers, ARunOfOthersWithoutRootsIsContinued)
 {
-    for (const auto& [name, last] : { std::pair<const char*, std::int64_t> { "trl-v2-gap", 15 }, { "slime-v2-xor", 9 } }) {
+    for (const auto& [name, last] :
+         { std::pair<const char*, std::int64_t> { "trl-v2-gap", 15 }, { "slime-v2-xor", 9 } }) {
         SCOPED_TRACE(name);
         Foreign foreign(name, last);
         Publishing& p = foreign.p;
@@ -52,7 +54,8 @@ TEST(PublisherBehindOthers, ARunOfOthersWithoutRootsIsContinued)
         EXPECT_EQ(publisher->headStep(), last);
         const Chain head = foreign.stateOf(last);
         const Chain older = foreign.stateOf(last - 3);
-        EXPECT_EQ(errorOf(publisher->publish(&older, head, "", p.task)).code, Code::BaseMismatch); // bit by bit, without roots
+        EXPECT_EQ(errorOf(publisher->publish(&older, head, "", p.task)).code,
+                  Code::BaseMismatch); // bit by bit, without roots
         const auto back = publisher->publish(&head, older, "back", p.task);
         ASSERT_TRUE(back) << back.error().text;
         EXPECT_EQ(back->step, last + 1);

@@ -172,10 +172,12 @@ TEST(PublisherLease, ALeaseThatIsGivenBackWhileItIsReadIsFree)
 
 TEST(PublisherLease, AnotherHostIsBelievedForTenMinutes)
 {
-    for (const auto& [age, refused] : { std::pair<std::int64_t, bool> { 0, true }, { 9 * Minute, true }, { 11 * Minute, false } }) {
+    for (const auto& [age, refused] :
+         { std::pair<std::int64_t, bool> { 0, true }, { 9 * Minute, true }, { 11 * Minute, false } }) {
         SCOPED_TRACE(age);
         Publishing p;
-        ASSERT_TRUE(putText(*p.run, leaseKey(1), forged(p, { { "host", "elsewhere/boot" }, { "renewed_us", p.now - age } }).dump()));
+        ASSERT_TRUE(putText(*p.run, leaseKey(1),
+                            forged(p, { { "host", "elsewhere/boot" }, { "renewed_us", p.now - age } }).dump()));
         if (refused)
             expectRefused(p);
         else
@@ -186,7 +188,8 @@ TEST(PublisherLease, AnotherHostIsBelievedForTenMinutes)
 TEST(PublisherLease, TheRefusalNamesTheOtherHost)
 {
     Publishing p;
-    ASSERT_TRUE(putText(*p.run, leaseKey(1), forged(p, { { "host", "elsewhere/boot" }, { "pid", 4711 }, { "actor", "nightly" } }).dump()));
+    ASSERT_TRUE(putText(*p.run, leaseKey(1),
+                        forged(p, { { "host", "elsewhere/boot" }, { "pid", 4711 }, { "actor", "nightly" } }).dump()));
     const Error error = errorOf(p.open());
     for (const char* part : { "nightly", "4711", "elsewhere" })
         EXPECT_NE(error.text.find(part), std::string::npos) << error.text;
@@ -195,7 +198,8 @@ TEST(PublisherLease, TheRefusalNamesTheOtherHost)
 
 TEST(PublisherLease, WhatIsNoLeaseHoldsNothing)
 {
-    for (const char* text : { "", "{", "[]", "{\"actor\":1}", "null", "{\"actor\":\"a\",\"host\":\"b\",\"pid\":\"c\"}" }) {
+    for (const char* text :
+         { "", "{", "[]", "{\"actor\":1}", "null", "{\"actor\":\"a\",\"host\":\"b\",\"pid\":\"c\"}" }) {
         SCOPED_TRACE(text);
         Publishing p;
         ASSERT_TRUE(putText(*p.run, leaseKey(1), text));

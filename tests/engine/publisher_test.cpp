@@ -84,9 +84,8 @@ TEST_P(PublisherOf, TwoRunsHaveTwoNames)
 TEST(Publisher, AnchorsByCadenceAlsoAcrossRestarts)
 {
     using Steps = std::vector<std::int64_t>;
-    for (const auto& [every, wanted] : { std::pair<std::uint32_t, Steps> { 1, { 1, 2, 3, 4, 5, 6, 7, 8, 9 } },
-                                         { 4, { 1, 5, 9 } },
-                                         { 0, { 1 } } }) {
+    for (const auto& [every, wanted] :
+         { std::pair<std::uint32_t, Steps> { 1, { 1, 2, 3, 4, 5, 6, 7, 8, 9 } }, { 4, { 1, 5, 9 } }, { 0, { 1 } } }) {
         for (const std::int64_t perProcess : { 9, 1, 2 }) {
             Publishing p;
             p.options.anchorEvery = every;
@@ -275,8 +274,8 @@ TEST_P(PublisherOf, AStepThatSomebodyElseTookIsRefused)
     p.publishAll(1, 2);
     auto publisher = p.open();
     ASSERT_TRUE(publisher);
-    const std::string key
-        = p.base.base ? "weight_v000003/model.safetensors.index.json" : "deltas/step_000003.safetensors";
+    const std::string key =
+        p.base.base ? "weight_v000003/model.safetensors.index.json" : "deltas/step_000003.safetensors";
     ASSERT_TRUE(putText(*p.run, key, "not ours"));
     const auto before = p.keys();
     const Error error = errorOf(p.publish(*publisher, 3, 2));

@@ -4,7 +4,8 @@
 
 #include <filesystem>
 
-// What the roots in published versions prove: damage at the very step, lost deltas from headers alone, empty steps, the right base.
+// What the roots in published versions prove: damage at the very step, lost deltas from headers alone, empty steps, the
+// right base.
 
 namespace deltascope {
 namespace {
@@ -99,8 +100,15 @@ TEST(RootCheck, AFlippedValueIsFoundAtItsStep)
         p.publishAll(1, 8);
         flipValue(p, 3);
         const Verified verified(p);
-        EXPECT_EQ(verified.words, (Words { { 1, "verified" }, { 2, "verified" }, { 3, "damaged" }, { 4, "incomplete" },
-                                           { 5, "incomplete" }, { 6, "verified" }, { 7, "verified" }, { 8, "verified" } }));
+        EXPECT_EQ(verified.words,
+                  (Words { { 1, "verified" },
+                           { 2, "verified" },
+                           { 3, "damaged" },
+                           { 4, "incomplete" },
+                           { 5, "incomplete" },
+                           { 6, "verified" },
+                           { 7, "verified" },
+                           { 8, "verified" } }));
         const Version& third = *verified.run.find(3);
         ASSERT_TRUE(third.obstacle);
         EXPECT_EQ(third.obstacle->code, Code::Digest);
@@ -122,8 +130,15 @@ TEST(RootCheck, AFlippedValueInAnAnchorIsFoundAtItsStep)
     p.publishAll(1, 8);
     flipValue(p, 4);
     const Verified verified(p);
-    EXPECT_EQ(verified.words, (Words { { 1, "verified" }, { 2, "verified" }, { 3, "verified" }, { 4, "damaged" },
-                                       { 5, "incomplete" }, { 6, "incomplete" }, { 7, "verified" }, { 8, "verified" } }));
+    EXPECT_EQ(verified.words,
+              (Words { { 1, "verified" },
+                       { 2, "verified" },
+                       { 3, "verified" },
+                       { 4, "damaged" },
+                       { 5, "incomplete" },
+                       { 6, "incomplete" },
+                       { 7, "verified" },
+                       { 8, "verified" } }));
     ASSERT_TRUE(verified.run.find(4)->obstacle);
     EXPECT_EQ(verified.run.find(4)->obstacle->code, Code::Digest);
 }
@@ -145,7 +160,8 @@ TEST(RootCheck, SlimeIsCheckedToo)
         p.publishAll(1, 4);
         EXPECT_EQ(Verified(p).words, all(1, 4, "verified"));
         flipValue(p, 2);
-        EXPECT_EQ(Verified(p).words, (Words { { 1, "verified" }, { 2, "damaged" }, { 3, "incomplete" }, { 4, "incomplete" } }));
+        EXPECT_EQ(Verified(p).words,
+                  (Words { { 1, "verified" }, { 2, "damaged" }, { 3, "incomplete" }, { 4, "incomplete" } }));
         EXPECT_FALSE(p.rootOfStep(2));
     }
 }
@@ -216,7 +232,8 @@ TEST(RootCheck, ALostDeltaIsKnownFromHeadersAlone)
             EXPECT_EQ(run.versions[version.obstacleAt].step(), 4);
         }
     }
-    EXPECT_EQ(errorOf(planFor(run, *run.find(5), true)).code, Code::ChainGap); // --across-gap does not help: it is proven
+    EXPECT_EQ(errorOf(planFor(run, *run.find(5), true)).code,
+              Code::ChainGap); // --across-gap does not help: it is proven
     ASSERT_EQ(run.problems.size(), 1U);
     EXPECT_EQ(run.problems.front().code, Code::ChainGap);
     EXPECT_NE(run.problems.front().text.find("lost"), std::string::npos) << run.problems.front().text;
@@ -294,7 +311,8 @@ TEST(RootCheck, AStateThatComesBackIsNoConfusion)
 
 TEST(RootCheck, AWrongExternalBaseIsABaseMismatch)
 {
-    for (const char* encoding : { "xor", "overwrite" }) { // what overwrite leaves alone has no digest: only the root sees it
+    for (const char* encoding :
+         { "xor", "overwrite" }) { // what overwrite leaves alone has no digest: only the root sees it
         SCOPED_TRACE(encoding);
         Publishing p("slime-v2");
         p.options.encoding = encoding;

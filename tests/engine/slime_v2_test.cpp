@@ -193,7 +193,8 @@ TEST(SlimeV2Streams, TellTheMemoryThatTheirWindowsTake)
         const SlimeV2Layout layout;
         const VersionObjects version = onlyVersion(layout, source);
         DS_TRY(const VersionIndex read, layout.index(source.store(), version, source.task));
-        DS_TRY(const auto stream, layout.open(source.store(), version, read, read.tensors[0], tensor("model.w", { 8 }), {}));
+        DS_TRY(const auto stream,
+               layout.open(source.store(), version, read, read.tensors[0], tensor("model.w", { 8 }), {}));
         return stream->workingBytes();
     };
     const std::uint64_t small = *working(Frame, "xor");

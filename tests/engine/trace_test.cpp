@@ -40,7 +40,8 @@ std::vector<std::string> keysUnder(const ObjectStore& store, std::string_view pr
 
 std::string lineWith(const std::string& key, const std::string& value)
 {
-    Json line { { "actor", "a" }, { "phase", "diff" }, { "step", 1 }, { "epoch", 0 }, { "t0_us", Us }, { "t1_us", Us }, { "bytes", 1 }, { "note", "" } };
+    Json line { { "actor", "a" }, { "phase", "diff" }, { "step", 1 },  { "epoch", 0 },
+                { "t0_us", Us },  { "t1_us", Us },     { "bytes", 1 }, { "note", "" } };
     line[key] = Json::parse(value);
     return line.dump() + "\n";
 }
@@ -82,7 +83,8 @@ TEST(Trace, SpansAreSortedByTheirEnd)
     }
     const Trace trace = readOnce(*store);
     ASSERT_EQ(trace.spans.size(), 3U);
-    EXPECT_TRUE(std::is_sorted(trace.spans.begin(), trace.spans.end(), [](const Span& a, const Span& b) { return a.t1Us < b.t1Us; }));
+    EXPECT_TRUE(std::is_sorted(trace.spans.begin(), trace.spans.end(),
+                               [](const Span& a, const Span& b) { return a.t1Us < b.t1Us; }));
 }
 
 TEST(Trace, PutsAnObjectOnceEnoughCameTogether)
@@ -123,8 +125,9 @@ TEST(Trace, NumbersGoOnInALaterProcess)
     }
     SpanWriter(store, "ab").add(spanAt(Us)); // another actor counts for itself
     const std::string folder(SpanFolder);
-    EXPECT_EQ(keysUnder(*store, ""), (std::vector<std::string> { folder + "a/00000001.jsonl", folder + "a/00000002.jsonl",
-                                                                 folder + "a/00000003.jsonl", folder + "ab/00000001.jsonl" }));
+    EXPECT_EQ(keysUnder(*store, ""),
+              (std::vector<std::string> { folder + "a/00000001.jsonl", folder + "a/00000002.jsonl",
+                                          folder + "a/00000003.jsonl", folder + "ab/00000001.jsonl" }));
     EXPECT_EQ(readOnce(*store).spans.size(), 4U);
     EXPECT_EQ(store->calls(test::StoreOperation::Put), 4U); // no number is tried in vain
 }
@@ -212,13 +215,38 @@ TEST(Trace, LinesThatSayNothingAreLeftOut)
 {
     const std::string good = lineWith("step", "3");
     for (const std::string& bad : {
-             std::string("\n"), std::string("garbage\n"), std::string("{\n"), std::string("[]\n"), std::string("null\n"), std::string("7\n"),
-             std::string("\xff\xfe\x00\x01\n", 5), good.substr(0, good.size() / 2) + "\n", std::string("{}\n"),
-             std::string(5000, '[') + "\n", lineWith("actor", "7"), lineWith("actor", "\"\""), lineWith("phase", "{}"), lineWith("phase", "\"\""),
-             lineWith("step", "\"1\""), lineWith("step", "[1]"), lineWith("step", "1.5"), lineWith("step", "-2"), lineWith("step", "1e300"),
-             lineWith("step", "18446744073709551615"), lineWith("epoch", "2147483648"), lineWith("epoch", "-1"), lineWith("epoch", "1e99"),
-             lineWith("t0_us", "-1"), lineWith("t0_us", std::to_string(Us + 1)), lineWith("t1_us", "0"), lineWith("t1_us", "9223372036854775808"),
-             lineWith("t1_us", "1e30"), lineWith("t1_us", "true"), lineWith("bytes", "-5"), lineWith("bytes", "1e300"), lineWith("bytes", "\"5\""),
+             std::string("\n"),
+             std::string("garbage\n"),
+             std::string("{\n"),
+             std::string("[]\n"),
+             std::string("null\n"),
+             std::string("7\n"),
+             std::string("\xff\xfe\x00\x01\n", 5),
+             good.substr(0, good.size() / 2) + "\n",
+             std::string("{}\n"),
+             std::string(5000, '[') + "\n",
+             lineWith("actor", "7"),
+             lineWith("actor", "\"\""),
+             lineWith("phase", "{}"),
+             lineWith("phase", "\"\""),
+             lineWith("step", "\"1\""),
+             lineWith("step", "[1]"),
+             lineWith("step", "1.5"),
+             lineWith("step", "-2"),
+             lineWith("step", "1e300"),
+             lineWith("step", "18446744073709551615"),
+             lineWith("epoch", "2147483648"),
+             lineWith("epoch", "-1"),
+             lineWith("epoch", "1e99"),
+             lineWith("t0_us", "-1"),
+             lineWith("t0_us", std::to_string(Us + 1)),
+             lineWith("t1_us", "0"),
+             lineWith("t1_us", "9223372036854775808"),
+             lineWith("t1_us", "1e30"),
+             lineWith("t1_us", "true"),
+             lineWith("bytes", "-5"),
+             lineWith("bytes", "1e300"),
+             lineWith("bytes", "\"5\""),
          }) {
         SCOPED_TRACE(bad.substr(0, 120));
         MemoryStore store;
@@ -234,14 +262,16 @@ TEST(Trace, ATornLastLineIsLeftOut)
     MemoryStore store;
     const std::string good = lineWith("step", "3");
     ASSERT_TRUE(putText(store, fmt::format("{}a/00000001.jsonl", SpanFolder), good + good.substr(0, 30)));
-    ASSERT_TRUE(putText(store, fmt::format("{}a/00000002.jsonl", SpanFolder), good.substr(0, good.size() - 1))); // its break is missing
+    ASSERT_TRUE(putText(store, fmt::format("{}a/00000002.jsonl", SpanFolder),
+                        good.substr(0, good.size() - 1))); // its break is missing
     EXPECT_EQ(readOnce(store).spans.size(), 2U);
 }
 
 TEST(Trace, MissingNumbersHaveTheirDefaults)
 {
     MemoryStore store;
-    ASSERT_TRUE(putText(store, fmt::format("{}a/00000001.jsonl", SpanFolder), R"({"actor":"a","phase":"later-version","more":{"x":1}})"));
+    ASSERT_TRUE(putText(store, fmt::format("{}a/00000001.jsonl", SpanFolder),
+                        R"({"actor":"a","phase":"later-version","more":{"x":1}})"));
     const Trace trace = readOnce(store);
     ASSERT_EQ(trace.spans.size(), 1U);
     EXPECT_EQ(trace.spans.front().step, -1);
@@ -293,9 +323,10 @@ TEST(Trace, AHeartbeatComesBackAndIsReplaced)
 
 TEST(Trace, HostileHeartbeatsAreLeftOut)
 {
-    for (const char* text : { "", "{", "[]", "{}", R"({"id":7})", R"({"id":""})", R"({"id":"x","period_s":0})", R"({"id":"x","period_s":-1})",
-                              R"({"id":"x","step":1e300})", R"({"id":"x","epoch":99999999999})", R"({"id":"x","t_us":-1})", R"({"id":"x","step":"1"})",
-                              R"({"id":"x","t_us":18446744073709551615})", "\xff" }) {
+    for (const char* text : { "", "{", "[]", "{}", R"({"id":7})", R"({"id":""})", R"({"id":"x","period_s":0})",
+                              R"({"id":"x","period_s":-1})", R"({"id":"x","step":1e300})",
+                              R"({"id":"x","epoch":99999999999})", R"({"id":"x","t_us":-1})",
+                              R"({"id":"x","step":"1"})", R"({"id":"x","t_us":18446744073709551615})", "\xff" }) {
         SCOPED_TRACE(text);
         MemoryStore store;
         TaskContext task;

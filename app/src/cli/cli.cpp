@@ -12,47 +12,47 @@ namespace deltascope::cli {
 
 namespace {
 
-    std::vector<CommandWords> wordsOf(CLI::App& program)
-    {
-        std::vector<CommandWords> words;
-        for (const CLI::App* command : program.get_subcommands([](CLI::App*) { return true; })) {
-            CommandWords entry { command->get_name(), command->get_description(), {} };
-            for (const CLI::App* from : { command, static_cast<const CLI::App*>(&program) }) {
-                for (const CLI::Option* option : from->get_options()) {
-                    for (const std::string& name : option->get_lnames())
-                        entry.options.push_back("--" + name);
-                }
+std::vector<CommandWords> wordsOf(CLI::App& program)
+{
+    std::vector<CommandWords> words;
+    for (const CLI::App* command : program.get_subcommands([](CLI::App*) { return true; })) {
+        CommandWords entry { command->get_name(), command->get_description(), {} };
+        for (const CLI::App* from : { command, static_cast<const CLI::App*>(&program) }) {
+            for (const CLI::Option* option : from->get_options()) {
+                for (const std::string& name : option->get_lnames())
+                    entry.options.push_back("--" + name);
             }
-            words.push_back(std::move(entry));
         }
-        return words;
+        words.push_back(std::move(entry));
     }
+    return words;
+}
 
-    /// What more can be said of arguments that the parser stumbled over: an unknown command, and the known word near it.
-    std::string hintFor(const std::vector<std::string>& arguments, const std::vector<CommandWords>& commands)
-    {
-        std::vector<std::string> names;
-        const CommandWords* chosen = nullptr;
-        for (const CommandWords& command : commands)
-            names.push_back(command.name);
-        for (const std::string& argument : arguments) {
-            if (!chosen && !argument.starts_with("-")) {
-                const auto at = std::find(names.begin(), names.end(), argument);
-                if (at == names.end()) {
-                    const std::optional<std::string> meant = nearestWord(argument, names);
-                    return fmt::format("; {} is no command{}", argument, meant ? ", did you mean " + *meant + "?" : "");
-                }
-                chosen = &commands[static_cast<std::size_t>(at - names.begin())];
-            } else if (chosen && argument.starts_with("--")) {
-                const std::string option = argument.substr(0, argument.find('='));
-                if (std::find(chosen->options.begin(), chosen->options.end(), option) != chosen->options.end())
-                    continue;
-                const std::optional<std::string> meant = nearestWord(option, chosen->options);
-                return meant ? "; did you mean " + *meant + "?" : "";
+/// What more can be said of arguments that the parser stumbled over: an unknown command, and the known word near it.
+std::string hintFor(const std::vector<std::string>& arguments, const std::vector<CommandWords>& commands)
+{
+    std::vector<std::string> names;
+    const CommandWords* chosen = nullptr;
+    for (const CommandWords& command : commands)
+        names.push_back(command.name);
+    for (const std::string& argument : arguments) {
+        if (!chosen && !argument.starts_with("-")) {
+            const auto at = std::find(names.begin(), names.end(), argument);
+            if (at == names.end()) {
+                const std::optional<std::string> meant = nearestWord(argument, names);
+                return fmt::format("; {} is no command{}", argument, meant ? ", did you mean " + *meant + "?" : "");
             }
+            chosen = &commands[static_cast<std::size_t>(at - names.begin())];
+        } else if (chosen && argument.starts_with("--")) {
+            const std::string option = argument.substr(0, argument.find('='));
+            if (std::find(chosen->options.begin(), chosen->options.end(), option) != chosen->options.end())
+                continue;
+            const std::optional<std::string> meant = nearestWord(option, chosen->options);
+            return meant ? "; did you mean " + *meant + "?" : "";
         }
-        return {};
     }
+    return {};
+}
 
 }
 
@@ -77,8 +77,11 @@ int run(const std::vector<std::string>& arguments)
         return report(Error { Code::Usage, text, {}, {}, "deltascope COMMAND --help shows what it takes" }, json);
     }
     using Choice = Style::ColorChoice;
-    const Choice choice = options.plain || options.color == "never" ? Choice::Never : options.color == "always" ? Choice::Always : Choice::Auto;
-    return runCommand(program.get_subcommands().front()->get_name(), options, Style::detect(choice, options.quiet, options.plain), words);
+    const Choice choice = options.plain || options.color == "never" ? Choice::Never
+        : options.color == "always"                                 ? Choice::Always
+                                                                    : Choice::Auto;
+    return runCommand(program.get_subcommands().front()->get_name(), options,
+                      Style::detect(choice, options.quiet, options.plain), words);
 }
 
 } // namespace deltascope::cli

@@ -16,320 +16,339 @@ namespace deltascope::cli {
 
 namespace {
 
-    /// "5GB", "512MiB", "1000000".
-    Result<std::uint64_t> parseSize(const std::string& text)
-    {
-        static const std::map<std::string, std::uint64_t> Units = {
-            { "", 1 }, { "B", 1 }, { "KB", 1000 }, { "MB", 1'000'000 }, { "GB", 1'000'000'000 }, { "TB", 1'000'000'000'000 },
-            { "KIB", 1ULL << 10 }, { "MIB", 1ULL << 20 }, { "GIB", 1ULL << 30 }, { "TIB", 1ULL << 40 },
-        };
-        const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
-        std::string unit = text.substr(digits);
-        std::transform(unit.begin(), unit.end(), unit.begin(), [](unsigned char c) { return std::toupper(c); });
-        const std::optional<std::int64_t> number = parseNumber(text.substr(0, digits));
-        const auto factor = Units.find(unit);
-        const std::optional<std::uint64_t> bytes = number && factor != Units.end()
-            ? checkedMul(static_cast<std::uint64_t>(*number), factor->second)
-            : std::nullopt;
-        if (!bytes || *bytes == 0)
-            return fail(Code::Usage, fmt::format("{} is not a size such as 5GB or 512MiB", text));
-        return *bytes;
-    }
-
-    /// "i/n" of --shard.
-    Result<std::pair<std::uint32_t, std::uint32_t>> parsePart(const std::string& text)
-    {
-        const std::size_t slash = text.find('/');
-        const std::optional<std::int64_t> part = parseNumber(text.substr(0, slash));
-        const std::optional<std::int64_t> parts = slash == std::string::npos ? std::nullopt : parseNumber(text.substr(slash + 1));
-        if (!part || !parts || *parts < 1 || *parts > 100'000 || *part >= *parts)
-            return fail(Code::Usage, fmt::format("--shard takes I/N with I from 0 to N-1, not {}", text));
-        return std::pair(static_cast<std::uint32_t>(*part), static_cast<std::uint32_t>(*parts));
-    }
-
-    /// Runs one command against the service and prints what comes of it.
-    class Commands {
-    public:
-        Commands(const Options& options, Style style, std::vector<CommandWords> words)
-            : m_options(options)
-            , m_style(style)
-            , m_words(std::move(words))
-        {
-        }
-
-        int run(const std::string& command)
-        {
-            if (command == "completion")
-                return completion();
-            app::Settings settings = app::Settings::fromEnvironment();
-            settings.threads = m_options.threads;
-            Result<std::unique_ptr<app::Service>> service = app::Service::create(settings);
-            const Result<int> status = service ? dispatch(command, **service) : fail(std::move(service.error()));
-            return status ? *status : report(status.error(), m_options.json);
-        }
-
-    private:
-        Result<int> dispatch(const std::string& command, app::Service& service)
-        {
-            if (command == "log")
-                return log(service);
-            if (command == "show")
-                return show(service);
-            if (command == "ls")
-                return list(service);
-            if (command == "verify")
-                return verify(service);
-            if (command == "materialize")
-                return materialize(service);
-            if (command == "diff")
-                return diff(service);
-            if (command == "publish")
-                return publish(service);
-            if (command == "demo")
-                return demo(service);
-            if (command == "digest")
-                return digest(service);
-            if (command == "cost")
-                return cost(service);
-            if (command == "watch")
-                return watch(service);
-            return doctor(service);
-        }
-
-        template <class View>
-        void print(const View& view, const std::function<std::string(const View&)>& text) const
-        {
-            writeOut(m_options.json ? app::toJson(view) + "\n" : text(view));
-        }
-
-        void suggest(const std::string& command) const
-        {
-            if (!m_options.json && !m_options.quiet)
-                writeErr("next: " + safe(command) + "\n");
-        }
-
-        /// Errors: Usage, if a step is named where a whole run is meant.
-        Result<void> expectWholeRun(const std::string& command) const
-        {
-            if (app::VersionRequest::parse(m_options.source).version.empty())
-                return {};
-            return fail(Code::Usage, fmt::format("{} takes a whole run, without @ and a step", command), m_options.source,
-                        "deltascope show " + shellWord(m_options.source) + " shows one step");
-        }
-
-        std::string baseWords() const { return m_options.base.empty() ? "" : " --base " + shellWord(m_options.base); }
-
-        Result<int> log(app::Service& service)
-        {
-            DS_CHECK(expectWholeRun("log"));
-            DS_TRY(const auto view, runJob<app::RunView>(service, m_style, [&](app::Service& s) {
-                       return s.openRun(m_options.sourceRequest(), m_options.depth());
-                   }));
-            constexpr std::size_t ScreenSteps = 60;
-            const std::size_t limit = m_options.all || !m_style.progress ? 0 : ScreenSteps;
-            print<app::RunView>(*view, [&](const app::RunView& run) { return logText(run, m_style, limit); });
-            if (view->latest)
-                suggest(fmt::format("deltascope materialize {} -o DIR{}",
-                                    shellWord(fmt::format("{}@{}", m_options.source, *view->latest)), baseWords()));
-            return Success;
-        }
-
-        Result<int> show(app::Service& service)
-        {
-            DS_TRY(const auto view, runJob<app::StepDetailView>(service, m_style, [&](app::Service& s) {
-                       return s.showStep(m_options.versionRequest(m_options.source), m_options.depth());
-                   }));
-            print<app::StepDetailView>(*view, [&](const app::StepDetailView& step) { return stepText(step, m_style); });
-            return Success;
-        }
-
-        Result<int> list(app::Service& service)
-        {
-            DS_CHECK(expectWholeRun("ls"));
-            DS_TRY(const auto view, runJob<app::ListingView>(service, m_style, [&](app::Service& s) {
-                       return s.listObjects(m_options.sourceRequest());
-                   }));
-            print<app::ListingView>(*view, [&](const app::ListingView& listing) { return listingText(listing, m_style); });
-            return Success;
-        }
-
-        Result<int> verify(app::Service& service)
-        {
-            const app::VersionRequest version = m_options.versionRequest(m_options.source);
-            DS_TRY(const auto view, runJob<app::VerifyView>(service, m_style, [&](app::Service& s) {
-                       return s.verify(app::VerifyRequest { version.source, version.version, m_options.level, m_options.acceptRewritten });
-                   }));
-            print<app::VerifyView>(*view, [&](const app::VerifyView& report) { return verifyText(report, m_style); });
-            return exitForVerdict(*view);
-        }
-
-        Result<int> digest(app::Service& service)
-        {
-            DS_TRY(const auto view, runJob<app::DigestView>(service, m_style, [&](app::Service& s) {
-                       return s.digest(m_options.versionRequest(m_options.source), m_options.acrossGap);
-                   }));
-            print<app::DigestView>(*view, [&](const app::DigestView& digest) { return digestText(digest, m_style); });
-            return Success;
-        }
-
-        Result<int> diff(app::Service& service)
-        {
-            DS_TRY(const auto view, runJob<app::DiffView>(service, m_style, [&](app::Service& s) {
-                       return s.diff(m_options.versionRequest(m_options.source), m_options.versionRequest(m_options.other));
-                   }));
-            print<app::DiffView>(*view, [&](const app::DiffView& diff) { return diffText(diff, m_style); });
-            return m_options.exitCode && !view->equal ? Failure : Success;
-        }
-
-        Result<int> materialize(app::Service& service)
-        {
-            app::MaterializeRequest request;
-            request.version = m_options.versionRequest(m_options.source);
-            request.destination = m_options.destination;
-            request.readBackFromDisk = m_options.readBack == "disk";
-            request.acrossGap = m_options.acrossGap;
-            request.commit = m_options.commit;
-            if (!m_options.shardSize.empty()) {
-                DS_TRY(request.shardBytes, parseSize(m_options.shardSize));
-            }
-            if (!m_options.shard.empty() && m_options.commit)
-                return fail(Code::Usage, "--shard writes one part, --commit finishes when all parts are written; take one of them");
-            if (!m_options.shard.empty()) {
-                DS_TRY(const auto part, parsePart(m_options.shard));
-                request.part = part.first;
-                request.parts = part.second;
-            }
-            Result<std::shared_ptr<const app::MaterializeView>> view
-                = runJob<app::MaterializeView>(service, m_style, [&](app::Service& s) { return s.materialize(request); });
-            if (!view && view.error().code == Code::Canceled) {
-                view.error().text = "stopped; what is written is kept beside the destination";
-                view.error().where = m_options.destination;
-                view.error().action = "run the same command again to go on; to give up, remove the hidden folder .NAME.ds-* beside it";
-            }
-            if (!view)
-                return fail(std::move(view.error()));
-            print<app::MaterializeView>(**view, [&](const app::MaterializeView& result) { return materializeText(result, m_style); });
-            if ((*view)->committed)
-                suggest("deltascope digest " + shellWord(m_options.destination));
-            else
-                suggest(fmt::format("when all parts are done: deltascope materialize {} -o {}{} --commit{}", shellWord(m_options.source),
-                                    shellWord(m_options.destination),
-                                    m_options.shardSize.empty() ? "" : " --shard-size " + shellWord(m_options.shardSize), baseWords()));
-            return Success;
-        }
-
-        Result<int> publish(app::Service& service)
-        {
-            app::PublishRequest request;
-            request.into = { m_options.into, m_options.base, m_options.layout };
-            request.encoding = m_options.encoding;
-            request.checksum = m_options.checksum;
-            request.anchorEvery = m_options.anchorEvery;
-            request.anchorWhenCheaper = m_options.anchorWhenCheaper;
-            request.restoresPerAnchor = m_options.restoresPerAnchor;
-            request.newEpoch = m_options.newEpoch;
-            const bool between = !m_options.source.empty() && !m_options.other.empty();
-            if (between != m_options.watchFolder.empty() || m_options.source.empty() != m_options.other.empty())
-                return fail(Code::Usage, "publish takes either --from and --to or --watch");
-            return between ? publishBetween(service, std::move(request)) : publishFolder(service, std::move(request));
-        }
-
-        Result<int> publishBetween(app::Service& service, app::PublishRequest request)
-        {
-            // The layout is that of the run; what is published from and to says by itself what it is.
-            request.from = app::VersionRequest::parse(m_options.source);
-            request.to = app::VersionRequest::parse(m_options.other);
-            request.from.source.base = request.to.source.base = m_options.base;
-            DS_TRY(const auto view, runJob<app::PublishView>(service, m_style, [&](app::Service& s) { return s.publish(request); }));
-            print<app::PublishView>(*view, [&](const app::PublishView& result) { return publishText(result, m_style); });
-            std::string base = baseWords();
-            if (base.empty() && m_options.layout == "slime-v2") // the run stands on what it was published from
-                base = " --base " + shellWord(m_options.source);
-            suggest("deltascope log " + shellWord(m_options.into) + base);
-            return Success;
-        }
-
-        Result<int> publishFolder(app::Service& service, app::PublishRequest request)
-        {
-            request.watchFolder = m_options.watchFolder;
-            request.marker = m_options.marker;
-            request.quietSeconds = m_options.quietSeconds;
-            request.once = m_options.once;
-            PublicationPrinter printer(m_style, m_options.json);
-            DS_CHECK(untilStopped(service, { {}, [&](const app::PublishView& view) { printer.show(view); } },
-                                  [&] { return service.publish(request); }));
-            return Success;
-        }
-
-        Result<int> cost(app::Service& service)
-        {
-            DS_CHECK(expectWholeRun("cost"));
-            app::CostRequest request = m_options.cost;
-            request.source = m_options.sourceRequest();
-            request.depth = m_options.depth();
-            DS_TRY(const auto view, runJob<app::CostView>(service, m_style, [&](app::Service& s) { return s.cost(request); }));
-            print<app::CostView>(*view, [&](const app::CostView& cost) { return costText(cost, m_style); });
-            return Success;
-        }
-
-        Result<int> watch(app::Service& service)
-        {
-            DS_CHECK(expectWholeRun("watch"));
-            RunPrinter printer(m_style, m_options.json);
-            DS_CHECK(untilStopped(service, { [&](const app::RunView& run) { printer.show(run); }, {} },
-                                  [&] { return service.watch(m_options.sourceRequest(), m_options.depth()); }));
-            return Success;
-        }
-
-        /// Runs a job that goes on until the user ends it; that is no failure.
-        Result<void> untilStopped(app::Service& service, const JobListeners& listeners, const std::function<app::JobId()>& start)
-        {
-            const std::unique_ptr<app::EventFeed> feed = service.subscribe({});
-            Style steady = m_style; // its lines are the progress
-            steady.quiet = true;
-            const Result<app::JobResult> outcome = waitForJob(service, *feed, start(), steady, listeners);
-            if (!outcome && outcome.error().code != Code::Canceled)
-                return fail(outcome.error());
-            return {};
-        }
-
-        Result<int> demo(app::Service& service)
-        {
-            const app::DemoRequest request { m_options.destination, m_options.rate, m_options.seed, m_options.seconds };
-            DS_TRY(const app::DemoView demo, service.prepareDemo(request));
-            if (!m_options.quiet) {
-                writeErr(fmt::format("a small model trains and is published into {}\n", safe(demo.bucket)));
-                writeErr("in another terminal: deltascope log " + safe(shellWord(demo.bucket)) + "\n");
-            }
-            RunPrinter printer(m_style, m_options.json);
-            service.watch({ demo.bucket, {}, {} }, app::Depth::Replayed);
-            DS_CHECK(untilStopped(service, { [&](const app::RunView& run) { printer.show(run); }, {} }, [&] { return service.demo(request); }));
-            return Success;
-        }
-
-        Result<int> doctor(app::Service& service)
-        {
-            std::optional<app::SourceRequest> source;
-            if (!m_options.source.empty())
-                source = m_options.sourceRequest();
-            DS_TRY(const auto view, runJob<app::DoctorView>(service, m_style, [&](app::Service& s) { return s.doctor(source); }));
-            print<app::DoctorView>(*view, [&](const app::DoctorView& report) { return doctorText(report, m_style); });
-            return view->ok ? Success : Failure;
-        }
-
-        int completion() const
-        {
-            const std::optional<std::string> script = completionScript(m_options.shell, m_words);
-            if (!script)
-                return report(Error { Code::Usage, "there are completions for bash, zsh and fish", {}, {}, {} }, m_options.json);
-            writeOut(*script);
-            return Success;
-        }
-
-        const Options& m_options;
-        Style m_style;
-        std::vector<CommandWords> m_words;
+/// "5GB", "512MiB", "1000000".
+Result<std::uint64_t> parseSize(const std::string& text)
+{
+    static const std::map<std::string, std::uint64_t> Units = {
+        { "", 1 },
+        { "B", 1 },
+        { "KB", 1000 },
+        { "MB", 1'000'000 },
+        { "GB", 1'000'000'000 },
+        { "TB", 1'000'000'000'000 },
+        { "KIB", 1ULL << 10 },
+        { "MIB", 1ULL << 20 },
+        { "GIB", 1ULL << 30 },
+        { "TIB", 1ULL << 40 },
     };
+    const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+    std::string unit = text.substr(digits);
+    std::transform(unit.begin(), unit.end(), unit.begin(), [](unsigned char c) { return std::toupper(c); });
+    const std::optional<std::int64_t> number = parseNumber(text.substr(0, digits));
+    const auto factor = Units.find(unit);
+    const std::optional<std::uint64_t> bytes = number && factor != Units.end()
+        ? checkedMul(static_cast<std::uint64_t>(*number), factor->second)
+        : std::nullopt;
+    if (!bytes || *bytes == 0)
+        return fail(Code::Usage, fmt::format("{} is not a size such as 5GB or 512MiB", text));
+    return *bytes;
+}
+
+/// "i/n" of --shard.
+Result<std::pair<std::uint32_t, std::uint32_t>> parsePart(const std::string& text)
+{
+    const std::size_t slash = text.find('/');
+    const std::optional<std::int64_t> part = parseNumber(text.substr(0, slash));
+    const std::optional<std::int64_t> parts =
+        slash == std::string::npos ? std::nullopt : parseNumber(text.substr(slash + 1));
+    if (!part || !parts || *parts < 1 || *parts > 100'000 || *part >= *parts)
+        return fail(Code::Usage, fmt::format("--shard takes I/N with I from 0 to N-1, not {}", text));
+    return std::pair(static_cast<std::uint32_t>(*part), static_cast<std::uint32_t>(*parts));
+}
+
+/// Runs one command against the service and prints what comes of it.
+class Commands {
+public:
+    Commands(const Options& options, Style style, std::vector<CommandWords> words)
+        : m_options(options)
+        , m_style(style)
+        , m_words(std::move(words))
+    {
+    }
+
+    int run(const std::string& command)
+    {
+        if (command == "completion")
+            return completion();
+        app::Settings settings = app::Settings::fromEnvironment();
+        settings.threads = m_options.threads;
+        Result<std::unique_ptr<app::Service>> service = app::Service::create(settings);
+        const Result<int> status = service ? dispatch(command, **service) : fail(std::move(service.error()));
+        return status ? *status : report(status.error(), m_options.json);
+    }
+
+private:
+    Result<int> dispatch(const std::string& command, app::Service& service)
+    {
+        if (command == "log")
+            return log(service);
+        if (command == "show")
+            return show(service);
+        if (command == "ls")
+            return list(service);
+        if (command == "verify")
+            return verify(service);
+        if (command == "materialize")
+            return materialize(service);
+        if (command == "diff")
+            return diff(service);
+        if (command == "publish")
+            return publish(service);
+        if (command == "demo")
+            return demo(service);
+        if (command == "digest")
+            return digest(service);
+        if (command == "cost")
+            return cost(service);
+        if (command == "watch")
+            return watch(service);
+        return doctor(service);
+    }
+
+    template <class View> void print(const View& view, const std::function<std::string(const View&)>& text) const
+    {
+        writeOut(m_options.json ? app::toJson(view) + "\n" : text(view));
+    }
+
+    void suggest(const std::string& command) const
+    {
+        if (!m_options.json && !m_options.quiet)
+            writeErr("next: " + safe(command) + "\n");
+    }
+
+    /// Errors: Usage, if a step is named where a whole run is meant.
+    Result<void> expectWholeRun(const std::string& command) const
+    {
+        if (app::VersionRequest::parse(m_options.source).version.empty())
+            return {};
+        return fail(Code::Usage, fmt::format("{} takes a whole run, without @ and a step", command), m_options.source,
+                    "deltascope show " + shellWord(m_options.source) + " shows one step");
+    }
+
+    std::string baseWords() const { return m_options.base.empty() ? "" : " --base " + shellWord(m_options.base); }
+
+    Result<int> log(app::Service& service)
+    {
+        DS_CHECK(expectWholeRun("log"));
+        DS_TRY(const auto view, runJob<app::RunView>(service, m_style, [&](app::Service& s) {
+                   return s.openRun(m_options.sourceRequest(), m_options.depth());
+               }));
+        constexpr std::size_t ScreenSteps = 60;
+        const std::size_t limit = m_options.all || !m_style.progress ? 0 : ScreenSteps;
+        print<app::RunView>(*view, [&](const app::RunView& run) { return logText(run, m_style, limit); });
+        if (view->latest)
+            suggest(fmt::format("deltascope materialize {} -o DIR{}",
+                                shellWord(fmt::format("{}@{}", m_options.source, *view->latest)), baseWords()));
+        return Success;
+    }
+
+    Result<int> show(app::Service& service)
+    {
+        DS_TRY(const auto view, runJob<app::StepDetailView>(service, m_style, [&](app::Service& s) {
+                   return s.showStep(m_options.versionRequest(m_options.source), m_options.depth());
+               }));
+        print<app::StepDetailView>(*view, [&](const app::StepDetailView& step) { return stepText(step, m_style); });
+        return Success;
+    }
+
+    Result<int> list(app::Service& service)
+    {
+        DS_CHECK(expectWholeRun("ls"));
+        DS_TRY(const auto view, runJob<app::ListingView>(service, m_style, [&](app::Service& s) {
+                   return s.listObjects(m_options.sourceRequest());
+               }));
+        print<app::ListingView>(*view, [&](const app::ListingView& listing) { return listingText(listing, m_style); });
+        return Success;
+    }
+
+    Result<int> verify(app::Service& service)
+    {
+        const app::VersionRequest version = m_options.versionRequest(m_options.source);
+        DS_TRY(const auto view, runJob<app::VerifyView>(service, m_style, [&](app::Service& s) {
+                   return s.verify(app::VerifyRequest { version.source, version.version, m_options.level,
+                                                        m_options.acceptRewritten });
+               }));
+        print<app::VerifyView>(*view, [&](const app::VerifyView& report) { return verifyText(report, m_style); });
+        return exitForVerdict(*view);
+    }
+
+    Result<int> digest(app::Service& service)
+    {
+        DS_TRY(const auto view, runJob<app::DigestView>(service, m_style, [&](app::Service& s) {
+                   return s.digest(m_options.versionRequest(m_options.source), m_options.acrossGap);
+               }));
+        print<app::DigestView>(*view, [&](const app::DigestView& digest) { return digestText(digest, m_style); });
+        return Success;
+    }
+
+    Result<int> diff(app::Service& service)
+    {
+        DS_TRY(const auto view, runJob<app::DiffView>(service, m_style, [&](app::Service& s) {
+                   return s.diff(m_options.versionRequest(m_options.source), m_options.versionRequest(m_options.other));
+               }));
+        print<app::DiffView>(*view, [&](const app::DiffView& diff) { return diffText(diff, m_style); });
+        return m_options.exitCode && !view->equal ? Failure : Success;
+    }
+
+    Result<int> materialize(app::Service& service)
+    {
+        app::MaterializeRequest request;
+        request.version = m_options.versionRequest(m_options.source);
+        request.destination = m_options.destination;
+        request.readBackFromDisk = m_options.readBack == "disk";
+        request.acrossGap = m_options.acrossGap;
+        request.commit = m_options.commit;
+        if (!m_options.shardSize.empty()) {
+            DS_TRY(request.shardBytes, parseSize(m_options.shardSize));
+        }
+        if (!m_options.shard.empty() && m_options.commit)
+            return fail(Code::Usage,
+                        "--shard writes one part, --commit finishes when all parts are written; take one of them");
+        if (!m_options.shard.empty()) {
+            DS_TRY(const auto part, parsePart(m_options.shard));
+            request.part = part.first;
+            request.parts = part.second;
+        }
+        Result<std::shared_ptr<const app::MaterializeView>> view =
+            runJob<app::MaterializeView>(service, m_style, [&](app::Service& s) { return s.materialize(request); });
+        if (!view && view.error().code == Code::Canceled) {
+            view.error().text = "stopped; what is written is kept beside the destination";
+            view.error().where = m_options.destination;
+            view.error().action =
+                "run the same command again to go on; to give up, remove the hidden folder .NAME.ds-* beside it";
+        }
+        if (!view)
+            return fail(std::move(view.error()));
+        print<app::MaterializeView>(
+            **view, [&](const app::MaterializeView& result) { return materializeText(result, m_style); });
+        if ((*view)->committed)
+            suggest("deltascope digest " + shellWord(m_options.destination));
+        else
+            suggest(fmt::format("when all parts are done: deltascope materialize {} -o {}{} --commit{}",
+                                shellWord(m_options.source), shellWord(m_options.destination),
+                                m_options.shardSize.empty() ? "" : " --shard-size " + shellWord(m_options.shardSize),
+                                baseWords()));
+        return Success;
+    }
+
+    Result<int> publish(app::Service& service)
+    {
+        app::PublishRequest request;
+        request.into = { m_options.into, m_options.base, m_options.layout };
+        request.encoding = m_options.encoding;
+        request.checksum = m_options.checksum;
+        request.anchorEvery = m_options.anchorEvery;
+        request.anchorWhenCheaper = m_options.anchorWhenCheaper;
+        request.restoresPerAnchor = m_options.restoresPerAnchor;
+        request.newEpoch = m_options.newEpoch;
+        const bool between = !m_options.source.empty() && !m_options.other.empty();
+        if (between != m_options.watchFolder.empty() || m_options.source.empty() != m_options.other.empty())
+            return fail(Code::Usage, "publish takes either --from and --to or --watch");
+        return between ? publishBetween(service, std::move(request)) : publishFolder(service, std::move(request));
+    }
+
+    Result<int> publishBetween(app::Service& service, app::PublishRequest request)
+    {
+        // The layout is that of the run; what is published from and to says by itself what it is.
+        request.from = app::VersionRequest::parse(m_options.source);
+        request.to = app::VersionRequest::parse(m_options.other);
+        request.from.source.base = request.to.source.base = m_options.base;
+        DS_TRY(const auto view,
+               runJob<app::PublishView>(service, m_style, [&](app::Service& s) { return s.publish(request); }));
+        print<app::PublishView>(*view, [&](const app::PublishView& result) { return publishText(result, m_style); });
+        std::string base = baseWords();
+        if (base.empty() && m_options.layout == "slime-v2") // the run stands on what it was published from
+            base = " --base " + shellWord(m_options.source);
+        suggest("deltascope log " + shellWord(m_options.into) + base);
+        return Success;
+    }
+
+    Result<int> publishFolder(app::Service& service, app::PublishRequest request)
+    {
+        request.watchFolder = m_options.watchFolder;
+        request.marker = m_options.marker;
+        request.quietSeconds = m_options.quietSeconds;
+        request.once = m_options.once;
+        PublicationPrinter printer(m_style, m_options.json);
+        DS_CHECK(untilStopped(service, { {}, [&](const app::PublishView& view) { printer.show(view); } },
+                              [&] { return service.publish(request); }));
+        return Success;
+    }
+
+    Result<int> cost(app::Service& service)
+    {
+        DS_CHECK(expectWholeRun("cost"));
+        app::CostRequest request = m_options.cost;
+        request.source = m_options.sourceRequest();
+        request.depth = m_options.depth();
+        DS_TRY(const auto view,
+               runJob<app::CostView>(service, m_style, [&](app::Service& s) { return s.cost(request); }));
+        print<app::CostView>(*view, [&](const app::CostView& cost) { return costText(cost, m_style); });
+        return Success;
+    }
+
+    Result<int> watch(app::Service& service)
+    {
+        DS_CHECK(expectWholeRun("watch"));
+        RunPrinter printer(m_style, m_options.json);
+        DS_CHECK(untilStopped(service, { [&](const app::RunView& run) { printer.show(run); }, {} },
+                              [&] { return service.watch(m_options.sourceRequest(), m_options.depth()); }));
+        return Success;
+    }
+
+    /// Runs a job that goes on until the user ends it; that is no failure.
+    Result<void> untilStopped(app::Service& service, const JobListeners& listeners,
+                              const std::function<app::JobId()>& start)
+    {
+        const std::unique_ptr<app::EventFeed> feed = service.subscribe({});
+        Style steady = m_style; // its lines are the progress
+        steady.quiet = true;
+        const Result<app::JobResult> outcome = waitForJob(service, *feed, start(), steady, listeners);
+        if (!outcome && outcome.error().code != Code::Canceled)
+            return fail(outcome.error());
+        return {};
+    }
+
+    Result<int> demo(app::Service& service)
+    {
+        const app::DemoRequest request { m_options.destination, m_options.rate, m_options.seed, m_options.seconds };
+        DS_TRY(const app::DemoView demo, service.prepareDemo(request));
+        if (!m_options.quiet) {
+            writeErr(fmt::format("a small model trains and is published into {}\n", safe(demo.bucket)));
+            writeErr("in another terminal: deltascope log " + safe(shellWord(demo.bucket)) + "\n");
+        }
+        RunPrinter printer(m_style, m_options.json);
+        service.watch({ demo.bucket, {}, {} }, app::Depth::Replayed);
+        DS_CHECK(untilStopped(service, { [&](const app::RunView& run) { printer.show(run); }, {} },
+                              [&] { return service.demo(request); }));
+        return Success;
+    }
+
+    Result<int> doctor(app::Service& service)
+    {
+        std::optional<app::SourceRequest> source;
+        if (!m_options.source.empty())
+            source = m_options.sourceRequest();
+        DS_TRY(const auto view,
+               runJob<app::DoctorView>(service, m_style, [&](app::Service& s) { return s.doctor(source); }));
+        print<app::DoctorView>(*view, [&](const app::DoctorView& report) { return doctorText(report, m_style); });
+        return view->ok ? Success : Failure;
+    }
+
+    int completion() const
+    {
+        const std::optional<std::string> script = completionScript(m_options.shell, m_words);
+        if (!script)
+            return report(Error { Code::Usage, "there are completions for bash, zsh and fish", {}, {}, {} },
+                          m_options.json);
+        writeOut(*script);
+        return Success;
+    }
+
+    const Options& m_options;
+    Style m_style;
+    std::vector<CommandWords> m_words;
+};
 
 }
 

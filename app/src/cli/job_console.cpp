@@ -11,71 +11,74 @@ namespace deltascope::cli {
 
 namespace {
 
-    // A signal handler can reach nothing but a static.
-    volatile std::sig_atomic_t interrupts = 0;
+// A signal handler can reach nothing but a static.
+volatile std::sig_atomic_t interrupts = 0;
 
-    void onInterrupt(int)
+void onInterrupt(int)
+{
+    interrupts = interrupts + 1;
+    if (interrupts > 1)
+        ::_exit(InterruptedTwice);
+}
+
+using Clock = std::chrono::steady_clock;
+
+/// One line that is rewritten on a terminal, else a line every ten seconds.
+class ProgressLine {
+public:
+    explicit ProgressLine(const Style& style)
+        : m_style(style)
     {
-        interrupts = interrupts + 1;
-        if (interrupts > 1)
-            ::_exit(InterruptedTwice);
+    }
+    ~ProgressLine() { clear(); }
+
+    void show(const app::JobView& job)
+    {
+        if (m_style.quiet || job.phase.empty())
+            return;
+        const Clock::time_point now = Clock::now();
+        if (!m_style.progress) {
+            if (now - m_last < std::chrono::seconds(10))
+                return;
+            m_last = now;
+            writeErr(describe(job) + "\n");
+            return;
+        }
+        writeErr("\r\x1b[K" + describe(job));
+        m_shown = true;
     }
 
-    using Clock = std::chrono::steady_clock;
+    void clear()
+    {
+        if (m_shown)
+            writeErr("\r\x1b[K");
+        m_shown = false;
+    }
 
-    /// One line that is rewritten on a terminal, else a line every ten seconds.
-    class ProgressLine {
-    public:
-        explicit ProgressLine(const Style& style)
-            : m_style(style)
-        {
+private:
+    static std::string describe(const app::JobView& job)
+    {
+        std::string text = job.phase;
+        if (job.totalBytes > 0) {
+            text += fmt::format(
+                " {:3.0f} %",
+                100.0 * std::min(1.0, static_cast<double>(job.doneBytes) / static_cast<double>(job.totalBytes)));
+            text += fmt::format("  {} of {}", bytesText(job.doneBytes), bytesText(job.totalBytes));
         }
-        ~ProgressLine() { clear(); }
+        if (job.bytesPerSecond > 0)
+            text += fmt::format("  {}/s", bytesText(static_cast<std::uint64_t>(job.bytesPerSecond)));
+        if (job.secondsLeft)
+            text +=
+                *job.secondsLeft < 1 ? "  finishing" : fmt::format("  about {} left", durationText(*job.secondsLeft));
+        if (job.state == app::JobState::Paused)
+            text += "  (paused)";
+        return text;
+    }
 
-        void show(const app::JobView& job)
-        {
-            if (m_style.quiet || job.phase.empty())
-                return;
-            const Clock::time_point now = Clock::now();
-            if (!m_style.progress) {
-                if (now - m_last < std::chrono::seconds(10))
-                    return;
-                m_last = now;
-                writeErr(describe(job) + "\n");
-                return;
-            }
-            writeErr("\r\x1b[K" + describe(job));
-            m_shown = true;
-        }
-
-        void clear()
-        {
-            if (m_shown)
-                writeErr("\r\x1b[K");
-            m_shown = false;
-        }
-
-    private:
-        static std::string describe(const app::JobView& job)
-        {
-            std::string text = job.phase;
-            if (job.totalBytes > 0) {
-                text += fmt::format(" {:3.0f} %", 100.0 * std::min(1.0, static_cast<double>(job.doneBytes) / static_cast<double>(job.totalBytes)));
-                text += fmt::format("  {} of {}", bytesText(job.doneBytes), bytesText(job.totalBytes));
-            }
-            if (job.bytesPerSecond > 0)
-                text += fmt::format("  {}/s", bytesText(static_cast<std::uint64_t>(job.bytesPerSecond)));
-            if (job.secondsLeft)
-                text += *job.secondsLeft < 1 ? "  finishing" : fmt::format("  about {} left", durationText(*job.secondsLeft));
-            if (job.state == app::JobState::Paused)
-                text += "  (paused)";
-            return text;
-        }
-
-        const Style& m_style;
-        Clock::time_point m_last = Clock::now();
-        bool m_shown = false;
-    };
+    const Style& m_style;
+    Clock::time_point m_last = Clock::now();
+    bool m_shown = false;
+};
 
 }
 

@@ -8,8 +8,8 @@
 
 namespace deltascope::cli {
 
-/// Installs the handlers for SIGINT and SIGTERM (the first one stops the job cleanly, a second one ends the process) and ignores
-/// SIGPIPE. Call once.
+/// Installs the handlers for SIGINT and SIGTERM (the first one stops the job cleanly, a second one ends the process)
+/// and ignores SIGPIPE. Call once.
 void installSignalHandlers();
 
 /// Who is told what a job says on its way.

@@ -11,23 +11,23 @@ namespace deltascope::cli {
 
 namespace {
 
-    /// The part of a state that is worth a line of its own; fetching and pausing pass too quickly.
-    std::string conditionOf(const app::ReplicaView& replica)
-    {
-        if (replica.late)
-            return "no heartbeat";
-        if (replica.state == "digest-mismatch" || replica.state == "stalled")
-            return replica.state;
-        return replica.lagging && replica.step ? "replica-lag" : "";
-    }
+/// The part of a state that is worth a line of its own; fetching and pausing pass too quickly.
+std::string conditionOf(const app::ReplicaView& replica)
+{
+    if (replica.late)
+        return "no heartbeat";
+    if (replica.state == "digest-mismatch" || replica.state == "stalled")
+        return replica.state;
+    return replica.lagging && replica.step ? "replica-lag" : "";
+}
 
-    /// The elements behind the first `shown` of all, as far as they are still kept.
-    template <class T>
-    typename std::vector<T>::const_iterator newIn(const std::vector<T>& kept, std::uint64_t inAll, std::uint64_t shown)
-    {
-        const std::uint64_t fresh = std::min<std::uint64_t>(inAll - shown, kept.size());
-        return kept.end() - static_cast<std::ptrdiff_t>(fresh);
-    }
+/// The elements behind the first `shown` of all, as far as they are still kept.
+template <class T>
+typename std::vector<T>::const_iterator newIn(const std::vector<T>& kept, std::uint64_t inAll, std::uint64_t shown)
+{
+    const std::uint64_t fresh = std::min<std::uint64_t>(inAll - shown, kept.size());
+    return kept.end() - static_cast<std::ptrdiff_t>(fresh);
+}
 
 }
 
@@ -42,7 +42,10 @@ void RunPrinter::show(const app::RunView& run)
         showReplicas(run);
         for (const app::NoteView& note : run.notes) {
             if (m_notes.emplace(note.actor, note.tUs, note.text).second && m_begun)
-                writeErr(paint(m_style, Paint::Dim, fmt::format(" ✎  {:>6}  {}: {}", note.step ? std::to_string(*note.step) : "", safe(note.actor), safe(note.text))) + "\n");
+                writeErr(paint(m_style, Paint::Dim,
+                               fmt::format(" ✎  {:>6}  {}: {}", note.step ? std::to_string(*note.step) : "",
+                                           safe(note.actor), safe(note.text)))
+                         + "\n");
         }
     }
     if (!m_begun && !m_style.quiet)
@@ -56,7 +59,8 @@ void RunPrinter::showSteps(const app::RunView& run)
     for (const app::EpochView& epoch : run.epochs) {
         for (const app::StepView& step : epoch.steps) {
             const bool growing = step.state == "publishing"; // one line, however often it grows
-            const std::string said = growing ? step.state : step.state + step.restore.reason + std::to_string(step.wireBytes);
+            const std::string said =
+                growing ? step.state : step.state + step.restore.reason + std::to_string(step.wireBytes);
             const auto at = now.emplace(std::pair(epoch.epoch, step.step), said).first;
             const auto old = m_steps.find(at->first);
             if (old == m_steps.end() || old->second != said)
@@ -75,12 +79,14 @@ void RunPrinter::showReplicas(const app::RunView& run)
             continue;
         const bool mended = condition.empty() && !old->second.empty();
         old->second = condition;
-        const std::string serves = replica.step ? fmt::format("serves step {}", *replica.step) : std::string("serves nothing yet");
+        const std::string serves =
+            replica.step ? fmt::format("serves step {}", *replica.step) : std::string("serves nothing yet");
         std::string line = fmt::format(" {}  {:>6}  ", condition.empty() ? "▸" : "⚑", safe(replica.id));
         if (condition.empty())
             line += mended ? serves + ", well again" : serves;
         else
-            line += fmt::format("{}: {}, {} behind{}", condition, serves, replica.behind.value_or(0), replica.detail.empty() ? "" : "; " + safe(replica.detail));
+            line += fmt::format("{}: {}, {} behind{}", condition, serves, replica.behind.value_or(0),
+                                replica.detail.empty() ? "" : "; " + safe(replica.detail));
         writeErr(paint(m_style, condition.empty() ? Paint::Good : Paint::Warn, line) + "\n");
     }
 }
@@ -88,9 +94,11 @@ void RunPrinter::showReplicas(const app::RunView& run)
 void PublicationPrinter::show(const app::PublishView& view)
 {
     if (!m_begun && !m_style.quiet && !m_json)
-        writeErr(fmt::format("publishing what appears in {} into {} ({}); stop with Ctrl+C\n", safe(view.watched), safe(view.source), view.layout));
+        writeErr(fmt::format("publishing what appears in {} into {} ({}); stop with Ctrl+C\n", safe(view.watched),
+                             safe(view.source), view.layout));
     m_begun = true;
-    for (auto notice = newIn(view.notices, view.noticesInAll, m_notices); notice != view.notices.end() && !m_json; ++notice)
+    for (auto notice = newIn(view.notices, view.noticesInAll, m_notices); notice != view.notices.end() && !m_json;
+         ++notice)
         writeErr(paint(m_style, Paint::Dim, "  " + safe(*notice)) + "\n");
     for (auto step = newIn(view.steps, view.stepsInAll, m_steps); step != view.steps.end(); ++step)
         writeOut(m_json ? app::stepToJson(*step) + "\n" : publishedLine(*step, m_style));

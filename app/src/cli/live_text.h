@@ -32,7 +32,8 @@ private:
     bool m_json;
     bool m_begun = false;
     std::map<std::pair<int, std::int64_t>, std::string> m_steps; ///< epoch and step: what was said of it
-    std::set<std::tuple<std::string, std::int64_t, std::string>> m_problems; ///< code, step, object: texts grow with the run
+    std::set<std::tuple<std::string, std::int64_t, std::string>>
+        m_problems; ///< code, step, object: texts grow with the run
     std::map<std::string, std::string> m_replicas; ///< id: what was said of it
     std::set<std::tuple<std::string, std::int64_t, std::string>> m_notes; ///< actor, time, text
 };

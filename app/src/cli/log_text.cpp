@@ -8,121 +8,123 @@ namespace deltascope::cli {
 
 namespace {
 
-    struct Mark {
-        const char* symbol;
-        Paint paint;
+struct Mark {
+    const char* symbol;
+    Paint paint;
+};
+
+/// Shape and color of a step; the word always stands beside it.
+Mark markOf(const app::StepView& step)
+{
+    if (step.state == "gap")
+        return { " ○ ", Paint::Warn };
+    if (step.state == "publishing")
+        return { " ◐ ", Paint::Warn };
+    if (step.state == "broken")
+        return { " ✕ ", Paint::Bad };
+    if (!step.restorable)
+        return { " ✕ ", Paint::Bad };
+    if (step.kind == "anchor")
+        return { "═◆═", Paint::Anchor };
+    if (step.kind == "partial_anchor")
+        return { " ◇ ", Paint::Anchor };
+    return { step.state == "noop" ? " – " : " ● ", Paint::Delta };
+}
+
+std::string kindWord(const app::StepView& step)
+{
+    if (step.kind == "partial_anchor")
+        return "part. anchor";
+    return step.kind;
+}
+
+std::string restoreWords(const app::StepView& step)
+{
+    if (step.state == "gap")
+        return "no object has this number";
+    if (step.restore.blockedBy)
+        return fmt::format("needs step {}, which cannot be used", *step.restore.blockedBy);
+    if (!step.restorable)
+        return step.restore.reason;
+    if (step.restore.deltas == 0)
+        return bytesText(step.restore.bytes);
+    return fmt::format("{}, {} {}", bytesText(step.restore.bytes), step.restore.deltas,
+                       step.restore.deltas == 1 ? "delta" : "deltas");
+}
+
+std::string noteWords(const app::StepView& step)
+{
+    if (step.state == "gap" || !step.restorable)
+        return {};
+    std::string notes;
+    for (const app::ProblemView& problem : step.problems) {
+        if (problem.code == "DS-UNPROVEN")
+            notes += "  unproven";
+        else if (problem.code != "DS-PARTIAL-ANCHOR")
+            notes += "  " + problem.code;
+    }
+    return notes;
+}
+
+/// Cuts at `width` characters; counts code points.
+std::string clipped(const std::string& text, std::size_t width)
+{
+    std::size_t points = 0;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if ((static_cast<unsigned char>(text[i]) & 0xc0) == 0x80)
+            continue;
+        if (++points > width)
+            return text.substr(0, i) + "…";
+    }
+    return text;
+}
+
+std::string row(const app::StepView& step, const Style& style, double largestFraction, std::int64_t now)
+{
+    const Mark mark = markOf(step);
+    const std::string number = step.state == "gap" && step.lastMissing > step.step
+        ? fmt::format("{}-{}", step.step, step.lastMissing)
+        : std::to_string(step.step);
+    std::string line = paint(style, mark.paint, mark.symbol) + fmt::format(" {:>6}  ", number);
+    line += paint(style, mark.paint, fmt::format("{:<12}", kindWord(step)));
+    if (step.state == "gap")
+        return line + paint(style, Paint::Dim, fmt::format("{:>46}  {}", "", restoreWords(step))) + "\n";
+    const std::string percent = step.changedFraction ? percentText(*step.changedFraction) : "–";
+    const double share = step.changedFraction && largestFraction > 0 ? *step.changedFraction / largestFraction : 0;
+    line += fmt::format("{:>8} ", percent);
+    line += style.bars ? paint(style, Paint::Delta, barText(share, 8)) : std::string(8, ' ');
+    line += fmt::format("{:>10}  {:>8}   ", bytesText(step.wireBytes), ageText(step.publishedUs, now));
+    const std::string restore = safe(restoreWords(step));
+    line += step.restorable ? paint(style, Paint::Dim, restore) : paint(style, Paint::Bad, clipped(restore, 72));
+    line += paint(style, Paint::Warn, noteWords(step));
+    if (step.state == "publishing")
+        line += paint(style, Paint::Warn, "  publishing");
+    return line + "\n";
+}
+
+std::string header(const app::RunView& run, const Style& style)
+{
+    std::map<std::string, std::size_t> kinds;
+    std::size_t versions = 0;
+    for (const app::EpochView& epoch : run.epochs) {
+        for (const app::StepView& step : epoch.steps) {
+            ++kinds[step.kind];
+            versions += step.state != "gap";
+        }
+    }
+    std::string text = paint(style, Paint::Bold, safe(run.run)) + "  " + run.layout + "  " + safe(run.source) + "\n";
+    const auto counted = [](std::size_t count, const char* noun) {
+        return fmt::format("{} {}{}", countText(count), noun, count == 1 ? "" : "s");
     };
-
-    /// Shape and color of a step; the word always stands beside it.
-    Mark markOf(const app::StepView& step)
-    {
-        if (step.state == "gap")
-            return { " ○ ", Paint::Warn };
-        if (step.state == "publishing")
-            return { " ◐ ", Paint::Warn };
-        if (step.state == "broken")
-            return { " ✕ ", Paint::Bad };
-        if (!step.restorable)
-            return { " ✕ ", Paint::Bad };
-        if (step.kind == "anchor")
-            return { "═◆═", Paint::Anchor };
-        if (step.kind == "partial_anchor")
-            return { " ◇ ", Paint::Anchor };
-        return { step.state == "noop" ? " – " : " ● ", Paint::Delta };
-    }
-
-    std::string kindWord(const app::StepView& step)
-    {
-        if (step.kind == "partial_anchor")
-            return "part. anchor";
-        return step.kind;
-    }
-
-    std::string restoreWords(const app::StepView& step)
-    {
-        if (step.state == "gap")
-            return "no object has this number";
-        if (step.restore.blockedBy)
-            return fmt::format("needs step {}, which cannot be used", *step.restore.blockedBy);
-        if (!step.restorable)
-            return step.restore.reason;
-        if (step.restore.deltas == 0)
-            return bytesText(step.restore.bytes);
-        return fmt::format("{}, {} {}", bytesText(step.restore.bytes), step.restore.deltas, step.restore.deltas == 1 ? "delta" : "deltas");
-    }
-
-    std::string noteWords(const app::StepView& step)
-    {
-        if (step.state == "gap" || !step.restorable)
-            return {};
-        std::string notes;
-        for (const app::ProblemView& problem : step.problems) {
-            if (problem.code == "DS-UNPROVEN")
-                notes += "  unproven";
-            else if (problem.code != "DS-PARTIAL-ANCHOR")
-                notes += "  " + problem.code;
-        }
-        return notes;
-    }
-
-    /// Cuts at `width` characters; counts code points.
-    std::string clipped(const std::string& text, std::size_t width)
-    {
-        std::size_t points = 0;
-        for (std::size_t i = 0; i < text.size(); ++i) {
-            if ((static_cast<unsigned char>(text[i]) & 0xc0) == 0x80)
-                continue;
-            if (++points > width)
-                return text.substr(0, i) + "…";
-        }
-        return text;
-    }
-
-    std::string row(const app::StepView& step, const Style& style, double largestFraction, std::int64_t now)
-    {
-        const Mark mark = markOf(step);
-        const std::string number = step.state == "gap" && step.lastMissing > step.step
-            ? fmt::format("{}-{}", step.step, step.lastMissing)
-            : std::to_string(step.step);
-        std::string line = paint(style, mark.paint, mark.symbol) + fmt::format(" {:>6}  ", number);
-        line += paint(style, mark.paint, fmt::format("{:<12}", kindWord(step)));
-        if (step.state == "gap")
-            return line + paint(style, Paint::Dim, fmt::format("{:>46}  {}", "", restoreWords(step))) + "\n";
-        const std::string percent = step.changedFraction ? percentText(*step.changedFraction) : "–";
-        const double share = step.changedFraction && largestFraction > 0 ? *step.changedFraction / largestFraction : 0;
-        line += fmt::format("{:>8} ", percent);
-        line += style.bars ? paint(style, Paint::Delta, barText(share, 8)) : std::string(8, ' ');
-        line += fmt::format("{:>10}  {:>8}   ", bytesText(step.wireBytes), ageText(step.publishedUs, now));
-        const std::string restore = safe(restoreWords(step));
-        line += step.restorable ? paint(style, Paint::Dim, restore) : paint(style, Paint::Bad, clipped(restore, 72));
-        line += paint(style, Paint::Warn, noteWords(step));
-        if (step.state == "publishing")
-            line += paint(style, Paint::Warn, "  publishing");
-        return line + "\n";
-    }
-
-    std::string header(const app::RunView& run, const Style& style)
-    {
-        std::map<std::string, std::size_t> kinds;
-        std::size_t versions = 0;
-        for (const app::EpochView& epoch : run.epochs) {
-            for (const app::StepView& step : epoch.steps) {
-                ++kinds[step.kind];
-                versions += step.state != "gap";
-            }
-        }
-        std::string text = paint(style, Paint::Bold, safe(run.run)) + "  " + run.layout + "  " + safe(run.source) + "\n";
-        const auto counted = [](std::size_t count, const char* noun) {
-            return fmt::format("{} {}{}", countText(count), noun, count == 1 ? "" : "s");
-        };
-        text += fmt::format("{}: {}, {}", counted(versions, "version"), counted(kinds["anchor"] + kinds["partial_anchor"], "anchor"),
-                            counted(kinds["delta"], "delta"));
-        if (kinds["gap"] > 0)
-            text += ", " + counted(kinds["gap"], "gap");
-        text += fmt::format(" · {}", bytesText(run.wireBytes));
-        text += run.latest ? fmt::format(" · newest restorable step {}", *run.latest) : std::string(" · no step can be rebuilt");
-        return text + "\n";
-    }
+    text += fmt::format("{}: {}, {}", counted(versions, "version"),
+                        counted(kinds["anchor"] + kinds["partial_anchor"], "anchor"), counted(kinds["delta"], "delta"));
+    if (kinds["gap"] > 0)
+        text += ", " + counted(kinds["gap"], "gap");
+    text += fmt::format(" · {}", bytesText(run.wireBytes));
+    text += run.latest ? fmt::format(" · newest restorable step {}", *run.latest)
+                       : std::string(" · no step can be rebuilt");
+    return text + "\n";
+}
 
 }
 
@@ -137,10 +139,14 @@ std::string logText(const app::RunView& run, const Style& style, std::size_t lim
     }
     std::size_t shown = 0;
     std::size_t hidden = 0;
-    text += paint(style, Paint::Dim, fmt::format("\n{:>10}  {:<12}{:>8} {:<8}{:>10}  {:>8}   {}\n", "step", "kind", "changed", "", "bytes", "age", "to rebuild"));
+    text += paint(style, Paint::Dim,
+                  fmt::format("\n{:>10}  {:<12}{:>8} {:<8}{:>10}  {:>8}   {}\n", "step", "kind", "changed", "", "bytes",
+                              "age", "to rebuild"));
     for (auto epoch = run.epochs.rbegin(); epoch != run.epochs.rend(); ++epoch) {
         if (run.epochs.size() > 1)
-            text += paint(style, Paint::Dim, fmt::format("── epoch {}{}\n", epoch->epoch, epoch == run.epochs.rbegin() ? " (newest run)" : " (earlier run)"));
+            text += paint(style, Paint::Dim,
+                          fmt::format("── epoch {}{}\n", epoch->epoch,
+                                      epoch == run.epochs.rbegin() ? " (newest run)" : " (earlier run)"));
         for (auto step = epoch->steps.rbegin(); step != epoch->steps.rend(); ++step) {
             if (limit > 0 && shown == limit) {
                 ++hidden;
@@ -151,14 +157,16 @@ std::string logText(const app::RunView& run, const Style& style, std::size_t lim
         }
     }
     if (hidden > 0)
-        text += paint(style, Paint::Dim, fmt::format("   … {} older; show all of them with --all\n", countText(hidden)));
+        text +=
+            paint(style, Paint::Dim, fmt::format("   … {} older; show all of them with --all\n", countText(hidden)));
     if (!run.problems.empty()) {
         constexpr std::size_t MostProblems = 12;
         text += "\n" + paint(style, Paint::Bold, "Problems") + "\n";
         for (std::size_t i = 0; i < std::min(run.problems.size(), MostProblems); ++i)
             text += problemText(run.problems[i], style);
         if (run.problems.size() > MostProblems)
-            text += paint(style, Paint::Dim, fmt::format("  … {} more with --json\n", run.problems.size() - MostProblems));
+            text +=
+                paint(style, Paint::Dim, fmt::format("  … {} more with --json\n", run.problems.size() - MostProblems));
     }
     return text;
 }

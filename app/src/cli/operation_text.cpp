@@ -7,32 +7,32 @@ namespace deltascope::cli {
 
 namespace {
 
-    std::string shapeText(const std::vector<std::uint64_t>& shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
+std::string shapeText(const std::vector<std::uint64_t>& shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
 
-    Paint paintOf(const std::string& verdict)
-    {
-        if (verdict == "damaged")
-            return Paint::Bad;
-        if (verdict == "incomplete")
-            return Paint::Warn;
-        return verdict == "verified" || verdict == "consistent" ? Paint::Good : Paint::Plain;
-    }
+Paint paintOf(const std::string& verdict)
+{
+    if (verdict == "damaged")
+        return Paint::Bad;
+    if (verdict == "incomplete")
+        return Paint::Warn;
+    return verdict == "verified" || verdict == "consistent" ? Paint::Good : Paint::Plain;
+}
 
-    /// What a result word means, said once under the table.
-    const char* meaning(const std::string& verdict)
-    {
-        if (verdict == "verified")
-            return "the state, or every tensor that changed, has the digest that its publisher recorded";
-        if (verdict == "consistent")
-            return "structure, no-op test and anchors agree; the publisher recorded no digest";
-        if (verdict == "first_sight")
-            return "readable and as we saw it first, which may be just now; the publisher left nothing to compare with";
-        if (verdict == "unverified")
-            return "nothing was compared with anything that vouches for it";
-        if (verdict == "incomplete")
-            return "something that it builds on is missing or not finished";
-        return "bytes are not what they should be";
-    }
+/// What a result word means, said once under the table.
+const char* meaning(const std::string& verdict)
+{
+    if (verdict == "verified")
+        return "the state, or every tensor that changed, has the digest that its publisher recorded";
+    if (verdict == "consistent")
+        return "structure, no-op test and anchors agree; the publisher recorded no digest";
+    if (verdict == "first_sight")
+        return "readable and as we saw it first, which may be just now; the publisher left nothing to compare with";
+    if (verdict == "unverified")
+        return "nothing was compared with anything that vouches for it";
+    if (verdict == "incomplete")
+        return "something that it builds on is missing or not finished";
+    return "bytes are not what they should be";
+}
 
 }
 
@@ -56,30 +56,35 @@ std::string problemText(const app::ProblemView& problem, const Style& style)
 std::string stepText(const app::StepDetailView& detail, const Style& style)
 {
     const app::StepView& step = detail.step;
-    std::string text = paint(style, Paint::Bold, fmt::format("step {}", step.step)) + fmt::format("  {}  {}  epoch {}\n", step.kind, step.state, step.epoch);
+    std::string text = paint(style, Paint::Bold, fmt::format("step {}", step.step))
+        + fmt::format("  {}  {}  epoch {}\n", step.kind, step.state, step.epoch);
     if (step.baseStep)
         text += fmt::format("  builds on    step {}\n", *step.baseStep);
     if (step.changedElements && step.totalElements)
-        text += fmt::format("  changed      {} of {} elements\n", countText(*step.changedElements), countText(*step.totalElements));
+        text += fmt::format("  changed      {} of {} elements\n", countText(*step.changedElements),
+                            countText(*step.totalElements));
     if (step.kind == "anchor" && step.changedVsPrevious)
         text += fmt::format("  against the replay before it: {} elements differ\n", countText(*step.changedVsPrevious));
     text += fmt::format("  published    {} ago, {}\n", ageText(step.publishedUs, nowUs()), bytesText(step.wireBytes));
     if (step.restorable)
-        text += fmt::format("  to rebuild   {} in {} deltas{}\n", bytesText(step.restore.bytes), step.restore.deltas, step.proven ? "" : ", unproven");
+        text += fmt::format("  to rebuild   {} in {} deltas{}\n", bytesText(step.restore.bytes), step.restore.deltas,
+                            step.proven ? "" : ", unproven");
     else
         text += "  " + paint(style, Paint::Bad, "cannot be rebuilt: " + safe(step.restore.reason)) + "\n";
     for (const app::ObjectView& object : step.objects)
         text += fmt::format("  object       {}  {}\n", safe(object.key), bytesText(object.sizeBytes));
     for (const app::ProblemView& problem : step.problems)
         text += problemText(problem, style);
-    text += paint(style, Paint::Dim, fmt::format("\n  {:>14}  {:>8}  {:<5} {}\n", "changed", "share", "dtype", "tensor"));
+    text +=
+        paint(style, Paint::Dim, fmt::format("\n  {:>14}  {:>8}  {:<5} {}\n", "changed", "share", "dtype", "tensor"));
     for (const app::TensorCountView& tensor : detail.tensors) {
         const std::optional<std::uint64_t> moved = tensor.changedVsPrevious;
         const std::string changed = moved ? countText(*moved) : "–";
         const std::string share = moved && tensor.totalElements > 0
             ? percentText(static_cast<double>(*moved) / static_cast<double>(tensor.totalElements))
             : "";
-        text += fmt::format("  {:>14}  {:>8}  {:<5} {} {}\n", changed, share, tensor.dtype, safe(tensor.name), paint(style, Paint::Dim, shapeText(tensor.shape)));
+        text += fmt::format("  {:>14}  {:>8}  {:<5} {} {}\n", changed, share, tensor.dtype, safe(tensor.name),
+                            paint(style, Paint::Dim, shapeText(tensor.shape)));
     }
     return text;
 }
@@ -89,7 +94,8 @@ std::string listingText(const app::ListingView& listing, const Style& style)
     std::string text;
     for (const app::ListingEntryView& entry : listing.objects) {
         const std::string version = entry.step ? fmt::format("{} {}", entry.kind, *entry.step) : "";
-        text += fmt::format("{:>10}  {:>8}  {}  {}\n", bytesText(entry.object.sizeBytes), ageText(entry.object.modifiedUs, nowUs()),
+        text += fmt::format("{:>10}  {:>8}  {}  {}\n", bytesText(entry.object.sizeBytes),
+                            ageText(entry.object.modifiedUs, nowUs()),
                             paint(style, Paint::Dim, fmt::format("{:<18}", version)), safe(entry.object.key));
     }
     return text;
@@ -99,7 +105,8 @@ std::string verifyText(const app::VerifyView& report, const Style& style)
 {
     std::string text;
     for (const app::StepVerdictView& step : report.steps) {
-        text += fmt::format("{:>6}  {}", step.step, paint(style, paintOf(step.result), fmt::format("{:<12}", step.result)));
+        text +=
+            fmt::format("{:>6}  {}", step.step, paint(style, paintOf(step.result), fmt::format("{:<12}", step.result)));
         if (step.digestsChecked > 0)
             text += fmt::format("  {} publisher digests", step.digestsChecked);
         if (!step.root.empty())
@@ -120,13 +127,17 @@ std::string verifyText(const app::VerifyView& report, const Style& style)
     for (std::size_t i = 0; i < problems.size();) {
         text += problemText(problems[i], style);
         const std::size_t first = i++;
-        while (i < problems.size() && problems[i].code == problems[first].code && problems[i].where == problems[first].where)
+        while (i < problems.size() && problems[i].code == problems[first].code
+               && problems[i].where == problems[first].where)
             ++i;
         if (const std::size_t more = i - first - 1; more > 0)
-            text += paint(style, Paint::Dim, fmt::format("      and {} more of that kind in the same object, up to step {}\n", more, problems[i - 1].step.value_or(0)));
+            text += paint(style, Paint::Dim,
+                          fmt::format("      and {} more of that kind in the same object, up to step {}\n", more,
+                                      problems[i - 1].step.value_or(0)));
     }
-    text += fmt::format("\n{}: {} ({} {}, level {}, {})\n", paint(style, paintOf(report.result), report.result), meaning(report.result),
-                        report.steps.size(), report.steps.size() == 1 ? "step" : "steps", report.level, durationText(report.seconds));
+    text += fmt::format("\n{}: {} ({} {}, level {}, {})\n", paint(style, paintOf(report.result), report.result),
+                        meaning(report.result), report.steps.size(), report.steps.size() == 1 ? "step" : "steps",
+                        report.level, durationText(report.seconds));
     return text;
 }
 
@@ -134,7 +145,8 @@ std::string digestText(const app::DigestView& digest, const Style& style)
 {
     std::string text;
     for (const app::TensorDigestView& tensor : digest.tensors)
-        text += fmt::format("{}  {} {} {}\n", tensor.xxh3, tensor.dtype, safe(tensor.name), paint(style, Paint::Dim, shapeText(tensor.shape)));
+        text += fmt::format("{}  {} {} {}\n", tensor.xxh3, tensor.dtype, safe(tensor.name),
+                            paint(style, Paint::Dim, shapeText(tensor.shape)));
     text += fmt::format("root         {}\nstrong root  {}\n", digest.root, digest.strongRoot);
     return text;
 }
@@ -142,17 +154,23 @@ std::string digestText(const app::DigestView& digest, const Style& style)
 std::string diffText(const app::DiffView& diff, const Style& style)
 {
     if (diff.equal)
-        return fmt::format("A and B are bit-identical ({} tensors, {} compared in {}).\n", diff.tensorsTotal, bytesText(diff.bytesCompared), durationText(diff.seconds));
-    std::string text = fmt::format("{} of {} tensors differ, {} of {} elements", diff.tensorsDifferent, diff.tensorsTotal,
-                                   countText(diff.elementsDifferent), countText(diff.elementsTotal));
+        return fmt::format("A and B are bit-identical ({} tensors, {} compared in {}).\n", diff.tensorsTotal,
+                           bytesText(diff.bytesCompared), durationText(diff.seconds));
+    std::string text = fmt::format("{} of {} tensors differ, {} of {} elements", diff.tensorsDifferent,
+                                   diff.tensorsTotal, countText(diff.elementsDifferent), countText(diff.elementsTotal));
     if (diff.elementsTouched)
         text += fmt::format(" ({} touched on the way)", countText(*diff.elementsTouched));
-    text += "\n" + paint(style, Paint::Dim, fmt::format("\n{:>12} {:>12} {:>11} {:>8} {:>7}  {}\n", "different", "touched", "max |Δ|", "max ulp", "signs", "tensor"));
+    text += "\n"
+        + paint(style, Paint::Dim,
+                fmt::format("\n{:>12} {:>12} {:>11} {:>8} {:>7}  {}\n", "different", "touched", "max |Δ|", "max ulp",
+                            "signs", "tensor"));
     for (const app::TensorDiffView& tensor : diff.tensors)
-        text += fmt::format("{:>12} {:>12} {:>10.3g} {:>8} {:>7}  {}\n", countText(tensor.different), tensor.touched ? countText(*tensor.touched) : "–",
-                            tensor.maxAbs, tensor.maxUlp, tensor.signFlips, safe(tensor.name));
+        text += fmt::format("{:>12} {:>12} {:>10.3g} {:>8} {:>7}  {}\n", countText(tensor.different),
+                            tensor.touched ? countText(*tensor.touched) : "–", tensor.maxAbs, tensor.maxUlp,
+                            tensor.signFlips, safe(tensor.name));
     for (const app::TensorDiffView& tensor : diff.reshaped)
-        text += fmt::format("  {} is {} {} in A and {} {} in B\n", safe(tensor.name), tensor.dtypeA, shapeText(tensor.shapeA), tensor.dtypeB, shapeText(tensor.shapeB));
+        text += fmt::format("  {} is {} {} in A and {} {} in B\n", safe(tensor.name), tensor.dtypeA,
+                            shapeText(tensor.shapeA), tensor.dtypeB, shapeText(tensor.shapeB));
     for (const std::string& name : diff.onlyInA)
         text += "  only in A: " + safe(name) + "\n";
     for (const std::string& name : diff.onlyInB)
@@ -163,9 +181,11 @@ std::string diffText(const app::DiffView& diff, const Style& style)
 std::string materializeText(const app::MaterializeView& result, const Style& style)
 {
     if (!result.committed)
-        return fmt::format("This part of step {} is written and read back ({}).\n", result.step, durationText(result.seconds));
+        return fmt::format("This part of step {} is written and read back ({}).\n", result.step,
+                           durationText(result.seconds));
     std::string text = paint(style, Paint::Good, "✓") + fmt::format(" step {} → {}\n", result.step, safe(result.path));
-    text += fmt::format("  {} tensors, {}, read back and equal, {}\n", result.tensors, bytesText(result.bytes), durationText(result.seconds));
+    text += fmt::format("  {} tensors, {}, read back and equal, {}\n", result.tensors, bytesText(result.bytes),
+                        durationText(result.seconds));
     text += "  root " + result.root + "\n";
     if (result.digestsChecked > 0)
         text += fmt::format("  {} publisher digests matched on the way\n", result.digestsChecked);
@@ -176,14 +196,16 @@ std::string materializeText(const app::MaterializeView& result, const Style& sty
     else if (!result.proven)
         text += paint(style, Paint::Warn, "  unproven: the chain crosses a missing number\n");
     if (std::find(result.sidecars.begin(), result.sidecars.end(), "config.json") == result.sidecars.end())
-        text += paint(style, Paint::Dim, "  the source holds no config.json; --base DIR carries config and tokenizer files over\n");
+        text += paint(style, Paint::Dim,
+                      "  the source holds no config.json; --base DIR carries config and tokenizer files over\n");
     return text;
 }
 
 std::string publishedLine(const app::StepView& step, const Style& style)
 {
     return fmt::format("{} step {}  {}  {} of {} elements  {}\n", paint(style, Paint::Good, "✓"), step.step, step.kind,
-                       countText(step.changedElements.value_or(0)), countText(step.totalElements.value_or(0)), bytesText(step.wireBytes));
+                       countText(step.changedElements.value_or(0)), countText(step.totalElements.value_or(0)),
+                       bytesText(step.wireBytes));
 }
 
 std::string publishText(const app::PublishView& result, const Style& style)
@@ -200,7 +222,9 @@ std::string doctorText(const app::DoctorView& report, const Style& style)
 {
     std::string text;
     for (const app::CheckView& check : report.checks) {
-        const std::string mark = check.ok ? paint(style, Paint::Good, "✓") : paint(style, check.essential ? Paint::Bad : Paint::Warn, check.essential ? "✕" : "!");
+        const std::string mark = check.ok
+            ? paint(style, Paint::Good, "✓")
+            : paint(style, check.essential ? Paint::Bad : Paint::Warn, check.essential ? "✕" : "!");
         text += fmt::format("{} {:<16} {}\n", mark, check.name, safe(check.detail));
     }
     return text;

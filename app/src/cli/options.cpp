@@ -6,11 +6,12 @@ namespace deltascope::cli {
 
 namespace {
 
-    void addSourceOptions(CLI::App& command, Options& options)
-    {
-        command.add_option("--base", options.base, "folder of the checkpoint that the chain starts from, where the layout has none of its own");
-        command.add_option("--layout", options.layout, "read the source as this layout instead of detecting it");
-    }
+void addSourceOptions(CLI::App& command, Options& options)
+{
+    command.add_option("--base", options.base,
+                       "folder of the checkpoint that the chain starts from, where the layout has none of its own");
+    command.add_option("--layout", options.layout, "read the source as this layout instead of detecting it");
+}
 
 }
 
@@ -23,12 +24,16 @@ void describe(CLI::App& program, Options& options)
     program.add_flag("-q,--quiet", options.quiet, "no progress, no suggestions");
     program.add_flag("--plain", options.plain, "no colors and no bars");
     program.add_flag("--no-input", options.noInput, "never ask; nothing asks today");
-    program.add_option("--color", options.color, "auto, always or never")->check(CLI::IsMember({ "auto", "always", "never" }));
-    program.add_option("--threads", options.threads, "worker threads; default: all of the machine")->check(CLI::Range(0, 1024));
+    program.add_option("--color", options.color, "auto, always or never")
+        ->check(CLI::IsMember({ "auto", "always", "never" }));
+    program.add_option("--threads", options.threads, "worker threads; default: all of the machine")
+        ->check(CLI::Range(0, 1024));
 
-    CLI::App* log = program.add_subcommand("log", "the history of a run: what each step is, changed, costs, and whether it can be rebuilt");
+    CLI::App* log = program.add_subcommand(
+        "log", "the history of a run: what each step is, changed, costs, and whether it can be rebuilt");
     log->add_option("source", options.source, "folder or URI of the run")->required();
-    log->add_flag("--headers-only", options.headersOnly, "read no payload; changed counts stay unknown where nothing was replayed yet");
+    log->add_flag("--headers-only", options.headersOnly,
+                  "read no payload; changed counts stay unknown where nothing was replayed yet");
     log->add_flag("--all", options.all, "every step, also on a terminal");
 
     CLI::App* show = program.add_subcommand("show", "one step, tensor by tensor");
@@ -40,17 +45,26 @@ void describe(CLI::App& program, Options& options)
 
     CLI::App* verify = program.add_subcommand("verify", "prove a run, a step or a range of steps");
     verify->add_option("source", options.source, "SOURCE, SOURCE@STEP or SOURCE@FIRST..LAST")->required();
-    verify->add_option("--level", options.level, "0 listing, 1 headers, 2 all bytes, 3 replay, 4 replay with anchors and roots")->check(CLI::Range(0, 4));
-    verify->add_flag("--accept-rewritten", options.acceptRewritten, "trust rewritten objects as they are now, instead of as they were first seen");
+    verify
+        ->add_option("--level", options.level,
+                     "0 listing, 1 headers, 2 all bytes, 3 replay, 4 replay with anchors and roots")
+        ->check(CLI::Range(0, 4));
+    verify->add_flag("--accept-rewritten", options.acceptRewritten,
+                     "trust rewritten objects as they are now, instead of as they were first seen");
 
     CLI::App* materialize = program.add_subcommand("materialize", "write the full checkpoint of a step");
     materialize->add_option("version", options.source, "SOURCE@STEP")->required();
     materialize->add_option("-o,--output", options.destination, "new folder for the checkpoint")->required();
-    materialize->add_option("--shard-size", options.shardSize, "cut into files of this size (5GB); default: as the anchor is");
-    materialize->add_option("--read-back", options.readBack, "compare written bytes from the page cache or from the disk")->check(CLI::IsMember({ "cache", "disk" }));
-    materialize->add_option("--shard", options.shard, "I/N: be one of N processes that share the rebuild; write every N-th file");
+    materialize->add_option("--shard-size", options.shardSize,
+                            "cut into files of this size (5GB); default: as the anchor is");
+    materialize
+        ->add_option("--read-back", options.readBack, "compare written bytes from the page cache or from the disk")
+        ->check(CLI::IsMember({ "cache", "disk" }));
+    materialize->add_option("--shard", options.shard,
+                            "I/N: be one of N processes that share the rebuild; write every N-th file");
     materialize->add_flag("--commit", options.commit, "finish a rebuild whose parts are all written");
-    materialize->add_flag("--across-gap", options.acrossGap, "rebuild although the no-op test proves that a delta is lost");
+    materialize->add_flag("--across-gap", options.acrossGap,
+                          "rebuild although the no-op test proves that a delta is lost");
 
     CLI::App* diff = program.add_subcommand("diff", "compare any two versions or checkpoints bit by bit");
     diff->add_option("a", options.source, "SOURCE@STEP, checkpoint folder or safetensors file")->required();
@@ -61,18 +75,30 @@ void describe(CLI::App& program, Options& options)
     digest->add_option("version", options.source, "SOURCE@STEP, checkpoint folder or one safetensors file")->required();
     digest->add_flag("--across-gap", options.acrossGap, "also where the no-op test proves that a delta is lost");
 
-    CLI::App* publish = program.add_subcommand("publish", "publish a step between two checkpoints, or all that a trainer drops into a folder");
+    CLI::App* publish = program.add_subcommand(
+        "publish", "publish a step between two checkpoints, or all that a trainer drops into a folder");
     publish->add_option("--into", options.into, "folder of the run; a new or empty one begins a run")->required();
     publish->add_option("--from", options.source, "checkpoint folder or SOURCE@STEP: the state that the run ends with");
     publish->add_option("--to", options.other, "checkpoint folder or SOURCE@STEP: the next state");
-    publish->add_option("--watch", options.watchFolder, "folder where a trainer drops checkpoint-N folders; publish each when it is complete");
-    publish->add_option("--marker", options.marker, "with --watch: a checkpoint is complete once its folder holds this file");
-    publish->add_option("--quiet-seconds", options.quietSeconds, "with --watch, without --marker: complete once nothing changed for so long")->check(CLI::Range(0.0, 86400.0));
+    publish->add_option("--watch", options.watchFolder,
+                        "folder where a trainer drops checkpoint-N folders; publish each when it is complete");
+    publish->add_option("--marker", options.marker,
+                        "with --watch: a checkpoint is complete once its folder holds this file");
+    publish
+        ->add_option("--quiet-seconds", options.quietSeconds,
+                     "with --watch, without --marker: complete once nothing changed for so long")
+        ->check(CLI::Range(0.0, 86400.0));
     publish->add_flag("--once", options.once, "with --watch: end when all complete checkpoints are published");
-    publish->add_option("--anchor-every", options.anchorEvery, "every N-th version is an anchor; 0: only the first")->check(CLI::Range(0, 1'000'000));
-    publish->add_flag("--anchor-when-cheaper", options.anchorWhenCheaper, "also an anchor when restores would read more in deltas than it weighs");
-    publish->add_option("--restores", options.restoresPerAnchor, "with --anchor-when-cheaper: restores expected until the next anchor")->check(CLI::Range(0.0, 1e9));
-    publish->add_flag("--new-epoch", options.newEpoch, "begin another epoch behind the run, with an anchor, instead of going on with it");
+    publish->add_option("--anchor-every", options.anchorEvery, "every N-th version is an anchor; 0: only the first")
+        ->check(CLI::Range(0, 1'000'000));
+    publish->add_flag("--anchor-when-cheaper", options.anchorWhenCheaper,
+                      "also an anchor when restores would read more in deltas than it weighs");
+    publish
+        ->add_option("--restores", options.restoresPerAnchor,
+                     "with --anchor-when-cheaper: restores expected until the next anchor")
+        ->check(CLI::Range(0.0, 1e9));
+    publish->add_flag("--new-epoch", options.newEpoch,
+                      "begin another epoch behind the run, with an anchor, instead of going on with it");
     publish->add_option("--encoding", options.encoding, "trl-v2: gap_delta or raw; slime-v2: xor or overwrite");
     publish->add_option("--checksum", options.checksum, "slime-v2: xxh3-128, blake3 or adler32");
 
@@ -80,20 +106,25 @@ void describe(CLI::App& program, Options& options)
     watch->add_option("source", options.source, "folder or URI of the run")->required();
     watch->add_flag("--headers-only", options.headersOnly, "read no payload");
 
-    CLI::App* cost = program.add_subcommand("cost", "what a run costs per step and per day, and how often an anchor pays");
+    CLI::App* cost =
+        program.add_subcommand("cost", "what a run costs per step and per day, and how often an anchor pays");
     cost->add_option("source", options.source, "folder or URI of the run")->required();
     cost->add_option("--price-per-gb", options.cost.pricePerGb, "money per GB moved; default: 0.09");
     cost->add_option("--link-gbps", options.cost.linkGbps, "speed of the link in Gbit/s; default: 10");
     cost->add_option("--steps-per-day", options.cost.stepsPerDay, "default: from publication times");
     cost->add_option("--restores-per-day", options.cost.restoresPerDay, "how often a step is rebuilt; default: 4");
-    cost->add_option("--lr", options.cost.learningRate, "learning rate: predicts the changed share; reads up to 64 MiB of weights");
-    cost->add_flag("--headers-only", options.headersOnly, "replay nothing; what was never replayed has no changed share");
+    cost->add_option("--lr", options.cost.learningRate,
+                     "learning rate: predicts the changed share; reads up to 64 MiB of weights");
+    cost->add_flag("--headers-only", options.headersOnly,
+                   "replay nothing; what was never replayed has no changed share");
 
-    CLI::App* demo = program.add_subcommand("demo", "train, publish and follow a small model, with a few incidents, and watch it");
+    CLI::App* demo =
+        program.add_subcommand("demo", "train, publish and follow a small model, with a few incidents, and watch it");
     demo->add_option("--dir", options.destination, "folder for bucket, trainer and replicas; default: under the cache");
     demo->add_option("--rate", options.rate, "training steps per second")->check(CLI::Range(0.01, 100.0));
     demo->add_option("--seed", options.seed, "of weights and steps");
-    demo->add_option("--for", options.seconds, "end after so many seconds; default: with Ctrl+C")->check(CLI::Range(0.0, 1e9));
+    demo->add_option("--for", options.seconds, "end after so many seconds; default: with Ctrl+C")
+        ->check(CLI::Range(0.0, 1e9));
 
     CLI::App* doctor = program.add_subcommand("doctor", "look at this machine and, if given, at a source");
     doctor->add_option("source", options.source, "folder or URI");

@@ -14,59 +14,62 @@ namespace deltascope::cli {
 
 namespace {
 
-    bool isSet(const char* name)
-    {
-        const char* value = std::getenv(name);
-        return value && *value;
-    }
+bool isSet(const char* name)
+{
+    const char* value = std::getenv(name);
+    return value && *value;
+}
 
-    void writeAll(int descriptor, std::string_view text)
-    {
-        while (!text.empty()) {
-            const ssize_t done = ::write(descriptor, text.data(), text.size());
-            if (done < 0 && errno == EINTR)
-                continue;
-            if (done < 0 && errno == EPIPE)
-                ::_exit(0);
-            if (done <= 0) {
-                constexpr std::string_view Message = "deltascope: DS-IO: the output cannot be written\n";
-                if (descriptor != STDERR_FILENO)
-                    static_cast<void>(!::write(STDERR_FILENO, Message.data(), Message.size()));
-                ::_exit(1);
-            }
-            text.remove_prefix(static_cast<std::size_t>(done));
+void writeAll(int descriptor, std::string_view text)
+{
+    while (!text.empty()) {
+        const ssize_t done = ::write(descriptor, text.data(), text.size());
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done < 0 && errno == EPIPE)
+            ::_exit(0);
+        if (done <= 0) {
+            constexpr std::string_view Message = "deltascope: DS-IO: the output cannot be written\n";
+            if (descriptor != STDERR_FILENO)
+                static_cast<void>(!::write(STDERR_FILENO, Message.data(), Message.size()));
+            ::_exit(1);
         }
+        text.remove_prefix(static_cast<std::size_t>(done));
     }
+}
 
-    /// Length of the UTF-8 sequence at the front and its code point; 0 if it is none.
-    std::size_t decode(std::string_view text, std::uint32_t& point)
-    {
-        const auto lead = static_cast<unsigned char>(text[0]);
-        if (lead < 0x80) {
-            point = lead;
-            return 1;
-        }
-        const std::size_t length = lead >= 0xf0 && lead < 0xf5 ? 4 : lead >= 0xe0 && lead < 0xf0 ? 3 : lead >= 0xc2 && lead < 0xe0 ? 2 : 0;
-        if (length == 0 || text.size() < length)
+/// Length of the UTF-8 sequence at the front and its code point; 0 if it is none.
+std::size_t decode(std::string_view text, std::uint32_t& point)
+{
+    const auto lead = static_cast<unsigned char>(text[0]);
+    if (lead < 0x80) {
+        point = lead;
+        return 1;
+    }
+    const std::size_t length = lead >= 0xf0 && lead < 0xf5 ? 4
+        : lead >= 0xe0 && lead < 0xf0                      ? 3
+        : lead >= 0xc2 && lead < 0xe0                      ? 2
+                                                           : 0;
+    if (length == 0 || text.size() < length)
+        return 0;
+    point = lead & (0xffU >> (length + 1));
+    for (std::size_t i = 1; i < length; ++i) {
+        const auto next = static_cast<unsigned char>(text[i]);
+        if ((next & 0xc0) != 0x80)
             return 0;
-        point = lead & (0xffU >> (length + 1));
-        for (std::size_t i = 1; i < length; ++i) {
-            const auto next = static_cast<unsigned char>(text[i]);
-            if ((next & 0xc0) != 0x80)
-                return 0;
-            point = (point << 6) | (next & 0x3fU);
-        }
-        return length;
+        point = (point << 6) | (next & 0x3fU);
     }
+    return length;
+}
 
-    bool isHarmless(std::uint32_t point)
-    {
-        const bool control = point < 0x20 || (point >= 0x7f && point < 0xa0);
-        const bool bidi = (point >= 0x202a && point <= 0x202e) || (point >= 0x2066 && point <= 0x2069) || point == 0x200e
-            || point == 0x200f || point == 0x061c;
-        const bool separator = point == 0x2028 || point == 0x2029 || point == 0xfeff;
-        return !control && !bidi && !separator;
-    }
+bool isHarmless(std::uint32_t point)
+{
+    const bool control = point < 0x20 || (point >= 0x7f && point < 0xa0);
+    const bool bidi = (point >= 0x202a && point <= 0x202e) || (point >= 0x2066 && point <= 0x2069) || point == 0x200e
+        || point == 0x200f || point == 0x061c;
+    const bool separator = point == 0x2028 || point == 0x2029 || point == 0xfeff;
+    return !control && !bidi && !separator;
+}
 
 }
 
@@ -77,7 +80,8 @@ Style Style::detect(ColorChoice choice, bool quiet, bool plain)
     style.bars = !plain;
     style.progress = !quiet && ::isatty(STDERR_FILENO) == 1;
     const char* terminal = std::getenv("TERM");
-    const bool capable = ::isatty(STDOUT_FILENO) == 1 && !isSet("NO_COLOR") && !(terminal && std::string_view(terminal) == "dumb");
+    const bool capable =
+        ::isatty(STDOUT_FILENO) == 1 && !isSet("NO_COLOR") && !(terminal && std::string_view(terminal) == "dumb");
     style.color = choice == ColorChoice::Always || (choice == ColorChoice::Auto && capable);
     return style;
 }
@@ -112,7 +116,9 @@ std::string safe(std::string_view text)
 
 std::string shellWord(std::string_view text)
 {
-    const auto harmless = [](unsigned char c) { return std::isalnum(c) || std::string_view("@%+=:,./-_~").find(static_cast<char>(c)) != std::string_view::npos; };
+    const auto harmless = [](unsigned char c) {
+        return std::isalnum(c) || std::string_view("@%+=:,./-_~").find(static_cast<char>(c)) != std::string_view::npos;
+    };
     if (!text.empty() && std::all_of(text.begin(), text.end(), harmless))
         return std::string(text);
     std::string quoted = "'";
@@ -157,13 +163,16 @@ std::string percentText(double fraction)
     const double percent = fraction * 100;
     if (percent == 0)
         return "0 %";
-    return percent < 0.01 ? "<0.01 %" : percent < 10 ? fmt::format("{:.2f} %", percent) : fmt::format("{:.1f} %", percent);
+    return percent < 0.01 ? "<0.01 %"
+        : percent < 10    ? fmt::format("{:.2f} %", percent)
+                          : fmt::format("{:.1f} %", percent);
 }
 
 std::string barText(double fraction, int width)
 {
     constexpr std::array<const char*, 9> Eighths = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█" };
-    const int eighths = std::clamp(static_cast<int>(std::lround(fraction * width * 8)), fraction > 0 ? 1 : 0, width * 8);
+    const int eighths =
+        std::clamp(static_cast<int>(std::lround(fraction * width * 8)), fraction > 0 ? 1 : 0, width * 8);
     std::string bar;
     for (int i = 0; i < eighths / 8; ++i)
         bar += Eighths[8];
@@ -174,7 +183,8 @@ std::string barText(double fraction, int width)
 
 std::int64_t nowUs()
 {
-    return std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+    return std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch())
+        .count();
 }
 
 void writeOut(std::string_view text) { writeAll(STDOUT_FILENO, text); }

@@ -18,253 +18,260 @@ namespace deltascope::app {
 
 namespace {
 
-    namespace fs = std::filesystem;
+namespace fs = std::filesystem;
 
-    constexpr std::string_view Mark = "deltascope-demo";
-    constexpr int Backfill = 60; ///< steps that are published at full speed before the run turns live
-    constexpr int Replicas = 3;
-    constexpr std::size_t MostVersions = 400;
-    constexpr std::uint64_t MostBytes = 600'000'000;
-    constexpr std::size_t MostSpanObjects = 200;
+constexpr std::string_view Mark = "deltascope-demo";
+constexpr int Backfill = 60; ///< steps that are published at full speed before the run turns live
+constexpr int Replicas = 3;
+constexpr std::size_t MostVersions = 400;
+constexpr std::uint64_t MostBytes = 600'000'000;
+constexpr std::size_t MostSpanObjects = 200;
 
-    /// When what happens, in steps after the run turned live: seconds at the usual rate.
-    constexpr double RateDrops = 15;
-    constexpr double ReplicaStalls = 25;
-    constexpr double StallSteps = 12;
-    constexpr double ByteFlips = 40;
-    constexpr double RewardCollapses = 70;
+/// When what happens, in steps after the run turned live: seconds at the usual rate.
+constexpr double RateDrops = 15;
+constexpr double ReplicaStalls = 25;
+constexpr double StallSteps = 12;
+constexpr double ByteFlips = 40;
+constexpr double RewardCollapses = 70;
 
-    class Demo {
-    public:
-        Demo(const DemoRequest& request, std::string folder, const std::function<Workbench()>& makeBench)
-            : m_request(request)
-            , m_folder(std::move(folder))
-            , m_bench(makeBench())
-            , m_makeBench(makeBench)
-            , m_model(request.seed)
-        {
-        }
+class Demo {
+public:
+    Demo(const DemoRequest& request, std::string folder, const std::function<Workbench()>& makeBench)
+        : m_request(request)
+        , m_folder(std::move(folder))
+        , m_bench(makeBench())
+        , m_makeBench(makeBench)
+        , m_model(request.seed)
+    {
+    }
 
-        Result<DemoView> run(TaskContext& task)
-        {
-            DS_TRY(m_bucket, openLocalStore(m_folder + "/bucket"));
-            DS_TRY(m_trainer, openLocalStore(m_folder + "/trainer"));
-            PublishOptions options;
-            options.layout = "trl-v2";
-            DS_TRY(Publisher publisher, Publisher::open(m_bench, m_bucket, {}, options, task));
-            m_publisher = &publisher;
-            DS_CHECK(saveCheckpoint(task));
-            for (int i = 0; i < Backfill; ++i)
-                DS_CHECK(trainAndPublish(0.005 + 0.007 * std::exp(-i / 25.0), task));
-            m_liveUs = m_bench.nowUs();
-            startReplicas();
-            const Result<void> outcome = live(task);
-            for (TaskContext& replica : m_tasks)
-                replica.requestStop();
-            m_threads.clear();
-            if (!outcome && outcome.error().code != Code::Canceled)
-                return fail(outcome.error());
-            return DemoView { m_folder, m_folder + "/bucket", publisher.headStep().value_or(0) };
-        }
+    Result<DemoView> run(TaskContext& task)
+    {
+        DS_TRY(m_bucket, openLocalStore(m_folder + "/bucket"));
+        DS_TRY(m_trainer, openLocalStore(m_folder + "/trainer"));
+        PublishOptions options;
+        options.layout = "trl-v2";
+        DS_TRY(Publisher publisher, Publisher::open(m_bench, m_bucket, {}, options, task));
+        m_publisher = &publisher;
+        DS_CHECK(saveCheckpoint(task));
+        for (int i = 0; i < Backfill; ++i)
+            DS_CHECK(trainAndPublish(0.005 + 0.007 * std::exp(-i / 25.0), task));
+        m_liveUs = m_bench.nowUs();
+        startReplicas();
+        const Result<void> outcome = live(task);
+        for (TaskContext& replica : m_tasks)
+            replica.requestStop();
+        m_threads.clear();
+        if (!outcome && outcome.error().code != Code::Canceled)
+            return fail(outcome.error());
+        return DemoView { m_folder, m_folder + "/bucket", publisher.headStep().value_or(0) };
+    }
 
-    private:
-        double liveSteps() const { return liveSeconds() * m_request.rate; }
-        double liveSeconds() const { return static_cast<double>(m_bench.nowUs() - m_liveUs) / 1e6; }
+private:
+    double liveSteps() const { return liveSeconds() * m_request.rate; }
+    double liveSeconds() const { return static_cast<double>(m_bench.nowUs() - m_liveUs) / 1e6; }
 
-        Result<void> saveCheckpoint(TaskContext& task)
-        {
-            ++m_trained;
-            MemorySource source(m_model.file());
-            DS_TRY([[maybe_unused]] const ObjectInfo put, m_trainer->put(nameOf(m_trained) + "/model.safetensors", source, PutMode::Replace, task));
-            std::error_code ignored;
-            fs::remove_all(fmt::format("{}/trainer/{}", m_folder, nameOf(m_trained - 2)), ignored);
-            return {};
-        }
+    Result<void> saveCheckpoint(TaskContext& task)
+    {
+        ++m_trained;
+        MemorySource source(m_model.file());
+        DS_TRY([[maybe_unused]] const ObjectInfo put,
+               m_trainer->put(nameOf(m_trained) + "/model.safetensors", source, PutMode::Replace, task));
+        std::error_code ignored;
+        fs::remove_all(fmt::format("{}/trainer/{}", m_folder, nameOf(m_trained - 2)), ignored);
+        return {};
+    }
 
-        static std::string nameOf(std::int64_t number) { return fmt::format("checkpoint-{}", number); }
+    static std::string nameOf(std::int64_t number) { return fmt::format("checkpoint-{}", number); }
 
-        Result<Chain> openCheckpoint(std::int64_t number, TaskContext& task)
-        {
-            OpenOptions plain;
-            plain.layout = "hf";
-            DS_TRY(const Run run, openRun(m_bench, m_trainer, plain, task));
-            const Version* version = run.find(number);
-            if (!version)
-                return fail(Code::NotFound, "the checkpoint that was just saved is gone", nameOf(number));
-            DS_TRY(const Plan plan, planFor(run, *version));
-            return Chain::open(run, plan, task);
-        }
+    Result<Chain> openCheckpoint(std::int64_t number, TaskContext& task)
+    {
+        OpenOptions plain;
+        plain.layout = "hf";
+        DS_TRY(const Run run, openRun(m_bench, m_trainer, plain, task));
+        const Version* version = run.find(number);
+        if (!version)
+            return fail(Code::NotFound, "the checkpoint that was just saved is gone", nameOf(number));
+        DS_TRY(const Plan plan, planFor(run, *version));
+        return Chain::open(run, plan, task);
+    }
 
-        Result<void> trainAndPublish(double fraction, TaskContext& task)
-        {
-            if (!m_publisher->headStep())
-                DS_CHECK(publishNewest(nullptr, task));
-            m_model.train(fraction);
-            DS_CHECK(saveCheckpoint(task));
-            DS_TRY(const Chain from, openCheckpoint(m_trained - 1, task));
-            return publishNewest(&from, task);
-        }
+    Result<void> trainAndPublish(double fraction, TaskContext& task)
+    {
+        if (!m_publisher->headStep())
+            DS_CHECK(publishNewest(nullptr, task));
+        m_model.train(fraction);
+        DS_CHECK(saveCheckpoint(task));
+        DS_TRY(const Chain from, openCheckpoint(m_trained - 1, task));
+        return publishNewest(&from, task);
+    }
 
-        Result<void> publishNewest(const Chain* from, TaskContext& task)
-        {
-            DS_TRY(const Chain to, openCheckpoint(m_trained, task));
-            const std::unique_lock closed(m_gate); // so that replicas meet the flipped byte, not the sound version before it
-            DS_TRY(const PublishedVersion version, m_publisher->publish(from, to, nameOf(m_trained), task));
-            if (m_flipNext && !version.anchor && flipByte(version))
-                m_flipNext = false;
-            return {};
-        }
+    Result<void> publishNewest(const Chain* from, TaskContext& task)
+    {
+        DS_TRY(const Chain to, openCheckpoint(m_trained, task));
+        const std::unique_lock closed(
+            m_gate); // so that replicas meet the flipped byte, not the sound version before it
+        DS_TRY(const PublishedVersion version, m_publisher->publish(from, to, nameOf(m_trained), task));
+        if (m_flipNext && !version.anchor && flipByte(version))
+            m_flipNext = false;
+        return {};
+    }
 
-        /// One training step per period, and the script.
-        Result<void> live(TaskContext& task)
-        {
-            const double period = 1.0 / m_request.rate;
-            for (std::int64_t n = 1;; ++n) {
-                while (liveSeconds() < static_cast<double>(n) * period) {
-                    DS_CHECK(task.checkpoint());
-                    if (m_request.seconds > 0 && liveSeconds() >= m_request.seconds)
-                        return {};
-                    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-                }
-                DS_CHECK(playScript(task));
-                const double drift = 1.0 + 0.15 * std::sin(static_cast<double>(n) / 20.0);
-                DS_CHECK(trainAndPublish((liveSteps() >= RateDrops ? 0.0025 : 0.0055) * drift, task));
-                DS_CHECK(prune(task));
+    /// One training step per period, and the script.
+    Result<void> live(TaskContext& task)
+    {
+        const double period = 1.0 / m_request.rate;
+        for (std::int64_t n = 1;; ++n) {
+            while (liveSeconds() < static_cast<double>(n) * period) {
+                DS_CHECK(task.checkpoint());
+                if (m_request.seconds > 0 && liveSeconds() >= m_request.seconds)
+                    return {};
+                std::this_thread::sleep_for(std::chrono::milliseconds(20));
             }
+            DS_CHECK(playScript(task));
+            const double drift = 1.0 + 0.15 * std::sin(static_cast<double>(n) / 20.0);
+            DS_CHECK(trainAndPublish((liveSteps() >= RateDrops ? 0.0025 : 0.0055) * drift, task));
+            DS_CHECK(prune(task));
         }
+    }
 
-        Result<void> playScript(TaskContext& task)
-        {
-            const double now = liveSteps();
-            const auto due = [&](int incident, double at) {
-                if (m_played > incident || now < at)
-                    return false;
-                m_played = incident + 1;
-                return true;
-            };
-            if (due(0, RateDrops))
-                return tell("learning rate 1e-6 -> 5e-7", task);
-            if (due(1, ReplicaStalls))
-                m_replicas[1]->stallUntil(m_bench.nowUs() + static_cast<std::int64_t>(StallSteps / m_request.rate * 1e6));
-            if (due(2, ByteFlips))
-                m_flipNext = true;
-            if (due(3, RewardCollapses))
-                return tell("reward collapses: 0.61 -> 0.08", task);
-            return {};
-        }
-
-        Result<void> tell(const std::string& text, TaskContext& task)
-        {
-            m_publisher->note(m_publisher->headStep().value_or(-1), text);
-            return m_publisher->keepAlive(task);
-        }
-
-        /// What a faulty disk does: one bit of one value of a delta turns over.
-        bool flipByte(const PublishedVersion& version)
-        {
-            const ObjectInfo& object = version.objects.back();
-            const Result<SafetensorsHeader> header = SafetensorsHeader::read(*m_bucket, object);
-            if (!header)
+    Result<void> playScript(TaskContext& task)
+    {
+        const double now = liveSteps();
+        const auto due = [&](int incident, double at) {
+            if (m_played > incident || now < at)
                 return false;
-            const auto values = std::find_if(header->tensors().begin(), header->tensors().end(), [](const StoredTensor& tensor) {
+            m_played = incident + 1;
+            return true;
+        };
+        if (due(0, RateDrops))
+            return tell("learning rate 1e-6 -> 5e-7", task);
+        if (due(1, ReplicaStalls))
+            m_replicas[1]->stallUntil(m_bench.nowUs() + static_cast<std::int64_t>(StallSteps / m_request.rate * 1e6));
+        if (due(2, ByteFlips))
+            m_flipNext = true;
+        if (due(3, RewardCollapses))
+            return tell("reward collapses: 0.61 -> 0.08", task);
+        return {};
+    }
+
+    Result<void> tell(const std::string& text, TaskContext& task)
+    {
+        m_publisher->note(m_publisher->headStep().value_or(-1), text);
+        return m_publisher->keepAlive(task);
+    }
+
+    /// What a faulty disk does: one bit of one value of a delta turns over.
+    bool flipByte(const PublishedVersion& version)
+    {
+        const ObjectInfo& object = version.objects.back();
+        const Result<SafetensorsHeader> header = SafetensorsHeader::read(*m_bucket, object);
+        if (!header)
+            return false;
+        const auto values =
+            std::find_if(header->tensors().begin(), header->tensors().end(), [](const StoredTensor& tensor) {
                 return tensor.info.name.ends_with(".val") && tensor.bytes > 0;
             });
-            if (values == header->tensors().end())
-                return false;
-            std::fstream file(m_folder + "/bucket/" + object.key, std::ios::in | std::ios::out | std::ios::binary);
-            file.seekg(static_cast<std::streamoff>(values->begin));
-            const int byte = file.get();
-            file.seekp(static_cast<std::streamoff>(values->begin));
-            file.put(static_cast<char>(byte ^ 0x10));
-            return file.good();
-        }
-
-        void startReplicas()
-        {
-            for (int i = 0; i < Replicas; ++i) {
-                const std::string id = fmt::format("r{}", i + 1);
-                const std::string folder = m_folder + "/replicas/" + id;
-                std::error_code ignored;
-                fs::create_directories(folder, ignored);
-                Workbench bench = m_makeBench();
-                bench.threads = 1;
-                m_replicas.push_back(std::make_unique<DemoReplica>(id, bench, DemoReplica::Places { m_bucket, folder, m_gate },
-                                                                   m_request.seed + 100 + static_cast<std::uint64_t>(i)));
-            }
-            for (int i = 0; i < Replicas; ++i)
-                m_threads.emplace_back([this, i] { m_replicas[static_cast<std::size_t>(i)]->run(m_tasks[static_cast<std::size_t>(i)]); });
-        }
-
-        /// Keeps the bucket small: without its oldest chains, and without old spans. Whole chains only, so nothing that stays needs
-        /// what goes.
-        Result<void> prune(TaskContext& task)
-        {
-            DS_TRY(std::vector<ObjectInfo> listing, listAll(*m_bucket, "", task));
-            std::uint64_t bytes = 0;
-            for (const ObjectInfo& object : listing)
-                bytes += object.sizeBytes;
-            std::erase_if(listing, [](const ObjectInfo& object) { return object.key.starts_with("."); });
-            if (listing.size() <= MostVersions && bytes <= MostBytes)
-                return {};
-            std::vector<std::string> anchors;
-            for (const ObjectInfo& object : listing) {
-                if (object.key.starts_with("anchors/"))
-                    anchors.push_back(object.key.substr(object.key.find('/')));
-            }
-            if (anchors.size() < 3)
-                return {};
-            std::vector<std::string> removed;
-            for (const ObjectInfo& object : listing) {
-                if (object.key.substr(object.key.find('/')) < anchors[1])
-                    removed.push_back(object.key);
-            }
-            std::error_code ignored;
-            for (const std::string& key : removed)
-                fs::remove(m_folder + "/bucket/" + key, ignored);
-            pruneSpans();
-            return tell(fmt::format("pruned {} versions of the oldest chain: the demo keeps {} versions or {} MB", removed.size(), MostVersions,
-                                    MostBytes / 1'000'000),
-                        task);
-        }
-
-        void pruneSpans() const
-        {
-            std::error_code failed;
-            for (const fs::directory_entry& actor : fs::directory_iterator(m_folder + "/bucket/.deltascope/v1/spans", failed)) {
-                std::vector<fs::path> objects;
-                for (const fs::directory_entry& object : fs::directory_iterator(actor.path(), failed))
-                    objects.push_back(object.path());
-                std::sort(objects.begin(), objects.end());
-                for (std::size_t i = 0; i + MostSpanObjects < objects.size(); ++i)
-                    fs::remove(objects[i], failed);
-            }
-        }
-
-        const DemoRequest& m_request;
-        std::string m_folder;
-        Workbench m_bench;
-        const std::function<Workbench()>& m_makeBench;
-        DemoModel m_model;
-        std::shared_ptr<ObjectStore> m_bucket;
-        std::shared_ptr<ObjectStore> m_trainer;
-        Publisher* m_publisher = nullptr;
-        std::int64_t m_trained = 0; ///< number of the newest checkpoint
-        std::int64_t m_liveUs = 0;
-        int m_played = 0; ///< incidents so far
-        bool m_flipNext = false;
-        std::shared_mutex m_gate;
-        std::array<TaskContext, Replicas> m_tasks;
-        std::vector<std::unique_ptr<DemoReplica>> m_replicas;
-        std::vector<std::jthread> m_threads; ///< last: they use everything above
-    };
-
-    Result<std::unique_ptr<FolderLock>> lockDemo(FileSystem& disk, const std::string& folder)
-    {
-        Result<std::unique_ptr<FolderLock>> lock = disk.lock(folder);
-        if (!lock && lock.error().code == Code::Exists)
-            return fail(Code::Exists, "a demo runs in this folder already", folder, "end it, or name another folder with --dir");
-        return lock;
+        if (values == header->tensors().end())
+            return false;
+        std::fstream file(m_folder + "/bucket/" + object.key, std::ios::in | std::ios::out | std::ios::binary);
+        file.seekg(static_cast<std::streamoff>(values->begin));
+        const int byte = file.get();
+        file.seekp(static_cast<std::streamoff>(values->begin));
+        file.put(static_cast<char>(byte ^ 0x10));
+        return file.good();
     }
+
+    void startReplicas()
+    {
+        for (int i = 0; i < Replicas; ++i) {
+            const std::string id = fmt::format("r{}", i + 1);
+            const std::string folder = m_folder + "/replicas/" + id;
+            std::error_code ignored;
+            fs::create_directories(folder, ignored);
+            Workbench bench = m_makeBench();
+            bench.threads = 1;
+            m_replicas.push_back(std::make_unique<DemoReplica>(id, bench,
+                                                               DemoReplica::Places { m_bucket, folder, m_gate },
+                                                               m_request.seed + 100 + static_cast<std::uint64_t>(i)));
+        }
+        for (int i = 0; i < Replicas; ++i)
+            m_threads.emplace_back(
+                [this, i] { m_replicas[static_cast<std::size_t>(i)]->run(m_tasks[static_cast<std::size_t>(i)]); });
+    }
+
+    /// Keeps the bucket small: without its oldest chains, and without old spans. Whole chains only, so nothing that
+    /// stays needs what goes.
+    Result<void> prune(TaskContext& task)
+    {
+        DS_TRY(std::vector<ObjectInfo> listing, listAll(*m_bucket, "", task));
+        std::uint64_t bytes = 0;
+        for (const ObjectInfo& object : listing)
+            bytes += object.sizeBytes;
+        std::erase_if(listing, [](const ObjectInfo& object) { return object.key.starts_with("."); });
+        if (listing.size() <= MostVersions && bytes <= MostBytes)
+            return {};
+        std::vector<std::string> anchors;
+        for (const ObjectInfo& object : listing) {
+            if (object.key.starts_with("anchors/"))
+                anchors.push_back(object.key.substr(object.key.find('/')));
+        }
+        if (anchors.size() < 3)
+            return {};
+        std::vector<std::string> removed;
+        for (const ObjectInfo& object : listing) {
+            if (object.key.substr(object.key.find('/')) < anchors[1])
+                removed.push_back(object.key);
+        }
+        std::error_code ignored;
+        for (const std::string& key : removed)
+            fs::remove(m_folder + "/bucket/" + key, ignored);
+        pruneSpans();
+        return tell(fmt::format("pruned {} versions of the oldest chain: the demo keeps {} versions or {} MB",
+                                removed.size(), MostVersions, MostBytes / 1'000'000),
+                    task);
+    }
+
+    void pruneSpans() const
+    {
+        std::error_code failed;
+        for (const fs::directory_entry& actor :
+             fs::directory_iterator(m_folder + "/bucket/.deltascope/v1/spans", failed)) {
+            std::vector<fs::path> objects;
+            for (const fs::directory_entry& object : fs::directory_iterator(actor.path(), failed))
+                objects.push_back(object.path());
+            std::sort(objects.begin(), objects.end());
+            for (std::size_t i = 0; i + MostSpanObjects < objects.size(); ++i)
+                fs::remove(objects[i], failed);
+        }
+    }
+
+    const DemoRequest& m_request;
+    std::string m_folder;
+    Workbench m_bench;
+    const std::function<Workbench()>& m_makeBench;
+    DemoModel m_model;
+    std::shared_ptr<ObjectStore> m_bucket;
+    std::shared_ptr<ObjectStore> m_trainer;
+    Publisher* m_publisher = nullptr;
+    std::int64_t m_trained = 0; ///< number of the newest checkpoint
+    std::int64_t m_liveUs = 0;
+    int m_played = 0; ///< incidents so far
+    bool m_flipNext = false;
+    std::shared_mutex m_gate;
+    std::array<TaskContext, Replicas> m_tasks;
+    std::vector<std::unique_ptr<DemoReplica>> m_replicas;
+    std::vector<std::jthread> m_threads; ///< last: they use everything above
+};
+
+Result<std::unique_ptr<FolderLock>> lockDemo(FileSystem& disk, const std::string& folder)
+{
+    Result<std::unique_ptr<FolderLock>> lock = disk.lock(folder);
+    if (!lock && lock.error().code == Code::Exists)
+        return fail(Code::Exists, "a demo runs in this folder already", folder,
+                    "end it, or name another folder with --dir");
+    return lock;
+}
 
 }
 
@@ -273,7 +280,8 @@ Result<void> prepareDemoFolder(FileSystem& disk, const std::string& folder)
     std::error_code failed;
     const bool marked = fs::exists(fs::path(folder) / Mark, failed);
     if (!marked && fs::exists(folder, failed) && !fs::is_empty(folder, failed))
-        return fail(Code::Exists, "the folder for the demo holds something else", folder, "name a new or empty folder with --dir");
+        return fail(Code::Exists, "the folder for the demo holds something else", folder,
+                    "name a new or empty folder with --dir");
     if (fs::create_directories(folder, failed); failed)
         return fail(Code::Io, failed.message(), folder);
     DS_TRY([[maybe_unused]] const std::unique_ptr<FolderLock> lock, lockDemo(disk, folder));
@@ -282,12 +290,13 @@ Result<void> prepareDemoFolder(FileSystem& disk, const std::string& folder)
         if (fs::create_directories(fs::path(folder) / part, failed); failed)
             return fail(Code::Io, failed.message(), folder);
     }
-    std::ofstream(fs::path(folder) / Mark) << "Made by deltascope demo; removed and made anew when a demo starts here.\n";
+    std::ofstream(fs::path(folder) / Mark)
+        << "Made by deltascope demo; removed and made anew when a demo starts here.\n";
     return {};
 }
 
-Result<DemoView> runDemo(const DemoRequest& request, const std::string& folder, const std::function<Workbench()>& makeBench,
-                         TaskContext& task)
+Result<DemoView> runDemo(const DemoRequest& request, const std::string& folder,
+                         const std::function<Workbench()>& makeBench, TaskContext& task)
 {
     Workbench bench = makeBench();
     DS_TRY([[maybe_unused]] const std::unique_ptr<FolderLock> lock, lockDemo(*bench.disk, folder));

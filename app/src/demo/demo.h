@@ -5,13 +5,12 @@
 
 namespace deltascope::app {
 
-/// Runs the demo: trains a small model, publishes every step with the real engine, lets three replicas follow, and plays a script of
-/// incidents (docs/cli.md, "demo"). `makeBench` gives a bench for each of its actors. Ends when the task is stopped or the
-/// time of the request is over; its files stay.
-/// Errors: Exists (the folder holds something else), those of publisher and disk.
-/// The folder is locked meanwhile.
-Result<DemoView> runDemo(const DemoRequest& request, const std::string& folder, const std::function<Workbench()>& makeBench,
-                         TaskContext& task);
+/// Runs the demo: trains a small model, publishes every step with the real engine, lets three replicas follow, and
+/// plays a script of incidents (docs/cli.md, "demo"). `makeBench` gives a bench for each of its actors. Ends when the
+/// task is stopped or the time of the request is over; its files stay. Errors: Exists (the folder holds something
+/// else), those of publisher and disk. The folder is locked meanwhile.
+Result<DemoView> runDemo(const DemoRequest& request, const std::string& folder,
+                         const std::function<Workbench()>& makeBench, TaskContext& task);
 
 /// Makes the folder of a demo ready, removing what an earlier demo left there. The bucket is `folder`/bucket.
 /// Errors: Exists (it holds something else, or a demo runs there), Io.

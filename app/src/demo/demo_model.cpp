@@ -10,14 +10,14 @@ namespace deltascope::app {
 
 namespace {
 
-    constexpr std::uint64_t Vocabulary = 4096;
-    constexpr std::uint64_t Width = 128;
-    constexpr std::uint64_t Inner = 512;
-    constexpr unsigned Layers = 12;
-    constexpr double HotShare = 0.3; ///< of a matrix's changes fall into its hot rows
-    constexpr std::size_t HotRows = 4;
+constexpr std::uint64_t Vocabulary = 4096;
+constexpr std::uint64_t Width = 128;
+constexpr std::uint64_t Inner = 512;
+constexpr unsigned Layers = 12;
+constexpr double HotShare = 0.3; ///< of a matrix's changes fall into its hot rows
+constexpr std::size_t HotRows = 4;
 
-    std::uint16_t toBf16(float value) { return static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(value) >> 16); }
+std::uint16_t toBf16(float value) { return static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(value) >> 16); }
 
 }
 
@@ -89,7 +89,9 @@ void DemoModel::train(double fraction)
         const std::uint64_t row = tensor.info.shape.back();
         for (std::uint64_t i = 0; i < changes; ++i) {
             const bool hot = !tensor.hotRows.empty() && static_cast<double>(m_random() % 1000) < 1000 * HotShare;
-            nudge(tensor, hot ? tensor.hotRows[m_random() % tensor.hotRows.size()] * row + m_random() % row : m_random() % elements);
+            nudge(tensor,
+                  hot ? tensor.hotRows[m_random() % tensor.hotRows.size()] * row + m_random() % row
+                      : m_random() % elements);
         }
     }
 }
@@ -98,7 +100,8 @@ void DemoModel::nudge(const Tensor& tensor, std::uint64_t element)
 {
     const std::size_t at = tensor.begin + 2 * element;
     const std::uint16_t bits = loadLe<std::uint16_t>(m_file, at);
-    const bool down = (bits & 0x7fffU) != 0 && m_random() % 2 == 0; // magnitudes stay far from infinity in any run that one watches
+    const bool down =
+        (bits & 0x7fffU) != 0 && m_random() % 2 == 0; // magnitudes stay far from infinity in any run that one watches
     storeLe<std::uint16_t>(m_file, at, static_cast<std::uint16_t>(down ? bits - 1 : bits + 1));
 }
 

@@ -10,14 +10,14 @@
 
 namespace deltascope::app {
 
-/// A small transformer whose weights move as reinforcement learning moves them: 4.2 million bf16 elements in 111 tensors
-/// (vocabulary 4,096, width 128, 12 layers). Equal seeds give equal bits at every step.
+/// A small transformer whose weights move as reinforcement learning moves them: 4.2 million bf16 elements in 111
+/// tensors (vocabulary 4,096, width 128, 12 layers). Equal seeds give equal bits at every step.
 class DemoModel {
 public:
     explicit DemoModel(std::uint64_t seed);
 
-    /// One optimizer step: about `fraction` of all elements move by a unit in the last place, middle layers and a few hot rows more
-    /// than the rest.
+    /// One optimizer step: about `fraction` of all elements move by a unit in the last place, middle layers and a few
+    /// hot rows more than the rest.
     void train(double fraction);
 
     /// The whole checkpoint as a safetensors file.

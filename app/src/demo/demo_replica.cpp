@@ -9,56 +9,59 @@ namespace deltascope::app {
 
 namespace {
 
-    namespace fs = std::filesystem;
+namespace fs = std::filesystem;
 
-    constexpr std::int64_t BeatUs = 1'000'000;
-    constexpr auto Poll = std::chrono::milliseconds(40);
+constexpr std::int64_t BeatUs = 1'000'000;
+constexpr auto Poll = std::chrono::milliseconds(40);
 
-    /// Bytes of an object in one store, on their way into another.
-    class ObjectSource final : public ByteSource {
-    public:
-        ObjectSource(const ObjectStore& store, ObjectInfo object)
-            : m_store(store)
-            , m_object(std::move(object))
-        {
-        }
-        std::uint64_t sizeBytes() const noexcept override { return m_object.sizeBytes; }
-        Result<std::size_t> read(MutableByteSpan out) override
-        {
-            const std::size_t bytes = std::min<std::uint64_t>(out.size(), m_object.sizeBytes - m_at);
-            DS_CHECK(m_store.read(m_object.key, m_at, out.first(bytes)));
-            m_at += bytes;
-            return bytes;
-        }
-
-    private:
-        const ObjectStore& m_store;
-        ObjectInfo m_object;
-        std::uint64_t m_at = 0;
-    };
-
-    std::int64_t stepIn(const std::string& key)
+/// Bytes of an object in one store, on their way into another.
+class ObjectSource final : public ByteSource {
+public:
+    ObjectSource(const ObjectStore& store, ObjectInfo object)
+        : m_store(store)
+        , m_object(std::move(object))
     {
-        const std::size_t at = key.find("step_");
-        return at == std::string::npos ? -1 : parseNumber(std::string_view(key).substr(at + 5, key.find('.', at) - at - 5)).value_or(-1);
+    }
+    std::uint64_t sizeBytes() const noexcept override { return m_object.sizeBytes; }
+    Result<std::size_t> read(MutableByteSpan out) override
+    {
+        const std::size_t bytes = std::min<std::uint64_t>(out.size(), m_object.sizeBytes - m_at);
+        DS_CHECK(m_store.read(m_object.key, m_at, out.first(bytes)));
+        m_at += bytes;
+        return bytes;
     }
 
-    bool speaksAgainstTheVersion(Code code)
-    {
-        return code == Code::Digest || code == Code::Hostile || code == Code::BaseMismatch || code == Code::ChainGap || code == Code::Truncated;
-    }
+private:
+    const ObjectStore& m_store;
+    ObjectInfo m_object;
+    std::uint64_t m_at = 0;
+};
 
-    Result<ExternalBase> openCheckpoint(Workbench& bench, const std::string& folder, TaskContext& task)
-    {
-        DS_TRY(std::shared_ptr<ObjectStore> store, openLocalStore(folder));
-        OpenOptions plain;
-        plain.layout = "hf";
-        DS_TRY(const Run run, openRun(bench, std::move(store), plain, task));
-        if (run.versions.empty() || !run.versions.front().summary)
-            return fail(Code::BaseMissing, "the replica's own checkpoint cannot be read", folder);
-        const Version& version = run.versions.front();
-        return ExternalBase { run.store, run.layout, version.objects, *version.summary, version.summary->storedElements };
-    }
+std::int64_t stepIn(const std::string& key)
+{
+    const std::size_t at = key.find("step_");
+    return at == std::string::npos
+        ? -1
+        : parseNumber(std::string_view(key).substr(at + 5, key.find('.', at) - at - 5)).value_or(-1);
+}
+
+bool speaksAgainstTheVersion(Code code)
+{
+    return code == Code::Digest || code == Code::Hostile || code == Code::BaseMismatch || code == Code::ChainGap
+        || code == Code::Truncated;
+}
+
+Result<ExternalBase> openCheckpoint(Workbench& bench, const std::string& folder, TaskContext& task)
+{
+    DS_TRY(std::shared_ptr<ObjectStore> store, openLocalStore(folder));
+    OpenOptions plain;
+    plain.layout = "hf";
+    DS_TRY(const Run run, openRun(bench, std::move(store), plain, task));
+    if (run.versions.empty() || !run.versions.front().summary)
+        return fail(Code::BaseMissing, "the replica's own checkpoint cannot be read", folder);
+    const Version& version = run.versions.front();
+    return ExternalBase { run.store, run.layout, version.objects, *version.summary, version.summary->storedElements };
+}
 
 }
 
@@ -88,7 +91,8 @@ void DemoReplica::run(TaskContext& task)
         const Result<void> outcome = takeOffer(**offer, task);
         if (!outcome && speaksAgainstTheVersion(outcome.error().code)) {
             m_waitsForAnchor = true;
-            m_trouble = fmt::format("refused step {} ({}), waits for the next anchor", (*offer)->step, word(outcome.error().code));
+            m_trouble = fmt::format("refused step {} ({}), waits for the next anchor", (*offer)->step,
+                                    word(outcome.error().code));
         }
     }
     beat("stopped", {}, task);

@@ -13,9 +13,9 @@
 
 namespace deltascope::app {
 
-/// An inference worker of the demo: follows the run object by object as a receiver does, proves each version against the root that
-/// its publisher recorded, pauses, swaps its checkpoint on disk, resumes, and tells of it in spans and heartbeats. Only the model
-/// that it would serve is missing.
+/// An inference worker of the demo: follows the run object by object as a receiver does, proves each version against
+/// the root that its publisher recorded, pauses, swaps its checkpoint on disk, resumes, and tells of it in spans and
+/// heartbeats. Only the model that it would serve is missing.
 class DemoReplica {
 public:
     struct Places {

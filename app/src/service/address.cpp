@@ -9,75 +9,79 @@ namespace deltascope::app {
 
 namespace {
 
-    const std::regex& selectorPattern()
-    {
-        static const std::regex pattern(R"((\d+:)?\d+(\.\.(\d+:)?\d+)?|latest(~\d+)?|anchor)");
-        return pattern;
-    }
+const std::regex& selectorPattern()
+{
+    static const std::regex pattern(R"((\d+:)?\d+(\.\.(\d+:)?\d+)?|latest(~\d+)?|anchor)");
+    return pattern;
+}
 
-    bool exists(const std::string& path)
-    {
-        std::error_code ignored;
-        return std::filesystem::exists(path, ignored);
-    }
+bool exists(const std::string& path)
+{
+    std::error_code ignored;
+    return std::filesystem::exists(path, ignored);
+}
 
-    tl::unexpected<Error> notFound(const Run& run, std::int64_t step, std::optional<int> epoch)
-    {
-        std::string near;
-        std::int64_t best = -1;
-        for (const Version& version : run.versions) {
-            if (epoch && version.epoch != *epoch)
-                continue;
-            if (best < 0 || std::abs(version.step() - step) < std::abs(best - step))
-                best = version.step();
+tl::unexpected<Error> notFound(const Run& run, std::int64_t step, std::optional<int> epoch)
+{
+    std::string near;
+    std::int64_t best = -1;
+    for (const Version& version : run.versions) {
+        if (epoch && version.epoch != *epoch)
+            continue;
+        if (best < 0 || std::abs(version.step() - step) < std::abs(best - step))
+            best = version.step();
+    }
+    if (best >= 0)
+        near = fmt::format("; the nearest is step {}", best);
+    Error error { Code::NotFound,
+                  fmt::format("there is no step {}{}{}", step, epoch ? fmt::format(" in epoch {}", *epoch) : "", near),
+                  run.store->uri(),
+                  step,
+                  {} };
+    return fail(std::move(error));
+}
+
+struct StepName {
+    std::optional<int> epoch;
+    std::int64_t step = 0;
+};
+
+Result<StepName> parseStep(const std::string& text)
+{
+    StepName name;
+    const std::size_t colon = text.find(':');
+    if (colon != std::string::npos) {
+        const std::optional<std::int64_t> epoch = parseNumber(text.substr(0, colon));
+        if (!epoch || *epoch > 1'000'000)
+            return fail(Code::Usage, "not an epoch: " + text);
+        name.epoch = static_cast<int>(*epoch);
+    }
+    const std::optional<std::int64_t> step = parseNumber(colon == std::string::npos ? text : text.substr(colon + 1));
+    if (!step)
+        return fail(Code::Usage,
+                    fmt::format("{} is not a version: a step, EPOCH:STEP, latest, latest~N or anchor", text));
+    name.step = *step;
+    return name;
+}
+
+Result<const Version*> findStep(const Run& run, const StepName& name)
+{
+    if (const Version* version = run.find(name.step, name.epoch))
+        return version;
+    for (const Gap& gap : run.gaps) {
+        if (name.step >= gap.first && name.step <= gap.last && (!name.epoch || *name.epoch == gap.epoch)) {
+            Error error { Code::ChainGap, fmt::format("step {} has no object: an empty step or a lost file", name.step),
+                          run.store->uri(), name.step, "choose a step that log shows" };
+            return fail(std::move(error));
         }
-        if (best >= 0)
-            near = fmt::format("; the nearest is step {}", best);
-        Error error { Code::NotFound, fmt::format("there is no step {}{}{}", step, epoch ? fmt::format(" in epoch {}", *epoch) : "", near),
-                      run.store->uri(), step, {} };
-        return fail(std::move(error));
     }
+    return notFound(run, name.step, name.epoch);
+}
 
-    struct StepName {
-        std::optional<int> epoch;
-        std::int64_t step = 0;
-    };
-
-    Result<StepName> parseStep(const std::string& text)
-    {
-        StepName name;
-        const std::size_t colon = text.find(':');
-        if (colon != std::string::npos) {
-            const std::optional<std::int64_t> epoch = parseNumber(text.substr(0, colon));
-            if (!epoch || *epoch > 1'000'000)
-                return fail(Code::Usage, "not an epoch: " + text);
-            name.epoch = static_cast<int>(*epoch);
-        }
-        const std::optional<std::int64_t> step = parseNumber(colon == std::string::npos ? text : text.substr(colon + 1));
-        if (!step)
-            return fail(Code::Usage, fmt::format("{} is not a version: a step, EPOCH:STEP, latest, latest~N or anchor", text));
-        name.step = *step;
-        return name;
-    }
-
-    Result<const Version*> findStep(const Run& run, const StepName& name)
-    {
-        if (const Version* version = run.find(name.step, name.epoch))
-            return version;
-        for (const Gap& gap : run.gaps) {
-            if (name.step >= gap.first && name.step <= gap.last && (!name.epoch || *name.epoch == gap.epoch)) {
-                Error error { Code::ChainGap, fmt::format("step {} has no object: an empty step or a lost file", name.step),
-                              run.store->uri(), name.step, "choose a step that log shows" };
-                return fail(std::move(error));
-            }
-        }
-        return notFound(run, name.step, name.epoch);
-    }
-
-    std::size_t indexOf(const Run& run, const Version& version)
-    {
-        return static_cast<std::size_t>(&version - run.versions.data());
-    }
+std::size_t indexOf(const Run& run, const Version& version)
+{
+    return static_cast<std::size_t>(&version - run.versions.data());
+}
 
 }
 
@@ -143,7 +147,8 @@ Result<std::optional<std::pair<std::size_t, std::size_t>>> resolveRange(const Ru
     if (last.epoch.value_or(newest) != newest || last.step < first.step)
         return fail(Code::Usage, fmt::format("{} is not a range of steps of one epoch", range));
     Range found;
-    for (int epoch = newest; !found && epoch >= (named ? newest : 0); --epoch) { // as for one step: the newest that has any
+    for (int epoch = newest; !found && epoch >= (named ? newest : 0);
+         --epoch) { // as for one step: the newest that has any
         for (std::size_t i = 0; i < run.versions.size(); ++i) {
             const Version& version = run.versions[i];
             if (version.epoch == epoch && version.step() >= first.step && version.step() <= last.step)

@@ -7,79 +7,87 @@ namespace deltascope::app {
 
 namespace {
 
-    class Examination {
-    public:
-        void note(std::string name, bool ok, std::string detail, bool essential = true)
-        {
-            m_view.ok = m_view.ok && (ok || !essential);
-            m_view.checks.push_back(CheckView { std::move(name), ok, essential, std::move(detail) });
-        }
-
-        template <class T>
-        void note(std::string name, const Result<T>& result, std::string good, bool essential = true)
-        {
-            note(std::move(name), result.has_value(),
-                 result ? std::move(good) : fmt::format("{}: {}", word(result.error().code), result.error().text), essential);
-        }
-
-        DoctorView finish() { return std::move(m_view); }
-
-    private:
-        DoctorView m_view;
-    };
-
-    void examineSource(Examination& examination, Workbench& bench, const SourceRequest& request, TaskContext& task)
+class Examination {
+public:
+    void note(std::string name, bool ok, std::string detail, bool essential = true)
     {
-        Result<std::unique_ptr<ObjectStore>> opened = openStore(request.source);
-        examination.note("source", opened, opened ? (*opened)->uri() : "");
-        if (!opened)
-            return;
-        std::shared_ptr<ObjectStore> store = std::move(*opened);
-        const Result<std::vector<ObjectInfo>> listing = listAll(*store, "", task);
-        examination.note("listing", listing, listing ? fmt::format("{} objects", listing->size()) : "");
-        if (!listing)
-            return;
-        if (const auto readable = std::find_if(listing->begin(), listing->end(),
-                                               [](const ObjectInfo& object) { return object.sizeBytes > 0; });
-            readable != listing->end()) {
-            std::byte first[1];
-            examination.note("ranged read", store->read(readable->key, readable->sizeBytes - 1, first), "last byte of " + readable->key);
-        }
-        const std::int64_t now = bench.nowUs();
-        const auto newest = std::max_element(listing->begin(), listing->end(), [](const ObjectInfo& a, const ObjectInfo& b) {
-            return a.modifiedUs < b.modifiedUs;
-        });
-        if (newest != listing->end())
-            examination.note("clock", newest->modifiedUs < now + 300'000'000, "no object is dated more than 5 minutes ahead", false);
-        examination.note("change notices", store->watch(), store->traits().pushesChanges ? "pushed by the store" : "by polling", false);
-        OpenOptions options;
-        options.layout = request.layout;
-        if (!request.base.empty()) {
-            Result<std::unique_ptr<ObjectStore>> base = openStore(request.base);
-            examination.note("base", base, request.base);
-            if (base)
-                options.base = std::move(*base);
-        }
-        const Result<Run> run = openRun(bench, store, options, task);
-        examination.note("layout", run,
-                         run ? fmt::format("{}, {} versions, {} problems", run->layout->word(), run->versions.size(),
-                                           run->problems.size())
-                             : "");
+        m_view.ok = m_view.ok && (ok || !essential);
+        m_view.checks.push_back(CheckView { std::move(name), ok, essential, std::move(detail) });
     }
+
+    template <class T> void note(std::string name, const Result<T>& result, std::string good, bool essential = true)
+    {
+        note(std::move(name), result.has_value(),
+             result ? std::move(good) : fmt::format("{}: {}", word(result.error().code), result.error().text),
+             essential);
+    }
+
+    DoctorView finish() { return std::move(m_view); }
+
+private:
+    DoctorView m_view;
+};
+
+void examineSource(Examination& examination, Workbench& bench, const SourceRequest& request, TaskContext& task)
+{
+    Result<std::unique_ptr<ObjectStore>> opened = openStore(request.source);
+    examination.note("source", opened, opened ? (*opened)->uri() : "");
+    if (!opened)
+        return;
+    std::shared_ptr<ObjectStore> store = std::move(*opened);
+    const Result<std::vector<ObjectInfo>> listing = listAll(*store, "", task);
+    examination.note("listing", listing, listing ? fmt::format("{} objects", listing->size()) : "");
+    if (!listing)
+        return;
+    if (const auto readable = std::find_if(listing->begin(), listing->end(),
+                                           [](const ObjectInfo& object) { return object.sizeBytes > 0; });
+        readable != listing->end()) {
+        std::byte first[1];
+        examination.note("ranged read", store->read(readable->key, readable->sizeBytes - 1, first),
+                         "last byte of " + readable->key);
+    }
+    const std::int64_t now = bench.nowUs();
+    const auto newest =
+        std::max_element(listing->begin(), listing->end(),
+                         [](const ObjectInfo& a, const ObjectInfo& b) { return a.modifiedUs < b.modifiedUs; });
+    if (newest != listing->end())
+        examination.note("clock", newest->modifiedUs < now + 300'000'000,
+                         "no object is dated more than 5 minutes ahead", false);
+    examination.note("change notices", store->watch(),
+                     store->traits().pushesChanges ? "pushed by the store" : "by polling", false);
+    OpenOptions options;
+    options.layout = request.layout;
+    if (!request.base.empty()) {
+        Result<std::unique_ptr<ObjectStore>> base = openStore(request.base);
+        examination.note("base", base, request.base);
+        if (base)
+            options.base = std::move(*base);
+    }
+    const Result<Run> run = openRun(bench, store, options, task);
+    examination.note("layout", run,
+                     run ? fmt::format("{}, {} versions, {} problems", run->layout->word(), run->versions.size(),
+                                       run->problems.size())
+                         : "");
+}
 
 }
 
-DoctorView examine(const Settings& settings, Workbench& bench, const std::optional<SourceRequest>& source, TaskContext& task)
+DoctorView examine(const Settings& settings, Workbench& bench, const std::optional<SourceRequest>& source,
+                   TaskContext& task)
 {
     Examination examination;
     examination.note("version", true, fmt::format("deltascope {}, {} threads", DELTASCOPE_VERSION, bench.threads));
     examination.note("hashes", hashSelfTest(), "XXH3-128, SHA-256, BLAKE3 and Adler-32 give their known values");
-    examination.note("catalog", bench.catalog ? bench.catalog->check() : fail(Code::Catalog, "cannot be opened; working without"),
+    examination.note("catalog",
+                     bench.catalog ? bench.catalog->check() : fail(Code::Catalog, "cannot be opened; working without"),
                      settings.cacheFolder + "/catalog.sqlite", false);
     examination.note("records", bench.records != nullptr,
-                     bench.records ? settings.stateFolder + "/records.sqlite" : "cannot be opened; first sight is not remembered", false);
+                     bench.records ? settings.stateFolder + "/records.sqlite"
+                                   : "cannot be opened; first sight is not remembered",
+                     false);
     const Result<std::uint64_t> free = bench.disk->freeBytes(settings.cacheFolder);
-    examination.note("cache space", free && *free > (64U << 20), free ? fmt::format("{} MiB free", *free >> 20) : "unknown", false);
+    examination.note("cache space", free && *free > (64U << 20),
+                     free ? fmt::format("{} MiB free", *free >> 20) : "unknown", false);
     if (source)
         examineSource(examination, bench, *source, task);
     return examination.finish();

@@ -6,6 +6,7 @@
 namespace deltascope::app {
 
 /// Looks at this machine, our own folders and, if given, a source. Changes nothing.
-DoctorView examine(const Settings& settings, Workbench& bench, const std::optional<SourceRequest>& source, TaskContext& task);
+DoctorView examine(const Settings& settings, Workbench& bench, const std::optional<SourceRequest>& source,
+                   TaskContext& task);
 
 } // namespace deltascope::app

@@ -8,16 +8,16 @@ namespace deltascope::app {
 
 namespace {
 
-    JobId jobOf(const Event& event)
-    {
-        if (const auto* progressed = std::get_if<JobProgressed>(&event))
-            return progressed->job.id;
-        if (const auto* finished = std::get_if<JobFinished>(&event))
-            return finished->job;
-        if (const auto* published = std::get_if<Published>(&event))
-            return published->job;
-        return std::get<RunChanged>(event).job;
-    }
+JobId jobOf(const Event& event)
+{
+    if (const auto* progressed = std::get_if<JobProgressed>(&event))
+        return progressed->job.id;
+    if (const auto* finished = std::get_if<JobFinished>(&event))
+        return finished->job;
+    if (const auto* published = std::get_if<Published>(&event))
+        return published->job;
+    return std::get<RunChanged>(event).job;
+}
 
 }
 
@@ -81,19 +81,19 @@ private:
 
 namespace {
 
-    class QueueFeed final : public EventFeed {
-    public:
-        explicit QueueFeed(std::shared_ptr<EventQueue> queue)
-            : m_queue(std::move(queue))
-        {
-        }
-        ~QueueFeed() override { m_queue->close(); }
-        std::vector<Event> take() override { return m_queue->take(); }
-        void wait(int milliseconds) override { m_queue->wait(milliseconds); }
+class QueueFeed final : public EventFeed {
+public:
+    explicit QueueFeed(std::shared_ptr<EventQueue> queue)
+        : m_queue(std::move(queue))
+    {
+    }
+    ~QueueFeed() override { m_queue->close(); }
+    std::vector<Event> take() override { return m_queue->take(); }
+    void wait(int milliseconds) override { m_queue->wait(milliseconds); }
 
-    private:
-        std::shared_ptr<EventQueue> m_queue;
-    };
+private:
+    std::shared_ptr<EventQueue> m_queue;
+};
 
 }
 

@@ -8,12 +8,12 @@ namespace deltascope::app {
 
 namespace {
 
-    constexpr auto Tick = std::chrono::milliseconds(100);
-    constexpr auto RateWindow = std::chrono::seconds(5);
-    constexpr double EtaAfterSeconds = 2;
-    constexpr std::size_t FinishedJobsKept = 200;
+constexpr auto Tick = std::chrono::milliseconds(100);
+constexpr auto RateWindow = std::chrono::seconds(5);
+constexpr double EtaAfterSeconds = 2;
+constexpr std::size_t FinishedJobsKept = 200;
 
-    double seconds(std::chrono::steady_clock::duration duration) { return std::chrono::duration<double>(duration).count(); }
+double seconds(std::chrono::steady_clock::duration duration) { return std::chrono::duration<double>(duration).count(); }
 
 }
 
@@ -136,7 +136,9 @@ void JobRunner::runJob(const std::shared_ptr<Job>& job)
     {
         const std::lock_guard lock(m_mutex);
         job->ended = Clock::now();
-        job->state = outcome ? JobState::Done : outcome.error().code == Code::Canceled ? JobState::Canceled : JobState::Failed;
+        job->state = outcome                         ? JobState::Done
+            : outcome.error().code == Code::Canceled ? JobState::Canceled
+                                                     : JobState::Failed;
         job->work = nullptr;
     }
     const std::lock_guard publishing(m_publishing);

@@ -19,8 +19,8 @@
 
 namespace deltascope::app {
 
-/// Runs jobs on a fixed number of threads, long-lived ones on a thread of their own, and turns their progress into events ten
-/// times a second. Any thread. Destruction cancels and waits.
+/// Runs jobs on a fixed number of threads, long-lived ones on a thread of their own, and turns their progress into
+/// events ten times a second. Any thread. Destruction cancels and waits.
 class JobRunner {
 public:
     using Work = std::function<Result<JobResult>(JobId, TaskContext&)>;

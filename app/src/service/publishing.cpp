@@ -10,108 +10,111 @@ namespace deltascope::app {
 
 namespace {
 
-    constexpr std::size_t MostKept = 200; ///< steps and notices of a long publication
+constexpr std::size_t MostKept = 200; ///< steps and notices of a long publication
 
-    PublishOptions optionsOf(const PublishRequest& request, const std::string& diffBackend)
-    {
-        PublishOptions options;
-        options.layout = request.into.layout;
-        options.encoding = request.encoding;
-        options.checksum = request.checksum;
-        options.diffBackend = diffBackend;
-        options.anchorEvery = request.anchorEvery;
-        options.anchorWhenCheaper = request.anchorWhenCheaper;
-        options.restoresPerAnchor = request.restoresPerAnchor;
-        options.newEpoch = request.newEpoch;
-        return options;
-    }
+PublishOptions optionsOf(const PublishRequest& request, const std::string& diffBackend)
+{
+    PublishOptions options;
+    options.layout = request.into.layout;
+    options.encoding = request.encoding;
+    options.checksum = request.checksum;
+    options.diffBackend = diffBackend;
+    options.anchorEvery = request.anchorEvery;
+    options.anchorWhenCheaper = request.anchorWhenCheaper;
+    options.restoresPerAnchor = request.restoresPerAnchor;
+    options.newEpoch = request.newEpoch;
+    return options;
+}
 
-    /// Opens the run to publish into; a missing folder is an empty run, and what cannot be made fails when it is opened.
-    Result<std::shared_ptr<ObjectStore>> openInto(const std::string& address)
-    {
-        std::error_code ignored;
-        std::filesystem::create_directory(address, ignored);
-        DS_TRY(std::shared_ptr<ObjectStore> into, openStore(address));
-        return into;
-    }
+/// Opens the run to publish into; a missing folder is an empty run, and what cannot be made fails when it is opened.
+Result<std::shared_ptr<ObjectStore>> openInto(const std::string& address)
+{
+    std::error_code ignored;
+    std::filesystem::create_directory(address, ignored);
+    DS_TRY(std::shared_ptr<ObjectStore> into, openStore(address));
+    return into;
+}
 
-    Result<OpenOptions> baseOf(const PublishRequest& request)
-    {
-        OpenOptions base;
-        base.layout = request.into.layout;
-        if (!request.into.base.empty()) {
-            DS_TRY(base.base, openStore(request.into.base));
-        }
-        return base;
+Result<OpenOptions> baseOf(const PublishRequest& request)
+{
+    OpenOptions base;
+    base.layout = request.into.layout;
+    if (!request.into.base.empty()) {
+        DS_TRY(base.base, openStore(request.into.base));
     }
+    return base;
+}
 
-    /// The name of a checkpoint folder; a step of another run has none that could be found again.
-    std::string originOf(const VersionRequest& request)
-    {
-        std::filesystem::path path(request.source.source);
-        if (!path.has_filename())
-            path = path.parent_path();
-        return request.version.empty() ? path.filename().string() : std::string();
-    }
+/// The name of a checkpoint folder; a step of another run has none that could be found again.
+std::string originOf(const VersionRequest& request)
+{
+    std::filesystem::path path(request.source.source);
+    if (!path.has_filename())
+        path = path.parent_path();
+    return request.version.empty() ? path.filename().string() : std::string();
+}
 
-    /// A published version as the run shows it, with what only its publisher knows.
-    StepView stepOf(const Run& run, const PublishedVersion& version)
-    {
-        StepView view;
-        if (const Version* step = run.find(version.step))
-            view = makeStepView(run, *step);
-        view.step = version.step;
-        view.changedElements = version.changedElements;
-        if (!version.anchor)
-            view.changedVsPrevious = version.changedElements;
-        view.totalElements = version.totalElements;
-        if (view.changedVsPrevious && version.totalElements > 0)
-            view.changedFraction = static_cast<double>(*view.changedVsPrevious) / static_cast<double>(version.totalElements);
-        return view;
-    }
+/// A published version as the run shows it, with what only its publisher knows.
+StepView stepOf(const Run& run, const PublishedVersion& version)
+{
+    StepView view;
+    if (const Version* step = run.find(version.step))
+        view = makeStepView(run, *step);
+    view.step = version.step;
+    view.changedElements = version.changedElements;
+    if (!version.anchor)
+        view.changedVsPrevious = version.changedElements;
+    view.totalElements = version.totalElements;
+    if (view.changedVsPrevious && version.totalElements > 0)
+        view.changedFraction =
+            static_cast<double>(*view.changedVsPrevious) / static_cast<double>(version.totalElements);
+    return view;
+}
 
-    template <class T>
-    void keepNewest(std::vector<T>& list)
-    {
-        if (list.size() > MostKept)
-            list.erase(list.begin(), list.end() - MostKept);
-    }
+template <class T> void keepNewest(std::vector<T>& list)
+{
+    if (list.size() > MostKept)
+        list.erase(list.begin(), list.end() - MostKept);
+}
 
-    void addNotice(PublishView& view, std::string text)
-    {
-        view.notices.push_back(std::move(text));
-        ++view.noticesInAll;
-        keepNewest(view.notices);
-    }
+void addNotice(PublishView& view, std::string text)
+{
+    view.notices.push_back(std::move(text));
+    ++view.noticesInAll;
+    keepNewest(view.notices);
+}
 
-    void addStep(PublishView& view, const Run& run, const PublishedVersion& version)
-    {
-        view.nothingChanged = version.objects.empty();
-        if (version.objects.empty()) {
-            addNotice(view, fmt::format("{}: nothing changed, and {} has no form for an empty step", version.origin.empty() ? "the step" : version.origin, view.layout));
-            return;
-        }
-        view.steps.push_back(stepOf(run, version));
-        ++view.stepsInAll;
-        keepNewest(view.steps);
-        if (!version.anchorReason.empty() && version.step > 1)
-            addNotice(view, fmt::format("step {} is an anchor: {}", version.step, version.anchorReason));
+void addStep(PublishView& view, const Run& run, const PublishedVersion& version)
+{
+    view.nothingChanged = version.objects.empty();
+    if (version.objects.empty()) {
+        addNotice(view,
+                  fmt::format("{}: nothing changed, and {} has no form for an empty step",
+                              version.origin.empty() ? "the step" : version.origin, view.layout));
+        return;
     }
+    view.steps.push_back(stepOf(run, version));
+    ++view.stepsInAll;
+    keepNewest(view.steps);
+    if (!version.anchorReason.empty() && version.step > 1)
+        addNotice(view, fmt::format("step {} is an anchor: {}", version.step, version.anchorReason));
+}
 
 }
 
-Result<PublishView> publishOnce(Workbench& bench, const PublishRequest& request, const std::string& diffBackend, const Chain& from,
-                                const Chain& to, TaskContext& task)
+Result<PublishView> publishOnce(Workbench& bench, const PublishRequest& request, const std::string& diffBackend,
+                                const Chain& from, const Chain& to, TaskContext& task)
 {
     DS_TRY(const std::shared_ptr<ObjectStore> into, openInto(request.into.source));
     DS_TRY(const OpenOptions base, baseOf(request));
     DS_TRY(const std::vector<PublishedVersion> versions,
            publishStep(bench, into, base, { from, originOf(request.from) }, { to, originOf(request.to) },
-                                                                           optionsOf(request, diffBackend), task));
+                       optionsOf(request, diffBackend), task));
     PublishView view;
     view.source = into->uri();
     view.layout = request.into.layout;
-    const bool nothing = std::all_of(versions.begin(), versions.end(), [](const PublishedVersion& version) { return version.objects.empty(); });
+    const bool nothing = std::all_of(versions.begin(), versions.end(),
+                                     [](const PublishedVersion& version) { return version.objects.empty(); });
     Run run;
     if (!nothing) {
         DS_TRY(run, openRun(bench, into, base, task));

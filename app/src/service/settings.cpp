@@ -6,17 +6,17 @@ namespace deltascope::app {
 
 namespace {
 
-    std::string variable(const char* name)
-    {
-        const char* value = std::getenv(name);
-        return value ? value : "";
-    }
+std::string variable(const char* name)
+{
+    const char* value = std::getenv(name);
+    return value ? value : "";
+}
 
-    std::string xdg(const char* name, const char* fallback)
-    {
-        const std::string set = variable(name);
-        return (set.empty() || set[0] != '/' ? variable("HOME") + fallback : set) + "/deltascope";
-    }
+std::string xdg(const char* name, const char* fallback)
+{
+    const std::string set = variable(name);
+    return (set.empty() || set[0] != '/' ? variable("HOME") + fallback : set) + "/deltascope";
+}
 
 }
 

@@ -6,41 +6,41 @@ namespace deltascope::app {
 
 namespace {
 
-    ordered_json json(const std::optional<CostRowView>& row)
-    {
-        if (!row)
-            return nullptr;
-        return { { "bytes", row->bytes },
-                 { "price", row->price },
-                 { "link_seconds", row->linkSeconds },
-                 { "bytes_per_day", orNull(row->bytesPerDay) },
-                 { "price_per_day", orNull(row->pricePerDay) },
-                 { "times_smaller", orNull(row->timesSmaller) } };
-    }
+ordered_json json(const std::optional<CostRowView>& row)
+{
+    if (!row)
+        return nullptr;
+    return { { "bytes", row->bytes },
+             { "price", row->price },
+             { "link_seconds", row->linkSeconds },
+             { "bytes_per_day", orNull(row->bytesPerDay) },
+             { "price_per_day", orNull(row->pricePerDay) },
+             { "times_smaller", orNull(row->timesSmaller) } };
+}
 
-    ordered_json json(const CadenceView& cadence)
-    {
-        return { { "every", cadence.every },
-                 { "own", cadence.own },
-                 { "recommended", cadence.recommended },
-                 { "published_bytes_per_day", orNull(cadence.publishedBytesPerDay) },
-                 { "restore_bytes", cadence.restoreBytes },
-                 { "restore_link_seconds", cadence.restoreSeconds },
-                 { "bytes_per_day", orNull(cadence.bytesPerDay) },
-                 { "price_per_day", orNull(cadence.pricePerDay) } };
-    }
+ordered_json json(const CadenceView& cadence)
+{
+    return { { "every", cadence.every },
+             { "own", cadence.own },
+             { "recommended", cadence.recommended },
+             { "published_bytes_per_day", orNull(cadence.publishedBytesPerDay) },
+             { "restore_bytes", cadence.restoreBytes },
+             { "restore_link_seconds", cadence.restoreSeconds },
+             { "bytes_per_day", orNull(cadence.bytesPerDay) },
+             { "price_per_day", orNull(cadence.pricePerDay) } };
+}
 
-    ordered_json json(const std::optional<PredictionView>& prediction)
-    {
-        if (!prediction)
-            return nullptr;
-        return { { "learning_rate", prediction->learningRate },
-                 { "changed_frac", orNull(prediction->fraction) },
-                 { "sigma", orNull(prediction->sigma) },
-                 { "elements", prediction->elements },
-                 { "elements_outside", prediction->elementsOutside },
-                 { "sampled_bytes", prediction->sampledBytes } };
-    }
+ordered_json json(const std::optional<PredictionView>& prediction)
+{
+    if (!prediction)
+        return nullptr;
+    return { { "learning_rate", prediction->learningRate },
+             { "changed_frac", orNull(prediction->fraction) },
+             { "sigma", orNull(prediction->sigma) },
+             { "elements", prediction->elements },
+             { "elements_outside", prediction->elementsOutside },
+             { "sampled_bytes", prediction->sampledBytes } };
+}
 
 }
 
@@ -66,9 +66,10 @@ std::string toJson(const CostView& view)
     out["published"] = json(view.published);
     out["full_sync"] = json(view.full);
     out["full_sync_is_base"] = view.fullIsBase;
-    out["newest_restore"] = view.restoreBytes
-        ? ordered_json { { "deltas", view.restoreDeltas }, { "bytes", *view.restoreBytes }, { "link_seconds", orNull(view.restoreSeconds) } }
-        : ordered_json(nullptr);
+    out["newest_restore"] = view.restoreBytes ? ordered_json { { "deltas", view.restoreDeltas },
+                                                               { "bytes", *view.restoreBytes },
+                                                               { "link_seconds", orNull(view.restoreSeconds) } }
+                                              : ordered_json(nullptr);
     ordered_json cadences = ordered_json::array();
     for (const CadenceView& cadence : view.cadences)
         cadences.push_back(json(cadence));

@@ -6,73 +6,77 @@ namespace deltascope::app {
 
 namespace {
 
-    ordered_json json(const ProblemView& problem)
-    {
-        return { { "code", problem.code }, { "step", orNull(problem.step) }, { "where", problem.where },
-                 { "text", problem.text }, { "remedy", problem.remedy } };
-    }
+ordered_json json(const ProblemView& problem)
+{
+    return { { "code", problem.code },
+             { "step", orNull(problem.step) },
+             { "where", problem.where },
+             { "text", problem.text },
+             { "remedy", problem.remedy } };
+}
 
-    ordered_json json(const std::vector<ProblemView>& problems)
-    {
-        ordered_json list = ordered_json::array();
-        for (const ProblemView& problem : problems)
-            list.push_back(json(problem));
-        return list;
-    }
+ordered_json json(const std::vector<ProblemView>& problems)
+{
+    ordered_json list = ordered_json::array();
+    for (const ProblemView& problem : problems)
+        list.push_back(json(problem));
+    return list;
+}
 
-    ordered_json json(const ObjectView& object)
-    {
-        return { { "key", object.key }, { "size", object.sizeBytes }, { "modified_at", object.modifiedUs } };
-    }
+ordered_json json(const ObjectView& object)
+{
+    return { { "key", object.key }, { "size", object.sizeBytes }, { "modified_at", object.modifiedUs } };
+}
 
-    ordered_json json(const StepView& step)
-    {
-        ordered_json out;
-        out["epoch"] = step.epoch;
-        out["step"] = step.step;
-        out["kind"] = step.kind;
-        out["state"] = step.state;
-        if (step.state == "gap") {
-            out["last_step"] = step.lastMissing;
-            return out;
-        }
-        out["name"] = step.name;
-        out["base_step"] = orNull(step.baseStep);
-        out["changed_elems"] = orNull(step.changedElements);
-        out["changed_vs_prev_elems"] = orNull(step.changedVsPrevious);
-        out["total_elems"] = orNull(step.totalElements);
-        out["changed_frac"] = orNull(step.changedFraction);
-        out["claimed_elems"] = orNull(step.claimedElements);
-        out["wire_bytes"] = step.wireBytes;
-        out["published_at"] = step.publishedUs;
-        out["restorable"] = step.restorable;
-        out["proven"] = step.proven;
-        out["restore"] = { { "deltas", step.restore.deltas },
-                           { "bytes", step.restore.bytes },
-                           { "blocked_by", orNull(step.restore.blockedBy) },
-                           { "reason", step.restore.reason.empty() ? ordered_json(nullptr) : ordered_json(step.restore.reason) } };
-        ordered_json objects = ordered_json::array();
-        for (const ObjectView& object : step.objects)
-            objects.push_back(json(object));
-        out["objects"] = std::move(objects);
-        out["problems"] = json(step.problems);
+ordered_json json(const StepView& step)
+{
+    ordered_json out;
+    out["epoch"] = step.epoch;
+    out["step"] = step.step;
+    out["kind"] = step.kind;
+    out["state"] = step.state;
+    if (step.state == "gap") {
+        out["last_step"] = step.lastMissing;
         return out;
     }
+    out["name"] = step.name;
+    out["base_step"] = orNull(step.baseStep);
+    out["changed_elems"] = orNull(step.changedElements);
+    out["changed_vs_prev_elems"] = orNull(step.changedVsPrevious);
+    out["total_elems"] = orNull(step.totalElements);
+    out["changed_frac"] = orNull(step.changedFraction);
+    out["claimed_elems"] = orNull(step.claimedElements);
+    out["wire_bytes"] = step.wireBytes;
+    out["published_at"] = step.publishedUs;
+    out["restorable"] = step.restorable;
+    out["proven"] = step.proven;
+    out["restore"] = { { "deltas", step.restore.deltas },
+                       { "bytes", step.restore.bytes },
+                       { "blocked_by", orNull(step.restore.blockedBy) },
+                       { "reason",
+                         step.restore.reason.empty() ? ordered_json(nullptr) : ordered_json(step.restore.reason) } };
+    ordered_json objects = ordered_json::array();
+    for (const ObjectView& object : step.objects)
+        objects.push_back(json(object));
+    out["objects"] = std::move(objects);
+    out["problems"] = json(step.problems);
+    return out;
+}
 
-    ordered_json json(const TensorDiffView& tensor)
-    {
-        ordered_json out { { "name", tensor.name },
-                           { "dtype", tensor.dtypeA },
-                           { "shape", tensor.shapeA },
-                           { "elements", tensor.elements },
-                           { "elements_different", tensor.different },
-                           { "elements_touched", orNull(tensor.touched) },
-                           { "sign_flips", tensor.signFlips },
-                           { "nan_involved", tensor.nanInvolved },
-                           { "max_abs", tensor.maxAbs },
-                           { "max_ulp", tensor.maxUlp } };
-        return out;
-    }
+ordered_json json(const TensorDiffView& tensor)
+{
+    ordered_json out { { "name", tensor.name },
+                       { "dtype", tensor.dtypeA },
+                       { "shape", tensor.shapeA },
+                       { "elements", tensor.elements },
+                       { "elements_different", tensor.different },
+                       { "elements_touched", orNull(tensor.touched) },
+                       { "sign_flips", tensor.signFlips },
+                       { "nan_involved", tensor.nanInvolved },
+                       { "max_abs", tensor.maxAbs },
+                       { "max_ulp", tensor.maxUlp } };
+    return out;
+}
 
 }
 
@@ -110,7 +114,8 @@ std::string toJson(const RunView& view)
     out["replicas"] = std::move(replicas);
     ordered_json notes = ordered_json::array();
     for (const NoteView& note : view.notes)
-        notes.push_back({ { "actor", note.actor }, { "step", orNull(note.step) }, { "t_us", note.tUs }, { "text", note.text } });
+        notes.push_back(
+            { { "actor", note.actor }, { "step", orNull(note.step) }, { "t_us", note.tUs }, { "text", note.text } });
     out["notes"] = std::move(notes);
     return dump(out);
 }
@@ -238,13 +243,13 @@ std::string toJson(const DoctorView& view)
 {
     ordered_json checks = ordered_json::array();
     for (const CheckView& check : view.checks)
-        checks.push_back({ { "name", check.name }, { "ok", check.ok }, { "essential", check.essential }, { "detail", check.detail } });
+        checks.push_back({ { "name", check.name },
+                           { "ok", check.ok },
+                           { "essential", check.essential },
+                           { "detail", check.detail } });
     return dump({ { "ok", view.ok }, { "checks", std::move(checks) } });
 }
 
-std::string errorToJson(const ProblemView& problem)
-{
-    return dump({ { "error", json(problem) } });
-}
+std::string errorToJson(const ProblemView& problem) { return dump({ { "error", json(problem) } }); }
 
 } // namespace deltascope::app

@@ -10,8 +10,7 @@ namespace deltascope::app {
 
 using nlohmann::ordered_json;
 
-template <class T>
-ordered_json orNull(const std::optional<T>& value)
+template <class T> ordered_json orNull(const std::optional<T>& value)
 {
     return value ? ordered_json(*value) : ordered_json(nullptr);
 }

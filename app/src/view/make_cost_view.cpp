@@ -7,32 +7,38 @@ namespace deltascope::app {
 
 namespace {
 
-    std::uint64_t wholeBytes(double bytes)
-    {
-        constexpr double Most = 1.8e19; // just below 2^64
-        return static_cast<std::uint64_t>(std::round(std::clamp(bytes, 0.0, Most)));
-    }
+std::uint64_t wholeBytes(double bytes)
+{
+    constexpr double Most = 1.8e19; // just below 2^64
+    return static_cast<std::uint64_t>(std::round(std::clamp(bytes, 0.0, Most)));
+}
 
-    std::optional<std::uint64_t> wholeBytes(const std::optional<double>& bytes)
-    {
-        return bytes ? std::optional(wholeBytes(*bytes)) : std::nullopt;
-    }
+std::optional<std::uint64_t> wholeBytes(const std::optional<double>& bytes)
+{
+    return bytes ? std::optional(wholeBytes(*bytes)) : std::nullopt;
+}
 
-    AssumedView assumedView(const CostAssumption& number) { return { number.value, number.assumed }; }
+AssumedView assumedView(const CostAssumption& number) { return { number.value, number.assumed }; }
 
-    std::optional<CostRowView> rowView(const std::optional<CostRow>& row)
-    {
-        if (!row)
-            return std::nullopt;
-        return CostRowView { wholeBytes(row->bytes), row->money, row->linkSeconds, wholeBytes(row->bytesPerDay), row->moneyPerDay,
-                             row->timesSmaller };
-    }
+std::optional<CostRowView> rowView(const std::optional<CostRow>& row)
+{
+    if (!row)
+        return std::nullopt;
+    return CostRowView { wholeBytes(row->bytes),       row->money,       row->linkSeconds,
+                         wholeBytes(row->bytesPerDay), row->moneyPerDay, row->timesSmaller };
+}
 
-    CadenceView cadenceView(const CadenceRow& row)
-    {
-        return { row.every, row.own, row.recommended, wholeBytes(row.publishedPerDay), wholeBytes(row.restoreBytes),
-                 row.restoreSeconds, wholeBytes(row.bytesPerDay), row.moneyPerDay };
-    }
+CadenceView cadenceView(const CadenceRow& row)
+{
+    return { row.every,
+             row.own,
+             row.recommended,
+             wholeBytes(row.publishedPerDay),
+             wholeBytes(row.restoreBytes),
+             row.restoreSeconds,
+             wholeBytes(row.bytesPerDay),
+             row.moneyPerDay };
+}
 
 }
 
@@ -69,8 +75,9 @@ CostView makeCostView(const Run& run, const CostReport& report, const std::optio
     view.changedFraction = inputs.changedFraction;
     view.replayedDeltas = inputs.replayedDeltas;
     if (prediction)
-        view.prediction = PredictionView { prediction->learningRate, prediction->fraction, prediction->sigma, prediction->elements,
-                                           prediction->elementsOutside, prediction->sampledBytes };
+        view.prediction =
+            PredictionView { prediction->learningRate, prediction->fraction,        prediction->sigma,
+                             prediction->elements,     prediction->elementsOutside, prediction->sampledBytes };
     return view;
 }
 

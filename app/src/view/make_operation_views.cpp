@@ -4,23 +4,23 @@ namespace deltascope::app {
 
 namespace {
 
-    TensorDiffView diffRow(const TensorDiff& diff)
-    {
-        TensorDiffView row;
-        row.name = diff.name;
-        row.dtypeA = word(diff.a.dtype);
-        row.dtypeB = word(diff.b.dtype);
-        row.shapeA = diff.a.shape;
-        row.shapeB = diff.b.shape;
-        row.elements = diff.a.elements();
-        row.different = diff.different;
-        row.touched = diff.touched;
-        row.signFlips = diff.signFlips;
-        row.nanInvolved = diff.nanInvolved;
-        row.maxAbs = diff.maxAbs;
-        row.maxUlp = diff.maxUlp;
-        return row;
-    }
+TensorDiffView diffRow(const TensorDiff& diff)
+{
+    TensorDiffView row;
+    row.name = diff.name;
+    row.dtypeA = word(diff.a.dtype);
+    row.dtypeB = word(diff.b.dtype);
+    row.shapeA = diff.a.shape;
+    row.shapeB = diff.b.shape;
+    row.elements = diff.a.elements();
+    row.different = diff.different;
+    row.touched = diff.touched;
+    row.signFlips = diff.signFlips;
+    row.nanInvolved = diff.nanInvolved;
+    row.maxAbs = diff.maxAbs;
+    row.maxUlp = diff.maxUlp;
+    return row;
+}
 
 }
 
@@ -30,8 +30,8 @@ DigestView makeDigestView(const CheckpointDigest& digest)
     view.root = toHex(digest.root.fast);
     view.strongRoot = toHex(digest.root.strong);
     for (const TensorDigest& tensor : digest.tensors)
-        view.tensors.push_back(TensorDigestView { tensor.tensor.name, std::string(word(tensor.tensor.dtype)), tensor.tensor.shape,
-                                                  tensor.xxh3, tensor.sha256 });
+        view.tensors.push_back(TensorDigestView { tensor.tensor.name, std::string(word(tensor.tensor.dtype)),
+                                                  tensor.tensor.shape, tensor.xxh3, tensor.sha256 });
     return view;
 }
 

@@ -8,43 +8,43 @@ namespace deltascope::app {
 
 namespace {
 
-    std::vector<ProblemView> problemViews(const std::vector<Error>& problems)
-    {
-        std::vector<ProblemView> views;
-        views.reserve(problems.size());
-        for (const Error& problem : problems)
-            views.push_back(problemView(problem));
-        return views;
-    }
+std::vector<ProblemView> problemViews(const std::vector<Error>& problems)
+{
+    std::vector<ProblemView> views;
+    views.reserve(problems.size());
+    for (const Error& problem : problems)
+        views.push_back(problemView(problem));
+    return views;
+}
 
-    std::string runName(const std::string& uri)
-    {
-        const std::size_t end = uri.find_last_not_of('/');
-        const std::size_t slash = uri.rfind('/', end);
-        std::string name;
-        for (std::size_t i = slash + 1; i <= end; ++i) { // a URI escapes what a person wants to read
-            unsigned byte = 0;
-            const char* digits = uri.data() + i + 1;
-            if (uri[i] == '%' && i + 2 <= end && std::from_chars(digits, digits + 2, byte, 16).ptr == digits + 2) {
-                name += static_cast<char>(byte);
-                i += 2;
-            } else {
-                name += uri[i];
-            }
+std::string runName(const std::string& uri)
+{
+    const std::size_t end = uri.find_last_not_of('/');
+    const std::size_t slash = uri.rfind('/', end);
+    std::string name;
+    for (std::size_t i = slash + 1; i <= end; ++i) { // a URI escapes what a person wants to read
+        unsigned byte = 0;
+        const char* digits = uri.data() + i + 1;
+        if (uri[i] == '%' && i + 2 <= end && std::from_chars(digits, digits + 2, byte, 16).ptr == digits + 2) {
+            name += static_cast<char>(byte);
+            i += 2;
+        } else {
+            name += uri[i];
         }
-        return name;
     }
+    return name;
+}
 
-    StepView gapView(const Gap& gap)
-    {
-        StepView view;
-        view.epoch = gap.epoch;
-        view.step = gap.first;
-        view.lastMissing = gap.last;
-        view.kind = view.state = "gap";
-        view.restore.reason = "no object has this number";
-        return view;
-    }
+StepView gapView(const Gap& gap)
+{
+    StepView view;
+    view.epoch = gap.epoch;
+    view.step = gap.first;
+    view.lastMissing = gap.last;
+    view.kind = view.state = "gap";
+    view.restore.reason = "no object has this number";
+    return view;
+}
 
 }
 
@@ -105,7 +105,8 @@ RunView makeRunView(const Run& run)
         view.epochs[static_cast<std::size_t>(version.epoch)].steps.push_back(makeStepView(run, version));
         view.wireBytes += version.objects.wireBytes();
         const std::vector<ProblemView> problems = problemViews(version.problems);
-        const bool inherits = version.obstacle && &run.versions[version.obstacleAt] != &version; // the first of its problems
+        const bool inherits =
+            version.obstacle && &run.versions[version.obstacleAt] != &version; // the first of its problems
         view.problems.insert(view.problems.end(), problems.begin() + (inherits ? 1 : 0), problems.end());
     }
     for (const Gap& gap : run.gaps)
@@ -120,8 +121,9 @@ bool explains(const Version& version, const std::vector<TensorCount>& counts)
 {
     if (!version.facts || version.facts->damage)
         return false;
-    const std::optional<std::uint64_t> changed
-        = version.kind == VersionKind::Anchor ? version.facts->changedVsPrevious : std::optional(version.facts->changedElements);
+    const std::optional<std::uint64_t> changed = version.kind == VersionKind::Anchor
+        ? version.facts->changedVsPrevious
+        : std::optional(version.facts->changedElements);
     std::uint64_t sum = 0;
     for (const TensorCount& count : counts)
         sum += count.changed;
@@ -145,7 +147,8 @@ StepDetailView makeStepDetailView(const Run& run, const Version& version, const 
         row.totalElements = tensor.elements();
         if (const auto at = changed.find(tensor.name); known)
             row.changedVsPrevious = at == changed.end() ? 0 : at->second;
-        row.changedElements = version.kind == VersionKind::Anchor ? std::optional(row.totalElements) : row.changedVsPrevious;
+        row.changedElements =
+            version.kind == VersionKind::Anchor ? std::optional(row.totalElements) : row.changedVsPrevious;
         view.tensors.push_back(std::move(row));
     }
     return view;
@@ -159,8 +162,9 @@ VerifyView makeVerifyView(const Run& run, const VerifyReport& report)
     view.result = word(report.verdict);
     for (const StepVerdict& step : report.steps) {
         const Version& version = run.versions[step.version];
-        view.steps.push_back(StepVerdictView { version.epoch, version.step(), std::string(word(step.verdict)), step.digestsChecked,
-                                               step.root, step.anchorDifference, step.driftEstimate, problemViews(step.problems) });
+        view.steps.push_back(StepVerdictView { version.epoch, version.step(), std::string(word(step.verdict)),
+                                               step.digestsChecked, step.root, step.anchorDifference,
+                                               step.driftEstimate, problemViews(step.problems) });
     }
     view.problems = problemViews(report.problems);
     return view;

@@ -6,19 +6,19 @@ namespace deltascope::app {
 
 namespace {
 
-    constexpr std::int64_t LaggingVersions = 3;
-    constexpr double LatePeriods = 3;
+constexpr std::int64_t LaggingVersions = 3;
+constexpr double LatePeriods = 3;
 
-    /// Versions of the newest epoch behind `step`.
-    std::int64_t versionsBehind(const RunView& run, std::int64_t step)
-    {
-        if (run.epochs.empty())
-            return 0;
-        const std::vector<StepView>& steps = run.epochs.back().steps;
-        return std::count_if(steps.begin(), steps.end(), [step](const StepView& view) {
-            return view.step > step && view.state != "gap" && view.state != "publishing";
-        });
-    }
+/// Versions of the newest epoch behind `step`.
+std::int64_t versionsBehind(const RunView& run, std::int64_t step)
+{
+    if (run.epochs.empty())
+        return 0;
+    const std::vector<StepView>& steps = run.epochs.back().steps;
+    return std::count_if(steps.begin(), steps.end(), [step](const StepView& view) {
+        return view.step > step && view.state != "gap" && view.state != "publishing";
+    });
+}
 
 }
 
@@ -40,7 +40,8 @@ void addTrace(RunView& view, const Trace& trace, std::int64_t nowUs)
     }
     for (const Span& span : trace.spans) {
         if (span.phase == "note")
-            view.notes.push_back(NoteView { span.actor, span.step >= 0 ? std::optional(span.step) : std::nullopt, span.t1Us, span.note });
+            view.notes.push_back(NoteView { span.actor, span.step >= 0 ? std::optional(span.step) : std::nullopt,
+                                            span.t1Us, span.note });
     }
 }
 

@@ -4,7 +4,8 @@ namespace deltascope::app {
 
 ProblemView problemView(const Error& error)
 {
-    return ProblemView { std::string(word(error.code)), error.step, error.where, error.text, std::string(error.remedyText()) };
+    return ProblemView { std::string(word(error.code)), error.step, error.where, error.text,
+                         std::string(error.remedyText()) };
 }
 
 } // namespace deltascope::app

@@ -80,16 +80,16 @@ constexpr Meaning meaningOf(Code code) noexcept
         return { "DS-PUBLISHING",
                  "Wait until the trainer has finished writing this version; watch tells when it is complete." };
     case Code::Unproven:
-        return { "DS-UNPROVEN",
-                 "Check with the trainer's log that no version was lost; the next complete anchor needs no such trust." };
+        return {
+            "DS-UNPROVEN",
+            "Check with the trainer's log that no version was lost; the next complete anchor needs no such trust."
+        };
     case Code::Fork:
         return { "DS-FORK",
                  "Give every run a prefix of its own; log shows where the two incarnations of the trainer part." };
     case Code::Rewritten:
-        return {
-            "DS-REWRITTEN",
-            "Find out who replaced the object; verify --accept-rewritten trusts its new bytes from then on."
-        };
+        return { "DS-REWRITTEN",
+                 "Find out who replaced the object; verify --accept-rewritten trusts its new bytes from then on." };
     case Code::Claim:
         return { "DS-CLAIM", "Do not rely on the header of this object; verify compares its claims with its content." };
     case Code::Unsupported:

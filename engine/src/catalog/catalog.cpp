@@ -19,15 +19,15 @@ namespace deltascope {
 
 namespace {
 
-    using nlohmann::json;
+using nlohmann::json;
 
-    /// Raise when a table changes; an older or newer file is thrown away and filled again.
-    constexpr std::int64_t SchemaVersion = 3;
+/// Raise when a table changes; an older or newer file is thrown away and filled again.
+constexpr std::int64_t SchemaVersion = 3;
 
-    /// Up to this size the whole file is checked whenever it is opened (tens of milliseconds).
-    constexpr std::uintmax_t CheckedAtOpenBytes = 64U << 20;
+/// Up to this size the whole file is checked whenever it is opened (tens of milliseconds).
+constexpr std::uintmax_t CheckedAtOpenBytes = 64U << 20;
 
-    constexpr const char* Schema = R"(
+constexpr const char* Schema = R"(
         CREATE TABLE IF NOT EXISTS layout(source TEXT PRIMARY KEY, probe TEXT NOT NULL, word TEXT NOT NULL, seal TEXT NOT NULL);
         CREATE TABLE IF NOT EXISTS version(
             source TEXT NOT NULL, name TEXT NOT NULL, identity TEXT NOT NULL, full INTEGER NOT NULL, base INTEGER,
@@ -42,364 +42,376 @@ namespace {
         CREATE TABLE IF NOT EXISTS tensor(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
     )";
 
-    std::string notesToText(const std::vector<Error>& notes)
-    {
-        if (notes.empty())
-            return {};
-        json list = json::array();
-        for (const Error& note : notes)
-            list.push_back(errorToJson(note));
-        return list.dump(-1, ' ', false, json::error_handler_t::replace);
-    }
+std::string notesToText(const std::vector<Error>& notes)
+{
+    if (notes.empty())
+        return {};
+    json list = json::array();
+    for (const Error& note : notes)
+        list.push_back(errorToJson(note));
+    return list.dump(-1, ' ', false, json::error_handler_t::replace);
+}
 
-    std::vector<Error> notesFromText(const std::string& text)
-    {
-        std::vector<Error> notes;
-        if (text.empty())
-            return notes;
-        const json list = json::parse(text, nullptr, false);
-        if (list.is_array()) {
-            for (const json& note : list)
-                notes.push_back(errorFromJson(note));
-        }
+std::vector<Error> notesFromText(const std::string& text)
+{
+    std::vector<Error> notes;
+    if (text.empty())
         return notes;
+    const json list = json::parse(text, nullptr, false);
+    if (list.is_array()) {
+        for (const json& note : list)
+            notes.push_back(errorFromJson(note));
     }
+    return notes;
+}
 
-    /// The facts of ours in a version; empty for what others wrote.
-    std::string ownFactsOf(const VersionSummary& summary)
+/// The facts of ours in a version; empty for what others wrote.
+std::string ownFactsOf(const VersionSummary& summary)
+{
+    if (summary.run.empty() && summary.root.empty() && summary.baseRoot.empty() && summary.origin.empty())
+        return {};
+    return json { summary.run, summary.baseRoot, summary.root, summary.origin }.dump(-1, ' ', false,
+                                                                                     json::error_handler_t::replace);
+}
+
+void addOwnFacts(VersionSummary& summary, const std::string& text)
+{
+    const json list = json::parse(text, nullptr, false);
+    if (!list.is_array() || list.size() != 4
+        || !std::all_of(list.begin(), list.end(), [](const json& fact) { return fact.is_string(); }))
+        return;
+    summary.run = list[0];
+    summary.baseRoot = list[1];
+    summary.root = list[2];
+    summary.origin = list[3];
+}
+
+std::string detailOf(const VersionFacts& facts)
+{
+    json detail = json::object();
+    if (!facts.firstFailedTensor.empty())
+        detail = { { "tensor", facts.firstFailedTensor },
+                   { "expected", facts.expectedDigest },
+                   { "actual", facts.actualDigest } };
+    if (facts.rootCheck != VersionFacts::RootCheck::None)
+        detail["root_check"] = static_cast<int>(facts.rootCheck);
+    if (!facts.actualRoot.empty())
+        detail["actual_root"] = facts.actualRoot;
+    if (facts.damage)
+        detail["damage"] = errorToJson(*facts.damage);
+    return detail.empty() ? std::string() : detail.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+void addDetail(VersionFacts& facts, const std::string& text)
+{
+    if (text.empty())
+        return;
+    const json detail = json::parse(text, nullptr, false);
+    if (!detail.is_object())
+        return;
+    facts.firstFailedTensor = textOf(detail, "tensor");
+    facts.expectedDigest = textOf(detail, "expected");
+    facts.actualDigest = textOf(detail, "actual");
+    facts.actualRoot = textOf(detail, "actual_root");
+    if (const auto check = detail.find("root_check");
+        check != detail.end() && check->is_number_unsigned() && *check <= 3U)
+        facts.rootCheck = static_cast<VersionFacts::RootCheck>(check->get<unsigned>());
+    if (const auto damage = detail.find("damage"); damage != detail.end())
+        facts.damage = errorFromJson(*damage);
+}
+
+// SQLite does not notice when a bit of a value flips in its file. Every row carries a digest of its own content; a row
+// whose seal is broken is as good as absent.
+
+std::string seal(const std::string& content) { return toHex(xxh3(asBytes(content))); }
+
+std::string sealOf(const std::string& source, const std::string& name, const Catalog::KnownVersion& version)
+{
+    const VersionSummary& summary = version.summary;
+    return seal(fmt::format("{}\n{}\n{}\n{} {} {} {} {} {} {} {}\n{}\n{}", source, name, version.identity, summary.full,
+                            summary.declaredBase.value_or(-1), summary.encoding, static_cast<int>(summary.digests),
+                            summary.tensors, summary.storedElements, summary.countsKnown, toHex(summary.nameSet),
+                            notesToText(summary.notes), ownFactsOf(summary)));
+}
+
+std::string sealOf(const std::string& source, const std::string& name, const Catalog::KnownFacts& known)
+{
+    const VersionFacts& facts = known.facts;
+    return seal(fmt::format("{}\n{}\n{}\n{} {} {} {} {} {} {}\n{}", source, name, known.chain, facts.changedElements,
+                            facts.changedVsPrevious.has_value(), facts.changedVsPrevious.value_or(0), facts.assigned,
+                            facts.noops, facts.digestsChecked, facts.digestsFailed, detailOf(facts)));
+}
+
+std::string sealOf(const std::string& chain, std::vector<TensorCount> counts)
+{
+    std::sort(counts.begin(), counts.end(), [](const TensorCount& a, const TensorCount& b) { return a.name < b.name; });
+    std::string content = chain;
+    for (const TensorCount& count : counts)
+        content += fmt::format("\n{} {}", count.changed, count.name);
+    return seal(content);
+}
+
+Result<sqlite::Database> openFile(const std::string& path);
+void moveAside(const std::string& path);
+
+class SqliteCatalog final : public Catalog {
+public:
+    SqliteCatalog(std::string path, sqlite::Database database)
+        : m_path(std::move(path))
+        , m_database(std::move(database))
     {
-        if (summary.run.empty() && summary.root.empty() && summary.baseRoot.empty() && summary.origin.empty())
-            return {};
-        return json { summary.run, summary.baseRoot, summary.root, summary.origin }.dump(-1, ' ', false, json::error_handler_t::replace);
     }
 
-    void addOwnFacts(VersionSummary& summary, const std::string& text)
+    Result<std::map<std::string, KnownVersion>> summaries(const std::string& source) override
     {
-        const json list = json::parse(text, nullptr, false);
-        if (!list.is_array() || list.size() != 4 || !std::all_of(list.begin(), list.end(), [](const json& fact) { return fact.is_string(); }))
-            return;
-        summary.run = list[0];
-        summary.baseRoot = list[1];
-        summary.root = list[2];
-        summary.origin = list[3];
+        return healed([&] { return readSummaries(source); });
     }
-
-    std::string detailOf(const VersionFacts& facts)
+    Result<void> putSummaries(const std::string& source,
+                              const std::vector<std::pair<std::string, KnownVersion>>& versions) override
     {
-        json detail = json::object();
-        if (!facts.firstFailedTensor.empty())
-            detail = { { "tensor", facts.firstFailedTensor }, { "expected", facts.expectedDigest }, { "actual", facts.actualDigest } };
-        if (facts.rootCheck != VersionFacts::RootCheck::None)
-            detail["root_check"] = static_cast<int>(facts.rootCheck);
-        if (!facts.actualRoot.empty())
-            detail["actual_root"] = facts.actualRoot;
-        if (facts.damage)
-            detail["damage"] = errorToJson(*facts.damage);
-        return detail.empty() ? std::string() : detail.dump(-1, ' ', false, json::error_handler_t::replace);
+        return healed([&] { return writeSummaries(source, versions); });
     }
-
-    void addDetail(VersionFacts& facts, const std::string& text)
+    Result<std::map<std::string, KnownFacts>> facts(const std::string& source) override
     {
-        if (text.empty())
-            return;
-        const json detail = json::parse(text, nullptr, false);
-        if (!detail.is_object())
-            return;
-        facts.firstFailedTensor = textOf(detail, "tensor");
-        facts.expectedDigest = textOf(detail, "expected");
-        facts.actualDigest = textOf(detail, "actual");
-        facts.actualRoot = textOf(detail, "actual_root");
-        if (const auto check = detail.find("root_check"); check != detail.end() && check->is_number_unsigned() && *check <= 3U)
-            facts.rootCheck = static_cast<VersionFacts::RootCheck>(check->get<unsigned>());
-        if (const auto damage = detail.find("damage"); damage != detail.end())
-            facts.damage = errorFromJson(*damage);
+        return healed([&] { return readFacts(source); });
     }
-
-    // SQLite does not notice when a bit of a value flips in its file. Every row carries a digest of its own content; a row
-    // whose seal is broken is as good as absent.
-
-    std::string seal(const std::string& content) { return toHex(xxh3(asBytes(content))); }
-
-    std::string sealOf(const std::string& source, const std::string& name, const Catalog::KnownVersion& version)
+    Result<void> putFacts(const std::string& source, const std::string& version, const KnownFacts& known,
+                          const std::vector<TensorCount>& counts) override
     {
-        const VersionSummary& summary = version.summary;
-        return seal(fmt::format("{}\n{}\n{}\n{} {} {} {} {} {} {} {}\n{}\n{}", source, name, version.identity, summary.full,
-                                summary.declaredBase.value_or(-1), summary.encoding, static_cast<int>(summary.digests),
-                                summary.tensors, summary.storedElements, summary.countsKnown, toHex(summary.nameSet),
-                                notesToText(summary.notes), ownFactsOf(summary)));
+        return healed([&] { return writeFacts(source, version, known, counts); });
     }
-
-    std::string sealOf(const std::string& source, const std::string& name, const Catalog::KnownFacts& known)
+    Result<std::vector<TensorCount>> counts(const std::string& source, const std::string& version,
+                                            const std::string& chain) override
     {
-        const VersionFacts& facts = known.facts;
-        return seal(fmt::format("{}\n{}\n{}\n{} {} {} {} {} {} {}\n{}", source, name, known.chain, facts.changedElements,
-                                facts.changedVsPrevious.has_value(), facts.changedVsPrevious.value_or(0), facts.assigned,
-                                facts.noops, facts.digestsChecked, facts.digestsFailed, detailOf(facts)));
+        return healed([&] { return readCounts(source, version, chain); });
     }
-
-    std::string sealOf(const std::string& chain, std::vector<TensorCount> counts)
+    Result<std::optional<std::string>> layoutOf(const std::string& source, const std::string& probe) override
     {
-        std::sort(counts.begin(), counts.end(), [](const TensorCount& a, const TensorCount& b) { return a.name < b.name; });
-        std::string content = chain;
-        for (const TensorCount& count : counts)
-            content += fmt::format("\n{} {}", count.changed, count.name);
-        return seal(content);
+        return healed([&] { return readLayout(source, probe); });
+    }
+    Result<void> putLayout(const std::string& source, const std::string& probe, const std::string& layout) override
+    {
+        return healed([&] { return writeLayout(source, probe, layout); });
+    }
+    Result<void> check() override
+    {
+        const std::lock_guard lock(m_mutex);
+        return m_database ? m_database->check() : fail(Code::Catalog, "the catalog cannot be opened again", m_path);
     }
 
-    Result<sqlite::Database> openFile(const std::string& path);
-    void moveAside(const std::string& path);
-
-    class SqliteCatalog final : public Catalog {
-    public:
-        SqliteCatalog(std::string path, sqlite::Database database)
-            : m_path(std::move(path))
-            , m_database(std::move(database))
-        {
-        }
-
-        Result<std::map<std::string, KnownVersion>> summaries(const std::string& source) override
-        {
-            return healed([&] { return readSummaries(source); });
-        }
-        Result<void> putSummaries(const std::string& source,
-                                  const std::vector<std::pair<std::string, KnownVersion>>& versions) override
-        {
-            return healed([&] { return writeSummaries(source, versions); });
-        }
-        Result<std::map<std::string, KnownFacts>> facts(const std::string& source) override
-        {
-            return healed([&] { return readFacts(source); });
-        }
-        Result<void> putFacts(const std::string& source, const std::string& version, const KnownFacts& known,
-                              const std::vector<TensorCount>& counts) override
-        {
-            return healed([&] { return writeFacts(source, version, known, counts); });
-        }
-        Result<std::vector<TensorCount>> counts(const std::string& source, const std::string& version,
-                                                const std::string& chain) override
-        {
-            return healed([&] { return readCounts(source, version, chain); });
-        }
-        Result<std::optional<std::string>> layoutOf(const std::string& source, const std::string& probe) override
-        {
-            return healed([&] { return readLayout(source, probe); });
-        }
-        Result<void> putLayout(const std::string& source, const std::string& probe, const std::string& layout) override
-        {
-            return healed([&] { return writeLayout(source, probe, layout); });
-        }
-        Result<void> check() override
-        {
-            const std::lock_guard lock(m_mutex);
-            return m_database ? m_database->check() : fail(Code::Catalog, "the catalog cannot be opened again", m_path);
-        }
-
-    private:
-        /// Runs one access. A damaged file is moved aside and begun again; then nothing is known, which is always right.
-        template <class Access>
-        auto healed(const Access& access) -> decltype(access())
-        {
-            const std::lock_guard lock(m_mutex);
-            if (!m_database)
-                return decltype(access())();
-            auto outcome = access();
-            if (outcome)
-                return outcome;
-            m_tensorIds.clear();
-            if (outcome.error().code != Code::Catalog)
-                return outcome;
-            m_database.reset();
-            moveAside(m_path);
-            if (Result<sqlite::Database> fresh = openFile(m_path))
-                m_database.emplace(std::move(*fresh));
+private:
+    /// Runs one access. A damaged file is moved aside and begun again; then nothing is known, which is always right.
+    template <class Access> auto healed(const Access& access) -> decltype(access())
+    {
+        const std::lock_guard lock(m_mutex);
+        if (!m_database)
             return decltype(access())();
-        }
+        auto outcome = access();
+        if (outcome)
+            return outcome;
+        m_tensorIds.clear();
+        if (outcome.error().code != Code::Catalog)
+            return outcome;
+        m_database.reset();
+        moveAside(m_path);
+        if (Result<sqlite::Database> fresh = openFile(m_path))
+            m_database.emplace(std::move(*fresh));
+        return decltype(access())();
+    }
 
-        Result<std::map<std::string, KnownVersion>> readSummaries(const std::string& source)
-        {
-            DS_TRY(sqlite::Statement rows, m_database->prepare("SELECT name,identity,full,base,encoding,digests,tensors,elements,counted,"
-                                                             "names,notes,own,seal FROM version WHERE source=?"));
-            rows.bind(1, source);
-            std::map<std::string, KnownVersion> known;
-            for (;;) {
-                DS_TRY(const bool row, rows.step());
-                if (!row)
-                    return known;
-                KnownVersion version;
-                version.identity = rows.text(1);
-                VersionSummary& summary = version.summary;
-                summary.full = rows.integer(2) != 0;
-                summary.declaredBase = rows.optionalInteger(3);
-                summary.encoding = rows.text(4);
-                summary.digests = static_cast<DigestAlgorithm>(rows.integer(5));
-                summary.tensors = static_cast<std::uint32_t>(rows.integer(6));
-                summary.storedElements = static_cast<std::uint64_t>(rows.integer(7));
-                summary.countsKnown = rows.integer(8) != 0;
-                if (const ByteSpan names = rows.blob(9); names.size() == summary.nameSet.size())
-                    std::memcpy(summary.nameSet.data(), names.data(), names.size());
-                summary.notes = notesFromText(rows.text(10));
-                addOwnFacts(summary, rows.text(11));
-                std::string name = rows.text(0);
-                if (rows.text(12) == sealOf(source, name, version))
-                    known.emplace_hint(known.end(), std::move(name), std::move(version));
-            }
+    Result<std::map<std::string, KnownVersion>> readSummaries(const std::string& source)
+    {
+        DS_TRY(sqlite::Statement rows,
+               m_database->prepare("SELECT name,identity,full,base,encoding,digests,tensors,elements,counted,"
+                                   "names,notes,own,seal FROM version WHERE source=?"));
+        rows.bind(1, source);
+        std::map<std::string, KnownVersion> known;
+        for (;;) {
+            DS_TRY(const bool row, rows.step());
+            if (!row)
+                return known;
+            KnownVersion version;
+            version.identity = rows.text(1);
+            VersionSummary& summary = version.summary;
+            summary.full = rows.integer(2) != 0;
+            summary.declaredBase = rows.optionalInteger(3);
+            summary.encoding = rows.text(4);
+            summary.digests = static_cast<DigestAlgorithm>(rows.integer(5));
+            summary.tensors = static_cast<std::uint32_t>(rows.integer(6));
+            summary.storedElements = static_cast<std::uint64_t>(rows.integer(7));
+            summary.countsKnown = rows.integer(8) != 0;
+            if (const ByteSpan names = rows.blob(9); names.size() == summary.nameSet.size())
+                std::memcpy(summary.nameSet.data(), names.data(), names.size());
+            summary.notes = notesFromText(rows.text(10));
+            addOwnFacts(summary, rows.text(11));
+            std::string name = rows.text(0);
+            if (rows.text(12) == sealOf(source, name, version))
+                known.emplace_hint(known.end(), std::move(name), std::move(version));
         }
+    }
 
-        Result<void> writeSummaries(const std::string& source, const std::vector<std::pair<std::string, KnownVersion>>& versions)
-        {
-            DS_TRY(sqlite::Transaction transaction, sqlite::Transaction::begin(*m_database));
-            DS_TRY(sqlite::Statement insert,
-                   m_database->prepare("INSERT OR REPLACE INTO version VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)"));
-            for (const auto& [name, version] : versions) {
-                const VersionSummary& summary = version.summary;
-                insert.bind(1, source).bind(2, name).bind(3, version.identity).bind(4, std::int64_t(summary.full));
-                insert.bindOptional(5, summary.declaredBase).bind(6, summary.encoding);
-                insert.bind(7, static_cast<std::int64_t>(summary.digests)).bind(8, std::int64_t(summary.tensors));
-                insert.bind(9, static_cast<std::int64_t>(summary.storedElements)).bind(10, std::int64_t(summary.countsKnown));
-                insert.bindBlob(11, summary.nameSet).bind(12, notesToText(summary.notes));
-                insert.bind(13, ownFactsOf(summary)).bind(14, sealOf(source, name, version));
-                DS_CHECK(insert.run());
-            }
-            return transaction.commit();
-        }
-
-        Result<std::map<std::string, KnownFacts>> readFacts(const std::string& source)
-        {
-            DS_TRY(sqlite::Statement rows, m_database->prepare("SELECT name,chain,changed,vs_previous,assigned,noops,checked,failed,detail,seal "
-                                                             "FROM facts WHERE source=?"));
-            rows.bind(1, source);
-            std::map<std::string, KnownFacts> known;
-            for (;;) {
-                DS_TRY(const bool row, rows.step());
-                if (!row)
-                    return known;
-                KnownFacts entry;
-                entry.chain = rows.text(1);
-                VersionFacts& facts = entry.facts;
-                facts.changedElements = static_cast<std::uint64_t>(rows.integer(2));
-                if (const auto previous = rows.optionalInteger(3))
-                    facts.changedVsPrevious = static_cast<std::uint64_t>(*previous);
-                facts.assigned = static_cast<std::uint64_t>(rows.integer(4));
-                facts.noops = static_cast<std::uint64_t>(rows.integer(5));
-                facts.digestsChecked = static_cast<std::uint32_t>(rows.integer(6));
-                facts.digestsFailed = static_cast<std::uint32_t>(rows.integer(7));
-                addDetail(facts, rows.text(8));
-                std::string name = rows.text(0);
-                if (rows.text(9) == sealOf(source, name, entry))
-                    known.emplace_hint(known.end(), std::move(name), std::move(entry));
-            }
-        }
-
-        Result<void> writeFacts(const std::string& source, const std::string& version, const KnownFacts& known,
-                                const std::vector<TensorCount>& counts)
-        {
-            DS_TRY(sqlite::Transaction transaction, sqlite::Transaction::begin(*m_database));
-            std::vector<std::pair<std::uint64_t, std::uint64_t>> packed;
-            for (const TensorCount& count : counts) {
-                DS_TRY(const std::uint64_t id, tensorId(count.name));
-                packed.emplace_back(id, count.changed);
-            }
-            const VersionFacts& facts = known.facts;
-            DS_TRY(sqlite::Statement insert, m_database->prepare("INSERT OR REPLACE INTO facts VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)"));
-            insert.bind(1, source).bind(2, version).bind(3, known.chain);
-            insert.bind(4, static_cast<std::int64_t>(facts.changedElements));
-            insert.bindOptional(5, facts.changedVsPrevious ? std::optional(static_cast<std::int64_t>(*facts.changedVsPrevious))
-                                                           : std::nullopt);
-            insert.bind(6, static_cast<std::int64_t>(facts.assigned)).bind(7, static_cast<std::int64_t>(facts.noops));
-            insert.bind(8, std::int64_t(facts.digestsChecked)).bind(9, std::int64_t(facts.digestsFailed));
-            insert.bind(10, detailOf(facts)).bindBlob(11, packCounts(std::move(packed)));
-            insert.bind(12, sealOf(source, version, known)).bind(13, sealOf(known.chain, counts));
+    Result<void> writeSummaries(const std::string& source,
+                                const std::vector<std::pair<std::string, KnownVersion>>& versions)
+    {
+        DS_TRY(sqlite::Transaction transaction, sqlite::Transaction::begin(*m_database));
+        DS_TRY(sqlite::Statement insert,
+               m_database->prepare("INSERT OR REPLACE INTO version VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)"));
+        for (const auto& [name, version] : versions) {
+            const VersionSummary& summary = version.summary;
+            insert.bind(1, source).bind(2, name).bind(3, version.identity).bind(4, std::int64_t(summary.full));
+            insert.bindOptional(5, summary.declaredBase).bind(6, summary.encoding);
+            insert.bind(7, static_cast<std::int64_t>(summary.digests)).bind(8, std::int64_t(summary.tensors));
+            insert.bind(9, static_cast<std::int64_t>(summary.storedElements))
+                .bind(10, std::int64_t(summary.countsKnown));
+            insert.bindBlob(11, summary.nameSet).bind(12, notesToText(summary.notes));
+            insert.bind(13, ownFactsOf(summary)).bind(14, sealOf(source, name, version));
             DS_CHECK(insert.run());
-            return transaction.commit();
         }
+        return transaction.commit();
+    }
 
-        Result<std::vector<TensorCount>> readCounts(const std::string& source, const std::string& version,
-                                                    const std::string& chain)
-        {
-            DS_TRY(sqlite::Statement row, m_database->prepare("SELECT counts,counts_seal FROM facts WHERE source=? AND name=? AND chain=?"));
-            row.bind(1, source).bind(2, version).bind(3, chain);
-            DS_TRY(const bool found, row.step());
-            std::vector<TensorCount> result;
-            if (!found)
-                return result;
-            const auto packed = unpackCounts(row.blob(0));
-            if (!packed)
-                return fail(Code::Catalog, "per-tensor counts of " + version + " are damaged");
-            DS_TRY(sqlite::Statement name, m_database->prepare("SELECT name FROM tensor WHERE id=?"));
-            for (const auto& [id, changed] : *packed) {
-                name.bind(1, static_cast<std::int64_t>(id));
-                DS_TRY(const bool known, name.step());
-                if (known)
-                    result.push_back(TensorCount { name.text(0), changed });
-                DS_CHECK(name.run());
-            }
-            if (row.text(1) != sealOf(chain, result))
-                return fail(Code::Catalog, "per-tensor counts of " + version + " are damaged");
+    Result<std::map<std::string, KnownFacts>> readFacts(const std::string& source)
+    {
+        DS_TRY(sqlite::Statement rows,
+               m_database->prepare("SELECT name,chain,changed,vs_previous,assigned,noops,checked,failed,detail,seal "
+                                   "FROM facts WHERE source=?"));
+        rows.bind(1, source);
+        std::map<std::string, KnownFacts> known;
+        for (;;) {
+            DS_TRY(const bool row, rows.step());
+            if (!row)
+                return known;
+            KnownFacts entry;
+            entry.chain = rows.text(1);
+            VersionFacts& facts = entry.facts;
+            facts.changedElements = static_cast<std::uint64_t>(rows.integer(2));
+            if (const auto previous = rows.optionalInteger(3))
+                facts.changedVsPrevious = static_cast<std::uint64_t>(*previous);
+            facts.assigned = static_cast<std::uint64_t>(rows.integer(4));
+            facts.noops = static_cast<std::uint64_t>(rows.integer(5));
+            facts.digestsChecked = static_cast<std::uint32_t>(rows.integer(6));
+            facts.digestsFailed = static_cast<std::uint32_t>(rows.integer(7));
+            addDetail(facts, rows.text(8));
+            std::string name = rows.text(0);
+            if (rows.text(9) == sealOf(source, name, entry))
+                known.emplace_hint(known.end(), std::move(name), std::move(entry));
+        }
+    }
+
+    Result<void> writeFacts(const std::string& source, const std::string& version, const KnownFacts& known,
+                            const std::vector<TensorCount>& counts)
+    {
+        DS_TRY(sqlite::Transaction transaction, sqlite::Transaction::begin(*m_database));
+        std::vector<std::pair<std::uint64_t, std::uint64_t>> packed;
+        for (const TensorCount& count : counts) {
+            DS_TRY(const std::uint64_t id, tensorId(count.name));
+            packed.emplace_back(id, count.changed);
+        }
+        const VersionFacts& facts = known.facts;
+        DS_TRY(sqlite::Statement insert,
+               m_database->prepare("INSERT OR REPLACE INTO facts VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)"));
+        insert.bind(1, source).bind(2, version).bind(3, known.chain);
+        insert.bind(4, static_cast<std::int64_t>(facts.changedElements));
+        insert.bindOptional(5,
+                            facts.changedVsPrevious ? std::optional(static_cast<std::int64_t>(*facts.changedVsPrevious))
+                                                    : std::nullopt);
+        insert.bind(6, static_cast<std::int64_t>(facts.assigned)).bind(7, static_cast<std::int64_t>(facts.noops));
+        insert.bind(8, std::int64_t(facts.digestsChecked)).bind(9, std::int64_t(facts.digestsFailed));
+        insert.bind(10, detailOf(facts)).bindBlob(11, packCounts(std::move(packed)));
+        insert.bind(12, sealOf(source, version, known)).bind(13, sealOf(known.chain, counts));
+        DS_CHECK(insert.run());
+        return transaction.commit();
+    }
+
+    Result<std::vector<TensorCount>> readCounts(const std::string& source, const std::string& version,
+                                                const std::string& chain)
+    {
+        DS_TRY(sqlite::Statement row,
+               m_database->prepare("SELECT counts,counts_seal FROM facts WHERE source=? AND name=? AND chain=?"));
+        row.bind(1, source).bind(2, version).bind(3, chain);
+        DS_TRY(const bool found, row.step());
+        std::vector<TensorCount> result;
+        if (!found)
             return result;
+        const auto packed = unpackCounts(row.blob(0));
+        if (!packed)
+            return fail(Code::Catalog, "per-tensor counts of " + version + " are damaged");
+        DS_TRY(sqlite::Statement name, m_database->prepare("SELECT name FROM tensor WHERE id=?"));
+        for (const auto& [id, changed] : *packed) {
+            name.bind(1, static_cast<std::int64_t>(id));
+            DS_TRY(const bool known, name.step());
+            if (known)
+                result.push_back(TensorCount { name.text(0), changed });
+            DS_CHECK(name.run());
         }
-
-        Result<std::optional<std::string>> readLayout(const std::string& source, const std::string& probe)
-        {
-            DS_TRY(sqlite::Statement row, m_database->prepare("SELECT word,seal FROM layout WHERE source=? AND probe=?"));
-            row.bind(1, source).bind(2, probe);
-            DS_TRY(const bool found, row.step());
-            if (!found || row.text(1) != seal(source + probe + row.text(0)))
-                return std::optional<std::string>();
-            return std::optional(row.text(0));
-        }
-
-        Result<void> writeLayout(const std::string& source, const std::string& probe, const std::string& layout)
-        {
-            DS_TRY(sqlite::Statement insert, m_database->prepare("INSERT OR REPLACE INTO layout VALUES(?,?,?,?)"));
-            return insert.bind(1, source).bind(2, probe).bind(3, layout).bind(4, seal(source + probe + layout)).run();
-        }
-
-        Result<std::uint64_t> tensorId(const std::string& name)
-        {
-            if (const auto at = m_tensorIds.find(name); at != m_tensorIds.end())
-                return at->second;
-            DS_TRY(sqlite::Statement insert, m_database->prepare("INSERT OR IGNORE INTO tensor(name) VALUES(?)"));
-            DS_CHECK(insert.bind(1, name).run());
-            DS_TRY(sqlite::Statement row, m_database->prepare("SELECT id FROM tensor WHERE name=?"));
-            DS_TRY([[maybe_unused]] const bool found, row.bind(1, name).step());
-            const auto id = static_cast<std::uint64_t>(row.integer(0));
-            m_tensorIds.emplace(name, id);
-            return id;
-        }
-
-        std::string m_path;
-        std::mutex m_mutex;
-        std::optional<sqlite::Database> m_database; ///< nothing after a damaged file that could not be begun again
-        std::unordered_map<std::string, std::uint64_t> m_tensorIds; ///< only ids of committed or own rows
-    };
-
-    Result<sqlite::Database> openFile(const std::string& path)
-    {
-        DS_TRY(sqlite::Database database, sqlite::Database::open(path, sqlite::Database::Durability::Normal));
-        std::error_code ignored;
-        if (std::filesystem::file_size(path, ignored) <= CheckedAtOpenBytes)
-            DS_CHECK(database.check());
-        std::int64_t version = 0;
-        {
-            DS_TRY(sqlite::Statement row, database.prepare("PRAGMA user_version"));
-            DS_TRY([[maybe_unused]] const bool found, row.step());
-            version = row.integer(0);
-        }
-        if (version != 0 && version != SchemaVersion)
-            return fail(Code::Catalog, fmt::format("the catalog has version {}, this program needs {}", version, SchemaVersion), path);
-        DS_CHECK(database.execute(Schema));
-        if (version == 0) // a write: not while another process may be writing
-            DS_CHECK(database.execute(fmt::format("PRAGMA user_version={}", SchemaVersion)));
-        return database;
+        if (row.text(1) != sealOf(chain, result))
+            return fail(Code::Catalog, "per-tensor counts of " + version + " are damaged");
+        return result;
     }
 
-    void moveAside(const std::string& path)
+    Result<std::optional<std::string>> readLayout(const std::string& source, const std::string& probe)
     {
-        const auto now = std::chrono::system_clock::now().time_since_epoch().count();
-        std::rename(path.c_str(), fmt::format("{}.corrupt-{}", path, now).c_str());
-        for (const char* suffix : { "-wal", "-shm" })
-            std::remove((path + suffix).c_str());
+        DS_TRY(sqlite::Statement row, m_database->prepare("SELECT word,seal FROM layout WHERE source=? AND probe=?"));
+        row.bind(1, source).bind(2, probe);
+        DS_TRY(const bool found, row.step());
+        if (!found || row.text(1) != seal(source + probe + row.text(0)))
+            return std::optional<std::string>();
+        return std::optional(row.text(0));
     }
+
+    Result<void> writeLayout(const std::string& source, const std::string& probe, const std::string& layout)
+    {
+        DS_TRY(sqlite::Statement insert, m_database->prepare("INSERT OR REPLACE INTO layout VALUES(?,?,?,?)"));
+        return insert.bind(1, source).bind(2, probe).bind(3, layout).bind(4, seal(source + probe + layout)).run();
+    }
+
+    Result<std::uint64_t> tensorId(const std::string& name)
+    {
+        if (const auto at = m_tensorIds.find(name); at != m_tensorIds.end())
+            return at->second;
+        DS_TRY(sqlite::Statement insert, m_database->prepare("INSERT OR IGNORE INTO tensor(name) VALUES(?)"));
+        DS_CHECK(insert.bind(1, name).run());
+        DS_TRY(sqlite::Statement row, m_database->prepare("SELECT id FROM tensor WHERE name=?"));
+        DS_TRY([[maybe_unused]] const bool found, row.bind(1, name).step());
+        const auto id = static_cast<std::uint64_t>(row.integer(0));
+        m_tensorIds.emplace(name, id);
+        return id;
+    }
+
+    std::string m_path;
+    std::mutex m_mutex;
+    std::optional<sqlite::Database> m_database; ///< nothing after a damaged file that could not be begun again
+    std::unordered_map<std::string, std::uint64_t> m_tensorIds; ///< only ids of committed or own rows
+};
+
+Result<sqlite::Database> openFile(const std::string& path)
+{
+    DS_TRY(sqlite::Database database, sqlite::Database::open(path, sqlite::Database::Durability::Normal));
+    std::error_code ignored;
+    if (std::filesystem::file_size(path, ignored) <= CheckedAtOpenBytes)
+        DS_CHECK(database.check());
+    std::int64_t version = 0;
+    {
+        DS_TRY(sqlite::Statement row, database.prepare("PRAGMA user_version"));
+        DS_TRY([[maybe_unused]] const bool found, row.step());
+        version = row.integer(0);
+    }
+    if (version != 0 && version != SchemaVersion)
+        return fail(Code::Catalog,
+                    fmt::format("the catalog has version {}, this program needs {}", version, SchemaVersion), path);
+    DS_CHECK(database.execute(Schema));
+    if (version == 0) // a write: not while another process may be writing
+        DS_CHECK(database.execute(fmt::format("PRAGMA user_version={}", SchemaVersion)));
+    return database;
+}
+
+void moveAside(const std::string& path)
+{
+    const auto now = std::chrono::system_clock::now().time_since_epoch().count();
+    std::rename(path.c_str(), fmt::format("{}.corrupt-{}", path, now).c_str());
+    for (const char* suffix : { "-wal", "-shm" })
+        std::remove((path + suffix).c_str());
+}
 
 }
 

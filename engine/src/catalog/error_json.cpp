@@ -6,7 +6,9 @@ namespace deltascope {
 
 nlohmann::json errorToJson(const Error& error)
 {
-    nlohmann::json json { { "code", word(error.code) }, { "text", error.text }, { "where", error.where }, { "action", error.action } };
+    nlohmann::json json {
+        { "code", word(error.code) }, { "text", error.text }, { "where", error.where }, { "action", error.action }
+    };
     if (error.step)
         json["step"] = *error.step;
     return json;

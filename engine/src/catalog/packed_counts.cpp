@@ -6,27 +6,27 @@ namespace deltascope {
 
 namespace {
 
-    void append(std::vector<std::byte>& out, std::uint64_t value)
-    {
-        while (value >= 0x80) {
-            out.push_back(static_cast<std::byte>(value | 0x80));
-            value >>= 7;
-        }
-        out.push_back(static_cast<std::byte>(value));
+void append(std::vector<std::byte>& out, std::uint64_t value)
+{
+    while (value >= 0x80) {
+        out.push_back(static_cast<std::byte>(value | 0x80));
+        value >>= 7;
     }
+    out.push_back(static_cast<std::byte>(value));
+}
 
-    std::optional<std::uint64_t> take(ByteSpan& bytes)
-    {
-        std::uint64_t value = 0;
-        for (unsigned shift = 0; shift < 64 && !bytes.empty(); shift += 7) {
-            const auto byte = std::to_integer<std::uint64_t>(bytes.front());
-            bytes = bytes.subspan(1);
-            value |= (byte & 0x7f) << shift;
-            if (byte < 0x80)
-                return value;
-        }
-        return std::nullopt;
+std::optional<std::uint64_t> take(ByteSpan& bytes)
+{
+    std::uint64_t value = 0;
+    for (unsigned shift = 0; shift < 64 && !bytes.empty(); shift += 7) {
+        const auto byte = std::to_integer<std::uint64_t>(bytes.front());
+        bytes = bytes.subspan(1);
+        value |= (byte & 0x7f) << shift;
+        if (byte < 0x80)
+            return value;
     }
+    return std::nullopt;
+}
 
 }
 

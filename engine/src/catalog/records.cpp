@@ -8,59 +8,61 @@ namespace deltascope {
 
 namespace {
 
-    class SqliteRecords final : public Records {
-    public:
-        explicit SqliteRecords(sqlite::Database database)
-            : m_database(std::move(database))
-        {
-        }
+class SqliteRecords final : public Records {
+public:
+    explicit SqliteRecords(sqlite::Database database)
+        : m_database(std::move(database))
+    {
+    }
 
-        Result<std::vector<Sight>> sights(const std::string& source, const std::string& key) override
-        {
-            const std::lock_guard lock(m_mutex);
-            DS_TRY(sqlite::Statement rows, m_database.prepare("SELECT identity,size,xxh3,seen_us,trusted FROM sight WHERE source=? AND key=? "
-                                                             "ORDER BY seen_us,rowid"));
-            rows.bind(1, source).bind(2, key);
-            std::vector<Sight> found;
-            for (;;) {
-                DS_TRY(const bool row, rows.step());
-                if (!row)
-                    return found;
-                found.push_back(Sight { rows.text(0), static_cast<std::uint64_t>(rows.integer(1)), rows.text(2), rows.integer(3),
-                                       rows.integer(4) != 0 });
-            }
+    Result<std::vector<Sight>> sights(const std::string& source, const std::string& key) override
+    {
+        const std::lock_guard lock(m_mutex);
+        DS_TRY(sqlite::Statement rows,
+               m_database.prepare("SELECT identity,size,xxh3,seen_us,trusted FROM sight WHERE source=? AND key=? "
+                                  "ORDER BY seen_us,rowid"));
+        rows.bind(1, source).bind(2, key);
+        std::vector<Sight> found;
+        for (;;) {
+            DS_TRY(const bool row, rows.step());
+            if (!row)
+                return found;
+            found.push_back(Sight { rows.text(0), static_cast<std::uint64_t>(rows.integer(1)), rows.text(2),
+                                    rows.integer(3), rows.integer(4) != 0 });
         }
+    }
 
-        Result<void> add(const std::string& source, const std::vector<std::pair<std::string, Sight>>& sights) override
-        {
-            const std::lock_guard lock(m_mutex);
-            DS_TRY(sqlite::Transaction transaction, sqlite::Transaction::begin(m_database));
-            for (const auto& [key, sight] : sights) {
-                DS_TRY(sqlite::Statement insert, m_database.prepare("INSERT INTO sight VALUES(?,?,?,?,?,?,?)"));
-                DS_CHECK(insert.bind(1, source)
-                             .bind(2, key)
-                             .bind(3, sight.identity)
-                             .bind(4, static_cast<std::int64_t>(sight.sizeBytes))
-                             .bind(5, sight.xxh3)
-                             .bind(6, sight.seenUs)
-                             .bind(7, static_cast<std::int64_t>(sight.trusted))
-                             .run());
-            }
-            return transaction.commit();
+    Result<void> add(const std::string& source, const std::vector<std::pair<std::string, Sight>>& sights) override
+    {
+        const std::lock_guard lock(m_mutex);
+        DS_TRY(sqlite::Transaction transaction, sqlite::Transaction::begin(m_database));
+        for (const auto& [key, sight] : sights) {
+            DS_TRY(sqlite::Statement insert, m_database.prepare("INSERT INTO sight VALUES(?,?,?,?,?,?,?)"));
+            DS_CHECK(insert.bind(1, source)
+                         .bind(2, key)
+                         .bind(3, sight.identity)
+                         .bind(4, static_cast<std::int64_t>(sight.sizeBytes))
+                         .bind(5, sight.xxh3)
+                         .bind(6, sight.seenUs)
+                         .bind(7, static_cast<std::int64_t>(sight.trusted))
+                         .run());
         }
+        return transaction.commit();
+    }
 
-    private:
-        std::mutex m_mutex;
-        sqlite::Database m_database;
-    };
+private:
+    std::mutex m_mutex;
+    sqlite::Database m_database;
+};
 
 }
 
 Result<std::unique_ptr<Records>> Records::open(const std::string& path)
 {
     DS_TRY(sqlite::Database database, sqlite::Database::open(path, sqlite::Database::Durability::Full));
-    DS_CHECK(database.execute("CREATE TABLE IF NOT EXISTS sight(source TEXT NOT NULL, key TEXT NOT NULL, identity TEXT NOT NULL, "
-                              "size INTEGER NOT NULL, xxh3 TEXT NOT NULL, seen_us INTEGER NOT NULL, trusted INTEGER NOT NULL)"));
+    DS_CHECK(database.execute(
+        "CREATE TABLE IF NOT EXISTS sight(source TEXT NOT NULL, key TEXT NOT NULL, identity TEXT NOT NULL, "
+        "size INTEGER NOT NULL, xxh3 TEXT NOT NULL, seen_us INTEGER NOT NULL, trusted INTEGER NOT NULL)"));
     DS_CHECK(database.execute("CREATE INDEX IF NOT EXISTS sight_of ON sight(source, key)"));
     return std::unique_ptr<Records>(std::make_unique<SqliteRecords>(std::move(database)));
 }

@@ -7,34 +7,34 @@
 namespace deltascope::sqlite {
 
 namespace {
-    /// Catalog means that the file is damaged; everything else is about the machine and may pass.
-    Code codeOf(int sqliteCode)
-    {
-        switch (sqliteCode & 0xff) {
-        case SQLITE_CORRUPT:
-        case SQLITE_NOTADB:
-        case SQLITE_ERROR: // a table or column that should be there is not
-            return Code::Catalog;
-        case SQLITE_FULL:
-            return Code::NoSpace;
-        case SQLITE_BUSY:
-        case SQLITE_LOCKED:
-            return Code::Transient;
-        case SQLITE_READONLY:
-        case SQLITE_CANTOPEN:
-        case SQLITE_PERM:
-            return Code::Auth;
-        default:
-            return Code::Io;
-        }
+/// Catalog means that the file is damaged; everything else is about the machine and may pass.
+Code codeOf(int sqliteCode)
+{
+    switch (sqliteCode & 0xff) {
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+    case SQLITE_ERROR: // a table or column that should be there is not
+        return Code::Catalog;
+    case SQLITE_FULL:
+        return Code::NoSpace;
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return Code::Transient;
+    case SQLITE_READONLY:
+    case SQLITE_CANTOPEN:
+    case SQLITE_PERM:
+        return Code::Auth;
+    default:
+        return Code::Io;
     }
+}
 
-    tl::unexpected<Error> failure(sqlite3* handle, std::string_view what)
-    {
-        const char* file = handle ? sqlite3_db_filename(handle, "main") : nullptr;
-        return fail(codeOf(handle ? sqlite3_errcode(handle) : SQLITE_NOMEM),
-                    fmt::format("{}: {}", what, handle ? sqlite3_errmsg(handle) : "out of memory"), file ? file : "");
-    }
+tl::unexpected<Error> failure(sqlite3* handle, std::string_view what)
+{
+    const char* file = handle ? sqlite3_db_filename(handle, "main") : nullptr;
+    return fail(codeOf(handle ? sqlite3_errcode(handle) : SQLITE_NOMEM),
+                fmt::format("{}: {}", what, handle ? sqlite3_errmsg(handle) : "out of memory"), file ? file : "");
+}
 }
 
 Statement::Statement(Statement&& other) noexcept
@@ -53,7 +53,8 @@ Statement& Statement::bind(int parameter, std::int64_t value)
 
 Statement& Statement::bind(int parameter, std::string_view text)
 {
-    sqlite3_bind_text64(m_statement, parameter, text.empty() ? "" : text.data(), text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
+    sqlite3_bind_text64(m_statement, parameter, text.empty() ? "" : text.data(), text.size(), SQLITE_TRANSIENT,
+                        SQLITE_UTF8);
     return *this;
 }
 
@@ -108,7 +109,8 @@ std::optional<std::int64_t> Statement::optionalInteger(int column) const
 std::string Statement::text(int column) const
 {
     const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(m_statement, column));
-    return text ? std::string(text, static_cast<std::size_t>(sqlite3_column_bytes(m_statement, column))) : std::string();
+    return text ? std::string(text, static_cast<std::size_t>(sqlite3_column_bytes(m_statement, column)))
+                : std::string();
 }
 
 ByteSpan Statement::blob(int column) const
@@ -127,7 +129,8 @@ Result<Database> Database::open(const std::string& path, Durability durability)
         return failure(handle, "opening the database");
     sqlite3_busy_timeout(handle, 5000);
     DS_CHECK(database.execute("PRAGMA journal_mode=WAL"));
-    DS_CHECK(database.execute(durability == Durability::Full ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL"));
+    DS_CHECK(
+        database.execute(durability == Durability::Full ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL"));
     DS_CHECK(database.execute("PRAGMA foreign_keys=ON"));
     return database;
 }

@@ -9,273 +9,317 @@ namespace deltascope {
 
 namespace {
 
-    std::string steps(std::int64_t first, std::int64_t last)
-    {
-        return first == last ? fmt::format("step {}", first) : fmt::format("steps {}-{}", first, last);
-    }
+std::string steps(std::int64_t first, std::int64_t last)
+{
+    return first == last ? fmt::format("step {}", first) : fmt::format("steps {}-{}", first, last);
+}
 
-    /// Whether the version behind a gap was written against the one in front of it, so that nothing can be lost between them.
-    bool isEmpty(const Run& run, const Gap& gap)
-    {
-        const auto behind = std::find_if(run.versions.begin(), run.versions.end(),
-                                         [&](const Version& version) { return version.epoch == gap.epoch && version.step() > gap.last; });
-        return behind != run.versions.end() && behind->base && !behind->acrossGap;
-    }
+/// Whether the version behind a gap was written against the one in front of it, so that nothing can be lost between
+/// them.
+bool isEmpty(const Run& run, const Gap& gap)
+{
+    const auto behind = std::find_if(run.versions.begin(), run.versions.end(), [&](const Version& version) {
+        return version.epoch == gap.epoch && version.step() > gap.last;
+    });
+    return behind != run.versions.end() && behind->base && !behind->acrossGap;
+}
 
-    /// What the versions behind a gap can still be used for.
-    Error gapProblem(const Run& run, const Gap& gap)
-    {
-        std::vector<std::int64_t> behind;
-        std::optional<std::int64_t> healedAt;
-        bool lost = false;
-        for (const Version& version : run.versions) {
-            if (version.epoch != gap.epoch || version.step() <= gap.last || healedAt)
-                continue;
-            if (version.kind == VersionKind::Anchor) {
-                healedAt = version.step();
-            } else {
-                behind.push_back(version.step());
-                lost = lost || (version.obstacle && version.obstacle->code == Code::ChainGap && &run.versions[version.obstacleAt] == &version);
-            }
+/// What the versions behind a gap can still be used for.
+Error gapProblem(const Run& run, const Gap& gap)
+{
+    std::vector<std::int64_t> behind;
+    std::optional<std::int64_t> healedAt;
+    bool lost = false;
+    for (const Version& version : run.versions) {
+        if (version.epoch != gap.epoch || version.step() <= gap.last || healedAt)
+            continue;
+        if (version.kind == VersionKind::Anchor) {
+            healedAt = version.step();
+        } else {
+            behind.push_back(version.step());
+            lost = lost
+                || (version.obstacle && version.obstacle->code == Code::ChainGap
+                    && &run.versions[version.obstacleAt] == &version);
         }
-        std::string text = fmt::format("{} {} no object", steps(gap.first, gap.last), gap.first == gap.last ? "has" : "have");
-        text[0] = 'S';
-        const std::string until = healedAt ? fmt::format(" until the complete anchor at step {}", *healedAt) : std::string();
-        if (behind.empty())
-            text += "; the next version is a complete anchor, so nothing else is affected";
-        else if (lost)
-            text += fmt::format(" and is lost: {} cannot be rebuilt{}", steps(behind.front(), behind.back()), until);
-        else
-            text += fmt::format(": an empty step or a lost file, the source cannot tell; {} are chained across the hole and "
-                                "stay unproven{}",
-                                steps(behind.front(), behind.back()), until);
-        return Error { Code::ChainGap, text, run.store->uri(), gap.first, {} };
     }
+    std::string text =
+        fmt::format("{} {} no object", steps(gap.first, gap.last), gap.first == gap.last ? "has" : "have");
+    text[0] = 'S';
+    const std::string until =
+        healedAt ? fmt::format(" until the complete anchor at step {}", *healedAt) : std::string();
+    if (behind.empty())
+        text += "; the next version is a complete anchor, so nothing else is affected";
+    else if (lost)
+        text += fmt::format(" and is lost: {} cannot be rebuilt{}", steps(behind.front(), behind.back()), until);
+    else
+        text +=
+            fmt::format(": an empty step or a lost file, the source cannot tell; {} are chained across the hole and "
+                        "stay unproven{}",
+                        steps(behind.front(), behind.back()), until);
+    return Error { Code::ChainGap, text, run.store->uri(), gap.first, {} };
+}
 
-    Error lossError(const Version& version)
-    {
-        const VersionFacts& facts = *version.facts;
-        return Error { Code::ChainGap,
-                       fmt::format("step {} assigns {} of {} elements the bits that they already have, which its writer does "
-                                   "not do on an unbroken chain: {}",
-                                   version.step(), facts.noops, facts.assigned,
-                                   version.acrossGap
-                                       ? fmt::format("something between step {} and it is lost", *version.baseStep)
-                                       : fmt::format("it was not written against step {} as it is here", *version.baseStep)),
-                       version.objects.name, version.step(),
-                       "Materialize a version before it or the next complete anchor; --across-gap rebuilds this one all the same." };
-    }
+Error lossError(const Version& version)
+{
+    const VersionFacts& facts = *version.facts;
+    return Error {
+        Code::ChainGap,
+        fmt::format("step {} assigns {} of {} elements the bits that they already have, which its writer does "
+                    "not do on an unbroken chain: {}",
+                    version.step(), facts.noops, facts.assigned,
+                    version.acrossGap
+                        ? fmt::format("something between step {} and it is lost", *version.baseStep)
+                        : fmt::format("it was not written against step {} as it is here", *version.baseStep)),
+        version.objects.name, version.step(),
+        "Materialize a version before it or the next complete anchor; --across-gap rebuilds this one all the same."
+    };
+}
 
-    /// Why a delta cannot be used although its own objects are sound: something that it builds on.
-    void inheritObstacle(const Run& run, Version& version, std::size_t self)
-    {
-        if (version.base) {
-            const Version& base = run.versions[*version.base];
-            if (!base.obstacle)
-                return;
-            const Version& root = run.versions[base.obstacleAt];
-            const Error& cause = *root.obstacle;
-            const bool ofExternalBase = cause.code == Code::BaseMismatch || cause.code == Code::BaseMissing;
-            version.obstacle = Error { ofExternalBase ? cause.code : Code::ChainGap,
-                                       fmt::format("step {} builds on step {}, which cannot be used: {}", version.step(),
-                                                   root.step(), cause.text),
-                                       cause.where, cause.step, cause.action };
-            version.obstacleAt = base.obstacleAt;
+/// Why a delta cannot be used although its own objects are sound: something that it builds on.
+void inheritObstacle(const Run& run, Version& version, std::size_t self)
+{
+    if (version.base) {
+        const Version& base = run.versions[*version.base];
+        if (!base.obstacle)
             return;
-        }
-        version.obstacleAt = self;
-        if (!version.onExternalBase && version.summary && !version.summary->baseRoot.empty())
-            version.obstacle = Error { Code::ChainGap,
-                                       fmt::format("step {} was written against a state with root {}, which no version here has",
-                                                   version.step(), version.summary->baseRoot),
-                                       version.objects.name, version.step(), {} };
-        else if (!version.onExternalBase)
-            version.obstacle = Error { Code::ChainGap,
-                                       fmt::format("step {} builds on step {}, which is missing", version.step(),
-                                                   version.baseStep.value_or(0)),
-                                       version.objects.name, version.baseStep, {} };
-        else if (!run.base)
-            version.obstacle = Error { Code::BaseMissing,
-                                       fmt::format("step {} builds on a checkpoint outside of the source (version {}), which "
-                                                   "was not given",
-                                                   version.step(), version.baseStep.value_or(0)),
-                                       version.objects.name, version.step(), {} };
+        const Version& root = run.versions[base.obstacleAt];
+        const Error& cause = *root.obstacle;
+        const bool ofExternalBase = cause.code == Code::BaseMismatch || cause.code == Code::BaseMissing;
+        version.obstacle = Error { ofExternalBase ? cause.code : Code::ChainGap,
+                                   fmt::format("step {} builds on step {}, which cannot be used: {}", version.step(),
+                                               root.step(), cause.text),
+                                   cause.where, cause.step, cause.action };
+        version.obstacleAt = base.obstacleAt;
+        return;
     }
+    version.obstacleAt = self;
+    if (!version.onExternalBase && version.summary && !version.summary->baseRoot.empty())
+        version.obstacle =
+            Error { Code::ChainGap,
+                    fmt::format("step {} was written against a state with root {}, which no version here has",
+                                version.step(), version.summary->baseRoot),
+                    version.objects.name,
+                    version.step(),
+                    {} };
+    else if (!version.onExternalBase)
+        version.obstacle = Error { Code::ChainGap,
+                                   fmt::format("step {} builds on step {}, which is missing", version.step(),
+                                               version.baseStep.value_or(0)),
+                                   version.objects.name,
+                                   version.baseStep,
+                                   {} };
+    else if (!run.base)
+        version.obstacle =
+            Error { Code::BaseMissing,
+                    fmt::format("step {} builds on a checkpoint outside of the source (version {}), which "
+                                "was not given",
+                                version.step(), version.baseStep.value_or(0)),
+                    version.objects.name,
+                    version.step(),
+                    {} };
+}
 
-    bool hasRecordedRoot(const VersionFacts& facts)
-    {
-        return facts.rootCheck == VersionFacts::RootCheck::None || facts.rootCheck == VersionFacts::RootCheck::Matches;
-    }
+bool hasRecordedRoot(const VersionFacts& facts)
+{
+    return facts.rootCheck == VersionFacts::RootCheck::None || facts.rootCheck == VersionFacts::RootCheck::Matches;
+}
 
-    void assessVersion(Run& run, std::size_t self, const VersionSummary* reference, double usualNoops)
-    {
-        Version& version = run.versions[self];
-        version.obstacle.reset();
-        version.obstacleAt = self;
-        version.lossProven = false;
-        version.proven = true;
-        version.problems = version.objects.notes;
-        version.state = VersionState::Complete;
+void assessVersion(Run& run, std::size_t self, const VersionSummary* reference, double usualNoops)
+{
+    Version& version = run.versions[self];
+    version.obstacle.reset();
+    version.obstacleAt = self;
+    version.lossProven = false;
+    version.proven = true;
+    version.problems = version.objects.notes;
+    version.state = VersionState::Complete;
 
-        if (version.beingWritten) {
-            version.state = VersionState::Publishing;
-            version.obstacle = Error { Code::Publishing,
-                                       version.failure ? "not whole yet: " + version.failure->text
-                                                       : "part of it is not written yet although its size stands",
-                                       version.objects.name, version.step(), {} };
-        } else if (version.failure) {
+    if (version.beingWritten) {
+        version.state = VersionState::Publishing;
+        version.obstacle = Error { Code::Publishing,
+                                   version.failure ? "not whole yet: " + version.failure->text
+                                                   : "part of it is not written yet although its size stands",
+                                   version.objects.name,
+                                   version.step(),
+                                   {} };
+    } else if (version.failure) {
+        version.state = VersionState::Broken;
+        version.obstacle = atStep(*version.failure, version.step());
+        if (version.obstacle->where.empty())
+            version.obstacle->where = version.objects.name;
+    } else if (version.facts && version.facts->damage) {
+        if (version.facts->damage->code != Code::Unsupported)
             version.state = VersionState::Broken;
-            version.obstacle = atStep(*version.failure, version.step());
-            if (version.obstacle->where.empty())
-                version.obstacle->where = version.objects.name;
-        } else if (version.facts && version.facts->damage) {
-            if (version.facts->damage->code != Code::Unsupported)
-                version.state = VersionState::Broken;
-            version.obstacle = version.facts->damage;
+        version.obstacle = version.facts->damage;
+    }
+
+    if (version.summary)
+        version.problems.insert(version.problems.end(), version.summary->notes.begin(), version.summary->notes.end());
+    if (version.kind == VersionKind::PartialAnchor && reference)
+        version.problems.push_back(Error {
+            Code::PartialAnchor,
+            fmt::format("the anchor at step {} holds {} of {} tensors; the others are carried over from step {}",
+                        version.step(), version.summary->tensors, reference->tensors, version.baseStep.value_or(0)),
+            version.objects.name,
+            version.step(),
+            {} });
+
+    if (!version.obstacle && version.kind == VersionKind::Anchor && version.facts && !hasRecordedRoot(*version.facts)) {
+        version.state = VersionState::Broken;
+        version.obstacle = rootFailure(*version.facts, version.objects, version.summary->root);
+    }
+
+    // What was replayed up to an anchor is no state that ever existed if something on the way is lost.
+    const bool follows = self > 0 && run.versions[self - 1].epoch == version.epoch;
+    if (version.facts && version.kind == VersionKind::Anchor && follows && run.versions[self - 1].obstacle)
+        version.facts->changedVsPrevious.reset();
+
+    if (version.kind != VersionKind::Anchor) {
+        if (!version.obstacle)
+            inheritObstacle(run, version, self);
+        // Behind an unusable base every digest fails; that says nothing about this version.
+        const bool otherBase = version.facts && version.facts->rootCheck == VersionFacts::RootCheck::BaseDiffers;
+        if (!version.obstacle && version.facts && version.facts->digestsFailed > 0 && !otherBase) {
+            version.state = VersionState::Broken;
+            version.obstacle = digestFailure(*version.facts, version.objects, version.onExternalBase);
         }
-
-        if (version.summary)
-            version.problems.insert(version.problems.end(), version.summary->notes.begin(), version.summary->notes.end());
-        if (version.kind == VersionKind::PartialAnchor && reference)
-            version.problems.push_back(Error {
-                Code::PartialAnchor,
-                fmt::format("the anchor at step {} holds {} of {} tensors; the others are carried over from step {}",
-                            version.step(), version.summary->tensors, reference->tensors, version.baseStep.value_or(0)),
-                version.objects.name, version.step(), {} });
-
-        if (!version.obstacle && version.kind == VersionKind::Anchor && version.facts && !hasRecordedRoot(*version.facts)) {
+        if (!version.obstacle && version.facts && !hasRecordedRoot(*version.facts)) {
             version.state = VersionState::Broken;
             version.obstacle = rootFailure(*version.facts, version.objects, version.summary->root);
         }
-
-        // What was replayed up to an anchor is no state that ever existed if something on the way is lost.
-        const bool follows = self > 0 && run.versions[self - 1].epoch == version.epoch;
-        if (version.facts && version.kind == VersionKind::Anchor && follows && run.versions[self - 1].obstacle)
-            version.facts->changedVsPrevious.reset();
-
-        if (version.kind != VersionKind::Anchor) {
-            if (!version.obstacle)
-                inheritObstacle(run, version, self);
-            // Behind an unusable base every digest fails; that says nothing about this version.
-            const bool otherBase = version.facts && version.facts->rootCheck == VersionFacts::RootCheck::BaseDiffers;
-            if (!version.obstacle && version.facts && version.facts->digestsFailed > 0 && !otherBase) {
-                version.state = VersionState::Broken;
-                version.obstacle = digestFailure(*version.facts, version.objects, version.onExternalBase);
-            }
-            if (!version.obstacle && version.facts && !hasRecordedRoot(*version.facts)) {
-                version.state = VersionState::Broken;
-                version.obstacle = rootFailure(*version.facts, version.objects, version.summary->root);
-            }
-            version.proven = !version.acrossGap && (!version.base || run.versions[*version.base].proven);
-            const bool damaged = version.obstacle && version.obstacleAt == self;
-            version.lossProven = !damaged && provesLoss(version, usualNoops);
-            if (version.lossProven && !version.obstacle)
-                version.obstacle = lossError(version);
-            if (!version.obstacle && !version.proven)
-                version.problems.push_back(Error {
-                    Code::Unproven,
-                    fmt::format("step {} is chained across a missing number; nothing in the files proves that nothing was lost",
-                                version.step()),
-                    version.objects.name, version.step(), {} });
-            if (version.state == VersionState::Complete && version.summary && version.summary->tensors == 0)
-                version.state = VersionState::Noop;
-        }
-        if (version.obstacle)
-            version.problems.insert(version.problems.begin(), *version.obstacle);
+        version.proven = !version.acrossGap && (!version.base || run.versions[*version.base].proven);
+        const bool damaged = version.obstacle && version.obstacleAt == self;
+        version.lossProven = !damaged && provesLoss(version, usualNoops);
+        if (version.lossProven && !version.obstacle)
+            version.obstacle = lossError(version);
+        if (!version.obstacle && !version.proven)
+            version.problems.push_back(Error {
+                Code::Unproven,
+                fmt::format(
+                    "step {} is chained across a missing number; nothing in the files proves that nothing was lost",
+                    version.step()),
+                version.objects.name,
+                version.step(),
+                {} });
+        if (version.state == VersionState::Complete && version.summary && version.summary->tensors == 0)
+            version.state = VersionState::Noop;
     }
+    if (version.obstacle)
+        version.problems.insert(version.problems.begin(), *version.obstacle);
+}
 
-    /// Without the first full version of an epoch, the largest that is left stands for the whole model: nothing proves that it is.
-    void assessReference(Run& run, int epoch)
-    {
-        if (run.layout->standAlone() || run.layout->needsExternalBase())
+/// Without the first full version of an epoch, the largest that is left stands for the whole model: nothing proves that
+/// it is.
+void assessReference(Run& run, int epoch)
+{
+    if (run.layout->standAlone() || run.layout->needsExternalBase())
+        return;
+    const Version* first = nullptr;
+    for (const Version& version : run.versions) {
+        if (version.epoch != epoch)
+            continue;
+        if (version.isFull() && version.step() <= 1)
             return;
-        const Version* first = nullptr;
-        for (const Version& version : run.versions) {
-            if (version.epoch != epoch)
-                continue;
-            if (version.isFull() && version.step() <= 1)
-                return;
-            if (!first && version.kind == VersionKind::Anchor)
-                first = &version;
-        }
-        if (first && first->summary && first->summary->root.empty()) // a recorded root is that of the whole state
-            run.problems.push_back(Error {
-                Code::PartialAnchor,
-                fmt::format("the first full version of epoch {} is gone, so nothing proves that the anchor at step {} with its {} "
-                            "tensors holds the whole model",
-                            epoch, first->step(), first->summary->tensors),
-                first->objects.name, first->step(), "Compare its tensors with those of the model: show lists them." });
+        if (!first && version.kind == VersionKind::Anchor)
+            first = &version;
     }
+    if (first && first->summary && first->summary->root.empty()) // a recorded root is that of the whole state
+        run.problems.push_back(Error {
+            Code::PartialAnchor,
+            fmt::format(
+                "the first full version of epoch {} is gone, so nothing proves that the anchor at step {} with its {} "
+                "tensors holds the whole model",
+                epoch, first->step(), first->summary->tensors),
+            first->objects.name, first->step(), "Compare its tensors with those of the model: show lists them." });
+}
 
-    /// Anchors that moved further from the replayed state than deltas of this run do.
-    void assessDrift(Run& run)
-    {
-        std::vector<std::uint64_t> recent;
-        std::uint64_t noops = 0;
-        std::uint64_t assigned = 0;
-        int epoch = 0;
-        for (Version& version : run.versions) {
-            if (std::exchange(epoch, version.epoch) != version.epoch)
-                recent.clear();
-            if (!version.facts)
-                continue;
-            if (version.kind == VersionKind::Delta) {
-                recent.push_back(version.facts->changedElements);
-                if (!version.lossProven && version.proven && version.facts->digestsChecked == 0) {
-                    noops += version.facts->noops;
-                    assigned += version.facts->assigned;
-                }
-                continue;
+/// Anchors that moved further from the replayed state than deltas of this run do.
+void assessDrift(Run& run)
+{
+    std::vector<std::uint64_t> recent;
+    std::uint64_t noops = 0;
+    std::uint64_t assigned = 0;
+    int epoch = 0;
+    for (Version& version : run.versions) {
+        if (std::exchange(epoch, version.epoch) != version.epoch)
+            recent.clear();
+        if (!version.facts)
+            continue;
+        if (version.kind == VersionKind::Delta) {
+            recent.push_back(version.facts->changedElements);
+            if (!version.lossProven && version.proven && version.facts->digestsChecked == 0) {
+                noops += version.facts->noops;
+                assigned += version.facts->assigned;
             }
-            const std::size_t window = std::min<std::size_t>(recent.size(), 10);
-            if (version.facts->changedVsPrevious && window >= 2) {
-                const std::uint64_t largest = *std::max_element(recent.end() - static_cast<std::ptrdiff_t>(window), recent.end());
-                if (*version.facts->changedVsPrevious > largest + largest / 2)
-                    version.problems.push_back(Error {
-                        Code::AnchorDrift,
-                        fmt::format("the anchor at step {} differs from the replayed state before it in {} elements; the largest "
-                                    "of the last {} deltas changed {}",
-                                    version.step(), *version.facts->changedVsPrevious, window, largest),
-                        version.objects.name, version.step(), {} });
-            }
+            continue;
         }
-        if (noops > 0)
-            run.problems.push_back(
-                Error { Code::Noop,
-                        fmt::format("the deltas assign {} of {} elements bits that they already have ({:.2f} %): the writer's change "
-                                    "detection is approximate, so the served state (replay) can drift from the trained one (anchors)",
-                                    noops, assigned, 100.0 * static_cast<double>(noops) / static_cast<double>(assigned)),
-                        run.store->uri(), std::nullopt, "compare anchors with the replay: verify --level 4" });
+        const std::size_t window = std::min<std::size_t>(recent.size(), 10);
+        if (version.facts->changedVsPrevious && window >= 2) {
+            const std::uint64_t largest =
+                *std::max_element(recent.end() - static_cast<std::ptrdiff_t>(window), recent.end());
+            if (*version.facts->changedVsPrevious > largest + largest / 2)
+                version.problems.push_back(Error {
+                    Code::AnchorDrift,
+                    fmt::format(
+                        "the anchor at step {} differs from the replayed state before it in {} elements; the largest "
+                        "of the last {} deltas changed {}",
+                        version.step(), *version.facts->changedVsPrevious, window, largest),
+                    version.objects.name,
+                    version.step(),
+                    {} });
+        }
     }
+    if (noops > 0)
+        run.problems.push_back(Error {
+            Code::Noop,
+            fmt::format(
+                "the deltas assign {} of {} elements bits that they already have ({:.2f} %): the writer's change "
+                "detection is approximate, so the served state (replay) can drift from the trained one (anchors)",
+                noops, assigned, 100.0 * static_cast<double>(noops) / static_cast<double>(assigned)),
+            run.store->uri(), std::nullopt, "compare anchors with the replay: verify --level 4" });
+}
 
 }
 
 Error digestFailure(const VersionFacts& facts, const VersionObjects& version, bool onExternalBase)
 {
     if (onExternalBase && facts.digestsFailed >= 2 && facts.digestsFailed * 2 > facts.digestsChecked)
-        return Error { Code::BaseMismatch,
-                       fmt::format("the base checkpoint is not the one that this chain was written against: {} of the {} tensors "
-                                   "that step {} changes fail their digest, {} first",
-                                   facts.digestsFailed, facts.digestsChecked, version.step, facts.firstFailedTensor),
-                       version.name, version.step, {} };
+        return Error {
+            Code::BaseMismatch,
+            fmt::format("the base checkpoint is not the one that this chain was written against: {} of the {} tensors "
+                        "that step {} changes fail their digest, {} first",
+                        facts.digestsFailed, facts.digestsChecked, version.step, facts.firstFailedTensor),
+            version.name,
+            version.step,
+            {}
+        };
     return Error { Code::Digest,
-                   fmt::format("{} has digest {} behind step {}, its publisher recorded {}: the delta, the state before or the "
-                               "record is wrong ({} of {} tensors fail)",
-                               facts.firstFailedTensor, facts.actualDigest, version.step, facts.expectedDigest, facts.digestsFailed,
-                               facts.digestsChecked),
-                   version.name, version.step, {} };
+                   fmt::format(
+                       "{} has digest {} behind step {}, its publisher recorded {}: the delta, the state before or the "
+                       "record is wrong ({} of {} tensors fail)",
+                       facts.firstFailedTensor, facts.actualDigest, version.step, facts.expectedDigest,
+                       facts.digestsFailed, facts.digestsChecked),
+                   version.name,
+                   version.step,
+                   {} };
 }
 
 Error rootFailure(const VersionFacts& facts, const VersionObjects& version, std::string_view recorded)
 {
     if (facts.rootCheck == VersionFacts::RootCheck::BaseDiffers)
         return Error { Code::BaseMismatch,
-                       fmt::format("the base checkpoint has root {}, step {} was written against another one", facts.actualRoot, version.step),
-                       version.name, version.step, {} };
+                       fmt::format("the base checkpoint has root {}, step {} was written against another one",
+                                   facts.actualRoot, version.step),
+                       version.name,
+                       version.step,
+                       {} };
     return Error { Code::Digest,
-                   fmt::format("the state behind step {} has root {}, its publisher recorded {}: the object or what it builds on is damaged",
+                   fmt::format("the state behind step {} has root {}, its publisher recorded {}: the object or what it "
+                               "builds on is damaged",
                                version.step, facts.actualRoot, recorded),
-                   version.name, version.step, {} };
+                   version.name,
+                   version.step,
+                   {} };
 }
 
 double usualNoopRate(const Run& run)
@@ -299,7 +343,8 @@ double usualNoopRate(const Run& run)
 
 bool provesLoss(const Version& version, double usualRate) noexcept
 {
-    if (!version.facts || version.facts->noops == 0 || version.facts->digestsChecked > 0 || version.facts->rootCheck != VersionFacts::RootCheck::None)
+    if (!version.facts || version.facts->noops == 0 || version.facts->digestsChecked > 0
+        || version.facts->rootCheck != VersionFacts::RootCheck::None)
         return false;
     return static_cast<double>(version.facts->noops) > 4.0 * usualRate * static_cast<double>(version.facts->assigned);
 }
@@ -334,9 +379,10 @@ void assess(Run& run)
         }
         run.problems.push_back(Error {
             Code::Fork,
-            fmt::format("the trainer started again: {} are older than every newer step below them; they are the tail of "
-                        "an earlier run (epoch {}) and are not chained onto epoch {}",
-                        steps(firstOld, old.step()), old.epoch, version.epoch),
+            fmt::format(
+                "the trainer started again: {} are older than every newer step below them; they are the tail of "
+                "an earlier run (epoch {}) and are not chained onto epoch {}",
+                steps(firstOld, old.step()), old.epoch, version.epoch),
             run.store->uri(), firstOld, fmt::format("address the earlier run as SOURCE@{}:STEP", old.epoch) });
     }
 }

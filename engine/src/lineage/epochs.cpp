@@ -9,8 +9,8 @@
 namespace deltascope {
 
 namespace {
-    /// Clocks of uploads are not finer than this; a smaller step back in time means nothing.
-    constexpr std::int64_t ToleranceUs = 2'000'000;
+/// Clocks of uploads are not finer than this; a smaller step back in time means nothing.
+constexpr std::int64_t ToleranceUs = 2'000'000;
 }
 
 std::vector<int> splitEpochs(const std::vector<VersionObjects>& versions)

@@ -8,28 +8,30 @@ namespace deltascope {
 
 namespace {
 
-    constexpr std::int64_t Second = 1'000'000;
+constexpr std::int64_t Second = 1'000'000;
 
-    /// How long an unfinished object may rest before it counts as abandoned: ten usual intervals, at least a minute, at most an hour.
-    std::int64_t settleTimeUs(const std::vector<IndexedObjects>& versions)
-    {
-        std::vector<std::int64_t> intervals;
-        for (std::size_t i = 1; i < versions.size(); ++i)
-            intervals.push_back(std::max<std::int64_t>(
-                0, versions[i].objects.publishedUs() - versions[i - 1].objects.publishedUs()));
-        if (intervals.empty())
-            return 60 * Second;
-        std::nth_element(intervals.begin(), intervals.begin() + static_cast<std::ptrdiff_t>(intervals.size() / 2), intervals.end());
-        return std::clamp<std::int64_t>(10 * intervals[intervals.size() / 2], 60 * Second, 3600 * Second);
-    }
+/// How long an unfinished object may rest before it counts as abandoned: ten usual intervals, at least a minute, at
+/// most an hour.
+std::int64_t settleTimeUs(const std::vector<IndexedObjects>& versions)
+{
+    std::vector<std::int64_t> intervals;
+    for (std::size_t i = 1; i < versions.size(); ++i)
+        intervals.push_back(
+            std::max<std::int64_t>(0, versions[i].objects.publishedUs() - versions[i - 1].objects.publishedUs()));
+    if (intervals.empty())
+        return 60 * Second;
+    std::nth_element(intervals.begin(), intervals.begin() + static_cast<std::ptrdiff_t>(intervals.size() / 2),
+                     intervals.end());
+    return std::clamp<std::int64_t>(10 * intervals[intervals.size() / 2], 60 * Second, 3600 * Second);
+}
 
-    bool looksUnfinished(const IndexedObjects& version)
-    {
-        if (version.failure)
-            return version.failure->code == Code::Truncated || version.failure->code == Code::Unfinished;
-        return std::any_of(version.objects.objects.begin(), version.objects.objects.end(),
-                           [](const ObjectInfo& object) { return object.hasUnwrittenPart; });
-    }
+bool looksUnfinished(const IndexedObjects& version)
+{
+    if (version.failure)
+        return version.failure->code == Code::Truncated || version.failure->code == Code::Unfinished;
+    return std::any_of(version.objects.objects.begin(), version.objects.objects.end(),
+                       [](const ObjectInfo& object) { return object.hasUnwrittenPart; });
+}
 
 }
 
@@ -163,8 +165,9 @@ Run buildLineage(std::shared_ptr<const ObjectStore> store, std::shared_ptr<const
             reference = referenceOf(run, version.epoch);
         }
         if (version.summary && version.summary->full)
-            version.kind = run.layout->standAlone() || version.summary->tensors >= reference->tensors ? VersionKind::Anchor
-                                                                                                    : VersionKind::PartialAnchor;
+            version.kind = run.layout->standAlone() || version.summary->tensors >= reference->tensors
+                ? VersionKind::Anchor
+                : VersionKind::PartialAnchor;
         link(run, i, previous);
         const std::int64_t expected = previous ? run.versions[*previous].step() + 1 : version.baseStep.value_or(0) + 1;
         if (!run.layout->standAlone() && previous && expected < version.step())

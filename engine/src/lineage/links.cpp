@@ -4,25 +4,26 @@ namespace deltascope {
 
 namespace {
 
-    /// Finds the base by the root of its state, whatever the numbers say. False where the version before does not carry one.
-    bool linkByRoot(Run& run, std::size_t at)
-    {
-        Version& version = run.versions[at];
-        bool known = false;
-        for (std::size_t other = at; other-- > 0 && run.versions[other].epoch == version.epoch;) {
-            const Version& candidate = run.versions[other];
-            if (!candidate.summary || candidate.summary->root.empty())
-                continue;
-            known = true;
-            if (candidate.summary->root == version.summary->baseRoot) {
-                version.base = other;
-                version.baseStep = candidate.step();
-                return true;
-            }
+/// Finds the base by the root of its state, whatever the numbers say. False where the version before does not carry
+/// one.
+bool linkByRoot(Run& run, std::size_t at)
+{
+    Version& version = run.versions[at];
+    bool known = false;
+    for (std::size_t other = at; other-- > 0 && run.versions[other].epoch == version.epoch;) {
+        const Version& candidate = run.versions[other];
+        if (!candidate.summary || candidate.summary->root.empty())
+            continue;
+        known = true;
+        if (candidate.summary->root == version.summary->baseRoot) {
+            version.base = other;
+            version.baseStep = candidate.step();
+            return true;
         }
-        version.baseStep = version.step() - 1;
-        return known;
     }
+    version.baseStep = version.step() - 1;
+    return known;
+}
 
 }
 
@@ -54,7 +55,8 @@ void link(Run& run, std::size_t at, std::optional<std::size_t> previous)
     version.base = previous;
     if (previous)
         version.acrossGap = run.versions[*previous].step() + 1 != version.step();
-    else if (run.layout->needsExternalBase()) // other layouts bring their first state: a checkpoint given beside is none of the chain
+    else if (run.layout->needsExternalBase()) // other layouts bring their first state: a checkpoint given beside is
+                                              // none of the chain
         version.onExternalBase = version.acrossGap = true;
 }
 

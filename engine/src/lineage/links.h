@@ -7,8 +7,8 @@
 
 namespace deltascope {
 
-/// Finds what version `at` builds on: by the root of its state where it names one, by the number that it declares, else the
-/// version before it. `previous`: that one; nothing at the beginning of an epoch.
+/// Finds what version `at` builds on: by the root of its state where it names one, by the number that it declares, else
+/// the version before it. `previous`: that one; nothing at the beginning of an epoch.
 void link(Run& run, std::size_t at, std::optional<std::size_t> previous);
 
 } // namespace deltascope

@@ -11,150 +11,155 @@ namespace deltascope {
 
 namespace {
 
-    constexpr double DefaultPricePerGb = 0.09;
-    constexpr double DefaultLinkGbps = 10;
-    constexpr double DefaultRestoresPerDay = 4;
-    constexpr double SecondsPerDay = 86'400;
-    constexpr double BytesPerGb = 1e9;
-    constexpr std::uint64_t LongestCadence = 1'000'000'000;
+constexpr double DefaultPricePerGb = 0.09;
+constexpr double DefaultLinkGbps = 10;
+constexpr double DefaultRestoresPerDay = 4;
+constexpr double SecondsPerDay = 86'400;
+constexpr double BytesPerGb = 1e9;
+constexpr std::uint64_t LongestCadence = 1'000'000'000;
 
-    template <class T>
-    std::optional<T> lowerMedian(std::vector<T> values)
-    {
-        if (values.empty())
-            return std::nullopt;
-        const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
-        std::nth_element(values.begin(), middle, values.end());
-        return *middle;
+template <class T> std::optional<T> lowerMedian(std::vector<T> values)
+{
+    if (values.empty())
+        return std::nullopt;
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+}
+
+std::optional<double> mean(std::uint64_t sum, std::uint64_t count)
+{
+    return count == 0 ? std::nullopt : std::optional(static_cast<double>(sum) / static_cast<double>(count));
+}
+
+bool isWhole(const Version& version)
+{
+    return version.state == VersionState::Complete || version.state == VersionState::Noop;
+}
+
+/// The newest complete anchor, of the newest epoch that has one.
+const Version* newestAnchor(const Run& run)
+{
+    for (auto version = run.versions.rbegin(); version != run.versions.rend(); ++version) {
+        if (version->kind == VersionKind::Anchor && isWhole(*version))
+            return &*version;
     }
+    return nullptr;
+}
 
-    std::optional<double> mean(std::uint64_t sum, std::uint64_t count)
-    {
-        return count == 0 ? std::nullopt : std::optional(static_cast<double>(sum) / static_cast<double>(count));
+std::optional<double> changedFractionOf(const Run& run, const Version& version)
+{
+    const std::optional<std::uint64_t> total = run.totalElementsOf(version);
+    if (!version.facts || version.facts->damage || total.value_or(0) == 0)
+        return std::nullopt;
+    return static_cast<double>(version.facts->changedElements) / static_cast<double>(*total);
+}
+
+std::string bytesWords(double bytes) { return bytesText(static_cast<std::uint64_t>(std::llround(bytes))); }
+
+std::string numberWords(double number)
+{
+    return number >= 1000 ? fmt::format("{:.0f}", number) : fmt::format("{:.4g}", number);
+}
+
+std::string restoresWords(double restores)
+{
+    return numberWords(restores) + (restores == 1 ? " restore" : " restores");
+}
+
+CostAssumption given(std::optional<double> value, double otherwise)
+{
+    return CostAssumption { value.value_or(otherwise), !value };
+}
+
+double money(const CostReport& report, double bytes) { return bytes / BytesPerGb * report.pricePerGb.value; }
+double linkSeconds(const CostReport& report, double bytes) { return bytes * 8 / (report.linkGbps.value * 1e9); }
+
+std::optional<CostRow> rowOf(const CostReport& report, std::optional<double> bytes)
+{
+    if (!bytes)
+        return std::nullopt;
+    CostRow row;
+    row.bytes = *bytes;
+    row.money = money(report, *bytes);
+    row.linkSeconds = linkSeconds(report, *bytes);
+    if (report.stepsPerDay) {
+        row.bytesPerDay = *report.stepsPerDay * *bytes;
+        row.moneyPerDay = money(report, *row.bytesPerDay);
     }
+    if (report.inputs.fullBytes && *bytes > 0)
+        row.timesSmaller = static_cast<double>(*report.inputs.fullBytes) / *bytes;
+    return row;
+}
 
-    bool isWhole(const Version& version)
-    {
-        return version.state == VersionState::Complete || version.state == VersionState::Noop;
+CadenceRow cadenceRow(const CostReport& report, const CadenceModel& model, std::uint64_t every)
+{
+    CadenceRow row;
+    row.every = every;
+    row.own = report.inputs.cadence == every;
+    row.recommended = report.recommended == every;
+    row.restoreBytes = model.restoreBytes(every);
+    row.restoreSeconds = linkSeconds(report, row.restoreBytes);
+    if (report.stepsPerDay) {
+        row.publishedPerDay = model.publishedPerDay(every);
+        row.bytesPerDay = model.bytesPerDay(every);
+        row.moneyPerDay = money(report, *row.bytesPerDay);
     }
+    return row;
+}
 
-    /// The newest complete anchor, of the newest epoch that has one.
-    const Version* newestAnchor(const Run& run)
-    {
-        for (auto version = run.versions.rbegin(); version != run.versions.rend(); ++version) {
-            if (version->kind == VersionKind::Anchor && isWhole(*version))
-                return &*version;
-        }
-        return nullptr;
-    }
+/// Why there is no cadence to choose, or empty.
+std::string whatIsMissing(const CostReport& report)
+{
+    const CostInputs& inputs = report.inputs;
+    if (inputs.standAlone)
+        return "Every version of this layout is complete, so there is no cadence to choose.";
+    if (!inputs.fullBytes && inputs.baseOutside)
+        return "The size of a complete checkpoint is not known; --base DIR tells it.";
+    if (!inputs.fullBytes)
+        return "The size of a complete checkpoint is not known: the run has no complete anchor.";
+    if (!inputs.deltaBytes)
+        return "The size of a delta is not known: the run has none yet.";
+    if (!report.stepsPerDay)
+        return "How many steps a day has is not known, publication times do not tell it; --steps-per-day N does.";
+    return {};
+}
 
-    std::optional<double> changedFractionOf(const Run& run, const Version& version)
-    {
-        const std::optional<std::uint64_t> total = run.totalElementsOf(version);
-        if (!version.facts || version.facts->damage || total.value_or(0) == 0)
-            return std::nullopt;
-        return static_cast<double>(version.facts->changedElements) / static_cast<double>(*total);
-    }
+std::string arithmetic(const CostReport& report, const CadenceModel& model)
+{
+    const bool base = report.inputs.baseOutside;
+    const char* const one = base ? "new base" : "anchor";
+    if (!report.recommended)
+        return fmt::format("Without restores no {} pays: only what comes back to read deltas gains by one.", one);
+    const std::uint64_t every = *report.recommended;
+    const std::string steps = numberWords(model.stepsPerDay);
+    const std::string restores = restoresWords(model.restoresPerDay);
+    if (every == 1)
+        return fmt::format(
+            "Publish every step complete: with {} steps and {} per day, deltas of {} beside a complete {} cost "
+            "more than they save.",
+            steps, restores, bytesWords(model.deltaBytes), bytesWords(model.fullBytes));
+    const auto k = static_cast<double>(every);
+    return fmt::format(
+        "A {} every {} steps moves the fewest bytes: {} in place of deltas add {} steps / {} x ({} - {}) = {} per day, "
+        "and {} read {} x {} / 2 deltas of {} = {} per day; more of them cost more than they save, and "
+        "fewer save less.",
+        base ? "new base" : "complete anchor", every, base ? "bases" : "anchors", steps, every,
+        bytesWords(model.fullBytes), bytesWords(model.deltaBytes),
+        bytesWords(model.stepsPerDay * (model.fullBytes - model.deltaBytes) / k), restores,
+        numberWords(model.restoresPerDay), every - 1, bytesWords(model.deltaBytes),
+        bytesWords(model.restoresPerDay * model.deltaBytes * (k - 1) / 2));
+}
 
-    std::string bytesWords(double bytes) { return bytesText(static_cast<std::uint64_t>(std::llround(bytes))); }
-
-    std::string numberWords(double number)
-    {
-        return number >= 1000 ? fmt::format("{:.0f}", number) : fmt::format("{:.4g}", number);
-    }
-
-    std::string restoresWords(double restores) { return numberWords(restores) + (restores == 1 ? " restore" : " restores"); }
-
-    CostAssumption given(std::optional<double> value, double otherwise)
-    {
-        return CostAssumption { value.value_or(otherwise), !value };
-    }
-
-    double money(const CostReport& report, double bytes) { return bytes / BytesPerGb * report.pricePerGb.value; }
-    double linkSeconds(const CostReport& report, double bytes) { return bytes * 8 / (report.linkGbps.value * 1e9); }
-
-    std::optional<CostRow> rowOf(const CostReport& report, std::optional<double> bytes)
-    {
-        if (!bytes)
-            return std::nullopt;
-        CostRow row;
-        row.bytes = *bytes;
-        row.money = money(report, *bytes);
-        row.linkSeconds = linkSeconds(report, *bytes);
-        if (report.stepsPerDay) {
-            row.bytesPerDay = *report.stepsPerDay * *bytes;
-            row.moneyPerDay = money(report, *row.bytesPerDay);
-        }
-        if (report.inputs.fullBytes && *bytes > 0)
-            row.timesSmaller = static_cast<double>(*report.inputs.fullBytes) / *bytes;
-        return row;
-    }
-
-    CadenceRow cadenceRow(const CostReport& report, const CadenceModel& model, std::uint64_t every)
-    {
-        CadenceRow row;
-        row.every = every;
-        row.own = report.inputs.cadence == every;
-        row.recommended = report.recommended == every;
-        row.restoreBytes = model.restoreBytes(every);
-        row.restoreSeconds = linkSeconds(report, row.restoreBytes);
-        if (report.stepsPerDay) {
-            row.publishedPerDay = model.publishedPerDay(every);
-            row.bytesPerDay = model.bytesPerDay(every);
-            row.moneyPerDay = money(report, *row.bytesPerDay);
-        }
-        return row;
-    }
-
-    /// Why there is no cadence to choose, or empty.
-    std::string whatIsMissing(const CostReport& report)
-    {
-        const CostInputs& inputs = report.inputs;
-        if (inputs.standAlone)
-            return "Every version of this layout is complete, so there is no cadence to choose.";
-        if (!inputs.fullBytes && inputs.baseOutside)
-            return "The size of a complete checkpoint is not known; --base DIR tells it.";
-        if (!inputs.fullBytes)
-            return "The size of a complete checkpoint is not known: the run has no complete anchor.";
-        if (!inputs.deltaBytes)
-            return "The size of a delta is not known: the run has none yet.";
-        if (!report.stepsPerDay)
-            return "How many steps a day has is not known, publication times do not tell it; --steps-per-day N does.";
+std::string againstOwn(const CostReport& report, const CadenceModel& model)
+{
+    if (!report.recommended || !report.inputs.cadence)
         return {};
-    }
-
-    std::string arithmetic(const CostReport& report, const CadenceModel& model)
-    {
-        const bool base = report.inputs.baseOutside;
-        const char* const one = base ? "new base" : "anchor";
-        if (!report.recommended)
-            return fmt::format("Without restores no {} pays: only what comes back to read deltas gains by one.", one);
-        const std::uint64_t every = *report.recommended;
-        const std::string steps = numberWords(model.stepsPerDay);
-        const std::string restores = restoresWords(model.restoresPerDay);
-        if (every == 1)
-            return fmt::format("Publish every step complete: with {} steps and {} per day, deltas of {} beside a complete {} cost "
-                               "more than they save.",
-                               steps, restores, bytesWords(model.deltaBytes), bytesWords(model.fullBytes));
-        const auto k = static_cast<double>(every);
-        return fmt::format("A {} every {} steps moves the fewest bytes: {} in place of deltas add {} steps / {} x ({} - {}) = {} per day, "
-                           "and {} read {} x {} / 2 deltas of {} = {} per day; more of them cost more than they save, and "
-                           "fewer save less.",
-                           base ? "new base" : "complete anchor", every, base ? "bases" : "anchors", steps, every, bytesWords(model.fullBytes),
-                           bytesWords(model.deltaBytes), bytesWords(model.stepsPerDay * (model.fullBytes - model.deltaBytes) / k), restores,
-                           numberWords(model.restoresPerDay), every - 1, bytesWords(model.deltaBytes),
-                           bytesWords(model.restoresPerDay * model.deltaBytes * (k - 1) / 2));
-    }
-
-    std::string againstOwn(const CostReport& report, const CadenceModel& model)
-    {
-        if (!report.recommended || !report.inputs.cadence)
-            return {};
-        if (report.recommended == report.inputs.cadence)
-            return " This run does so.";
-        const double ratio = model.bytesPerDay(*report.inputs.cadence) / model.bytesPerDay(*report.recommended);
-        return fmt::format(" This run's cadence of {} moves {:.2f} times as much.", *report.inputs.cadence, ratio);
-    }
+    if (report.recommended == report.inputs.cadence)
+        return " This run does so.";
+    const double ratio = model.bytesPerDay(*report.inputs.cadence) / model.bytesPerDay(*report.recommended);
+    return fmt::format(" This run's cadence of {} moves {:.2f} times as much.", *report.inputs.cadence, ratio);
+}
 
 }
 
@@ -190,7 +195,8 @@ CostInputs costInputsOf(const Run& run)
             continue;
         bytes += version.objects.wireBytes();
         if (before && !version.acrossGap)
-            intervals.push_back(static_cast<double>(version.objects.publishedUs() - before->objects.publishedUs()) / 1e6);
+            intervals.push_back(static_cast<double>(version.objects.publishedUs() - before->objects.publishedUs())
+                                / 1e6);
         if (version.kind == VersionKind::Anchor) {
             if (anchorAt)
                 cadences.push_back(inputs.versions - *anchorAt);
@@ -261,9 +267,10 @@ AnchorDecision anchorPays(std::uint64_t anchorBytes, std::uint64_t deltaBytesSin
     const double saved = restoresUntilNext * static_cast<double>(deltaBytesSinceAnchor);
     AnchorDecision decision;
     decision.pays = saved > static_cast<double>(anchorBytes);
-    decision.arithmetic = fmt::format("{} until the next anchor x {} of deltas since the last one = {}, {} than the {} of an anchor.",
-                                      restoresWords(restoresUntilNext), bytesText(deltaBytesSinceAnchor), bytesWords(saved),
-                                      decision.pays ? "more" : "not more", bytesText(anchorBytes));
+    decision.arithmetic =
+        fmt::format("{} until the next anchor x {} of deltas since the last one = {}, {} than the {} of an anchor.",
+                    restoresWords(restoresUntilNext), bytesText(deltaBytesSinceAnchor), bytesWords(saved),
+                    decision.pays ? "more" : "not more", bytesText(anchorBytes));
     return decision;
 }
 
@@ -288,8 +295,8 @@ CostReport adviseCost(const CostInputs& inputs, const CostOptions& options)
     report.recommendation = whatIsMissing(report);
     if (!inputs.fullBytes || !inputs.deltaBytes)
         return report;
-    const CadenceModel model { static_cast<double>(*inputs.fullBytes), *inputs.deltaBytes, report.stepsPerDay.value_or(0),
-                               report.restoresPerDay.value };
+    const CadenceModel model { static_cast<double>(*inputs.fullBytes), *inputs.deltaBytes,
+                               report.stepsPerDay.value_or(0), report.restoresPerDay.value };
     if (report.recommendation.empty()) {
         report.recommended = model.best();
         report.recommendation = arithmetic(report, model) + againstOwn(report, model);

@@ -11,71 +11,71 @@ namespace deltascope {
 
 namespace {
 
-    /// Counts elements that links behind A changed, also those that came back to their old bits.
-    class TouchCounter final : public ReplayObserver {
-    public:
-        TouchCounter(ReplayObserver& next, std::size_t aLink, Dtype dtype)
-            : m_next(next)
-            , m_aLink(aLink)
-            , m_elementBytes(std::max<std::size_t>(1, bitsOf(dtype) / 8))
-            , m_exact(bitsOf(dtype) >= 8)
-        {
-        }
-
-        void onBlock(std::size_t link, std::uint64_t begin, ByteSpan state, const PatchCounts& counts) override
-        {
-            m_next.onBlock(link, begin, state, counts);
-            if (begin < m_begin)
-                m_exact = false; // a chain of several stretches passes each block more than once
-            if (begin != m_begin)
-                flush();
-            m_begin = begin;
-            if (link > m_aLink && m_before.size() == state.size())
-                mark(state);
-            m_before.assign(state.begin(), state.end());
-        }
-
-        std::optional<std::uint64_t> finish()
-        {
-            flush();
-            return m_exact ? std::optional(m_touched) : std::nullopt;
-        }
-
-    private:
-        void mark(ByteSpan state)
-        {
-            m_marks.resize(state.size() / m_elementBytes, 0);
-            for (std::size_t i = 0; i < m_marks.size(); ++i) {
-                const std::size_t at = i * m_elementBytes;
-                m_marks[i] |= static_cast<char>(std::memcmp(&state[at], &m_before[at], m_elementBytes) != 0);
-            }
-        }
-
-        void flush()
-        {
-            m_touched += static_cast<std::uint64_t>(std::count(m_marks.begin(), m_marks.end(), 1));
-            m_marks.clear();
-            m_before.clear();
-        }
-
-        ReplayObserver& m_next;
-        std::size_t m_aLink;
-        std::size_t m_elementBytes;
-        bool m_exact;
-        std::uint64_t m_begin = 0;
-        std::vector<std::byte> m_before;
-        std::vector<char> m_marks;
-        std::uint64_t m_touched = 0;
-    };
-
-    Result<TensorReplay> openReplay(Workbench& bench, const Chain& chain, const TensorInfo& tensor, ReplayObserver& observer,
-                                    TaskContext& task)
+/// Counts elements that links behind A changed, also those that came back to their old bits.
+class TouchCounter final : public ReplayObserver {
+public:
+    TouchCounter(ReplayObserver& next, std::size_t aLink, Dtype dtype)
+        : m_next(next)
+        , m_aLink(aLink)
+        , m_elementBytes(std::max<std::size_t>(1, bitsOf(dtype) / 8))
+        , m_exact(bitsOf(dtype) >= 8)
     {
-        ReplayOptions options;
-        options.scratchFolder = bench.scratchFolder;
-        options.observer = &observer;
-        return TensorReplay::open(chain, tensor, std::move(options), task);
     }
+
+    void onBlock(std::size_t link, std::uint64_t begin, ByteSpan state, const PatchCounts& counts) override
+    {
+        m_next.onBlock(link, begin, state, counts);
+        if (begin < m_begin)
+            m_exact = false; // a chain of several stretches passes each block more than once
+        if (begin != m_begin)
+            flush();
+        m_begin = begin;
+        if (link > m_aLink && m_before.size() == state.size())
+            mark(state);
+        m_before.assign(state.begin(), state.end());
+    }
+
+    std::optional<std::uint64_t> finish()
+    {
+        flush();
+        return m_exact ? std::optional(m_touched) : std::nullopt;
+    }
+
+private:
+    void mark(ByteSpan state)
+    {
+        m_marks.resize(state.size() / m_elementBytes, 0);
+        for (std::size_t i = 0; i < m_marks.size(); ++i) {
+            const std::size_t at = i * m_elementBytes;
+            m_marks[i] |= static_cast<char>(std::memcmp(&state[at], &m_before[at], m_elementBytes) != 0);
+        }
+    }
+
+    void flush()
+    {
+        m_touched += static_cast<std::uint64_t>(std::count(m_marks.begin(), m_marks.end(), 1));
+        m_marks.clear();
+        m_before.clear();
+    }
+
+    ReplayObserver& m_next;
+    std::size_t m_aLink;
+    std::size_t m_elementBytes;
+    bool m_exact;
+    std::uint64_t m_begin = 0;
+    std::vector<std::byte> m_before;
+    std::vector<char> m_marks;
+    std::uint64_t m_touched = 0;
+};
+
+Result<TensorReplay> openReplay(Workbench& bench, const Chain& chain, const TensorInfo& tensor,
+                                ReplayObserver& observer, TaskContext& task)
+{
+    ReplayOptions options;
+    options.scratchFolder = bench.scratchFolder;
+    options.observer = &observer;
+    return TensorReplay::open(chain, tensor, std::move(options), task);
+}
 
 }
 
@@ -93,7 +93,8 @@ std::uint64_t DiffReport::elementsDifferent() const noexcept
     return elements;
 }
 
-Result<DiffReport> diffStates(Workbench& bench, const Chain& a, const Chain& b, std::optional<std::size_t> aLinkInB, TaskContext& task)
+Result<DiffReport> diffStates(Workbench& bench, const Chain& a, const Chain& b, std::optional<std::size_t> aLinkInB,
+                              TaskContext& task)
 {
     DiffReport report;
     report.touchedKnown = aLinkInB.has_value();
@@ -120,7 +121,8 @@ Result<DiffReport> diffStates(Workbench& bench, const Chain& a, const Chain& b, 
     }
     report.tensorsCompared = common.size();
     report.bytesCompared = bytes;
-    std::stable_sort(common.begin(), common.end(), [](const auto& x, const auto& y) { return x.first->bytes() > y.first->bytes(); });
+    std::stable_sort(common.begin(), common.end(),
+                     [](const auto& x, const auto& y) { return x.first->bytes() > y.first->bytes(); });
 
     std::mutex mutex;
     task.beginPhase("compare", bytes);
@@ -133,7 +135,8 @@ Result<DiffReport> diffStates(Workbench& bench, const Chain& a, const Chain& b, 
         if (aLinkInB)
             touched.emplace(watchB, *aLinkInB, tensor.dtype);
         DS_TRY(TensorReplay left, openReplay(bench, a, tensor, watchA, task));
-        DS_TRY(TensorReplay right, openReplay(bench, b, tensor, touched ? static_cast<ReplayObserver&>(*touched) : watchB, task));
+        DS_TRY(TensorReplay right,
+               openReplay(bench, b, tensor, touched ? static_cast<ReplayObserver&>(*touched) : watchB, task));
         for (;;) {
             DS_TRY(const ByteSpan x, left.next(task));
             DS_TRY(const ByteSpan y, right.next(task));

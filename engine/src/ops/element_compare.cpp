@@ -10,92 +10,91 @@ namespace deltascope {
 
 namespace {
 
-    /// How the bits of one element type are read.
-    template <class Bits>
-    struct FloatFormat {
-        unsigned mantissaBits;
-        int exponentBias;
-        bool hasInfinity; ///< an all-ones exponent is Inf or NaN; without, only the all-ones pattern is NaN
-        bool negativeZeroIsNan; ///< "FNUZ" types
+/// How the bits of one element type are read.
+template <class Bits> struct FloatFormat {
+    unsigned mantissaBits;
+    int exponentBias;
+    bool hasInfinity; ///< an all-ones exponent is Inf or NaN; without, only the all-ones pattern is NaN
+    bool negativeZeroIsNan; ///< "FNUZ" types
 
-        static constexpr unsigned Width = sizeof(Bits) * 8;
+    static constexpr unsigned Width = sizeof(Bits) * 8;
 
-        Bits magnitude(Bits bits) const { return static_cast<Bits>(bits & static_cast<Bits>(~signBit())); }
-        static constexpr Bits signBit() { return static_cast<Bits>(Bits(1) << (Width - 1)); }
+    Bits magnitude(Bits bits) const { return static_cast<Bits>(bits & static_cast<Bits>(~signBit())); }
+    static constexpr Bits signBit() { return static_cast<Bits>(Bits(1) << (Width - 1)); }
 
-        bool isNan(Bits bits) const
-        {
-            if (negativeZeroIsNan)
-                return bits == signBit();
-            const Bits allOnes = static_cast<Bits>(signBit() - 1);
-            const Bits infinity = static_cast<Bits>(allOnes & ~((Bits(1) << mantissaBits) - 1));
-            return hasInfinity ? magnitude(bits) > infinity : magnitude(bits) == allOnes;
-        }
-
-        double value(Bits bits) const
-        {
-            const auto fraction = static_cast<std::uint64_t>(bits & ((Bits(1) << mantissaBits) - 1));
-            const int exponent = static_cast<int>(static_cast<std::uint64_t>(magnitude(bits)) >> mantissaBits);
-            const int highest = (1 << (Width - 1 - mantissaBits)) - 1;
-            double magnitudeValue = 0;
-            if (hasInfinity && exponent == highest)
-                magnitudeValue = std::numeric_limits<double>::infinity();
-            else if (exponent == 0)
-                magnitudeValue = std::ldexp(static_cast<double>(fraction), 1 - exponentBias - static_cast<int>(mantissaBits));
-            else
-                magnitudeValue = std::ldexp(1.0 + std::ldexp(static_cast<double>(fraction), -static_cast<int>(mantissaBits)),
-                                            exponent - exponentBias);
-            return (bits & signBit()) ? -magnitudeValue : magnitudeValue;
-        }
-
-        /// Position of the pattern in the order of values; both zeros are neighbors (performance notes in patch order).
-        std::uint64_t ordered(Bits bits) const
-        {
-            const std::uint64_t half = std::uint64_t(1) << (Width - 1);
-            const auto size = static_cast<std::uint64_t>(magnitude(bits));
-            return (bits & signBit()) ? half - 1 - size : half + size;
-        }
-    };
-
-    std::uint64_t distance(std::uint64_t a, std::uint64_t b) { return a > b ? a - b : b - a; }
-
-    template <class Bits>
-    void compareFloats(ByteSpan a, ByteSpan b, const FloatFormat<Bits>& format, TensorDiff& diff)
+    bool isNan(Bits bits) const
     {
-        for (std::size_t at = 0; at + sizeof(Bits) <= a.size(); at += sizeof(Bits)) {
-            const Bits x = loadLe<Bits>(a, at);
-            const Bits y = loadLe<Bits>(b, at);
-            if (x == y)
-                continue;
-            ++diff.different;
-            if (format.isNan(x) || format.isNan(y)) {
-                ++diff.nanInvolved;
-                continue;
-            }
-            diff.signFlips += ((x ^ y) & format.signBit()) != 0;
-            diff.maxUlp = std::max(diff.maxUlp, distance(format.ordered(x), format.ordered(y)));
-            const double gap = std::abs(format.value(x) - format.value(y));
-            if (std::isfinite(gap))
-                diff.maxAbs = std::max(diff.maxAbs, gap);
-        }
+        if (negativeZeroIsNan)
+            return bits == signBit();
+        const Bits allOnes = static_cast<Bits>(signBit() - 1);
+        const Bits infinity = static_cast<Bits>(allOnes & ~((Bits(1) << mantissaBits) - 1));
+        return hasInfinity ? magnitude(bits) > infinity : magnitude(bits) == allOnes;
     }
 
-    template <class Number>
-    void compareIntegers(ByteSpan a, ByteSpan b, TensorDiff& diff)
+    double value(Bits bits) const
     {
-        for (std::size_t at = 0; at + sizeof(Number) <= a.size(); at += sizeof(Number)) {
-            const Number x = loadLe<Number>(a, at);
-            const Number y = loadLe<Number>(b, at);
-            if (x == y)
-                continue;
-            ++diff.different;
-            diff.signFlips += (x < 0) != (y < 0);
-            // In 64 bits and modulo 2^64, so that large numbers keep small distances.
-            const std::uint64_t gap = x > y ? static_cast<std::uint64_t>(x) - static_cast<std::uint64_t>(y)
-                                            : static_cast<std::uint64_t>(y) - static_cast<std::uint64_t>(x);
-            diff.maxAbs = std::max(diff.maxAbs, static_cast<double>(gap));
-        }
+        const auto fraction = static_cast<std::uint64_t>(bits & ((Bits(1) << mantissaBits) - 1));
+        const int exponent = static_cast<int>(static_cast<std::uint64_t>(magnitude(bits)) >> mantissaBits);
+        const int highest = (1 << (Width - 1 - mantissaBits)) - 1;
+        double magnitudeValue = 0;
+        if (hasInfinity && exponent == highest)
+            magnitudeValue = std::numeric_limits<double>::infinity();
+        else if (exponent == 0)
+            magnitudeValue =
+                std::ldexp(static_cast<double>(fraction), 1 - exponentBias - static_cast<int>(mantissaBits));
+        else
+            magnitudeValue =
+                std::ldexp(1.0 + std::ldexp(static_cast<double>(fraction), -static_cast<int>(mantissaBits)),
+                           exponent - exponentBias);
+        return (bits & signBit()) ? -magnitudeValue : magnitudeValue;
     }
+
+    /// Position of the pattern in the order of values; both zeros are neighbors (performance notes in patch order).
+    std::uint64_t ordered(Bits bits) const
+    {
+        const std::uint64_t half = std::uint64_t(1) << (Width - 1);
+        const auto size = static_cast<std::uint64_t>(magnitude(bits));
+        return (bits & signBit()) ? half - 1 - size : half + size;
+    }
+};
+
+std::uint64_t distance(std::uint64_t a, std::uint64_t b) { return a > b ? a - b : b - a; }
+
+template <class Bits> void compareFloats(ByteSpan a, ByteSpan b, const FloatFormat<Bits>& format, TensorDiff& diff)
+{
+    for (std::size_t at = 0; at + sizeof(Bits) <= a.size(); at += sizeof(Bits)) {
+        const Bits x = loadLe<Bits>(a, at);
+        const Bits y = loadLe<Bits>(b, at);
+        if (x == y)
+            continue;
+        ++diff.different;
+        if (format.isNan(x) || format.isNan(y)) {
+            ++diff.nanInvolved;
+            continue;
+        }
+        diff.signFlips += ((x ^ y) & format.signBit()) != 0;
+        diff.maxUlp = std::max(diff.maxUlp, distance(format.ordered(x), format.ordered(y)));
+        const double gap = std::abs(format.value(x) - format.value(y));
+        if (std::isfinite(gap))
+            diff.maxAbs = std::max(diff.maxAbs, gap);
+    }
+}
+
+template <class Number> void compareIntegers(ByteSpan a, ByteSpan b, TensorDiff& diff)
+{
+    for (std::size_t at = 0; at + sizeof(Number) <= a.size(); at += sizeof(Number)) {
+        const Number x = loadLe<Number>(a, at);
+        const Number y = loadLe<Number>(b, at);
+        if (x == y)
+            continue;
+        ++diff.different;
+        diff.signFlips += (x < 0) != (y < 0);
+        // In 64 bits and modulo 2^64, so that large numbers keep small distances.
+        const std::uint64_t gap = x > y ? static_cast<std::uint64_t>(x) - static_cast<std::uint64_t>(y)
+                                        : static_cast<std::uint64_t>(y) - static_cast<std::uint64_t>(x);
+        diff.maxAbs = std::max(diff.maxAbs, static_cast<double>(gap));
+    }
+}
 
 }
 

@@ -11,377 +11,382 @@ namespace deltascope {
 
 namespace {
 
-    constexpr std::string_view IndexName = "model.safetensors.index.json";
+constexpr std::string_view IndexName = "model.safetensors.index.json";
 
-    /// Larger tensors are cut so that several threads can work on one.
-    constexpr std::uint64_t SegmentBytes = 96U << 20;
-    constexpr std::uint64_t WritebackBytes = 8U << 20;
+/// Larger tensors are cut so that several threads can work on one.
+constexpr std::uint64_t SegmentBytes = 96U << 20;
+constexpr std::uint64_t WritebackBytes = 8U << 20;
 
-    /// A stretch of one tensor of one shard.
-    struct WorkItem {
-        std::size_t shard = 0;
-        std::size_t tensor = 0; ///< within the shard
-        std::uint64_t begin = 0;
-        std::uint64_t end = 0;
-    };
+/// A stretch of one tensor of one shard.
+struct WorkItem {
+    std::size_t shard = 0;
+    std::size_t tensor = 0; ///< within the shard
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+};
 
-    class Rebuild {
-    public:
-        Rebuild(Workbench& bench, const Chain& chain, const OutputLayout& layout, RebuildFolder& folder,
-                const MaterializeOptions& options)
-            : m_bench(bench)
-            , m_chain(chain)
-            , m_layout(layout)
-            , m_folder(folder)
-            , m_options(options)
-            , m_audit(chain)
-        {
-        }
-
-        /// Writes all shards of this part and compares them with what was meant.
-        Result<void> run(TaskContext& task)
-        {
-            DS_CHECK(openShards());
-            DS_CHECK(planWork(task));
-            DS_CHECK(writeAll(task));
-            DS_CHECK(m_audit.checkDigests(m_chain.onExternalBase()));
-            task.beginPhase("sync", 0);
-            for (const auto& file : m_files) {
-                if (file)
-                    DS_CHECK(file->sync());
-            }
-            return readBack(task);
-        }
-
-        const std::map<std::string, FinishedTensor>& finished() const noexcept { return m_finished; }
-        std::uint64_t resumedBytes() const noexcept { return m_resumedBytes; }
-
-    private:
-        bool isOurs(std::size_t shard) const { return shard % m_options.parts == m_options.part; }
-
-        Result<void> openShards()
-        {
-            std::uint64_t needed = 0;
-            for (std::size_t i = 0; i < m_layout.shards.size(); ++i)
-                needed += isOurs(i) ? m_layout.shards[i].sizeBytes : 0;
-            if (!m_folder.adopted()) {
-                DS_TRY(const std::uint64_t available, m_bench.disk->freeBytes(m_folder.path()));
-                if (available < needed)
-                    return fail(Code::NoSpace, fmt::format("the checkpoint needs {} bytes, {} are free", needed, available),
-                                m_options.destination);
-            }
-            m_files.resize(m_layout.shards.size());
-            for (std::size_t i = 0; i < m_layout.shards.size(); ++i) {
-                if (!isOurs(i))
-                    continue;
-                DS_TRY(m_files[i], m_folder.openShard(m_layout.shards[i]));
-                DS_CHECK(m_files[i]->write(0, asBytes(m_layout.shards[i].header)));
-            }
-            return {};
-        }
-
-        /// Cuts the work into items, largest tensors first, and verifies what an earlier attempt left.
-        Result<void> planWork(TaskContext& task)
-        {
-            std::vector<WorkItem> whole;
-            for (std::size_t shard = 0; shard < m_layout.shards.size(); ++shard) {
-                for (std::size_t i = 0; isOurs(shard) && i < m_layout.shards[shard].tensors.size(); ++i)
-                    whole.push_back(WorkItem { shard, i, 0, m_layout.shards[shard].tensors[i].bytes() });
-            }
-            std::stable_sort(whole.begin(), whole.end(), [](const WorkItem& a, const WorkItem& b) { return a.end > b.end; });
-
-            std::vector<char> done(whole.size(), 0);
-            task.beginPhase("resume", 0);
-            DS_CHECK(forEachParallel(m_bench.threads, whole.size(), task, [&](std::size_t n) -> Result<void> {
-                const auto claim = m_folder.claimed().find(tensorOf(whole[n]).name);
-                if (claim == m_folder.claimed().end())
-                    return {};
-                DS_TRY(const std::vector<Digest128> leaves, hashWritten(whole[n], task));
-                if (leaves != claim->second.leaves)
-                    return {};
-                done[n] = 1;
-                const std::lock_guard lock(m_mutex);
-                m_finished[claim->first] = claim->second;
-                m_resumedBytes += whole[n].end;
-                return {};
-            }));
-            const bool cut = !ReplayAudit::hasDigests(m_chain) && m_bench.threads > 1;
-            for (std::size_t n = 0; n < whole.size(); ++n) {
-                if (done[n])
-                    continue;
-                m_left[tensorOf(whole[n]).name] = 0;
-                std::uint64_t at = 0;
-                do {
-                    WorkItem item = whole[n];
-                    item.begin = at;
-                    if (cut && item.end - at > SegmentBytes + SegmentBytes / 2)
-                        item.end = at + SegmentBytes;
-                    at = item.end;
-                    ++m_left[tensorOf(item).name];
-                    m_work.push_back(item);
-                } while (at < whole[n].end);
-            }
-            return {};
-        }
-
-        Result<void> writeAll(TaskContext& task)
-        {
-            std::uint64_t bytes = 0;
-            for (const WorkItem& item : m_work)
-                bytes += item.end - item.begin;
-            task.beginPhase("rebuild", bytes);
-            return forEachParallel(m_bench.threads, m_work.size(), task,
-                                   [&](std::size_t n) { return writeItem(m_work[n], task); });
-        }
-
-        Result<void> writeItem(const WorkItem& item, TaskContext& task)
-        {
-            const TensorInfo& tensor = tensorOf(item);
-            const bool whole = item.begin == 0 && item.end == tensor.bytes();
-            ReplayAudit::Tensor watcher(m_audit, tensor, whole);
-            ReplayOptions options;
-            options.scratchFolder = m_bench.scratchFolder;
-            options.observer = &watcher;
-            options.begin = item.begin;
-            options.end = item.end;
-            DS_TRY(TensorReplay replay, TensorReplay::open(m_chain, tensor, std::move(options), task));
-            LeafHasher leaves(LeafHasher::Strength::Fast);
-            OutputFile& file = *m_files[item.shard];
-            std::uint64_t at = fileOffset(item);
-            std::uint64_t pending = 0;
-            for (;;) {
-                DS_TRY(const ByteSpan block, replay.next(task));
-                if (block.empty())
-                    break;
-                leaves.update(block);
-                DS_CHECK(file.write(at, block));
-                at += block.size();
-                pending += block.size();
-                task.addDone(block.size());
-                if (pending >= WritebackBytes) {
-                    file.startWriteback(at - pending, pending);
-                    pending = 0;
-                }
-            }
-            leaves.finish();
-            const bool sound = watcher.finish();
-            return finishItem(item, leaves.fast(), watcher, sound);
-        }
-
-        /// Puts the leaves of the segments of a tensor together; the last one makes it finished.
-        Result<void> finishItem(const WorkItem& item, const std::vector<Digest128>& leaves, const ReplayAudit::Tensor& watcher,
-                                bool sound)
-        {
-            const TensorInfo& tensor = tensorOf(item);
-            FinishedTensor complete;
-            {
-                const std::lock_guard lock(m_mutex);
-                FinishedTensor& finished = m_finished[tensor.name];
-                finished.leaves.resize((tensor.bytes() + LeafBytes - 1) / LeafBytes);
-                std::copy(leaves.begin(), leaves.end(), finished.leaves.begin() + static_cast<std::ptrdiff_t>(item.begin / LeafBytes));
-                finished.noopsSeen = finished.noopsSeen || watcher.noopsSeen();
-                finished.digestsChecked += watcher.digestsChecked();
-                if (--m_left[tensor.name] > 0 || !sound)
-                    return {};
-                complete = finished;
-            }
-            return m_folder.note(tensor.name, complete);
-        }
-
-        /// What counts is what stands in the file, not what was meant to be written.
-        Result<void> readBack(TaskContext& task)
-        {
-            std::vector<WorkItem> items;
-            std::uint64_t bytes = 0;
-            for (const WorkItem& item : m_work) {
-                if (item.begin == 0)
-                    items.push_back(WorkItem { item.shard, item.tensor, 0, tensorOf(item).bytes() });
-            }
-            for (const WorkItem& item : items)
-                bytes += item.end;
-            task.beginPhase("read back", bytes);
-            if (m_options.readBackFromDisk) {
-                for (const auto& file : m_files) {
-                    if (file)
-                        file->dropCache();
-                }
-            }
-            return forEachParallel(m_bench.threads, items.size(), task, [&](std::size_t n) -> Result<void> {
-                DS_TRY(const std::vector<Digest128> leaves, hashWritten(items[n], task));
-                const TensorInfo& tensor = tensorOf(items[n]);
-                const std::vector<Digest128>& meant = m_finished.at(tensor.name).leaves;
-                const auto wrong = std::mismatch(leaves.begin(), leaves.end(), meant.begin(), meant.end());
-                if (wrong.first != leaves.end() || wrong.second != meant.end())
-                    return fail(Code::Digest,
-                                fmt::format("leaf {} (1 MiB) of {} reads back otherwise than it was written: memory or disk is "
-                                            "faulty",
-                                            wrong.first - leaves.begin(), tensor.name),
-                                m_options.destination, "check the machine's memory and disk before you try again");
-                return {};
-            });
-        }
-
-        Result<std::vector<Digest128>> hashWritten(const WorkItem& item, TaskContext& task)
-        {
-            LeafHasher leaves(LeafHasher::Strength::Fast);
-            std::vector<std::byte> chunk(std::min<std::uint64_t>(LeafBytes, item.end));
-            for (std::uint64_t at = 0; at < item.end; at += chunk.size()) {
-                DS_CHECK(task.checkpoint());
-                chunk.resize(std::min<std::uint64_t>(LeafBytes, item.end - at));
-                DS_CHECK(m_files[item.shard]->read(m_layout.shards[item.shard].begins[item.tensor] + at, chunk));
-                leaves.update(chunk);
-                task.addDone(chunk.size());
-            }
-            leaves.finish();
-            return leaves.fast();
-        }
-
-        const TensorInfo& tensorOf(const WorkItem& item) const { return m_layout.shards[item.shard].tensors[item.tensor]; }
-        std::uint64_t fileOffset(const WorkItem& item) const
-        {
-            return m_layout.shards[item.shard].begins[item.tensor] + item.begin;
-        }
-
-        Workbench& m_bench;
-        const Chain& m_chain;
-        const OutputLayout& m_layout;
-        RebuildFolder& m_folder;
-        const MaterializeOptions& m_options;
-        ReplayAudit m_audit;
-        std::vector<std::unique_ptr<OutputFile>> m_files; ///< by shard; null where another part writes it
-        std::vector<WorkItem> m_work;
-        std::mutex m_mutex;
-        std::map<std::string, FinishedTensor> m_finished;
-        std::map<std::string, std::size_t> m_left; ///< segments of a tensor that are still to be written
-        std::uint64_t m_resumedBytes = 0;
-    };
-
-    Result<std::vector<std::string>> copySidecars(Workbench& bench, const Run& run, const Plan& plan, const std::string& folder,
-                                                  const ObjectStore* extra, TaskContext& task)
+class Rebuild {
+public:
+    Rebuild(Workbench& bench, const Chain& chain, const OutputLayout& layout, RebuildFolder& folder,
+            const MaterializeOptions& options)
+        : m_bench(bench)
+        , m_chain(chain)
+        , m_layout(layout)
+        , m_folder(folder)
+        , m_options(options)
+        , m_audit(chain)
     {
-        std::map<std::string, std::pair<const ObjectStore*, std::string>> found; ///< file name -> where it is
-        const auto collect = [&](const ObjectStore& store, const std::vector<ObjectInfo>& objects) {
-            for (const ObjectInfo& object : objects) {
-                const std::size_t slash = object.key.rfind('/');
-                const std::string name = slash == std::string::npos ? object.key : object.key.substr(slash + 1);
-                if (isSidecar(name))
-                    found.try_emplace(name, &store, object.key);
-            }
-        };
-        if (!plan.fromExternalBase)
-            collect(*run.store, run.versions[plan.links.front()].objects.objects);
-        if (run.base)
-            collect(*run.base->store, run.base->objects.objects);
-        std::vector<ObjectInfo> extraObjects;
-        if (extra) {
-            DS_TRY(extraObjects, listAll(*extra, "", task));
-            std::erase_if(extraObjects, [](const ObjectInfo& object) { return object.key.find('/') != std::string::npos; });
-            collect(*extra, extraObjects);
-        }
-        std::vector<std::string> names;
-        constexpr std::uint64_t MaxSidecarBytes = 256U << 20;
-        for (const auto& [name, from] : found) {
-            DS_TRY(const std::vector<std::byte> bytes, readWhole(*from.first, from.second, MaxSidecarBytes));
-            const std::string path = folder + "/" + name;
-            if (bench.disk->exists(path)) // of an earlier attempt
-                DS_CHECK(bench.disk->removeFile(path));
-            DS_CHECK(writeTextFile(*bench.disk, path, asText(bytes)));
-            names.push_back(name);
-        }
-        return names;
     }
 
-    std::string rootOf(const OutputLayout& layout, const std::map<std::string, FinishedTensor>& finished)
+    /// Writes all shards of this part and compares them with what was meant.
+    Result<void> run(TaskContext& task)
     {
-        std::vector<NamedNode> nodes;
-        for (const OutputShard& shard : layout.shards) {
-            for (const TensorInfo& tensor : shard.tensors)
-                nodes.push_back(NamedNode { tensor.name, tensorNode(tensor, finished.at(tensor.name).leaves, {}) });
+        DS_CHECK(openShards());
+        DS_CHECK(planWork(task));
+        DS_CHECK(writeAll(task));
+        DS_CHECK(m_audit.checkDigests(m_chain.onExternalBase()));
+        task.beginPhase("sync", 0);
+        for (const auto& file : m_files) {
+            if (file)
+                DS_CHECK(file->sync());
         }
-        return toHex(checkpointRoot(std::move(nodes), false).fast);
+        return readBack(task);
     }
 
-    /// For the last step of a shared rebuild: every tensor must be noted and every file must have its size.
-    Result<void> checkParts(Workbench& bench, const OutputLayout& layout, const RebuildFolder& folder,
-                            const std::map<std::string, FinishedTensor>& finished)
+    const std::map<std::string, FinishedTensor>& finished() const noexcept { return m_finished; }
+    std::uint64_t resumedBytes() const noexcept { return m_resumedBytes; }
+
+private:
+    bool isOurs(std::size_t shard) const { return shard % m_options.parts == m_options.part; }
+
+    Result<void> openShards()
     {
-        for (const OutputShard& shard : layout.shards) {
-            const std::string path = folder.path() + "/" + shard.name;
-            DS_TRY(const std::uint64_t size, bench.disk->sizeOf(path));
-            if (size != shard.sizeBytes)
-                return fail(Code::Unfinished, fmt::format("{} has {} of {} bytes", shard.name, size, shard.sizeBytes), path);
-            for (const TensorInfo& tensor : shard.tensors) {
-                if (!finished.contains(tensor.name))
-                    return fail(Code::Unfinished, fmt::format("no part has finished {}", tensor.name), path);
-            }
+        std::uint64_t needed = 0;
+        for (std::size_t i = 0; i < m_layout.shards.size(); ++i)
+            needed += isOurs(i) ? m_layout.shards[i].sizeBytes : 0;
+        if (!m_folder.adopted()) {
+            DS_TRY(const std::uint64_t available, m_bench.disk->freeBytes(m_folder.path()));
+            if (available < needed)
+                return fail(Code::NoSpace, fmt::format("the checkpoint needs {} bytes, {} are free", needed, available),
+                            m_options.destination);
+        }
+        m_files.resize(m_layout.shards.size());
+        for (std::size_t i = 0; i < m_layout.shards.size(); ++i) {
+            if (!isOurs(i))
+                continue;
+            DS_TRY(m_files[i], m_folder.openShard(m_layout.shards[i]));
+            DS_CHECK(m_files[i]->write(0, asBytes(m_layout.shards[i].header)));
         }
         return {};
     }
 
-    Result<void> writeFinalFile(FileSystem& disk, const std::string& path, const std::string& text)
+    /// Cuts the work into items, largest tensors first, and verifies what an earlier attempt left.
+    Result<void> planWork(TaskContext& task)
     {
-        if (disk.exists(path)) // of an earlier attempt
-            DS_CHECK(disk.removeFile(path));
-        return writeTextFile(disk, path, text);
+        std::vector<WorkItem> whole;
+        for (std::size_t shard = 0; shard < m_layout.shards.size(); ++shard) {
+            for (std::size_t i = 0; isOurs(shard) && i < m_layout.shards[shard].tensors.size(); ++i)
+                whole.push_back(WorkItem { shard, i, 0, m_layout.shards[shard].tensors[i].bytes() });
+        }
+        std::stable_sort(whole.begin(), whole.end(),
+                         [](const WorkItem& a, const WorkItem& b) { return a.end > b.end; });
+
+        std::vector<char> done(whole.size(), 0);
+        task.beginPhase("resume", 0);
+        DS_CHECK(forEachParallel(m_bench.threads, whole.size(), task, [&](std::size_t n) -> Result<void> {
+            const auto claim = m_folder.claimed().find(tensorOf(whole[n]).name);
+            if (claim == m_folder.claimed().end())
+                return {};
+            DS_TRY(const std::vector<Digest128> leaves, hashWritten(whole[n], task));
+            if (leaves != claim->second.leaves)
+                return {};
+            done[n] = 1;
+            const std::lock_guard lock(m_mutex);
+            m_finished[claim->first] = claim->second;
+            m_resumedBytes += whole[n].end;
+            return {};
+        }));
+        const bool cut = !ReplayAudit::hasDigests(m_chain) && m_bench.threads > 1;
+        for (std::size_t n = 0; n < whole.size(); ++n) {
+            if (done[n])
+                continue;
+            m_left[tensorOf(whole[n]).name] = 0;
+            std::uint64_t at = 0;
+            do {
+                WorkItem item = whole[n];
+                item.begin = at;
+                if (cut && item.end - at > SegmentBytes + SegmentBytes / 2)
+                    item.end = at + SegmentBytes;
+                at = item.end;
+                ++m_left[tensorOf(item).name];
+                m_work.push_back(item);
+            } while (at < whole[n].end);
+        }
+        return {};
     }
 
-    /// Whether no-ops on the way prove that a delta is lost. Errors: the obstacle (ChainGap), unless a gap may be crossed.
-    Result<bool> missesSomething(Workbench& bench, const Run& run, const Version& version, const Plan& plan,
-                                 const std::map<std::string, FinishedTensor>& finished, bool acrossGap, TaskContext& task)
+    Result<void> writeAll(TaskContext& task)
     {
-        if (plan.lossProven)
-            return true;
-        const bool noops = std::any_of(finished.begin(), finished.end(), [](const auto& entry) { return entry.second.noopsSeen; });
-        if (!noops || version.facts)
-            return false;
-        Result<void> judged = judgeChain(bench, run, version, task);
-        if (!judged && !(acrossGap && judged.error().code == Code::ChainGap))
-            return fail(std::move(judged.error()));
-        return !judged;
+        std::uint64_t bytes = 0;
+        for (const WorkItem& item : m_work)
+            bytes += item.end - item.begin;
+        task.beginPhase("rebuild", bytes);
+        return forEachParallel(m_bench.threads, m_work.size(), task,
+                               [&](std::size_t n) { return writeItem(m_work[n], task); });
     }
 
-    Result<MaterializeReport> rebuildIn(Workbench& bench, const Run& run, const Version& version, const Plan& plan,
-                                        const MaterializeOptions& options, RebuildFolder& folder, TaskContext& task)
+    Result<void> writeItem(const WorkItem& item, TaskContext& task)
     {
-        Result<Chain> opened = Chain::open(run, plan, task);
-        if (!opened)
-            return fail(std::move(opened.error()));
-        const Chain& chain = *opened;
-        const OutputLayout layout = makeOutputLayout(chain, options.shardBytes);
-        MaterializeReport report;
-        report.path = options.destination;
-        report.bytes = layout.sizeBytes;
-        report.tensors = chain.tensors().size();
-
-        std::map<std::string, FinishedTensor> finished;
-        if (options.commit) {
-            DS_TRY(finished, folder.collectParts());
-            DS_CHECK(checkParts(bench, layout, folder, finished));
-        } else {
-            Rebuild rebuild(bench, chain, layout, folder, options);
-            DS_CHECK(rebuild.run(task));
-            finished = rebuild.finished();
-            report.resumedBytes = rebuild.resumedBytes();
-            if (options.parts > 1) {
-                DS_CHECK(folder.notePartEnd());
-                return report;
+        const TensorInfo& tensor = tensorOf(item);
+        const bool whole = item.begin == 0 && item.end == tensor.bytes();
+        ReplayAudit::Tensor watcher(m_audit, tensor, whole);
+        ReplayOptions options;
+        options.scratchFolder = m_bench.scratchFolder;
+        options.observer = &watcher;
+        options.begin = item.begin;
+        options.end = item.end;
+        DS_TRY(TensorReplay replay, TensorReplay::open(m_chain, tensor, std::move(options), task));
+        LeafHasher leaves(LeafHasher::Strength::Fast);
+        OutputFile& file = *m_files[item.shard];
+        std::uint64_t at = fileOffset(item);
+        std::uint64_t pending = 0;
+        for (;;) {
+            DS_TRY(const ByteSpan block, replay.next(task));
+            if (block.empty())
+                break;
+            leaves.update(block);
+            DS_CHECK(file.write(at, block));
+            at += block.size();
+            pending += block.size();
+            task.addDone(block.size());
+            if (pending >= WritebackBytes) {
+                file.startWriteback(at - pending, pending);
+                pending = 0;
             }
         }
-        DS_TRY(report.lossProven, missesSomething(bench, run, version, plan, finished, options.acrossGap, task));
-        for (const auto& [name, tensor] : finished)
-            report.digestsChecked += tensor.digestsChecked;
-        report.root = rootOf(layout, finished);
-        DS_CHECK(expectRecordedRoot(chain, report.root));
-        task.beginPhase("finish", 0);
-        if (!layout.indexJson.empty())
-            DS_CHECK(writeFinalFile(*bench.disk, folder.path() + "/" + std::string(IndexName), layout.indexJson));
-        DS_TRY(report.sidecars, copySidecars(bench, run, plan, folder.path(), options.sidecars.get(), task));
-        report.committed = true;
-        DS_CHECK(writeFinalFile(*bench.disk, folder.path() + "/" + std::string(ProvenanceName),
-                                provenanceText(run, version, plan, report, options.toolVersion, bench.nowUs())));
-        DS_CHECK(folder.publish());
-        return report;
+        leaves.finish();
+        const bool sound = watcher.finish();
+        return finishItem(item, leaves.fast(), watcher, sound);
     }
+
+    /// Puts the leaves of the segments of a tensor together; the last one makes it finished.
+    Result<void> finishItem(const WorkItem& item, const std::vector<Digest128>& leaves,
+                            const ReplayAudit::Tensor& watcher, bool sound)
+    {
+        const TensorInfo& tensor = tensorOf(item);
+        FinishedTensor complete;
+        {
+            const std::lock_guard lock(m_mutex);
+            FinishedTensor& finished = m_finished[tensor.name];
+            finished.leaves.resize((tensor.bytes() + LeafBytes - 1) / LeafBytes);
+            std::copy(leaves.begin(), leaves.end(),
+                      finished.leaves.begin() + static_cast<std::ptrdiff_t>(item.begin / LeafBytes));
+            finished.noopsSeen = finished.noopsSeen || watcher.noopsSeen();
+            finished.digestsChecked += watcher.digestsChecked();
+            if (--m_left[tensor.name] > 0 || !sound)
+                return {};
+            complete = finished;
+        }
+        return m_folder.note(tensor.name, complete);
+    }
+
+    /// What counts is what stands in the file, not what was meant to be written.
+    Result<void> readBack(TaskContext& task)
+    {
+        std::vector<WorkItem> items;
+        std::uint64_t bytes = 0;
+        for (const WorkItem& item : m_work) {
+            if (item.begin == 0)
+                items.push_back(WorkItem { item.shard, item.tensor, 0, tensorOf(item).bytes() });
+        }
+        for (const WorkItem& item : items)
+            bytes += item.end;
+        task.beginPhase("read back", bytes);
+        if (m_options.readBackFromDisk) {
+            for (const auto& file : m_files) {
+                if (file)
+                    file->dropCache();
+            }
+        }
+        return forEachParallel(m_bench.threads, items.size(), task, [&](std::size_t n) -> Result<void> {
+            DS_TRY(const std::vector<Digest128> leaves, hashWritten(items[n], task));
+            const TensorInfo& tensor = tensorOf(items[n]);
+            const std::vector<Digest128>& meant = m_finished.at(tensor.name).leaves;
+            const auto wrong = std::mismatch(leaves.begin(), leaves.end(), meant.begin(), meant.end());
+            if (wrong.first != leaves.end() || wrong.second != meant.end())
+                return fail(
+                    Code::Digest,
+                    fmt::format("leaf {} (1 MiB) of {} reads back otherwise than it was written: memory or disk is "
+                                "faulty",
+                                wrong.first - leaves.begin(), tensor.name),
+                    m_options.destination, "check the machine's memory and disk before you try again");
+            return {};
+        });
+    }
+
+    Result<std::vector<Digest128>> hashWritten(const WorkItem& item, TaskContext& task)
+    {
+        LeafHasher leaves(LeafHasher::Strength::Fast);
+        std::vector<std::byte> chunk(std::min<std::uint64_t>(LeafBytes, item.end));
+        for (std::uint64_t at = 0; at < item.end; at += chunk.size()) {
+            DS_CHECK(task.checkpoint());
+            chunk.resize(std::min<std::uint64_t>(LeafBytes, item.end - at));
+            DS_CHECK(m_files[item.shard]->read(m_layout.shards[item.shard].begins[item.tensor] + at, chunk));
+            leaves.update(chunk);
+            task.addDone(chunk.size());
+        }
+        leaves.finish();
+        return leaves.fast();
+    }
+
+    const TensorInfo& tensorOf(const WorkItem& item) const { return m_layout.shards[item.shard].tensors[item.tensor]; }
+    std::uint64_t fileOffset(const WorkItem& item) const
+    {
+        return m_layout.shards[item.shard].begins[item.tensor] + item.begin;
+    }
+
+    Workbench& m_bench;
+    const Chain& m_chain;
+    const OutputLayout& m_layout;
+    RebuildFolder& m_folder;
+    const MaterializeOptions& m_options;
+    ReplayAudit m_audit;
+    std::vector<std::unique_ptr<OutputFile>> m_files; ///< by shard; null where another part writes it
+    std::vector<WorkItem> m_work;
+    std::mutex m_mutex;
+    std::map<std::string, FinishedTensor> m_finished;
+    std::map<std::string, std::size_t> m_left; ///< segments of a tensor that are still to be written
+    std::uint64_t m_resumedBytes = 0;
+};
+
+Result<std::vector<std::string>> copySidecars(Workbench& bench, const Run& run, const Plan& plan,
+                                              const std::string& folder, const ObjectStore* extra, TaskContext& task)
+{
+    std::map<std::string, std::pair<const ObjectStore*, std::string>> found; ///< file name -> where it is
+    const auto collect = [&](const ObjectStore& store, const std::vector<ObjectInfo>& objects) {
+        for (const ObjectInfo& object : objects) {
+            const std::size_t slash = object.key.rfind('/');
+            const std::string name = slash == std::string::npos ? object.key : object.key.substr(slash + 1);
+            if (isSidecar(name))
+                found.try_emplace(name, &store, object.key);
+        }
+    };
+    if (!plan.fromExternalBase)
+        collect(*run.store, run.versions[plan.links.front()].objects.objects);
+    if (run.base)
+        collect(*run.base->store, run.base->objects.objects);
+    std::vector<ObjectInfo> extraObjects;
+    if (extra) {
+        DS_TRY(extraObjects, listAll(*extra, "", task));
+        std::erase_if(extraObjects, [](const ObjectInfo& object) { return object.key.find('/') != std::string::npos; });
+        collect(*extra, extraObjects);
+    }
+    std::vector<std::string> names;
+    constexpr std::uint64_t MaxSidecarBytes = 256U << 20;
+    for (const auto& [name, from] : found) {
+        DS_TRY(const std::vector<std::byte> bytes, readWhole(*from.first, from.second, MaxSidecarBytes));
+        const std::string path = folder + "/" + name;
+        if (bench.disk->exists(path)) // of an earlier attempt
+            DS_CHECK(bench.disk->removeFile(path));
+        DS_CHECK(writeTextFile(*bench.disk, path, asText(bytes)));
+        names.push_back(name);
+    }
+    return names;
+}
+
+std::string rootOf(const OutputLayout& layout, const std::map<std::string, FinishedTensor>& finished)
+{
+    std::vector<NamedNode> nodes;
+    for (const OutputShard& shard : layout.shards) {
+        for (const TensorInfo& tensor : shard.tensors)
+            nodes.push_back(NamedNode { tensor.name, tensorNode(tensor, finished.at(tensor.name).leaves, {}) });
+    }
+    return toHex(checkpointRoot(std::move(nodes), false).fast);
+}
+
+/// For the last step of a shared rebuild: every tensor must be noted and every file must have its size.
+Result<void> checkParts(Workbench& bench, const OutputLayout& layout, const RebuildFolder& folder,
+                        const std::map<std::string, FinishedTensor>& finished)
+{
+    for (const OutputShard& shard : layout.shards) {
+        const std::string path = folder.path() + "/" + shard.name;
+        DS_TRY(const std::uint64_t size, bench.disk->sizeOf(path));
+        if (size != shard.sizeBytes)
+            return fail(Code::Unfinished, fmt::format("{} has {} of {} bytes", shard.name, size, shard.sizeBytes),
+                        path);
+        for (const TensorInfo& tensor : shard.tensors) {
+            if (!finished.contains(tensor.name))
+                return fail(Code::Unfinished, fmt::format("no part has finished {}", tensor.name), path);
+        }
+    }
+    return {};
+}
+
+Result<void> writeFinalFile(FileSystem& disk, const std::string& path, const std::string& text)
+{
+    if (disk.exists(path)) // of an earlier attempt
+        DS_CHECK(disk.removeFile(path));
+    return writeTextFile(disk, path, text);
+}
+
+/// Whether no-ops on the way prove that a delta is lost. Errors: the obstacle (ChainGap), unless a gap may be crossed.
+Result<bool> missesSomething(Workbench& bench, const Run& run, const Version& version, const Plan& plan,
+                             const std::map<std::string, FinishedTensor>& finished, bool acrossGap, TaskContext& task)
+{
+    if (plan.lossProven)
+        return true;
+    const bool noops =
+        std::any_of(finished.begin(), finished.end(), [](const auto& entry) { return entry.second.noopsSeen; });
+    if (!noops || version.facts)
+        return false;
+    Result<void> judged = judgeChain(bench, run, version, task);
+    if (!judged && !(acrossGap && judged.error().code == Code::ChainGap))
+        return fail(std::move(judged.error()));
+    return !judged;
+}
+
+Result<MaterializeReport> rebuildIn(Workbench& bench, const Run& run, const Version& version, const Plan& plan,
+                                    const MaterializeOptions& options, RebuildFolder& folder, TaskContext& task)
+{
+    Result<Chain> opened = Chain::open(run, plan, task);
+    if (!opened)
+        return fail(std::move(opened.error()));
+    const Chain& chain = *opened;
+    const OutputLayout layout = makeOutputLayout(chain, options.shardBytes);
+    MaterializeReport report;
+    report.path = options.destination;
+    report.bytes = layout.sizeBytes;
+    report.tensors = chain.tensors().size();
+
+    std::map<std::string, FinishedTensor> finished;
+    if (options.commit) {
+        DS_TRY(finished, folder.collectParts());
+        DS_CHECK(checkParts(bench, layout, folder, finished));
+    } else {
+        Rebuild rebuild(bench, chain, layout, folder, options);
+        DS_CHECK(rebuild.run(task));
+        finished = rebuild.finished();
+        report.resumedBytes = rebuild.resumedBytes();
+        if (options.parts > 1) {
+            DS_CHECK(folder.notePartEnd());
+            return report;
+        }
+    }
+    DS_TRY(report.lossProven, missesSomething(bench, run, version, plan, finished, options.acrossGap, task));
+    for (const auto& [name, tensor] : finished)
+        report.digestsChecked += tensor.digestsChecked;
+    report.root = rootOf(layout, finished);
+    DS_CHECK(expectRecordedRoot(chain, report.root));
+    task.beginPhase("finish", 0);
+    if (!layout.indexJson.empty())
+        DS_CHECK(writeFinalFile(*bench.disk, folder.path() + "/" + std::string(IndexName), layout.indexJson));
+    DS_TRY(report.sidecars, copySidecars(bench, run, plan, folder.path(), options.sidecars.get(), task));
+    report.committed = true;
+    DS_CHECK(writeFinalFile(*bench.disk, folder.path() + "/" + std::string(ProvenanceName),
+                            provenanceText(run, version, plan, report, options.toolVersion, bench.nowUs())));
+    DS_CHECK(folder.publish());
+    return report;
+}
 
 }
 
@@ -400,7 +405,8 @@ Result<MaterializeReport> materialize(Workbench& bench, const Run& run, const Ve
     DS_TRY(RebuildFolder folder, RebuildFolder::open(*bench.disk, request));
 
     Result<MaterializeReport> report = rebuildIn(bench, run, version, plan, options, folder, task);
-    // What was stopped can be gone on with; a shared folder belongs to others as well. Anything else leaves nothing behind.
+    // What was stopped can be gone on with; a shared folder belongs to others as well. Anything else leaves nothing
+    // behind.
     if (!report && report.error().code != Code::Canceled && !shared)
         folder.discard();
     return report;

@@ -9,133 +9,132 @@ namespace deltascope {
 
 namespace {
 
-    /// Our own files beside a run; never part of it.
-    constexpr std::string_view OwnPrefix = ".deltascope/";
+/// Our own files beside a run; never part of it.
+constexpr std::string_view OwnPrefix = ".deltascope/";
 
-    std::string probeOf(const std::vector<ObjectInfo>& listing)
-    {
-        std::string probe;
-        for (std::size_t i = 0; i < std::min<std::size_t>(listing.size(), 4); ++i)
-            probe += listing[i].key + '|' + listing[i].identity + '\n';
-        return probe;
+std::string probeOf(const std::vector<ObjectInfo>& listing)
+{
+    std::string probe;
+    for (std::size_t i = 0; i < std::min<std::size_t>(listing.size(), 4); ++i)
+        probe += listing[i].key + '|' + listing[i].identity + '\n';
+    return probe;
+}
+
+Result<std::shared_ptr<const Layout>> chooseLayout(Workbench& bench, const ObjectStore& store,
+                                                   const std::vector<ObjectInfo>& listing, const std::string& wanted,
+                                                   TaskContext& task)
+{
+    if (!wanted.empty()) {
+        if (std::shared_ptr<const Layout> layout = bench.layouts.find(wanted))
+            return layout;
+        std::vector<std::string_view> words;
+        for (const auto& layout : bench.layouts.all())
+            words.push_back(layout->word());
+        return fail(Code::Layout,
+                    fmt::format("no layout is called {}; this build reads {}", wanted, fmt::join(words, ", ")),
+                    store.uri());
     }
-
-    Result<std::shared_ptr<const Layout>> chooseLayout(Workbench& bench, const ObjectStore& store,
-                                                       const std::vector<ObjectInfo>& listing, const std::string& wanted,
-                                                       TaskContext& task)
-    {
-        if (!wanted.empty()) {
-            if (std::shared_ptr<const Layout> layout = bench.layouts.find(wanted))
+    const std::string probe = probeOf(listing);
+    if (bench.catalog) { // a cache: that it cannot be read now means that nothing is known
+        if (const auto known = bench.catalog->layoutOf(store.uri(), probe); known && *known) {
+            if (std::shared_ptr<const Layout> layout = bench.layouts.find(**known))
                 return layout;
-            std::vector<std::string_view> words;
-            for (const auto& layout : bench.layouts.all())
-                words.push_back(layout->word());
-            return fail(Code::Layout, fmt::format("no layout is called {}; this build reads {}", wanted, fmt::join(words, ", ")),
-                        store.uri());
         }
-        const std::string probe = probeOf(listing);
-        if (bench.catalog) { // a cache: that it cannot be read now means that nothing is known
-            if (const auto known = bench.catalog->layoutOf(store.uri(), probe); known && *known) {
-                if (std::shared_ptr<const Layout> layout = bench.layouts.find(**known))
-                    return layout;
-            }
-        }
-        DS_TRY(std::shared_ptr<const Layout> layout, bench.layouts.detect(store, listing, task));
-        if (bench.catalog) // a cache: that it cannot be written must not stop the work
-            static_cast<void>(bench.catalog->putLayout(store.uri(), probe, std::string(layout->word())));
-        return layout;
     }
+    DS_TRY(std::shared_ptr<const Layout> layout, bench.layouts.detect(store, listing, task));
+    if (bench.catalog) // a cache: that it cannot be written must not stop the work
+        static_cast<void>(bench.catalog->putLayout(store.uri(), probe, std::string(layout->word())));
+    return layout;
+}
 
-    std::string summaryKey(const ObjectStore& store, const Layout& layout)
-    {
-        return fmt::format("{}|{}", store.uri(), layout.word());
+std::string summaryKey(const ObjectStore& store, const Layout& layout)
+{
+    return fmt::format("{}|{}", store.uri(), layout.word());
+}
+
+/// Errors that say nothing about the version itself.
+bool concernsTheStore(Code code) { return code == Code::Canceled || code == Code::Transient || code == Code::Internal; }
+
+Result<std::vector<IndexedObjects>> indexVersions(Workbench& bench, const ObjectStore& store, const Layout& layout,
+                                                  std::vector<VersionObjects> groups, TaskContext& task)
+{
+    std::map<std::string, Catalog::KnownVersion> known;
+    const std::string key = summaryKey(store, layout);
+    if (bench.catalog) {
+        if (auto stored = bench.catalog->summaries(key))
+            known = std::move(*stored);
     }
-
-    /// Errors that say nothing about the version itself.
-    bool concernsTheStore(Code code)
-    {
-        return code == Code::Canceled || code == Code::Transient || code == Code::Internal;
+    std::vector<IndexedObjects> versions(groups.size());
+    std::vector<std::size_t> unknown;
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+        versions[i].objects = std::move(groups[i]);
+        const auto at = known.find(versions[i].objects.name);
+        if (at != known.end() && at->second.identity == versions[i].objects.identity())
+            versions[i].summary = std::move(at->second.summary);
+        else
+            unknown.push_back(i);
     }
-
-    Result<std::vector<IndexedObjects>> indexVersions(Workbench& bench, const ObjectStore& store, const Layout& layout,
-                                                      std::vector<VersionObjects> groups, TaskContext& task)
-    {
-        std::map<std::string, Catalog::KnownVersion> known;
-        const std::string key = summaryKey(store, layout);
-        if (bench.catalog) {
-            if (auto stored = bench.catalog->summaries(key))
-                known = std::move(*stored);
-        }
-        std::vector<IndexedObjects> versions(groups.size());
-        std::vector<std::size_t> unknown;
-        for (std::size_t i = 0; i < groups.size(); ++i) {
-            versions[i].objects = std::move(groups[i]);
-            const auto at = known.find(versions[i].objects.name);
-            if (at != known.end() && at->second.identity == versions[i].objects.identity())
-                versions[i].summary = std::move(at->second.summary);
-            else
-                unknown.push_back(i);
-        }
-        task.beginPhase("headers", unknown.size());
-        DS_CHECK(forEachParallel(bench.threads, unknown.size(), task, [&](std::size_t n) -> Result<void> {
-            IndexedObjects& version = versions[unknown[n]];
-            Result<VersionIndex> index = layout.index(store, version.objects, task);
-            task.addDone(1);
-            if (index) {
-                version.summary = VersionSummary::of(*index);
-                return {};
-            }
-            if (concernsTheStore(index.error().code))
-                return fail(std::move(index.error()));
-            version.failure = std::move(index.error());
+    task.beginPhase("headers", unknown.size());
+    DS_CHECK(forEachParallel(bench.threads, unknown.size(), task, [&](std::size_t n) -> Result<void> {
+        IndexedObjects& version = versions[unknown[n]];
+        Result<VersionIndex> index = layout.index(store, version.objects, task);
+        task.addDone(1);
+        if (index) {
+            version.summary = VersionSummary::of(*index);
             return {};
-        }));
-        if (bench.catalog) {
-            std::vector<std::pair<std::string, Catalog::KnownVersion>> fresh;
-            for (const std::size_t i : unknown) {
-                if (versions[i].summary)
-                    fresh.emplace_back(versions[i].objects.name,
-                                       Catalog::KnownVersion { versions[i].objects.identity(), *versions[i].summary });
-            }
-            if (!fresh.empty())
-                static_cast<void>(bench.catalog->putSummaries(key, fresh));
         }
-        return versions;
-    }
-
-    Result<ExternalBase> openBase(Workbench& bench, std::shared_ptr<ObjectStore> store, TaskContext& task)
-    {
-        DS_TRY(const std::vector<ObjectInfo> listing, listAll(*store, "", task));
-        const std::shared_ptr<const Layout> layout = bench.layouts.find("hf");
-        std::vector<VersionObjects> versions = layout->group(listing);
-        if (versions.size() != 1 && !(versions.size() > 1 && versions.front().step == 0))
-            return fail(Code::BaseMissing,
-                        versions.empty() ? "the folder given as base holds no Hugging Face checkpoint"
-                                         : "the folder given as base holds several checkpoints; name one of them",
-                        store->uri());
-        DS_TRY(const VersionIndex index, layout->index(*store, versions.front(), task));
-        return ExternalBase { store, layout, std::move(versions.front()), VersionSummary::of(index), index.storedElements() };
-    }
-
-    void addKnownFacts(Workbench& bench, Run& run)
-    {
-        if (!bench.catalog)
-            return;
-        auto known = bench.catalog->facts(catalogKey(run));
-        if (!known)
-            return;
-        const std::vector<std::string> keys = chainKeys(run);
-        bool any = false;
-        for (std::size_t i = 0; i < run.versions.size(); ++i) {
-            const auto at = known->find(run.versions[i].objects.name);
-            if (at == known->end() || at->second.chain != keys[i])
-                continue;
-            run.versions[i].facts = std::move(at->second.facts);
-            any = true;
+        if (concernsTheStore(index.error().code))
+            return fail(std::move(index.error()));
+        version.failure = std::move(index.error());
+        return {};
+    }));
+    if (bench.catalog) {
+        std::vector<std::pair<std::string, Catalog::KnownVersion>> fresh;
+        for (const std::size_t i : unknown) {
+            if (versions[i].summary)
+                fresh.emplace_back(versions[i].objects.name,
+                                   Catalog::KnownVersion { versions[i].objects.identity(), *versions[i].summary });
         }
-        if (any)
-            assess(run);
+        if (!fresh.empty())
+            static_cast<void>(bench.catalog->putSummaries(key, fresh));
     }
+    return versions;
+}
+
+Result<ExternalBase> openBase(Workbench& bench, std::shared_ptr<ObjectStore> store, TaskContext& task)
+{
+    DS_TRY(const std::vector<ObjectInfo> listing, listAll(*store, "", task));
+    const std::shared_ptr<const Layout> layout = bench.layouts.find("hf");
+    std::vector<VersionObjects> versions = layout->group(listing);
+    if (versions.size() != 1 && !(versions.size() > 1 && versions.front().step == 0))
+        return fail(Code::BaseMissing,
+                    versions.empty() ? "the folder given as base holds no Hugging Face checkpoint"
+                                     : "the folder given as base holds several checkpoints; name one of them",
+                    store->uri());
+    DS_TRY(const VersionIndex index, layout->index(*store, versions.front(), task));
+    return ExternalBase { store, layout, std::move(versions.front()), VersionSummary::of(index),
+                          index.storedElements() };
+}
+
+void addKnownFacts(Workbench& bench, Run& run)
+{
+    if (!bench.catalog)
+        return;
+    auto known = bench.catalog->facts(catalogKey(run));
+    if (!known)
+        return;
+    const std::vector<std::string> keys = chainKeys(run);
+    bool any = false;
+    for (std::size_t i = 0; i < run.versions.size(); ++i) {
+        const auto at = known->find(run.versions[i].objects.name);
+        if (at == known->end() || at->second.chain != keys[i])
+            continue;
+        run.versions[i].facts = std::move(at->second.facts);
+        any = true;
+    }
+    if (any)
+        assess(run);
+}
 
 }
 
@@ -181,7 +180,10 @@ std::vector<std::string> chainKeys(const Run& run)
             states[i] = digestOf(own);
             keys[i] = digestOf(own + '\n' + (hasPrevious ? states[i - 1] : std::string()));
         } else {
-            states[i] = digestOf(own + '\n' + (version.base ? states[*version.base] : version.onExternalBase ? base : "none"));
+            states[i] = digestOf(own + '\n'
+                                 + (version.base                 ? states[*version.base]
+                                        : version.onExternalBase ? base
+                                                                 : "none"));
             keys[i] = states[i];
         }
     }
@@ -203,8 +205,9 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
         used += group.objects.size();
 
     if (groups.empty() && !options.layout.empty() && !listing.empty())
-        return fail(Code::Layout, fmt::format("none of its {} objects has a name that {} gives", listing.size(), options.layout), store->uri(),
-                    "Leave out --layout to have it detected.");
+        return fail(Code::Layout,
+                    fmt::format("none of its {} objects has a name that {} gives", listing.size(), options.layout),
+                    store->uri(), "Leave out --layout to have it detected.");
 
     std::optional<ExternalBase> base;
     if (options.base) {

@@ -12,84 +12,85 @@ namespace deltascope {
 
 namespace {
 
-    constexpr std::string_view SingleName = "model.safetensors";
+constexpr std::string_view SingleName = "model.safetensors";
 
-    std::string_view fileNameOf(std::string_view key)
-    {
-        const std::size_t slash = key.rfind('/');
-        return slash == std::string_view::npos ? key : key.substr(slash + 1);
+std::string_view fileNameOf(std::string_view key)
+{
+    const std::size_t slash = key.rfind('/');
+    return slash == std::string_view::npos ? key : key.substr(slash + 1);
+}
+
+/// Tensors by the file of the first link that holds them.
+std::map<std::string, std::vector<TensorInfo>> shardsAsInAnchor(const Chain& chain)
+{
+    const OpenVersion& anchor = *chain.links().front();
+    std::map<std::string, std::vector<TensorInfo>> shards;
+    std::vector<const TensorInfo*> homeless;
+    for (const TensorInfo& tensor : chain.tensors()) {
+        const TensorEntry* entry = anchor.index.find(tensor.name);
+        if (entry && !entry->extents.empty())
+            shards[std::string(fileNameOf(anchor.objects.objects[entry->extents.front().object].key))].push_back(
+                tensor);
+        else
+            homeless.push_back(&tensor);
     }
+    if (shards.size() <= 1)
+        return { { std::string(SingleName), chain.tensors() } };
+    for (const TensorInfo* tensor : homeless)
+        shards.rbegin()->second.push_back(*tensor);
+    return shards;
+}
 
-    /// Tensors by the file of the first link that holds them.
-    std::map<std::string, std::vector<TensorInfo>> shardsAsInAnchor(const Chain& chain)
-    {
-        const OpenVersion& anchor = *chain.links().front();
-        std::map<std::string, std::vector<TensorInfo>> shards;
-        std::vector<const TensorInfo*> homeless;
-        for (const TensorInfo& tensor : chain.tensors()) {
-            const TensorEntry* entry = anchor.index.find(tensor.name);
-            if (entry && !entry->extents.empty())
-                shards[std::string(fileNameOf(anchor.objects.objects[entry->extents.front().object].key))].push_back(tensor);
-            else
-                homeless.push_back(&tensor);
+std::map<std::string, std::vector<TensorInfo>> shardsOfSize(const Chain& chain, std::uint64_t shardBytes)
+{
+    std::vector<std::vector<TensorInfo>> cut(1);
+    std::uint64_t filled = 0;
+    for (const TensorInfo& tensor : chain.tensors()) {
+        if (!cut.back().empty() && filled + tensor.bytes() > shardBytes) {
+            cut.emplace_back();
+            filled = 0;
         }
-        if (shards.size() <= 1)
-            return { { std::string(SingleName), chain.tensors() } };
-        for (const TensorInfo* tensor : homeless)
-            shards.rbegin()->second.push_back(*tensor);
-        return shards;
+        filled += tensor.bytes();
+        cut.back().push_back(tensor);
     }
+    if (cut.size() == 1)
+        return { { std::string(SingleName), std::move(cut.front()) } };
+    std::map<std::string, std::vector<TensorInfo>> shards;
+    for (std::size_t i = 0; i < cut.size(); ++i)
+        shards[fmt::format("model-{:05}-of-{:05}.safetensors", i + 1, cut.size())] = std::move(cut[i]);
+    return shards;
+}
 
-    std::map<std::string, std::vector<TensorInfo>> shardsOfSize(const Chain& chain, std::uint64_t shardBytes)
-    {
-        std::vector<std::vector<TensorInfo>> cut(1);
-        std::uint64_t filled = 0;
-        for (const TensorInfo& tensor : chain.tensors()) {
-            if (!cut.back().empty() && filled + tensor.bytes() > shardBytes) {
-                cut.emplace_back();
-                filled = 0;
-            }
-            filled += tensor.bytes();
-            cut.back().push_back(tensor);
-        }
-        if (cut.size() == 1)
-            return { { std::string(SingleName), std::move(cut.front()) } };
-        std::map<std::string, std::vector<TensorInfo>> shards;
-        for (std::size_t i = 0; i < cut.size(); ++i)
-            shards[fmt::format("model-{:05}-of-{:05}.safetensors", i + 1, cut.size())] = std::move(cut[i]);
-        return shards;
+OutputShard makeShard(std::string name, std::vector<TensorInfo> tensors)
+{
+    OutputShard shard;
+    shard.name = std::move(name);
+    shard.tensors = std::move(tensors);
+    std::sort(shard.tensors.begin(), shard.tensors.end(), canonicalBefore);
+    shard.header = writeSafetensorsHeader(shard.tensors, { { "format", "pt" } });
+    shard.sizeBytes = shard.header.size();
+    for (const TensorInfo& tensor : shard.tensors) {
+        shard.begins.push_back(shard.sizeBytes);
+        shard.sizeBytes += tensor.bytes();
     }
+    return shard;
+}
 
-    OutputShard makeShard(std::string name, std::vector<TensorInfo> tensors)
-    {
-        OutputShard shard;
-        shard.name = std::move(name);
-        shard.tensors = std::move(tensors);
-        std::sort(shard.tensors.begin(), shard.tensors.end(), canonicalBefore);
-        shard.header = writeSafetensorsHeader(shard.tensors, { { "format", "pt" } });
-        shard.sizeBytes = shard.header.size();
+/// As transformers writes it: keys sorted, indented by two, a line break at the end.
+std::string makeIndex(const std::vector<OutputShard>& shards)
+{
+    nlohmann::json index;
+    std::uint64_t total = 0;
+    nlohmann::json& map = index["weight_map"] = nlohmann::json::object();
+    for (const OutputShard& shard : shards) {
         for (const TensorInfo& tensor : shard.tensors) {
-            shard.begins.push_back(shard.sizeBytes);
-            shard.sizeBytes += tensor.bytes();
+            map[tensor.name] = shard.name;
+            total += tensor.bytes();
         }
-        return shard;
     }
-
-    /// As transformers writes it: keys sorted, indented by two, a line break at the end.
-    std::string makeIndex(const std::vector<OutputShard>& shards)
-    {
-        nlohmann::json index;
-        std::uint64_t total = 0;
-        nlohmann::json& map = index["weight_map"] = nlohmann::json::object();
-        for (const OutputShard& shard : shards) {
-            for (const TensorInfo& tensor : shard.tensors) {
-                map[tensor.name] = shard.name;
-                total += tensor.bytes();
-            }
-        }
-        index["metadata"]["total_size"] = total;
-        return index.dump(2) + "\n";
-    }
+    index["metadata"]["total_size"] = total;
+    return index.dump(2) + "\n";
+}
 
 }
 
@@ -108,8 +109,17 @@ OutputLayout makeOutputLayout(const Chain& chain, std::uint64_t shardBytes)
 bool isSidecar(std::string_view fileName) noexcept
 {
     constexpr std::array<std::string_view, 12> Names = {
-        "config.json", "generation_config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json",
-        "added_tokens.json", "vocab.json", "vocab.txt", "merges.txt", "preprocessor_config.json", "processor_config.json",
+        "config.json",
+        "generation_config.json",
+        "tokenizer.json",
+        "tokenizer_config.json",
+        "special_tokens_map.json",
+        "added_tokens.json",
+        "vocab.json",
+        "vocab.txt",
+        "merges.txt",
+        "preprocessor_config.json",
+        "processor_config.json",
         "chat_template.json",
     };
     return std::find(Names.begin(), Names.end(), fileName) != Names.end() || fileName.ends_with(".jinja")

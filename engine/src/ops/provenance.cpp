@@ -9,48 +9,52 @@ namespace deltascope {
 
 namespace {
 
-    using nlohmann::ordered_json;
+using nlohmann::ordered_json;
 
-    ordered_json objectsOf(const VersionObjects& version)
-    {
-        ordered_json objects = ordered_json::array();
-        for (const ObjectInfo& object : version.objects)
-            objects.push_back({ { "key", object.key }, { "size", object.sizeBytes }, { "identity", object.identity } });
-        return objects;
-    }
+ordered_json objectsOf(const VersionObjects& version)
+{
+    ordered_json objects = ordered_json::array();
+    for (const ObjectInfo& object : version.objects)
+        objects.push_back({ { "key", object.key }, { "size", object.sizeBytes }, { "identity", object.identity } });
+    return objects;
+}
 
-    ordered_json linkOf(const Version& version)
-    {
-        return { { "step", version.step() }, { "kind", word(version.kind) }, { "objects", objectsOf(version.objects) } };
-    }
+ordered_json linkOf(const Version& version)
+{
+    return { { "step", version.step() }, { "kind", word(version.kind) }, { "objects", objectsOf(version.objects) } };
+}
 
-    /// The same on every machine, where an identity names things that are local to one (device and inode numbers).
-    ordered_json portableObjectsOf(const VersionObjects& version)
-    {
-        ordered_json objects = ordered_json::array();
-        for (const ObjectInfo& object : version.objects)
-            objects.push_back({ { "key", object.key }, { "size", object.sizeBytes }, { "modified_us", object.modifiedUs } });
-        return objects;
-    }
+/// The same on every machine, where an identity names things that are local to one (device and inode numbers).
+ordered_json portableObjectsOf(const VersionObjects& version)
+{
+    ordered_json objects = ordered_json::array();
+    for (const ObjectInfo& object : version.objects)
+        objects.push_back(
+            { { "key", object.key }, { "size", object.sizeBytes }, { "modified_us", object.modifiedUs } });
+    return objects;
+}
 
-    /// Keys of a local folder need not be UTF-8.
-    std::string dump(const ordered_json& text, int indent)
-    {
-        return text.dump(indent, ' ', false, ordered_json::error_handler_t::replace) + "\n";
-    }
+/// Keys of a local folder need not be UTF-8.
+std::string dump(const ordered_json& text, int indent)
+{
+    return text.dump(indent, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
 
-    std::string timeText(std::int64_t us)
-    {
-        const std::time_t seconds = us / 1'000'000;
-        return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(seconds));
-    }
+std::string timeText(std::int64_t us)
+{
+    const std::time_t seconds = us / 1'000'000;
+    return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(seconds));
+}
 
 }
 
 std::string rebuildPlanText(const Run& run, const Version& version, const Plan& plan, std::uint64_t shardBytes)
 {
-    ordered_json text { { "source", run.store->uri() }, { "layout", run.layout->word() }, { "epoch", version.epoch },
-                        { "step", version.step() }, { "shard_bytes", shardBytes } };
+    ordered_json text { { "source", run.store->uri() },
+                        { "layout", run.layout->word() },
+                        { "epoch", version.epoch },
+                        { "step", version.step() },
+                        { "shard_bytes", shardBytes } };
     if (plan.fromExternalBase)
         text["base"] = { { "source", run.base->store->uri() }, { "objects", objectsOf(run.base->objects) } };
     for (const std::size_t link : plan.links)
@@ -64,7 +68,8 @@ std::string sharedPlanText(const Run& run, const Version& version, const Plan& p
     if (plan.fromExternalBase)
         text["base"] = portableObjectsOf(run.base->objects);
     for (const std::size_t link : plan.links)
-        text["links"].push_back({ { "step", run.versions[link].step() }, { "objects", portableObjectsOf(run.versions[link].objects) } });
+        text["links"].push_back(
+            { { "step", run.versions[link].step() }, { "objects", portableObjectsOf(run.versions[link].objects) } });
     return dump(text, -1);
 }
 

@@ -11,8 +11,8 @@ inline constexpr std::string_view ProvenanceName = "deltascope.provenance.json";
 /// Text that names everything that the bytes of a rebuild depend on; equal text, equal result.
 std::string rebuildPlanText(const Run& run, const Version& version, const Plan& plan, std::uint64_t shardBytes);
 
-/// The same for a rebuild that several machines share, which may have mounted the source in different places: nothing in it is
-/// local to one of them.
+/// The same for a rebuild that several machines share, which may have mounted the source in different places: nothing
+/// in it is local to one of them.
 std::string sharedPlanText(const Run& run, const Version& version, const Plan& plan, std::uint64_t shardBytes);
 
 /// The file that lies beside a rebuilt checkpoint: what it was made from and what was checked.

@@ -13,66 +13,67 @@ namespace deltascope {
 
 namespace {
 
-    using nlohmann::json;
+using nlohmann::json;
 
-    constexpr std::string_view PlanName = "deltascope-plan.json";
-    constexpr std::uint64_t MaxRecordBytes = 1U << 30;
+constexpr std::string_view PlanName = "deltascope-plan.json";
+constexpr std::uint64_t MaxRecordBytes = 1U << 30;
 
-    std::string leavesToHex(const std::vector<Digest128>& leaves)
-    {
-        std::string text;
-        text.reserve(leaves.size() * 32);
-        for (const Digest128& leaf : leaves)
-            text += toHex(leaf);
-        return text;
-    }
+std::string leavesToHex(const std::vector<Digest128>& leaves)
+{
+    std::string text;
+    text.reserve(leaves.size() * 32);
+    for (const Digest128& leaf : leaves)
+        text += toHex(leaf);
+    return text;
+}
 
-    std::optional<std::vector<Digest128>> leavesFromHex(const std::string& text)
-    {
-        if (text.size() % 32 != 0)
+std::optional<std::vector<Digest128>> leavesFromHex(const std::string& text)
+{
+    if (text.size() % 32 != 0)
+        return std::nullopt;
+    std::vector<Digest128> leaves(text.size() / 32);
+    for (std::size_t i = 0; i < text.size() / 2; ++i) {
+        unsigned byte = 0;
+        const char* begin = text.data() + 2 * i;
+        if (std::from_chars(begin, begin + 2, byte, 16).ptr != begin + 2)
             return std::nullopt;
-        std::vector<Digest128> leaves(text.size() / 32);
-        for (std::size_t i = 0; i < text.size() / 2; ++i) {
-            unsigned byte = 0;
-            const char* begin = text.data() + 2 * i;
-            if (std::from_chars(begin, begin + 2, byte, 16).ptr != begin + 2)
-                return std::nullopt;
-            leaves[i / 16][i % 16] = static_cast<std::byte>(byte);
-        }
-        return leaves;
+        leaves[i / 16][i % 16] = static_cast<std::byte>(byte);
     }
+    return leaves;
+}
 
-    /// A line of the progress record; nothing for what no writer of ours has written.
-    std::optional<std::pair<std::string, FinishedTensor>> parseNote(const json& line)
-    {
-        const bool whole = line.is_object() && line.contains("tensor") && line["tensor"].is_string() && line.contains("leaves")
-            && line["leaves"].is_string() && line.contains("digests") && line["digests"].is_number_unsigned()
-            && line.contains("noops") && line["noops"].is_boolean();
-        std::optional<std::vector<Digest128>> leaves;
-        if (whole)
-            leaves = leavesFromHex(line["leaves"].get_ref<const std::string&>());
-        if (!leaves)
-            return std::nullopt;
-        return std::pair(line["tensor"].get<std::string>(),
-                         FinishedTensor { std::move(*leaves), line["digests"].get<std::uint32_t>(), line["noops"].get<bool>() });
-    }
+/// A line of the progress record; nothing for what no writer of ours has written.
+std::optional<std::pair<std::string, FinishedTensor>> parseNote(const json& line)
+{
+    const bool whole = line.is_object() && line.contains("tensor") && line["tensor"].is_string()
+        && line.contains("leaves") && line["leaves"].is_string() && line.contains("digests")
+        && line["digests"].is_number_unsigned() && line.contains("noops") && line["noops"].is_boolean();
+    std::optional<std::vector<Digest128>> leaves;
+    if (whole)
+        leaves = leavesFromHex(line["leaves"].get_ref<const std::string&>());
+    if (!leaves)
+        return std::nullopt;
+    return std::pair(
+        line["tensor"].get<std::string>(),
+        FinishedTensor { std::move(*leaves), line["digests"].get<std::uint32_t>(), line["noops"].get<bool>() });
+}
 
-    /// How many parts the folders of a shared rebuild speak of. Errors: Usage if they do not agree.
-    Result<std::optional<std::uint32_t>> divisionOf(const std::vector<std::string>& names, const std::string& path)
-    {
-        std::optional<std::uint32_t> parts;
-        for (const std::string& name : names) {
-            const std::size_t of = name.rfind("-of-");
-            if (!name.starts_with("part-") || of == std::string::npos)
-                continue;
-            const std::optional<std::int64_t> number = parseNumber(std::string_view(name).substr(of + 4));
-            if (!number || (parts && *parts != static_cast<std::uint32_t>(*number)))
-                return fail(Code::Usage, "parts of differently divided rebuilds lie beside each other", path,
-                            "remove that folder and rebuild with one division");
-            parts = static_cast<std::uint32_t>(*number);
-        }
-        return parts;
+/// How many parts the folders of a shared rebuild speak of. Errors: Usage if they do not agree.
+Result<std::optional<std::uint32_t>> divisionOf(const std::vector<std::string>& names, const std::string& path)
+{
+    std::optional<std::uint32_t> parts;
+    for (const std::string& name : names) {
+        const std::size_t of = name.rfind("-of-");
+        if (!name.starts_with("part-") || of == std::string::npos)
+            continue;
+        const std::optional<std::int64_t> number = parseNumber(std::string_view(name).substr(of + 4));
+        if (!number || (parts && *parts != static_cast<std::uint32_t>(*number)))
+            return fail(Code::Usage, "parts of differently divided rebuilds lie beside each other", path,
+                        "remove that folder and rebuild with one division");
+        parts = static_cast<std::uint32_t>(*number);
     }
+    return parts;
+}
 
 }
 
@@ -158,7 +159,8 @@ Result<void> RebuildFolder::findParts()
 {
     Result<std::vector<std::string>> names = m_disk->list(m_path);
     if (!names)
-        return fail(Code::NotFound, "no part of this rebuild has been written beside the destination", m_request.destination,
+        return fail(Code::NotFound, "no part of this rebuild has been written beside the destination",
+                    m_request.destination,
                     "run materialize --shard 0/n … n-1/n first, with the same source, step and options");
     DS_TRY(const std::optional<std::uint32_t> parts, divisionOf(*names, m_path));
     if (!parts)
@@ -177,8 +179,8 @@ Result<void> RebuildFolder::openShared(const std::string& parent, const std::str
     DS_TRY(const std::vector<std::string> names, m_disk->list(m_path));
     DS_TRY(const std::optional<std::uint32_t> parts, divisionOf(names, m_path));
     if (parts && *parts != m_request.parts)
-        return fail(Code::Usage, fmt::format("this rebuild was begun in {} parts, not in {}", *parts, m_request.parts), m_path,
-                    "use the same --shard i/n for all of its processes, or remove that folder first");
+        return fail(Code::Usage, fmt::format("this rebuild was begun in {} parts, not in {}", *parts, m_request.parts),
+                    m_path, "use the same --shard i/n for all of its processes, or remove that folder first");
     const std::string part = fmt::format("{}/part-{}-of-{}", m_path, m_request.part, m_request.parts);
     if (Result<void> made = m_disk->createFolder(part); !made && made.error().code != Code::Exists)
         return made;
@@ -191,11 +193,13 @@ Result<void> RebuildFolder::openShared(const std::string& parent, const std::str
 
 std::string RebuildFolder::progressName(std::uint32_t part) const
 {
-    return m_request.parts > 1 || m_request.commit ? fmt::format("{}/part-{}-of-{}/progress.jsonl", m_path, part, m_request.parts)
-                               : m_path + "/deltascope-progress.jsonl";
+    return m_request.parts > 1 || m_request.commit
+        ? fmt::format("{}/part-{}-of-{}/progress.jsonl", m_path, part, m_request.parts)
+        : m_path + "/deltascope-progress.jsonl";
 }
 
-Result<void> RebuildFolder::readProgress(std::uint32_t part, std::map<std::string, FinishedTensor>& into, bool& ended) const
+Result<void> RebuildFolder::readProgress(std::uint32_t part, std::map<std::string, FinishedTensor>& into,
+                                         bool& ended) const
 {
     ended = false;
     if (!m_disk->exists(progressName(part)))
@@ -249,11 +253,13 @@ Result<std::unique_ptr<OutputFile>> RebuildFolder::openShard(const OutputShard& 
 
 Result<void> RebuildFolder::note(const std::string& tensor, const FinishedTensor& finished)
 {
-    const std::string line = json { { "tensor", tensor },
-                                    { "leaves", leavesToHex(finished.leaves) },
-                                    { "digests", finished.digestsChecked },
-                                    { "noops", finished.noopsSeen } }
-                                 .dump()
+    const std::string line =
+        json {
+            { "tensor", tensor },
+            { "leaves", leavesToHex(finished.leaves) },
+            { "digests", finished.digestsChecked },
+            { "noops", finished.noopsSeen }
+        }.dump()
         + "\n";
     const std::lock_guard lock(*m_mutex);
     DS_CHECK(m_progress->write(m_progressEnd, asBytes(line)));
@@ -277,7 +283,8 @@ Result<std::map<std::string, FinishedTensor>> RebuildFolder::collectParts() cons
         bool ended = false;
         DS_CHECK(readProgress(part, all, ended));
         if (!ended)
-            return fail(Code::Unfinished, fmt::format("part {} of {} has not finished its files", part, m_request.parts), m_path,
+            return fail(Code::Unfinished,
+                        fmt::format("part {} of {} has not finished its files", part, m_request.parts), m_path,
                         fmt::format("run materialize --shard {}/{} again, then --commit", part, m_request.parts));
     }
     return all;

@@ -21,8 +21,9 @@ struct FinishedTensor {
 };
 
 /// The private folder beside the destination in which a checkpoint grows: `.<name>.ds-<plan>-<pid>-<random>`, or
-/// `.<name>.ds-<plan>-shared` for several processes. It is locked as long as its process lives, so a leftover of the same plan
-/// can be adopted and gone on with. Everything in it belongs to us; nothing outside of it is touched before publish().
+/// `.<name>.ds-<plan>-shared` for several processes. It is locked as long as its process lives, so a leftover of the
+/// same plan can be adopted and gone on with. Everything in it belongs to us; nothing outside of it is touched before
+/// publish().
 class RebuildFolder {
 public:
     struct Request {
@@ -33,8 +34,8 @@ public:
         bool commit = false; ///< finish what parts have written, however many there are
     };
 
-    /// Adopts a leftover or makes a folder. Errors: Exists (the destination is there, or another process works on this part),
-    /// those of the disk.
+    /// Adopts a leftover or makes a folder. Errors: Exists (the destination is there, or another process works on this
+    /// part), those of the disk.
     static Result<RebuildFolder> open(FileSystem& disk, const Request& request);
 
     const std::string& path() const noexcept { return m_path; }

@@ -112,7 +112,8 @@ Result<void> ReplayAudit::checkDigests(bool externalBase) const
 {
     for (std::size_t i = 0; i < m_links.size(); ++i) {
         if (m_links[i].digestsFailed > 0)
-            return fail(digestFailure(factsOf(i, VersionKind::Delta, 0), m_chain.links()[i]->objects, externalBase && i == 1));
+            return fail(
+                digestFailure(factsOf(i, VersionKind::Delta, 0), m_chain.links()[i]->objects, externalBase && i == 1));
     }
     return {};
 }
@@ -136,7 +137,8 @@ VersionFacts::RootCheck ReplayAudit::rootCheck(std::size_t link) const
 {
     using Check = VersionFacts::RootCheck;
     const auto& links = m_chain.links();
-    if (link == 1 && m_chain.onExternalBase() && !m_links[0].root.empty() && m_links[0].root != links[1]->index.fact(fact::Base))
+    if (link == 1 && m_chain.onExternalBase() && !m_links[0].root.empty()
+        && m_links[0].root != links[1]->index.fact(fact::Base))
         return Check::BaseDiffers;
     if (m_links[link].root.empty())
         return Check::None;

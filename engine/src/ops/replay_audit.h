@@ -24,8 +24,8 @@ struct LinkAudit {
     std::string root; ///< fast DSM1 root of the state behind it; only where one is recorded
 };
 
-/// Collects link by link what every operation has to know about the states that it passes through: how much changed, how much
-/// did not although it was assigned, and whether tensors have the digests that their publisher recorded.
+/// Collects link by link what every operation has to know about the states that it passes through: how much changed,
+/// how much did not although it was assigned, and whether tensors have the digests that their publisher recorded.
 class ReplayAudit {
 public:
     /// `roots`: also compute the root of every state that has a recorded one; every tensor must then be watched whole.
@@ -59,7 +59,8 @@ public:
     /// Complete once every Tensor has finished.
     const std::vector<LinkAudit>& links() const noexcept { return m_links; }
     std::uint32_t digestsChecked() const noexcept;
-    /// The first link whose digests fail, as an error that names tensor, object and step. `externalBase`: the first link is one.
+    /// The first link whose digests fail, as an error that names tensor, object and step. `externalBase`: the first
+    /// link is one.
     Result<void> checkDigests(bool externalBase) const;
     /// A delta assigned bits that were there already (NaN left out).
     bool noopsSeen() const noexcept;
@@ -78,7 +79,8 @@ private:
 
     const Chain& m_chain;
     std::size_t m_rootsUpTo = 0; ///< links below it may be needed for a root
-    std::map<std::string, std::map<std::size_t, Digest128>, std::less<>> m_nodes; ///< by tensor, by link that touches it
+    std::map<std::string, std::map<std::size_t, Digest128>, std::less<>>
+        m_nodes; ///< by tensor, by link that touches it
     std::mutex m_mutex;
     std::vector<LinkAudit> m_links;
 };

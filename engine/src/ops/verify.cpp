@@ -9,215 +9,224 @@ namespace deltascope {
 
 namespace {
 
-    using KeyedSight = std::pair<std::string, Records::Sight>;
+using KeyedSight = std::pair<std::string, Records::Sight>;
 
-    /// What reading all bytes of a version's objects showed.
-    struct ObjectFindings {
-        std::vector<Error> problems;
-        std::vector<KeyedSight> sights; ///< not on record yet
+/// What reading all bytes of a version's objects showed.
+struct ObjectFindings {
+    std::vector<Error> problems;
+    std::vector<KeyedSight> sights; ///< not on record yet
 
-        bool has(Code code) const
-        {
-            return std::any_of(problems.begin(), problems.end(), [code](const Error& problem) { return problem.code == code; });
-        }
-    };
+    bool has(Code code) const
+    {
+        return std::any_of(problems.begin(), problems.end(),
+                           [code](const Error& problem) { return problem.code == code; });
+    }
+};
 
-    /// Hashes every object of a version and compares it with what was seen first.
-    class ObjectCheck {
-    public:
-        ObjectCheck(Workbench& bench, const Run& run, bool acceptRewritten)
-            : m_bench(bench)
-            , m_store(*run.store)
-            , m_source(run.store->uri())
-            , m_acceptRewritten(acceptRewritten)
-        {
-        }
+/// Hashes every object of a version and compares it with what was seen first.
+class ObjectCheck {
+public:
+    ObjectCheck(Workbench& bench, const Run& run, bool acceptRewritten)
+        : m_bench(bench)
+        , m_store(*run.store)
+        , m_source(run.store->uri())
+        , m_acceptRewritten(acceptRewritten)
+    {
+    }
 
-        Result<ObjectFindings> check(const Version& version, TaskContext& task)
-        {
-            ObjectFindings findings;
-            for (const ObjectInfo& object : version.objects.objects) {
-                Result<std::string> hashed = hash(object, task);
-                if (!hashed && (hashed.error().code == Code::Truncated || hashed.error().code == Code::NotFound)) {
-                    findings.problems.push_back(atStep(std::move(hashed.error()), version.step()));
-                    continue;
-                }
-                DS_TRY(const std::string digest, std::move(hashed));
-                DS_TRY(const ObjectInfo after, m_store.stat(object.key));
-                if (after.identity != object.identity)
-                    findings.problems.push_back(Error { Code::Rewritten, "the object changed while it was being read", object.key,
-                                                        version.step(), "verify again when the trainer is quiet" });
-                else if (m_bench.records)
-                    DS_CHECK(compareWithSights(version, object, digest, findings));
+    Result<ObjectFindings> check(const Version& version, TaskContext& task)
+    {
+        ObjectFindings findings;
+        for (const ObjectInfo& object : version.objects.objects) {
+            Result<std::string> hashed = hash(object, task);
+            if (!hashed && (hashed.error().code == Code::Truncated || hashed.error().code == Code::NotFound)) {
+                findings.problems.push_back(atStep(std::move(hashed.error()), version.step()));
+                continue;
             }
-            return findings;
+            DS_TRY(const std::string digest, std::move(hashed));
+            DS_TRY(const ObjectInfo after, m_store.stat(object.key));
+            if (after.identity != object.identity)
+                findings.problems.push_back(Error { Code::Rewritten, "the object changed while it was being read",
+                                                    object.key, version.step(),
+                                                    "verify again when the trainer is quiet" });
+            else if (m_bench.records)
+                DS_CHECK(compareWithSights(version, object, digest, findings));
         }
+        return findings;
+    }
 
-    private:
-        Result<std::string> hash(const ObjectInfo& object, TaskContext& task)
-        {
-            const std::unique_ptr<StreamingDigest> digest = makeXxh3();
-            std::vector<std::byte> chunk(std::min<std::uint64_t>(ChunkBytes, object.sizeBytes));
-            for (std::uint64_t at = 0; at < object.sizeBytes; at += chunk.size()) {
-                DS_CHECK(task.checkpoint());
-                chunk.resize(std::min<std::uint64_t>(ChunkBytes, object.sizeBytes - at));
-                DS_CHECK(m_store.read(object.key, at, chunk));
-                digest->update(chunk);
-                task.addDone(chunk.size());
-            }
-            return digest->hex();
+private:
+    Result<std::string> hash(const ObjectInfo& object, TaskContext& task)
+    {
+        const std::unique_ptr<StreamingDigest> digest = makeXxh3();
+        std::vector<std::byte> chunk(std::min<std::uint64_t>(ChunkBytes, object.sizeBytes));
+        for (std::uint64_t at = 0; at < object.sizeBytes; at += chunk.size()) {
+            DS_CHECK(task.checkpoint());
+            chunk.resize(std::min<std::uint64_t>(ChunkBytes, object.sizeBytes - at));
+            DS_CHECK(m_store.read(object.key, at, chunk));
+            digest->update(chunk);
+            task.addDone(chunk.size());
         }
+        return digest->hex();
+    }
 
-        /// A rewritten object is told every time, until a user accepts it: a record that is updated by looking is none.
-        Result<void> compareWithSights(const Version& version, const ObjectInfo& object, const std::string& digest,
-                                       ObjectFindings& findings)
-        {
-            DS_TRY(const std::vector<Records::Sight> sights, m_bench.records->sights(m_source, object.key));
-            const auto known = std::find_if(sights.rbegin(), sights.rend(),
-                                            [&](const Records::Sight& sight) { return sight.identity == object.identity; });
-            if (known != sights.rend() && known->xxh3 != digest) {
-                findings.problems.push_back(Error { Code::Digest,
-                                                    fmt::format("its bytes have digest {}, at first sight they had {}, and neither size nor "
-                                                                "times of the object changed: the storage is damaged",
-                                                                digest, known->xxh3),
-                                                    object.key, version.step(), {} });
-                return {};
-            }
-            const auto trusted
-                = std::find_if(sights.rbegin(), sights.rend(), [](const Records::Sight& sight) { return sight.trusted; });
-            const bool asTrusted = trusted == sights.rend() || trusted->xxh3 == digest;
-            if (!asTrusted && !m_acceptRewritten)
-                findings.problems.push_back(Error { Code::Rewritten,
-                                                    fmt::format("the object was rewritten: identity {} had digest {}, identity {} has {}",
-                                                                trusted->identity, trusted->xxh3, object.identity, digest),
-                                                    object.key, version.step(), {} });
-            const bool trust = asTrusted || m_acceptRewritten;
-            if (known == sights.rend() || (trust && !known->trusted))
-                findings.sights.emplace_back(object.key,
-                                             Records::Sight { object.identity, object.sizeBytes, digest, m_bench.nowUs(), trust });
+    /// A rewritten object is told every time, until a user accepts it: a record that is updated by looking is none.
+    Result<void> compareWithSights(const Version& version, const ObjectInfo& object, const std::string& digest,
+                                   ObjectFindings& findings)
+    {
+        DS_TRY(const std::vector<Records::Sight> sights, m_bench.records->sights(m_source, object.key));
+        const auto known = std::find_if(sights.rbegin(), sights.rend(),
+                                        [&](const Records::Sight& sight) { return sight.identity == object.identity; });
+        if (known != sights.rend() && known->xxh3 != digest) {
+            findings.problems.push_back(
+                Error { Code::Digest,
+                        fmt::format("its bytes have digest {}, at first sight they had {}, and neither size nor "
+                                    "times of the object changed: the storage is damaged",
+                                    digest, known->xxh3),
+                        object.key,
+                        version.step(),
+                        {} });
             return {};
         }
+        const auto trusted =
+            std::find_if(sights.rbegin(), sights.rend(), [](const Records::Sight& sight) { return sight.trusted; });
+        const bool asTrusted = trusted == sights.rend() || trusted->xxh3 == digest;
+        if (!asTrusted && !m_acceptRewritten)
+            findings.problems.push_back(
+                Error { Code::Rewritten,
+                        fmt::format("the object was rewritten: identity {} had digest {}, identity {} has {}",
+                                    trusted->identity, trusted->xxh3, object.identity, digest),
+                        object.key,
+                        version.step(),
+                        {} });
+        const bool trust = asTrusted || m_acceptRewritten;
+        if (known == sights.rend() || (trust && !known->trusted))
+            findings.sights.emplace_back(
+                object.key, Records::Sight { object.identity, object.sizeBytes, digest, m_bench.nowUs(), trust });
+        return {};
+    }
 
-        static constexpr std::uint64_t ChunkBytes = 512U << 10; // stays in the second-level cache
+    static constexpr std::uint64_t ChunkBytes = 512U << 10; // stays in the second-level cache
 
-        Workbench& m_bench;
-        const ObjectStore& m_store;
-        std::string m_source;
-        bool m_acceptRewritten;
-    };
+    Workbench& m_bench;
+    const ObjectStore& m_store;
+    std::string m_source;
+    bool m_acceptRewritten;
+};
 
-    /// Reads every object of the versions first..last. What was read before an interruption is on record all the same.
-    Result<std::vector<ObjectFindings>> checkObjects(Workbench& bench, const Run& run, std::size_t first, std::size_t last,
-                                                     bool acceptRewritten, TaskContext& task)
-    {
-        std::uint64_t bytes = 0;
-        for (std::size_t i = first; i <= last; ++i)
-            bytes += run.versions[i].objects.wireBytes();
-        task.beginPhase("objects", bytes);
-        std::vector<ObjectFindings> findings(last - first + 1);
-        const Result<void> outcome = forEachParallel(bench.threads, findings.size(), task, [&](std::size_t n) -> Result<void> {
+/// Reads every object of the versions first..last. What was read before an interruption is on record all the same.
+Result<std::vector<ObjectFindings>> checkObjects(Workbench& bench, const Run& run, std::size_t first, std::size_t last,
+                                                 bool acceptRewritten, TaskContext& task)
+{
+    std::uint64_t bytes = 0;
+    for (std::size_t i = first; i <= last; ++i)
+        bytes += run.versions[i].objects.wireBytes();
+    task.beginPhase("objects", bytes);
+    std::vector<ObjectFindings> findings(last - first + 1);
+    const Result<void> outcome =
+        forEachParallel(bench.threads, findings.size(), task, [&](std::size_t n) -> Result<void> {
             const Version& version = run.versions[first + n];
             if (version.beingWritten || version.failure) // what is not whole yet has no first sight: it will change
                 return {};
             DS_TRY(findings[n], ObjectCheck(bench, run, acceptRewritten).check(version, task));
             return {};
         });
-        std::vector<KeyedSight> fresh;
-        for (ObjectFindings& found : findings)
-            std::move(found.sights.begin(), found.sights.end(), std::back_inserter(fresh));
-        if (!fresh.empty())
-            DS_CHECK(bench.records->add(run.store->uri(), fresh));
-        DS_CHECK(outcome);
-        return findings;
-    }
+    std::vector<KeyedSight> fresh;
+    for (ObjectFindings& found : findings)
+        std::move(found.sights.begin(), found.sights.end(), std::back_inserter(fresh));
+    if (!fresh.empty())
+        DS_CHECK(bench.records->add(run.store->uri(), fresh));
+    DS_CHECK(outcome);
+    return findings;
+}
 
-    bool speaksOfDamage(Code code)
-    {
-        switch (code) {
-        case Code::Digest:
-        case Code::Truncated:
-        case Code::Hostile:
-        case Code::BaseMismatch:
-        case Code::DuplicateName:
-        case Code::Noop:
-            return true;
-        default:
-            return false;
-        }
-    }
-
-    /// What an obstacle makes of a version.
-    Verdict verdictOf(const Run& run, std::size_t at)
-    {
-        const Version& version = run.versions[at];
-        if (version.obstacleAt != at)
-            return Verdict::Incomplete;
-        return speaksOfDamage(version.obstacle->code) ? Verdict::Damaged : Verdict::Incomplete;
-    }
-
-    /// Whether the publisher's root covers the state of a version, or its digests all that the chain changed. A step without changes has nothing to
-    /// cover and vouches for nothing. `steps`: verdicts of the versions from `first` on.
-    bool isVouchedFor(const Run& run, std::size_t at, const std::vector<StepVerdict>& steps, std::size_t first)
-    {
-        for (bool compared = false;;) {
-            const Version& version = run.versions[at];
-            if (!version.obstacle && version.facts && version.facts->rootCheck == VersionFacts::RootCheck::Matches)
-                return true; // the root covers every bit of the state
-            if (version.kind == VersionKind::Anchor || version.obstacle || !version.facts || !version.summary)
-                return false;
-            if (version.summary->tensors > 0 && version.facts->digestsChecked == 0)
-                return false;
-            compared = compared || version.facts->digestsChecked > 0;
-            if (!version.base)
-                return version.onExternalBase && compared;
-            at = *version.base;
-            if (at >= first && at - first < steps.size() && steps[at - first].verdict == Verdict::Verified)
-                return true;
-        }
-    }
-
-    /// An anchor that was compared with the replay before it without an alarm, or a delta between such anchors.
-    bool agreesWithAnchors(const Run& run, std::size_t at)
-    {
-        const auto compared = [](const Version& version) {
-            return version.kind == VersionKind::Anchor && version.facts && version.facts->changedVsPrevious
-                && std::none_of(version.problems.begin(), version.problems.end(),
-                                [](const Error& problem) { return problem.code == Code::AnchorDrift; });
-        };
-        const Version& version = run.versions[at];
-        if (version.kind == VersionKind::Anchor)
-            return compared(version);
-        if (!version.facts || version.facts->noops > 0)
-            return false;
-        for (std::size_t i = at + 1; i < run.versions.size() && run.versions[i].epoch == version.epoch; ++i) {
-            if (run.versions[i].kind == VersionKind::Anchor)
-                return compared(run.versions[i]);
-        }
+bool speaksOfDamage(Code code)
+{
+    switch (code) {
+    case Code::Digest:
+    case Code::Truncated:
+    case Code::Hostile:
+    case Code::BaseMismatch:
+    case Code::DuplicateName:
+    case Code::Noop:
+        return true;
+    default:
         return false;
     }
+}
 
-    /// Median of the changed elements of the last ten deltas before a version; nothing without facts.
-    std::optional<std::uint64_t> usualDelta(const Run& run, std::size_t at)
-    {
-        std::vector<std::uint64_t> changed;
-        for (std::size_t i = at; i-- > 0 && changed.size() < 10 && run.versions[i].epoch == run.versions[at].epoch;) {
-            if (run.versions[i].kind == VersionKind::Delta && run.versions[i].facts)
-                changed.push_back(run.versions[i].facts->changedElements);
-        }
-        if (changed.empty())
-            return std::nullopt;
-        std::nth_element(changed.begin(), changed.begin() + static_cast<std::ptrdiff_t>(changed.size() / 2), changed.end());
-        return changed[changed.size() / 2];
-    }
+/// What an obstacle makes of a version.
+Verdict verdictOf(const Run& run, std::size_t at)
+{
+    const Version& version = run.versions[at];
+    if (version.obstacleAt != at)
+        return Verdict::Incomplete;
+    return speaksOfDamage(version.obstacle->code) ? Verdict::Damaged : Verdict::Incomplete;
+}
 
-    /// Digest of the state of one version; the strong root needs every byte of it.
-    Result<std::string> rootOf(Workbench& bench, const Run& run, const Version& version, TaskContext& task)
-    {
-        DS_TRY(const Plan plan, planFor(run, version));
-        DS_TRY(const Chain chain, Chain::open(run, plan, task));
-        DS_TRY(const CheckpointDigest digest, digestState(bench, chain, task));
-        return toHex(digest.root.strong);
+/// Whether the publisher's root covers the state of a version, or its digests all that the chain changed. A step
+/// without changes has nothing to cover and vouches for nothing. `steps`: verdicts of the versions from `first` on.
+bool isVouchedFor(const Run& run, std::size_t at, const std::vector<StepVerdict>& steps, std::size_t first)
+{
+    for (bool compared = false;;) {
+        const Version& version = run.versions[at];
+        if (!version.obstacle && version.facts && version.facts->rootCheck == VersionFacts::RootCheck::Matches)
+            return true; // the root covers every bit of the state
+        if (version.kind == VersionKind::Anchor || version.obstacle || !version.facts || !version.summary)
+            return false;
+        if (version.summary->tensors > 0 && version.facts->digestsChecked == 0)
+            return false;
+        compared = compared || version.facts->digestsChecked > 0;
+        if (!version.base)
+            return version.onExternalBase && compared;
+        at = *version.base;
+        if (at >= first && at - first < steps.size() && steps[at - first].verdict == Verdict::Verified)
+            return true;
     }
+}
+
+/// An anchor that was compared with the replay before it without an alarm, or a delta between such anchors.
+bool agreesWithAnchors(const Run& run, std::size_t at)
+{
+    const auto compared = [](const Version& version) {
+        return version.kind == VersionKind::Anchor && version.facts && version.facts->changedVsPrevious
+            && std::none_of(version.problems.begin(), version.problems.end(),
+                            [](const Error& problem) { return problem.code == Code::AnchorDrift; });
+    };
+    const Version& version = run.versions[at];
+    if (version.kind == VersionKind::Anchor)
+        return compared(version);
+    if (!version.facts || version.facts->noops > 0)
+        return false;
+    for (std::size_t i = at + 1; i < run.versions.size() && run.versions[i].epoch == version.epoch; ++i) {
+        if (run.versions[i].kind == VersionKind::Anchor)
+            return compared(run.versions[i]);
+    }
+    return false;
+}
+
+/// Median of the changed elements of the last ten deltas before a version; nothing without facts.
+std::optional<std::uint64_t> usualDelta(const Run& run, std::size_t at)
+{
+    std::vector<std::uint64_t> changed;
+    for (std::size_t i = at; i-- > 0 && changed.size() < 10 && run.versions[i].epoch == run.versions[at].epoch;) {
+        if (run.versions[i].kind == VersionKind::Delta && run.versions[i].facts)
+            changed.push_back(run.versions[i].facts->changedElements);
+    }
+    if (changed.empty())
+        return std::nullopt;
+    std::nth_element(changed.begin(), changed.begin() + static_cast<std::ptrdiff_t>(changed.size() / 2), changed.end());
+    return changed[changed.size() / 2];
+}
+
+/// Digest of the state of one version; the strong root needs every byte of it.
+Result<std::string> rootOf(Workbench& bench, const Run& run, const Version& version, TaskContext& task)
+{
+    DS_TRY(const Plan plan, planFor(run, version));
+    DS_TRY(const Chain chain, Chain::open(run, plan, task));
+    DS_TRY(const CheckpointDigest digest, digestState(bench, chain, task));
+    return toHex(digest.root.strong);
+}
 
 }
 
@@ -252,16 +261,17 @@ Result<VerifyReport> verifyRun(Workbench& bench, Run& run, const VerifyOptions& 
 
     if (options.level >= 1) { // headers are read again, whatever the catalog says
         task.beginPhase("headers", 0);
-        DS_CHECK(forEachParallel(bench.threads, last - first + 1, task, [&, from = first](std::size_t n) -> Result<void> {
-            Version& version = run.versions[from + n];
-            Result<VersionIndex> index = run.layout->index(*run.store, version.objects, task);
-            if (index)
+        DS_CHECK(
+            forEachParallel(bench.threads, last - first + 1, task, [&, from = first](std::size_t n) -> Result<void> {
+                Version& version = run.versions[from + n];
+                Result<VersionIndex> index = run.layout->index(*run.store, version.objects, task);
+                if (index)
+                    return {};
+                if (index.error().code == Code::Canceled || index.error().code == Code::Transient)
+                    return fail(std::move(index.error()));
+                version.failure = std::move(index.error());
                 return {};
-            if (index.error().code == Code::Canceled || index.error().code == Code::Transient)
-                return fail(std::move(index.error()));
-            version.failure = std::move(index.error());
-            return {};
-        }));
+            }));
     }
 
     std::vector<ObjectFindings> findings(last - first + 1);
@@ -295,8 +305,9 @@ Result<VerifyReport> verifyRun(Workbench& bench, Run& run, const VerifyOptions& 
         }
         const ObjectFindings& ofObjects = findings[i - first];
         step.problems.insert(step.problems.end(), ofObjects.problems.begin(), ofObjects.problems.end());
-        const StepVerdict* base
-            = version.base && *version.base >= first && *version.base < i ? &report.steps[*version.base - first] : nullptr;
+        const StepVerdict* base = version.base && *version.base >= first && *version.base < i
+            ? &report.steps[*version.base - first]
+            : nullptr;
         const bool standsOnRewritten = ofObjects.has(Code::Rewritten) || (base && rewritten[*version.base - first]);
         if (ofObjects.has(Code::Digest) || ofObjects.has(Code::Truncated)) {
             step.verdict = Verdict::Damaged;
@@ -304,12 +315,16 @@ Result<VerifyReport> verifyRun(Workbench& bench, Run& run, const VerifyOptions& 
             step.verdict = verdictOf(run, i);
         } else if (ofObjects.has(Code::NotFound)) {
             step.verdict = Verdict::Incomplete;
-        } else if (base && base->verdict >= Verdict::Incomplete) { // its objects, not its lineage, speak against the base
+        } else if (base
+                   && base->verdict >= Verdict::Incomplete) { // its objects, not its lineage, speak against the base
             step.verdict = Verdict::Incomplete;
-            step.problems.push_back(Error { Code::ChainGap,
-                                            fmt::format("step {} builds on step {}, whose objects are not what they were",
-                                                        version.step(), run.versions[*version.base].step()),
-                                            version.objects.name, version.step(), {} });
+            step.problems.push_back(
+                Error { Code::ChainGap,
+                        fmt::format("step {} builds on step {}, whose objects are not what they were", version.step(),
+                                    run.versions[*version.base].step()),
+                        version.objects.name,
+                        version.step(),
+                        {} });
         } else if (options.level < 2 || !version.proven) {
             step.verdict = Verdict::Unverified;
         } else if (options.level >= 3 && isVouchedFor(run, i, report.steps, first)) {

@@ -15,94 +15,98 @@ namespace deltascope {
 
 namespace {
 
-    using nlohmann::json;
+using nlohmann::json;
 
-    constexpr std::string_view Folder = ".deltascope/v1/lease/";
-    constexpr std::string_view Start = "publisher-";
-    constexpr std::int64_t LifeUs = 600'000'000;
-    constexpr std::uint64_t MostBytes = 64U << 10;
+constexpr std::string_view Folder = ".deltascope/v1/lease/";
+constexpr std::string_view Start = "publisher-";
+constexpr std::int64_t LifeUs = 600'000'000;
+constexpr std::uint64_t MostBytes = 64U << 10;
 
-    /// Who holds a lease. `started` tells a process from a later one with the same number.
-    struct Holder {
-        std::string actor;
-        std::string host;
-        std::int64_t pid = 0;
-        std::string started;
-        std::int64_t renewedUs = 0;
-        bool released = false;
-    };
+/// Who holds a lease. `started` tells a process from a later one with the same number.
+struct Holder {
+    std::string actor;
+    std::string host;
+    std::int64_t pid = 0;
+    std::string started;
+    std::int64_t renewedUs = 0;
+    bool released = false;
+};
 
-    /// What tells machines and containers apart: process numbers mean nothing elsewhere.
-    std::string hostName()
-    {
-        char name[256] = {};
-        ::gethostname(name, sizeof name - 1);
-        std::string boot;
-        std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot);
-        std::error_code ignored;
-        const std::filesystem::path processes = std::filesystem::read_symlink("/proc/self/ns/pid", ignored);
-        return fmt::format("{}/{}/{}", name, boot, processes.string());
+/// What tells machines and containers apart: process numbers mean nothing elsewhere.
+std::string hostName()
+{
+    char name[256] = {};
+    ::gethostname(name, sizeof name - 1);
+    std::string boot;
+    std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot);
+    std::error_code ignored;
+    const std::filesystem::path processes = std::filesystem::read_symlink("/proc/self/ns/pid", ignored);
+    return fmt::format("{}/{}/{}", name, boot, processes.string());
+}
+
+/// Clock ticks since boot at which a process began; empty if it is not there, or has ended and only waits to be asked
+/// how.
+std::string startOf(std::int64_t pid)
+{
+    std::ifstream file(fmt::format("/proc/{}/stat", pid));
+    std::stringstream text;
+    text << file.rdbuf();
+    const std::string stat = text.str();
+    std::istringstream fields(stat.substr(std::min(stat.rfind(')') + 1, stat.size())));
+    std::string field;
+    if (fields >> field && (field == "Z" || field == "X"))
+        return {};
+    for (int i = 4; i <= 22 && fields >> field; ++i) { } // proc(5): the 22nd field is starttime
+    return field;
+}
+
+std::optional<Holder> parseHolder(std::string_view text)
+{
+    const json object = json::parse(text, nullptr, false);
+    if (!object.is_object())
+        return std::nullopt;
+    try {
+        return Holder { object.at("actor"),   object.at("host"),       object.at("pid"),
+                        object.at("started"), object.at("renewed_us"), object.at("released") };
+    } catch (const json::exception&) {
+        return std::nullopt;
     }
+}
 
-    /// Clock ticks since boot at which a process began; empty if it is not there, or has ended and only waits to be asked how.
-    std::string startOf(std::int64_t pid)
-    {
-        std::ifstream file(fmt::format("/proc/{}/stat", pid));
-        std::stringstream text;
-        text << file.rdbuf();
-        const std::string stat = text.str();
-        std::istringstream fields(stat.substr(std::min(stat.rfind(')') + 1, stat.size())));
-        std::string field;
-        if (fields >> field && (field == "Z" || field == "X"))
-            return {};
-        for (int i = 4; i <= 22 && fields >> field; ++i) { } // proc(5): the 22nd field is starttime
-        return field;
-    }
+std::string keyOf(std::int64_t number) { return fmt::format("{}{}{:08}.json", Folder, Start, number); }
 
-    std::optional<Holder> parseHolder(std::string_view text)
-    {
-        const json object = json::parse(text, nullptr, false);
-        if (!object.is_object())
-            return std::nullopt;
-        try {
-            return Holder { object.at("actor"), object.at("host"),      object.at("pid"),
-                            object.at("started"), object.at("renewed_us"), object.at("released") };
-        } catch (const json::exception&) {
-            return std::nullopt;
-        }
-    }
+/// The highest number so far, 0 without one.
+Result<std::int64_t> newest(const ObjectStore& store, TaskContext& task)
+{
+    DS_TRY(const std::vector<ObjectInfo> listing, listAll(store, fmt::format("{}{}", Folder, Start), task));
+    if (listing.empty())
+        return 0;
+    return parseNumber(std::string_view(listing.back().key).substr(Folder.size() + Start.size(), 8)).value_or(0);
+}
 
-    std::string keyOf(std::int64_t number) { return fmt::format("{}{}{:08}.json", Folder, Start, number); }
+bool isAlive(const Holder& holder, std::int64_t nowUs)
+{
+    if (holder.released)
+        return false;
+    if (holder.host == hostName() && !holder.started.empty())
+        return startOf(holder.pid) == holder.started;
+    return nowUs - holder.renewedUs < LifeUs;
+}
 
-    /// The highest number so far, 0 without one.
-    Result<std::int64_t> newest(const ObjectStore& store, TaskContext& task)
-    {
-        DS_TRY(const std::vector<ObjectInfo> listing, listAll(store, fmt::format("{}{}", Folder, Start), task));
-        if (listing.empty())
-            return 0;
-        return parseNumber(std::string_view(listing.back().key).substr(Folder.size() + Start.size(), 8)).value_or(0);
-    }
-
-    bool isAlive(const Holder& holder, std::int64_t nowUs)
-    {
-        if (holder.released)
-            return false;
-        if (holder.host == hostName() && !holder.started.empty())
-            return startOf(holder.pid) == holder.started;
-        return nowUs - holder.renewedUs < LifeUs;
-    }
-
-    tl::unexpected<Error> heldBy(const std::optional<Holder>& holder, const std::string& where)
-    {
-        const std::string who = holder ? fmt::format("{} (process {} on {})", holder->actor, holder->pid, holder->host.substr(0, holder->host.find('/')))
-                                       : std::string("somebody else");
-        return fail(Code::Exists, who + " publishes into this run", where,
-                    fmt::format("stop the other publisher; one that died on another machine is forgotten after {} minutes", LifeUs / 60'000'000));
-    }
+tl::unexpected<Error> heldBy(const std::optional<Holder>& holder, const std::string& where)
+{
+    const std::string who = holder ? fmt::format("{} (process {} on {})", holder->actor, holder->pid,
+                                                 holder->host.substr(0, holder->host.find('/')))
+                                   : std::string("somebody else");
+    return fail(Code::Exists, who + " publishes into this run", where,
+                fmt::format("stop the other publisher; one that died on another machine is forgotten after {} minutes",
+                            LifeUs / 60'000'000));
+}
 
 }
 
-Lease::Lease(std::shared_ptr<ObjectStore> store, std::string actor, std::function<std::int64_t()> nowUs, std::int64_t number)
+Lease::Lease(std::shared_ptr<ObjectStore> store, std::string actor, std::function<std::int64_t()> nowUs,
+             std::int64_t number)
     : m_store(std::move(store))
     , m_actor(std::move(actor))
     , m_nowUs(std::move(nowUs))
@@ -167,13 +171,11 @@ Result<void> Lease::write(bool released, bool first, TaskContext& task)
 {
     m_renewedUs = m_nowUs();
     const std::int64_t pid = ::getpid();
-    const std::string text = json { { "actor", m_actor },
-                                    { "host", hostName() },
-                                    { "pid", pid },
-                                    { "started", startOf(pid) },
-                                    { "renewed_us", m_renewedUs },
-                                    { "released", released } }
-                                 .dump()
+    const std::string text =
+        json {
+            { "actor", m_actor },        { "host", hostName() },        { "pid", pid },
+            { "started", startOf(pid) }, { "renewed_us", m_renewedUs }, { "released", released }
+        }.dump()
         + "\n";
     MemorySource source(asBytes(text));
     DS_TRY([[maybe_unused]] const ObjectInfo put,

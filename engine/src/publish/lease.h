@@ -9,14 +9,15 @@
 
 namespace deltascope {
 
-/// The right to publish into a run, held by one process at a time: `.deltascope/v1/lease/publisher-<number>.json`. The highest
-/// number counts. A new holder puts the next number with PutMode::IfAbsent, so of two that try one wins; only a holder writes
-/// its own object again, to renew or to give it back. Needs no clock but for holders that died on another machine.
+/// The right to publish into a run, held by one process at a time: `.deltascope/v1/lease/publisher-<number>.json`. The
+/// highest number counts. A new holder puts the next number with PutMode::IfAbsent, so of two that try one wins; only a
+/// holder writes its own object again, to renew or to give it back. Needs no clock but for holders that died on another
+/// machine.
 class Lease {
 public:
     /// Errors: Exists (somebody else holds it; the text says who), those of the store.
-    static Result<Lease> acquire(std::shared_ptr<ObjectStore> store, std::string actor, std::function<std::int64_t()> nowUs,
-                                 TaskContext& task);
+    static Result<Lease> acquire(std::shared_ptr<ObjectStore> store, std::string actor,
+                                 std::function<std::int64_t()> nowUs, TaskContext& task);
     Lease(Lease&& other) noexcept;
     Lease& operator=(Lease&&) = delete;
     ~Lease(); ///< gives it back
@@ -25,7 +26,8 @@ public:
     Result<void> check(TaskContext& task);
 
 private:
-    Lease(std::shared_ptr<ObjectStore> store, std::string actor, std::function<std::int64_t()> nowUs, std::int64_t number);
+    Lease(std::shared_ptr<ObjectStore> store, std::string actor, std::function<std::int64_t()> nowUs,
+          std::int64_t number);
     Result<void> write(bool released, bool first, TaskContext& task);
 
     std::shared_ptr<ObjectStore> m_store;

@@ -7,116 +7,118 @@ namespace deltascope {
 
 namespace {
 
-    /// The last component of a version's name: "checkpoint-120".
-    std::string labelOf(const Version& version)
+/// The last component of a version's name: "checkpoint-120".
+std::string labelOf(const Version& version)
+{
+    const std::string& name = version.objects.name;
+    const std::size_t slash = name.find('/');
+    return slash == std::string::npos ? name : name.substr(0, slash);
+}
+
+class CheckpointQueue {
+public:
+    CheckpointQueue(Workbench& bench, std::shared_ptr<ObjectStore> store, const FollowOptions& options)
+        : m_bench(bench)
+        , m_store(std::move(store))
+        , m_options(options)
     {
-        const std::string& name = version.objects.name;
-        const std::size_t slash = name.find('/');
-        return slash == std::string::npos ? name : name.substr(0, slash);
     }
 
-    class CheckpointQueue {
-    public:
-        CheckpointQueue(Workbench& bench, std::shared_ptr<ObjectStore> store, const FollowOptions& options)
-            : m_bench(bench)
-            , m_store(std::move(store))
-            , m_options(options)
-        {
-        }
-
-        /// Lists the folder anew. A folder without any checkpoint is no error: the trainer has not begun.
-        Result<void> scan(TaskContext& task)
-        {
-            OpenOptions plain;
-            plain.layout = "hf";
-            Result<Run> opened = openRun(m_bench, m_store, plain, task);
-            m_waiting = false;
-            if (!opened && opened.error().code != Code::Layout)
-                return fail(std::move(opened.error()));
-            m_run = opened ? std::move(*opened) : Run();
-            return {};
-        }
-
-        /// Complete checkpoints behind `step`, ascending.
-        Result<std::vector<const Version*>> readyBehind(std::int64_t step)
-        {
-            std::vector<const Version*> ready;
-            for (const Version& version : m_run.versions) {
-                if (version.step() <= step || version.objects.name == ".") // the folder itself is what the trainer ends with
-                    continue;
-                DS_TRY(const bool complete, isComplete(version));
-                if (complete)
-                    ready.push_back(&version);
-                else
-                    m_waiting = true;
-            }
-            return ready;
-        }
-
-        /// -1 in a folder without checkpoints.
-        std::int64_t newestStep() const
-        {
-            std::int64_t newest = -1;
-            for (const Version& version : m_run.versions)
-                newest = std::max(newest, version.step());
-            return newest;
-        }
-
-        /// A checkpoint by its name, if it is still there.
-        const Version* find(const std::string& label) const
-        {
-            for (const Version& version : m_run.versions) {
-                if (labelOf(version) == label)
-                    return &version;
-            }
-            return nullptr;
-        }
-
-        Result<Chain> open(const Version& version, TaskContext& task) const
-        {
-            DS_TRY(const Plan plan, planFor(m_run, version));
-            return Chain::open(m_run, plan, task);
-        }
-
-        /// Whether something lies there that is not complete yet.
-        bool waiting() const noexcept { return m_waiting; }
-
-    private:
-        Result<bool> isComplete(const Version& version) const
-        {
-            if (version.failure || version.beingWritten || version.obstacle)
-                return false;
-            const bool whole = std::none_of(version.objects.objects.begin(), version.objects.objects.end(),
-                                            [](const ObjectInfo& object) { return object.hasUnwrittenPart; });
-            if (!whole)
-                return false;
-            if (m_options.marker.empty())
-                return m_bench.nowUs() - version.objects.publishedUs() >= static_cast<std::int64_t>(m_options.quietSeconds * 1e6);
-            const Result<ObjectInfo> marker = m_store->stat(labelOf(version) + "/" + m_options.marker);
-            if (!marker && marker.error().code != Code::NotFound)
-                return fail(marker.error());
-            return marker.has_value();
-        }
-
-        Workbench& m_bench;
-        std::shared_ptr<ObjectStore> m_store;
-        const FollowOptions& m_options;
-        Run m_run;
-        bool m_waiting = false;
-    };
-
-    /// The checkpoint itself went away or is being written again: another one will come.
-    bool concernsTheCheckpoint(Code code)
+    /// Lists the folder anew. A folder without any checkpoint is no error: the trainer has not begun.
+    Result<void> scan(TaskContext& task)
     {
-        return code == Code::Rewritten || code == Code::NotFound || code == Code::Truncated;
+        OpenOptions plain;
+        plain.layout = "hf";
+        Result<Run> opened = openRun(m_bench, m_store, plain, task);
+        m_waiting = false;
+        if (!opened && opened.error().code != Code::Layout)
+            return fail(std::move(opened.error()));
+        m_run = opened ? std::move(*opened) : Run();
+        return {};
     }
 
-    /// "checkpoint-120" → 120.
-    std::int64_t numberIn(const std::string& label)
+    /// Complete checkpoints behind `step`, ascending.
+    Result<std::vector<const Version*>> readyBehind(std::int64_t step)
     {
-        const std::size_t digits = label.find_last_not_of("0123456789");
-        return parseNumber(std::string_view(label).substr(digits == std::string::npos ? 0 : digits + 1)).value_or(-1);
+        std::vector<const Version*> ready;
+        for (const Version& version : m_run.versions) {
+            if (version.step() <= step
+                || version.objects.name == ".") // the folder itself is what the trainer ends with
+                continue;
+            DS_TRY(const bool complete, isComplete(version));
+            if (complete)
+                ready.push_back(&version);
+            else
+                m_waiting = true;
+        }
+        return ready;
     }
+
+    /// -1 in a folder without checkpoints.
+    std::int64_t newestStep() const
+    {
+        std::int64_t newest = -1;
+        for (const Version& version : m_run.versions)
+            newest = std::max(newest, version.step());
+        return newest;
+    }
+
+    /// A checkpoint by its name, if it is still there.
+    const Version* find(const std::string& label) const
+    {
+        for (const Version& version : m_run.versions) {
+            if (labelOf(version) == label)
+                return &version;
+        }
+        return nullptr;
+    }
+
+    Result<Chain> open(const Version& version, TaskContext& task) const
+    {
+        DS_TRY(const Plan plan, planFor(m_run, version));
+        return Chain::open(m_run, plan, task);
+    }
+
+    /// Whether something lies there that is not complete yet.
+    bool waiting() const noexcept { return m_waiting; }
+
+private:
+    Result<bool> isComplete(const Version& version) const
+    {
+        if (version.failure || version.beingWritten || version.obstacle)
+            return false;
+        const bool whole = std::none_of(version.objects.objects.begin(), version.objects.objects.end(),
+                                        [](const ObjectInfo& object) { return object.hasUnwrittenPart; });
+        if (!whole)
+            return false;
+        if (m_options.marker.empty())
+            return m_bench.nowUs() - version.objects.publishedUs()
+                >= static_cast<std::int64_t>(m_options.quietSeconds * 1e6);
+        const Result<ObjectInfo> marker = m_store->stat(labelOf(version) + "/" + m_options.marker);
+        if (!marker && marker.error().code != Code::NotFound)
+            return fail(marker.error());
+        return marker.has_value();
+    }
+
+    Workbench& m_bench;
+    std::shared_ptr<ObjectStore> m_store;
+    const FollowOptions& m_options;
+    Run m_run;
+    bool m_waiting = false;
+};
+
+/// The checkpoint itself went away or is being written again: another one will come.
+bool concernsTheCheckpoint(Code code)
+{
+    return code == Code::Rewritten || code == Code::NotFound || code == Code::Truncated;
+}
+
+/// "checkpoint-120" → 120.
+std::int64_t numberIn(const std::string& label)
+{
+    const std::size_t digits = label.find_last_not_of("0123456789");
+    return parseNumber(std::string_view(label).substr(digits == std::string::npos ? 0 : digits + 1)).value_or(-1);
+}
 
 }
 
@@ -150,7 +152,9 @@ Result<void> publishWatched(Workbench& bench, std::shared_ptr<ObjectStore> check
             for (const Version* version : ready)
                 names.push_back(labelOf(*version));
             names.pop_back();
-            skip(names, fmt::format("passed over, publishing takes longer than training; {} holds their changes too", labelOf(chosen)));
+            skip(names,
+                 fmt::format("passed over, publishing takes longer than training; {} holds their changes too",
+                             labelOf(chosen)));
         }
         const std::string label = labelOf(chosen);
         const std::int64_t number = chosen.step();
@@ -159,14 +163,17 @@ Result<void> publishWatched(Workbench& bench, std::shared_ptr<ObjectStore> check
             if (const Version* before = queue.find(publisher.headOrigin())) {
                 if (const Result<Chain> from = queue.open(*before, task)) {
                     Result<PublishedVersion> version = publisher.publish(&*from, to, label, task);
-                    if (version || (version.error().code != Code::BaseMismatch && !concernsTheCheckpoint(version.error().code)))
-                        return version; // else that checkpoint is no longer what was published from it, or no longer there
+                    if (version
+                        || (version.error().code != Code::BaseMismatch && !concernsTheCheckpoint(version.error().code)))
+                        return version; // else that checkpoint is no longer what was published from it, or no longer
+                                        // there
                 }
             }
             return publisher.publish(nullptr, to, label, task);
         };
         Result<PublishedVersion> version = publish();
-        if (!version && concernsTheCheckpoint(version.error().code) && version.error().step.value_or(number) == number) {
+        if (!version && concernsTheCheckpoint(version.error().code)
+            && version.error().step.value_or(number) == number) {
             skip({ label }, "changed or vanished while it was read");
             DS_CHECK(changes->wait(std::chrono::milliseconds(200), task));
             continue;

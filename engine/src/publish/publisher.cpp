@@ -14,65 +14,65 @@ namespace deltascope {
 
 namespace {
 
-    /// The end of the run as far as this publisher knows: what it found, then what it put.
-    struct Head {
-        std::int64_t step = 0; ///< 0: nothing is published yet
-        std::string root; ///< empty: not recorded
-        std::string origin;
-        std::uint32_t versionsSinceAnchor = 0; ///< the anchor counts as none
-        std::uint64_t anchorBytes = 0;
-        std::uint64_t deltaBytes = 0; ///< since the anchor
-    };
+/// The end of the run as far as this publisher knows: what it found, then what it put.
+struct Head {
+    std::int64_t step = 0; ///< 0: nothing is published yet
+    std::string root; ///< empty: not recorded
+    std::string origin;
+    std::uint32_t versionsSinceAnchor = 0; ///< the anchor counts as none
+    std::uint64_t anchorBytes = 0;
+    std::uint64_t deltaBytes = 0; ///< since the anchor
+};
 
-    std::string newRunId()
-    {
-        std::random_device random;
-        return fmt::format("{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
+std::string newRunId()
+{
+    std::random_device random;
+    return fmt::format("{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
+}
+
+const Version* newestOf(const Run& run)
+{
+    const Version* newest = nullptr;
+    for (const Version& version : run.versions)
+        newest = version.epoch == run.epochs() - 1 ? &version : newest;
+    return newest;
+}
+
+Head headOf(const Run& run, const Version& newest)
+{
+    Head head;
+    head.step = newest.step();
+    if (newest.summary) {
+        head.root = newest.summary->root;
+        head.origin = newest.summary->origin;
     }
-
-    const Version* newestOf(const Run& run)
-    {
-        const Version* newest = nullptr;
-        for (const Version& version : run.versions)
-            newest = version.epoch == run.epochs() - 1 ? &version : newest;
-        return newest;
-    }
-
-    Head headOf(const Run& run, const Version& newest)
-    {
-        Head head;
-        head.step = newest.step();
-        if (newest.summary) {
-            head.root = newest.summary->root;
-            head.origin = newest.summary->origin;
+    for (auto at = static_cast<std::size_t>(&newest - run.versions.data());; --at) {
+        const Version& version = run.versions[at];
+        if (version.kind == VersionKind::Anchor) {
+            head.anchorBytes = version.objects.wireBytes();
+            break;
         }
-        for (auto at = static_cast<std::size_t>(&newest - run.versions.data());; --at) {
-            const Version& version = run.versions[at];
-            if (version.kind == VersionKind::Anchor) {
-                head.anchorBytes = version.objects.wireBytes();
-                break;
-            }
-            ++head.versionsSinceAnchor;
-            head.deltaBytes += version.objects.wireBytes();
-            if (at == 0 || run.versions[at - 1].epoch != newest.epoch)
-                break;
-        }
-        return head;
+        ++head.versionsSinceAnchor;
+        head.deltaBytes += version.objects.wireBytes();
+        if (at == 0 || run.versions[at - 1].epoch != newest.epoch)
+            break;
     }
+    return head;
+}
 
-    /// What was read must still be there, bit for bit, when the version is committed.
-    Result<void> expectUnchanged(const Chain& chain)
-    {
-        for (const auto& link : chain.links()) {
-            for (const ObjectInfo& object : link->objects.objects) {
-                const Result<ObjectInfo> now = link->store->stat(object.key);
-                if (!now || now->identity != object.identity)
-                    return fail(Code::Rewritten, "the checkpoint changed while it was read, so nothing was published", object.key,
-                                "publish again when it is complete");
-            }
+/// What was read must still be there, bit for bit, when the version is committed.
+Result<void> expectUnchanged(const Chain& chain)
+{
+    for (const auto& link : chain.links()) {
+        for (const ObjectInfo& object : link->objects.objects) {
+            const Result<ObjectInfo> now = link->store->stat(object.key);
+            if (!now || now->identity != object.identity)
+                return fail(Code::Rewritten, "the checkpoint changed while it was read, so nothing was published",
+                            object.key, "publish again when it is complete");
         }
-        return {};
     }
+    return {};
+}
 
 }
 
@@ -118,19 +118,22 @@ struct Publisher::State {
             return {};
         DS_TRY(const Run run, openRun(bench, store, base, task));
         if (run.layout->word() != options.layout)
-            return fail(Code::Usage, fmt::format("the source holds a run in {}, not in {}", run.layout->word(), options.layout), store->uri());
+            return fail(Code::Usage,
+                        fmt::format("the source holds a run in {}, not in {}", run.layout->word(), options.layout),
+                        store->uri());
         const Version* newest = newestOf(run);
         if (!newest) // only what an interrupted publisher left of its first version
             return {};
         const std::vector<std::string> keys = writers.committingKeys(newest->step());
-        const bool atTop = std::any_of(newest->objects.objects.begin(), newest->objects.objects.end(), [&](const ObjectInfo& object) {
-            return std::find(keys.begin(), keys.end(), object.key) != keys.end();
-        });
+        const bool atTop =
+            std::any_of(newest->objects.objects.begin(), newest->objects.objects.end(), [&](const ObjectInfo& object) {
+                return std::find(keys.begin(), keys.end(), object.key) != keys.end();
+            });
         if (!atTop && newest->failure && newest->failure->code == Code::Unfinished)
             return findBehind(run, *newest);
         if (!atTop)
-            return fail(Code::Usage, fmt::format("the run lies in a folder of the source, at {}", newest->objects.name), store->uri(),
-                        "publish into the folder that holds the run itself");
+            return fail(Code::Usage, fmt::format("the run lies in a folder of the source, at {}", newest->objects.name),
+                        store->uri(), "publish into the folder that holds the run itself");
         return take(run, *newest);
     }
 
@@ -146,8 +149,9 @@ struct Publisher::State {
     Result<void> take(const Run& run, const Version& newest)
     {
         if (newest.obstacle && !options.newEpoch)
-            return fail(Error { newest.obstacle->code, "the run cannot be continued: " + newest.obstacle->text, newest.obstacle->where,
-                                newest.obstacle->step, "mend the run, or begin a new epoch behind it with --new-epoch" });
+            return fail(Error { newest.obstacle->code, "the run cannot be continued: " + newest.obstacle->text,
+                                newest.obstacle->where, newest.obstacle->step,
+                                "mend the run, or begin a new epoch behind it with --new-epoch" });
         head = headOf(run, newest);
         if (newest.summary && !newest.summary->run.empty() && !options.newEpoch)
             runId = newest.summary->run;
@@ -170,7 +174,8 @@ struct Publisher::State {
         if (head.root.empty()) // behind a version of others an anchor would begin another epoch (splitEpochsByRun)
             return std::nullopt;
         if (options.anchorEvery > 0 && head.versionsSinceAnchor + 1 >= options.anchorEvery)
-            return fmt::format("{} versions since the last anchor, one in {} is an anchor", head.versionsSinceAnchor, options.anchorEvery);
+            return fmt::format("{} versions since the last anchor, one in {} is an anchor", head.versionsSinceAnchor,
+                               options.anchorEvery);
         if (options.anchorWhenCheaper) {
             const AnchorDecision decision = anchorPays(to.stateBytes(), head.deltaBytes, options.restoresPerAnchor);
             if (decision.pays)
@@ -186,12 +191,15 @@ struct Publisher::State {
             DS_TRY(const Run run, openRun(bench, store, base, task));
             const Version* newest = run.find(head.step);
             if (!newest)
-                return fail(Error { Code::NotFound, "the newest version of the run is gone", store->uri(), head.step, {} });
+                return fail(
+                    Error { Code::NotFound, "the newest version of the run is gone", store->uri(), head.step, {} });
             DS_TRY(const Plan plan, planFor(run, *newest));
             return Chain::open(run, plan, task);
         }
         if (!base.base)
-            return fail(Code::BaseMissing, "the first version is a delta onto a checkpoint outside of the run, which was not given", store->uri());
+            return fail(Code::BaseMissing,
+                        "the first version is a delta onto a checkpoint outside of the run, which was not given",
+                        store->uri());
         OpenOptions plain;
         plain.layout = "hf";
         DS_TRY(const Run run, openRun(bench, base.base, plain, task));
@@ -215,8 +223,8 @@ struct Publisher::State {
     }
 
     /// Puts what was built, if everything that it was made from is as it was.
-    Result<void> commit(VersionWriter& writer, const BuiltVersion& built, const Chain* from, const Chain& to, PublishedVersion& version,
-                        std::int64_t startedUs, TaskContext& task)
+    Result<void> commit(VersionWriter& writer, const BuiltVersion& built, const Chain* from, const Chain& to,
+                        PublishedVersion& version, std::int64_t startedUs, TaskContext& task)
     {
         const std::int64_t builtUs = bench.nowUs();
         if (!version.anchor)
@@ -251,9 +259,11 @@ struct Publisher::State {
     {
         if (head.root.empty() || root == head.root)
             return {};
-        return fail(Error { Code::BaseMismatch,
-                            fmt::format("the state to publish from has root {}, step {}, the newest of the run, has root {}", root, head.step, head.root),
-                            store->uri(), head.step, "publish from the state that the run ends with" });
+        return fail(
+            Error { Code::BaseMismatch,
+                    fmt::format("the state to publish from has root {}, step {}, the newest of the run, has root {}",
+                                root, head.step, head.root),
+                    store->uri(), head.step, "publish from the state that the run ends with" });
     }
 
     /// For a run whose publisher recorded no roots: compares bit by bit.
@@ -263,10 +273,12 @@ struct Publisher::State {
         DS_TRY(const DiffReport difference, diffStates(bench, state, from, std::nullopt, task));
         if (difference.equal())
             return {};
-        return fail(Error { Code::BaseMismatch,
-                            fmt::format("the state to publish from is not step {}, the newest of the run: {} elements in {} tensors differ",
-                                        head.step, difference.elementsDifferent(), difference.tensorsDifferent()),
-                            store->uri(), head.step, "publish from the state that the run ends with" });
+        return fail(Error {
+            Code::BaseMismatch,
+            fmt::format(
+                "the state to publish from is not step {}, the newest of the run: {} elements in {} tensors differ",
+                head.step, difference.elementsDifferent(), difference.tensorsDifferent()),
+            store->uri(), head.step, "publish from the state that the run ends with" });
     }
 
     Result<PublishedVersion> putAnchor(const Chain* from, const Chain& to, PublishedVersion version, TaskContext& task)
@@ -277,7 +289,8 @@ struct Publisher::State {
             DS_CHECK(expectHead(root));
         }
         const std::int64_t startedUs = bench.nowUs();
-        DS_TRY(const std::unique_ptr<VersionWriter> writer, writers.anchor(version.step, facts(version.origin), to.tensors()));
+        DS_TRY(const std::unique_ptr<VersionWriter> writer,
+               writers.anchor(version.step, facts(version.origin), to.tensors()));
         DS_TRY(const BuiltVersion built, build.anchor(*writer, to, task));
         DS_CHECK(commit(*writer, built, nullptr, to, version, startedUs, task));
         return version;
@@ -315,8 +328,16 @@ Result<Publisher> Publisher::open(Workbench& bench, std::shared_ptr<ObjectStore>
     DS_TRY(WriterChoice writers, WriterChoice::of(options, bench.scratchFolder));
     DS_TRY(std::shared_ptr<const DiffBackend> backend, chooseDiffBackend(options.diffBackend));
     DS_TRY(Lease lease, Lease::acquire(into, options.actor, bench.nowUs, task));
-    std::unique_ptr<State> state(new State { bench, into, base, options, std::move(writers), VersionBuild(bench, std::move(backend)),
-                                             std::move(lease), SpanWriter(into, options.actor), {}, {} });
+    std::unique_ptr<State> state(new State { bench,
+                                             into,
+                                             base,
+                                             options,
+                                             std::move(writers),
+                                             VersionBuild(bench, std::move(backend)),
+                                             std::move(lease),
+                                             SpanWriter(into, options.actor),
+                                             {},
+                                             {} });
     DS_CHECK(state->findHead(task));
     return Publisher(std::move(state));
 }
@@ -328,7 +349,8 @@ std::optional<std::int64_t> Publisher::headStep() const noexcept
 
 const std::string& Publisher::headOrigin() const noexcept { return m_state->head.origin; }
 
-Result<PublishedVersion> Publisher::publish(const Chain* from, const Chain& to, const std::string& origin, TaskContext& task)
+Result<PublishedVersion> Publisher::publish(const Chain* from, const Chain& to, const std::string& origin,
+                                            TaskContext& task)
 {
     DS_CHECK(m_state->lease.check(task));
     PublishedVersion version = m_state->next(to, origin);
@@ -365,8 +387,8 @@ void Publisher::note(std::int64_t step, const std::string& text)
     m_state->spans.add(Span { {}, "note", step, m_state->epoch, now, now, 0, text });
 }
 
-Result<std::vector<PublishedVersion>> publishStep(Workbench& bench, std::shared_ptr<ObjectStore> into, const OpenOptions& base,
-                                                  const NamedState& from, const NamedState& to,
+Result<std::vector<PublishedVersion>> publishStep(Workbench& bench, std::shared_ptr<ObjectStore> into,
+                                                  const OpenOptions& base, const NamedState& from, const NamedState& to,
                                                   const PublishOptions& options, TaskContext& task)
 {
     DS_TRY(Publisher publisher, Publisher::open(bench, into, base, options, task));

@@ -9,47 +9,47 @@ namespace deltascope {
 
 namespace {
 
-    using TensorWork = std::function<Result<void>(std::size_t tensor)>;
+using TensorWork = std::function<Result<void>(std::size_t tensor)>;
 
-    /// Largest tensors first, so that threads end together.
-    Result<void> eachTensor(unsigned threads, const Chain& state, TaskContext& task, const TensorWork& work)
+/// Largest tensors first, so that threads end together.
+Result<void> eachTensor(unsigned threads, const Chain& state, TaskContext& task, const TensorWork& work)
+{
+    std::vector<std::size_t> order(state.tensors().size());
+    for (std::size_t i = 0; i < order.size(); ++i)
+        order[i] = i;
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+        return state.tensors()[a].bytes() > state.tensors()[b].bytes();
+    });
+    return forEachParallel(threads, order.size(), task, [&](std::size_t i) { return work(order[i]); });
+}
+
+/// Nodes of all tensors of a state, filled from several threads, one slot each.
+class RootBuilder {
+public:
+    explicit RootBuilder(const Chain& state)
+        : m_state(state)
+        , m_nodes(state.tensors().size())
     {
-        std::vector<std::size_t> order(state.tensors().size());
-        for (std::size_t i = 0; i < order.size(); ++i)
-            order[i] = i;
-        std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-            return state.tensors()[a].bytes() > state.tensors()[b].bytes();
-        });
-        return forEachParallel(threads, order.size(), task, [&](std::size_t i) { return work(order[i]); });
     }
-
-    /// Nodes of all tensors of a state, filled from several threads, one slot each.
-    class RootBuilder {
-    public:
-        explicit RootBuilder(const Chain& state)
-            : m_state(state)
-            , m_nodes(state.tensors().size())
-        {
-        }
-        void add(std::size_t tensor, LeafHasher& leaves)
-        {
-            leaves.finish();
-            const TensorInfo& info = m_state.tensors()[tensor];
-            m_nodes[tensor] = NamedNode { info.name, tensorNode(info, leaves.fast(), {}) };
-        }
-        std::string root() { return toHex(checkpointRoot(std::move(m_nodes), false).fast); }
-
-    private:
-        const Chain& m_state;
-        std::vector<NamedNode> m_nodes;
-    };
-
-    Result<TensorReplay> replay(Workbench& bench, const Chain& chain, const TensorInfo& tensor, TaskContext& task)
+    void add(std::size_t tensor, LeafHasher& leaves)
     {
-        ReplayOptions options;
-        options.scratchFolder = bench.scratchFolder;
-        return TensorReplay::open(chain, tensor, std::move(options), task);
+        leaves.finish();
+        const TensorInfo& info = m_state.tensors()[tensor];
+        m_nodes[tensor] = NamedNode { info.name, tensorNode(info, leaves.fast(), {}) };
     }
+    std::string root() { return toHex(checkpointRoot(std::move(m_nodes), false).fast); }
+
+private:
+    const Chain& m_state;
+    std::vector<NamedNode> m_nodes;
+};
+
+Result<TensorReplay> replay(Workbench& bench, const Chain& chain, const TensorInfo& tensor, TaskContext& task)
+{
+    ReplayOptions options;
+    options.scratchFolder = bench.scratchFolder;
+    return TensorReplay::open(chain, tensor, std::move(options), task);
+}
 
 }
 
@@ -58,7 +58,8 @@ Result<void> expectSameTensors(const Chain& from, const Chain& to)
     for (const TensorInfo& tensor : to.tensors()) {
         const TensorInfo* old = from.find(tensor.name);
         if (!old || old->dtype != tensor.dtype || old->shape != tensor.shape)
-            return fail(Code::BaseMismatch, fmt::format("tensor {} is not the same in both states: a delta cannot say that", tensor.name));
+            return fail(Code::BaseMismatch,
+                        fmt::format("tensor {} is not the same in both states: a delta cannot say that", tensor.name));
     }
     if (from.tensors().size() != to.tensors().size())
         return fail(Code::BaseMismatch, "the second state lacks tensors of the first: a delta cannot say that");
@@ -102,7 +103,8 @@ Result<BuiltVersion> VersionBuild::delta(VersionWriter& writer, const Chain& fro
     DS_CHECK(eachTensor(m_bench.threads, to, task, [&](std::size_t at) -> Result<void> {
         const TensorInfo& tensor = to.tensors()[at];
         const unsigned elementBytes = std::max(1U, bitsOf(tensor.dtype) % 8 == 0 ? bitsOf(tensor.dtype) / 8 : 1U);
-        const std::size_t room = std::min(blockBytesOf(tensor.dtype), tensor.bytes()) / elementBytes + DiffBackend::SlackElements;
+        const std::size_t room =
+            std::min(blockBytesOf(tensor.dtype), tensor.bytes()) / elementBytes + DiffBackend::SlackElements;
         std::vector<std::uint32_t> positions(room);
         std::vector<std::byte> values(room * elementBytes);
         DS_TRY(const std::unique_ptr<TensorWriter> out, writer.begin(tensor));

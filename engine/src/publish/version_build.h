@@ -16,8 +16,8 @@ struct BuiltVersion {
     std::string toRoot;
 };
 
-/// Walks states tensor by tensor and block by block into a writer, several tensors at a time. Holds one block of each side per
-/// thread, never a tensor.
+/// Walks states tensor by tensor and block by block into a writer, several tensors at a time. Holds one block of each
+/// side per thread, never a tensor.
 class VersionBuild {
 public:
     VersionBuild(Workbench& bench, std::shared_ptr<const DiffBackend> backend)

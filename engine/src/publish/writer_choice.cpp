@@ -6,10 +6,10 @@ namespace deltascope {
 
 namespace {
 
-    tl::unexpected<Error> unknown(std::string_view what, std::string_view given, std::string_view known)
-    {
-        return fail(Code::Usage, fmt::format("{} is no {}; there are {}", given, what, known));
-    }
+tl::unexpected<Error> unknown(std::string_view what, std::string_view given, std::string_view known)
+{
+    return fail(Code::Usage, fmt::format("{} is no {}; there are {}", given, what, known));
+}
 
 }
 
@@ -27,13 +27,15 @@ Result<WriterChoice> WriterChoice::of(const PublishOptions& options, std::string
         return choice;
     }
     if (options.layout != "slime-v2")
-        return fail(Code::Usage, fmt::format("{} cannot be written; this build writes trl-v2 and slime-v2", options.layout));
+        return fail(Code::Usage,
+                    fmt::format("{} cannot be written; this build writes trl-v2 and slime-v2", options.layout));
     choice.m_slime = true;
     if (options.encoding == "overwrite")
         choice.m_slimeEncoding = SlimeV2Encoding::Overwrite;
     else if (!options.encoding.empty() && options.encoding != "xor")
         return unknown("encoding", options.encoding, "xor and overwrite");
-    for (const DigestAlgorithm algorithm : { DigestAlgorithm::Xxh3_128, DigestAlgorithm::Blake3, DigestAlgorithm::Adler32 }) {
+    for (const DigestAlgorithm algorithm :
+         { DigestAlgorithm::Xxh3_128, DigestAlgorithm::Blake3, DigestAlgorithm::Adler32 }) {
         if (options.checksum == word(algorithm))
             choice.m_checksum = algorithm;
     }

@@ -49,8 +49,8 @@ Result<void> Chain::collectTensors()
             }
             if (!state.contains(entry.name))
                 return fail(Error { Code::BaseMismatch,
-                                    fmt::format("step {} changes tensor {}, which no state before it holds", link->objects.step,
-                                                entry.name),
+                                    fmt::format("step {} changes tensor {}, which no state before it holds",
+                                                link->objects.step, entry.name),
                                     link->objects.name, link->objects.step,
                                     "give the checkpoint that holds it with --base DIR" });
         }
@@ -72,8 +72,9 @@ std::uint64_t Chain::stateBytes() const noexcept
 
 const TensorInfo* Chain::find(std::string_view name) const noexcept
 {
-    const auto at = std::lower_bound(m_tensors.begin(), m_tensors.end(), name,
-                                     [](const TensorInfo& tensor, std::string_view wanted) { return tensor.name < wanted; });
+    const auto at =
+        std::lower_bound(m_tensors.begin(), m_tensors.end(), name,
+                         [](const TensorInfo& tensor, std::string_view wanted) { return tensor.name < wanted; });
     return at != m_tensors.end() && at->name == name ? &*at : nullptr;
 }
 

@@ -9,31 +9,31 @@ namespace deltascope {
 
 namespace {
 
-    /// Memory for the input buffers of all open streams of one replay.
-    constexpr std::uint64_t StreamMemory = 4U << 20;
-    constexpr std::size_t MaxStreams = 128;
-    /// Memory for what open streams hold beside their buffers (decompressors); one stream is always allowed.
-    constexpr std::uint64_t WorkingMemory = 16U << 20;
+/// Memory for the input buffers of all open streams of one replay.
+constexpr std::uint64_t StreamMemory = 4U << 20;
+constexpr std::size_t MaxStreams = 128;
+/// Memory for what open streams hold beside their buffers (decompressors); one stream is always allowed.
+constexpr std::uint64_t WorkingMemory = 16U << 20;
 
-    struct LinkEntry {
-        std::size_t link;
-        const OpenVersion* version;
-        const TensorEntry* entry;
-    };
+struct LinkEntry {
+    std::size_t link;
+    const OpenVersion* version;
+    const TensorEntry* entry;
+};
 
-    struct OpenStream {
-        LinkEntry from;
-        std::unique_ptr<PatchStream> stream;
-    };
+struct OpenStream {
+    LinkEntry from;
+    std::unique_ptr<PatchStream> stream;
+};
 
-    Error inLink(Error error, const LinkEntry& from)
-    {
-        if (error.where.empty())
-            error.where = from.version->objects.name;
-        if (error.code != Code::Canceled)
-            error = atStep(std::move(error), from.version->objects.step);
-        return error;
-    }
+Error inLink(Error error, const LinkEntry& from)
+{
+    if (error.where.empty())
+        error.where = from.version->objects.name;
+    if (error.code != Code::Canceled)
+        error = atStep(std::move(error), from.version->objects.step);
+    return error;
+}
 
 }
 
@@ -60,7 +60,8 @@ struct TensorReplay::State {
         const std::size_t left = entries.size() - nextEntry;
         const std::size_t count = std::min(left, MaxStreams);
         StreamOptions streamOptions;
-        streamOptions.bufferBytes = std::clamp<std::uint64_t>(StreamMemory / (2 * std::max<std::size_t>(1, count)), 8 * 1024, 512 * 1024);
+        streamOptions.bufferBytes =
+            std::clamp<std::uint64_t>(StreamMemory / (2 * std::max<std::size_t>(1, count)), 8 * 1024, 512 * 1024);
         std::uint64_t working = 0;
         for (std::size_t i = 0; i < count; ++i) {
             const LinkEntry& from = entries[nextEntry + i];
@@ -153,7 +154,8 @@ TensorReplay::TensorReplay(TensorReplay&&) noexcept = default;
 TensorReplay& TensorReplay::operator=(TensorReplay&&) noexcept = default;
 TensorReplay::~TensorReplay() = default;
 
-Result<TensorReplay> TensorReplay::open(const Chain& chain, const TensorInfo& tensor, ReplayOptions options, TaskContext& task)
+Result<TensorReplay> TensorReplay::open(const Chain& chain, const TensorInfo& tensor, ReplayOptions options,
+                                        TaskContext& task)
 {
     auto state = std::make_unique<State>();
     state->tensor = tensor;

@@ -75,8 +75,8 @@ Result<FileHandle> enterFolder(const FileHandle& parent, const std::string& name
     return folder;
 }
 
-/// A file that is being put. Removed again unless it got its final name. Where the file system can, one that may only take a
-/// free place has no name before, so that a killed process leaves nothing behind.
+/// A file that is being put. Removed again unless it got its final name. Where the file system can, one that may only
+/// take a free place has no name before, so that a killed process leaves nothing behind.
 class TemporaryFile {
 public:
     TemporaryFile(const Place& place, std::string_view key, PutMode mode)

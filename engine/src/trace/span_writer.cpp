@@ -7,9 +7,9 @@ namespace deltascope {
 
 namespace {
 
-    constexpr std::size_t ObjectBytes = 64U << 10;
-    constexpr std::int64_t ObjectUs = 10'000'000;
-    constexpr int MostCollisions = 1000;
+constexpr std::size_t ObjectBytes = 64U << 10;
+constexpr std::int64_t ObjectUs = 10'000'000;
+constexpr int MostCollisions = 1000;
 
 }
 
@@ -51,7 +51,8 @@ void SpanWriter::flushLocked()
     TaskContext task;
     for (int attempt = 0; attempt < MostCollisions; ++attempt) {
         MemorySource source(asBytes(m_lines));
-        const auto put = m_store->put(fmt::format("{}{}/{:08}.jsonl", SpanFolder, m_actor, m_next++), source, PutMode::IfAbsent, task);
+        const auto put = m_store->put(fmt::format("{}{}/{:08}.jsonl", SpanFolder, m_actor, m_next++), source,
+                                      PutMode::IfAbsent, task);
         if (put || put.error().code != Code::Exists)
             break;
     }

@@ -7,8 +7,8 @@ namespace deltascope {
 
 namespace {
 
-    constexpr std::size_t MostSpans = 5'000;
-    constexpr std::uint64_t MostObjectBytes = 1U << 20;
+constexpr std::size_t MostSpans = 5'000;
+constexpr std::uint64_t MostObjectBytes = 1U << 20;
 
 }
 

@@ -31,11 +31,12 @@ struct JobView {
 };
 
 /// What a job ends with.
-using JobResult = std::variant<std::shared_ptr<const RunView>, std::shared_ptr<const StepDetailView>,
-                               std::shared_ptr<const ListingView>, std::shared_ptr<const VerifyView>,
-                               std::shared_ptr<const DigestView>, std::shared_ptr<const DiffView>,
-                               std::shared_ptr<const MaterializeView>, std::shared_ptr<const PublishView>,
-                               std::shared_ptr<const DoctorView>, std::shared_ptr<const DemoView>, std::shared_ptr<const CostView>>;
+using JobResult =
+    std::variant<std::shared_ptr<const RunView>, std::shared_ptr<const StepDetailView>,
+                 std::shared_ptr<const ListingView>, std::shared_ptr<const VerifyView>,
+                 std::shared_ptr<const DigestView>, std::shared_ptr<const DiffView>,
+                 std::shared_ptr<const MaterializeView>, std::shared_ptr<const PublishView>,
+                 std::shared_ptr<const DoctorView>, std::shared_ptr<const DemoView>, std::shared_ptr<const CostView>>;
 
 struct JobProgressed {
     JobView job;
@@ -57,8 +58,8 @@ struct Published {
 };
 using Event = std::variant<JobProgressed, JobFinished, RunChanged, Published>;
 
-/// The events of one subscriber. Bounded: progress is kept once per job, a newer run replaces an older one of the same job,
-/// and the end of a job is never dropped. Any thread.
+/// The events of one subscriber. Bounded: progress is kept once per job, a newer run replaces an older one of the same
+/// job, and the end of a job is never dropped. Any thread.
 class EventFeed {
 public:
     virtual ~EventFeed() = default;

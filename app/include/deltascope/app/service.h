@@ -30,7 +30,8 @@ struct SourceRequest {
     std::string layout; ///< force a layout; empty: detect
 };
 
-/// `SOURCE[@[EPOCH:]STEP]`, where STEP is a number, `latest`, `latest~3` or `anchor` (the newest one); the last @ separates.
+/// `SOURCE[@[EPOCH:]STEP]`, where STEP is a number, `latest`, `latest~3` or `anchor` (the newest one); the last @
+/// separates.
 struct VersionRequest {
     SourceRequest source;
     std::string version; ///< what stands behind the @; empty: the only or newest version
@@ -62,8 +63,8 @@ struct MaterializeRequest {
     bool commit = false;
 };
 
-/// Publishes the step from `from` to `to` into a run, or all checkpoints of a folder as they come. Begins a run in an empty or
-/// new folder.
+/// Publishes the step from `from` to `to` into a run, or all checkpoints of a folder as they come. Begins a run in an
+/// empty or new folder.
 struct PublishRequest {
     SourceRequest into; ///< its base: the external base of a run that goes on; its layout: the one to write
     VersionRequest from;
@@ -80,8 +81,8 @@ struct PublishRequest {
     bool once = false; ///< of watchFolder: end when nothing is left
 };
 
-/// What a run costs. Nothing in a number: it is assumed (price, link, restores), taken from publication times (steps), or
-/// no prediction is made (learning rate).
+/// What a run costs. Nothing in a number: it is assumed (price, link, restores), taken from publication times (steps),
+/// or no prediction is made (learning rate).
 struct CostRequest {
     SourceRequest source;
     Depth depth = Depth::Replayed;
@@ -100,8 +101,9 @@ struct DemoRequest {
     double seconds = 0; ///< how long it stays live; 0: until it is canceled
 };
 
-/// The only door to the engine: snapshots, jobs, events. Every face of the program is a client of this class and computes
-/// nothing by itself. All methods may be called from any thread and return at once; work runs on the service's own threads.
+/// The only door to the engine: snapshots, jobs, events. Every face of the program is a client of this class and
+/// computes nothing by itself. All methods may be called from any thread and return at once; work runs on the service's
+/// own threads.
 class Service {
 public:
     virtual ~Service() = default;
@@ -120,7 +122,8 @@ public:
     virtual JobId publish(PublishRequest request) = 0;
     virtual JobId cost(CostRequest request) = 0; ///< CostView
     virtual JobId doctor(std::optional<SourceRequest> source) = 0; ///< DoctorView
-    /// Makes the folder of a demo ready, removing an earlier one; what it returns says where the bucket will be. Errors: Exists.
+    /// Makes the folder of a demo ready, removing an earlier one; what it returns says where the bucket will be.
+    /// Errors: Exists.
     virtual Result<DemoView> prepareDemo(const DemoRequest& request) = 0;
     virtual JobId demo(DemoRequest request) = 0; ///< DemoView; needs prepareDemo
     /// Follows a source until it is canceled: a RunChanged first and after every change.

@@ -8,7 +8,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string>
 #include <string_view>
 #include <type_traits>
 
@@ -20,8 +19,7 @@ using ByteSpan = std::span<const std::byte>;
 using MutableByteSpan = std::span<std::byte>;
 
 /// Reads a little-endian integer at `at`; the caller guarantees that it lies inside `bytes`.
-template <class Integer>
-Integer loadLe(ByteSpan bytes, std::size_t at = 0) noexcept
+template <class Integer> Integer loadLe(ByteSpan bytes, std::size_t at = 0) noexcept
 {
     static_assert(std::is_integral_v<Integer>);
     Integer value;
@@ -29,8 +27,7 @@ Integer loadLe(ByteSpan bytes, std::size_t at = 0) noexcept
     return value;
 }
 
-template <class Integer>
-void storeLe(MutableByteSpan bytes, std::size_t at, Integer value) noexcept
+template <class Integer> void storeLe(MutableByteSpan bytes, std::size_t at, Integer value) noexcept
 {
     std::memcpy(bytes.data() + at, &value, sizeof value);
 }

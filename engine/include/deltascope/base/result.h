@@ -24,8 +24,7 @@ struct Error {
 };
 
 /// Either a value or an Error. Dropping one is a compile-time warning.
-template <class T>
-class [[nodiscard]] Result : public tl::expected<T, Error> {
+template <class T> class [[nodiscard]] Result : public tl::expected<T, Error> {
 public:
     using Base = tl::expected<T, Error>;
     using Base::Base;

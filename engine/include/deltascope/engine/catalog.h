@@ -18,9 +18,9 @@ struct TensorCount {
     std::uint64_t changed = 0;
 };
 
-/// What was learned about sources, so that it is not read again: a cache in one SQLite file (WAL) that can be deleted at any
-/// time. A damaged file is moved aside and rebuilt. Never holds what cannot be recomputed; that is Records.
-/// Any thread; one call at a time.
+/// What was learned about sources, so that it is not read again: a cache in one SQLite file (WAL) that can be deleted
+/// at any time. A damaged file is moved aside and rebuilt. Never holds what cannot be recomputed; that is Records. Any
+/// thread; one call at a time.
 class Catalog {
 public:
     virtual ~Catalog() = default;

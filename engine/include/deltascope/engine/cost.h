@@ -7,8 +7,9 @@
 #include <string>
 #include <vector>
 
-// What a run costs to publish and to restore, and how often a complete state should be published. Arithmetic over sizes,
-// times and facts that are known; only sampleWeightScales() reads payload. 1 GB is 10^9 bytes, a day has 86,400 seconds.
+// What a run costs to publish and to restore, and how often a complete state should be published. Arithmetic over
+// sizes, times and facts that are known; only sampleWeightScales() reads payload. 1 GB is 10^9 bytes, a day has 86,400
+// seconds.
 
 namespace deltascope {
 
@@ -25,7 +26,8 @@ struct CostOptions {
     Result<void> check() const;
 };
 
-/// What sizes, times, headers and facts of the newest epoch say. Versions that are broken or still being published are left out.
+/// What sizes, times, headers and facts of the newest epoch say. Versions that are broken or still being published are
+/// left out.
 struct CostInputs {
     int epoch = 0;
     std::uint64_t versions = 0;
@@ -50,7 +52,8 @@ CostInputs costInputsOf(const Run& run);
 
 // --- cadence ---------------------------------------------------------------------------------------------------------
 
-/// A run that publishes a complete state in place of every k-th delta, and is restored at steps that are equally likely.
+/// A run that publishes a complete state in place of every k-th delta, and is restored at steps that are equally
+/// likely.
 struct CadenceModel {
     double fullBytes = 0;
     double deltaBytes = 0;
@@ -131,13 +134,13 @@ struct WeightScale {
     double sigma = 0; ///< standard deviation of the finite values
 };
 /// Reads at most 64 MiB, evenly spread, of the complete state that the newest restorable step starts from, else of the
-/// external base: BF16, F16 and F32 tensors with two or more dimensions and at least 4,096 elements, the largest first. Empty
-/// where no such state is known. Errors: those of Layout::index and Layout::open.
+/// external base: BF16, F16 and F32 tensors with two or more dimensions and at least 4,096 elements, the largest first.
+/// Empty where no such state is known. Errors: those of Layout::index and Layout::open.
 Result<std::vector<WeightScale>> sampleWeightScales(Workbench& bench, const Run& run, TaskContext& task);
 
-/// Share of weights whose stored bits an Adam step changes, 0 to 1, for normally distributed weights that are rounded to
-/// `mantissaBits` (7: BF16) once per step from an exact master copy. Mean step: 0.18 learning rates. Nothing where `sigma` is so
-/// small against the step that the formula does not hold (docs/cli.md, "cost").
+/// Share of weights whose stored bits an Adam step changes, 0 to 1, for normally distributed weights that are rounded
+/// to `mantissaBits` (7: BF16) once per step from an exact master copy. Mean step: 0.18 learning rates. Nothing where
+/// `sigma` is so small against the step that the formula does not hold (docs/cli.md, "cost").
 std::optional<double> predictedChangedFraction(double learningRate, double sigma, unsigned mantissaBits = 7) noexcept;
 
 struct ChangePrediction {

@@ -32,7 +32,8 @@ std::unique_ptr<StreamingDigest> makeSha256();
 /// A publisher's algorithm; not for DigestAlgorithm::None.
 std::unique_ptr<StreamingDigest> makeDigest(DigestAlgorithm algorithm);
 
-// DSM1, the hash tree over tensor content: docs/formats/dsm1.md. Independent of files, so shards and header order do not matter.
+// DSM1, the hash tree over tensor content: docs/formats/dsm1.md. Independent of files, so shards and header order do
+// not matter.
 
 inline constexpr std::uint64_t LeafBytes = 1U << 20;
 
@@ -61,7 +62,8 @@ struct TensorNode {
     Digest128 fast {};
     Digest256 strong {}; ///< zero bytes if no strong leaves were given
 };
-TensorNode tensorNode(const TensorInfo& tensor, const std::vector<Digest128>& fast, const std::vector<Digest256>& strong);
+TensorNode tensorNode(const TensorInfo& tensor, const std::vector<Digest128>& fast,
+                      const std::vector<Digest256>& strong);
 
 /// Roots of a checkpoint: over its tensors in byte order of names.
 struct CheckpointRoot {

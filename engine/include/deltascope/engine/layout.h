@@ -17,7 +17,8 @@ namespace deltascope {
 /// The objects of one version, grouped by their names alone.
 struct VersionObjects {
     std::int64_t step = 0;
-    std::string name; ///< the file or folder that stands for the version, relative to the source: "deltas/step_000007.safetensors"
+    std::string name; ///< the file or folder that stands for the version, relative to the source:
+                      ///< "deltas/step_000007.safetensors"
     std::vector<ObjectInfo> objects; ///< in byte order of keys
     /// Objects of the same step that a newer one replaces, and the like; empty if there is nothing to say.
     std::vector<Error> notes;
@@ -101,10 +102,11 @@ public:
 
     /// Reads headers and small manifests, never payload.
     /// Errors: Truncated, Hostile, Unfinished (marker missing), DuplicateName, Unsupported, and those of the store.
-    virtual Result<VersionIndex> index(const ObjectStore& store, const VersionObjects& version, TaskContext& task) const = 0;
+    virtual Result<VersionIndex> index(const ObjectStore& store, const VersionObjects& version,
+                                       TaskContext& task) const = 0;
 
-    /// Opens the patch of one entry. `target`: dtype and shape of the tensor in the state before (or in the entry itself for
-    /// full tensors). Errors: BaseMismatch (entry does not fit the target), Unsupported, Hostile.
+    /// Opens the patch of one entry. `target`: dtype and shape of the tensor in the state before (or in the entry
+    /// itself for full tensors). Errors: BaseMismatch (entry does not fit the target), Unsupported, Hostile.
     virtual Result<std::unique_ptr<PatchStream>> open(const ObjectStore& store, const VersionObjects& version,
                                                       const VersionIndex& index, const TensorEntry& entry,
                                                       const TensorInfo& target, const StreamOptions& options) const = 0;

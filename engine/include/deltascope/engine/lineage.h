@@ -91,12 +91,12 @@ struct Version {
     bool isFull() const noexcept { return kind != VersionKind::Delta; }
 };
 
-/// Why a version whose publisher's digests fail cannot be used. Digests that fail right on an external base, and most of them,
-/// speak against the base (BaseMismatch), others against delta, state or record (Digest).
+/// Why a version whose publisher's digests fail cannot be used. Digests that fail right on an external base, and most
+/// of them, speak against the base (BaseMismatch), others against delta, state or record (Digest).
 Error digestFailure(const VersionFacts& facts, const VersionObjects& version, bool onExternalBase);
 
-/// Why a version whose state, or whose base, does not have the recorded root cannot be used. Needs RootCheck::Differs or
-/// BaseDiffers.
+/// Why a version whose state, or whose base, does not have the recorded root cannot be used. Needs RootCheck::Differs
+/// or BaseDiffers.
 Error rootFailure(const VersionFacts& facts, const VersionObjects& version, std::string_view recorded);
 
 /// Missing numbers between two versions of an epoch.
@@ -136,8 +136,8 @@ struct Run {
 };
 
 /// Splits versions into incarnations of the trainer by publication time. Returns the epoch of each, 0 = oldest.
-/// `versions` are ascending by step. Only a suffix that is older as a whole than everything below it counts as the tail of an
-/// earlier run: copies that scramble times do not create epochs (docs/decisions/0005).
+/// `versions` are ascending by step. Only a suffix that is older as a whole than everything below it counts as the tail
+/// of an earlier run: copies that scramble times do not create epochs (docs/decisions/0005).
 std::vector<int> splitEpochs(const std::vector<VersionObjects>& versions);
 
 /// A version with what its headers said, or why they could not be read.
@@ -147,17 +147,17 @@ struct IndexedObjects {
     std::optional<Error> failure;
 };
 
-/// Splits further where a full version names another incarnation of its publisher (fact::Run) than the versions below it.
-/// `epochs`: of each version, as from splitEpochs.
+/// Splits further where a full version names another incarnation of its publisher (fact::Run) than the versions below
+/// it. `epochs`: of each version, as from splitEpochs.
 void splitEpochsByRun(const std::vector<IndexedObjects>& versions, std::vector<int>& epochs);
 
-/// Links versions, finds kinds, gaps and epochs. `versions` ascend by step; `nowUs` decides whether an unfinished object is
-/// still being written.
+/// Links versions, finds kinds, gaps and epochs. `versions` ascend by step; `nowUs` decides whether an unfinished
+/// object is still being written.
 Run buildLineage(std::shared_ptr<const ObjectStore> store, std::shared_ptr<const Layout> layout,
                  std::optional<ExternalBase> base, std::vector<IndexedObjects> versions, std::int64_t nowUs);
 
-/// Share of assignments that set bits which were there already, as this run's writer does by itself on an unbroken chain:
-/// the lower median over deltas with facts that stand behind no gap; 0 if there are none.
+/// Share of assignments that set bits which were there already, as this run's writer does by itself on an unbroken
+/// chain: the lower median over deltas with facts that stand behind no gap; 0 if there are none.
 double usualNoopRate(const Run& run);
 /// Whether `version` has so many of them that it was not written against the state before it. Needs facts.
 bool provesLoss(const Version& version, double usualRate) noexcept;
@@ -177,8 +177,8 @@ struct Plan {
     std::size_t deltas() const noexcept { return links.empty() ? 0 : links.size() - (fromExternalBase ? 0 : 1); }
 };
 
-/// Errors: the obstacle of the version or of what it builds on, naming object, step and remedy. With `acrossGap` a gap whose
-/// loss is proven by the no-op test alone is no obstacle.
+/// Errors: the obstacle of the version or of what it builds on, naming object, step and remedy. With `acrossGap` a gap
+/// whose loss is proven by the no-op test alone is no obstacle.
 Result<Plan> planFor(const Run& run, const Version& version, bool acrossGap = false);
 
 } // namespace deltascope

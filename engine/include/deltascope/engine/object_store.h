@@ -106,12 +106,12 @@ public:
 /// ".."; no NUL. Errors: Usage.
 Result<void> checkKey(std::string_view key);
 
-/// All pages of a listing; an error in any page discards the whole listing. ListSuspect if the pages are out of order or
-/// hold keys that were not asked for.
+/// All pages of a listing; an error in any page discards the whole listing. ListSuspect if the pages are out of order
+/// or hold keys that were not asked for.
 Result<std::vector<ObjectInfo>> listAll(const ObjectStore& store, std::string_view prefix, TaskContext& task);
 
-/// Reads a whole object of at most `limitBytes`. Errors: those of read; Hostile if it is larger, Transient if it changed
-/// meanwhile.
+/// Reads a whole object of at most `limitBytes`. Errors: those of read; Hostile if it is larger, Transient if it
+/// changed meanwhile.
 Result<std::vector<std::byte>> readWhole(const ObjectStore& store, std::string_view key, std::uint64_t limitBytes);
 
 /// Opens `address`: a path or "file:///…". Errors: Usage, NotFound, Auth, Unsupported (a scheme of another build).

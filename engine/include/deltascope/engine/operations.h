@@ -35,9 +35,10 @@ struct OpenOptions {
     std::string layout; ///< force a layout by its word; empty: detect
 };
 
-/// Lists a source, detects its layout, reads the headers that the catalog does not know, links the versions and adds known
-/// facts. Reads no payload. Errors: Layout, NotFound, those of the store.
-Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const OpenOptions& options, TaskContext& task);
+/// Lists a source, detects its layout, reads the headers that the catalog does not know, links the versions and adds
+/// known facts. Reads no payload. Errors: Layout, NotFound, those of the store.
+Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const OpenOptions& options,
+                    TaskContext& task);
 
 /// One safetensors file as a state of its own. Errors: those of SafetensorsHeader::read.
 Result<Chain> openSingleFile(Workbench& bench, std::shared_ptr<const ObjectStore> store, const std::string& key);
@@ -56,13 +57,13 @@ struct AnalyzeOptions {
     std::function<void(std::size_t version, const std::vector<TensorCount>& changed)> onCounts;
 };
 
-/// Replays what has no facts yet and fills them in: exact changed counts, no-ops, publisher digests, anchors against the
-/// replayed state. Damage becomes a fact, not an error. Ends with assess(). Errors: Canceled, and those of the store that are
-/// worth a retry.
+/// Replays what has no facts yet and fills them in: exact changed counts, no-ops, publisher digests, anchors against
+/// the replayed state. Damage becomes a fact, not an error. Ends with assess(). Errors: Canceled, and those of the
+/// store that are worth a retry.
 Result<void> analyzeRun(Workbench& bench, Run& run, const AnalyzeOptions& options, TaskContext& task);
 
-/// Decides whether no-ops that a replay has met prove that `version` misses something, by analyzing its epoch. Errors: the
-/// obstacle of the version (ChainGap).
+/// Decides whether no-ops that a replay has met prove that `version` misses something, by analyzing its epoch. Errors:
+/// the obstacle of the version (ChainGap).
 Result<void> judgeChain(Workbench& bench, const Run& run, const Version& version, TaskContext& task);
 
 // --- digest ----------------------------------------------------------------------------------------------------------
@@ -77,7 +78,8 @@ struct CheckpointDigest {
     CheckpointRoot root;
     bool noopsSeen = false; ///< a delta on the way assigned bits that were there: judgeChain() says what it means
 };
-/// Replays the chain and hashes its last state. Errors: Digest (a publisher's digest fails on the way), those of the replay.
+/// Replays the chain and hashes its last state. Errors: Digest (a publisher's digest fails on the way), those of the
+/// replay.
 Result<CheckpointDigest> digestState(Workbench& bench, const Chain& chain, TaskContext& task);
 
 // --- verify ----------------------------------------------------------------------------------------------------------
@@ -98,8 +100,8 @@ struct StepVerdict {
     Verdict verdict = Verdict::Unverified;
     std::uint32_t digestsChecked = 0; ///< of this step's own tensors
     std::string root; ///< strong DSM1 root of the state, hex; at level 4, for anchors and the last step of the range
-    /// Of an anchor: elements that differ from the replayed state before it, and how many of these are more than a usual delta
-    /// (the median of the last ten) explains: an estimate of the drift between served and trained state.
+    /// Of an anchor: elements that differ from the replayed state before it, and how many of these are more than a
+    /// usual delta (the median of the last ten) explains: an estimate of the drift between served and trained state.
     std::optional<std::uint64_t> anchorDifference;
     std::optional<std::uint64_t> driftEstimate;
     std::vector<Error> problems;
@@ -157,8 +159,10 @@ struct MaterializeOptions {
     std::string destination;
     std::uint64_t shardBytes = 0; ///< 0: shards as in the anchor
     bool readBackFromDisk = false; ///< drop the page cache before the written bytes are hashed again
-    std::shared_ptr<const ObjectStore> sidecars; ///< folder with config and tokenizer files; null: only what the source has
-    /// One of `parts` processes that share a rebuild: writes the files whose index mod parts is `part`, renames nothing.
+    std::shared_ptr<const ObjectStore>
+        sidecars; ///< folder with config and tokenizer files; null: only what the source has
+    /// One of `parts` processes that share a rebuild: writes the files whose index mod parts is `part`, renames
+    /// nothing.
     std::uint32_t part = 0;
     std::uint32_t parts = 1;
     bool commit = false; ///< checks that all parts are there and finishes

@@ -46,15 +46,15 @@ using PatchPiece = std::variant<std::monostate, FullBlock, AssignElements, Assig
 class PatchStream {
 public:
     virtual ~PatchStream() = default;
-    /// The piece for tensor bytes [begin, end). Calls come with ascending, adjacent ranges whose ends are multiples of the
-    /// element size, from 0 to the size of the tensor; a stream that was told to skip may start later. What the piece
-    /// refers to stays valid until the next call.
-    /// Errors: Hostile (positions or sizes break the rules), Truncated, Io, Transient, Unsupported.
+    /// The piece for tensor bytes [begin, end). Calls come with ascending, adjacent ranges whose ends are multiples of
+    /// the element size, from 0 to the size of the tensor; a stream that was told to skip may start later. What the
+    /// piece refers to stays valid until the next call. Errors: Hostile (positions or sizes break the rules),
+    /// Truncated, Io, Transient, Unsupported.
     virtual Result<PatchPiece> next(std::uint64_t begin, std::uint64_t end) = 0;
     /// Called once behind the last block: nothing may be left over. Errors: Hostile.
     virtual Result<void> finish() = 0;
-    /// Memory beside the input buffers that reading it will take, as the start of the input tells. Called before anything else.
-    /// Errors: those of next().
+    /// Memory beside the input buffers that reading it will take, as the start of the input tells. Called before
+    /// anything else. Errors: those of next().
     virtual Result<std::uint64_t> workingBytes() { return 0; }
     /// Whether next() may start anywhere without reading what lies before.
     virtual bool seekable() const noexcept { return false; }
@@ -82,7 +82,8 @@ struct PatchCounts {
 /// Offsets in the piece must lie inside `block` (readers guarantee it).
 PatchCounts applyPiece(const PatchPiece& piece, MutableByteSpan block, Dtype dtype) noexcept;
 
-/// Elements whose bits differ between two equally long blocks. For sub-byte types elements are packed from the low bit up.
+/// Elements whose bits differ between two equally long blocks. For sub-byte types elements are packed from the low bit
+/// up.
 std::uint64_t countDifferent(ByteSpan a, ByteSpan b, Dtype dtype) noexcept;
 
 /// Bytes of one block of the block-major walk: 128 KiB (64 Ki elements of bf16), for 6-bit types 96 KiB.

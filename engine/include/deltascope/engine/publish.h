@@ -29,7 +29,8 @@ struct PublishedVersion {
     bool anchor = false;
     std::uint64_t changedElements = 0; ///< all of an anchor
     std::uint64_t totalElements = 0; ///< of the model
-    std::vector<ObjectInfo> objects; ///< in the order of their puts; empty: nothing changed and the layout has no empty version
+    std::vector<ObjectInfo>
+        objects; ///< in the order of their puts; empty: nothing changed and the layout has no empty version
     std::string origin; ///< as given
     std::string anchorReason; ///< why it is an anchor, with the numbers; empty for deltas
 };
@@ -40,10 +41,11 @@ struct NamedState {
     std::string origin;
 };
 
-/// Publishes into one run, holding its lease. Each object is put with PutMode::IfAbsent, the committing one last, so readers
-/// never see half a version and nothing is ever overwritten. Every version carries the roots of its states (fact::Base,
-/// fact::Root) and the run (fact::Run), and what was done when is told as spans. Blocks are compared by bit patterns. Memory:
-/// one block per side and thread and the tensors' names, whatever the size of the model. One thread at a time.
+/// Publishes into one run, holding its lease. Each object is put with PutMode::IfAbsent, the committing one last, so
+/// readers never see half a version and nothing is ever overwritten. Every version carries the roots of its states
+/// (fact::Base, fact::Root) and the run (fact::Run), and what was done when is told as spans. Blocks are compared by
+/// bit patterns. Memory: one block per side and thread and the tensors' names, whatever the size of the model. One
+/// thread at a time.
 class Publisher {
 public:
     /// Opens the run, or an empty store. `base`: the external base for layouts that have one.
@@ -58,16 +60,15 @@ public:
     /// Origin of the newest version, if it names one.
     const std::string& headOrigin() const noexcept;
 
-    /// Puts `to` behind the newest version: as a delta, or as an anchor where one is due. `from`: the newest state of the run
-    /// in another place, where reading it costs less than replaying the run; null: replay. An empty run gets `to` as its
-    /// anchor, or as the delta onto its external base. Tied to what was read: if an object of `from` or `to` changed
-    /// meanwhile, nothing is put.
-    /// Errors: BaseMismatch (`from` is not the newest state; the tensors differ in name, dtype or shape), Rewritten (a
-    /// checkpoint changed while it was read), Exists (somebody else published), Unsupported (the layout cannot carry a change),
-    /// those of stores and replay.
+    /// Puts `to` behind the newest version: as a delta, or as an anchor where one is due. `from`: the newest state of
+    /// the run in another place, where reading it costs less than replaying the run; null: replay. An empty run gets
+    /// `to` as its anchor, or as the delta onto its external base. Tied to what was read: if an object of `from` or
+    /// `to` changed meanwhile, nothing is put. Errors: BaseMismatch (`from` is not the newest state; the tensors differ
+    /// in name, dtype or shape), Rewritten (a checkpoint changed while it was read), Exists (somebody else published),
+    /// Unsupported (the layout cannot carry a change), those of stores and replay.
     Result<PublishedVersion> publish(const Chain* from, const Chain& to, const std::string& origin, TaskContext& task);
-    /// Begins an empty run whose layout has anchors: `from` as the first one, `to` as the delta behind it. Nothing is put if
-    /// either cannot be. Errors: as publish.
+    /// Begins an empty run whose layout has anchors: `from` as the first one, `to` as the delta behind it. Nothing is
+    /// put if either cannot be. Errors: as publish.
     Result<std::vector<PublishedVersion>> begin(const NamedState& from, const NamedState& to, TaskContext& task);
     /// Keeps the lease while there is nothing to publish, and puts waiting spans. Errors: Exists.
     Result<void> keepAlive(TaskContext& task);
@@ -80,11 +81,11 @@ private:
     std::unique_ptr<State> m_state;
 };
 
-/// Publishes the step from one state to the next. An empty source gets `from` as its first anchor, unless the layout starts
-/// from an external base, and `to` as the delta behind it. In a source that holds a run already, `from` must be its newest
-/// state, bit for bit, and `to` becomes the next step. Errors: those of Publisher.
-Result<std::vector<PublishedVersion>> publishStep(Workbench& bench, std::shared_ptr<ObjectStore> into, const OpenOptions& base,
-                                                  const NamedState& from, const NamedState& to,
+/// Publishes the step from one state to the next. An empty source gets `from` as its first anchor, unless the layout
+/// starts from an external base, and `to` as the delta behind it. In a source that holds a run already, `from` must be
+/// its newest state, bit for bit, and `to` becomes the next step. Errors: those of Publisher.
+Result<std::vector<PublishedVersion>> publishStep(Workbench& bench, std::shared_ptr<ObjectStore> into,
+                                                  const OpenOptions& base, const NamedState& from, const NamedState& to,
                                                   const PublishOptions& options, TaskContext& task);
 
 struct FollowOptions {
@@ -92,14 +93,15 @@ struct FollowOptions {
     double quietSeconds = 5; ///< a checkpoint is complete once nothing in it changed for so long
     bool once = false; ///< end when nothing is left to publish instead of waiting for more
     std::function<void(const PublishedVersion&)> onVersion;
-    /// Told the checkpoints that were passed over because newer ones were ready, and those that vanished before they were read.
+    /// Told the checkpoints that were passed over because newer ones were ready, and those that vanished before they
+    /// were read.
     std::function<void(const std::vector<std::string>& names, const std::string& why)> onSkipped;
 };
 
-/// Publishes the checkpoints (`checkpoint-N/`) that a trainer drops into a folder, in order. Those that lie there at the
-/// beginning are all published; later, if several are complete at once because publishing takes longer than training, only the
-/// newest is. Never writes into `checkpoints`, so it cannot block the trainer. Ends with Canceled, or as `once` says.
-/// Errors: those of Publisher::publish that waiting does not mend.
+/// Publishes the checkpoints (`checkpoint-N/`) that a trainer drops into a folder, in order. Those that lie there at
+/// the beginning are all published; later, if several are complete at once because publishing takes longer than
+/// training, only the newest is. Never writes into `checkpoints`, so it cannot block the trainer. Ends with Canceled,
+/// or as `once` says. Errors: those of Publisher::publish that waiting does not mend.
 Result<void> publishWatched(Workbench& bench, std::shared_ptr<ObjectStore> checkpoints, Publisher& publisher,
                             const FollowOptions& options, TaskContext& task);
 

@@ -55,18 +55,21 @@ public:
 };
 
 struct ReplayOptions {
-    std::string scratchFolder; ///< for the rare tensor with more patches than streams may be open; empty: the system's own
+    std::string
+        scratchFolder; ///< for the rare tensor with more patches than streams may be open; empty: the system's own
     ReplayObserver* observer = nullptr; ///< then every link is replayed, else only from the last full one on
     std::uint64_t begin = 0; ///< bytes of the tensor to produce, multiples of the leaf and block size, or its end
     std::uint64_t end = UINT64_MAX;
 };
 
-/// Walks one tensor block by block: base, then each patch that touches it (architecture 5). Memory: a block plus the buffers of
-/// the open streams, independent of the tensor's size. One thread per object.
+/// Walks one tensor block by block: base, then each patch that touches it (architecture 5). Memory: a block plus the
+/// buffers of the open streams, independent of the tensor's size. One thread per object.
 class TensorReplay {
 public:
-    /// Errors: BaseMismatch (a patch names a tensor that no state before it holds, or does not fit it), those of Layout::open.
-    static Result<TensorReplay> open(const Chain& chain, const TensorInfo& tensor, ReplayOptions options, TaskContext& task);
+    /// Errors: BaseMismatch (a patch names a tensor that no state before it holds, or does not fit it), those of
+    /// Layout::open.
+    static Result<TensorReplay> open(const Chain& chain, const TensorInfo& tensor, ReplayOptions options,
+                                     TaskContext& task);
     TensorReplay(TensorReplay&&) noexcept;
     TensorReplay& operator=(TensorReplay&&) noexcept;
     ~TensorReplay();

@@ -24,11 +24,12 @@ public:
     static constexpr std::uint64_t MaxHeaderBytes = 100'000'000;
 
     /// `json`: the N header bytes. `fileBytes`: size of the whole file, 8 + N + data.
-    /// Errors: Hostile (a rule is broken; the text says which), Truncated (the file is shorter or longer than promised).
+    /// Errors: Hostile (a rule is broken; the text says which), Truncated (the file is shorter or longer than
+    /// promised).
     static Result<SafetensorsHeader> parse(ByteSpan json, std::uint64_t fileBytes);
 
-    /// Reads nothing but the header. `object`: key and size as listed. Errors: those of parse and of the store, with the
-    /// key as `where`; Unfinished for a preallocated file whose length field is still zero.
+    /// Reads nothing but the header. `object`: key and size as listed. Errors: those of parse and of the store, with
+    /// the key as `where`; Unfinished for a preallocated file whose length field is still zero.
     static Result<SafetensorsHeader> read(const ObjectStore& store, const ObjectInfo& object);
 
     /// In the order of their data.

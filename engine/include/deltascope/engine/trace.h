@@ -11,8 +11,9 @@
 
 namespace deltascope {
 
-// What actors write beside a run, under ".deltascope/v1/" where no foreign reader looks (docs/formats/ds-facts.md): spans tell
-// when something was done, heartbeats how a replica is. Times are microseconds since 1970 by the actor's own clock.
+// What actors write beside a run, under ".deltascope/v1/" where no foreign reader looks (docs/formats/ds-facts.md):
+// spans tell when something was done, heartbeats how a replica is. Times are microseconds since 1970 by the actor's own
+// clock.
 
 /// One stretch of work. Readers take unknown phases in their stride.
 struct Span {

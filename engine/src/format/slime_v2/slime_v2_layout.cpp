@@ -136,8 +136,9 @@ Result<VersionIndex> SlimeV2Layout::index(const ObjectStore& store, const Versio
             return fail(Code::Hostile, fmt::format("the index has {} like a delta, but no delta_encoding", key),
                         version.objects[*object].key);
     }
-    DS_TRY(VersionIndex out, index.isDelta() ? readSlimeDelta(store, version, index, task)
-                                             : readShardedIndex(store, version, version.name, index, task));
+    DS_TRY(VersionIndex out,
+           index.isDelta() ? readSlimeDelta(store, version, index, task)
+                           : readShardedIndex(store, version, version.name, index, task));
     for (const auto& [name, value] : index.metadata) {
         if (isOwnFact(name) && value)
             out.facts.emplace(name, *value);

@@ -7,8 +7,8 @@
 #include "format/hf/checkpoint_index.h"
 
 #include <algorithm>
-#include <cstring>
 #include <array>
+#include <cstring>
 #include <fmt/format.h>
 #include <new>
 #include <nlohmann/json.hpp>

@@ -12,21 +12,21 @@ namespace deltascope {
 
 namespace {
 
-    constexpr std::size_t MagicBytes = 4;
+constexpr std::size_t MagicBytes = 4;
 
-    /// RFC 8878, 3.1.1.1: behind the magic number stands a descriptor; without the single-segment flag a window byte follows
-    /// it, with an exponent in the upper five bits and eighths of it in the lower three.
-    std::uint64_t windowBytes(ByteSpan header) noexcept
-    {
-        constexpr unsigned SingleSegment = 1U << 5;
-        if (header.size() < MagicBytes + 2)
-            return 0; // cut short: reading it tells
-        if ((std::to_integer<unsigned>(header[MagicBytes]) & SingleSegment) != 0)
-            return ZSTD_getFrameContentSize(header.data(), header.size()); // errors are huge numbers
-        const unsigned window = std::to_integer<unsigned>(header[MagicBytes + 1]);
-        const std::uint64_t base = std::uint64_t { 1 } << (10 + (window >> 3));
-        return base + base / 8 * (window & 7U);
-    }
+/// RFC 8878, 3.1.1.1: behind the magic number stands a descriptor; without the single-segment flag a window byte
+/// follows it, with an exponent in the upper five bits and eighths of it in the lower three.
+std::uint64_t windowBytes(ByteSpan header) noexcept
+{
+    constexpr unsigned SingleSegment = 1U << 5;
+    if (header.size() < MagicBytes + 2)
+        return 0; // cut short: reading it tells
+    if ((std::to_integer<unsigned>(header[MagicBytes]) & SingleSegment) != 0)
+        return ZSTD_getFrameContentSize(header.data(), header.size()); // errors are huge numbers
+    const unsigned window = std::to_integer<unsigned>(header[MagicBytes + 1]);
+    const std::uint64_t base = std::uint64_t { 1 } << (10 + (window >> 3));
+    return base + base / 8 * (window & 7U);
+}
 
 }
 

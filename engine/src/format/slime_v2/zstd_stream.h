@@ -20,8 +20,8 @@ public:
     ~ZstdStream();
     ZstdStream(ZstdStream&&) noexcept;
 
-    /// Memory that decompressing will take, from the window that the frame's header asks for. Before the first read; reads
-    /// the header. Errors: Hostile (no frame), those of the store.
+    /// Memory that decompressing will take, from the window that the frame's header asks for. Before the first read;
+    /// reads the header. Errors: Hostile (no frame), those of the store.
     Result<std::uint64_t> workingBytes();
 
     /// Fills all of `out`. Errors: Hostile (no frame, damaged, shorter than that), Unsupported (window), those of the

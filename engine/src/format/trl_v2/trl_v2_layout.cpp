@@ -185,7 +185,8 @@ Result<bool> TrlV2Layout::recognizes(const ObjectStore& store, const std::vector
             return fail(header.error());
         unfinished |= header.error().code == Code::Truncated || header.error().code == Code::Unfinished;
     }
-    // A run whose first objects are still on their way: the names are all there is, and they are those of this layout's writers.
+    // A run whose first objects are still on their way: the names are all there is, and they are those of this layout's
+    // writers.
     return unfinished && probed <= MaxProbedHeaders;
 }
 

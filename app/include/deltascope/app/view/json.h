@@ -8,8 +8,8 @@
 
 namespace deltascope::app {
 
-/// One JSON document per view, on one line without a line break at the end: the CLI's --json, the HTTP API's body. Keys are snake_case;
-/// times are microseconds since 1970; unknown numbers are null. Invalid UTF-8 in names is replaced.
+/// One JSON document per view, on one line without a line break at the end: the CLI's --json, the HTTP API's body. Keys
+/// are snake_case; times are microseconds since 1970; unknown numbers are null. Invalid UTF-8 in names is replaced.
 std::string toJson(const RunView& view);
 std::string toJson(const StepDetailView& view);
 std::string toJson(const ListingView& view);
