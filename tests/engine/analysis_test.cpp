@@ -67,6 +67,7 @@ public:
     {
         return busy();
     }
+    Result<void> forget(const std::string&, const std::vector<std::string>&) override { return busy(); }
     Result<std::map<std::string, KnownFacts>> facts(const std::string&) override { return busy(); }
     Result<void> putFacts(const std::string&, const std::string&, const KnownFacts&,
                           const std::vector<TensorCount>&) override

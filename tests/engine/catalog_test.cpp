@@ -140,6 +140,27 @@ TEST_F(CatalogTest, SummariesComeBackWholeInAnotherSession)
     expectEqual(known->at("deltas/2").summary, deltaSummary());
 }
 
+TEST_F(CatalogTest, WhatIsForgottenIsForgottenWithEveryBaseAndNothingElse)
+{
+    const auto catalog = open();
+    const std::string source = Source;
+    const std::string other = source + "x"; // begins with the same letters
+    for (const std::string& of : { source, other })
+        ASSERT_TRUE(
+            catalog->putSummaries(of, { { "gone", { "i", fullSummary() } }, { "kept", { "i", fullSummary() } } }));
+    for (const std::string& of : { source, source + "|base", other }) {
+        for (const char* version : { "gone", "kept" })
+            ASSERT_TRUE(catalog->putFacts(of, version, { "chain", {} }, {}));
+    }
+    ASSERT_TRUE(catalog->forget(source, { "gone", "never known" }));
+    EXPECT_EQ(catalog->summaries(source)->size(), 1U);
+    EXPECT_EQ(catalog->summaries(other)->size(), 2U);
+    EXPECT_EQ(catalog->facts(source)->size(), 1U);
+    EXPECT_EQ(catalog->facts(source + "|base")->size(), 1U);
+    EXPECT_TRUE(catalog->facts(source)->contains("kept"));
+    EXPECT_EQ(catalog->facts(other)->size(), 2U);
+}
+
 TEST_F(CatalogTest, ALaterSummaryReplacesTheFormerOne)
 {
     const auto catalog = open();

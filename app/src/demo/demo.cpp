@@ -223,6 +223,8 @@ private:
             if (object.key.substr(object.key.find('/')) < anchors[1])
                 removed.push_back(object.key);
         }
+        // Deltas first and the newest of them, the anchor last: what is left can be rebuilt at every moment.
+        std::sort(removed.begin(), removed.end(), std::greater<>());
         std::error_code ignored;
         for (const std::string& key : removed)
             fs::remove(m_folder + "/bucket/" + key, ignored);

@@ -171,6 +171,10 @@ public:
     {
         return healed([&] { return writeSummaries(source, versions); });
     }
+    Result<void> forget(const std::string& source, const std::vector<std::string>& versions) override
+    {
+        return healed([&] { return deleteVersions(source, versions); });
+    }
     Result<std::map<std::string, KnownFacts>> facts(const std::string& source) override
     {
         return healed([&] { return readFacts(source); });
@@ -266,6 +270,21 @@ private:
             insert.bindBlob(11, summary.nameSet).bind(12, notesToText(summary.notes));
             insert.bind(13, ownFactsOf(summary)).bind(14, sealOf(source, name, version));
             DS_CHECK(insert.run());
+        }
+        return transaction.commit();
+    }
+
+    Result<void> deleteVersions(const std::string& source, const std::vector<std::string>& versions)
+    {
+        DS_TRY(sqlite::Transaction transaction, sqlite::Transaction::begin(*m_database));
+        DS_TRY(sqlite::Statement summary, m_database->prepare("DELETE FROM version WHERE source=? AND name=?"));
+        // facts are kept by source or by source|base
+        DS_TRY(sqlite::Statement facts,
+               m_database->prepare(
+                   "DELETE FROM facts WHERE (source=?1 OR substr(source,1,length(?1)+1)=?1||'|') AND name=?2"));
+        for (const std::string& name : versions) {
+            DS_CHECK(summary.bind(1, source).bind(2, name).run());
+            DS_CHECK(facts.bind(1, source).bind(2, name).run());
         }
         return transaction.commit();
     }

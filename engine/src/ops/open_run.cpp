@@ -55,6 +55,20 @@ std::string summaryKey(const ObjectStore& store, const Layout& layout)
 /// Errors that say nothing about the version itself.
 bool concernsTheStore(Code code) { return code == Code::Canceled || code == Code::Transient || code == Code::Internal; }
 
+/// Versions that a retention removed must not slow down every later opening. Some may only be hidden for a moment, so
+/// few are kept.
+void forgetGone(Workbench& bench, const std::string& source, const std::map<std::string, Catalog::KnownVersion>& gone)
+{
+    constexpr std::size_t Kept = 64;
+    if (!bench.catalog || gone.size() <= Kept)
+        return;
+    std::vector<std::string> names;
+    for (const auto& [name, version] : gone)
+        names.push_back(name);
+    static_cast<void>(
+        bench.catalog->forget(source, names)); // a cache: that it cannot be written must not stop the work
+}
+
 Result<std::vector<IndexedObjects>> indexVersions(Workbench& bench, const ObjectStore& store, const Layout& layout,
                                                   std::vector<VersionObjects> groups, TaskContext& task)
 {
@@ -68,12 +82,13 @@ Result<std::vector<IndexedObjects>> indexVersions(Workbench& bench, const Object
     std::vector<std::size_t> unknown;
     for (std::size_t i = 0; i < groups.size(); ++i) {
         versions[i].objects = std::move(groups[i]);
-        const auto at = known.find(versions[i].objects.name);
-        if (at != known.end() && at->second.identity == versions[i].objects.identity())
-            versions[i].summary = std::move(at->second.summary);
+        const auto at = known.extract(versions[i].objects.name);
+        if (at && at.mapped().identity == versions[i].objects.identity())
+            versions[i].summary = std::move(at.mapped().summary);
         else
             unknown.push_back(i);
     }
+    forgetGone(bench, key, known);
     task.beginPhase("headers", unknown.size());
     DS_CHECK(forEachParallel(bench.threads, unknown.size(), task, [&](std::size_t n) -> Result<void> {
         IndexedObjects& version = versions[unknown[n]];

@@ -37,6 +37,9 @@ public:
     virtual Result<void> putSummaries(const std::string& source,
                                       const std::vector<std::pair<std::string, KnownVersion>>& versions) = 0;
 
+    /// Drops all that is known of versions that are no longer in a source, with whatever base they were read.
+    virtual Result<void> forget(const std::string& source, const std::vector<std::string>& versions) = 0;
+
     struct KnownFacts {
         std::string chain; ///< digest over the identities of everything that the facts depend on
         VersionFacts facts;
