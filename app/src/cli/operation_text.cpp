@@ -26,7 +26,7 @@ const char* meaning(const std::string& verdict)
     if (verdict == "consistent")
         return "structure, no-op test and anchors agree; the publisher recorded no digest";
     if (verdict == "first_sight")
-        return "readable and as we saw it first, which may be just now; the publisher left nothing to compare with";
+        return "readable and as we saw it first, which may be just now; no digest of the publisher was compared";
     if (verdict == "unverified")
         return "nothing was compared with anything that vouches for it";
     if (verdict == "incomplete")
