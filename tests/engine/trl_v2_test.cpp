@@ -1,4 +1,4 @@
-#include "format/trl_v2/trl_v2_layout.h"
+#include "format/trl/trl_layout.h"
 
 #include "layout_fixture.h"
 
@@ -51,7 +51,7 @@ Result<PatchCounts> apply(const std::string& file, std::string& state, std::uint
 {
     Source source;
     source.put(DeltaKey, file);
-    return applyOnly(TrlV2Layout(), source, tensor("layer.weight"), state, blockBytes, options);
+    return applyOnly(TrlLayout(TrlV2), source, tensor("layer.weight"), state, blockBytes, options);
 }
 
 /// Why a delta with these positions is refused when it is applied.
@@ -65,7 +65,7 @@ Error indexRefusal(const std::string& file)
 {
     Source source;
     source.put(DeltaKey, file);
-    return errorOf(indexOnly(TrlV2Layout(), source));
+    return errorOf(indexOnly(TrlLayout(TrlV2), source));
 }
 
 TEST(TrlV2Delta, RawExampleOfTheFormatPage)
@@ -109,7 +109,7 @@ TEST(TrlV2Delta, WideGapsReachFarPositions)
                safetensorsFile({ { tensor("w.idx", { 4 }, Dtype::U32), gaps }, { tensor("w.val", { 4 }), values } },
                                metadataOf("gap_delta")));
     std::string state(131075 * 2, '\0');
-    const auto counts = applyOnly(TrlV2Layout(), source, tensor("w", { 131075 }), state);
+    const auto counts = applyOnly(TrlLayout(TrlV2), source, tensor("w", { 131075 }), state);
     ASSERT_TRUE(counts) << counts.error().text;
     EXPECT_EQ(counts->changed, 4U);
     EXPECT_EQ(state[0], 1);
@@ -146,7 +146,8 @@ TEST(TrlV2Delta, SmallBuffersAndBlocksGiveTheSameResult)
     for (const std::uint64_t blockBytes : { 2U, 250U, 4096U, 131072U }) {
         for (const std::uint64_t buffer : { 1U, 67U, 65536U }) {
             std::string state(expected.size(), '\0');
-            const auto counts = applyOnly(TrlV2Layout(), source, tensor("w", { 9000 }), state, blockBytes, { buffer });
+            const auto counts =
+                applyOnly(TrlLayout(TrlV2), source, tensor("w", { 9000 }), state, blockBytes, { buffer });
             ASSERT_TRUE(counts) << counts.error().text;
             EXPECT_EQ(counts->assigned, count);
             EXPECT_TRUE(state == expected) << blockBytes << ' ' << buffer;
@@ -160,7 +161,7 @@ TEST(TrlV2Delta, AStreamMayStartLater)
                                                   std::tuple("gap_delta", Dtype::U32, words32({ 1, 2, 2 })) }) {
         Source source;
         source.put(DeltaKey, deltaFile(encoding, dtype, index));
-        const TrlV2Layout layout;
+        const TrlLayout layout(TrlV2);
         const VersionObjects version = onlyVersion(layout, source);
         const auto read = layout.index(source.store(), version, source.task);
         ASSERT_TRUE(read);
@@ -179,7 +180,7 @@ TEST(TrlV2Delta, RefusesBlocksInAnotherOrder)
 {
     Source source;
     source.put(DeltaKey, deltaFile("raw", Dtype::I32, words32({ 1, 4, 7 })));
-    const TrlV2Layout layout;
+    const TrlLayout layout(TrlV2);
     const VersionObjects version = onlyVersion(layout, source);
     const auto read = layout.index(source.store(), version, source.task);
     const auto stream = layout.open(source.store(), version, *read, read->tensors[0], tensor("layer.weight"), {});
@@ -210,7 +211,7 @@ TEST(TrlV2Delta, FinishFindsWhatIsLeftOver)
 {
     Source source;
     source.put(DeltaKey, deltaFile("raw", Dtype::I32, words32({ 1, 4, 7 })));
-    const TrlV2Layout layout;
+    const TrlLayout layout(TrlV2);
     const VersionObjects version = onlyVersion(layout, source);
     const auto read = layout.index(source.store(), version, source.task);
     const auto stream = layout.open(source.store(), version, *read, read->tensors[0], tensor("layer.weight"), {});
@@ -223,10 +224,11 @@ TEST(TrlV2Delta, RefusesATargetOfAnotherTypeOrFewerElements)
     Source source;
     source.put(DeltaKey, deltaFile("raw", Dtype::I32, words32({ 1, 4, 7 })));
     std::string state(16, '\0');
-    EXPECT_EQ(errorOf(applyOnly(TrlV2Layout(), source, tensor("layer.weight", { 8 }, Dtype::F16), state)).code,
+    EXPECT_EQ(errorOf(applyOnly(TrlLayout(TrlV2), source, tensor("layer.weight", { 8 }, Dtype::F16), state)).code,
               Code::BaseMismatch);
     std::string two(4, '\0');
-    EXPECT_EQ(errorOf(applyOnly(TrlV2Layout(), source, tensor("layer.weight", { 2 }), two)).code, Code::BaseMismatch);
+    EXPECT_EQ(errorOf(applyOnly(TrlLayout(TrlV2), source, tensor("layer.weight", { 2 }), two)).code,
+              Code::BaseMismatch);
 }
 
 TEST(TrlV2Delta, NvcompIsCountedButNotDecoded)
@@ -236,12 +238,12 @@ TEST(TrlV2Delta, NvcompIsCountedButNotDecoded)
         metadataOf("nvcomp_cascaded"));
     Source source;
     source.put(DeltaKey, file);
-    const auto index = indexOnly(TrlV2Layout(), source);
+    const auto index = indexOnly(TrlLayout(TrlV2), source);
     ASSERT_TRUE(index) << index.error().text;
     EXPECT_EQ(index->encoding, "nvcomp_cascaded");
     EXPECT_EQ(index->storedElements(), 3U);
     std::string state = Before;
-    const Error error = errorOf(applyOnly(TrlV2Layout(), source, tensor("layer.weight"), state));
+    const Error error = errorOf(applyOnly(TrlLayout(TrlV2), source, tensor("layer.weight"), state));
     EXPECT_EQ(error.code, Code::Unsupported);
     EXPECT_EQ(error.text,
               "unsupported encoding nvcomp_cascaded (index stream is an NVIDIA nvCOMP Cascaded bitstream; a build with "
@@ -254,8 +256,8 @@ TEST(TrlV2Delta, AnEncodingOfALaterWriterIsListedButNotDecoded)
     Source source;
     source.put(DeltaKey, deltaFile("huffman", Dtype::U8, "abcd"));
     std::string state = Before;
-    EXPECT_TRUE(indexOnly(TrlV2Layout(), source));
-    const Error error = errorOf(applyOnly(TrlV2Layout(), source, tensor("layer.weight"), state));
+    EXPECT_TRUE(indexOnly(TrlLayout(TrlV2), source));
+    const Error error = errorOf(applyOnly(TrlLayout(TrlV2), source, tensor("layer.weight"), state));
     EXPECT_EQ(error.code, Code::Unsupported);
     EXPECT_NE(error.text.find("huffman"), std::string::npos);
 }
@@ -264,7 +266,7 @@ TEST(TrlV2Index, ReadsCountsFromShapes)
 {
     Source source;
     source.put(DeltaKey, deltaFile("raw", Dtype::I32, words32({ 1, 4, 7 })));
-    const auto index = indexOnly(TrlV2Layout(), source);
+    const auto index = indexOnly(TrlLayout(TrlV2), source);
     ASSERT_TRUE(index) << index.error().text;
     EXPECT_FALSE(index->full);
     EXPECT_EQ(index->encoding, "raw");
@@ -281,16 +283,17 @@ TEST(TrlV2Index, KindComesFromTheContentNotFromTheFolder)
 {
     Source source;
     source.put(DeltaKey, safetensorsFile({ { tensor("layer.weight"), Before } }, metadataOf("gap_delta", "False")));
-    const auto index = indexOnly(TrlV2Layout(), source);
+    const auto index = indexOnly(TrlLayout(TrlV2), source);
     ASSERT_TRUE(index) << index.error().text;
     EXPECT_TRUE(index->full);
     EXPECT_EQ(index->encoding, "");
     EXPECT_EQ(index->tensors[0].info, tensor("layer.weight"));
     std::string state(16, '\0');
-    const auto counts = applyOnly(TrlV2Layout(), source, tensor("layer.weight"), state, 4);
+    const auto counts = applyOnly(TrlLayout(TrlV2), source, tensor("layer.weight"), state, 4);
     ASSERT_TRUE(counts);
     EXPECT_EQ(hexOf(state), hexOf(Before));
-    EXPECT_EQ(errorOf(applyOnly(TrlV2Layout(), source, tensor("layer.weight", { 8 }), state)).code, Code::BaseMismatch);
+    EXPECT_EQ(errorOf(applyOnly(TrlLayout(TrlV2), source, tensor("layer.weight", { 8 }), state)).code,
+              Code::BaseMismatch);
 }
 
 TEST(TrlV2Index, ReportsClaimsThatItsContentContradicts)
@@ -303,7 +306,7 @@ TEST(TrlV2Index, ReportsClaimsThatItsContentContradicts)
         DeltaKey,
         safetensorsFile({ { tensor("w.idx", { 1 }, Dtype::I32), words32({ 0 }) }, { tensor("w.val", { 1 }), "ab" } },
                         metadata));
-    const auto index = indexOnly(TrlV2Layout(), source);
+    const auto index = indexOnly(TrlLayout(TrlV2), source);
     ASSERT_TRUE(index);
     EXPECT_EQ(countNotes(index->notes, Code::Claim), 3U);
 }
@@ -360,7 +363,7 @@ TEST(TrlV2Group, TakesStepFilesOfOneRunOnly)
            "run/.deltascope/v1/deltas/step_000008.safetensors", "run/deltas/old/step_000009.safetensors",
            "run/deltas/step_99999999999999999999.safetensors", "run/old/deltas/step_000002.safetensors" })
         source.put(key, "x");
-    const auto versions = TrlV2Layout().group(source.listing());
+    const auto versions = TrlLayout(TrlV2).group(source.listing());
     EXPECT_EQ(stepsOf(versions), (std::vector<std::int64_t> { 1, 2, 1000000 }));
     EXPECT_EQ(versions[1].name, "run/deltas/step_000002.safetensors");
     EXPECT_TRUE(versions[1].notes.empty());
@@ -372,7 +375,7 @@ TEST(TrlV2Group, TheNewerOfTwoFilesWithOneNumberCounts)
     for (const bool anchorIsNewer : { false, true }) {
         Source source;
         source.put(anchorIsNewer ? DeltaKey : anchor.c_str(), "a").put(anchorIsNewer ? anchor.c_str() : DeltaKey, "b");
-        const VersionObjects version = onlyVersion(TrlV2Layout(), source);
+        const VersionObjects version = onlyVersion(TrlLayout(TrlV2), source);
         EXPECT_EQ(version.name, anchorIsNewer ? anchor : DeltaKey);
         EXPECT_EQ(keysOf(version), std::vector<std::string> { version.name });
         ASSERT_EQ(version.notes.size(), 1U);
@@ -385,13 +388,13 @@ TEST(TrlV2Recognition, NeedsTheEncodingKey)
 {
     Source source;
     source.put(DeltaKey, deltaFile("raw", Dtype::I32, words32({ 1, 4, 7 })));
-    EXPECT_TRUE(*TrlV2Layout().recognizes(source.store(), source.listing(), source.task));
+    EXPECT_TRUE(*TrlLayout(TrlV2).recognizes(source.store(), source.listing(), source.task));
 
     Metadata older = metadataOf("raw");
     older.erase("encoding");
     Source second;
     second.put(DeltaKey, safetensorsFile({}, older));
-    EXPECT_FALSE(*TrlV2Layout().recognizes(second.store(), second.listing(), second.task));
+    EXPECT_FALSE(*TrlLayout(TrlV2).recognizes(second.store(), second.listing(), second.task));
 }
 
 TEST(TrlV2Recognition, LooksBehindBrokenFilesButNotForEver)
@@ -400,16 +403,16 @@ TEST(TrlV2Recognition, LooksBehindBrokenFilesButNotForEver)
     for (int i = 1; i <= 7; ++i)
         source.put(fmt::format("deltas/step_{:06}.safetensors", i), "broken");
     source.put("deltas/step_000008.safetensors", deltaFile("raw", Dtype::I32, words32({ 1, 4, 7 })));
-    EXPECT_TRUE(*TrlV2Layout().recognizes(source.store(), source.listing(), source.task));
+    EXPECT_TRUE(*TrlLayout(TrlV2).recognizes(source.store(), source.listing(), source.task));
     source.put("anchors/step_000001.safetensors", "broken");
-    EXPECT_FALSE(*TrlV2Layout().recognizes(source.store(), source.listing(), source.task));
+    EXPECT_FALSE(*TrlLayout(TrlV2).recognizes(source.store(), source.listing(), source.task));
 }
 
 TEST(TrlV2Recognition, TakesARunWhoseFirstObjectIsStillOnItsWay)
 {
     Source source;
     source.put("anchors/step_000001.safetensors", std::string(64, '\0'));
-    EXPECT_TRUE(*TrlV2Layout().recognizes(source.store(), source.listing(), source.task));
+    EXPECT_TRUE(*TrlLayout(TrlV2).recognizes(source.store(), source.listing(), source.task));
 }
 
 class TrlV2Golden : public testing::TestWithParam<const char*> { };
@@ -417,7 +420,7 @@ class TrlV2Golden : public testing::TestWithParam<const char*> { };
 TEST_P(TrlV2Golden, ReplayEqualsTheTrainer)
 {
     Golden golden(GetParam());
-    const TrlV2Layout layout;
+    const TrlLayout layout(TrlV2);
     ASSERT_TRUE(*layout.recognizes(*golden.store, golden.listing, golden.task));
     ModelState state;
     int compared = 0;

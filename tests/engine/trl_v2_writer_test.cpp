@@ -1,6 +1,6 @@
-#include "format/trl_v2/trl_v2_writer.h"
+#include "format/trl/trl_v2_writer.h"
 
-#include "format/trl_v2/trl_v2_layout.h"
+#include "format/trl/trl_layout.h"
 #include "support/temp_dir.h"
 #include "version_writer_fixture.h"
 
@@ -127,7 +127,7 @@ TEST(TrlV2Writer, WritesTheAnchorOfTheFormatPage)
     EXPECT_EQ(header.meta("sparsity"), "0.0");
     EXPECT_EQ(header.meta("total_changed_elements"), "8");
     EXPECT_EQ(header.meta("encoding"), "gap_delta");
-    expectVersion(TrlV2Layout(), source, {}, example(Before));
+    expectVersion(TrlLayout(TrlV2), source, {}, example(Before));
 }
 
 TEST(TrlV2Writer, WhatItWritesIsReadBack)
@@ -137,7 +137,7 @@ TEST(TrlV2Writer, WhatItWritesIsReadBack)
         for (const std::size_t blockBytes : { 8U, 24'000U, 1'000'000U }) {
             Source source;
             ASSERT_TRUE(publish(source, states.before, states.after, optionsOf(encoding), blockBytes));
-            const PatchCounts counts = expectVersion(TrlV2Layout(), source, states.before, states.after);
+            const PatchCounts counts = expectVersion(TrlLayout(TrlV2), source, states.before, states.after);
             const std::uint64_t changed = countChanged(states.before, states.after);
             EXPECT_EQ(counts, countsOf(changed, 0, changed));
             const SafetensorsHeader header = headerOf(source.store(), DeltaKey);
@@ -165,7 +165,7 @@ TEST(TrlV2Writer, TheTypeOfGapsIsChosenPerTensor)
     EXPECT_EQ(header.find("wide.idx")->info.dtype, Dtype::U32);
     EXPECT_EQ(hexOf(tensorBytes(source.store(), header, DeltaKey, "narrow.idx")), "ffffffff");
     EXPECT_EQ(hexOf(tensorBytes(source.store(), header, DeltaKey, "wide.idx")), "00000000ffff00000000000000000100");
-    expectVersion(TrlV2Layout(), source, before, after);
+    expectVersion(TrlLayout(TrlV2), source, before, after);
 }
 
 TEST(TrlV2Writer, ManyChangesGoThroughTheSpoolFile)
@@ -185,7 +185,7 @@ TEST(TrlV2Writer, ManyChangesGoThroughTheSpoolFile)
         options.spoolFolder = folder.path();
         Source source;
         ASSERT_TRUE(publish(source, before, after, options, 131'072));
-        EXPECT_EQ(expectVersion(TrlV2Layout(), source, before, after).changed, 950'001U);
+        EXPECT_EQ(expectVersion(TrlLayout(TrlV2), source, before, after).changed, 950'001U);
 
         Source parallel;
         const auto writer = makeTrlV2DeltaWriter(options);
@@ -245,7 +245,7 @@ TEST(TrlV2Writer, FactsAndFolderOfTheRun)
     EXPECT_EQ(header.meta("ds.run"), "r\u00f6");
     EXPECT_EQ(header.meta("ds.root"), "ab12");
     EXPECT_EQ(header.metadata().size(), 11U);
-    expectVersion(TrlV2Layout(), source, example(Before), example(After));
+    expectVersion(TrlLayout(TrlV2), source, example(Before), example(After));
 }
 
 TEST(TrlV2Writer, NeverReplacesAStep)
@@ -342,7 +342,7 @@ TEST(TrlV2AnchorWriter, HoldsEveryElementType)
     addTensor(model, tensor("i64", { 2 }, Dtype::I64), noise(16, 9));
     Source source;
     ASSERT_TRUE(publishAnchor(source, model, optionsOf(TrlV2Encoding::Raw, 20)));
-    expectVersion(TrlV2Layout(), source, {}, model);
+    expectVersion(TrlLayout(TrlV2), source, {}, model);
     EXPECT_EQ(errorOf(publishAnchor(source, model, optionsOf(TrlV2Encoding::Raw, 20))).code, Code::Exists);
 }
 
@@ -371,7 +371,7 @@ class TrlV2WriterGolden : public testing::TestWithParam<const char*> { };
 TEST_P(TrlV2WriterGolden, WritesTheTrainersBytes)
 {
     Golden golden(GetParam());
-    const TrlV2Layout layout;
+    const TrlLayout layout(TrlV2);
     Model state;
     std::size_t compared = 0;
     for (const VersionObjects& version : layout.group(golden.listing)) {

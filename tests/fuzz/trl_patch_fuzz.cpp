@@ -1,11 +1,11 @@
 // Files of layout trl-v2, header and payload: the input is a whole file. Seeds: tests/fuzz/seeds/trl_patch.
 
-#include "format/trl_v2/trl_v2_layout.h"
+#include "format/trl/trl_layout.h"
 
 #include "few_objects_store.h"
 #include "patch_checks.h"
 
-#include "format/trl_v2/trl_v2_stream.h"
+#include "format/common/pair_stream.h"
 
 using namespace deltascope;
 
@@ -15,7 +15,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     constexpr std::size_t MaxEntries = 8;
     FewObjectsStore store;
     store.add("deltas/step_000002.safetensors", std::as_bytes(std::span(data, size)));
-    const TrlV2Layout layout;
+    const TrlLayout layout(TrlV2);
     TaskContext task;
     require(layout.recognizes(store, store.infos(), task).has_value());
     const std::vector<VersionObjects> versions = layout.group(store.infos());
@@ -33,7 +33,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                 checkPatch(layout, store, versions[0], *index, entry, *entry.info);
             continue;
         }
-        const Dtype dtype = TrlEncoding::unpack(entry.encoding).values;
+        const Dtype dtype = PairEncoding::unpack(entry.encoding).values;
         for (const std::uint64_t elements : { std::uint64_t { 0 }, *entry.storedElements, std::uint64_t { 4800 } }) {
             const TensorInfo target { entry.name, dtype, { elements } };
             if (const auto bytes = checkedSize(target); bytes && *bytes <= MaxStateBytes)

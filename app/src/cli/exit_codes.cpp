@@ -35,6 +35,7 @@ Exit exitFor(std::string_view word) noexcept
     case Code::Unfinished:
     case Code::Publishing:
     case Code::Unproven:
+    case Code::Lossy:
         return ChainBroken;
     case Code::Exists:
     case Code::Fork:

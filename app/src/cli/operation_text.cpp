@@ -195,6 +195,13 @@ std::string materializeText(const app::MaterializeView& result, const Style& sty
         text += paint(style, Paint::Bad, "  a delta on the way is proven to be lost: no trainer ever had this state\n");
     else if (!result.proven)
         text += paint(style, Paint::Warn, "  unproven: the chain crosses a missing number\n");
+    if (result.lossy)
+        text += paint(style, Paint::Warn, "  built by adding rounded differences: nothing proves these bits\n");
+    if (!result.state.empty())
+        text += paint(style, Paint::Warn,
+                      fmt::format("  this is the {} state; the {} one differs in {} elements (--state)\n",
+                                  result.state == "served" ? "served" : "trained",
+                                  result.state == "served" ? "trained" : "served", countText(result.statesDiffer)));
     if (std::find(result.sidecars.begin(), result.sidecars.end(), "config.json") == result.sidecars.end())
         text += paint(style, Paint::Dim,
                       "  the source holds no config.json; --base DIR carries config and tokenizer files over\n");

@@ -65,6 +65,11 @@ void describe(CLI::App& program, Options& options)
     materialize->add_flag("--commit", options.commit, "finish a rebuild whose parts are all written");
     materialize->add_flag("--across-gap", options.acrossGap,
                           "rebuild although the no-op test proves that a delta is lost");
+    materialize
+        ->add_option("--state", options.state,
+                     "served (what the deltas lead to, the default) or trained (the trainer's full form), where a step "
+                     "has both and they differ")
+        ->check(CLI::IsMember({ "served", "trained" }));
 
     CLI::App* diff = program.add_subcommand("diff", "compare any two versions or checkpoints bit by bit");
     diff->add_option("a", options.source, "SOURCE@STEP, checkpoint folder or safetensors file")->required();

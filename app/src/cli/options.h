@@ -28,6 +28,7 @@ struct Options {
     bool all = false;
     bool exitCode = false;
     bool acrossGap = false;
+    std::string state;
     int level = 2;
     bool acceptRewritten = false;
     std::string destination;

@@ -206,9 +206,11 @@ public:
                                  Code::Usage,
                                  "the destination lies inside the source, where it would be taken for part of the run",
                                  request.destination, "choose a destination outside of the source");
-                         DS_TRY(const Run run, open(request.version.source, task));
+                         DS_TRY(Run run, open(request.version.source, task));
                          DS_TRY(const Version* version, resolveVersion(run, request.version.version));
-                         DS_TRY(const Plan plan, planFor(run, *version, request.acrossGap));
+                         DS_CHECK(compareForms(run, *version, task));
+                         const StateChoice wanted = request.trained ? StateChoice::Trained : StateChoice::Served;
+                         DS_TRY(const Plan plan, planFor(run, *version, { request.acrossGap, wanted }));
                          MaterializeOptions options;
                          options.destination = request.destination;
                          options.shardBytes = request.shardBytes;
@@ -348,6 +350,17 @@ private:
         return view;
     }
 
+    /// A version with two forms may have two states; which one is meant can only be told once they were compared.
+    Result<void> compareForms(Run& run, const Version& version, TaskContext& task)
+    {
+        if (!version.objects.fullForm || version.facts)
+            return {};
+        AnalyzeOptions options;
+        const auto at = static_cast<std::size_t>(&version - run.versions.data());
+        options.range = { at, at };
+        return analyzeRun(m_bench, run, options, task);
+    }
+
     Result<OpenState> openState(const VersionRequest& request, bool acrossGap, TaskContext& task)
     {
         OpenState state;
@@ -361,7 +374,7 @@ private:
         }
         DS_TRY(state.run, open(request.source, task));
         DS_TRY(state.version, resolveVersion(*state.run, request.version));
-        DS_TRY(state.plan, planFor(*state.run, *state.version, acrossGap));
+        DS_TRY(state.plan, planFor(*state.run, *state.version, { acrossGap, StateChoice::Served }));
         DS_TRY(Chain chain, Chain::open(*state.run, state.plan, task));
         state.chain = std::make_unique<Chain>(std::move(chain));
         return state;

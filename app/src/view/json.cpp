@@ -220,6 +220,9 @@ std::string toJson(const MaterializeView& view)
                   { "digests_checked", view.digestsChecked },
                   { "proven", view.proven },
                   { "loss_proven", view.lossProven },
+                  { "lossy", view.lossy },
+                  { "state", view.state.empty() ? ordered_json(nullptr) : ordered_json(view.state) },
+                  { "states_differ_elems", view.statesDiffer },
                   { "committed", view.committed },
                   { "sidecars", view.sidecars },
                   { "seconds", view.seconds } });

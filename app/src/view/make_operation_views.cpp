@@ -70,6 +70,11 @@ MaterializeView makeMaterializeView(const Version& version, const MaterializeRep
     view.digestsChecked = report.digestsChecked;
     view.proven = version.proven;
     view.lossProven = report.lossProven;
+    view.lossy = report.lossy;
+    if (version.facts && version.hasUsableFullForm() && !version.onlyFullForm)
+        view.statesDiffer = version.facts->fullFormDiffers.value_or(0);
+    if (view.statesDiffer > 0)
+        view.state = report.fromFullForm ? "trained" : "served";
     view.committed = report.committed;
     view.sidecars = report.sidecars;
     return view;

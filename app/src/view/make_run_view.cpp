@@ -62,7 +62,9 @@ StepView makeStepView(const Run& run, const Version& version)
         view.changedElements = version.summary->storedElements;
         if (version.facts)
             view.changedVsPrevious = version.facts->changedVsPrevious;
-    } else if (version.facts && !version.facts->damage) {
+    } else if (version.onlyFullForm && version.summary && version.summary->countsKnown) {
+        view.changedElements = version.summary->storedElements; // what it changed from cannot be read any more
+    } else if (version.facts && version.facts->replayed && !version.facts->damage) {
         view.changedElements = view.changedVsPrevious = version.facts->changedElements;
     }
     if (view.changedVsPrevious && view.totalElements.value_or(0) > 0)
@@ -119,7 +121,7 @@ RunView makeRunView(const Run& run)
 
 bool explains(const Version& version, const std::vector<TensorCount>& counts)
 {
-    if (!version.facts || version.facts->damage)
+    if (!version.facts || version.facts->damage || !version.facts->replayed)
         return false;
     const std::optional<std::uint64_t> changed = version.kind == VersionKind::Anchor
         ? version.facts->changedVsPrevious

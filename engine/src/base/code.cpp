@@ -90,6 +90,9 @@ constexpr Meaning meaningOf(Code code) noexcept
     case Code::Rewritten:
         return { "DS-REWRITTEN",
                  "Find out who replaced the object; verify --accept-rewritten trusts its new bytes from then on." };
+    case Code::Lossy:
+        return { "DS-LOSSY",
+                 "Use the next full version where bits matter; nothing was lost, but nothing can be proven either." };
     case Code::Claim:
         return { "DS-CLAIM", "Do not rely on the header of this object; verify compares its claims with its content." };
     case Code::Unsupported:

@@ -22,7 +22,7 @@ namespace {
 using nlohmann::json;
 
 /// Raise when a table changes; an older or newer file is thrown away and filled again.
-constexpr std::int64_t SchemaVersion = 3;
+constexpr std::int64_t SchemaVersion = 4;
 
 /// Up to this size the whole file is checked whenever it is opened (tens of milliseconds).
 constexpr std::uintmax_t CheckedAtOpenBytes = 64U << 20;
@@ -65,25 +65,37 @@ std::vector<Error> notesFromText(const std::string& text)
     return notes;
 }
 
-/// The facts of ours in a version; empty for what others wrote.
-std::string ownFactsOf(const VersionSummary& summary)
+/// What few versions have; empty for most.
+std::string extrasOf(const VersionSummary& summary)
 {
-    if (summary.run.empty() && summary.root.empty() && summary.baseRoot.empty() && summary.origin.empty())
-        return {};
-    return json { summary.run, summary.baseRoot, summary.root, summary.origin }.dump(-1, ' ', false,
-                                                                                     json::error_handler_t::replace);
+    json extras = json::object();
+    const auto add = [&](const char* key, const std::string& value) {
+        if (!value.empty())
+            extras[key] = value;
+    };
+    add("run", summary.run);
+    add("root", summary.root);
+    add("base_root", summary.baseRoot);
+    add("origin", summary.origin);
+    add("state_digest", summary.stateDigest);
+    if (summary.lossy)
+        extras["lossy"] = true;
+    return extras.empty() ? std::string() : extras.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-void addOwnFacts(VersionSummary& summary, const std::string& text)
+void addExtras(VersionSummary& summary, const std::string& text)
 {
-    const json list = json::parse(text, nullptr, false);
-    if (!list.is_array() || list.size() != 4
-        || !std::all_of(list.begin(), list.end(), [](const json& fact) { return fact.is_string(); }))
+    if (text.empty())
         return;
-    summary.run = list[0];
-    summary.baseRoot = list[1];
-    summary.root = list[2];
-    summary.origin = list[3];
+    const json extras = json::parse(text, nullptr, false);
+    if (!extras.is_object())
+        return;
+    summary.run = textOf(extras, "run");
+    summary.root = textOf(extras, "root");
+    summary.baseRoot = textOf(extras, "base_root");
+    summary.origin = textOf(extras, "origin");
+    summary.stateDigest = textOf(extras, "state_digest");
+    summary.lossy = extras.contains("lossy");
 }
 
 std::string detailOf(const VersionFacts& facts)
@@ -99,6 +111,12 @@ std::string detailOf(const VersionFacts& facts)
         detail["actual_root"] = facts.actualRoot;
     if (facts.damage)
         detail["damage"] = errorToJson(*facts.damage);
+    if (!facts.replayed)
+        detail["only_full_form"] = true;
+    if (facts.fullFormDiffers)
+        detail["full_form_differs"] = *facts.fullFormDiffers;
+    if (facts.fullFormDamage)
+        detail["full_form_damage"] = errorToJson(*facts.fullFormDamage);
     return detail.empty() ? std::string() : detail.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
@@ -118,6 +136,11 @@ void addDetail(VersionFacts& facts, const std::string& text)
         facts.rootCheck = static_cast<VersionFacts::RootCheck>(check->get<unsigned>());
     if (const auto damage = detail.find("damage"); damage != detail.end())
         facts.damage = errorFromJson(*damage);
+    facts.replayed = !detail.contains("only_full_form");
+    if (const auto differs = detail.find("full_form_differs"); differs != detail.end() && differs->is_number_unsigned())
+        facts.fullFormDiffers = differs->get<std::uint64_t>();
+    if (const auto damage = detail.find("full_form_damage"); damage != detail.end())
+        facts.fullFormDamage = errorFromJson(*damage);
 }
 
 // SQLite does not notice when a bit of a value flips in its file. Every row carries a digest of its own content; a row
@@ -131,7 +154,7 @@ std::string sealOf(const std::string& source, const std::string& name, const Cat
     return seal(fmt::format("{}\n{}\n{}\n{} {} {} {} {} {} {} {}\n{}\n{}", source, name, version.identity, summary.full,
                             summary.declaredBase.value_or(-1), summary.encoding, static_cast<int>(summary.digests),
                             summary.tensors, summary.storedElements, summary.countsKnown, toHex(summary.nameSet),
-                            notesToText(summary.notes), ownFactsOf(summary)));
+                            notesToText(summary.notes), extrasOf(summary)));
 }
 
 std::string sealOf(const std::string& source, const std::string& name, const Catalog::KnownFacts& known)
@@ -247,7 +270,7 @@ private:
             if (const ByteSpan names = rows.blob(9); names.size() == summary.nameSet.size())
                 std::memcpy(summary.nameSet.data(), names.data(), names.size());
             summary.notes = notesFromText(rows.text(10));
-            addOwnFacts(summary, rows.text(11));
+            addExtras(summary, rows.text(11));
             std::string name = rows.text(0);
             if (rows.text(12) == sealOf(source, name, version))
                 known.emplace_hint(known.end(), std::move(name), std::move(version));
@@ -268,7 +291,7 @@ private:
             insert.bind(9, static_cast<std::int64_t>(summary.storedElements))
                 .bind(10, std::int64_t(summary.countsKnown));
             insert.bindBlob(11, summary.nameSet).bind(12, notesToText(summary.notes));
-            insert.bind(13, ownFactsOf(summary)).bind(14, sealOf(source, name, version));
+            insert.bind(13, extrasOf(summary)).bind(14, sealOf(source, name, version));
             DS_CHECK(insert.run());
         }
         return transaction.commit();

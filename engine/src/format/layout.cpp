@@ -29,6 +29,8 @@ std::string VersionObjects::identity() const
         joined += object.identity;
         joined += '\n';
     }
+    if (fullForm)
+        joined += fullForm->identity();
     return joined;
 }
 
@@ -41,10 +43,33 @@ std::string_view word(DigestAlgorithm algorithm) noexcept
         return "blake3";
     case DigestAlgorithm::Adler32:
         return "adler32";
+    case DigestAlgorithm::Sha256:
+        return "sha256";
     case DigestAlgorithm::None:
         break;
     }
     return "none";
+}
+
+std::size_t hexDigits(DigestAlgorithm algorithm) noexcept
+{
+    switch (algorithm) {
+    case DigestAlgorithm::Xxh3_128:
+        return 32;
+    case DigestAlgorithm::Blake3:
+    case DigestAlgorithm::Sha256:
+        return 64;
+    case DigestAlgorithm::Adler32:
+        return 8;
+    case DigestAlgorithm::None:
+        break;
+    }
+    return 0;
+}
+
+Result<void> Layout::checkPayload(const ObjectStore&, const VersionObjects&, const VersionIndex&, TaskContext&) const
+{
+    return {};
 }
 
 std::string_view VersionIndex::fact(std::string_view key) const noexcept

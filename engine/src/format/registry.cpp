@@ -1,9 +1,16 @@
 #include "deltascope/engine/layout.h"
 
 #include "format/common/object_names.h"
+#include "format/fireworks/fireworks_layout.h"
+#include "format/grail/grail_layout.h"
 #include "format/hf/hf_layout.h"
+#include "format/modelexpress/modelexpress_layout.h"
+#include "format/prime_rl/prime_rl_layout.h"
+#include "format/skyrl/skyrl_layout.h"
+#include "format/slime_v1/slime_v1_layout.h"
 #include "format/slime_v2/slime_v2_layout.h"
-#include "format/trl_v2/trl_v2_layout.h"
+#include "format/trl/trl_layout.h"
+#include "format/trl_adapter/trl_adapter_layout.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -20,20 +27,18 @@ struct KnownName {
     std::string_view pattern;
 };
 constexpr KnownName KnownNames[] = {
-    { "grail", "checkpoint-#/DELTA/delta_sparse.*" },
-    { "grail", "checkpoint-#/READY-#" },
-    { "skyrl", "delta-#/manifest.json" },
-    { "prime-rl", "step_#/STABLE" },
-    { "prime-rl", "step_#/sparse_manifest.json" },
-    { "prime-rl", "step_#/sparse_update_manifest.json" },
-    { "trl-adapter", ".vllm_lora/*-v#/adapter_config.json" },
-    { "slime-v1", "rank#_flush#.safetensors" },
     { "dcp", "__#_#.distcp" },
     { "dcp", "shard-#-model-#-of-#.safetensors" },
-    { "modelexpress", "v#/model.safetensors.index.json" },
-    { "trl-v1.x (or trl-v2 with broken files only)", "anchors/step_#.safetensors" },
-    { "trl-v1.x (or trl-v2 with broken files only)", "deltas/step_#.safetensors" },
-    { "trl-v1.x", "steps/step_#.safetensors" },
+    { "a checkpoint callback of grail's research code (delta_N.pt is a pickle, which is never loaded)", "delta_#.pt" },
+    { "Miles' gpu-delta (protocol 4)", "weight_v#/manifest.json" },
+    { "a payload that NeMo-RL left behind, which is never a usable chain", "*/#/#.pt" },
+    { "prime-rl's additive deltas", "delta.stream" },
+    { "TRL's delta sync with unreadable or stripped headers (name its dialect with --layout)",
+      "anchors/step_#.safetensors" },
+    { "TRL's delta sync with unreadable or stripped headers (name its dialect with --layout)",
+      "deltas/step_#.safetensors" },
+    { "TRL's delta sync with unreadable or stripped headers (name its dialect with --layout)",
+      "steps/step_#.safetensors" },
     { "a chain of full or unfinished weight_v folders without any delta", "weight_v#/*" },
 };
 constexpr std::size_t MaxNamedKeys = 3;
@@ -143,9 +148,17 @@ LayoutRegistry::detect(const ObjectStore& store, const std::vector<ObjectInfo>& 
 LayoutRegistry builtinLayouts()
 {
     LayoutRegistry registry;
-    registry.add(std::make_shared<TrlV2Layout>());
+    registry.add(std::make_shared<GrailLayout>());
+    registry.add(std::make_shared<PrimeRlLayout>());
+    for (const TrlDialect* dialect : { &TrlV10, &TrlV11, &TrlV12, &TrlV2 })
+        registry.add(std::make_shared<TrlLayout>(*dialect));
+    registry.add(std::make_shared<TrlAdapterLayout>());
+    registry.add(std::make_shared<SkyrlLayout>());
+    registry.add(std::make_shared<SlimeV1Layout>());
     registry.add(std::make_shared<SlimeV2Layout>());
+    registry.add(std::make_shared<ModelExpressLayout>());
     registry.add(std::make_shared<HfLayout>());
+    registry.add(std::make_shared<FireworksLayout>()); // only by name
     return registry;
 }
 

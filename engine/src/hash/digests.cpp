@@ -150,6 +150,8 @@ std::unique_ptr<StreamingDigest> makeDigest(DigestAlgorithm algorithm)
         return makeBlake3();
     case DigestAlgorithm::Adler32:
         return std::make_unique<Adler32Digest>();
+    case DigestAlgorithm::Sha256:
+        return makeSha256();
     case DigestAlgorithm::None:
         break;
     }

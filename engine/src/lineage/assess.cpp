@@ -119,9 +119,46 @@ void inheritObstacle(const Run& run, Version& version, std::size_t self)
                     {} };
 }
 
+/// What the publisher recorded of the state behind a version; empty if nothing.
+std::string_view recordedState(const VersionSummary& summary)
+{
+    return summary.root.empty() ? summary.stateDigest : summary.root;
+}
+
 bool hasRecordedRoot(const VersionFacts& facts)
 {
     return facts.rootCheck == VersionFacts::RootCheck::None || facts.rootCheck == VersionFacts::RootCheck::Matches;
+}
+
+/// A version with a full form stands whatever happened to its sparse form and to what that builds on.
+void assessFullForm(Version& version, std::size_t self)
+{
+    if (!version.objects.fullForm)
+        return;
+    const VersionFacts* facts = version.facts ? &*version.facts : nullptr;
+    if (version.fullFormFailure)
+        version.problems.push_back(atStep(*version.fullFormFailure, version.step()));
+    if (facts && facts->fullFormDamage)
+        version.problems.push_back(*facts->fullFormDamage);
+    if (!version.hasUsableFullForm())
+        return;
+    if (facts && facts->fullFormDiffers.value_or(0) > 0)
+        version.problems.push_back(
+            Error { Code::AnchorDrift,
+                    fmt::format("the full form of step {} (trained state) differs in {} elements from what its deltas "
+                                "lead to (served state)",
+                                version.step(), *facts->fullFormDiffers),
+                    version.objects.fullForm->name, version.step(),
+                    "materialize --state served or --state trained chooses one; diff shows the tensors" });
+    version.proven = true;
+    version.lossy = false;
+    if (!version.obstacle || version.beingWritten)
+        return;
+    version.problems.insert(version.problems.begin(), *version.obstacle);
+    version.obstacle.reset();
+    version.obstacleAt = self;
+    version.lossProven = false;
+    version.onlyFullForm = true;
 }
 
 void assessVersion(Run& run, std::size_t self, const VersionSummary* reference, double usualNoops)
@@ -130,7 +167,10 @@ void assessVersion(Run& run, std::size_t self, const VersionSummary* reference, 
     version.obstacle.reset();
     version.obstacleAt = self;
     version.lossProven = false;
+    version.onlyFullForm = false;
     version.proven = true;
+    version.lossy = version.kind == VersionKind::Delta
+        && ((version.summary && version.summary->lossy) || (version.base && run.versions[*version.base].lossy));
     version.problems = version.objects.notes;
     version.state = VersionState::Complete;
 
@@ -164,9 +204,13 @@ void assessVersion(Run& run, std::size_t self, const VersionSummary* reference, 
             version.step(),
             {} });
 
+    if (!version.obstacle && version.kind == VersionKind::Anchor && version.facts && version.facts->digestsFailed > 0) {
+        version.state = VersionState::Broken;
+        version.obstacle = digestFailure(*version.facts, version.objects, false);
+    }
     if (!version.obstacle && version.kind == VersionKind::Anchor && version.facts && !hasRecordedRoot(*version.facts)) {
         version.state = VersionState::Broken;
-        version.obstacle = rootFailure(*version.facts, version.objects, version.summary->root);
+        version.obstacle = rootFailure(*version.facts, version.objects, recordedState(*version.summary));
     }
 
     // What was replayed up to an anchor is no state that ever existed if something on the way is lost.
@@ -185,7 +229,7 @@ void assessVersion(Run& run, std::size_t self, const VersionSummary* reference, 
         }
         if (!version.obstacle && version.facts && !hasRecordedRoot(*version.facts)) {
             version.state = VersionState::Broken;
-            version.obstacle = rootFailure(*version.facts, version.objects, version.summary->root);
+            version.obstacle = rootFailure(*version.facts, version.objects, recordedState(*version.summary));
         }
         version.proven = !version.acrossGap && (!version.base || run.versions[*version.base].proven);
         const bool damaged = version.obstacle && version.obstacleAt == self;
@@ -204,6 +248,16 @@ void assessVersion(Run& run, std::size_t self, const VersionSummary* reference, 
         if (version.state == VersionState::Complete && version.summary && version.summary->tensors == 0)
             version.state = VersionState::Noop;
     }
+    assessFullForm(version, self);
+    if (version.lossy)
+        version.problems.push_back(
+            Error { Code::Lossy,
+                    fmt::format("step {} is rebuilt by adding rounded differences: nothing proves that it has the bits "
+                                "that the trainer had, and it is never called verified",
+                                version.step()),
+                    version.objects.name,
+                    version.step(),
+                    {} });
     if (version.obstacle)
         version.problems.insert(version.problems.begin(), *version.obstacle);
 }
@@ -212,7 +266,7 @@ void assessVersion(Run& run, std::size_t self, const VersionSummary* reference, 
 /// it is.
 void assessReference(Run& run, int epoch)
 {
-    if (run.layout->standAlone() || run.layout->needsExternalBase())
+    if (!run.layout->anchorsMayBePartial())
         return;
     const Version* first = nullptr;
     for (const Version& version : run.versions) {
@@ -247,7 +301,8 @@ void assessDrift(Run& run)
             continue;
         if (version.kind == VersionKind::Delta) {
             recent.push_back(version.facts->changedElements);
-            if (!version.lossProven && version.proven && version.facts->digestsChecked == 0) {
+            if (!version.lossProven && version.proven && !version.lossy && version.facts->digestsChecked == 0
+                && version.facts->rootCheck != VersionFacts::RootCheck::Matches) {
                 noops += version.facts->noops;
                 assigned += version.facts->assigned;
             }
@@ -314,9 +369,10 @@ Error rootFailure(const VersionFacts& facts, const VersionObjects& version, std:
                        version.step,
                        {} };
     return Error { Code::Digest,
-                   fmt::format("the state behind step {} has root {}, its publisher recorded {}: the object or what it "
-                               "builds on is damaged",
-                               version.step, facts.actualRoot, recorded),
+                   fmt::format(
+                       "the state behind step {} has digest {}, its publisher recorded {}: the object or what it "
+                       "builds on is damaged",
+                       version.step, facts.actualRoot, recorded),
                    version.name,
                    version.step,
                    {} };
@@ -331,7 +387,8 @@ double usualNoopRate(const Run& run)
         if (std::exchange(epoch, version.epoch) != version.epoch || version.kind == VersionKind::Anchor)
             behindGap = false;
         behindGap = behindGap || version.acrossGap;
-        if (version.kind == VersionKind::Delta && version.facts && version.facts->assigned > 0 && !behindGap)
+        if (version.kind == VersionKind::Delta && version.facts && version.facts->assigned > 0 && !version.lossy
+            && !behindGap)
             rates.push_back(static_cast<double>(version.facts->noops) / static_cast<double>(version.facts->assigned));
     }
     if (rates.empty())
@@ -343,7 +400,7 @@ double usualNoopRate(const Run& run)
 
 bool provesLoss(const Version& version, double usualRate) noexcept
 {
-    if (!version.facts || version.facts->noops == 0 || version.facts->digestsChecked > 0
+    if (!version.facts || version.lossy || version.facts->noops == 0 || version.facts->digestsChecked > 0
         || version.facts->rootCheck != VersionFacts::RootCheck::None)
         return false;
     return static_cast<double>(version.facts->noops) > 4.0 * usualRate * static_cast<double>(version.facts->assigned);

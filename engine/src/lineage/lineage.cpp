@@ -69,7 +69,9 @@ VersionSummary VersionSummary::of(const VersionIndex& index)
     summary.full = index.full;
     summary.declaredBase = index.declaredBase;
     summary.encoding = index.encoding;
+    summary.lossy = index.lossy;
     summary.digests = index.digests;
+    summary.stateDigest = index.stateDigest.hex;
     summary.tensors = static_cast<std::uint32_t>(index.tensors.size());
     summary.storedElements = index.storedElements();
     summary.countsKnown = index.countsKnown();
@@ -150,6 +152,8 @@ Run buildLineage(std::shared_ptr<const ObjectStore> store, std::shared_ptr<const
         version.objects = std::move(from.objects);
         version.summary = std::move(from.summary);
         version.failure = std::move(from.failure);
+        version.fullForm = std::move(from.fullForm);
+        version.fullFormFailure = std::move(from.fullFormFailure);
         run.versions.push_back(std::move(version));
     }
     std::stable_sort(run.versions.begin(), run.versions.end(), [](const Version& a, const Version& b) {
@@ -165,12 +169,13 @@ Run buildLineage(std::shared_ptr<const ObjectStore> store, std::shared_ptr<const
             reference = referenceOf(run, version.epoch);
         }
         if (version.summary && version.summary->full)
-            version.kind = run.layout->standAlone() || version.summary->tensors >= reference->tensors
+            version.kind = !run.layout->anchorsMayBePartial() || version.summary->tensors >= reference->tensors
                 ? VersionKind::Anchor
                 : VersionKind::PartialAnchor;
         link(run, i, previous);
         const std::int64_t expected = previous ? run.versions[*previous].step() + 1 : version.baseStep.value_or(0) + 1;
-        if (!run.layout->standAlone() && previous && expected < version.step())
+        const bool numbered = !run.layout->standAlone() && !run.layout->numbersMaySkip();
+        if (numbered && previous && expected < version.step())
             run.gaps.push_back(Gap { version.epoch, expected, version.step() - 1 });
         previous = i;
     }

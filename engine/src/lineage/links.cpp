@@ -54,7 +54,7 @@ void link(Run& run, std::size_t at, std::optional<std::size_t> previous)
     version.baseStep = previous ? run.versions[*previous].step() : version.step() - 1;
     version.base = previous;
     if (previous)
-        version.acrossGap = run.versions[*previous].step() + 1 != version.step();
+        version.acrossGap = !run.layout->numbersMaySkip() && run.versions[*previous].step() + 1 != version.step();
     else if (run.layout->needsExternalBase()) // other layouts bring their first state: a checkpoint given beside is
                                               // none of the chain
         version.onExternalBase = version.acrossGap = true;

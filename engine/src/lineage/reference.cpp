@@ -6,6 +6,8 @@ const VersionSummary* referenceOf(const Run& run, int epoch)
 {
     const VersionSummary* largest = nullptr;
     for (const Version& version : run.versions) {
+        if (version.epoch == epoch && version.fullForm && !largest)
+            largest = &*version.fullForm;
         if (!version.summary || !version.summary->full)
             continue;
         if (version.epoch == epoch && version.step() <= 1)

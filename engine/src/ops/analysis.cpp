@@ -14,69 +14,116 @@ bool usable(const Version& version)
     return version.summary && !version.failure && !version.beingWritten && !(version.facts && version.facts->damage);
 }
 
-/// A complete state and everything that can be replayed on it, up to and including the next complete anchor.
+/// Whether a version records something that the state behind it can be compared with.
+bool recordsItsState(const VersionSummary& summary)
+{
+    return !summary.root.empty() || !summary.stateDigest.empty() || summary.digests != DigestAlgorithm::None;
+}
+
+const VersionSummary& summaryOf(const Run& run, const PlanLink& link)
+{
+    const Version& version = run.versions[link.version];
+    return link.fullForm ? *version.fullForm : *version.summary;
+}
+
+/// A complete state and everything that can be replayed on it, up to and including the next complete anchor or full
+/// form.
 struct Stretch {
     Plan plan;
     bool fromAnchor() const { return !plan.fromExternalBase; }
-    /// The versions that replaying it tells something about: of the first anchor only whether it has its recorded root.
-    std::vector<std::size_t> judged(const Run& run) const
+    /// The links that replaying it tells something about: of the first full one only whether it is what it records.
+    std::vector<PlanLink> judged(const Run& run) const
     {
         const bool skipsFirst =
-            fromAnchor() && (plan.links.empty() || run.versions[plan.links.front()].summary->root.empty());
-        return { plan.links.begin() + (skipsFirst && !plan.links.empty() ? 1 : 0), plan.links.end() };
+            !plan.links.empty() && fromAnchor() && !recordsItsState(summaryOf(run, plan.links.front()));
+        return { plan.links.begin() + (skipsFirst ? 1 : 0), plan.links.end() };
     }
 };
 
 /// Whether an anchor holds the same tensors as the full state that a stretch starts from; else comparing them means
 /// nothing.
-bool isOfSameModel(const Run& run, const Plan& stretch, const Version& anchor)
+bool isOfSameModel(const Run& run, const Plan& stretch, const VersionSummary& anchor)
 {
-    const VersionSummary& first =
-        stretch.fromExternalBase ? run.base->summary : *run.versions[stretch.links.front()].summary;
-    return first.nameSet == anchor.summary->nameSet;
+    const VersionSummary& first = stretch.fromExternalBase ? run.base->summary : summaryOf(run, stretch.links.front());
+    return first.nameSet == anchor.nameSet;
 }
 
-std::vector<Stretch> stretchesOf(const Run& run)
-{
-    std::vector<Stretch> stretches;
-    if (run.layout->standAlone())
-        return stretches;
-    Stretch current;
-    bool open = false;
-    const auto close = [&] {
-        if (open && !current.judged(run).empty())
-            stretches.push_back(current);
-        current = {};
-        open = false;
-    };
-    for (std::size_t i = 0; i < run.versions.size(); ++i) {
-        const Version& version = run.versions[i];
-        if (i > 0 && run.versions[i - 1].epoch != version.epoch)
-            close();
+/// Cuts a run into stretches, from front to back.
+class StretchCutter {
+public:
+    explicit StretchCutter(const Run& run)
+        : m_run(run)
+    {
+    }
+
+    std::vector<Stretch> cut()
+    {
+        for (std::size_t i = 0; i < m_run.versions.size(); ++i) {
+            if (i > 0 && m_run.versions[i - 1].epoch != m_run.versions[i].epoch)
+                close();
+            take(i);
+        }
+        close();
+        return std::move(m_stretches);
+    }
+
+private:
+    void take(std::size_t i)
+    {
+        const Version& version = m_run.versions[i];
         if (!usable(version)) {
             close();
-            continue;
-        }
-        if (version.kind == VersionKind::Anchor) {
-            if (open && isOfSameModel(run, current.plan, version))
-                current.plan.links.push_back(i);
-            close();
-            current.plan.links.push_back(i);
-            open = true;
-        } else if (open && version.base && !current.plan.links.empty() && *version.base == current.plan.links.back()) {
-            current.plan.links.push_back(i);
+            beginAtFullForm(i);
+        } else if (version.kind == VersionKind::Anchor) {
+            endAt(PlanLink { i, false }, *version.summary);
+        } else if (m_open && version.base && !m_current.plan.links.empty()
+                   && *version.base == m_current.plan.links.back().version) {
+            m_current.plan.links.push_back(PlanLink { i, false });
+            if (version.fullForm && !version.beingWritten)
+                endAt(PlanLink { i, true }, *version.fullForm);
         } else {
             close();
-            if (version.onExternalBase && run.base) {
-                current.plan.fromExternalBase = true;
-                current.plan.links.push_back(i);
-                open = true;
+            if (version.onExternalBase && m_run.base) {
+                m_current.plan.fromExternalBase = true;
+                m_current.plan.links.push_back(PlanLink { i, false });
+                m_open = true;
             }
+            beginAtFullForm(i);
         }
     }
-    close();
-    return stretches;
-}
+
+    void beginAtFullForm(std::size_t i)
+    {
+        const Version& version = m_run.versions[i];
+        if (!m_open && version.fullForm && !version.beingWritten) {
+            m_current.plan.links.push_back(PlanLink { i, true });
+            m_open = true;
+        }
+    }
+
+    /// A full state is compared with what leads to it, and begins the next stretch.
+    void endAt(PlanLink link, const VersionSummary& full)
+    {
+        if (m_open && isOfSameModel(m_run, m_current.plan, full))
+            m_current.plan.links.push_back(link);
+        close();
+        m_current.plan.links.push_back(link);
+        m_open = true;
+    }
+
+    void close()
+    {
+        if (m_open && !m_current.judged(m_run).empty())
+            m_stretches.push_back(std::move(m_current));
+        m_current = {};
+        m_open = false;
+    }
+
+    const Run& m_run;
+    std::vector<Stretch> m_stretches;
+    Stretch m_current;
+    bool m_open = false;
+};
 
 /// Replays the stretch over all tensors. Errors carry the step of the link that failed.
 Result<void> replayStretch(Workbench& bench, const Chain& chain, ReplayAudit& audit, TaskContext& task)
@@ -84,9 +131,12 @@ Result<void> replayStretch(Workbench& bench, const Chain& chain, ReplayAudit& au
     std::vector<const TensorInfo*> tensors;
     for (const TensorInfo& tensor : chain.tensors())
         tensors.push_back(&tensor);
-    std::stable_sort(tensors.begin(), tensors.end(),
-                     [](const TensorInfo* a, const TensorInfo* b) { return a->bytes() > b->bytes(); });
-    return forEachParallel(bench.threads, tensors.size(), task, [&](std::size_t i) -> Result<void> {
+    if (!audit.wantsOrder()) {
+        std::stable_sort(tensors.begin(), tensors.end(),
+                         [](const TensorInfo* a, const TensorInfo* b) { return a->bytes() > b->bytes(); });
+    }
+    const unsigned threads = audit.wantsOrder() ? 1 : bench.threads;
+    return forEachParallel(threads, tensors.size(), task, [&](std::size_t i) -> Result<void> {
         ReplayAudit::Tensor watcher(audit, *tensors[i], true);
         ReplayOptions options;
         options.scratchFolder = bench.scratchFolder;
@@ -119,6 +169,71 @@ void remember(Workbench& bench, const Run& run, const std::vector<std::string>& 
                                                   counts));
 }
 
+/// The facts of a full form: what speaks against it, and how it differs from the state that leads to it.
+void addFullForm(const ReplayAudit& audit, const Chain& chain, std::size_t link, Version& version)
+{
+    using Check = VersionFacts::RootCheck;
+    if (!version.facts) {
+        version.facts.emplace();
+        version.facts->replayed = false;
+    }
+    VersionFacts& facts = *version.facts;
+    const VersionObjects& objects = chain.links()[link]->objects;
+    const VersionFacts own = audit.factsOf(link, VersionKind::Anchor, 0);
+    if (own.rootCheck == Check::Differs)
+        facts.fullFormDamage = rootFailure(own, objects, chain.links()[link]->index.stateDigest.hex);
+    else if (own.digestsFailed > 0)
+        facts.fullFormDamage = digestFailure(own, objects, false);
+    if (link == 0)
+        return;
+    facts.fullFormDiffers = audit.links()[link].counts.changed;
+    if (*facts.fullFormDiffers > 0 && facts.rootCheck == Check::Matches && own.rootCheck == Check::None)
+        facts.fullFormDamage =
+            Error { Code::Digest,
+                    fmt::format("the full form differs in {} elements from what the deltas lead to, and that has the "
+                                "digest that the publisher recorded",
+                                *facts.fullFormDiffers),
+                    objects.name,
+                    objects.step,
+                    {} };
+}
+
+/// Fills in what the replay of a stretch has shown.
+void takeFacts(Workbench& bench, Run& run, const Chain& chain, const ReplayAudit& audit,
+               const std::vector<std::string>& keys, const AnalyzeOptions& options)
+{
+    for (std::size_t link = 0; link < chain.links().size(); ++link) {
+        const std::optional<std::size_t> at = chain.versionOf(link);
+        if (!at)
+            continue;
+        Version& version = run.versions[*at];
+        if (chain.isFullForm(link)) {
+            addFullForm(audit, chain, link, version);
+            const bool ownCounts = link > 0; // the link before it is its sparse form
+            remember(bench, run, keys, *at, ownCounts ? audit.links()[link - 1].changed : std::vector<TensorCount>());
+            continue;
+        }
+        if (link == 0 && (version.facts || !recordsItsState(*version.summary)))
+            continue; // its own stretch has told all
+        version.facts = audit.factsOf(link, version.kind, version.summary->storedElements);
+        remember(bench, run, keys, *at, audit.links()[link].changed);
+        if (options.onCounts)
+            options.onCounts(*at, audit.links()[link].changed);
+    }
+}
+
+/// The link that an error speaks of.
+std::vector<PlanLink>::iterator brokenLink(const Run& run, std::vector<PlanLink>& links, const Error& error)
+{
+    return std::find_if(links.begin(), links.end(), [&](const PlanLink& link) {
+        const VersionObjects& objects = run.versions[link.version].objects;
+        if (!error.step || objects.step != *error.step)
+            return false;
+        const bool ofFullForm = objects.fullForm && error.where.starts_with(objects.fullForm->name);
+        return link.fullForm == ofFullForm;
+    });
+}
+
 /// Analyzes one stretch; damage cuts it short and becomes a fact of the version.
 Result<void> analyzeStretch(Workbench& bench, Run& run, Stretch stretch, const std::vector<std::string>& keys,
                             const AnalyzeOptions& options, TaskContext& task)
@@ -134,34 +249,30 @@ Result<void> analyzeStretch(Workbench& bench, Run& run, Stretch stretch, const s
             outcome = fail(std::move(chain.error()));
         }
         if (outcome) {
-            audit->finishRoots();
-            for (std::size_t link = 0; link < chain->links().size(); ++link) {
-                const std::optional<std::size_t> at = chain->versionOf(link);
-                if (!at)
-                    continue;
-                Version& version = run.versions[*at];
-                if (link == 0 && (version.facts || version.summary->root.empty()))
-                    continue; // its own stretch has told all
-                version.facts = audit->factsOf(link, version.kind, version.summary->storedElements);
-                remember(bench, run, keys, *at, audit->links()[link].changed);
-                if (options.onCounts)
-                    options.onCounts(*at, audit->links()[link].changed);
-            }
+            audit->finishStates();
+            takeFacts(bench, run, *chain, *audit, keys, options);
             return {};
         }
         const Error& error = outcome.error();
-        const auto broken = std::find_if(stretch.plan.links.begin(), stretch.plan.links.end(), [&](std::size_t at) {
-            return error.step && run.versions[at].step() == *error.step;
-        });
-        if (!isDamage(error.code) || broken == stretch.plan.links.end())
+        std::vector<PlanLink>& links = stretch.plan.links;
+        const auto broken = brokenLink(run, links, error);
+        if (!isDamage(error.code) || broken == links.end())
             return fail(std::move(outcome.error()));
-        VersionFacts facts;
-        facts.damage = error;
-        run.versions[*broken].facts = facts;
-        remember(bench, run, keys, *broken, {});
-        if (broken == stretch.plan.links.begin() && stretch.fromAnchor())
+        std::optional<VersionFacts>& facts = run.versions[broken->version].facts;
+        if (broken->fullForm) {
+            if (!facts) {
+                facts.emplace();
+                facts->replayed = false;
+            }
+            facts->fullFormDamage = error;
+        } else {
+            facts.emplace();
+            facts->damage = error;
+        }
+        remember(bench, run, keys, broken->version, {});
+        if (broken == links.begin() && stretch.fromAnchor())
             return {};
-        stretch.plan.links.erase(broken, stretch.plan.links.end());
+        links.erase(broken, links.end());
     }
     return {};
 }
@@ -173,15 +284,16 @@ Result<void> analyzeRun(Workbench& bench, Run& run, const AnalyzeOptions& option
     const std::vector<std::string> keys = chainKeys(run);
     std::vector<Stretch> work;
     std::uint64_t bytes = 0;
-    for (Stretch& stretch : stretchesOf(run)) {
-        const std::vector<std::size_t> judged = stretch.judged(run);
-        const bool wanted = std::any_of(judged.begin(), judged.end(), [&](std::size_t at) {
+    for (Stretch& stretch : StretchCutter(run).cut()) {
+        const std::vector<PlanLink> judged = stretch.judged(run);
+        const bool wanted = std::any_of(judged.begin(), judged.end(), [&](const PlanLink& link) {
+            const std::size_t at = link.version;
             const bool inRange = !options.range || (at >= options.range->first && at <= options.range->second);
             return inRange && (options.again || !run.versions[at].facts);
         });
         if (!wanted)
             continue;
-        bytes += run.totalElementsOf(run.versions[judged.front()]).value_or(0) * 2;
+        bytes += run.totalElementsOf(run.versions[judged.front().version]).value_or(0) * 2;
         work.push_back(std::move(stretch));
     }
     task.beginPhase("replay", bytes);

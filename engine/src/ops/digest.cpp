@@ -1,6 +1,7 @@
 #include "deltascope/engine/operations.h"
 
 #include "replay_audit.h"
+#include "state_digest.h"
 
 #include <algorithm>
 
@@ -50,6 +51,7 @@ Result<CheckpointDigest> digestState(Workbench& bench, const Chain& chain, TaskC
     result.noopsSeen = audit.noopsSeen();
     result.root = checkpointRoot(std::move(nodes), true);
     DS_CHECK(expectRecordedRoot(chain, toHex(result.root.fast)));
+    DS_CHECK(expectStateDigest(bench, chain, task));
     return result;
 }
 

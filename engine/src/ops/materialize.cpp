@@ -3,6 +3,7 @@
 #include "provenance.h"
 #include "rebuild_folder.h"
 #include "replay_audit.h"
+#include "state_digest.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -271,8 +272,11 @@ Result<std::vector<std::string>> copySidecars(Workbench& bench, const Run& run, 
                 found.try_emplace(name, &store, object.key);
         }
     };
-    if (!plan.fromExternalBase)
-        collect(*run.store, run.versions[plan.links.front()].objects.objects);
+    if (!plan.fromExternalBase) {
+        const PlanLink& first = plan.links.front();
+        const VersionObjects& objects = run.versions[first.version].objects;
+        collect(*run.store, first.fullForm ? objects.fullForm->objects : objects.objects);
+    }
     if (run.base)
         collect(*run.base->store, run.base->objects.objects);
     std::vector<ObjectInfo> extraObjects;
@@ -357,6 +361,8 @@ Result<MaterializeReport> rebuildIn(Workbench& bench, const Run& run, const Vers
     report.path = options.destination;
     report.bytes = layout.sizeBytes;
     report.tensors = chain.tensors().size();
+    report.lossy = plan.lossy;
+    report.fromFullForm = plan.links.size() == 1 && plan.links.front().fullForm;
 
     std::map<std::string, FinishedTensor> finished;
     if (options.commit) {
@@ -377,6 +383,7 @@ Result<MaterializeReport> rebuildIn(Workbench& bench, const Run& run, const Vers
         report.digestsChecked += tensor.digestsChecked;
     report.root = rootOf(layout, finished);
     DS_CHECK(expectRecordedRoot(chain, report.root));
+    DS_CHECK(expectStateDigest(bench, chain, task));
     task.beginPhase("finish", 0);
     if (!layout.indexJson.empty())
         DS_CHECK(writeFinalFile(*bench.disk, folder.path() + "/" + std::string(IndexName), layout.indexJson));

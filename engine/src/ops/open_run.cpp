@@ -69,6 +69,24 @@ void forgetGone(Workbench& bench, const std::string& source, const std::map<std:
         bench.catalog->forget(source, names)); // a cache: that it cannot be written must not stop the work
 }
 
+/// One form of a version whose headers are wanted.
+struct Form {
+    const VersionObjects* objects;
+    std::optional<VersionSummary>* summary;
+    std::optional<Error>* failure;
+};
+
+std::vector<Form> formsOf(std::vector<IndexedObjects>& versions)
+{
+    std::vector<Form> forms;
+    for (IndexedObjects& version : versions) {
+        forms.push_back(Form { &version.objects, &version.summary, &version.failure });
+        if (const VersionObjects* full = version.objects.fullForm.get())
+            forms.push_back(Form { full, &version.fullForm, &version.fullFormFailure });
+    }
+    return forms;
+}
+
 Result<std::vector<IndexedObjects>> indexVersions(Workbench& bench, const ObjectStore& store, const Layout& layout,
                                                   std::vector<VersionObjects> groups, TaskContext& task)
 {
@@ -79,36 +97,37 @@ Result<std::vector<IndexedObjects>> indexVersions(Workbench& bench, const Object
             known = std::move(*stored);
     }
     std::vector<IndexedObjects> versions(groups.size());
-    std::vector<std::size_t> unknown;
-    for (std::size_t i = 0; i < groups.size(); ++i) {
+    for (std::size_t i = 0; i < groups.size(); ++i)
         versions[i].objects = std::move(groups[i]);
-        const auto at = known.extract(versions[i].objects.name);
-        if (at && at.mapped().identity == versions[i].objects.identity())
-            versions[i].summary = std::move(at.mapped().summary);
+    std::vector<Form> unknown;
+    for (const Form& form : formsOf(versions)) {
+        const auto at = known.extract(form.objects->name);
+        if (at && at.mapped().identity == form.objects->identity())
+            *form.summary = std::move(at.mapped().summary);
         else
-            unknown.push_back(i);
+            unknown.push_back(form);
     }
     forgetGone(bench, key, known);
     task.beginPhase("headers", unknown.size());
     DS_CHECK(forEachParallel(bench.threads, unknown.size(), task, [&](std::size_t n) -> Result<void> {
-        IndexedObjects& version = versions[unknown[n]];
-        Result<VersionIndex> index = layout.index(store, version.objects, task);
+        const Form& form = unknown[n];
+        Result<VersionIndex> index = layout.index(store, *form.objects, task);
         task.addDone(1);
         if (index) {
-            version.summary = VersionSummary::of(*index);
+            *form.summary = VersionSummary::of(*index);
             return {};
         }
         if (concernsTheStore(index.error().code))
             return fail(std::move(index.error()));
-        version.failure = std::move(index.error());
+        *form.failure = std::move(index.error());
         return {};
     }));
     if (bench.catalog) {
         std::vector<std::pair<std::string, Catalog::KnownVersion>> fresh;
-        for (const std::size_t i : unknown) {
-            if (versions[i].summary)
-                fresh.emplace_back(versions[i].objects.name,
-                                   Catalog::KnownVersion { versions[i].objects.identity(), *versions[i].summary });
+        for (const Form& form : unknown) {
+            if (*form.summary)
+                fresh.emplace_back(form.objects->name,
+                                   Catalog::KnownVersion { form.objects->identity(), **form.summary });
         }
         if (!fresh.empty())
             static_cast<void>(bench.catalog->putSummaries(key, fresh));
@@ -217,7 +236,7 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
     std::vector<VersionObjects> groups = layout->group(listing);
     std::size_t used = 0;
     for (const VersionObjects& group : groups)
-        used += group.objects.size();
+        used += group.objects.size() + (group.fullForm ? group.fullForm->objects.size() : 0);
 
     if (groups.empty() && !options.layout.empty() && !listing.empty())
         return fail(Code::Layout,

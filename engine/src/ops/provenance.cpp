@@ -19,9 +19,18 @@ ordered_json objectsOf(const VersionObjects& version)
     return objects;
 }
 
-ordered_json linkOf(const Version& version)
+const VersionObjects& objectsRead(const Run& run, const PlanLink& link)
 {
-    return { { "step", version.step() }, { "kind", word(version.kind) }, { "objects", objectsOf(version.objects) } };
+    const VersionObjects& objects = run.versions[link.version].objects;
+    return link.fullForm ? *objects.fullForm : objects;
+}
+
+ordered_json linkOf(const Run& run, const PlanLink& link)
+{
+    const Version& version = run.versions[link.version];
+    return { { "step", version.step() },
+             { "kind", word(link.fullForm ? VersionKind::Anchor : version.kind) },
+             { "objects", objectsOf(objectsRead(run, link)) } };
 }
 
 /// The same on every machine, where an identity names things that are local to one (device and inode numbers).
@@ -57,8 +66,8 @@ std::string rebuildPlanText(const Run& run, const Version& version, const Plan& 
                         { "shard_bytes", shardBytes } };
     if (plan.fromExternalBase)
         text["base"] = { { "source", run.base->store->uri() }, { "objects", objectsOf(run.base->objects) } };
-    for (const std::size_t link : plan.links)
-        text["links"].push_back(linkOf(run.versions[link]));
+    for (const PlanLink& link : plan.links)
+        text["links"].push_back(linkOf(run, link));
     return dump(text, -1);
 }
 
@@ -67,9 +76,9 @@ std::string sharedPlanText(const Run& run, const Version& version, const Plan& p
     ordered_json text { { "layout", run.layout->word() }, { "step", version.step() }, { "shard_bytes", shardBytes } };
     if (plan.fromExternalBase)
         text["base"] = portableObjectsOf(run.base->objects);
-    for (const std::size_t link : plan.links)
-        text["links"].push_back(
-            { { "step", run.versions[link].step() }, { "objects", portableObjectsOf(run.versions[link].objects) } });
+    for (const PlanLink& link : plan.links)
+        text["links"].push_back({ { "step", run.versions[link.version].step() },
+                                  { "objects", portableObjectsOf(objectsRead(run, link)) } });
     return dump(text, -1);
 }
 
@@ -88,10 +97,10 @@ std::string provenanceText(const Run& run, const Version& version, const Plan& p
     if (plan.fromExternalBase)
         text["base"] = { { "source", run.base->store->uri() }, { "objects", objectsOf(run.base->objects) } };
     else
-        text["anchor"] = linkOf(run.versions[plan.links.front()]);
+        text["anchor"] = linkOf(run, plan.links.front());
     text["deltas"] = ordered_json::array();
     for (std::size_t i = plan.fromExternalBase ? 0 : 1; i < plan.links.size(); ++i)
-        text["deltas"].push_back(linkOf(run.versions[plan.links[i]]));
+        text["deltas"].push_back(linkOf(run, plan.links[i]));
     text["root"] = report.root;
     text["root_algorithm"] = "dsm1-xxh3-128";
     text["tensors"] = report.tensors;
@@ -100,6 +109,7 @@ std::string provenanceText(const Run& run, const Version& version, const Plan& p
                        { "read_back", true },
                        { "across_gap", plan.acrossGap },
                        { "proven", version.proven },
+                       { "lossy", plan.lossy },
                        { "loss_proven", report.lossProven } };
     return dump(text, 2);
 }

@@ -5,13 +5,18 @@
 
 namespace deltascope {
 
-ReplayAudit::ReplayAudit(const Chain& chain, bool roots)
+ReplayAudit::ReplayAudit(const Chain& chain, bool states)
     : m_chain(chain)
     , m_links(chain.links().size())
 {
-    for (std::size_t i = 0; roots && i < m_links.size(); ++i) {
+    for (std::size_t i = 0; states && i < m_links.size(); ++i) {
         if (wantsRoot(i))
             m_rootsUpTo = i + 1;
+        const StateDigest& recorded = chain.links()[i]->index.stateDigest;
+        if (recorded.hex.empty())
+            continue;
+        m_links[i].state.emplace(recorded);
+        m_hasStates = true;
     }
 }
 
@@ -41,6 +46,10 @@ ReplayAudit::Tensor::Tensor(ReplayAudit& audit, const TensorInfo& tensor, bool w
         }
         m_links.push_back(std::move(watched));
     }
+    for (std::size_t i = m_links.empty() ? links.size() : m_links.front().link; i < links.size(); ++i) {
+        if (audit.m_links[i].state)
+            audit.m_links[i].state->beginTensor(tensor);
+    }
 }
 
 void ReplayAudit::Tensor::onBlock(std::size_t link, std::uint64_t, ByteSpan state, const PatchCounts& counts)
@@ -52,6 +61,20 @@ void ReplayAudit::Tensor::onBlock(std::size_t link, std::uint64_t, ByteSpan stat
         at->digest->update(state);
     if (at->leaves)
         at->leaves->update(state);
+    if (m_audit.m_hasStates)
+        updateStates(link, state);
+}
+
+void ReplayAudit::Tensor::updateStates(std::size_t link, ByteSpan state)
+{
+    const auto next =
+        std::upper_bound(m_links.begin(), m_links.end(), link,
+                         [](std::size_t wanted, const Watched& watched) { return wanted < watched.link; });
+    const std::size_t end = next == m_links.end() ? m_audit.m_links.size() : next->link;
+    for (std::size_t i = link; i < end; ++i) {
+        if (m_audit.m_links[i].state)
+            m_audit.m_links[i].state->update(state);
+    }
 }
 
 bool ReplayAudit::Tensor::noopsSeen() const noexcept
@@ -118,6 +141,15 @@ Result<void> ReplayAudit::checkDigests(bool externalBase) const
     return {};
 }
 
+void ReplayAudit::finishStates()
+{
+    for (LinkAudit& link : m_links) {
+        if (link.state)
+            link.stateMatches = link.state->matches();
+    }
+    finishRoots();
+}
+
 void ReplayAudit::finishRoots()
 {
     for (std::size_t link = 0; link < m_rootsUpTo; ++link) {
@@ -140,6 +172,8 @@ VersionFacts::RootCheck ReplayAudit::rootCheck(std::size_t link) const
     if (link == 1 && m_chain.onExternalBase() && !m_links[0].root.empty()
         && m_links[0].root != links[1]->index.fact(fact::Base))
         return Check::BaseDiffers;
+    if (m_links[link].root.empty() && m_links[link].state)
+        return m_links[link].stateMatches ? Check::Matches : Check::Differs;
     if (m_links[link].root.empty())
         return Check::None;
     return m_links[link].root == links[link]->index.fact(fact::Root) ? Check::Matches : Check::Differs;
@@ -167,7 +201,7 @@ VersionFacts ReplayAudit::factsOf(std::size_t link, VersionKind kind, std::uint6
     facts.actualDigest = audit.actual;
     facts.rootCheck = rootCheck(link);
     if (facts.rootCheck == VersionFacts::RootCheck::Differs)
-        facts.actualRoot = audit.root;
+        facts.actualRoot = audit.root.empty() ? audit.state->actual() : audit.root;
     if (facts.rootCheck == VersionFacts::RootCheck::BaseDiffers)
         facts.actualRoot = m_links[0].root;
     return facts;

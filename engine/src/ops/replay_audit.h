@@ -2,6 +2,7 @@
 
 #include "deltascope/engine/catalog.h"
 #include "deltascope/engine/replay.h"
+#include "state_digest.h"
 
 #include <map>
 #include <memory>
@@ -22,14 +23,20 @@ struct LinkAudit {
     std::string expected;
     std::string actual;
     std::string root; ///< fast DSM1 root of the state behind it; only where one is recorded
+    std::optional<StateHasher> state; ///< where a digest of the whole state is recorded
+    bool stateMatches = false; ///< after finishStates()
 };
 
 /// Collects link by link what every operation has to know about the states that it passes through: how much changed,
 /// how much did not although it was assigned, and whether tensors have the digests that their publisher recorded.
 class ReplayAudit {
 public:
-    /// `roots`: also compute the root of every state that has a recorded one; every tensor must then be watched whole.
-    explicit ReplayAudit(const Chain& chain, bool roots = false);
+    /// `states`: also compare the state behind every link with the root or digest that is recorded for it; every tensor
+    /// must then be watched whole.
+    explicit ReplayAudit(const Chain& chain, bool states = false);
+    /// Whether tensors must be watched one after another in byte order of names: a digest of a whole state is one
+    /// stream.
+    bool wantsOrder() const noexcept { return m_hasStates; }
 
     /// Watches the replay of one tensor; give observer() to TensorReplay and call finish() behind the last block.
     class Tensor final : public ReplayObserver {
@@ -53,6 +60,9 @@ public:
         ReplayAudit& m_audit;
         const TensorInfo& m_tensor;
         std::uint32_t m_digestsChecked = 0;
+        /// Links with a digest of their whole state from `link` up to the next one that touches the tensor.
+        void updateStates(std::size_t link, ByteSpan state);
+
         std::vector<Watched> m_links; ///< ascending; links that touch the tensor
     };
 
@@ -66,9 +76,9 @@ public:
     bool noopsSeen() const noexcept;
     static bool hasDigests(const Chain& chain) noexcept;
 
-    /// Computes the roots of all links that have a recorded one, once every Tensor has finished.
-    void finishRoots();
-    /// How the state behind a link compares with what its publisher recorded.
+    /// Computes what is to be compared with roots and digests of states, once every Tensor has finished.
+    void finishStates();
+    /// How the state behind a link compares with what its publisher recorded. After finishStates().
     VersionFacts::RootCheck rootCheck(std::size_t link) const;
 
     /// The facts of one link. `elements`: of the full state, for anchors.
@@ -76,8 +86,10 @@ public:
 
 private:
     bool wantsRoot(std::size_t link) const noexcept;
+    void finishRoots();
 
     const Chain& m_chain;
+    bool m_hasStates = false;
     std::size_t m_rootsUpTo = 0; ///< links below it may be needed for a root
     std::map<std::string, std::map<std::size_t, Digest128>, std::less<>>
         m_nodes; ///< by tensor, by link that touches it

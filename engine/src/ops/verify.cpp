@@ -37,7 +37,7 @@ public:
     Result<ObjectFindings> check(const Version& version, TaskContext& task)
     {
         ObjectFindings findings;
-        for (const ObjectInfo& object : version.objects.objects) {
+        for (const ObjectInfo& object : objectsOf(version)) {
             Result<std::string> hashed = hash(object, task);
             if (!hashed && (hashed.error().code == Code::Truncated || hashed.error().code == Code::NotFound)) {
                 findings.problems.push_back(atStep(std::move(hashed.error()), version.step()));
@@ -56,6 +56,15 @@ public:
     }
 
 private:
+    static std::vector<ObjectInfo> objectsOf(const Version& version)
+    {
+        std::vector<ObjectInfo> objects = version.objects.objects;
+        if (version.fullForm)
+            objects.insert(objects.end(), version.objects.fullForm->objects.begin(),
+                           version.objects.fullForm->objects.end());
+        return objects;
+    }
+
     Result<std::string> hash(const ObjectInfo& object, TaskContext& task)
     {
         const std::unique_ptr<StreamingDigest> digest = makeXxh3();
@@ -172,8 +181,10 @@ bool isVouchedFor(const Run& run, std::size_t at, const std::vector<StepVerdict>
         const Version& version = run.versions[at];
         if (!version.obstacle && version.facts && version.facts->rootCheck == VersionFacts::RootCheck::Matches)
             return true; // the root covers every bit of the state
-        if (version.kind == VersionKind::Anchor || version.obstacle || !version.facts || !version.summary)
+        if (version.obstacle || version.lossy || !version.facts || !version.summary)
             return false;
+        if (version.kind == VersionKind::Anchor)
+            return version.summary->tensors > 0 && version.facts->digestsChecked == version.summary->tensors;
         if (version.summary->tensors > 0 && version.facts->digestsChecked == 0)
             return false;
         compared = compared || version.facts->digestsChecked > 0;
@@ -264,12 +275,20 @@ Result<VerifyReport> verifyRun(Workbench& bench, Run& run, const VerifyOptions& 
         DS_CHECK(
             forEachParallel(bench.threads, last - first + 1, task, [&, from = first](std::size_t n) -> Result<void> {
                 Version& version = run.versions[from + n];
-                Result<VersionIndex> index = run.layout->index(*run.store, version.objects, task);
-                if (index)
+                const auto check = [&](const VersionObjects& objects, std::optional<Error>& failure) -> Result<void> {
+                    Result<VersionIndex> index = run.layout->index(*run.store, objects, task);
+                    if (index)
+                        return {};
+                    if (index.error().code == Code::Canceled || index.error().code == Code::Transient)
+                        return fail(std::move(index.error()));
+                    failure = std::move(index.error());
                     return {};
-                if (index.error().code == Code::Canceled || index.error().code == Code::Transient)
-                    return fail(std::move(index.error()));
-                version.failure = std::move(index.error());
+                };
+                DS_CHECK(check(version.objects, version.failure));
+                if (version.objects.fullForm)
+                    DS_CHECK(check(*version.objects.fullForm, version.fullFormFailure));
+                if (version.fullFormFailure)
+                    version.fullForm.reset();
                 return {};
             }));
     }

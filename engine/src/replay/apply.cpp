@@ -1,5 +1,7 @@
 #include "deltascope/engine/patch.h"
 
+#include "replay/add_elements.h"
+
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
@@ -332,6 +334,8 @@ template <class Use> auto withOps(Dtype dtype, Use use) noexcept
 
 PatchCounts applyPiece(const PatchPiece& piece, MutableByteSpan block, Dtype dtype) noexcept
 {
+    if (const auto* add = std::get_if<AddElements>(&piece))
+        return addElements(*add, block, dtype);
     return withOps(dtype, [&](const auto& ops) { return applyWith(ops, piece, block); });
 }
 

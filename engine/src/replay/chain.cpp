@@ -10,20 +10,26 @@ Result<Chain> Chain::open(const Run& run, const Plan& plan, TaskContext& task)
 {
     Chain chain;
     const auto add = [&](std::shared_ptr<const ObjectStore> store, std::shared_ptr<const Layout> layout,
-                         const VersionObjects& objects, std::optional<std::size_t> version) -> Result<void> {
+                         const VersionObjects& objects, std::optional<PlanLink> from) -> Result<void> {
         DS_CHECK(task.checkpoint());
+        const auto inLink = [&](Error error) { return fail(from ? atStep(std::move(error), objects.step) : error); };
         Result<VersionIndex> index = layout->index(*store, objects, task);
         if (!index)
-            return fail(version ? atStep(std::move(index.error()), objects.step) : std::move(index.error()));
+            return inLink(std::move(index.error()));
+        if (Result<void> sound = layout->checkPayload(*store, objects, *index, task); !sound)
+            return inLink(std::move(sound.error()));
         chain.m_links.push_back(std::make_shared<const OpenVersion>(
             OpenVersion { std::move(store), std::move(layout), objects, std::move(*index) }));
-        chain.m_versions.push_back(version);
+        chain.m_versions.push_back(from ? std::optional(from->version) : std::nullopt);
+        chain.m_fullForms.push_back(from && from->fullForm);
         return {};
     };
     if (plan.fromExternalBase)
         DS_CHECK(add(run.base->store, run.base->layout, run.base->objects, std::nullopt));
-    for (const std::size_t link : plan.links)
-        DS_CHECK(add(run.store, run.layout, run.versions[link].objects, link));
+    for (const PlanLink& link : plan.links) {
+        const VersionObjects& objects = run.versions[link.version].objects;
+        DS_CHECK(add(run.store, run.layout, link.fullForm ? *objects.fullForm : objects, link));
+    }
     DS_CHECK(chain.collectTensors());
     return chain;
 }
@@ -33,6 +39,7 @@ Chain Chain::ofOne(OpenVersion version)
     Chain chain;
     chain.m_links.push_back(std::make_shared<const OpenVersion>(std::move(version)));
     chain.m_versions.emplace_back();
+    chain.m_fullForms.push_back(false);
     for (const TensorEntry& entry : chain.m_links.front()->index.tensors)
         chain.m_tensors.push_back(*entry.info);
     return chain;

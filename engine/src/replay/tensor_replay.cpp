@@ -62,6 +62,7 @@ struct TensorReplay::State {
         StreamOptions streamOptions;
         streamOptions.bufferBytes =
             std::clamp<std::uint64_t>(StreamMemory / (2 * std::max<std::size_t>(1, count)), 8 * 1024, 512 * 1024);
+        streamOptions.scratchFolder = options.scratchFolder;
         std::uint64_t working = 0;
         for (std::size_t i = 0; i < count; ++i) {
             const LinkEntry& from = entries[nextEntry + i];

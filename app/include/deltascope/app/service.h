@@ -58,6 +58,7 @@ struct MaterializeRequest {
     std::uint64_t shardBytes = 0; ///< 0: shards as in the anchor
     bool readBackFromDisk = false;
     bool acrossGap = false;
+    bool trained = false; ///< where the trainer's full form differs from what the deltas lead to: that one
     std::uint32_t part = 0;
     std::uint32_t parts = 1;
     bool commit = false;

@@ -31,6 +31,7 @@ enum class Code : std::uint8_t {
     Unproven, ///< the chain crosses a missing number and nothing proves that nothing was lost
     Fork, ///< two incarnations of a trainer share the prefix
     Rewritten, ///< an object changed after it was first seen
+    Lossy, ///< rebuilt by adding rounded differences, so no proof of the trainer's bits
     Claim, ///< a header states something that its own content contradicts
     Unsupported, ///< understood but not readable by this build
     ListSuspect, ///< a listing failed or shrank suddenly

@@ -22,14 +22,32 @@ struct VersionObjects {
     std::vector<ObjectInfo> objects; ///< in byte order of keys
     /// Objects of the same step that a newer one replaces, and the like; empty if there is nothing to say.
     std::vector<Error> notes;
+    /// The same state as complete tensors, where a version has a full form beside a sparse one; usually null.
+    std::shared_ptr<const VersionObjects> fullForm;
 
-    std::uint64_t wireBytes() const noexcept;
-    std::int64_t publishedUs() const noexcept; ///< the newest of the objects
+    std::uint64_t wireBytes() const noexcept; ///< without the full form
+    std::int64_t publishedUs() const noexcept; ///< the newest of the objects, without the full form
     std::string identity() const; ///< joins keys and identities: equal text, equal version
 };
 
-enum class DigestAlgorithm : std::uint8_t { None, Xxh3_128, Blake3, Adler32 };
+enum class DigestAlgorithm : std::uint8_t { None, Xxh3_128, Blake3, Adler32, Sha256 };
 std::string_view word(DigestAlgorithm algorithm) noexcept;
+/// Lower-case hex digits of a digest; 0 for None.
+std::size_t hexDigits(DigestAlgorithm algorithm) noexcept;
+
+/// What a digest of a whole state runs over, tensor by tensor in byte order of names.
+enum class StateDigestForm : std::uint8_t {
+    Xxh3OfData, ///< the data bytes
+    Sha256OfData,
+    Sha256OfNameAndData, ///< the name in UTF-8, the data bytes
+    Sha256OfNameTypeShapeAndData, ///< also "torch.bfloat16" and "(2, 4)" between them
+};
+
+/// A publisher's digest of all tensors of the state behind a version.
+struct StateDigest {
+    std::string hex; ///< lower-case; empty: none is recorded
+    std::vector<StateDigestForm> forms; ///< those that it may have; one of them has to fit
+};
 
 /// A stretch of one object.
 struct Extent {
@@ -63,15 +81,24 @@ inline constexpr std::string_view Root = "ds.root"; ///< fast DSM1 root of the s
 inline constexpr std::string_view Origin = "ds.origin"; ///< checkpoint that the version was made from: "checkpoint-120"
 }
 
+/// What a layout keeps about a version for its own use. Immutable; any thread.
+struct LayoutDetail {
+    virtual ~LayoutDetail() = default;
+};
+
 /// What the headers of one version say. Entries are sorted by name, names unique.
 struct VersionIndex {
     bool full = false; ///< holds complete tensors (perhaps not all of the model)
     std::optional<std::int64_t> declaredBase; ///< the version it was written against, where the layout says so
     std::string encoding; ///< "raw", "xor", …; empty for full versions
-    DigestAlgorithm digests = DigestAlgorithm::None;
+    /// Adds rounded differences: what it leads to is no proof of anything (AddElements).
+    bool lossy = false;
+    DigestAlgorithm digests = DigestAlgorithm::None; ///< of TensorEntry::digest
+    StateDigest stateDigest;
     std::vector<TensorEntry> tensors;
     std::vector<Error> notes; ///< contradictions that do not make the version unusable
     VersionFactMap facts;
+    std::shared_ptr<const LayoutDetail> detail;
 
     /// Empty if the version does not carry it.
     std::string_view fact(std::string_view key) const noexcept;
@@ -82,6 +109,7 @@ struct VersionIndex {
 
 struct StreamOptions {
     std::uint64_t bufferBytes = 64 * 1024; ///< for each input of the stream
+    std::string scratchFolder; ///< for objects that have to be unpacked whole; empty: the system's own
 };
 
 /// A byte layout that some trainer writes: finds versions by name, reads their headers, turns payload into patches.
@@ -111,10 +139,19 @@ public:
                                                       const VersionIndex& index, const TensorEntry& entry,
                                                       const TensorInfo& target, const StreamOptions& options) const = 0;
 
+    /// Compares what a version records about its own payload (file hashes, folds) with the bytes. Reads all of them
+    /// where it records something, else nothing. Errors: Digest, those of the store.
+    virtual Result<void> checkPayload(const ObjectStore& store, const VersionObjects& version,
+                                      const VersionIndex& index, TaskContext& task) const;
+
     /// Whether each version stands alone (plain checkpoints), so that a missing number is no gap.
     virtual bool standAlone() const noexcept { return false; }
     /// Whether the chain starts at a checkpoint outside of the source, which is then version 0.
     virtual bool needsExternalBase() const noexcept { return false; }
+    /// Whether its writers are known to leave unchanged tensors out of full versions.
+    virtual bool anchorsMayBePartial() const noexcept { return false; }
+    /// Whether its writers skip numbers by habit, so that a missing one says nothing.
+    virtual bool numbersMaySkip() const noexcept { return false; }
 };
 
 /// The layouts that this build reads, in the order of detection. A value; copying is cheap.

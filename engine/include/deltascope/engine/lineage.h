@@ -27,7 +27,9 @@ struct VersionSummary {
     bool full = false;
     std::optional<std::int64_t> declaredBase;
     std::string encoding;
+    bool lossy = false;
     DigestAlgorithm digests = DigestAlgorithm::None;
+    std::string stateDigest; ///< hex; empty if none is recorded
     std::uint32_t tensors = 0; ///< tensors that it holds or changes
     std::uint64_t storedElements = 0;
     bool countsKnown = false; ///< storedElements is meaningful
@@ -61,9 +63,14 @@ struct VersionFacts {
         Differs,
         BaseDiffers, ///< the external base is not the one that was recorded
     };
-    RootCheck rootCheck = RootCheck::None;
+    RootCheck rootCheck = RootCheck::None; ///< also of StateDigest where no root is recorded
     std::string actualRoot; ///< where it differs
     std::optional<Error> damage; ///< the payload could not be replayed
+    /// False if only the full form was read, for what the sparse form builds on is not there: all counts are zero.
+    bool replayed = true;
+    /// Elements in which the full form differs from the replayed state, where both could be read.
+    std::optional<std::uint64_t> fullFormDiffers;
+    std::optional<Error> fullFormDamage; ///< why the full form cannot be used
 };
 
 /// One node of the lineage. Identified by the identities of its objects; the step number is a label.
@@ -74,6 +81,8 @@ struct Version {
     VersionState state = VersionState::Complete;
     std::optional<VersionSummary> summary; ///< nothing where the headers cannot be read
     std::optional<Error> failure; ///< why the headers cannot be read
+    std::optional<VersionSummary> fullForm; ///< of VersionObjects::fullForm, if its headers can be read
+    std::optional<Error> fullFormFailure; ///< why they cannot
     bool beingWritten = false; ///< not whole yet, and touched recently
     std::optional<VersionFacts> facts; ///< nothing until the version was replayed
     std::optional<std::int64_t> baseStep; ///< null for an anchor
@@ -85,10 +94,14 @@ struct Version {
     std::optional<Error> obstacle;
     std::size_t obstacleAt = 0; ///< index in Run::versions of the version whose own reason the obstacle is
     bool lossProven = false; ///< the no-op test alone speaks against it
+    bool lossy = false; ///< it, or what it builds on, adds rounded differences
+    bool onlyFullForm = false; ///< its sparse form cannot be used
     std::vector<Error> problems; ///< all that is worth knowing about this version, the obstacle included
 
     std::int64_t step() const noexcept { return objects.step; }
     bool isFull() const noexcept { return kind != VersionKind::Delta; }
+    /// Whether it can be read as complete tensors although it also has a sparse form.
+    bool hasUsableFullForm() const noexcept { return fullForm && !(facts && facts->fullFormDamage); }
 };
 
 /// Why a version whose publisher's digests fail cannot be used. Digests that fail right on an external base, and most
@@ -145,6 +158,8 @@ struct IndexedObjects {
     VersionObjects objects;
     std::optional<VersionSummary> summary;
     std::optional<Error> failure;
+    std::optional<VersionSummary> fullForm; ///< of VersionObjects::fullForm
+    std::optional<Error> fullFormFailure;
 };
 
 /// Splits further where a full version names another incarnation of its publisher (fact::Run) than the versions below
@@ -166,19 +181,40 @@ bool provesLoss(const Version& version, double usualRate) noexcept;
 /// whenever facts arrive.
 void assess(Run& run);
 
+/// One version of a plan.
+struct PlanLink {
+    std::size_t version = 0; ///< index in Run::versions
+    bool fullForm = false; ///< read as VersionObjects::fullForm
+
+    bool operator==(const PlanLink&) const = default;
+};
+
 /// What rebuilds a version: the newest complete state at or below it, then patches in order.
 struct Plan {
-    std::vector<std::size_t> links; ///< indices in Run::versions, oldest first; the first is full unless external
+    std::vector<PlanLink> links; ///< oldest first; the first is full unless external
     bool fromExternalBase = false;
     std::uint64_t readBytes = 0; ///< objects that have to be read
     bool acrossGap = false; ///< a missing number lies on the way
     bool lossProven = false; ///< the no-op test speaks against a version on the way
+    bool lossy = false; ///< a version on the way adds rounded differences
 
     std::size_t deltas() const noexcept { return links.empty() ? 0 : links.size() - (fromExternalBase ? 0 : 1); }
 };
 
-/// Errors: the obstacle of the version or of what it builds on, naming object, step and remedy. With `acrossGap` a gap
-/// whose loss is proven by the no-op test alone is no obstacle.
-Result<Plan> planFor(const Run& run, const Version& version, bool acrossGap = false);
+/// Which state of a version is meant. They differ where the writer's deltas drift from what it trained.
+enum class StateChoice : std::uint8_t {
+    Served, ///< what replicas have that follow the deltas
+    Trained, ///< what the trainer published in full
+};
+
+struct PlanOptions {
+    /// A gap whose loss is proven by the no-op test alone is no obstacle.
+    bool acrossGap = false;
+    /// For versions with both forms whose difference is known; others have one state.
+    StateChoice state = StateChoice::Served;
+};
+
+/// Errors: the obstacle of the version or of what it builds on, naming object, step and remedy.
+Result<Plan> planFor(const Run& run, const Version& version, const PlanOptions& options = {});
 
 } // namespace deltascope

@@ -177,6 +177,8 @@ struct MaterializeReport {
     std::uint64_t resumedBytes = 0; ///< found from an earlier attempt and verified
     std::uint32_t digestsChecked = 0;
     bool lossProven = false; ///< rebuilt across a gap behind which a delta is proven to be lost
+    bool lossy = false; ///< a delta on the way adds rounded differences
+    bool fromFullForm = false; ///< read from the full form of a version that also has a sparse one
     bool committed = false; ///< false for one part of a shared rebuild
     std::vector<std::string> sidecars;
 };

@@ -39,8 +39,16 @@ struct XorBlock {
     ByteSpan bytes;
 };
 
+/// Differences to be added to some elements of BF16, F16 or F32, as F32. What comes out depends on rounding: it is
+/// never called verified.
+struct AddElements {
+    std::span<const std::uint32_t> elements;
+    ByteSpan values; ///< F32, little-endian, not aligned
+};
+
 /// `std::monostate`: nothing in this block.
-using PatchPiece = std::variant<std::monostate, FullBlock, AssignElements, AssignBytes, XorElements, XorBlock>;
+using PatchPiece =
+    std::variant<std::monostate, FullBlock, AssignElements, AssignBytes, XorElements, XorBlock, AddElements>;
 
 /// The patch of one tensor, read from front to back. Not thread-safe; one stream per thread.
 class PatchStream {

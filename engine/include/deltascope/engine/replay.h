@@ -23,7 +23,8 @@ struct OpenVersion {
 /// Versions in the order in which they are applied. The first one is full. Immutable and shared between threads.
 class Chain {
 public:
-    /// Reads the indices of every link. Errors: those of Layout::index, with the step.
+    /// Reads the indices of every link, and compares their payload with what they record about it. Errors: those of
+    /// Layout::index and Layout::checkPayload, with the step.
     static Result<Chain> open(const Run& run, const Plan& plan, TaskContext& task);
     /// One full version on its own.
     static Chain ofOne(OpenVersion version);
@@ -34,6 +35,8 @@ public:
     std::uint64_t stateBytes() const noexcept;
     /// Index of the link in Run::versions; nothing for an external base.
     std::optional<std::size_t> versionOf(std::size_t link) const noexcept { return m_versions[link]; }
+    /// Whether the link is the full form of a version that also has a sparse one.
+    bool isFullForm(std::size_t link) const noexcept { return m_fullForms[link]; }
     const TensorInfo* find(std::string_view name) const noexcept;
     /// Whether the first link is a checkpoint outside of the source.
     bool onExternalBase() const noexcept { return m_links.size() > 1 && !m_versions.front(); }
@@ -43,6 +46,7 @@ private:
 
     std::vector<std::shared_ptr<const OpenVersion>> m_links;
     std::vector<std::optional<std::size_t>> m_versions;
+    std::vector<bool> m_fullForms;
     std::vector<TensorInfo> m_tensors;
 };
 

@@ -7,8 +7,13 @@ namespace deltascope {
 
 BufferedExtent::BufferedExtent(const ObjectStore& store, std::string key, std::uint64_t begin, std::uint64_t bytes,
                                std::uint64_t bufferBytes)
-    : m_store(&store)
-    , m_key(std::move(key))
+    : BufferedExtent(std::make_shared<ObjectRange>(store, std::move(key)), begin, bytes, bufferBytes)
+{
+}
+
+BufferedExtent::BufferedExtent(std::shared_ptr<const ByteRange> source, std::uint64_t begin, std::uint64_t bytes,
+                               std::uint64_t bufferBytes)
+    : m_source(std::move(source))
     , m_next(begin)
     , m_unread(bytes)
     , m_capacity(std::min(std::max<std::uint64_t>(bufferBytes, 64), bytes))
@@ -32,7 +37,7 @@ Result<void> BufferedExtent::fill(std::size_t bytes)
     m_filled = rest;
 
     const std::uint64_t wanted = std::min<std::uint64_t>(m_buffer.size() - rest, m_unread);
-    DS_CHECK(m_store->read(m_key, m_next, MutableByteSpan(m_buffer).subspan(rest, wanted)));
+    DS_CHECK(m_source->read(m_next, MutableByteSpan(m_buffer).subspan(rest, wanted)));
     m_filled += wanted;
     m_next += wanted;
     m_unread -= wanted;

@@ -1,24 +1,28 @@
 #pragma once
 
 #include "deltascope/base/bytes.h"
-#include "deltascope/engine/object_store.h"
+#include "format/common/byte_range.h"
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace deltascope {
 
-/// Reads one stretch of an object from front to back through a buffer, and nothing outside of it. The store must
-/// outlive this. The buffer is allocated by the first read. Errors: those of the store.
+/// Reads one stretch of an object, or of what was unpacked from one, from front to back through a buffer, and nothing
+/// outside of it. The store must outlive this. The buffer is allocated by the first read. Errors: those of the source.
 class BufferedExtent {
 public:
     /// `begin` + `bytes` must not overflow; headers were checked for it.
     BufferedExtent(const ObjectStore& store, std::string key, std::uint64_t begin, std::uint64_t bytes,
                    std::uint64_t bufferBytes);
 
-    const std::string& key() const noexcept { return m_key; }
+    BufferedExtent(std::shared_ptr<const ByteRange> source, std::uint64_t begin, std::uint64_t bytes,
+                   std::uint64_t bufferBytes);
+
+    const std::string& key() const noexcept { return m_source->key(); }
     /// Bytes that were not consumed yet, in the buffer or behind it.
     std::uint64_t left() const noexcept { return m_unread + (m_filled - m_at); }
     /// The part of them that is in the buffer.
@@ -35,9 +39,8 @@ public:
     void skip(std::uint64_t bytes) noexcept;
 
 private:
-    const ObjectStore* m_store;
-    std::string m_key;
-    std::uint64_t m_next; ///< offset in the object of what is read next
+    std::shared_ptr<const ByteRange> m_source;
+    std::uint64_t m_next; ///< offset in the source of what is read next
     std::uint64_t m_unread;
     std::uint64_t m_capacity;
     std::vector<std::byte> m_buffer;

@@ -62,6 +62,32 @@ inline std::optional<std::uint32_t> objectIndex(const VersionObjects& version, s
     return static_cast<std::uint32_t>(found - version.objects.begin());
 }
 
+/// In the order that VersionObjects wants.
+inline void sortByKey(std::vector<ObjectInfo>& objects)
+{
+    std::sort(objects.begin(), objects.end(), [](const ObjectInfo& a, const ObjectInfo& b) { return a.key < b.key; });
+}
+
+/// In the order that VersionIndex wants.
+inline void sortByName(std::vector<TensorEntry>& entries)
+{
+    std::sort(entries.begin(), entries.end(),
+              [](const TensorEntry& a, const TensorEntry& b) { return a.name < b.name; });
+}
+
+/// Names that occur twice in sorted entries make a version unreadable: which one counts is anybody's guess.
+inline const TensorEntry* firstDuplicate(const std::vector<TensorEntry>& sorted) noexcept
+{
+    const auto twice = std::adjacent_find(sorted.begin(), sorted.end(),
+                                          [](const TensorEntry& a, const TensorEntry& b) { return a.name == b.name; });
+    return twice == sorted.end() ? nullptr : &*twice;
+}
+
+inline bool isLowerHex(std::string_view text) noexcept
+{
+    return text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
 /// An error of one object that says nothing about the rest of the source.
 inline bool concernsOneObject(Code code) noexcept
 {

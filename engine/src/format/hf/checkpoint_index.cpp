@@ -13,12 +13,6 @@ namespace deltascope {
 
 namespace {
 
-void sortByName(std::vector<TensorEntry>& entries)
-{
-    std::sort(entries.begin(), entries.end(),
-              [](const TensorEntry& a, const TensorEntry& b) { return a.name < b.name; });
-}
-
 Result<VersionIndex> readSingleFile(const ObjectStore& store, const VersionObjects& version, std::uint32_t object)
 {
     DS_TRY(const SafetensorsHeader header, SafetensorsHeader::read(store, version.objects[object]));
@@ -53,7 +47,8 @@ bool isShardName(std::string_view file) noexcept
 }
 
 Result<VersionIndex> readShardedIndex(const ObjectStore& store, const VersionObjects& version, std::string_view folder,
-                                      const IndexJson& index, TaskContext& task)
+                                      const IndexJson& index, TaskContext& task,
+                                      const std::function<void(const SafetensorsHeader&)>& seen)
 {
     std::set<std::string_view> files;
     for (const auto& [name, file] : index.weightMap)
@@ -69,6 +64,8 @@ Result<VersionIndex> readShardedIndex(const ObjectStore& store, const VersionObj
         if (!object)
             return fail(missingFile(folder, file));
         DS_TRY(const SafetensorsHeader header, SafetensorsHeader::read(store, version.objects[*object]));
+        if (seen)
+            seen(header);
         for (const StoredTensor& stored : header.tensors()) {
             const auto mapped = index.weightMap.find(stored.info.name);
             if (mapped == index.weightMap.end())

@@ -2,8 +2,10 @@
 
 #include "deltascope/base/task.h"
 #include "deltascope/engine/layout.h"
+#include "deltascope/engine/safetensors.h"
 #include "format/common/index_json.h"
 
+#include <functional>
 #include <string_view>
 
 namespace deltascope {
@@ -18,9 +20,10 @@ inline constexpr std::string_view CheckpointFileName = "model.safetensors";
 Result<VersionIndex> readCheckpointIndex(const ObjectStore& store, const VersionObjects& version,
                                          std::string_view folder, TaskContext& task);
 
-/// The same with an index that was read before.
+/// The same with an index that was read before. `seen`: told the header of every file, if given.
 Result<VersionIndex> readShardedIndex(const ObjectStore& store, const VersionObjects& version, std::string_view folder,
-                                      const IndexJson& index, TaskContext& task);
+                                      const IndexJson& index, TaskContext& task,
+                                      const std::function<void(const SafetensorsHeader&)>& seen = {});
 
 /// The error for a file that an index names and that does not exist (yet).
 Error missingFile(std::string_view folder, std::string_view file);

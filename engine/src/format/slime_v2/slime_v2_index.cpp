@@ -1,9 +1,12 @@
 #include "format/slime_v2/slime_v2_index.h"
 
 #include "deltascope/engine/safetensors.h"
+#include "format/common/full_tensor_stream.h"
 #include "format/common/object_names.h"
 #include "format/common/quote_name.h"
+#include "format/common/zstd_mask_stream.h"
 #include "format/hf/checkpoint_index.h"
+#include "format/slime_v2/slime_v2_stream.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -23,29 +26,13 @@ std::optional<DigestAlgorithm> parseDigest(std::string_view word)
     return std::nullopt;
 }
 
-std::size_t hexDigits(DigestAlgorithm algorithm)
-{
-    switch (algorithm) {
-    case DigestAlgorithm::Xxh3_128:
-        return 32;
-    case DigestAlgorithm::Blake3:
-        return 64;
-    case DigestAlgorithm::Adler32:
-        return 8;
-    case DigestAlgorithm::None:
-        break;
-    }
-    return 0;
-}
-
-bool isLowerHex(std::string_view text) { return text.find_first_not_of("0123456789abcdef") == std::string_view::npos; }
-
 /// Collects what the data files of one delta hold.
 class DeltaReader {
 public:
-    DeltaReader(const VersionObjects& version, const IndexJson& index)
+    DeltaReader(const VersionObjects& version, const IndexJson& index, VersionNumber numberOf)
         : m_version(version)
         , m_index(index)
+        , m_numberOf(numberOf)
     {
     }
 
@@ -95,13 +82,13 @@ private:
         else
             return fail(Code::Unsupported, fmt::format("unsupported checksum {}", quoteName(checksum)), indexKey());
 
-        if (m_index.number("version") != m_version.step) {
+        if (m_numberOf(m_index.meta("version")) != m_version.step) {
             note(Code::Claim,
                  fmt::format("calls itself version {}, but its folder says {}", quoteName(m_index.meta("version")),
                              m_version.step),
                  indexKey());
         }
-        m_out.declaredBase = m_index.number("base_version");
+        m_out.declaredBase = m_numberOf(m_index.meta("base_version"));
         if (!m_out.declaredBase)
             note(Code::Claim, "does not say which version it builds on", indexKey());
         else if (*m_out.declaredBase >= m_version.step)
@@ -162,8 +149,7 @@ private:
 
     Result<void> checkComplete()
     {
-        std::sort(m_out.tensors.begin(), m_out.tensors.end(),
-                  [](const TensorEntry& a, const TensorEntry& b) { return a.name < b.name; });
+        sortByName(m_out.tensors);
         for (const auto& [name, file] : m_index.weightMap) {
             if (!m_out.find(name)) {
                 return fail(Code::Hostile,
@@ -185,6 +171,7 @@ private:
 
     const VersionObjects& m_version;
     const IndexJson& m_index;
+    VersionNumber m_numberOf;
     SlimeEncoding m_encoding = SlimeEncoding::None;
     VersionIndex m_out;
 };
@@ -192,9 +179,29 @@ private:
 } // namespace
 
 Result<VersionIndex> readSlimeDelta(const ObjectStore& store, const VersionObjects& version, const IndexJson& index,
-                                    TaskContext& task)
+                                    VersionNumber numberOf, TaskContext& task)
 {
-    return DeltaReader(version, index).read(store, task);
+    return DeltaReader(version, index, numberOf).read(store, task);
+}
+
+Result<std::unique_ptr<PatchStream>> openSlimeEntry(const ObjectStore& store, const VersionObjects& version,
+                                                    const TensorEntry& entry, const TensorInfo& target,
+                                                    const StreamOptions& options)
+{
+    const auto payload = [&] {
+        const Extent& extent = entry.extents.at(0);
+        return BufferedExtent(store, version.objects.at(extent.object).key, extent.begin, extent.bytes,
+                              options.bufferBytes);
+    };
+    switch (static_cast<SlimeEncoding>(entry.encoding)) {
+    case SlimeEncoding::None:
+        return openFullTensor(store, version, entry, target, options);
+    case SlimeEncoding::Xor:
+        return std::unique_ptr<PatchStream>(std::make_unique<ZstdMaskStream>(payload(), target));
+    case SlimeEncoding::Overwrite:
+        return std::unique_ptr<PatchStream>(std::make_unique<SlimeOverwriteStream>(payload(), payload(), target));
+    }
+    return fail(Code::Internal, "an entry with an encoding that this layout does not have", entry.name);
 }
 
 } // namespace deltascope

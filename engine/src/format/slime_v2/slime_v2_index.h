@@ -13,10 +13,17 @@ enum class SlimeEncoding : std::uint8_t {
     Overwrite, ///< zstd of a count, byte positions and byte values
 };
 
-/// Reads the data files of a delta. `index`: the version's own, with delta_encoding.
-/// Errors: Unfinished (a data file is missing), Truncated, Hostile, Unsupported (another compression, encoding or
-/// checksum), and those of the store.
+/// The number of a version from its name in an index; nothing if it has none.
+using VersionNumber = std::optional<std::int64_t> (*)(std::string_view name);
+
+/// Reads the data files of a delta. `index`: the version's own, with delta_encoding. Errors: Unfinished (a data file is
+/// missing), Truncated, Hostile, Unsupported (another compression, encoding or checksum), and those of the store.
 Result<VersionIndex> readSlimeDelta(const ObjectStore& store, const VersionObjects& version, const IndexJson& index,
-                                    TaskContext& task);
+                                    VersionNumber numberOf, TaskContext& task);
+
+/// Opens an entry of such a delta, or of a full version. Errors: those of Layout::open.
+Result<std::unique_ptr<PatchStream>> openSlimeEntry(const ObjectStore& store, const VersionObjects& version,
+                                                    const TensorEntry& entry, const TensorInfo& target,
+                                                    const StreamOptions& options);
 
 } // namespace deltascope

@@ -1,63 +1,19 @@
 #include "format/slime_v2/slime_v2_layout.h"
 
-#include "format/common/full_tensor_stream.h"
+#include "format/common/numbered_folders.h"
 #include "format/common/object_names.h"
 #include "format/hf/checkpoint_index.h"
 #include "format/slime_v2/slime_v2_index.h"
-#include "format/slime_v2/slime_v2_stream.h"
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <map>
 
 namespace deltascope {
 
 namespace {
 
 constexpr std::size_t MaxProbedIndices = 8;
-constexpr std::string_view FolderStart = "weight_v";
-constexpr std::string_view TemporaryEnd = ".tmp";
-
-/// "root/weight_v000007/file"
-struct VersionFile {
-    std::string_view root;
-    std::string_view folder; ///< with the root
-    std::string_view file;
-    std::int64_t step = 0;
-};
-
-std::optional<VersionFile> parseKey(std::string_view key)
-{
-    if (isOwnKey(key))
-        return std::nullopt;
-    const SplitKey file = splitKey(key);
-    const SplitKey folder = splitKey(file.folder);
-    if (folder.file.substr(0, FolderStart.size()) != FolderStart)
-        return std::nullopt;
-    const std::string_view digits = folder.file.substr(FolderStart.size());
-    const std::optional<std::int64_t> step = parseNumber(digits);
-    if (!step || !isPadded(digits, 6))
-        return std::nullopt;
-    return VersionFile { folder.folder, file.folder, file.file, *step };
-}
-
-/// Left over from an interrupted atomic write.
-bool isTemporary(std::string_view file)
-{
-    return file.size() >= TemporaryEnd.size() && file.substr(file.size() - TemporaryEnd.size()) == TemporaryEnd;
-}
-
-/// The folder that holds the version folders; nothing if there is none.
-std::optional<std::string_view> rootOf(const std::vector<ObjectInfo>& listing)
-{
-    std::optional<std::string_view> root;
-    for (const ObjectInfo& object : listing) {
-        const std::optional<VersionFile> file = parseKey(object.key);
-        if (file && (!root || isBetterRoot(file->root, *root)))
-            root = file->root;
-    }
-    return root;
-}
+constexpr NumberedFolders Folders { "weight_v", 6 };
 
 /// A full version in one file: model.safetensors and no other data file.
 bool isSingleFile(const VersionObjects& version)
@@ -92,24 +48,7 @@ Result<bool> SlimeV2Layout::recognizes(const ObjectStore& store, const std::vect
 
 std::vector<VersionObjects> SlimeV2Layout::group(const std::vector<ObjectInfo>& listing) const
 {
-    const std::optional<std::string_view> root = rootOf(listing);
-    std::map<std::int64_t, VersionObjects> versions;
-    for (const ObjectInfo& object : listing) {
-        const std::optional<VersionFile> file = parseKey(object.key);
-        if (!file || file->root != *root || isTemporary(file->file))
-            continue;
-        VersionObjects& version = versions[file->step];
-        version.step = file->step;
-        version.name = std::string(file->folder);
-        version.objects.push_back(object);
-    }
-    std::vector<VersionObjects> out;
-    for (auto& [step, version] : versions) {
-        std::sort(version.objects.begin(), version.objects.end(),
-                  [](const ObjectInfo& a, const ObjectInfo& b) { return a.key < b.key; });
-        out.push_back(std::move(version));
-    }
-    return out;
+    return Folders.group(listing);
 }
 
 Result<VersionIndex> SlimeV2Layout::index(const ObjectStore& store, const VersionObjects& version,
@@ -137,7 +76,7 @@ Result<VersionIndex> SlimeV2Layout::index(const ObjectStore& store, const Versio
                         version.objects[*object].key);
     }
     DS_TRY(VersionIndex out,
-           index.isDelta() ? readSlimeDelta(store, version, index, task)
+           index.isDelta() ? readSlimeDelta(store, version, index, parseNumber, task)
                            : readShardedIndex(store, version, version.name, index, task));
     for (const auto& [name, value] : index.metadata) {
         if (isOwnFact(name) && value)
@@ -150,20 +89,7 @@ Result<std::unique_ptr<PatchStream>> SlimeV2Layout::open(const ObjectStore& stor
                                                          const VersionIndex&, const TensorEntry& entry,
                                                          const TensorInfo& target, const StreamOptions& options) const
 {
-    const auto payload = [&] {
-        const Extent& extent = entry.extents.at(0);
-        return BufferedExtent(store, version.objects.at(extent.object).key, extent.begin, extent.bytes,
-                              options.bufferBytes);
-    };
-    switch (static_cast<SlimeEncoding>(entry.encoding)) {
-    case SlimeEncoding::None:
-        return openFullTensor(store, version, entry, target, options);
-    case SlimeEncoding::Xor:
-        return std::unique_ptr<PatchStream>(std::make_unique<SlimeXorStream>(payload(), target));
-    case SlimeEncoding::Overwrite:
-        return std::unique_ptr<PatchStream>(std::make_unique<SlimeOverwriteStream>(payload(), payload(), target));
-    }
-    return fail(Code::Internal, "an entry with an encoding that this layout does not have", entry.name);
+    return openSlimeEntry(store, version, entry, target, options);
 }
 
 } // namespace deltascope

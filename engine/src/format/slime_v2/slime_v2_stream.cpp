@@ -18,26 +18,6 @@ tl::unexpected<Error> outOfOrder() { return fail(Code::Internal, "blocks of a te
 
 } // namespace
 
-SlimeXorStream::SlimeXorStream(BufferedExtent payload, const TensorInfo& target)
-    : m_mask(std::move(payload), target.name)
-{
-}
-
-Result<PatchPiece> SlimeXorStream::next(std::uint64_t begin, std::uint64_t end)
-{
-    if (begin < m_at || end < begin)
-        return outOfOrder();
-    DS_CHECK(m_mask.skip(begin - m_at));
-    m_at = end;
-    if (m_block.size() < end - begin)
-        m_block.resize(end - begin);
-    const MutableByteSpan block = MutableByteSpan(m_block).first(end - begin);
-    DS_CHECK(m_mask.read(block));
-    return PatchPiece(XorBlock { block });
-}
-
-Result<void> SlimeXorStream::finish() { return m_mask.expectEnd(); }
-
 SlimeOverwriteStream::SlimeOverwriteStream(BufferedExtent positions, BufferedExtent values, const TensorInfo& target)
     : m_positionInput(std::move(positions), target.name)
     , m_valueInput(std::move(values), target.name)

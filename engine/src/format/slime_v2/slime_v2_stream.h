@@ -1,27 +1,12 @@
 #pragma once
 
 #include "deltascope/engine/patch.h"
-#include "format/slime_v2/zstd_stream.h"
+#include "format/common/zstd_stream.h"
 
 #include <cstdint>
 #include <vector>
 
 namespace deltascope {
-
-/// A mask as long as the tensor: XorBlock pieces.
-class SlimeXorStream final : public PatchStream {
-public:
-    SlimeXorStream(BufferedExtent payload, const TensorInfo& target);
-
-    Result<PatchPiece> next(std::uint64_t begin, std::uint64_t end) override;
-    Result<void> finish() override;
-    Result<std::uint64_t> workingBytes() override { return m_mask.workingBytes(); }
-
-private:
-    ZstdStream m_mask;
-    std::uint64_t m_at = 0;
-    std::vector<std::byte> m_block;
-};
 
 /// A u32 count, as many u32 byte positions, as many byte values: AssignBytes pieces. Two decompressors walk the same
 /// frame, one in the positions and one in the values, so that memory stays bounded.

@@ -42,7 +42,7 @@ private:
     SpooledBytes* m_out = nullptr;
 };
 
-/// A delta folder: one file of zstd frames, then the index. The mirror of SlimeXorStream and SlimeOverwriteStream.
+/// A delta folder: one file of zstd frames, then the index. The mirror of ZstdMaskStream and SlimeOverwriteStream.
 class SlimeV2DeltaWriter final : public VersionWriter {
 public:
     SlimeV2DeltaWriter(SlimeV2WriterOptions options, std::unique_ptr<SpoolFile> spool);

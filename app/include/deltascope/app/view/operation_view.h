@@ -79,6 +79,11 @@ struct MaterializeView {
     std::uint32_t digestsChecked = 0;
     bool proven = true;
     bool lossProven = false; ///< rebuilt although a delta on the way is proven to be lost
+    bool lossy = false; ///< a delta on the way adds rounded differences: never verified
+    /// Elements in which the served and the trained state of the step are known to differ, and which one this is
+    /// ("served", "trained"; empty if they do not).
+    std::uint64_t statesDiffer = 0;
+    std::string state;
     bool committed = true; ///< false for one part of a shared rebuild
     std::vector<std::string> sidecars;
     double seconds = 0;

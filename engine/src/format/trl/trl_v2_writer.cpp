@@ -1,4 +1,4 @@
-#include "format/trl_v2/trl_v2_writer.h"
+#include "format/trl/trl_v2_writer.h"
 
 #include "format/common/full_tensor_stream.h"
 #include "format/common/object_names.h"

@@ -1,4 +1,4 @@
-#include "format/slime_v2/zstd_stream.h"
+#include "format/common/zstd_stream.h"
 
 #include "format/common/quote_name.h"
 #include <algorithm>

@@ -4,11 +4,10 @@
 
 namespace deltascope {
 
-/// The bucket layout of TRL's delta weight sync, second and third generation: one safetensors file per step, sparse
-/// files as pairs X.idx and X.val. docs/formats/trl-v2.md.
-class TrlV2Layout final : public Layout {
+/// The first disk deltas of slime: flush files without an index, elements by position. docs/formats/slime-v1.md.
+class SlimeV1Layout final : public Layout {
 public:
-    std::string_view word() const noexcept override { return "trl-v2"; }
+    std::string_view word() const noexcept override { return "slime-v1"; }
     Result<bool> recognizes(const ObjectStore& store, const std::vector<ObjectInfo>& listing,
                             TaskContext& task) const override;
     std::vector<VersionObjects> group(const std::vector<ObjectInfo>& listing) const override;
@@ -17,6 +16,9 @@ public:
     Result<std::unique_ptr<PatchStream>> open(const ObjectStore& store, const VersionObjects& version,
                                               const VersionIndex& index, const TensorEntry& entry,
                                               const TensorInfo& target, const StreamOptions& options) const override;
+    Result<void> checkPayload(const ObjectStore& store, const VersionObjects& version, const VersionIndex& index,
+                              TaskContext& task) const override;
+    bool needsExternalBase() const noexcept override { return true; }
 };
 
 } // namespace deltascope

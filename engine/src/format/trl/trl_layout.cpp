@@ -1,10 +1,10 @@
-#include "format/trl_v2/trl_v2_layout.h"
+#include "format/trl/trl_layout.h"
 
 #include "deltascope/engine/safetensors.h"
 #include "format/common/full_tensor_stream.h"
 #include "format/common/object_names.h"
+#include "format/common/pair_stream.h"
 #include "format/common/quote_name.h"
-#include "format/trl_v2/trl_v2_stream.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -18,8 +18,8 @@ namespace {
 constexpr std::size_t MaxProbedHeaders = 8;
 constexpr std::string_view FileStart = "step_";
 constexpr std::string_view FileEnd = ".safetensors";
-constexpr std::string_view IndexEnd = ".idx";
-constexpr std::string_view ValueEnd = ".val";
+/// Stands for "nothing changed" in a file that must hold a tensor.
+constexpr std::string_view EmptyDelta = "__empty_delta__";
 
 /// "root/anchors/step_000010.safetensors"
 struct StepFile {
@@ -28,13 +28,13 @@ struct StepFile {
     std::int64_t step = 0;
 };
 
-std::optional<StepFile> parseKey(std::string_view key)
+std::optional<StepFile> parseKey(const TrlDialect& dialect, std::string_view key)
 {
     if (isOwnKey(key))
         return std::nullopt;
     const SplitKey file = splitKey(key);
     const SplitKey folder = splitKey(file.folder);
-    if (folder.file != "anchors" && folder.file != "deltas")
+    if (folder.file != dialect.folders[0] && folder.file != dialect.folders[1])
         return std::nullopt;
     if (file.file.size() < FileStart.size() + FileEnd.size() || file.file.substr(0, FileStart.size()) != FileStart
         || file.file.substr(file.file.size() - FileEnd.size()) != FileEnd)
@@ -44,56 +44,61 @@ std::optional<StepFile> parseKey(std::string_view key)
     const std::optional<std::int64_t> step = parseNumber(digits);
     if (!step || !isPadded(digits, 6))
         return std::nullopt;
-    return StepFile { folder.folder, folder.file == "anchors", *step };
+    return StepFile { folder.folder, folder.file == dialect.folders[0], *step };
 }
 
-/// The folder that holds anchors/ and deltas/; nothing if there is none.
-std::optional<std::string_view> rootOf(const std::vector<ObjectInfo>& listing)
+/// The folder that holds the folders of steps; nothing if there is none.
+std::optional<std::string_view> rootOf(const TrlDialect& dialect, const std::vector<ObjectInfo>& listing)
 {
     std::optional<std::string_view> root;
     for (const ObjectInfo& object : listing) {
-        const std::optional<StepFile> file = parseKey(object.key);
+        const std::optional<StepFile> file = parseKey(dialect, object.key);
         if (file && (!root || isBetterRoot(file->root, *root)))
             root = file->root;
     }
     return root;
 }
 
-bool isTrlV2(const SafetensorsHeader& header)
+/// Whether nothing but the names of the tensors says what a file is.
+bool isStripped(const TrlDialect& dialect, const SafetensorsHeader& header)
 {
-    return header.meta("format") == "sparse_weight_patch"
-        && header.metadata().find("encoding") != header.metadata().end();
+    return header.metadata().empty()
+        || (header.metadata().size() == 1 && header.meta("format") == "pt" && !dialect.wrote(header));
 }
 
-Result<bool> isFull(const SafetensorsHeader& header, const std::string& key)
+bool endsWith(std::string_view text, std::string_view end)
 {
-    const std::string_view sparse = header.meta("sparse");
-    if (sparse == "False" || sparse == "false")
-        return true;
-    if (sparse == "True" || sparse == "true")
-        return false;
-    return fail(Code::Hostile, fmt::format("does not say whether it is sparse (sparse = {})", quoteName(sparse)), key);
+    return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
 }
 
-/// Positions in the form that the file's encoding word promises.
-Result<TrlIndexForm> indexForm(std::string_view encoding, const StoredTensor& positions, const std::string& key)
+/// Of a stripped file: sparse if every tensor is half of a pair.
+bool looksFull(const TrlDialect& dialect, const SafetensorsHeader& header)
+{
+    return !std::all_of(header.tensors().begin(), header.tensors().end(), [&](const StoredTensor& stored) {
+        return endsWith(stored.info.name, dialect.indexEnd) || endsWith(stored.info.name, dialect.valueEnd);
+    });
+}
+
+/// Positions in the form that the file's encoding word promises; without a word, as their type tells.
+Result<PositionForm> positionForm(std::string_view encoding, const StoredTensor& positions, const std::string& key)
 {
     const Dtype dtype = positions.info.dtype;
-    if (encoding == "raw" && dtype == Dtype::I32)
-        return TrlIndexForm::Raw;
-    if (encoding == "gap_delta" && dtype == Dtype::U16)
-        return TrlIndexForm::Gap16;
-    if (encoding == "gap_delta" && dtype == Dtype::U32)
-        return TrlIndexForm::Gap32;
-    if (encoding == "nvcomp_cascaded" && dtype == Dtype::U8)
-        return TrlIndexForm::Nvcomp;
-    if (encoding == "raw" || encoding == "gap_delta" || encoding == "nvcomp_cascaded") {
+    const bool any = encoding.empty();
+    if ((any || encoding == "raw") && dtype == Dtype::I32)
+        return PositionForm::I32;
+    if ((any || encoding == "gap_delta") && dtype == Dtype::U16)
+        return PositionForm::Gap16;
+    if ((any || encoding == "gap_delta") && dtype == Dtype::U32)
+        return PositionForm::Gap32;
+    if ((any || encoding == "nvcomp_cascaded") && dtype == Dtype::U8)
+        return PositionForm::Nvcomp;
+    if (any || encoding == "raw" || encoding == "gap_delta" || encoding == "nvcomp_cascaded") {
         return fail(Code::Hostile,
                     fmt::format("{} has element type {}, which encoding {} never uses", quoteName(positions.info.name),
                                 word(dtype), encoding),
                     key);
     }
-    return TrlIndexForm::Unknown;
+    return PositionForm::Unknown;
 }
 
 Result<TensorEntry> pairEntry(std::string_view name, const StoredTensor& values, const StoredTensor& positions,
@@ -101,8 +106,8 @@ Result<TensorEntry> pairEntry(std::string_view name, const StoredTensor& values,
 {
     if (values.info.shape.size() != 1 || positions.info.shape.size() != 1)
         return fail(Code::Hostile, fmt::format("positions and values of {} are no plain lists", quoteName(name)), key);
-    DS_TRY(const TrlIndexForm form, indexForm(encoding, positions, key));
-    const bool counted = form != TrlIndexForm::Nvcomp && form != TrlIndexForm::Unknown;
+    DS_TRY(const PositionForm form, positionForm(encoding, positions, key));
+    const bool counted = form != PositionForm::Nvcomp && form != PositionForm::Unknown;
     if (counted && values.info.elements() != positions.info.elements()) {
         return fail(Code::Hostile,
                     fmt::format("{} has {} positions but {} values", quoteName(name), positions.info.elements(),
@@ -113,25 +118,30 @@ Result<TensorEntry> pairEntry(std::string_view name, const StoredTensor& values,
     entry.name = std::string(name);
     entry.storedElements = values.info.elements();
     entry.extents = { Extent { 0, positions.begin, positions.bytes }, Extent { 0, values.begin, values.bytes } };
-    entry.encoding = TrlEncoding { form, values.info.dtype }.packed();
+    entry.encoding = PairEncoding { form, values.info.dtype }.packed();
     return entry;
 }
 
-bool endsWith(std::string_view text, std::string_view end)
+bool isEmptyDelta(const SafetensorsHeader& header)
 {
-    return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
+    return header.tensors().size() == 1 && header.tensors().front().info.name == EmptyDelta;
 }
 
-Result<void> readPairs(const SafetensorsHeader& header, const std::string& key, VersionIndex& out)
+Result<void> readPairs(const TrlDialect& dialect, const SafetensorsHeader& header, const std::string& key,
+                       VersionIndex& out)
 {
+    if (isEmptyDelta(header))
+        return {};
     for (const StoredTensor& stored : header.tensors()) {
         const std::string_view full = stored.info.name;
-        const bool isValue = endsWith(full, ValueEnd);
-        if (!isValue && !endsWith(full, IndexEnd))
+        const bool isValue = endsWith(full, dialect.valueEnd);
+        if (!isValue && !endsWith(full, dialect.indexEnd))
             return fail(Code::Hostile, fmt::format("holds {}, which is neither positions nor values", quoteName(full)),
                         key);
-        const std::string_view name = full.substr(0, full.size() - ValueEnd.size());
-        const StoredTensor* partner = header.find(std::string(name).append(isValue ? IndexEnd : ValueEnd));
+        const std::string_view name =
+            full.substr(0, full.size() - (isValue ? dialect.valueEnd : dialect.indexEnd).size());
+        const StoredTensor* partner =
+            header.find(std::string(name).append(isValue ? dialect.indexEnd : dialect.valueEnd));
         if (!partner)
             return fail(Code::Hostile, fmt::format("holds {} without its partner", quoteName(full)), key);
         if (!isValue)
@@ -158,21 +168,35 @@ void checkClaims(const SafetensorsHeader& header, const VersionObjects& version,
     };
     check("model_version", static_cast<std::uint64_t>(version.step), "the name says");
     check("num_changed_params", out.tensors.size(), "the file holds");
+    check("num_params", out.tensors.size(), "the file holds");
     check("total_changed_elements", out.storedElements(), "the file holds");
+}
+
+/// The state's digest and the version before, which only the first dialect records.
+Result<void> readRecords(const SafetensorsHeader& header, const std::string& key, VersionIndex& out)
+{
+    out.declaredBase = parseNumber(header.meta("prev_model_version"));
+    const std::string_view digest = header.meta("checksum_sha256");
+    if (digest.empty())
+        return {};
+    if (digest.size() != 64 || !isLowerHex(digest))
+        return fail(Code::Hostile, fmt::format("has no proper checksum_sha256: {}", quoteName(digest)), key);
+    out.stateDigest = StateDigest { std::string(digest), { StateDigestForm::Sha256OfData } };
+    return {};
 }
 
 } // namespace
 
-Result<bool> TrlV2Layout::recognizes(const ObjectStore& store, const std::vector<ObjectInfo>& listing,
-                                     TaskContext& task) const
+Result<bool> TrlLayout::recognizes(const ObjectStore& store, const std::vector<ObjectInfo>& listing,
+                                   TaskContext& task) const
 {
-    const std::optional<std::string_view> root = rootOf(listing);
+    const std::optional<std::string_view> root = rootOf(m_dialect, listing);
     if (!root)
         return false;
     std::size_t probed = 0;
     bool unfinished = false;
     for (const ObjectInfo& object : listing) {
-        const std::optional<StepFile> file = parseKey(object.key);
+        const std::optional<StepFile> file = parseKey(m_dialect, object.key);
         if (!file || file->root != *root)
             continue;
         if (++probed > MaxProbedHeaders)
@@ -180,22 +204,22 @@ Result<bool> TrlV2Layout::recognizes(const ObjectStore& store, const std::vector
         DS_CHECK(task.checkpoint());
         const Result<SafetensorsHeader> header = SafetensorsHeader::read(store, object);
         if (header)
-            return isTrlV2(*header);
+            return m_dialect.wrote(*header);
         if (!concernsOneObject(header.error().code))
             return fail(header.error());
         unfinished |= header.error().code == Code::Truncated || header.error().code == Code::Unfinished;
     }
-    // A run whose first objects are still on their way: the names are all there is, and they are those of this layout's
+    // A run whose first objects are still on their way: the names are all there is, and they are those of the newest
     // writers.
-    return unfinished && probed <= MaxProbedHeaders;
+    return unfinished && probed <= MaxProbedHeaders && &m_dialect == &TrlV2;
 }
 
-std::vector<VersionObjects> TrlV2Layout::group(const std::vector<ObjectInfo>& listing) const
+std::vector<VersionObjects> TrlLayout::group(const std::vector<ObjectInfo>& listing) const
 {
-    const std::optional<std::string_view> root = rootOf(listing);
+    const std::optional<std::string_view> root = rootOf(m_dialect, listing);
     std::map<std::int64_t, VersionObjects> versions;
     for (const ObjectInfo& object : listing) {
-        const std::optional<StepFile> file = parseKey(object.key);
+        const std::optional<StepFile> file = parseKey(m_dialect, object.key);
         if (!file || file->root != *root)
             continue;
         VersionObjects& version = versions[file->step];
@@ -224,71 +248,52 @@ std::vector<VersionObjects> TrlV2Layout::group(const std::vector<ObjectInfo>& li
     return out;
 }
 
-Result<VersionIndex> TrlV2Layout::index(const ObjectStore& store, const VersionObjects& version,
-                                        TaskContext& task) const
+Result<VersionIndex> TrlLayout::index(const ObjectStore& store, const VersionObjects& version, TaskContext& task) const
 {
     DS_CHECK(task.checkpoint());
     const std::string& key = version.objects.at(0).key;
     DS_TRY(const SafetensorsHeader header, SafetensorsHeader::read(store, version.objects[0]));
-    if (!isTrlV2(header))
-        return fail(Code::Unsupported,
-                    "is no file of TRL's second delta format (no sparse_weight_patch with an encoding)", key);
+    const bool stripped = isStripped(m_dialect, header);
+    if (!stripped && !m_dialect.wrote(header))
+        return fail(Code::Unsupported, fmt::format("is no file of layout {}: its metadata are others", word()), key);
     VersionIndex out;
     for (const auto& [name, value] : header.metadata()) {
         if (isOwnFact(name))
             out.facts.emplace(name, value);
     }
-    DS_TRY(out.full, isFull(header, key));
+    const std::optional<bool> full = stripped ? looksFull(m_dialect, header) : m_dialect.saysFull(header);
+    if (!full) {
+        return fail(Code::Hostile,
+                    fmt::format("does not say whether it is sparse (sparse = {})", quoteName(header.meta("sparse"))),
+                    key);
+    }
+    out.full = *full;
     if (out.full) {
         for (const StoredTensor& stored : header.tensors())
             out.tensors.push_back(fullTensorEntry(stored, 0));
     } else {
         out.encoding = std::string(header.meta("encoding"));
-        DS_CHECK(readPairs(header, key, out));
+        if (out.encoding.empty() && &m_dialect != &TrlV2)
+            out.encoding = "raw"; // the first generation knows no other
+        DS_CHECK(readPairs(m_dialect, header, key, out));
     }
-    std::sort(out.tensors.begin(), out.tensors.end(),
-              [](const TensorEntry& a, const TensorEntry& b) { return a.name < b.name; });
+    DS_CHECK(readRecords(header, key, out));
+    sortByName(out.tensors);
     checkClaims(header, version, out);
     return out;
 }
 
-Result<std::unique_ptr<PatchStream>> TrlV2Layout::open(const ObjectStore& store, const VersionObjects& version,
-                                                       const VersionIndex& index, const TensorEntry& entry,
-                                                       const TensorInfo& target, const StreamOptions& options) const
+Result<std::unique_ptr<PatchStream>> TrlLayout::open(const ObjectStore& store, const VersionObjects& version,
+                                                     const VersionIndex& index, const TensorEntry& entry,
+                                                     const TensorInfo& target, const StreamOptions& options) const
 {
     if (index.full)
         return openFullTensor(store, version, entry, target, options);
-    const TrlEncoding encoding = TrlEncoding::unpack(entry.encoding);
-    const std::string& key = version.objects.at(0).key;
-    if (encoding.form == TrlIndexForm::Nvcomp) {
-        return fail(
-            Code::Unsupported,
-            "unsupported encoding nvcomp_cascaded (index stream is an NVIDIA nvCOMP Cascaded bitstream; a build with "
-            "nvCOMP and a CUDA device is needed)",
-            key);
-    }
-    if (encoding.form == TrlIndexForm::Unknown)
-        return fail(Code::Unsupported, fmt::format("unsupported encoding {}", quoteName(index.encoding)), key);
-    if (encoding.values != target.dtype) {
-        return fail(Code::BaseMismatch,
-                    fmt::format("{} gets values of {} but is {} in the state before", quoteName(entry.name),
-                                deltascope::word(encoding.values), describe(target)),
-                    key);
-    }
-    if (bitsOf(target.dtype) % 8 != 0)
-        return fail(Code::Unsupported,
-                    fmt::format("sparse values of {} are not readable", deltascope::word(target.dtype)), key);
-    if (entry.storedElements.value_or(0) > target.elements()) {
-        return fail(Code::BaseMismatch,
-                    fmt::format("{} gets {} values but is {} in the state before", quoteName(entry.name),
-                                *entry.storedElements, describe(target)),
-                    key);
-    }
-    const Extent& positions = entry.extents.at(0);
-    const Extent& values = entry.extents.at(1);
-    return std::unique_ptr<PatchStream>(std::make_unique<TrlPairStream>(
-        encoding.form, BufferedExtent(store, key, positions.begin, positions.bytes, options.bufferBytes),
-        BufferedExtent(store, key, values.begin, values.bytes, options.bufferBytes), target));
+    const auto input = [&](const Extent& extent) {
+        return BufferedExtent(store, version.objects.at(extent.object).key, extent.begin, extent.bytes,
+                              options.bufferBytes);
+    };
+    return openPair(entry, target, PairRule::Assign, input(entry.extents.at(0)), input(entry.extents.at(1)));
 }
 
 } // namespace deltascope

@@ -13,7 +13,7 @@
 
 namespace deltascope {
 
-/// A sparse step: pairs X.idx and X.val. The mirror of TrlPairStream.
+/// A sparse step: pairs X.idx and X.val. The mirror of PairStream.
 class TrlV2DeltaWriter final : public VersionWriter {
 public:
     TrlV2DeltaWriter(TrlV2WriterOptions options, std::unique_ptr<SpoolFile> spool);

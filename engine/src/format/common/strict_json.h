@@ -1,0 +1,29 @@
+#pragma once
+
+#include "deltascope/base/bytes.h"
+#include "deltascope/base/result.h"
+#include "deltascope/engine/object_store.h"
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+namespace deltascope {
+
+/// Foreign JSON of bounded depth without duplicate keys. `what`: "the manifest", for error texts; `key`: the object.
+/// Errors: Unfinished (not whole JSON: writers are caught in the act), Hostile.
+Result<nlohmann::json> parseStrictJson(ByteSpan text, std::string_view what, const std::string& key);
+
+/// Reads an object of at most 64 MiB. Errors: those of parseStrictJson and of the store.
+Result<nlohmann::json> readStrictJson(const ObjectStore& store, const ObjectInfo& object, std::string_view what);
+
+/// A member of an object, null if it is absent or `json` is no object.
+const nlohmann::json& member(const nlohmann::json& json, const char* key);
+/// The text of a member, empty if it is absent or no text.
+std::string memberText(const nlohmann::json& json, const char* key);
+/// A member that is a whole number, not negative.
+std::optional<std::uint64_t> memberNumber(const nlohmann::json& json, const char* key);
+/// A list of such numbers. Nothing if it is anything else.
+std::optional<std::vector<std::uint64_t>> memberShape(const nlohmann::json& json, const char* key);
+
+} // namespace deltascope

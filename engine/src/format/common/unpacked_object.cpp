@@ -1,0 +1,82 @@
+#include "format/common/unpacked_object.h"
+
+#include "format/common/object_names.h"
+#include "format/common/zstd_stream.h"
+
+#include <algorithm>
+#include <zstd.h>
+
+namespace deltascope {
+
+namespace {
+
+constexpr std::uint64_t LargestFrameHeader = 18; // RFC 8878, 3.1.1.1
+constexpr std::uint64_t PieceBytes = 256U << 10;
+
+Result<std::vector<std::byte>> firstBytes(const ObjectStore& store, const ObjectInfo& object)
+{
+    std::vector<std::byte> bytes(std::min(object.sizeBytes, LargestFrameHeader));
+    DS_CHECK(store.read(object.key, 0, bytes));
+    return bytes;
+}
+
+ZstdStream streamOf(const ObjectStore& store, const std::string& key, std::uint64_t bytes)
+{
+    return ZstdStream(BufferedExtent(store, key, 0, bytes, PieceBytes), std::string(splitKey(key).file));
+}
+
+}
+
+Result<bool> UnpackedObject::isFrame(const ObjectStore& store, const ObjectInfo& object)
+{
+    DS_TRY(const std::vector<std::byte> bytes, firstBytes(store, object));
+    return bytes.size() >= 4 && loadLe<std::uint32_t>(bytes) == ZSTD_MAGICNUMBER;
+}
+
+Result<std::shared_ptr<UnpackedObject>> UnpackedObject::open(const ObjectStore& store, const ObjectInfo& object)
+{
+    DS_TRY(const std::vector<std::byte> bytes, firstBytes(store, object));
+    const unsigned long long content = ZSTD_getFrameContentSize(bytes.data(), bytes.size());
+    if (content == ZSTD_CONTENTSIZE_ERROR)
+        return fail(Code::Hostile, "is no zstd frame", object.key);
+    if (content == ZSTD_CONTENTSIZE_UNKNOWN)
+        return fail(Code::Unsupported, "is a zstd frame that does not say how large its content is", object.key);
+    return std::shared_ptr<UnpackedObject>(new UnpackedObject(store, object, content));
+}
+
+Result<std::vector<std::byte>> UnpackedObject::front(std::uint64_t bytes) const
+{
+    std::vector<std::byte> out;
+    ZstdStream stream = streamOf(*m_store, m_key, m_packedBytes);
+    while (out.size() < bytes) { // grows with what really comes, whatever the frame claims
+        const std::size_t at = out.size();
+        out.resize(at + std::min<std::uint64_t>(PieceBytes, bytes - at));
+        DS_CHECK(stream.read(MutableByteSpan(out).subspan(at)));
+    }
+    return out;
+}
+
+Result<void> UnpackedObject::unpack(const std::string& scratchFolder)
+{
+    const std::lock_guard lock(m_mutex);
+    if (m_content)
+        return {};
+    DS_TRY(std::shared_ptr<Scratch> content, Scratch::create(scratchFolder));
+    ZstdStream stream = streamOf(*m_store, m_key, m_packedBytes);
+    std::vector<std::byte> piece(std::min(PieceBytes, m_contentBytes));
+    for (std::uint64_t at = 0; at < m_contentBytes; at += piece.size()) {
+        piece.resize(std::min<std::uint64_t>(PieceBytes, m_contentBytes - at));
+        DS_CHECK(stream.read(piece));
+        DS_CHECK(content->write(at, piece));
+    }
+    DS_CHECK(stream.expectEnd());
+    m_content = std::move(content);
+    return {};
+}
+
+Result<void> UnpackedObject::read(std::uint64_t offset, MutableByteSpan out) const
+{
+    return m_content->read(offset, out);
+}
+
+} // namespace deltascope

@@ -1,0 +1,166 @@
+#include "format/modelexpress/modelexpress_layout.h"
+
+#include "format/common/object_names.h"
+#include "format/hf/checkpoint_index.h"
+#include "format/slime_v2/slime_v2_index.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+#include <set>
+
+namespace deltascope {
+
+namespace {
+
+constexpr std::size_t MaxProbedIndices = 8;
+constexpr std::string_view DigestPrefix = "mx.adler32:";
+
+/// The number at the end of a version id: 12 of "v12". Ids are opaque to ModelExpress itself; its service counts up.
+std::optional<std::int64_t> numberOf(std::string_view id)
+{
+    const std::size_t digits = id.find_last_not_of("0123456789") + 1; // npos + 1 is 0
+    return parseNumber(id.substr(digits));
+}
+
+bool isAdler(std::string_view text) { return text.size() == 8 && isLowerHex(text); }
+
+/// Folders that hold an index, by the folder above them.
+std::map<std::string_view, std::set<std::string_view>> indexedFolders(const std::vector<ObjectInfo>& listing)
+{
+    std::map<std::string_view, std::set<std::string_view>> folders;
+    for (const ObjectInfo& object : listing) {
+        const SplitKey key = splitKey(object.key);
+        const SplitKey folder = splitKey(key.folder);
+        const bool isNamed = !folder.file.empty() && !folder.file.starts_with("weight_v") && numberOf(folder.file);
+        if (!isOwnKey(object.key) && isNamed && key.file == CheckpointIndexName)
+            folders[folder.folder].insert(key.folder);
+    }
+    return folders;
+}
+
+/// Digests of full tensors stand in the files' metadata, under the plain name or behind a prefix.
+void addDigests(const SafetensorsHeader& header, std::map<std::string, std::string>& digests)
+{
+    for (const StoredTensor& stored : header.tensors()) {
+        for (const std::string& key : { std::string(DigestPrefix) + stored.info.name, stored.info.name }) {
+            const auto at = header.metadata().find(key);
+            if (at != header.metadata().end() && isAdler(at->second))
+                digests.emplace(stored.info.name, at->second);
+        }
+    }
+}
+
+bool isWrittenByModelExpress(const SafetensorsHeader& header)
+{
+    std::map<std::string, std::string> digests;
+    addDigests(header, digests);
+    return !digests.empty() && digests.size() == header.tensors().size();
+}
+
+Result<VersionIndex> readFull(const ObjectStore& store, const VersionObjects& version, const IndexJson& index,
+                              TaskContext& task)
+{
+    std::map<std::string, std::string> digests;
+    DS_TRY(VersionIndex out,
+           readShardedIndex(store, version, version.name, index, task,
+                            [&](const SafetensorsHeader& header) { addDigests(header, digests); }));
+    for (TensorEntry& entry : out.tensors) {
+        if (const auto at = digests.find(entry.name); at != digests.end())
+            entry.digest = at->second;
+    }
+    if (!digests.empty())
+        out.digests = DigestAlgorithm::Adler32;
+    return out;
+}
+
+}
+
+Result<bool> ModelExpressLayout::recognizes(const ObjectStore& store, const std::vector<ObjectInfo>& listing,
+                                            TaskContext& task) const
+{
+    std::size_t probed = 0;
+    for (const VersionObjects& version : group(listing)) {
+        const auto object = objectIndex(version, joinKey(version.name, CheckpointIndexName));
+        if (!object)
+            continue;
+        if (++probed > MaxProbedIndices)
+            break;
+        DS_CHECK(task.checkpoint());
+        const Result<IndexJson> index = readIndexJson(store, version.objects[*object]);
+        if (!index && !concernsOneObject(index.error().code))
+            return fail(index.error());
+        if (!index)
+            continue;
+        if (index->isDelta()) // slime counts, ModelExpress names
+            return !index->number("version").has_value() && index->meta("checksum_format") == "adler32";
+        for (const ObjectInfo& data : version.objects) {
+            if (!isDataFile(data.key))
+                continue;
+            const Result<SafetensorsHeader> header = SafetensorsHeader::read(store, data);
+            if (!header && !concernsOneObject(header.error().code))
+                return fail(header.error());
+            if (header)
+                return isWrittenByModelExpress(*header);
+        }
+    }
+    return false;
+}
+
+std::vector<VersionObjects> ModelExpressLayout::group(const std::vector<ObjectInfo>& listing) const
+{
+    const auto folders = indexedFolders(listing);
+    const auto best = std::min_element(folders.begin(), folders.end(),
+                                       [](const auto& a, const auto& b) { return isBetterRoot(a.first, b.first); });
+    if (best == folders.end())
+        return {};
+    std::map<std::int64_t, VersionObjects> versions;
+    for (const ObjectInfo& object : listing) {
+        const SplitKey key = splitKey(object.key);
+        const SplitKey folder = splitKey(key.folder);
+        const std::optional<std::int64_t> step = numberOf(folder.file);
+        if (isOwnKey(object.key) || key.folder.empty() || folder.folder != best->first || !step)
+            continue;
+        VersionObjects& version = versions[*step];
+        if (version.name.empty()) {
+            version.step = *step;
+            version.name = std::string(key.folder);
+        }
+        if (version.name == key.folder)
+            version.objects.push_back(object);
+    }
+    std::vector<VersionObjects> out;
+    for (auto& [step, version] : versions) {
+        sortByKey(version.objects);
+        out.push_back(std::move(version));
+    }
+    return out;
+}
+
+Result<VersionIndex> ModelExpressLayout::index(const ObjectStore& store, const VersionObjects& version,
+                                               TaskContext& task) const
+{
+    const auto object = objectIndex(version, joinKey(version.name, CheckpointIndexName));
+    if (!object)
+        return fail(Code::Unfinished,
+                    fmt::format("holds files but no {}: publication not finished", CheckpointIndexName), version.name);
+    DS_TRY(const IndexJson index, readIndexJson(store, version.objects[*object]));
+    if (index.isDelta())
+        return readSlimeDelta(store, version, index, numberOf, task);
+    for (const std::string_view key : { "base_version", "compression_format", "checksum_format" }) {
+        if (index.metadata.find(key) != index.metadata.end())
+            return fail(Code::Hostile, fmt::format("the index has {} like a delta, but no delta_encoding", key),
+                        version.objects[*object].key);
+    }
+    return readFull(store, version, index, task);
+}
+
+Result<std::unique_ptr<PatchStream>> ModelExpressLayout::open(const ObjectStore& store, const VersionObjects& version,
+                                                              const VersionIndex&, const TensorEntry& entry,
+                                                              const TensorInfo& target,
+                                                              const StreamOptions& options) const
+{
+    return openSlimeEntry(store, version, entry, target, options);
+}
+
+} // namespace deltascope

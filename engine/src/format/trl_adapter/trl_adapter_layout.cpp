@@ -1,0 +1,107 @@
+#include "format/trl_adapter/trl_adapter_layout.h"
+
+#include "deltascope/engine/safetensors.h"
+#include "format/common/full_tensor_stream.h"
+#include "format/common/object_names.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+
+namespace deltascope {
+
+namespace {
+
+constexpr std::string_view ConfigName = "adapter_config.json";
+constexpr std::string_view WeightsName = "adapter_model.safetensors";
+constexpr std::string_view CacheFolder = ".vllm_lora";
+
+/// "root/trl-policy-v7/file": a policy's version. Staging folders begin with a dot and end with ".tmp".
+struct AdapterKey {
+    std::string_view root;
+    std::string_view folder;
+    std::string_view policy; ///< "trl-policy"
+    std::int64_t step = 0;
+};
+
+std::optional<AdapterKey> parseKey(std::string_view key)
+{
+    if (isOwnKey(key))
+        return std::nullopt;
+    const SplitKey folder = splitKey(splitKey(key).folder);
+    const std::size_t mark = folder.file.rfind("-v");
+    if (mark == std::string_view::npos || mark == 0 || folder.file.starts_with('.'))
+        return std::nullopt;
+    const std::optional<std::int64_t> step = parseNumber(folder.file.substr(mark + 2));
+    if (!step)
+        return std::nullopt;
+    return AdapterKey { folder.folder, splitKey(key).folder, folder.file.substr(0, mark), *step };
+}
+
+}
+
+Result<bool> TrlAdapterLayout::recognizes(const ObjectStore& store, const std::vector<ObjectInfo>& listing,
+                                          TaskContext&) const
+{
+    // The source may be the cache folder itself or lie above it; elsewhere adapters are not TRL's.
+    const bool isCache = splitKey(store.uri()).file == CacheFolder;
+    return std::any_of(listing.begin(), listing.end(), [&](const ObjectInfo& object) {
+        const std::optional<AdapterKey> key = parseKey(object.key);
+        if (!key || splitKey(object.key).file != ConfigName)
+            return false;
+        return splitKey(key->root).file == CacheFolder || (key->root.empty() && isCache) || key->policy == "trl-policy";
+    });
+}
+
+std::vector<VersionObjects> TrlAdapterLayout::group(const std::vector<ObjectInfo>& listing) const
+{
+    std::optional<AdapterKey> first; ///< one policy: the one closest to the root, then the first by name
+    for (const ObjectInfo& object : listing) {
+        const std::optional<AdapterKey> key = parseKey(object.key);
+        if (key && (!first || isBetterRoot(key->root, first->root)))
+            first = key;
+    }
+    std::map<std::int64_t, VersionObjects> versions;
+    for (const ObjectInfo& object : listing) {
+        const std::optional<AdapterKey> key = parseKey(object.key);
+        if (!key || key->root != first->root || key->policy != first->policy)
+            continue;
+        VersionObjects& version = versions[key->step];
+        version.step = key->step;
+        version.name = std::string(key->folder);
+        version.objects.push_back(object);
+    }
+    std::vector<VersionObjects> out;
+    for (auto& [step, version] : versions) {
+        sortByKey(version.objects);
+        out.push_back(std::move(version));
+    }
+    return out;
+}
+
+Result<VersionIndex> TrlAdapterLayout::index(const ObjectStore& store, const VersionObjects& version,
+                                             TaskContext& task) const
+{
+    DS_CHECK(task.checkpoint());
+    const auto object = objectIndex(version, joinKey(version.name, WeightsName));
+    if (!object || !objectIndex(version, joinKey(version.name, ConfigName)))
+        return fail(Code::Unfinished, fmt::format("lacks {} or {}: not a whole adapter", WeightsName, ConfigName),
+                    version.name);
+    DS_TRY(const SafetensorsHeader header, SafetensorsHeader::read(store, version.objects[*object]));
+    VersionIndex out;
+    out.full = true;
+    for (const StoredTensor& stored : header.tensors())
+        out.tensors.push_back(fullTensorEntry(stored, *object));
+    sortByName(out.tensors);
+    return out;
+}
+
+Result<std::unique_ptr<PatchStream>> TrlAdapterLayout::open(const ObjectStore& store, const VersionObjects& version,
+                                                            const VersionIndex&, const TensorEntry& entry,
+                                                            const TensorInfo& target,
+                                                            const StreamOptions& options) const
+{
+    return openFullTensor(store, version, entry, target, options);
+}
+
+} // namespace deltascope

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "deltascope/engine/layout.h"
+
+namespace deltascope {
+
+/// LoRA adapters that TRL writes for vLLM, one complete adapter per policy version. docs/formats/trl-adapter.md.
+class TrlAdapterLayout final : public Layout {
+public:
+    std::string_view word() const noexcept override { return "trl-adapter"; }
+    Result<bool> recognizes(const ObjectStore& store, const std::vector<ObjectInfo>& listing,
+                            TaskContext& task) const override;
+    std::vector<VersionObjects> group(const std::vector<ObjectInfo>& listing) const override;
+    Result<VersionIndex> index(const ObjectStore& store, const VersionObjects& version,
+                               TaskContext& task) const override;
+    Result<std::unique_ptr<PatchStream>> open(const ObjectStore& store, const VersionObjects& version,
+                                              const VersionIndex& index, const TensorEntry& entry,
+                                              const TensorInfo& target, const StreamOptions& options) const override;
+    bool numbersMaySkip() const noexcept override { return true; }
+};
+
+} // namespace deltascope
