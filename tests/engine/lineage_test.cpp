@@ -181,8 +181,8 @@ std::vector<std::int64_t> obstructed(const Run& run)
 std::vector<std::int64_t> stepsOf(const Run& run, const Plan& plan)
 {
     std::vector<std::int64_t> steps;
-    for (const std::size_t link : plan.links)
-        steps.push_back(run.versions[link].step());
+    for (const PlanLink& link : plan.links)
+        steps.push_back(run.versions[link.version].step());
     return steps;
 }
 
@@ -968,7 +968,7 @@ TEST(LineagePlan, AcrossAProvenLossIsRefused)
 TEST(LineagePlan, AcrossAProvenLossIsMadeOnRequest)
 {
     const auto run = withProvenLoss();
-    const auto plan = planFor(run, step(run, 6), true);
+    const auto plan = planFor(run, step(run, 6), { .acrossGap = true });
     ASSERT_TRUE(plan);
     EXPECT_EQ(stepsOf(run, *plan), Steps({ 1, 2, 3, 5, 6 }));
     EXPECT_TRUE(plan->acrossGap);
@@ -979,7 +979,7 @@ TEST(LineagePlan, ARequestAcrossAGapDoesNotExcuseABrokenStep)
     auto run = withProvenLoss();
     step(run, 3).failure = Error { Code::Truncated, "cut short", {}, {}, {} };
     assess(run);
-    const auto plan = planFor(run, step(run, 6), true);
+    const auto plan = planFor(run, step(run, 6), { .acrossGap = true });
     ASSERT_FALSE(plan);
     EXPECT_EQ(plan.error().step, 3);
 }
@@ -989,13 +989,13 @@ TEST(LineagePlan, ARequestAcrossAGapDoesNotExcuseAStepThatCannotBeRead)
     auto run = withProvenLoss();
     step(run, 5).failure = Error { Code::Truncated, "cut short", {}, {}, {} }; // beside its no-ops
     assess(run);
-    EXPECT_FALSE(planFor(run, step(run, 6), true));
+    EXPECT_FALSE(planFor(run, step(run, 6), { .acrossGap = true }));
 }
 
 TEST(LineagePlan, ARequestAcrossAGapDoesNotInventABase)
 {
     const auto run = RunOf().deltas(7, 9).anchor(10).build();
-    const auto plan = planFor(run, step(run, 9), true);
+    const auto plan = planFor(run, step(run, 9), { .acrossGap = true });
     ASSERT_FALSE(plan);
     EXPECT_EQ(plan.error().code, Code::ChainGap);
     EXPECT_NE(plan.error().text.find("step 6"), std::string::npos) << plan.error().text;

@@ -231,7 +231,7 @@ public:
     {
         const Version* version = run.find(step);
         EXPECT_NE(version, nullptr);
-        DS_TRY(const Plan plan, planFor(run, *version, options.acrossGap));
+        DS_TRY(const Plan plan, planFor(run, *version, { .acrossGap = options.acrossGap }));
         return materialize(bench, run, *version, plan, options, task);
     }
     Result<MaterializeReport> rebuild(std::int64_t step)

@@ -134,7 +134,7 @@ public:
         TaskContext task;
         DS_TRY(const std::vector<ObjectInfo> listing, listAll(*m_store, "", task));
         for (VersionObjects& objects : m_layout->group(listing)) {
-            plan.links.push_back(run.versions.size());
+            plan.links.push_back(PlanLink { run.versions.size(), false });
             run.versions.emplace_back().objects = std::move(objects);
         }
         if (m_base) {

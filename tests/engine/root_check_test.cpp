@@ -232,7 +232,7 @@ TEST(RootCheck, ALostDeltaIsKnownFromHeadersAlone)
             EXPECT_EQ(run.versions[version.obstacleAt].step(), 4);
         }
     }
-    EXPECT_EQ(errorOf(planFor(run, *run.find(5), true)).code,
+    EXPECT_EQ(errorOf(planFor(run, *run.find(5), { .acrossGap = true })).code,
               Code::ChainGap); // --across-gap does not help: it is proven
     ASSERT_EQ(run.problems.size(), 1U);
     EXPECT_EQ(run.problems.front().code, Code::ChainGap);

@@ -39,6 +39,10 @@ void RunPrinter::show(const app::RunView& run)
             if (m_problems.emplace(problem.code, problem.step.value_or(-1), problem.where).second)
                 writeErr(problemText(problem, m_style));
         }
+        for (const app::ProblemView& event : run.events) {
+            if (m_problems.emplace(event.code, event.step.value_or(-1), event.text).second && m_begun)
+                writeErr(problemText(event, m_style));
+        }
         showReplicas(run);
         for (const app::NoteView& note : run.notes) {
             if (m_notes.emplace(note.actor, note.tUs, note.text).second && m_begun)

@@ -168,6 +168,11 @@ std::string logText(const app::RunView& run, const Style& style, std::size_t lim
             text +=
                 paint(style, Paint::Dim, fmt::format("  … {} more with --json\n", run.problems.size() - MostProblems));
     }
+    if (!run.events.empty()) {
+        text += "\n" + paint(style, Paint::Bold, "Since this source was first seen") + "\n";
+        for (const app::ProblemView& event : run.events)
+            text += problemText(event, style);
+    }
     return text;
 }
 

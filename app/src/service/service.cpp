@@ -415,9 +415,15 @@ private:
             Result<Run> run = open(request, task);
             if (run && depth == Depth::Replayed)
                 DS_CHECK(analyzeRun(m_bench, *run, {}, task));
-            // A source whose first version is still on its way has no layout yet.
-            if (!run && run.error().code != Code::Layout)
+            // A source whose first version is still on its way has no layout yet; one that was wiped may come back.
+            if (!run && run.error().code != Code::Layout && run.error().code != Code::ListSuspect)
                 return fail(std::move(run.error()));
+            if (!run && last && run.error().code == Code::ListSuspect && seen != run.error().text) {
+                RunView wiped = *last;
+                wiped.events.push_back(problemView(run.error()));
+                seen = run.error().text;
+                m_bus.publish(RunChanged { id, std::make_shared<const RunView>(std::move(wiped)) });
+            }
             std::string now;
             for (std::size_t i = 0; run && i < run->versions.size(); ++i)
                 now += fmt::format("{}{}{}\n", run->versions[i].objects.identity(), word(run->versions[i].state),

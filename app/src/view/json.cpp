@@ -100,6 +100,15 @@ std::string toJson(const RunView& view)
     }
     out["epochs"] = std::move(epochs);
     out["problems"] = json(view.problems);
+    out["events"] = json(view.events);
+    ordered_json drift = ordered_json::array();
+    for (const DriftView& point : view.drift)
+        drift.push_back({ { "epoch", point.epoch },
+                          { "step", point.step },
+                          { "differs_elems", point.differs },
+                          { "estimate_elems", orNull(point.estimate) } });
+    out["drift"] = std::move(drift);
+    out["noop_rate"] = orNull(view.noopRate);
     ordered_json replicas = ordered_json::array();
     for (const ReplicaView& replica : view.replicas)
         replicas.push_back({ { "id", replica.id },

@@ -99,6 +99,16 @@ RunView makeRunView(const Run& run)
     if (const Version* latest = run.latest(); latest && !latest->obstacle)
         view.latest = latest->step();
     view.problems = problemViews(run.problems);
+    view.events = problemViews(run.events);
+    bool replayed = false;
+    for (std::size_t i = 0; i < run.versions.size(); ++i) {
+        const Version& version = run.versions[i];
+        replayed = replayed || (version.kind == VersionKind::Delta && version.facts && version.facts->assigned > 0);
+        if (const std::optional<Drift> drift = driftAt(run, i))
+            view.drift.push_back(DriftView { version.epoch, version.step(), drift->differs, drift->estimate });
+    }
+    if (replayed)
+        view.noopRate = usualNoopRate(run);
     view.ignoredObjects = run.ignoredObjects;
     view.epochs.resize(static_cast<std::size_t>(run.epochs()));
     for (int epoch = 0; epoch < run.epochs(); ++epoch)

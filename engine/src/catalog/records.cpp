@@ -1,8 +1,11 @@
 #include "deltascope/engine/catalog.h"
 
+#include "error_json.h"
 #include "sqlite.h"
 
+#include <algorithm>
 #include <mutex>
+#include <nlohmann/json.hpp>
 
 namespace deltascope {
 
@@ -50,6 +53,37 @@ public:
         return transaction.commit();
     }
 
+    Result<std::vector<Event>> events(const std::string& source, std::size_t limit) override
+    {
+        const std::lock_guard lock(m_mutex);
+        DS_TRY(sqlite::Statement rows,
+               m_database.prepare("SELECT seen_us,what FROM event WHERE source=? ORDER BY rowid DESC LIMIT ?"));
+        rows.bind(1, source).bind(2, static_cast<std::int64_t>(limit));
+        std::vector<Event> found;
+        for (;;) {
+            DS_TRY(const bool row, rows.step());
+            if (!row)
+                break;
+            const nlohmann::json what = nlohmann::json::parse(rows.text(1), nullptr, false);
+            found.push_back(Event { rows.integer(0), errorFromJson(what) });
+        }
+        std::reverse(found.begin(), found.end());
+        return found;
+    }
+
+    Result<void> addEvents(const std::string& source, const std::vector<Event>& events) override
+    {
+        const std::lock_guard lock(m_mutex);
+        DS_TRY(sqlite::Transaction transaction, sqlite::Transaction::begin(m_database));
+        for (const Event& event : events) {
+            DS_TRY(sqlite::Statement insert, m_database.prepare("INSERT INTO event VALUES(?,?,?)"));
+            const std::string what =
+                errorToJson(event.what).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+            DS_CHECK(insert.bind(1, source).bind(2, event.seenUs).bind(3, what).run());
+        }
+        return transaction.commit();
+    }
+
 private:
     std::mutex m_mutex;
     sqlite::Database m_database;
@@ -64,6 +98,9 @@ Result<std::unique_ptr<Records>> Records::open(const std::string& path)
         "CREATE TABLE IF NOT EXISTS sight(source TEXT NOT NULL, key TEXT NOT NULL, identity TEXT NOT NULL, "
         "size INTEGER NOT NULL, xxh3 TEXT NOT NULL, seen_us INTEGER NOT NULL, trusted INTEGER NOT NULL)"));
     DS_CHECK(database.execute("CREATE INDEX IF NOT EXISTS sight_of ON sight(source, key)"));
+    DS_CHECK(database.execute(
+        "CREATE TABLE IF NOT EXISTS event(source TEXT NOT NULL, seen_us INTEGER NOT NULL, what TEXT NOT NULL)"));
+    DS_CHECK(database.execute("CREATE INDEX IF NOT EXISTS event_of ON event(source)"));
     return std::unique_ptr<Records>(std::make_unique<SqliteRecords>(std::move(database)));
 }
 

@@ -83,12 +83,33 @@ private:
                 endAt(PlanLink { i, true }, *version.fullForm);
         } else {
             close();
-            if (version.onExternalBase && m_run.base) {
-                m_current.plan.fromExternalBase = true;
-                m_current.plan.links.push_back(PlanLink { i, false });
+            beginOnBase(i);
+            if (m_open && version.fullForm && !version.beingWritten)
+                endAt(PlanLink { i, true }, *version.fullForm);
+            else
+                beginAtFullForm(i);
+        }
+    }
+
+    /// Where a delta does not build on the version before it, its stretch begins at the full state that it builds on.
+    void beginOnBase(std::size_t i)
+    {
+        Plan plan;
+        for (std::size_t at = i;;) {
+            const Version& version = m_run.versions[at];
+            const bool asFullForm = at != i && version.hasUsableFullForm();
+            if (!asFullForm && !usable(version))
+                return;
+            plan.links.insert(plan.links.begin(), PlanLink { at, asFullForm });
+            plan.fromExternalBase = version.onExternalBase && m_run.base;
+            if (asFullForm || version.kind == VersionKind::Anchor || plan.fromExternalBase) {
+                m_current.plan = std::move(plan);
                 m_open = true;
+                return;
             }
-            beginAtFullForm(i);
+            if (!version.base)
+                return;
+            at = *version.base;
         }
     }
 

@@ -1,5 +1,6 @@
 #include "deltascope/engine/operations.h"
 #include "deltascope/engine/safetensors.h"
+#include "notice_changes.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -57,10 +58,10 @@ bool concernsTheStore(Code code) { return code == Code::Canceled || code == Code
 
 /// Versions that a retention removed must not slow down every later opening. Some may only be hidden for a moment, so
 /// few are kept.
-void forgetGone(Workbench& bench, const std::string& source, const std::map<std::string, Catalog::KnownVersion>& gone)
+constexpr std::size_t KeptGone = 64;
+void forgetGone(Workbench& bench, const std::string& source, const KnownVersions& gone, std::size_t kept)
 {
-    constexpr std::size_t Kept = 64;
-    if (!bench.catalog || gone.size() <= Kept)
+    if (!bench.catalog || gone.size() <= kept)
         return;
     std::vector<std::string> names;
     for (const auto& [name, version] : gone)
@@ -87,18 +88,54 @@ std::vector<Form> formsOf(std::vector<IndexedObjects>& versions)
     return forms;
 }
 
+KnownVersions knownVersions(Workbench& bench, const std::string& key)
+{
+    if (bench.catalog) { // a cache: that it cannot be read now means that nothing is known
+        if (auto stored = bench.catalog->summaries(key))
+            return std::move(*stored);
+    }
+    return {};
+}
+
+/// A journal that cannot be written must not stop the work; doctor tells that.
+void journal(Workbench& bench, const ObjectStore& store, const std::vector<Error>& happened)
+{
+    if (!bench.records || happened.empty())
+        return;
+    std::vector<Records::Event> events;
+    for (const Error& event : happened)
+        events.push_back(Records::Event { bench.nowUs(), event });
+    static_cast<void>(bench.records->addEvents(store.uri(), events));
+}
+
+/// An emptied prefix is an event, never an empty source.
+Result<void> expectNothingLost(Workbench& bench, const ObjectStore& store)
+{
+    for (const auto& layout : bench.layouts.all()) {
+        const std::string key = summaryKey(store, *layout);
+        const KnownVersions known = knownVersions(bench, key);
+        if (known.empty())
+            continue;
+        Error event = everythingGone(store, known);
+        const Result<std::vector<Records::Event>> before =
+            bench.records ? bench.records->events(store.uri(), 1) : std::vector<Records::Event>();
+        if (!before || before->empty() || before->back().what.text != event.text)
+            journal(bench, store, { event });
+        return fail(std::move(event));
+    }
+    return {};
+}
+
 Result<std::vector<IndexedObjects>> indexVersions(Workbench& bench, const ObjectStore& store, const Layout& layout,
                                                   std::vector<VersionObjects> groups, TaskContext& task)
 {
-    std::map<std::string, Catalog::KnownVersion> known;
     const std::string key = summaryKey(store, layout);
-    if (bench.catalog) {
-        if (auto stored = bench.catalog->summaries(key))
-            known = std::move(*stored);
-    }
+    KnownVersions known = knownVersions(bench, key);
     std::vector<IndexedObjects> versions(groups.size());
     for (std::size_t i = 0; i < groups.size(); ++i)
         versions[i].objects = std::move(groups[i]);
+    const std::vector<Error> happened = noticeChanges(store, known, versions);
+    journal(bench, store, happened);
     std::vector<Form> unknown;
     for (const Form& form : formsOf(versions)) {
         const auto at = known.extract(form.objects->name);
@@ -107,7 +144,9 @@ Result<std::vector<IndexedObjects>> indexVersions(Workbench& bench, const Object
         else
             unknown.push_back(form);
     }
-    forgetGone(bench, key, known);
+    const bool wiped = std::any_of(happened.begin(), happened.end(),
+                                   [](const Error& event) { return event.code == Code::ListSuspect; });
+    forgetGone(bench, key, known, wiped ? 0 : KeptGone);
     task.beginPhase("headers", unknown.size());
     DS_CHECK(forEachParallel(bench.threads, unknown.size(), task, [&](std::size_t n) -> Result<void> {
         const Form& form = unknown[n];
@@ -125,7 +164,10 @@ Result<std::vector<IndexedObjects>> indexVersions(Workbench& bench, const Object
     if (bench.catalog) {
         std::vector<std::pair<std::string, Catalog::KnownVersion>> fresh;
         for (const Form& form : unknown) {
-            if (*form.summary)
+            // what is not written yet changes by itself
+            const bool settled = std::none_of(form.objects->objects.begin(), form.objects->objects.end(),
+                                              [](const ObjectInfo& object) { return object.hasUnwrittenPart; });
+            if (*form.summary && settled)
                 fresh.emplace_back(form.objects->name,
                                    Catalog::KnownVersion { form.objects->identity(), **form.summary });
         }
@@ -231,6 +273,8 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
     std::erase_if(listing, [](const ObjectInfo& object) {
         return object.key.starts_with(OwnPrefix) || object.key.find("/.deltascope/") != std::string::npos;
     });
+    if (listing.empty())
+        DS_CHECK(expectNothingLost(bench, *store));
     DS_TRY(const std::shared_ptr<const Layout> layout, chooseLayout(bench, *store, listing, options.layout, task));
 
     std::vector<VersionObjects> groups = layout->group(listing);
@@ -251,6 +295,13 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
     DS_TRY(std::vector<IndexedObjects> versions, indexVersions(bench, *store, *layout, std::move(groups), task));
     Run run = buildLineage(store, layout, std::move(base), std::move(versions), bench.nowUs());
     run.ignoredObjects = listing.size() - std::min(listing.size(), used);
+    if (bench.records) {
+        constexpr std::size_t EventsShown = 20;
+        if (const auto events = bench.records->events(store->uri(), EventsShown)) {
+            for (const Records::Event& event : *events)
+                run.events.push_back(event.what);
+        }
+    }
     addKnownFacts(bench, run);
     return run;
 }

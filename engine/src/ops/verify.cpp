@@ -216,20 +216,6 @@ bool agreesWithAnchors(const Run& run, std::size_t at)
     return false;
 }
 
-/// Median of the changed elements of the last ten deltas before a version; nothing without facts.
-std::optional<std::uint64_t> usualDelta(const Run& run, std::size_t at)
-{
-    std::vector<std::uint64_t> changed;
-    for (std::size_t i = at; i-- > 0 && changed.size() < 10 && run.versions[i].epoch == run.versions[at].epoch;) {
-        if (run.versions[i].kind == VersionKind::Delta && run.versions[i].facts)
-            changed.push_back(run.versions[i].facts->changedElements);
-    }
-    if (changed.empty())
-        return std::nullopt;
-    std::nth_element(changed.begin(), changed.begin() + static_cast<std::ptrdiff_t>(changed.size() / 2), changed.end());
-    return changed[changed.size() / 2];
-}
-
 /// Digest of the state of one version; the strong root needs every byte of it.
 Result<std::string> rootOf(Workbench& bench, const Run& run, const Version& version, TaskContext& task)
 {
@@ -317,10 +303,9 @@ Result<VerifyReport> verifyRun(Workbench& bench, Run& run, const VerifyOptions& 
         step.version = i;
         step.problems = version.problems;
         step.digestsChecked = options.level >= 3 && version.facts ? version.facts->digestsChecked : 0;
-        if (version.kind == VersionKind::Anchor && version.facts && version.facts->changedVsPrevious) {
-            step.anchorDifference = version.facts->changedVsPrevious;
-            if (const std::optional<std::uint64_t> usual = usualDelta(run, i))
-                step.driftEstimate = *step.anchorDifference - std::min(*step.anchorDifference, *usual);
+        if (const std::optional<Drift> drift = driftAt(run, i)) {
+            step.anchorDifference = drift->differs;
+            step.driftEstimate = drift->estimate;
         }
         const ObjectFindings& ofObjects = findings[i - first];
         step.problems.insert(step.problems.end(), ofObjects.problems.begin(), ofObjects.problems.end());

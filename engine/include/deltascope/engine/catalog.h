@@ -78,6 +78,15 @@ public:
     virtual Result<std::vector<Sight>> sights(const std::string& source, const std::string& key) = 0;
     /// Sights with the keys of their objects, all or none of them.
     virtual Result<void> add(const std::string& source, const std::vector<std::pair<std::string, Sight>>& sights) = 0;
+
+    /// Something that happened to a source while nobody can undo it: an object was overwritten, a prefix wiped.
+    struct Event {
+        std::int64_t seenUs = 0;
+        Error what;
+    };
+    /// The journal of a source, oldest first; at most the last `limit`.
+    virtual Result<std::vector<Event>> events(const std::string& source, std::size_t limit) = 0;
+    virtual Result<void> addEvents(const std::string& source, const std::vector<Event>& events) = 0;
 };
 
 } // namespace deltascope

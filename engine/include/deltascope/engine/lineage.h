@@ -136,6 +136,8 @@ struct Run {
     std::vector<Version> versions; ///< by epoch, then step
     std::vector<Gap> gaps;
     std::vector<Error> problems; ///< that concern no single version
+    /// What happened to the source since it was first seen, oldest first: objects overwritten, a prefix wiped.
+    std::vector<Error> events;
     std::uint64_t ignoredObjects = 0; ///< listed, but of no version
     /// Elements of the whole model per epoch; nothing while no complete state is known.
     std::vector<std::optional<std::uint64_t>> totalElements;
@@ -176,6 +178,17 @@ Run buildLineage(std::shared_ptr<const ObjectStore> store, std::shared_ptr<const
 double usualNoopRate(const Run& run);
 /// Whether `version` has so many of them that it was not written against the state before it. Needs facts.
 bool provesLoss(const Version& version, double usualRate) noexcept;
+
+/// How the trained state of a version differs from the served one: an anchor from the replay before it, or a full form
+/// from the deltas beside it.
+struct Drift {
+    std::uint64_t differs = 0; ///< elements
+    /// How many of these are drift. Exact beside a delta; for an anchor, which also holds one step of training, what is
+    /// more than a usual delta (the median of the last ten): an estimate.
+    std::optional<std::uint64_t> estimate;
+};
+/// Nothing where the two states were not compared.
+std::optional<Drift> driftAt(const Run& run, std::size_t version);
 
 /// Recomputes state, obstacle and problems of every version from its facts and links. Called by buildLineage and again
 /// whenever facts arrive.

@@ -100,8 +100,7 @@ struct StepVerdict {
     Verdict verdict = Verdict::Unverified;
     std::uint32_t digestsChecked = 0; ///< of this step's own tensors
     std::string root; ///< strong DSM1 root of the state, hex; at level 4, for anchors and the last step of the range
-    /// Of an anchor: elements that differ from the replayed state before it, and how many of these are more than a
-    /// usual delta (the median of the last ten) explains: an estimate of the drift between served and trained state.
+    /// Drift::differs and Drift::estimate, where trained and served state were compared.
     std::optional<std::uint64_t> anchorDifference;
     std::optional<std::uint64_t> driftEstimate;
     std::vector<Error> problems;

@@ -54,7 +54,9 @@ const TrlDialect TrlV10 {
     false
 };
 const TrlDialect TrlV11 { "trl-v1.1", { "steps", "steps" }, ".indices", ".values", wroteV11, saysSparse, true };
-const TrlDialect TrlV12 { "trl-v1.2", { "anchors", "deltas" }, ".indices", ".values", wroteV12, saysSparse, true };
+const TrlDialect TrlV12 {
+    "trl-v1.2", { "anchors", "deltas" }, ".indices", ".values", wroteV12, saysSparse, true, true
+};
 const TrlDialect TrlV2 { "trl-v2", { "anchors", "deltas" }, ".idx", ".val", wroteV2, saysSparse, true };
 
 } // namespace deltascope

@@ -21,6 +21,8 @@ struct TrlDialect {
     /// Whether the file says that it is full; nothing where it says neither.
     std::optional<bool> (*saysFull)(const SafetensorsHeader& header);
     bool anchorsMayBePartial = false;
+    /// Whether an empty step takes no number, so that each delta builds on the number before it.
+    bool countsFilesOnly = false;
 };
 
 extern const TrlDialect TrlV10;

@@ -278,6 +278,8 @@ Result<VersionIndex> TrlLayout::index(const ObjectStore& store, const VersionObj
         DS_CHECK(readPairs(m_dialect, header, key, out));
     }
     DS_CHECK(readRecords(header, key, out));
+    if (m_dialect.countsFilesOnly && !out.declaredBase && version.step > 0)
+        out.declaredBase = version.step - 1;
     sortByName(out.tensors);
     checkClaims(header, version, out);
     return out;

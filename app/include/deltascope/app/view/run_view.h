@@ -53,6 +53,14 @@ struct EpochView {
     std::vector<StepView> steps; ///< ascending
 };
 
+/// How far trained and served state are apart at one step.
+struct DriftView {
+    int epoch = 0;
+    std::int64_t step = 0;
+    std::uint64_t differs = 0; ///< elements
+    std::optional<std::uint64_t> estimate; ///< of these, beyond a usual step of training
+};
+
 struct RunView {
     std::uint64_t revision = 0;
     std::string source; ///< canonical URI
@@ -62,6 +70,11 @@ struct RunView {
     std::optional<std::int64_t> latest; ///< newest restorable step
     std::vector<EpochView> epochs;
     std::vector<ProblemView> problems; ///< of the run, then of its steps; what a step only inherits is said once
+    std::vector<ProblemView> events; ///< what happened to the source since it was first seen, oldest first
+    std::vector<DriftView> drift; ///< where trained and served state were compared
+    /// Share of assignments that the deltas of this run usually waste on bits that are there already; a jump means a
+    /// lost delta or a wrong base. Nothing before a delta was replayed.
+    std::optional<double> noopRate;
     std::uint64_t ignoredObjects = 0;
     std::uint64_t wireBytes = 0;
     std::vector<ReplicaView> replicas; ///< by id; empty where none writes heartbeats

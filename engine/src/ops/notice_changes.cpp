@@ -1,0 +1,104 @@
+#include "notice_changes.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <set>
+#include <string_view>
+
+namespace deltascope {
+
+namespace {
+
+/// Fewer are soon gone by a usual retention.
+constexpr std::size_t LeastKnown = 4;
+
+/// Key to identity, from VersionObjects::identity().
+std::map<std::string_view, std::string_view> partsOf(std::string_view identity)
+{
+    std::map<std::string_view, std::string_view> parts;
+    while (!identity.empty()) {
+        const std::size_t end = std::min(identity.find('\n'), identity.size());
+        const std::string_view line = identity.substr(0, end);
+        identity.remove_prefix(std::min(end + 1, identity.size()));
+        if (const std::size_t bar = line.find('|'); bar != std::string_view::npos)
+            parts.emplace(line.substr(0, bar), line.substr(bar + 1));
+    }
+    return parts;
+}
+
+std::optional<Error> rewritten(const Catalog::KnownVersion& known, const VersionObjects& objects)
+{
+    const std::string identity = objects.identity();
+    if (identity == known.identity)
+        return std::nullopt;
+    const auto before = partsOf(known.identity);
+    for (const auto& [key, now] : partsOf(identity)) {
+        const auto old = before.find(key);
+        if (old != before.end() && old->second != now)
+            return Error { Code::Rewritten,
+                           fmt::format("step {} is another object than at the last look (identity {} was {}): it was "
+                                       "overwritten, as a trainer that starts again does",
+                                       objects.step, now, old->second),
+                           std::string(key), objects.step,
+                           "verify compares its bytes with those of the first sight; what was built from the old one "
+                           "keeps its provenance" };
+    }
+    return std::nullopt;
+}
+
+Error massLoss(const ObjectStore& store, std::size_t gone, std::size_t known, const std::string& newest)
+{
+    return Error { Code::ListSuspect,
+                   fmt::format("{} of {} versions that were here at the last look are gone, {} among them: the prefix "
+                               "was wiped, by a run that begins again or by hand",
+                               gone, known, newest),
+                   store.uri(),
+                   {},
+                   "repeat the listing before you trust it; nothing that was known about them is used for what is "
+                   "here now" };
+}
+
+/// The name of the version that sorts last by length, then by bytes: numbers grow.
+const std::string& newestOf(const KnownVersions& known)
+{
+    return std::max_element(known.begin(), known.end(),
+                            [](const auto& a, const auto& b) {
+                                return a.first.size() != b.first.size() ? a.first.size() < b.first.size()
+                                                                        : a.first < b.first;
+                            })
+        ->first;
+}
+
+}
+
+std::vector<Error> noticeChanges(const ObjectStore& store, const KnownVersions& known,
+                                 const std::vector<IndexedObjects>& now)
+{
+    std::vector<Error> events;
+    std::set<std::string_view> present;
+    for (const IndexedObjects& version : now) {
+        present.insert(version.objects.name);
+        if (version.objects.fullForm)
+            present.insert(version.objects.fullForm->name);
+        const auto before = known.find(version.objects.name);
+        if (before == known.end())
+            continue;
+        if (std::optional<Error> event = rewritten(before->second, version.objects))
+            events.push_back(std::move(*event));
+    }
+    if (known.size() < LeastKnown)
+        return events;
+    const auto isGone = [&](const auto& entry) { return !present.contains(entry.first); };
+    const auto gone = static_cast<std::size_t>(std::count_if(known.begin(), known.end(), isGone));
+    const std::string& newest = newestOf(known);
+    if (gone * 2 > known.size() && !present.contains(newest))
+        events.push_back(massLoss(store, gone, known.size(), newest));
+    return events;
+}
+
+Error everythingGone(const ObjectStore& store, const KnownVersions& known)
+{
+    return massLoss(store, known.size(), known.size(), newestOf(known));
+}
+
+} // namespace deltascope

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "deltascope/engine/operations.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace deltascope {
+
+/// What is known about versions of a source from an earlier look, by version name.
+using KnownVersions = std::map<std::string, Catalog::KnownVersion>;
+
+/// Events (Rewritten, ListSuspect) since then: objects that are others than before although their keys are the same,
+/// and a prefix that lost most of its versions with the newest among them, as a run that begins again wipes it.
+/// `now`: the versions that are there, complete or not.
+std::vector<Error> noticeChanges(const ObjectStore& store, const KnownVersions& known,
+                                 const std::vector<IndexedObjects>& now);
+
+/// The event of a source in which none of the known versions is left.
+Error everythingGone(const ObjectStore& store, const KnownVersions& known);
+
+} // namespace deltascope
