@@ -18,13 +18,16 @@ namespace deltascope {
 /// One stretch of work. Readers take unknown phases in their stride.
 struct Span {
     std::string actor; ///< "publisher", "r1"
-    std::string phase; ///< "diff", "upload", "fetch", "verify", "pause", "apply", "note", …
+    std::string phase; ///< "diff", "upload", "fetch", "verify", "pause", "apply", "sync" (the whole), "note", …
     std::int64_t step = -1; ///< -1: of none
     int epoch = 0;
-    std::int64_t t0Us = 0;
+    std::int64_t t0Us = 0; ///< 0: when it was is not known, and t1Us is how long it took
     std::int64_t t1Us = 0;
     std::uint64_t bytes = 0;
     std::string note; ///< for people; may be empty
+
+    bool hasPlace() const noexcept { return t0Us > 0; }
+    std::int64_t lengthUs() const noexcept { return t1Us - t0Us; }
 };
 
 /// The newest word of a replica.
