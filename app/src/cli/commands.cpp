@@ -235,7 +235,7 @@ private:
     Result<int> publish(app::Service& service)
     {
         app::PublishRequest request;
-        request.into = { m_options.into, m_options.base, m_options.layout };
+        request.into = { m_options.into, m_options.base, m_options.layout, {} };
         request.encoding = m_options.encoding;
         request.checksum = m_options.checksum;
         request.anchorEvery = m_options.anchorEvery;
@@ -319,7 +319,7 @@ private:
             writeErr("in another terminal: deltascope log " + safe(shellWord(demo.bucket)) + "\n");
         }
         RunPrinter printer(m_style, m_options.json);
-        service.watch({ demo.bucket, {}, {} }, app::Depth::Replayed);
+        service.watch({ demo.bucket, {}, {}, {} }, app::Depth::Replayed);
         DS_CHECK(untilStopped(service, { [&](const app::RunView& run) { printer.show(run); }, {} },
                               [&] { return service.demo(request); }));
         return Success;

@@ -45,7 +45,7 @@ void RunPrinter::show(const app::RunView& run)
         }
         showReplicas(run);
         for (const app::NoteView& note : run.notes) {
-            if (m_notes.emplace(note.actor, note.tUs, note.text).second && m_begun)
+            if (m_notes.emplace(note.actor, note.tUs.value_or(0), note.text).second && m_begun)
                 writeErr(paint(m_style, Paint::Dim,
                                fmt::format(" ✎  {:>6}  {}: {}", note.step ? std::to_string(*note.step) : "",
                                            safe(note.actor), safe(note.text)))
@@ -63,8 +63,9 @@ void RunPrinter::showSteps(const app::RunView& run)
     for (const app::EpochView& epoch : run.epochs) {
         for (const app::StepView& step : epoch.steps) {
             const bool growing = step.state == "publishing"; // one line, however often it grows
-            const std::string said =
-                growing ? step.state : step.state + step.restore.reason + std::to_string(step.wireBytes);
+            std::string said = growing ? step.state : step.state + step.restore.reason + std::to_string(step.wireBytes);
+            if (step.pauseIsLogged) // known long after the step; replicas of ours tell one after the other
+                said += std::to_string(*step.pauseMs);
             const auto at = now.emplace(std::pair(epoch.epoch, step.step), said).first;
             const auto old = m_steps.find(at->first);
             if (old == m_steps.end() || old->second != said)

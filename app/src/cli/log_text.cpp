@@ -79,7 +79,30 @@ std::string clipped(const std::string& text, std::size_t width)
     return text;
 }
 
-std::string row(const app::StepView& step, const Style& style, double largestFraction, std::int64_t now)
+/// What the columns of all rows depend on.
+struct Columns {
+    double largestFraction = 0;
+    bool paused = false; ///< some step has a pause
+};
+
+Columns columnsOf(const app::RunView& run)
+{
+    Columns columns;
+    for (const app::EpochView& epoch : run.epochs) {
+        for (const app::StepView& step : epoch.steps) {
+            columns.largestFraction = std::max(columns.largestFraction, step.changedFraction.value_or(0));
+            columns.paused = columns.paused || step.pauseMs;
+        }
+    }
+    return columns;
+}
+
+std::string pausedCell(const app::StepView& step)
+{
+    return fmt::format("{:>9}  ", step.pauseMs ? pauseText(*step.pauseMs) : "–");
+}
+
+std::string row(const app::StepView& step, const Style& style, const Columns& columns, std::int64_t now)
 {
     const Mark mark = markOf(step);
     const std::string number = step.state == "gap" && step.lastMissing > step.step
@@ -88,12 +111,17 @@ std::string row(const app::StepView& step, const Style& style, double largestFra
     std::string line = paint(style, mark.paint, mark.symbol) + fmt::format(" {:>6}  ", number);
     line += paint(style, mark.paint, fmt::format("{:<12}", kindWord(step)));
     if (step.state == "gap")
-        return line + paint(style, Paint::Dim, fmt::format("{:>46}  {}", "", restoreWords(step))) + "\n";
+        return line
+            + paint(style, Paint::Dim, fmt::format("{:>{}}  {}", "", columns.paused ? 57 : 46, restoreWords(step)))
+            + "\n";
     const std::string percent = step.changedFraction ? percentText(*step.changedFraction) : "–";
-    const double share = step.changedFraction && largestFraction > 0 ? *step.changedFraction / largestFraction : 0;
+    const double share =
+        step.changedFraction && columns.largestFraction > 0 ? *step.changedFraction / columns.largestFraction : 0;
     line += fmt::format("{:>8} ", percent);
     line += style.bars ? paint(style, Paint::Delta, barText(share, 8)) : std::string(8, ' ');
     line += fmt::format("{:>10}  {:>8}   ", bytesText(step.wireBytes), ageText(step.publishedUs, now));
+    if (columns.paused)
+        line += pausedCell(step);
     const std::string restore = safe(restoreWords(step));
     line += step.restorable ? paint(style, Paint::Dim, restore) : paint(style, Paint::Bad, clipped(restore, 72));
     line += paint(style, Paint::Warn, noteWords(step));
@@ -132,16 +160,12 @@ std::string logText(const app::RunView& run, const Style& style, std::size_t lim
 {
     const std::int64_t now = nowUs();
     std::string text = header(run, style);
-    double largest = 0;
-    for (const app::EpochView& epoch : run.epochs) {
-        for (const app::StepView& step : epoch.steps)
-            largest = std::max(largest, step.changedFraction.value_or(0));
-    }
+    const Columns columns = columnsOf(run);
     std::size_t shown = 0;
     std::size_t hidden = 0;
     text += paint(style, Paint::Dim,
-                  fmt::format("\n{:>10}  {:<12}{:>8} {:<8}{:>10}  {:>8}   {}\n", "step", "kind", "changed", "", "bytes",
-                              "age", "to rebuild"));
+                  fmt::format("\n{:>10}  {:<12}{:>8} {:<8}{:>10}  {:>8}   {}{}\n", "step", "kind", "changed", "",
+                              "bytes", "age", columns.paused ? fmt::format("{:>9}  ", "paused") : "", "to rebuild"));
     for (auto epoch = run.epochs.rbegin(); epoch != run.epochs.rend(); ++epoch) {
         if (run.epochs.size() > 1)
             text += paint(style, Paint::Dim,
@@ -152,7 +176,7 @@ std::string logText(const app::RunView& run, const Style& style, std::size_t lim
                 ++hidden;
                 continue;
             }
-            text += row(*step, style, largest, now);
+            text += row(*step, style, columns, now);
             ++shown;
         }
     }
@@ -183,6 +207,8 @@ std::string stepLine(const app::StepView& step, const Style& style)
     line += fmt::format("{:>10}  ", bytesText(step.wireBytes));
     line += step.changedFraction ? fmt::format("{:>8}  ", percentText(*step.changedFraction)) : std::string(10, ' ');
     line += step.state;
+    if (step.pauseMs)
+        line += "  paused " + pauseText(*step.pauseMs);
     if (!step.restorable)
         line += "  " + paint(style, Paint::Bad, clipped(safe(restoreWords(step)), 100));
     return line + "\n";

@@ -66,6 +66,9 @@ std::string stepText(const app::StepDetailView& detail, const Style& style)
     if (step.kind == "anchor" && step.changedVsPrevious)
         text += fmt::format("  against the replay before it: {} elements differ\n", countText(*step.changedVsPrevious));
     text += fmt::format("  published    {} ago, {}\n", ageText(step.publishedUs, nowUs()), bytesText(step.wireBytes));
+    if (step.pauseMs)
+        text +=
+            fmt::format("  paused       {}{}\n", pauseText(*step.pauseMs), step.pauseIsLogged ? ", say the logs" : "");
     if (step.restorable)
         text += fmt::format("  to rebuild   {} in {} deltas{}\n", bytesText(step.restore.bytes), step.restore.deltas,
                             step.proven ? "" : ", unproven");

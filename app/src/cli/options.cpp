@@ -136,6 +136,9 @@ void describe(CLI::App& program, Options& options)
 
     for (CLI::App* command : { log, show, list, verify, materialize, diff, digest, publish, cost, watch, doctor })
         addSourceOptions(*command, options);
+    for (CLI::App* command : { log, show, watch })
+        command->add_option("--logs", options.logs,
+                            "log files of trainer and inference engines: their lines tell how long a sync paused");
     publish->get_option("--layout")->required()->description("trl-v2 or slime-v2");
 
     CLI::App* completion = program.add_subcommand("completion", "print a completion script");

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace CLI {
 class App;
@@ -24,6 +25,7 @@ struct Options {
     std::string other;
     std::string base;
     std::string layout;
+    std::vector<std::string> logs;
     bool headersOnly = false;
     bool all = false;
     bool exitCode = false;
@@ -53,13 +55,14 @@ struct Options {
     std::string shell;
     app::CostRequest cost;
 
-    app::SourceRequest sourceRequest() const { return { source, base, layout }; }
+    app::SourceRequest sourceRequest() const { return { source, base, layout, logs }; }
     app::Depth depth() const { return headersOnly ? app::Depth::Headers : app::Depth::Replayed; }
     app::VersionRequest versionRequest(const std::string& address) const
     {
         app::VersionRequest request = app::VersionRequest::parse(address);
         request.source.base = base;
         request.source.layout = layout;
+        request.source.logs = logs;
         return request;
     }
 };

@@ -146,6 +146,11 @@ std::string durationText(double seconds)
     return fmt::format("{:.1f} h", seconds / 3600);
 }
 
+std::string pauseText(double milliseconds)
+{
+    return milliseconds < 999.5 ? fmt::format("{:.0f} ms", milliseconds) : durationText(milliseconds / 1e3);
+}
+
 std::string ageText(std::int64_t us, std::int64_t nowUs)
 {
     const std::int64_t seconds = std::max<std::int64_t>(0, (nowUs - us) / 1'000'000);

@@ -35,6 +35,7 @@ std::string countText(std::uint64_t count); ///< "92,352"
 std::string ageText(std::int64_t us, std::int64_t nowUs); ///< "7 s", "2 d"
 std::string percentText(double fraction); ///< "0.83 %"
 std::string durationText(double seconds);
+std::string pauseText(double milliseconds); ///< "140 ms", "1.1 s"
 /// A bar of `width` cells, filled in eighths.
 std::string barText(double fraction, int width);
 std::int64_t nowUs();

@@ -8,6 +8,7 @@
 #include "view/make_views.h"
 
 #include "deltascope/engine/cost.h"
+#include "deltascope/engine/logs.h"
 #include "deltascope/engine/operations.h"
 #include "deltascope/engine/trace.h"
 
@@ -84,7 +85,9 @@ public:
             if (depth == Depth::Replayed)
                 DS_CHECK(analyzeRun(m_bench, run, {}, task));
             DS_TRY(const Trace trace, TraceReader().read(*run.store, task));
-            return ended(viewOf(run, trace));
+            LogReader logs(request.logs, m_bench.nowUs);
+            DS_CHECK(readAll(logs, task));
+            return ended(viewOf(run, trace, logs));
         });
     }
 
@@ -115,7 +118,13 @@ public:
                     DS_TRY(const Chain chain, Chain::open(run, *plan, task));
                     tensors = chain.tensors();
                 }
-                return ended(makeStepDetailView(run, *version, tensors, counts));
+                DS_TRY(const Trace trace, TraceReader().read(*run.store, task));
+                LogReader logs(request.source.logs, m_bench.nowUs);
+                DS_CHECK(readAll(logs, task));
+                StepDetailView view = makeStepDetailView(run, *version, tensors, counts);
+                addPause(view.step, pausesOf(run, trace, logs.spans()));
+                addProblems(view.step.problems, logs);
+                return ended(std::move(view));
             });
     }
 
@@ -342,10 +351,32 @@ private:
         return deltascope::openRun(m_bench, std::move(store), options, task);
     }
 
-    RunView viewOf(const Run& run, const Trace& trace)
+    /// Everything that stands in the logs now.
+    static Result<void> readAll(LogReader& logs, TaskContext& task)
+    {
+        for (bool more = true; more;) {
+            DS_TRY(more, logs.read(task));
+        }
+        return {};
+    }
+
+    static void addProblems(std::vector<ProblemView>& problems, const LogReader& logs)
+    {
+        for (const Error& problem : logs.problems())
+            problems.push_back(problemView(problem));
+    }
+
+    RunView viewOf(const Run& run, const Trace& trace, const LogReader& logs)
     {
         RunView view = makeRunView(run);
-        addTrace(view, trace, m_bench.nowUs());
+        const std::vector<Span> logged = logs.spans();
+        addTrace(view, trace, logged, m_bench.nowUs());
+        const Pauses pauses = pausesOf(run, trace, logged);
+        for (EpochView& epoch : view.epochs) {
+            for (StepView& step : epoch.steps)
+                addPause(step, pauses);
+        }
+        addProblems(view.problems, logs);
         view.revision = ++m_revision;
         return view;
     }
@@ -411,7 +442,9 @@ private:
         std::shared_ptr<const RunView> last;
         std::string seen;
         TraceReader reader;
+        LogReader logs(request.logs, m_bench.nowUs);
         for (;;) {
+            DS_TRY(const bool moreLogged, logs.read(task));
             Result<Run> run = open(request, task);
             if (run && depth == Depth::Replayed)
                 DS_CHECK(analyzeRun(m_bench, *run, {}, task));
@@ -434,13 +467,13 @@ private:
             }
             for (const Heartbeat& replica : trace.replicas)
                 now += fmt::format("{}{}{}{}\n", replica.id, replica.state, replica.step, replica.tUs);
-            now += std::to_string(trace.spans.size());
+            now += fmt::format("{} {}", trace.spans.size(), logs.revision());
             if (run && (!last || now != seen)) {
                 seen = std::move(now);
-                last = std::make_shared<const RunView>(viewOf(*run, trace));
+                last = std::make_shared<const RunView>(viewOf(*run, trace, logs));
                 m_bus.publish(RunChanged { id, last });
             }
-            DS_CHECK(changes->wait(Poll, task).map([](bool) {}));
+            DS_CHECK(changes->wait(moreLogged ? std::chrono::seconds(0) : Poll, task).map([](bool) {}));
         }
     }
 

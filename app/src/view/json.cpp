@@ -48,6 +48,8 @@ ordered_json json(const StepView& step)
     out["claimed_elems"] = orNull(step.claimedElements);
     out["wire_bytes"] = step.wireBytes;
     out["published_at"] = step.publishedUs;
+    out["pause_ms"] = orNull(step.pauseMs);
+    out["spans_from"] = step.pauseMs ? ordered_json(step.pauseIsLogged ? "logs" : "spans") : ordered_json(nullptr);
     out["restorable"] = step.restorable;
     out["proven"] = step.proven;
     out["restore"] = { { "deltas", step.restore.deltas },
@@ -123,8 +125,10 @@ std::string toJson(const RunView& view)
     out["replicas"] = std::move(replicas);
     ordered_json notes = ordered_json::array();
     for (const NoteView& note : view.notes)
-        notes.push_back(
-            { { "actor", note.actor }, { "step", orNull(note.step) }, { "t_us", note.tUs }, { "text", note.text } });
+        notes.push_back({ { "actor", note.actor },
+                          { "step", orNull(note.step) },
+                          { "t_us", orNull(note.tUs) },
+                          { "text", note.text } });
     out["notes"] = std::move(notes);
     return dump(out);
 }

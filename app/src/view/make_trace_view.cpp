@@ -1,6 +1,8 @@
 #include "make_views.h"
 
 #include <algorithm>
+#include <set>
+#include <tuple>
 
 namespace deltascope::app {
 
@@ -20,9 +22,50 @@ std::int64_t versionsBehind(const RunView& run, std::int64_t step)
     });
 }
 
+void addNotes(std::vector<NoteView>& notes, const std::vector<Span>& spans)
+{
+    for (const Span& span : spans) {
+        if (span.phase != "note")
+            continue;
+        NoteView note { span.actor, {}, {}, span.note };
+        if (span.step >= 0)
+            note.step = span.step;
+        if (span.hasPlace())
+            note.tUs = span.t1Us;
+        notes.push_back(std::move(note));
+    }
 }
 
-void addTrace(RunView& view, const Trace& trace, std::int64_t nowUs)
+bool isPause(const Span& span) { return span.phase == "pause" && span.step >= 0; }
+
+void keepLongest(Pauses& pauses, int epoch, const Span& span, bool isLogged)
+{
+    const Pause pause { span.lengthUs(), isLogged };
+    const auto [known, isNew] = pauses.try_emplace({ epoch, span.step }, pause);
+    if (!isNew && pause.lengthUs > known->second.lengthUs)
+        known->second = pause;
+}
+
+/// The version that a span of a log is about.
+const Version* versionOf(const std::multimap<std::int64_t, const Version*>& versions, const Span& span)
+{
+    const auto [first, last] = versions.equal_range(span.step);
+    const Version* nearest = nullptr;
+    std::int64_t least = 0;
+    for (auto at = first; at != last; ++at) { // epochs ascend: without a time the newest counts
+        const std::int64_t distance =
+            span.hasPlace() ? std::abs(at->second->objects.publishedUs() - span.t1Us) : std::int64_t(0);
+        if (!nearest || distance <= least) {
+            nearest = at->second;
+            least = distance;
+        }
+    }
+    return nearest;
+}
+
+}
+
+void addTrace(RunView& view, const Trace& trace, const std::vector<Span>& logged, std::int64_t nowUs)
 {
     for (const Heartbeat& heartbeat : trace.replicas) {
         ReplicaView replica;
@@ -38,11 +81,40 @@ void addTrace(RunView& view, const Trace& trace, std::int64_t nowUs)
         replica.lagging = *replica.behind >= LaggingVersions;
         view.replicas.push_back(std::move(replica));
     }
+    addNotes(view.notes, trace.spans);
+    addNotes(view.notes, logged);
+    std::stable_sort(view.notes.begin(), view.notes.end(),
+                     [](const NoteView& a, const NoteView& b) { return a.tUs < b.tUs; });
+}
+
+Pauses pausesOf(const Run& run, const Trace& trace, const std::vector<Span>& logged)
+{
+    Pauses pauses;
+    std::set<std::tuple<std::string, int, std::int64_t>> own;
     for (const Span& span : trace.spans) {
-        if (span.phase == "note")
-            view.notes.push_back(NoteView { span.actor, span.step >= 0 ? std::optional(span.step) : std::nullopt,
-                                            span.t1Us, span.note });
+        if (isPause(span)) {
+            own.emplace(span.actor, span.epoch, span.step);
+            keepLongest(pauses, span.epoch, span, false);
+        }
     }
+    std::multimap<std::int64_t, const Version*> versions;
+    for (const Version& version : run.versions)
+        versions.emplace(version.step(), &version);
+    for (const Span& span : logged) {
+        const Version* const version = isPause(span) ? versionOf(versions, span) : nullptr;
+        if (version && !own.contains({ span.actor, version->epoch, span.step }))
+            keepLongest(pauses, version->epoch, span, true);
+    }
+    return pauses;
+}
+
+void addPause(StepView& step, const Pauses& pauses)
+{
+    const auto at = pauses.find({ step.epoch, step.step });
+    if (at == pauses.end() || step.state == "gap")
+        return;
+    step.pauseMs = static_cast<double>(at->second.lengthUs) / 1e3;
+    step.pauseIsLogged = at->second.isLogged;
 }
 
 } // namespace deltascope::app

@@ -7,6 +7,9 @@
 #include "deltascope/engine/operations.h"
 #include "deltascope/engine/trace.h"
 
+#include <map>
+#include <utility>
+
 namespace deltascope::app {
 
 // Engine values to view values. Pure functions.
@@ -18,8 +21,18 @@ bool explains(const Version& version, const std::vector<TensorCount>& counts);
 /// `tensors`: of the state; `counts`: what the catalog knows of this version.
 StepDetailView makeStepDetailView(const Run& run, const Version& version, const std::vector<TensorInfo>& tensors,
                                   const std::vector<TensorCount>& counts);
-/// Adds replicas and notes to a run.
-void addTrace(RunView& view, const Trace& trace, std::int64_t nowUs);
+/// Adds replicas and notes to a run. `logged`: spans that come from logs.
+void addTrace(RunView& view, const Trace& trace, const std::vector<Span>& logged, std::int64_t nowUs);
+/// How long engines stood still for a version.
+struct Pause {
+    std::int64_t lengthUs = 0;
+    bool isLogged = false;
+};
+/// By epoch and step; the longest counts. Spans of the trace win over those of logs for the same actor and step. Logs
+/// know no epochs: where several have a step, the one counts whose version was published next to the span.
+using Pauses = std::map<std::pair<int, std::int64_t>, Pause>;
+Pauses pausesOf(const Run& run, const Trace& trace, const std::vector<Span>& logged);
+void addPause(StepView& step, const Pauses& pauses);
 VerifyView makeVerifyView(const Run& run, const VerifyReport& report);
 DigestView makeDigestView(const CheckpointDigest& digest);
 DiffView makeDiffView(const DiffReport& report);

@@ -28,6 +28,8 @@ struct SourceRequest {
     std::string source; ///< path or URI
     std::string base; ///< folder of the external base checkpoint; empty: none
     std::string layout; ///< force a layout; empty: detect
+    std::vector<std::string>
+        logs; ///< files that processes of the run print into; openRun, showStep and watch read them
 };
 
 /// `SOURCE[@[EPOCH:]STEP]`, where STEP is a number, `latest`, `latest~3` or `anchor` (the newest one); the last @

@@ -40,6 +40,8 @@ struct StepView {
     std::optional<std::uint64_t> claimedElements; ///< what the header says is stored; a claim
     std::uint64_t wireBytes = 0;
     std::int64_t publishedUs = 0;
+    std::optional<double> pauseMs; ///< how long the engine stood still to load it, the slowest where several tell
+    bool pauseIsLogged = false; ///< pauseMs is from the lines of a log, not from spans beside the run
     bool restorable = false;
     bool proven = true; ///< false across a missing number that nothing disproves
     RestoreView restore;

@@ -20,11 +20,11 @@ struct ReplicaView {
     std::string detail;
 };
 
-/// Something that an actor said about a step: an annotation, a coalesced checkpoint.
+/// Something that an actor said about a step: an annotation, a coalesced checkpoint, trouble in a log.
 struct NoteView {
     std::string actor;
     std::optional<std::int64_t> step;
-    std::int64_t tUs = 0;
+    std::optional<std::int64_t> tUs; ///< nothing for lines of a log without a time stamp
     std::string text;
 };
 
