@@ -103,9 +103,22 @@ TEST(RunJson, HasTheKeysOfTheContract)
     expectKeys(json["epochs"][1], { "epoch", "steps" });
     expectKeys(json["epochs"][1]["steps"][0],
                { "step", "kind", "state", "base_step", "changed_elems", "changed_vs_prev_elems", "total_elems",
-                 "changed_frac", "wire_bytes", "published_at", "restorable", "restore", "objects" });
+                 "changed_frac", "wire_bytes", "published_at", "pause_ms", "spans_from", "restorable", "restore",
+                 "objects" });
     expectKeys(json["epochs"][1]["steps"][0]["restore"], { "deltas", "bytes", "reason" });
     expectKeys(json["problems"][0], { "code", "step", "where", "text" });
+}
+
+TEST(RunJson, SaysWhereAPauseIsFrom)
+{
+    StepView step = delta();
+    EXPECT_TRUE(Json::parse(stepToJson(step))["pause_ms"].is_null());
+    EXPECT_TRUE(Json::parse(stepToJson(step))["spans_from"].is_null());
+    step.pauseMs = 1100;
+    EXPECT_EQ(Json::parse(stepToJson(step))["pause_ms"], 1100);
+    EXPECT_EQ(Json::parse(stepToJson(step))["spans_from"], "spans");
+    step.pauseIsLogged = true;
+    EXPECT_EQ(Json::parse(stepToJson(step))["spans_from"], "logs");
 }
 
 TEST(RunJson, HasTheValuesOfTheView)

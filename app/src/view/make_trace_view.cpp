@@ -46,21 +46,43 @@ void keepLongest(Pauses& pauses, int epoch, const Span& span, bool isLogged)
         known->second = pause;
 }
 
+/// How far a span of a log lies from the publication of a version; nothing is said by a span without a time.
+std::int64_t distanceUs(const Version& version, const Span& span)
+{
+    return span.hasPlace() ? std::abs(version.objects.publishedUs() - span.t1Us) : 0;
+}
+
+using VersionsByStep = std::multimap<std::int64_t, const Version*>;
+
 /// The version that a span of a log is about.
-const Version* versionOf(const std::multimap<std::int64_t, const Version*>& versions, const Span& span)
+const Version* versionOf(const VersionsByStep& versions, const Span& span)
 {
     const auto [first, last] = versions.equal_range(span.step);
-    const Version* nearest = nullptr;
-    std::int64_t least = 0;
-    for (auto at = first; at != last; ++at) { // epochs ascend: without a time the newest counts
-        const std::int64_t distance =
-            span.hasPlace() ? std::abs(at->second->objects.publishedUs() - span.t1Us) : std::int64_t(0);
-        if (!nearest || distance <= least) {
-            nearest = at->second;
-            least = distance;
-        }
+    const auto nearest = std::min_element(first, last, [&](const auto& a, const auto& b) {
+        const std::int64_t distanceA = distanceUs(*a.second, span);
+        const std::int64_t distanceB = distanceUs(*b.second, span);
+        return distanceA < distanceB || (distanceA == distanceB && a.second->epoch > b.second->epoch);
+    });
+    return nearest == last ? nullptr : nearest->second;
+}
+
+/// The pauses that logs tell of, one per actor and version: where a trainer began anew, the same number comes twice.
+std::map<std::pair<std::string, const Version*>, const Span*> loggedPauses(const Run& run,
+                                                                           const std::vector<Span>& logged)
+{
+    VersionsByStep versions;
+    for (const Version& version : run.versions)
+        versions.emplace(version.step(), &version);
+    std::map<std::pair<std::string, const Version*>, const Span*> pauses;
+    for (const Span& span : logged) {
+        const Version* const version = isPause(span) ? versionOf(versions, span) : nullptr;
+        if (!version)
+            continue;
+        const auto [known, isNew] = pauses.try_emplace({ span.actor, version }, &span);
+        if (!isNew && distanceUs(*version, span) <= distanceUs(*version, *known->second))
+            known->second = &span;
     }
-    return nearest;
+    return pauses;
 }
 
 }
@@ -97,13 +119,10 @@ Pauses pausesOf(const Run& run, const Trace& trace, const std::vector<Span>& log
             keepLongest(pauses, span.epoch, span, false);
         }
     }
-    std::multimap<std::int64_t, const Version*> versions;
-    for (const Version& version : run.versions)
-        versions.emplace(version.step(), &version);
-    for (const Span& span : logged) {
-        const Version* const version = isPause(span) ? versionOf(versions, span) : nullptr;
-        if (version && !own.contains({ span.actor, version->epoch, span.step }))
-            keepLongest(pauses, version->epoch, span, true);
+    for (const auto& [about, span] : loggedPauses(run, logged)) {
+        const auto& [actor, version] = about;
+        if (!own.contains({ actor, version->epoch, span->step }))
+            keepLongest(pauses, version->epoch, *span, true);
     }
     return pauses;
 }
