@@ -265,6 +265,7 @@ TEST_F(LogReaderTest, AFileThatCannotBeReadIsAProblemAndTheOthersAreRead)
     ASSERT_EQ(reader.problems().size(), 1U);
     EXPECT_EQ(reader.problems().front().code, Code::NotFound);
     EXPECT_EQ(reader.problems().front().where, m_dir.path("missing.log"));
+    EXPECT_EQ(reader.problems().front().text, "this log cannot be read: open: No such file or directory");
     EXPECT_EQ(actorsOf(reader), Lines { "there" });
     const std::uint64_t before = reader.revision();
     m_dir.write("missing.log", applied(2, 1));

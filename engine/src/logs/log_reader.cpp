@@ -18,6 +18,16 @@ constexpr std::uint64_t BytesPerCheckpoint = 4U << 20;
 
 std::string stemOf(const std::string& path) { return std::filesystem::path(path).stem().string(); }
 
+std::optional<Error> problemOf(const Result<bool>& read)
+{
+    if (read)
+        return std::nullopt;
+    Error problem = read.error();
+    problem.text = "this log cannot be read: " + problem.text;
+    problem.action = "Check its path; what it would tell stays unknown.";
+    return problem;
+}
+
 }
 
 struct LogReader::File {
@@ -58,9 +68,8 @@ Result<bool> LogReader::read(TaskContext& task)
             more = file->tail.poll(BytesPerCheckpoint, onLine);
         }
         anyMore = anyMore || (more && *more);
-        const std::optional<Error> problem = more ? std::nullopt : std::optional(more.error());
-        if (file->problem != problem)
-            ++file->problemChanges;
+        const std::optional<Error> problem = problemOf(more);
+        file->problemChanges += file->problem != problem;
         file->problem = problem;
     }
     return anyMore;
