@@ -226,7 +226,7 @@ public:
                 return fail(Code::BaseMismatch, "no such tensor", entry.name);
             DS_TRY(const PatchCounts changed,
                    applyEntry(layout, store, version, index, entry, found->second.info, writable(found->second.data),
-                              blockBytes, { 256 }));
+                              blockBytes, { 256, {} }));
             counts += changed;
             if (!entry.digest.empty()) {
                 const std::unique_ptr<StreamingDigest> digest = makeDigest(index.digests);

@@ -48,6 +48,7 @@ public:
     }
     bool standAlone() const noexcept override { return m_traits.standAlone; }
     bool needsExternalBase() const noexcept override { return m_traits.needsExternalBase; }
+    bool anchorsMayBePartial() const noexcept override { return !m_traits.standAlone && !m_traits.needsExternalBase; }
 
 private:
     LayoutTraits m_traits;
@@ -87,7 +88,8 @@ public:
     }
     RunOf& unreadable(std::int64_t step, Code code)
     {
-        m_versions.push_back(IndexedObjects { objects(step), {}, Error { code, "the header is bad", {}, {}, {} } });
+        m_versions.push_back(
+            IndexedObjects { objects(step), {}, Error { code, "the header is bad", {}, {}, {} }, {}, {} });
         return *this;
     }
     /// Of the version added last.
@@ -137,7 +139,7 @@ private:
     }
     RunOf& add(std::int64_t step, VersionSummary summary)
     {
-        m_versions.push_back(IndexedObjects { objects(step), std::move(summary), {} });
+        m_versions.push_back(IndexedObjects { objects(step), std::move(summary), {}, {}, {} });
         return *this;
     }
 

@@ -147,7 +147,7 @@ TEST(TrlV2Delta, SmallBuffersAndBlocksGiveTheSameResult)
         for (const std::uint64_t buffer : { 1U, 67U, 65536U }) {
             std::string state(expected.size(), '\0');
             const auto counts =
-                applyOnly(TrlLayout(TrlV2), source, tensor("w", { 9000 }), state, blockBytes, { buffer });
+                applyOnly(TrlLayout(TrlV2), source, tensor("w", { 9000 }), state, blockBytes, { buffer, {} });
             ASSERT_TRUE(counts) << counts.error().text;
             EXPECT_EQ(counts->assigned, count);
             EXPECT_TRUE(state == expected) << blockBytes << ' ' << buffer;

@@ -94,7 +94,7 @@ inline Result<PatchCounts> applyVersion(const Layout& layout, const ObjectStore&
             return fail(Code::BaseMismatch, "no such tensor", entry.name);
         DS_TRY(const PatchCounts one,
                applyEntry(layout, store, version, index, entry, found->second.info, writable(found->second.data), 0,
-                          { 256 }));
+                          { 256, {} }));
         counts += one;
         if (entry.digest.empty())
             continue;

@@ -42,6 +42,9 @@ inline void checkPiece(const PatchPiece& piece, std::uint64_t blockBytes, unsign
         require(mask->bytes.size() == blockBytes);
     } else if (const auto* full = std::get_if<FullBlock>(&piece)) {
         require(full->bytes.size() == blockBytes);
+    } else if (const auto* add = std::get_if<AddElements>(&piece)) {
+        checkPositions(add->elements, blockBytes / elementBytes);
+        require(add->values.size() == add->elements.size() * 4);
     } else {
         require(std::holds_alternative<std::monostate>(piece));
     }
@@ -60,7 +63,7 @@ inline PatchOutcome applyPatch(const Layout& layout, const ObjectStore& store, c
 {
     PatchOutcome out;
     out.state.resize(target.bytes());
-    const auto stream = layout.open(store, version, index, entry, target, { bufferBytes });
+    const auto stream = layout.open(store, version, index, entry, target, { bufferBytes, {} });
     if (!stream) {
         checkRefusal(stream.error());
         return out;

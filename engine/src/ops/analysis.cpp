@@ -58,6 +58,8 @@ public:
 
     std::vector<Stretch> cut()
     {
+        if (m_run.layout->standAlone())
+            return {};
         for (std::size_t i = 0; i < m_run.versions.size(); ++i) {
             if (i > 0 && m_run.versions[i - 1].epoch != m_run.versions[i].epoch)
                 close();

@@ -205,8 +205,8 @@ bool agreesWithAnchors(const Run& run, std::size_t at)
                             [](const Error& problem) { return problem.code == Code::AnchorDrift; });
     };
     const Version& version = run.versions[at];
-    if (version.kind == VersionKind::Anchor)
-        return compared(version);
+    if (version.kind == VersionKind::Anchor) // another anchor before it leads nowhere
+        return compared(version) && run.versions[at - 1].kind != VersionKind::Anchor;
     if (!version.facts || version.facts->noops > 0)
         return false;
     for (std::size_t i = at + 1; i < run.versions.size() && run.versions[i].epoch == version.epoch; ++i) {

@@ -291,6 +291,9 @@ Result<std::unique_ptr<PatchStream>> TrlLayout::open(const ObjectStore& store, c
 {
     if (index.full)
         return openFullTensor(store, version, entry, target, options);
+    if (PairEncoding::unpack(entry.encoding).form == PositionForm::Unknown)
+        return fail(Code::Unsupported, fmt::format("unsupported encoding {}", quoteName(index.encoding)),
+                    version.objects.at(0).key);
     const auto input = [&](const Extent& extent) {
         return BufferedExtent(store, version.objects.at(extent.object).key, extent.begin, extent.bytes,
                               options.bufferBytes);

@@ -1,0 +1,254 @@
+#include "format/fireworks/fireworks_layout.h"
+#include "format/modelexpress/modelexpress_layout.h"
+#include "format/prime_rl/prime_rl_layout.h"
+#include "format/skyrl/skyrl_layout.h"
+#include "format/trl/trl_layout.h"
+#include "format/trl_adapter/trl_adapter_layout.h"
+
+#include "layout_fixture.h"
+
+// What the smaller readers refuse, and what they tell apart. That they read is shown by the golden cases.
+
+namespace deltascope {
+namespace {
+
+using namespace layout_test;
+
+const std::string Frame = fromHex("28b52ffd201081000000000100000000000000000001000000");
+const std::string Payload = safetensorsFile({ { tensor("model.w", { 25 }, Dtype::U8), Frame } });
+const std::string After = fromHex("80 3f 01 40 40 40 80 40 a0 40 c0 40 e1 40 00 41");
+
+/// docs/formats/skyrl.md, "Worked example".
+Json skyrlManifest()
+{
+    return { { "version", 1 },
+             { "base_version", 0 },
+             { "tensors",
+               { { { "name", "model.w" },
+                   { "dtype", "bfloat16" },
+                   { "shape", { 2, 4 } },
+                   { "uncompressed_num_bytes", 16 },
+                   { "compressed_num_bytes", 25 },
+                   { "payload_file", "p.safetensors" },
+                   { "payload_key", "model.w" },
+                   { "checksum", "6d901f9af17229db9d11d7952aaacce0" },
+                   { "checksum_algorithm", "xxh3-128" } } } },
+             { "payload_files", { "p.safetensors" } } };
+}
+
+Code skyrlCode(const Json& manifest)
+{
+    Source source;
+    source.put("delta-00000001/manifest.json", manifest.dump()).put("delta-00000001/p.safetensors", Payload);
+    return errorOf(indexOnly(SkyrlLayout(), source)).code;
+}
+
+TEST(Skyrl, ReadsTheWorkedExample)
+{
+    Source source;
+    source.put("delta-00000001/manifest.json", skyrlManifest().dump()).put("delta-00000001/p.safetensors", Payload);
+    const auto index = indexOnly(SkyrlLayout(), source);
+    ASSERT_TRUE(index) << index.error().text;
+    EXPECT_EQ(index->declaredBase, 0);
+    EXPECT_EQ(index->digests, DigestAlgorithm::Xxh3_128);
+    std::string state = fromHex("80 3f 00 40 40 40 80 40 a0 40 c0 40 e0 40 00 41");
+    ASSERT_TRUE(applyOnly(SkyrlLayout(), source, tensor("model.w"), state, 6));
+    EXPECT_EQ(hexOf(state), hexOf(After));
+    EXPECT_EQ(errorOf(applyOnly(SkyrlLayout(), source, tensor("model.w", { 8 }), state)).code, Code::BaseMismatch);
+}
+
+TEST(Skyrl, RefusesManifestsThatLeadAstray)
+{
+    const auto with = [](const char* key, Json value) {
+        Json manifest = skyrlManifest();
+        manifest["tensors"][0][key] = std::move(value);
+        return manifest;
+    };
+    EXPECT_EQ(skyrlCode(with("payload_file", "../p.safetensors")), Code::Hostile);
+    EXPECT_EQ(skyrlCode(with("payload_file", "q.safetensors")), Code::Unfinished);
+    EXPECT_EQ(skyrlCode(with("payload_key", "model.x")), Code::Hostile);
+    EXPECT_EQ(skyrlCode(with("uncompressed_num_bytes", 17)), Code::Hostile);
+    EXPECT_EQ(skyrlCode(with("checksum", "6d90")), Code::Hostile);
+    EXPECT_EQ(skyrlCode(with("checksum_algorithm", "md5")), Code::Unsupported);
+    EXPECT_EQ(skyrlCode(with("shape", Json::array({ -2, 4 }))), Code::Hostile);
+    Json self = skyrlManifest();
+    self["base_version"] = 1;
+    EXPECT_EQ(skyrlCode(self), Code::Hostile);
+    Json twice = skyrlManifest();
+    twice["tensors"].push_back(twice["tensors"][0]);
+    EXPECT_EQ(skyrlCode(twice), Code::DuplicateName);
+    Source torn;
+    torn.put("delta-00000001/manifest.json", R"({"version": 1, "base)");
+    EXPECT_EQ(errorOf(indexOnly(SkyrlLayout(), torn)).code, Code::Unfinished);
+    Source none;
+    none.put("delta-00000001/p.safetensors", Payload);
+    EXPECT_EQ(errorOf(indexOnly(SkyrlLayout(), none)).code, Code::Unfinished);
+}
+
+TEST(PrimeRl, UsesNothingWithoutItsMarker)
+{
+    const std::string file = safetensorsFile({ { tensor("model.w"), After } });
+    Source source;
+    source.put("b/step_3/model.safetensors", file).put("b/step_4/model.safetensors", file).put("b/step_4/STABLE", "");
+    const PrimeRlLayout layout;
+    const auto versions = layout.group(source.listing());
+    ASSERT_EQ(stepsOf(versions), (std::vector<std::int64_t> { 3, 4 }));
+    EXPECT_EQ(errorOf(layout.index(source.store(), versions[0], source.task)).code, Code::Unfinished);
+    EXPECT_TRUE(layout.index(source.store(), versions[1], source.task));
+}
+
+TEST(PrimeRl, ChecksTheFoldOfASparseStep)
+{
+    // docs/formats/prime-rl.md, "Worked example": elements 1, 4 and 7
+    const auto put = [](Source& source, std::uint64_t checksum) {
+        const Json manifest { { "format", "prime-rl-sparse-update" },
+                              { "version", 1 },
+                              { "step", 2 },
+                              { "base_step", 1 },
+                              { "patch_file", "sparse_update_patch.safetensors" },
+                              { "tensors",
+                                { { { "name", "layer.weight" },
+                                    { "shape", { 2, 4 } },
+                                    { "dtype", "bfloat16" },
+                                    { "indices", "tensor_0.indices" },
+                                    { "values", "tensor_0.values" },
+                                    { "changed_numel", 3 },
+                                    { "checksum", checksum } } } } };
+        source.put("step_2/sparse_update_manifest.json", manifest.dump());
+        source.put(
+            "step_2/sparse_update_patch.safetensors",
+            safetensorsFile({ { tensor("tensor_0.indices", { 3 }, Dtype::I32), fromHex("01000000 04000000 07000000") },
+                              { tensor("tensor_0.values", { 3 }), fromHex("01c0 813e c942") } }));
+        source.put("step_2/STABLE", "");
+    };
+    const PrimeRlLayout layout;
+    for (const std::uint64_t checksum : { 13801597717425684482U, 13801597717425684483U }) {
+        Source source;
+        put(source, checksum);
+        const VersionObjects version = onlyVersion(layout, source);
+        const auto index = layout.index(source.store(), version, source.task);
+        ASSERT_TRUE(index) << index.error().text;
+        const auto sound = layout.checkPayload(source.store(), version, *index, source.task);
+        EXPECT_EQ(sound.has_value(), checksum == 13801597717425684482U);
+        if (!sound) {
+            EXPECT_EQ(sound.error().code, Code::Digest);
+        }
+    }
+}
+
+TEST(ModelExpress, IsToldFromSlimeAndFromPlainCheckpoints)
+{
+    const auto index = [](std::string_view version, std::string_view checksum) {
+        return fmt::format(R"({{"metadata":{{"base_version":"v0","checksum_format":"{}","compression_format":"zstd",)"
+                           R"("delta_encoding":"xor","version":"{}"}},"weight_map":{{}}}})",
+                           checksum, version);
+    };
+    const auto recognized = [](const std::string& text) {
+        Source source;
+        source.put("v1/model.safetensors.index.json", text);
+        return *ModelExpressLayout().recognizes(source.store(), source.listing(), source.task);
+    };
+    EXPECT_TRUE(recognized(index("v1", "adler32")));
+    EXPECT_FALSE(recognized(index("000001", "adler32")));
+    EXPECT_FALSE(recognized(index("v1", "xxh3-128")));
+    EXPECT_FALSE(recognized(R"({"metadata":{},"weight_map":{}})"));
+    Source full;
+    full.put("v0/model-00001-of-00001.safetensors",
+             safetensorsFile({ { tensor("model.w"), After } }, { { "mx.adler32:model.w", "2d140583" } }));
+    full.put("v0/model.safetensors.index.json",
+             R"({"metadata":{"total_size":16},"weight_map":{"model.w":"model-00001-of-00001.safetensors"}})");
+    EXPECT_TRUE(*ModelExpressLayout().recognizes(full.store(), full.listing(), full.task));
+    const auto read = indexOnly(ModelExpressLayout(), full);
+    ASSERT_TRUE(read) << read.error().text;
+    EXPECT_EQ(read->digests, DigestAlgorithm::Adler32);
+    EXPECT_EQ(read->tensors.at(0).digest, "2d140583");
+}
+
+TEST(TrlAdapter, PassesOverStagingFoldersAndHalfWrittenOnes)
+{
+    const std::string weights = safetensorsFile({ { tensor("a.lora_A.weight", { 2, 4 }), After } });
+    Source source;
+    source.put(".vllm_lora/.trl-policy-v4.tmp/adapter_config.json", "{}");
+    source.put(".vllm_lora/trl-policy-v3/adapter_config.json", "{}");
+    source.put(".vllm_lora/trl-policy-v3/adapter_model.safetensors", weights);
+    source.put(".vllm_lora/trl-policy-v5/adapter_config.json", "{}");
+    const TrlAdapterLayout layout;
+    EXPECT_TRUE(*layout.recognizes(source.store(), source.listing(), source.task));
+    const auto versions = layout.group(source.listing());
+    ASSERT_EQ(stepsOf(versions), (std::vector<std::int64_t> { 3, 5 }));
+    EXPECT_TRUE(layout.index(source.store(), versions[0], source.task));
+    EXPECT_EQ(errorOf(layout.index(source.store(), versions[1], source.task)).code, Code::Unfinished);
+}
+
+TEST(Fireworks, ListsNamesAndSizesAndNothingElse)
+{
+    Source source;
+    source.put("acct/step-a/model.safetensors", "opaque").put("acct/step-b/model.safetensors", "opaque too");
+    const FireworksLayout layout;
+    EXPECT_FALSE(*layout.recognizes(source.store(), source.listing(), source.task));
+    const auto versions = layout.group(source.listing());
+    ASSERT_EQ(versions.size(), 2U);
+    const Error error = errorOf(layout.index(source.store(), versions[0], source.task));
+    EXPECT_EQ(error.code, Code::Unsupported);
+    EXPECT_NE(error.text.find("arc_v2"), std::string::npos);
+}
+
+std::string trlDelta(const Metadata& metadata, const char* index, const char* value)
+{
+    return safetensorsFile({ { tensor(std::string("layer.weight") + index, { 1 }, Dtype::I32), fromHex("01000000") },
+                             { tensor(std::string("layer.weight") + value, { 1 }), fromHex("01c0") } },
+                           metadata);
+}
+
+TEST(Trl, TellsItsDialectsByMetadataAlone)
+{
+    const Metadata v1_0 { { "format", "sparse_weight_patch" },
+                          { "version", "1" },
+                          { "checksum_sha256", std::string(64, '0') } };
+    const Metadata v1_2 { { "format", "sparse_weight_patch" }, { "version", "1" }, { "sparse", "True" } };
+    const Metadata v2 {
+        { "format", "sparse_weight_patch" }, { "version", "1" }, { "sparse", "True" }, { "encoding", "raw" }
+    };
+    const std::vector<std::pair<const TrlDialect*, Metadata>> files { { &TrlV10, v1_0 },
+                                                                      { &TrlV12, v1_2 },
+                                                                      { &TrlV2, v2 } };
+    for (const auto& [wrote, metadata] : files) {
+        Source source;
+        source.put("deltas/step_000002.safetensors", trlDelta(metadata, ".indices", ".values"));
+        for (const TrlDialect* dialect : { &TrlV10, &TrlV12, &TrlV2 }) {
+            const auto answer = TrlLayout(*dialect).recognizes(source.store(), source.listing(), source.task);
+            EXPECT_EQ(*answer, dialect == wrote) << dialect->word << " of a file by " << wrote->word;
+        }
+    }
+}
+
+TEST(Trl, ReadsStrippedFilesOnlyForThoseWhoNameTheirDialect)
+{
+    Source source;
+    source.put("deltas/step_000002.safetensors", trlDelta({}, ".idx", ".val"));
+    const LayoutRegistry layouts = builtinLayouts();
+    for (const auto& layout : layouts.all()) {
+        if (layout->word().starts_with("trl")) {
+            EXPECT_FALSE(*layout->recognizes(source.store(), source.listing(), source.task)) << layout->word();
+        }
+    }
+    const auto index = indexOnly(TrlLayout(TrlV2), source);
+    ASSERT_TRUE(index) << index.error().text;
+    EXPECT_FALSE(index->full);
+    EXPECT_EQ(index->tensors.at(0).storedElements, 1U);
+    EXPECT_FALSE(index->declaredBase);
+}
+
+TEST(Trl, TakesTheNumberBeforeWhereOnlyFilesAreCounted)
+{
+    Source source;
+    source.put("deltas/step_000007.safetensors",
+               trlDelta({ { "format", "sparse_weight_patch" }, { "version", "1" }, { "sparse", "True" } }, ".indices",
+                        ".values"));
+    const auto index = indexOnly(TrlLayout(TrlV12), source);
+    ASSERT_TRUE(index) << index.error().text;
+    EXPECT_EQ(index->declaredBase, 6);
+}
+
+} // namespace
+} // namespace deltascope

@@ -1,0 +1,165 @@
+#include "golden_copy.h"
+
+// Versions with a sparse and a full form (grail): how they are compared, and which one is read.
+
+namespace deltascope {
+namespace {
+
+using namespace layout_test;
+
+const std::string Root = "grail/checkpoints/checkpoint-2700/";
+
+bool hasProblem(const Version& version, Code code) { return countNotes(version.problems, code) > 0; }
+
+/// The golden case without any digest of its windows, so that only the two forms speak.
+void forgetDigests(const GoldenCopy& run)
+{
+    for (const std::string& key : { Root + "FULL/metadata.json", Root + "DELTA/metadata.json" }) {
+        Json metadata = Json::parse(run.read(key));
+        metadata["weights_hash"] = nullptr;
+        metadata["file_manifest"] = Json::object();
+        run.write(key, metadata.dump());
+    }
+}
+
+TEST(FullForm, AgreesWithItsDeltaAndIsReadInItsPlace)
+{
+    GoldenCopy run("grail");
+    const auto opened = run.analyzed();
+    const Version& version = *opened.find(2700);
+    EXPECT_EQ(version.kind, VersionKind::Delta);
+    EXPECT_EQ(version.facts->fullFormDiffers, 0U);
+    EXPECT_EQ(version.facts->rootCheck, VersionFacts::RootCheck::Matches);
+    EXPECT_TRUE(version.problems.empty());
+    const auto plan = planFor(opened, version);
+    ASSERT_TRUE(plan);
+    ASSERT_EQ(plan->links.size(), 1U);
+    EXPECT_TRUE(plan->links.front().fullForm);
+    const auto next = planFor(opened, *opened.find(2730));
+    EXPECT_EQ(next->links.size(), 2U); // from the full form on
+}
+
+TEST(FullForm, StandsWhereTheChainBeforeItIsGone)
+{
+    GoldenCopy run("grail");
+    for (const char* window : { "2610", "2640", "2670" })
+        std::filesystem::remove_all(run.file(fmt::format("grail/checkpoints/checkpoint-{}", window)));
+    const auto opened = run.analyzed();
+    const Version& version = *opened.find(2700);
+    EXPECT_FALSE(version.obstacle);
+    EXPECT_TRUE(version.onlyFullForm);
+    EXPECT_TRUE(hasProblem(version, Code::ChainGap));
+    EXPECT_FALSE(version.facts->replayed);
+    EXPECT_TRUE(run.digest(opened, 2850, StateChoice::Served));
+}
+
+TEST(FullForm, IsNotUsedOnceItIsDamaged)
+{
+    GoldenCopy run("grail");
+    const std::string key = Root + "FULL/model.safetensors";
+    run.flip(key, run.read(key).size() - 5);
+    const auto opened = run.analyzed();
+    const Version& version = *opened.find(2700);
+    ASSERT_TRUE(version.facts->fullFormDamage);
+    EXPECT_EQ(version.facts->fullFormDamage->code, Code::Digest);
+    EXPECT_EQ(version.facts->fullFormDamage->where, key);
+    EXPECT_FALSE(version.obstacle); // its delta is sound
+    const auto plan = planFor(opened, version);
+    ASSERT_TRUE(plan);
+    EXPECT_FALSE(plan->links.back().fullForm);
+    EXPECT_TRUE(run.digest(opened, 2730, StateChoice::Trained));
+}
+
+TEST(FullForm, IsRefusedWhereOnlyTheDeltaHasTheRecordedDigest)
+{
+    GoldenCopy run("grail");
+    const std::string key = Root + "FULL/model.safetensors";
+    run.flip(key, run.read(key).size() - 5);
+    Json metadata = Json::parse(run.read(Root + "FULL/metadata.json"));
+    metadata["weights_hash"] = nullptr;
+    metadata["file_manifest"] = Json::object();
+    run.write(Root + "FULL/metadata.json", metadata.dump());
+    const auto opened = run.analyzed();
+    const Version& version = *opened.find(2700);
+    EXPECT_EQ(version.facts->fullFormDiffers, 1U);
+    ASSERT_TRUE(version.facts->fullFormDamage);
+    EXPECT_EQ(version.facts->fullFormDamage->code, Code::Digest);
+    EXPECT_FALSE(planFor(opened, version)->links.back().fullForm);
+}
+
+TEST(FullForm, LeavesTwoStatesWhereNothingTellsWhichIsRight)
+{
+    GoldenCopy run("grail");
+    forgetDigests(run);
+    const std::string key = Root + "FULL/model.safetensors";
+    run.flip(key, run.read(key).size() - 5);
+    const auto opened = run.analyzed();
+    const Version& version = *opened.find(2700);
+    EXPECT_EQ(version.facts->fullFormDiffers, 1U);
+    EXPECT_FALSE(version.facts->fullFormDamage);
+    EXPECT_TRUE(hasProblem(version, Code::AnchorDrift));
+    const std::size_t at = static_cast<std::size_t>(&version - opened.versions.data());
+    ASSERT_TRUE(driftAt(opened, at));
+    EXPECT_EQ(driftAt(opened, at)->estimate, 1U);
+    const auto served = run.digest(opened, 2700, StateChoice::Served);
+    const auto trained = run.digest(opened, 2700, StateChoice::Trained);
+    ASSERT_TRUE(served && trained);
+    EXPECT_NE(toHex(served->root.fast), toHex(trained->root.fast));
+    for (const TensorDigest& tensor : served->tensors)
+        EXPECT_EQ((*Golden("grail").step(2700))["tensors"][tensor.tensor.name]["sha256"], tensor.sha256);
+}
+
+TEST(FullForm, IsReadWhereItsDeltaIsDamaged)
+{
+    GoldenCopy run("grail");
+    const std::string key = Root + "DELTA/delta_sparse.bin.zst";
+    run.flip(key, run.read(key).size() / 2);
+    const auto opened = run.analyzed();
+    const Version& version = *opened.find(2700);
+    EXPECT_FALSE(version.obstacle);
+    EXPECT_TRUE(version.onlyFullForm);
+    EXPECT_TRUE(hasProblem(version, Code::Digest));
+    EXPECT_FALSE(opened.find(2730)->obstacle);
+}
+
+TEST(FullForm, IsRememberedWithTheFactsOfItsVersion)
+{
+    GoldenCopy run("grail");
+    const std::string key = Root + "FULL/model.safetensors";
+    run.flip(key, run.read(key).size() - 5);
+    static_cast<void>(run.analyzed());
+    const auto again = run.open();
+    ASSERT_TRUE(again);
+    ASSERT_TRUE(again->find(2700)->facts);
+    EXPECT_TRUE(again->find(2700)->facts->fullFormDamage);
+}
+
+TEST(Lossy, IsNeverCalledVerified)
+{
+    // A window of the first days: F32 differences beside a BF16 model.
+    GoldenCopy run("grail");
+    const std::string window = "grail/checkpoints/checkpoint-2640/";
+    for (const char* other : { "2670", "2700", "2730", "2790", "2820", "2850" })
+        std::filesystem::remove_all(run.file(fmt::format("grail/checkpoints/checkpoint-{}", other)));
+    std::filesystem::remove(run.file(window + "DELTA/delta_sparse.bin.zst"));
+    std::filesystem::remove(run.file(window + "DELTA/delta_metadata.json"));
+    run.write(window + "DELTA/delta_sparse.safetensors",
+              safetensorsFile({ { tensor("model.norm.weight.indices", { 1 }, Dtype::I32), fromHex("00000000") },
+                                { tensor("model.norm.weight.values", { 1 }, Dtype::F32), fromHex("0000803b") } }));
+    Json metadata = Json::parse(run.read(window + "DELTA/metadata.json"));
+    metadata["file_manifest"] = Json::object(); // and the digest of another state stays
+    metadata["weights_hash"] = nullptr;
+    run.write(window + "DELTA/metadata.json", metadata.dump());
+    auto opened = run.analyzed();
+    const Version& version = *opened.find(2640);
+    EXPECT_TRUE(version.lossy);
+    EXPECT_FALSE(version.obstacle) << version.obstacle->text;
+    EXPECT_TRUE(hasProblem(version, Code::Lossy));
+    const auto report = verifyRun(run.bench, opened, { .level = 4, .range = {}, .acceptRewritten = false }, run.task);
+    ASSERT_TRUE(report);
+    EXPECT_GE(report->steps.back().verdict, Verdict::FirstSight);
+    EXPECT_TRUE(planFor(opened, *opened.find(2640))->lossy);
+}
+
+} // namespace
+} // namespace deltascope

@@ -1,0 +1,71 @@
+#include "golden_copy.h"
+
+// What happened to a source between two looks: overwritten steps, wiped prefixes.
+
+namespace deltascope {
+namespace {
+
+using namespace layout_test;
+
+std::size_t eventsOf(const deltascope::Run& run, Code code) { return countNotes(run.events, code); }
+
+TEST(NoticeChanges, JournalsAnOverwrittenStepOnce)
+{
+    GoldenCopy run("trl-v2-gap");
+    ASSERT_TRUE(run.open());
+    EXPECT_TRUE(run.open()->events.empty());
+    const std::string key = "deltas/step_000003.safetensors";
+    run.flip(key, run.read(key).size() - 1);
+    const auto after = run.open();
+    ASSERT_EQ(eventsOf(*after, Code::Rewritten), 1U);
+    EXPECT_EQ(after->events.front().where, key);
+    EXPECT_EQ(after->events.front().step, 3);
+    EXPECT_NE(after->events.front().text.find("identity"), std::string::npos);
+    EXPECT_EQ(eventsOf(*run.open(), Code::Rewritten), 1U);
+}
+
+TEST(NoticeChanges, SaysNothingOfRetentionAndOfNewSteps)
+{
+    GoldenCopy run("trl-v2-gap");
+    const std::string newest = run.read("deltas/step_000015.safetensors");
+    std::filesystem::remove(run.file("deltas/step_000015.safetensors"));
+    ASSERT_TRUE(run.open());
+    run.write("deltas/step_000015.safetensors", newest);
+    for (int step = 2; step <= 9; ++step)
+        std::filesystem::remove(run.file(fmt::format("deltas/step_{:06}.safetensors", step)));
+    EXPECT_TRUE(run.open()->events.empty());
+}
+
+TEST(NoticeChanges, TellsARunThatWipedThePrefixFromAnEmptyOne)
+{
+    GoldenCopy run("slime-v2-xor");
+    ASSERT_TRUE(run.open());
+    const std::string kept = run.file("weight_v000001");
+    for (const auto& folder : std::filesystem::directory_iterator(run.bucket())) {
+        if (folder.path() != kept)
+            std::filesystem::remove_all(folder.path());
+    }
+    const auto begun = run.open();
+    ASSERT_TRUE(begun);
+    EXPECT_EQ(eventsOf(*begun, Code::ListSuspect), 1U);
+    EXPECT_EQ(eventsOf(*run.open(), Code::ListSuspect), 1U); // told once
+    std::filesystem::remove_all(kept);
+    const auto empty = run.open();
+    ASSERT_FALSE(empty);
+    EXPECT_EQ(empty.error().code, Code::ListSuspect);
+    EXPECT_FALSE(run.open());
+    EXPECT_EQ(run.records->events(openLocalStore(run.bucket()).value()->uri(), 10)->size(), 2U);
+}
+
+TEST(NoticeChanges, CallsAPrefixThatWasNeverSeenEmpty)
+{
+    GoldenCopy run("slime-v2-xor");
+    std::filesystem::remove_all(run.bucket());
+    std::filesystem::create_directory(run.bucket());
+    const auto opened = run.open();
+    ASSERT_FALSE(opened);
+    EXPECT_EQ(opened.error().code, Code::Layout);
+}
+
+} // namespace
+} // namespace deltascope
