@@ -28,18 +28,24 @@ Result<void> FullTensorStream::finish()
     return {};
 }
 
-Result<std::unique_ptr<PatchStream>> openFullTensor(const ObjectStore& store, const VersionObjects& version,
-                                                    const TensorEntry& entry, const TensorInfo& target,
-                                                    const StreamOptions& options)
+Result<void> checkTarget(const TensorEntry& entry, const TensorInfo& target, const std::string& key)
 {
-    const Extent& extent = entry.extents.at(0);
-    const std::string& key = version.objects.at(extent.object).key;
     if (entry.info && (entry.info->dtype != target.dtype || entry.info->shape != target.shape)) {
         return fail(Code::BaseMismatch,
                     fmt::format("{} is {} here and {} in the state before", quoteName(entry.name),
                                 describe(*entry.info), describe(target)),
                     key);
     }
+    return {};
+}
+
+Result<std::unique_ptr<PatchStream>> openFullTensor(const ObjectStore& store, const VersionObjects& version,
+                                                    const TensorEntry& entry, const TensorInfo& target,
+                                                    const StreamOptions& options)
+{
+    const Extent& extent = entry.extents.at(0);
+    const std::string& key = version.objects.at(extent.object).key;
+    DS_CHECK(checkTarget(entry, target, key));
     if (target.bytes() != extent.bytes)
         return fail(Code::BaseMismatch,
                     fmt::format("{} has another size than in the state before", quoteName(entry.name)), key);

@@ -22,6 +22,10 @@ private:
     std::uint64_t m_at = 0;
 };
 
+/// Whether a stream of the entry's tensor gives the bytes that `target` asks for. Errors: BaseMismatch (another dtype
+/// or shape), with `key` as where.
+Result<void> checkTarget(const TensorEntry& entry, const TensorInfo& target, const std::string& key);
+
 /// Opens the only extent of a full tensor. Errors: BaseMismatch (dtype or shape of `target` differ from the entry's).
 Result<std::unique_ptr<PatchStream>> openFullTensor(const ObjectStore& store, const VersionObjects& version,
                                                     const TensorEntry& entry, const TensorInfo& target,

@@ -2,11 +2,11 @@
 
 #include "format/common/full_tensor_stream.h"
 #include "format/common/object_names.h"
+#include "format/common/step_folders.h"
 #include "format/hf/checkpoint_index.h"
 
 #include <algorithm>
 #include <array>
-#include <fmt/format.h>
 #include <map>
 
 namespace deltascope {
@@ -14,8 +14,6 @@ namespace deltascope {
 namespace {
 
 constexpr std::size_t MaxProbedIndices = 8;
-/// The version that is the source itself.
-constexpr std::string_view RootName = ".";
 
 bool startsWith(std::string_view text, std::string_view start) { return text.substr(0, start.size()) == start; }
 bool endsWith(std::string_view text, std::string_view end)
@@ -90,41 +88,16 @@ std::map<std::string, Folder, std::less<>> foldersOf(const std::vector<ObjectInf
     return folders;
 }
 
-std::string_view folderOf(const VersionObjects& version)
-{
-    return version.name == RootName ? std::string_view() : std::string_view(version.name);
-}
-
 } // namespace
 
 std::vector<VersionObjects> HfLayout::group(const std::vector<ObjectInfo>& listing) const
 {
-    std::map<std::int64_t, VersionObjects> versions;
+    std::vector<VersionObjects> versions;
     for (auto& [name, folder] : foldersOf(listing)) {
-        if (!folder.isCheckpoint || folder.isOther)
-            continue;
-        VersionObjects version;
-        version.step = *stepOf(name);
-        version.name = name.empty() ? std::string(RootName) : name;
-        version.objects = std::move(folder.objects);
-        std::sort(version.objects.begin(), version.objects.end(),
-                  [](const ObjectInfo& a, const ObjectInfo& b) { return a.key < b.key; });
-        const auto [at, isNew] = versions.try_emplace(version.step, version);
-        if (isNew)
-            continue;
-        if (version.publishedUs() > at->second.publishedUs())
-            std::swap(at->second, version);
-        at->second.notes.push_back(
-            Error { Code::Fork,
-                    fmt::format("step {} is in two folders; {}, the newer one, is read", version.step, at->second.name),
-                    version.name,
-                    version.step,
-                    {} });
+        if (folder.isCheckpoint && !folder.isOther)
+            versions.push_back(folderVersion(*stepOf(name), name, std::move(folder.objects)));
     }
-    std::vector<VersionObjects> out;
-    for (auto& [step, version] : versions)
-        out.push_back(std::move(version));
-    return out;
+    return onePerStep(std::move(versions));
 }
 
 Result<bool> HfLayout::recognizes(const ObjectStore& store, const std::vector<ObjectInfo>& listing,

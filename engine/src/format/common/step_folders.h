@@ -1,0 +1,22 @@
+#pragma once
+
+#include "deltascope/engine/layout.h"
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace deltascope {
+
+// Layouts whose versions are whole folders: the source itself or numbered folders in it.
+
+/// The version of a folder; an empty name stands for the source itself.
+VersionObjects folderVersion(std::int64_t step, std::string_view folder, std::vector<ObjectInfo> objects);
+
+/// The folder of such a version, empty for the source itself.
+std::string_view folderOf(const VersionObjects& version) noexcept;
+
+/// Ascending by step. Where two folders give the same step, the one published later is the version, with a note.
+std::vector<VersionObjects> onePerStep(std::vector<VersionObjects> versions);
+
+} // namespace deltascope
