@@ -30,11 +30,12 @@ TEST(LayoutRegistry, HoldsTheBuiltinLayoutsInOrderOfDetection)
         words.push_back(layout->word());
     EXPECT_EQ(words,
               (std::vector<std::string_view> { "grail", "prime-rl", "trl-v1.0", "trl-v1.1", "trl-v1.2", "trl-v2",
-                                               "trl-adapter", "skyrl", "slime-v1", "slime-v2", "modelexpress", "hf",
+                                               "trl-adapter", "skyrl", "slime-v1", "slime-v2", "modelexpress", "dcp", "hf",
                                                "fireworks" }));
     EXPECT_EQ(layouts.find("hf")->word(), "hf");
     EXPECT_EQ(layouts.find("nonsense"), nullptr);
     EXPECT_TRUE(layouts.find("hf")->standAlone());
+    EXPECT_TRUE(layouts.find("dcp")->standAlone());
     EXPECT_TRUE(layouts.find("slime-v2")->needsExternalBase());
     EXPECT_FALSE(layouts.find("trl-v2")->standAlone());
 }
@@ -58,7 +59,7 @@ TEST(LayoutRegistry, DetectsEveryGoldenCase)
 TEST(LayoutRegistry, SaysWhatItLookedForAndWhatItSaw)
 {
     const Error error = detectionError({ "notes/a.txt", "b.txt" });
-    EXPECT_TRUE(mentions(error, "slime-v2, modelexpress, hf")) << error.text;
+    EXPECT_TRUE(mentions(error, "modelexpress, dcp, hf")) << error.text;
     EXPECT_TRUE(mentions(error, "2 objects (b.txt, notes/a.txt)")) << error.text;
     EXPECT_FALSE(error.where.empty());
     EXPECT_TRUE(mentions(detectionError({}), "no objects"));

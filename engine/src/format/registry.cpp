@@ -1,6 +1,7 @@
 #include "deltascope/engine/layout.h"
 
 #include "format/common/object_names.h"
+#include "format/dcp/dcp_layout.h"
 #include "format/fireworks/fireworks_layout.h"
 #include "format/grail/grail_layout.h"
 #include "format/hf/hf_layout.h"
@@ -27,8 +28,6 @@ struct KnownName {
     std::string_view pattern;
 };
 constexpr KnownName KnownNames[] = {
-    { "dcp", "__#_#.distcp" },
-    { "dcp", "shard-#-model-#-of-#.safetensors" },
     { "a checkpoint callback of grail's research code (delta_N.pt is a pickle, which is never loaded)", "delta_#.pt" },
     { "Miles' gpu-delta (protocol 4)", "weight_v#/manifest.json" },
     { "a payload that NeMo-RL left behind, which is never a usable chain", "*/#/#.pt" },
@@ -139,9 +138,11 @@ LayoutRegistry::detect(const ObjectStore& store, const std::vector<ObjectInfo>& 
     }
     return fail(
         Code::Layout,
-        fmt::format("{}; none of the layouts {} was found (anchors/step_NNNNNN.safetensors, "
-                    "weight_vNNNNNN/model.safetensors.index.json, model.safetensors or its index, checkpoint-N/)",
-                    seen, words),
+        fmt::format(
+            "{}; none of the layouts {} was found (anchors/step_NNNNNN.safetensors, "
+            "weight_vNNNNNN/model.safetensors.index.json, .metadata with .distcp files, model.safetensors or its "
+            "index, checkpoint-N/)",
+            seen, words),
         store.uri(), "name the folder that holds the anchors, deltas or checkpoints");
 }
 
@@ -157,6 +158,7 @@ LayoutRegistry builtinLayouts()
     registry.add(std::make_shared<SlimeV1Layout>());
     registry.add(std::make_shared<SlimeV2Layout>());
     registry.add(std::make_shared<ModelExpressLayout>());
+    registry.add(std::make_shared<DcpLayout>());
     registry.add(std::make_shared<HfLayout>());
     registry.add(std::make_shared<FireworksLayout>()); // only by name
     return registry;

@@ -20,7 +20,10 @@ std::string_view fileNameOf(std::string_view key)
     return slash == std::string_view::npos ? key : key.substr(slash + 1);
 }
 
-/// Tensors by the file of the first link that holds them.
+/// Whether a checkpoint may have a file of this name. Files of dcp hold pieces of tensors: .distcp, "shard-…".
+bool isCheckpointFile(std::string_view name) { return name.ends_with(".safetensors") && !name.starts_with("shard-"); }
+
+/// Tensors by the file of the first link that holds them; all in one file if that one has other files.
 std::map<std::string, std::vector<TensorInfo>> shardsAsInAnchor(const Chain& chain)
 {
     const OpenVersion& anchor = *chain.links().front();
@@ -34,7 +37,9 @@ std::map<std::string, std::vector<TensorInfo>> shardsAsInAnchor(const Chain& cha
         else
             homeless.push_back(&tensor);
     }
-    if (shards.size() <= 1)
+    const bool areCheckpointFiles =
+        std::all_of(shards.begin(), shards.end(), [](const auto& shard) { return isCheckpointFile(shard.first); });
+    if (shards.size() <= 1 || !areCheckpointFiles)
         return { { std::string(SingleName), chain.tensors() } };
     for (const TensorInfo* tensor : homeless)
         shards.rbegin()->second.push_back(*tensor);

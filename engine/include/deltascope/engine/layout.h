@@ -81,7 +81,7 @@ inline constexpr std::string_view Root = "ds.root"; ///< fast DSM1 root of the s
 inline constexpr std::string_view Origin = "ds.origin"; ///< checkpoint that the version was made from: "checkpoint-120"
 }
 
-/// What a layout keeps about a version for its own use. Immutable; any thread.
+/// What a layout found in the headers and needs again in open(). Only the layout that made it looks inside.
 struct LayoutDetail {
     virtual ~LayoutDetail() = default;
 };
@@ -98,7 +98,7 @@ struct VersionIndex {
     std::vector<TensorEntry> tensors;
     std::vector<Error> notes; ///< contradictions that do not make the version unusable
     VersionFactMap facts;
-    std::shared_ptr<const LayoutDetail> detail;
+    std::shared_ptr<const LayoutDetail> detail; ///< null for layouts whose entries say all
 
     /// Empty if the version does not carry it.
     std::string_view fact(std::string_view key) const noexcept;

@@ -61,4 +61,15 @@ std::string quoteName(std::string_view text)
     return out.append(at < text.size() ? "...\"" : "\"");
 }
 
+bool isUtf8(std::string_view text) noexcept
+{
+    while (!text.empty()) {
+        const std::size_t bytes = firstOf(text).bytes;
+        if (bytes == 0)
+            return false;
+        text.remove_prefix(bytes);
+    }
+    return true;
+}
+
 } // namespace deltascope

@@ -9,4 +9,7 @@ namespace deltascope {
 /// that are not UTF-8 are escaped, long text is cut.
 std::string quoteName(std::string_view text);
 
+/// Whether all of it is UTF-8, shortest forms only and without surrogates.
+bool isUtf8(std::string_view text) noexcept;
+
 } // namespace deltascope

@@ -1,0 +1,166 @@
+#include "format/dcp/dcp_layout.h"
+
+#include "deltascope/engine/safetensors.h"
+#include "format/common/full_tensor_stream.h"
+#include "format/common/object_names.h"
+#include "format/common/step_folders.h"
+#include "format/dcp/chunk_stream.h"
+#include "format/dcp/distcp_items.h"
+#include "format/dcp/sharded_safetensors.h"
+#include "format/dcp/sharding_info.h"
+
+#include <algorithm>
+#include <map>
+
+namespace deltascope {
+
+namespace {
+
+constexpr std::size_t MaxProbedFiles = 8;
+
+bool endsWith(std::string_view text, std::string_view end) noexcept
+{
+    return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
+}
+
+bool isDistcp(std::string_view file) noexcept { return endsWith(file, ".distcp"); }
+
+bool hasDistcp(const VersionObjects& version)
+{
+    return std::any_of(version.objects.begin(), version.objects.end(),
+                       [](const ObjectInfo& object) { return isDistcp(splitKey(object.key).file); });
+}
+
+/// Data files without the file that is written last.
+bool isUnfinished(const VersionObjects& version)
+{
+    return hasDistcp(version) && !objectIndex(version, joinKey(folderOf(version), MetadataFileName));
+}
+
+/// Leaves out what is unfinished and notes it at the newest version. Where nothing else is there, it stays.
+std::vector<VersionObjects> withoutUnfinished(std::vector<VersionObjects> versions)
+{
+    const auto cut = std::stable_partition(versions.begin(), versions.end(),
+                                           [](const VersionObjects& version) { return !isUnfinished(version); });
+    if (cut == versions.begin())
+        return versions;
+    const auto newest = std::max_element(
+        versions.begin(), cut, [](const VersionObjects& a, const VersionObjects& b) { return a.step < b.step; });
+    for (auto unfinished = cut; unfinished != versions.end(); ++unfinished)
+        newest->notes.push_back(atStep(missingMetadata(unfinished->name), unfinished->step));
+    versions.erase(cut, versions.end());
+    return versions;
+}
+
+/// The number behind the last separator of "step-10", "iter_0000010" and so on, 0 for the source itself, nothing for
+/// other folders. What an optimizer keeps beside a model is no version of it.
+std::optional<std::int64_t> stepOf(std::string_view folder)
+{
+    if (folder.empty())
+        return 0;
+    const std::size_t separator = folder.find_last_of("-_");
+    const bool hasWord = separator != std::string_view::npos && separator > 0 && (folder[0] < '0' || folder[0] > '9');
+    if (!hasWord || folder.find('/') != std::string_view::npos || folder.substr(0, 5) == "optim")
+        return std::nullopt;
+    return parseNumber(folder.substr(separator + 1));
+}
+
+/// The chunks of the tensors that do not lie in one extent as they are.
+struct DcpDetail final : LayoutDetail {
+    std::map<std::string, PlacedTensor, std::less<>> tensors;
+};
+
+VersionIndex indexOf(std::vector<PlacedTensor> tensors)
+{
+    auto detail = std::make_shared<DcpDetail>();
+    VersionIndex out;
+    out.full = true;
+    for (PlacedTensor& tensor : tensors) {
+        TensorEntry entry;
+        entry.name = tensor.info.name;
+        entry.info = tensor.info;
+        entry.storedElements = tensor.info.elements();
+        for (const PlacedChunk& chunk : tensor.chunks)
+            entry.extents.push_back(chunk.extent);
+        if (tensor.chunks.empty()) // no elements
+            entry.extents.emplace_back();
+        if (!tensor.isPlain())
+            detail->tensors.try_emplace(entry.name, std::move(tensor));
+        out.tensors.push_back(std::move(entry));
+    }
+    out.detail = std::move(detail);
+    return out;
+}
+
+} // namespace
+
+std::vector<VersionObjects> DcpLayout::group(const std::vector<ObjectInfo>& listing) const
+{
+    struct Folder {
+        std::vector<ObjectInfo> objects;
+        bool hasData = false;
+    };
+    std::map<std::string, Folder, std::less<>> folders;
+    for (const ObjectInfo& object : listing) {
+        const SplitKey key = splitKey(object.key);
+        if (isOwnKey(object.key) || endsWith(key.file, ".tmp") || !stepOf(key.folder))
+            continue;
+        Folder& folder = folders[std::string(key.folder)];
+        folder.hasData |= isDistcp(key.file) || isShardedFileName(key.file);
+        folder.objects.push_back(object);
+    }
+    std::vector<VersionObjects> versions;
+    for (auto& [name, folder] : folders) {
+        if (folder.hasData)
+            versions.push_back(folderVersion(*stepOf(name), name, std::move(folder.objects)));
+    }
+    return onePerStep(withoutUnfinished(std::move(versions)));
+}
+
+Result<bool> DcpLayout::recognizes(const ObjectStore& store, const std::vector<ObjectInfo>& listing,
+                                   TaskContext& task) const
+{
+    const std::vector<VersionObjects> versions = group(listing);
+    if (versions.empty() || std::any_of(versions.begin(), versions.end(), hasDistcp))
+        return !versions.empty();
+    std::size_t probed = 0;
+    for (const VersionObjects& version : versions) {
+        for (const ObjectInfo& object : version.objects) {
+            if (!isShardedFileName(splitKey(object.key).file) || ++probed > MaxProbedFiles)
+                continue;
+            DS_CHECK(task.checkpoint());
+            const Result<SafetensorsHeader> header = SafetensorsHeader::read(store, object);
+            if (header)
+                return header->metadata().find(ShardingInfoKey) != header->metadata().end();
+            if (!concernsOneObject(header.error().code))
+                return fail(header.error());
+        }
+    }
+    return true; // by its names; the files will be reported as broken
+}
+
+Result<VersionIndex> DcpLayout::index(const ObjectStore& store, const VersionObjects& version, TaskContext& task) const
+{
+    if (hasDistcp(version)) {
+        DS_TRY(std::vector<PlacedTensor> tensors, readDistcpItems(store, version, folderOf(version), task));
+        return indexOf(std::move(tensors));
+    }
+    DS_TRY(std::vector<PlacedTensor> tensors, readShardedSafetensors(store, version, task));
+    return indexOf(std::move(tensors));
+}
+
+Result<std::unique_ptr<PatchStream>> DcpLayout::open(const ObjectStore& store, const VersionObjects& version,
+                                                     const VersionIndex& index, const TensorEntry& entry,
+                                                     const TensorInfo& target, const StreamOptions& options) const
+{
+    const auto* detail = dynamic_cast<const DcpDetail*>(index.detail.get());
+    if (!detail)
+        return fail(Code::Internal, "the index was made by another layout", version.name);
+    const auto chunks = detail->tensors.find(entry.name);
+    if (chunks == detail->tensors.end())
+        return openFullTensor(store, version, entry, target, options);
+    DS_CHECK(checkTarget(entry, target, version.objects.at(entry.extents.front().object).key));
+    return openChunks(store, version, chunks->second, options);
+}
+
+} // namespace deltascope

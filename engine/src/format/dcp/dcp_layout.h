@@ -1,0 +1,23 @@
+#pragma once
+
+#include "deltascope/engine/layout.h"
+
+namespace deltascope {
+
+/// Checkpoints of torch.distributed.checkpoint, as .distcp files or as safetensors files with rectangles of tensors:
+/// the source itself, and numbered folders in it. docs/formats/dcp.md.
+class DcpLayout final : public Layout {
+public:
+    std::string_view word() const noexcept override { return "dcp"; }
+    Result<bool> recognizes(const ObjectStore& store, const std::vector<ObjectInfo>& listing,
+                            TaskContext& task) const override;
+    std::vector<VersionObjects> group(const std::vector<ObjectInfo>& listing) const override;
+    Result<VersionIndex> index(const ObjectStore& store, const VersionObjects& version,
+                               TaskContext& task) const override;
+    Result<std::unique_ptr<PatchStream>> open(const ObjectStore& store, const VersionObjects& version,
+                                              const VersionIndex& index, const TensorEntry& entry,
+                                              const TensorInfo& target, const StreamOptions& options) const override;
+    bool standAlone() const noexcept override { return true; }
+};
+
+} // namespace deltascope

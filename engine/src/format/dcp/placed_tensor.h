@@ -1,0 +1,30 @@
+#pragma once
+
+#include "deltascope/engine/layout.h"
+#include "format/dcp/chunk_tiling.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace deltascope {
+
+/// A chunk of a tensor and the bytes of an object that hold it.
+struct PlacedChunk {
+    ChunkBox box;
+    std::vector<std::uint64_t> strides; ///< of the stored elements, one per dimension
+    Extent extent; ///< from the first element to the end of the one that lies last
+};
+
+/// A tensor that is pasted together from chunks, which tile it. Nothing in it is unchecked.
+struct PlacedTensor {
+    TensorInfo info;
+    std::vector<PlacedChunk> chunks;
+
+    /// Whether its bytes lie in one extent as they are.
+    bool isPlain() const noexcept;
+};
+
+/// Strides of a row-major tensor.
+std::vector<std::uint64_t> denseStrides(const std::vector<std::uint64_t>& sizes);
+
+} // namespace deltascope
