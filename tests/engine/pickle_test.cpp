@@ -100,6 +100,21 @@ TEST(Pickle, RefusesToCallWhatIsNoClassOrFunction)
     EXPECT_EQ(refusal(call(global("collections", "OrderedDict"), { list({}) })).code, Code::Unsupported);
 }
 
+TEST(Pickle, TakesGetattrOnlyForTheMembersOfAnEnumeration)
+{
+    // Early releases of Python 3.11 (3.11.2 of Debian 12) pickle enumerations so.
+    const std::string member = text("TORCH_CONTIGUOUS_FORMAT");
+    for (const char* module : { "builtins", "__builtin__" }) {
+        const std::string getattr = global(module, "getattr");
+        EXPECT_TRUE(parsed(whole(call(getattr, { torchMetadata("_MEM_FORMAT_ENCODING"), member }))));
+        EXPECT_EQ(refusal(call(getattr, { torchMetadata("Metadata"), text("__init__") })).code, Code::Unsupported);
+        EXPECT_EQ(refusal(call(getattr, { size({ 1 }), text("__class__") })).code, Code::Unsupported);
+        EXPECT_EQ(refusal(call(getattr, { torchMetadata("_MEM_FORMAT_ENCODING"), number(1) })).code, Code::Unsupported);
+        EXPECT_EQ(refusal(call(getattr, { torchMetadata("_MEM_FORMAT_ENCODING"), member, "N" })).code,
+                  Code::Unsupported);
+    }
+}
+
 TEST(Pickle, RefusesToFillWhatCannotBeFilled)
 {
     EXPECT_EQ(refusal(text("x") + number(1) + "a").code, Code::Hostile);

@@ -28,6 +28,8 @@ constexpr PickleGlobal Globals[] = {
     { Torch, "Size", GlobalKind::Size, {} },
     { "torch.serialization", "_get_layout", GlobalKind::MemoryLayout, {} },
     { "collections", "OrderedDict", GlobalKind::OrderedDict, {} },
+    { "builtins", "getattr", GlobalKind::GetAttribute, {} },
+    { "__builtin__", "getattr", GlobalKind::GetAttribute, {} }, // protocol 2
     { Paths, "PosixPath", GlobalKind::Path, {} },
     { Paths, "PurePosixPath", GlobalKind::Path, {} },
     { Paths, "WindowsPath", GlobalKind::Path, {} },

@@ -22,6 +22,7 @@ enum class GlobalKind : std::uint8_t {
     Size,
     MemoryLayout,
     OrderedDict,
+    GetAttribute, ///< how early releases of Python 3.11 name a member of an enumeration
     Path,
     RebuildTensor, ///< storage classes carry the element type
     RebuildTensorWithDtype, ///< storages are bytes, the element type is an argument

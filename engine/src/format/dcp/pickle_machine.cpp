@@ -451,12 +451,22 @@ private:
             return hostile("calls something that cannot be called");
         if (m_out.m_nodes[arguments].kind != PickleKind::Tuple)
             return hostile("gives arguments that are no tuple");
+        if (pickleGlobal(node.global).kind == GlobalKind::GetAttribute && !isEnumMember(arguments))
+            return refuse(Code::Unsupported, "looks up an attribute of something else than an enumeration");
         if (pickleGlobal(node.global).kind == GlobalKind::OrderedDict) {
             if (arguments != EmptyTuple && m_out.m_nodes[arguments].a != 0)
                 return refuse(Code::Unsupported, "makes an OrderedDict from arguments");
             return container(PickleKind::Dict);
         }
         return pushNode({ PickleKind::Record, node.global, arguments, None });
+    }
+
+    /// (class, name) of the only enumeration on the list.
+    bool isEnumMember(Value arguments) const
+    {
+        const std::span<const Value> parts = m_out.items(arguments);
+        return parts.size() == 2 && m_out.m_nodes[parts[0]].kind == PickleKind::Global
+            && m_out.global(parts[0])->kind == GlobalKind::MemoryFormat && textOf(parts[1]);
     }
 
     Result<void> build()
