@@ -581,7 +581,7 @@ TEST_P(DcpGolden, TensorsEqualTheSavedOnes)
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, DcpGolden, testing::Values("dcp", "dcp-hf"), [](const auto& info) {
+INSTANTIATE_TEST_SUITE_P(Cases, DcpGolden, testing::Values("dcp", "dcp-hf", "dcp-ranks"), [](const auto& info) {
     std::string name = info.param;
     std::replace(name.begin(), name.end(), '-', '_');
     return name;

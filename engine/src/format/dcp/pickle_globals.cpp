@@ -9,6 +9,7 @@ namespace {
 constexpr std::string_view Torch = "torch";
 constexpr std::string_view TorchUtils = "torch._utils";
 constexpr std::string_view Checkpoint = "torch.distributed.checkpoint.metadata";
+constexpr std::string_view Checkpoint113 = "torch.distributed._shard.checkpoint.metadata"; // PyTorch 1.13
 constexpr std::string_view Sharded = "torch.distributed._shard.sharded_tensor.metadata";
 constexpr std::string_view Paths = "pathlib";
 constexpr std::string_view LocalPaths = "pathlib._local"; // Python 3.13
@@ -22,9 +23,15 @@ constexpr PickleGlobal Globals[] = {
     { Checkpoint, "_MEM_FORMAT_ENCODING", GlobalKind::MemoryFormat, {} },
     { Checkpoint, "MetadataIndex", GlobalKind::MetadataIndex, {} },
     { Checkpoint, "StorageMeta", GlobalKind::StorageMeta, {} },
+    { Checkpoint113, "Metadata", GlobalKind::Metadata, {} },
+    { Checkpoint113, "TensorStorageMetadata", GlobalKind::TensorMetadata, {} },
+    { Checkpoint113, "BytesStorageMetadata", GlobalKind::BytesMetadata, {} },
+    { Checkpoint113, "ChunkStorageMetadata", GlobalKind::ChunkMetadata, {} },
+    { Checkpoint113, "MetadataIndex", GlobalKind::MetadataIndex, {} },
     { Sharded, "TensorProperties", GlobalKind::Properties, {} },
     { Sharded, "MEM_FORMAT_ENCODING", GlobalKind::MemoryFormat, {} },
     { "torch.distributed.checkpoint.filesystem", "_StorageInfo", GlobalKind::StorageInfo, {} },
+    { "torch.distributed._shard.checkpoint.filesystem", "_StorageInfo", GlobalKind::StorageInfo, {} },
     { Torch, "Size", GlobalKind::Size, {} },
     { "torch.serialization", "_get_layout", GlobalKind::MemoryLayout, {} },
     { "collections", "OrderedDict", GlobalKind::OrderedDict, {} },
