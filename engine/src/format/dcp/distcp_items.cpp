@@ -70,10 +70,10 @@ Result<PlacedChunk> readChunk(NearbyReader& reader, std::uint32_t object, const 
 Error missingMetadata(std::string_view folder)
 {
     return Error { Code::Unfinished,
-                   "data files without .metadata: the checkpoint is not written to its end",
+                   "data files without .metadata: this save has not ended",
                    std::string(folder),
                    {},
-                   {} };
+                   "Wait for .metadata if it is still being written; else use another version." };
 }
 
 Result<std::vector<PlacedTensor>> readDistcpItems(const ObjectStore& store, const VersionObjects& version,

@@ -15,7 +15,7 @@ struct PlacedChunk {
     Extent extent; ///< from the first element to the end of the one that lies last
 };
 
-/// A tensor that is pasted together from chunks, which tile it. Nothing in it is unchecked.
+/// A tensor that is pasted together from chunks, which tile it. All of it was checked.
 struct PlacedTensor {
     TensorInfo info;
     std::vector<PlacedChunk> chunks;

@@ -20,28 +20,26 @@ struct ShardName {
     std::int64_t files = 0; ///< of one rank
 };
 
-/// Takes `start` and, if `digits` is given, a number behind it from the front of `text`.
-bool takeFront(std::string_view& text, std::string_view start, std::optional<std::int64_t>* number = nullptr)
+/// Takes `start` and the number behind it from the front of `text`.
+bool takeNumbered(std::string_view& text, std::string_view start, std::int64_t& number)
 {
     if (text.substr(0, start.size()) != start)
         return false;
     text.remove_prefix(start.size());
-    if (!number)
-        return true;
     const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
-    *number = parseNumber(text.substr(0, digits));
+    const std::optional<std::int64_t> parsed = parseNumber(text.substr(0, digits));
     text.remove_prefix(digits);
-    return number->has_value();
+    number = parsed.value_or(0);
+    return parsed.has_value();
 }
 
 std::optional<ShardName> parseShardName(std::string_view file)
 {
-    std::optional<std::int64_t> rank;
-    std::optional<std::int64_t> index;
-    std::optional<std::int64_t> count;
-    const bool fits = takeFront(file, "shard-", &rank) && takeFront(file, "-model-", &index)
-        && takeFront(file, "-of-", &count) && file == ".safetensors";
-    return fits ? std::optional(ShardName { *index, *count }) : std::nullopt;
+    std::int64_t rank = 0;
+    ShardName name;
+    const bool fits = takeNumbered(file, "shard-", rank) && takeNumbered(file, "-model-", name.file)
+        && takeNumbered(file, "-of-", name.files) && file == ".safetensors";
+    return fits ? std::optional(name) : std::nullopt;
 }
 
 /// A rank without a tensor in some file writes none, so only a number that no rank has is known to be missing.
