@@ -1,6 +1,7 @@
 #include "format/dcp/dcp_layout.h"
 
 #include "dcp_fixture.h"
+#include "support/faulty_store.h"
 
 #include <numeric>
 #include <random>
@@ -119,6 +120,21 @@ TEST(DcpIndex, PastesChunksOfTwoRanks)
     Source other;
     putCheckpoint(other, { columns });
     EXPECT_EQ(bytesOf(other, tensor("columns", { 2, 3 }, Dtype::U8), 2), "abcdef");
+}
+
+TEST(DcpIndex, ReadsHeadersOnlyAndThoseOfNeighborsTogether)
+{
+    constexpr std::uint64_t Items = 50;
+    std::vector<TensorSpec> tensors;
+    for (std::uint64_t i = 0; i < Items; ++i)
+        tensors.push_back(wholeTensor(fmt::format("w{}", i), { 100'000 }, std::string(100'000, 'x'), TorchU8));
+    Source source;
+    putCheckpoint(source, tensors);
+    test::FaultyStore counting(source.store());
+    const DcpLayout layout;
+    ASSERT_TRUE(layout.index(counting, onlyVersion(layout, source), source.task));
+    EXPECT_LT(counting.bytesRead(), Items * 5000);
+    EXPECT_LE(counting.calls(test::StoreOperation::Read), Items + 2);
 }
 
 TEST(DcpIndex, IgnoresBytesItems)
@@ -424,6 +440,25 @@ TEST(DcpStream, ReadsLargeChunksInAnotherOrderRunByRun)
         putCheckpoint(source, { spec });
         EXPECT_TRUE(bytesOf(source, info) == expected) << fmt::format("{}", shape.size());
     }
+}
+
+TEST(DcpStream, PassesOnWhatTheStoreSays)
+{
+    const auto [spec, bytes] = [] {
+        std::mt19937 random(9);
+        return cutTensor({ 30, 20 }, TorchF32, true, random);
+    }();
+    Source source;
+    putCheckpoint(source, { spec });
+    test::FaultyStore faulty(source.store());
+    const DcpLayout layout;
+    const VersionObjects version = onlyVersion(layout, source);
+    const auto index = layout.index(faulty, version, source.task);
+    ASSERT_TRUE(index);
+    const auto stream = layout.open(faulty, version, *index, index->tensors[0], *index->tensors[0].info, {});
+    ASSERT_TRUE(stream);
+    faulty.failNth(test::StoreOperation::Read, 1, Error { Code::Transient, "try again", {}, {}, {} });
+    EXPECT_EQ(errorOf((*stream)->next(0, 400)).code, Code::Transient);
 }
 
 // --- safetensors files with rectangles ---

@@ -328,7 +328,8 @@ TEST_P(MaterializeGolden, EveryRestorableStepHasTheBytesOfTheTrainer)
 INSTANTIATE_TEST_SUITE_P(Buckets, MaterializeGolden,
                          testing::Values("trl-v2-raw", "trl-v2-partial-anchor", "trl-v2-empty-step",
                                          "trl-v2-drift-bf16", "slime-v2-xor", "slime-v2-overwrite", "slime-v2-dup-name",
-                                         "slime-v2-gap-in-chain", "hf-sharded", "hf-single"),
+                                         "slime-v2-gap-in-chain", "hf-sharded", "hf-single", "dcp", "dcp-hf",
+                                         "dcp-ranks"),
                          [](const auto& info) {
                              std::string name = info.param;
                              std::replace_if(
@@ -396,6 +397,13 @@ TEST(MaterializeShards, OneFileNeedsNoIndex)
 {
     Workshop workshop("trl-v2-raw");
     ASSERT_TRUE(workshop.rebuild(3));
+    EXPECT_EQ(namesIn(workshop.out()), (Names { "model.safetensors", "deltascope.provenance.json" }));
+}
+
+TEST(MaterializeShards, FilesWithPiecesOfTensorsBecomeOneFile)
+{
+    Workshop workshop("dcp-ranks");
+    ASSERT_TRUE(workshop.rebuild(6));
     EXPECT_EQ(namesIn(workshop.out()), (Names { "model.safetensors", "deltascope.provenance.json" }));
 }
 

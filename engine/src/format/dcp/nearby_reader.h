@@ -8,8 +8,8 @@
 
 namespace deltascope {
 
-/// Small reads that lie close together in one object: the end of an item and the start of the next one come with one
-/// request. The store must outlive this. One thread.
+/// Small reads that lie close together in one object, read from front to back: the end of an item and the start of the
+/// next one come with one request. The store must outlive this. One thread.
 class NearbyReader {
 public:
     NearbyReader(const ObjectStore& store, const ObjectInfo& object)
@@ -36,7 +36,6 @@ private:
     const ObjectStore* m_store;
     const ObjectInfo* m_object;
     std::array<Window, 2> m_windows; ///< around the end of one item and of the item before it
-    std::size_t m_oldest = 0;
 };
 
 } // namespace deltascope
