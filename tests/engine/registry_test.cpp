@@ -30,8 +30,8 @@ TEST(LayoutRegistry, HoldsTheBuiltinLayoutsInOrderOfDetection)
         words.push_back(layout->word());
     EXPECT_EQ(words,
               (std::vector<std::string_view> { "grail", "prime-rl", "trl-v1.0", "trl-v1.1", "trl-v1.2", "trl-v2",
-                                               "trl-adapter", "skyrl", "slime-v1", "slime-v2", "modelexpress", "dcp", "hf",
-                                               "fireworks" }));
+                                               "trl-adapter", "skyrl", "slime-v1", "slime-v2", "modelexpress", "dcp",
+                                               "hf", "fireworks" }));
     EXPECT_EQ(layouts.find("hf")->word(), "hf");
     EXPECT_EQ(layouts.find("nonsense"), nullptr);
     EXPECT_TRUE(layouts.find("hf")->standAlone());

@@ -1,8 +1,25 @@
 #include "cli.h"
 #include "job_console.h"
 
+#include <sys/resource.h>
+
+namespace {
+
+/// A long chain of packed deltas has a nameless file open for each of them; the usual soft limit is 1024.
+void allowManyFiles()
+{
+    rlimit limit {};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    ::setrlimit(RLIMIT_NOFILE, &limit); // where it is not allowed the old one stays
+}
+
+}
+
 int main(int argc, char** argv)
 {
+    allowManyFiles();
     deltascope::cli::installSignalHandlers();
     return deltascope::cli::run(std::vector<std::string>(argv + 1, argv + argc));
 }

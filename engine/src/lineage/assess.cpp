@@ -231,7 +231,8 @@ void assessVersion(Run& run, std::size_t self, const VersionSummary* reference, 
             version.state = VersionState::Broken;
             version.obstacle = rootFailure(*version.facts, version.objects, recordedState(*version.summary));
         }
-        version.proven = !version.acrossGap && (!version.base || run.versions[*version.base].proven);
+        version.proven =
+            !version.acrossGap && !version.mayGrow && (!version.base || run.versions[*version.base].proven);
         const bool damaged = version.obstacle && version.obstacleAt == self;
         version.lossProven = !damaged && provesLoss(version, usualNoops);
         if (version.lossProven && !version.obstacle)
@@ -239,9 +240,14 @@ void assessVersion(Run& run, std::size_t self, const VersionSummary* reference, 
         if (!version.obstacle && !version.proven)
             version.problems.push_back(Error {
                 Code::Unproven,
-                fmt::format(
-                    "step {} is chained across a missing number; nothing in the files proves that nothing was lost",
-                    version.step()),
+                version.mayGrow
+                    ? fmt::format(
+                        "step {} is the newest and was touched a moment ago; its layout has no marker, so more "
+                        "of it may be on its way",
+                        version.step())
+                    : fmt::format(
+                        "step {} is chained across a missing number; nothing in the files proves that nothing was lost",
+                        version.step()),
                 version.objects.name,
                 version.step(),
                 {} });

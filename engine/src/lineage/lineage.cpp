@@ -160,6 +160,9 @@ Run buildLineage(std::shared_ptr<const ObjectStore> store, std::shared_ptr<const
         return a.epoch != b.epoch ? a.epoch < b.epoch : a.step() < b.step();
     });
 
+    if (!run.versions.empty() && !run.layout->marksTheEnd())
+        run.versions.back().mayGrow = nowUs - run.versions.back().objects.publishedUs() < settleUs;
+
     std::optional<std::size_t> previous;
     const VersionSummary* reference = nullptr;
     for (std::size_t i = 0; i < run.versions.size(); ++i) {

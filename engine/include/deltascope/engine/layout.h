@@ -150,6 +150,8 @@ public:
     virtual bool needsExternalBase() const noexcept { return false; }
     /// Whether its writers are known to leave unchanged tensors out of full versions.
     virtual bool anchorsMayBePartial() const noexcept { return false; }
+    /// Whether something ends the publication of a version; else a newest one may still be growing.
+    virtual bool marksTheEnd() const noexcept { return true; }
     /// Whether its writers skip numbers by habit, so that a missing one says nothing.
     virtual bool numbersMaySkip() const noexcept { return false; }
 };

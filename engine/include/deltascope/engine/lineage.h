@@ -84,6 +84,7 @@ struct Version {
     std::optional<VersionSummary> fullForm; ///< of VersionObjects::fullForm, if its headers can be read
     std::optional<Error> fullFormFailure; ///< why they cannot
     bool beingWritten = false; ///< not whole yet, and touched recently
+    bool mayGrow = false; ///< nothing says that it is whole, and it was touched recently
     std::optional<VersionFacts> facts; ///< nothing until the version was replayed
     std::optional<std::int64_t> baseStep; ///< null for an anchor
     std::optional<std::size_t> base; ///< index in Run::versions; nothing for anchors, external bases and missing ones
