@@ -411,7 +411,8 @@ TEST(DcpStream, PastesAnyTilingInAnyBlocks)
         const std::uint64_t elementBytes = bitsOf(type.dtype) / 8;
         const TensorInfo info = tensor("w", shape, type.dtype);
         const std::uint64_t blockBytes = elementBytes * (1 + random() % 40);
-        ASSERT_EQ(hexOf(bytesOf(source, info, blockBytes, { 1 + random() % 100 })), hexOf(bytes)) << "round " << round;
+        ASSERT_EQ(hexOf(bytesOf(source, info, blockBytes, { 1 + random() % 100, {} })), hexOf(bytes))
+            << "round " << round;
     }
 }
 

@@ -101,7 +101,8 @@ TEST(GrailPayload, RefusesHeadersThatDoNotFit)
     EXPECT_EQ(codeOf(payload(header("4", V2), data)), Code::Unsupported);
     EXPECT_EQ(codeOf(payload(header("2", V3), data)), Code::Hostile); // sizes of another codec
     EXPECT_EQ(codeOf(payload(header("31", V3), data)), Code::Hostile); // rows and columns lie outside
-    EXPECT_EQ(codeOf(payload("{}", "")), Code::Unsupported);
+    EXPECT_EQ(codeOf(payload("{}", "")), Code::Hostile);
+    EXPECT_EQ(codeOf(payload(R"({"tensors":[]})", "")), Code::Unsupported);
     EXPECT_EQ(codeOf(packed("ab")), Code::Hostile);
     EXPECT_EQ(codeOf(packed(fromHex("ffffff7f") + "{}")), Code::Hostile); // a header longer than its content
     std::string twice = header("2", V2);

@@ -154,6 +154,8 @@ void assessFullForm(Version& version, std::size_t self)
     version.lossy = false;
     if (!version.obstacle || version.beingWritten)
         return;
+    version.obstacle->text = fmt::format("step {} is rebuilt from its full form, for its delta cannot be used: {}",
+                                         version.step(), version.obstacle->text);
     version.problems.insert(version.problems.begin(), *version.obstacle);
     version.obstacle.reset();
     version.obstacleAt = self;
@@ -308,7 +310,7 @@ void assessDrift(Run& run)
         if (version.kind == VersionKind::Delta) {
             recent.push_back(version.facts->changedElements);
             if (!version.lossProven && version.proven && !version.lossy && version.facts->digestsChecked == 0
-                && version.facts->rootCheck != VersionFacts::RootCheck::Matches) {
+                && version.facts->rootCheck == VersionFacts::RootCheck::None) {
                 noops += version.facts->noops;
                 assigned += version.facts->assigned;
             }

@@ -275,7 +275,8 @@ Result<void> GrailLayout::checkPayload(const ObjectStore& store, const VersionOb
         const ObjectInfo& object = version.objects.at(file.object);
         DS_TRY(const std::string actual, sha256Of(store, object, task));
         if (actual != file.sha256)
-            return fail(Code::Digest, fmt::format("has SHA-256 {}, the file_manifest records {}", actual, file.sha256),
+            return fail(Code::Digest,
+                        fmt::format("its bytes have SHA-256 {}, the file_manifest records {}", actual, file.sha256),
                         object.key);
     }
     return {};

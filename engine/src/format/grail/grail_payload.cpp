@@ -24,23 +24,30 @@ public:
     {
     }
 
-    Result<std::vector<TensorEntry>> read(const nlohmann::json& header)
+    Result<std::vector<TensorEntry>> read(ByteSpan text)
     {
-        const std::optional<std::uint64_t> version = memberNumber(header, "version");
+        const auto head = [this](const nlohmann::json& json) { return takeVersion(json); };
+        const auto record = [this](const nlohmann::json& json) { return add(json); };
+        DS_TRY(const nlohmann::json rest,
+               parseRecords(text, "the payload's header", m_payload.key(), "tensors", record, head));
+        if (!member(rest, "tensors").is_array())
+            return fail(Code::Hostile, "its header has no list of tensors", m_payload.key());
+        return std::move(m_entries);
+    }
+
+private:
+    /// The version stands in front of the tensors, and decides how they are read.
+    Result<void> takeVersion(const nlohmann::json& head)
+    {
+        const std::optional<std::uint64_t> version = memberNumber(head, "version");
         if (version != 2 && version != 3 && version != 31)
             return fail(Code::Unsupported,
                         fmt::format("unsupported codec {}", version ? std::to_string(*version) : "without a version"),
                         m_payload.key());
         m_version = *version;
-        const nlohmann::json& tensors = member(header, "tensors");
-        if (!tensors.is_array())
-            return fail(Code::Hostile, "its header has no list of tensors", m_payload.key());
-        for (const nlohmann::json& record : tensors)
-            DS_CHECK(add(record));
-        return std::move(m_entries);
+        return {};
     }
 
-private:
     tl::unexpected<Error> hostile(const std::string& name, std::string_view text) const
     {
         return fail(Code::Hostile, fmt::format("the header's entry of {} {}", quoteName(name), text), m_payload.key());
@@ -148,9 +155,7 @@ Result<std::vector<TensorEntry>> readGrailPayload(const UnpackedObject& payload,
         return fail(Code::Hostile, "its content promises a header that is longer than allowed or than itself",
                     payload.key());
     DS_TRY(const std::vector<std::byte> front, payload.front(4 + headerBytes));
-    DS_TRY(const nlohmann::json header,
-           parseStrictJson(ByteSpan(front).subspan(4), "the payload's header", payload.key()));
-    return HeaderReader(payload, object, 4 + headerBytes).read(header);
+    return HeaderReader(payload, object, 4 + headerBytes).read(ByteSpan(front).subspan(4));
 }
 
 Result<std::unique_ptr<PatchStream>> openGrailEntry(const std::shared_ptr<const UnpackedObject>& payload,

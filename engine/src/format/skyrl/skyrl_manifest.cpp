@@ -25,17 +25,17 @@ public:
     {
     }
 
-    Result<VersionIndex> read(const nlohmann::json& manifest, TaskContext& task)
+    Result<VersionIndex> read(ByteSpan text, TaskContext& task)
     {
         m_out.encoding = "xor";
-        DS_CHECK(readNumbers(manifest));
-        const nlohmann::json& tensors = member(manifest, "tensors");
-        if (!tensors.is_array())
-            return fail(hostile("has no list of tensors"));
-        for (const nlohmann::json& record : tensors) {
+        const auto record = [&](const nlohmann::json& json) -> Result<void> {
             DS_CHECK(task.checkpoint());
-            DS_CHECK(addTensor(record));
-        }
+            return addTensor(json);
+        };
+        DS_TRY(const nlohmann::json manifest, parseRecords(text, "the manifest", m_key, "tensors", record));
+        DS_CHECK(readNumbers(manifest));
+        if (!member(manifest, "tensors").is_array())
+            return fail(hostile("has no list of tensors"));
         for (const nlohmann::json& file : member(manifest, "payload_files")) {
             if (!file.is_string() || !isSafeFileName(file.get<std::string>()))
                 return fail(hostile("names a payload file that is not a plain name in its folder"));
@@ -156,8 +156,9 @@ Result<VersionIndex> readSkyrlManifest(const ObjectStore& store, const VersionOb
     if (!object)
         return fail(Code::Unfinished, fmt::format("has no {}: publication not finished", SkyrlManifestName),
                     version.name);
-    DS_TRY(const nlohmann::json manifest, readStrictJson(store, version.objects[*object], "the manifest"));
-    return ManifestReader(store, version, key).read(manifest, task);
+    constexpr std::uint64_t MaxBytes = 256U << 20; // of 140,000 tensors about 60 MiB
+    DS_TRY(const std::vector<std::byte> text, readWhole(store, key, MaxBytes));
+    return ManifestReader(store, version, key).read(text, task);
 }
 
 } // namespace deltascope

@@ -29,12 +29,12 @@ public:
     {
     }
 
-    Result<void> read(const nlohmann::json& list)
+    Result<void> read(std::string_view params)
     {
-        if (!list.is_array())
+        const auto record = [this](const nlohmann::json& json) { return add(json); };
+        DS_TRY(const nlohmann::json rest, parseRecords(asBytes(params), "the list of params", m_key, "", record));
+        if (!rest.is_array())
             return fail(Code::Hostile, "its params are no list", m_key);
-        for (const nlohmann::json& item : list)
-            DS_CHECK(add(item));
         return {};
     }
 
@@ -194,9 +194,7 @@ Result<SlimeFlush> readSlimeFlush(const ObjectStore& store, const ObjectInfo& in
                     info.key);
     flush.positions = *positions;
     flush.values = *values;
-    const std::string_view params = header.meta("params");
-    DS_TRY(const nlohmann::json list, parseStrictJson(asBytes(params), "the list of params", info.key));
-    DS_CHECK(ParameterReader(flush, object, info.key).read(list));
+    DS_CHECK(ParameterReader(flush, object, info.key).read(header.meta("params")));
     return flush;
 }
 
