@@ -147,9 +147,9 @@ class ContractBase(E2ETest):
             if isinstance(want.get("objects"), list):
                 keys = [o["key"] if isinstance(o, dict) else o for o in got["objects"]]
                 # What an interrupted atomic write left behind is no object of any version.
-                self.assertEqual(
-                    sorted(keys), sorted(k for k in want["objects"] if not k.endswith(".tmp")), f"{key} objects"
-                )
+                below = case.expected["source"].removeprefix("bucket").strip("/")
+                wanted = [k.removeprefix(f"{below}/") for k in want["objects"] if not k.endswith(".tmp")]
+                self.assertEqual(sorted(keys), sorted(wanted), f"{key} objects")
         again = self.ok_json("log", case.source, *case.base)
         self.assertEqual(again["epochs"], log["epochs"], "a second look says something else")
 
@@ -258,7 +258,9 @@ class ContractBase(E2ETest):
         got = {t["name"]: (t["dtype"], t["shape"]) for t in document["tensors"]}
         truth = {n: (t["dtype"], t["shape"]) for n, t in want["tensors"].items()}
         self.assertLessEqual(got.items(), truth.items())
-        if want["kind"] == "delta":
+        # Where only the full form of a step is left, its header is all that tells what changed, and not by tensor.
+        counted = [t["changed_elems"] for t in document["tensors"]]
+        if want["kind"] == "delta" and (counted[0] is not None or "full_objects" not in want):
             self.assertEqual(sum(t["changed_elems"] for t in document["tensors"]), want["changed_elems"])
 
     def check_hostile(self, name):
