@@ -122,6 +122,24 @@ TEST(FullForm, IsReadWhereItsDeltaIsDamaged)
     EXPECT_FALSE(opened.find(2730)->obstacle);
 }
 
+TEST(FullForm, MakesItsStepDamagedAndNoOther)
+{
+    GoldenCopy run("grail");
+    const std::string key = Root + "FULL/model.safetensors";
+    run.flip(key, run.read(key).size() - 5);
+    for (const int level : { 2, 3, 4 }) {
+        auto opened = run.open();
+        ASSERT_TRUE(opened);
+        const auto report =
+            verifyRun(run.bench, *opened, { .level = level, .range = {}, .acceptRewritten = false }, run.task);
+        ASSERT_TRUE(report) << report.error().text;
+        for (const StepVerdict& step : report->steps) {
+            const bool isIts = opened->versions[step.version].step() == 2700;
+            EXPECT_EQ(step.verdict == Verdict::Damaged, isIts) << level << ' ' << step.version;
+        }
+    }
+}
+
 TEST(FullForm, IsRememberedWithTheFactsOfItsVersion)
 {
     GoldenCopy run("grail");

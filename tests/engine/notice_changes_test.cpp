@@ -24,6 +24,19 @@ TEST(NoticeChanges, JournalsAnOverwrittenStepOnce)
     EXPECT_EQ(eventsOf(*run.open(), Code::Rewritten), 1U);
 }
 
+TEST(NoticeChanges, TellsOfManyOverwrittenStepsAtOnce)
+{
+    GoldenCopy run("trl-v2-gap");
+    ASSERT_TRUE(run.open());
+    for (int step = 2; step <= 9; ++step) {
+        const std::string key = fmt::format("deltas/step_{:06}.safetensors", step);
+        run.write(key, run.read(key));
+    }
+    const auto after = run.open();
+    ASSERT_EQ(after->events.size(), 1U);
+    EXPECT_NE(after->events.front().text.find("8 steps from 2 to 9"), std::string::npos) << after->events.front().text;
+}
+
 TEST(NoticeChanges, SaysNothingOfRetentionAndOfNewSteps)
 {
     GoldenCopy run("trl-v2-gap");
@@ -48,6 +61,7 @@ TEST(NoticeChanges, TellsARunThatWipedThePrefixFromAnEmptyOne)
     const auto begun = run.open();
     ASSERT_TRUE(begun);
     EXPECT_EQ(eventsOf(*begun, Code::ListSuspect), 1U);
+    EXPECT_NE(begun->events.back().text.find("weight_v000009"), std::string::npos) << begun->events.back().text;
     EXPECT_EQ(eventsOf(*run.open(), Code::ListSuspect), 1U); // told once
     std::filesystem::remove_all(kept);
     const auto empty = run.open();

@@ -58,15 +58,36 @@ Error massLoss(const ObjectStore& store, std::size_t gone, std::size_t known, co
                    "here now" };
 }
 
-/// The name of the version that sorts last by length, then by bytes: numbers grow.
+/// The last number in a name, by which versions are counted: 12 of "deltas/step_000012.safetensors".
+std::int64_t numberIn(std::string_view name)
+{
+    const std::size_t end = name.find_last_of("0123456789") + 1; // npos + 1 is 0
+    const std::size_t begin = name.substr(0, end).find_last_not_of("0123456789") + 1;
+    return parseNumber(name.substr(begin, end - begin)).value_or(-1);
+}
+
 const std::string& newestOf(const KnownVersions& known)
 {
     return std::max_element(known.begin(), known.end(),
-                            [](const auto& a, const auto& b) {
-                                return a.first.size() != b.first.size() ? a.first.size() < b.first.size()
-                                                                        : a.first < b.first;
-                            })
+                            [](const auto& a, const auto& b) { return numberIn(a.first) < numberIn(b.first); })
         ->first;
+}
+
+/// Many steps at once are one event.
+void joinRewritten(const ObjectStore& store, std::vector<Error>& events)
+{
+    constexpr std::size_t Told = 3;
+    if (events.size() <= Told)
+        return;
+    const std::int64_t first = events.front().step.value_or(0);
+    const std::int64_t last = events.back().step.value_or(0);
+    Error joined { Code::Rewritten,
+                   fmt::format(
+                       "{} steps from {} to {} are other objects than at the last look: they were overwritten, as "
+                       "a trainer that starts again does, or copied anew",
+                       events.size(), first, last),
+                   store.uri(), first, events.front().action };
+    events = { std::move(joined) };
 }
 
 }
@@ -86,6 +107,7 @@ std::vector<Error> noticeChanges(const ObjectStore& store, const KnownVersions& 
         if (std::optional<Error> event = rewritten(before->second, version.objects))
             events.push_back(std::move(*event));
     }
+    joinRewritten(store, events);
     if (known.size() < LeastKnown)
         return events;
     const auto isGone = [&](const auto& entry) { return !present.contains(entry.first); };

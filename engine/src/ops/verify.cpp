@@ -164,6 +164,44 @@ bool speaksOfDamage(Code code)
     }
 }
 
+/// One form of a version: headers, and what they record about payload if `payload` is set.
+Result<void> readForm(const Run& run, const VersionObjects& objects, bool payload, std::optional<Error>& failure,
+                      ObjectFindings& findings, TaskContext& task)
+{
+    Result<VersionIndex> index = run.layout->index(*run.store, objects, task);
+    if (!index) {
+        if (index.error().code == Code::Canceled || index.error().code == Code::Transient)
+            return fail(std::move(index.error()));
+        failure = std::move(index.error());
+        return {};
+    }
+    Result<void> sound = payload ? run.layout->checkPayload(*run.store, objects, *index, task) : Result<void>();
+    if (sound || !speaksOfDamage(sound.error().code))
+        return sound;
+    findings.problems.push_back(atStep(std::move(sound.error()), objects.step));
+    return {};
+}
+
+/// Reads the headers of the versions from `first` on again, whatever the catalog says.
+Result<void> readAgain(Workbench& bench, Run& run, std::size_t first, std::vector<ObjectFindings>& findings,
+                       bool payload, TaskContext& task)
+{
+    task.beginPhase("headers", 0);
+    return forEachParallel(bench.threads, findings.size(), task, [&](std::size_t n) -> Result<void> {
+        Version& version = run.versions[first + n];
+        DS_CHECK(readForm(run, version.objects, payload, version.failure, findings[n], task));
+        if (!version.objects.fullForm)
+            return {};
+        ObjectFindings ofFullForm; // its delta may be sound
+        DS_CHECK(readForm(run, *version.objects.fullForm, payload, version.fullFormFailure, ofFullForm, task));
+        if (!version.fullFormFailure && !ofFullForm.problems.empty())
+            version.fullFormFailure = ofFullForm.problems.front();
+        if (version.fullFormFailure)
+            version.fullForm.reset();
+        return {};
+    });
+}
+
 /// What an obstacle makes of a version.
 Verdict verdictOf(const Run& run, std::size_t at)
 {
@@ -171,6 +209,12 @@ Verdict verdictOf(const Run& run, std::size_t at)
     if (version.obstacleAt != at)
         return Verdict::Incomplete;
     return speaksOfDamage(version.obstacle->code) ? Verdict::Damaged : Verdict::Incomplete;
+}
+
+bool hasDamagedFullForm(const Version& version)
+{
+    const auto isDamage = [](const std::optional<Error>& error) { return error && speaksOfDamage(error->code); };
+    return isDamage(version.fullFormFailure) || (version.facts && isDamage(version.facts->fullFormDamage));
 }
 
 /// Whether the publisher's root covers the state of a version, or its digests all that the chain changed. A step
@@ -256,32 +300,15 @@ Result<VerifyReport> verifyRun(Workbench& bench, Run& run, const VerifyOptions& 
     }
     const auto [first, last] = options.range.value_or(std::pair<std::size_t, std::size_t>(0, run.versions.size() - 1));
 
-    if (options.level >= 1) { // headers are read again, whatever the catalog says
-        task.beginPhase("headers", 0);
-        DS_CHECK(
-            forEachParallel(bench.threads, last - first + 1, task, [&, from = first](std::size_t n) -> Result<void> {
-                Version& version = run.versions[from + n];
-                const auto check = [&](const VersionObjects& objects, std::optional<Error>& failure) -> Result<void> {
-                    Result<VersionIndex> index = run.layout->index(*run.store, objects, task);
-                    if (index)
-                        return {};
-                    if (index.error().code == Code::Canceled || index.error().code == Code::Transient)
-                        return fail(std::move(index.error()));
-                    failure = std::move(index.error());
-                    return {};
-                };
-                DS_CHECK(check(version.objects, version.failure));
-                if (version.objects.fullForm)
-                    DS_CHECK(check(*version.objects.fullForm, version.fullFormFailure));
-                if (version.fullFormFailure)
-                    version.fullForm.reset();
-                return {};
-            }));
-    }
-
     std::vector<ObjectFindings> findings(last - first + 1);
+    if (options.level >= 1)
+        DS_CHECK(readAgain(bench, run, first, findings, options.level >= 2, task));
     if (options.level >= 2) {
-        DS_TRY(findings, checkObjects(bench, run, first, last, options.acceptRewritten, task));
+        DS_TRY(std::vector<ObjectFindings> ofObjects,
+               checkObjects(bench, run, first, last, options.acceptRewritten, task));
+        for (std::size_t n = 0; n < findings.size(); ++n)
+            findings[n].problems.insert(findings[n].problems.end(), ofObjects[n].problems.begin(),
+                                        ofObjects[n].problems.end());
     }
 
     if (options.level >= 3) {
@@ -308,12 +335,18 @@ Result<VerifyReport> verifyRun(Workbench& bench, Run& run, const VerifyOptions& 
             step.driftEstimate = drift->estimate;
         }
         const ObjectFindings& ofObjects = findings[i - first];
-        step.problems.insert(step.problems.end(), ofObjects.problems.begin(), ofObjects.problems.end());
+        for (const Error& problem : ofObjects.problems) {
+            const bool told = std::any_of(step.problems.begin(), step.problems.end(), [&](const Error& other) {
+                return other.code == problem.code && other.where == problem.where;
+            });
+            if (!told)
+                step.problems.push_back(problem);
+        }
         const StepVerdict* base = version.base && *version.base >= first && *version.base < i
             ? &report.steps[*version.base - first]
             : nullptr;
         const bool standsOnRewritten = ofObjects.has(Code::Rewritten) || (base && rewritten[*version.base - first]);
-        if (ofObjects.has(Code::Digest) || ofObjects.has(Code::Truncated)) {
+        if (ofObjects.has(Code::Digest) || ofObjects.has(Code::Truncated) || ofObjects.has(Code::Hostile)) {
             step.verdict = Verdict::Damaged;
         } else if (version.obstacle) {
             step.verdict = verdictOf(run, i);
@@ -346,6 +379,10 @@ Result<VerifyReport> verifyRun(Workbench& bench, Run& run, const VerifyOptions& 
             DS_TRY(step.root, rootOf(bench, run, version, task));
         }
         report.steps.push_back(std::move(step));
+    }
+    for (StepVerdict& step : report.steps) { // what builds on such a step can do without its full form
+        if (hasDamagedFullForm(run.versions[step.version]))
+            step.verdict = std::max(step.verdict, Verdict::Damaged);
     }
     report.verdict = report.steps.front().verdict;
     for (const StepVerdict& step : report.steps)
