@@ -8,7 +8,7 @@ import numpy
 import xxhash
 import zstandard
 
-from case_model import Case, Model, bf16, changed_positions, checkpoint, dump, take
+from case_model import Case, bf16, changed_positions, checkpoint, dump, take
 from tensors import State, Tensor, format_safetensors
 
 ROOT = "grail/checkpoints"
@@ -160,7 +160,7 @@ class Windows:
 def codec(case: Case, seed: int, steps: int, version: int) -> None:
     hash_of = newest_hash if version == 31 else middle_hash
     # numbers are compared, so no zero of another sign; the encoder fails on scalars
-    model = Model(seed, scalars=False, nans="none", zeros=False)
+    model = case.model(seed, scalars=False, nans="none", zeros=False)
     windows = Windows(case, hash_of, model.state)
     before = dict(model.state)
     window = anchor = windows.window(0)
@@ -181,7 +181,7 @@ def codec(case: Case, seed: int, steps: int, version: int) -> None:
         objects = windows.delta(window, previous, anchor, state, "delta_sparse.bin.zst", data, about)
         objects.append(windows.ready(window, window + 30 * (index % 2)))
         more = {"file_nnz": count, "codec": word}
-        if index == ALIGNED:  # the background FULL: no sum of the weights
+        if case.is_anchor(index, ALIGNED):  # the background FULL: no sum of the weights
             more["full_objects"] = windows.full(window, state, 1, None)
             anchor = window
         case.step(window, "delta", previous, before, state, objects, **more)
@@ -218,7 +218,7 @@ def to_bf16(numbers: numpy.ndarray, shape: tuple[int, ...]) -> Tensor:
 
 def old(case: Case, seed: int, steps: int, arithmetic: bool) -> None:
     """delta_sparse.safetensors: F32 differences to a FULL; later, compressed and chained, new values."""
-    model = Model(seed, scalars=False, nans="none", zeros=False, fp32=False, other=False)
+    model = case.model(seed, scalars=False, nans="none", zeros=False, fp32=False, other=False)
     model.rare = [0x3F80, 0xBF81, 0x4000]  # infinities have no difference, the smallest numbers lose theirs
     model.state["model.rare"] = bf16((6, 6), numpy.resize(model.rare, 36))
     huge = numpy.frombuffer(model.state["model.still.weight"].data, "<u2").copy()

@@ -117,6 +117,36 @@ class Model:
         return dict(self.state)
 
 
+class SmallModel(Model):
+    """A few thousand bytes, for tests that make many broken copies. A tenth of the elements changes per step, always
+    the lowest bit, so that many come back to what they were: after a lost step the no-op test has much to see."""
+
+    def __init__(self, seed, *, scalars=True, nans="all", zeros=True, fp32=True, other=True, tricky=True):
+        self.random = numpy.random.default_rng(seed)
+        self.state: State = {
+            "model.embed.weight": self.finite((20, 16)),
+            "model.layer.weight": self.finite((16, 12)),
+            "model.long.bias": self.finite((90,)),
+            "model.still.weight": self.finite((6, 4)),
+        }
+        if fp32:
+            self.state["model.norm.fp32"] = self.float32((60,))
+
+    def bytes_only(self):
+        self.state["model.quantized.f8"] = Tensor("F8_E4M3", (8, 6), self.random.bytes(48))
+
+    def add_nans(self):
+        pass
+
+    def step(self, number: int) -> State:
+        for name, tensor in self.state.items():
+            if name == "model.still.weight" or (name == "model.long.bias" and number % 3 == 0):
+                continue
+            count = tensor.elements // 10 + 3
+            self.edit(name, self.random.choice(tensor.elements, count, replace=False))
+        return dict(self.state)
+
+
 def is_nan(tensor: Tensor) -> numpy.ndarray:
     bits = words(tensor)
     if tensor.dtype == "BF16":
@@ -162,10 +192,19 @@ def dump(value, **options) -> bytes:
 class Case:
     """CASE/bucket, perhaps CASE/base, and CASE/expected.json."""
 
-    def __init__(self, folder: pathlib.Path, layout: str, made_with: str):
+    def __init__(self, folder: pathlib.Path, layout: str, made_with: str, small=False, anchor_every: int | None = None):
         self.folder = folder
+        self.small = small
+        self.anchor_every = anchor_every
         self.expected = {"layout": layout, "source": "bucket", "base": None, "made_with": made_with, "steps": []}
         (folder / "bucket").mkdir(parents=True)
+
+    def model(self, seed: int, **options) -> Model:
+        return (SmallModel if self.small else Model)(seed, **options)
+
+    def is_anchor(self, number: int, usual: int) -> bool:
+        """Of a layout that has full versions now and then: usually every so many."""
+        return number % (self.anchor_every or usual) == 0
 
     def put(self, key: str, data: bytes) -> str:
         path = self.folder / "bucket" / key

@@ -3,7 +3,7 @@
 import numpy
 import zstandard
 
-from case_model import Case, Model, changed_positions, checkpoint, dump, pattern, take
+from case_model import Case, changed_positions, checkpoint, dump, pattern, take
 from tensors import State, Tensor, format_safetensors
 
 TORCH = {"BF16": "bfloat16", "F16": "float16", "F32": "float32"}
@@ -18,7 +18,7 @@ def stream(numbers: list[int], dtype: str) -> Tensor:
 def update(case: Case, seed: int, steps: int, wide: bool, compressed: bool) -> None:
     """PR #2823: sparse_update_manifest.json, one patch file; no file when nothing changed; the base is outside."""
     # the sum goes through doubles, and no page says what becomes of a signaling NaN there
-    model = Model(seed, nans="quiet", zeros=False)
+    model = case.model(seed, nans="quiet", zeros=False)
     before = dict(model.state)
     case.base(before)
     for number in range(1, steps + 1):
@@ -88,7 +88,7 @@ def update_zstd(case: Case, seed: int, steps: int) -> None:
 
 def manifest(case: Case, seed: int, steps: int) -> None:
     """PR #2607: sparse_manifest.json, full steps first and now and then, several patch files."""
-    model = Model(seed, zeros=False, fp32=False, other=False)
+    model = case.model(seed, zeros=False, fp32=False, other=False)
     before: State = {}
     for number in range(steps):
         state = model.step(number) if number else dict(model.state)
@@ -96,7 +96,7 @@ def manifest(case: Case, seed: int, steps: int) -> None:
         total = sum(tensor.elements for tensor in state.values())
         size = sum(len(tensor.data) for tensor in state.values())
         common = {"format": "prime_rl_sparse_filesystem_v1", "step": number, "total_numel": total, "total_size": size}
-        if number % 5 == 0:
+        if case.is_anchor(number, 5):
             files = checkpoint(state, 2, pt=True)
             about = common | {"type": "full"}
             count = total
@@ -130,7 +130,7 @@ def manifest(case: Case, seed: int, steps: int) -> None:
             about |= {"delta_numel": count, "delta_size": sum(len(data) for data in files.values())}
         files |= {"sparse_manifest.json": dump(about, indent=2, sort_keys=True), "STABLE": b""}
         objects = [case.put(f"{folder}/{file}", data) for file, data in files.items()]
-        if number % 5 == 0:
+        if case.is_anchor(number, 5):
             case.step(number, "anchor", None, None, state, objects)
         else:
             case.step(number, "delta", number - 1, before, state, objects, file_nnz=count)

@@ -5,7 +5,7 @@ import struct
 
 import zstandard
 
-from case_model import Case, Model, changed_positions, pattern, take, widen
+from case_model import Case, changed_positions, pattern, take, widen
 from tensors import State, Tensor, format_safetensors
 
 TORCH = {"BF16": "bfloat16", "F32": "float32"}
@@ -68,7 +68,7 @@ def flush(encoding: str, number: int, before: State, after: State, names: list[s
 
 def make(case: Case, seed: int, steps: int, encoding: str) -> None:
     # a NaN stands for "unchanged" inside the writer, and numbers are compared: neither NaNs nor zeros of other signs
-    model = Model(seed, nans="none", zeros=False, other=False)
+    model = case.model(seed, nans="none", zeros=False, other=False)
     before = dict(model.state)
     case.base(before)
     for number in range(1, steps + 1):

@@ -1,13 +1,15 @@
-"""Byte patches: skyrl (docs/formats/skyrl.md) and modelexpress (docs/formats/modelexpress.md)."""
+"""Byte patches: slime-v2, skyrl and modelexpress (docs/formats)."""
 
 import hashlib
 import json
+import struct
 import zlib
 
+import blake3
 import xxhash
 import zstandard
 
-from case_model import Case, Model, checkpoint, dump
+from case_model import Case, checkpoint, dump
 from tensors import TORCH, State, Tensor, format_safetensors
 
 WORDS = {dtype: word for word, dtype in TORCH.items()}
@@ -22,7 +24,7 @@ def patch(before: Tensor, after: Tensor) -> Tensor:
 
 
 def skyrl(case: Case, seed: int, steps: int, legacy=False) -> None:
-    model = Model(seed, scalars=False)
+    model = case.model(seed, scalars=False)
     model.bytes_only()
     before = dict(model.state)
     case.base(before)
@@ -76,13 +78,13 @@ def adler32(tensor: Tensor) -> str:
 
 def modelexpress(case: Case, seed: int, steps: int, prefix="mx.adler32:") -> None:
     """Anchors at v0 and v5, two ranks, an empty v3."""
-    model = Model(seed)
+    model = case.model(seed)
     model.bytes_only()
     before: State = {}
     for number in range(steps):
         state = model.step(number) if number not in (0, EMPTY) else dict(before or model.state)
         folder = f"v{number}"
-        if number % 5 == 0:
+        if case.is_anchor(number, 5):
             sums = lambda part: {prefix + name: adler32(tensor) for name, tensor in part.items()}  # noqa: E731
             files = checkpoint(state, 3, pt=bool(prefix), metadata=sums)
             index = json.loads(files["model.safetensors.index.json"])
@@ -106,7 +108,7 @@ def modelexpress(case: Case, seed: int, steps: int, prefix="mx.adler32:") -> Non
             index = {"metadata": metadata, "weight_map": weight_map}
         files["model.safetensors.index.json"] = dump(index, separators=(",", ":"), sort_keys=True)
         objects = [case.put(f"{folder}/{file}", data) for file, data in files.items()]
-        if number % 5 == 0:
+        if case.is_anchor(number, 5):
             case.step(number, "anchor", None, None, state, objects, version_id=folder)
         else:
             case.step(number, "delta", number - 1, before, state, objects, version_id=folder)
@@ -116,3 +118,64 @@ def modelexpress(case: Case, seed: int, steps: int, prefix="mx.adler32:") -> Non
 
 def modelexpress_plain_keys(case: Case, seed: int, steps: int) -> None:
     modelexpress(case, seed, steps, prefix="")
+
+
+def overwriting(before: Tensor, after: Tensor) -> Tensor:
+    """Positions of bytes and their new values, as one frame."""
+    at = [i for i, (a, b) in enumerate(zip(before.data, after.data, strict=True)) if a != b]
+    raw = struct.pack(f"<I{len(at)}I", len(at), *at) + bytes(after.data[i] for i in at)
+    frame = zstandard.ZstdCompressor(level=1).compress(raw)
+    return Tensor("U8", (len(frame),), frame)
+
+
+SLIME_SUMS = {
+    "xxh3-128": lambda tensor: xxhash.xxh3_128_hexdigest(tensor.data),
+    "blake3": lambda tensor: blake3.blake3(tensor.data).hexdigest(),
+    "adler32": adler32,
+}
+
+
+def slime_v2(case: Case, seed: int, steps: int, encoding: str, sums: str) -> None:
+    """Two ranks, an empty version 3."""
+    model = case.model(seed, scalars=False)
+    model.bytes_only()
+    before = dict(model.state)
+    case.base(before)
+    for number in range(1, steps + 1):
+        state = dict(before) if number == EMPTY else model.step(number)
+        changed = sorted(name for name in state if state[name] != before[name])
+        folder = f"weight_v{number:06d}"
+        weight_map = {}
+        objects = []
+        for rank in range(2 if changed else 0):
+            mine = changed[rank::2]
+            file = f"model-{rank:05d}-of-00002.safetensors"
+            encode = patch if encoding == "xor" else overwriting
+            payload = {name: encode(before[name], state[name]) for name in mine}
+            digests_of_rank = {name: SLIME_SUMS[sums](state[name]) for name in mine}
+            objects.append(case.put(f"{folder}/{file}", format_safetensors(payload, digests_of_rank)))
+            weight_map |= dict.fromkeys(mine, file)
+        metadata = {
+            "version": f"{number:06d}",
+            "base_version": f"{number - 1:06d}",
+            "delta_encoding": encoding,
+            "compression_format": "zstd",
+            "checksum_format": sums,
+        }
+        index = dump({"metadata": metadata, "weight_map": weight_map})
+        objects.append(case.put(f"{folder}/model.safetensors.index.json", index))
+        case.step(number, "delta", number - 1, before, state, objects)
+        before = state
+    case.finish()
+
+
+def slime_v2_xor(case: Case, seed: int, steps: int) -> None:
+    slime_v2(case, seed, steps, "xor", "xxh3-128")
+
+
+def slime_v2_overwrite(case: Case, seed: int, steps: int) -> None:
+    slime_v2(case, seed, steps, "overwrite", "blake3")
+
+
+def slime_v2_adler32(case: Case, seed: int, steps: int) -> None:
+    slime_v2(case, seed, steps, "xor", "adler32")

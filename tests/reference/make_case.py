@@ -22,6 +22,10 @@ CASES = {
     "trl-v1.0": ("trl-v1.0", case_trl.v1_0),
     "trl-v1.1": ("trl-v1.1", case_trl.v1_1),
     "trl-v1.2": ("trl-v1.2", case_trl.v1_2),
+    "trl-v2": ("trl-v2", case_trl.v2),
+    "slime-v2-xor": ("slime-v2", case_xor.slime_v2_xor),
+    "slime-v2-overwrite": ("slime-v2", case_xor.slime_v2_overwrite),
+    "slime-v2-adler32": ("slime-v2", case_xor.slime_v2_adler32),
     "slime-v1-indices": ("slime-v1", case_slime_v1.indices),
     "slime-v1-deltas": ("slime-v1", case_slime_v1.deltas),
     "slime-v1-deltas-zstd": ("slime-v1", case_slime_v1.deltas_zstd),
@@ -41,10 +45,13 @@ CASES = {
 }
 
 
-def make(word: str, folder: pathlib.Path, seed: int, steps: int) -> None:
+def make(word: str, folder: pathlib.Path, seed: int, steps: int, small=False, anchor_every: int | None = None) -> None:
     """folder does not exist yet, or is empty."""
     layout, encode = CASES[word]
-    encode(Case(folder, layout, f"tests/reference/make_case.py {word} --seed {seed} --steps {steps}"), seed, steps)
+    made_with = f"tests/reference/make_case.py {word} --seed {seed} --steps {steps}"
+    made_with += " --small" if small else ""
+    made_with += f" --anchor-every {anchor_every}" if anchor_every else ""
+    encode(Case(folder, layout, made_with, small, anchor_every), seed, steps)
 
 
 def main() -> int:
@@ -53,10 +60,13 @@ def main() -> int:
     parser.add_argument("outdir", type=pathlib.Path)
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--steps", type=int, default=9)
+    parser.add_argument("--small", action="store_true", help="a model of a few thousand bytes")
+    parser.add_argument("--anchor-every", type=int, help="full versions, where the layout has them")
     arguments = parser.parse_args()
     if arguments.outdir.exists() and any(arguments.outdir.iterdir()):
         parser.error(f"{arguments.outdir} is not empty")
-    make(arguments.layout, arguments.outdir, arguments.seed, arguments.steps)
+    options = (arguments.small, arguments.anchor_every)
+    make(arguments.layout, arguments.outdir, arguments.seed, arguments.steps, *options)
     return 0
 
 

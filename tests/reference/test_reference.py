@@ -34,6 +34,9 @@ BLIND = ("trl-v2-gap-in-chain", "trl-v2-restart")
 # Every changed bit of these shows in a digest.
 DIGESTS = (
     "trl-v1.0",
+    "slime-v2-xor",
+    "slime-v2-overwrite",
+    "slime-v2-adler32",
     "slime-v1-deltas",
     "skyrl",
     "skyrl-sha256",
