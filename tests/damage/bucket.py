@@ -64,6 +64,15 @@ class Bucket:
                 self.time[key] = FIRST_TIME + 60 * number
                 self.touch(key)
 
+    def objects_of_base(self) -> list[str]:
+        """Keys of the checkpoint that the chain starts from, as far as it holds bytes."""
+        keys = [f"../base/{path.name}" for path in sorted(self.base[1].iterdir())] if self.base else []
+        for key in keys:
+            self.owner[key] = self.steps[0]
+            self.time[key] = FIRST_TIME
+            self.touch(key)
+        return keys
+
     def path(self, key: str) -> pathlib.Path:
         return self.source / key
 
@@ -102,9 +111,13 @@ class Bucket:
         answer = self.ask("digest", f"{self.source}@{step}", home=home)
         if answer.error:
             return answer.error["code"]
-        found = {t["name"]: (t["dtype"], t["shape"], t["xxh3_128"]) for t in answer.document["tensors"]}
-        truth = {n: (t["dtype"], t["shape"], t["xxh3_128"]) for n, t in self.truth[step]["tensors"].items()}
-        return "right" if found == truth else "wrong"
+        self.found = {t["name"]: (t["dtype"], t["shape"], t["xxh3_128"]) for t in answer.document["tensors"]}
+        return "right" if self.is_state_of(step) else "wrong"
+
+    def is_state_of(self, step: int) -> bool:
+        """The last digest."""
+        truth = self.truth[step]["tensors"]
+        return self.found == {n: (t["dtype"], t["shape"], t["xxh3_128"]) for n, t in truth.items()}
 
     def slow_reader_takes(self, step: int) -> bool:
         """Whether the reference reader rebuilds this step, with every digest that is recorded on the way."""
