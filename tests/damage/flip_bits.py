@@ -196,9 +196,9 @@ def row(word: str, flips: list[Flip]) -> str:
     return "| " + " | ".join(map(str, cells)) + " |"
 
 
-def region_row(word: str, flips: list[Flip]) -> str:
+def region_row(word: str, flips: list[Flip], regions: list[str]) -> str:
     cells = [word]
-    for region in REGIONS:
+    for region in regions:
         here = [flip for flip in flips if flip.region == region]
         found = sum(flip.level is not None for flip in here)
         wrong = sum(flip.wrong for flip in here)
@@ -213,9 +213,11 @@ HEAD = """| layout | flips | level 0 | 1 | 2 | 3 | 4 | not named | harmless | wr
 
 def table(results: dict[str, list[Flip]]) -> str:
     text = HEAD + "\n".join(row(word, flips) for word, flips in results.items())
+    hit = {flip.region for flips in results.values() for flip in flips}
+    regions = [region for region in REGIONS if region in hit]
     text += "\n\nBy what was hit: found / harmless / wrong state.\n\n"
-    text += "| layout | " + " | ".join(REGIONS) + " |\n|---|" + "--:|" * len(REGIONS) + "\n"
-    return text + "\n".join(region_row(word, flips) for word, flips in results.items()) + "\n"
+    text += "| layout | " + " | ".join(regions) + " |\n|---|" + "--:|" * len(regions) + "\n"
+    return text + "\n".join(region_row(word, flips, regions) for word, flips in results.items()) + "\n"
 
 
 def main() -> int:
