@@ -558,7 +558,7 @@ protected:
         const std::map<std::string, std::string, std::less<>> anchor = { { "format", "sparse_weight_patch" },
                                                                          { "sparse", "False" },
                                                                          { "encoding", "raw" },
-                                                                         { "model_version", "\x1b[2J" } };
+                                                                         { "num_changed_params", "\x1b[2J" } };
         source = "evil\x1b[31m\u202erun";
         folder.write(source + "/anchors/step_000001.safetensors", writeSafetensorsHeader(full, anchor) + data);
         std::vector<TensorInfo> sparse;

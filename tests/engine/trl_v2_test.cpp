@@ -298,7 +298,7 @@ TEST(TrlV2Index, KindComesFromTheContentNotFromTheFolder)
 
 TEST(TrlV2Index, ReportsClaimsThatItsContentContradicts)
 {
-    Metadata metadata = metadataOf("raw", "True", "3");
+    Metadata metadata = metadataOf("raw", "True", "2");
     metadata["num_changed_params"] = "2";
     metadata["total_changed_elements"] = "4";
     Source source;
@@ -308,7 +308,14 @@ TEST(TrlV2Index, ReportsClaimsThatItsContentContradicts)
                         metadata));
     const auto index = indexOnly(TrlLayout(TrlV2), source);
     ASSERT_TRUE(index);
-    EXPECT_EQ(countNotes(index->notes, Code::Claim), 3U);
+    EXPECT_EQ(countNotes(index->notes, Code::Claim), 2U);
+}
+
+TEST(TrlV2Index, RefusesAnotherStepInItsPlace)
+{
+    const Error error = indexRefusal(safetensorsFile({}, metadataOf("raw", "True", "3")));
+    EXPECT_EQ(error.code, Code::Hostile);
+    EXPECT_NE(error.text.find("calls itself model_version \"3\""), std::string::npos) << error.text;
 }
 
 TEST(TrlV2Index, RefusesHalfAPair)

@@ -295,6 +295,26 @@ void assessReference(Run& run, int epoch)
             first->objects.name, first->step(), "Compare its tensors with those of the model: show lists them." });
 }
 
+/// Anchors that name other tensors than the one before them: a name was damaged, or the model is another one.
+void assessNames(Run& run)
+{
+    const Version* before = nullptr;
+    for (Version& version : run.versions) {
+        if (before && before->epoch != version.epoch)
+            before = nullptr;
+        if (version.kind != VersionKind::Anchor || !version.summary || version.failure)
+            continue;
+        if (before && before->summary->nameSet != version.summary->nameSet)
+            version.problems.push_back(Error {
+                Code::Claim,
+                fmt::format("the anchor at step {} holds tensors of other names, types or shapes than the one at "
+                            "step {}",
+                            version.step(), before->step()),
+                version.objects.name, version.step(), "diff between the two steps shows which" });
+        before = &version;
+    }
+}
+
 /// Anchors that moved further from the replayed state than deltas of this run do.
 void assessDrift(Run& run)
 {
@@ -388,6 +408,8 @@ Error rootFailure(const VersionFacts& facts, const VersionObjects& version, std:
 
 double usualNoopRate(const Run& run)
 {
+    if (run.layout->writersAreExact())
+        return 0;
     std::vector<double> rates;
     bool behindGap = false;
     int epoch = 0;
@@ -424,6 +446,8 @@ void assess(Run& run)
     for (std::size_t i = 0; i < run.versions.size(); ++i)
         assessVersion(run, i, references[run.versions[i].epoch], usualNoops);
     assessDrift(run);
+    if (!run.layout->standAlone())
+        assessNames(run);
     for (int epoch = 0; epoch < run.epochs(); ++epoch)
         assessReference(run, epoch);
     for (const Gap& gap : run.gaps) {

@@ -289,8 +289,13 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
 
     std::optional<ExternalBase> base;
     if (options.base) {
-        DS_TRY(ExternalBase opened, openBase(bench, options.base, task));
-        base = std::move(opened);
+        Result<ExternalBase> opened = openBase(bench, options.base, task);
+        if (!opened) {
+            if (!concernsTheStore(opened.error().code))
+                opened.error().text = "in the base checkpoint: " + opened.error().text;
+            return fail(std::move(opened.error()));
+        }
+        base = std::move(*opened);
     }
     DS_TRY(std::vector<IndexedObjects> versions, indexVersions(bench, *store, *layout, std::move(groups), task));
     Run run = buildLineage(store, layout, std::move(base), std::move(versions), bench.nowUs());

@@ -26,28 +26,28 @@ struct ObjectFindings {
 /// Hashes every object of a version and compares it with what was seen first.
 class ObjectCheck {
 public:
-    ObjectCheck(Workbench& bench, const Run& run, bool acceptRewritten)
+    ObjectCheck(Workbench& bench, const ObjectStore& store, bool acceptRewritten)
         : m_bench(bench)
-        , m_store(*run.store)
-        , m_source(run.store->uri())
+        , m_store(store)
+        , m_source(store.uri())
         , m_acceptRewritten(acceptRewritten)
     {
     }
 
-    Result<ObjectFindings> check(const Version& version, TaskContext& task)
+    Result<ObjectFindings> check(const VersionObjects& version, TaskContext& task)
     {
         ObjectFindings findings;
         for (const ObjectInfo& object : objectsOf(version)) {
             Result<std::string> hashed = hash(object, task);
             if (!hashed && (hashed.error().code == Code::Truncated || hashed.error().code == Code::NotFound)) {
-                findings.problems.push_back(atStep(std::move(hashed.error()), version.step()));
+                findings.problems.push_back(atStep(std::move(hashed.error()), version.step));
                 continue;
             }
             DS_TRY(const std::string digest, std::move(hashed));
             DS_TRY(const ObjectInfo after, m_store.stat(object.key));
             if (after.identity != object.identity)
                 findings.problems.push_back(Error { Code::Rewritten, "the object changed while it was being read",
-                                                    object.key, version.step(),
+                                                    object.key, version.step,
                                                     "verify again when the trainer is quiet" });
             else if (m_bench.records)
                 DS_CHECK(compareWithSights(version, object, digest, findings));
@@ -56,12 +56,11 @@ public:
     }
 
 private:
-    static std::vector<ObjectInfo> objectsOf(const Version& version)
+    static std::vector<ObjectInfo> objectsOf(const VersionObjects& version)
     {
-        std::vector<ObjectInfo> objects = version.objects.objects;
+        std::vector<ObjectInfo> objects = version.objects;
         if (version.fullForm)
-            objects.insert(objects.end(), version.objects.fullForm->objects.begin(),
-                           version.objects.fullForm->objects.end());
+            objects.insert(objects.end(), version.fullForm->objects.begin(), version.fullForm->objects.end());
         return objects;
     }
 
@@ -80,7 +79,7 @@ private:
     }
 
     /// A rewritten object is told every time, until a user accepts it: a record that is updated by looking is none.
-    Result<void> compareWithSights(const Version& version, const ObjectInfo& object, const std::string& digest,
+    Result<void> compareWithSights(const VersionObjects& version, const ObjectInfo& object, const std::string& digest,
                                    ObjectFindings& findings)
     {
         DS_TRY(const std::vector<Records::Sight> sights, m_bench.records->sights(m_source, object.key));
@@ -93,7 +92,7 @@ private:
                                     "times of the object changed: the storage is damaged",
                                     digest, known->xxh3),
                         object.key,
-                        version.step(),
+                        version.step,
                         {} });
             return {};
         }
@@ -106,7 +105,7 @@ private:
                         fmt::format("the object was rewritten: identity {} had digest {}, identity {} has {}",
                                     trusted->identity, trusted->xxh3, object.identity, digest),
                         object.key,
-                        version.step(),
+                        version.step,
                         {} });
         const bool trust = asTrusted || m_acceptRewritten;
         if (known == sights.rend() || (trust && !known->trusted))
@@ -137,7 +136,7 @@ Result<std::vector<ObjectFindings>> checkObjects(Workbench& bench, const Run& ru
             const Version& version = run.versions[first + n];
             if (version.beingWritten || version.failure) // what is not whole yet has no first sight: it will change
                 return {};
-            DS_TRY(findings[n], ObjectCheck(bench, run, acceptRewritten).check(version, task));
+            DS_TRY(findings[n], ObjectCheck(bench, *run.store, acceptRewritten).check(version.objects, task));
             return {};
         });
     std::vector<KeyedSight> fresh;
@@ -146,6 +145,18 @@ Result<std::vector<ObjectFindings>> checkObjects(Workbench& bench, const Run& ru
     if (!fresh.empty())
         DS_CHECK(bench.records->add(run.store->uri(), fresh));
     DS_CHECK(outcome);
+    return findings;
+}
+
+/// The same of the checkpoint outside of the source.
+Result<ObjectFindings> checkBase(Workbench& bench, const ExternalBase& base, bool acceptRewritten, TaskContext& task)
+{
+    task.beginPhase("base", base.objects.wireBytes());
+    DS_TRY(ObjectFindings findings, ObjectCheck(bench, *base.store, acceptRewritten).check(base.objects, task));
+    if (!findings.sights.empty())
+        DS_CHECK(bench.records->add(base.store->uri(), findings.sights));
+    for (Error& problem : findings.problems)
+        problem.text = "in the base checkpoint: " + problem.text;
     return findings;
 }
 
@@ -303,6 +314,10 @@ Result<VerifyReport> verifyRun(Workbench& bench, Run& run, const VerifyOptions& 
     std::vector<ObjectFindings> findings(last - first + 1);
     if (options.level >= 1)
         DS_CHECK(readAgain(bench, run, first, findings, options.level >= 2, task));
+    ObjectFindings ofBase;
+    if (options.level >= 2 && run.base) {
+        DS_TRY(ofBase, checkBase(bench, *run.base, options.acceptRewritten, task));
+    }
     if (options.level >= 2) {
         DS_TRY(std::vector<ObjectFindings> ofObjects,
                checkObjects(bench, run, first, last, options.acceptRewritten, task));
@@ -342,7 +357,8 @@ Result<VerifyReport> verifyRun(Workbench& bench, Run& run, const VerifyOptions& 
             if (!told)
                 step.problems.push_back(problem);
         }
-        const StepVerdict* base = version.base && *version.base >= first && *version.base < i
+        const bool standsOnBase = version.base && !version.hasUsableFullForm();
+        const StepVerdict* base = standsOnBase && *version.base >= first && *version.base < i
             ? &report.steps[*version.base - first]
             : nullptr;
         const bool standsOnRewritten = ofObjects.has(Code::Rewritten) || (base && rewritten[*version.base - first]);
@@ -387,7 +403,10 @@ Result<VerifyReport> verifyRun(Workbench& bench, Run& run, const VerifyOptions& 
     report.verdict = report.steps.front().verdict;
     for (const StepVerdict& step : report.steps)
         report.verdict = std::max(report.verdict, step.verdict);
+    if (!ofBase.problems.empty())
+        report.verdict = std::max(report.verdict, ofBase.has(Code::Rewritten) ? Verdict::Unverified : Verdict::Damaged);
     report.problems = run.problems;
+    report.problems.insert(report.problems.end(), ofBase.problems.begin(), ofBase.problems.end());
     return report;
 }
 

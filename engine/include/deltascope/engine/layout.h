@@ -150,6 +150,9 @@ public:
     virtual bool needsExternalBase() const noexcept { return false; }
     /// Whether its writers are known to leave unchanged tensors out of full versions.
     virtual bool anchorsMayBePartial() const noexcept { return false; }
+    /// Whether its writers never assign an element the bits that it has (NaN left out): then one such assignment proves
+    /// a lost delta or a wrong base. Otherwise the run's own habit is the measure.
+    virtual bool writersAreExact() const noexcept { return false; }
     /// Whether something ends the publication of a version; else a newest one may still be growing.
     virtual bool marksTheEnd() const noexcept { return true; }
     /// Whether its writers skip numbers by habit, so that a missing one says nothing.

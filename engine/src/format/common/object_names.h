@@ -95,6 +95,17 @@ inline bool concernsOneObject(Code code) noexcept
         || code == Code::Unsupported;
 }
 
+/// The error of a version that says it is another one: in its place it would be a silent mistake.
+inline Error misplaced(const std::string& own, std::int64_t step, std::string where)
+{
+    return Error { Code::Hostile,
+                   "calls itself " + own + ", but its name says " + std::to_string(step)
+                       + ": it is another version in the place of this one",
+                   std::move(where),
+                   step,
+                   {} };
+}
+
 /// Several runs in one source: the one closest to its root counts, then the first by name.
 inline bool isBetterRoot(std::string_view candidate, std::string_view current) noexcept
 {

@@ -176,13 +176,6 @@ Result<VersionIndex> readDelta(const ObjectStore& store, const VersionObjects& v
     if (!out.declaredBase || *out.declaredBase >= version.step)
         return fail(Code::Hostile, "does not name an older window that it builds on",
                     joinKey(version.name, GrailMetadata::FileName));
-    if (metadata.window && *metadata.window != version.step)
-        out.notes.push_back(
-            Error { Code::Claim,
-                    fmt::format("calls itself window {}, but its folder says {}", *metadata.window, version.step),
-                    joinKey(version.name, GrailMetadata::FileName),
-                    version.step,
-                    {} });
     out.stateDigest = std::move(metadata.weights);
     detail->files = std::move(metadata.files);
     out.detail = std::move(detail);

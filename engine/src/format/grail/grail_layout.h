@@ -20,6 +20,7 @@ public:
     Result<void> checkPayload(const ObjectStore& store, const VersionObjects& version, const VersionIndex& index,
                               TaskContext& task) const override;
     bool numbersMaySkip() const noexcept override { return true; }
+    bool writersAreExact() const noexcept override { return true; }
 };
 
 } // namespace deltascope

@@ -46,7 +46,8 @@ Result<GrailMetadata> readGrailMetadata(const ObjectStore& store, const VersionO
         return fail(missingFile(folder, GrailMetadata::FileName));
     DS_TRY(const nlohmann::json json, readStrictJson(store, version.objects[*object], "the metadata"));
     GrailMetadata out;
-    out.window = windowOf(json, "window");
+    if (const auto window = windowOf(json, "window"); window && *window != version.step)
+        return fail(misplaced(fmt::format("window {}", *window), version.step, key));
     out.previous = windowOf(json, "prev_window");
     if (!out.previous)
         out.previous = windowOf(json, "base_window"); // the first days

@@ -14,7 +14,6 @@ namespace deltascope {
 struct GrailMetadata {
     static constexpr std::string_view FileName = "metadata.json";
 
-    std::optional<std::int64_t> window;
     std::optional<std::int64_t> previous;
     StateDigest weights;
     struct File {

@@ -1,6 +1,7 @@
 #include "format/modelexpress/modelexpress_layout.h"
 
 #include "format/common/object_names.h"
+#include "format/common/quote_name.h"
 #include "format/hf/checkpoint_index.h"
 #include "format/slime_v2/slime_v2_index.h"
 
@@ -66,8 +67,17 @@ Result<VersionIndex> readFull(const ObjectStore& store, const VersionObjects& ve
            readShardedIndex(store, version, version.name, index, task,
                             [&](const SafetensorsHeader& header) { addDigests(header, digests); }));
     for (TensorEntry& entry : out.tensors) {
-        if (const auto at = digests.find(entry.name); at != digests.end())
+        const auto at = digests.find(entry.name);
+        if (at != digests.end())
             entry.digest = at->second;
+        else if (!digests.empty())
+            out.notes.push_back(
+                Error { Code::Claim,
+                        fmt::format("has no checksum for {}, as it has for others: it cannot be verified",
+                                    quoteName(entry.name)),
+                        version.name,
+                        version.step,
+                        {} });
     }
     if (!digests.empty())
         out.digests = DigestAlgorithm::Adler32;
@@ -147,6 +157,9 @@ Result<VersionIndex> ModelExpressLayout::index(const ObjectStore& store, const V
     DS_TRY(const IndexJson index, readIndexJson(store, version.objects[*object]));
     if (index.isDelta())
         return readSlimeDelta(store, version, index, numberOf, task);
+    if (!index.hasMetadata)
+        return fail(Code::Hostile, "the index has no metadata, so it does not say what it is",
+                    version.objects[*object].key);
     for (const std::string_view key : { "base_version", "compression_format", "checksum_format" }) {
         if (index.metadata.find(key) != index.metadata.end())
             return fail(Code::Hostile, fmt::format("the index has {} like a delta, but no delta_encoding", key),

@@ -21,6 +21,7 @@ public:
                               TaskContext& task) const override;
     /// Sparse steps may start from a checkpoint outside; plain ones stand alone.
     bool needsExternalBase() const noexcept override { return true; }
+    bool writersAreExact() const noexcept override { return true; }
     bool numbersMaySkip() const noexcept override { return true; }
 };
 

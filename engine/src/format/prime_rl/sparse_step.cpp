@@ -104,16 +104,30 @@ Result<std::uint32_t> objectOf(const VersionObjects& version, const std::string&
     return *object;
 }
 
-/// Step and base of a manifest of `format`.
+Result<void> checkStep(const nlohmann::json& manifest, const VersionObjects& version)
+{
+    const auto step = memberNumber(manifest, "step");
+    if (step && *step != static_cast<std::uint64_t>(version.step))
+        return fail(misplaced(fmt::format("step {}", *step), version.step, version.name));
+    return {};
+}
+
+/// A list that must be there: without it a damaged manifest would read as one that changes nothing.
+Result<const nlohmann::json*> listOf(const nlohmann::json& json, const char* key, const VersionObjects& version)
+{
+    const nlohmann::json& list = member(json, key);
+    if (!list.is_array())
+        return fail(Code::Hostile, fmt::format("the manifest has no list of {}", key), version.name);
+    return &list;
+}
+
+/// Format and base of a sparse step's manifest.
 Result<void> readNumbers(const nlohmann::json& manifest, std::string_view format, const VersionObjects& version,
                          VersionIndex& out)
 {
     if (memberText(manifest, "format") != format)
         return fail(Code::Unsupported, fmt::format("unsupported format {}", quoteName(memberText(manifest, "format"))),
                     version.name);
-    if (const auto step = memberNumber(manifest, "step"); step != static_cast<std::uint64_t>(version.step))
-        out.notes.push_back(Error {
-            Code::Claim, "the manifest calls itself another step than its folder", version.name, version.step, {} });
     const auto base = memberNumber(manifest, "base_step");
     if (!base || *base >= static_cast<std::uint64_t>(version.step))
         return fail(Code::Hostile, "the manifest does not name an older step that it builds on", version.name);
@@ -145,17 +159,20 @@ Result<std::optional<VersionIndex>> readSparseManifest(const ObjectStore& store,
 {
     constexpr Keys Names { "indices_key", "values_key", "num_changed" };
     DS_TRY(const nlohmann::json manifest, readManifest(store, version, SparseManifestName));
+    DS_CHECK(checkStep(manifest, version));
     if (memberText(manifest, "type") == "full")
         return std::optional<VersionIndex>();
+    DS_TRY(const nlohmann::json* files, listOf(manifest, "patch_files", version));
     VersionIndex out;
     auto detail = std::make_shared<PrimeRlDetail>();
     DS_CHECK(readNumbers(manifest, "prime_rl_sparse_filesystem_v1", version, out));
-    for (const nlohmann::json& file : member(manifest, "patch_files")) {
+    for (const nlohmann::json& file : *files) {
         DS_CHECK(task.checkpoint());
         DS_TRY(const std::uint32_t object, objectOf(version, memberText(file, "file")));
         DS_TRY(const SafetensorsHeader header, SafetensorsHeader::read(store, version.objects[object]));
         PatchFileReader reader(Names, version, object, header, out, *detail);
-        for (const nlohmann::json& record : member(file, "tensors"))
+        DS_TRY(const nlohmann::json* tensors, listOf(file, "tensors", version));
+        for (const nlohmann::json& record : *tensors)
             DS_CHECK(reader.add(record));
     }
     DS_CHECK(finish(out, std::move(detail), version));
@@ -169,9 +186,10 @@ Result<VersionIndex> readSparseUpdateManifest(const ObjectStore& store, const Ve
     DS_TRY(const nlohmann::json manifest, readManifest(store, version, SparseUpdateManifestName));
     VersionIndex out;
     auto detail = std::make_shared<PrimeRlDetail>();
+    DS_CHECK(checkStep(manifest, version));
     DS_CHECK(readNumbers(manifest, "prime-rl-sparse-update", version, out));
     DS_CHECK(task.checkpoint());
-    const nlohmann::json& tensors = member(manifest, "tensors");
+    DS_TRY(const nlohmann::json* tensors, listOf(manifest, "tensors", version));
     if (member(manifest, "patch_file").is_string()) {
         DS_TRY(const std::uint32_t object, objectOf(version, memberText(manifest, "patch_file")));
         DS_TRY(const bool packed, UnpackedObject::isFrame(store, version.objects[object]));
@@ -181,9 +199,9 @@ Result<VersionIndex> readSparseUpdateManifest(const ObjectStore& store, const Ve
         DS_TRY(const SafetensorsHeader header,
                packed ? readPackedHeader(*detail->packed) : SafetensorsHeader::read(store, version.objects[object]));
         PatchFileReader reader(Names, version, object, header, out, *detail);
-        for (const nlohmann::json& record : tensors)
+        for (const nlohmann::json& record : *tensors)
             DS_CHECK(reader.add(record));
-    } else if (!tensors.empty()) {
+    } else if (!tensors->empty()) {
         return fail(Code::Hostile, "the manifest has changed tensors but no patch file", version.name);
     }
     DS_CHECK(finish(out, std::move(detail), version));

@@ -60,12 +60,7 @@ private:
         if (!version || !base)
             return fail(hostile("does not say which version it is and on which one it builds"));
         if (*version != static_cast<std::uint64_t>(m_version.step))
-            m_out.notes.push_back(
-                Error { Code::Claim,
-                        fmt::format("calls itself version {}, but its folder says {}", *version, m_version.step),
-                        m_key,
-                        m_version.step,
-                        {} });
+            return fail(misplaced(fmt::format("version {}", *version), m_version.step, m_key));
         if (*base >= static_cast<std::uint64_t>(m_version.step))
             return fail(hostile(fmt::format("builds on version {}, which is not older than itself", *base)));
         m_out.declaredBase = static_cast<std::int64_t>(*base);

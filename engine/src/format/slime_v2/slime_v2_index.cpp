@@ -83,10 +83,8 @@ private:
             return fail(Code::Unsupported, fmt::format("unsupported checksum {}", quoteName(checksum)), indexKey());
 
         if (m_numberOf(m_index.meta("version")) != m_version.step) {
-            note(Code::Claim,
-                 fmt::format("calls itself version {}, but its folder says {}", quoteName(m_index.meta("version")),
-                             m_version.step),
-                 indexKey());
+            return fail(
+                misplaced(fmt::format("version {}", quoteName(m_index.meta("version"))), m_version.step, indexKey()));
         }
         m_out.declaredBase = m_numberOf(m_index.meta("base_version"));
         if (!m_out.declaredBase)

@@ -11,6 +11,7 @@ bool has(const SafetensorsHeader& header, std::string_view key)
     return header.metadata().find(key) != header.metadata().end();
 }
 
+/// Full if it says that it is not sparse.
 std::optional<bool> saysSparse(const SafetensorsHeader& header)
 {
     const std::string_view sparse = header.meta("sparse");
@@ -22,6 +23,8 @@ std::optional<bool> saysSparse(const SafetensorsHeader& header)
 }
 
 bool isV10Anchor(const SafetensorsHeader& header) { return header.meta("format") == "anchor_checkpoint"; }
+
+std::optional<bool> saysFullV10(const SafetensorsHeader& header) { return isV10Anchor(header); }
 
 bool wroteV10(const SafetensorsHeader& header)
 {
@@ -48,15 +51,43 @@ bool wroteV2(const SafetensorsHeader& header)
 }
 
 const TrlDialect TrlV10 {
-    "trl-v1.0", { "anchors", "deltas" },
-    ".indices", ".values",
-    wroteV10,   [](const SafetensorsHeader& header) { return std::optional(isV10Anchor(header)); },
-    false
+    .word = "trl-v1.0",
+    .folders = { "anchors", "deltas" },
+    .indexEnd = ".indices",
+    .valueEnd = ".values",
+    .wrote = wroteV10,
+    .saysFull = saysFullV10,
+    .writersAreExact = true,
 };
-const TrlDialect TrlV11 { "trl-v1.1", { "steps", "steps" }, ".indices", ".values", wroteV11, saysSparse, true };
+const TrlDialect TrlV11 {
+    .word = "trl-v1.1",
+    .folders = { "steps", "steps" },
+    .indexEnd = ".indices",
+    .valueEnd = ".values",
+    .wrote = wroteV11,
+    .saysFull = saysSparse,
+    .anchorsMayBePartial = true,
+    .writersAreExact = true,
+};
 const TrlDialect TrlV12 {
-    "trl-v1.2", { "anchors", "deltas" }, ".indices", ".values", wroteV12, saysSparse, true, true
+    .word = "trl-v1.2",
+    .folders = { "anchors", "deltas" },
+    .indexEnd = ".indices",
+    .valueEnd = ".values",
+    .wrote = wroteV12,
+    .saysFull = saysSparse,
+    .anchorsMayBePartial = true,
+    .countsFilesOnly = true,
+    .writersAreExact = true,
 };
-const TrlDialect TrlV2 { "trl-v2", { "anchors", "deltas" }, ".idx", ".val", wroteV2, saysSparse, true };
+const TrlDialect TrlV2 {
+    .word = "trl-v2",
+    .folders = { "anchors", "deltas" },
+    .indexEnd = ".idx",
+    .valueEnd = ".val",
+    .wrote = wroteV2,
+    .saysFull = saysSparse,
+    .anchorsMayBePartial = true,
+};
 
 } // namespace deltascope

@@ -23,6 +23,8 @@ struct TrlDialect {
     bool anchorsMayBePartial = false;
     /// Whether an empty step takes no number, so that each delta builds on the number before it.
     bool countsFilesOnly = false;
+    /// Whether changes were found by comparing values; later writers guess them.
+    bool writersAreExact = false;
 };
 
 extern const TrlDialect TrlV10;

@@ -166,7 +166,6 @@ void checkClaims(const SafetensorsHeader& header, const VersionObjects& version,
                                     version.step,
                                     {} });
     };
-    check("model_version", static_cast<std::uint64_t>(version.step), "the name says");
     check("num_changed_params", out.tensors.size(), "the file holds");
     check("num_params", out.tensors.size(), "the file holds");
     check("total_changed_elements", out.storedElements(), "the file holds");
@@ -278,6 +277,12 @@ Result<VersionIndex> TrlLayout::index(const ObjectStore& store, const VersionObj
         DS_CHECK(readPairs(m_dialect, header, key, out));
     }
     DS_CHECK(readRecords(header, key, out));
+    const auto own = header.metadata().find("model_version");
+    if (own != header.metadata().end() && parseNumber(own->second) != version.step)
+        return fail(misplaced("model_version " + quoteName(own->second), version.step, key));
+    if (out.stateDigest.hex.empty() && &m_dialect == &TrlV10)
+        out.notes.push_back(Error {
+            Code::Claim, "records no checksum_sha256, as every file of its writer does", key, version.step, {} });
     if (m_dialect.countsFilesOnly && !out.declaredBase && version.step > 0)
         out.declaredBase = version.step - 1;
     sortByName(out.tensors);

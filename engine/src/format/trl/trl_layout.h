@@ -25,6 +25,7 @@ public:
                                               const VersionIndex& index, const TensorEntry& entry,
                                               const TensorInfo& target, const StreamOptions& options) const override;
     bool anchorsMayBePartial() const noexcept override { return m_dialect.anchorsMayBePartial; }
+    bool writersAreExact() const noexcept override { return m_dialect.writersAreExact; }
 
 private:
     const TrlDialect& m_dialect;
