@@ -366,7 +366,18 @@ void assessDrift(Run& run)
 
 Error digestFailure(const VersionFacts& facts, const VersionObjects& version, bool onExternalBase)
 {
-    if (onExternalBase && facts.digestsFailed >= 2 && facts.digestsFailed * 2 > facts.digestsChecked)
+    const bool mostFail = facts.digestsFailed >= 2 && facts.digestsFailed * 2 > facts.digestsChecked;
+    if (onExternalBase && mostFail && version.step > 1)
+        return Error { Code::ChainGap,
+                       fmt::format(
+                           "step {} builds on step {}, which is missing, and the base checkpoint is not that step: "
+                           "{} of the {} tensors that it changes fail their digest, {} first",
+                           version.step, version.step - 1, facts.digestsFailed, facts.digestsChecked,
+                           facts.firstFailedTensor),
+                       version.name,
+                       version.step,
+                       {} };
+    if (onExternalBase && mostFail)
         return Error {
             Code::BaseMismatch,
             fmt::format("the base checkpoint is not the one that this chain was written against: {} of the {} tensors "
