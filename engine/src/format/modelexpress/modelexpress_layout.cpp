@@ -102,16 +102,20 @@ Result<bool> ModelExpressLayout::recognizes(const ObjectStore& store, const std:
             return fail(index.error());
         if (!index)
             continue;
-        if (index->isDelta()) // slime counts, ModelExpress names
-            return !index->number("version").has_value() && index->meta("checksum_format") == "adler32";
+        if (index->isDelta()) { // slime counts, ModelExpress names
+            if (!index->number("version") && index->meta("checksum_format") == "adler32")
+                return true;
+            continue;
+        }
         for (const ObjectInfo& data : version.objects) {
             if (!isDataFile(data.key))
                 continue;
             const Result<SafetensorsHeader> header = SafetensorsHeader::read(store, data);
             if (!header && !concernsOneObject(header.error().code))
                 return fail(header.error());
-            if (header)
-                return isWrittenByModelExpress(*header);
+            if (header && isWrittenByModelExpress(*header))
+                return true;
+            break; // its other files would not tell more
         }
     }
     return false;

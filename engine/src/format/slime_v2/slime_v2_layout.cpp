@@ -40,8 +40,8 @@ Result<bool> SlimeV2Layout::recognizes(const ObjectStore& store, const std::vect
         if (!index && !concernsOneObject(index.error().code))
             return fail(index.error());
         // ModelExpress writes the same files with names for versions ("v1")
-        if (index && index->isDelta())
-            return index->number("version").has_value();
+        if (index && index->isDelta() && index->number("version"))
+            return true;
     }
     return false;
 }

@@ -7,6 +7,7 @@
 #include "format/common/quote_name.h"
 
 #include <algorithm>
+#include <array>
 #include <fmt/format.h>
 #include <map>
 #include <utility>
@@ -57,6 +58,13 @@ std::optional<std::string_view> rootOf(const TrlDialect& dialect, const std::vec
             root = file->root;
     }
     return root;
+}
+
+bool isOfAnyDialect(const SafetensorsHeader& header)
+{
+    constexpr std::array Dialects { &TrlV10, &TrlV11, &TrlV12, &TrlV2 };
+    return std::any_of(Dialects.begin(), Dialects.end(),
+                       [&](const TrlDialect* dialect) { return dialect->wrote(header); });
 }
 
 /// Whether nothing but the names of the tensors says what a file is.
@@ -202,8 +210,10 @@ Result<bool> TrlLayout::recognizes(const ObjectStore& store, const std::vector<O
             break;
         DS_CHECK(task.checkpoint());
         const Result<SafetensorsHeader> header = SafetensorsHeader::read(store, object);
-        if (header)
+        if (header && isOfAnyDialect(*header))
             return m_dialect.wrote(*header);
+        if (header)
+            continue; // one damaged file does not hide the others
         if (!concernsOneObject(header.error().code))
             return fail(header.error());
         unfinished |= header.error().code == Code::Truncated || header.error().code == Code::Unfinished;
