@@ -37,6 +37,17 @@ TEST(NoticeChanges, TellsOfManyOverwrittenStepsAtOnce)
     EXPECT_NE(after->events.front().text.find("8 steps from 2 to 9"), std::string::npos) << after->events.front().text;
 }
 
+TEST(NoticeChanges, SuspectsTwoWritersOfAStepThatIsOverwrittenAgain)
+{
+    GoldenCopy run("trl-v2-gap");
+    ASSERT_TRUE(run.open());
+    const std::string key = "deltas/step_000003.safetensors";
+    for (const std::size_t expected : { 0U, 1U }) {
+        run.write(key, run.read(key));
+        EXPECT_EQ(eventsOf(*run.open(), Code::Fork), expected);
+    }
+}
+
 TEST(NoticeChanges, SaysNothingOfRetentionAndOfNewSteps)
 {
     GoldenCopy run("trl-v2-gap");

@@ -118,6 +118,24 @@ std::vector<Error> noticeChanges(const ObjectStore& store, const KnownVersions& 
     return events;
 }
 
+std::optional<Error> twoWriters(const ObjectStore& store, const std::vector<Error>& events)
+{
+    std::map<std::int64_t, int> times;
+    for (const Error& event : events) {
+        if (event.code != Code::Rewritten || !event.step || ++times[*event.step] < 2)
+            continue;
+        return Error { Code::Fork,
+                       fmt::format(
+                           "step {} was overwritten more than once: two trainers may write to this prefix, or one "
+                           "starts again and again",
+                           *event.step),
+                       store.uri(), event.step,
+                       "give every trainer a prefix of its own; nothing here can be relied on "
+                       "while both write" };
+    }
+    return std::nullopt;
+}
+
 Error everythingGone(const ObjectStore& store, const KnownVersions& known)
 {
     return massLoss(store, known.size(), known.size(), newestOf(known));

@@ -3,6 +3,7 @@
 #include "deltascope/engine/operations.h"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,9 @@ using KnownVersions = std::map<std::string, Catalog::KnownVersion>;
 /// `now`: the versions that are there, complete or not.
 std::vector<Error> noticeChanges(const ObjectStore& store, const KnownVersions& known,
                                  const std::vector<IndexedObjects>& now);
+
+/// Whether steps were overwritten again and again, as two trainers with one prefix do it. `events`: of the journal.
+std::optional<Error> twoWriters(const ObjectStore& store, const std::vector<Error>& events);
 
 /// The event of a source in which none of the known versions is left.
 Error everythingGone(const ObjectStore& store, const KnownVersions& known);

@@ -306,6 +306,8 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
             for (const Records::Event& event : *events)
                 run.events.push_back(event.what);
         }
+        if (std::optional<Error> fork = twoWriters(*store, run.events))
+            run.events.push_back(std::move(*fork));
     }
     addKnownFacts(bench, run);
     return run;
