@@ -1,5 +1,7 @@
 #include "format/common/full_tensor_stream.h"
 
+#include "format/common/object_names.h"
+
 #include "format/common/quote_name.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -61,6 +63,16 @@ TensorEntry fullTensorEntry(const StoredTensor& stored, std::uint32_t object)
     entry.storedElements = stored.info.elements();
     entry.extents = { Extent { object, stored.begin, stored.bytes } };
     return entry;
+}
+
+VersionIndex fullIndexOf(const SafetensorsHeader& header, std::uint32_t object)
+{
+    VersionIndex index;
+    index.full = true;
+    for (const StoredTensor& stored : header.tensors())
+        index.tensors.push_back(fullTensorEntry(stored, object));
+    sortByName(index.tensors);
+    return index;
 }
 
 std::string describe(const TensorInfo& tensor)

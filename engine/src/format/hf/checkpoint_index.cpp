@@ -16,12 +16,7 @@ namespace {
 Result<VersionIndex> readSingleFile(const ObjectStore& store, const VersionObjects& version, std::uint32_t object)
 {
     DS_TRY(const SafetensorsHeader header, SafetensorsHeader::read(store, version.objects[object]));
-    VersionIndex out;
-    out.full = true;
-    for (const StoredTensor& stored : header.tensors())
-        out.tensors.push_back(fullTensorEntry(stored, object));
-    sortByName(out.tensors);
-    return out;
+    return fullIndexOf(header, object);
 }
 
 } // namespace

@@ -31,12 +31,7 @@ bool isMarker(std::string_view file)
 Result<VersionIndex> readAdapter(const ObjectStore& store, const VersionObjects& version, std::uint32_t object)
 {
     DS_TRY(const SafetensorsHeader header, SafetensorsHeader::read(store, version.objects[object]));
-    VersionIndex out;
-    out.full = true;
-    for (const StoredTensor& stored : header.tensors())
-        out.tensors.push_back(fullTensorEntry(stored, object));
-    sortByName(out.tensors);
-    return out;
+    return fullIndexOf(header, object);
 }
 
 std::shared_ptr<const ByteRange> sourceOf(const ObjectStore& store, const VersionObjects& version,

@@ -88,12 +88,7 @@ Result<VersionIndex> TrlAdapterLayout::index(const ObjectStore& store, const Ver
         return fail(Code::Unfinished, fmt::format("lacks {} or {}: not a whole adapter", WeightsName, ConfigName),
                     version.name);
     DS_TRY(const SafetensorsHeader header, SafetensorsHeader::read(store, version.objects[*object]));
-    VersionIndex out;
-    out.full = true;
-    for (const StoredTensor& stored : header.tensors())
-        out.tensors.push_back(fullTensorEntry(stored, *object));
-    sortByName(out.tensors);
-    return out;
+    return fullIndexOf(header, *object);
 }
 
 Result<std::unique_ptr<PatchStream>> TrlAdapterLayout::open(const ObjectStore& store, const VersionObjects& version,
