@@ -166,10 +166,13 @@ TEST(Lossy, IsNeverCalledVerified)
                                 { tensor("model.norm.weight.values", { 1 }, Dtype::F32), fromHex("0000803b") } }));
     Json metadata = Json::parse(run.read(window + "DELTA/metadata.json"));
     metadata["file_manifest"] = Json::object(); // and the digest of another state stays
-    metadata["weights_hash"] = nullptr;
+    metadata["weights_hash"] = std::string(32, '0');
+    run.write(window + "DELTA/metadata.json", metadata.dump());
+    metadata["weights_hash"] = run.analyzed().find(2640)->facts->actualRoot; // now it matches, and proves nothing still
     run.write(window + "DELTA/metadata.json", metadata.dump());
     auto opened = run.analyzed();
     const Version& version = *opened.find(2640);
+    EXPECT_EQ(version.facts->rootCheck, VersionFacts::RootCheck::Matches);
     EXPECT_TRUE(version.lossy);
     EXPECT_FALSE(version.obstacle) << version.obstacle->text;
     EXPECT_TRUE(hasProblem(version, Code::Lossy));

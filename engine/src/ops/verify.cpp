@@ -234,9 +234,11 @@ bool isVouchedFor(const Run& run, std::size_t at, const std::vector<StepVerdict>
 {
     for (bool compared = false;;) {
         const Version& version = run.versions[at];
+        if (version.lossy) // whatever it matches: the same sum may round otherwise elsewhere
+            return false;
         if (!version.obstacle && version.facts && version.facts->rootCheck == VersionFacts::RootCheck::Matches)
             return true; // the root covers every bit of the state
-        if (version.obstacle || version.lossy || !version.facts || !version.summary)
+        if (version.obstacle || !version.facts || !version.summary)
             return false;
         if (version.kind == VersionKind::Anchor)
             return version.summary->tensors > 0 && version.facts->digestsChecked == version.summary->tensors;
