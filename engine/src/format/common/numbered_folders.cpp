@@ -7,6 +7,16 @@
 
 namespace deltascope {
 
+std::vector<VersionObjects> inOrder(std::map<std::int64_t, VersionObjects> versions)
+{
+    std::vector<VersionObjects> out;
+    for (auto& [step, version] : versions) {
+        sortByKey(version.objects);
+        out.push_back(std::move(version));
+    }
+    return out;
+}
+
 std::optional<NumberedFolders::Key> NumberedFolders::parse(std::string_view key) const
 {
     if (isOwnKey(key))
@@ -46,12 +56,7 @@ std::vector<VersionObjects> NumberedFolders::group(const std::vector<ObjectInfo>
         version.name = std::string(key->folder);
         version.objects.push_back(object);
     }
-    std::vector<VersionObjects> out;
-    for (auto& [step, version] : versions) {
-        sortByKey(version.objects);
-        out.push_back(std::move(version));
-    }
-    return out;
+    return inOrder(std::move(versions));
 }
 
 } // namespace deltascope

@@ -3,11 +3,15 @@
 #include "deltascope/engine/layout.h"
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <vector>
 
 namespace deltascope {
+
+/// Versions by step, each with its objects in order of their keys.
+std::vector<VersionObjects> inOrder(std::map<std::int64_t, VersionObjects> versions);
 
 /// "root/weight_v000007/file": version folders whose names are a fixed start and a number.
 struct NumberedFolders {

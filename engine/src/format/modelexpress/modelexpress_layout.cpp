@@ -1,5 +1,6 @@
 #include "format/modelexpress/modelexpress_layout.h"
 
+#include "format/common/numbered_folders.h"
 #include "format/common/object_names.h"
 #include "format/common/quote_name.h"
 #include "format/hf/checkpoint_index.h"
@@ -143,12 +144,7 @@ std::vector<VersionObjects> ModelExpressLayout::group(const std::vector<ObjectIn
         if (version.name == key.folder)
             version.objects.push_back(object);
     }
-    std::vector<VersionObjects> out;
-    for (auto& [step, version] : versions) {
-        sortByKey(version.objects);
-        out.push_back(std::move(version));
-    }
-    return out;
+    return inOrder(std::move(versions));
 }
 
 Result<VersionIndex> ModelExpressLayout::index(const ObjectStore& store, const VersionObjects& version,

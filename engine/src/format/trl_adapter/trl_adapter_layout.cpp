@@ -2,6 +2,7 @@
 
 #include "deltascope/engine/safetensors.h"
 #include "format/common/full_tensor_stream.h"
+#include "format/common/numbered_folders.h"
 #include "format/common/object_names.h"
 
 #include <algorithm>
@@ -71,12 +72,7 @@ std::vector<VersionObjects> TrlAdapterLayout::group(const std::vector<ObjectInfo
         version.name = std::string(key->folder);
         version.objects.push_back(object);
     }
-    std::vector<VersionObjects> out;
-    for (auto& [step, version] : versions) {
-        sortByKey(version.objects);
-        out.push_back(std::move(version));
-    }
-    return out;
+    return inOrder(std::move(versions));
 }
 
 Result<VersionIndex> TrlAdapterLayout::index(const ObjectStore& store, const VersionObjects& version,
