@@ -67,6 +67,39 @@ TEST(ApplyPiece, FullBlockReplacesAndCountsDifferentElements)
     EXPECT_EQ(block, fresh);
 }
 
+TEST(ApplyPiece, FullBlockCountsZerosOfAnotherSignApart)
+{
+    struct Case {
+        Dtype dtype;
+        std::uint64_t minusZero; ///< 0 for types with one zero
+    };
+    const std::vector<Case> cases = {
+        { Dtype::BF16, 0x8000 },     { Dtype::F16, 0x8000 },
+        { Dtype::F32, 0x8000'0000 }, { Dtype::F64, 0x8000'0000'0000'0000 },
+        { Dtype::F8E5M2, 0x80 },     { Dtype::F8E4M3, 0x80 },
+        { Dtype::F8E4M3Fnuz, 0 },    { Dtype::F8E8M0, 0 },
+        { Dtype::I16, 0 },           { Dtype::I8, 0 },
+    };
+    for (const auto& [dtype, minusZero] : cases) {
+        const std::size_t width = bitsOf(dtype) / 8;
+        const std::uint64_t top = std::uint64_t { 1 } << (8 * width - 1);
+        const auto elements = [&](std::initializer_list<std::uint64_t> values) {
+            Bytes out;
+            for (const std::uint64_t value : values) {
+                for (std::size_t byte = 0; byte < width; ++byte)
+                    out.push_back(static_cast<std::byte>(value >> (8 * byte)));
+            }
+            return out;
+        };
+        Bytes block = elements({ 0, top, 0, top, 1, top | 1 });
+        const Bytes fresh = elements({ top, 0, 0, 1, top | 1, top | 1 });
+        PatchCounts expected = countsOf(0, 0, 4);
+        expected.zeroSigns = minusZero == 0 ? 0 : 2;
+        EXPECT_EQ(applyPiece(FullBlock { fresh }, block, dtype), expected) << word(dtype);
+        EXPECT_EQ(block, fresh) << word(dtype);
+    }
+}
+
 TEST(ApplyPiece, AssignElementsCountsNoops)
 {
     for (const Dtype dtype : { Dtype::U8, Dtype::BF16, Dtype::F32, Dtype::F64 }) {

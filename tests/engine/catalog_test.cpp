@@ -65,6 +65,7 @@ VersionFacts someFacts()
     facts.changedVsPrevious = 0;
     facts.assigned = 12;
     facts.noops = 3;
+    facts.zeroSigns = 2;
     facts.digestsChecked = 9;
     facts.digestsFailed = 2;
     facts.firstFailedTensor = "model.größe";
@@ -79,6 +80,7 @@ void expectEqual(const VersionFacts& a, const VersionFacts& b)
     EXPECT_EQ(a.changedVsPrevious, b.changedVsPrevious);
     EXPECT_EQ(a.assigned, b.assigned);
     EXPECT_EQ(a.noops, b.noops);
+    EXPECT_EQ(a.zeroSigns, b.zeroSigns);
     EXPECT_EQ(a.digestsChecked, b.digestsChecked);
     EXPECT_EQ(a.digestsFailed, b.digestsFailed);
     EXPECT_EQ(a.firstFailedTensor, b.firstFailedTensor);

@@ -800,6 +800,24 @@ TEST(LineageDrift, MoreThanThatIsAnAlarm)
     EXPECT_FALSE(step(run, 5).obstacle);
 }
 
+TEST(LineageDrift, ZerosWithAnotherSignAreCountedApartAndAreNoAlarm)
+{
+    auto run = withAnchorDifference(190);
+    step(run, 5).facts->zeroSigns = 40;
+    assess(run);
+    EXPECT_EQ(count(step(run, 5).problems, Code::AnchorDrift), 0U);
+    const auto drift = driftAt(run, 4);
+    ASSERT_TRUE(drift);
+    EXPECT_EQ(drift->differs, 190U);
+    EXPECT_EQ(drift->zeroSigns, 40U);
+    EXPECT_EQ(drift->estimate, 50U);
+
+    step(run, 5).facts->zeroSigns = 39;
+    assess(run);
+    const std::string text = problem(step(run, 5).problems, Code::AnchorDrift).text;
+    EXPECT_NE(text.find("39 of them in the sign of zero alone"), std::string::npos) << text;
+}
+
 TEST(LineageDrift, DeltasOfAnotherEpochAreNoMeasure)
 {
     // epoch 0: small steps up to 8; epoch 1: a run that moves ten times as much

@@ -334,10 +334,12 @@ TEST(VerifyDrift, AnAnchorSaysHowFarItIsFromTheReplay)
     const GoldenCopy golden("trl-v2-drift-bf16");
     Session session;
     const VerifyReport report = session.verify(golden, 4);
-    EXPECT_EQ(session.step(report, 6).anchorDifference, 586U);
-    EXPECT_EQ(session.step(report, 12).anchorDifference, 2U);
-    EXPECT_EQ(session.step(report, 12).driftEstimate, 0U);
-    EXPECT_FALSE(session.step(report, 5).anchorDifference);
+    ASSERT_TRUE(session.step(report, 6).drift);
+    EXPECT_EQ(session.step(report, 6).drift->differs, 586U);
+    ASSERT_TRUE(session.step(report, 12).drift);
+    EXPECT_EQ(session.step(report, 12).drift->differs, 2U);
+    EXPECT_EQ(session.step(report, 12).drift->estimate, 0U);
+    EXPECT_FALSE(session.step(report, 5).drift);
 }
 
 // --- digests of the publisher ----------------------------------------------------------------------------------------

@@ -116,6 +116,8 @@ std::string verifyText(const app::VerifyView& report, const Style& style)
             text += "  root " + step.root.substr(0, 16) + "…";
         if (step.anchorDifference)
             text += fmt::format("  differs from the replay in {} elements", countText(*step.anchorDifference));
+        if (step.zeroSigns > 0)
+            text += fmt::format(", {} in the sign of zero alone", countText(step.zeroSigns));
         if (step.driftEstimate && *step.driftEstimate > 0)
             text += paint(style, Paint::Warn, fmt::format(" (drift ~{})", countText(*step.driftEstimate)));
         if (!step.problems.empty())

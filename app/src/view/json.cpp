@@ -108,6 +108,7 @@ std::string toJson(const RunView& view)
         drift.push_back({ { "epoch", point.epoch },
                           { "step", point.step },
                           { "differs_elems", point.differs },
+                          { "zero_sign_elems", point.zeroSigns },
                           { "estimate_elems", orNull(point.estimate) } });
     out["drift"] = std::move(drift);
     out["noop_rate"] = orNull(view.noopRate);
@@ -174,6 +175,7 @@ std::string toJson(const VerifyView& view)
                           { "digests_checked", step.digestsChecked },
                           { "root", step.root.empty() ? ordered_json(nullptr) : ordered_json(step.root) },
                           { "anchor_differs_elems", orNull(step.anchorDifference) },
+                          { "zero_sign_elems", step.zeroSigns },
                           { "drift_elems_estimate", orNull(step.driftEstimate) },
                           { "problems", json(step.problems) } });
     return dump({ { "source", view.source },

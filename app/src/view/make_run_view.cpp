@@ -105,7 +105,8 @@ RunView makeRunView(const Run& run)
         const Version& version = run.versions[i];
         replayed = replayed || (version.kind == VersionKind::Delta && version.facts && version.facts->assigned > 0);
         if (const std::optional<Drift> drift = driftAt(run, i))
-            view.drift.push_back(DriftView { version.epoch, version.step(), drift->differs, drift->estimate });
+            view.drift.push_back(
+                DriftView { version.epoch, version.step(), drift->differs, drift->zeroSigns, drift->estimate });
     }
     if (replayed)
         view.noopRate = usualNoopRate(run);
@@ -174,9 +175,19 @@ VerifyView makeVerifyView(const Run& run, const VerifyReport& report)
     view.result = word(report.verdict);
     for (const StepVerdict& step : report.steps) {
         const Version& version = run.versions[step.version];
-        view.steps.push_back(StepVerdictView { version.epoch, version.step(), std::string(word(step.verdict)),
-                                               step.digestsChecked, step.root, step.anchorDifference,
-                                               step.driftEstimate, problemViews(step.problems) });
+        StepVerdictView row;
+        row.epoch = version.epoch;
+        row.step = version.step();
+        row.result = word(step.verdict);
+        row.digestsChecked = step.digestsChecked;
+        row.root = step.root;
+        if (step.drift) {
+            row.anchorDifference = step.drift->differs;
+            row.zeroSigns = step.drift->zeroSigns;
+            row.driftEstimate = step.drift->estimate;
+        }
+        row.problems = problemViews(step.problems);
+        view.steps.push_back(std::move(row));
     }
     view.problems = problemViews(report.problems);
     return view;

@@ -22,7 +22,7 @@ namespace {
 using nlohmann::json;
 
 /// Raise when a table changes; an older or newer file is thrown away and filled again.
-constexpr std::int64_t SchemaVersion = 4;
+constexpr std::int64_t SchemaVersion = 5;
 
 /// Up to this size the whole file is checked whenever it is opened (tens of milliseconds).
 constexpr std::uintmax_t CheckedAtOpenBytes = 64U << 20;
@@ -115,6 +115,8 @@ std::string detailOf(const VersionFacts& facts)
         detail["only_full_form"] = true;
     if (facts.fullFormDiffers)
         detail["full_form_differs"] = *facts.fullFormDiffers;
+    if (facts.zeroSigns > 0)
+        detail["zero_signs"] = facts.zeroSigns;
     if (facts.fullFormDamage)
         detail["full_form_damage"] = errorToJson(*facts.fullFormDamage);
     return detail.empty() ? std::string() : detail.dump(-1, ' ', false, json::error_handler_t::replace);
@@ -139,6 +141,8 @@ void addDetail(VersionFacts& facts, const std::string& text)
     facts.replayed = !detail.contains("only_full_form");
     if (const auto differs = detail.find("full_form_differs"); differs != detail.end() && differs->is_number_unsigned())
         facts.fullFormDiffers = differs->get<std::uint64_t>();
+    if (const auto signs = detail.find("zero_signs"); signs != detail.end() && signs->is_number_unsigned())
+        facts.zeroSigns = signs->get<std::uint64_t>();
     if (const auto damage = detail.find("full_form_damage"); damage != detail.end())
         facts.fullFormDamage = errorFromJson(*damage);
 }

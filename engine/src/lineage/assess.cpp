@@ -130,6 +130,13 @@ bool hasRecordedRoot(const VersionFacts& facts)
     return facts.rootCheck == VersionFacts::RootCheck::None || facts.rootCheck == VersionFacts::RootCheck::Matches;
 }
 
+/// How many of the elements that differ between trained and served state do so in the sign of zero alone.
+std::string signsAmong(const VersionFacts& facts)
+{
+    return facts.zeroSigns == 0 ? std::string()
+                                : fmt::format(" ({} of them in the sign of zero alone)", facts.zeroSigns);
+}
+
 /// A version with a full form stands whatever happened to its sparse form and to what that builds on.
 void assessFullForm(Version& version, std::size_t self)
 {
@@ -142,12 +149,12 @@ void assessFullForm(Version& version, std::size_t self)
         version.problems.push_back(*facts->fullFormDamage);
     if (!version.hasUsableFullForm())
         return;
-    if (facts && facts->fullFormDiffers.value_or(0) > 0)
+    if (facts && facts->fullFormDiffers.value_or(0) > facts->zeroSigns)
         version.problems.push_back(
             Error { Code::AnchorDrift,
                     fmt::format("the full form of step {} (trained state) differs in {} elements from what its deltas "
-                                "lead to (served state)",
-                                version.step(), *facts->fullFormDiffers),
+                                "lead to (served state){}",
+                                version.step(), *facts->fullFormDiffers, signsAmong(*facts)),
                     version.objects.fullForm->name, version.step(),
                     "materialize --state served or --state trained chooses one; diff shows the tensors" });
     version.proven = true;
@@ -340,13 +347,13 @@ void assessDrift(Run& run)
         if (version.facts->changedVsPrevious && window >= 2) {
             const std::uint64_t largest =
                 *std::max_element(recent.end() - static_cast<std::ptrdiff_t>(window), recent.end());
-            if (*version.facts->changedVsPrevious > largest + largest / 2)
+            if (*version.facts->changedVsPrevious - version.facts->zeroSigns > largest + largest / 2)
                 version.problems.push_back(Error {
                     Code::AnchorDrift,
                     fmt::format(
-                        "the anchor at step {} differs from the replayed state before it in {} elements; the largest "
+                        "the anchor at step {} differs from the replayed state before it in {} elements{}; the largest "
                         "of the last {} deltas changed {}",
-                        version.step(), *version.facts->changedVsPrevious, window, largest),
+                        version.step(), *version.facts->changedVsPrevious, signsAmong(*version.facts), window, largest),
                     version.objects.name,
                     version.step(),
                     {} });

@@ -29,13 +29,15 @@ std::optional<Drift> driftAt(const Run& run, std::size_t at)
     const Version& version = run.versions[at];
     if (!version.facts)
         return std::nullopt;
-    if (version.facts->fullFormDiffers)
-        return Drift { *version.facts->fullFormDiffers, version.facts->fullFormDiffers };
-    if (version.kind != VersionKind::Anchor || !version.facts->changedVsPrevious)
+    const VersionFacts& facts = *version.facts;
+    if (facts.fullFormDiffers)
+        return Drift { *facts.fullFormDiffers, facts.zeroSigns, *facts.fullFormDiffers - facts.zeroSigns };
+    if (version.kind != VersionKind::Anchor || !facts.changedVsPrevious)
         return std::nullopt;
-    Drift drift { *version.facts->changedVsPrevious, std::nullopt };
+    Drift drift { *facts.changedVsPrevious, facts.zeroSigns, std::nullopt };
+    const std::uint64_t inValue = drift.differs - drift.zeroSigns;
     if (const std::optional<std::uint64_t> usual = usualDelta(run, at))
-        drift.estimate = drift.differs - std::min(drift.differs, *usual);
+        drift.estimate = inValue - std::min(inValue, *usual);
     return drift;
 }
 

@@ -210,6 +210,7 @@ void addFullForm(const ReplayAudit& audit, const Chain& chain, std::size_t link,
     if (link == 0)
         return;
     facts.fullFormDiffers = audit.links()[link].counts.changed;
+    facts.zeroSigns = audit.links()[link].counts.zeroSigns;
     if (*facts.fullFormDiffers > 0 && facts.rootCheck == Check::Matches && own.rootCheck == Check::None)
         facts.fullFormDamage =
             Error { Code::Digest,

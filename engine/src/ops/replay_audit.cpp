@@ -190,8 +190,10 @@ VersionFacts ReplayAudit::factsOf(std::size_t link, VersionKind kind, std::uint6
     const LinkAudit& audit = m_links[link];
     VersionFacts facts;
     facts.changedElements = kind == VersionKind::Anchor ? elements : audit.counts.changed;
-    if (kind == VersionKind::Anchor && link > 0)
+    if (kind == VersionKind::Anchor && link > 0) {
         facts.changedVsPrevious = audit.counts.changed;
+        facts.zeroSigns = audit.counts.zeroSigns;
+    }
     facts.assigned = audit.counts.assigned;
     facts.noops = audit.counts.noops - audit.counts.nanNoops;
     facts.digestsChecked = audit.digestsChecked;

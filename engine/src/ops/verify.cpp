@@ -347,10 +347,7 @@ Result<VerifyReport> verifyRun(Workbench& bench, Run& run, const VerifyOptions& 
         step.version = i;
         step.problems = version.problems;
         step.digestsChecked = options.level >= 3 && version.facts ? version.facts->digestsChecked : 0;
-        if (const std::optional<Drift> drift = driftAt(run, i)) {
-            step.anchorDifference = drift->differs;
-            step.driftEstimate = drift->estimate;
-        }
+        step.drift = driftAt(run, i);
         const ObjectFindings& ofObjects = findings[i - first];
         for (const Error& problem : ofObjects.problems) {
             const bool told = std::any_of(step.problems.begin(), step.problems.end(), [&](const Error& other) {

@@ -112,18 +112,49 @@ template <class Word> NanRule<Word> nanRule(Dtype dtype) noexcept
     }
 }
 
+/// The bit that alone tells -0 from +0; 0 for types with one zero.
+template <class Word> Word zeroSign(Dtype dtype) noexcept
+{
+    switch (dtype) {
+    case Dtype::BF16:
+    case Dtype::F16:
+    case Dtype::F32:
+    case Dtype::F64:
+    case Dtype::F8E5M2:
+    case Dtype::F8E4M3:
+        return static_cast<Word>(Word { 1 } << (8 * sizeof(Word) - 1));
+    default:
+        return 0;
+    }
+}
+
 /// Elements of one whole-byte width.
 template <class Word> struct WordOps {
     NanRule<Word> isNan;
+    Word minusZero;
 
     explicit WordOps(Dtype dtype)
         : isNan(nanRule<Word>(dtype))
+        , minusZero(zeroSign<Word>(dtype))
     {
     }
 
     std::uint64_t different(ByteSpan a, ByteSpan b) const noexcept
     {
         return countDifferentWords<Word>(a.data(), b.data(), a.size() / sizeof(Word));
+    }
+
+    std::uint64_t zeroSigns(ByteSpan a, ByteSpan b) const noexcept
+    {
+        if (minusZero == 0)
+            return 0;
+        std::uint64_t count = 0;
+        for (std::size_t at = 0; at < a.size(); at += sizeof(Word)) {
+            const Word one = loadAt<Word>(a.data() + at);
+            const Word other = loadAt<Word>(b.data() + at);
+            count += one != other && static_cast<Word>((one | other) ^ minusZero) == 0;
+        }
+        return count;
     }
 
     PatchCounts assign(const AssignElements& piece, MutableByteSpan block) const noexcept
@@ -198,6 +229,8 @@ public:
             counter.add(i, a[i] ^ b[i]);
         return counter.changed;
     }
+
+    std::uint64_t zeroSigns(ByteSpan, ByteSpan) const noexcept { return 0; }
 
     PatchCounts assign(const AssignElements& piece, MutableByteSpan block) const noexcept
     {
@@ -305,9 +338,11 @@ template <class Ops> PatchCounts applyWith(const Ops& ops, const PatchPiece& pie
     if (const auto* masks = std::get_if<XorElements>(&piece))
         return onlyChanged(ops.xorElements(*masks, block));
     if (const auto* full = std::get_if<FullBlock>(&piece)) {
-        const std::uint64_t changed = ops.different(block, full->bytes);
+        PatchCounts counts = onlyChanged(ops.different(block, full->bytes));
+        if (counts.changed > 0)
+            counts.zeroSigns = ops.zeroSigns(block, full->bytes);
         std::copy(full->bytes.begin(), full->bytes.end(), block.begin());
-        return onlyChanged(changed);
+        return counts;
     }
     return {};
 }

@@ -48,6 +48,7 @@ struct VersionFacts {
     std::uint64_t changedElements = 0; ///< elements whose bits differ from the base; for an anchor all of them
     /// For an anchor: elements that differ from the replayed state before it.
     std::optional<std::uint64_t> changedVsPrevious;
+    std::uint64_t zeroSigns = 0; ///< of changedVsPrevious or fullFormDiffers: differ in the sign of zero alone
     std::uint64_t assigned = 0; ///< elements (or bytes) that the payload names
     /// Of these, how many had those bits already; NaN elements are left out, float-comparing writers always send them.
     std::uint64_t noops = 0;
@@ -184,8 +185,10 @@ bool provesLoss(const Version& version, double usualRate) noexcept;
 /// from the deltas beside it.
 struct Drift {
     std::uint64_t differs = 0; ///< elements
-    /// How many of these are drift. Exact beside a delta; for an anchor, which also holds one step of training, what is
-    /// more than a usual delta (the median of the last ten): an estimate.
+    /// Of these, how many differ in the sign of zero alone. Writers that compare floats never send those: no alarm.
+    std::uint64_t zeroSigns = 0;
+    /// How many of the others are drift. Exact beside a delta; for an anchor, which also holds one step of training,
+    /// what is more than a usual delta (the median of the last ten): an estimate.
     std::optional<std::uint64_t> estimate;
 };
 /// Nothing where the two states were not compared.

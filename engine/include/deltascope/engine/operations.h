@@ -100,9 +100,7 @@ struct StepVerdict {
     Verdict verdict = Verdict::Unverified;
     std::uint32_t digestsChecked = 0; ///< of this step's own tensors
     std::string root; ///< strong DSM1 root of the state, hex; at level 4, for anchors and the last step of the range
-    /// Drift::differs and Drift::estimate, where trained and served state were compared.
-    std::optional<std::uint64_t> anchorDifference;
-    std::optional<std::uint64_t> driftEstimate;
+    std::optional<Drift> drift; ///< where trained and served state were compared
     std::vector<Error> problems;
 };
 struct VerifyReport {

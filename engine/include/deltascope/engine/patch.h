@@ -74,6 +74,8 @@ struct PatchCounts {
     std::uint64_t noops = 0; ///< of these, how many got the bits that they already had
     std::uint64_t nanNoops = 0; ///< no-ops whose value is a NaN (float-comparing writers always send those)
     std::uint64_t changed = 0; ///< elements whose bits differ from the state before
+    /// Of these, how many differ in the sign of zero alone; counted where full tensors replace a state.
+    std::uint64_t zeroSigns = 0;
 
     PatchCounts& operator+=(const PatchCounts& other) noexcept
     {
@@ -81,6 +83,7 @@ struct PatchCounts {
         noops += other.noops;
         nanNoops += other.nanNoops;
         changed += other.changed;
+        zeroSigns += other.zeroSigns;
         return *this;
     }
     bool operator==(const PatchCounts&) const = default;

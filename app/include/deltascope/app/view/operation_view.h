@@ -18,7 +18,8 @@ struct StepVerdictView {
     std::uint32_t digestsChecked = 0; ///< of tensors that this step changes
     std::string root; ///< at level 4: strong DSM1 root, for anchors and the last step
     std::optional<std::uint64_t> anchorDifference; ///< of an anchor: elements that differ from the replay before it
-    std::optional<std::uint64_t> driftEstimate; ///< of these, more than a usual delta explains
+    std::uint64_t zeroSigns = 0; ///< of these, in the sign of zero alone
+    std::optional<std::uint64_t> driftEstimate; ///< of the others, more than a usual delta explains
     std::vector<ProblemView> problems;
 };
 struct VerifyView {

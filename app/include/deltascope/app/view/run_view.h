@@ -60,6 +60,7 @@ struct DriftView {
     int epoch = 0;
     std::int64_t step = 0;
     std::uint64_t differs = 0; ///< elements
+    std::uint64_t zeroSigns = 0; ///< of these, in the sign of zero alone
     std::optional<std::uint64_t> estimate; ///< of these, beyond a usual step of training
 };
 
