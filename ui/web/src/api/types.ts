@@ -1,0 +1,599 @@
+// The JSON of the HTTP API (docs/http-api.md), as app/view writes it. Bytes, elements and steps are integers; times are
+// microseconds since 1970 (`_us`, `published_at`, `modified_at`); what is not known is null and stays null on screen.
+
+export interface Problem {
+  code: string; // "DS-CHAIN-GAP"
+  step: number | null;
+  where: string;
+  text: string;
+  remedy: string;
+}
+
+/** Body of every answer with status 400 and above, application/problem+json. */
+export interface ProblemDetails {
+  type: string;
+  title: string;
+  status: number;
+  detail: string;
+  code: string;
+  hint: string;
+}
+
+export type Scope = 'read' | 'act' | 'admin';
+
+export interface Capabilities {
+  api_version: 1;
+  version: string;
+  read_only: boolean; // acts are off at start, whatever the scopes
+  signed_in: boolean;
+  principal: string; // "local", name of the token
+  scopes: Scope[];
+  backends: string[]; // "avx2", "cuda", …
+  demo: boolean;
+  now_us: number;
+}
+
+export type StepKind = 'anchor' | 'partial_anchor' | 'delta' | 'gap';
+export type StepState = 'complete' | 'publishing' | 'broken' | 'noop' | 'gap';
+export type VerifyResult = 'verified' | 'consistent' | 'first_sight' | 'unverified' | 'incomplete' | 'damaged';
+
+export interface Restore {
+  deltas: number;
+  bytes: number;
+  blocked_by: number | null;
+  reason: string | null;
+}
+
+export interface ObjectInfo {
+  key: string;
+  size: number;
+  modified_at: number;
+}
+
+export interface Step {
+  epoch: number;
+  step: number;
+  kind: StepKind;
+  state: StepState;
+  name: string;
+  base_step: number | null;
+  changed_elems: number | null;
+  changed_vs_prev_elems: number | null;
+  total_elems: number | null;
+  changed_frac: number | null; // 0…1
+  claimed_elems: number | null;
+  wire_bytes: number;
+  published_at: number;
+  pause_ms: number | null;
+  spans_from: 'logs' | 'spans' | null;
+  restorable: boolean;
+  proven: boolean;
+  restore: Restore;
+  objects: ObjectInfo[];
+  problems: Problem[];
+  /** The deepest verification of this step in this daemon; null: not checked. */
+  verified: { level: number; result: VerifyResult; t_us: number } | null;
+}
+
+/** A hole in the numbers: `step` is the first missing one. */
+export interface Gap {
+  epoch: number;
+  step: number;
+  kind: 'gap';
+  state: 'gap';
+  last_step: number;
+}
+
+export type StepRow = Step | Gap;
+
+export interface Replica {
+  id: string;
+  engine: string;
+  state: string; // its own word: serving, fetching, paused, stalled, …
+  step: number | null;
+  behind: number | null; // versions
+  lag_s: number | null; // since the first version that it does not serve was published
+  age_s: number; // of the heartbeat
+  late: boolean;
+  lagging: boolean;
+  detail: string;
+  last_pause_ms: number | null;
+  paused_frac: number | null; // of the last hour, 0…1
+  lag_history: number[]; // versions behind at each of the last 60 steps, oldest first
+}
+
+/** Tiles of the page Live. Medians are over the last 50 deltas. */
+export interface Kpi {
+  latest: number | null; // newest restorable step
+  latest_epoch: number | null;
+  newest: number | null; // newest step, sound or not
+  latest_at_us: number | null;
+  interval_s: number | null; // median between publications
+  chain_anchor: number | null; // anchor that the latest step is rebuilt from
+  chain_deltas: number | null;
+  changed_frac: number | null; // of the latest delta
+  changed_frac_median: number | null;
+  delta_bytes: number | null; // of the latest delta
+  full_bytes: number | null; // of the newest complete anchor
+  ratio: number | null; // full / delta
+  pause_ms: number | null; // of the latest step that has one
+  pause_p50_ms: number | null;
+  pause_p95_ms: number | null;
+  paused_frac: number | null; // of wall time over the last 50 steps
+  replicas: number;
+  replicas_in_sync: number;
+  worst_replica: string | null;
+  worst_lag: number | null;
+  verified_to: number | null; // newest step up to which every step of its chain was verified, consistent or first_sight
+  verified_level: number | null;
+}
+
+export interface RunSummary {
+  id: string; // stands in URLs
+  source: string; // URI
+  layout: string;
+  name: string;
+  base: string | null;
+  rev: number;
+  state: 'opening' | 'live' | 'error';
+  error: Problem | null;
+  contact_us: number; // when the source was last looked at with success
+  steps: number;
+  anchors: number;
+  deltas: number;
+  epochs: number;
+  gaps: number;
+  wire_bytes: number;
+  kpi: Kpi;
+  alerts_firing: number;
+  worst_alert: AlertLevel | null;
+  attention: number; // 0: all is well; the higher, the earlier it is shown
+  spark: (number | null)[]; // changed_frac of the last 60 steps
+  demo: boolean;
+}
+
+export interface RunList {
+  rev: number;
+  runs: RunSummary[];
+}
+
+export interface DriftPoint {
+  epoch: number;
+  step: number;
+  differs_elems: number;
+  zero_sign_elems: number;
+  estimate_elems: number | null;
+}
+
+export interface Note {
+  actor: string;
+  step: number | null;
+  t_us: number | null;
+  text: string;
+}
+
+export interface FeedItem {
+  t_us: number;
+  kind: 'published' | 'applied' | 'note' | 'problem' | 'event';
+  step: number | null;
+  text: string;
+}
+
+export interface RunDetail extends RunSummary {
+  first_step: number | null;
+  last_step: number | null;
+  ignored_objects: number;
+  noop_rate: number | null;
+  problems: Problem[];
+  events: Problem[];
+  drift: DriftPoint[];
+  notes: Note[];
+  replicas: Replica[];
+  feed: FeedItem[]; // newest first, at most 100
+}
+
+export interface StepPage {
+  rev: number;
+  epochs: number[];
+  steps: StepRow[]; // ascending by epoch, then step
+  next_cursor: string | null;
+}
+
+export interface TensorCount {
+  name: string;
+  dtype: string;
+  shape: number[];
+  changed_elems: number | null;
+  changed_vs_prev_elems: number | null;
+  total_elems: number;
+}
+
+export interface StepDetail {
+  rev: number;
+  step: Step;
+  tensors: TensorCount[]; // may be empty while the step cannot be replayed
+  cli: { show: string; verify: string; materialize: string };
+}
+
+/** Names: changed_frac changed_elems wire_bytes pause_ms interval_s sync_ms noop_rate drift_elems. */
+export interface Series {
+  rev: number;
+  epoch: number;
+  from: number;
+  to: number;
+  points: number; // in the range, before decimation
+  series: Record<string, SeriesColumns>;
+  anchors: number[]; // steps in the range
+}
+
+/** One entry per pixel bucket that has a value, ascending. first and last keep lines true where a bucket holds many. */
+export interface SeriesColumns {
+  x: number[]; // step of the last value in the bucket
+  first: number[];
+  min: number[];
+  max: number[];
+  last: number[];
+}
+
+export interface TensorRow {
+  id: number; // row of the heatmap
+  name: string;
+  dtype: string;
+  shape: number[];
+  elements: number;
+  group: string; // "layers.0"; "" for tensors outside of layers
+  changed_elems: number; // over all steps
+  last_changed: number | null; // step
+}
+
+export interface TensorTable {
+  rev: number;
+  epoch: number;
+  tensors: TensorRow[]; // model order: embeddings, layers by number, head
+}
+
+export interface HeatColumn {
+  step: number;
+  kind: StepKind;
+  state: StepState;
+  known: boolean; // false: not replayed (yet); the column is unknown
+  pause_ms: number | null;
+  verified: number | null; // level
+  damaged: boolean;
+}
+
+/**
+ * The heatmap of one epoch: rows as in TensorTable, columns as here. Tiles hold 256 x 256 codes, one byte each, row by
+ * row: 0 = nothing changed, else round(1 + 254 (log10 v + 6) / 6) for v in [1e-6, 1].
+ * GET …/heat/{max|mean}/{ly}/{lx}/{ty}/{tx}?epoch=&rev=: level l merges 2^l rows or columns. Body: 65,536 codes, then,
+ * if the header X-Unknown is "mask", 8,192 bytes of bits in the same order, 1 = unknown (bit 0 first). Cells outside of
+ * the matrix are unknown. Levels that have one tile hold the whole matrix.
+ */
+export interface HeatIndex {
+  rev: number;
+  epoch: number;
+  rows: number;
+  tile: 256;
+  levels_y: number;
+  levels_x: number;
+  columns: HeatColumn[];
+}
+
+export interface HeatCell {
+  tensor: string;
+  step: number;
+  changed: number | null;
+  total: number;
+}
+
+/** First line of the answer to …/steps/{s}/tensors/{id}/blocks?n=128&a={step}; then uint32 little-endian. */
+export interface BlockHeader {
+  tensor: string;
+  dtype: string;
+  shape: number[];
+  rows: number; // of the matrix that the tensor is shown as: product of all dimensions but the last
+  cols: number;
+  block_rows: number; // rows of the grid
+  block_cols: number;
+  rows_per_block: number;
+  cols_per_block: number;
+  changed: number; // elements that differ between a and the step
+  total: number;
+  dead_rows: number; // rows without a change
+  dead_cols: number;
+  gini_rows: number | null; // 0 even … 1 in one row
+  top_rows: { row: number; changed: number }[]; // at most 5
+  a: number | null; // step compared with; null: nothing (first state)
+  // then: block_rows*block_cols counts, `rows` row counts, `cols` column counts
+}
+
+/** A window into one tensor at two steps; at most 4,096 elements. */
+export interface ElementWindow {
+  tensor: string;
+  dtype: string;
+  row: number;
+  col: number;
+  rows: number;
+  cols: number;
+  a: number | null;
+  step: number;
+  old_bits: (string | null)[]; // hex, row by row; null without a
+  new_bits: string[];
+  old_values: (number | null)[]; // null: no number (NaN, infinite) or unknown
+  new_values: (number | null)[];
+}
+
+/** One row per version or gap, newest first. */
+export interface LineageRow {
+  epoch: number;
+  step: number;
+  kind: StepKind;
+  state: StepState;
+  lane: number;
+  base: number | null; // index of the row it builds on
+  chain: number; // steps of one chain share it
+  published_at: number | null;
+  last_step: number | null; // of a gap
+  wire_bytes: number;
+  changed_frac: number | null;
+  restorable: boolean;
+  proven: boolean;
+  verified: { level: number; result: VerifyResult } | null;
+  restore: Restore | null;
+  problem: Problem | null; // the first one
+  refs: string[]; // latest, …
+  surviving: boolean; // false for steps of an epoch that was overwritten and cannot be rebuilt
+}
+
+export interface Lineage {
+  rev: number;
+  lanes: number;
+  rows: LineageRow[];
+}
+
+export type Phase =
+  | 'diff' | 'encode' | 'upload' | 'fetch' | 'stage' | 'verify' | 'apply' | 'pause' | 'waiting' | string;
+
+export interface Bar {
+  epoch: number;
+  step: number;
+  actor: string; // replica; "" where only the publisher wrote spans
+  t0_us: number;
+  t1_us: number;
+  total_ms: number;
+  pause_ms: number;
+  /** Wall time by phase, from bottom to top of the bar; sums up to total_ms. A phase "pause.apply" is part of pause. */
+  phases: { phase: Phase; ms: number }[];
+  /** Time of all spans by phase, parallel work counted twice. */
+  work: { phase: Phase; ms: number; bytes: number }[];
+  slowest: boolean; // the slowest of its step
+}
+
+export interface SpanRow {
+  actor: string;
+  phase: Phase;
+  epoch: number;
+  step: number;
+  t0_us: number;
+  t1_us: number;
+  bytes: number;
+}
+
+export interface Timeline {
+  rev: number;
+  epoch: number;
+  actors: string[];
+  bars: Bar[]; // ascending by step, then actor
+  spans: SpanRow[]; // of the same steps, by start; at most 5,000
+  visible: { step: number; t_us: number }[]; // publication times
+  summary: {
+    paused_ms: number;
+    wall_ms: number;
+    pauses: number;
+    p50_ms: number | null;
+    p95_ms: number | null;
+    worst: { step: number; actor: string; ms: number } | null;
+  };
+  /** What one full checkpoint would take at the observed upload rate; null without an upload span. */
+  ghost: { full_bytes: number; bytes_per_s: number; ms: number } | null;
+}
+
+export interface ListingRow {
+  key: string;
+  size: number;
+  modified_at: number;
+  step: number | null;
+  kind: StepKind | null;
+  state: StepState | null;
+  folder: boolean; // a common prefix; size is 0
+}
+
+export interface ListingPage {
+  rev: number;
+  prefix: string;
+  objects: ListingRow[];
+  next_cursor: string | null;
+  totals: { anchors: number; anchor_bytes: number; deltas: number; delta_bytes: number; other: number; other_bytes: number };
+}
+
+export interface HeaderPreview {
+  key: string;
+  header_bytes: number;
+  metadata: Record<string, string>;
+  tensors: { name: string; dtype: string; shape: number[]; bytes: number }[]; // the first 500
+  tensors_total: number;
+  claims_note: string; // "what the header says about itself is a claim"
+}
+
+export interface TensorDiff {
+  name: string;
+  dtype: string;
+  shape: number[];
+  elements: number;
+  elements_different: number;
+  elements_touched: number | null;
+  sign_flips: number;
+  nan_involved: number;
+  max_abs: number;
+  max_ulp: number;
+}
+
+export interface Diff {
+  equal: boolean;
+  tensors_total: number;
+  tensors_different: number;
+  elements_total: number;
+  elements_different: number;
+  elements_touched: number | null;
+  bytes_compared: number;
+  only_in_a: string[];
+  only_in_b: string[];
+  tensors: TensorDiff[];
+  reshaped: TensorDiff[];
+  seconds: number;
+}
+
+/** …/touched?a=&b=: what the deltas between two steps of one chain touch, from counts alone; an upper bound. */
+export interface Touched {
+  rev: number;
+  a: number;
+  b: number;
+  elements_at_most: number;
+  elements_total: number | null;
+  tensors: { name: string; elements: number; touched_at_most: number }[]; // touched ones, most first
+}
+
+export type TaskState =
+  | 'queued' | 'running' | 'paused' | 'canceling' | 'canceled' | 'failed' | 'done';
+
+export interface Task {
+  id: string;
+  kind: 'verify' | 'diff' | 'materialize';
+  title: string; // "Materialize step 12 of wordle"
+  run: string; // RunSummary.id
+  state: TaskState;
+  phase: string;
+  done: number; // bytes of this phase
+  total: number; // 0: not known
+  rate: number; // bytes per second over the last seconds
+  eta_s: number | null;
+  elapsed_s: number;
+  started_us: number;
+  by: string;
+  cli: string;
+  resumable: boolean; // canceled or failed: running the same plan again goes on from what is there
+  problem: Problem | null;
+  result: Diff | VerifyReport | MaterializeReport | null; // of state done
+}
+
+export interface VerifyReport {
+  source: string;
+  level: number;
+  result: VerifyResult;
+  steps: {
+    epoch: number;
+    step: number;
+    result: VerifyResult;
+    digests_checked: number;
+    root: string | null;
+    anchor_differs_elems: number | null;
+    zero_sign_elems: number;
+    drift_elems_estimate: number | null;
+    problems: Problem[];
+  }[];
+  problems: Problem[];
+  seconds: number;
+}
+
+export interface MaterializeReport {
+  step: number;
+  path: string;
+  bytes: number;
+  root: string | null;
+  tensors: number;
+  resumed_bytes: number;
+  digests_checked: number;
+  proven: boolean;
+  lossy: boolean;
+  state: 'served' | 'trained' | null;
+  states_differ_elems: number;
+  seconds: number;
+}
+
+export type PlanRequest =
+  | { kind: 'materialize'; args: { step: string; to?: string; shard_bytes?: number; state?: 'served' | 'trained'; across_gap?: boolean } }
+  | { kind: 'verify'; args: { range?: string; level: number } }
+  | { kind: 'diff'; args: { a: string; b: string } };
+
+/** POST /runs/{r}/plans: what an act would do. Never acts. Steps are "12" or "EPOCH:12". */
+export interface Plan {
+  id: string;
+  hash: string;
+  kind: Task['kind'];
+  run: string;
+  title: string;
+  cli: string;
+  steps: { text: string; bytes: number }[]; // what is read and written, in order
+  read_bytes: number;
+  write_bytes: number;
+  free_bytes: number | null; // where it would be written
+  destination: string | null;
+  warnings: string[];
+  requires: Scope[];
+}
+
+export type AlertLevel = 'info' | 'warn' | 'error';
+
+export interface Alert {
+  id: string;
+  rule: string; // "replica-lag"
+  level: AlertLevel;
+  run: string;
+  step: number | null;
+  replica: string | null;
+  title: string;
+  text: string;
+  remedy: string;
+  first_us: number;
+  last_us: number;
+  cleared_us: number | null;
+  count: number;
+  state: 'firing' | 'acked' | 'cleared';
+}
+
+export interface AlertRule {
+  id: string;
+  level: AlertLevel;
+  on: boolean;
+  what: string; // one sentence
+  threshold: number | null;
+  unit: string | null;
+}
+
+export interface AlertList {
+  rev: number;
+  alerts: Alert[]; // firing first, then newest first
+  rules: AlertRule[];
+  channels: { kind: 'webhook' | 'slack' | 'discord'; name: string; min_level: AlertLevel }[]; // never the URL
+}
+
+/** GET /alerts/backtest?run=&rule=: when the rule would have fired on what is in the bucket. */
+export interface Backtest {
+  rule: string;
+  run: string;
+  fired: { step: number | null; t_us: number; text: string }[];
+}
+
+// Server-sent events: GET /api/v1/events?topics=run,step,heat,replica,task,alert&run=ID. Each has an id; `reset` says
+// that something was lost and everything is to be fetched again.
+export interface EventMap {
+  run: RunSummary; // something about the run changed: rev, kpi, state
+  step: { run: string; rev: number; step: StepRow };
+  heat: { run: string; rev: number; epoch: number; column: number; step: number; codes_b64: string; unknown: boolean };
+  replica: { run: string; rev: number; replica: Replica };
+  task: Task;
+  alert: Alert;
+  feed: { run: string; item: FeedItem };
+  reset: Record<string, never>;
+}
+export type Topic = keyof EventMap;
