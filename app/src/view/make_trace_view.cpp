@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::int64_t LaggingVersions = 3;
 constexpr double LatePeriods = 3;
+constexpr std::ptrdiff_t MostSpans = 20'000; // the newest
 
 /// Versions of the newest epoch behind `step`.
 std::int64_t versionsBehind(const RunView& run, std::int64_t step)
@@ -37,6 +38,7 @@ void addNotes(std::vector<NoteView>& notes, const std::vector<Span>& spans)
 }
 
 bool isPause(const Span& span) { return span.phase == "pause" && span.step >= 0; }
+bool isPlacedWork(const Span& span) { return span.phase != "note" && span.step >= 0 && span.hasPlace(); }
 
 void keepLongest(Pauses& pauses, int epoch, const Span& span, bool isLogged)
 {
@@ -46,43 +48,95 @@ void keepLongest(Pauses& pauses, int epoch, const Span& span, bool isLogged)
         known->second = pause;
 }
 
-/// How far a span of a log lies from the publication of a version; nothing is said by a span without a time.
-std::int64_t distanceUs(const Version& version, const Span& span)
-{
-    return span.hasPlace() ? std::abs(version.objects.publishedUs() - span.t1Us) : 0;
-}
+/// When a step was published in an epoch.
+struct Publication {
+    int epoch = 0;
+    std::int64_t publishedUs = 0;
+};
+using Publications = std::multimap<std::int64_t, Publication>; ///< by step
 
-using VersionsByStep = std::multimap<std::int64_t, const Version*>;
-
-/// The version that a span of a log is about.
-const Version* versionOf(const VersionsByStep& versions, const Span& span)
+Publications publicationsOf(const Run& run)
 {
-    const auto [first, last] = versions.equal_range(span.step);
-    const auto nearest = std::min_element(first, last, [&](const auto& a, const auto& b) {
-        const std::int64_t distanceA = distanceUs(*a.second, span);
-        const std::int64_t distanceB = distanceUs(*b.second, span);
-        return distanceA < distanceB || (distanceA == distanceB && a.second->epoch > b.second->epoch);
-    });
-    return nearest == last ? nullptr : nearest->second;
-}
-
-/// The pauses that logs tell of, one per actor and version: where a trainer began anew, the same number comes twice.
-std::map<std::pair<std::string, const Version*>, const Span*> loggedPauses(const Run& run,
-                                                                           const std::vector<Span>& logged)
-{
-    VersionsByStep versions;
+    Publications publications;
     for (const Version& version : run.versions)
-        versions.emplace(version.step(), &version);
-    std::map<std::pair<std::string, const Version*>, const Span*> pauses;
+        publications.emplace(version.step(), Publication { version.epoch, version.objects.publishedUs() });
+    return publications;
+}
+
+Publications publicationsOf(const RunView& run)
+{
+    Publications publications;
+    for (const EpochView& epoch : run.epochs) {
+        for (const StepView& step : epoch.steps) {
+            if (step.state != "gap")
+                publications.emplace(step.step, Publication { epoch.epoch, step.publishedUs });
+        }
+    }
+    return publications;
+}
+
+/// How far a span of a log lies from the publication of a step; nothing is said by a span without a time.
+std::int64_t distanceUs(const Publication& publication, const Span& span)
+{
+    return span.hasPlace() ? std::abs(publication.publishedUs - span.t1Us) : 0;
+}
+
+/// The publication that a span of a log is about.
+const Publication* publicationOf(const Publications& publications, const Span& span)
+{
+    const auto [first, last] = publications.equal_range(span.step);
+    const auto nearest = std::min_element(first, last, [&](const auto& a, const auto& b) {
+        const std::int64_t distanceA = distanceUs(a.second, span);
+        const std::int64_t distanceB = distanceUs(b.second, span);
+        return distanceA < distanceB || (distanceA == distanceB && a.second.epoch > b.second.epoch);
+    });
+    return nearest == last ? nullptr : &nearest->second;
+}
+
+using SpanKey = std::tuple<std::string, std::string, int, std::int64_t>; ///< actor, phase, epoch, step
+SpanKey keyOf(const Span& span, int epoch) { return { span.actor, span.phase, epoch, span.step }; }
+
+/// What logs tell, each phase of an actor once per version: where a trainer began anew, the same number comes twice.
+template <class Meant>
+std::map<SpanKey, const Span*> loggedSpans(const Publications& publications, const std::vector<Span>& logged,
+                                           Meant isMeant)
+{
+    std::map<SpanKey, const Span*> spans;
     for (const Span& span : logged) {
-        const Version* const version = isPause(span) ? versionOf(versions, span) : nullptr;
-        if (!version)
+        const Publication* const about = isMeant(span) ? publicationOf(publications, span) : nullptr;
+        if (!about)
             continue;
-        const auto [known, isNew] = pauses.try_emplace({ span.actor, version }, &span);
-        if (!isNew && distanceUs(*version, span) <= distanceUs(*version, *known->second))
+        const auto [known, isNew] = spans.try_emplace(keyOf(span, about->epoch), &span);
+        if (!isNew && distanceUs(*about, span) <= distanceUs(*about, *known->second))
             known->second = &span;
     }
-    return pauses;
+    return spans;
+}
+
+SpanView spanView(const Span& span, int epoch)
+{
+    return { span.actor, span.phase, epoch, span.step, span.t0Us, span.t1Us, span.bytes };
+}
+
+/// Spans of the trace win over those of logs, as for pauses.
+void addSpans(RunView& view, const std::vector<Span>& traced, const std::vector<Span>& logged)
+{
+    std::set<SpanKey> own;
+    for (const Span& span : traced) {
+        if (!isPlacedWork(span))
+            continue;
+        own.insert(keyOf(span, span.epoch));
+        view.spans.push_back(spanView(span, span.epoch));
+    }
+    for (const auto& [key, span] : loggedSpans(publicationsOf(view), logged, isPlacedWork)) {
+        if (!own.contains(key))
+            view.spans.push_back(spanView(*span, std::get<int>(key)));
+    }
+    std::stable_sort(view.spans.begin(), view.spans.end(), [](const SpanView& a, const SpanView& b) {
+        return std::tie(a.t0Us, a.actor) < std::tie(b.t0Us, b.actor);
+    });
+    if (std::ssize(view.spans) > MostSpans)
+        view.spans.erase(view.spans.begin(), view.spans.end() - MostSpans);
 }
 
 }
@@ -103,6 +157,7 @@ void addTrace(RunView& view, const Trace& trace, const std::vector<Span>& logged
         replica.lagging = *replica.behind >= LaggingVersions;
         view.replicas.push_back(std::move(replica));
     }
+    addSpans(view, trace.spans, logged);
     addNotes(view.notes, trace.spans);
     addNotes(view.notes, logged);
     std::stable_sort(view.notes.begin(), view.notes.end(),
@@ -112,17 +167,16 @@ void addTrace(RunView& view, const Trace& trace, const std::vector<Span>& logged
 Pauses pausesOf(const Run& run, const Trace& trace, const std::vector<Span>& logged)
 {
     Pauses pauses;
-    std::set<std::tuple<std::string, int, std::int64_t>> own;
+    std::set<SpanKey> own;
     for (const Span& span : trace.spans) {
         if (isPause(span)) {
-            own.emplace(span.actor, span.epoch, span.step);
+            own.insert(keyOf(span, span.epoch));
             keepLongest(pauses, span.epoch, span, false);
         }
     }
-    for (const auto& [about, span] : loggedPauses(run, logged)) {
-        const auto& [actor, version] = about;
-        if (!own.contains({ actor, version->epoch, span->step }))
-            keepLongest(pauses, version->epoch, *span, true);
+    for (const auto& [key, span] : loggedSpans(publicationsOf(run), logged, isPause)) {
+        if (!own.contains(key))
+            keepLongest(pauses, std::get<int>(key), *span, true);
     }
     return pauses;
 }

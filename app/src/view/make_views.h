@@ -21,7 +21,7 @@ bool explains(const Version& version, const std::vector<TensorCount>& counts);
 /// `tensors`: of the state; `counts`: what the catalog knows of this version.
 StepDetailView makeStepDetailView(const Run& run, const Version& version, const std::vector<TensorInfo>& tensors,
                                   const std::vector<TensorCount>& counts);
-/// Adds replicas and notes to a run. `logged`: spans that come from logs.
+/// Adds replicas, notes and spans to a run. `logged`: spans that come from logs.
 void addTrace(RunView& view, const Trace& trace, const std::vector<Span>& logged, std::int64_t nowUs);
 /// How long engines stood still for a version.
 struct Pause {

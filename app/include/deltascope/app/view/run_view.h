@@ -82,6 +82,7 @@ struct RunView {
     std::uint64_t wireBytes = 0;
     std::vector<ReplicaView> replicas; ///< by id; empty where none writes heartbeats
     std::vector<NoteView> notes; ///< by time
+    std::vector<SpanView> spans; ///< by begin; those that tell when they were
 };
 
 struct TensorCountView {

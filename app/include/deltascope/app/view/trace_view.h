@@ -28,4 +28,15 @@ struct NoteView {
     std::string text;
 };
 
+/// A stretch of work on a step, with its place in time by the clock of the actor.
+struct SpanView {
+    std::string actor;
+    std::string phase; ///< diff encode upload fetch stage verify pause apply …, "sync" for the whole
+    int epoch = 0;
+    std::int64_t step = 0;
+    std::int64_t t0Us = 0;
+    std::int64_t t1Us = 0;
+    std::uint64_t bytes = 0;
+};
+
 } // namespace deltascope::app
