@@ -1,5 +1,7 @@
 #include "element_compare.h"
 
+#include "deltascope/engine/tensor_view.h"
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -96,46 +98,60 @@ template <class Number> void compareIntegers(ByteSpan a, ByteSpan b, TensorDiff&
     }
 }
 
-}
-
-void compareBlocks(ByteSpan a, ByteSpan b, Dtype dtype, TensorDiff& diff)
+/// Calls `onFloat` with the format of a floating type, `onInteger` with a zero of an integer type; false for types that
+/// are neither.
+template <class Float, class Integer> bool withNumbers(Dtype dtype, Float onFloat, Integer onInteger)
 {
-    if (std::memcmp(a.data(), b.data(), a.size()) == 0)
-        return;
     switch (dtype) {
     case Dtype::BF16:
-        return compareFloats(a, b, FloatFormat<std::uint16_t> { 7, 127, true, false }, diff);
+        onFloat(FloatFormat<std::uint16_t> { 7, 127, true, false });
+        return true;
     case Dtype::F16:
-        return compareFloats(a, b, FloatFormat<std::uint16_t> { 10, 15, true, false }, diff);
+        onFloat(FloatFormat<std::uint16_t> { 10, 15, true, false });
+        return true;
     case Dtype::F32:
-        return compareFloats(a, b, FloatFormat<std::uint32_t> { 23, 127, true, false }, diff);
+        onFloat(FloatFormat<std::uint32_t> { 23, 127, true, false });
+        return true;
     case Dtype::F64:
-        return compareFloats(a, b, FloatFormat<std::uint64_t> { 52, 1023, true, false }, diff);
+        onFloat(FloatFormat<std::uint64_t> { 52, 1023, true, false });
+        return true;
     case Dtype::F8E5M2:
-        return compareFloats(a, b, FloatFormat<std::uint8_t> { 2, 15, true, false }, diff);
+        onFloat(FloatFormat<std::uint8_t> { 2, 15, true, false });
+        return true;
     case Dtype::F8E4M3:
-        return compareFloats(a, b, FloatFormat<std::uint8_t> { 3, 7, false, false }, diff);
+        onFloat(FloatFormat<std::uint8_t> { 3, 7, false, false });
+        return true;
     case Dtype::F8E4M3Fnuz:
-        return compareFloats(a, b, FloatFormat<std::uint8_t> { 3, 8, false, true }, diff);
+        onFloat(FloatFormat<std::uint8_t> { 3, 8, false, true });
+        return true;
     case Dtype::F8E5M2Fnuz:
-        return compareFloats(a, b, FloatFormat<std::uint8_t> { 2, 16, false, true }, diff);
+        onFloat(FloatFormat<std::uint8_t> { 2, 16, false, true });
+        return true;
     case Dtype::I8:
-        return compareIntegers<std::int8_t>(a, b, diff);
+        onInteger(std::int8_t {});
+        return true;
     case Dtype::I16:
-        return compareIntegers<std::int16_t>(a, b, diff);
+        onInteger(std::int16_t {});
+        return true;
     case Dtype::I32:
-        return compareIntegers<std::int32_t>(a, b, diff);
+        onInteger(std::int32_t {});
+        return true;
     case Dtype::I64:
-        return compareIntegers<std::int64_t>(a, b, diff);
+        onInteger(std::int64_t {});
+        return true;
     case Dtype::Bool:
     case Dtype::U8:
-        return compareIntegers<std::uint8_t>(a, b, diff);
+        onInteger(std::uint8_t {});
+        return true;
     case Dtype::U16:
-        return compareIntegers<std::uint16_t>(a, b, diff);
+        onInteger(std::uint16_t {});
+        return true;
     case Dtype::U32:
-        return compareIntegers<std::uint32_t>(a, b, diff);
+        onInteger(std::uint32_t {});
+        return true;
     case Dtype::U64:
-        return compareIntegers<std::uint64_t>(a, b, diff);
+        onInteger(std::uint64_t {});
+        return true;
     case Dtype::F4:
     case Dtype::F6E2M3:
     case Dtype::F6E3M2:
@@ -143,7 +159,35 @@ void compareBlocks(ByteSpan a, ByteSpan b, Dtype dtype, TensorDiff& diff)
     case Dtype::C64:
         break;
     }
-    diff.different += countDifferent(a, b, dtype);
+    return false;
+}
+
+}
+
+void compareBlocks(ByteSpan a, ByteSpan b, Dtype dtype, TensorDiff& diff)
+{
+    if (std::memcmp(a.data(), b.data(), a.size()) == 0)
+        return;
+    const bool numbers = withNumbers(
+        dtype, [&](auto format) { compareFloats(a, b, format, diff); },
+        [&](auto zero) { compareIntegers<decltype(zero)>(a, b, diff); });
+    if (!numbers)
+        diff.different += countDifferent(a, b, dtype);
+}
+
+std::optional<double> elementValue(ByteSpan bits, Dtype dtype) noexcept
+{
+    std::optional<double> value;
+    withNumbers(
+        dtype,
+        [&](auto format) {
+            using Bits = decltype(format.magnitude(0));
+            const Bits pattern = loadLe<Bits>(bits, 0);
+            if (const double number = format.value(pattern); !format.isNan(pattern) && std::isfinite(number))
+                value = number;
+        },
+        [&](auto zero) { value = static_cast<double>(loadLe<decltype(zero)>(bits, 0)); });
+    return value;
 }
 
 } // namespace deltascope

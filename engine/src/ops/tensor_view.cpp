@@ -1,0 +1,202 @@
+#include "deltascope/engine/tensor_view.h"
+
+#include "replay_audit.h"
+
+#include <algorithm>
+#include <cstring>
+#include <fmt/format.h>
+
+namespace deltascope {
+
+namespace {
+
+constexpr std::uint64_t MaxSide = 1U << 24;
+
+Result<const TensorInfo*> findTensor(const Chain& state, std::string_view name)
+{
+    const TensorInfo* tensor = state.find(name);
+    if (!tensor)
+        return fail(Code::NotFound, "the state has no such tensor", std::string(name),
+                    "show lists the tensors of a step");
+    if (bitsOf(tensor->dtype) < 8)
+        return fail(Code::Unsupported, fmt::format("elements of type {} share bytes", word(tensor->dtype)),
+                    tensor->name, "diff counts them");
+    const MatrixShape matrix = MatrixShape::of(*tensor);
+    if (matrix.rows > MaxSide || matrix.cols > MaxSide)
+        return fail(Code::Unsupported,
+                    fmt::format("a matrix of {} x {} is too long to be shown", matrix.rows, matrix.cols), tensor->name,
+                    "diff counts what differs in it");
+    return tensor;
+}
+
+/// Replays one tensor to its end and judges it by its publisher's digests.
+class WatchedReplay {
+public:
+    WatchedReplay(const Chain& chain, const TensorInfo& tensor)
+        : m_chain(chain)
+        , m_tensor(tensor)
+        , m_audit(chain)
+        , m_watch(m_audit, tensor, true)
+    {
+    }
+
+    Result<void> open(Workbench& bench, TaskContext& task)
+    {
+        ReplayOptions options;
+        options.scratchFolder = bench.scratchFolder;
+        options.observer = &m_watch;
+        DS_TRY(TensorReplay replay, TensorReplay::open(m_chain, m_tensor, std::move(options), task));
+        m_replay.emplace(std::move(replay));
+        return {};
+    }
+    Result<ByteSpan> next(TaskContext& task) { return m_replay->next(task); }
+    Result<void> finish()
+    {
+        m_watch.finish();
+        return m_audit.checkDigests(m_chain.onExternalBase());
+    }
+
+private:
+    const Chain& m_chain;
+    const TensorInfo& m_tensor;
+    ReplayAudit m_audit;
+    ReplayAudit::Tensor m_watch;
+    std::optional<TensorReplay> m_replay;
+};
+
+std::uint32_t perBlock(std::uint64_t side, std::uint32_t maxBlocks)
+{
+    return static_cast<std::uint32_t>(std::max<std::uint64_t>(1, (side + maxBlocks - 1) / maxBlocks));
+}
+
+std::uint32_t blocksOf(std::uint64_t side, std::uint32_t each)
+{
+    return static_cast<std::uint32_t>((side + each - 1) / each);
+}
+
+void addDifferent(TensorBlocks& out, std::uint64_t element)
+{
+    const auto row = static_cast<std::size_t>(element / out.matrix.cols);
+    const auto col = static_cast<std::size_t>(element % out.matrix.cols);
+    ++out.different;
+    ++out.rows[row];
+    ++out.cols[col];
+    ++out.blocks[row / out.rowsPerBlock * out.blockCols + col / out.colsPerBlock];
+}
+
+void addBlock(TensorBlocks& out, std::uint64_t firstElement, ByteSpan a, ByteSpan b)
+{
+    constexpr std::size_t Step = 256; // equal stretches are the rule
+    const std::size_t width = bitsOf(out.tensor.dtype) / 8;
+    for (std::size_t begin = 0; begin < a.size(); begin += Step) {
+        const std::size_t end = std::min(a.size(), begin + Step);
+        if (std::memcmp(&a[begin], &b[begin], end - begin) == 0)
+            continue;
+        for (std::size_t at = begin; at < end; at += width) {
+            if (std::memcmp(&a[at], &b[at], width) != 0)
+                addDifferent(out, firstElement + at / width);
+        }
+    }
+}
+
+}
+
+MatrixShape MatrixShape::of(const TensorInfo& tensor) noexcept
+{
+    if (tensor.shape.empty())
+        return {};
+    MatrixShape matrix;
+    matrix.cols = tensor.shape.back();
+    for (std::size_t i = 0; i + 1 < tensor.shape.size(); ++i)
+        matrix.rows *= tensor.shape[i];
+    return matrix;
+}
+
+Result<TensorBlocks> compareInBlocks(Workbench& bench, const Chain& a, const Chain& b, std::string_view tensor,
+                                     std::uint32_t maxBlocks, TaskContext& task)
+{
+    DS_TRY(const TensorInfo* left, findTensor(a, tensor));
+    DS_TRY(const TensorInfo* right, findTensor(b, tensor));
+    if (left->dtype != right->dtype || left->shape != right->shape)
+        return fail(Code::Unsupported, "dtype or shape of the tensor is another one in the other state",
+                    std::string(tensor), "diff names both");
+    TensorBlocks out;
+    out.tensor = *right;
+    out.matrix = MatrixShape::of(*right);
+    out.rowsPerBlock = perBlock(out.matrix.rows, maxBlocks);
+    out.colsPerBlock = perBlock(out.matrix.cols, maxBlocks);
+    out.blockRows = blocksOf(out.matrix.rows, out.rowsPerBlock);
+    out.blockCols = blocksOf(out.matrix.cols, out.colsPerBlock);
+    out.blocks.assign(std::size_t { out.blockRows } * out.blockCols, 0);
+    out.rows.assign(out.matrix.rows, 0);
+    out.cols.assign(out.matrix.cols, 0);
+
+    WatchedReplay one(a, *left);
+    WatchedReplay other(b, *right);
+    DS_CHECK(one.open(bench, task));
+    DS_CHECK(other.open(bench, task));
+    task.beginPhase("compare", right->bytes());
+    const std::size_t width = bitsOf(right->dtype) / 8;
+    for (std::uint64_t done = 0;;) {
+        DS_TRY(const ByteSpan x, one.next(task));
+        DS_TRY(const ByteSpan y, other.next(task));
+        if (x.empty())
+            break;
+        addBlock(out, done / width, x, y);
+        done += x.size();
+        task.addDone(x.size());
+    }
+    DS_CHECK(one.finish());
+    DS_CHECK(other.finish());
+    return out;
+}
+
+Result<ElementWindow> readWindow(Workbench& bench, const Chain& state, std::string_view tensor, Window window,
+                                 TaskContext& task)
+{
+    DS_TRY(const TensorInfo* info, findTensor(state, tensor));
+    const MatrixShape matrix = MatrixShape::of(*info);
+    if (window.row >= matrix.rows || window.col >= matrix.cols)
+        return fail(Code::Usage, fmt::format("the window lies outside of the {} x {} matrix", matrix.rows, matrix.cols),
+                    info->name);
+    window.rows = std::min(window.rows, matrix.rows - window.row);
+    window.cols = std::min(window.cols, matrix.cols - window.col);
+    if (window.rows == 0 || window.cols == 0 || window.cols > Window::MaxElements
+        || window.rows > Window::MaxElements / window.cols)
+        return fail(Code::Usage, fmt::format("a window has 1 to {} elements", Window::MaxElements), info->name);
+
+    ElementWindow out;
+    out.tensor = *info;
+    out.window = window;
+    out.elementBytes = bitsOf(info->dtype) / 8;
+    const std::uint64_t width = out.elementBytes;
+    out.bits.resize(window.rows * window.cols * width);
+
+    // Whole blocks around the window are replayed; what is not whole has no digest to be compared with.
+    const std::uint64_t block = blockBytesOf(info->dtype);
+    constexpr std::uint64_t Leaf = 1U << 20;
+    const std::uint64_t grain = std::max(block, Leaf);
+    ReplayOptions options;
+    options.scratchFolder = bench.scratchFolder;
+    options.begin = (window.row * matrix.cols + window.col) * width / grain * grain;
+    const std::uint64_t last = ((window.row + window.rows - 1) * matrix.cols + window.col + window.cols) * width;
+    options.end = std::min(info->bytes(), (last + grain - 1) / grain * grain);
+    std::uint64_t at = options.begin;
+    DS_TRY(TensorReplay replay, TensorReplay::open(state, *info, options, task));
+    for (;;) {
+        DS_TRY(const ByteSpan bytes, replay.next(task));
+        if (bytes.empty())
+            return out;
+        for (std::uint64_t row = 0; row < window.rows; ++row) {
+            const std::uint64_t begin = ((window.row + row) * matrix.cols + window.col) * width;
+            const std::uint64_t end = begin + window.cols * width;
+            const std::uint64_t from = std::max(begin, at);
+            const std::uint64_t to = std::min(end, at + bytes.size());
+            if (from < to)
+                std::memcpy(&out.bits[row * window.cols * width + (from - begin)], &bytes[from - at], to - from);
+        }
+        at += bytes.size();
+    }
+}
+
+} // namespace deltascope
