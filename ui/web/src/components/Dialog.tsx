@@ -1,0 +1,37 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { Icon } from './Icon';
+
+interface Props {
+  title: string;
+  note?: ComponentChildren;
+  onClose: () => void;
+  class?: string;
+  children: ComponentChildren;
+  footer?: ComponentChildren;
+}
+
+/** A sheet over the page; Escape closes it and the focus returns to where it was. */
+export function Dialog({ title, note, onClose, children, footer, ...rest }: Props) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const before = document.activeElement as HTMLElement | null;
+    dialog.current?.showModal();
+    return () => before?.focus();
+  }, []);
+  return (
+    <dialog ref={dialog} class={`sheet ${rest.class ?? ''}`} aria-label={title} onClose={onClose}>
+      <header class="sheet-head">
+        <div>
+          <h2>{title}</h2>
+          {note !== undefined && <p class="muted">{note}</p>}
+        </div>
+        <button type="button" class="icon-button" aria-label="Close" onClick={() => dialog.current?.close()}>
+          <Icon name="close" />
+        </button>
+      </header>
+      <div class="sheet-body">{children}</div>
+      {footer !== undefined && <footer class="sheet-foot">{footer}</footer>}
+    </dialog>
+  );
+}

@@ -1,0 +1,3 @@
+export default function Runs() {
+  return <h1>Runs</h1>;
+}

@@ -1,0 +1,55 @@
+import type { StreamEvent } from '../api/events';
+import type { Alert, AlertList, FeedItem, Replica, RunDetail, RunList, RunSummary, Task } from '../api/types';
+
+// Pure steps from what the page knows to what it knows after one event.
+
+const feedLimit = 100;
+
+/** Runs that need attention first; the order of equals stays. */
+export function byAttention(runs: RunSummary[]): RunSummary[] {
+  return [...runs].sort((x, y) => y.attention - x.attention);
+}
+
+export function withRun(list: RunList, run: RunSummary): RunList {
+  const known = list.runs.some((old) => old.id === run.id);
+  const runs = known ? list.runs.map((old) => (old.id === run.id ? run : old)) : [...list.runs, run];
+  return { rev: Math.max(list.rev, run.rev), runs: byAttention(runs) };
+}
+
+export function withReplica(detail: RunDetail, replica: Replica): RunDetail {
+  const known = detail.replicas.some((old) => old.id === replica.id);
+  const replicas = known
+    ? detail.replicas.map((old) => (old.id === replica.id ? replica : old))
+    : [...detail.replicas, replica];
+  return { ...detail, replicas };
+}
+
+export function withFeedItem(detail: RunDetail, item: FeedItem): RunDetail {
+  return { ...detail, feed: [item, ...detail.feed].slice(0, feedLimit) };
+}
+
+/** A run's detail after an event; the same object if the event does not concern it. */
+export function applyToDetail(detail: RunDetail, event: StreamEvent): RunDetail {
+  switch (event.topic) {
+    case 'run':
+      return event.data.id === detail.id ? { ...detail, ...event.data } : detail;
+    case 'replica':
+      return event.data.run === detail.id ? withReplica(detail, event.data.replica) : detail;
+    case 'feed':
+      return event.data.run === detail.id ? withFeedItem(detail, event.data.item) : detail;
+    default:
+      return detail;
+  }
+}
+
+export function withTask(tasks: Task[], task: Task): Task[] {
+  const known = tasks.some((old) => old.id === task.id);
+  return known ? tasks.map((old) => (old.id === task.id ? task : old)) : [task, ...tasks];
+}
+
+export function withAlert(list: AlertList, alert: Alert): AlertList {
+  const others = list.alerts.filter((old) => old.id !== alert.id);
+  const rank = (a: Alert) => (a.state === 'cleared' ? 1 : 0);
+  const alerts = [alert, ...others].sort((x, y) => rank(x) - rank(y) || y.last_us - x.last_us);
+  return { ...list, alerts };
+}

@@ -1,0 +1,117 @@
+import { computed, effect, signal } from '@preact/signals';
+import { ApiError, get, runPath, session } from '../api/client';
+import { EventStream, type StreamEvent } from '../api/events';
+import { browserHost } from '../api/stream_host';
+import type { AlertList, Capabilities, RunDetail, RunList, Task } from '../api/types';
+import { applyToDetail, byAttention, withAlert, withRun, withTask } from './apply';
+import { newest } from './cursor';
+
+// What all pages share. Data of one page is loaded by useResource.
+
+export const capabilities = signal<Capabilities | null>(null);
+export const runs = signal<RunList | null>(null);
+export const openRun = signal<string | null>(null); // id
+export const detail = signal<RunDetail | null>(null); // of the open run
+export const tasks = signal<Task[] | null>(null);
+export const alerts = signal<AlertList | null>(null);
+
+/** The first thing that went wrong while the shared data was loaded; the data from before stays. */
+export const failure = signal<ApiError | null>(null);
+
+/** Grows when everything is to be fetched again: after a reset, and after the daemon came back. */
+export const generation = signal(0);
+
+/** Wall clock, once per second, for ages. */
+export const now = signal(Date.now());
+export const heardAt = signal<number | null>(null);
+const staleMs = 40_000;
+/** Seconds without contact, once they matter. */
+export const staleFor = computed(() => {
+  const at = heardAt.value;
+  return at !== null && now.value - at > staleMs ? Math.round((now.value - at) / 1000) : null;
+});
+
+export const mayAct = computed(
+  () => capabilities.value !== null && !capabilities.value.read_only && capabilities.value.scopes.includes('act'),
+);
+export const firing = computed(() => alerts.value?.alerts.filter((alert) => alert.state === 'firing').length ?? 0);
+
+const listeners = new Set<(event: StreamEvent) => void>();
+/** Calls `listener` with each event of the stream until the returned function is called. */
+export function listen(listener: (event: StreamEvent) => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+/** Takes one event into the shared data. */
+export function receive(event: StreamEvent): void {
+  if (event.topic === 'reset') generation.value += 1;
+  if (event.topic === 'run' && runs.value) runs.value = withRun(runs.value, event.data);
+  if (event.topic === 'task' && tasks.value) tasks.value = withTask(tasks.value, event.data);
+  if (event.topic === 'alert' && alerts.value) alerts.value = withAlert(alerts.value, event.data);
+  if (detail.value) detail.value = applyToDetail(detail.value, event);
+  for (const listener of listeners) listener(event);
+}
+
+async function load<T>(path: string, take: (value: T) => void, abort: AbortSignal): Promise<void> {
+  try {
+    take(await get<T>(path, abort));
+    failure.value = null;
+  } catch (error) {
+    if (!abort.aborted && error instanceof ApiError && error.problem.status !== 401) failure.value = error;
+  }
+}
+
+export const stream = new EventStream(browserHost);
+
+/** Asks who we are. */
+export async function loadCapabilities(): Promise<void> {
+  const abort = new AbortController();
+  await load<Capabilities>('capabilities', (value) => {
+    capabilities.value = value;
+    session.value = value.signed_in ? 'signed-in' : 'signed-out';
+  }, abort.signal);
+}
+
+export function startStore(): void {
+  stream.onEvent = receive;
+  stream.onContact = (at) => {
+    const before = heardAt.peek();
+    heardAt.value = at;
+    if (before !== null && at - before > staleMs) generation.value += 1;
+  };
+  setInterval(() => {
+    now.value = Date.now();
+    void stream.check();
+  }, 1000);
+  let started = false;
+  effect(() => {
+    if (session.value !== 'signed-in') return;
+    if (started) stream.reconnect();
+    else stream.start();
+    started = true;
+  });
+  effect(() => {
+    if (session.value !== 'signed-in') return;
+    void generation.value;
+    const abort = new AbortController();
+    void load<RunList>('runs', (list) => (runs.value = { ...list, runs: byAttention(list.runs) }), abort.signal);
+    void load<Task[]>('tasks', (list) => (tasks.value = list), abort.signal);
+    void load<AlertList>('alerts', (list) => (alerts.value = list), abort.signal);
+    return () => abort.abort();
+  });
+  effect(() => {
+    const id = openRun.value;
+    void generation.value;
+    if (id === null || session.value !== 'signed-in') return;
+    if (detail.peek()?.id !== id) detail.value = null;
+    const abort = new AbortController();
+    void load<RunDetail>(runPath(id), (value) => (detail.value = value), abort.signal);
+    return () => abort.abort();
+  });
+  effect(() => {
+    const kpi = detail.value?.kpi;
+    const step = kpi?.newest ?? kpi?.latest ?? null;
+    newest.value = step === null ? null : { epoch: kpi?.latest_epoch ?? 0, step };
+  });
+}
