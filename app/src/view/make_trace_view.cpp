@@ -11,6 +11,9 @@ namespace {
 constexpr std::int64_t LaggingVersions = 3;
 constexpr double LatePeriods = 3;
 constexpr std::ptrdiff_t MostSpans = 20'000; // the newest
+// Times beyond these are no times, and sums of them would overflow.
+constexpr std::int64_t LastUs = 4'102'444'800'000'000; // the year 2100
+constexpr std::int64_t LongestUs = 30 * 86'400'000'000; // a month
 
 /// Versions of the newest epoch behind `step`.
 std::int64_t versionsBehind(const RunView& run, std::int64_t step)
@@ -38,7 +41,11 @@ void addNotes(std::vector<NoteView>& notes, const std::vector<Span>& spans)
 }
 
 bool isPause(const Span& span) { return span.phase == "pause" && span.step >= 0; }
-bool isPlacedWork(const Span& span) { return span.phase != "note" && span.step >= 0 && span.hasPlace(); }
+bool isPlacedWork(const Span& span)
+{
+    return span.phase != "note" && span.step >= 0 && span.hasPlace() && span.t1Us < LastUs
+        && span.lengthUs() <= LongestUs;
+}
 
 void keepLongest(Pauses& pauses, int epoch, const Span& span, bool isLogged)
 {

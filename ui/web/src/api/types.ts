@@ -361,7 +361,7 @@ export interface Bar {
   t0_us: number;
   t1_us: number;
   total_ms: number;
-  pause_ms: number;
+  pause_ms: number | null; // null: no span tells of a pause
   /** Wall time by phase, from bottom to top of the bar; sums up to total_ms. A phase "pause.apply" is part of pause. */
   phases: { phase: Phase; ms: number }[];
   /** Time of all spans by phase, parallel work counted twice. */
@@ -388,7 +388,7 @@ export interface Timeline {
   visible: { step: number; t_us: number }[]; // publication times
   summary: {
     paused_ms: number;
-    wall_ms: number;
+    wall_ms: number; // of all replicas that tell of pauses together, so that paused_ms / wall_ms is a share
     pauses: number;
     p50_ms: number | null;
     p95_ms: number | null;

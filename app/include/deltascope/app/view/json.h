@@ -3,6 +3,7 @@
 #include "deltascope/app/view/cost_view.h"
 #include "deltascope/app/view/operation_view.h"
 #include "deltascope/app/view/run_view.h"
+#include "deltascope/app/view/timeline_view.h"
 
 #include <string>
 
@@ -20,6 +21,9 @@ std::string toJson(const MaterializeView& view);
 std::string toJson(const PublishView& view);
 std::string toJson(const DoctorView& view);
 std::string toJson(const CostView& view);
+std::string toJson(const TimelineView& view);
+/// The spans as a Chrome trace (JSON), which Perfetto opens: one process per actor, publications as marks.
+std::string chromeTrace(const TimelineView& view);
 /// {"error":{"code","where","step","text","remedy"}}
 std::string errorToJson(const ProblemView& problem);
 /// One line of `watch --json`.
