@@ -1,0 +1,233 @@
+// What the heatmap shows: rows, columns, view and cursor. No drawing, no events.
+
+import type { HeatColumn, HeatIndex, TensorRow } from '../api/types';
+import { clamp, fit, reveal, show, type Axis } from './axis';
+import { elementsBefore } from './cells';
+import { rowAt, rowTops, rowTree, viewRows, type RowSort, type ViewRow } from './rows';
+import type { Agg, TileStore } from './tiles';
+
+/** A cell: a row of the view, inside of a band the tensor in it, and a column. */
+export interface Spot {
+  row: number;
+  offset: number;
+  column: number;
+}
+
+export interface RowOptions {
+  sort: RowSort;
+  filter: string;
+}
+
+const SCALE = { least: 0.25, most: 6 };
+
+export class HeatModel {
+  readonly columns: HeatColumn[];
+  readonly elementsBefore: Float64Array;
+  readonly open = new Set<string>();
+  private readonly tree;
+  private readonly columnOfStep = new Map<number, number>();
+  private options: RowOptions = { sort: 'model', filter: '' };
+  rows: ViewRow[] = [];
+  tops: Float64Array = new Float64Array(1);
+  axis: Axis = { first: 0, cell: 1, size: 0, count: 0 };
+  scroll = 0; // pixels
+  height = 0; // of the plot
+  scale = 1; // of row heights
+  cursor: Spot | null = null;
+  private fitted = false;
+
+  constructor(readonly tensors: TensorRow[], index: HeatIndex, readonly store: TileStore) {
+    this.columns = [...index.columns];
+    this.columns.forEach((column, i) => this.columnOfStep.set(column.step, i));
+    this.elementsBefore = elementsBefore(tensors);
+    this.tree = rowTree(tensors);
+    this.layout();
+  }
+
+  setOptions(options: RowOptions): void {
+    if (options.sort === this.options.sort && options.filter === this.options.filter) return;
+    this.options = options;
+    this.keepTensor(() => this.layout());
+    this.clampScroll();
+  }
+
+  /** Opens or closes a group; `open` undefined: the other way. */
+  toggle(row: number, open?: boolean): void {
+    const view = this.rows[row];
+    if (view === undefined || view.kind === 'tensor') return;
+    const now = open ?? !this.open.has(view.key);
+    if (now) this.open.add(view.key);
+    else this.open.delete(view.key);
+    this.keepTensor(() => this.layout());
+    this.clampScroll();
+  }
+
+  resize(width: number, height: number): void {
+    if (width === this.axis.size && height === this.height && this.fitted) return;
+    const whole = this.axis.size === 0;
+    this.height = height;
+    this.axis = { ...this.axis, size: width, count: this.columns.length };
+    this.axis = whole ? fit(this.axis) : clamp(this.axis);
+    if (!this.fitted && height > 0) {
+      this.fitted = true;
+      this.fitRows();
+    }
+    this.clampScroll();
+  }
+
+  /** Row heights at which all rows are seen, where that is readable. */
+  fitRows(): void {
+    const natural = rowTops(this.rows, 1).at(-1)!;
+    this.setScale(natural === 0 ? 1 : Math.min(1.6, Math.max(0.5, Math.floor((this.height / natural) * 20) / 20)), 0);
+    this.scroll = 0;
+  }
+
+  fitSteps(): void {
+    this.axis = fit(this.axis);
+  }
+
+  /** Zooms rows so that what is under `y` stays there. */
+  setScale(scale: number, y: number): void {
+    const at = rowAt(this.tops, y + this.scroll);
+    const part = at < 0 ? 0 : (y + this.scroll - this.tops[at]!) / (this.tops[at + 1]! - this.tops[at]!);
+    this.scale = Math.min(SCALE.most, Math.max(SCALE.least, scale));
+    this.tops = rowTops(this.rows, this.scale);
+    if (at >= 0) this.scroll = this.tops[at]! + part * (this.tops[at + 1]! - this.tops[at]!) - y;
+    this.clampScroll();
+  }
+
+  scrollBy(pixels: number): void {
+    this.scroll += pixels;
+    this.clampScroll();
+  }
+
+  /** Takes a column that was measured just now; true: it is a new one at the end. */
+  append(column: number, entry: HeatColumn): boolean {
+    const fresh = column >= this.columns.length;
+    this.columns[column] = fresh ? entry : { ...this.columns[column]!, known: entry.known };
+    this.columnOfStep.set(entry.step, column);
+    this.axis = clamp({ ...this.axis, count: this.columns.length });
+    return fresh;
+  }
+
+  /** Moves to the newest column. */
+  showNewest(): void {
+    this.axis = clamp({ ...this.axis, first: this.columns.length });
+  }
+
+  showSteps(from: number, to: number): void {
+    const first = this.columns.findIndex((column) => column.step >= from);
+    const after = this.columns.findIndex((column) => column.step > to);
+    if (first >= 0) this.axis = show(this.axis, first, after < 0 ? this.columns.length : after);
+  }
+
+  columnOf(step: number | null): number {
+    return step === null ? -1 : (this.columnOfStep.get(step) ?? -1);
+  }
+
+  /** Matrix row of a spot; null for an open group, which stands for all its tensors. */
+  tensorAt(spot: Spot): TensorRow | null {
+    const row = this.rows[spot.row];
+    return row === undefined || row.kind === 'head' ? null : (this.tensors[row.first + spot.offset] ?? null);
+  }
+
+  code(spot: Spot, agg: Agg): number | null {
+    const row = this.rows[spot.row];
+    if (row === undefined) return null;
+    if (row.kind !== 'head') return this.store.code(agg, row.first + spot.offset, spot.column);
+    let most: number | null = null;
+    for (let at = row.first; at < row.first + row.count; at += 1) {
+      const code = this.store.code('max', at, spot.column);
+      if (code !== null) most = Math.max(most ?? 0, code);
+    }
+    return most;
+  }
+
+  /** The spot at a place in the plot; null outside. */
+  spotAt(column: number, y: number): Spot | null {
+    const at = rowAt(this.tops, y + this.scroll);
+    if (at < 0 || column < 0) return null;
+    const row = this.rows[at]!;
+    const part = (y + this.scroll - this.tops[at]!) / (this.tops[at + 1]! - this.tops[at]!);
+    return { row: at, offset: row.kind === 'band' ? Math.floor(part * row.count) : 0, column };
+  }
+
+  moveColumn(by: number): void {
+    const from = this.start();
+    if (from === null) return;
+    this.place({ ...from, column: Math.min(this.columns.length - 1, Math.max(0, from.column + by)) });
+  }
+
+  moveRow(by: 1 | -1): void {
+    const from = this.start();
+    if (from !== null) this.place(this.neighbor(from, by) ?? from);
+  }
+
+  /** Goes on until the color changes. */
+  moveToOther(dx: number, dy: 1 | -1 | 0, agg: Agg): void {
+    const from = this.start();
+    if (from === null) return;
+    const code = this.code(from, agg);
+    let spot = from;
+    for (;;) {
+      const next = dy === 0 ? { ...spot, column: spot.column + dx } : this.neighbor(spot, dy);
+      if (next === null || next.column < 0 || next.column >= this.columns.length) break;
+      spot = next;
+      if (this.code(spot, agg) !== code) break;
+    }
+    this.place(spot);
+  }
+
+  /** Sets the cursor and brings it into view. */
+  place(spot: Spot): void {
+    this.cursor = spot;
+    this.axis = reveal(this.axis, spot.column);
+    const top = this.tops[spot.row]!;
+    const bottom = this.tops[spot.row + 1]!;
+    if (top < this.scroll) this.scroll = top;
+    else if (bottom > this.scroll + this.height) this.scroll = bottom - this.height;
+  }
+
+  /** Puts the cursor on a tensor, wherever it is in the view. */
+  placeTensor(matrixRow: number, column: number): void {
+    const row = this.rows.findIndex((r) => r.kind !== 'head' && r.first <= matrixRow && matrixRow < r.first + r.count);
+    if (row >= 0) this.place({ row, offset: matrixRow - this.rows[row]!.first, column });
+  }
+
+  private start(): Spot | null {
+    if (this.rows.length === 0 || this.columns.length === 0) return null;
+    return this.cursor ?? { row: Math.max(0, rowAt(this.tops, this.scroll)), offset: 0, column: this.columns.length - 1 };
+  }
+
+  private neighbor(spot: Spot, by: 1 | -1): Spot | null {
+    const band = (at: number): number => (this.rows[at]!.kind === 'band' ? this.rows[at]!.count : 1);
+    const offset = spot.offset + by;
+    if (offset >= 0 && offset < band(spot.row)) return { ...spot, offset };
+    const row = spot.row + by;
+    if (row < 0 || row >= this.rows.length) return null;
+    return { ...spot, row, offset: by > 0 ? 0 : band(row) - 1 };
+  }
+
+  private keepTensor(change: () => void): void {
+    const { cursor } = this;
+    const tensor = cursor && this.rows[cursor.row] ? this.rows[cursor.row]!.first + cursor.offset : null;
+    change();
+    this.cursor = null;
+    if (cursor === null || tensor === null) return;
+    const row = this.rows.findIndex((r) => r.first <= tensor && tensor < r.first + r.count);
+    if (row >= 0) {
+      const offset = this.rows[row]!.kind === 'band' ? tensor - this.rows[row]!.first : 0;
+      this.cursor = { row, offset, column: cursor.column };
+    }
+  }
+
+  private layout(): void {
+    const { sort, filter } = this.options;
+    this.rows = viewRows(this.tensors, this.tree, this.open, sort, filter, this.columns.length);
+    this.tops = rowTops(this.rows, this.scale);
+  }
+
+  private clampScroll(): void {
+    this.scroll = Math.min(Math.max(0, this.tops.at(-1)! - this.height), Math.max(0, this.scroll));
+  }
+}
