@@ -23,7 +23,7 @@ Event changed(std::uint64_t job, std::uint64_t revision)
 {
     auto run = std::make_shared<RunView>();
     run->revision = revision;
-    return RunChanged { JobId { job }, run };
+    return RunChanged { JobId { job }, run, nullptr };
 }
 
 /// "progress 1 50", "end 1", "run 1 7"

@@ -4,8 +4,11 @@
 #include "demo/demo.h"
 #include "doctor.h"
 #include "job_runner.h"
+#include "opening.h"
 #include "publishing.h"
+#include "tensor_jobs.h"
 #include "view/make_views.h"
+#include "watching.h"
 
 #include "deltascope/engine/cost.h"
 #include "deltascope/engine/logs.h"
@@ -35,20 +38,6 @@ std::int64_t systemNowUs()
 template <class View> Result<JobResult> ended(View view)
 {
     return JobResult(std::make_shared<const View>(std::move(view)));
-}
-
-/// A state that can be replayed: a version of a run, or a file on its own.
-struct OpenState {
-    std::optional<Run> run;
-    const Version* version = nullptr; ///< in `run`; null for a file
-    Plan plan;
-    std::unique_ptr<Chain> chain;
-};
-
-bool isSafetensorsFile(const std::string& path)
-{
-    std::error_code ignored;
-    return std::filesystem::is_regular_file(path, ignored);
 }
 
 bool isInside(const std::string& path, const std::string& folder)
@@ -81,13 +70,13 @@ public:
     JobId openRun(SourceRequest request, Depth depth) override
     {
         return start("open " + request.source, [this, request, depth](JobId, TaskContext& task) -> Result<JobResult> {
-            DS_TRY(Run run, open(request, task));
+            DS_TRY(Run run, openRequested(m_bench, request, task));
             if (depth == Depth::Replayed)
                 DS_CHECK(analyzeRun(m_bench, run, {}, task));
             DS_TRY(const Trace trace, TraceReader().read(*run.store, task));
             LogReader logs(request.logs, m_bench.nowUs);
             DS_CHECK(readAll(logs, task));
-            return ended(viewOf(run, trace, logs));
+            return ended(runViewOf(run, trace, logs, ++m_revision, m_bench.nowUs()));
         });
     }
 
@@ -95,7 +84,7 @@ public:
     {
         return start(
             "show " + request.source.source, [this, request, depth](JobId, TaskContext& task) -> Result<JobResult> {
-                DS_TRY(Run run, open(request.source, task));
+                DS_TRY(Run run, openRequested(m_bench, request.source, task));
                 DS_TRY(const Version* version, resolveVersion(run, request.version));
                 const auto at = static_cast<std::size_t>(version - run.versions.data());
                 std::vector<TensorCount> counts;
@@ -123,7 +112,7 @@ public:
                 DS_CHECK(readAll(logs, task));
                 StepDetailView view = makeStepDetailView(run, *version, tensors, counts);
                 addPause(view.step, pausesOf(run, trace, logs.spans()));
-                addProblems(view.step.problems, logs);
+                addLogProblems(view.step.problems, logs);
                 return ended(std::move(view));
             });
     }
@@ -136,7 +125,7 @@ public:
             ListingView view;
             view.source = store->uri();
             std::map<std::string, std::pair<std::int64_t, std::string>> versions;
-            if (const Result<Run> run = open(request, task)) {
+            if (const Result<Run> run = openRequested(m_bench, request, task)) {
                 view.layout = run->layout->word();
                 for (const Version& version : run->versions) {
                     for (const ObjectInfo& object : version.objects.objects)
@@ -162,7 +151,7 @@ public:
     {
         return start("verify " + request.source.source, [this, request](JobId, TaskContext& task) -> Result<JobResult> {
             const Clock::time_point began = Clock::now();
-            DS_TRY(Run run, open(request.source, task));
+            DS_TRY(Run run, openRequested(m_bench, request.source, task));
             VerifyOptions options;
             options.level = request.level;
             options.acceptRewritten = request.acceptRewritten;
@@ -178,7 +167,7 @@ public:
     {
         return start("digest " + request.source.source,
                      [this, request, acrossGap](JobId, TaskContext& task) -> Result<JobResult> {
-                         DS_TRY(const OpenState state, openState(request, acrossGap, task));
+                         DS_TRY(const OpenState state, openState(m_bench, request, acrossGap, task));
                          DS_TRY(const CheckpointDigest digest, digestState(m_bench, *state.chain, task));
                          if (digest.noopsSeen && !acrossGap)
                              DS_CHECK(judge(state, task));
@@ -191,8 +180,8 @@ public:
         return start(fmt::format("diff {} {}", a.source.source, b.source.source),
                      [this, a, b](JobId, TaskContext& task) -> Result<JobResult> {
                          const Clock::time_point began = Clock::now();
-                         DS_TRY(const OpenState left, openState(a, false, task));
-                         DS_TRY(const OpenState right, openState(b, false, task));
+                         DS_TRY(const OpenState left, openState(m_bench, a, false, task));
+                         DS_TRY(const OpenState right, openState(m_bench, b, false, task));
                          DS_TRY(const DiffReport report,
                                 diffStates(m_bench, *left.chain, *right.chain, linkOfAInB(left, right), task));
                          if (report.noopsSeen) {
@@ -205,6 +194,51 @@ public:
                      });
     }
 
+    JobId blocks(TensorRequest request, std::uint32_t maxBlocks) override
+    {
+        return start("blocks of " + request.tensor,
+                     [this, request, maxBlocks](JobId, TaskContext& task) -> Result<JobResult> {
+                         DS_TRY(BlocksView view, blocksOf(m_bench, request, maxBlocks, task));
+                         return ended(std::move(view));
+                     });
+    }
+
+    JobId elements(TensorRequest request, std::uint64_t row, std::uint64_t col, std::uint64_t rows,
+                   std::uint64_t cols) override
+    {
+        const Window window { row, col, rows, cols };
+        return start("elements of " + request.tensor,
+                     [this, request, window](JobId, TaskContext& task) -> Result<JobResult> {
+                         DS_TRY(ElementsView view, elementsOf(m_bench, request, window, task));
+                         return ended(std::move(view));
+                     });
+    }
+
+    JobId readHeader(SourceRequest request, std::string key) override
+    {
+        return start("header of " + key, [request, key](JobId, TaskContext&) -> Result<JobResult> {
+            DS_TRY(const std::unique_ptr<ObjectStore> store, openStore(request.source));
+            DS_TRY(const ObjectInfo object, store->stat(key));
+            DS_TRY(const SafetensorsHeader header, SafetensorsHeader::read(*store, object));
+            return ended(makeHeaderView(key, header));
+        });
+    }
+
+    std::optional<std::vector<std::pair<std::string, std::uint64_t>>> countsOf(const HeatView& heat,
+                                                                               std::size_t column) const override
+    {
+        if (!m_catalog || !heat.columns[column].codes)
+            return std::nullopt;
+        const HeatColumnView& wanted = heat.columns[column];
+        const auto known = m_catalog->counts(heat.catalogKey, wanted.name, wanted.chainKey);
+        if (!known)
+            return std::nullopt;
+        std::vector<std::pair<std::string, std::uint64_t>> counts;
+        for (const TensorCount& count : *known)
+            counts.emplace_back(count.name, count.changed);
+        return counts;
+    }
+
     JobId materialize(MaterializeRequest request) override
     {
         return start("materialize " + request.version.source.source,
@@ -215,7 +249,7 @@ public:
                                  Code::Usage,
                                  "the destination lies inside the source, where it would be taken for part of the run",
                                  request.destination, "choose a destination outside of the source");
-                         DS_TRY(Run run, open(request.version.source, task));
+                         DS_TRY(Run run, openRequested(m_bench, request.version.source, task));
                          DS_TRY(const Version* version, resolveVersion(run, request.version.version));
                          DS_CHECK(compareForms(run, *version, task));
                          const StateChoice wanted = request.trained ? StateChoice::Trained : StateChoice::Served;
@@ -255,8 +289,8 @@ public:
                 });
         return start(title, [this, request](JobId, TaskContext& task) -> Result<JobResult> {
             const Clock::time_point began = Clock::now();
-            DS_TRY(const OpenState from, openState(request.from, false, task));
-            DS_TRY(const OpenState to, openState(request.to, false, task));
+            DS_TRY(const OpenState from, openState(m_bench, request.from, false, task));
+            DS_TRY(const OpenState to, openState(m_bench, request.to, false, task));
             DS_TRY(PublishView view,
                    publishOnce(m_bench, request, m_settings.diffBackend, *from.chain, *to.chain, task));
             view.seconds = secondsSince(began);
@@ -270,7 +304,7 @@ public:
             const CostOptions options { request.pricePerGb, request.linkGbps, request.stepsPerDay,
                                         request.restoresPerDay, request.learningRate };
             DS_CHECK(options.check());
-            DS_TRY(Run run, open(request.source, task));
+            DS_TRY(Run run, openRequested(m_bench, request.source, task));
             if (request.depth == Depth::Replayed)
                 DS_CHECK(analyzeRun(m_bench, run, {}, task));
             std::optional<ChangePrediction> prediction;
@@ -313,9 +347,15 @@ public:
 
     JobId watch(SourceRequest request, Depth depth) override
     {
-        return m_runner.start(
-            "watch " + request.source, JobRunner::Life::Long,
-            [this, request, depth](JobId id, TaskContext& task) { return watchLoop(id, request, depth, task); });
+        return m_runner.start("watch " + request.source, JobRunner::Life::Long,
+                              [this, request, depth](JobId id, TaskContext& task) -> Result<JobResult> {
+                                  const auto tell = [&](std::shared_ptr<const RunView> run,
+                                                        std::shared_ptr<const HeatView> heat) {
+                                      m_bus.publish(RunChanged { id, std::move(run), std::move(heat) });
+                                  };
+                                  DS_CHECK(watchRun(m_bench, request, depth, m_revision, tell, task));
+                                  return fail(Code::Canceled, "stopped on request");
+                              });
     }
 
     std::vector<JobView> jobs() const override { return m_runner.jobs(); }
@@ -340,47 +380,6 @@ private:
         return m_runner.start(std::move(title), JobRunner::Life::Short, std::move(work));
     }
 
-    Result<Run> open(const SourceRequest& request, TaskContext& task)
-    {
-        DS_TRY(std::shared_ptr<ObjectStore> store, openStore(request.source));
-        OpenOptions options;
-        options.layout = request.layout;
-        if (!request.base.empty()) {
-            DS_TRY(options.base, openStore(request.base));
-        }
-        return deltascope::openRun(m_bench, std::move(store), options, task);
-    }
-
-    /// Everything that stands in the logs now.
-    static Result<void> readAll(LogReader& logs, TaskContext& task)
-    {
-        for (bool more = true; more;) {
-            DS_TRY(more, logs.read(task));
-        }
-        return {};
-    }
-
-    static void addProblems(std::vector<ProblemView>& problems, const LogReader& logs)
-    {
-        for (const Error& problem : logs.problems())
-            problems.push_back(problemView(problem));
-    }
-
-    RunView viewOf(const Run& run, const Trace& trace, const LogReader& logs)
-    {
-        RunView view = makeRunView(run);
-        const std::vector<Span> logged = logs.spans();
-        addTrace(view, trace, logged, m_bench.nowUs());
-        const Pauses pauses = pausesOf(run, trace, logged);
-        for (EpochView& epoch : view.epochs) {
-            for (StepView& step : epoch.steps)
-                addPause(step, pauses);
-        }
-        addProblems(view.problems, logs);
-        view.revision = ++m_revision;
-        return view;
-    }
-
     /// A version with two forms may have two states; which one is meant can only be told once they were compared.
     Result<void> compareForms(Run& run, const Version& version, TaskContext& task)
     {
@@ -390,25 +389,6 @@ private:
         const auto at = static_cast<std::size_t>(&version - run.versions.data());
         options.range = { at, at };
         return analyzeRun(m_bench, run, options, task);
-    }
-
-    Result<OpenState> openState(const VersionRequest& request, bool acrossGap, TaskContext& task)
-    {
-        OpenState state;
-        if (request.version.empty() && isSafetensorsFile(request.source.source)) {
-            const std::filesystem::path path(request.source.source);
-            const std::string folder = path.parent_path().empty() ? "." : path.parent_path().string();
-            DS_TRY(const std::shared_ptr<ObjectStore> store, openLocalStore(folder));
-            DS_TRY(Chain chain, openSingleFile(m_bench, store, path.filename().string()));
-            state.chain = std::make_unique<Chain>(std::move(chain));
-            return state;
-        }
-        DS_TRY(state.run, open(request.source, task));
-        DS_TRY(state.version, resolveVersion(*state.run, request.version));
-        DS_TRY(state.plan, planFor(*state.run, *state.version, { acrossGap, StateChoice::Served }));
-        DS_TRY(Chain chain, Chain::open(*state.run, state.plan, task));
-        state.chain = std::make_unique<Chain>(std::move(chain));
-        return state;
     }
 
     /// No-ops were met: are they this writer's habit, or is something missing?
@@ -431,50 +411,6 @@ private:
                 return i;
         }
         return std::nullopt;
-    }
-
-    Result<JobResult> watchLoop(JobId id, const SourceRequest& request, Depth depth, TaskContext& task)
-    {
-        constexpr auto Poll = std::chrono::seconds(2);
-        DS_TRY(const std::unique_ptr<ObjectStore> store, openStore(request.source));
-        DS_TRY(const std::unique_ptr<StoreWatch> changes,
-               store->watch()); // before the first look, so that nothing is missed
-        std::shared_ptr<const RunView> last;
-        std::string seen;
-        TraceReader reader;
-        LogReader logs(request.logs, m_bench.nowUs);
-        for (;;) {
-            DS_TRY(const bool moreLogged, logs.read(task));
-            Result<Run> run = open(request, task);
-            if (run && depth == Depth::Replayed)
-                DS_CHECK(analyzeRun(m_bench, *run, {}, task));
-            // A source whose first version is still on its way has no layout yet; one that was wiped may come back.
-            if (!run && run.error().code != Code::Layout && run.error().code != Code::ListSuspect)
-                return fail(std::move(run.error()));
-            if (!run && last && run.error().code == Code::ListSuspect && seen != run.error().text) {
-                RunView wiped = *last;
-                wiped.events.push_back(problemView(run.error()));
-                seen = run.error().text;
-                m_bus.publish(RunChanged { id, std::make_shared<const RunView>(std::move(wiped)) });
-            }
-            std::string now;
-            for (std::size_t i = 0; run && i < run->versions.size(); ++i)
-                now += fmt::format("{}{}{}\n", run->versions[i].objects.identity(), word(run->versions[i].state),
-                                   run->versions[i].obstacle.has_value());
-            Trace trace;
-            if (run) {
-                DS_TRY(trace, reader.read(*store, task));
-            }
-            for (const Heartbeat& replica : trace.replicas)
-                now += fmt::format("{}{}{}{}\n", replica.id, replica.state, replica.step, replica.tUs);
-            now += fmt::format("{} {}", trace.spans.size(), logs.revision());
-            if (run && (!last || now != seen)) {
-                seen = std::move(now);
-                last = std::make_shared<const RunView>(viewOf(*run, trace, logs));
-                m_bus.publish(RunChanged { id, last });
-            }
-            DS_CHECK(changes->wait(moreLogged ? std::chrono::seconds(0) : Poll, task).map([](bool) {}));
-        }
     }
 
     std::unique_ptr<Catalog> m_catalog;

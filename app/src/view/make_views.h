@@ -3,8 +3,11 @@
 #include "deltascope/app/view/cost_view.h"
 #include "deltascope/app/view/operation_view.h"
 #include "deltascope/app/view/run_view.h"
+#include "deltascope/app/view/tensor_view.h"
 #include "deltascope/engine/cost.h"
 #include "deltascope/engine/operations.h"
+#include "deltascope/engine/safetensors.h"
+#include "deltascope/engine/tensor_view.h"
 #include "deltascope/engine/trace.h"
 
 #include <map>
@@ -37,6 +40,11 @@ VerifyView makeVerifyView(const Run& run, const VerifyReport& report);
 DigestView makeDigestView(const CheckpointDigest& digest);
 DiffView makeDiffView(const DiffReport& report);
 CostView makeCostView(const Run& run, const CostReport& report, const std::optional<ChangePrediction>& prediction);
+/// `a`: the step that was compared with.
+BlocksView makeBlocksView(const TensorBlocks& blocks, std::optional<std::int64_t> a);
+ElementsView makeElementsView(std::int64_t step, const ElementWindow& now, std::optional<std::int64_t> a,
+                              const std::optional<ElementWindow>& before);
+HeaderView makeHeaderView(const std::string& key, const SafetensorsHeader& header);
 MaterializeView makeMaterializeView(const Version& version, const MaterializeReport& report);
 
 } // namespace deltascope::app

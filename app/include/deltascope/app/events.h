@@ -1,8 +1,10 @@
 #pragma once
 
 #include "deltascope/app/view/cost_view.h"
+#include "deltascope/app/view/heat_view.h"
 #include "deltascope/app/view/operation_view.h"
 #include "deltascope/app/view/run_view.h"
+#include "deltascope/app/view/tensor_view.h"
 #include "deltascope/base/result.h"
 
 #include <cstdint>
@@ -31,12 +33,12 @@ struct JobView {
 };
 
 /// What a job ends with.
-using JobResult =
-    std::variant<std::shared_ptr<const RunView>, std::shared_ptr<const StepDetailView>,
-                 std::shared_ptr<const ListingView>, std::shared_ptr<const VerifyView>,
-                 std::shared_ptr<const DigestView>, std::shared_ptr<const DiffView>,
-                 std::shared_ptr<const MaterializeView>, std::shared_ptr<const PublishView>,
-                 std::shared_ptr<const DoctorView>, std::shared_ptr<const DemoView>, std::shared_ptr<const CostView>>;
+using JobResult = std::variant<
+    std::shared_ptr<const RunView>, std::shared_ptr<const StepDetailView>, std::shared_ptr<const ListingView>,
+    std::shared_ptr<const VerifyView>, std::shared_ptr<const DigestView>, std::shared_ptr<const DiffView>,
+    std::shared_ptr<const MaterializeView>, std::shared_ptr<const PublishView>, std::shared_ptr<const DoctorView>,
+    std::shared_ptr<const DemoView>, std::shared_ptr<const CostView>, std::shared_ptr<const BlocksView>,
+    std::shared_ptr<const ElementsView>, std::shared_ptr<const HeaderView>>;
 
 struct JobProgressed {
     JobView job;
@@ -50,6 +52,7 @@ struct JobFinished {
 struct RunChanged {
     JobId job {};
     std::shared_ptr<const RunView> run;
+    std::shared_ptr<const HeatView> heat; ///< of the same moment, where versions are replayed; may be null
 };
 /// What a long publication has done so far.
 struct Published {

@@ -45,6 +45,7 @@ struct VersionRequest {
 enum class Depth : std::uint8_t {
     Headers, ///< what names and headers tell; changed counts stay unknown where nothing was replayed yet
     Replayed, ///< replay what has no facts yet
+    Progressive, ///< of watch(): first what headers tell, then replay, the newest chains first, and tell in between
 };
 
 struct VerifyRequest {
@@ -64,6 +65,13 @@ struct MaterializeRequest {
     std::uint32_t part = 0;
     std::uint32_t parts = 1;
     bool commit = false;
+};
+
+/// One tensor of a step, compared with another state.
+struct TensorRequest {
+    VersionRequest version;
+    std::string against; ///< version in the same source; empty: what the step builds on, for an anchor the step before
+    std::string tensor;
 };
 
 /// Publishes the step from `from` to `to` into a run, or all checkpoints of a folder as they come. Begins a run in an
@@ -120,6 +128,11 @@ public:
     virtual JobId verify(VerifyRequest request) = 0; ///< VerifyView
     virtual JobId digest(VersionRequest request, bool acrossGap) = 0; ///< DigestView; also of one safetensors file
     virtual JobId diff(VersionRequest a, VersionRequest b) = 0; ///< DiffView
+    virtual JobId blocks(TensorRequest request, std::uint32_t maxBlocks) = 0; ///< BlocksView
+    /// ElementsView; `rows` x `cols` elements from (row, col), at most 4,096.
+    virtual JobId elements(TensorRequest request, std::uint64_t row, std::uint64_t col, std::uint64_t rows,
+                           std::uint64_t cols) = 0;
+    virtual JobId readHeader(SourceRequest request, std::string key) = 0; ///< HeaderView, of a safetensors object
     virtual JobId materialize(MaterializeRequest request) = 0; ///< MaterializeView
     /// PublishView. With a watchFolder it goes on until it is canceled, and a Published event follows every version.
     virtual JobId publish(PublishRequest request) = 0;
@@ -131,6 +144,10 @@ public:
     virtual JobId demo(DemoRequest request) = 0; ///< DemoView; needs prepareDemo
     /// Follows a source until it is canceled: a RunChanged first and after every change.
     virtual JobId watch(SourceRequest request, Depth depth) = 0;
+
+    /// Changed elements of each tensor of a column, as the catalog knows them; nothing where it does not.
+    virtual std::optional<std::vector<std::pair<std::string, std::uint64_t>>> countsOf(const HeatView& heat,
+                                                                                       std::size_t column) const = 0;
 
     virtual std::vector<JobView> jobs() const = 0;
     virtual std::optional<JobView> job(JobId id) const = 0;

@@ -1,0 +1,103 @@
+#include "heat_columns.h"
+
+#include "view/make_views.h"
+
+#include <algorithm>
+
+namespace deltascope::app {
+
+Result<std::shared_ptr<const HeatView>> HeatColumns::view(const Workbench& bench, const Run& run, TaskContext& task)
+{
+    DS_CHECK(updateRows(run, task));
+    auto heat = std::make_shared<HeatView>();
+    heat->catalogKey = catalogKey(run);
+    const std::vector<std::string> keys = chainKeys(run);
+    std::map<std::string, Codes> kept;
+    for (std::size_t i = 0; i < run.versions.size(); ++i) {
+        const Version& version = run.versions[i];
+        HeatColumnView column;
+        column.epoch = version.epoch;
+        column.step = version.step();
+        column.name = version.objects.name;
+        column.chainKey = keys[i];
+        column.kind = word(version.kind);
+        column.state = word(version.state);
+        column.damaged = version.state == VersionState::Broken;
+        if (const auto known = m_columns.find(keys[i]); known != m_columns.end()) {
+            column.codes = known->second;
+        } else if (version.facts) {
+            std::vector<TensorCount> counts;
+            if (const auto fresh = m_fresh.find(keys[i]); fresh != m_fresh.end())
+                counts = std::move(fresh->second);
+            else if (bench.catalog) {
+                if (auto stored = bench.catalog->counts(heat->catalogKey, version.objects.name, keys[i]))
+                    counts = std::move(*stored);
+            }
+            if (explains(version, counts))
+                column.codes = codesOf(version.step(), counts);
+        }
+        if (column.codes)
+            kept[keys[i]] = column.codes;
+        heat->columns.push_back(std::move(column));
+    }
+    m_fresh.clear();
+    m_columns = std::move(kept);
+    heat->rows = m_rows;
+    return std::shared_ptr<const HeatView>(std::move(heat));
+}
+
+Result<void> HeatColumns::updateRows(const Run& run, TaskContext& task)
+{
+    const Version* latest = run.latest();
+    if (!latest || latest->obstacle)
+        return {};
+    DS_TRY(const Plan plan, planFor(run, *latest));
+    const std::string anchor =
+        plan.links.empty() ? std::string() : run.versions[plan.links.front().version].objects.identity();
+    if (anchor == m_rowsOf && !m_rows.empty())
+        return {};
+    DS_TRY(const Chain chain, Chain::open(run, plan, task));
+    std::vector<TensorRowView> rows;
+    for (const TensorInfo& tensor : chain.tensors()) {
+        TensorRowView row;
+        row.name = tensor.name;
+        row.dtype = word(tensor.dtype);
+        row.shape = tensor.shape;
+        row.elements = tensor.elements();
+        row.bytes = tensor.bytes();
+        row.group = tensorGroup(tensor.name);
+        rows.push_back(std::move(row));
+    }
+    std::sort(rows.begin(), rows.end(),
+              [](const TensorRowView& a, const TensorRowView& b) { return modelBefore(a.name, b.name); });
+    m_rowsOf = anchor;
+    const auto sameTensor = [](const TensorRowView& a, const TensorRowView& b) {
+        return a.name == b.name && a.dtype == b.dtype && a.shape == b.shape;
+    };
+    if (std::equal(rows.begin(), rows.end(), m_rows.begin(), m_rows.end(), sameTensor))
+        return {};
+    m_rows = std::move(rows);
+    m_columns.clear(); // another model: filled again from the catalog
+    m_rowByName.clear();
+    for (std::size_t i = 0; i < m_rows.size(); ++i)
+        m_rowByName.emplace(m_rows[i].name, i);
+    return {};
+}
+
+HeatColumns::Codes HeatColumns::codesOf(std::int64_t step, const std::vector<TensorCount>& counts)
+{
+    auto codes = std::make_shared<std::vector<std::uint8_t>>(m_rows.size(), std::uint8_t { 0 });
+    for (const TensorCount& count : counts) {
+        const auto row = m_rowByName.find(count.name);
+        if (row == m_rowByName.end())
+            continue;
+        TensorRowView& tensor = m_rows[row->second];
+        (*codes)[row->second] = heatCode(count.changed, tensor.elements);
+        tensor.changedElements += count.changed;
+        if (count.changed > 0)
+            tensor.lastChanged = std::max(step, tensor.lastChanged.value_or(step));
+    }
+    return codes;
+}
+
+} // namespace deltascope::app

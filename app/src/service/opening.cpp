@@ -1,0 +1,79 @@
+#include "opening.h"
+
+#include "address.h"
+#include "view/make_views.h"
+
+#include <filesystem>
+
+namespace deltascope::app {
+
+namespace {
+
+bool isSafetensorsFile(const std::string& path)
+{
+    std::error_code ignored;
+    return std::filesystem::is_regular_file(path, ignored);
+}
+
+}
+
+Result<Run> openRequested(Workbench& bench, const SourceRequest& request, TaskContext& task)
+{
+    DS_TRY(std::shared_ptr<ObjectStore> store, openStore(request.source));
+    OpenOptions options;
+    options.layout = request.layout;
+    if (!request.base.empty()) {
+        DS_TRY(options.base, openStore(request.base));
+    }
+    return openRun(bench, std::move(store), options, task);
+}
+
+Result<OpenState> openState(Workbench& bench, const VersionRequest& request, bool acrossGap, TaskContext& task)
+{
+    OpenState state;
+    if (request.version.empty() && isSafetensorsFile(request.source.source)) {
+        const std::filesystem::path path(request.source.source);
+        const std::string folder = path.parent_path().empty() ? "." : path.parent_path().string();
+        DS_TRY(const std::shared_ptr<ObjectStore> store, openLocalStore(folder));
+        DS_TRY(Chain chain, openSingleFile(bench, store, path.filename().string()));
+        state.chain = std::make_unique<Chain>(std::move(chain));
+        return state;
+    }
+    DS_TRY(state.run, openRequested(bench, request.source, task));
+    DS_TRY(state.version, resolveVersion(*state.run, request.version));
+    DS_TRY(state.plan, planFor(*state.run, *state.version, { acrossGap, StateChoice::Served }));
+    DS_TRY(Chain chain, Chain::open(*state.run, state.plan, task));
+    state.chain = std::make_unique<Chain>(std::move(chain));
+    return state;
+}
+
+Result<void> readAll(LogReader& logs, TaskContext& task)
+{
+    for (bool more = true; more;) {
+        DS_TRY(more, logs.read(task));
+    }
+    return {};
+}
+
+void addLogProblems(std::vector<ProblemView>& problems, const LogReader& logs)
+{
+    for (const Error& problem : logs.problems())
+        problems.push_back(problemView(problem));
+}
+
+RunView runViewOf(const Run& run, const Trace& trace, const LogReader& logs, std::uint64_t revision, std::int64_t nowUs)
+{
+    RunView view = makeRunView(run);
+    const std::vector<Span> logged = logs.spans();
+    addTrace(view, trace, logged, nowUs);
+    const Pauses pauses = pausesOf(run, trace, logged);
+    for (EpochView& epoch : view.epochs) {
+        for (StepView& step : epoch.steps)
+            addPause(step, pauses);
+    }
+    addLogProblems(view.problems, logs);
+    view.revision = revision;
+    return view;
+}
+
+} // namespace deltascope::app

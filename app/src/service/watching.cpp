@@ -1,0 +1,183 @@
+#include "watching.h"
+
+#include "heat_columns.h"
+#include "opening.h"
+#include "view/make_views.h"
+
+#include <algorithm>
+#include <chrono>
+#include <fmt/format.h>
+
+namespace deltascope::app {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using IndexRange = std::pair<std::size_t, std::size_t>;
+
+bool needsReplay(const Version& version) { return !version.facts && !version.failure && !version.beingWritten; }
+
+/// Stretches from one anchor to the next that hold something unknown, the newest first.
+std::vector<IndexRange> unknownChains(const Run& run)
+{
+    std::vector<IndexRange> chains;
+    bool unknown = false;
+    for (std::size_t i = 0, first = 0; i < run.versions.size(); ++i) {
+        unknown = unknown || needsReplay(run.versions[i]);
+        const bool last = i + 1 == run.versions.size() || run.versions[i + 1].kind == VersionKind::Anchor
+            || run.versions[i + 1].epoch != run.versions[i].epoch;
+        if (!last)
+            continue;
+        if (unknown)
+            chains.emplace_back(first, i);
+        first = i + 1;
+        unknown = false;
+    }
+    std::reverse(chains.begin(), chains.end());
+    return chains;
+}
+
+class Follower {
+public:
+    Follower(Workbench& bench, const SourceRequest& request, Depth depth, std::atomic<std::uint64_t>& revision,
+             const TellRun& tell)
+        : m_bench(bench)
+        , m_request(request)
+        , m_depth(depth)
+        , m_revision(revision)
+        , m_tell(tell)
+        , m_logs(request.logs, bench.nowUs)
+    {
+    }
+
+    Result<void> follow(TaskContext& task)
+    {
+        constexpr auto Poll = std::chrono::seconds(2);
+        DS_TRY(m_store, openStore(m_request.source));
+        DS_TRY(m_changes, m_store->watch()); // before the first look, so that nothing is missed
+        for (;;) {
+            DS_TRY(const bool moreLogged, m_logs.read(task));
+            DS_CHECK(look(task));
+            DS_CHECK(m_changes->wait(moreLogged ? std::chrono::seconds(0) : Poll, task).map([](bool) {}));
+        }
+    }
+
+private:
+    Result<void> look(TaskContext& task)
+    {
+        Result<Run> run = openRequested(m_bench, m_request, task);
+        // A source whose first version is still on its way has no layout yet; one that was wiped may come back.
+        if (!run && run.error().code != Code::Layout && run.error().code != Code::ListSuspect)
+            return fail(std::move(run.error()));
+        if (!run) {
+            if (m_last && run.error().code == Code::ListSuspect)
+                tellWiped(run.error());
+            return {};
+        }
+        DS_TRY(m_trace, m_reader.read(*m_store, task));
+        if (m_depth == Depth::Replayed)
+            DS_CHECK(replay(*run, {}, task));
+        if (m_depth == Depth::Progressive)
+            DS_CHECK(replayProgressively(*run, task));
+        return tellIfNew(*run, task);
+    }
+
+    Result<void> replay(Run& run, std::optional<IndexRange> range, TaskContext& task)
+    {
+        const std::vector<std::string> keys = chainKeys(run);
+        AnalyzeOptions options;
+        options.range = range;
+        options.onCounts = [&](std::size_t version, const std::vector<TensorCount>& counts) {
+            m_heat.learn(keys[version], counts);
+        };
+        return analyzeRun(m_bench, run, options, task);
+    }
+
+    Result<void> replayProgressively(Run& run, TaskContext& task)
+    {
+        constexpr auto Patience = std::chrono::milliseconds(500);
+        const std::vector<IndexRange> chains = unknownChains(run);
+        if (chains.size() <= 1)
+            return replay(run, {}, task);
+        DS_CHECK(tellIfNew(run, task));
+        Clock::time_point told = Clock::now();
+        for (const IndexRange& chain : chains) {
+            DS_CHECK(replay(run, chain, task));
+            if (Clock::now() - told < Patience)
+                continue;
+            DS_CHECK(tellIfNew(run, task));
+            told = Clock::now();
+            if (!m_bench.catalog)
+                continue;
+            DS_TRY(const bool changed, m_changes->wait(std::chrono::milliseconds(0), task));
+            if (changed) // what is newer comes first; the catalog keeps what was replayed
+                return look(task);
+        }
+        return {};
+    }
+
+    Result<void> tellIfNew(const Run& run, TaskContext& task)
+    {
+        std::string now = fingerprint(run);
+        if (m_last && now == m_seen)
+            return {};
+        if (m_depth != Depth::Headers) {
+            Result<std::shared_ptr<const HeatView>> heat = m_heat.view(m_bench, run, task);
+            if (!heat && heat.error().code == Code::Canceled)
+                return fail(std::move(heat.error()));
+            if (heat) // else the last one stays: the run itself tells what is wrong with it
+                m_lastHeat = std::move(*heat);
+        }
+        m_seen = std::move(now);
+        m_last = std::make_shared<const RunView>(runViewOf(run, m_trace, m_logs, ++m_revision, m_bench.nowUs()));
+        m_tell(m_last, m_lastHeat);
+        return {};
+    }
+
+    void tellWiped(const Error& error)
+    {
+        if (m_seen == error.text)
+            return;
+        m_seen = error.text;
+        RunView wiped = *m_last;
+        wiped.events.push_back(problemView(error));
+        wiped.revision = ++m_revision;
+        m_tell(std::make_shared<const RunView>(std::move(wiped)), m_lastHeat);
+    }
+
+    std::string fingerprint(const Run& run) const
+    {
+        std::string text;
+        for (const Version& version : run.versions)
+            text += fmt::format("{}{}{}{}\n", version.objects.identity(), word(version.state),
+                                version.obstacle.has_value(), version.facts.has_value());
+        for (const Heartbeat& replica : m_trace.replicas)
+            text += fmt::format("{}{}{}{}\n", replica.id, replica.state, replica.step, replica.tUs);
+        return text + fmt::format("{} {}", m_trace.spans.empty() ? 0 : m_trace.spans.back().t1Us, m_logs.revision());
+    }
+
+    Workbench& m_bench;
+    const SourceRequest& m_request;
+    Depth m_depth;
+    std::atomic<std::uint64_t>& m_revision;
+    const TellRun& m_tell;
+    LogReader m_logs;
+    std::unique_ptr<ObjectStore> m_store;
+    std::unique_ptr<StoreWatch> m_changes;
+    TraceReader m_reader;
+    Trace m_trace;
+    HeatColumns m_heat;
+    std::shared_ptr<const RunView> m_last;
+    std::shared_ptr<const HeatView> m_lastHeat;
+    std::string m_seen;
+};
+
+}
+
+Result<void> watchRun(Workbench& bench, const SourceRequest& request, Depth depth, std::atomic<std::uint64_t>& revision,
+                      const TellRun& tell, TaskContext& task)
+{
+    return Follower(bench, request, depth, revision, tell).follow(task);
+}
+
+} // namespace deltascope::app
