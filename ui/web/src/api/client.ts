@@ -69,8 +69,8 @@ export const makePlan = (run: string, wanted: PlanRequest) => post<Plan>(runPath
 export const runPlan = (plan: Plan) => post<Task>(`plans/${encodeURIComponent(plan.id)}/run`, { hash: plan.hash });
 
 /** Signs in with the code that the daemon printed, or with a token. */
-export async function signIn(secret: { code: string } | { token: string }): Promise<void> {
-  await post('session', secret);
+export async function signIn(code: string): Promise<void> {
+  await post('session', { code });
   session.value = 'signed-in';
 }
 

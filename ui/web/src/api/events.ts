@@ -13,8 +13,8 @@ export interface StreamHost {
   /** Calls `lead` in exactly one tab of the browser at a time; where tabs cannot agree, in each. */
   elect(lead: () => void): void;
   channel(): Pick<BroadcastChannel, 'postMessage' | 'addEventListener'> | null;
-  /** Whether the daemon answers. */
-  probe(): Promise<boolean>;
+  /** Whether the daemon answers; "refused": it does not know us any more. */
+  probe(): Promise<'ok' | 'away' | 'refused'>;
   visible(): boolean;
   onVisibility(changed: () => void): void;
   onLeave(leaving: () => void): void;
@@ -72,12 +72,18 @@ export class EventStream {
   /** Looks whether the stream went quiet; to be called every few seconds. */
   async check(): Promise<void> {
     if (!this.leading || this.host.now() - this.heardAt < quietMs) return;
-    if (await this.host.probe()) this.heard();
+    if ((await this.host.probe()) === 'ok') this.heard();
   }
 
   /** Connects now instead of at the next attempt, for instance after signing in. */
   reconnect(): void {
     if (this.leading) this.connect();
+  }
+
+  /** Closes the stream until reconnect(). */
+  stop(): void {
+    clearTimeout(this.timer);
+    this.source?.close();
   }
 
   private say(message: Message): void {
@@ -109,13 +115,15 @@ export class EventStream {
   }
 
   private connect(): void {
-    clearTimeout(this.timer);
-    this.source?.close();
+    this.stop();
     const since = this.lastId === '' ? '' : `&since=${encodeURIComponent(this.lastId)}`;
     const source = this.host.open(this.query + since);
     this.source = source;
-    source.addEventListener('open', () => this.heard());
-    source.addEventListener('ping', () => this.heard());
+    source.addEventListener('open', () => {
+      this.heard();
+      // What happened between the page's first requests and now came over no stream.
+      if (since === '') this.onEvent({ topic: 'reset', data: {} });
+    });
     for (const topic of topics) {
       source.addEventListener(topic, (event) => this.take(topic, event as MessageEvent<string>));
     }
@@ -145,6 +153,13 @@ export class EventStream {
     const wait = retryMs[Math.min(this.failures, retryMs.length - 1)] ?? 0;
     this.failures += 1;
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.connect(), wait);
+    this.timer = setTimeout(() => void this.tryAgain(source), wait);
+  }
+
+  private async tryAgain(source: EventSource): Promise<void> {
+    const answer = await this.host.probe();
+    if (this.source !== source) return;
+    if (answer === 'ok') this.connect();
+    else if (answer === 'away') this.retry(source);
   }
 }

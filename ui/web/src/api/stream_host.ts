@@ -1,4 +1,4 @@
-import { apiUrl } from './client';
+import { ApiError, apiUrl, request } from './client';
 import type { StreamHost } from './events';
 
 const name = 'deltascope.events';
@@ -12,7 +12,10 @@ export const browserHost: StreamHost = {
     void navigator.locks.request(scoped(), () => new Promise<never>(() => lead()));
   },
   channel: () => ('BroadcastChannel' in window && 'locks' in navigator ? new BroadcastChannel(scoped()) : null),
-  probe: () => fetch(apiUrl('capabilities')).then((answer) => answer.ok, () => false),
+  probe: () => request('capabilities').then(
+    () => 'ok',
+    (error: unknown) => (error instanceof ApiError && error.problem.status === 401 ? 'refused' : 'away'),
+  ),
   visible: () => document.visibilityState === 'visible',
   onVisibility: (changed) => document.addEventListener('visibilitychange', changed),
   onLeave: (leaving) => window.addEventListener('pagehide', leaving),

@@ -9,9 +9,8 @@ export function SignIn() {
   const [error, setError] = useState<string | null>(null);
   const submit = async (event: Event) => {
     event.preventDefault();
-    const text = secret.trim().replace(/^.*#k=/, '');
     try {
-      await signIn({ code: text }).catch(() => signIn({ token: text }));
+      await signIn(secret.trim().replace(/^.*#k=/, ''));
       await loadCapabilities();
     } catch (problem) {
       if (!(problem instanceof ApiError)) throw problem;
@@ -30,6 +29,7 @@ export function SignIn() {
         />
         <p id="secret-help" class="muted">
           The daemon printed an address with a one-time code when it started. Paste the address, its code, or a token.
+          After a restart it has a new code.
         </p>
         {error !== null && <p role="alert" class="error-text">✕ {error}</p>}
         <button type="submit" class="primary">Sign in</button>

@@ -1,4 +1,4 @@
-import { batch, computed, effect, signal } from '@preact/signals';
+import { computed, effect, signal } from '@preact/signals';
 import { navigate, place } from '../router';
 
 export type Theme = 'light' | 'dark' | 'system';
@@ -89,16 +89,19 @@ export const setRange = (range: [number, number] | null) => setView({ range });
 /** The query that links to other pages carry: the cursor goes along, the page's own parameters do not. */
 export const viewQuery = computed(() => writeView(view.value));
 
-/** Keeps the view and the address equal, in both directions. */
+/** Keeps the view and the address equal, in both directions. Addresses follow a little later, as zooming is fast. */
 export function startCursor(): void {
   effect(() => {
     const parsed = parseView(place.value.query);
-    if (writeView(parsed) !== writeView(view.peek())) batch(() => (view.value = parsed));
+    if (writeView(parsed) !== writeView(view.peek())) view.value = parsed;
   });
   effect(() => {
     const wanted = view.value;
-    const { path, query } = place.peek();
-    const text = writeView(wanted, query);
-    if (text !== writeView(parseView(query), query)) navigate(path, text, 'replace');
+    const timer = setTimeout(() => {
+      const { path, query } = place.peek();
+      const text = writeView(wanted, query);
+      if (text !== writeView(parseView(query), query)) navigate(path, text, 'replace');
+    }, 150);
+    return () => clearTimeout(timer);
   });
 }

@@ -18,7 +18,7 @@ export const alerts = signal<AlertList | null>(null);
 /** The first thing that went wrong while the shared data was loaded; the data from before stays. */
 export const failure = signal<ApiError | null>(null);
 
-/** Grows when everything is to be fetched again: after a reset, and after the daemon came back. */
+/** Grows when everything is to be fetched again: after a reset, and because the user wants it. */
 export const generation = signal(0);
 
 /** Wall clock, once per second, for ages. */
@@ -76,9 +76,9 @@ export async function loadCapabilities(): Promise<void> {
 export function startStore(): void {
   stream.onEvent = receive;
   stream.onContact = (at) => {
-    const before = heardAt.peek();
     heardAt.value = at;
-    if (before !== null && at - before > staleMs) generation.value += 1;
+    // Another tab has signed in.
+    if (session.peek() === 'signed-out') void loadCapabilities();
   };
   setInterval(() => {
     now.value = Date.now();
@@ -86,7 +86,7 @@ export function startStore(): void {
   }, 1000);
   let started = false;
   effect(() => {
-    if (session.value !== 'signed-in') return;
+    if (session.value !== 'signed-in') return stream.stop();
     if (started) stream.reconnect();
     else stream.start();
     started = true;

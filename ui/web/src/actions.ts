@@ -1,0 +1,97 @@
+import { signal } from '@preact/signals';
+import { runPage } from './components/Link';
+import { match, navigate, place } from './router';
+import { follow, newest, setView, stepA, stepB, view, viewQuery } from './state/cursor';
+import { detail, generation, mayAct, openRun } from './state/store';
+import { chooseTheme, theme } from './state/theme';
+
+/** Everything that can be done by key or by name. Buttons, the palette and the list of shortcuts come from here. */
+export interface Action {
+  id: string;
+  text: string;
+  shortcut?: string; // "g l" is two keys one after the other
+  enabled?: () => boolean;
+  act: () => void;
+  cli?: (source: string, step: string) => string; // the command that does the same
+}
+
+/** Which sheet is open. */
+export const sheet = signal<
+  null | { name: 'search' } | { name: 'keys' } | { name: 'plan'; kind: 'verify' | 'materialize'; run: string; step: string }
+>(null);
+
+const inRun = () => openRun.value !== null;
+const atStep = () => inRun() && stepB.value !== null;
+
+function page(id: string, text: string, key: string, ...parts: string[]): Action {
+  return {
+    id: `go.${id}`, text, shortcut: `g ${key}`, enabled: inRun,
+    act: () => openRun.value !== null && navigate(runPage(openRun.value, ...parts), viewQuery.value),
+  };
+}
+
+function general(path: string, text: string, key: string): Action {
+  return { id: `go.${path || 'runs'}`, text, shortcut: `g ${key}`, act: () => navigate(path, viewQuery.value) };
+}
+
+/** Moves B; it stays within the run. */
+function move(by: number): void {
+  const { first_step: first, last_step: last } = detail.value ?? {};
+  if (stepB.value === null) return;
+  const b = Math.max(first ?? 0, Math.min(last ?? Infinity, stepB.value + by));
+  setView({ b });
+  if (match(place.value.path)?.page === 'step' && openRun.value !== null) {
+    navigate(runPage(openRun.value, 'steps', String(b)), viewQuery.value);
+  }
+}
+
+/** Opens the sheet that shows what an act on step B would do. */
+export function openPlan(kind: 'verify' | 'materialize', run: string, epoch: number, step: number): void {
+  sheet.value = { name: 'plan', kind, run, step: `${epoch}:${step}` };
+}
+
+function actOnB(kind: 'verify' | 'materialize'): void {
+  const epoch = view.value.epoch ?? newest.value?.epoch ?? 0;
+  if (openRun.value !== null && stepB.value !== null) openPlan(kind, openRun.value, epoch, stepB.value);
+}
+
+export const actions: Action[] = [
+  { id: 'search', text: 'Search', shortcut: '/', act: () => (sheet.value = { name: 'search' }) },
+  { id: 'keys', text: 'Show all shortcuts', shortcut: '?', act: () => (sheet.value = { name: 'keys' }) },
+  general('', 'Runs', 'r'),
+  page('live', 'Live', 'l'),
+  page('heatmap', 'Heatmap', 'h', 'heat'),
+  page('timeline', 'Timeline', 't', 'timeline'),
+  page('lineage', 'Lineage', 'i', 'lineage'),
+  page('diff', 'Diff', 'd', 'diff'),
+  page('bucket', 'Bucket', 'b', 'bucket'),
+  {
+    id: 'go.step', text: 'Open step B', shortcut: 'g s', enabled: atStep,
+    act: () => openRun.value !== null && stepB.value !== null && navigate(runPage(openRun.value, 'steps', String(stepB.value)), viewQuery.value),
+  },
+  general('tasks', 'Tasks', 'k'),
+  general('alerts', 'Alerts', 'a'),
+  general('about', 'About', 'o'),
+  { id: 'previous', text: 'Previous step', shortcut: '[', enabled: atStep, act: () => move(-1) },
+  { id: 'next', text: 'Next step', shortcut: ']', enabled: atStep, act: () => move(1) },
+  { id: 'follow', text: 'Follow the newest step', shortcut: 'f', enabled: () => atStep() && !follow.value, act: () => setView({ b: null }) },
+  { id: 'setA', text: 'Compare with B: set A here', shortcut: 'c', enabled: atStep, act: () => setView({ a: stepB.value }) },
+  {
+    id: 'swap', text: 'Swap A and B', shortcut: 'x', enabled: () => stepA.value !== null && atStep(),
+    act: () => setView({ a: stepB.value, b: stepA.value }),
+  },
+  { id: 'range', text: 'Reset the range', shortcut: '0', enabled: () => view.value.range !== null, act: () => setView({ range: null }) },
+  {
+    id: 'verify', text: 'Verify step B…', shortcut: 'e', enabled: () => atStep() && mayAct.value, act: () => actOnB('verify'),
+    cli: (source, step) => `deltascope verify ${source}@${step}`,
+  },
+  {
+    id: 'materialize', text: 'Materialize step B…', shortcut: 'm', enabled: () => atStep() && mayAct.value,
+    act: () => actOnB('materialize'), cli: (source, step) => `deltascope materialize ${source}@${step}`,
+  },
+  { id: 'refresh', text: 'Load everything again', shortcut: 'r', act: () => (generation.value += 1) },
+  { id: 'theme', text: 'Light or dark', shortcut: 'h', act: () => chooseTheme(theme.value === 'dark' ? 'light' : 'dark') },
+  { id: 'tv', text: 'Larger type', shortcut: 'l', act: () => setView({ tv: !view.value.tv }) },
+];
+
+export const isEnabled = (action: Action) => action.enabled?.() ?? true;

@@ -1,0 +1,123 @@
+import { useEffect, useState } from 'preact/hooks';
+import { sheet } from '../actions';
+import { ApiError, makePlan, runPlan } from '../api/client';
+import type { Plan, PlanRequest } from '../api/types';
+import { CliLine } from '../components/CliLine';
+import { Dialog } from '../components/Dialog';
+import { Icon } from '../components/Icon';
+import { Name } from '../components/Name';
+import { ErrorBanner, Skeleton } from '../components/states';
+import { bytes, safeName } from '../format';
+import { navigate } from '../router';
+import { viewQuery } from '../state/cursor';
+import { capabilities, mayAct } from '../state/store';
+import { whyReadOnly } from './TopBar';
+
+interface Props {
+  kind: 'verify' | 'materialize';
+  run: string;
+  step: string; // "EPOCH:STEP"
+}
+
+const levels = ['0 listed', '1 header', '2 payload', '3 replay', '4 cross-anchor'];
+
+/** What an act would do, and the button that does it. The plan is made again when an option changes. */
+export function PlanSheet({ kind, run, step }: Props) {
+  const [level, setLevel] = useState(3);
+  const [to, setTo] = useState('');
+  const [planned, setPlanned] = useState<{ plan: Plan | null; error: ApiError | null }>({ plan: null, error: null });
+  const [busy, setBusy] = useState(false);
+  const close = () => (sheet.value = null);
+  const number = step.slice(step.indexOf(':') + 1);
+
+  useEffect(() => {
+    let overtaken = false;
+    const wanted: PlanRequest = kind === 'verify'
+      ? { kind, args: { range: step, level } }
+      : { kind, args: { step, ...(to.trim() === '' ? {} : { to: to.trim() }) } };
+    const timer = setTimeout(() => {
+      makePlan(run, wanted).then(
+        (plan) => overtaken || setPlanned({ plan, error: null }),
+        (error: unknown) => overtaken || (error instanceof ApiError && setPlanned({ plan: null, error })),
+      );
+    }, planned.plan ? 300 : 0);
+    return () => {
+      overtaken = true;
+      clearTimeout(timer);
+    };
+  }, [kind, run, step, level, to]);
+
+  const { plan, error } = planned;
+  const start = async () => {
+    if (!plan) return;
+    setBusy(true);
+    try {
+      const task = await runPlan(plan);
+      close();
+      navigate(`tasks/${encodeURIComponent(task.id)}`, viewQuery.value);
+    } catch (problem) {
+      if (!(problem instanceof ApiError)) throw problem;
+      setPlanned({ plan, error: problem });
+      setBusy(false);
+    }
+  };
+  const tooSmall = plan !== null && plan.free_bytes !== null && plan.free_bytes < plan.write_bytes;
+  const word = kind === 'verify' ? 'Verify' : 'Materialize';
+  return (
+    <Dialog
+      title={`${word} step ${number}`} note={<Name text={run} />} onClose={close}
+      footer={<>
+        <span class="muted">The source is only read. You can close this tab, the task runs on.</span>
+        <button type="button" onClick={close}>Cancel</button>
+        <button type="button" class="primary" disabled={!plan || busy || tooSmall || !mayAct.value} onClick={() => void start()}>
+          <Icon name={kind === 'verify' ? 'shield' : 'download'} /> {word}
+        </button>
+      </>}
+    >
+      {!mayAct.value && <p role="status"><Icon name="lock" /> {whyReadOnly(capabilities.value?.read_only ?? true)}</p>}
+      {kind === 'verify' ? (
+        <div class="field">
+          <label for="level">Level</label>
+          <select id="level" value={level} onChange={(event) => setLevel(Number(event.currentTarget.value))}>
+            {levels.map((name, i) => <option key={name} value={i}>{name}</option>)}
+          </select>
+        </div>
+      ) : (
+        <div class="field">
+          <label for="to">Write to, on the daemon's machine</label>
+          <input id="to" type="text" value={to} placeholder={plan?.destination ?? ''} onInput={(event) => setTo(event.currentTarget.value)} />
+          {plan?.free_bytes != null && (
+            <p class={tooSmall ? 'error-text' : 'muted'}>
+              <strong class={tooSmall ? '' : 'ok-text'}>{tooSmall ? '✕' : '✓'} {bytes(plan.free_bytes)} free</strong> needs {bytes(plan.write_bytes)}
+            </p>
+          )}
+        </div>
+      )}
+      {error && <ErrorBanner what={`✕ ${safeName(error.problem.title)}`} why={safeName(`${error.problem.detail} ${error.problem.hint}`)} code={error.problem.code} />}
+      {plan ? <PlanFacts plan={plan} /> : !error && <Skeleton rows={4} />}
+    </Dialog>
+  );
+}
+
+function PlanFacts({ plan }: { plan: Plan }) {
+  return (
+    <>
+      <ol class="plan-steps" aria-label="What happens">
+        {plan.steps.map(({ text, bytes: size }, i) => (
+          <li key={i}><span>{safeName(text)}</span><span>{bytes(size)}</span></li>
+        ))}
+      </ol>
+      <dl class="facts">
+        <dt>Read</dt><dd>{bytes(plan.read_bytes)}</dd>
+        {plan.write_bytes > 0 && <><dt>Written</dt><dd>{bytes(plan.write_bytes)}</dd></>}
+        {plan.destination !== null && <><dt>Destination</dt><dd class="mono">{safeName(plan.destination)}</dd></>}
+      </dl>
+      {plan.warnings.length > 0 && (
+        <ul class="warnings" aria-label="Warnings">
+          {plan.warnings.map((text) => <li key={text}><span aria-hidden="true">⚑</span> {safeName(text)}</li>)}
+        </ul>
+      )}
+      <CliLine command={plan.cli} />
+    </>
+  );
+}
