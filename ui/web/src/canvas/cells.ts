@@ -117,8 +117,9 @@ function elementsOf({ elementsBefore }: Cells, ly: number, row: number): number 
   return elementsBefore[end]! - elementsBefore[Math.min(end, row << ly)]!;
 }
 
-export function elementsBefore(tensors: readonly { elements: number }[]): Float64Array {
-  const sums = new Float64Array(tensors.length + 1);
-  tensors.forEach((tensor, i) => (sums[i + 1] = sums[i]! + tensor.elements));
+/** Prefix sums: entry i is the sum of the first i values. */
+export function sumsBefore(values: readonly number[]): Float64Array {
+  const sums = new Float64Array(values.length + 1);
+  values.forEach((value, i) => (sums[i + 1] = sums[i]! + value));
   return sums;
 }

@@ -41,15 +41,16 @@ function between(stops: readonly Rgb[], t: number): Rgb {
 }
 
 const stopsOf = (text: string): Rgb[] => text.split(' ').map(parseColor);
+const PARSED = Object.fromEntries(MAPS.map((map) => [map, stopsOf(STOPS[map])])) as Record<MapName, Rgb[]>;
 
 /** Color of a share inside of the window, for legends. */
 export function colorAt(map: MapName, t: number): string {
-  return `rgb(${between(stopsOf(STOPS[map]), t).join(' ')})`;
+  return `rgb(${between(PARSED[map], t).join(' ')})`;
 }
 
 /** Table for codes: 0 is the flat color of nothing changed, the window spreads over the map. */
 export function heatTable(map: MapName, window: Window, zero: Rgb): Uint32Array {
-  const stops = stopsOf(STOPS[map]);
+  const stops = PARSED[map];
   const lo = encode(window.lo);
   const span = Math.max(1, encode(window.hi) - lo);
   return Uint32Array.from({ length: 256 }, (_, code) => pack(code === 0 ? zero : between(stops, (code - lo) / span)));

@@ -1,5 +1,6 @@
 // What stands around the cells of the heatmap: names, lanes, steps, means, the legend and the overview of the run.
 
+import type { HeatColumn } from '../api/types';
 import { safeName } from '../format';
 import { tickStep, toPixel } from './axis';
 import { colorAt, type MapName, type Window } from './colors';
@@ -10,7 +11,6 @@ import type { Palette } from './palette';
 import { cut, diamond, font, hatch, line, text } from './pen';
 import { rowAt } from './rows';
 import type { Pen } from './surface';
-import { meanShare } from './tensorFilter';
 import { isUnknown, TILE } from './tiles';
 
 export interface Marks {
@@ -36,8 +36,8 @@ export function paintTree(pen: Pen, box: Box, model: HeatModel, colors: Palette)
       pen.fillStyle = colors.selection;
       pen.fillRect(box.x, middle - Math.max(height, 12) / 2, box.width + 8, Math.max(height, 12));
     }
-    if (middle - 6 < free && !current) continue;
-    free = middle + 6;
+    if (middle - 5 < free && !current) continue;
+    free = middle + 5;
     const x = box.x + 4 + row.depth * 10;
     const group = row.kind !== 'tensor';
     pen.font = font(colors, group ? 11 : 10.5, row.kind === 'head' || current ? 600 : 500);
@@ -75,40 +75,66 @@ export function paintLanes(pen: Pen, box: Box, model: HeatModel, marks: Marks, c
   pen.beginPath();
   pen.rect(box.x - 5, box.y, box.width + 10, box.height);
   pen.clip();
+  const every = Math.max(1, Math.round(1 / axis.cell)); // columns that share a pixel
   const end = Math.min(columns.length, Math.ceil(axis.first + box.width / axis.cell));
   const longest = columns.reduce((most, column) => Math.max(most, column.pause_ms ?? 0), 1);
   let free = -Infinity;
-  for (let at = Math.max(0, Math.floor(axis.first)); at < end; at += 1) {
-    const column = columns[at]!;
+  for (let at = Math.floor(Math.max(0, axis.first) / every) * every; at < end; at += every) {
+    const lane = merge(columns, at, Math.min(columns.length, at + every), marks);
     const x = box.x + toPixel(axis, at);
-    const width = Math.max(1, axis.cell - (axis.cell > 3 ? 1 : 0));
-    const middle = x + axis.cell / 2;
-    const anchor = column.kind === 'anchor' || column.kind === 'partial_anchor';
-    if (marks.alerts.has(column.step)) {
+    const width = Math.max(1, axis.cell * every - (axis.cell > 3 ? 1 : 0));
+    const middle = x + (axis.cell * every) / 2;
+    if (lane.alert) {
       flag(pen, middle, box.y + 6, colors);
       free = middle + 8;
-    } else if (anchor && middle > free) {
+    } else if (lane.anchor && middle > free) {
       pen.fillStyle = colors.text;
       diamond(pen, middle, box.y + 6, 4);
-      free = middle + 6;
+      free = middle + 8;
     }
-    if (column.damaged) {
+    if (lane.damaged) {
       pen.fillStyle = colors.error;
       pen.font = font(colors, 11, 700);
       text(pen, '✕', middle, box.y + 18, 'center');
-    } else if (column.verified !== null) {
+    } else if (lane.verified !== null) {
       pen.fillStyle = colors.accent;
-      pen.globalAlpha = column.verified >= 4 ? 1 : 0.55;
+      pen.globalAlpha = lane.verified >= 4 ? 1 : 0.55;
       pen.fillRect(x, box.y + 15, width, 5);
       pen.globalAlpha = 1;
     }
-    if (column.pause_ms !== null) {
-      const height = Math.max(1, (column.pause_ms / longest) * 11);
+    if (lane.pause > 0) {
+      const height = Math.max(1, (lane.pause / longest) * 11);
       pen.fillStyle = colors.pause;
       pen.fillRect(x, box.y + 35 - height, width, height);
     }
   }
   pen.restore();
+}
+
+interface Lane {
+  alert: boolean;
+  anchor: boolean;
+  damaged: boolean;
+  verified: number | null;
+  pause: number;
+}
+
+const merged: Lane = { alert: false, anchor: false, damaged: false, verified: null, pause: 0 };
+
+/** What the lanes say of the columns [from, to): the worst of them. */
+function merge(columns: readonly HeatColumn[], from: number, to: number, marks: Marks): Lane {
+  Object.assign(merged, { alert: false, anchor: false, damaged: false, verified: columns[from]!.verified, pause: 0 });
+  for (let at = from; at < to; at += 1) {
+    const column = columns[at]!;
+    merged.alert ||= marks.alerts.has(column.step);
+    merged.anchor ||= column.kind === 'anchor' || column.kind === 'partial_anchor';
+    merged.damaged ||= column.damaged;
+    merged.pause = Math.max(merged.pause, column.pause_ms ?? 0);
+    if (merged.verified !== null) {
+      merged.verified = column.verified === null ? null : Math.min(merged.verified, column.verified);
+    }
+  }
+  return merged;
 }
 
 function flag(pen: Pen, x: number, y: number, colors: Palette): void {
@@ -134,21 +160,20 @@ export function paintSteps(pen: Pen, box: Box, model: HeatModel, marks: Marks, c
     if (Math.abs(x - tag) > 44 && x < box.x + box.width - 12) text(pen, String(columns[at]!.step), x, box.y + 8, 'center');
   }
   if (tag < box.x || tag > box.x + box.width) return;
+  const middle = Math.min(tag, box.x + box.width - 20);
   pen.fillStyle = colors.text;
-  pen.fillRect(tag - 20, box.y, 40, 16);
+  pen.fillRect(middle - 20, box.y, 40, 16);
   pen.fillStyle = colors.surface;
   pen.font = font(colors, 11, 600);
-  text(pen, String(columns[marks.b]!.step), tag, box.y + 8.5, 'center');
+  text(pen, String(columns[marks.b]!.step), middle, box.y + 8.5, 'center');
 }
 
 /** Mean share per step of each row, as a bar. */
 export function paintGutter(pen: Pen, box: Box, model: HeatModel, colors: Palette): void {
-  const { rows, tops, scroll, tensors, columns } = model;
+  const { rows, tops, scroll, columns, changedBefore, elementsBefore } = model;
   const share = (first: number, count: number): number => {
-    let changed = 0;
-    for (let at = first; at < first + count; at += 1) changed += tensors[at]!.changed_elems;
-    const elements = model.elementsBefore[first + count]! - model.elementsBefore[first]!;
-    return meanShare({ ...tensors[first]!, changed_elems: changed, elements }, columns.length);
+    const elements = (elementsBefore[first + count]! - elementsBefore[first]!) * columns.length;
+    return elements === 0 ? 0 : (changedBefore[first + count]! - changedBefore[first]!) / elements;
   };
   const from = Math.max(0, rowAt(tops, scroll));
   const shares: number[] = [];

@@ -1,8 +1,8 @@
 // What the heatmap shows: rows, columns, view and cursor. No drawing, no events.
 
 import type { HeatColumn, HeatIndex, TensorRow } from '../api/types';
-import { clamp, fit, reveal, show, type Axis } from './axis';
-import { elementsBefore } from './cells';
+import { clamp, fit, pan, reveal, show, type Axis } from './axis';
+import { sumsBefore } from './cells';
 import { rowAt, rowTops, rowTree, viewRows, type RowSort, type ViewRow } from './rows';
 import type { Agg, TileStore } from './tiles';
 
@@ -23,6 +23,7 @@ const SCALE = { least: 0.25, most: 6 };
 export class HeatModel {
   readonly columns: HeatColumn[];
   readonly elementsBefore: Float64Array;
+  readonly changedBefore: Float64Array;
   readonly open = new Set<string>();
   private readonly tree;
   private readonly columnOfStep = new Map<number, number>();
@@ -39,7 +40,8 @@ export class HeatModel {
   constructor(readonly tensors: TensorRow[], index: HeatIndex, readonly store: TileStore) {
     this.columns = [...index.columns];
     this.columns.forEach((column, i) => this.columnOfStep.set(column.step, i));
-    this.elementsBefore = elementsBefore(tensors);
+    this.elementsBefore = sumsBefore(tensors.map((tensor) => tensor.elements));
+    this.changedBefore = sumsBefore(tensors.map((tensor) => tensor.changed_elems));
     this.tree = rowTree(tensors);
     this.layout();
   }
@@ -94,6 +96,10 @@ export class HeatModel {
     this.tops = rowTops(this.rows, this.scale);
     if (at >= 0) this.scroll = this.tops[at]! + part * (this.tops[at + 1]! - this.tops[at]!) - y;
     this.clampScroll();
+  }
+
+  panBy(pixels: number): void {
+    this.axis = pan(this.axis, pixels);
   }
 
   scrollBy(pixels: number): void {

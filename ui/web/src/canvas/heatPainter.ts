@@ -3,10 +3,10 @@
 import { levelFor, toPixel } from './axis';
 import type { CellPicture, Cells } from './cells';
 import type { HeatModel } from './heatModel';
-import { hatch } from './pen';
+import { hatch, line } from './pen';
 import { rowAt } from './rows';
 import type { Pen } from './surface';
-import type { Box } from './heatLayout';
+import { inside, type Box } from './heatLayout';
 import type { Palette } from './palette';
 
 /** Lines of the picture that a row takes: bands are drawn tensor by tensor as far as pixels go. */
@@ -98,8 +98,22 @@ export function paintColumn(pen: Pen, box: Box, model: HeatModel, column: number
   pen.lineWidth = 1;
   pen.setLineDash(dashed ? [3, 3] : []);
   pen.globalAlpha = 0.85;
-  pen.strokeRect(box.x + Math.round(x) + 0.5, box.y + 0.5, Math.round(width) - 1, box.height - 1);
+  const height = Math.min(box.height, model.tops.at(-1)! - model.scroll);
+  pen.strokeRect(box.x + Math.round(x) + 0.5, box.y + 0.5, Math.round(width) - 1, height - 1);
   pen.restore();
+}
+
+/** Thin lines through the mouse. */
+export function paintCrosshair(pen: Pen, box: Box, mouse: { x: number; y: number }, colors: Palette): void {
+  if (!inside(box, mouse.x, mouse.y)) return;
+  const x = Math.round(mouse.x) + 0.5;
+  const y = Math.round(mouse.y) + 0.5;
+  pen.strokeStyle = colors.text;
+  pen.globalAlpha = 0.35;
+  pen.lineWidth = 1;
+  line(pen, x, box.y, x, box.y + box.height);
+  line(pen, box.x, y, box.x + box.width, y);
+  pen.globalAlpha = 1;
 }
 
 /** The cell of the cursor. */

@@ -1,0 +1,114 @@
+import { useEffect, useState } from 'preact/hooks';
+import { ApiError, request, runPath } from '../../api/client';
+import { pageParameter, setPageParameters } from '../../canvas/address';
+import { BlockCanvas } from '../../canvas/BlockCanvas';
+import { parseBlocks, type Blocks } from '../../canvas/blocks';
+import { Icon } from '../../components/Icon';
+import { RequestError, Skeleton } from '../../components/states';
+import { exact, percent, shape } from '../../format';
+import { setB, stepA, stepB } from '../../state/cursor';
+import { detail } from '../../state/store';
+import { epochNow } from './place';
+import { Trail } from './Trail';
+
+interface Props {
+  runId: string;
+  tensor: number;
+}
+
+/** Where inside of one tensor the step changed elements. */
+export function BlockView({ runId, tensor }: Props) {
+  const epoch = epochNow();
+  const step = stepB.value;
+  const versusA = pageParameter('versus') === 'a' && stepA.value !== null;
+  const a = versusA ? stepA.value : null;
+  const { blocks, error, retry } = useBlocks(runId, epoch, step, tensor, a);
+  const go = (by: 1 | -1): void => {
+    const { first_step, last_step } = detail.value ?? { first_step: null, last_step: null };
+    if (step !== null) setB(Math.min(last_step ?? step, Math.max(first_step ?? 0, step + by)));
+  };
+  const back = (): void => setPageParameters({ tensor: null });
+
+  return (
+    <div class="heat-page" onKeyDown={(event) => event.key === 'Backspace' && event.target === event.currentTarget && back()}>
+      <Trail tensor={blocks?.tensor ?? null} />
+      {error && <RequestError error={error} retry={retry} />}
+      {blocks === null ? !error && <Skeleton rows={12} /> : (
+        <div class="block-view">
+          <div>
+            <BlockCanvas
+              blocks={blocks} back={back} step={go} file={`${runId}-${blocks.tensor}-${step}`}
+              title={`${blocks.tensor}, changed share per block, step ${step}${blocks.a === null ? '' : ` against ${blocks.a}`}`}
+              open={(row, col) => setPageParameters({ at: `${row},${col}` })}
+              tools={
+                <>
+                  <button type="button" class="icon-button" aria-label="Previous step" onClick={() => go(-1)}><Icon name="left" /></button>
+                  <strong>step {step}</strong>
+                  <button type="button" class="icon-button" aria-label="Next step" onClick={() => go(1)}><Icon name="right" /></button>
+                  <button
+                    type="button" aria-pressed={versusA} disabled={stepA.value === null}
+                    title={stepA.value === null ? 'Set A first, for instance with the key 1 on the heatmap' : undefined}
+                    onClick={() => setPageParameters({ versus: versusA ? null : 'a' })}
+                  >
+                    Δ against A{stepA.value === null ? '' : ` ${stepA.value}`}
+                  </button>
+                </>
+              }
+            />
+          </div>
+          <Facts blocks={blocks} />
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Facts({ blocks }: { blocks: Blocks }) {
+  return (
+    <aside class="block-facts" aria-label="About this tensor">
+      <p class="muted">{shape(blocks.shape)}, {blocks.dtype}, {exact(blocks.total)} elements</p>
+      <p class="big">{percent(blocks.total === 0 ? null : blocks.changed / blocks.total)} <small>changed</small></p>
+      <dl class="facts">
+        <dt>Changed</dt><dd>{exact(blocks.changed)}</dd>
+        <dt>Compared with</dt><dd>{blocks.a === null ? 'nothing, first state' : `step ${blocks.a}`}</dd>
+        <dt>Dead rows</dt><dd>{exact(blocks.dead_rows)} of {exact(blocks.rows)}</dd>
+        <dt>Dead columns</dt><dd>{exact(blocks.dead_cols)} of {exact(blocks.cols)}</dd>
+        <dt>Gini of rows</dt><dd>{blocks.gini_rows === null ? '–' : blocks.gini_rows.toFixed(2)}</dd>
+        <dt>Block</dt><dd>{blocks.rows_per_block} × {blocks.cols_per_block}</dd>
+      </dl>
+      {blocks.top_rows.length > 0 && (
+        <>
+          <h2>Hottest rows</h2>
+          <ul class="top-rows">
+            {blocks.top_rows.map(({ row, changed }) => (
+              <li key={row}>
+                <button type="button" class="link" onClick={() => setPageParameters({ at: `${row},0` })}>row {exact(row)}</button>
+                <span>{percent(blocks.cols === 0 ? null : changed / blocks.cols)}</span>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </aside>
+  );
+}
+
+/** Blocks of a step; the ones from before stay until the new ones are here. */
+function useBlocks(runId: string, epoch: number | null, step: number | null, tensor: number, a: number | null) {
+  const [state, setState] = useState<{ blocks: Blocks | null; error: ApiError | null }>({ blocks: null, error: null });
+  const [again, setAgain] = useState(0);
+  useEffect(() => {
+    if (epoch === null || step === null) return;
+    const abort = new AbortController();
+    const path = runPath(runId, 'steps', `${epoch}:${step}`, 'tensors', String(tensor), 'blocks');
+    request(`${path}?n=128${a === null ? '' : `&a=${a}`}`, { signal: abort.signal })
+      .then((answer) => answer.arrayBuffer())
+      .then((body) => setState({ blocks: parseBlocks(body), error: null }))
+      .catch((error: unknown) => {
+        if (error instanceof ApiError) setState((old) => ({ ...old, error }));
+        else if (!abort.signal.aborted) throw error;
+      });
+    return () => abort.abort();
+  }, [runId, epoch, step, tensor, a, again]);
+  return { ...state, retry: () => setAgain((count) => count + 1) };
+}
