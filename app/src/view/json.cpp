@@ -6,6 +6,28 @@ namespace deltascope::app {
 
 namespace {
 
+ordered_json json(const ObjectView& object)
+{
+    return { { "key", object.key }, { "size", object.sizeBytes }, { "modified_at", object.modifiedUs } };
+}
+
+ordered_json json(const TensorDiffView& tensor)
+{
+    ordered_json out { { "name", tensor.name },
+                       { "dtype", tensor.dtypeA },
+                       { "shape", tensor.shapeA },
+                       { "elements", tensor.elements },
+                       { "elements_different", tensor.different },
+                       { "elements_touched", orNull(tensor.touched) },
+                       { "sign_flips", tensor.signFlips },
+                       { "nan_involved", tensor.nanInvolved },
+                       { "max_abs", tensor.maxAbs },
+                       { "max_ulp", tensor.maxUlp } };
+    return out;
+}
+
+}
+
 ordered_json json(const ProblemView& problem)
 {
     return { { "code", problem.code },
@@ -21,11 +43,6 @@ ordered_json json(const std::vector<ProblemView>& problems)
     for (const ProblemView& problem : problems)
         list.push_back(json(problem));
     return list;
-}
-
-ordered_json json(const ObjectView& object)
-{
-    return { { "key", object.key }, { "size", object.sizeBytes }, { "modified_at", object.modifiedUs } };
 }
 
 ordered_json json(const StepView& step)
@@ -65,21 +82,20 @@ ordered_json json(const StepView& step)
     return out;
 }
 
-ordered_json json(const TensorDiffView& tensor)
+ordered_json json(const DriftView& point)
 {
-    ordered_json out { { "name", tensor.name },
-                       { "dtype", tensor.dtypeA },
-                       { "shape", tensor.shapeA },
-                       { "elements", tensor.elements },
-                       { "elements_different", tensor.different },
-                       { "elements_touched", orNull(tensor.touched) },
-                       { "sign_flips", tensor.signFlips },
-                       { "nan_involved", tensor.nanInvolved },
-                       { "max_abs", tensor.maxAbs },
-                       { "max_ulp", tensor.maxUlp } };
-    return out;
+    return { { "epoch", point.epoch },
+             { "step", point.step },
+             { "differs_elems", point.differs },
+             { "zero_sign_elems", point.zeroSigns },
+             { "estimate_elems", orNull(point.estimate) } };
 }
 
+ordered_json json(const NoteView& note)
+{
+    return {
+        { "actor", note.actor }, { "step", orNull(note.step) }, { "t_us", orNull(note.tUs) }, { "text", note.text }
+    };
 }
 
 std::string toJson(const RunView& view)
@@ -105,11 +121,7 @@ std::string toJson(const RunView& view)
     out["events"] = json(view.events);
     ordered_json drift = ordered_json::array();
     for (const DriftView& point : view.drift)
-        drift.push_back({ { "epoch", point.epoch },
-                          { "step", point.step },
-                          { "differs_elems", point.differs },
-                          { "zero_sign_elems", point.zeroSigns },
-                          { "estimate_elems", orNull(point.estimate) } });
+        drift.push_back(json(point));
     out["drift"] = std::move(drift);
     out["noop_rate"] = orNull(view.noopRate);
     ordered_json replicas = ordered_json::array();
@@ -126,10 +138,7 @@ std::string toJson(const RunView& view)
     out["replicas"] = std::move(replicas);
     ordered_json notes = ordered_json::array();
     for (const NoteView& note : view.notes)
-        notes.push_back({ { "actor", note.actor },
-                          { "step", orNull(note.step) },
-                          { "t_us", orNull(note.tUs) },
-                          { "text", note.text } });
+        notes.push_back(json(note));
     out["notes"] = std::move(notes);
     return dump(out);
 }

@@ -1,8 +1,11 @@
 #pragma once
 
+#include "deltascope/app/view/run_view.h"
+
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace deltascope::app {
 
@@ -14,6 +17,12 @@ template <class T> ordered_json orNull(const std::optional<T>& value)
 {
     return value ? ordered_json(*value) : ordered_json(nullptr);
 }
+
+ordered_json json(const ProblemView& problem);
+ordered_json json(const std::vector<ProblemView>& problems);
+ordered_json json(const StepView& step);
+ordered_json json(const DriftView& point);
+ordered_json json(const NoteView& note);
 
 /// One line; invalid UTF-8 is replaced.
 inline std::string dump(const ordered_json& json)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "deltascope/app/view/alert_view.h"
 #include "deltascope/app/view/cost_view.h"
 #include "deltascope/app/view/operation_view.h"
 #include "deltascope/app/view/run_view.h"
@@ -24,6 +25,9 @@ std::string toJson(const CostView& view);
 std::string toJson(const TimelineView& view);
 /// The spans as a Chrome trace (JSON), which Perfetto opens: one process per actor, publications as marks.
 std::string chromeTrace(const TimelineView& view);
+std::string toJson(const AlertView& view);
+std::string toJson(const AlertListView& view);
+std::string toJson(const BacktestView& view);
 /// {"error":{"code","where","step","text","remedy"}}
 std::string errorToJson(const ProblemView& problem);
 /// One line of `watch --json`.

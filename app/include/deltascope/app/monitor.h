@@ -1,0 +1,87 @@
+#pragma once
+
+#include "deltascope/app/alerts.h"
+#include "deltascope/app/service.h"
+#include "deltascope/app/view/summary_view.h"
+#include "deltascope/app/view/task_view.h"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace deltascope::app {
+
+struct MaterializePlan {
+    std::string step; ///< "12", "0:12"
+    std::string to; ///< name below the output folder; empty: RUN/step_N
+    std::uint64_t shardBytes = 0;
+    bool trained = false;
+    bool acrossGap = false;
+};
+struct VerifyPlan {
+    std::string range; ///< as in VerifyRequest
+    int level = 2;
+};
+struct DiffPlan {
+    std::string a, b; ///< steps
+};
+using PlanRequest = std::variant<MaterializePlan, VerifyPlan, DiffPlan>;
+
+struct MonitorOptions {
+    std::string outputFolder; ///< where checkpoints are materialized, and nowhere else
+    int verifyLevel = 2; ///< of the verification in the background; 0: none
+};
+
+/// What happened; every value is the newest.
+struct RunMoved {
+    std::shared_ptr<const RunSnapshot> before; ///< null: the first
+    std::shared_ptr<const RunSnapshot> now;
+};
+struct TaskMoved {
+    TaskView task;
+};
+struct AlertMoved {
+    AlertChange change;
+};
+using MonitorEvent = std::variant<RunMoved, TaskMoved, AlertMoved>;
+
+/// Follows runs for a face that shows them: keeps the newest view of each, verifies in the background, watches over
+/// alerts, and carries out acts that go on without a face. All methods may be called from any thread; listeners are
+/// called on the monitor's own thread and must return soon.
+class Monitor {
+public:
+    virtual ~Monitor() = default;
+    /// `service` outlives it.
+    static std::unique_ptr<Monitor> create(Service& service, MonitorOptions options);
+
+    /// Begins to follow a source. `name`: to show; empty: the source's own. Returns the id of the run.
+    virtual std::string follow(SourceRequest request, std::string name, bool demo) = 0;
+    virtual std::vector<std::shared_ptr<const RunSnapshot>> runs() const = 0; ///< as they were added
+    virtual std::shared_ptr<const RunSnapshot> run(const std::string& id) const = 0; ///< null: no such run
+    virtual std::optional<SourceRequest> sourceOf(const std::string& id) const = 0;
+
+    /// Starts a job of the service and calls `done` with what it ends with.
+    virtual void ask(const std::function<JobId(Service&)>& start, std::function<void(Result<JobResult>)> done) = 0;
+
+    /// What an act would do. Acts on nothing. Errors: NotFound, Usage, those that the act would have at once.
+    virtual Result<PlanView> plan(const std::string& run, const PlanRequest& request) = 0;
+    /// Carries a plan out. Errors: NotFound (no such plan), Stale (the run changed since).
+    virtual Result<TaskView> start(const std::string& plan, const std::string& hash, const std::string& by) = 0;
+    virtual std::vector<TaskView> tasks() const = 0; ///< newest first
+    virtual std::optional<TaskView> task(const std::string& id) const = 0;
+    /// Errors: NotFound.
+    virtual Result<TaskView> pause(const std::string& id) = 0;
+    virtual Result<TaskView> cancel(const std::string& id) = 0;
+    /// Of a paused task; of one that was canceled or failed and is resumable: the same plan again. Errors: NotFound.
+    virtual Result<TaskView> resume(const std::string& id) = 0;
+
+    virtual AlertEngine& alerts() noexcept = 0;
+
+    /// `listener` is called until the returned token is destroyed.
+    virtual std::shared_ptr<void> listen(std::function<void(const MonitorEvent&)> listener) = 0;
+};
+
+} // namespace deltascope::app

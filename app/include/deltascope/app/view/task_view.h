@@ -1,0 +1,53 @@
+#pragma once
+
+#include "deltascope/app/events.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace deltascope::app {
+
+// Acts as every face shows them: first a plan, which does nothing, then a task, bound to the hash of the plan.
+
+struct PlanStepView {
+    std::string text;
+    std::uint64_t bytes = 0;
+};
+
+/// What an act would do.
+struct PlanView {
+    std::string id;
+    std::string hash; ///< over everything that the plan depends on
+    std::string kind; ///< materialize verify diff
+    std::string run; ///< id
+    std::string title; ///< "Materialize step 12 of wordle"
+    std::string cli; ///< the same as a command line
+    std::vector<PlanStepView> steps; ///< what is read and written, in order
+    std::uint64_t readBytes = 0;
+    std::uint64_t writeBytes = 0;
+    std::optional<std::uint64_t> freeBytes; ///< where it would be written
+    std::string destination; ///< empty: nothing is written
+    std::vector<std::string> warnings;
+};
+
+/// An act on its way, or done.
+struct TaskView {
+    std::string id;
+    PlanView plan;
+    std::string by;
+    std::int64_t startedUs = 0;
+    std::string state; ///< queued running paused canceling canceled failed done
+    std::string phase;
+    std::uint64_t doneBytes = 0;
+    std::uint64_t totalBytes = 0; ///< 0: not known
+    double bytesPerSecond = 0;
+    std::optional<double> secondsLeft;
+    double seconds = 0;
+    bool resumable = false; ///< running the same plan again goes on from what is there
+    std::optional<ProblemView> problem; ///< of state failed
+    std::optional<JobResult> result; ///< of state done
+};
+
+} // namespace deltascope::app

@@ -1,0 +1,168 @@
+#include "followed_run.h"
+
+#include <fmt/format.h>
+
+namespace deltascope::app {
+
+namespace {
+
+std::string objectsOf(const StepView& step)
+{
+    std::string text = step.state;
+    for (const ObjectView& object : step.objects)
+        text += fmt::format("\n{} {} {}", object.key, object.sizeBytes, object.modifiedUs);
+    return text;
+}
+
+bool canBeVerified(const StepView& step) { return step.state != "gap" && step.state != "publishing"; }
+
+using StepObjects = std::map<std::pair<int, std::int64_t>, std::string>;
+
+StepObjects objectsOf(const RunView& run)
+{
+    StepObjects objects;
+    for (const EpochView& epoch : run.epochs) {
+        for (const StepView& step : epoch.steps) {
+            if (canBeVerified(step))
+                objects[{ epoch.epoch, step.step }] = objectsOf(step);
+        }
+    }
+    return objects;
+}
+
+}
+
+FollowedRun::FollowedRun(std::string id, std::string name, SourceRequest request, bool demo)
+    : m_request(std::move(request))
+{
+    auto snapshot = std::make_shared<RunSnapshot>();
+    snapshot->id = std::move(id);
+    snapshot->name = std::move(name);
+    snapshot->source = m_request.source;
+    snapshot->base = m_request.base;
+    snapshot->state = "opening";
+    snapshot->demo = demo;
+    m_snapshot = std::move(snapshot);
+}
+
+void FollowedRun::begin(Service& service) { m_watch = service.watch(m_request, Depth::Progressive); }
+
+void FollowedRun::take(const RunChanged& changed, std::int64_t nowUs)
+{
+    RunSnapshot& snapshot = change();
+    snapshot.run = changed.run;
+    if (changed.heat)
+        snapshot.heat = changed.heat;
+    snapshot.source = changed.run->source;
+    snapshot.state = "live";
+    snapshot.error.reset();
+    snapshot.contactUs = nowUs;
+    forgetChanged(snapshot);
+}
+
+void FollowedRun::takeFailure(const Error& error)
+{
+    m_watch.reset();
+    m_failedAt = Clock::now();
+    RunSnapshot& snapshot = change();
+    snapshot.state = "error";
+    snapshot.error = problemView(error);
+}
+
+bool FollowedRun::wantsRetry(Clock::time_point now) const
+{
+    constexpr auto Pause = std::chrono::seconds(5);
+    return !m_watch && now - m_failedAt > Pause;
+}
+
+void FollowedRun::setAlerts(std::uint64_t firing, const std::string& worst)
+{
+    if (m_snapshot->alertsFiring == firing && m_snapshot->worstAlert == worst)
+        return;
+    RunSnapshot& snapshot = change();
+    snapshot.alertsFiring = firing;
+    snapshot.worstAlert = worst;
+}
+
+void FollowedRun::verifyNext(Service& service, int level)
+{
+    constexpr std::size_t AtOnce = 64;
+    if (m_verification || level <= 0 || !m_snapshot->run || m_snapshot->run->epochs.empty())
+        return;
+    const EpochView& epoch = m_snapshot->run->epochs.back();
+    std::size_t count = 0;
+    std::int64_t first = 0;
+    std::int64_t last = 0;
+    for (const StepView& step : epoch.steps) {
+        const bool wanted = canBeVerified(step) && !m_snapshot->verified.contains({ epoch.epoch, step.step });
+        if (wanted && count == 0)
+            first = step.step;
+        if (count > 0 && (!wanted || count == AtOnce))
+            break;
+        if (wanted) {
+            last = step.step;
+            ++count;
+        }
+    }
+    if (count == 0)
+        return;
+    m_verifying = { epoch.epoch, { first, last } };
+    m_verification = service.verify({ m_request, fmt::format("{}:{}..{}", epoch.epoch, first, last), level, false });
+}
+
+void FollowedRun::takeVerification(const Result<JobResult>& outcome, std::int64_t nowUs)
+{
+    m_verification.reset();
+    const auto* view = outcome ? std::get_if<std::shared_ptr<const VerifyView>>(&*outcome) : nullptr;
+    if (view) {
+        addVerdicts(**view, nowUs);
+        return;
+    }
+    // What could not be verified at all is not asked about again before its objects change.
+    VerifyView none;
+    for (std::int64_t step = m_verifying.second.first; step <= m_verifying.second.second; ++step)
+        none.steps.push_back({ m_verifying.first, step, "unverified", 0, {}, {}, 0, {}, {} });
+    addVerdicts(none, nowUs);
+}
+
+void FollowedRun::addVerdicts(const VerifyView& view, std::int64_t nowUs)
+{
+    if (!m_snapshot->run)
+        return;
+    const StepObjects objects = objectsOf(*m_snapshot->run);
+    RunSnapshot& snapshot = change();
+    for (const StepVerdictView& verdict : view.steps) {
+        const std::pair key { verdict.epoch, verdict.step };
+        const auto known = objects.find(key);
+        if (known == objects.end())
+            continue;
+        VerifiedView& verified = snapshot.verified[key];
+        const bool better = verified.result.empty() || view.level >= verified.level || verdict.result == "damaged";
+        if (!better)
+            continue;
+        verified = { view.level, verdict.result, nowUs };
+        m_objects[key] = known->second;
+    }
+}
+
+RunSnapshot& FollowedRun::change()
+{
+    auto snapshot = std::make_shared<RunSnapshot>(*m_snapshot);
+    ++snapshot->revision;
+    RunSnapshot& changed = *snapshot;
+    m_snapshot = std::move(snapshot);
+    return changed;
+}
+
+/// A verdict holds for the objects that were read.
+void FollowedRun::forgetChanged(RunSnapshot& snapshot)
+{
+    const StepObjects objects = objectsOf(*snapshot.run);
+    std::erase_if(m_objects, [&](const auto& known) {
+        const auto now = objects.find(known.first);
+        return now == objects.end() || now->second != known.second;
+    });
+    std::erase_if(snapshot.verified, [&](const auto& known) { return !m_objects.contains(known.first); });
+}
+
+} // namespace deltascope::app

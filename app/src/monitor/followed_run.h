@@ -1,0 +1,55 @@
+#pragma once
+
+#include "deltascope/app/service.h"
+#include "deltascope/app/view/summary_view.h"
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace deltascope::app {
+
+/// One source that a monitor follows. A value that its owner guards.
+class FollowedRun {
+public:
+    using Clock = std::chrono::steady_clock;
+
+    FollowedRun(std::string id, std::string name, SourceRequest request, bool demo);
+
+    const SourceRequest& request() const noexcept { return m_request; }
+    const std::shared_ptr<const RunSnapshot>& snapshot() const noexcept { return m_snapshot; }
+
+    /// Starts to watch the source, or again after an error.
+    void begin(Service& service);
+    bool watchedBy(JobId job) const noexcept { return m_watch == job; }
+    bool verifiedBy(JobId job) const noexcept { return m_verification == job; }
+
+    void take(const RunChanged& changed, std::int64_t nowUs);
+    void takeFailure(const Error& error);
+    /// Whether a source that could not be read should be tried again.
+    bool wantsRetry(Clock::time_point now) const;
+    void setAlerts(std::uint64_t firing, const std::string& worst);
+
+    /// Starts the verification of what was not verified yet, one stretch at a time.
+    void verifyNext(Service& service, int level);
+    void takeVerification(const Result<JobResult>& outcome, std::int64_t nowUs);
+    /// Results of a verification that somebody asked for.
+    void addVerdicts(const VerifyView& view, std::int64_t nowUs);
+
+private:
+    RunSnapshot& change();
+    void forgetChanged(RunSnapshot& snapshot);
+
+    SourceRequest m_request;
+    std::shared_ptr<const RunSnapshot> m_snapshot;
+    std::optional<JobId> m_watch;
+    std::optional<JobId> m_verification;
+    std::pair<int, std::pair<std::int64_t, std::int64_t>> m_verifying {}; ///< epoch, first and last step
+    std::map<std::pair<int, std::int64_t>, std::string> m_objects; ///< of each verified step, as it was then
+    Clock::time_point m_failedAt {};
+};
+
+} // namespace deltascope::app

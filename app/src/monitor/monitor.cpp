@@ -1,0 +1,338 @@
+#include "deltascope/app/monitor.h"
+
+#include "followed_run.h"
+#include "plans.h"
+#include "tasks.h"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <mutex>
+#include <thread>
+
+namespace deltascope::app {
+
+namespace {
+
+std::int64_t systemNowUs()
+{
+    return std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch())
+        .count();
+}
+
+/// What may stand in an address: the last part of a source's path.
+std::string idOf(const std::string& source)
+{
+    constexpr std::string_view Plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
+    const std::size_t end = source.find_last_not_of('/');
+    const std::size_t begin = source.rfind('/', end) + 1;
+    std::string id = end == std::string::npos ? std::string() : source.substr(begin, end - begin + 1);
+    std::replace_if(
+        id.begin(), id.end(), [&](char c) { return Plain.find(c) == std::string_view::npos; }, '-');
+    id = id.substr(0, 64);
+    return id.find_first_not_of(".-") == std::string::npos ? "run" : id;
+}
+
+class ServiceMonitor final : public Monitor {
+public:
+    ServiceMonitor(Service& service, MonitorOptions options)
+        : m_service(service)
+        , m_options(std::move(options))
+        , m_feed(service.subscribe([] {}))
+        , m_thread([this](const std::stop_token& stop) { loop(stop); })
+    {
+    }
+
+    std::string follow(SourceRequest request, std::string name, bool demo) override
+    {
+        const std::lock_guard lock(m_mutex);
+        const std::string plain = idOf(request.source);
+        std::string id = plain;
+        for (int n = 2; findRun(id); ++n)
+            id = plain + "-" + std::to_string(n);
+        FollowedRun run(id, name.empty() ? plain : std::move(name), std::move(request), demo);
+        run.begin(m_service);
+        m_runs.push_back(std::move(run));
+        m_events.emplace_back(RunMoved { nullptr, m_runs.back().snapshot() });
+        return id;
+    }
+
+    std::vector<std::shared_ptr<const RunSnapshot>> runs() const override
+    {
+        const std::lock_guard lock(m_mutex);
+        std::vector<std::shared_ptr<const RunSnapshot>> snapshots;
+        for (const FollowedRun& run : m_runs)
+            snapshots.push_back(run.snapshot());
+        return snapshots;
+    }
+
+    std::shared_ptr<const RunSnapshot> run(const std::string& id) const override
+    {
+        const std::lock_guard lock(m_mutex);
+        const FollowedRun* found = findRun(id);
+        return found ? found->snapshot() : nullptr;
+    }
+
+    std::optional<SourceRequest> sourceOf(const std::string& id) const override
+    {
+        const std::lock_guard lock(m_mutex);
+        const FollowedRun* found = findRun(id);
+        return found ? std::optional(found->request()) : std::nullopt;
+    }
+
+    void ask(const std::function<JobId(Service&)>& start, std::function<void(Result<JobResult>)> done) override
+    {
+        const std::lock_guard lock(m_mutex); // the end of the job waits until it is known who asks
+        m_asked.emplace(start(m_service), std::move(done));
+    }
+
+    Result<PlanView> plan(const std::string& run, const PlanRequest& request) override
+    {
+        const std::lock_guard lock(m_mutex);
+        DS_TRY(BoundPlan plan, planOf(run, request));
+        m_requests[plan.view.hash] = request;
+        if (m_requests.size() > MostRequests)
+            m_requests.erase(m_requests.begin());
+        return m_tasks.add(std::move(plan));
+    }
+
+    Result<TaskView> start(const std::string& id, const std::string& hash, const std::string& by) override
+    {
+        const std::lock_guard lock(m_mutex);
+        DS_TRY(const BoundPlan* plan, m_tasks.plan(id, hash));
+        if (const auto request = m_requests.find(hash); request != m_requests.end()) {
+            DS_TRY(const BoundPlan now, planOf(plan->view.run, request->second));
+            if (now.view.hash != hash)
+                return fail(Code::Rewritten, "the run changed since the plan was made", plan->view.title,
+                            "look at the plan again");
+        }
+        const TaskView& task = m_tasks.start(m_service, *plan, by, systemNowUs());
+        m_events.emplace_back(TaskMoved { task });
+        return task;
+    }
+
+    std::vector<TaskView> tasks() const override
+    {
+        const std::lock_guard lock(m_mutex);
+        return m_tasks.all();
+    }
+    std::optional<TaskView> task(const std::string& id) const override
+    {
+        const std::lock_guard lock(m_mutex);
+        const TaskView* found = m_tasks.find(id);
+        return found ? std::optional(*found) : std::nullopt;
+    }
+    Result<TaskView> pause(const std::string& id) override
+    {
+        const std::lock_guard lock(m_mutex);
+        return told(m_tasks.pause(m_service, id));
+    }
+    Result<TaskView> cancel(const std::string& id) override
+    {
+        const std::lock_guard lock(m_mutex);
+        return told(m_tasks.cancel(m_service, id));
+    }
+    Result<TaskView> resume(const std::string& id) override
+    {
+        const std::lock_guard lock(m_mutex);
+        return told(m_tasks.resume(m_service, id));
+    }
+
+    AlertEngine& alerts() noexcept override { return m_alerts; }
+
+    std::shared_ptr<void> listen(std::function<void(const MonitorEvent&)> listener) override
+    {
+        auto token = std::make_shared<Listener>(std::move(listener));
+        const std::lock_guard lock(m_mutex);
+        m_listeners.push_back(token);
+        return token;
+    }
+
+private:
+    static constexpr std::size_t MostRequests = 256;
+    using Listener = std::function<void(const MonitorEvent&)>;
+
+    const FollowedRun* findRun(const std::string& id) const
+    {
+        const auto found = std::find_if(m_runs.begin(), m_runs.end(),
+                                        [&](const FollowedRun& run) { return run.snapshot()->id == id; });
+        return found == m_runs.end() ? nullptr : &*found;
+    }
+
+    Result<BoundPlan> planOf(const std::string& id, const PlanRequest& request) const
+    {
+        const FollowedRun* run = findRun(id);
+        if (!run)
+            return fail(Code::NotFound, "there is no such run", id);
+        return makePlan(*run->snapshot(), run->request(), request, m_options.outputFolder);
+    }
+
+    Result<TaskView> told(Result<TaskView> task)
+    {
+        if (task)
+            m_events.emplace_back(TaskMoved { *task });
+        return task;
+    }
+
+    void loop(const std::stop_token& stop)
+    {
+        constexpr auto Tick = std::chrono::seconds(1);
+        auto ticked = FollowedRun::Clock::now();
+        while (!stop.stop_requested()) {
+            m_feed->wait(100);
+            for (Event& event : m_feed->take())
+                std::visit([this](auto& what) { take(what); }, event);
+            if (FollowedRun::Clock::now() - ticked >= Tick) {
+                ticked = FollowedRun::Clock::now();
+                tick();
+            }
+            tell();
+        }
+    }
+
+    void take(RunChanged& changed)
+    {
+        const std::lock_guard lock(m_mutex);
+        for (FollowedRun& run : m_runs) {
+            if (!run.watchedBy(changed.job))
+                continue;
+            const std::shared_ptr<const RunSnapshot> before = run.snapshot();
+            run.take(changed, systemNowUs());
+            checkAlerts(run);
+            run.verifyNext(m_service, m_options.verifyLevel);
+            m_events.emplace_back(RunMoved { before, run.snapshot() });
+        }
+    }
+
+    void take(JobProgressed& progressed)
+    {
+        const std::lock_guard lock(m_mutex);
+        if (const TaskView* task = m_tasks.take(progressed.job))
+            m_events.emplace_back(TaskMoved { *task });
+    }
+
+    void take(JobFinished& finished)
+    {
+        std::function<void(Result<JobResult>)> asker;
+        {
+            const std::lock_guard lock(m_mutex);
+            if (const auto asked = m_asked.find(finished.job); asked != m_asked.end()) {
+                asker = std::move(asked->second);
+                m_asked.erase(asked);
+            } else {
+                takeEnd(finished);
+            }
+        }
+        if (asker)
+            asker(std::move(finished.outcome));
+    }
+
+    void take(Published&) { }
+
+    void takeEnd(const JobFinished& finished)
+    {
+        for (FollowedRun& run : m_runs) {
+            const std::shared_ptr<const RunSnapshot> before = run.snapshot();
+            if (run.watchedBy(finished.job)) {
+                run.takeFailure(finished.outcome ? Error { Code::Canceled, "no longer followed", {}, {}, {} }
+                                                 : finished.outcome.error());
+            } else if (run.verifiedBy(finished.job)) {
+                run.takeVerification(finished.outcome, systemNowUs());
+                run.verifyNext(m_service, m_options.verifyLevel);
+            } else {
+                continue;
+            }
+            m_events.emplace_back(RunMoved { before, run.snapshot() });
+            return;
+        }
+        const TaskView* task = m_tasks.takeEnd(finished.job, finished.outcome);
+        if (!task)
+            return;
+        m_events.emplace_back(TaskMoved { *task });
+        addVerdicts(*task);
+    }
+
+    /// A verification that somebody asked for tells as much as one in the background.
+    void addVerdicts(const TaskView& task)
+    {
+        const auto* view = task.result ? std::get_if<std::shared_ptr<const VerifyView>>(&*task.result) : nullptr;
+        for (FollowedRun& run : m_runs) {
+            if (!view || run.snapshot()->id != task.plan.run)
+                continue;
+            const std::shared_ptr<const RunSnapshot> before = run.snapshot();
+            run.addVerdicts(**view, systemNowUs());
+            checkAlerts(run);
+            m_events.emplace_back(RunMoved { before, run.snapshot() });
+        }
+    }
+
+    void tick()
+    {
+        const std::lock_guard lock(m_mutex);
+        for (FollowedRun& run : m_runs) {
+            const std::shared_ptr<const RunSnapshot> before = run.snapshot();
+            if (run.wantsRetry(FollowedRun::Clock::now()))
+                run.begin(m_service);
+            checkAlerts(run);
+            if (run.snapshot() != before)
+                m_events.emplace_back(RunMoved { before, run.snapshot() });
+        }
+    }
+
+    void checkAlerts(FollowedRun& run)
+    {
+        for (AlertChange& change : m_alerts.update(*run.snapshot(), systemNowUs()))
+            m_events.emplace_back(AlertMoved { std::move(change) });
+        std::uint64_t firing = 0;
+        std::optional<AlertLevel> worst;
+        for (const AlertView& alert : m_alerts.list(run.snapshot()->id).alerts) {
+            if (alert.state == AlertState::Cleared)
+                continue;
+            ++firing;
+            worst = std::max(worst.value_or(alert.level), alert.level);
+        }
+        run.setAlerts(firing, worst ? word(*worst) : std::string());
+    }
+
+    /// Calls listeners without the lock held, so that they may ask back.
+    void tell()
+    {
+        std::vector<MonitorEvent> events;
+        std::vector<std::shared_ptr<Listener>> listeners;
+        {
+            const std::lock_guard lock(m_mutex);
+            events.swap(m_events);
+            std::erase_if(m_listeners, [](const std::weak_ptr<Listener>& known) { return known.expired(); });
+            for (const std::weak_ptr<Listener>& known : m_listeners) {
+                if (auto listener = known.lock())
+                    listeners.push_back(std::move(listener));
+            }
+        }
+        for (const MonitorEvent& event : events) {
+            for (const auto& listener : listeners)
+                (*listener)(event);
+        }
+    }
+
+    Service& m_service;
+    const MonitorOptions m_options;
+    AlertEngine m_alerts;
+    mutable std::mutex m_mutex;
+    std::vector<FollowedRun> m_runs;
+    Tasks m_tasks;
+    std::map<std::string, PlanRequest> m_requests; ///< by hash of the plan
+    std::map<JobId, std::function<void(Result<JobResult>)>> m_asked;
+    std::vector<std::weak_ptr<Listener>> m_listeners;
+    std::vector<MonitorEvent> m_events; ///< to be told
+    std::unique_ptr<EventFeed> m_feed;
+    std::jthread m_thread; ///< last: it uses everything above
+};
+
+}
+
+std::unique_ptr<Monitor> Monitor::create(Service& service, MonitorOptions options)
+{
+    return std::make_unique<ServiceMonitor>(service, std::move(options));
+}
+
+} // namespace deltascope::app

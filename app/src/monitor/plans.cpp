@@ -1,0 +1,250 @@
+#include "plans.h"
+
+#include "deltascope/base/bytes.h"
+#include "deltascope/engine/hash_tree.h"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <fmt/format.h>
+
+namespace deltascope::app {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// As a POSIX shell wants it.
+std::string quoted(const std::string& text)
+{
+    constexpr std::string_view Plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
+    if (!text.empty() && text.find_first_not_of(Plain) == std::string::npos)
+        return text;
+    std::string out = "'";
+    for (const char c : text)
+        out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return out + "'";
+}
+
+std::optional<std::int64_t> numberOf(std::string_view text)
+{
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc() && end == text.data() + text.size() && value >= 0 ? std::optional(value) : std::nullopt;
+}
+
+/// "12" is of the newest epoch that has it.
+Result<const StepView*> findStep(const RunSnapshot& snapshot, const std::string& text)
+{
+    const std::size_t colon = text.find(':');
+    const auto epoch = colon == std::string::npos ? std::nullopt : numberOf(std::string_view(text).substr(0, colon));
+    const auto step =
+        numberOf(colon == std::string::npos ? std::string_view(text) : std::string_view(text).substr(colon + 1));
+    if (!step || (colon != std::string::npos && !epoch))
+        return fail(Code::Usage, fmt::format("\"{}\" is no step: 12 or EPOCH:12", text), snapshot.source);
+    for (auto at = snapshot.run->epochs.rbegin(); at != snapshot.run->epochs.rend(); ++at) {
+        if (epoch && at->epoch != *epoch)
+            continue;
+        for (const StepView& view : at->steps) {
+            if (view.step == *step && view.state != "gap")
+                return &view;
+        }
+    }
+    return fail(Code::NotFound, fmt::format("the run has no step {}", text), snapshot.source);
+}
+
+std::string address(const StepView& step) { return fmt::format("{}:{}", step.epoch, step.step); }
+
+std::string sourceOptions(const SourceRequest& source)
+{
+    std::string text;
+    if (!source.base.empty())
+        text += " --base " + quoted(source.base);
+    if (!source.layout.empty())
+        text += " --layout " + quoted(source.layout);
+    return text;
+}
+
+/// What the plan depends on: all objects of the run up to a step.
+std::string stateOf(const RunSnapshot& snapshot, const StepView& until)
+{
+    std::string text;
+    for (const EpochView& epoch : snapshot.run->epochs) {
+        if (epoch.epoch != until.epoch)
+            continue;
+        for (const StepView& step : epoch.steps) {
+            if (step.step > until.step)
+                break;
+            text += fmt::format("{} {}\n", step.step, step.restorable);
+            for (const ObjectView& object : step.objects)
+                text += fmt::format("{} {} {}\n", object.key, object.sizeBytes, object.modifiedUs);
+        }
+    }
+    return text;
+}
+
+void seal(PlanView& plan, const std::string& state) { plan.hash = toHex(xxh3(asBytes(plan.cli + "\n" + state))); }
+
+Result<void> expectRestorable(const StepView& step)
+{
+    if (step.restorable)
+        return {};
+    Error error { Code::ChainGap, step.restore.reason, step.name, step.step, {} };
+    if (!step.problems.empty()) {
+        error.code = parseCode(step.problems.front().code).value_or(Code::ChainGap);
+        error.action = step.problems.front().remedy;
+    }
+    return fail(std::move(error));
+}
+
+std::optional<std::uint64_t> freeBytes(const std::string& path)
+{
+    std::error_code error;
+    fs::path existing = fs::absolute(path, error);
+    while (!existing.empty() && existing != existing.root_path() && !fs::exists(existing, error))
+        existing = existing.parent_path();
+    const fs::space_info space = fs::space(existing, error);
+    return error ? std::nullopt : std::optional<std::uint64_t>(space.available);
+}
+
+/// `name` below the folder, whatever it says.
+Result<std::string> destinationBelow(const std::string& folder, const std::string& name)
+{
+    const fs::path relative = fs::path(name).lexically_normal();
+    const bool climbs =
+        std::any_of(relative.begin(), relative.end(), [](const fs::path& part) { return part == ".."; });
+    if (relative.empty() || relative.is_absolute() || climbs || relative == ".")
+        return fail(Code::Usage, "a destination is a name below the output folder", name,
+                    fmt::format("checkpoints are written below {}", folder));
+    return (fs::path(folder) / relative).string();
+}
+
+std::uint64_t checkpointBytes(const RunSnapshot& snapshot)
+{
+    std::uint64_t bytes = 0;
+    if (snapshot.heat) {
+        for (const TensorRowView& row : snapshot.heat->rows)
+            bytes += row.bytes;
+    }
+    return bytes;
+}
+
+Result<BoundPlan> planMaterialize(const RunSnapshot& snapshot, const SourceRequest& source,
+                                  const MaterializePlan& request, const std::string& outputFolder)
+{
+    DS_TRY(const StepView* step, findStep(snapshot, request.step));
+    if (!request.acrossGap)
+        DS_CHECK(expectRestorable(*step));
+    const std::string name = request.to.empty() ? fmt::format("{}/step_{:06}", snapshot.id, step->step) : request.to;
+    DS_TRY(const std::string destination, destinationBelow(outputFolder, name));
+    BoundPlan plan;
+    plan.resumable = true;
+    PlanView& view = plan.view;
+    view.kind = "materialize";
+    view.title = fmt::format("Materialize step {} of {}", step->step, snapshot.name);
+    view.cli = fmt::format("deltascope materialize {} -o {}{}{}{}{}", quoted(source.source + "@" + address(*step)),
+                           quoted(destination), sourceOptions(source), request.trained ? " --state trained" : "",
+                           request.acrossGap ? " --across-gap" : "",
+                           request.shardBytes > 0 ? fmt::format(" --shard-size {}", request.shardBytes) : "");
+    view.destination = destination;
+    view.readBytes = step->restore.bytes;
+    view.writeBytes = checkpointBytes(snapshot);
+    view.freeBytes = freeBytes(destination);
+    view.steps.push_back({ step->restore.deltas == 0 ? "Read the anchor"
+                                                     : fmt::format("Read the base and {} delta{}", step->restore.deltas,
+                                                                   step->restore.deltas == 1 ? "" : "s"),
+                           view.readBytes });
+    view.steps.push_back({ "Rebuild, hash and write the checkpoint", view.writeBytes });
+    view.steps.push_back({ "Read back what was written and compare its hashes", view.writeBytes });
+    view.steps.push_back({ "Rename it into place and write deltascope.provenance.json", 0 });
+    if (!step->proven)
+        view.warnings.emplace_back("A number before this step is missing, and nothing proves that nothing was lost.");
+    if (view.freeBytes && *view.freeBytes < view.writeBytes)
+        view.warnings.emplace_back("The disk has less space than the checkpoint needs.");
+    std::error_code ignored;
+    if (fs::exists(destination, ignored))
+        view.warnings.emplace_back("The destination exists already; nothing is overwritten.");
+    MaterializeRequest act;
+    act.version = { source, address(*step) };
+    act.destination = destination;
+    act.shardBytes = request.shardBytes;
+    act.trained = request.trained;
+    act.acrossGap = request.acrossGap;
+    plan.start = [act](Service& service) { return service.materialize(act); };
+    seal(view, stateOf(snapshot, *step));
+    return plan;
+}
+
+Result<BoundPlan> planVerify(const RunSnapshot& snapshot, const SourceRequest& source, const VerifyPlan& request)
+{
+    if (request.level < 0 || request.level > 4)
+        return fail(Code::Usage, fmt::format("levels are 0 to 4, not {}", request.level), snapshot.source);
+    BoundPlan plan;
+    PlanView& view = plan.view;
+    view.kind = "verify";
+    view.title = request.range.empty() ? "Verify " + snapshot.name
+                                       : fmt::format("Verify {} of {}", request.range, snapshot.name);
+    view.title += fmt::format(", level {}", request.level);
+    const std::string where = request.range.empty() ? source.source : source.source + "@" + request.range;
+    view.cli = fmt::format("deltascope verify {} --level {}{}", quoted(where), request.level, sourceOptions(source));
+    if (request.level >= 2)
+        view.readBytes = snapshot.run->wireBytes;
+    view.steps.push_back({ "Compare names, numbers and headers", 0 });
+    if (request.level >= 2)
+        view.steps.push_back({ "Read every object and compare its digests", 0 });
+    if (request.level >= 3)
+        view.steps.push_back({ "Replay the chains and compare tensors with their publisher's digests", 0 });
+    if (request.level >= 4)
+        view.steps.push_back({ "Compare anchors with the replay before them", 0 });
+    const VerifyRequest act { source, request.range, request.level, false };
+    plan.start = [act](Service& service) { return service.verify(act); };
+    seal(view, {});
+    return plan;
+}
+
+Result<BoundPlan> planDiff(const RunSnapshot& snapshot, const SourceRequest& source, const DiffPlan& request)
+{
+    DS_TRY(const StepView* a, findStep(snapshot, request.a));
+    DS_TRY(const StepView* b, findStep(snapshot, request.b));
+    DS_CHECK(expectRestorable(*a));
+    DS_CHECK(expectRestorable(*b));
+    BoundPlan plan;
+    PlanView& view = plan.view;
+    view.kind = "diff";
+    view.title = fmt::format("Compare steps {} and {} of {}", a->step, b->step, snapshot.name);
+    view.cli = fmt::format("deltascope diff {} {}{}", quoted(source.source + "@" + address(*a)),
+                           quoted(source.source + "@" + address(*b)), sourceOptions(source));
+    view.readBytes = a->restore.bytes + b->restore.bytes;
+    view.steps.push_back({ fmt::format("Replay step {}", a->step), a->restore.bytes });
+    view.steps.push_back({ fmt::format("Replay step {} and compare every bit", b->step), b->restore.bytes });
+    const VersionRequest left { source, address(*a) };
+    const VersionRequest right { source, address(*b) };
+    plan.start = [left, right](Service& service) { return service.diff(left, right); };
+    seal(view, stateOf(snapshot, *a) + stateOf(snapshot, *b));
+    return plan;
+}
+
+}
+
+Result<BoundPlan> makePlan(const RunSnapshot& snapshot, const SourceRequest& source, const PlanRequest& request,
+                           const std::string& outputFolder)
+{
+    if (!snapshot.run)
+        return fail(Code::NotFound, "the run is still being opened", snapshot.source, "try again in a moment");
+    DS_TRY(BoundPlan plan,
+           std::visit(
+               [&](const auto& act) -> Result<BoundPlan> {
+                   using Act = std::decay_t<decltype(act)>;
+                   if constexpr (std::is_same_v<Act, MaterializePlan>)
+                       return planMaterialize(snapshot, source, act, outputFolder);
+                   else if constexpr (std::is_same_v<Act, VerifyPlan>)
+                       return planVerify(snapshot, source, act);
+                   else
+                       return planDiff(snapshot, source, act);
+               },
+               request));
+    plan.view.run = snapshot.id;
+    return plan;
+}
+
+} // namespace deltascope::app

@@ -1,0 +1,68 @@
+#include "deltascope/app/view/dashboard_json.h"
+
+#include "json_parts.h"
+
+namespace deltascope::app {
+
+std::string tensorsToJson(const HeatView& heat, int epoch)
+{
+    ordered_json tensors = ordered_json::array();
+    for (std::size_t row = 0; row < heat.rows.size(); ++row) {
+        const TensorRowView& tensor = heat.rows[row];
+        tensors.push_back({ { "id", row },
+                            { "name", tensor.name },
+                            { "dtype", tensor.dtype },
+                            { "shape", tensor.shape },
+                            { "elements", tensor.elements },
+                            { "group", tensor.group },
+                            { "changed_elems", tensor.changedElements },
+                            { "last_changed", orNull(tensor.lastChanged) } });
+    }
+    return dump({ { "rev", heat.revision }, { "epoch", epoch }, { "tensors", std::move(tensors) } });
+}
+
+std::string heatIndexToJson(const HeatView& heat, const RunSnapshot& snapshot, int epoch)
+{
+    const auto [first, last] = heat.columnsOf(epoch);
+    ordered_json columns = ordered_json::array();
+    for (std::size_t at = first; at < last; ++at) {
+        const HeatColumnView& column = heat.columns[at];
+        const auto verified = snapshot.verified.find({ column.epoch, column.step });
+        columns.push_back(
+            { { "step", column.step },
+              { "kind", column.kind },
+              { "state", column.state },
+              { "known", column.codes != nullptr },
+              { "pause_ms", orNull(column.pauseMs) },
+              { "verified",
+                verified == snapshot.verified.end() ? ordered_json(nullptr) : ordered_json(verified->second.level) },
+              { "damaged", column.damaged } });
+    }
+    return dump({ { "rev", heat.revision },
+                  { "epoch", epoch },
+                  { "rows", heat.rows.size() },
+                  { "tile", HeatTile::Side },
+                  { "levels_y", heatLevels(heat.rows.size()) },
+                  { "levels_x", heatLevels(last - first) },
+                  { "columns", std::move(columns) } });
+}
+
+std::string toJson(const SeriesView& view)
+{
+    ordered_json series = ordered_json::object();
+    for (const auto& [name, columns] : view.series)
+        series[name] = { { "x", columns.x },
+                         { "first", columns.first },
+                         { "min", columns.min },
+                         { "max", columns.max },
+                         { "last", columns.last } };
+    return dump({ { "rev", view.revision },
+                  { "epoch", view.epoch },
+                  { "from", view.from },
+                  { "to", view.to },
+                  { "points", view.points },
+                  { "series", std::move(series) },
+                  { "anchors", view.anchors } });
+}
+
+} // namespace deltascope::app

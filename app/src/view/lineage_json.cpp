@@ -1,0 +1,65 @@
+#include "deltascope/app/view/dashboard_json.h"
+
+#include "json_parts.h"
+
+namespace deltascope::app {
+
+namespace {
+
+ordered_json json(const std::optional<VerifiedView>& verified)
+{
+    if (!verified)
+        return nullptr;
+    return { { "level", verified->level }, { "result", verified->result }, { "t_us", verified->tUs } };
+}
+
+ordered_json json(const LineageRowView& row)
+{
+    const StepView& step = *row.step;
+    const bool gap = step.state == "gap";
+    return { { "epoch", step.epoch },
+             { "step", step.step },
+             { "kind", step.kind },
+             { "state", step.state },
+             { "lane", row.lane },
+             { "base", orNull(row.base) },
+             { "chain", row.chain },
+             { "published_at", gap ? ordered_json(nullptr) : ordered_json(step.publishedUs) },
+             { "last_step", gap ? ordered_json(step.lastMissing) : ordered_json(nullptr) },
+             { "wire_bytes", step.wireBytes },
+             { "changed_frac", orNull(step.changedFraction) },
+             { "restorable", step.restorable },
+             { "proven", step.proven },
+             { "verified", json(row.verified) },
+             { "restore",
+               gap ? ordered_json(nullptr)
+                   : ordered_json { { "deltas", step.restore.deltas },
+                                    { "bytes", step.restore.bytes },
+                                    { "blocked_by", orNull(step.restore.blockedBy) },
+                                    { "reason",
+                                      step.restore.reason.empty() ? ordered_json(nullptr)
+                                                                  : ordered_json(step.restore.reason) } } },
+             { "problem", step.problems.empty() ? ordered_json(nullptr) : json(step.problems.front()) },
+             { "refs", row.refs },
+             { "surviving", row.lane == 0 || step.restorable } };
+}
+
+}
+
+std::string stepToJson(const StepView& step, const std::optional<VerifiedView>& verified)
+{
+    ordered_json out = json(step);
+    if (step.state != "gap")
+        out["verified"] = json(verified);
+    return dump(out);
+}
+
+std::string toJson(const LineageView& view)
+{
+    ordered_json rows = ordered_json::array();
+    for (const LineageRowView& row : view.rows)
+        rows.push_back(json(row));
+    return dump({ { "rev", view.snapshot->revision }, { "lanes", view.lanes }, { "rows", std::move(rows) } });
+}
+
+} // namespace deltascope::app

@@ -1,0 +1,70 @@
+#include "deltascope/app/view/dashboard_json.h"
+#include "deltascope/app/view/json.h"
+
+#include "json_parts.h"
+
+namespace deltascope::app {
+
+namespace {
+
+ordered_json resultOf(const std::optional<JobResult>& result)
+{
+    if (!result)
+        return nullptr;
+    return std::visit(
+        [](const auto& view) -> ordered_json {
+            using View = std::decay_t<decltype(*view)>;
+            if constexpr (std::is_same_v<
+                              View,
+                              DiffView> || std::is_same_v<View, VerifyView> || std::is_same_v<View, MaterializeView>)
+                return ordered_json::parse(toJson(*view));
+            else
+                return nullptr;
+        },
+        *result);
+}
+
+}
+
+std::string toJson(const PlanView& view)
+{
+    ordered_json steps = ordered_json::array();
+    for (const PlanStepView& step : view.steps)
+        steps.push_back({ { "text", step.text }, { "bytes", step.bytes } });
+    return dump({ { "id", view.id },
+                  { "hash", view.hash },
+                  { "kind", view.kind },
+                  { "run", view.run },
+                  { "title", view.title },
+                  { "cli", view.cli },
+                  { "steps", std::move(steps) },
+                  { "read_bytes", view.readBytes },
+                  { "write_bytes", view.writeBytes },
+                  { "free_bytes", orNull(view.freeBytes) },
+                  { "destination", view.destination.empty() ? ordered_json(nullptr) : ordered_json(view.destination) },
+                  { "warnings", view.warnings },
+                  { "requires", { "act" } } });
+}
+
+std::string toJson(const TaskView& view)
+{
+    return dump({ { "id", view.id },
+                  { "kind", view.plan.kind },
+                  { "title", view.plan.title },
+                  { "run", view.plan.run },
+                  { "state", view.state },
+                  { "phase", view.phase },
+                  { "done", view.doneBytes },
+                  { "total", view.totalBytes },
+                  { "rate", view.bytesPerSecond },
+                  { "eta_s", orNull(view.secondsLeft) },
+                  { "elapsed_s", view.seconds },
+                  { "started_us", view.startedUs },
+                  { "by", view.by },
+                  { "cli", view.plan.cli },
+                  { "resumable", view.resumable },
+                  { "problem", view.problem ? json(*view.problem) : ordered_json(nullptr) },
+                  { "result", resultOf(view.result) } });
+}
+
+} // namespace deltascope::app
