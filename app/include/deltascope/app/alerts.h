@@ -1,0 +1,60 @@
+#pragma once
+
+#include "deltascope/app/view/alert_view.h"
+#include "deltascope/app/view/summary_view.h"
+#include "deltascope/base/result.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace deltascope::app {
+
+/// What one look at a run did to an alert.
+struct AlertChange {
+    enum class Kind : std::uint8_t {
+        Fired,
+        Repeated, ///< happened again, got worse, or says something else now
+        Cleared,
+    };
+    Kind kind = Kind::Fired;
+    AlertView alert;
+    bool notify = false; ///< whether people should be told: not again before a growing time has passed
+};
+
+/// Watches runs by the built-in rules (docs/alerts.md) and remembers what fired. It has no clock: every call brings the
+/// time. Any thread.
+class AlertEngine {
+public:
+    AlertEngine();
+    ~AlertEngine();
+    AlertEngine(const AlertEngine&) = delete;
+    AlertEngine& operator=(const AlertEngine&) = delete;
+
+    /// Compares a run with the rules. To be called after every change and, since some rules are about silence, now and
+    /// then in between. A run that is not open changes nothing.
+    std::vector<AlertChange> update(const RunSnapshot& snapshot, std::int64_t nowUs);
+
+    /// Says that somebody takes care of it: no further messages until it gets worse or fires anew. Idempotent. Returns
+    /// the alert as it is now. Errors: NotFound.
+    Result<AlertView> acknowledge(const std::string& id);
+
+    /// Switches a rule and sets its threshold; nothing: the default. What a rule that is off had fired is cleared at
+    /// the next update. Errors: NotFound, Usage.
+    Result<void> set(const std::string& rule, bool on, std::optional<double> threshold);
+
+    /// Of one run, or of all if `run` is empty; without channels.
+    AlertListView list(const std::string& run) const;
+
+    /// When a rule would have fired at the times at which the steps were published. Heartbeats leave no past: replicas
+    /// are taken to serve what their spans say. Errors: NotFound (no such rule).
+    Result<BacktestView> backtest(const RunSnapshot& snapshot, const std::string& rule) const;
+
+private:
+    struct State;
+    std::unique_ptr<State> m_state;
+};
+
+} // namespace deltascope::app

@@ -1,0 +1,144 @@
+#include "alerts/recent.h"
+#include "alerts/rules.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace deltascope::app {
+
+namespace {
+
+std::string subjectOf(const StepView& step) { return fmt::format("{}:{}", step.epoch, step.step); }
+
+const ProblemView* problemWith(const std::vector<ProblemView>& problems, std::initializer_list<std::string_view> codes)
+{
+    const auto at = std::find_if(problems.begin(), problems.end(), [&](const ProblemView& problem) {
+        return std::find(codes.begin(), codes.end(), problem.code) != codes.end();
+    });
+    return at == problems.end() ? nullptr : &*at;
+}
+
+/// What the run says of a hole in its numbers.
+std::string textOf(const RunView& run, const StepView& gap)
+{
+    for (const ProblemView& problem : run.problems) {
+        if (problem.code == "DS-CHAIN-GAP" && problem.step == gap.step)
+            return problem.text;
+    }
+    return "No object has this number.";
+}
+
+Finding missing(const StepView& step, double seconds, std::string title, std::string text)
+{
+    Finding finding;
+    finding.subject = subjectOf(step);
+    finding.level = AlertLevel::Error;
+    finding.step = step.step;
+    finding.title = std::move(title);
+    finding.text = std::move(text);
+    finding.afterUs = static_cast<std::int64_t>(seconds * SecondUs);
+    return finding;
+}
+
+}
+
+Findings chainGap(const RuleInput& input)
+{
+    Findings findings;
+    const std::span<const StepView> steps =
+        sinceLastAnchor(input.run); // what lies before a sound anchor harms no chain
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        const StepView& step = steps[i];
+        if (step.state == "gap" && i + 1 < steps.size() && !(steps[i + 1].restorable && steps[i + 1].proven)) {
+            const std::string title = step.lastMissing > step.step
+                ? fmt::format("Steps {} to {} are missing", step.step, step.lastMissing)
+                : fmt::format("Step {} is missing", step.step);
+            findings.push_back(missing(step, input.threshold, title, textOf(input.run, step)));
+        }
+        const bool behindGap = i > 0 && steps[i - 1].state == "gap";
+        const ProblemView* const lost = problemWith(step.problems, { "DS-CHAIN-GAP", "DS-BASE-MISSING" });
+        if (lost && !step.restorable && !step.restore.blockedBy && !behindGap)
+            findings.push_back(
+                missing(step, input.threshold, fmt::format("Step {} has lost its base", step.step), lost->text));
+    }
+    return findings;
+}
+
+Findings digestMismatch(const RuleInput& input)
+{
+    constexpr std::size_t Steps = 1'000;
+    Findings findings;
+    for (const StepView* step : recentSteps(input.run, Steps)) {
+        const ProblemView* const damage = problemWith(step->problems, { "DS-DIGEST", "DS-TRUNCATED", "DS-HOSTILE" });
+        const auto verified = input.verified.find({ step->epoch, step->step });
+        const bool failed = verified != input.verified.end() && verified->second.result == "damaged";
+        if (!damage && !failed)
+            continue;
+        Finding finding;
+        finding.subject = subjectOf(*step);
+        finding.level = AlertLevel::Error;
+        finding.step = step->step;
+        finding.title = fmt::format("Step {} is damaged", step->step);
+        finding.text =
+            damage ? damage->text : fmt::format("Verification at level {} has failed.", verified->second.level);
+        findings.push_back(std::move(finding));
+    }
+    for (const ReplicaView& replica : input.run.replicas) {
+        if (replica.state != "digest-mismatch" || replica.late)
+            continue;
+        Finding finding;
+        finding.subject = replica.id;
+        finding.level = AlertLevel::Error;
+        finding.replica = replica.id;
+        finding.title = fmt::format("{} refuses a step", shortName(replica.id));
+        finding.text = replica.detail;
+        findings.push_back(std::move(finding));
+    }
+    return findings;
+}
+
+Findings drift(const RuleInput& input)
+{
+    const RunView& run = input.run;
+    if (run.drift.empty() || run.epochs.empty() || run.drift.back().epoch != run.epochs.back().epoch)
+        return {};
+    const DriftView& last = run.drift.back();
+    const std::uint64_t elements = last.estimate.value_or(last.differs - last.zeroSigns);
+    if (static_cast<double>(elements) <= input.threshold)
+        return {};
+    Finding finding;
+    finding.level = AlertLevel::Error;
+    finding.step = last.step;
+    finding.title = fmt::format("Drift at step {}", last.step);
+    finding.text =
+        fmt::format("Trained and served weights differ in {} elements that no usual step explains.", elements);
+    finding.value = static_cast<double>(elements);
+    return { finding };
+}
+
+Findings verifyBehind(const RuleInput& input)
+{
+    constexpr double Normal = 0.5; // of the threshold
+    if (input.run.epochs.empty())
+        return {};
+    const std::vector<StepView>& steps = input.run.epochs.back().steps;
+    const auto newest = std::find_if(steps.rbegin(), steps.rend(), [&](const StepView& step) {
+        return input.verified.contains({ step.epoch, step.step });
+    });
+    if (newest == steps.rend())
+        return {}; // nobody verifies this run
+    const auto behind = std::count_if(steps.rbegin(), newest, [](const StepView& step) { return step.state != "gap"; });
+    const auto count = static_cast<double>(behind);
+    if (count < Normal * input.threshold)
+        return {};
+    Finding finding;
+    finding.level = AlertLevel::Info;
+    finding.title = "Verification has fallen behind";
+    finding.text = fmt::format("More than {:g} steps since step {}, the last one that was verified.", input.threshold,
+                               newest->step);
+    finding.value = count;
+    finding.holds = count > input.threshold;
+    return { finding };
+}
+
+} // namespace deltascope::app

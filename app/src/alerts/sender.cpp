@@ -1,0 +1,142 @@
+#include "alerts/sender.h"
+
+#include "alerts/http_post.h"
+#include "alerts/message.h"
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+
+namespace deltascope::app {
+
+namespace {
+
+constexpr std::size_t MostQueued = 100; // per channel; the oldest are dropped
+constexpr int Tries = 4;
+constexpr int PauseGrowth = 4;
+
+}
+
+/// One channel, its queue and its thread.
+class AlertSender::Line {
+public:
+    Line(Channel channel, std::chrono::milliseconds firstPause)
+        : m_channel(std::move(channel))
+        , m_firstPause(firstPause)
+        , m_thread([this] { run(); })
+    {
+    }
+    ~Line()
+    {
+        {
+            const std::lock_guard lock(m_mutex);
+            m_stopping = true;
+        }
+        m_changed.notify_all();
+        m_post.stop();
+        m_thread.join();
+    }
+    Line(const Line&) = delete;
+    Line& operator=(const Line&) = delete;
+
+    const Channel& channel() const { return m_channel; }
+
+    SentCounts counts() const
+    {
+        const std::lock_guard lock(m_mutex);
+        return m_counts;
+    }
+
+    void add(std::string body)
+    {
+        {
+            const std::lock_guard lock(m_mutex);
+            if (m_queue.size() == MostQueued) {
+                m_queue.pop_front();
+                ++m_counts.dropped;
+            }
+            m_queue.push_back(std::move(body));
+        }
+        m_changed.notify_all();
+    }
+
+private:
+    void run()
+    {
+        std::unique_lock lock(m_mutex);
+        while (true) {
+            m_changed.wait(lock, [this] { return m_stopping || !m_queue.empty(); });
+            if (m_stopping)
+                return;
+            const std::string body = std::move(m_queue.front());
+            m_queue.pop_front();
+            ++(deliver(body, lock) ? m_counts.delivered : m_counts.failed);
+        }
+    }
+
+    /// Gives the lock back while it sends.
+    bool deliver(const std::string& body, std::unique_lock<std::mutex>& lock)
+    {
+        std::vector<std::string> headers;
+        if (m_channel.kind == ChannelKind::Webhook && !m_channel.secret.empty())
+            headers.push_back("X-Deltascope-Signature: sha256=" + signatureOf(body, m_channel.secret));
+        std::chrono::milliseconds pause = m_firstPause;
+        for (int left = Tries; left > 0 && !m_stopping; --left, pause *= PauseGrowth) {
+            lock.unlock();
+            const HttpPost::Outcome outcome = m_post.post(m_channel.url, body, headers);
+            lock.lock();
+            if (outcome != HttpPost::Outcome::Failed)
+                return outcome == HttpPost::Outcome::Delivered;
+            if (left > 1)
+                m_changed.wait_for(lock, pause, [this] { return m_stopping; });
+        }
+        return false;
+    }
+
+    const Channel m_channel;
+    const std::chrono::milliseconds m_firstPause;
+    HttpPost m_post;
+    mutable std::mutex m_mutex;
+    std::condition_variable m_changed;
+    std::deque<std::string> m_queue;
+    SentCounts m_counts;
+    bool m_stopping = false;
+    std::thread m_thread; ///< last: it uses all of the above
+};
+
+AlertSender::AlertSender(std::vector<Channel> channels, std::string pageUrl, std::chrono::milliseconds firstPause)
+    : m_pageUrl(std::move(pageUrl))
+{
+    for (Channel& channel : channels)
+        m_lines.push_back(std::make_unique<Line>(std::move(channel), firstPause));
+}
+
+AlertSender::~AlertSender() = default;
+
+void AlertSender::send(const AlertView& alert, std::int64_t nowUs)
+{
+    const std::string page = m_pageUrl.empty() ? std::string() : m_pageUrl + "r/" + alert.run;
+    for (const auto& line : m_lines) {
+        if (alert.level >= line->channel().minLevel)
+            line->add(messageBody(line->channel().kind, alert, page, nowUs));
+    }
+}
+
+std::vector<AlertChannelView> AlertSender::channels() const
+{
+    std::vector<AlertChannelView> views;
+    for (const auto& line : m_lines)
+        views.push_back(channelView(line->channel()));
+    return views;
+}
+
+std::vector<SentCounts> AlertSender::counts() const
+{
+    std::vector<SentCounts> counts;
+    for (const auto& line : m_lines)
+        counts.push_back(line->counts());
+    return counts;
+}
+
+} // namespace deltascope::app
