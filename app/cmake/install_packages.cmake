@@ -1,0 +1,9 @@
+# Runs `npm ci` in the working folder, unless what is installed is what package-lock.json asks for.
+if(EXISTS node_modules/.package-lock.json AND NOT package-lock.json IS_NEWER_THAN node_modules/.package-lock.json)
+    return()
+endif()
+execute_process(COMMAND ${NPM} ci --no-audit --no-fund --loglevel=error RESULT_VARIABLE status)
+if(status)
+    message(FATAL_ERROR "npm ci failed in ui/web. It needs the npm registry once; "
+        "-DDELTASCOPE_WITH_WEB=OFF builds the daemon without its page.")
+endif()

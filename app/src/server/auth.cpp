@@ -1,0 +1,90 @@
+#include "auth.h"
+
+#include <algorithm>
+
+namespace deltascope::server {
+
+namespace {
+
+constexpr std::size_t kMaxSessions = 1'000; // the oldest one goes
+
+}
+
+Auth::Auth(std::vector<Token> tokens, bool allowActs, std::function<Lockout::Clock::time_point()> now)
+    : m_tokens(std::move(tokens))
+    , m_allowActs(allowActs)
+    , m_code(randomHex(16))
+    , m_lockout(std::move(now))
+{
+}
+
+Auth::Outcome<Principal> Auth::identify(const Credentials& credentials)
+{
+    constexpr std::string_view kBearer = "Bearer ";
+    if (credentials.authorization.starts_with(kBearer))
+        return byToken(std::string_view(credentials.authorization).substr(kBearer.size()), credentials.client);
+    if (const Known* session = known(credentials.session))
+        return session->principal;
+    if (isPrincipalName(credentials.proxyUser))
+        return limited({ credentials.proxyUser, Scope::Act });
+    return tl::unexpected(Refusal::NotSignedIn);
+}
+
+Auth::Outcome<Auth::Session> Auth::signIn(std::string_view secret, const std::string& client)
+{
+    Session session { randomHex(32), limited({ "local", Scope::Act }) };
+    const bool isCode = sameDigest(digestOf(secret), digestOf(m_code)) && !m_codeUsed;
+    if (isCode && !m_lockout.locked(client)) {
+        m_codeUsed = true;
+    } else {
+        Outcome<Principal> principal = byToken(secret, client);
+        if (!principal)
+            return tl::unexpected(principal.error());
+        session.principal = std::move(*principal);
+    }
+    if (m_sessions.size() == kMaxSessions)
+        m_sessions.pop_front();
+    m_sessions.push_back({ digestOf(session.id), session.principal });
+    return session;
+}
+
+void Auth::signOut(std::string_view session)
+{
+    std::erase_if(m_sessions,
+                  [digest = digestOf(session)](const Known& known) { return sameDigest(known.session, digest); });
+}
+
+Auth::Outcome<Principal> Auth::byToken(std::string_view secret, const std::string& client)
+{
+    if (m_lockout.locked(client))
+        return tl::unexpected(Refusal::LockedOut);
+    const SecretDigest digest = digestOf(secret);
+    const Token* found = nullptr;
+    for (const Token& token : m_tokens) { // all of them, so that the time says nothing
+        if (sameDigest(token.digest, digest))
+            found = &token;
+    }
+    if (found)
+        return limited({ found->name, found->scope });
+    m_lockout.fail(client);
+    return tl::unexpected(Refusal::Wrong);
+}
+
+Principal Auth::limited(Principal principal) const
+{
+    if (!m_allowActs)
+        principal.scope = Scope::Read;
+    return principal;
+}
+
+const Auth::Known* Auth::known(std::string_view session) const
+{
+    if (session.empty())
+        return nullptr;
+    const SecretDigest digest = digestOf(session);
+    const auto found = std::find_if(m_sessions.begin(), m_sessions.end(),
+                                    [&](const Known& known) { return sameDigest(known.session, digest); });
+    return found == m_sessions.end() ? nullptr : &*found;
+}
+
+} // namespace deltascope::server

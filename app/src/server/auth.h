@@ -1,0 +1,66 @@
+#pragma once
+
+#include "http.h"
+#include "lockout.h"
+#include "secret.h"
+#include "token_file.h"
+
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <vector>
+
+namespace deltascope::server {
+
+/// What a request shows to say who it is.
+struct Credentials {
+    std::string client; ///< address, to count failures
+    std::string authorization; ///< header of this name
+    std::string session; ///< value of the session cookie
+    std::string proxyUser; ///< name that a trusted proxy vouches for
+};
+
+/// Who may do what. Sessions live in memory only. Not thread-safe.
+class Auth {
+public:
+    enum class Refusal : unsigned char { NotSignedIn, Wrong, LockedOut };
+    template <class T> using Outcome = tl::expected<T, Refusal>;
+
+    struct Session {
+        std::string id; ///< the secret of the cookie
+        Principal principal;
+    };
+
+    /// Without `allowActs` everybody has scope read, whatever the token says.
+    Auth(std::vector<Token> tokens, bool allowActs,
+         std::function<Lockout::Clock::time_point()> now = Lockout::Clock::now);
+
+    /// For the URL that is printed at start; good for one session.
+    const std::string& code() const noexcept { return m_code; }
+
+    Outcome<Principal> identify(const Credentials& credentials);
+    /// `secret` is the one-time code, or a token.
+    Outcome<Session> signIn(std::string_view secret, const std::string& client);
+    void signOut(std::string_view session);
+
+private:
+    struct Known {
+        SecretDigest session;
+        Principal principal;
+    };
+
+    Outcome<Principal> byToken(std::string_view secret, const std::string& client);
+    Principal limited(Principal principal) const;
+    const Known* known(std::string_view session) const;
+
+    const std::vector<Token> m_tokens;
+    const bool m_allowActs;
+    const std::string m_code;
+    bool m_codeUsed = false;
+    Lockout m_lockout;
+    std::deque<Known> m_sessions;
+};
+
+} // namespace deltascope::server

@@ -1,0 +1,37 @@
+#pragma once
+
+#include "core.h"
+
+#include <array>
+#include <boost/asio/steady_timer.hpp>
+#include <memory>
+#include <vector>
+
+namespace deltascope::server {
+
+/// One client that listens to events (text/event-stream).
+class EventStream : public std::enable_shared_from_this<EventStream> {
+public:
+    EventStream(Core& core, Stream stream, const EventsCall& call);
+
+    void start();
+    /// There may be something to send.
+    void wake();
+    void close();
+
+private:
+    void send(std::vector<EventHub::Frame> frames);
+    void ping();
+    void closeWhenClientGoes();
+    EventHub::Frame signOfLife() const;
+
+    Core& m_core;
+    Stream m_stream;
+    const EventHub::Filter m_filter;
+    const Credentials m_credentials;
+    std::uint64_t m_position;
+    std::vector<EventHub::Frame> m_sending;
+    boost::asio::steady_timer m_timer;
+};
+
+} // namespace deltascope::server

@@ -1,0 +1,190 @@
+#include "server.h"
+
+#include "connection.h"
+#include "core.h"
+#include "event_stream.h"
+#include "listen_address.h"
+#include "listener.h"
+
+#include <atomic>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <fmt/format.h>
+#include <thread>
+
+namespace deltascope::server {
+
+namespace net = boost::asio;
+using ErrorCode = boost::system::error_code;
+
+namespace {
+
+Result<void> checkReach(const Listener& listener, const ServerOptions& options)
+{
+    if (listener.isLoopback() || !options.tokenFile.empty() || !options.authProxyHeader.empty())
+        return {};
+    return fail(Code::Usage, "other machines can reach this address, and nothing tells their users apart",
+                options.listen,
+                "Listen on 127.0.0.1 and use ssh -L, or give --token-file FILE or --auth-proxy HEADER.");
+}
+
+}
+
+class Server::Impl {
+public:
+    Impl(std::shared_ptr<net::io_context> io, std::unique_ptr<Core> core,
+         std::vector<std::shared_ptr<Listener>> listeners)
+        : m_io(std::move(io))
+        , m_core(std::move(core))
+        , m_listeners(std::move(listeners))
+        , m_flushTimer(*m_io)
+        , m_drainTimer(*m_io)
+        , m_work(net::make_work_guard(*m_io))
+    {
+    }
+
+    void run()
+    {
+        m_core->hub.setListener([this] {
+            if (!m_pumping.exchange(true))
+                net::post(*m_io, [this] { pump(); });
+        });
+        for (const auto& listener : m_listeners)
+            listener->start([this](auto socket, std::string client) { take(std::move(socket), std::move(client)); });
+        m_thread = std::thread([this] { m_io->run(); });
+    }
+
+    void stop()
+    {
+        if (!m_thread.joinable())
+            return;
+        m_core->hub.setListener({});
+        net::post(*m_io, [this] {
+            m_core->stopping = true;
+            for (const auto& listener : m_listeners)
+                listener->close();
+            m_flushTimer.cancel();
+            for (const auto& stream : std::set(m_core->streams))
+                stream->close();
+            for (const auto& connection : std::set(m_core->connections))
+                connection->finish();
+            drain(kDrainLooks);
+        });
+        m_thread.join();
+    }
+
+    const ServerOptions& options() const { return m_core->options; }
+    const std::string& code() const { return m_core->auth.code(); }
+    std::uint16_t port() const { return m_listeners.front()->port(); }
+
+private:
+    static constexpr int kDrainLooks = 50;
+    static constexpr std::chrono::milliseconds kDrainInterval { 10 };
+
+    void take(Listener::Protocol::socket socket, std::string client)
+    {
+        if (m_core->connections.size() + m_core->streams.size() >= m_core->options.maxClients) {
+            static constexpr std::string_view kFull =
+                "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\nRetry-After: 5\r\n\r\n";
+            ErrorCode ignored;
+            socket.non_blocking(true, ignored);
+            socket.write_some(net::buffer(kFull), ignored);
+            return;
+        }
+        const auto connection = std::make_shared<Connection>(*m_core, std::move(socket), std::move(client));
+        m_core->connections.insert(connection);
+        connection->start();
+    }
+
+    /// Sends what the hub has, and comes again when the hub holds something back.
+    void pump()
+    {
+        m_pumping = false;
+        if (const auto wait = m_core->hub.flush()) {
+            m_flushTimer.expires_after(*wait);
+            m_flushTimer.async_wait([this](ErrorCode error) {
+                if (!error)
+                    pump();
+            });
+        }
+        for (const auto& stream : std::set(m_core->streams))
+            stream->wake();
+    }
+
+    void drain(int looksLeft)
+    {
+        if (m_core->connections.empty() || looksLeft == 0) {
+            for (const auto& connection : std::set(m_core->connections))
+                connection->close();
+            m_work.reset();
+            return;
+        }
+        m_drainTimer.expires_after(kDrainInterval);
+        m_drainTimer.async_wait([this, looksLeft](ErrorCode) { drain(looksLeft - 1); });
+    }
+
+    std::shared_ptr<net::io_context> m_io;
+    std::unique_ptr<Core> m_core;
+    std::vector<std::shared_ptr<Listener>> m_listeners;
+    net::steady_timer m_flushTimer;
+    net::steady_timer m_drainTimer;
+    net::executor_work_guard<net::io_context::executor_type> m_work;
+    std::atomic<bool> m_pumping = false;
+    std::thread m_thread;
+};
+
+Result<std::unique_ptr<Server>> Server::start(ServerOptions given, Api& api, EventHub& hub)
+{
+    DS_TRY(ServerOptions options, checked(std::move(given)));
+    std::vector<Token> tokens;
+    if (!options.tokenFile.empty()) {
+        DS_TRY(tokens, loadTokens(options.tokenFile));
+    }
+    const auto io = std::make_shared<net::io_context>(1);
+    std::vector<std::shared_ptr<Listener>> listeners;
+    std::vector<std::string> hosts = options.allowedHosts;
+    if (!options.listen.empty()) {
+        DS_TRY(const ListenAddress address, parseListenAddress(options.listen));
+        DS_TRY(auto listener, Listener::listenTcp(*io, address));
+        DS_CHECK(checkReach(*listener, options));
+        hosts.push_back(address.host);
+        listeners.push_back(std::move(listener));
+    }
+    if (!options.unixSocket.empty()) {
+        DS_TRY(auto listener, Listener::listenUnix(*io, options.unixSocket));
+        listeners.push_back(std::move(listener));
+    }
+    auto core = std::make_unique<Core>(options, io, std::move(tokens), cookieName(options, listeners.front()->port()),
+                                       Guards(hosts, options.embedders), api, hub);
+    auto server =
+        std::unique_ptr<Server>(new Server(std::make_unique<Impl>(io, std::move(core), std::move(listeners))));
+    server->m_impl->run();
+    return server;
+}
+
+Server::Server(std::unique_ptr<Impl> impl)
+    : m_impl(std::move(impl))
+{
+}
+
+Server::~Server() { stop(); }
+
+void Server::stop() { m_impl->stop(); }
+
+std::uint16_t Server::port() const noexcept { return m_impl->port(); }
+
+std::string Server::url() const
+{
+    const ServerOptions& options = m_impl->options();
+    std::string authority = "localhost";
+    if (const auto address = parseListenAddress(options.listen)) {
+        const bool isV6 = address->host.find(':') != std::string::npos;
+        authority = fmt::format("{}:{}", isV6 ? "[" + address->host + "]" : address->host, port());
+    }
+    return "http://" + authority + options.basePath;
+}
+
+std::string Server::signInUrl() const { return url() + "#k=" + m_impl->code(); }
+
+} // namespace deltascope::server
