@@ -44,10 +44,10 @@ export function PlotView(props: Props) {
   const w = props.smoothing ? (view.value.smooth ?? defaultSmooth) : 0;
   const look = theme.value;
   const drawing = useMemo(() => drawingOf(series, w), [series, w, look]);
-  const decorations = useRef<Decorations>({ anchors: [], marks: [], labels: [], threshold: null, current: null });
+  const decorations = useRef<Decorations>({ anchors: [], marks: [], labels: [], threshold: null, current: null, dot: null });
   decorations.current = {
     anchors: props.anchors ?? [], marks: props.marks ?? [], labels: props.labels ?? [],
-    threshold: props.threshold ?? null, current: view.value.b,
+    threshold: props.threshold ?? null, current: view.value.b, dot: dotOf(drawing, series),
   };
   const shown = useRef({ range, limit });
   shown.current = { range, limit };
@@ -135,6 +135,15 @@ export function PlotView(props: Props) {
   );
 }
 
+/** The newest value of a chart that is one line. */
+function dotOf(drawing: ReturnType<typeof drawingOf>, series: PlotSeries[]): Decorations['dot'] {
+  const [only] = series;
+  const x = only?.columns.x.at(-1);
+  if (series.length !== 1 || only?.draw !== 'line' || x === undefined) return null;
+  const y = drawing.data[drawing.column[0] ?? 0]?.at(-1);
+  return typeof y === 'number' ? { x, y, color: only.color } : null;
+}
+
 function Legend({ series, w, note }: { series: PlotSeries[]; w: number; note: string | undefined }) {
   const smoothed = w > 0 && series.some(({ draw }) => draw !== 'bars');
   if (series.length === 1 && !smoothed) return note === undefined ? null : <span>{note}</span>;
@@ -142,7 +151,8 @@ function Legend({ series, w, note }: { series: PlotSeries[]; w: number; note: st
     <>
       {note !== undefined && <span>{note}</span>}
       {smoothed && <><span class="key accent">smoothed {w}</span><span class="key faint">raw</span></>}
-      {!smoothed && series.slice(0, 4).map(({ label, color }) => <span key={label} class={`key ${color}`}>{label}</span>)}
+      {!smoothed && series.length <= 3 && series.map(({ label, color }) => <span key={label} class={`key ${color}`}>{label}</span>)}
+      {!smoothed && series.length > 3 && <><span class="key text">{series.at(-1)?.label}</span><span class="key faint">{series.length - 1} others</span></>}
     </>
   );
 }

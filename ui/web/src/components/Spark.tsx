@@ -7,7 +7,7 @@ interface Props {
 
 const width = 200;
 
-/** A small line, or bars, without axes; a missing value is a gap. */
+/** A small line, or bars, without axes. One missing value (an anchor) is passed over, more are a gap. */
 export function Spark({ values, label, bars = false, height = 48 }: Props) {
   const known = values.filter((value) => value !== null);
   const lo = bars ? 0 : Math.min(...known);
@@ -18,7 +18,7 @@ export function Spark({ values, label, bars = false, height = 48 }: Props) {
     .map((value, i) => {
       if (value === null) return '';
       if (bars) return value === 0 ? '' : `M${x(i).toFixed(1)} ${height}V${y(value).toFixed(1)}`;
-      return `${values[i - 1] == null ? 'M' : 'L'}${x(i).toFixed(1)} ${y(value).toFixed(1)}`;
+      return `${values[i - 1] == null && values[i - 2] == null ? 'M' : 'L'}${x(i).toFixed(1)} ${y(value).toFixed(1)}`;
     })
     .join('');
   return (

@@ -10,6 +10,7 @@ export interface Decorations {
   labels: readonly PlotLabel[];
   threshold: { y: number; text: string } | null;
   current: number | null; // step B
+  dot: { x: number; y: number; color: string } | null; // the newest value
 }
 
 /** A column of the drawing. `of` is the series it belongs to, for the readout; -1: decoration. */
@@ -29,7 +30,7 @@ function drawnOf(series: PlotSeries, of: number, w: number): Drawn[] {
   const { x, min, max, last } = series.columns;
   const ink = color(series.color);
   if (series.draw === 'bars') {
-    const paths = uPlot.paths.bars?.({ size: [0.72, 16] });
+    const paths = uPlot.paths.bars?.({ size: [1, 20, 1], gap: 1 });
     return [{ of, x, y: max, options: { fill: ink, stroke: ink, width: 0, points: { show: false }, ...(paths ? { paths } : {}) } }];
   }
   const main = lineOf(series, ink, series.width ?? 1.5);
@@ -84,6 +85,8 @@ export function decorate(u: uPlot, shown: Decorations): void {
   const inside = (x: number) => px(x) >= left - 1 && px(x) <= left + width + 1;
   ctx.save();
   ctx.lineWidth = ratio;
+  ctx.textAlign = 'left';
+  ctx.textBaseline = 'alphabetic';
   ctx.font = `500 ${11 * ratio}px ${getComputedStyle(document.body).fontFamily}`;
 
   ctx.fillStyle = color('muted');
@@ -111,6 +114,13 @@ export function decorate(u: uPlot, shown: Decorations): void {
   if (shown.current !== null && inside(shown.current)) {
     ctx.strokeStyle = color('accent');
     line(ctx, px(shown.current), top, px(shown.current), top + height);
+  }
+  if (shown.dot && inside(shown.dot.x)) {
+    ctx.fillStyle = color(shown.dot.color);
+    ctx.beginPath();
+    ctx.arc(px(shown.dot.x), py(shown.dot.y), 3 * ratio, 0, 2 * Math.PI);
+    ctx.fill();
+    ctx.fillStyle = color('text');
   }
   for (const { x, y, text } of shown.labels.filter((label) => inside(label.x))) {
     const w = ctx.measureText(text).width;

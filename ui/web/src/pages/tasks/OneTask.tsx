@@ -1,0 +1,109 @@
+import type { Diff, MaterializeReport, Task, VerifyReport } from '../../api/types';
+import { Card } from '../../components/Card';
+import { CliLine } from '../../components/CliLine';
+import { Link, runPage } from '../../components/Link';
+import { Name } from '../../components/Name';
+import { VerifyShield } from '../../components/StateIcon';
+import { ErrorBanner, Loaded, ProblemText } from '../../components/states';
+import { Table } from '../../components/Table';
+import { bytes, clock, count, duration, exact, fullTime, percent, rate, safeName, unknown } from '../../format';
+import { useResource } from '../../state/resource';
+import { now, tasks } from '../../state/store';
+import { over, remaining } from './progress';
+import { TaskActs, TaskProgress, TaskStateText } from './TaskRow';
+
+/** One task: phase, progress, acts, result. The result comes with the request, progress with the events. */
+export function OneTask({ id }: { id: string }) {
+  const live = tasks.value?.find((task) => task.id === id);
+  const loaded = useResource<Task>(`tasks/${encodeURIComponent(id)}?state=${live?.state ?? ''}`);
+  return (
+    <Loaded from={loaded}>
+      {(data) => <TaskFacts task={live ? { ...live, result: live.result ?? data.result } : data} />}
+    </Loaded>
+  );
+}
+
+function TaskFacts({ task }: { task: Task }) {
+  const { problem, result } = task;
+  return (
+    <div class="one-task">
+      <header class="task-head">
+        <h1><Name text={task.title} limit={120} /></h1>
+        <TaskStateText task={task} />
+        <span class="spring" />
+        <TaskActs task={task} />
+      </header>
+      {problem && <ErrorBanner what={`✕ ${safeName(problem.text)}`} why={safeName(`${problem.where} ${problem.remedy}`)} code={problem.code} />}
+      {!over(task) && (
+        <Card title={safeName(task.phase) || 'waiting'} note={remaining(task)}>
+          <div class="card-body">
+            <TaskProgress task={task} />
+            <p aria-live="polite" class="visually-hidden">{task.total > 0 ? `${Math.floor((task.done / task.total) * 10) * 10} percent` : task.phase}</p>
+            <p class="muted lead">You can close this tab, the task runs on.</p>
+          </div>
+        </Card>
+      )}
+      <Card title="Facts">
+        <dl class="facts card-body">
+          {!over(task) && <><dt>Done</dt><dd>{task.total > 0 ? `${percent(task.done / task.total)}, ${bytes(task.done)} of ${bytes(task.total)}` : bytes(task.done)}</dd></>}
+          {!over(task) && <><dt>Rate</dt><dd>{task.rate > 0 ? rate(task.rate) : unknown}</dd></>}
+          <dt>Elapsed</dt><dd>{duration(task.elapsed_s)}</dd>
+          <dt>Started</dt><dd title={fullTime(task.started_us)}>{clock(task.started_us, now.value)} by {safeName(task.by)}</dd>
+          <dt>Run</dt><dd><Link to={runPage(task.run)} keep={false}><Name text={task.run} /></Link></dd>
+        </dl>
+      </Card>
+      {result && task.kind === 'verify' && <Verified report={result as VerifyReport} run={task.run} />}
+      {result && task.kind === 'materialize' && <Materialized report={result as MaterializeReport} />}
+      {result && task.kind === 'diff' && <Compared diff={result as Diff} run={task.run} />}
+      <CliLine command={task.cli} />
+    </div>
+  );
+}
+
+function Verified({ report, run }: { report: VerifyReport; run: string }) {
+  return (
+    <Card title="Result" note={<VerifyShield verified={report} word />} tools={<span>{duration(report.seconds)}</span>}>
+      {report.problems.length > 0 && <div class="card-body">{report.problems.map((problem, i) => <ProblemText key={i} problem={problem} />)}</div>}
+      <Table
+        label="Verified steps" rows={report.steps} id={(row) => `${row.epoch}:${row.step}`} {...(report.steps.length > 20 ? { height: 420 } : {})}
+        columns={[
+          { id: 'step', head: 'step', number: true, cell: (r) => <Link to={runPage(run, 'steps', `${r.epoch}:${r.step}`)} keep={false}>{r.step}</Link>, key: (r) => r.step },
+          { id: 'result', head: 'result', cell: (r) => <VerifyShield verified={{ level: report.level, result: r.result }} word />, key: (r) => r.result },
+          { id: 'digests', head: 'digests checked', number: true, cell: (r) => exact(r.digests_checked), key: (r) => r.digests_checked },
+          { id: 'differs', head: 'differs from anchor', number: true, cell: (r) => count(r.anchor_differs_elems), key: (r) => r.anchor_differs_elems },
+          { id: 'root', head: 'root', cell: (r) => <span class="mono">{r.root === null ? unknown : <Name text={r.root} limit={20} />}</span>, narrow: true },
+          { id: 'problem', head: 'problem', cell: (r) => (r.problems[0] ? <span class="error-text">✕ {r.problems[0].code}</span> : ''), narrow: true },
+        ]}
+      />
+    </Card>
+  );
+}
+
+function Materialized({ report }: { report: MaterializeReport }) {
+  return (
+    <Card title="Result" note={report.proven ? 'every digest matched' : 'nothing proves the bytes'}>
+      <dl class="facts card-body">
+        <dt>Folder, on the daemon's machine</dt><dd class="mono">{safeName(report.path)}</dd>
+        <dt>Written</dt><dd>{bytes(report.bytes)}, {exact(report.tensors)} tensors</dd>
+        {report.resumed_bytes > 0 && <><dt>Was there already</dt><dd>{bytes(report.resumed_bytes)}</dd></>}
+        <dt>Digests checked</dt><dd>{exact(report.digests_checked)}</dd>
+        <dt>State</dt><dd>{report.state ?? unknown}{report.lossy ? ', rounded' : ''}</dd>
+        {report.states_differ_elems > 0 && <><dt>Served and trained state differ in</dt><dd>{exact(report.states_differ_elems)} elements</dd></>}
+        <dt>Root</dt><dd class="mono">{report.root === null ? unknown : safeName(report.root)}</dd>
+        <dt>Took</dt><dd>{duration(report.seconds)}</dd>
+      </dl>
+    </Card>
+  );
+}
+
+function Compared({ diff, run }: { diff: Diff; run: string }) {
+  return (
+    <Card title="Result" tools={<Link to={runPage(run, 'diff')}>Open diff</Link>}>
+      <p class="card-body">
+        {diff.equal
+          ? `Both steps are bit-identical (${bytes(diff.bytes_compared)} compared in ${duration(diff.seconds)}).`
+          : `${exact(diff.elements_different)} of ${count(diff.elements_total)} elements differ, in ${exact(diff.tensors_different)} of ${exact(diff.tensors_total)} tensors.`}
+      </p>
+    </Card>
+  );
+}
