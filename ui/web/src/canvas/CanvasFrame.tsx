@@ -1,6 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { Menu } from '../components/Menu';
+import { Icon } from '../components/Icon';
+import { Menu, type MenuItem } from '../components/Menu';
 import { Table, type Column } from '../components/Table';
 import { safeName } from '../format';
 import './canvas.css';
@@ -19,6 +20,8 @@ interface Props {
   onKeyDown: (event: KeyboardEvent) => void;
   events?: JSX.HTMLAttributes<HTMLCanvasElement>;
   tools?: ComponentChildren;
+  compact?: boolean; // everything in one menu, in the corner of the card around
+  height?: number; // where the style sheet does not say it
   class?: string;
 }
 
@@ -30,7 +33,11 @@ export function CanvasFrame(props: Props) {
     const canvas = props.surface.ref.current!;
     return { title: props.title, paint: props.paint, width: canvas.clientWidth, height: canvas.clientHeight };
   };
-  const csv = () => save(`${props.file}.csv`, toCsv((props.csv ?? props.twin)()), 'text/csv');
+  const exports: MenuItem[] = [
+    { text: 'PNG picture', act: () => void toPng(picture()).then((blob) => save(`${props.file}.png`, blob)), disabled: asTable },
+    { text: 'SVG picture', act: () => save(`${props.file}.svg`, new Blob([toSvg(picture())], { type: 'image/svg+xml' })), disabled: asTable },
+    { text: 'CSV table', act: () => save(`${props.file}.csv`, new Blob([toCsv((props.csv ?? props.twin)())], { type: 'text/csv' })) },
+  ];
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.ctrlKey && event.shiftKey && event.key.toLowerCase() === 't') {
       event.preventDefault();
@@ -40,28 +47,23 @@ export function CanvasFrame(props: Props) {
     }
   };
   return (
-    <div class={`canvas-frame ${props.class ?? ''}`} onKeyDown={onKeyDown}>
-      <div class="canvas-tools">
-        {props.tools}
-        <span class="canvas-end">
-          <button type="button" class="small" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>
-            Show as table
-          </button>
-          <Menu
-            label="Export" class="small"
-            items={[
-              { text: 'PNG picture', act: () => void toPng(picture()).then((blob) => save(`${props.file}.png`, blob, '')), disabled: asTable },
-              { text: 'SVG picture', act: () => save(`${props.file}.svg`, toSvg(picture()), 'image/svg+xml'), disabled: asTable },
-              { text: 'CSV table', act: csv },
-            ]}
-          >
-            Export
-          </Menu>
-        </span>
-      </div>
+    <div class={`canvas-frame ${props.compact ? 'compact' : ''} ${props.class ?? ''}`} onKeyDown={onKeyDown}>
+      {props.compact ? (
+        <Menu label={`${props.name}: more`} items={[{ text: 'Show as table', act: () => setAsTable(!asTable), checked: asTable }, ...exports]}>
+          <Icon name="more" />
+        </Menu>
+      ) : (
+        <div class="canvas-tools">
+          {props.tools}
+          <span class="canvas-end">
+            <button type="button" class="small" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>Show as table</button>
+            <Menu label="Export" class="small" items={exports}>Export</Menu>
+          </span>
+        </div>
+      )}
       <canvas
         ref={props.surface.ref} class={asTable ? 'canvas hidden' : 'canvas'} tabIndex={0} role="application"
-        aria-label={props.name} {...props.events}
+        aria-label={props.name} style={props.height === undefined ? {} : { height: `${props.height}px` }} {...props.events}
       />
       {asTable && <TwinTable name={props.name} twin={props.twin()} />}
       <p class="visually-hidden" aria-live="polite">{spoken}</p>

@@ -66,8 +66,8 @@ export function toCsv({ columns, rows }: Twin): string {
 }
 
 /** Has the browser save a file. */
-export function save(name: string, content: Blob | string, type: string): void {
-  const url = URL.createObjectURL(typeof content === 'string' ? new Blob([content], { type }) : content);
+export function save(name: string, content: Blob): void {
+  const url = URL.createObjectURL(content);
   const link = document.createElement('a');
   link.href = url;
   link.download = name.replace(/[^\w.-]+/g, '_');
