@@ -9,10 +9,19 @@ export interface Hit {
   open: () => void;
 }
 
-/** How well `text` answers `query`: every letter in order; whole words and short texts first. null: not at all. */
+/** How well `text` answers all words of `query`, in any order; null: not at all. */
 export function score(query: string, text: string): number | null {
-  const q = query.toLowerCase();
-  const t = text.toLowerCase();
+  let sum = 0;
+  for (const word of query.toLowerCase().split(/\s+/)) {
+    const points = scoreWord(word, text.toLowerCase());
+    if (points === null) return null;
+    sum += points;
+  }
+  return sum;
+}
+
+/** A word answers by its letters in order; in one piece, early and in a short text is best. */
+function scoreWord(q: string, t: string): number | null {
   const whole = t.indexOf(q);
   if (whole >= 0) return 1000 - whole - t.length / 100;
   let at = -1;

@@ -41,7 +41,7 @@ export class EventStream {
 
   private readonly tab = Math.random().toString(36).slice(2);
   private readonly tabs = new Map<string, boolean>(); // visible?
-  private readonly channel: ReturnType<StreamHost['channel']>;
+  private channel: ReturnType<StreamHost['channel']> = null;
   private source: EventSource | null = null;
   private query = '';
   private lastId = '';
@@ -50,12 +50,11 @@ export class EventStream {
   private leading = false;
   private timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(private readonly host: StreamHost) {
-    this.channel = host.channel();
-    this.channel?.addEventListener('message', (message) => this.receive((message as MessageEvent<Message>).data));
-  }
+  constructor(private readonly host: StreamHost) {}
 
   start(): void {
+    this.channel = this.host.channel();
+    this.channel?.addEventListener('message', (message) => this.receive((message as MessageEvent<Message>).data));
     this.say({ what: 'tab', tab: this.tab, visible: this.host.visible() });
     this.host.onVisibility(() => {
       this.say({ what: 'tab', tab: this.tab, visible: this.host.visible() });

@@ -1,0 +1,46 @@
+import type { Alert, Replica, RunDetail, RunSummary, Task } from '../../src/api/types';
+
+// Values of the contract for tests; each test names what it is about.
+
+export function runSummary(over: Partial<RunSummary> = {}): RunSummary {
+  return {
+    id: 'wordle', source: 'file:///wordle', layout: 'trl-v1', name: 'wordle', base: null, rev: 1, state: 'live', error: null,
+    contact_us: 0, steps: 3, anchors: 1, deltas: 2, epochs: 1, gaps: 0, wire_bytes: 10, alerts_firing: 0, worst_alert: null,
+    attention: 0, spark: [], demo: false,
+    kpi: {
+      latest: 2, latest_epoch: 0, newest: 2, latest_at_us: 0, interval_s: 10, chain_anchor: 0, chain_deltas: 2, changed_frac: null,
+      changed_frac_median: null, delta_bytes: null, full_bytes: null, ratio: null, pause_ms: null, pause_p50_ms: null,
+      pause_p95_ms: null, paused_frac: null, replicas: 0, replicas_in_sync: 0, worst_replica: null, worst_lag: null,
+      verified_to: null, verified_level: null,
+    },
+    ...over,
+  };
+}
+
+export function runDetail(over: Partial<RunDetail> = {}): RunDetail {
+  return {
+    ...runSummary(), first_step: 0, last_step: 2, ignored_objects: 0, noop_rate: null, problems: [], events: [], drift: [],
+    notes: [], replicas: [], feed: [], ...over,
+  };
+}
+
+export function replica(over: Partial<Replica> = {}): Replica {
+  return {
+    id: 'r0', engine: 'sglang', state: 'serving', step: 2, behind: 0, lag_s: 0, age_s: 1, late: false, lagging: false, detail: '',
+    last_pause_ms: null, paused_frac: null, lag_history: [], ...over,
+  };
+}
+
+export function task(over: Partial<Task> = {}): Task {
+  return {
+    id: 't1', kind: 'verify', title: 'Verify', run: 'wordle', state: 'running', phase: 'replay', done: 0, total: 0, rate: 0,
+    eta_s: null, elapsed_s: 0, started_us: 0, by: 'local', cli: '', resumable: false, problem: null, result: null, ...over,
+  };
+}
+
+export function alert(over: Partial<Alert> = {}): Alert {
+  return {
+    id: 'a1', rule: 'replica-lag', level: 'warn', run: 'wordle', step: null, replica: null, title: '', text: '', remedy: '',
+    first_us: 0, last_us: 0, cleared_us: null, count: 1, state: 'firing', ...over,
+  };
+}
