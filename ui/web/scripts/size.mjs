@@ -13,7 +13,9 @@ function visit(key) {
   for (const next of manifest[key].imports ?? []) visit(next);
 }
 visit('index.html');
-visit('src/pages/live/index.tsx');
+const live = 'src/pages/live/index.tsx';
+visit(live);
+for (const part of manifest[live].dynamicImports ?? []) visit(part); // its canvases
 
 let total = 0;
 for (const key of seen) {

@@ -73,7 +73,12 @@ export function drawingOf(series: readonly PlotSeries[], w: number): Drawing {
   };
 }
 
-const font = () => `11px ${getComputedStyle(document.body).fontFamily}`;
+/** Labels grow with the type of the page. */
+function font(ratio = 1): string {
+  const size = 0.6875 * parseFloat(getComputedStyle(document.documentElement).fontSize);
+  return `${size * ratio}px ${getComputedStyle(document.body).fontFamily}`;
+}
+
 
 /** Draws what stands around the series: anchors, alert marks, labels, the threshold, the current step. */
 export function decorate(u: uPlot, shown: Decorations): void {
@@ -87,7 +92,7 @@ export function decorate(u: uPlot, shown: Decorations): void {
   ctx.lineWidth = ratio;
   ctx.textAlign = 'left';
   ctx.textBaseline = 'alphabetic';
-  ctx.font = `500 ${11 * ratio}px ${getComputedStyle(document.body).fontFamily}`;
+  ctx.font = font(ratio);
 
   ctx.fillStyle = color('muted');
   const dense = shown.anchors.length * 6 * ratio > width;

@@ -2,7 +2,7 @@ import { computed, effect, signal } from '@preact/signals';
 import { ApiError, get, runPath, session } from '../api/client';
 import { EventStream, type StreamEvent } from '../api/events';
 import { browserHost } from '../api/stream_host';
-import type { AlertList, Capabilities, RunDetail, RunList, Task } from '../api/types';
+import type { AlertList, Capabilities, RunDetail, RunList, Scope, Task } from '../api/types';
 import { applyToDetail, byAttention, withAlert, withRun, withTask } from './apply';
 import { newest } from './cursor';
 
@@ -31,9 +31,11 @@ export const staleFor = computed(() => {
   return at !== null && now.value - at > staleMs ? Math.round((now.value - at) / 1000) : null;
 });
 
-export const mayAct = computed(
-  () => capabilities.value !== null && !capabilities.value.read_only && capabilities.value.scopes.includes('act'),
-);
+function may(scope: Scope): boolean {
+  return capabilities.value !== null && !capabilities.value.read_only && capabilities.value.scopes.includes(scope);
+}
+export const mayAct = computed(() => may('act'));
+export const mayAdmin = computed(() => may('admin'));
 export const firing = computed(() => alerts.value?.alerts.filter((alert) => alert.state === 'firing').length ?? 0);
 
 const listeners = new Set<(event: StreamEvent) => void>();
@@ -96,7 +98,7 @@ export function startStore(): void {
     void generation.value;
     const abort = new AbortController();
     void load<RunList>('runs', (list) => (runs.value = { ...list, runs: byAttention(list.runs) }), abort.signal);
-    void load<Task[]>('tasks', (list) => (tasks.value = list), abort.signal);
+    void load<{ tasks: Task[] }>('tasks', (list) => (tasks.value = list.tasks), abort.signal);
     void load<AlertList>('alerts', (list) => (alerts.value = list), abort.signal);
     return () => abort.abort();
   });

@@ -1,13 +1,15 @@
 import { useState } from 'preact/hooks';
-import type { AlertRule, Backtest } from '../../api/types';
+import { ApiError, post } from '../../api/client';
+import type { AlertList, AlertRule, Backtest } from '../../api/types';
 import { Card } from '../../components/Card';
 import { Dialog } from '../../components/Dialog';
 import { Link, runPage } from '../../components/Link';
 import { EmptyState, Loaded } from '../../components/states';
 import { Table } from '../../components/Table';
+import { toast } from '../../components/Toast';
 import { clock, fullTime, plural, safeName } from '../../format';
 import { useResource } from '../../state/resource';
-import { now, openRun, runs } from '../../state/store';
+import { alerts, mayAdmin, now, openRun, runs } from '../../state/store';
 
 /** The rules, and when each would have fired on what is in the bucket. */
 export function Rules({ rules }: { rules: AlertRule[] }) {
@@ -19,8 +21,8 @@ export function Rules({ rules }: { rules: AlertRule[] }) {
         columns={[
           { id: 'id', head: 'rule', cell: (r) => <strong>{r.id}</strong>, key: (r) => r.id },
           { id: 'level', head: 'level', cell: (r) => r.level, key: (r) => r.level },
-          { id: 'on', head: 'on', cell: (r) => (r.on ? '✓ on' : '– off'), key: (r) => Number(r.on) },
-          { id: 'threshold', head: 'threshold', number: true, cell: (r) => (r.threshold === null ? '' : `${r.threshold} ${r.unit ?? ''}`), narrow: true },
+          { id: 'on', head: 'on', cell: (r) => <OnOff rule={r} />, key: (r) => Number(r.on) },
+          { id: 'threshold', head: 'threshold', number: true, cell: (r) => <Threshold rule={r} />, narrow: true },
           { id: 'what', head: 'fires when', cell: (r) => r.what, narrow: true },
           {
             id: 'test', head: <span class="visually-hidden">back-test</span>,
@@ -30,6 +32,43 @@ export function Rules({ rules }: { rules: AlertRule[] }) {
       />
       {tested && <BacktestSheet rule={tested} onClose={() => setTested(null)} />}
     </Card>
+  );
+}
+
+async function change(rule: AlertRule, on: boolean, threshold: number | null): Promise<void> {
+  try {
+    alerts.value = await post<AlertList>(`alerts/rules/${encodeURIComponent(rule.id)}`, { on, threshold });
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    toast(`✕ ${error.problem.detail}`);
+  }
+}
+
+function OnOff({ rule }: { rule: AlertRule }) {
+  if (!mayAdmin.value) return <>{rule.on ? '✓ on' : '– off'}</>;
+  return (
+    <input
+      type="checkbox" aria-label={`${rule.id} is on`} checked={rule.on}
+      onChange={(event) => void change(rule, event.currentTarget.checked, rule.threshold)}
+    />
+  );
+}
+
+function Threshold({ rule }: { rule: AlertRule }) {
+  if (rule.threshold === null) return null;
+  if (!mayAdmin.value) return <>{rule.threshold} {rule.unit}</>;
+  const take = (text: string) => {
+    const value = Number(text);
+    if (text.trim() !== '' && Number.isFinite(value) && value !== rule.threshold) void change(rule, rule.on, value);
+  };
+  return (
+    <label>
+      <input
+        type="number" step="any" class="threshold" aria-label={`Threshold of ${rule.id}`} value={rule.threshold}
+        onChange={(event) => take(event.currentTarget.value)}
+      />{' '}
+      {rule.unit}
+    </label>
   );
 }
 

@@ -3,6 +3,7 @@ import { Kpi } from '../../components/Kpi';
 import { age, bytes, bytesQ, duration, durationQ, fullTime, milliseconds, percent, percentQ, safeName, secondsSince, times, unknown } from '../../format';
 import { now } from '../../state/store';
 import { VerifyShield } from '../../components/StateIcon';
+import { damageOf } from './DamageBanner';
 import { usual } from './usual';
 
 const plain = (value: number | null) => ({ value: value === null ? unknown : String(value), unit: '' });
@@ -10,15 +11,15 @@ const plain = (value: number | null) => ({ value: value === null ? unknown : Str
 /** The numbers of the page Live. */
 export function Tiles({ run }: { run: RunDetail }) {
   const { kpi } = run;
-  const damaged = kpi.newest !== null && kpi.newest !== kpi.latest;
+  const damaged = damageOf(run) !== null;
   const changed = usual(kpi.changed_frac, kpi.changed_frac_median);
   const behind = (kpi.worst_lag ?? 0) > 0;
   const queue = kpi.latest !== null && kpi.verified_to !== null ? kpi.latest - kpi.verified_to : null;
   return (
     <dl class="kpis">
       <Kpi
-        label={damaged ? <>Newest step <span class="error-text">✕ not restorable</span></> : 'Latest step'}
-        bad={damaged} value={plain(kpi.newest ?? kpi.latest)} title={fullTime(kpi.latest_at_us)}
+        label={damaged ? <>Newest step <span class="error-text">✕ broken</span></> : 'Latest step'}
+        bad={damaged} value={plain(damaged ? kpi.newest : kpi.latest)} title={fullTime(kpi.latest_at_us)}
         context={damaged ? (
           <>last sound step <strong>{kpi.latest ?? unknown}</strong></>
         ) : (
