@@ -142,15 +142,23 @@ public:
 
     std::shared_ptr<void> listen(std::function<void(const MonitorEvent&)> listener) override
     {
-        auto token = std::make_shared<Listener>(std::move(listener));
+        auto known = std::make_shared<Listener>();
+        known->call = std::move(listener);
         const std::lock_guard lock(m_mutex);
-        m_listeners.push_back(token);
-        return token;
+        m_listeners.push_back(known);
+        return std::shared_ptr<void>(nullptr, [known](void*) {
+            const std::lock_guard calling(known->mutex); // what it refers to may go when the token is gone
+            known->call = nullptr;
+        });
     }
 
 private:
     static constexpr std::size_t MostRequests = 256;
-    using Listener = std::function<void(const MonitorEvent&)>;
+
+    struct Listener {
+        std::mutex mutex; ///< held while it is called
+        std::function<void(const MonitorEvent&)> call; ///< empty: its token is gone
+    };
 
     const FollowedRun* findRun(const std::string& id) const
     {
@@ -302,16 +310,26 @@ private:
         {
             const std::lock_guard lock(m_mutex);
             events.swap(m_events);
-            std::erase_if(m_listeners, [](const std::weak_ptr<Listener>& known) { return known.expired(); });
-            for (const std::weak_ptr<Listener>& known : m_listeners) {
-                if (auto listener = known.lock())
-                    listeners.push_back(std::move(listener));
-            }
+            listeners = m_listeners;
         }
-        for (const MonitorEvent& event : events) {
-            for (const auto& listener : listeners)
-                (*listener)(event);
+        bool gone = false;
+        for (const auto& listener : listeners) {
+            const std::lock_guard calling(listener->mutex);
+            gone = gone || !listener->call;
+            for (std::size_t i = 0; listener->call && i < events.size(); ++i)
+                listener->call(events[i]);
         }
+        if (gone)
+            forgetListeners();
+    }
+
+    void forgetListeners()
+    {
+        const std::lock_guard lock(m_mutex);
+        std::erase_if(m_listeners, [](const std::shared_ptr<Listener>& listener) {
+            const std::lock_guard calling(listener->mutex);
+            return !listener->call;
+        });
     }
 
     Service& m_service;
@@ -322,7 +340,7 @@ private:
     Tasks m_tasks;
     std::map<std::string, PlanRequest> m_requests; ///< by hash of the plan
     std::map<JobId, std::function<void(Result<JobResult>)>> m_asked;
-    std::vector<std::weak_ptr<Listener>> m_listeners;
+    std::vector<std::shared_ptr<Listener>> m_listeners;
     std::vector<MonitorEvent> m_events; ///< to be told
     std::unique_ptr<EventFeed> m_feed;
     std::jthread m_thread; ///< last: it uses everything above

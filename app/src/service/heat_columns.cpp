@@ -6,7 +6,18 @@
 
 namespace deltascope::app {
 
-Result<std::shared_ptr<const HeatView>> HeatColumns::view(const Workbench& bench, const Run& run, TaskContext& task)
+namespace {
+
+bool sameColumn(const HeatColumnView& a, const HeatColumnView& b)
+{
+    return a.epoch == b.epoch && a.step == b.step && a.codes == b.codes && a.chainKey == b.chainKey && a.kind == b.kind
+        && a.state == b.state && a.damaged == b.damaged;
+}
+
+}
+
+Result<std::shared_ptr<const HeatView>> HeatColumns::view(const Workbench& bench, const Run& run,
+                                                          std::uint64_t revision, TaskContext& task)
 {
     DS_CHECK(updateRows(run, task));
     auto heat = std::make_shared<HeatView>();
@@ -42,8 +53,14 @@ Result<std::shared_ptr<const HeatView>> HeatColumns::view(const Workbench& bench
     }
     m_fresh.clear();
     m_columns = std::move(kept);
+    if (m_last && m_last->rows.size() == m_rows.size()
+        && std::equal(heat->columns.begin(), heat->columns.end(), m_last->columns.begin(), m_last->columns.end(),
+                      sameColumn))
+        return m_last;
     heat->rows = m_rows;
-    return std::shared_ptr<const HeatView>(std::move(heat));
+    heat->revision = revision;
+    m_last = std::move(heat);
+    return m_last;
 }
 
 Result<void> HeatColumns::updateRows(const Run& run, TaskContext& task)

@@ -17,7 +17,9 @@ public:
     void learn(const std::string& chainKey, const std::vector<TensorCount>& counts) { m_fresh[chainKey] = counts; }
     /// The heatmap as it is now. Columns are filled from what was learned and from the catalog; what neither knows
     /// stays unknown. Errors: those of reading the newest complete state's headers.
-    Result<std::shared_ptr<const HeatView>> view(const Workbench& bench, const Run& run, TaskContext& task);
+    /// The same pointer as before if nothing changed; else `revision` is its own.
+    Result<std::shared_ptr<const HeatView>> view(const Workbench& bench, const Run& run, std::uint64_t revision,
+                                                 TaskContext& task);
 
 private:
     using Codes = std::shared_ptr<const std::vector<std::uint8_t>>;
@@ -31,6 +33,7 @@ private:
     std::map<std::string, std::size_t, std::less<>> m_rowByName;
     std::map<std::string, Codes> m_columns; ///< by chain key
     std::map<std::string, std::vector<TensorCount>> m_fresh; ///< by chain key
+    std::shared_ptr<const HeatView> m_last;
 };
 
 } // namespace deltascope::app

@@ -122,7 +122,7 @@ private:
         if (m_last && now == m_seen)
             return {};
         if (m_depth != Depth::Headers) {
-            Result<std::shared_ptr<const HeatView>> heat = m_heat.view(m_bench, run, task);
+            Result<std::shared_ptr<const HeatView>> heat = m_heat.view(m_bench, run, m_revision + 1, task);
             if (!heat && heat.error().code == Code::Canceled)
                 return fail(std::move(heat.error()));
             if (heat) // else the last one stays: the run itself tells what is wrong with it

@@ -2,6 +2,8 @@
 
 #include "json_parts.h"
 
+#include <map>
+
 namespace deltascope::app {
 
 std::string tensorsToJson(const HeatView& heat, int epoch)
@@ -24,6 +26,13 @@ std::string tensorsToJson(const HeatView& heat, int epoch)
 std::string heatIndexToJson(const HeatView& heat, const RunSnapshot& snapshot, int epoch)
 {
     const auto [first, last] = heat.columnsOf(epoch);
+    std::map<std::int64_t, std::optional<double>> pauses;
+    for (const EpochView& view : snapshot.run->epochs) {
+        for (const StepView& step : view.steps) {
+            if (view.epoch == epoch && step.pauseMs)
+                pauses[step.step] = step.pauseMs;
+        }
+    }
     ordered_json columns = ordered_json::array();
     for (std::size_t at = first; at < last; ++at) {
         const HeatColumnView& column = heat.columns[at];
@@ -33,7 +42,7 @@ std::string heatIndexToJson(const HeatView& heat, const RunSnapshot& snapshot, i
               { "kind", column.kind },
               { "state", column.state },
               { "known", column.codes != nullptr },
-              { "pause_ms", orNull(column.pauseMs) },
+              { "pause_ms", orNull(pauses[column.step]) },
               { "verified",
                 verified == snapshot.verified.end() ? ordered_json(nullptr) : ordered_json(verified->second.level) },
               { "damaged", column.damaged } });

@@ -32,7 +32,6 @@ struct HeatColumnView {
     std::string chainKey; ///< under which the catalog knows its counts
     std::string kind;
     std::string state;
-    std::optional<double> pauseMs;
     bool damaged = false;
     std::shared_ptr<const std::vector<std::uint8_t>> codes; ///< one per row; null: not known (yet)
 };

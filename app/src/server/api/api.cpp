@@ -1,0 +1,83 @@
+#include "api.h"
+
+#include "context.h"
+
+#include <algorithm>
+#include <boost/asio/post.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <nlohmann/json.hpp>
+
+namespace deltascope::server {
+
+using namespace app;
+
+namespace {
+
+HttpResponse capabilities(const Context& context, const Principal& principal)
+{
+    nlohmann::ordered_json scopes = { "read" };
+    if (principal.scope >= Scope::Act)
+        scopes.push_back("act");
+    if (principal.scope >= Scope::Admin)
+        scopes.push_back("admin");
+    const auto runs = context.monitor.runs();
+    const bool demo = std::any_of(runs.begin(), runs.end(), [](const auto& run) { return run->demo; });
+    return jsonAnswer(nlohmann::ordered_json { { "api_version", 1 },
+                                               { "version", DELTASCOPE_VERSION },
+                                               { "read_only", !context.options.allowActs },
+                                               { "signed_in", true },
+                                               { "principal", principal.name },
+                                               { "scopes", std::move(scopes) },
+                                               { "backends", context.options.backends },
+                                               { "demo", demo },
+                                               { "now_us", Context::nowUs() } }
+                          .dump());
+}
+
+class MonitorApi final : public Api {
+public:
+    MonitorApi(Service& service, Monitor& monitor, EventHub& hub, ApiOptions options)
+        : m_context(service, monitor, hub, std::move(options))
+    {
+        m_routes.add("GET", "capabilities", Scope::Read, answering([this](const Call& call) -> Result<HttpResponse> {
+                         return capabilities(m_context, call.request.principal);
+                     }));
+        addRunRoutes(m_routes, m_context);
+        addHeatRoutes(m_routes, m_context);
+        addTensorRoutes(m_routes, m_context);
+        addActRoutes(m_routes, m_context);
+        addAlertRoutes(m_routes, m_context);
+        m_events = publishEvents(m_context);
+    }
+    ~MonitorApi() override { m_workers.join(); }
+
+    void handle(const HttpRequest& request, Reply reply) override
+    {
+        boost::asio::post(m_workers, [this, request, reply = std::move(reply)] { m_routes.handle(request, reply); });
+    }
+
+    std::string metrics() override { return metricsOf(m_context.monitor); }
+
+    bool ready() override
+    {
+        const auto runs = m_context.monitor.runs();
+        return std::all_of(runs.begin(), runs.end(), [](const auto& run) { return run->state == "live"; });
+    }
+
+private:
+    static constexpr std::size_t Workers = 2; ///< for answers from memory; work is done by jobs of the service
+
+    Context m_context;
+    Routes m_routes;
+    std::shared_ptr<void> m_events;
+    boost::asio::thread_pool m_workers { Workers };
+};
+
+}
+
+std::unique_ptr<Api> makeApi(Service& service, Monitor& monitor, EventHub& hub, ApiOptions options)
+{
+    return std::make_unique<MonitorApi>(service, monitor, hub, std::move(options));
+}
+
+} // namespace deltascope::server

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "server/event_hub.h"
+#include "server/http.h"
+
+#include "deltascope/app/monitor.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace deltascope::server {
+
+struct ApiOptions {
+    bool allowActs = false;
+    std::vector<std::string> backends; ///< to show: "avx2", …
+    std::vector<app::AlertChannelView> channels; ///< to show
+};
+
+/// The HTTP API: translates requests to the monitor and its views, and what happens there to events. Everything that is
+/// passed in outlives it.
+std::unique_ptr<Api> makeApi(app::Service& service, app::Monitor& monitor, EventHub& hub, ApiOptions options);
+
+} // namespace deltascope::server

@@ -1,0 +1,202 @@
+#include "context.h"
+
+#include "deltascope/app/view/dashboard_json.h"
+#include "deltascope/app/view/json.h"
+#include "view/make_timeline.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace deltascope::server {
+
+using namespace app;
+
+namespace {
+
+constexpr std::int64_t MostPerPage = 1000;
+
+std::optional<VerifiedView> verifiedOf(const RunSnapshot& snapshot, const StepView& step)
+{
+    const auto known = snapshot.verified.find({ step.epoch, step.step });
+    return known == snapshot.verified.end() ? std::nullopt : std::optional(known->second);
+}
+
+struct StepRange {
+    std::int64_t from = 0;
+    std::int64_t to = INT64_MAX;
+};
+
+Result<StepRange> rangeOf(const HttpRequest& request)
+{
+    DS_TRY(const std::optional<std::int64_t> from, numberOf(request, "from"));
+    DS_TRY(const std::optional<std::int64_t> to, numberOf(request, "to"));
+    return StepRange { from.value_or(0), to.value_or(INT64_MAX) };
+}
+
+HttpResponse listRuns(Context& context)
+{
+    std::vector<RunSummaryView> views;
+    std::uint64_t revision = 0;
+    for (auto& snapshot : context.monitor.runs()) {
+        revision += snapshot->revision;
+        views.push_back(makeRunSummary(std::move(snapshot)));
+    }
+    return jsonAnswer(toJson(views, revision));
+}
+
+/// Steps behind a cursor "EPOCH:STEP", at most `limit`.
+Result<HttpResponse> listSteps(Context& context, const Call& call)
+{
+    DS_TRY(const Context::Snapshot snapshot, context.openRunOf(call));
+    DS_TRY(const StepRange range, rangeOf(call.request));
+    DS_TRY(const std::optional<std::int64_t> limit, numberOf(call.request, "limit", 1, MostPerPage));
+    std::optional<int> epoch;
+    if (call.request.query.contains("epoch")) {
+        DS_TRY(epoch, epochOf(call.request, *snapshot->run));
+    }
+    std::pair<std::int64_t, std::int64_t> after { -1, -1 };
+    if (const std::string cursor = textOf(call.request, "cursor"); !cursor.empty()) {
+        const std::size_t colon = std::min(cursor.find(':'), cursor.size() - 1);
+        DS_TRY(after.first, parseNumber(cursor.substr(0, colon), "a cursor"));
+        DS_TRY(after.second, parseNumber(cursor.substr(colon + 1), "a cursor"));
+    }
+    std::string steps;
+    std::string next = "null";
+    std::int64_t count = 0;
+    std::string last;
+    std::string epochs;
+    for (const EpochView& view : snapshot->run->epochs) {
+        epochs += fmt::format("{}{}", epochs.empty() ? "" : ",", view.epoch);
+        for (const StepView& step : view.steps) {
+            const bool wanted = (!epoch || view.epoch == *epoch) && step.step >= range.from && step.step <= range.to
+                && std::pair<std::int64_t, std::int64_t>(view.epoch, step.step) > after;
+            if (!wanted)
+                continue;
+            if (count == limit.value_or(MostPerPage)) {
+                next = last;
+                break;
+            }
+            steps += (count++ > 0 ? "," : "") + stepToJson(step, verifiedOf(*snapshot, step));
+            last = fmt::format("\"{}:{}\"", view.epoch, step.step);
+        }
+        if (next != "null")
+            break;
+    }
+    return jsonAnswer(fmt::format(R"({{"rev":{},"epochs":[{}],"steps":[{}],"next_cursor":{}}})", snapshot->revision,
+                                  epochs, steps, next),
+                      context.etag(snapshot->revision));
+}
+
+Result<HttpResponse> series(Context& context, const Call& call)
+{
+    DS_TRY(const Context::Snapshot snapshot, context.openRunOf(call));
+    DS_TRY(const StepRange range, rangeOf(call.request));
+    DS_TRY(const std::optional<std::int64_t> pixels, numberOf(call.request, "px", 0, 10'000));
+    SeriesRange wanted;
+    DS_TRY(wanted.epoch, epochOf(call.request, *snapshot->run));
+    wanted.from = range.from;
+    wanted.to = range.to;
+    wanted.pixels = static_cast<std::uint32_t>(pixels.value_or(1200));
+    std::vector<std::string> names;
+    const std::string list = textOf(call.request, "names");
+    for (std::size_t begin = 0; begin <= list.size();) {
+        const std::size_t end = std::min(list.find(',', begin), list.size());
+        names.push_back(list.substr(begin, end - begin));
+        begin = end + 1;
+    }
+    const bool needsTimeline = std::find(names.begin(), names.end(), "sync_ms") != names.end();
+    const TimelineView timeline =
+        needsTimeline ? makeTimelineView(*snapshot->run, wanted.epoch, range.from, range.to) : TimelineView();
+    SeriesView view = makeSeries(*snapshot->run, timeline, names, wanted);
+    view.revision = snapshot->revision;
+    return jsonAnswer(toJson(view), context.etag(snapshot->revision));
+}
+
+Result<TimelineView> timelineOf(const Context& context, const Call& call)
+{
+    DS_TRY(const Context::Snapshot snapshot, context.openRunOf(call));
+    DS_TRY(const StepRange range, rangeOf(call.request));
+    DS_TRY(const int epoch, epochOf(call.request, *snapshot->run));
+    TimelineView view = makeTimelineView(*snapshot->run, epoch, range.from, range.to);
+    view.revision = snapshot->revision;
+    return view;
+}
+
+Result<HttpResponse> replicas(Context& context, const Call& call)
+{
+    DS_TRY(const Context::Snapshot snapshot, context.openRunOf(call));
+    std::string list;
+    for (const ReplicaHistoryView& view : makeReplicaHistory(*snapshot->run, Context::nowUs()))
+        list += (list.empty() ? "" : ",") + toJson(view);
+    return jsonAnswer(fmt::format(R"({{"rev":{},"replicas":[{}]}})", snapshot->revision, list));
+}
+
+void listObjects(Context& context, Call call)
+{
+    const Result<Context::Snapshot> snapshot = context.openRunOf(call);
+    const Result<std::optional<std::int64_t>> limit = numberOf(call.request, "limit", 1, MostPerPage);
+    if (!snapshot || !limit)
+        return call.reply(errorAnswer(snapshot ? limit.error() : snapshot.error()));
+    const SourceRequest source = *context.monitor.sourceOf(call.parts.front());
+    const auto answer = [call, snapshot = *snapshot, limit = limit->value_or(MostPerPage)](Result<JobResult> result) {
+        if (!result)
+            return call.reply(errorAnswer(result.error()));
+        const auto& listing = *std::get<std::shared_ptr<const ListingView>>(*result);
+        call.reply(
+            jsonAnswer(toJson(makeListingPage(listing, *snapshot->run, textOf(call.request, "prefix"),
+                                              textOf(call.request, "cursor"), static_cast<std::size_t>(limit)))));
+    };
+    context.monitor.ask([source](Service& service) { return service.listObjects(source); }, answer);
+}
+
+void readHeader(Context& context, Call call)
+{
+    const Result<Context::Snapshot> snapshot = context.openRunOf(call);
+    if (!snapshot)
+        return call.reply(errorAnswer(snapshot.error()));
+    const SourceRequest source = *context.monitor.sourceOf(call.parts.front());
+    const std::string key = textOf(call.request, "key");
+    context.monitor.ask([source, key](Service& service) { return service.readHeader(source, key); },
+                        [call](Result<JobResult> result) {
+                            call.reply(result
+                                           ? jsonAnswer(toJson(*std::get<std::shared_ptr<const HeaderView>>(*result)))
+                                           : errorAnswer(result.error()));
+                        });
+}
+
+}
+
+void addRunRoutes(Routes& routes, Context& context)
+{
+    const auto get = [&](std::string_view pattern, auto handler) {
+        routes.add("GET", pattern, Scope::Read,
+                   answering([&context, handler](const Call& call) { return handler(context, call); }));
+    };
+    get("runs", [](Context& c, const Call&) -> Result<HttpResponse> { return listRuns(c); });
+    get("runs/{}", [](Context& c, const Call& call) -> Result<HttpResponse> {
+        DS_TRY(Context::Snapshot snapshot, c.snapshotOf(call));
+        return jsonAnswer(detailToJson(makeRunSummary(std::move(snapshot)), Context::nowUs()));
+    });
+    get("runs/{}/steps", listSteps);
+    get("runs/{}/series", series);
+    get("runs/{}/replicas", replicas);
+    get("runs/{}/lineage", [](Context& c, const Call& call) -> Result<HttpResponse> {
+        DS_TRY(Context::Snapshot snapshot, c.openRunOf(call));
+        const std::string etag = c.etag(snapshot->revision);
+        return jsonAnswer(toJson(makeLineage(std::move(snapshot))), etag);
+    });
+    get("runs/{}/timeline", [](Context& c, const Call& call) -> Result<HttpResponse> {
+        DS_TRY(const TimelineView view, timelineOf(c, call));
+        return jsonAnswer(toJson(view), c.etag(view.revision));
+    });
+    get("runs/{}/timeline.trace.json", [](Context& c, const Call& call) -> Result<HttpResponse> {
+        DS_TRY(const TimelineView view, timelineOf(c, call));
+        HttpResponse answer = jsonAnswer(chromeTrace(view));
+        answer.headers.emplace_back("Content-Disposition", "attachment; filename=\"syncs.trace.json\"");
+        return answer;
+    });
+    routes.add("GET", "runs/{}/objects", Scope::Read, [&](Call call) { listObjects(context, std::move(call)); });
+    routes.add("GET", "runs/{}/objects/header", Scope::Read, [&](Call call) { readHeader(context, std::move(call)); });
+}
+
+} // namespace deltascope::server

@@ -1,0 +1,138 @@
+#include "context.h"
+
+#include "deltascope/app/view/dashboard_json.h"
+#include "deltascope/app/view/json.h"
+
+#include <cstring>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace deltascope::server {
+
+using namespace app;
+
+namespace {
+
+std::string address(const StepView& step) { return fmt::format("{}:{}", step.epoch, step.step); }
+
+/// The tensor, step and other state that a path and a query name. Errors: NotFound, Usage, Transient.
+Result<TensorRequest> tensorOf(const Context& context, const Call& call)
+{
+    DS_TRY(const Context::Snapshot snapshot, context.heatOf(call));
+    DS_TRY(const StepView* step, stepOf(*snapshot->run, call.parts[1]));
+    const std::vector<TensorRowView>& rows = snapshot->heat->rows;
+    DS_TRY(const std::int64_t row,
+           parseNumber(call.parts[2], "a tensor", 0, static_cast<std::int64_t>(rows.size()) - 1));
+    TensorRequest request;
+    request.version = { *context.monitor.sourceOf(call.parts.front()), address(*step) };
+    request.tensor = rows[static_cast<std::size_t>(row)].name;
+    if (const std::string other = textOf(call.request, "a"); !other.empty()) {
+        DS_TRY(const StepView* against, stepOf(*snapshot->run, other));
+        request.against = address(*against);
+    }
+    return request;
+}
+
+void appendLittleEndian(std::string& body, const std::vector<std::uint32_t>& values)
+{
+    for (const std::uint32_t value : values) {
+        for (unsigned shift = 0; shift < 32; shift += 8)
+            body += static_cast<char>(value >> shift & 0xffU);
+    }
+}
+
+HttpResponse blocksAnswer(const BlocksView& view)
+{
+    HttpResponse answer;
+    answer.contentType = "application/octet-stream";
+    answer.body = blocksToJson(view) + "\n";
+    appendLittleEndian(answer.body, view.blocks);
+    appendLittleEndian(answer.body, view.rowCounts);
+    appendLittleEndian(answer.body, view.colCounts);
+    return answer;
+}
+
+void blocks(Context& context, Call call)
+{
+    const Result<TensorRequest> tensor = tensorOf(context, call);
+    const Result<std::optional<std::int64_t>> most = numberOf(call.request, "n", 1, 512);
+    if (!tensor || !most)
+        return call.reply(errorAnswer(tensor ? most.error() : tensor.error()));
+    const auto maxBlocks = static_cast<std::uint32_t>(most->value_or(128));
+    context.monitor.ask([&](Service& service) { return service.blocks(*tensor, maxBlocks); },
+                        [call](Result<JobResult> result) {
+                            call.reply(result ? blocksAnswer(*std::get<std::shared_ptr<const BlocksView>>(*result))
+                                              : errorAnswer(result.error()));
+                        });
+}
+
+void elements(Context& context, Call call)
+{
+    const Result<TensorRequest> tensor = tensorOf(context, call);
+    if (!tensor)
+        return call.reply(errorAnswer(tensor.error()));
+    std::uint64_t window[4] = { 0, 0, 16, 16 };
+    constexpr std::string_view Names[4] = { "row", "col", "rows", "cols" };
+    for (std::size_t i = 0; i < 4; ++i) {
+        const Result<std::optional<std::int64_t>> number =
+            numberOf(call.request, Names[i], 0, std::int64_t { 1 } << 40);
+        if (!number)
+            return call.reply(errorAnswer(number.error()));
+        if (*number)
+            window[i] = static_cast<std::uint64_t>(**number);
+    }
+    context.monitor.ask(
+        [&](Service& service) { return service.elements(*tensor, window[0], window[1], window[2], window[3]); },
+        [call](Result<JobResult> result) {
+            call.reply(result ? jsonAnswer(toJson(*std::get<std::shared_ptr<const ElementsView>>(*result)))
+                              : errorAnswer(result.error()));
+        });
+}
+
+HttpResponse stepAnswer(const RunSnapshot& snapshot, const SourceRequest& source, const StepDetailView& view)
+{
+    const auto verified = snapshot.verified.find({ view.step.epoch, view.step.step });
+    const std::string step =
+        stepToJson(view.step, verified == snapshot.verified.end() ? std::nullopt : std::optional(verified->second));
+    const auto tensors = nlohmann::ordered_json::parse(toJson(view)).at("tensors");
+    const std::string where = fmt::format("'{}@{}'", source.source, address(view.step));
+    const std::string base = source.base.empty() ? std::string() : fmt::format(" --base '{}'", source.base);
+    const nlohmann::ordered_json cli = {
+        { "show", fmt::format("deltascope show {}{}", where, base) },
+        { "verify", fmt::format("deltascope verify {} --level 3{}", where, base) },
+        { "materialize", fmt::format("deltascope materialize {} -o step_{}{}", where, view.step.step, base) }
+    };
+    return jsonAnswer(fmt::format(R"({{"rev":{},"step":{},"tensors":{},"cli":{}}})", snapshot.revision, step,
+                                  tensors.dump(), cli.dump()));
+}
+
+void showStep(Context& context, Call call)
+{
+    const Result<Context::Snapshot> snapshot = context.openRunOf(call);
+    const Result<const StepView*> step =
+        snapshot ? stepOf(*(*snapshot)->run, call.parts[1]) : Result<const StepView*>(tl::unexpected(snapshot.error()));
+    if (!step)
+        return call.reply(errorAnswer(step.error()));
+    const SourceRequest source = *context.monitor.sourceOf(call.parts.front());
+    context.monitor.ask(
+        [&](Service& service) {
+            return service.showStep({ source, address(**step) }, Depth::Headers);
+        },
+        [call, source, snapshot = *snapshot](Result<JobResult> result) {
+            call.reply(result ? stepAnswer(*snapshot, source, *std::get<std::shared_ptr<const StepDetailView>>(*result))
+                              : errorAnswer(result.error()));
+        });
+}
+
+}
+
+void addTensorRoutes(Routes& routes, Context& context)
+{
+    routes.add("GET", "runs/{}/steps/{}", Scope::Read, [&](Call call) { showStep(context, std::move(call)); });
+    routes.add("GET", "runs/{}/steps/{}/tensors/{}/blocks", Scope::Read,
+               [&](Call call) { blocks(context, std::move(call)); });
+    routes.add("GET", "runs/{}/steps/{}/tensors/{}/elements", Scope::Read,
+               [&](Call call) { elements(context, std::move(call)); });
+}
+
+} // namespace deltascope::server
