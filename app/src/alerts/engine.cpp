@@ -56,7 +56,7 @@ bool isLater(const AlertView& a, const AlertView& b)
 {
     const bool isOpenA = a.state != AlertState::Cleared;
     const bool isOpenB = b.state != AlertState::Cleared;
-    return std::tuple(isOpenA, a.lastUs, a.firstUs, a.id) > std::tuple(isOpenB, b.lastUs, b.firstUs, b.id);
+    return std::tuple(isOpenA, a.firstUs, a.id) > std::tuple(isOpenB, b.firstUs, b.id);
 }
 
 }

@@ -116,7 +116,8 @@ Findings storage(const RuleInput& input)
         return {};
     Finding finding;
     finding.title = bytes > limit ? "The run is larger than its limit" : "The run will reach its limit within a day";
-    finding.text = fmt::format("{:.3g} GB of {:g} GB.", bytes / Gigabyte, input.threshold);
+    finding.text = fmt::format("{:.2g} GB of {:g} GB, and {:.2g} GB more a day.", bytes / Gigabyte, input.threshold,
+                               perDay / Gigabyte);
     finding.value = bytes / Gigabyte;
     return { finding };
 }

@@ -1,0 +1,374 @@
+#include "alerts/rules.h"
+
+#include "alert_run.h"
+
+#include <gtest/gtest.h>
+#include <set>
+
+// When each rule finds something, when it lingers, and when it is silent.
+
+namespace deltascope::app {
+namespace {
+
+constexpr std::int64_t Second = AlertSecond;
+
+/// What a rule finds with its usual threshold; another threshold where it has none.
+Findings findAt(const AlertRun& run, const std::string& rule, std::int64_t nowUs, double threshold = 0)
+{
+    const Rule* const known = alertRule(rule);
+    EXPECT_NE(known, nullptr) << rule;
+    return known->find({ run.view, run.verified, nowUs, known->threshold.value_or(threshold) });
+}
+Findings findNow(const AlertRun& run, const std::string& rule, double threshold = 0)
+{
+    return findAt(run, rule, run.nowUs(), threshold);
+}
+
+TEST(AlertRules, SayNothingAboutAHealthyRunNorAboutNone)
+{
+    AlertRun healthy(60);
+    healthy.addReplica("r0", 0);
+    healthy.addReplica("r1", 1);
+    healthy.view.drift = { { 0, 50, 0, 0, 0 } };
+    AlertRun young(1);
+    AlertRun none(0);
+    AlertRun nothing(0);
+    nothing.view.epochs.clear();
+    for (const Rule& rule : alertRules()) {
+        for (const AlertRun* run : { &young, &none, &nothing })
+            EXPECT_TRUE(rule.find({ run->view, {}, AlertBegin, rule.threshold.value_or(1e6) }).empty()) << rule.id;
+        for (const Finding& finding : rule.find({ healthy.view, {}, healthy.nowUs(), rule.threshold.value_or(1e6) }))
+            ADD_FAILURE() << rule.id << ": " << finding.text;
+    }
+}
+
+TEST(AlertRules, AreExplained)
+{
+    std::set<std::string_view> ids;
+    for (const Rule& rule : alertRules()) {
+        EXPECT_TRUE(ids.insert(rule.id).second) << rule.id;
+        EXPECT_TRUE(rule.what.ends_with('.')) << rule.id;
+        EXPECT_FALSE(rule.remedy.empty()) << rule.id;
+        EXPECT_FALSE(rule.threshold && rule.unit.empty()) << rule.id;
+    }
+    EXPECT_EQ(ids.size(), 15U);
+    EXPECT_EQ(alertRule("no-such"), nullptr);
+}
+
+TEST(PublishStalled, WarnsAfterThreeIntervalsAndAMinuteAndThenAlarms)
+{
+    AlertRun run(30); // ten seconds from step to step: the minute counts
+    const std::int64_t newest = run.newest().publishedUs;
+    EXPECT_TRUE(findAt(run, "publish-stalled", newest + 60 * Second).empty());
+    Findings found = findAt(run, "publish-stalled", newest + 61 * Second);
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].level, AlertLevel::Warn);
+    EXPECT_EQ(found[0].step, 29);
+    found = findAt(run, "publish-stalled", newest + 181 * Second);
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].level, AlertLevel::Error);
+    EXPECT_TRUE(findAt(run, "publish-stalled", newest + 25 * 3600 * Second).empty()) << "a run that is over";
+}
+
+TEST(PublishStalled, KnowsTheHabitOfTheRun)
+{
+    AlertRun run(0);
+    for (int i = 0; i < 10; ++i)
+        run.publish().publishedUs = AlertBegin + i * 600 * Second;
+    const std::int64_t newest = run.newest().publishedUs;
+    EXPECT_TRUE(findAt(run, "publish-stalled", newest + 1800 * Second).empty());
+    EXPECT_EQ(findAt(run, "publish-stalled", newest + 1801 * Second).size(), 1U);
+}
+
+TEST(ChainGap, FiresWhereNothingProvesThatNothingIsLost)
+{
+    AlertRun run(15);
+    run.miss(2);
+    run.publish().proven = false;
+    Findings found = findNow(run, "chain-gap");
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].title, "Steps 15 to 16 are missing");
+    EXPECT_EQ(found[0].subject, "0:15");
+    EXPECT_EQ(found[0].afterUs, 30 * Second);
+    run.view.problems = { { "DS-CHAIN-GAP", 15, "bucket", "Steps 15 to 16 have no object and are lost", "" } };
+    EXPECT_EQ(findNow(run, "chain-gap")[0].text, "Steps 15 to 16 have no object and are lost");
+
+    run.newest().proven = true;
+    EXPECT_TRUE(findNow(run, "chain-gap").empty()) << "an empty step";
+    run.newest().restorable = false;
+    EXPECT_EQ(findNow(run, "chain-gap").size(), 1U);
+    run.publish("anchor");
+    EXPECT_TRUE(findNow(run, "chain-gap").empty()) << "an anchor heals the chain";
+}
+
+TEST(ChainGap, FiresOnceForALostBase)
+{
+    AlertRun run(11);
+    const ProblemView lost { "DS-CHAIN-GAP", 11, "d", "step 11 was written against a state that no version has", "" };
+    StepView& first = run.publish();
+    first.restorable = false;
+    first.problems = { lost };
+    StepView& second = run.publish();
+    second.restorable = false;
+    second.restore.blockedBy = 11;
+    second.problems = { lost };
+    const Findings found = findNow(run, "chain-gap");
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].step, 11);
+    EXPECT_EQ(found[0].text, lost.text);
+}
+
+TEST(DigestMismatch, FiresForDamagedStepsAndForReplicasThatRefuseOne)
+{
+    AlertRun run(30);
+    run.view.epochs[0].steps[12].problems = { { "DS-DIGEST", 12, "d", "root differs", "" } };
+    run.verified[{ 0, 14 }] = { 2, "damaged", AlertBegin };
+    run.verified[{ 0, 15 }] = { 4, "verified", AlertBegin };
+    run.addReplica("r1", 2, "digest-mismatch");
+    const Findings found = findNow(run, "digest-mismatch");
+    ASSERT_EQ(found.size(), 3U);
+    EXPECT_EQ(found[0].text, "root differs");
+    EXPECT_EQ(found[1].step, 14);
+    EXPECT_EQ(found[2].replica, "r1");
+}
+
+TEST(PhantomVersion, FiresForUploadsWithoutAnObject)
+{
+    AlertRun run(15);
+    const auto upload = [&](std::int64_t step, std::int64_t endUs) {
+        run.view.spans.push_back({ "trainer", "upload", 0, step, endUs - Second, endUs, 5 });
+    };
+    upload(14, run.newest().publishedUs);
+    upload(15, run.nowUs() - 31 * Second);
+    upload(16, run.nowUs() - 29 * Second);
+    upload(5, run.nowUs() - 100 * Second);
+    const Findings found = findNow(run, "phantom-version");
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].step, 15);
+    run.publish("delta");
+    EXPECT_TRUE(findAt(run, "phantom-version", run.newest().publishedUs).empty()) << "the object has appeared";
+}
+
+TEST(PhantomVersion, FiresForAReplicaThatServesAMissingNumber)
+{
+    AlertRun run(15);
+    run.miss();
+    run.publish();
+    run.addReplica("r0", 1);
+    ASSERT_EQ(findNow(run, "phantom-version").size(), 1U);
+    EXPECT_EQ(findNow(run, "phantom-version")[0].text, "r0 serves step 15, but no object of it is in the run.");
+}
+
+TEST(Drift, IsWhatTheLastComparisonFound)
+{
+    AlertRun run(30);
+    run.view.drift = { { 0, 10, 50, 10, std::nullopt } };
+    ASSERT_EQ(findNow(run, "drift").size(), 1U);
+    EXPECT_EQ(findNow(run, "drift")[0].value, 40) << "signs of zero are none";
+    run.view.drift = { { 0, 10, 50, 10, 7 } };
+    EXPECT_EQ(findNow(run, "drift")[0].value, 7) << "what no usual step explains";
+    run.view.drift.push_back({ 0, 20, 50, 0, 0 });
+    EXPECT_TRUE(findNow(run, "drift").empty()) << "the next anchor is clean";
+}
+
+TEST(DensityShift, IsMeasuredInSpreadsOfTheRun)
+{
+    AlertRun run(0);
+    for (int i = 0; i < 40; ++i) // spread of 0.01 percentage points
+        run.publish().changedFraction = 0.004 + (i % 2 ? 1e-4 : -1e-4);
+    EXPECT_TRUE(findNow(run, "density-shift").empty());
+    run.publish().changedFraction = 0.0059; // far by spread, near by size
+    EXPECT_TRUE(findNow(run, "density-shift").empty());
+    run.publish().changedFraction = 0.0070;
+    ASSERT_EQ(findNow(run, "density-shift").size(), 1U);
+    EXPECT_EQ(findNow(run, "density-shift")[0].step, 41);
+    EXPECT_EQ(findNow(run, "density-shift")[0].text, "Step 41 has changed 0.7 % of the weights; usual are 0.41 %.");
+    for (int i = 0; i < 4; ++i)
+        run.publish();
+    EXPECT_EQ(findNow(run, "density-shift").size(), 1U) << "not yet five normal ones";
+    run.publish();
+    EXPECT_TRUE(findNow(run, "density-shift").empty());
+}
+
+TEST(DensityShift, NeedsAPastAndLeavesOutWhatIsUnknownOrEmpty)
+{
+    AlertRun run(0);
+    for (int i = 0; i < 9; ++i)
+        run.publish();
+    run.publish().changedFraction = 0.5;
+    EXPECT_TRUE(findNow(run, "density-shift").empty());
+    for (int i = 0; i < 10; ++i)
+        run.publish();
+    run.publish().changedFraction.reset();
+    StepView& empty = run.publish();
+    empty.state = "noop";
+    empty.changedFraction = 0;
+    EXPECT_TRUE(findNow(run, "density-shift").empty());
+}
+
+TEST(DensityHigh, FiresAboveAndLingersBetweenTheLimits)
+{
+    AlertRun run(20);
+    for (int i = 0; i < 4; ++i)
+        run.publish().changedFraction = 0.11;
+    ASSERT_EQ(findNow(run, "density-high").size(), 1U);
+    EXPECT_FALSE(findNow(run, "density-high")[0].holds);
+    run.publish().changedFraction = 0.11;
+    EXPECT_TRUE(findNow(run, "density-high")[0].holds);
+    for (int i = 0; i < 5; ++i)
+        run.publish().changedFraction = 0.09;
+    EXPECT_FALSE(findNow(run, "density-high").at(0).holds);
+    for (int i = 0; i < 5; ++i)
+        run.publish().changedFraction = 0.079;
+    EXPECT_TRUE(findNow(run, "density-high").empty());
+}
+
+TEST(PauseLong, NamesTheSlowestReplica)
+{
+    AlertRun run(30);
+    run.publish().pauseMs = 3000; // not above three times the usual
+    EXPECT_TRUE(findNow(run, "pause-long").empty());
+    run.publish().pauseMs = 4000;
+    const std::int64_t end = run.newest().publishedUs + 20 * Second;
+    run.view.spans = { { "r0", "pause", 0, 31, end - Second, end, 0 },
+                       { "r2", "pause", 0, 31, end - 4 * Second, end, 0 } };
+    const Findings found = findNow(run, "pause-long");
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].title, "r2 paused 4.0 s at step 31");
+    EXPECT_EQ(found[0].replica, "r2");
+    EXPECT_EQ(found[0].value, 4);
+    for (int i = 0; i < 5; ++i)
+        run.publish();
+    EXPECT_TRUE(findNow(run, "pause-long").empty());
+}
+
+TEST(PauseLong, ShortPausesAreNoneHoweverUnusual)
+{
+    AlertRun run(0);
+    for (int i = 0; i < 20; ++i)
+        run.publish().pauseMs = 10;
+    run.publish().pauseMs = 2000;
+    EXPECT_TRUE(findNow(run, "pause-long").empty());
+    run.publish().pauseMs = 2001;
+    EXPECT_EQ(findNow(run, "pause-long").size(), 1U);
+}
+
+TEST(ReplicaLag, WarnsAtThreeAlarmsAtTenAndLingersAtTwo)
+{
+    AlertRun run(30);
+    run.addReplica("r0", 1);
+    run.addReplica("r1", 2);
+    run.addReplica("r2", 3);
+    run.addReplica("r3", 10);
+    run.addReplica("gone", 20, "stopped");
+    const Findings found = findNow(run, "replica-lag");
+    ASSERT_EQ(found.size(), 3U);
+    EXPECT_FALSE(found[0].holds);
+    EXPECT_TRUE(found[1].holds);
+    EXPECT_EQ(found[1].level, AlertLevel::Warn);
+    EXPECT_EQ(found[1].afterUs, 60 * Second);
+    EXPECT_EQ(found[2].level, AlertLevel::Error);
+    EXPECT_EQ(found[2].title, "r3 is 10 versions behind");
+}
+
+TEST(ReplicaForeign, KnowsThePastOfTheRun)
+{
+    AlertRun run(20);
+    run.view.epochs[0].steps.erase(run.view.epochs[0].steps.begin(), run.view.epochs[0].steps.begin() + 10);
+    run.addReplica("r0", 0);
+    run.addReplica("old", 15); // was pruned
+    run.addReplica("ahead", -1);
+    const Findings found = findNow(run, "replica-foreign");
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].replica, "ahead");
+    EXPECT_EQ(found[0].text, "ahead serves step 20, which is not in this run.");
+}
+
+TEST(ReplicaPoisoned, IsTheReplicasOwnWord)
+{
+    AlertRun run(20);
+    run.addReplica("r0", 0, "poisoned");
+    run.view.replicas[0].detail = "apply failed in layer 3";
+    ASSERT_EQ(findNow(run, "replica-poisoned").size(), 1U);
+    EXPECT_EQ(findNow(run, "replica-poisoned")[0].text, "apply failed in layer 3");
+}
+
+TEST(AnchorOverdue, ComparesWithTheUsualDistance)
+{
+    AlertRun run(31); // nine deltas between anchors, one anchor at the end
+    for (int i = 0; i < 18; ++i)
+        run.publish();
+    EXPECT_TRUE(findNow(run, "anchor-overdue").empty());
+    run.publish();
+    EXPECT_EQ(findNow(run, "anchor-overdue").size(), 1U);
+    run.publish("anchor");
+    EXPECT_TRUE(findNow(run, "anchor-overdue").empty());
+}
+
+TEST(Storage, LooksADayAhead)
+{
+    AlertRun run(60); // 1 MB every ten seconds: 8.64 GB a day
+    EXPECT_TRUE(findNow(run, "storage", 9).empty());
+    ASSERT_EQ(findNow(run, "storage", 8).size(), 1U);
+    EXPECT_EQ(findNow(run, "storage", 8)[0].title, "The run will reach its limit within a day");
+    EXPECT_EQ(findNow(run, "storage", 0.05)[0].title, "The run is larger than its limit");
+    EXPECT_TRUE(findAt(run, "storage", run.nowUs() + 90'000 * Second, 8).empty()) << "nothing grows any more";
+}
+
+TEST(ClockSkew, ComparesTheStoreTheReplicasAndThePublisher)
+{
+    AlertRun run(20);
+    run.addReplica("r0", 0);
+    run.view.replicas[0].ageSeconds = -31;
+    run.addReplica("r1", 0);
+    run.view.replicas[1].ageSeconds = -11;
+    const std::int64_t published = run.newest().publishedUs;
+    run.view.spans = { { "trainer", "upload", 0, 19, published - 100 * Second, published - 90 * Second, 1 } };
+    Findings found = findAt(run, "clock-skew", published);
+    ASSERT_EQ(found.size(), 3U);
+    EXPECT_EQ(found[0].subject, "r0");
+    EXPECT_TRUE(found[0].holds);
+    EXPECT_FALSE(found[1].holds);
+    EXPECT_EQ(found[2].value, 90);
+    run.view.replicas.clear();
+    run.view.spans.clear();
+    found = findAt(run, "clock-skew", published - 40 * Second);
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].subject, "the store");
+}
+
+TEST(VerifyBehind, CountsFromTheNewestVerifiedStep)
+{
+    AlertRun run(250);
+    EXPECT_TRUE(findNow(run, "verify-behind").empty()) << "nobody verifies this run";
+    run.verified[{ 0, 48 }] = { 2, "verified", AlertBegin };
+    ASSERT_EQ(findNow(run, "verify-behind").size(), 1U);
+    EXPECT_TRUE(findNow(run, "verify-behind")[0].holds);
+    run.verified[{ 0, 149 }] = { 2, "verified", AlertBegin };
+    EXPECT_FALSE(findNow(run, "verify-behind").at(0).holds);
+    run.verified[{ 0, 150 }] = { 2, "verified", AlertBegin };
+    EXPECT_TRUE(findNow(run, "verify-behind").empty());
+}
+
+TEST(AlertTitles, StayShortWhateverNamesAre)
+{
+    AlertRun run(30);
+    std::string name;
+    while (name.size() < 300)
+        name += "名";
+    run.addReplica(name, 12);
+    run.addReplica(name + "2", -3);
+    run.addReplica(name + "3", 0, "poisoned");
+    run.addReplica(name + "4", 0, "digest-mismatch");
+    std::size_t found = 0;
+    for (const Rule& rule : alertRules()) {
+        for (const Finding& finding : rule.find({ run.view, {}, run.nowUs(), rule.threshold.value_or(1e6) })) {
+            ++found;
+            EXPECT_LT(finding.title.size(), 64U) << finding.title;
+        }
+    }
+    EXPECT_EQ(found, 4U);
+}
+
+} // namespace
+} // namespace deltascope::app

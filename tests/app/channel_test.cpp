@@ -1,0 +1,358 @@
+#include "alerts/sender.h"
+
+#include "alerts/message.h"
+#include "support/temp_dir.h"
+
+#include <atomic>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+#include <condition_variable>
+#include <gtest/gtest.h>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+// Where messages about alerts go, what they say, and that they arrive.
+
+namespace deltascope::app {
+namespace {
+
+namespace http = boost::beast::http;
+using boost::asio::ip::tcp;
+using Json = nlohmann::json;
+using namespace std::chrono_literals;
+
+constexpr std::int64_t Now = 1'787'315'000'000'000;
+
+AlertView alert(AlertLevel level = AlertLevel::Error)
+{
+    AlertView view;
+    view.id = "a-1";
+    view.rule = "replica-lag";
+    view.level = level;
+    view.run = "wordle";
+    view.step = 1217;
+    view.replica = "r2";
+    view.title = "r2 is 12 versions behind";
+    view.text = "r2 serves step 1217; 12 newer versions are in the run.";
+    view.remedy = "Is its network slow?";
+    view.value = 12;
+    view.threshold = 3;
+    return view;
+}
+
+/// A server on the loopback that keeps what it is sent and answers with the statuses it was given, then with the last.
+class Receiver {
+public:
+    struct Message {
+        std::string target;
+        std::string body;
+        std::string signature;
+        std::string type;
+    };
+
+    explicit Receiver(std::vector<unsigned> statuses = { 200 })
+        : m_statuses(std::move(statuses))
+        , m_acceptor(m_context, tcp::endpoint(boost::asio::ip::address_v4::loopback(), 0))
+        , m_thread([this] { run(); })
+    {
+    }
+    ~Receiver()
+    {
+        m_stopping = true;
+        boost::asio::io_context context;
+        tcp::socket wake(context);
+        boost::system::error_code ignored;
+        wake.connect(m_acceptor.local_endpoint(), ignored);
+        m_thread.join();
+    }
+    Receiver(const Receiver&) = delete;
+    Receiver& operator=(const Receiver&) = delete;
+
+    std::string url() const { return "http://127.0.0.1:" + std::to_string(m_acceptor.local_endpoint().port()); }
+
+    /// Everything that came, once there are so many; fewer after some seconds.
+    std::vector<Message> await(std::size_t count)
+    {
+        std::unique_lock lock(m_mutex);
+        m_changed.wait_for(lock, 5s, [&] { return m_messages.size() >= count; });
+        return m_messages;
+    }
+
+private:
+    void run()
+    {
+        while (true) {
+            tcp::socket socket(m_context);
+            m_acceptor.accept(socket);
+            if (m_stopping)
+                return;
+            serve(socket);
+        }
+    }
+
+    void serve(tcp::socket& socket)
+    {
+        boost::beast::flat_buffer buffer;
+        http::request<http::string_body> request;
+        boost::system::error_code error;
+        http::read(socket, buffer, request, error);
+        if (error)
+            return;
+        http::response<http::empty_body> response;
+        {
+            const std::lock_guard lock(m_mutex);
+            const std::size_t at = std::min(m_messages.size(), m_statuses.size() - 1);
+            response.result(m_statuses[at]);
+            m_messages.push_back({ std::string(request.target()), request.body(),
+                                   std::string(request["X-Deltascope-Signature"]),
+                                   std::string(request[http::field::content_type]) });
+        }
+        response.set(http::field::location, "http://127.0.0.1:1/elsewhere");
+        response.keep_alive(false);
+        response.prepare_payload();
+        http::write(socket, response, error);
+        m_changed.notify_all();
+    }
+
+    std::vector<unsigned> m_statuses;
+    boost::asio::io_context m_context;
+    tcp::acceptor m_acceptor;
+    std::mutex m_mutex;
+    std::condition_variable m_changed;
+    std::vector<Message> m_messages;
+    std::atomic<bool> m_stopping { false };
+    std::thread m_thread;
+};
+
+Channel webhook(const std::string& url, AlertLevel minLevel = AlertLevel::Info, std::string secret = {})
+{
+    return { ChannelKind::Webhook, minLevel, url + "/hook?key=hidden", std::move(secret), url };
+}
+
+/// Waits until a channel has finished so many messages.
+SentCounts settled(const AlertSender& sender, std::uint64_t messages)
+{
+    for (int i = 0; i < 500; ++i) {
+        const SentCounts counts = sender.counts().at(0);
+        if (counts.delivered + counts.failed >= messages)
+            return counts;
+        std::this_thread::sleep_for(10ms);
+    }
+    return sender.counts().at(0);
+}
+
+TEST(Channels, AWebhookGetsASignedMessage)
+{
+    Receiver receiver;
+    AlertSender sender({ webhook(receiver.url(), AlertLevel::Info, "swordfish") }, "http://localhost:7007/");
+    sender.send(alert(), Now);
+    const std::vector<Receiver::Message> messages = receiver.await(1);
+    ASSERT_EQ(messages.size(), 1U);
+    EXPECT_EQ(messages[0].target, "/hook?key=hidden");
+    EXPECT_EQ(messages[0].type, "application/json");
+    EXPECT_EQ(messages[0].signature, "sha256=" + signatureOf(messages[0].body, "swordfish"));
+    EXPECT_EQ(Json::parse(messages[0].body), Json::parse(R"({"level":"error","title":"r2 is 12 versions behind",
+                  "text":"r2 serves step 1217; 12 newer versions are in the run.","rule":"replica-lag","run":"wordle",
+                  "step":1217,"replica":"r2","value":12.0,"threshold":3.0,"url":"http://localhost:7007/r/wordle",
+                  "timestamp":"2026-08-21T12:23:20Z","state":"firing"})"));
+    EXPECT_EQ(settled(sender, 1).delivered, 1U);
+}
+
+TEST(Channels, SignaturesAreHmacSha256)
+{
+    // RFC 4231, test case 2
+    EXPECT_EQ(signatureOf("what do ya want for nothing?", "Jefe"),
+              "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+}
+
+TEST(Channels, OnlyTheLevelsThatTheyWantAndOnlySignedWithASecret)
+{
+    Receiver receiver;
+    AlertSender sender({ webhook(receiver.url(), AlertLevel::Warn) }, {});
+    sender.send(alert(AlertLevel::Info), Now);
+    sender.send(alert(AlertLevel::Warn), Now);
+    const std::vector<Receiver::Message> messages = receiver.await(1);
+    ASSERT_EQ(messages.size(), 1U);
+    EXPECT_EQ(Json::parse(messages[0].body).at("level"), "warn");
+    EXPECT_TRUE(Json::parse(messages[0].body).at("url").is_null());
+    EXPECT_EQ(messages[0].signature, "");
+}
+
+TEST(Channels, AreTriedFourTimesWithPauses)
+{
+    Receiver receiver({ 500, 429, 503, 200 });
+    AlertSender sender({ webhook(receiver.url()) }, {}, 10ms);
+    const auto started = std::chrono::steady_clock::now();
+    sender.send(alert(), Now);
+    EXPECT_EQ(settled(sender, 1).delivered, 1U);
+    EXPECT_EQ(receiver.await(4).size(), 4U);
+    EXPECT_GE(std::chrono::steady_clock::now() - started, 210ms) << "10, 40 and 160 ms";
+}
+
+TEST(Channels, GiveUpAfterThat)
+{
+    Receiver receiver({ 500 });
+    AlertSender sender({ webhook(receiver.url()) }, {}, 1ms);
+    sender.send(alert(), Now);
+    EXPECT_EQ(settled(sender, 1).failed, 1U);
+    EXPECT_EQ(receiver.await(4).size(), 4U);
+}
+
+TEST(Channels, NeitherRepeatWhatIsRefusedNorFollowRedirects)
+{
+    for (const unsigned status : { 404U, 302U }) {
+        Receiver receiver({ status });
+        AlertSender sender({ webhook(receiver.url()) }, {}, 1ms);
+        sender.send(alert(), Now);
+        EXPECT_EQ(settled(sender, 1).failed, 1U);
+        EXPECT_EQ(receiver.await(1).size(), 1U);
+    }
+}
+
+TEST(Channels, ADeadOneHoldsUpNobody)
+{
+    Receiver receiver;
+    AlertSender sender({ webhook("http://127.0.0.1:1"), webhook(receiver.url()) }, {}, 10s);
+    sender.send(alert(), Now);
+    EXPECT_EQ(receiver.await(1).size(), 1U);
+}
+
+/// Takes connections and says nothing.
+class Silence {
+public:
+    Silence()
+        : m_acceptor(m_context, tcp::endpoint(boost::asio::ip::address_v4::loopback(), 0))
+    {
+    }
+    std::string url() const { return "http://127.0.0.1:" + std::to_string(m_acceptor.local_endpoint().port()); }
+    void awaitConnection()
+    {
+        m_sockets.emplace_back(m_context);
+        m_acceptor.accept(m_sockets.back());
+    }
+
+private:
+    boost::asio::io_context m_context;
+    tcp::acceptor m_acceptor;
+    std::vector<tcp::socket> m_sockets;
+};
+
+TEST(Channels, StopAtOnceWhateverIsUnderWay)
+{
+    Silence silence;
+    std::chrono::steady_clock::time_point stopping;
+    {
+        AlertSender waiting({ webhook("http://127.0.0.1:1") }, {}, 60s); // between two tries
+        AlertSender sender({ webhook(silence.url()) }, {});
+        sender.send(alert(), Now);
+        waiting.send(alert(), Now);
+        silence.awaitConnection();
+        stopping = std::chrono::steady_clock::now();
+    }
+    EXPECT_LT(std::chrono::steady_clock::now() - stopping, 1s);
+}
+
+TEST(Channels, DropTheOldestWhenTheQueueIsFull)
+{
+    Silence silence;
+    AlertSender sender({ webhook(silence.url()) }, {});
+    sender.send(alert(), Now);
+    silence.awaitConnection(); // the first is under way
+    for (int i = 0; i < 150; ++i)
+        sender.send(alert(), Now);
+    EXPECT_EQ(sender.counts().at(0).dropped, 50U);
+}
+
+class ChannelFile : public testing::Test {
+protected:
+    Result<std::vector<Channel>> read(const std::string& text)
+    {
+        return readChannels(m_folder.write("channels", text));
+    }
+
+    test::TempDir m_folder;
+};
+
+TEST_F(ChannelFile, HasALevelAndAnAddressPerLine)
+{
+    const auto channels = read("# ours\n\n"
+                               "warn https://hooks.slack.com/services/T0/B0/secret-x\n"
+                               "  error https://ptb.discord.com/api/webhooks/1/secret-x\r\n"
+                               "info https://user:secret-x@alerts.example.org:8443/a?b=secret-x secret=swordfish\n"
+                               "info http://localhost:9/mattermost kind=slack\n"
+                               "info https://hooks.slack.com.example.org/\n");
+    ASSERT_TRUE(channels) << channels.error().text;
+    ASSERT_EQ(channels->size(), 5U);
+    EXPECT_EQ((*channels)[0].kind, ChannelKind::Slack);
+    EXPECT_EQ((*channels)[0].minLevel, AlertLevel::Warn);
+    EXPECT_EQ((*channels)[0].name, "https://hooks.slack.com");
+    EXPECT_EQ((*channels)[1].kind, ChannelKind::Discord);
+    EXPECT_EQ((*channels)[2].kind, ChannelKind::Webhook);
+    EXPECT_EQ((*channels)[2].name, "https://alerts.example.org:8443");
+    EXPECT_EQ((*channels)[2].secret, "swordfish");
+    EXPECT_EQ((*channels)[3].kind, ChannelKind::Slack);
+    EXPECT_EQ((*channels)[4].kind, ChannelKind::Webhook) << "only the host itself";
+    for (const Channel& channel : *channels) {
+        const AlertChannelView view = channelView(channel);
+        EXPECT_EQ((view.kind + view.name).find("secret-x"), std::string::npos) << view.name;
+    }
+}
+
+TEST_F(ChannelFile, ErrorsNameTheLineAndQuoteNothing)
+{
+    for (const std::string line : { "loud https://example.org/secret-x", "warn ftp://example.org/secret-x",
+                                    "warn secret-x", "warn", "warn https://example.org/secret-x kind=pager",
+                                    "warn https://example.org/ secret-x", "warn file:///etc/secret-x" }) {
+        const auto channels = read("# first\n" + line + "\n");
+        ASSERT_FALSE(channels) << line;
+        EXPECT_EQ(channels.error().code, Code::Usage);
+        EXPECT_NE(channels.error().text.find("line 2"), std::string::npos);
+        EXPECT_EQ((channels.error().text + channels.error().action).find("secret-x"), std::string::npos);
+    }
+    EXPECT_EQ(readChannels(m_folder.path("none")).error().code, Code::Io);
+    EXPECT_TRUE(read("")->empty());
+}
+
+AlertView hostile()
+{
+    AlertView view = alert();
+    view.replica = "<!channel> @everyone [x](http://evil) \u202e\x07\n&";
+    view.title = *view.replica;
+    view.text = std::string(3000, 'x') + "\xff";
+    return view;
+}
+
+TEST(Messages, ToSlackMentionNobody)
+{
+    const std::string body = messageBody(ChannelKind::Slack, hostile(), "http://localhost/r/wordle", Now);
+    const Json json = Json::parse(body);
+    EXPECT_EQ(body.find("<!"), std::string::npos);
+    EXPECT_EQ(body.find("\u202e"), std::string::npos);
+    EXPECT_EQ(json.at("text"), "error: &lt;!channel&gt; @everyone [x](http://evil) \ufffd  &amp;");
+    for (const Json& block : json.at("blocks")) {
+        if (block.contains("text")) {
+            EXPECT_EQ(block.at("text").at("type"), "plain_text");
+            EXPECT_LE(block.at("text").at("text").get<std::string>().size(), 3000U);
+        }
+    }
+    EXPECT_EQ(json.at("blocks").back().at("elements").at(0).at("url"), "http://localhost/r/wordle");
+}
+
+TEST(Messages, ToDiscordMentionNobodyAndFormatNothing)
+{
+    AlertView view = hostile();
+    const Json json = Json::parse(messageBody(ChannelKind::Discord, view, {}, Now));
+    EXPECT_EQ(json.at("allowed_mentions").at("parse"), Json::array());
+    const Json& embed = json.at("embeds").at(0);
+    EXPECT_EQ(embed.at("title"), "error\\: \\<!channel\\> \\@everyone \\[x\\]\\(http\\://evil\\) \ufffd  &");
+    EXPECT_FALSE(embed.contains("url"));
+    EXPECT_EQ(embed.at("color"), 0x8f0a6b);
+    view.state = AlertState::Cleared;
+    view.clearedUs = Now;
+    EXPECT_NE(Json::parse(messageBody(ChannelKind::Discord, view, {}, Now)).at("embeds").at(0).at("color"), 0x8f0a6b);
+}
+
+} // namespace
+} // namespace deltascope::app
