@@ -40,14 +40,16 @@ public:
             return reply({});
         }
         HttpResponse response;
-        response.body = nlohmann::json {
-            { "method", request.method },
-            { "path", request.path },
-            { "query", request.query },
-            { "body", request.body },
-            { "principal", request.principal.name },
-            { "scope", int(request.principal.scope) },
-        }.dump();
+        response.body =
+            nlohmann::json {
+                { "method", request.method },
+                { "path", request.path },
+                { "query", request.query },
+                { "body", request.body },
+                { "principal", request.principal.name },
+                { "scope", int(request.principal.scope) },
+            }
+                .dump();
         if (const auto bytes = request.query.find("bytes"); bytes != request.query.end())
             response.body = std::string(std::stoul(bytes->second), 'x');
         if (const auto etag = request.query.find("etag"); etag != request.query.end())
@@ -74,8 +76,8 @@ void tick(EventHub& hub, int perSecond, std::size_t bytes, const std::atomic<boo
     const std::string filler(bytes, 'x');
     auto next = std::chrono::steady_clock::now();
     for (std::uint64_t n = 0; perSecond > 0 && !stop; ++n) {
-        const auto now = std::chrono::duration_cast<std::chrono::microseconds>(
-            std::chrono::steady_clock::now().time_since_epoch());
+        const auto now =
+            std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now().time_since_epoch());
         hub.publish("tick", n % 2 == 0 ? "a" : "b",
                     fmt::format(R"({{"n":{},"t_us":{},"filler":"{}"}})", n, now.count(), filler));
         next += std::chrono::microseconds(1'000'000 / perSecond);
@@ -89,7 +91,9 @@ int run(const std::map<std::string, std::string>& words)
         const auto found = words.find(name);
         return found == words.end() ? fallback : found->second;
     };
-    const auto number = [&](const char* name, long fallback) { return std::stol(text(name, std::to_string(fallback))); };
+    const auto number = [&](const char* name, long fallback) {
+        return std::stol(text(name, std::to_string(fallback)));
+    };
     const auto limit = [&](const char* name, std::chrono::milliseconds fallback) {
         return std::chrono::milliseconds(number(name, fallback.count()));
     };
