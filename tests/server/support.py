@@ -54,6 +54,9 @@ class Server:
             raise RuntimeError(f"the server ended with {self.process.returncode}: {err}")
         return time.monotonic() - started, out + err
 
+    def descriptors(self):
+        return len(os.listdir(f"/proc/{self.process.pid}/fd"))
+
     def connect(self):
         client = socket.create_connection(("127.0.0.1", self.port), timeout=15)
         client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
