@@ -3,6 +3,7 @@ import { runPath } from '../../api/client';
 import type { BlockHeader, ElementWindow } from '../../api/types';
 import { pageParameter, setPageParameters } from '../../canvas/address';
 import { elementsOf, toTsv, type Element } from '../../canvas/elements';
+import { useRoom } from '../../canvas/room';
 import { Icon } from '../../components/Icon';
 import { copyText, Loaded } from '../../components/states';
 import { Table, type Column } from '../../components/Table';
@@ -56,7 +57,7 @@ export function ElementView({ runId, tensor, row, column }: Props) {
     <div class="heat-page" onKeyDown={(event) => event.key === 'Backspace' && !isField(event.target) && setPageParameters({ at: null })}>
       <Trail tensor={window.data?.tensor ?? null} elements={`rows from ${exact(row)}, columns from ${exact(column)}`} />
       <Loaded from={window} rows={12}>
-        {(data) => <Window data={data} size={size} onlyChanged={onlyChanged} setOnlyChanged={setOnlyChanged} />}
+        {(data) => <Elements data={data} size={size} onlyChanged={onlyChanged} setOnlyChanged={setOnlyChanged} />}
       </Loaded>
     </div>
   );
@@ -69,15 +70,16 @@ function matrixOf(shape: number[]): Pick<BlockHeader, 'rows' | 'cols'> {
   return { rows: shape.slice(0, -1).reduce((product, n) => product * n, 1), cols: shape.at(-1) ?? 1 };
 }
 
-interface WindowProps {
+interface ElementsProps {
   data: ElementWindow;
   size: { rows: number; cols: number } | null;
   onlyChanged: boolean;
   setOnlyChanged: (on: boolean) => void;
 }
 
-function Window({ data, size, onlyChanged, setOnlyChanged }: WindowProps) {
+function Elements({ data, size, onlyChanged, setOnlyChanged }: ElementsProps) {
   const elements = useMemo(() => elementsOf(data, size?.cols ?? data.cols), [data, size?.cols]);
+  const room = useRoom(260);
   const changed = elements.filter((element) => element.changed);
   const shown = onlyChanged ? changed : elements;
   const go = (rows: number, cols: number) => () =>
@@ -107,7 +109,7 @@ function Window({ data, size, onlyChanged, setOnlyChanged }: WindowProps) {
         </span>
       </div>
       <Table
-        label="Elements" columns={COLUMNS} rows={shown} id={(e) => e.index} height={560}
+        label="Elements" columns={COLUMNS} rows={shown} id={(e) => e.index} height={room}
         selected={(e) => e.changed && !onlyChanged}
       />
     </>

@@ -1,0 +1,132 @@
+import { useMemo, useState } from 'preact/hooks';
+import type { Diff, TensorDiff } from '../../api/types';
+import { useRoom } from '../../canvas/room';
+import { Kpi } from '../../components/Kpi';
+import { Name } from '../../components/Name';
+import { Table, type Column } from '../../components/Table';
+import { Tabs } from '../../components/Tabs';
+import { bytes, count, duration, exact, percent, percentQ, plural, rate, shape, unknown } from '../../format';
+import { ExportMenu } from './ExportMenu';
+import { useOpenBlocks, type Pair } from './pair';
+import type { Report } from './report';
+import { Share } from './Share';
+
+const share = (row: TensorDiff): number => (row.elements === 0 ? 0 : row.elements_different / row.elements);
+const touchedShare = (row: TensorDiff): number | null =>
+  row.elements_touched === null || row.elements === 0 ? null : row.elements_touched / row.elements;
+const small = (x: number): string => (x === 0 ? '0' : x.toExponential(1));
+
+const COLUMNS: Column<TensorDiff>[] = [
+  { id: 'name', head: 'tensor', cell: (row) => <Name text={row.name} />, key: (row) => row.name },
+  { id: 'shape', head: 'shape', cell: (row) => shape(row.shape), number: true, narrow: true },
+  { id: 'dtype', head: 'dtype', cell: (row) => row.dtype, key: (row) => row.dtype, narrow: true },
+  { id: 'different', head: 'different', cell: (row) => <Share of={share(row)} />, key: share, number: true, width: '200px' },
+  { id: 'touched', head: 'touched', cell: (row) => percent(touchedShare(row)), key: touchedShare, number: true, narrow: true },
+  { id: 'abs', head: 'max |Δ|', cell: (row) => small(row.max_abs), key: (row) => row.max_abs, number: true },
+  { id: 'ulp', head: 'max ULP', cell: (row) => exact(row.max_ulp), key: (row) => row.max_ulp, number: true, narrow: true },
+  { id: 'flips', head: 'sign flips', cell: (row) => exact(row.sign_flips), key: (row) => row.sign_flips, number: true, narrow: true },
+  { id: 'nan', head: 'NaN', cell: (row) => exact(row.nan_involved), key: (row) => row.nan_involved, number: true, narrow: true },
+];
+
+type Part = 'tensors' | 'only' | 'reshaped';
+
+interface Props {
+  pair: Pair;
+  diff: Diff;
+  again: () => void;
+}
+
+/** What an exact comparison found. */
+export function DiffResult({ pair, diff, again }: Props) {
+  const [part, setPart] = useState<Part>('tensors');
+  const open = useOpenBlocks(pair);
+  const room = useRoom(400);
+  const report = useMemo(() => reportOf(pair, diff), [diff]);
+  const only = diff.only_in_a.length + diff.only_in_b.length;
+  const speed = `${bytes(diff.bytes_compared)} compared in ${duration(diff.seconds)}`;
+  if (diff.equal) {
+    return (
+      <div class="equal">
+        <p class="equal-text">A and B are bit-identical</p>
+        <p class="muted">{plural(diff.tensors_total, 'tensor')}, {exact(diff.elements_total)} elements, {speed}.</p>
+        <button type="button" onClick={again}>Compare again</button>
+      </div>
+    );
+  }
+  const largest = diff.tensors.reduce<TensorDiff | null>((most, row) => (most === null || row.max_abs > most.max_abs ? row : most), null);
+  return (
+    <>
+      <dl class="kpis">
+        <Kpi
+          label="Tensors different" value={{ value: exact(diff.tensors_different), unit: `of ${exact(diff.tensors_total)}` }}
+          context={`${exact(diff.tensors_total - diff.tensors_different)} equal`}
+        />
+        <Kpi
+          label="Elements different" value={percentQ(diff.elements_total === 0 ? null : diff.elements_different / diff.elements_total)}
+          context={diff.elements_touched === null ? count(diff.elements_different)
+            : `${count(diff.elements_different)}, touched ${percent(diff.elements_touched / diff.elements_total)}`}
+        />
+        <Kpi
+          label="max |Δ|" value={{ value: largest === null ? unknown : small(largest.max_abs), unit: '' }}
+          context={largest === null ? unknown : <Name text={largest.name} limit={36} />}
+        />
+        <Kpi label="Between them" value={{ value: exact(Math.abs(pair.b - pair.a)), unit: 'steps' }} context={`${pair.a} to ${pair.b}`} />
+        <Kpi label="Compared" value={{ value: bytes(diff.bytes_compared), unit: '' }} context={`in ${duration(diff.seconds)}, ${rate(diff.seconds > 0 ? diff.bytes_compared / diff.seconds : null)}`} />
+      </dl>
+      <div class="canvas-tools diff-tools">
+        <Tabs
+          label="Part of the result" chosen={part} choose={setPart}
+          options={[
+            { id: 'tensors', text: `Tensors ${exact(diff.tensors.length)}` }, { id: 'only', text: `Only in A or B ${exact(only)}` },
+            { id: 'reshaped', text: `Shape or dtype ${exact(diff.reshaped.length)}` },
+          ]}
+        />
+        <button type="button" class="small" onClick={again}>Compare again</button>
+        <ExportMenu report={report} />
+      </div>
+      {part === 'tensors' && (
+        <Table
+          label="Different tensors" columns={COLUMNS} rows={diff.tensors} id={(row) => row.name} height={room}
+          sort={{ column: 'different', descending: true }} onOpen={(row) => open(row.name)}
+        />
+      )}
+      {part === 'only' && <OnlyIn diff={diff} />}
+      {part === 'reshaped' && (
+        <Table label="Tensors of another shape or dtype" columns={COLUMNS.slice(0, 3)} rows={diff.reshaped} id={(row) => row.name} height={room} />
+      )}
+      <p class="muted">Enter or a click opens the difference by block.</p>
+    </>
+  );
+}
+
+function OnlyIn({ diff }: { diff: Diff }) {
+  const rows = [...diff.only_in_a.map((name) => ({ name, side: 'A' })), ...diff.only_in_b.map((name) => ({ name, side: 'B' }))];
+  if (rows.length === 0) return <p class="muted">Both have the same tensors.</p>;
+  return (
+    <Table
+      label="Tensors of one side only" rows={rows} id={(row) => `${row.side} ${row.name}`} height={520}
+      columns={[
+        { id: 'name', head: 'tensor', cell: (row) => <Name text={row.name} />, key: (row) => row.name },
+        { id: 'side', head: 'only in', cell: (row) => row.side, key: (row) => row.side },
+      ]}
+    />
+  );
+}
+
+function reportOf({ runId, a, b }: Pair, diff: Diff): Report {
+  return {
+    title: `Difference between ${a} and ${b}`,
+    file: `${runId}-diff-${a}-${b}`,
+    facts: [
+      ['tensors different', `${exact(diff.tensors_different)} of ${exact(diff.tensors_total)}`],
+      ['elements different', `${exact(diff.elements_different)} of ${exact(diff.elements_total)}`],
+      ['only in A', exact(diff.only_in_a.length)], ['only in B', exact(diff.only_in_b.length)],
+      ['another shape or dtype', exact(diff.reshaped.length)],
+    ],
+    columns: ['tensor', 'dtype', 'shape', 'elements', 'different', 'touched', 'max_abs', 'max_ulp', 'sign_flips', 'nan_involved'],
+    rows: [...diff.tensors].sort((x, y) => share(y) - share(x)).map((row) => [
+      row.name, row.dtype, shape(row.shape), row.elements, row.elements_different, row.elements_touched, row.max_abs,
+      row.max_ulp, row.sign_flips, row.nan_involved,
+    ]),
+  };
+}
