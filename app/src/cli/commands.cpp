@@ -3,6 +3,7 @@
 #include "exit_codes.h"
 #include "job_console.h"
 #include "live_text.h"
+#include "serving.h"
 #include "text.h"
 
 #include "deltascope/app/view/json.h"
@@ -72,6 +73,8 @@ public:
             return completion();
         app::Settings settings = app::Settings::fromEnvironment();
         settings.threads = m_options.threads;
+        if (command == "serve" || m_options.serve)
+            settings.jobsAtOnce = 4; // a long task must not hold up what a page asks
         Result<std::unique_ptr<app::Service>> service = app::Service::create(settings);
         const Result<int> status = service ? dispatch(command, **service) : fail(std::move(service.error()));
         return status ? *status : report(status.error(), m_options.json);
@@ -102,6 +105,8 @@ private:
             return cost(service);
         if (command == "watch")
             return watch(service);
+        if (command == "serve")
+            return serveRuns(service);
         return doctor(service);
     }
 
@@ -318,10 +323,39 @@ private:
             writeErr(fmt::format("a small model trains and is published into {}\n", safe(demo.bucket)));
             writeErr("in another terminal: deltascope log " + safe(shellWord(demo.bucket)) + "\n");
         }
+        if (m_options.serve)
+            return serveDemo(service, request, demo);
         RunPrinter printer(m_style, m_options.json);
         service.watch({ demo.bucket, {}, {}, {} }, app::Depth::Replayed);
         DS_CHECK(untilStopped(service, { [&](const app::RunView& run) { printer.show(run); }, {} },
                               [&] { return service.demo(request); }));
+        return Success;
+    }
+
+    /// Acts work for real on what the demo made.
+    Result<int> serveDemo(app::Service& service, const app::DemoRequest& request, const app::DemoView& demo)
+    {
+        ServeOptions served = m_options.served;
+        served.allowActs = true;
+        if (served.output == ServeOptions().output)
+            served.output = demo.folder + "/checkpoints";
+        DS_CHECK(serve(service, served, { { { demo.bucket, {}, {}, {} }, "demo", true } }, m_style,
+                       [&] { return untilStopped(service, {}, [&] { return service.demo(request); }); }));
+        return Success;
+    }
+
+    Result<int> serveRuns(app::Service& service)
+    {
+        std::vector<ServedRun> runs;
+        for (const std::string& source : m_options.served.sources) {
+            app::SourceRequest request = m_options.sourceRequest();
+            request.source = source;
+            runs.push_back({ std::move(request), {}, false });
+        }
+        DS_CHECK(serve(service, m_options.served, runs, m_style, [] {
+            waitForInterrupt();
+            return Result<void>();
+        }));
         return Success;
     }
 

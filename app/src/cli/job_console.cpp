@@ -5,6 +5,7 @@
 #include <chrono>
 #include <csignal>
 #include <fmt/format.h>
+#include <thread>
 #include <unistd.h>
 
 namespace deltascope::cli {
@@ -90,6 +91,12 @@ void installSignalHandlers()
     ::sigaction(SIGTERM, &action, nullptr);
     std::signal(SIGPIPE, SIG_IGN); // the write reports it
     std::signal(SIGXFSZ, SIG_IGN); // so that a file size limit is an error like a full disk
+}
+
+void waitForInterrupt()
+{
+    while (interrupts == 0)
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
 }
 
 Result<app::JobResult> waitForJob(app::Service& service, app::EventFeed& feed, app::JobId job, const Style& style,

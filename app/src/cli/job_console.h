@@ -22,6 +22,9 @@ struct JobListeners {
 Result<app::JobResult> waitForJob(app::Service& service, app::EventFeed& feed, app::JobId job, const Style& style,
                                   const JobListeners& listeners = {});
 
+/// Blocks until the user ends the program.
+void waitForInterrupt();
+
 /// Runs a job whose result is a `View`.
 template <class View>
 Result<std::shared_ptr<const View>> runJob(app::Service& service, const Style& style,

@@ -131,12 +131,37 @@ void describe(CLI::App& program, Options& options)
     demo->add_option("--for", options.seconds, "end after so many seconds; default: with Ctrl+C")
         ->check(CLI::Range(0.0, 1e9));
 
+    demo->add_flag("--serve", options.serve, "show it in the browser instead of the terminal");
+
+    CLI::App* serve = program.add_subcommand("serve", "follow runs and show them in the browser");
+    serve->add_option("sources", options.served.sources, "folders or URIs of runs")->required();
+    serve->add_option("--unix-socket", options.served.unixSocket, "also listen on this socket, for its owner alone");
+    serve->add_option("--base-path", options.served.basePath, "path below which a proxy shows the page");
+    serve->add_option("--token-file", options.served.tokenFile,
+                      "who may do what: lines NAME SCOPE TOKEN; needed to listen beyond this machine");
+    serve->add_option("--auth-proxy", options.served.authProxyHeader, "header in which a trusted proxy names the user");
+    serve->add_option("--allow-host", options.served.allowedHosts, "further name by which browsers may come");
+    serve->add_option("--allow-embed", options.served.embedders, "origin whose pages may show this one in a frame");
+    serve->add_flag("--allow-acts", options.served.allowActs, "let browsers verify, compare and materialize");
+    serve
+        ->add_option("--verify-level", options.served.verifyLevel,
+                     "how deep every step is verified in the background; 0: not at all")
+        ->check(CLI::Range(0, 4));
+    for (CLI::App* command : { demo, serve }) {
+        command->add_option("--listen", options.served.listen, "HOST:PORT; port 0: any free one")
+            ->capture_default_str();
+        command->add_option("--output", options.served.output, "folder that checkpoints are materialized in");
+        command->add_option("--alert-channels", options.served.channels,
+                            "file of webhooks that are told of alerts: lines LEVEL URL");
+    }
+
     CLI::App* doctor = program.add_subcommand("doctor", "look at this machine and, if given, at a source");
     doctor->add_option("source", options.source, "folder or URI");
 
-    for (CLI::App* command : { log, show, list, verify, materialize, diff, digest, publish, cost, watch, doctor })
+    for (CLI::App* command :
+         { log, show, list, verify, materialize, diff, digest, publish, cost, watch, serve, doctor })
         addSourceOptions(*command, options);
-    for (CLI::App* command : { log, show, watch })
+    for (CLI::App* command : { log, show, watch, serve })
         command->add_option("--logs", options.logs,
                             "log files of trainer and inference engines: their lines tell how long a sync paused");
     publish->get_option("--layout")->required()->description("trl-v2 or slime-v2");

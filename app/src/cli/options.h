@@ -1,5 +1,7 @@
 #pragma once
 
+#include "serving.h"
+
 #include "deltascope/app/service.h"
 
 #include <cstdint>
@@ -54,6 +56,8 @@ struct Options {
     double seconds = 0;
     std::string shell;
     app::CostRequest cost;
+    bool serve = false; ///< of demo
+    ServeOptions served;
 
     app::SourceRequest sourceRequest() const { return { source, base, layout, logs }; }
     app::Depth depth() const { return headersOnly ? app::Depth::Headers : app::Depth::Replayed; }

@@ -11,6 +11,7 @@
 #include "watching.h"
 
 #include "deltascope/engine/cost.h"
+#include "deltascope/engine/diff_backend.h"
 #include "deltascope/engine/logs.h"
 #include "deltascope/engine/operations.h"
 #include "deltascope/engine/trace.h"
@@ -356,6 +357,12 @@ public:
                                   DS_CHECK(watchRun(m_bench, request, depth, m_revision, tell, task));
                                   return fail(Code::Canceled, "stopped on request");
                               });
+    }
+
+    std::string diffBackend() const override
+    {
+        const auto backend = chooseDiffBackend(m_settings.diffBackend);
+        return backend ? std::string((*backend)->name()) : std::string();
     }
 
     std::vector<JobView> jobs() const override { return m_runner.jobs(); }

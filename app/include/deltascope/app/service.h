@@ -149,6 +149,8 @@ public:
     virtual std::optional<std::vector<std::pair<std::string, std::uint64_t>>> countsOf(const HeatView& heat,
                                                                                        std::size_t column) const = 0;
 
+    /// What changes are found with on this machine: "avx2", …
+    virtual std::string diffBackend() const = 0;
     virtual std::vector<JobView> jobs() const = 0;
     virtual std::optional<JobView> job(JobId id) const = 0;
     virtual void cancel(JobId id) = 0; ///< idempotent; what was written stays resumable

@@ -1,0 +1,79 @@
+#include "serving.h"
+
+#include "alerts/channel.h"
+#include "alerts/sender.h"
+#include "server/api/api.h"
+#include "server/server.h"
+
+#include "deltascope/app/monitor.h"
+
+#include <filesystem>
+#include <fmt/format.h>
+
+namespace deltascope::cli {
+
+namespace {
+
+server::ServerOptions serverOptions(const ServeOptions& options)
+{
+    server::ServerOptions out;
+    out.listen = options.listen;
+    out.unixSocket = options.unixSocket;
+    out.basePath = options.basePath;
+    out.tokenFile = options.tokenFile;
+    out.allowedHosts = options.allowedHosts;
+    out.authProxyHeader = options.authProxyHeader;
+    out.embedders = options.embedders;
+    out.allowActs = options.allowActs;
+    return out;
+}
+
+/// The address is data; how to get there from elsewhere is a suggestion.
+void printWhere(const server::Server& server, const ServeOptions& options, const Style& style)
+{
+    writeOut(server.signInUrl() + "\n");
+    if (style.quiet)
+        return;
+    writeErr("the code in this address is good for one browser\n");
+    if (server.port() != 0)
+        writeErr(fmt::format("from another machine: ssh -L {0}:127.0.0.1:{0} THIS-MACHINE, then the same address\n",
+                             server.port()));
+    writeErr(options.allowActs ? fmt::format("acts are allowed; checkpoints are written below {}\n",
+                                             safe(std::filesystem::absolute(options.output).string()))
+                               : "read-only; --allow-acts lets browsers verify and materialize\n");
+}
+
+}
+
+Result<void> serve(app::Service& service, const ServeOptions& options, const std::vector<ServedRun>& runs,
+                   const Style& style, const std::function<Result<void>()>& wait)
+{
+    std::vector<app::Channel> channels;
+    if (!options.channels.empty()) {
+        DS_TRY(channels, app::readChannels(options.channels));
+    }
+    server::ApiOptions shown;
+    shown.allowActs = options.allowActs;
+    shown.backends = { service.diffBackend() };
+    for (const app::Channel& channel : channels)
+        shown.channels.push_back(channelView(channel));
+
+    const std::unique_ptr<app::Monitor> monitor =
+        app::Monitor::create(service, { std::filesystem::absolute(options.output).string(), options.verifyLevel });
+    server::EventHub hub;
+    const std::unique_ptr<server::Api> api = server::makeApi(service, *monitor, hub, shown);
+    DS_TRY(const std::unique_ptr<server::Server> server, server::Server::start(serverOptions(options), *api, hub));
+    app::AlertSender sender(std::move(channels), server->url());
+    const std::shared_ptr<void> sending = monitor->listen([&sender](const app::MonitorEvent& event) {
+        if (const auto* moved = std::get_if<app::AlertMoved>(&event); moved && moved->change.notify)
+            sender.send(moved->change.alert, nowUs());
+    });
+    for (const ServedRun& run : runs)
+        monitor->follow(run.source, run.name, run.demo);
+    printWhere(*server, options, style);
+    Result<void> end = wait();
+    server->stop();
+    return end;
+}
+
+} // namespace deltascope::cli
