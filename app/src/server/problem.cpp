@@ -27,14 +27,18 @@ const char* titleOf(int status)
         return "Unsupported media type";
     case 421:
         return "Unknown host name";
-    case 428:
-        return "Confirmation required";
+    case 422:
+        return "Not possible";
     case 429:
         return "Too many failures";
     case 431:
         return "Request head too large";
+    case 500:
+        return "Failed";
     case 503:
         return "Not available";
+    case 507:
+        return "No space";
     default:
         return "Error";
     }
