@@ -11,5 +11,5 @@ export default defineConfig({
     assetsInlineLimit: 0, // the content security policy refuses data: addresses
     modulePreload: { polyfill: false },
   },
-  server: { proxy: { '/api': 'http://127.0.0.1:8317' } },
+  server: { proxy: { '/api': process.env.DELTASCOPE_URL ?? 'http://127.0.0.1:7717' } }, // a running daemon
 });

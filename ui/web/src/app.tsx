@@ -28,8 +28,8 @@ export function App() {
   return (
     <Chrome route={route}>
       {name === null || (shown?.name === name && shown.page === null) ? (
-        <EmptyState title="There is no such page">
-          <Link to="" keep={false}>All runs</Link>
+        <EmptyState page title="There is no such page">
+          <p><Link to="" keep={false}>All runs</Link></p>
         </EmptyState>
       ) : Shown ? (
         <Shown key={run ?? ''} {...route?.params} />

@@ -60,7 +60,12 @@ export function Chrome({ route, children }: { route: Route | null; children: Com
   const error = failure.value;
   const content = (
     <main id="content" class={`page-${route?.page ?? 'none'}`}>
-      {error && <RequestError error={error} retry={() => (generation.value += 1)} />}
+      {error && (
+        <>
+          <h1 class="visually-hidden">{current?.text ?? 'Deltascope'}</h1>
+          <RequestError error={error} retry={() => (generation.value += 1)} />
+        </>
+      )}
       {children}
     </main>
   );

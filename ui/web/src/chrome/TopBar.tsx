@@ -29,10 +29,10 @@ export function TopBar({ run }: { run: string | null }) {
         </>
       )}
       <span class="spring" />
-      <button type="button" class="search-button" aria-label="Search" onClick={() => (sheet.value = { name: 'search' })}>
+      <button type="button" class="search-button" onClick={() => (sheet.value = { name: 'search' })}>
         <Icon name="search" />
         <span class="label">Step, tensor, run or command</span>
-        <kbd>/</kbd>
+        <kbd aria-hidden="true">/</kbd>
       </button>
       <Link to="alerts" class="alert-count" label={`${firing.value} alerts firing`}>
         <Icon name="flag" /> {firing.value}

@@ -12,13 +12,14 @@ import { Icon } from './Icon';
 
 interface EmptyProps {
   title: string;
+  page?: boolean; // it stands in place of a whole page
   children?: ComponentChildren; // why it is empty and what to do
 }
 
-export function EmptyState({ title, children }: EmptyProps) {
+export function EmptyState({ title, page, children }: EmptyProps) {
   return (
     <div class="empty">
-      <p class="empty-title">{title}</p>
+      {page ? <h1 class="empty-title">{title}</h1> : <p class="empty-title">{title}</p>}
       {children}
     </div>
   );

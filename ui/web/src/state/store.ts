@@ -15,8 +15,14 @@ export const detail = signal<RunDetail | null>(null); // of the open run
 export const tasks = signal<Task[] | null>(null);
 export const alerts = signal<AlertList | null>(null);
 
+const failures = signal<Record<string, ApiError>>({}); // by what was loaded
 /** The first thing that went wrong while the shared data was loaded; the data from before stays. */
-export const failure = signal<ApiError | null>(null);
+export const failure = computed(() => Object.values(failures.value)[0] ?? null);
+
+function setFailure(what: string, error: ApiError | null): void {
+  const { [what]: _, ...others } = failures.peek();
+  failures.value = error ? { ...others, [what]: error } : others;
+}
 
 /** Grows when everything is to be fetched again: after a reset, and because the user wants it. */
 export const generation = signal(0);
@@ -55,12 +61,12 @@ export function receive(event: StreamEvent): void {
   for (const listener of listeners) listener(event);
 }
 
-async function load<T>(path: string, take: (value: T) => void, abort: AbortSignal): Promise<void> {
+async function load<T>(what: string, path: string, take: (value: T) => void, abort: AbortSignal): Promise<void> {
   try {
     take(await get<T>(path, abort));
-    failure.value = null;
+    setFailure(what, null);
   } catch (error) {
-    if (!abort.aborted && error instanceof ApiError && error.problem.status !== 401) failure.value = error;
+    if (!abort.aborted && error instanceof ApiError && error.problem.status !== 401) setFailure(what, error);
   }
 }
 
@@ -69,7 +75,7 @@ export const stream = new EventStream(browserHost);
 /** Asks who we are. */
 export async function loadCapabilities(): Promise<void> {
   const abort = new AbortController();
-  await load<Capabilities>('capabilities', (value) => {
+  await load<Capabilities>('capabilities', 'capabilities', (value) => {
     capabilities.value = value;
     session.value = value.signed_in ? 'signed-in' : 'signed-out';
   }, abort.signal);
@@ -97,9 +103,9 @@ export function startStore(): void {
     if (session.value !== 'signed-in') return;
     void generation.value;
     const abort = new AbortController();
-    void load<RunList>('runs', (list) => (runs.value = { ...list, runs: byAttention(list.runs) }), abort.signal);
-    void load<{ tasks: Task[] }>('tasks', (list) => (tasks.value = list.tasks), abort.signal);
-    void load<AlertList>('alerts', (list) => (alerts.value = list), abort.signal);
+    void load<RunList>('runs', 'runs', (list) => (runs.value = { ...list, runs: byAttention(list.runs) }), abort.signal);
+    void load<{ tasks: Task[] }>('tasks', 'tasks', (list) => (tasks.value = list.tasks), abort.signal);
+    void load<AlertList>('alerts', 'alerts', (list) => (alerts.value = list), abort.signal);
     return () => abort.abort();
   });
   effect(() => {
@@ -108,8 +114,11 @@ export function startStore(): void {
     if (id === null || session.value !== 'signed-in') return;
     if (detail.peek()?.id !== id) detail.value = null;
     const abort = new AbortController();
-    void load<RunDetail>(runPath(id), (value) => (detail.value = value), abort.signal);
-    return () => abort.abort();
+    void load<RunDetail>('run', runPath(id), (value) => (detail.value = value), abort.signal);
+    return () => {
+      abort.abort();
+      setFailure('run', null);
+    };
   });
   effect(() => {
     const kpi = detail.value?.kpi;

@@ -24,7 +24,7 @@ export default function About() {
         </dl>
       </Card>
       <Card title="For programs">
-        <ul class="card-body about-links">
+        <ul class="card-body about-links muted">
           <li><a href={here('openapi.json')}>openapi.json</a> <span class="muted">the HTTP interface</span></li>
           <li><a href={here('metrics')}>metrics</a> <span class="muted">for Prometheus</span></li>
           <li><a href={here('healthz')}>healthz</a>, <a href={here('readyz')}>readyz</a></li>

@@ -32,7 +32,7 @@ export default function Runs() {
   if (!list) return failure.value ? null : <Skeleton rows={8} />;
   if (list.length === 0) {
     return (
-      <EmptyState title="No run is open">
+      <EmptyState page title="No run is open">
         <p>The daemon shows the folders and buckets that it was started with.</p>
         <p><code>deltascope serve SOURCE…</code> opens runs; <code>deltascope demo --serve</code> makes one to look at.</p>
       </EmptyState>

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { cpSync } from 'node:fs';
+import { join } from 'node:path';
+import { profile, settle, signIn } from '../browser.mjs';
+import { Daemon, golden, token } from '../daemon.mjs';
+
+const last = 'deltas/step_000013.safetensors';
+
+/** A daemon on a bucket that lacks its last step, and two tabs. */
+async function twoTabs(browser, test) {
+  const daemon = new Daemon();
+  const bucket = daemon.add('trl-v1.2', 'wordle', (path) => !path.endsWith(last));
+  await daemon.start('--allow-acts');
+  const context = await profile(browser);
+  try {
+    const streams = [];
+    context.on('request', (request) => request.url().includes('/api/v1/events') && streams.push(request.url()));
+    const first = await context.newPage();
+    await signIn(first, daemon);
+    const run = (await daemon.get('runs')).runs[0].id;
+    const second = await context.newPage();
+    for (const page of [first, second]) {
+      await page.goto(`${daemon.address}r/${run}`);
+      await settle(page);
+    }
+    const publish = () => cpSync(join(golden('trl-v1.2'), last), join(bucket, last));
+    await test({ daemon, context, first, second, streams, publish, run });
+  } finally {
+    await context.close();
+    await daemon.remove();
+  }
+}
+
+const latest = (page, step) => page.locator('.kpi-value', { hasText: new RegExp(`^${step}$`) }).first().waitFor({ timeout: 20_000 });
+
+export const cases = {
+  'a published step appears in all tabs through one stream': (browser) =>
+    twoTabs(browser, async ({ context, first, second, streams, publish }) => {
+      await latest(first, 12);
+      await latest(second, 12);
+      const before = streams.length;
+      publish();
+      await latest(first, 13);
+      await latest(second, 13);
+      assert.equal(streams.length, before, 'no further stream was opened');
+      await first.close();
+      await second.waitForTimeout(1000);
+      assert.equal(streams.length, before + 1, 'the other tab took over');
+      assert.deepEqual(context.complaints, []);
+    }),
+  'a restarted daemon is noticed; signing in again shows its data': (browser) =>
+    twoTabs(browser, async ({ daemon, first, second, publish }) => {
+      await daemon.stop();
+      await first.waitForTimeout(1500);
+      assert.equal(await first.locator('.kpi-value').first().isVisible(), true, 'what was known stays visible');
+      publish();
+      await daemon.start('--allow-acts');
+      await first.getByLabel('Code or token').waitFor({ timeout: 30_000 });
+      await signIn(first, daemon, token);
+      await latest(first, 13);
+      await second.bringToFront();
+      await latest(second, 13);
+    }),
+};
