@@ -135,7 +135,7 @@ Result<BoundPlan> planMaterialize(const RunSnapshot& snapshot, const SourceReque
     DS_TRY(const StepView* step, findStep(snapshot, request.step));
     if (!request.acrossGap)
         DS_CHECK(expectRestorable(*step));
-    const std::string name = request.to.empty() ? fmt::format("{}/step_{:06}", snapshot.id, step->step) : request.to;
+    const std::string name = request.to.empty() ? fmt::format("{}-step_{:06}", snapshot.id, step->step) : request.to;
     DS_TRY(const std::string destination, destinationBelow(outputFolder, name));
     BoundPlan plan;
     plan.resumable = true;
@@ -170,7 +170,11 @@ Result<BoundPlan> planMaterialize(const RunSnapshot& snapshot, const SourceReque
     act.shardBytes = request.shardBytes;
     act.trained = request.trained;
     act.acrossGap = request.acrossGap;
-    plan.start = [act](Service& service) { return service.materialize(act); };
+    plan.start = [act](Service& service) {
+        std::error_code ignored; // what is missing then, the act tells
+        fs::create_directories(fs::path(act.destination).parent_path(), ignored);
+        return service.materialize(act);
+    };
     seal(view, stateOf(snapshot, *step));
     return plan;
 }

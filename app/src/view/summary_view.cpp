@@ -138,19 +138,20 @@ void addLag(ReplicaHistoryView& view, const RunView& run, const std::vector<cons
         if (missed != steps.end())
             view.lagSeconds = static_cast<double>(nowUs - (*missed)->publishedUs) / 1e6;
     }
-    if (applied.empty())
-        return;
+    // Spans come in bundles, later than heartbeats: what lies behind the last one is told by the heartbeat alone.
     const std::size_t first = steps.size() > SparkSteps ? steps.size() - SparkSteps : 0;
     for (std::size_t i = first; i < steps.size(); ++i) {
-        const auto behind = std::upper_bound(
-            applied.begin(), applied.end(), std::pair(steps[i]->publishedUs, std::numeric_limits<std::int64_t>::max()));
-        if (behind == applied.begin())
-            continue; // before its first span nothing is known
-        const std::int64_t served = std::prev(behind)->second;
+        const std::pair now(steps[i]->publishedUs, std::numeric_limits<std::int64_t>::max());
+        const auto later = std::upper_bound(applied.begin(), applied.end(), now);
+        if (later == applied.begin() || later == applied.end())
+            continue;
+        const std::int64_t served = std::prev(later)->second;
         view.lagHistory.push_back(
             static_cast<std::uint64_t>(std::count_if(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(i),
                                                      [&](const StepView* step) { return step->step > served; })));
     }
+    if (view.replica.behind)
+        view.lagHistory.push_back(static_cast<std::uint64_t>(*view.replica.behind));
 }
 
 void addPauses(ReplicaHistoryView& view, const RunView& run, std::int64_t nowUs)

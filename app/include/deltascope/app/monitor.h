@@ -16,7 +16,7 @@ namespace deltascope::app {
 
 struct MaterializePlan {
     std::string step; ///< "12", "0:12"
-    std::string to; ///< name below the output folder; empty: RUN/step_N
+    std::string to; ///< name below the output folder; empty: RUN-step_N
     std::uint64_t shardBytes = 0;
     bool trained = false;
     bool acrossGap = false;
