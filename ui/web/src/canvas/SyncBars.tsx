@@ -13,6 +13,7 @@ import { fit } from './axis';
 import { paintBars } from './barPainter';
 import { barsTable } from './barTable';
 import { CanvasFrame } from './CanvasFrame';
+import { PhaseLegend } from './PhaseLegend';
 import { barsOf } from './phases';
 import { useSurface, type Surface } from './surface';
 
@@ -30,7 +31,7 @@ export default function SyncBars({ runId, epoch }: Props) {
   const path = last === null ? null : `${runPath(runId, 'timeline')}?epoch=${epoch}&from=${from}${to === null ? '' : `&to=${to}`}`;
   const timeline = useResource<Timeline>(path, ['step', 'replica'], runId);
   return (
-    <Card title="Sync total" note="s, first diff to first token, slowest replica">
+    <Card title="Sync total" note="s, slowest replica" tools={<PhaseLegend without={['other']} />}>
       <Loaded from={timeline} rows={4}>
         {(data) => data.bars.length === 0 ? (
           <EmptyState title="No sync times yet">

@@ -3,6 +3,7 @@ import { ApiError, request, runPath } from '../../api/client';
 import { pageParameter, setPageParameters } from '../../canvas/address';
 import { BlockCanvas } from '../../canvas/BlockCanvas';
 import { parseBlocks, type Blocks } from '../../canvas/blocks';
+import { ScaleTools } from '../../canvas/ScaleTools';
 import { Icon } from '../../components/Icon';
 import { RequestError, Skeleton } from '../../components/states';
 import { exact, percent, shape } from '../../format';
@@ -52,6 +53,7 @@ export function BlockView({ runId, tensor }: Props) {
                   >
                     Δ against A{stepA.value === null ? '' : ` ${stepA.value}`}
                   </button>
+                  <ScaleTools />
                 </>
               }
             />

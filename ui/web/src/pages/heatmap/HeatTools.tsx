@@ -1,6 +1,6 @@
-import { MAPS, type MapName } from '../../canvas/colors';
 import type { RowSort } from '../../canvas/rows';
-import { scale, scaleLocked, WINDOWS } from '../../canvas/scale';
+import { scale } from '../../canvas/scale';
+import { ScaleTools } from '../../canvas/ScaleTools';
 import { Icon } from '../../components/Icon';
 import { Tabs } from '../../components/Tabs';
 
@@ -21,35 +21,11 @@ interface Props {
   toggleFollow: () => void;
 }
 
-/** What is shown and in which colors. */
+/** Which rows are shown, how cells are merged, and in which colors. */
 export function HeatTools(props: Props) {
-  const { map, window, agg } = scale.value;
-  const known = WINDOWS.findIndex((entry) => entry.window.lo === window.lo && entry.window.hi === window.hi);
   return (
     <>
-      <label>
-        Scale
-        <select
-          value={String(known)}
-          onChange={(event) => (scale.value = { ...scale.value, window: WINDOWS[Number(event.currentTarget.value)]!.window })}
-        >
-          {known < 0 && <option value="-1">own</option>}
-          {WINDOWS.map(({ text }, i) => <option key={text} value={String(i)}>{text}</option>)}
-        </select>
-      </label>
-      <button
-        type="button" class="icon-button" aria-pressed={scaleLocked.value} aria-label="Lock the scale"
-        title={scaleLocked.value ? 'The scale is locked; unlock it to drag the ends of the legend' : 'Drag the ends of the legend'}
-        onClick={() => (scaleLocked.value = !scaleLocked.value)}
-      >
-        <Icon name={scaleLocked.value ? 'lock' : 'more'} />
-      </button>
-      <label>
-        Map
-        <select value={map} onChange={(event) => (scale.value = { ...scale.value, map: event.currentTarget.value as MapName })}>
-          {MAPS.map((name) => <option key={name}>{name}</option>)}
-        </select>
-      </label>
+      <ScaleTools />
       <label>
         Rows
         <select value={props.sort} onChange={(event) => props.setSort(event.currentTarget.value as RowSort)}>
@@ -57,7 +33,7 @@ export function HeatTools(props: Props) {
         </select>
       </label>
       <Tabs
-        label="Where cells are merged" options={[{ id: 'max', text: 'max' }, { id: 'mean', text: 'mean' }]} chosen={agg}
+        label="Where cells are merged" options={[{ id: 'max', text: 'max' }, { id: 'mean', text: 'mean' }]} chosen={scale.value.agg}
         choose={(id) => (scale.value = { ...scale.value, agg: id })}
       />
       <button type="button" aria-pressed={props.follow} onClick={props.toggleFollow}>

@@ -1,16 +1,6 @@
 import type { Timeline } from '../../api/types';
-import { GROUPS } from '../../canvas/phases';
 import { Name } from '../../components/Name';
 import { duration, milliseconds, percent, plural } from '../../format';
-
-/** Colors of the phases, pause first. */
-export function Legend() {
-  return (
-    <ul class="phases" aria-label="Colors">
-      {GROUPS.map(({ id, text }) => <li key={id} class={`phase-${id}`}>{text}</li>)}
-    </ul>
-  );
-}
 
 /** Pauses of the range in one line. */
 export function Summary({ data, go }: { data: Timeline; go: (step: number) => void }) {

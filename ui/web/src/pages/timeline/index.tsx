@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { apiUrl, runPath } from '../../api/client';
 import type { Timeline } from '../../api/types';
 import { pageParameter, setPageParameters } from '../../canvas/address';
+import { PhaseLegend } from '../../canvas/PhaseLegend';
 import { barsOf } from '../../canvas/phases';
 import { EmptyState, Loaded, StaleBadge } from '../../components/states';
 import { Tabs } from '../../components/Tabs';
@@ -11,7 +12,7 @@ import { useResource } from '../../state/resource';
 import { detail } from '../../state/store';
 import { BarsCanvas } from './BarsCanvas';
 import { GanttCanvas } from './GanttCanvas';
-import { Legend, Summary } from './Summary';
+import { Summary } from './Summary';
 import { SyncDetails } from './SyncDetails';
 import './timeline.css';
 
@@ -72,7 +73,7 @@ function Views({ runId, data, trace }: { runId: string; data: Timeline; trace: s
           </label>
         )}
         {view.value.range && <button type="button" onClick={() => setRange(null)}>Reset the range</button>}
-        <Legend />
+        <PhaseLegend />
         <StaleBadge />
       </div>
       <div class="timeline-parts">
