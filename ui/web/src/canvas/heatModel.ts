@@ -194,12 +194,6 @@ export class HeatModel {
     else if (bottom > this.scroll + this.height) this.scroll = bottom - this.height;
   }
 
-  /** Puts the cursor on a tensor, wherever it is in the view. */
-  placeTensor(matrixRow: number, column: number): void {
-    const row = this.rows.findIndex((r) => r.kind !== 'head' && r.first <= matrixRow && matrixRow < r.first + r.count);
-    if (row >= 0) this.place({ row, offset: matrixRow - this.rows[row]!.first, column });
-  }
-
   private start(): Spot | null {
     if (this.rows.length === 0 || this.columns.length === 0) return null;
     return this.cursor ?? { row: Math.max(0, rowAt(this.tops, this.scroll)), offset: 0, column: this.columns.length - 1 };
@@ -220,11 +214,10 @@ export class HeatModel {
     change();
     this.cursor = null;
     if (cursor === null || tensor === null) return;
-    const row = this.rows.findIndex((r) => r.first <= tensor && tensor < r.first + r.count);
-    if (row >= 0) {
-      const offset = this.rows[row]!.kind === 'band' ? tensor - this.rows[row]!.first : 0;
-      this.cursor = { row, offset, column: cursor.column };
-    }
+    const row = this.rows.findIndex((r) => r.kind !== 'head' && r.first <= tensor && tensor < r.first + r.count);
+    if (row < 0) return;
+    const offset = this.rows[row]!.kind === 'band' ? tensor - this.rows[row]!.first : 0;
+    this.cursor = { row, offset, column: cursor.column };
   }
 
   private layout(): void {
