@@ -162,11 +162,10 @@ TEST(PhantomVersion, FiresForAReplicaThatServesAMissingNumber)
 TEST(Drift, IsWhatTheLastComparisonFound)
 {
     AlertRun run(30);
-    run.view.drift = { { 0, 10, 50, 10, std::nullopt } };
-    ASSERT_EQ(findNow(run, "drift").size(), 1U);
-    EXPECT_EQ(findNow(run, "drift")[0].value, 40) << "signs of zero are none";
-    run.view.drift = { { 0, 10, 50, 10, 7 } };
+    run.view.drift = { { 0, 10, 50, 10, 7 }, { 0, 15, 50, 0, std::nullopt } };
+    ASSERT_EQ(findNow(run, "drift").size(), 1U) << "an anchor that cannot be judged says nothing";
     EXPECT_EQ(findNow(run, "drift")[0].value, 7) << "what no usual step explains";
+    EXPECT_EQ(findNow(run, "drift")[0].step, 10);
     run.view.drift.push_back({ 0, 20, 50, 0, 0 });
     EXPECT_TRUE(findNow(run, "drift").empty()) << "the next anchor is clean";
 }

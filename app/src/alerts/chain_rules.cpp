@@ -56,10 +56,11 @@ Findings chainGap(const RuleInput& input)
             findings.push_back(missing(step, input.threshold, title, textOf(input.run, step)));
         }
         const bool behindGap = i > 0 && steps[i - 1].state == "gap";
-        const ProblemView* const lost = problemWith(step.problems, { "DS-CHAIN-GAP", "DS-BASE-MISSING" });
+        const ProblemView* const lost =
+            problemWith(step.problems, { "DS-CHAIN-GAP", "DS-BASE-MISSING", "DS-BASE-MISMATCH" });
         if (lost && !step.restorable && !step.restore.blockedBy && !behindGap)
             findings.push_back(
-                missing(step, input.threshold, fmt::format("Step {} has lost its base", step.step), lost->text));
+                missing(step, input.threshold, fmt::format("Step {} has no base that fits", step.step), lost->text));
     }
     return findings;
 }
@@ -100,19 +101,19 @@ Findings digestMismatch(const RuleInput& input)
 Findings drift(const RuleInput& input)
 {
     const RunView& run = input.run;
-    if (run.drift.empty() || run.epochs.empty() || run.drift.back().epoch != run.epochs.back().epoch)
+    const auto last = std::find_if(run.drift.rbegin(), run.drift.rend(),
+                                   [](const DriftView& point) { return point.estimate.has_value(); });
+    if (last == run.drift.rend() || run.epochs.empty() || last->epoch != run.epochs.back().epoch)
         return {};
-    const DriftView& last = run.drift.back();
-    const std::uint64_t elements = last.estimate.value_or(last.differs - last.zeroSigns);
-    if (static_cast<double>(elements) <= input.threshold)
+    if (static_cast<double>(*last->estimate) <= input.threshold)
         return {};
     Finding finding;
     finding.level = AlertLevel::Error;
-    finding.step = last.step;
-    finding.title = fmt::format("Drift at step {}", last.step);
+    finding.step = last->step;
+    finding.title = fmt::format("Drift at step {}", last->step);
     finding.text =
-        fmt::format("Trained and served weights differ in {} elements that no usual step explains.", elements);
-    finding.value = static_cast<double>(elements);
+        fmt::format("Trained and served weights differ in {} elements that no usual step explains.", *last->estimate);
+    finding.value = static_cast<double>(*last->estimate);
     return { finding };
 }
 
