@@ -68,7 +68,9 @@ function paintBar(pen: Pen, bar: Bar, x: number, width: number, y: (ms: number) 
     const gap = height > 3 && width > 3 ? 1 : 0;
     pen.fillStyle = colorOf(group, colors);
     if (group !== 'pause') {
+      pen.globalAlpha = group === 'other' ? 0.45 : 1;
       pen.fillRect(x, upper + gap, width, Math.max(0.5, height - gap));
+      pen.globalAlpha = 1;
       continue;
     }
     pen.fillRect(x, upper, width, Math.max(1, height));
@@ -120,6 +122,8 @@ function paintGhost(pen: Pen, box: Box, ms: number | null, top: number, y: (ms: 
   line(pen, box.x, at, box.x + 24, at);
   line(pen, box.x + 40 + width, at, box.x + box.width, at);
   pen.setLineDash([]);
+  pen.fillStyle = colors.surface;
+  pen.fillRect(box.x + 26, at - 9, width + 12, 18);
   pen.fillStyle = colors.muted;
   text(pen, note, box.x + 32, at);
 }

@@ -89,7 +89,8 @@ export function paintGantt(pen: Pen, box: Box, scene: GanttScene, colors: Palett
 function paintTimes(pen: Pen, box: Box, { axis, start }: GanttScene, colors: Palette): void {
   const every = tickStep(axis.cell, 110);
   const end = axis.first + box.width / axis.cell;
-  const offset = Math.round(start / 1000) % every;
+  const startMs = Math.round(start / 1000);
+  const offset = startMs % every;
   pen.font = font(colors, 11, 500);
   for (let ms = Math.ceil((axis.first + offset) / every) * every - offset; ms < end; ms += every) {
     const x = box.x + toPixel(axis, ms);
@@ -97,7 +98,7 @@ function paintTimes(pen: Pen, box: Box, { axis, start }: GanttScene, colors: Pal
     pen.lineWidth = 1;
     line(pen, Math.round(x) + 0.5, box.y, Math.round(x) + 0.5, box.y + box.height);
     pen.fillStyle = colors.muted;
-    text(pen, timeOf(start / 1000 + ms, every), x, box.y - 12, 'center');
+    text(pen, timeOf(startMs + ms, every), x, box.y - 12, 'center');
   }
 }
 

@@ -77,7 +77,7 @@ export function paintLanes(pen: Pen, box: Box, model: HeatModel, marks: Marks, c
   pen.clip();
   const every = Math.max(1, Math.round(1 / axis.cell)); // columns that share a pixel
   const end = Math.min(columns.length, Math.ceil(axis.first + box.width / axis.cell));
-  const longest = columns.reduce((most, column) => Math.max(most, column.pause_ms ?? 0), 1);
+  const longest = model.longestPause;
   let free = -Infinity;
   for (let at = Math.floor(Math.max(0, axis.first) / every) * every; at < end; at += every) {
     const lane = merge(columns, at, Math.min(columns.length, at + every), marks);
@@ -241,7 +241,7 @@ export function paintOverview(pen: Pen, box: Box, model: HeatModel, table: Uint3
   const { axis, columns, store } = model;
   pen.font = font(colors, 11, 500);
   pen.fillStyle = colors.muted;
-  text(pen, 'whole run, max', box.x - 8, box.y + box.height / 2, 'right');
+  text(pen, box.x < 120 ? 'run, max' : 'whole run, max', box.x - 8, box.y + box.height / 2, 'right');
   pen.fillStyle = colors.sunken;
   pen.fillRect(box.x, box.y, box.width, box.height);
   const level = store.levelsX - 1;
@@ -264,8 +264,9 @@ export function paintOverview(pen: Pen, box: Box, model: HeatModel, table: Uint3
   );
   pen.fillStyle = colors.muted;
   const every = tickStep(scale, 120);
-  for (let at = 0; at < columns.length; at += every) {
-    text(pen, String(columns[at]!.step), box.x + at * scale, box.y + box.height + 13, at === 0 ? 'left' : 'center');
+  for (let at = 0; at < columns.length; at += 1) {
+    if (columns[at]!.step % every !== 0) continue;
+    text(pen, String(columns[at]!.step), box.x + at * scale, box.y + box.height + 13, at * scale < 20 ? 'left' : 'center');
   }
 }
 

@@ -35,6 +35,7 @@ export class HeatModel {
   height = 0; // of the plot
   scale = 1; // of row heights
   cursor: Spot | null = null;
+  readonly longestPause: number; // ms, for the scale of the lane
   private fitted = false;
 
   constructor(readonly tensors: TensorRow[], index: HeatIndex, readonly store: TileStore) {
@@ -42,6 +43,7 @@ export class HeatModel {
     this.columns.forEach((column, i) => this.columnOfStep.set(column.step, i));
     this.elementsBefore = sumsBefore(tensors.map((tensor) => tensor.elements));
     this.changedBefore = sumsBefore(tensors.map((tensor) => tensor.changed_elems));
+    this.longestPause = index.columns.reduce((most, column) => Math.max(most, column.pause_ms ?? 0), 1);
     this.tree = rowTree(tensors);
     this.layout();
   }
@@ -80,7 +82,7 @@ export class HeatModel {
   /** Row heights at which all rows are seen, where that is readable. */
   fitRows(): void {
     const natural = rowTops(this.rows, 1).at(-1)!;
-    this.setScale(natural === 0 ? 1 : Math.min(1.6, Math.max(0.5, Math.floor((this.height / natural) * 20) / 20)), 0);
+    this.setScale(natural === 0 ? 1 : Math.min(2.4, Math.max(0.5, Math.floor((this.height / natural) * 20) / 20)), 0);
     this.scroll = 0;
   }
 

@@ -1,6 +1,6 @@
 import { Fragment } from 'preact';
 import type { Bar, SpanRow, Timeline } from '../../api/types';
-import { groupOf } from '../../canvas/phases';
+import { groupOf, type Group } from '../../canvas/phases';
 import { Icon } from '../../components/Icon';
 import { Name } from '../../components/Name';
 import { copyText } from '../../components/states';
@@ -33,7 +33,9 @@ export function SyncDetails({ bar, data, trace }: { bar: Bar; data: Timeline; tr
       {spans.length === 0 ? <p class="muted">Breakdown not reported, totals only.</p> : (
         <table aria-label="Spans of this sync">
           <tbody>
-            {spans.map((span) => <SpanLine key={`${span.actor} ${span.phase} ${span.t0_us}`} span={span} visible={visible} />)}
+            {spans.map((span) => (
+              <SpanLine key={`${span.actor} ${span.phase} ${span.t0_us}`} span={span} group={groupWithin(span, spans)} visible={visible} />
+            ))}
           </tbody>
         </table>
       )}
@@ -59,11 +61,18 @@ export function SyncDetails({ bar, data, trace }: { bar: Bar; data: Timeline; tr
   );
 }
 
-function SpanLine({ span, visible }: { span: SpanRow; visible: number | null }) {
+/** Work inside of a pause is part of it, whatever its name. */
+function groupWithin(span: SpanRow, spans: readonly SpanRow[]): Group {
+  const paused = spans.some((other) =>
+    groupOf(other.phase) === 'pause' && other.actor === span.actor && other.t0_us <= span.t0_us && span.t1_us <= other.t1_us);
+  return paused ? 'pause' : groupOf(span.phase);
+}
+
+function SpanLine({ span, group, visible }: { span: SpanRow; group: Group; visible: number | null }) {
   const length = seconds(span.t1_us - span.t0_us);
   return (
     <tr>
-      <th scope="row" class={`phase-${groupOf(span.phase)}`}>{safeName(span.phase.replace(/^pause\./, ''))}</th>
+      <th scope="row" class={`phase-${group}`}>{safeName(span.phase.replace(/^pause\./, ''))}</th>
       <td class="number muted">{visible === null ? '' : seconds(span.t0_us - visible).toFixed(2)}</td>
       <td class="number">{milliseconds(length * 1000)}</td>
       <td class="number muted">{span.bytes > 0 && length > 0 ? rate(span.bytes / length) : ''}</td>
