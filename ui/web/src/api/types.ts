@@ -449,7 +449,7 @@ export interface Diff {
   only_in_a: string[];
   only_in_b: string[];
   tensors: TensorDiff[];
-  reshaped: TensorDiff[];
+  changed_dtype_or_shape: { name: string; dtype_a: string; dtype_b: string; shape_a: number[]; shape_b: number[] }[];
   seconds: number;
 }
 

@@ -28,6 +28,12 @@ const COLUMNS: Column<TensorDiff>[] = [
   { id: 'nan', head: 'NaN', cell: (row) => exact(row.nan_involved), key: (row) => row.nan_involved, number: true, narrow: true },
 ];
 
+const RESHAPED: Column<Diff['changed_dtype_or_shape'][number]>[] = [
+  { id: 'name', head: 'tensor', cell: (row) => <Name text={row.name} />, key: (row) => row.name },
+  { id: 'a', head: 'in A', cell: (row) => `${row.dtype_a}, ${shape(row.shape_a)}` },
+  { id: 'b', head: 'in B', cell: (row) => `${row.dtype_b}, ${shape(row.shape_b)}` },
+];
+
 type Part = 'tensors' | 'only' | 'reshaped';
 
 interface Props {
@@ -78,7 +84,7 @@ export function DiffResult({ pair, diff, again }: Props) {
           label="Part of the result" chosen={part} choose={setPart}
           options={[
             { id: 'tensors', text: `Tensors ${exact(diff.tensors.length)}` }, { id: 'only', text: `Only in A or B ${exact(only)}` },
-            { id: 'reshaped', text: `Shape or dtype ${exact(diff.reshaped.length)}` },
+            { id: 'reshaped', text: `Shape or dtype ${exact(diff.changed_dtype_or_shape.length)}` },
           ]}
         />
         <button type="button" class="small" onClick={again}>Compare again</button>
@@ -92,7 +98,7 @@ export function DiffResult({ pair, diff, again }: Props) {
       )}
       {part === 'only' && <OnlyIn diff={diff} />}
       {part === 'reshaped' && (
-        <Table label="Tensors of another shape or dtype" columns={COLUMNS.slice(0, 3)} rows={diff.reshaped} id={(row) => row.name} height={room} />
+        <Table label="Tensors of another shape or dtype" columns={RESHAPED} rows={diff.changed_dtype_or_shape} id={(row) => row.name} height={room} />
       )}
       <p class="muted">Enter or a click opens the difference by block.</p>
     </>
@@ -121,7 +127,7 @@ function reportOf({ runId, a, b }: Pair, diff: Diff): Report {
       ['tensors different', `${exact(diff.tensors_different)} of ${exact(diff.tensors_total)}`],
       ['elements different', `${exact(diff.elements_different)} of ${exact(diff.elements_total)}`],
       ['only in A', exact(diff.only_in_a.length)], ['only in B', exact(diff.only_in_b.length)],
-      ['another shape or dtype', exact(diff.reshaped.length)],
+      ['another shape or dtype', exact(diff.changed_dtype_or_shape.length)],
     ],
     columns: ['tensor', 'dtype', 'shape', 'elements', 'different', 'touched', 'max_abs', 'max_ulp', 'sign_flips', 'nan_involved'],
     rows: [...diff.tensors].sort((x, y) => share(y) - share(x)).map((row) => [
