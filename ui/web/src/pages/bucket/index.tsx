@@ -125,6 +125,6 @@ function columns(runId: string, prefix: string): Column<ListingRow>[] {
       cell: (row) => <span title={fullTime(row.modified_at)}>{ago(row.modified_at, now.value)}</span>,
     },
     { id: 'state', head: 'state', cell: (row) => (row.state === null ? '' : <StateIcon state={row.state} />), key: (row) => row.state, narrow: true },
-    { id: 'copy', head: '', width: '40px', cell: (row) => <Menu label={`Copy ${safeName(row.key)}`} class="icon-button flat" items={copies(row)}><Icon name="copy" /></Menu> },
+    { id: 'copy', head: <span class="visually-hidden">copy</span>, width: '40px', cell: (row) => <Menu label={`Copy ${safeName(row.key)}`} class="icon-button flat" items={copies(row)}><Icon name="copy" /></Menu> },
   ];
 }

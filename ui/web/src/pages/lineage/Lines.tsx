@@ -14,12 +14,12 @@ interface Common {
 
 const lineClass = (...names: (string | false)[]): string => ['clickable', ...names].filter(Boolean).join(' ');
 
-/** "15.9 GB, 4 deltas", or why it is not possible. */
+/** "15.9 GB, 4 deltas", or what stands in the way. */
 function restoreText(restore: Restore | null, row: LineageRow): string {
   if (row.kind === 'gap') return 'not possible: not published';
   if (!row.surviving) return 'not possible: overwritten';
   if (restore === null) return unknown;
-  if (!row.restorable) return `not possible: ${safeName(restore.reason ?? `step ${restore.blocked_by ?? row.step}`)}`;
+  if (!row.restorable) return restore.blocked_by === null || restore.blocked_by === row.step ? 'not possible' : `not possible: step ${restore.blocked_by}`;
   return restore.deltas === 0 ? bytes(restore.bytes) : `${bytes(restore.bytes)}, ${plural(restore.deltas, 'delta')}`;
 }
 
@@ -50,7 +50,7 @@ export function VersionLine({ runId, row, isA, isB, ...common }: VersionProps) {
         {row.problem && <span class="error-text" title={safeName(`${row.problem.text} ${row.problem.remedy}`)}>✕ {row.problem.code} {safeName(row.problem.text)}</span>}
         {!row.surviving && `overwritten by a later epoch`}
       </td>
-      <td class="number">{restoreText(row.restore, row)}</td>
+      <td class="number" title={safeName(row.restore?.reason ?? '')}>{restoreText(row.restore, row)}</td>
     </tr>
   );
 }
