@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { exact, safeName } from '../format';
 import { valueTicks } from './axis';
 import { binned, blockElements, type Blocks } from './blocks';
@@ -10,10 +10,9 @@ import type { Twin } from './export';
 import { inside, type Box } from './heatLayout';
 import { paintLegend } from './heatFrame';
 import { font, text } from './pen';
-import { palette } from './palette';
+import { palette, type Palette } from './palette';
 import { scale } from './scale';
 import { useSurface, type Pen, type Surface } from './surface';
-import type { Palette } from './palette';
 
 interface Props {
   blocks: Blocks;
@@ -106,6 +105,7 @@ export function BlockCanvas(props: Props) {
     pen.strokeRect(...frame);
   };
   const surface = useSurface(paint);
+  useEffect(() => surface.ref.current?.focus({ preventScroll: true }), []);
 
   const move = (rows: number, cols: number): void =>
     setCursor({

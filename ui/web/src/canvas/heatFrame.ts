@@ -43,7 +43,7 @@ export function paintTree(pen: Pen, box: Box, model: HeatModel, colors: Palette)
     pen.font = font(colors, group ? 11 : 10.5, row.kind === 'head' || current ? 600 : 500);
     pen.fillStyle = row.kind === 'band' && !current ? colors.muted : colors.text;
     if (group) chevron(pen, x + 4, middle, row.kind === 'head', colors);
-    text(pen, cut(pen, safeName(row.label), box.width - (x - box.x) - 16), x + 14, middle);
+    text(pen, cut(pen, safeName(row.label), box.width - (x - box.x) - 16, 'start'), x + 14, middle);
   }
   pen.restore();
 }

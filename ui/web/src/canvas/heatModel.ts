@@ -1,7 +1,7 @@
 // What the heatmap shows: rows, columns, view and cursor. No drawing, no events.
 
 import type { HeatColumn, HeatIndex, TensorRow } from '../api/types';
-import { clamp, fit, pan, reveal, show, type Axis } from './axis';
+import { clamp, fit, pan, reveal, seen, show, type Axis } from './axis';
 import { sumsBefore } from './cells';
 import { rowAt, rowTops, rowTree, viewRows, type RowSort, type ViewRow } from './rows';
 import type { Agg, TileStore } from './tiles';
@@ -109,12 +109,14 @@ export class HeatModel {
     this.clampScroll();
   }
 
-  /** Takes a column that was measured just now; true: it is a new one at the end. */
+  /** Takes a column that was measured just now; true: it is a new one at the end. Who sees the whole run goes on to. */
   append(column: number, entry: HeatColumn): boolean {
     const fresh = column >= this.columns.length;
+    const whole = seen(this.axis) >= this.axis.count;
     this.columns[column] = fresh ? entry : { ...this.columns[column]!, known: entry.known };
     this.columnOfStep.set(entry.step, column);
-    this.axis = clamp({ ...this.axis, count: this.columns.length });
+    this.axis = { ...this.axis, count: this.columns.length };
+    this.axis = whole ? fit(this.axis) : clamp(this.axis);
     return fresh;
   }
 

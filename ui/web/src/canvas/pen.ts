@@ -56,9 +56,10 @@ export function hatch(pen: Pen, x: number, y: number, width: number, height: num
 
 const widths = new Map<string, string>();
 
-/** Text cut to a width with an ellipsis; remembered, because measuring is slow. */
-export function cut(pen: Pen, content: string, width: number): string {
-  const key = `${pen.font}|${Math.floor(width)}|${content}`;
+/** Text cut to a width with an ellipsis at the end or at the start; remembered, because measuring is slow. */
+export function cut(pen: Pen, content: string, width: number, at: 'end' | 'start' = 'end'): string {
+  const key = `${pen.font}|${at}|${Math.floor(width)}|${content}`;
+  const shown = (length: number): string => (at === 'end' ? `${content.slice(0, length)}…` : `…${content.slice(content.length - length)}`);
   const known = widths.get(key);
   if (known !== undefined) return known;
   if (widths.size > 5000) widths.clear();
@@ -68,10 +69,10 @@ export function cut(pen: Pen, content: string, width: number): string {
     let high = content.length;
     while (high - low > 1) {
       const middle = (low + high) >> 1;
-      if (pen.measureText(`${content.slice(0, middle)}…`).width <= width) low = middle;
+      if (pen.measureText(shown(middle)).width <= width) low = middle;
       else high = middle;
     }
-    result = low === 0 ? '' : `${content.slice(0, low)}…`;
+    result = low === 0 ? '' : shown(low);
   }
   widths.set(key, result);
   return result;
