@@ -1,5 +1,7 @@
 # Runs `npm ci` in the working folder, unless what is installed is what package-lock.json asks for.
-if(EXISTS node_modules/.package-lock.json AND NOT package-lock.json IS_NEWER_THAN node_modules/.package-lock.json)
+set(wanted ${CMAKE_CURRENT_SOURCE_DIR}/package-lock.json)
+set(installed ${CMAKE_CURRENT_SOURCE_DIR}/node_modules/.package-lock.json)
+if(EXISTS ${installed} AND NOT ${wanted} IS_NEWER_THAN ${installed})
     return()
 endif()
 execute_process(COMMAND ${NPM} ci --no-audit --no-fund --loglevel=error RESULT_VARIABLE status)
