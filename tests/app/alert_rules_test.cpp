@@ -130,6 +130,10 @@ TEST(DigestMismatch, FiresForDamagedStepsAndForReplicasThatRefuseOne)
     EXPECT_EQ(found[0].text, "root differs");
     EXPECT_EQ(found[1].step, 14);
     EXPECT_EQ(found[2].replica, "r1");
+    EXPECT_EQ(found[2].afterUs, 10 * Second);
+    run.view.epochs[0].steps[28].problems = { { "DS-TRUNCATED", 28, "d", "cut short", "" } };
+    EXPECT_EQ(findNow(run, "digest-mismatch").size(), 3U) << "the damaged step explains the replica";
+    EXPECT_EQ(findNow(run, "digest-mismatch").back().step, 28);
 }
 
 TEST(PhantomVersion, FiresForUploadsWithoutAnObject)
@@ -159,13 +163,16 @@ TEST(PhantomVersion, FiresForAReplicaThatServesAMissingNumber)
     EXPECT_EQ(findNow(run, "phantom-version")[0].text, "r0 serves step 15, but no object of it is in the run.");
 }
 
-TEST(Drift, IsWhatTheLastComparisonFound)
+TEST(Drift, IsWhatTheEngineSaysOfTheLastComparison)
 {
     AlertRun run(30);
-    run.view.drift = { { 0, 10, 50, 10, 7 }, { 0, 15, 50, 0, std::nullopt } };
-    ASSERT_EQ(findNow(run, "drift").size(), 1U) << "an anchor that cannot be judged says nothing";
-    EXPECT_EQ(findNow(run, "drift")[0].value, 7) << "what no usual step explains";
+    run.view.drift = { { 0, 10, 5000, 0, 4000 } };
+    EXPECT_TRUE(findNow(run, "drift").empty()) << "a large step of training is none";
+    run.view.epochs[0].steps[10].problems = { { "DS-ANCHOR-DRIFT", 10, "a", "the anchor at step 10 differs", "" } };
+    ASSERT_EQ(findNow(run, "drift").size(), 1U);
     EXPECT_EQ(findNow(run, "drift")[0].step, 10);
+    EXPECT_EQ(findNow(run, "drift")[0].value, 4000);
+    EXPECT_EQ(findNow(run, "drift")[0].text, "the anchor at step 10 differs");
     run.view.drift.push_back({ 0, 20, 50, 0, 0 });
     EXPECT_TRUE(findNow(run, "drift").empty()) << "the next anchor is clean";
 }

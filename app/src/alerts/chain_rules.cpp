@@ -68,6 +68,7 @@ Findings chainGap(const RuleInput& input)
 Findings digestMismatch(const RuleInput& input)
 {
     constexpr std::size_t Steps = 1'000;
+    constexpr std::int64_t UntilReplayedUs = 10 * SecondUs; // replicas may be faster than we are
     Findings findings;
     for (const StepView* step : recentSteps(input.run, Steps)) {
         const ProblemView* const damage = problemWith(step->problems, { "DS-DIGEST", "DS-TRUNCATED", "DS-HOSTILE" });
@@ -85,7 +86,8 @@ Findings digestMismatch(const RuleInput& input)
         findings.push_back(std::move(finding));
     }
     for (const ReplicaView& replica : input.run.replicas) {
-        if (replica.state != "digest-mismatch" || replica.late)
+        const bool isExplained = !findings.empty() && findings.back().step && replica.step < findings.back().step;
+        if (replica.state != "digest-mismatch" || replica.late || isExplained)
             continue;
         Finding finding;
         finding.subject = replica.id;
@@ -93,6 +95,7 @@ Findings digestMismatch(const RuleInput& input)
         finding.replica = replica.id;
         finding.title = fmt::format("{} refuses a step", shortName(replica.id));
         finding.text = replica.detail;
+        finding.afterUs = UntilReplayedUs;
         findings.push_back(std::move(finding));
     }
     return findings;
@@ -101,19 +104,23 @@ Findings digestMismatch(const RuleInput& input)
 Findings drift(const RuleInput& input)
 {
     const RunView& run = input.run;
-    const auto last = std::find_if(run.drift.rbegin(), run.drift.rend(),
-                                   [](const DriftView& point) { return point.estimate.has_value(); });
-    if (last == run.drift.rend() || run.epochs.empty() || last->epoch != run.epochs.back().epoch)
+    if (run.drift.empty() || run.epochs.empty() || run.drift.back().epoch != run.epochs.back().epoch)
         return {};
-    if (static_cast<double>(*last->estimate) <= input.threshold)
+    const DriftView& last = run.drift.back();
+    const std::vector<StepView>& steps = run.epochs.back().steps;
+    const auto step = std::find_if(steps.rbegin(), steps.rend(),
+                                   [&](const StepView& view) { return view.step == last.step && view.state != "gap"; });
+    const ProblemView* const problem =
+        step == steps.rend() ? nullptr : problemWith(step->problems, { "DS-ANCHOR-DRIFT" });
+    if (!problem)
         return {};
     Finding finding;
     finding.level = AlertLevel::Error;
-    finding.step = last->step;
-    finding.title = fmt::format("Drift at step {}", last->step);
-    finding.text =
-        fmt::format("Trained and served weights differ in {} elements that no usual step explains.", *last->estimate);
-    finding.value = static_cast<double>(*last->estimate);
+    finding.step = last.step;
+    finding.title = fmt::format("Drift at step {}", last.step);
+    finding.text = problem->text;
+    if (last.estimate)
+        finding.value = static_cast<double>(*last.estimate);
     return { finding };
 }
 

@@ -28,8 +28,11 @@ constexpr std::array<Rule, 15> Rules = { {
     { "phantom-version", Error, "A version was counted, but its object is not in the run.", 30, "s",
       "The trainer has counted a transfer that failed: publish an anchor before replicas wait for the step for good.",
       phantomVersion },
-    { "drift", Error, "An anchor differs from the replayed state before it by more than a step of training.", 0,
-      "elements",
+    { "drift",
+      Error,
+      "An anchor differs from the replayed state before it by more than a step of training.",
+      {},
+      {},
       "The change detector has missed elements, or the anchor is incomplete: verify at level 4 and materialize the "
       "state that is meant.",
       drift },
