@@ -121,7 +121,7 @@ export class EventStream {
     source.addEventListener('open', () => {
       this.heard();
       // What happened between the page's first requests and now came over no stream.
-      if (since === '') this.onEvent({ topic: 'reset', data: {} });
+      if (since === '') this.share({ topic: 'reset', data: {} });
     });
     for (const topic of topics) {
       source.addEventListener(topic, (event) => this.take(topic, event as MessageEvent<string>));
@@ -134,7 +134,10 @@ export class EventStream {
   private take(topic: Topic, raw: MessageEvent<string>): void {
     this.heard();
     if (raw.lastEventId !== '') this.lastId = raw.lastEventId;
-    const event = { topic, data: JSON.parse(raw.data || '{}') } as StreamEvent;
+    this.share({ topic, data: JSON.parse(raw.data || '{}') } as StreamEvent);
+  }
+
+  private share(event: StreamEvent): void {
     this.say({ what: 'event', event, id: this.lastId });
     this.onEvent(event);
   }

@@ -60,12 +60,10 @@ export function Chrome({ route, children }: { route: Route | null; children: Com
   const error = failure.value;
   const content = (
     <main id="content" class={`page-${route?.page ?? 'none'}`}>
-      {error && (
-        <>
-          <h1 class="visually-hidden">{current?.text ?? 'Deltascope'}</h1>
-          <RequestError error={error} retry={() => (generation.value += 1)} />
-        </>
+      {current && (run !== null || error) && (
+        <h1 class="visually-hidden">{[current.text, name === null ? '' : safeName(name)].filter(Boolean).join(', ')}</h1>
       )}
+      {error && <RequestError error={error} retry={() => (generation.value += 1)} />}
       {children}
     </main>
   );

@@ -84,8 +84,8 @@ export function PlanSheet({ kind, run, step }: Props) {
         </div>
       ) : (
         <div class="field">
-          <label for="to">Write to, on the daemon's machine</label>
-          <input id="to" type="text" value={to} placeholder={plan?.destination ?? ''} onInput={(event) => setTo(event.currentTarget.value)} />
+          <label for="to">Folder, below the one that the daemon writes to</label>
+          <input id="to" type="text" value={to} placeholder={baseName(plan?.destination ?? '')} onInput={(event) => setTo(event.currentTarget.value)} />
           {plan?.free_bytes != null && (
             <p class={tooSmall ? 'error-text' : 'muted'}>
               <strong class={tooSmall ? '' : 'ok-text'}>{tooSmall ? '✕' : '✓'} {bytes(plan.free_bytes)} free</strong> needs {bytes(plan.write_bytes)}
@@ -98,6 +98,8 @@ export function PlanSheet({ kind, run, step }: Props) {
     </Dialog>
   );
 }
+
+const baseName = (path: string) => safeName(path.slice(path.lastIndexOf('/') + 1));
 
 function PlanFacts({ plan }: { plan: Plan }) {
   return (

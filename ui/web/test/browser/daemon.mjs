@@ -27,6 +27,7 @@ export class Daemon {
     this.home = mkdtempSync(join(tmpdir(), 'deltascope-browser-'));
     this.tokens = join(this.home, 'tokens');
     writeFileSync(this.tokens, `tester admin ${token}\n`, { mode: 0o600 });
+    this.output = join(this.home, 'out');
     this.sources = [];
     this.log = '';
   }
@@ -42,7 +43,7 @@ export class Daemon {
 
   async start(...options) {
     this.port ??= await freePort();
-    const args = ['serve', ...this.sources, '--listen', `127.0.0.1:${this.port}`, '--token-file', this.tokens, ...options];
+    const args = ['serve', ...this.sources, '--listen', `127.0.0.1:${this.port}`, '--token-file', this.tokens, '--output', this.output, ...options];
     this.process = spawn(program, args, { env: { ...process.env, DELTASCOPE_HOME: join(this.home, 'home') } });
     const url = await new Promise((resolve, reject) => {
       const hear = (data) => {

@@ -28,22 +28,18 @@ export default function Live({ runId = '' }: { runId?: string }) {
   if (!run) return failure.value ? null : <Skeleton rows={12} />;
   if (run.error && run.steps === 0) {
     return (
-      <>
-        <h1 class="visually-hidden">{safeName(run.name)}</h1>
-        <ErrorBanner what={`✕ ${safeName(run.error.text)}`} why={safeName(`${run.error.where} ${run.error.remedy}`)} code={run.error.code} />
-      </>
+      <ErrorBanner what={`✕ ${safeName(run.error.text)}`} why={safeName(`${run.error.where} ${run.error.remedy}`)} code={run.error.code} />
     );
   }
   if (run.steps === 0) {
     return (
-      <EmptyState page title={run.state === 'opening' ? 'The run is being opened' : 'Nothing is published yet'}>
+      <EmptyState title={run.state === 'opening' ? 'The run is being opened' : 'Nothing is published yet'}>
         <p>Watching <bdi>{safeName(run.source)}</bdi>; the first step appears here by itself.</p>
       </EmptyState>
     );
   }
   return (
     <div class="live-page">
-      <h1 class="visually-hidden">Live: {safeName(run.name)}</h1>
       <DamageBanner run={run} />
       <Tiles run={run} />
       {phone.value && <AlertsCard runId={runId} />}

@@ -25,7 +25,12 @@ export default function StepPage({ runId = '', step = '' }: { runId?: string; st
   useEffect(() => {
     if (found && view.peek().b !== found.step) setView({ b: found.step });
   }, [found?.step]);
-  return <Loaded from={loaded} rows={12}>{(data) => <Facts runId={runId} data={data} />}</Loaded>;
+  return (
+    <>
+      {!loaded.data && <h1 class="visually-hidden">Step {safeName(step)}</h1>}
+      <Loaded from={loaded} rows={12}>{(data) => <Facts runId={runId} data={data} />}</Loaded>
+    </>
+  );
 }
 
 function Facts({ runId, data }: { runId: string; data: StepDetail }) {

@@ -17,9 +17,12 @@ export function OneTask({ id }: { id: string }) {
   const live = tasks.value?.find((task) => task.id === id);
   const loaded = useResource<Task>(`tasks/${encodeURIComponent(id)}?state=${live?.state ?? ''}`);
   return (
-    <Loaded from={loaded}>
-      {(data) => <TaskFacts task={live ? { ...live, result: live.result ?? data.result } : data} />}
-    </Loaded>
+    <>
+      {!loaded.data && <h1 class="visually-hidden">Task</h1>}
+      <Loaded from={loaded}>
+        {(data) => <TaskFacts task={live ? { ...live, result: live.result ?? data.result } : data} />}
+      </Loaded>
+    </>
   );
 }
 

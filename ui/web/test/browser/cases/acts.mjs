@@ -26,10 +26,10 @@ async function atStep(browser, options, test) {
 export const cases = {
   'a step is materialized after its plan was shown': (browser) =>
     atStep(browser, ['--allow-acts'], async ({ page, daemon }) => {
-      const to = join(daemon.home, 'out');
+      const to = join(daemon.output, 'evaluated');
       await page.getByRole('button', { name: 'Materialize…' }).click();
       const sheet = page.getByRole('dialog');
-      await sheet.getByLabel('Write to').fill(to);
+      await sheet.getByLabel('Folder').fill('evaluated');
       await sheet.locator('code', { hasText: to }).waitFor();
       assert.equal(existsSync(to), false, 'a plan writes nothing');
       await sheet.getByRole('button', { name: 'Materialize' }).click();
