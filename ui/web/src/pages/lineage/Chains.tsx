@@ -16,8 +16,12 @@ interface Props {
   folding: boolean;
 }
 
-const HEADS = ['chain', 'step', 'kind', 'age', 'changed', 'bytes', 'verified', 'refs and problems', 'to materialize'];
-const NUMBERS = ['step', 'age', 'changed', 'bytes', 'to materialize'];
+/** Widths are fixed, so that rows that scroll into view do not move the columns; null takes the rest. */
+const HEADS: { text: string; width: number | null; number?: boolean }[] = [
+  { text: 'step', width: 88, number: true }, { text: 'kind', width: 112 }, { text: 'age', width: 80, number: true },
+  { text: 'changed', width: 88, number: true }, { text: 'bytes', width: 88, number: true }, { text: 'verified', width: 72 },
+  { text: 'refs and problems', width: null }, { text: 'to materialize', width: 200, number: true },
+];
 const HEAD = 32;
 
 /** Row of a step: of the chosen epoch, else of the newest that has it. */
@@ -129,13 +133,9 @@ export function Chains({ runId, rows, folding }: Props) {
         <table aria-label="Versions" aria-rowcount={items.length + 1}>
           <thead>
             <tr>
-              {HEADS.map((head) => (
-                <th
-                  key={head} scope="col" class={NUMBERS.includes(head) ? 'number' : ''}
-                  style={head === 'chain' ? { width: `${chainWidth}px`, minWidth: `${chainWidth}px` } : {}}
-                >
-                  {head}
-                </th>
+              <th scope="col" style={{ width: `${chainWidth}px` }}>chain</th>
+              {HEADS.map(({ text, width, number }) => (
+                <th key={text} scope="col" class={number ? 'number' : ''} style={width === null ? {} : { width: `${width}px` }}>{text}</th>
               ))}
             </tr>
           </thead>

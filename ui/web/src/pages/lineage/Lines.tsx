@@ -44,7 +44,7 @@ export function VersionLine({ runId, row, isA, isB, ...common }: VersionProps) {
       <td class="number">{percent(row.changed_frac)}</td>
       <td class="number" title={gap ? undefined : `${exact(row.wire_bytes)} bytes`}>{gap ? unknown : bytes(row.wire_bytes)}</td>
       <td>{gap ? unknown : <VerifyShield verified={row.verified} />}</td>
-      <td class="remarks">
+      <td>
         {isA && <span class="tag">A</span>} {isB && <span class="tag">B</span>}{' '}
         {row.refs.map((ref) => <span key={ref} class="tag"><Name text={ref} limit={40} /></span>)}
         {row.problem && <span class="error-text" title={safeName(`${row.problem.text} ${row.problem.remedy}`)}>✕ {row.problem.code} {safeName(row.problem.text)}</span>}
