@@ -87,7 +87,8 @@ void FollowedRun::setAlerts(std::uint64_t firing, const std::string& worst)
 void FollowedRun::verifyNext(Service& service, int level)
 {
     constexpr std::size_t AtOnce = 64;
-    if (m_verification || level <= 0 || !m_snapshot->run || m_snapshot->run->epochs.empty())
+    if (m_verification || level <= 0 || !m_snapshot->run || !m_snapshot->run->settled
+        || m_snapshot->run->epochs.empty()) // what was replayed needs no second replay to be verified
         return;
     const EpochView& epoch = m_snapshot->run->epochs.back();
     std::size_t count = 0;

@@ -79,7 +79,7 @@ private:
             DS_CHECK(replay(*run, {}, task));
         if (m_depth == Depth::Progressive)
             DS_CHECK(replayProgressively(*run, task));
-        return tellIfNew(*run, task);
+        return tellIfNew(*run, true, task);
     }
 
     Result<void> replay(Run& run, std::optional<IndexRange> range, TaskContext& task)
@@ -99,13 +99,13 @@ private:
         const std::vector<IndexRange> chains = unknownChains(run);
         if (chains.size() <= 1)
             return replay(run, {}, task);
-        DS_CHECK(tellIfNew(run, task));
+        DS_CHECK(tellIfNew(run, false, task));
         Clock::time_point told = Clock::now();
         for (const IndexRange& chain : chains) {
             DS_CHECK(replay(run, chain, task));
             if (Clock::now() - told < Patience)
                 continue;
-            DS_CHECK(tellIfNew(run, task));
+            DS_CHECK(tellIfNew(run, false, task));
             told = Clock::now();
             if (!m_bench.catalog)
                 continue;
@@ -116,9 +116,9 @@ private:
         return {};
     }
 
-    Result<void> tellIfNew(const Run& run, TaskContext& task)
+    Result<void> tellIfNew(const Run& run, bool settled, TaskContext& task)
     {
-        std::string now = fingerprint(run);
+        std::string now = fingerprint(run) + (settled ? " settled" : "");
         if (m_last && now == m_seen)
             return {};
         if (m_depth != Depth::Headers) {
@@ -129,7 +129,9 @@ private:
                 m_lastHeat = std::move(*heat);
         }
         m_seen = std::move(now);
-        m_last = std::make_shared<const RunView>(runViewOf(run, m_trace, m_logs, ++m_revision, m_bench.nowUs()));
+        RunView view = runViewOf(run, m_trace, m_logs, ++m_revision, m_bench.nowUs());
+        view.settled = settled;
+        m_last = std::make_shared<const RunView>(std::move(view));
         m_tell(m_last, m_lastHeat);
         return {};
     }

@@ -66,6 +66,7 @@ struct DriftView {
 
 struct RunView {
     std::uint64_t revision = 0;
+    bool settled = true; ///< false while versions wait to be replayed
     std::string source; ///< canonical URI
     std::string layout;
     std::string run; ///< last component of the address
