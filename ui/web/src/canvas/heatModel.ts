@@ -1,6 +1,6 @@
 // What the heatmap shows: rows, columns, view and cursor. No drawing, no events.
 
-import type { HeatColumn, HeatIndex, TensorRow } from '../api/types';
+import type { HeatColumn, HeatIndex, Step, TensorRow } from '../api/types';
 import { clamp, fit, pan, reveal, seen, show, type Axis } from './axis';
 import { sumsBefore } from './cells';
 import { rowAt, rowTops, rowTree, viewRows, type RowSort, type ViewRow } from './rows';
@@ -35,7 +35,7 @@ export class HeatModel {
   height = 0; // of the plot
   scale = 1; // of row heights
   cursor: Spot | null = null;
-  readonly longestPause: number; // ms, for the scale of the lane
+  longestPause: number; // ms, for the scale of the lane
   private fitted = false;
 
   constructor(readonly tensors: TensorRow[], index: HeatIndex, readonly store: TileStore) {
@@ -118,6 +118,16 @@ export class HeatModel {
     this.axis = { ...this.axis, count: this.columns.length };
     this.axis = whole ? fit(this.axis) : clamp(this.axis);
     return fresh;
+  }
+
+  /** Takes what became known of a step: its kind, pause and verification. */
+  describe(step: Step): void {
+    const at = this.columnOf(step.step);
+    if (at < 0) return;
+    const { kind, state, pause_ms, verified } = step;
+    const damaged = state === 'broken' || verified?.result === 'damaged';
+    this.columns[at] = { ...this.columns[at]!, kind, state, pause_ms, verified: verified?.level ?? null, damaged };
+    this.longestPause = Math.max(this.longestPause, pause_ms ?? 0);
   }
 
   /** Moves to the newest column. */

@@ -2,7 +2,7 @@
 
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { request, runPath } from '../api/client';
-import type { HeatIndex, TensorTable } from '../api/types';
+import type { HeatIndex, Step, TensorTable } from '../api/types';
 import { useResource, type Resource } from '../state/resource';
 import { listen } from '../state/store';
 import { fromBase64 } from './codes';
@@ -47,6 +47,10 @@ export function useHeat(run: string, epoch: number | null, onNewest: (model: Hea
   useEffect(() => {
     if (model === null) return;
     return listen((event) => {
+      if (event.topic === 'step' && event.data.run === run && event.data.step.epoch === epoch && event.data.step.kind !== 'gap') {
+        model.heat.describe(event.data.step as Step);
+        setVersion((count) => count + 1);
+      }
       if (event.topic !== 'heat' || event.data.run !== run || event.data.epoch !== epoch) return;
       const { column, step, codes_b64, unknown, rev } = event.data;
       model.state.rev = rev;

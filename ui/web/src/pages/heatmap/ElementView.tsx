@@ -2,6 +2,7 @@ import { useMemo, useState } from 'preact/hooks';
 import { runPath } from '../../api/client';
 import type { BlockHeader, ElementWindow } from '../../api/types';
 import { pageParameter, setPageParameters } from '../../canvas/address';
+import { ElementCanvas } from '../../canvas/ElementCanvas';
 import { elementsOf, toTsv, type Element } from '../../canvas/elements';
 import { useRoom } from '../../canvas/room';
 import { Icon } from '../../components/Icon';
@@ -108,10 +109,13 @@ function Elements({ data, size, onlyChanged, setOnlyChanged }: ElementsProps) {
           </button>
         </span>
       </div>
-      <Table
-        label="Elements" columns={COLUMNS} rows={shown} id={(e) => e.index} height={room}
-        selected={(e) => e.changed && !onlyChanged}
-      />
+      <div class="block-view">
+        <Table
+          label="Elements" columns={COLUMNS} rows={shown} id={(e) => e.index} height={room}
+          selected={(e) => e.changed && !onlyChanged}
+        />
+        <ElementCanvas name={data.tensor} file={`${data.tensor}-elements`} elements={elements} columns={data.cols} />
+      </div>
     </>
   );
 }

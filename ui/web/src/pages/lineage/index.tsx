@@ -1,6 +1,7 @@
 import { useMemo, useState } from 'preact/hooks';
 import { runPath } from '../../api/client';
 import type { Lineage, LineageRow } from '../../api/types';
+import { save, toCsv, type Twin } from '../../canvas/export';
 import { FilterField } from '../../canvas/FilterField';
 import { parseQuery, type Value } from '../../canvas/query';
 import { EmptyState, Loaded, StaleBadge } from '../../components/states';
@@ -53,6 +54,12 @@ function Filtered({ runId, data }: { runId: string; data: Lineage }) {
         />
         <span><strong>{exact(versions)}</strong> versions in {plural(chains, 'chain')}, {plural(epochs, 'epoch')}</span>
         <StaleBadge />
+        <button
+          type="button" class="small"
+          onClick={() => save(`${runId}-lineage.csv`, new Blob([toCsv(lineageTable(rows))], { type: 'text/csv' }))}
+        >
+          Export CSV
+        </button>
         <ul class="chain-legend" aria-label="Marks">
           <li>◆ anchor</li><li>● delta</li><li>○ gap</li><li>✕ broken</li><li>⟲ restart</li><li class="path">replay path of B</li>
         </ul>
@@ -60,6 +67,18 @@ function Filtered({ runId, data }: { runId: string; data: Lineage }) {
       <Chains runId={runId} rows={rows} folding={!filtering} />
     </div>
   );
+}
+
+function lineageTable(rows: readonly LineageRow[]): Twin {
+  const names = ['epoch', 'step', 'kind', 'state', 'base_step', 'published_at_us', 'wire_bytes', 'changed_frac', 'verify_level', 'restore_bytes', 'restore_deltas', 'refs', 'problem'];
+  return {
+    columns: names.map((name) => ({ name })),
+    rows: rows.map((row) => [
+      row.epoch, row.step, row.kind, row.state, row.base === null ? null : (rows[row.base]?.step ?? null), row.published_at,
+      row.wire_bytes, row.changed_frac, row.verified?.level ?? null, row.restore?.bytes ?? null, row.restore?.deltas ?? null,
+      row.refs.join(' '), row.problem?.code ?? null,
+    ]),
+  };
 }
 
 /** The rows that pass; a base that does not pass is not shown as one. */
