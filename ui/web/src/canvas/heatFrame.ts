@@ -84,9 +84,9 @@ export function paintLanes(pen: Pen, box: Box, model: HeatModel, marks: Marks, c
     const x = box.x + toPixel(axis, at);
     const width = Math.max(1, axis.cell * every - (axis.cell > 3 ? 1 : 0));
     const middle = x + (axis.cell * every) / 2;
-    if (lane.alert) {
+    if (lane.alert && middle > free) {
       flag(pen, middle, box.y + 6, colors);
-      free = middle + 8;
+      free = middle + 9;
     } else if (lane.anchor && middle > free) {
       pen.fillStyle = colors.text;
       diamond(pen, middle, box.y + 6, 4);

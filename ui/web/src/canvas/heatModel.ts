@@ -112,7 +112,7 @@ export class HeatModel {
   /** Takes a column that was measured just now; true: it is a new one at the end. Who sees the whole run goes on to. */
   append(column: number, entry: HeatColumn): boolean {
     const fresh = column >= this.columns.length;
-    const whole = seen(this.axis) >= this.axis.count;
+    const whole = seen(this.axis) > this.axis.count - 0.5;
     this.columns[column] = fresh ? entry : { ...this.columns[column]!, known: entry.known };
     this.columnOfStep.set(entry.step, column);
     this.axis = { ...this.axis, count: this.columns.length };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { HeatColumn, TensorRow } from '../../src/api/types';
+import type { HeatColumn, Step, TensorRow } from '../../src/api/types';
 import { HeatModel } from '../../src/canvas/heatModel';
 import { TILE, TileStore } from '../../src/canvas/tiles';
 
@@ -84,5 +84,22 @@ describe('model of the heatmap', () => {
     expect(model.columnOf(120)).toBe(20);
     model.showNewest();
     expect(model.axis.first + model.axis.size / model.axis.cell).toBeCloseTo(21, 9);
+  });
+});
+
+describe('a new column', () => {
+  it('keeps the whole run in view for who sees all of it', async () => {
+    const model = await modelOf();
+    for (let i = 0; i < 7; i += 1) model.append(20 + i, column(120 + i));
+    expect(model.axis.first).toBe(0);
+    expect(model.axis.size / model.axis.cell).toBeCloseTo(27, 9);
+  });
+  it('is described by its step', async () => {
+    const model = await modelOf();
+    model.describe({ step: 103, kind: 'anchor', state: 'broken', pause_ms: 900, verified: null } as Step);
+    expect(model.columns[3]).toMatchObject({ kind: 'anchor', damaged: true, pause_ms: 900, verified: null, known: true });
+    expect(model.longestPause).toBe(900);
+    model.describe({ step: 9999 } as Step);
+    expect(model.columns).toHaveLength(20);
   });
 });
