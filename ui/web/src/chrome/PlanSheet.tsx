@@ -78,14 +78,14 @@ export function PlanSheet({ kind, run, step }: Props) {
       {kind === 'verify' ? (
         <div class="field">
           <label for="level">Level</label>
-          <select id="level" value={level} onChange={(event) => setLevel(Number(event.currentTarget.value))}>
+          <select id="level" autofocus value={level} onChange={(event) => setLevel(Number(event.currentTarget.value))}>
             {levels.map((name, i) => <option key={name} value={i}>{name}</option>)}
           </select>
         </div>
       ) : (
         <div class="field">
           <label for="to">Folder, below the one that the daemon writes to</label>
-          <input id="to" type="text" value={to} placeholder={baseName(plan?.destination ?? '')} onInput={(event) => setTo(event.currentTarget.value)} />
+          <input id="to" type="text" autofocus value={to} placeholder={baseName(plan?.destination ?? '')} onInput={(event) => setTo(event.currentTarget.value)} />
           {plan?.free_bytes != null && (
             <p class={tooSmall ? 'error-text' : 'muted'}>
               <strong class={tooSmall ? '' : 'ok-text'}>{tooSmall ? '✕' : '✓'} {bytes(plan.free_bytes)} free</strong> needs {bytes(plan.write_bytes)}
@@ -106,7 +106,7 @@ function PlanFacts({ plan }: { plan: Plan }) {
     <>
       <ol class="plan-steps" aria-label="What happens">
         {plan.steps.map(({ text, bytes: size }, i) => (
-          <li key={i}><span>{safeName(text)}</span><span>{bytes(size)}</span></li>
+          <li key={i}><span>{safeName(text)}</span><span>{size > 0 && bytes(size)}</span></li>
         ))}
       </ol>
       <dl class="facts">

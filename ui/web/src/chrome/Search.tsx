@@ -77,8 +77,8 @@ function find(query: string, run: string | null, tensors: TensorTable['tensors']
   const hits = best(query, [...commands, ...others], 12);
   const step = stepOf(query);
   if (run === null) return hits;
-  const named = best(query, tensorHits(tensors, ({ name }) => {
-    navigate(runPage(run, 'heat'), `${viewQuery.value || '?'}&filter=${encodeURIComponent(name)}`.replace('?&', '?'));
+  const named = best(query, tensorHits(tensors, ({ id }) => {
+    navigate(runPage(run, 'heat'), viewQuery.value === '' ? `?tensor=${id}` : `${viewQuery.value}&tensor=${id}`);
   }), 12);
   if (!step) return [...hits, ...named];
   const text = step.epoch === null ? `${step.step}` : `${step.epoch}:${step.step}`;

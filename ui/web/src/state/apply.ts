@@ -1,5 +1,5 @@
 import type { StreamEvent } from '../api/events';
-import type { Alert, AlertList, FeedItem, Replica, RunDetail, RunList, RunSummary, Task } from '../api/types';
+import type { Alert, AlertList, FeedItem, Replica, RunDetail, RunList, RunSummary, StepRow, Task } from '../api/types';
 
 // Pure steps from what the page knows to what it knows after one event.
 
@@ -28,6 +28,13 @@ export function withFeedItem(detail: RunDetail, item: FeedItem): RunDetail {
   return { ...detail, feed: [item, ...detail.feed].slice(0, feedLimit) };
 }
 
+/** The end of the run and what is wrong with the step. */
+function withStep(detail: RunDetail, row: StepRow): RunDetail {
+  const last = row.kind === 'gap' ? row.step - 1 : row.step;
+  const problems = row.kind === 'gap' ? detail.problems : [...detail.problems.filter(({ step }) => step !== row.step), ...row.problems];
+  return { ...detail, last_step: Math.max(detail.last_step ?? last, last), problems };
+}
+
 /** A run's detail after an event; the same object if the event does not concern it. */
 export function applyToDetail(detail: RunDetail, event: StreamEvent): RunDetail {
   switch (event.topic) {
@@ -37,6 +44,8 @@ export function applyToDetail(detail: RunDetail, event: StreamEvent): RunDetail 
       return event.data.run === detail.id ? withReplica(detail, event.data.replica) : detail;
     case 'feed':
       return event.data.run === detail.id ? withFeedItem(detail, event.data.item) : detail;
+    case 'step':
+      return event.data.run === detail.id ? withStep(detail, event.data.step) : detail;
     default:
       return detail;
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { applyToDetail, byAttention, withAlert, withRun, withTask } from '../../src/state/apply';
-import { alert, replica, runDetail, runSummary, task } from './fixtures';
+import { alert, replica, runDetail, runSummary, step, task } from './fixtures';
 
 describe('runs', () => {
   it('stand in the order of attention', () => {
@@ -27,6 +27,16 @@ describe('the open run', () => {
     expect(applyToDetail(detail, { topic: 'run', data: runSummary({ id: 'other' }) })).toBe(detail);
     expect(applyToDetail(detail, { topic: 'replica', data: { run: 'other', rev: 1, replica: replica() } })).toBe(detail);
     expect(applyToDetail(detail, { topic: 'reset', data: {} })).toBe(detail);
+  });
+  it('grows, and keeps what is wrong with a step', () => {
+    const problem = { code: 'DS-DIGEST', step: 3, where: '', text: '', remedy: '' };
+    const detail = runDetail();
+    const damaged = applyToDetail(detail, { topic: 'step', data: { run: 'wordle', rev: 2, step: step({ step: 3, problems: [problem] }) } });
+    expect(damaged).toMatchObject({ last_step: 3, problems: [problem] });
+    const mended = applyToDetail(damaged, { topic: 'step', data: { run: 'wordle', rev: 3, step: step({ step: 3 }) } });
+    expect(mended.problems).toEqual([]);
+    const gap = { epoch: 0, step: 4, kind: 'gap' as const, state: 'gap' as const, last_step: 5 };
+    expect(applyToDetail(mended, { topic: 'step', data: { run: 'wordle', rev: 4, step: gap } }).last_step).toBe(3);
   });
   it('keeps a hundred entries of the feed', () => {
     let detail = runDetail();

@@ -1,4 +1,4 @@
-import type { Alert, Replica, RunDetail, RunSummary, Task } from '../../src/api/types';
+import type { Alert, Replica, RunDetail, RunSummary, Step, Task } from '../../src/api/types';
 
 // Values of the contract for tests; each test names what it is about.
 
@@ -42,5 +42,14 @@ export function alert(over: Partial<Alert> = {}): Alert {
   return {
     id: 'a1', rule: 'replica-lag', level: 'warn', run: 'wordle', step: null, replica: null, title: '', text: '', remedy: '',
     first_us: 0, last_us: 0, cleared_us: null, count: 1, state: 'firing', ...over,
+  };
+}
+
+export function step(over: Partial<Step> = {}): Step {
+  return {
+    epoch: 0, step: 0, kind: 'delta', state: 'complete', name: '', base_step: null, changed_elems: null, changed_vs_prev_elems: null,
+    total_elems: null, changed_frac: null, claimed_elems: null, wire_bytes: 0, published_at: 0, pause_ms: null, spans_from: null,
+    restorable: true, proven: true, restore: { deltas: 0, bytes: 0, blocked_by: null, reason: null }, objects: [], problems: [],
+    verified: null, ...over,
   };
 }

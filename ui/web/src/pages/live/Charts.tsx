@@ -1,14 +1,15 @@
 import { useMemo } from 'preact/hooks';
 import { runPath } from '../../api/client';
-import type { Alert, Replica, RunDetail, Series, SeriesColumns } from '../../api/types';
+import type { Alert, RunDetail, Series, SeriesColumns } from '../../api/types';
 import { PlotView } from '../../components/PlotView';
 import { RequestError, Skeleton } from '../../components/states';
-import { bytes, bytesQ, safeName } from '../../format';
+import { bytes, bytesQ } from '../../format';
 import { type PlotSeries, plainColumns } from '../../plot/model';
 import { epoch, view } from '../../state/cursor';
 import { useResource } from '../../state/resource';
 import { alerts } from '../../state/store';
 import { phone } from '../../state/media';
+import { lagSeries, worstLabel } from './lag';
 
 const none: SeriesColumns = plainColumns([], []);
 
@@ -27,25 +28,6 @@ function peak(columns: SeriesColumns): { x: number; y: number }[] {
   const median = sorted[sorted.length >> 1];
   if (top === undefined || median === undefined || top < 2 * median) return [];
   return [{ x: columns.x[columns.max.indexOf(top)] ?? 0, y: top }];
-}
-
-/** Versions behind, of up to eight replicas one line each, the worst on top; of more a band and the worst. */
-export function lagSeries(replicas: readonly Replica[], newest: number): PlotSeries[] {
-  const worstFirst = [...replicas].sort((p, q) => Math.max(0, ...q.lag_history) - Math.max(0, ...p.lag_history));
-  const x = (history: number[]) => history.map((_, i) => newest - history.length + 1 + i);
-  const worst = worstFirst[0];
-  if (!worst) return [];
-  const line = (replica: Replica, color: string, width: number): PlotSeries => ({
-    label: safeName(replica.id), draw: 'steps', color, width, columns: plainColumns(x(replica.lag_history), replica.lag_history),
-  });
-  const others = worstFirst.slice(1);
-  if (others.length < 8) return [...others.reverse().map((replica) => line(replica, 'series-other', 1)), line(worst, 'text', 2)];
-  const longest = Math.max(...others.map(({ lag_history }) => lag_history.length));
-  const at = (i: number) => others.map(({ lag_history: h }) => h[h.length - longest + i]).filter((v) => v !== undefined);
-  const places = Array.from({ length: longest }, (_, i) => i);
-  const last = places.map((i) => Math.max(...at(i)));
-  const band = { x: places.map((i) => newest - longest + 1 + i), first: last, last, max: last, min: places.map((i) => Math.min(...at(i))) };
-  return [{ label: `${others.length} others`, draw: 'line', color: 'series-other', width: 1, columns: band }, line(worst, 'text', 2)];
 }
 
 const panels = ['changed', 'pause', 'delta', 'lag'];
@@ -116,14 +98,6 @@ function withoutAnchors(columns: SeriesColumns, anchors: Set<number>): SeriesCol
   const keep = columns.x.flatMap((x, i) => (anchors.has(x) ? [] : [i]));
   const pick = (values: number[]) => keep.map((i) => values[i] ?? 0);
   return { x: pick(columns.x), first: pick(columns.first), min: pick(columns.min), max: pick(columns.min), last: pick(columns.last) };
-}
-
-/** The worst replica by name, where it was furthest behind. */
-function worstLabel(lag: readonly PlotSeries[]): { x: number; y: number; text: string }[] {
-  const worst = lag.at(-1);
-  const top = Math.max(0, ...(worst?.columns.last ?? []));
-  if (!worst || top < 2) return [];
-  return [{ x: worst.columns.x[worst.columns.last.indexOf(top)] ?? 0, y: top, text: `${worst.label} worst ${top}` }];
 }
 
 function marksOf(list: readonly Alert[], run: string): { x: number; text: string; rule: string }[] {

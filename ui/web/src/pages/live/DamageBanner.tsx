@@ -1,17 +1,13 @@
 import { openPlan } from '../../actions';
-import type { Problem, RunDetail } from '../../api/types';
+import type { RunDetail } from '../../api/types';
 import { Link, runPage } from '../../components/Link';
 import { ErrorBanner } from '../../components/states';
 import { safeName } from '../../format';
 import { setB } from '../../state/cursor';
 import { mayAct } from '../../state/store';
+import { damageOf } from './damage';
 
-/** What is wrong with the newest step; a step that is still being published is not damaged. */
-export function damageOf(run: RunDetail): Problem | null {
-  return run.problems.find(({ step }) => step !== null && step === run.kpi.newest) ?? null;
-}
-
-/** Says what is wrong with the newest step, why, and what to do. Older problems stand in the list of alerts. */
+/** Says what is wrong with the newest steps, why, and what to do. Older problems stand in the list of alerts. */
 export function DamageBanner({ run }: { run: RunDetail }) {
   const { newest, latest, latest_epoch: epoch } = run.kpi;
   const problem = damageOf(run) ?? (run.state === 'error' ? run.error : null);

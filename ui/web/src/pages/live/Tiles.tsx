@@ -3,7 +3,7 @@ import { Kpi } from '../../components/Kpi';
 import { age, bytes, bytesQ, duration, durationQ, fullTime, milliseconds, percent, percentQ, safeName, secondsSince, times, unknown } from '../../format';
 import { now } from '../../state/store';
 import { VerifyShield } from '../../components/StateIcon';
-import { damageOf } from './DamageBanner';
+import { damageOf } from './damage';
 import { usual } from './usual';
 
 const plain = (value: number | null) => ({ value: value === null ? unknown : String(value), unit: '' });
