@@ -1,4 +1,4 @@
-# Shared by run.sh and test.sh; sourced, not run. Sets ROOT and provides say, install_packages, build.
+# Shared by run.sh and test.sh; sourced, not run. Sets ROOT and provides say, install_packages, install_web, build.
 ROOT=$(cd "$(dirname "$0")/.." && pwd)
 cd "$ROOT"
 
@@ -32,6 +32,14 @@ install_packages() {
     as_root apt-get update -q
     # shellcheck disable=SC2086 # a list of package names
     as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $missing
+}
+
+# install_web: what the web page is built with. Any Node from 18 on will do, wherever it comes from.
+install_web() {
+    if command -v npm >/dev/null 2>&1; then
+        return 0
+    fi
+    install_packages installers/packages-web.txt
 }
 
 # build PRESET [OPTION...]: configures and builds a CMake preset.

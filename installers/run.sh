@@ -1,17 +1,19 @@
 #!/bin/sh
-# Installs what is missing, builds, and starts the live demo: a small model that trains, is published and followed.
+# Installs what is missing, builds, and starts the live demo: a small model that trains, is published and followed, in
+# the browser.
 # usage: sh installers/run.sh [--build-only | --tour | options of deltascope demo, such as --for 60]
 set -eu
 . "$(dirname "$0")/lib.sh"
 
 install_packages installers/packages.txt
+install_web
 build release -DDELTASCOPE_WITH_TESTS=OFF
 [ "${1:-}" = "--build-only" ] && exit 0
 
 program=$ROOT/build/release/bin/deltascope
 if [ "${1:-}" != "--tour" ]; then
-    say "a live run, made by the engine; Ctrl+C ends it, and --tour shows sound and broken runs instead"
-    exec "$program" demo --dir "$ROOT/build/demo" "$@"
+    say "a live run, made by the engine, in the browser; Ctrl+C ends it, and --tour shows sound and broken runs instead"
+    exec "$program" demo --serve --open --dir "$ROOT/build/demo" "$@"
 fi
 
 bucket=$ROOT/tests/golden/trl-v2-gap/bucket

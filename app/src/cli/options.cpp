@@ -150,6 +150,7 @@ void describe(CLI::App& program, Options& options)
     for (CLI::App* command : { demo, serve }) {
         command->add_option("--listen", options.served.listen, "HOST:PORT; port 0: any free one")
             ->capture_default_str();
+        command->add_flag("--open", options.served.open, "open the page in this desktop's browser, if there is one");
         command->add_option("--output", options.served.output, "folder that checkpoints are materialized in");
         command->add_option("--alert-channels", options.served.channels,
                             "file of webhooks that are told of alerts: lines LEVEL URL");

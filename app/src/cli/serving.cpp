@@ -7,8 +7,13 @@
 
 #include "deltascope/app/monitor.h"
 
+#include <array>
+#include <cstdlib>
+#include <fcntl.h>
 #include <filesystem>
 #include <fmt/format.h>
+#include <spawn.h>
+#include <unistd.h>
 
 namespace deltascope::cli {
 
@@ -43,6 +48,23 @@ void printWhere(const server::Server& server, const ServeOptions& options, const
                                : "read-only; --allow-acts lets browsers verify and materialize\n");
 }
 
+/// Only where a desktop is; that nothing opens is no error, for the address is printed.
+void openBrowser(const std::string& url)
+{
+    if (!std::getenv("DISPLAY") && !std::getenv("WAYLAND_DISPLAY"))
+        return;
+    std::string program = "xdg-open";
+    std::string address = url;
+    std::array<char*, 3> words { program.data(), address.data(), nullptr };
+    posix_spawn_file_actions_t silent;
+    posix_spawn_file_actions_init(&silent);
+    posix_spawn_file_actions_addopen(&silent, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_addopen(&silent, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    pid_t child = 0;
+    posix_spawnp(&child, program.c_str(), &silent, nullptr, words.data(), environ);
+    posix_spawn_file_actions_destroy(&silent);
+}
+
 }
 
 Result<void> serve(app::Service& service, const ServeOptions& options, const std::vector<ServedRun>& runs,
@@ -71,6 +93,8 @@ Result<void> serve(app::Service& service, const ServeOptions& options, const std
     for (const ServedRun& run : runs)
         monitor->follow(run.source, run.name, run.demo);
     printWhere(*server, options, style);
+    if (options.open)
+        openBrowser(server->signInUrl());
     Result<void> end = wait();
     server->stop();
     return end;

@@ -24,6 +24,7 @@ struct ServeOptions {
     std::string output = "checkpoints"; ///< folder that checkpoints are materialized in
     int verifyLevel = 2; ///< of the verification in the background
     std::string channels; ///< file of alert channels
+    bool open = false; ///< show the page in this desktop's browser, if there is one
 };
 
 /// A source that is served.

@@ -7,11 +7,13 @@ const wanted = process.argv[2] ?? '';
 const files = readdirSync(new URL('./cases/', import.meta.url)).filter((name) => name.endsWith('.mjs')).sort();
 const browser = await launch();
 let failed = 0;
+let ran = 0;
 for (const file of files) {
   const { cases } = await import(new URL(`./cases/${file}`, import.meta.url));
   for (const [name, run] of Object.entries(cases)) {
     const title = `${file.replace('.mjs', '')}: ${name}`;
     if (!title.includes(wanted)) continue;
+    ran += 1;
     const started = Date.now();
     try {
       await run(browser);
@@ -23,5 +25,5 @@ for (const file of files) {
   }
 }
 await browser.close();
-console.log(failed === 0 ? 'all good' : `${failed} failed`);
-process.exit(failed === 0 ? 0 : 1);
+console.log(ran === 0 ? 'no test has this name' : failed === 0 ? 'all good' : `${failed} failed`);
+process.exit(ran > 0 && failed === 0 ? 0 : 1);
