@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks';
 import { sheet } from '../actions';
 import { Icon, type IconName } from '../components/Icon';
 import { Link, runPage } from '../components/Link';
-import { RequestError } from '../components/states';
+import { RequestError, StaleBadge } from '../components/states';
 import { safeName } from '../format';
 import type { Route } from '../router';
 import { view } from '../state/cursor';
@@ -75,7 +75,7 @@ export function Chrome({ route, children }: { route: Route | null; children: Com
       {open?.name === 'plan' && <PlanSheet {...open} key={`${open.kind} ${open.run} ${open.step}`} />}
     </>
   );
-  if (view.value.embed) return <>{content}{sheets}</>;
+  if (view.value.embed) return <><StaleBadge />{content}{sheets}</>;
   return (
     <>
       <a class="skip" href="#content" onClick={(event) => {

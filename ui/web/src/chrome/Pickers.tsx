@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { Icon } from '../components/Icon';
 import { epoch, follow, newest, setA, setB, setView, stepA, stepB } from '../state/cursor';
 
@@ -33,19 +33,19 @@ interface FieldProps {
 
 /** A step number; an empty field means none (A) or the newest (B). */
 function StepField({ name, value, empty, set }: FieldProps) {
-  const [text, setText] = useState(String(value ?? ''));
-  useEffect(() => setText(String(value ?? '')), [value]);
+  const [draft, setDraft] = useState<string | null>(null); // while it is being typed
   const take = () => {
-    if (text.trim() === '') set(null);
-    else if (/^\d{1,15}$/.test(text.trim())) set(Number(text));
-    else setText(String(value ?? ''));
+    const text = draft?.trim();
+    if (text === '') set(null);
+    else if (text !== undefined && /^\d{1,15}$/.test(text)) set(Number(text));
+    setDraft(null);
   };
   return (
     <label class="step-field">
       {name}
       <input
-        type="text" inputMode="numeric" aria-label={`Step ${name}`} placeholder={empty} value={text}
-        onInput={(event) => setText(event.currentTarget.value)} onBlur={() => text !== String(value ?? '') && take()}
+        type="text" inputMode="numeric" aria-label={`Step ${name}`} placeholder={empty} value={draft ?? String(value ?? '')}
+        onInput={(event) => setDraft(event.currentTarget.value)} onBlur={take}
         onKeyDown={(event) => event.key === 'Enter' && take()}
       />
     </label>

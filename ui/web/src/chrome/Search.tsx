@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { actions, isEnabled, sheet } from '../actions';
 import { runPath } from '../api/client';
 import type { TensorTable } from '../api/types';
@@ -23,7 +23,7 @@ export function Search() {
   const hits = find(query.trim(), run, tensors);
   const close = () => (sheet.value = null);
 
-  useEffect(() => input.current?.focus(), []);
+  useLayoutEffect(() => input.current?.focus(), []);
   useEffect(() => list.current?.children[active]?.scrollIntoView({ block: 'nearest' }), [active]);
 
   const open = (hit: Hit | undefined) => {

@@ -4,6 +4,7 @@ import { Icon } from '../components/Icon';
 import { Link, runPage } from '../components/Link';
 import { Menu } from '../components/Menu';
 import { Name } from '../components/Name';
+import { StaleBadge } from '../components/states';
 import { RunPill } from '../components/RunPill';
 import { navigate } from '../router';
 import { viewQuery } from '../state/cursor';
@@ -29,6 +30,7 @@ export function TopBar({ run }: { run: string | null }) {
         </>
       )}
       <span class="spring" />
+      <span class="phone-only"><StaleBadge /></span>
       <button type="button" class="search-button" onClick={() => (sheet.value = { name: 'search' })}>
         <Icon name="search" />
         <span class="label">Step, tensor, run or command</span>

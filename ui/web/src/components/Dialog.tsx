@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Icon } from './Icon';
 
 interface Props {
@@ -14,7 +14,8 @@ interface Props {
 /** A sheet over the page; Escape closes it and the focus returns to where it was. */
 export function Dialog({ title, note, onClose, children, footer, ...rest }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  // Before the next key can arrive.
+  useLayoutEffect(() => {
     const before = document.activeElement as HTMLElement | null;
     dialog.current?.showModal();
     return () => before?.focus();

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 
 export interface Column<T> {
   id: string;
@@ -58,7 +58,7 @@ export function Table<T>(props: Props<T>) {
   const [top, setTop] = useState(0);
   const [active, setActive] = useState(0);
   const box = useRef<HTMLDivElement>(null);
-  const rows = sorted(props.rows, columns, sort);
+  const rows = useMemo(() => sorted(props.rows, columns, sort), [props.rows, sort]); // not at each scroll
   const [first, end] = height === undefined ? [0, rows.length] : rowsInSight(top, height, rowHeight, rows.length);
 
   useEffect(() => {

@@ -3,7 +3,7 @@ import { runPath } from '../../api/client';
 import type { Alert, RunDetail, Series, SeriesColumns } from '../../api/types';
 import { PlotView } from '../../components/PlotView';
 import { RequestError, Skeleton } from '../../components/states';
-import { bytes, bytesQ } from '../../format';
+import { bytes, bytesQ, duration } from '../../format';
 import { type PlotSeries, plainColumns } from '../../plot/model';
 import { epoch, view } from '../../state/cursor';
 import { useResource } from '../../state/resource';
@@ -64,7 +64,7 @@ export function Charts({ run }: { run: RunDetail }) {
     pause: () => (
       <PlotView
         key="pause" {...common} title="Pause" unit="s, slowest replica" series={pause} format={short} note="no tokens produced"
-        labels={peak(seconds).map(({ x, y }) => ({ x, y, text: `${short(y)} s, step ${x}` }))}
+        labels={peak(seconds).map(({ x, y }) => ({ x, y, text: `${duration(y)}, step ${x}` }))}
       />
     ),
     delta: () => (

@@ -1,4 +1,4 @@
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 import { openPlan } from '../../actions';
 import { runPath } from '../../api/client';
 import type { Step, StepDetail, TensorCount } from '../../api/types';
@@ -11,7 +11,8 @@ import { StateIcon, VerifyShield } from '../../components/StateIcon';
 import { EmptyState, ErrorBanner, Loaded, ProblemText } from '../../components/states';
 import { type Column, Table } from '../../components/Table';
 import { ago, bytes, count, exact, fullTime, milliseconds, percent, plural, safeName, shape, unknown } from '../../format';
-import { setView, view } from '../../state/cursor';
+import { epoch, setView, view } from '../../state/cursor';
+import { stepOf } from '../../search';
 import { useResource } from '../../state/resource';
 import { capabilities, detail, mayAct, now } from '../../state/store';
 import { whyReadOnly } from '../../chrome/TopBar';
@@ -21,10 +22,10 @@ import './step.css';
 export default function StepPage({ runId = '', step = '' }: { runId?: string; step?: string }) {
   const id = step.includes(':') || view.value.epoch === null ? step : `${view.value.epoch}:${step}`;
   const loaded = useResource<StepDetail>(runPath(runId, 'steps', id), ['step'], runId);
-  const found = loaded.data?.step;
-  useEffect(() => {
-    if (found && view.peek().b !== found.step) setView({ b: found.step });
-  }, [found?.step]);
+  useLayoutEffect(() => {
+    const meant = stepOf(step);
+    if (meant) setView({ b: meant.step, ...(meant.epoch === null || meant.epoch === epoch.peek() ? {} : { epoch: meant.epoch }) });
+  }, [step]);
   return (
     <>
       {!loaded.data && <h1 class="visually-hidden">Step {safeName(step)}</h1>}

@@ -61,4 +61,27 @@ export const cases = {
       await second.bringToFront();
       await latest(second, 13);
     }),
+  'lost contact is said after 40 s, on all sizes': async (browser) => {
+    const daemon = new Daemon();
+    daemon.add('trl-v1.2', 'wordle');
+    await daemon.start();
+    const context = await profile(browser);
+    try {
+      const page = await context.newPage();
+      await page.clock.install();
+      await signIn(page, daemon);
+      await settle(page);
+      const badge = page.locator('.stale:visible');
+      assert.equal(await badge.count(), 0);
+      await daemon.stop();
+      await page.clock.fastForward(45_000);
+      await badge.waitFor();
+      assert.match(await badge.innerText(), /no contact for 4\d s/);
+      await page.setViewportSize({ width: 390, height: 844 });
+      assert.equal(await badge.count(), 1);
+    } finally {
+      await context.close();
+      await daemon.remove();
+    }
+  },
 };
