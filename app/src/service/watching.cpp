@@ -77,8 +77,11 @@ private:
         DS_TRY(m_trace, m_reader.read(*m_store, task));
         if (m_depth == Depth::Replayed)
             DS_CHECK(replay(*run, {}, task));
-        if (m_depth == Depth::Progressive)
-            DS_CHECK(replayProgressively(*run, task));
+        if (m_depth == Depth::Progressive) {
+            DS_TRY(const bool upToDate, replayProgressively(*run, task));
+            if (!upToDate)
+                return look(task);
+        }
         return tellIfNew(*run, true, task);
     }
 
@@ -93,12 +96,15 @@ private:
         return analyzeRun(m_bench, run, options, task);
     }
 
-    Result<void> replayProgressively(Run& run, TaskContext& task)
+    /// False: the source changed on the way. What is newer comes first; the catalog keeps what was replayed.
+    Result<bool> replayProgressively(Run& run, TaskContext& task)
     {
         constexpr auto Patience = std::chrono::milliseconds(500);
         const std::vector<IndexRange> chains = unknownChains(run);
-        if (chains.size() <= 1)
-            return replay(run, {}, task);
+        if (chains.size() <= 1) {
+            DS_CHECK(replay(run, {}, task));
+            return true;
+        }
         DS_CHECK(tellIfNew(run, false, task));
         Clock::time_point told = Clock::now();
         for (const IndexRange& chain : chains) {
@@ -110,10 +116,10 @@ private:
             if (!m_bench.catalog)
                 continue;
             DS_TRY(const bool changed, m_changes->wait(std::chrono::milliseconds(0), task));
-            if (changed) // what is newer comes first; the catalog keeps what was replayed
-                return look(task);
+            if (changed)
+                return false;
         }
-        return {};
+        return true;
     }
 
     Result<void> tellIfNew(const Run& run, bool settled, TaskContext& task)
@@ -154,8 +160,12 @@ private:
             text += fmt::format("{}{}{}{}\n", version.objects.identity(), word(version.state),
                                 version.obstacle.has_value(), version.facts.has_value());
         for (const Heartbeat& replica : m_trace.replicas)
-            text += fmt::format("{}{}{}{}\n", replica.id, replica.state, replica.step, replica.tUs);
-        return text + fmt::format("{} {}", m_trace.spans.empty() ? 0 : m_trace.spans.back().t1Us, m_logs.revision());
+            text += fmt::format("{}{}{}{}{}\n", replica.id, replica.state, replica.step, replica.tUs,
+                                isLate(replica, m_bench.nowUs()));
+        std::int64_t ends = 0; // an actor may tell late of what ended before the newest span
+        for (const Span& span : m_trace.spans)
+            ends ^= span.t1Us;
+        return text + fmt::format("{} {} {}", m_trace.spans.size(), ends, m_logs.revision());
     }
 
     Workbench& m_bench;

@@ -148,6 +148,11 @@ void addSpans(RunView& view, const std::vector<Span>& traced, const std::vector<
 
 }
 
+bool isLate(const Heartbeat& heartbeat, std::int64_t nowUs)
+{
+    return static_cast<double>(nowUs - heartbeat.tUs) / 1e6 > LatePeriods * heartbeat.periodSeconds;
+}
+
 void addTrace(RunView& view, const Trace& trace, const std::vector<Span>& logged, std::int64_t nowUs)
 {
     for (const Heartbeat& heartbeat : trace.replicas) {
@@ -160,7 +165,7 @@ void addTrace(RunView& view, const Trace& trace, const std::vector<Span>& logged
             replica.step = heartbeat.step;
         replica.behind = versionsBehind(view, heartbeat.step);
         replica.ageSeconds = static_cast<double>(nowUs - heartbeat.tUs) / 1e6;
-        replica.late = replica.ageSeconds > LatePeriods * heartbeat.periodSeconds;
+        replica.late = isLate(heartbeat, nowUs);
         replica.lagging = *replica.behind >= LaggingVersions;
         view.replicas.push_back(std::move(replica));
     }

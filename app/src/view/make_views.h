@@ -26,6 +26,8 @@ StepDetailView makeStepDetailView(const Run& run, const Version& version, const 
                                   const std::vector<TensorCount>& counts);
 /// Adds replicas, notes and spans to a run. `logged`: spans that come from logs.
 void addTrace(RunView& view, const Trace& trace, const std::vector<Span>& logged, std::int64_t nowUs);
+/// Whether a replica has not been heard of for some of its periods.
+bool isLate(const Heartbeat& heartbeat, std::int64_t nowUs);
 /// How long engines stood still for a version.
 struct Pause {
     std::int64_t lengthUs = 0;
