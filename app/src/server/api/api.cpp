@@ -53,7 +53,7 @@ public:
 
     void handle(const HttpRequest& request, Reply reply) override
     {
-        boost::asio::post(m_workers, [this, request, reply = std::move(reply)] { m_routes.handle(request, reply); });
+        boost::asio::post(m_workers, [this, request, reply = std::move(reply)] { answer(request, reply); });
     }
 
     std::string metrics() override { return metricsOf(m_context.monitor); }
@@ -65,6 +65,16 @@ public:
     }
 
 private:
+    /// Nothing of ours throws, but libraries do, and memory ends: that must not end the daemon.
+    void answer(const HttpRequest& request, const Reply& reply) const
+    {
+        try {
+            m_routes.handle(request, reply);
+        } catch (const std::exception&) {
+            reply(errorAnswer({ Code::Internal, "the answer could not be made", request.path, {}, {} }));
+        }
+    }
+
     static constexpr std::size_t Workers = 2; ///< for answers from memory; work is done by jobs of the service
 
     Context m_context;

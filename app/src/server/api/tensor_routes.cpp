@@ -10,8 +10,15 @@
 namespace deltascope::server {
 
 using namespace app;
+using nlohmann::ordered_json;
 
 namespace {
+
+/// Names of files are bytes, not always text.
+std::string dumped(const ordered_json& json)
+{
+    return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+}
 
 std::string address(const StepView& step) { return fmt::format("{}:{}", step.epoch, step.step); }
 
@@ -94,16 +101,15 @@ HttpResponse stepAnswer(const RunSnapshot& snapshot, const SourceRequest& source
     const auto verified = snapshot.verified.find({ view.step.epoch, view.step.step });
     const std::string step =
         stepToJson(view.step, verified == snapshot.verified.end() ? std::nullopt : std::optional(verified->second));
-    const auto tensors = nlohmann::ordered_json::parse(toJson(view)).at("tensors");
+    const auto tensors = ordered_json::parse(toJson(view)).at("tensors");
     const std::string where = fmt::format("'{}@{}'", source.source, address(view.step));
     const std::string base = source.base.empty() ? std::string() : fmt::format(" --base '{}'", source.base);
-    const nlohmann::ordered_json cli = {
-        { "show", fmt::format("deltascope show {}{}", where, base) },
-        { "verify", fmt::format("deltascope verify {} --level 3{}", where, base) },
-        { "materialize", fmt::format("deltascope materialize {} -o step_{}{}", where, view.step.step, base) }
-    };
+    const ordered_json cli = { { "show", fmt::format("deltascope show {}{}", where, base) },
+                               { "verify", fmt::format("deltascope verify {} --level 3{}", where, base) },
+                               { "materialize",
+                                 fmt::format("deltascope materialize {} -o step_{}{}", where, view.step.step, base) } };
     return jsonAnswer(fmt::format(R"({{"rev":{},"step":{},"tensors":{},"cli":{}}})", snapshot.revision, step,
-                                  tensors.dump(), cli.dump()));
+                                  dumped(tensors), dumped(cli)));
 }
 
 void showStep(Context& context, Call call)
