@@ -32,7 +32,8 @@ ordered_json json(const KpiView& kpi)
              { "worst_replica", orNull(kpi.worstReplica) },
              { "worst_lag", orNull(kpi.worstLag) },
              { "verified_to", orNull(kpi.verifiedTo) },
-             { "verified_level", orNull(kpi.verifiedLevel) } };
+             { "verified_level", orNull(kpi.verifiedLevel) },
+             { "verified_result", orNull(kpi.verifiedResult) } };
 }
 
 ordered_json json(const RunSummaryView& view)

@@ -1,6 +1,7 @@
 #include "deltascope/app/view/summary_view.h"
 
 #include <algorithm>
+#include <array>
 #include <fmt/format.h>
 
 namespace deltascope::app {
@@ -20,10 +21,8 @@ std::optional<double> quantile(std::vector<double> values, double share)
     return values[static_cast<std::size_t>(at)];
 }
 
-bool isSound(const VerifiedView& verified)
-{
-    return verified.result == "verified" || verified.result == "consistent" || verified.result == "first_sight";
-}
+/// From strong to weak; nothing else is sound.
+constexpr std::array<std::string_view, 3> SoundResults = { "verified", "consistent", "first_sight" };
 
 void addPublication(KpiView& kpi, const std::vector<const StepView*>& steps)
 {
@@ -97,10 +96,16 @@ void addReplicas(KpiView& kpi, const std::vector<ReplicaView>& replicas)
 
 void addVerified(KpiView& kpi, const std::vector<const StepView*>& steps, const VerifiedSteps& verified)
 {
+    std::size_t weakest = 0;
     for (const StepView* step : steps) {
         const auto known = verified.find({ step->epoch, step->step });
-        if (known == verified.end() || !isSound(known->second))
+        if (known == verified.end())
             return;
+        const auto result = std::find(SoundResults.begin(), SoundResults.end(), known->second.result);
+        if (result == SoundResults.end())
+            return;
+        weakest = std::max(weakest, static_cast<std::size_t>(result - SoundResults.begin()));
+        kpi.verifiedResult = SoundResults[weakest];
         kpi.verifiedTo = step->step;
         kpi.verifiedLevel = std::min(kpi.verifiedLevel.value_or(known->second.level), known->second.level);
     }

@@ -126,6 +126,7 @@ export interface Kpi {
   worst_lag: number | null;
   verified_to: number | null; // newest step up to which every step of its chain was verified, consistent or first_sight
   verified_level: number | null;
+  verified_result: 'verified' | 'consistent' | 'first_sight' | null; // the weakest of these
 }
 
 export interface RunSummary {

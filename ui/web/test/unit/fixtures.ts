@@ -11,7 +11,7 @@ export function runSummary(over: Partial<RunSummary> = {}): RunSummary {
       latest: 2, latest_epoch: 0, newest: 2, latest_at_us: 0, interval_s: 10, chain_anchor: 0, chain_deltas: 2, changed_frac: null,
       changed_frac_median: null, delta_bytes: null, full_bytes: null, ratio: null, pause_ms: null, pause_p50_ms: null,
       pause_p95_ms: null, paused_frac: null, replicas: 0, replicas_in_sync: 0, worst_replica: null, worst_lag: null,
-      verified_to: null, verified_level: null,
+      verified_to: null, verified_level: null, verified_result: null,
     },
     ...over,
   };

@@ -62,6 +62,7 @@ struct KpiView {
     std::optional<std::int64_t> worstLag;
     std::optional<std::int64_t> verifiedTo; ///< every step of the newest epoch up to it was checked and found sound
     std::optional<int> verifiedLevel; ///< the lowest of these
+    std::string verifiedResult; ///< the weakest of these: verified consistent first_sight; empty: none
 };
 
 struct RunSummaryView {

@@ -12,7 +12,7 @@ import { Name } from '../../components/Name';
 import { StateIcon } from '../../components/StateIcon';
 import { EmptyState, RequestError, Skeleton, StaleBadge } from '../../components/states';
 import { Table, type Column } from '../../components/Table';
-import { ago, bytes, exact, fullTime, safeName, unknown } from '../../format';
+import { ago, bytes, exact, fullTime, safeName, unknown, plural } from '../../format';
 import { detail, now } from '../../state/store';
 import './bucket.css';
 import { copies } from './copies';
@@ -65,7 +65,7 @@ export default function BucketPage({ runId = '' }: Record<string, string>) {
           {listing.rows.length > 0 && (
             <p class="listed">
               {listing.next === null
-                ? `${exact(listing.rows.length)} objects, all listed`
+                ? `${plural(listing.rows.length, 'row')}, all listed`
                 : `Showing ${exact(listing.rows.length)}, there are more`}
               {rows.length < listing.rows.length && `, ${exact(rows.length)} match the filter`}
               {listing.next !== null && (
@@ -107,7 +107,7 @@ function columns(runId: string, prefix: string): Column<ListingRow>[] {
       id: 'name', head: 'name', key: (row) => row.key,
       cell: (row) => (
         <span class="object">
-          <Icon name={row.folder ? 'bucket' : 'list'} /> <Name text={row.key.startsWith(prefix) ? row.key.slice(prefix.length) : row.key} />
+          <Icon name={row.folder ? 'folder' : 'list'} /> <Name text={row.key.startsWith(prefix) ? row.key.slice(prefix.length) : row.key} />
         </span>
       ),
     },

@@ -48,7 +48,7 @@ function ChooseA({ b }: { b: number }) {
   const choices: [text: string, step: number | null | undefined][] = [
     ['the step before', b > (first ?? b) ? b - 1 : null],
     ['its anchor', kpi?.chain_anchor],
-    ['the last verified step', kpi?.verified_to],
+    ['the last checked step', kpi?.verified_to],
     ['the first step', first],
   ];
   const seen = new Set<number>([b]);

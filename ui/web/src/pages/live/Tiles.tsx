@@ -9,6 +9,9 @@ import { usual } from './usual';
 const plain = (value: number | null) => ({ value: value === null ? unknown : String(value), unit: '' });
 
 /** The numbers of the page Live. */
+/** What the weakest check of a step claims, and nothing more. */
+const checked = { verified: 'Verified to', consistent: 'Consistent to', first_sight: 'First sight to' } as const;
+
 export function Tiles({ run }: { run: RunDetail }) {
   const { kpi } = run;
   const damaged = damageOf(run) !== null;
@@ -46,8 +49,8 @@ export function Tiles({ run }: { run: RunDetail }) {
           : 'none is behind'}
       />
       <Kpi
-        label="Verified to" value={plain(kpi.verified_to)}
-        context={kpi.verified_to === null ? 'no step was checked yet' : <><VerifyShield verified={{ level: kpi.verified_level ?? 0, result: 'verified' }} /> level {kpi.verified_level ?? unknown}, newer: <strong>{queue ?? unknown}</strong></>}
+        label={checked[kpi.verified_result ?? 'verified']} value={plain(kpi.verified_to)}
+        context={kpi.verified_to === null || kpi.verified_result === null ? 'no step was checked yet' : <><VerifyShield verified={{ level: kpi.verified_level ?? 0, result: kpi.verified_result }} /> level {kpi.verified_level ?? unknown}, newer: <strong>{queue ?? unknown}</strong></>}
       />
     </dl>
   );

@@ -79,7 +79,7 @@ function Facts({ runId, data }: { runId: string; data: StepDetail }) {
             <dt>Full version</dt><dd>{bytes(detail.value?.kpi.full_bytes)}</dd>
             <dt>To materialize</dt><dd>{step.restorable ? `${bytes(step.restore.bytes)}, ${plural(step.restore.deltas, 'delta')}` : <span class="error-text">✕ not possible</span>}</dd>
             {step.restore.blocked_by !== null && <><dt>Blocked by</dt><dd><Link to={runPage(runId, 'steps', `${step.epoch}:${step.restore.blocked_by}`)}>step {step.restore.blocked_by}</Link>{step.restore.reason !== null && `, ${safeName(step.restore.reason)}`}</dd></>}
-            <dt>Proven by digests</dt><dd>{step.proven ? 'yes' : 'no'}</dd>
+            <dt>Missing numbers on the way</dt><dd>{step.proven ? 'none' : '⚑ yes, and nothing tells what was in them'}</dd>
           </dl>
         </Card>
       </div>
