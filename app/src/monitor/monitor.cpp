@@ -90,9 +90,6 @@ public:
     {
         const std::lock_guard lock(m_mutex);
         DS_TRY(BoundPlan plan, planOf(run, request));
-        m_requests[plan.view.hash] = request;
-        if (m_requests.size() > MostRequests)
-            m_requests.erase(m_requests.begin());
         return m_tasks.add(std::move(plan));
     }
 
@@ -100,12 +97,10 @@ public:
     {
         const std::lock_guard lock(m_mutex);
         DS_TRY(const BoundPlan* plan, m_tasks.plan(id, hash));
-        if (const auto request = m_requests.find(hash); request != m_requests.end()) {
-            DS_TRY(const BoundPlan now, planOf(plan->view.run, request->second));
-            if (now.view.hash != hash)
-                return fail(Code::Rewritten, "the run changed since the plan was made", plan->view.title,
-                            "look at the plan again");
-        }
+        DS_TRY(const BoundPlan now, planOf(plan->view.run, plan->request));
+        if (now.view.hash != hash)
+            return fail(Code::Rewritten, "the run changed since the plan was made", plan->view.title,
+                        "look at the plan again");
         const TaskView& task = m_tasks.start(m_service, *plan, by, systemNowUs());
         m_events.emplace_back(TaskMoved { task });
         return task;
@@ -153,8 +148,6 @@ public:
     }
 
 private:
-    static constexpr std::size_t MostRequests = 256;
-
     struct Listener {
         std::mutex mutex; ///< held while it is called
         std::function<void(const MonitorEvent&)> call; ///< empty: its token is gone
@@ -338,7 +331,6 @@ private:
     mutable std::mutex m_mutex;
     std::vector<FollowedRun> m_runs;
     Tasks m_tasks;
-    std::map<std::string, PlanRequest> m_requests; ///< by hash of the plan
     std::map<JobId, std::function<void(Result<JobResult>)>> m_asked;
     std::vector<std::shared_ptr<Listener>> m_listeners;
     std::vector<MonitorEvent> m_events; ///< to be told

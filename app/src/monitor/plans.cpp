@@ -110,10 +110,14 @@ std::optional<std::uint64_t> freeBytes(const std::string& path)
 /// `name` below the folder, whatever it says.
 Result<std::string> destinationBelow(const std::string& folder, const std::string& name)
 {
-    const fs::path relative = fs::path(name).lexically_normal();
+    fs::path relative = fs::path(name).lexically_normal();
+    if (!relative.has_filename()) // a slash at the end
+        relative = relative.parent_path();
     const bool climbs =
         std::any_of(relative.begin(), relative.end(), [](const fs::path& part) { return part == ".."; });
-    if (relative.empty() || relative.is_absolute() || climbs || relative == ".")
+    const bool hasControls =
+        std::any_of(name.begin(), name.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+    if (relative.empty() || relative.is_absolute() || climbs || hasControls || relative == ".")
         return fail(Code::Usage, "a destination is a name below the output folder", name,
                     fmt::format("checkpoints are written below {}", folder));
     return (fs::path(folder) / relative).string();
@@ -234,7 +238,7 @@ Result<BoundPlan> makePlan(const RunSnapshot& snapshot, const SourceRequest& sou
                            const std::string& outputFolder)
 {
     if (!snapshot.run)
-        return fail(Code::NotFound, "the run is still being opened", snapshot.source, "try again in a moment");
+        return fail(Code::Transient, "the run is still being opened", snapshot.source, "try again in a moment");
     DS_TRY(BoundPlan plan,
            std::visit(
                [&](const auto& act) -> Result<BoundPlan> {
@@ -248,6 +252,7 @@ Result<BoundPlan> makePlan(const RunSnapshot& snapshot, const SourceRequest& sou
                },
                request));
     plan.view.run = snapshot.id;
+    plan.request = request;
     return plan;
 }
 

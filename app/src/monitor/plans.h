@@ -9,12 +9,13 @@ namespace deltascope::app {
 /// A plan with what starts it.
 struct BoundPlan {
     PlanView view; ///< without an id
+    PlanRequest request; ///< what was asked for
     std::function<JobId(Service&)> start;
     bool resumable = false; ///< what an interrupted run leaves behind is used by the next one
 };
 
 /// What an act on a run would do, from what is known of the run. `source`: how the run is read. Errors: NotFound (no
-/// such step), Usage, ChainGap and others for a step that cannot be rebuilt.
+/// such step), Usage, Transient (not opened yet), ChainGap and others for a step that cannot be rebuilt.
 Result<BoundPlan> makePlan(const RunSnapshot& snapshot, const SourceRequest& source, const PlanRequest& request,
                            const std::string& outputFolder);
 
