@@ -170,6 +170,7 @@ TEST(Kpi, VerifiedLevelIsTheLowestOnTheWay)
     const KpiView kpi = makeRunSummary(snapshot).kpi;
     EXPECT_EQ(kpi.verifiedTo, 3);
     EXPECT_EQ(kpi.verifiedLevel, 2);
+    EXPECT_EQ(kpi.verifiedResult, "first_sight") << "the weakest";
 }
 
 TEST(Kpi, VerifiedToIsNothingIfTheFirstStepWasNotChecked)
@@ -179,6 +180,7 @@ TEST(Kpi, VerifiedToIsNothingIfTheFirstStepWasNotChecked)
     const KpiView kpi = makeRunSummary(snapshot).kpi;
     EXPECT_EQ(kpi.verifiedTo, std::nullopt);
     EXPECT_EQ(kpi.verifiedLevel, std::nullopt);
+    EXPECT_EQ(kpi.verifiedResult, "");
 }
 
 ReplicaView replica(std::string id, std::optional<std::int64_t> step, std::optional<std::int64_t> behind)

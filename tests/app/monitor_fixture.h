@@ -1,0 +1,129 @@
+#pragma once
+
+#include "deltascope/app/monitor.h"
+
+#include "service_fixture.h"
+#include "trl_anchor.h"
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+
+namespace deltascope::app {
+
+/// A monitor that is listened to.
+class MonitorFixture : public ServiceFixture {
+protected:
+    MonitorFixture() { open(2); }
+    ~MonitorFixture() override { close(); }
+
+    void open(int verifyLevel)
+    {
+        close();
+        MonitorOptions options;
+        options.outputFolder = home.path("out");
+        options.verifyLevel = verifyLevel;
+        monitor = Monitor::create(*service, options);
+        m_listening = monitor->listen([this](const MonitorEvent& event) {
+            const std::lock_guard lock(m_mutex);
+            m_told.push_back(event);
+            m_changed.notify_all();
+        });
+    }
+    void close()
+    {
+        m_listening.reset();
+        monitor.reset();
+        m_told.clear();
+    }
+
+    /// Whether an event comes, or came since the last call, that `wanted` likes.
+    bool happens(const std::function<bool(const MonitorEvent&)>& wanted)
+    {
+        std::unique_lock lock(m_mutex);
+        return m_changed.wait_for(lock, std::chrono::seconds(60), [&] {
+            while (!m_told.empty()) {
+                const MonitorEvent event = std::move(m_told.front());
+                m_told.pop_front();
+                if (wanted(event))
+                    return true;
+            }
+            return false;
+        });
+    }
+    using Snapshot = std::shared_ptr<const RunSnapshot>;
+    /// The run once it is as wanted.
+    Snapshot runWhen(const std::string& id, const std::function<bool(const RunSnapshot&)>& wanted)
+    {
+        if (Snapshot now = monitor->run(id); now && wanted(*now))
+            return now;
+        Snapshot found;
+        EXPECT_TRUE(happens([&](const MonitorEvent& event) {
+            const auto* moved = std::get_if<RunMoved>(&event);
+            if (moved && moved->now->id == id && wanted(*moved->now))
+                found = moved->now;
+            return found != nullptr;
+        })) << id;
+        return found ? found : std::make_shared<const RunSnapshot>();
+    }
+    /// The run once everything in it was replayed.
+    Snapshot settledRun(const std::string& id)
+    {
+        return runWhen(id, [](const RunSnapshot& run) { return run.run && run.run->settled; });
+    }
+    TaskView endOf(const std::string& task)
+    {
+        const auto isOver = [](const TaskView& view) {
+            return view.state == "done" || view.state == "failed" || view.state == "canceled";
+        };
+        std::optional<TaskView> now = monitor->task(task);
+        if (!now || isOver(*now))
+            return now.value_or(TaskView());
+        EXPECT_TRUE(happens([&](const MonitorEvent& event) {
+            const auto* moved = std::get_if<TaskMoved>(&event);
+            if (moved && moved->task.id == task && isOver(moved->task))
+                now = moved->task;
+            return isOver(*now);
+        })) << task;
+        return *now;
+    }
+
+    TaskView start(const std::string& run, const PlanRequest& request)
+    {
+        const auto plan = monitor->plan(run, request);
+        EXPECT_TRUE(plan) << plan.error().text;
+        const auto task = plan ? monitor->start(plan->id, plan->hash, "somebody") : fail(Code::Internal, "no plan");
+        EXPECT_TRUE(task) << task.error().text;
+        return task.value_or(TaskView());
+    }
+    static MaterializePlan materialize(std::string step, std::string to = {})
+    {
+        MaterializePlan plan;
+        plan.step = std::move(step);
+        plan.to = std::move(to);
+        return plan;
+    }
+
+    /// A run of one anchor of 64 MiB, whose acts take a while.
+    SourceRequest largeRun() const
+    {
+        std::vector<TensorInfo> tensors;
+        for (int i = 0; i < 32; ++i)
+            tensors.push_back({ "model.layers." + std::to_string(i) + ".weight", Dtype::BF16, { 1024, 1024 } });
+        home.write("large/anchors/step_000001.safetensors", trlAnchor(1, tensors));
+        SourceRequest source;
+        source.source = home.path("large");
+        return source;
+    }
+
+    std::unique_ptr<Monitor> monitor;
+
+private:
+    std::mutex m_mutex;
+    std::condition_variable m_changed;
+    std::deque<MonitorEvent> m_told; ///< not looked at yet
+    std::shared_ptr<void> m_listening;
+};
+
+} // namespace deltascope::app

@@ -1,0 +1,243 @@
+#include "monitor_fixture.h"
+
+#include <atomic>
+#include <future>
+#include <thread>
+
+// Runs that are followed for a face: opening, errors, verification in the background, listeners, the end.
+
+namespace deltascope::app {
+namespace {
+
+using namespace std::chrono_literals;
+
+class Monitors : public MonitorFixture {
+protected:
+    /// The run once all of its steps were verified.
+    Snapshot verifiedRun(const std::string& id, std::size_t steps)
+    {
+        return runWhen(id, [&](const RunSnapshot& run) { return run.verified.size() == steps; });
+    }
+};
+
+// --- following -------------------------------------------------------------------------------------------------------
+
+TEST_F(Monitors, ARunIsOpenedAndThenLive)
+{
+    const BucketCopy bucket("trl-v2-gap");
+    const std::string id = monitor->follow(bucket.source(), "wordle", true);
+    EXPECT_EQ(id, "bucket");
+    EXPECT_TRUE(happens([](const MonitorEvent& event) {
+        const auto& moved = std::get<RunMoved>(event);
+        return !moved.before && moved.now->state == "opening" && !moved.now->run;
+    }));
+    const Snapshot run = settledRun(id);
+    EXPECT_EQ(run->state, "live");
+    EXPECT_EQ(run->name, "wordle");
+    EXPECT_TRUE(run->demo);
+    EXPECT_TRUE(run->source.starts_with("file://")) << run->source;
+    EXPECT_GT(run->contactUs, 0);
+    EXPECT_EQ(run->run->latest, 15);
+    ASSERT_TRUE(run->heat);
+    EXPECT_EQ(run->heat->columns.size(), 15U);
+}
+
+TEST_F(Monitors, EveryRunHasAnIdOfItsOwnThatCanStandInAnAddress)
+{
+    const auto follow = [&](const std::string& source) {
+        SourceRequest request;
+        request.source = source;
+        return monitor->follow(request, "", false);
+    };
+    EXPECT_EQ(follow("/no/wordle"), "wordle");
+    EXPECT_EQ(follow("/nor/this/wordle/"), "wordle-2");
+    EXPECT_EQ(follow("file:///nor/wordle"), "wordle-3");
+    EXPECT_EQ(follow("/a run<script>\"\xe2\x80\xae"), "a-run-script-----");
+    EXPECT_EQ(follow("/no/.."), "run");
+    EXPECT_EQ(follow("/no/.-"), "run-2");
+    EXPECT_EQ(follow(""), "run-3");
+    EXPECT_EQ(follow("/" + std::string(300, 'x')), std::string(64, 'x'));
+    EXPECT_EQ(monitor->runs().size(), 8U);
+    EXPECT_EQ(monitor->runs().front()->id, "wordle") << "as they were added";
+    EXPECT_EQ(monitor->run("wordle-4"), nullptr);
+    EXPECT_EQ(monitor->sourceOf("wordle-4"), std::nullopt);
+    EXPECT_EQ(monitor->sourceOf("wordle-2")->source, "/nor/this/wordle/");
+}
+
+TEST_F(Monitors, ASourceThatIsNotThereIsAnErrorUntilItIsThere)
+{
+    SourceRequest request;
+    request.source = home.path("later");
+    const std::string id = monitor->follow(request, "", false);
+    const Snapshot failed = runWhen(id, [](const RunSnapshot& run) { return run.state == "error"; });
+    ASSERT_TRUE(failed->error);
+    EXPECT_EQ(failed->error->code, "DS-NOT-FOUND");
+    EXPECT_EQ(failed->run, nullptr);
+    EXPECT_EQ(failed->contactUs, 0);
+    std::filesystem::copy(std::string(DELTASCOPE_GOLDEN_DIR) + "/trl-v2-raw/bucket", request.source,
+                          std::filesystem::copy_options::recursive);
+    const Snapshot live = runWhen(id, [](const RunSnapshot& run) { return run.state == "live"; });
+    EXPECT_FALSE(live->error);
+    EXPECT_EQ(live->run->latest, 14);
+}
+
+TEST_F(Monitors, RevisionsGrowWithEveryChange)
+{
+    const BucketCopy bucket("trl-v2-gap");
+    const std::string id = monitor->follow(bucket.source(), "", false);
+    std::uint64_t last = 0;
+    bool grow = true;
+    EXPECT_TRUE(happens([&](const MonitorEvent& event) {
+        const auto* moved = std::get_if<RunMoved>(&event);
+        if (!moved)
+            return false;
+        grow = grow && (!moved->before || moved->now->revision > last);
+        last = moved->now->revision;
+        return moved->now->verified.size() == 15;
+    }));
+    EXPECT_TRUE(grow);
+}
+
+// --- verification in the background ----------------------------------------------------------------------------------
+
+TEST_F(Monitors, EveryStepIsVerifiedInTheBackground)
+{
+    const BucketCopy bucket("slime-v2-xor");
+    const Snapshot run = verifiedRun(monitor->follow(bucket.source(), "", false), 9);
+    for (const auto& [step, verified] : run->verified) {
+        EXPECT_EQ(verified.level, 2) << step.second;
+        EXPECT_EQ(verified.result, "first_sight") << step.second;
+        EXPECT_GT(verified.tUs, 0);
+    }
+    EXPECT_EQ(makeRunSummary(run).kpi.verifiedTo, 9);
+}
+
+TEST_F(Monitors, LevelZeroVerifiesNothing)
+{
+    open(0);
+    const BucketCopy bucket("slime-v2-xor");
+    const std::string id = monitor->follow(bucket.source(), "", false);
+    settledRun(id);
+    std::this_thread::sleep_for(500ms);
+    EXPECT_TRUE(monitor->run(id)->verified.empty());
+}
+
+TEST_F(Monitors, AChangedObjectForgetsItsVerdictAndIsVerifiedAnew)
+{
+    const BucketCopy bucket("slime-v2-xor");
+    const std::string id = monitor->follow(bucket.source(), "", false);
+    const VerifiedSteps before = verifiedRun(id, 9)->verified;
+    bucket.damage("weight_v000006/model-00000-of-00003.safetensors", 2400);
+    EXPECT_TRUE(happens([&](const MonitorEvent& event) {
+        const auto* moved = std::get_if<RunMoved>(&event);
+        return moved && !moved->now->verified.contains({ 0, 6 });
+    })) << "forgotten";
+    const Snapshot after = runWhen(id, [](const RunSnapshot& run) { return run.verified.contains({ 0, 6 }); });
+    EXPECT_EQ(after->verified.at({ 0, 6 }).result, "damaged");
+    EXPECT_EQ(after->verified.at({ 0, 5 }).tUs, before.at({ 0, 5 }).tUs)
+        << "what did not change is not looked at again";
+    EXPECT_EQ(makeRunSummary(after).kpi.verifiedTo, 5);
+}
+
+TEST_F(Monitors, AStepThatIsPublishedIsVerifiedToo)
+{
+    const BucketCopy bucket("trl-v2-gap", [](const std::string& key) { return !key.ends_with("15.safetensors"); });
+    const std::string id = monitor->follow(bucket.source(), "", false);
+    verifiedRun(id, 14);
+    bucket.publish("deltas/step_000015.safetensors");
+    EXPECT_EQ(verifiedRun(id, 15)->verified.count({ 0, 15 }), 1U);
+}
+
+// --- asking ----------------------------------------------------------------------------------------------------------
+
+TEST_F(Monitors, WhoAsksGetsWhatTheJobEndsWith)
+{
+    const BucketCopy bucket("trl-v2-gap");
+    std::promise<Result<JobResult>> answer;
+    monitor->ask([&](Service& jobs) { return jobs.listObjects(bucket.source()); },
+                 [&](Result<JobResult> result) { answer.set_value(std::move(result)); });
+    const Result<JobResult> result = answer.get_future().get();
+    ASSERT_TRUE(result);
+    EXPECT_EQ(std::get<std::shared_ptr<const ListingView>>(*result)->objects.size(), 15U);
+}
+
+TEST_F(Monitors, WhoAsksMayAskAgainFromTheAnswer)
+{
+    const BucketCopy bucket("trl-v2-gap");
+    std::promise<bool> answer;
+    const auto list = [&](Service& jobs) { return jobs.listObjects(bucket.source()); };
+    monitor->ask(list, [&](const Result<JobResult>&) {
+        monitor->runs();
+        monitor->ask(list, [&](const Result<JobResult>& second) { answer.set_value(second.has_value()); });
+    });
+    EXPECT_TRUE(answer.get_future().get());
+}
+
+// --- listeners -------------------------------------------------------------------------------------------------------
+
+TEST_F(Monitors, AListenerWhoseTokenIsGoneIsNeverCalledAgain)
+{
+    const BucketCopy bucket("trl-v2-gap");
+    const std::string id = monitor->follow(bucket.source(), "", false);
+    settledRun(id);
+    const std::string task = start(id, VerifyPlan { "", 1 }).id;
+    endOf(task);
+    std::atomic<bool> stop = false;
+    const std::jthread noise([&] {
+        while (!stop) {
+            EXPECT_TRUE(monitor->pause(task)); // of a task that is over: nothing but an event
+            std::this_thread::sleep_for(1ms);
+        }
+    });
+    int called = 0;
+    for (int round = 0; round < 40; ++round) {
+        auto listens = std::make_unique<std::atomic<int>>(0);
+        auto token = monitor->listen([calls = listens.get()](const MonitorEvent&) { ++*calls; });
+        std::this_thread::sleep_for(std::chrono::milliseconds(round % 2 == 0 ? 120 : 0));
+        token.reset();
+        called += *listens > 0;
+        listens.reset(); // a call after this would be seen by a sanitizer
+    }
+    stop = true;
+    EXPECT_GE(called, 15) << "those that listened for a while heard something";
+}
+
+TEST_F(Monitors, AListenerMayAskBack)
+{
+    std::promise<std::size_t> runs;
+    std::atomic<bool> first = true;
+    const auto token = monitor->listen([&](const MonitorEvent&) {
+        if (first.exchange(false))
+            runs.set_value(monitor->runs().size());
+    });
+    const BucketCopy bucket("trl-v2-raw");
+    monitor->follow(bucket.source(), "", false);
+    EXPECT_EQ(runs.get_future().get(), 1U);
+}
+
+// --- the end ---------------------------------------------------------------------------------------------------------
+
+TEST_F(Monitors, EndsWhileJobsRun)
+{
+    const SourceRequest large = largeRun();
+    for (int round = 0; round < 3; ++round) {
+        const BucketCopy bucket("trl-v2-gap");
+        const std::string id = monitor->follow(large, "", false);
+        monitor->follow(bucket.source(), "", false);
+        settledRun(id);
+        start(id, materialize("1", "x" + std::to_string(round)));
+        auto answered = std::make_shared<std::atomic<bool>>(false);
+        std::weak_ptr<std::atomic<bool>> held = answered;
+        monitor->ask(
+            [&](Service& jobs) {
+                return jobs.digest({ large, "" }, false);
+            },
+            [answered](const Result<JobResult>&) { *answered = true; });
+        answered.reset();
+        open(2);
+        EXPECT_TRUE(held.expired()) << "nobody is called any more";
+    }
+}
+
+} // namespace
+} // namespace deltascope::app

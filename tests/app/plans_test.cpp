@@ -1,0 +1,262 @@
+#include "monitor/plans.h"
+
+#include "run_views.h"
+
+#include <gtest/gtest.h>
+
+// What an act would do, from what is known of a run.
+
+namespace deltascope::app {
+namespace {
+
+/// An anchor at 1, deltas to 4, 5 … 6 missing, 7 lost with them; and a newer epoch with 1 and 2.
+class Plans : public testing::Test {
+protected:
+    Plans()
+    {
+        std::vector<StepView> old { stepView(1, "anchor"), stepView(2),   stepView(3),
+                                    stepView(4),           gapStep(5, 6), stepView(7) };
+        old[5].restorable = false;
+        old[5].restore.reason = "it builds on step 6, which is missing";
+        old[5].problems = { { "DS-CHAIN-GAP", 7, "step_7", "step 6 is missing", "publish an anchor" } };
+        run = runView({ old, { stepView(1, "anchor"), stepView(2) } });
+        for (EpochView& epoch : run.epochs) {
+            for (StepView& step : epoch.steps) {
+                if (step.state != "gap")
+                    step.objects = { { step.name, step.wireBytes, step.publishedUs } };
+                step.restore.deltas = static_cast<std::uint64_t>(step.step - 1);
+                step.restore.bytes = 1'000'000 + step.restore.deltas * 5'000;
+            }
+        }
+        auto heatmap = std::make_shared<HeatView>();
+        heatmap->rows.resize(2);
+        heatmap->rows[0].bytes = 700;
+        heatmap->rows[1].bytes = 42;
+        heat = heatmap;
+        source.source = "/data/wordle";
+    }
+
+    Result<PlanView> planOf(const PlanRequest& request) const
+    {
+        const auto snapshot = snapshotOf(run);
+        snapshot->heat = heat;
+        DS_TRY(const BoundPlan made, makePlan(*snapshot, source, request, "/out"));
+        return made.view;
+    }
+    PlanView plan(const PlanRequest& request) const
+    {
+        const auto made = planOf(request);
+        EXPECT_TRUE(made) << made.error().text;
+        return made.value_or(PlanView());
+    }
+    Code errorOf(const PlanRequest& request) const
+    {
+        const auto made = planOf(request);
+        EXPECT_FALSE(made) << made->cli;
+        return made ? Code::Internal : made.error().code;
+    }
+
+    RunView run;
+    std::shared_ptr<const HeatView> heat;
+    SourceRequest source;
+};
+
+MaterializePlan materialize(std::string step, std::string to = {})
+{
+    MaterializePlan plan;
+    plan.step = std::move(step);
+    plan.to = std::move(to);
+    return plan;
+}
+
+TEST_F(Plans, AMaterializationTellsWhatItReadsAndWrites)
+{
+    const PlanView view = plan(materialize("0:3"));
+    EXPECT_EQ(view.kind, "materialize");
+    EXPECT_EQ(view.run, "wordle");
+    EXPECT_EQ(view.title, "Materialize step 3 of wordle");
+    EXPECT_EQ(view.cli, "deltascope materialize /data/wordle@0:3 -o /out/wordle-step_000003");
+    EXPECT_EQ(view.destination, "/out/wordle-step_000003");
+    EXPECT_EQ(view.readBytes, 1'010'000U);
+    EXPECT_EQ(view.writeBytes, 742U) << "all tensors";
+    ASSERT_EQ(view.steps.size(), 4U);
+    EXPECT_EQ(view.steps[0].text, "Read the base and 2 deltas");
+    EXPECT_TRUE(view.freeBytes) << "of the folder that exists, although the destination does not";
+    EXPECT_TRUE(view.warnings.empty());
+}
+
+TEST_F(Plans, AStepIsOfTheNewestEpochThatHasIt)
+{
+    EXPECT_NE(plan(materialize("2")).cli.find("@1:2 "), std::string::npos);
+    EXPECT_NE(plan(materialize("0:2")).cli.find("@0:2 "), std::string::npos);
+    EXPECT_NE(plan(materialize("4")).cli.find("@0:4 "), std::string::npos);
+}
+
+TEST_F(Plans, WhatIsNoStepIsRefused)
+{
+    for (const char* step :
+         { "", "x", "-1", "1x", " 1", "1:", ":1", "1:2:3", "0x1", "1.0", "99999999999999999999", "latest" })
+        EXPECT_EQ(errorOf(materialize(step)), Code::Usage) << step;
+}
+
+TEST_F(Plans, AStepThatIsNotThereIsNotFound)
+{
+    for (const char* step : { "99", "0:99", "1:3", "7:1", "5", "6" })
+        EXPECT_EQ(errorOf(materialize(step)), Code::NotFound) << step;
+}
+
+TEST_F(Plans, AStepThatIsLostIsRefusedWithItsReason)
+{
+    const auto made = planOf(materialize("7"));
+    ASSERT_FALSE(made);
+    EXPECT_EQ(made.error().code, Code::ChainGap);
+    EXPECT_EQ(made.error().text, "it builds on step 6, which is missing");
+    EXPECT_EQ(made.error().remedyText(), "publish an anchor");
+}
+
+TEST_F(Plans, ALostStepIsPlannedAcrossTheGapOnRequest)
+{
+    MaterializePlan request = materialize("7");
+    request.acrossGap = true;
+    EXPECT_NE(plan(request).cli.find(" --across-gap"), std::string::npos);
+}
+
+TEST_F(Plans, ADestinationIsBelowTheOutputFolder)
+{
+    for (const char* to :
+         { "../x", "/etc/x", "a/../../b", "..", ".", "a/..", "a/../..", "./../x", "//x", "a/./../../x" })
+        EXPECT_EQ(errorOf(materialize("4", to)), Code::Usage) << to;
+    EXPECT_EQ(plan(materialize("4", "a/b")).destination, "/out/a/b");
+    EXPECT_EQ(plan(materialize("4", "a/../b")).destination, "/out/b");
+    EXPECT_EQ(plan(materialize("4", "..x")).destination, "/out/..x");
+}
+
+TEST_F(Plans, ADestinationIsAFolderWithOrWithoutASlash)
+{
+    EXPECT_EQ(plan(materialize("4", "a/")).destination, "/out/a");
+    EXPECT_EQ(plan(materialize("4", "./a//")).destination, "/out/a");
+}
+
+TEST_F(Plans, ADestinationHoldsNoControlCharacters)
+{
+    for (const std::string& to : { std::string("..\0", 3), std::string("a\0/x", 4), std::string("a\nb"),
+                                   std::string("\x1b[2J"), std::string("a\x7f") })
+        EXPECT_EQ(errorOf(materialize("4", to)), Code::Usage);
+}
+
+TEST_F(Plans, ACommandLineIsQuotedForTheShell)
+{
+    source.source = "/data/it's $HOME";
+    source.base = "/base models/a";
+    source.layout = "trl-v2";
+    EXPECT_EQ(
+        plan(materialize("4", "x;y")).cli,
+        R"(deltascope materialize '/data/it'\''s $HOME@0:4' -o '/out/x;y' --base '/base models/a' --layout trl-v2)");
+    EXPECT_EQ(plan(VerifyPlan { "1..2; rm", 1 }).cli,
+              R"(deltascope verify '/data/it'\''s $HOME@1..2; rm' --level 1 --base '/base models/a' --layout trl-v2)");
+}
+
+TEST_F(Plans, OptionsAreInTheCommandLine)
+{
+    MaterializePlan request = materialize("4");
+    request.trained = true;
+    request.shardBytes = 5'000;
+    EXPECT_TRUE(plan(request).cli.ends_with(" --state trained --shard-size 5000"));
+}
+
+TEST_F(Plans, AnUnprovenStepIsWarnedOf)
+{
+    run.epochs[1].steps[1].proven = false;
+    EXPECT_EQ(plan(materialize("2")).warnings.size(), 1U);
+}
+
+// --- the hash --------------------------------------------------------------------------------------------------------
+
+TEST_F(Plans, TheHashIsOfEveryObjectUpToTheStep)
+{
+    const std::string before = plan(materialize("0:3")).hash;
+    EXPECT_EQ(plan(materialize("0:3")).hash, before);
+    const RunView unchanged = run;
+    for (std::size_t at = 0; at < 3; ++at) {
+        ++run.epochs[0].steps[at].objects[0].modifiedUs;
+        EXPECT_NE(plan(materialize("0:3")).hash, before) << at;
+        run = unchanged;
+    }
+    run.epochs[0].steps[1].restorable = false;
+    EXPECT_NE(plan(materialize("0:3")).hash, before);
+}
+
+TEST_F(Plans, WhatComesLaterDoesNotChangeTheHash)
+{
+    const std::string before = plan(materialize("0:3")).hash;
+    ++run.epochs[0].steps[3].objects[0].modifiedUs;
+    run.epochs[1].steps.push_back(stepView(3));
+    EXPECT_EQ(plan(materialize("0:3")).hash, before);
+}
+
+TEST_F(Plans, TheHashIsOfWhatIsAskedFor)
+{
+    MaterializePlan trained = materialize("4");
+    trained.trained = true;
+    const std::vector<std::string> hashes { plan(materialize("4")).hash,      plan(materialize("3")).hash,
+                                            plan(materialize("4", "x")).hash, plan(trained).hash,
+                                            plan(DiffPlan { "3", "4" }).hash, plan(DiffPlan { "4", "3" }).hash,
+                                            plan(VerifyPlan { "", 2 }).hash,  plan(VerifyPlan { "", 3 }).hash };
+    for (std::size_t i = 0; i < hashes.size(); ++i) {
+        for (std::size_t j = 0; j < i; ++j)
+            EXPECT_NE(hashes[i], hashes[j]) << i << " " << j;
+    }
+}
+
+TEST_F(Plans, OfADiffTheHashIsOfBothSteps)
+{
+    const std::string before = plan(DiffPlan { "0:2", "1:2" }).hash;
+    ++run.epochs[0].steps[0].objects[0].sizeBytes;
+    const std::string after = plan(DiffPlan { "0:2", "1:2" }).hash;
+    EXPECT_NE(after, before);
+    ++run.epochs[1].steps[1].objects[0].sizeBytes;
+    EXPECT_NE(plan(DiffPlan { "0:2", "1:2" }).hash, after);
+}
+
+// --- verify and diff -------------------------------------------------------------------------------------------------
+
+TEST_F(Plans, AVerificationWritesNothing)
+{
+    const PlanView view = plan(VerifyPlan { "3..9", 3 });
+    EXPECT_EQ(view.title, "Verify 3..9 of wordle, level 3");
+    EXPECT_EQ(view.cli, "deltascope verify /data/wordle@3..9 --level 3");
+    EXPECT_EQ(view.destination, "");
+    EXPECT_EQ(view.writeBytes, 0U);
+    EXPECT_EQ(view.freeBytes, std::nullopt);
+    EXPECT_EQ(view.steps.size(), 3U);
+    EXPECT_EQ(plan(VerifyPlan { "", 0 }).steps.size(), 1U);
+}
+
+TEST_F(Plans, LevelsGoFromZeroToFour)
+{
+    for (int level = 0; level <= 4; ++level)
+        plan(VerifyPlan { "", level });
+    EXPECT_EQ(errorOf(VerifyPlan { "", 5 }), Code::Usage);
+    EXPECT_EQ(errorOf(VerifyPlan { "", -1 }), Code::Usage);
+}
+
+TEST_F(Plans, ADiffReadsBothStates)
+{
+    const PlanView view = plan(DiffPlan { "0:2", "0:4" });
+    EXPECT_EQ(view.title, "Compare steps 2 and 4 of wordle");
+    EXPECT_EQ(view.cli, "deltascope diff /data/wordle@0:2 /data/wordle@0:4");
+    EXPECT_EQ(view.readBytes, 1'005'000U + 1'015'000U);
+    EXPECT_EQ(errorOf(DiffPlan { "2", "7" }), Code::ChainGap);
+    EXPECT_EQ(errorOf(DiffPlan { "2", "" }), Code::Usage);
+}
+
+TEST_F(Plans, ARunThatIsBeingOpenedHasNone)
+{
+    RunSnapshot opening;
+    const auto made = makePlan(opening, source, VerifyPlan(), "/out");
+    ASSERT_FALSE(made);
+    EXPECT_EQ(made.error().code, Code::Transient) << "it may be there in a moment";
+}
+
+} // namespace
+} // namespace deltascope::app

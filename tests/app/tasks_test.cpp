@@ -1,0 +1,207 @@
+#include "monitor_fixture.h"
+
+#include <map>
+#include <thread>
+
+// Acts: a plan, a task, its end; and what may come between.
+
+namespace deltascope::app {
+namespace {
+
+using namespace std::chrono_literals;
+
+class TasksOfAMonitor : public MonitorFixture {
+protected:
+    std::string followed(const SourceRequest& source)
+    {
+        const std::string id = monitor->follow(source, "", false);
+        settledRun(id);
+        return id;
+    }
+    template <class View> static std::shared_ptr<const View> resultOf(const TaskView& task)
+    {
+        const auto* view = task.result ? std::get_if<std::shared_ptr<const View>>(&*task.result) : nullptr;
+        EXPECT_TRUE(view) << task.state;
+        return view ? *view : std::make_shared<const View>();
+    }
+    static std::string sizesIn(const std::string& folder)
+    {
+        std::map<std::string, std::uintmax_t> sizes;
+        for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+            if (entry.path().filename() != "deltascope.provenance.json") // it has the time in it
+                sizes[entry.path().filename().string()] = entry.file_size();
+        }
+        return nlohmann::json(sizes).dump();
+    }
+
+    BucketCopy bucket { "trl-v2-gap" };
+};
+
+TEST_F(TasksOfAMonitor, AMaterializedCheckpointIsTheOneThatTheServiceMakes)
+{
+    const TaskView task = endOf(start(followed(bucket.source()), materialize("12", "a/b")).id);
+    EXPECT_EQ(task.state, "done");
+    EXPECT_EQ(task.by, "somebody");
+    EXPECT_FALSE(task.problem);
+    EXPECT_FALSE(task.resumable);
+    EXPECT_EQ(task.doneBytes, task.totalBytes);
+    MaterializeRequest request;
+    request.version = { bucket.source(), "12" };
+    request.destination = home.path("reference");
+    const auto reference = viewOf<MaterializeView>(service->materialize(request));
+    const auto made = resultOf<MaterializeView>(task);
+    EXPECT_EQ(made->root, reference->root);
+    EXPECT_EQ(made->path, home.path("out/a/b"));
+    EXPECT_EQ(sizesIn(home.path("out/a/b")), sizesIn(home.path("reference")));
+    VersionRequest written;
+    written.source.source = home.path("out/a/b");
+    EXPECT_EQ(viewOf<DigestView>(service->digest(written, false))->root, reference->root);
+}
+
+TEST_F(TasksOfAMonitor, ADiffEndsWithWhatDiffers)
+{
+    const TaskView task = endOf(start(followed(bucket.source()), DiffPlan { "11", "12" }).id);
+    EXPECT_EQ(task.state, "done");
+    EXPECT_EQ(resultOf<DiffView>(task)->elementsDifferent, 724U);
+}
+
+TEST_F(TasksOfAMonitor, AVerificationTellsTheRunWhatItFound)
+{
+    const std::string id = followed(bucket.source());
+    runWhen(id, [](const RunSnapshot& run) { return run.verified.size() == 15; });
+    const TaskView task = endOf(start(id, VerifyPlan { "", 4 }).id);
+    EXPECT_EQ(task.state, "done");
+    const Snapshot run = runWhen(id, [](const RunSnapshot& now) { return now.verified.at({ 0, 12 }).level == 4; });
+    EXPECT_EQ(run->verified.size(), 15U);
+}
+
+TEST_F(TasksOfAMonitor, AShallowVerificationDoesNotReplaceADeeperOne)
+{
+    const std::string id = followed(bucket.source());
+    runWhen(id, [](const RunSnapshot& run) { return run.verified.size() == 15; });
+    endOf(start(id, VerifyPlan { "", 0 }).id);
+    EXPECT_EQ(monitor->run(id)->verified.at({ 0, 12 }).level, 2);
+}
+
+TEST_F(TasksOfAMonitor, AnActThatFailsSaysWhy)
+{
+    std::filesystem::create_directories(home.path("out/taken"));
+    const TaskView task = endOf(start(followed(bucket.source()), materialize("12", "taken")).id);
+    EXPECT_EQ(task.state, "failed");
+    ASSERT_TRUE(task.problem);
+    EXPECT_EQ(task.problem->code, "DS-EXISTS");
+    EXPECT_TRUE(task.resumable);
+    EXPECT_FALSE(task.result);
+}
+
+TEST_F(TasksOfAMonitor, AVerificationOfARangeThatIsNoneFails)
+{
+    const TaskView task = endOf(start(followed(bucket.source()), VerifyPlan { "../x", 2 }).id);
+    EXPECT_EQ(task.state, "failed");
+    EXPECT_EQ(task.problem->code, "DS-USAGE");
+}
+
+TEST_F(TasksOfAMonitor, TasksAreNewestFirst)
+{
+    const std::string id = followed(bucket.source());
+    EXPECT_TRUE(monitor->tasks().empty());
+    const std::string first = start(id, VerifyPlan { "1", 0 }).id;
+    const std::string second = start(id, VerifyPlan { "2", 0 }).id;
+    const std::vector<TaskView> tasks = monitor->tasks();
+    ASSERT_EQ(tasks.size(), 2U);
+    EXPECT_EQ(tasks[0].id, second);
+    EXPECT_EQ(tasks[1].id, first);
+    EXPECT_GE(tasks[0].startedUs, tasks[1].startedUs);
+}
+
+// --- plans that are carried out --------------------------------------------------------------------------------------
+
+TEST_F(TasksOfAMonitor, APlanIsStartedWithItsHash)
+{
+    const auto plan = monitor->plan(followed(bucket.source()), materialize("12"));
+    ASSERT_TRUE(plan);
+    EXPECT_EQ(monitor->start(plan->id, "", "x").error().code, Code::Rewritten);
+    EXPECT_EQ(monitor->start(plan->id, plan->hash + "0", "x").error().code, Code::Rewritten);
+    EXPECT_EQ(monitor->start("p99", plan->hash, "x").error().code, Code::NotFound);
+    EXPECT_TRUE(monitor->tasks().empty());
+    EXPECT_TRUE(monitor->start(plan->id, plan->hash, "x"));
+}
+
+TEST_F(TasksOfAMonitor, APlanOfWhatTheRunWasBeforeIsRefused)
+{
+    const std::string id = followed(bucket.source());
+    std::vector<PlanView> plans;
+    for (int i = 0; i < 300; ++i) // more than are kept
+        plans.push_back(*monitor->plan(id, materialize("12", "to" + std::to_string(i))));
+    const std::uint64_t before = monitor->run(id)->run->revision;
+    bucket.damage("deltas/step_000011.safetensors", 6000);
+    runWhen(id, [&](const RunSnapshot& run) { return run.run->revision > before && run.run->settled; });
+    int kept = 0;
+    for (const PlanView& plan : plans) {
+        const auto task = monitor->start(plan.id, plan.hash, "x");
+        ASSERT_FALSE(task) << plan.id;
+        kept += task.error().code != Code::NotFound;
+    }
+    EXPECT_EQ(kept, 256);
+    EXPECT_TRUE(monitor->tasks().empty());
+}
+
+TEST_F(TasksOfAMonitor, APlanDoesNothing)
+{
+    const std::string id = followed(bucket.source());
+    ASSERT_TRUE(monitor->plan(id, materialize("12", "a/b")));
+    EXPECT_FALSE(std::filesystem::exists(home.path("out")));
+    EXPECT_TRUE(monitor->tasks().empty());
+    EXPECT_EQ(monitor->plan("nobody", VerifyPlan()).error().code, Code::NotFound);
+    EXPECT_EQ(monitor->plan(id, materialize("12", "../x")).error().code, Code::Usage);
+}
+
+// --- what may come between -------------------------------------------------------------------------------------------
+
+TEST_F(TasksOfAMonitor, APausedTaskWaitsAndGoesOn)
+{
+    const std::string task = start(followed(largeRun()), materialize("1", "large")).id;
+    const auto paused = monitor->pause(task);
+    ASSERT_TRUE(paused);
+    EXPECT_EQ(paused->state, "paused");
+    std::this_thread::sleep_for(1s);
+    EXPECT_EQ(monitor->task(task)->state, "paused");
+    EXPECT_FALSE(std::filesystem::exists(home.path("out/large")));
+    EXPECT_EQ(monitor->resume(task)->state, "running");
+    EXPECT_EQ(endOf(task).state, "done");
+    EXPECT_TRUE(std::filesystem::exists(home.path("out/large")));
+}
+
+TEST_F(TasksOfAMonitor, ACanceledTaskIsResumable)
+{
+    const std::string task = start(followed(largeRun()), materialize("1", "large")).id;
+    EXPECT_EQ(monitor->cancel(task)->state, "canceling");
+    const TaskView canceled = endOf(task);
+    EXPECT_EQ(canceled.state, "canceled");
+    EXPECT_FALSE(canceled.problem);
+    EXPECT_TRUE(canceled.resumable);
+    EXPECT_FALSE(std::filesystem::exists(home.path("out/large")));
+    EXPECT_EQ(monitor->resume(task)->state, "queued");
+    EXPECT_EQ(endOf(task).state, "done");
+    EXPECT_TRUE(std::filesystem::exists(home.path("out/large")));
+}
+
+TEST_F(TasksOfAMonitor, ATaskThatIsOverStaysAsItIs)
+{
+    const std::string task = start(followed(bucket.source()), VerifyPlan { "", 1 }).id;
+    endOf(task);
+    EXPECT_EQ(monitor->pause(task)->state, "done");
+    EXPECT_EQ(monitor->cancel(task)->state, "done");
+    EXPECT_EQ(monitor->resume(task)->state, "done");
+}
+
+TEST_F(TasksOfAMonitor, ATaskThatIsNotThereIsNotFound)
+{
+    EXPECT_EQ(monitor->pause("t1").error().code, Code::NotFound);
+    EXPECT_EQ(monitor->cancel("t1").error().code, Code::NotFound);
+    EXPECT_EQ(monitor->resume("").error().code, Code::NotFound);
+    EXPECT_EQ(monitor->task("t1"), std::nullopt);
+}
+
+} // namespace
+} // namespace deltascope::app
