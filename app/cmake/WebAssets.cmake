@@ -4,6 +4,7 @@ option(DELTASCOPE_WITH_WEB "Build the web page with npm" ON)
 
 set(WEB_SOURCE ${PROJECT_SOURCE_DIR}/ui/web)
 set(WEB_DIST ${CMAKE_CURRENT_BINARY_DIR}/web)
+set(WEB_BUNDLE ${CMAKE_CURRENT_BINARY_DIR}/web-bundle/index.html)
 set(WEB_EMBEDDED ${CMAKE_CURRENT_BINARY_DIR}/embedded)
 set(WEB_SCRIPTS ${CMAKE_CURRENT_LIST_DIR})
 find_program(GZIP_PROGRAM gzip REQUIRED)
@@ -28,6 +29,14 @@ if(DELTASCOPE_WITH_WEB AND NPM_PROGRAM AND EXISTS ${WEB_SOURCE}/package-lock.jso
         WORKING_DIRECTORY ${WEB_SOURCE}
         COMMENT "Building the web page"
         VERBATIM)
+    add_custom_command(
+        OUTPUT ${WEB_BUNDLE}
+        COMMAND ${NPM_PROGRAM} run --silent bundle -- --outDir ${CMAKE_CURRENT_BINARY_DIR}/web-bundle --emptyOutDir
+            --logLevel warn
+        DEPENDS ${WEB_DIST}/index.html ${WEB_SOURCE}/vite.bundle.config.ts # the page was checked before
+        WORKING_DIRECTORY ${WEB_SOURCE}
+        COMMENT "Building the page of bundles"
+        VERBATIM)
 else()
     message(WARNING "The web page will not be built: it needs npm (Debian: apt-get install nodejs npm) and "
         "DELTASCOPE_WITH_WEB=ON. deltascope serve will show a page that says so.")
@@ -37,13 +46,15 @@ else()
         COMMAND ${CMAKE_COMMAND} -E copy_directory ${CMAKE_CURRENT_SOURCE_DIR}/src/server/fallback ${WEB_DIST}
         DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/server/fallback/index.html
         VERBATIM)
+    set(WEB_BUNDLE ${CMAKE_CURRENT_SOURCE_DIR}/src/server/fallback/index.html)
 endif()
 
 add_custom_command(
     OUTPUT ${WEB_EMBEDDED}/assets.cpp ${WEB_EMBEDDED}/assets.S
     COMMAND ${CMAKE_COMMAND} -DDIST=${WEB_DIST} -DOPENAPI=${PROJECT_SOURCE_DIR}/resources/openapi.json
+        -DBUNDLE=${WEB_BUNDLE}
         -DGZIP=${GZIP_PROGRAM} -DOUT=${WEB_EMBEDDED} -P ${WEB_SCRIPTS}/embed_assets.cmake
-    DEPENDS ${WEB_DIST}/index.html ${PROJECT_SOURCE_DIR}/resources/openapi.json ${WEB_SCRIPTS}/embed_assets.cmake
+    DEPENDS ${WEB_DIST}/index.html ${WEB_BUNDLE} ${PROJECT_SOURCE_DIR}/resources/openapi.json ${WEB_SCRIPTS}/embed_assets.cmake
     COMMENT "Embedding the web page"
     VERBATIM)
 set(WEB_ASSET_SOURCES ${WEB_EMBEDDED}/assets.cpp ${WEB_EMBEDDED}/assets.S)

@@ -1,5 +1,5 @@
-# Writes assets.S, which holds each file of DIST and the file OPENAPI as they are and compressed, and assets.cpp, which
-# lists them. Variables: DIST, OPENAPI, GZIP, OUT.
+# Writes assets.S, which holds each file of DIST and the file OPENAPI as they are and compressed, and the file BUNDLE as it
+# is, and assets.cpp, which lists them. Variables: DIST, OPENAPI, BUNDLE, GZIP, OUT.
 file(MAKE_DIRECTORY ${OUT})
 set(symbols "")
 set(table "")
@@ -38,6 +38,8 @@ foreach(path IN LISTS files)
     embed_file("/${path}" ${DIST}/${path})
 endforeach()
 embed_file("/openapi.json" ${OPENAPI})
+embed_blob(${BUNDLE})
+set(bundle "${view}")
 
 file(WRITE ${OUT}/assets.S "${assembly}    .section .note.GNU-stack,\"\",@progbits\n")
 file(WRITE ${OUT}/assets.cpp "// Made by embed_assets.cmake.
@@ -58,6 +60,8 @@ const std::vector<Asset>& embeddedAssets()
 ${table}    };
     return assets;
 }
+
+std::string_view bundlePage() { return ${bundle}; }
 
 } // namespace deltascope::server
 ")

@@ -1,5 +1,6 @@
 #include "commands.h"
 
+#include "bundle/bundle.h"
 #include "exit_codes.h"
 #include "job_console.h"
 #include "live_text.h"
@@ -57,6 +58,14 @@ Result<std::pair<std::uint32_t, std::uint32_t>> parsePart(const std::string& tex
     return std::pair(static_cast<std::uint32_t>(*part), static_cast<std::uint32_t>(*parts));
 }
 
+std::string bundleText(const bundle::BundleView& view)
+{
+    std::string text = fmt::format("{}  {}, {} steps\n", safe(view.path), bytesText(view.bytes), countText(view.steps));
+    for (const std::string& what : view.leftOut)
+        text += "not in it: " + what + "\n";
+    return text;
+}
+
 /// Runs one command against the service and prints what comes of it.
 class Commands {
 public:
@@ -73,8 +82,8 @@ public:
             return completion();
         app::Settings settings = app::Settings::fromEnvironment();
         settings.threads = m_options.threads;
-        if (command == "serve" || m_options.serve)
-            settings.jobsAtOnce = 4; // a long task must not hold up what a page asks
+        if (command == "serve" || command == "export" || m_options.serve)
+            settings.jobsAtOnce = 4; // following a run must not hold up what is asked about it
         Result<std::unique_ptr<app::Service>> service = app::Service::create(settings);
         const Result<int> status = service ? dispatch(command, **service) : fail(std::move(service.error()));
         return status ? *status : report(status.error(), m_options.json);
@@ -107,6 +116,8 @@ private:
             return watch(service);
         if (command == "serve")
             return serveRuns(service);
+        if (command == "export")
+            return exportRun(service);
         return doctor(service);
     }
 
@@ -356,6 +367,21 @@ private:
             waitForInterrupt();
             return Result<void>();
         }));
+        return Success;
+    }
+
+    /// Opening comes first, because it shows its progress and can be stopped.
+    Result<int> exportRun(app::Service& service)
+    {
+        DS_CHECK(expectWholeRun("export"));
+        DS_CHECK(bundle::expectPlace(m_options.destination));
+        DS_CHECK(runJob<app::RunView>(service, m_style, [&](app::Service& s) {
+            return s.openRun(m_options.sourceRequest(), app::Depth::Replayed);
+        }));
+        DS_TRY(const bundle::BundleView view,
+               bundle::exportBundle(service, m_options.sourceRequest(), m_options.destination));
+        writeOut(m_options.json ? bundle::toJson(view) + "\n" : bundleText(view));
+        suggest(fmt::format("unzip -d DIR {}, then open DIR/web/index.html", shellWord(view.path)));
         return Success;
     }
 

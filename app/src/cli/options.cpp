@@ -156,13 +156,18 @@ void describe(CLI::App& program, Options& options)
                             "file of webhooks that are told of alerts: lines LEVEL URL");
     }
 
+    CLI::App* exported = program.add_subcommand("export", "put what the page shows of a run into one file");
+    exported->add_option("source", options.source, "folder or URI of the run")->required();
+    exported->add_option("--bundle", options.destination, "new file; its web/index.html opens without a daemon")
+        ->required();
+
     CLI::App* doctor = program.add_subcommand("doctor", "look at this machine and, if given, at a source");
     doctor->add_option("source", options.source, "folder or URI");
 
     for (CLI::App* command :
-         { log, show, list, verify, materialize, diff, digest, publish, cost, watch, serve, doctor })
+         { log, show, list, verify, materialize, diff, digest, publish, cost, watch, serve, exported, doctor })
         addSourceOptions(*command, options);
-    for (CLI::App* command : { log, show, watch, serve })
+    for (CLI::App* command : { log, show, watch, serve, exported })
         command->add_option("--logs", options.logs,
                             "log files of trainer and inference engines: their lines tell how long a sync paused");
     publish->get_option("--layout")->required()->description("trl-v2 or slime-v2");

@@ -17,4 +17,7 @@ struct Asset {
 /// Made at build time (app/cmake/embed_assets.cmake).
 const std::vector<Asset>& embeddedAssets();
 
+/// The page that shows a bundle, one file (ui/web/src/bundle). Made at build time too.
+std::string_view bundlePage();
+
 } // namespace deltascope::server

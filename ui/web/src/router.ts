@@ -60,11 +60,17 @@ export function placeOf(address: string, base: string): Place {
   return { path, query: url.search };
 }
 
+/** How places are written as addresses of the browser; a bundle brings its own way. */
+export const addresses = {
+  placeOf: (href: string): Place => placeOf(href, document.baseURI),
+  hrefOf: (path: string, query: string): string => new URL(path + query, document.baseURI).href,
+};
+
 export const place = signal<Place>({ path: '', query: '' });
 
 /** Goes to a path below the base; `query` is kept as given. */
 export function navigate(path: string, query = '', how: 'push' | 'replace' = 'push'): void {
-  const url = new URL(path + query, document.baseURI);
+  const url = addresses.hrefOf(path, query);
   if (how === 'push') history.pushState(null, '', url);
   else history.replaceState(null, '', url);
   place.value = { path, query };
@@ -73,7 +79,7 @@ export function navigate(path: string, query = '', how: 'push' | 'replace' = 'pu
 
 /** Reads the address now and whenever the user goes back or forward; takes over clicks on links of this page. */
 export function startRouter(): void {
-  const read = () => (place.value = placeOf(window.location.href, document.baseURI));
+  const read = () => (place.value = addresses.placeOf(window.location.href));
   read();
   window.addEventListener('popstate', read);
   document.addEventListener('click', (event) => {
@@ -81,7 +87,7 @@ export function startRouter(): void {
     if (!link || event.defaultPrevented || event.button !== 0) return;
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     event.preventDefault();
-    const to = placeOf(link.href, document.baseURI);
+    const to = addresses.placeOf(link.href);
     navigate(to.path, to.query);
   });
 }

@@ -36,11 +36,16 @@ async function problemOf(answer: Response): Promise<ApiError> {
   return new ApiError({ ...fallback, ...body });
 }
 
+/** Where answers come from: the daemon; a bundle brings its own. */
+export const transport = {
+  ask: (path: string, init: RequestInit): Promise<Response> => fetch(apiUrl(path), { credentials: 'same-origin', ...init }),
+};
+
 /** One request; throws ApiError. Caching by ETag is the browser's business. */
 export async function request(path: string, init: RequestInit = {}): Promise<Response> {
   let answer: Response;
   try {
-    answer = await fetch(apiUrl(path), { credentials: 'same-origin', ...init });
+    answer = await transport.ask(path, init);
   } catch (error) {
     if (init.signal?.aborted) throw error;
     throw noContact();

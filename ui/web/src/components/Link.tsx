@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { addresses } from '../router';
 import { emptyView, viewQuery, type View, view, writeView } from '../state/cursor';
 
 interface Props {
@@ -19,7 +20,7 @@ export function Link({ to, set, keep = true, query, label, current, children, ..
   const base = keep ? view.value : { ...emptyView, embed, tv, theme };
   const text = set || !keep ? writeView({ ...base, ...set }) : viewQuery.value;
   const search = query ? `${text === '' ? '?' : `${text}&`}${query}` : text;
-  const href = new URL(to + search, document.baseURI).href;
+  const href = addresses.hrefOf(to, search);
   return (
     <a data-page href={href} aria-label={label} aria-current={current ? 'page' : undefined} {...rest}>
       {children}

@@ -1,0 +1,146 @@
+#include "bundle.h"
+
+#include "content.h"
+#include "recording.h"
+#include "zip.h"
+
+#include "server/api/api.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <condition_variable>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <fmt/format.h>
+#include <mutex>
+#include <unistd.h>
+
+namespace deltascope::bundle {
+
+namespace {
+
+constexpr int VerifyLevel = 2; ///< as deep as a daemon looks by default
+
+/// Whether all was replayed, and verified as far as a monitor does that by itself.
+bool isSettled(const app::RunSnapshot& snapshot)
+{
+    if (!snapshot.run || !snapshot.run->settled)
+        return false;
+    const std::vector<app::EpochView>& epochs = snapshot.run->epochs;
+    return epochs.empty()
+        || std::all_of(epochs.back().steps.begin(), epochs.back().steps.end(), [&](const app::StepView& step) {
+               return step.state == "gap" || step.state == "publishing"
+                   || snapshot.verified.contains({ step.epoch, step.step });
+           });
+}
+
+/// Waits until the run is settled. Errors: those of the source.
+Result<void> settle(app::Monitor& monitor, const std::string& run)
+{
+    std::mutex mutex;
+    std::condition_variable moved;
+    const std::shared_ptr<void> listening = monitor.listen([&](const app::MonitorEvent&) {
+        const std::lock_guard lock(mutex);
+        moved.notify_all();
+    });
+    std::unique_lock lock(mutex);
+    for (;;) {
+        const std::shared_ptr<const app::RunSnapshot> snapshot = monitor.run(run);
+        if (snapshot->error)
+            return fail(Error { parseCode(snapshot->error->code).value_or(Code::Io), snapshot->error->text,
+                                snapshot->error->where, snapshot->error->step, snapshot->error->remedy });
+        if (isSettled(*snapshot))
+            return {};
+        moved.wait_for(lock, std::chrono::seconds(1)); // what moved before the lock was taken tells nobody
+    }
+}
+
+tl::unexpected<Error> refused(const std::string& path, int why)
+{
+    if (why == EEXIST)
+        return fail(Code::Exists, "there is a file of this name, and a bundle replaces none", path,
+                    "choose another name");
+    return fail(why == ENOSPC || why == EDQUOT ? Code::NoSpace : Code::Io,
+                fmt::format("the bundle cannot be written: {}", std::strerror(why)), path);
+}
+
+/// A file that could not be written whole is removed.
+Result<void> writeNew(const std::string& path, const std::string& bytes)
+{
+    const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file < 0)
+        return refused(path, errno);
+    int why = 0;
+    for (std::size_t done = 0; done < bytes.size() && why == 0;) {
+        const ssize_t written = ::write(file, bytes.data() + done, bytes.size() - done);
+        if (written > 0)
+            done += static_cast<std::size_t>(written);
+        else if (errno != EINTR)
+            why = errno;
+    }
+    if (why == 0 && ::fsync(file) != 0)
+        why = errno;
+    ::close(file);
+    if (why == 0)
+        return {};
+    ::unlink(path.c_str());
+    return refused(path, why);
+}
+
+Result<std::string> archiveOf(const Recording& recording, std::int64_t createdUs)
+{
+    DS_TRY(ZipArchive zip, ZipArchive::create());
+    DS_CHECK(zip.add("manifest.json", manifestOf(recording, createdUs)));
+    DS_CHECK(zip.add("steps.jsonl", linesOf(recording.of("steps")["steps"])));
+    DS_CHECK(zip.add("spans.jsonl", spansOf(recording)));
+    DS_CHECK(zip.add("tensors.json", tensorsOf(recording)));
+    DS_CHECK(zip.add("alerts.jsonl", linesOf(recording.answers.at("alerts")["alerts"])));
+    const std::size_t prefix = ("runs/" + recording.run + "/heat/").size();
+    for (const auto& [address, body] : recording.tiles) {
+        const std::size_t query = address.find("?epoch=");
+        DS_CHECK(zip.add(
+            fmt::format("heat/{}/{}.bin", address.substr(query + 7), address.substr(prefix, query - prefix)), body));
+    }
+    DS_CHECK(zip.add("web/index.html", pageOf(recording, createdUs)));
+    return zip.finish();
+}
+
+}
+
+std::string toJson(const BundleView& view)
+{
+    const nlohmann::ordered_json json = {
+        { "path", view.path }, { "bytes", view.bytes }, { "steps", view.steps }, { "left_out", view.leftOut }
+    };
+    return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+Result<void> expectPlace(const std::string& destination)
+{
+    std::error_code none;
+    const std::filesystem::path path = std::filesystem::absolute(destination, none);
+    if (std::filesystem::exists(std::filesystem::symlink_status(path, none)))
+        return refused(destination, EEXIST);
+    if (!std::filesystem::is_directory(path.parent_path(), none))
+        return fail(Code::NotFound, "the folder that the bundle is to lie in does not exist", destination,
+                    "make the folder, or choose another");
+    return {};
+}
+
+Result<BundleView> exportBundle(app::Service& service, const app::SourceRequest& source, const std::string& destination)
+{
+    const std::unique_ptr<app::Monitor> monitor = app::Monitor::create(service, { {}, VerifyLevel });
+    server::EventHub hub;
+    const std::unique_ptr<server::Api> api = server::makeApi(service, *monitor, hub, {});
+    const std::string run = monitor->follow(source, {}, false);
+    DS_CHECK(settle(*monitor, run));
+    DS_TRY(const Recording recording, record(*api, *monitor, run));
+    const std::int64_t createdUs = recording.answers.at("capabilities").at("now_us").get<std::int64_t>();
+    DS_TRY(const std::string bytes, archiveOf(recording, createdUs));
+    DS_CHECK(writeNew(destination, bytes));
+    return BundleView { destination, bytes.size(), recording.of("steps")["steps"].size(), recording.leftOut };
+}
+
+} // namespace deltascope::bundle

@@ -1,0 +1,30 @@
+#pragma once
+
+#include "server/http.h"
+
+#include "deltascope/app/monitor.h"
+#include "deltascope/base/result.h"
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace deltascope::bundle {
+
+/// What the HTTP API answers about one run at one moment.
+struct Recording {
+    std::string run; ///< id
+    std::map<std::string, nlohmann::ordered_json>
+        answers; ///< by address below /api/v1/; "?epoch=N" is the only query of a run's answers
+    std::map<std::string, std::string> tiles; ///< bodies by address
+    std::vector<int> epochs;
+    std::vector<std::string> leftOut; ///< what is not in it, as parts of sentences
+
+    const nlohmann::ordered_json& of(const std::string& what) const { return answers.at("runs/" + run + "/" + what); }
+};
+
+/// Errors: those of the API; Transient, if the run changes faster than it can be read.
+Result<Recording> record(server::Api& api, const app::Monitor& monitor, const std::string& run);
+
+} // namespace deltascope::bundle

@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""`export --bundle`: what is in the file, what is not, and what is refused."""
+
+import base64
+import json
+import os
+import re
+import zipfile
+
+from support import CONFLICT, GOLDEN, NOT_FOUND, E2ETest, main
+
+CANARY = "canary-4f1c9a77"
+SECRETS = {"AWS_SECRET_ACCESS_KEY": CANARY, "HF_TOKEN": CANARY, "DELTASCOPE_TOKEN": CANARY}
+
+
+class Bundle(E2ETest):
+    def export(self, golden, name="run.dscope"):
+        """Exports a golden run with secrets around. Returns its files by name."""
+        self.source = os.path.join(GOLDEN, golden, "bucket")
+        self.result = self.ok_json("export", self.source, "--bundle", self.path(name), env=SECRETS)
+        with zipfile.ZipFile(self.path(name)) as archive:
+            self.assertIsNone(archive.testzip())
+            return {entry: archive.read(entry) for entry in archive.namelist()}
+
+    def bytes_of(self, name):
+        with open(self.path(name), "rb") as file:
+            return file.read()
+
+    @staticmethod
+    def lines(text):
+        return [json.loads(line) for line in text.decode().splitlines()]
+
+    @staticmethod
+    def inlined(page):
+        """What the page holds; html.parser would do the same: the first end tag ends it."""
+        begin = page.index(b'<script id="bundle" type="application/json">')
+        text = page[page.index(b">", begin) + 1 : page.index(b"</script", begin)]
+        return json.loads(text)
+
+    def test_steps_are_those_of_log(self):
+        for golden in ("trl-v2-gap", "trl-v2-restart", "trl-v2-gap-in-chain", "trl-v1.0-badhash"):
+            with self.subTest(golden):
+                files = self.export(golden, f"{golden}.dscope")
+                log = self.ok_json("log", self.source)
+                steps = self.lines(files["steps.jsonl"])
+                known = [(epoch["epoch"], step) for epoch in log["epochs"] for step in epoch["steps"]]
+                self.assertEqual(len(steps), len(known))
+                self.assertEqual(self.result["steps"], len(known))
+                for mine, (epoch, theirs) in zip(steps, known):
+                    self.assertEqual(mine["epoch"], epoch)
+                    for key in ("step", "kind", "state", "wire_bytes", "changed_elems", "restorable"):
+                        if key in mine or mine["kind"] != "gap":
+                            self.assertEqual(mine[key], theirs[key], (key, mine))
+                manifest = json.loads(files["manifest.json"])
+                self.assertEqual(manifest["format_version"], 1)
+                self.assertEqual(manifest["ranges"][-1]["last_step"], steps[-1]["step"])
+                self.assertEqual(manifest["left_out"], [])
+                self.assertEqual(manifest["layout"], log["layout"])
+
+    def test_the_page_holds_what_the_files_hold(self):
+        files = self.export("trl-v2-gap")
+        page = self.inlined(files["web/index.html"])
+        run = page["answers"][f"runs/{page['run']}"]
+        self.assertEqual(page["answers"][f"runs/{page['run']}/steps"]["steps"], self.lines(files["steps.jsonl"]))
+        self.assertEqual([page["answers"][f"runs/{page['run']}/tensors?epoch=0"]], json.loads(files["tensors.json"]))
+        self.assertEqual(page["answers"]["alerts"]["alerts"], self.lines(files["alerts.jsonl"]))
+        self.assertTrue(page["answers"]["capabilities"]["read_only"])
+        self.assertEqual(run["layout"], "trl-v2")
+        tiles = {name: data for name, data in files.items() if name.startswith("heat/")}
+        self.assertEqual(len(tiles), len(page["tiles"]))
+        for address, text in page["tiles"].items():
+            tile, epoch = re.fullmatch(r"runs/.+?/heat/(.+)\?epoch=(\d+)", address).groups()
+            self.assertEqual(base64.b64decode(text), tiles[f"heat/{epoch}/{tile}.bin"])
+        counts = page["answers"][f"runs/{page['run']}/steps/0:3"]["tensors"]
+        detail = self.ok_json("show", f"{self.source}@3")
+        self.assertEqual({c["name"]: c["changed_elems"] for c in counts},
+                         {c["name"]: c["changed_elems"] for c in detail["tensors"]})
+
+    def test_no_secrets_and_no_weights(self):
+        files = self.export("trl-v2-gap")
+        for name, data in files.items():
+            self.assertNotIn(CANARY.encode(), data, name)
+            self.assertRegex(name, r"^(manifest\.json|(steps|spans|alerts)\.jsonl|tensors\.json|heat/.*\.bin|web/index\.html)$")
+        held = "".join(self.inlined(files["web/index.html"])["answers"])
+        self.assertNotRegex(held, "elements|blocks|header")
+
+    def test_never_replaces(self):
+        self.export("trl-v2-gap")
+        before = self.bytes_of("run.dscope")
+        outcome = self.run_ds("export", self.source, "--bundle", self.path("run.dscope"))
+        self.refused(outcome, CONFLICT, "DS-EXISTS")
+        self.assertEqual(self.bytes_of("run.dscope"), before)
+        os.symlink(self.path("nowhere"), self.path("link"))
+        self.refused(self.run_ds("export", self.source, "--bundle", self.path("link")), CONFLICT, "DS-EXISTS")
+
+    def test_a_broken_source_leaves_nothing(self):
+        hostile = os.path.join(GOLDEN, "safetensors-hostile", "bucket")
+        for source in (self.path("missing"), hostile):
+            outcome = self.run_ds("export", source, "--bundle", self.path("run.dscope"))
+            self.refused(outcome, NOT_FOUND)
+            self.assertFalse(os.path.exists(self.path("run.dscope")))
+        source = os.path.join(GOLDEN, "trl-v2-gap", "bucket")
+        self.refused(self.run_ds("export", source, "--bundle", self.path("no", "folder")), NOT_FOUND, "DS-NOT-FOUND")
+
+
+if __name__ == "__main__":
+    main()

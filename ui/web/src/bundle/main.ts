@@ -1,0 +1,2 @@
+import './setup';
+import '../main';

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { accessible, noOverflow, profile, settle } from '../browser.mjs';
+import { golden, program } from '../daemon.mjs';
+
+/** Exports a run and opens the page of the bundle from disk. All that the page asks of a network is in `asked`. */
+async function withBundle(browser, source, use) {
+  const home = mkdtempSync(join(tmpdir(), 'deltascope-bundle-'));
+  const context = await profile(browser);
+  try {
+    const file = join(home, 'run.dscope');
+    const env = { ...process.env, DELTASCOPE_HOME: join(home, 'home') };
+    execFileSync(program, ['export', source, '--bundle', file, '--quiet'], { env });
+    execFileSync('python3', ['-m', 'zipfile', '-e', file, home]);
+    const index = pathToFileURL(join(home, 'web/index.html')).href;
+    const asked = [];
+    context.on('request', (request) => asked.push(request.url()));
+    const page = await context.newPage();
+    const open = async (place = '') => {
+      await page.goto('about:blank');
+      await page.goto(index + (place === '' ? '' : `#${place}`));
+      await settle(page);
+    };
+    await use({ page, open });
+    assert.deepEqual(asked.filter((url) => url !== index && !/^(about|data|blob):/.test(url)), [], 'nothing else is loaded');
+    assert.deepEqual(context.complaints, []);
+  } finally {
+    await context.close();
+    rmSync(home, { recursive: true, force: true });
+  }
+}
+
+const places = ['', 'r/bucket/heat', 'r/bucket/timeline', 'r/bucket/lineage', 'r/bucket/bucket', 'r/bucket/steps/3', 'r/bucket/diff?a=2&b=4', 'alerts', 'tasks', 'about', '?'];
+
+export const cases = {
+  async 'every page opens from disk and loads nothing'(browser) {
+    for (const name of ['trl-v2-gap', 'trl-v2-restart', 'trl-v1.0-badhash', 'slime-v2-xor']) {
+      await withBundle(browser, golden(name), async ({ page, open }) => {
+        for (const place of places) {
+          await open(place);
+          assert.match(await page.locator('.bundle-badge').innerText(), /^Bundle, made at .*read-only\.$/);
+          await noOverflow(page, `${name} ${place}`);
+          if (process.env.PICTURES) await page.screenshot({ path: join(process.env.PICTURES, `${name}-${place.replace(/\W+/g, '_')}.png`) });
+        }
+      });
+    }
+  },
+
+  async 'links, going back and reloading keep the place'(browser) {
+    await withBundle(browser, golden('trl-v2-gap'), async ({ page, open }) => {
+      await open();
+      assert.match(page.url(), /#r\/bucket$/);
+      await page.getByRole('link', { name: 'Lineage' }).first().click();
+      await settle(page);
+      assert.match(page.url(), /#r\/bucket\/lineage/);
+      await page.reload();
+      await settle(page);
+      assert.match(page.url(), /#r\/bucket\/lineage/);
+      await page.goBack();
+      await settle(page);
+      assert.match(page.url(), /#r\/bucket$/);
+    });
+  },
+
+  async 'nothing can be done and nobody signed in'(browser) {
+    await withBundle(browser, golden('trl-v2-gap'), async ({ page, open }) => {
+      await open('r/bucket/steps/3');
+      assert.equal(await page.getByRole('button', { name: /^(Verify|Materialize)/ }).count(), 0);
+      assert.equal(await page.getByText('Sign out').count(), 0);
+      assert.ok(!/connecting|contact/.test(await page.locator('.statusbar').innerText()));
+      await accessible(page, 'a step of a bundle');
+    });
+  },
+
+  async 'damage is shown as the daemon shows it'(browser) {
+    await withBundle(browser, golden('trl-v1.0-badhash'), async ({ page, open }) => {
+      await open();
+      assert.match(await page.locator('main').innerText(), /DS-DIGEST/);
+    });
+  },
+
+  async 'what a bundle does not hold is said and never zero'(browser) {
+    await withBundle(browser, golden('trl-v2-gap'), async ({ page, open }) => {
+      await open('r/bucket/diff?a=2&b=4');
+      assert.match(await page.locator('main').innerText(), /Not in this bundle/);
+    });
+  },
+};
