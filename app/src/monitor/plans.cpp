@@ -1,5 +1,7 @@
 #include "plans.h"
 
+#include "command_line.h"
+
 #include "deltascope/base/bytes.h"
 #include "deltascope/engine/hash_tree.h"
 
@@ -13,18 +15,6 @@ namespace deltascope::app {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// As a POSIX shell wants it.
-std::string quoted(const std::string& text)
-{
-    constexpr std::string_view Plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
-    if (!text.empty() && text.find_first_not_of(Plain) == std::string::npos)
-        return text;
-    std::string out = "'";
-    for (const char c : text)
-        out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    return out + "'";
-}
 
 std::optional<std::int64_t> numberOf(std::string_view text)
 {
@@ -54,16 +44,6 @@ Result<const StepView*> findStep(const RunSnapshot& snapshot, const std::string&
 }
 
 std::string address(const StepView& step) { return fmt::format("{}:{}", step.epoch, step.step); }
-
-std::string sourceOptions(const SourceRequest& source)
-{
-    std::string text;
-    if (!source.base.empty())
-        text += " --base " + quoted(source.base);
-    if (!source.layout.empty())
-        text += " --layout " + quoted(source.layout);
-    return text;
-}
 
 /// What the plan depends on: all objects of the run up to a step.
 std::string stateOf(const RunSnapshot& snapshot, const StepView& until)

@@ -2,6 +2,7 @@
 
 #include "deltascope/app/view/dashboard_json.h"
 #include "deltascope/app/view/json.h"
+#include "monitor/command_line.h"
 
 #include <cstring>
 #include <fmt/format.h>
@@ -102,12 +103,13 @@ HttpResponse stepAnswer(const RunSnapshot& snapshot, const SourceRequest& source
     const std::string step =
         stepToJson(view.step, verified == snapshot.verified.end() ? std::nullopt : std::optional(verified->second));
     const auto tensors = ordered_json::parse(toJson(view)).at("tensors");
-    const std::string where = fmt::format("'{}@{}'", source.source, address(view.step));
-    const std::string base = source.base.empty() ? std::string() : fmt::format(" --base '{}'", source.base);
-    const ordered_json cli = { { "show", fmt::format("deltascope show {}{}", where, base) },
-                               { "verify", fmt::format("deltascope verify {} --level 3{}", where, base) },
-                               { "materialize",
-                                 fmt::format("deltascope materialize {} -o step_{}{}", where, view.step.step, base) } };
+    const std::string where = quoted(source.source + "@" + address(view.step));
+    const std::string options = sourceOptions(source);
+    const ordered_json cli = {
+        { "show", fmt::format("deltascope show {}{}", where, options) },
+        { "verify", fmt::format("deltascope verify {} --level 3{}", where, options) },
+        { "materialize", fmt::format("deltascope materialize {} -o step_{}{}", where, view.step.step, options) }
+    };
     return jsonAnswer(fmt::format(R"({{"rev":{},"step":{},"tensors":{},"cli":{}}})", snapshot.revision, step,
                                   dumped(tensors), dumped(cli)));
 }

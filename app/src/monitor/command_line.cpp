@@ -1,0 +1,28 @@
+#include "command_line.h"
+
+#include <string_view>
+
+namespace deltascope::app {
+
+std::string quoted(const std::string& text)
+{
+    constexpr std::string_view Plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
+    if (!text.empty() && text.find_first_not_of(Plain) == std::string::npos)
+        return text;
+    std::string out = "'";
+    for (const char c : text)
+        out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return out + "'";
+}
+
+std::string sourceOptions(const SourceRequest& source)
+{
+    std::string text;
+    if (!source.base.empty())
+        text += " --base " + quoted(source.base);
+    if (!source.layout.empty())
+        text += " --layout " + quoted(source.layout);
+    return text;
+}
+
+} // namespace deltascope::app
