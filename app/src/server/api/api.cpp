@@ -31,7 +31,7 @@ HttpResponse capabilities(const Context& context, const Principal& principal)
                                                { "backends", context.options.backends },
                                                { "demo", demo },
                                                { "now_us", Context::nowUs() } }
-                          .dump());
+                          .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 class MonitorApi final : public Api {

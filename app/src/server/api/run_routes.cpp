@@ -4,7 +4,10 @@
 #include "deltascope/app/view/json.h"
 #include "view/make_timeline.h"
 
+#include "deltascope/base/bytes.h"
+
 #include <algorithm>
+#include <charconv>
 #include <fmt/format.h>
 
 namespace deltascope::server {
@@ -68,19 +71,17 @@ Result<HttpResponse> listSteps(Context& context, const Call& call)
     for (const EpochView& view : snapshot->run->epochs) {
         epochs += fmt::format("{}{}", epochs.empty() ? "" : ",", view.epoch);
         for (const StepView& step : view.steps) {
-            const bool wanted = (!epoch || view.epoch == *epoch) && step.step >= range.from && step.step <= range.to
-                && std::pair<std::int64_t, std::int64_t>(view.epoch, step.step) > after;
+            const bool wanted = next == "null" && (!epoch || view.epoch == *epoch) && step.step >= range.from
+                && step.step <= range.to && std::pair<std::int64_t, std::int64_t>(view.epoch, step.step) > after;
             if (!wanted)
                 continue;
             if (count == limit.value_or(MostPerPage)) {
                 next = last;
-                break;
+                continue;
             }
             steps += (count++ > 0 ? "," : "") + stepToJson(step, verifiedOf(*snapshot, step));
             last = fmt::format("\"{}:{}\"", view.epoch, step.step);
         }
-        if (next != "null")
-            break;
     }
     return jsonAnswer(fmt::format(R"({{"rev":{},"epochs":[{}],"steps":[{}],"next_cursor":{}}})", snapshot->revision,
                                   epochs, steps, next),
@@ -131,20 +132,40 @@ Result<HttpResponse> replicas(Context& context, const Call& call)
     return jsonAnswer(fmt::format(R"({{"rev":{},"replicas":[{}]}})", snapshot->revision, list));
 }
 
+/// A key that went out as a cursor in hex: keys are bytes, JSON is text.
+Result<std::string> keyOf(const std::string& cursor)
+{
+    std::string key;
+    for (std::size_t i = 0; i < cursor.size(); i += 2) {
+        unsigned char byte = 0;
+        const std::string_view digits = std::string_view(cursor).substr(i, 2);
+        const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), byte, 16);
+        if (error != std::errc() || digits.size() != 2 || end != digits.data() + 2)
+            return fail(Code::Usage, "a cursor is one of the answer before");
+        key += static_cast<char>(byte);
+    }
+    return key;
+}
+
 void listObjects(Context& context, Call call)
 {
     const Result<Context::Snapshot> snapshot = context.openRunOf(call);
+    if (!snapshot)
+        return call.reply(errorAnswer(snapshot.error()));
     const Result<std::optional<std::int64_t>> limit = numberOf(call.request, "limit", 1, MostPerPage);
-    if (!snapshot || !limit)
-        return call.reply(errorAnswer(snapshot ? limit.error() : snapshot.error()));
+    const Result<std::string> after = keyOf(textOf(call.request, "cursor"));
+    if (!limit || !after)
+        return call.reply(errorAnswer(limit ? after.error() : limit.error()));
     const SourceRequest source = *context.monitor.sourceOf(call.parts.front());
-    const auto answer = [call, snapshot = *snapshot, limit = limit->value_or(MostPerPage)](Result<JobResult> result) {
+    const auto answer = [call, snapshot = *snapshot, after = *after,
+                         limit = limit->value_or(MostPerPage)](Result<JobResult> result) {
         if (!result)
             return call.reply(errorAnswer(result.error()));
         const auto& listing = *std::get<std::shared_ptr<const ListingView>>(*result);
-        call.reply(
-            jsonAnswer(toJson(makeListingPage(listing, *snapshot->run, textOf(call.request, "prefix"),
-                                              textOf(call.request, "cursor"), static_cast<std::size_t>(limit)))));
+        ListingPage page = makeListingPage(listing, *snapshot->run, textOf(call.request, "prefix"), after,
+                                           static_cast<std::size_t>(limit));
+        page.nextCursor = toHex(asBytes(page.nextCursor));
+        call.reply(jsonAnswer(toJson(page)));
     };
     context.monitor.ask([source](Service& service) { return service.listObjects(source); }, answer);
 }
