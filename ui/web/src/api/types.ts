@@ -515,9 +515,12 @@ export interface MaterializeReport {
   resumed_bytes: number;
   digests_checked: number;
   proven: boolean;
+  loss_proven: boolean; // rebuilt although a delta on the way is proven to be lost
   lossy: boolean;
   state: 'served' | 'trained' | null;
   states_differ_elems: number;
+  committed: boolean;
+  sidecars: string[];
   seconds: number;
 }
 
