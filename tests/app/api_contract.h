@@ -1,0 +1,68 @@
+#pragma once
+
+#include <fstream>
+#include <gtest/gtest.h>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <set>
+#include <string>
+
+namespace deltascope::server {
+
+/// The interfaces that the page reads answers with (ui/web/src/api/types.ts): their names and keys.
+class ApiContract {
+public:
+    using Keys = std::set<std::string>;
+
+    ApiContract()
+    {
+        std::ifstream file(std::string(DELTASCOPE_GOLDEN_DIR) + "/../../ui/web/src/api/types.ts");
+        const std::regex begin(R"(export interface (\w+)(?: extends (\w+))? \{)");
+        const std::regex member(R"(  (\w+)\??: .*)");
+        std::smatch match;
+        Keys* open = nullptr;
+        for (std::string line; std::getline(file, line);) {
+            if (std::regex_match(line, match, begin)) {
+                const Keys inherited = match[2].matched ? m_keys[match[2]] : Keys();
+                open = &m_keys[match[1]];
+                *open = inherited;
+            } else if (line == "}") {
+                open = nullptr;
+            } else if (open && std::regex_match(line, match, member)) {
+                open->insert(match[1]);
+            }
+        }
+    }
+
+    const Keys& keysOf(const std::string& interface) const
+    {
+        static const Keys none;
+        const auto found = m_keys.find(interface);
+        return found == m_keys.end() ? none : found->second;
+    }
+
+private:
+    std::map<std::string, Keys> m_keys;
+};
+
+/// The answer has these keys, all of them and no other.
+inline void expectShape(const nlohmann::json& json, const std::string& interface)
+{
+    static const ApiContract contract;
+    ApiContract::Keys keys;
+    ASSERT_TRUE(json.is_object()) << interface << ": " << json;
+    for (const auto& [key, value] : json.items())
+        keys.insert(key);
+    EXPECT_FALSE(keys.empty());
+    EXPECT_EQ(keys, contract.keysOf(interface)) << interface;
+}
+
+inline void expectShapes(const nlohmann::json& list, const std::string& interface)
+{
+    EXPECT_FALSE(list.empty()) << "no " << interface << " to look at";
+    for (const nlohmann::json& json : list)
+        expectShape(json, interface);
+}
+
+} // namespace deltascope::server
