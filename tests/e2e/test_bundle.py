@@ -16,7 +16,10 @@ SECRETS = {"AWS_SECRET_ACCESS_KEY": CANARY, "HF_TOKEN": CANARY, "DELTASCOPE_TOKE
 class Bundle(E2ETest):
     def export(self, golden, name="run.dscope"):
         """Exports a golden run with secrets around. Returns its files by name."""
-        self.source = os.path.join(GOLDEN, golden, "bucket")
+        return self.export_source(os.path.join(GOLDEN, golden, "bucket"), name)
+
+    def export_source(self, source, name="run.dscope"):
+        self.source = source
         self.result = self.ok_json("export", self.source, "--bundle", self.path(name), env=SECRETS)
         with zipfile.ZipFile(self.path(name)) as archive:
             self.assertIsNone(archive.testzip())
@@ -75,6 +78,16 @@ class Bundle(E2ETest):
         detail = self.ok_json("show", f"{self.source}@3")
         self.assertEqual({c["name"]: c["changed_elems"] for c in counts},
                          {c["name"]: c["changed_elems"] for c in detail["tensors"]})
+
+    def test_what_is_left_out_is_said(self):
+        run = self.make_run("long", tensors=2, elements=1000, steps=230)
+        files = self.export_source(run.source)
+        page = self.inlined(files["web/index.html"])
+        details = [address for address in page["answers"] if "/steps/" in address]
+        self.assertEqual(len(details), 200)
+        self.assertEqual(len(self.lines(files["steps.jsonl"])), 230)
+        for left_out in (json.loads(files["manifest.json"])["left_out"], page["left_out"], self.result["left_out"]):
+            self.assertEqual(left_out, ["tensors of single steps before the newest 200"])
 
     def test_no_secrets_and_no_weights(self):
         files = self.export("trl-v2-gap")

@@ -21,9 +21,9 @@ std::string toJson(const BundleView& view);
 /// Whether a bundle can be made there; to be asked before the work. Errors: Exists, NotFound.
 Result<void> expectPlace(const std::string& destination);
 
-/// Writes what a dashboard shows of a run, and the page that shows it, as one file (docs/formats/dscope.md). Follows the
-/// run until all that can be replayed was, and the newest epoch was verified. Never replaces a file. Errors: Exists, Io,
-/// NoSpace; those of the source.
+/// Writes what a dashboard shows of a run, and the page that shows it, as one file (docs/formats/dscope.md). Follows
+/// the run until all that can be replayed was, and the newest epoch was verified. Never replaces a file. Errors:
+/// Exists, Io, NoSpace; those of the source.
 Result<BundleView> exportBundle(app::Service& service, const app::SourceRequest& source,
                                 const std::string& destination);
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { accessible, noOverflow, profile, settle } from '../browser.mjs';
-import { golden, program } from '../daemon.mjs';
+import { golden, program, renameTensors } from '../daemon.mjs';
 
 /** Exports a run and opens the page of the bundle from disk. All that the page asks of a network is in `asked`. */
 async function withBundle(browser, source, use) {
@@ -81,6 +81,23 @@ export const cases = {
       await open();
       assert.match(await page.locator('main').innerText(), /DS-DIGEST/);
     });
+  },
+
+  async 'names are text, whatever they hold'(browser) {
+    const home = mkdtempSync(join(tmpdir(), 'deltascope-names-'));
+    const source = join(home, 'bucket');
+    cpSync(golden('trl-v2-gap'), source, { recursive: true });
+    const hostile = '</script><script>document.title = "taken"</script><!--';
+    renameTensors(source, (name) => name.replace('model.norm', `model.${hostile}`));
+    try {
+      await withBundle(browser, source, async ({ page, open }) => {
+        await open('r/bucket/steps/3');
+        assert.ok((await page.locator('main').innerText()).includes(hostile));
+        assert.notEqual(await page.title(), 'taken');
+      });
+    } finally {
+      rmSync(home, { recursive: true, force: true });
+    }
   },
 
   async 'what a bundle does not hold is said and never zero'(browser) {
