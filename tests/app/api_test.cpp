@@ -401,7 +401,8 @@ TEST_F(ApiAnswers, WhatHappensIsTold)
     const auto eventsOf = [&](const std::string& topic, std::uint64_t from) {
         std::vector<Json> found;
         hub.flush();
-        for (const EventHub::Frame& frame : hub.read(from, { { topic }, id }, 1 << 24).frames) {
+        const EventHub::Batch batch = hub.read(from, { { topic }, id }, 1 << 24);
+        for (const EventHub::Frame& frame : batch.frames) {
             const std::size_t data = frame->find("data: ");
             if (frame->find("event: " + topic + "\n") != std::string::npos)
                 found.push_back(Json::parse(frame->substr(data + 6, frame->find('\n', data) - data - 6)));

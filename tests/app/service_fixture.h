@@ -15,7 +15,7 @@ namespace deltascope::app {
 /// A copy of a case of tests/golden whose objects were published a minute after each other, or when the case says.
 class BucketCopy {
 public:
-    static constexpr std::int64_t BeginSeconds = 1'787'315'000;
+    static constexpr std::int64_t BeginSeconds = 1'700'000'000;
 
     explicit BucketCopy(const std::string& name)
         : BucketCopy(name, [](const std::string&) { return true; })
