@@ -160,6 +160,23 @@ TEST(Kpi, VerifiedToStopsAtAStepThatIsNotSound)
     }
 }
 
+TEST(Kpi, VerifiedToGoesOnWithTheNextAnchorBehindDamage)
+{
+    RunView run = usualRun(6);
+    stepsOf(run)[4].kind = "anchor";
+    const auto snapshot = snapshotOf(std::move(run));
+    for (std::int64_t step = 0; step < 6; ++step)
+        snapshot->verified[{ 0, step }] = { step < 4 ? 2 : 3,
+                                            step == 2      ? "damaged"
+                                                : step < 2 ? "first_sight"
+                                                           : "verified",
+                                            0 };
+    const KpiView kpi = makeRunSummary(snapshot).kpi;
+    EXPECT_EQ(kpi.verifiedTo, 5);
+    EXPECT_EQ(kpi.verifiedLevel, 3) << "of this chain";
+    EXPECT_EQ(kpi.verifiedResult, "verified") << "of this chain";
+}
+
 TEST(Kpi, VerifiedLevelIsTheLowestOnTheWay)
 {
     const auto snapshot = snapshotOf(usualRun(4));

@@ -94,20 +94,39 @@ void addReplicas(KpiView& kpi, const std::vector<ReplicaView>& replicas)
     }
 }
 
+/// How strong a check was, 0 the strongest; nothing for what was not found sound.
+std::optional<std::size_t> strengthOf(const VerifiedSteps& verified, const StepView& step)
+{
+    const auto known = verified.find({ step.epoch, step.step });
+    if (known == verified.end())
+        return std::nullopt;
+    const auto result = std::find(SoundResults.begin(), SoundResults.end(), known->second.result);
+    return result == SoundResults.end() ? std::nullopt
+                                        : std::optional(static_cast<std::size_t>(result - SoundResults.begin()));
+}
+
+/// A chain counts up to its first step that was not found sound; the next anchor begins a new one.
 void addVerified(KpiView& kpi, const std::vector<const StepView*>& steps, const VerifiedSteps& verified)
 {
+    bool sound = true;
     std::size_t weakest = 0;
+    std::optional<int> level;
     for (const StepView* step : steps) {
-        const auto known = verified.find({ step->epoch, step->step });
-        if (known == verified.end())
-            return;
-        const auto result = std::find(SoundResults.begin(), SoundResults.end(), known->second.result);
-        if (result == SoundResults.end())
-            return;
-        weakest = std::max(weakest, static_cast<std::size_t>(result - SoundResults.begin()));
-        kpi.verifiedResult = SoundResults[weakest];
+        if (step->kind == "anchor") {
+            sound = true;
+            weakest = 0;
+            level.reset();
+        }
+        const std::optional<std::size_t> strength = strengthOf(verified, *step);
+        sound = sound && strength;
+        if (!sound)
+            continue;
+        weakest = std::max(weakest, *strength);
+        const int own = verified.at({ step->epoch, step->step }).level;
+        level = std::min(level.value_or(own), own);
         kpi.verifiedTo = step->step;
-        kpi.verifiedLevel = std::min(kpi.verifiedLevel.value_or(known->second.level), known->second.level);
+        kpi.verifiedLevel = level;
+        kpi.verifiedResult = SoundResults[weakest];
     }
 }
 

@@ -10,6 +10,7 @@ export interface Column<T> {
   number?: boolean; // right-aligned
   width?: string;
   narrow?: boolean; // left out on a phone
+  spare?: boolean; // left out in a narrow card
 }
 
 export interface Sort {
@@ -133,5 +134,5 @@ export function Table<T>(props: Props<T>) {
 }
 
 function cellClass<T>(column: Column<T>): string {
-  return [column.number && 'number', column.narrow && 'wide-only'].filter(Boolean).join(' ');
+  return [column.number && 'number', column.narrow && 'wide-only', column.spare && 'spare'].filter(Boolean).join(' ');
 }

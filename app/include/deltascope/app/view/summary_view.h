@@ -60,7 +60,7 @@ struct KpiView {
     std::uint64_t replicasInSync = 0;
     std::optional<std::string> worstReplica;
     std::optional<std::int64_t> worstLag;
-    std::optional<std::int64_t> verifiedTo; ///< every step of the newest epoch up to it was checked and found sound
+    std::optional<std::int64_t> verifiedTo; ///< newest step whose chain was checked up to it and found sound
     std::optional<int> verifiedLevel; ///< the lowest of these
     std::string verifiedResult; ///< the weakest of these: verified consistent first_sight; empty: none
 };

@@ -16,7 +16,7 @@ export function stateOf(replica: Replica): { mark: string; word: string; look: s
 
 const columns: Column<Replica>[] = [
   { id: 'id', head: 'id', cell: (r) => <strong><Name text={r.id} limit={24} /></strong>, key: (r) => r.id },
-  { id: 'engine', head: 'engine', cell: (r) => <span class="muted"><Name text={r.engine} limit={24} /></span>, key: (r) => r.engine, narrow: true },
+  { id: 'engine', head: 'engine', cell: (r) => <span class="muted"><Name text={r.engine} limit={24} /></span>, key: (r) => r.engine, narrow: true, spare: true },
   { id: 'step', head: 'serving now', number: true, cell: (r) => <strong>{r.step ?? unknown}</strong>, key: (r) => r.step },
   {
     id: 'state', head: 'state', key: (r) => stateOf(r).word,
@@ -51,7 +51,7 @@ export function ReplicasCard({ run }: { run: RunDetail }) {
         <>
           <header class="card-head"><h2>Replicas</h2></header>
           <EmptyState title="No replica has reported">
-            <p>Replicas write heartbeats beside the run; <code>deltascope follow</code> does it.</p>
+            <p>Replicas that write heartbeats beside the run are shown here.</p>
           </EmptyState>
         </>
       ) : (
