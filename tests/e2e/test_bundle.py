@@ -80,14 +80,14 @@ class Bundle(E2ETest):
                          {c["name"]: c["changed_elems"] for c in detail["tensors"]})
 
     def test_what_is_left_out_is_said(self):
-        run = self.make_run("long", tensors=2, elements=1000, steps=230)
+        run = self.make_run("long", tensors=2, elements=1000, steps=60)
         files = self.export_source(run.source)
         page = self.inlined(files["web/index.html"])
         details = [address for address in page["answers"] if "/steps/" in address]
-        self.assertEqual(len(details), 200)
-        self.assertEqual(len(self.lines(files["steps.jsonl"])), 230)
+        self.assertEqual(len(details), 50)
+        self.assertEqual(len(self.lines(files["steps.jsonl"])), 60)
         for left_out in (json.loads(files["manifest.json"])["left_out"], page["left_out"], self.result["left_out"]):
-            self.assertEqual(left_out, ["tensors of single steps before the newest 200"])
+            self.assertEqual(left_out, ["tensors of single steps before the newest 50"])
 
     def test_no_secrets_and_no_weights(self):
         files = self.export("trl-v2-gap")

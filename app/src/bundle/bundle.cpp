@@ -37,7 +37,7 @@ bool isSettled(const app::RunSnapshot& snapshot)
 }
 
 /// Waits until the run is settled. Errors: those of the source.
-Result<void> settle(app::Monitor& monitor, const std::string& run)
+Result<void> settle(app::Monitor& monitor, const std::string& run, const Stopped& stopped)
 {
     std::mutex mutex;
     std::condition_variable moved;
@@ -53,6 +53,8 @@ Result<void> settle(app::Monitor& monitor, const std::string& run)
                                 snapshot->error->where, snapshot->error->step, snapshot->error->remedy });
         if (isSettled(*snapshot))
             return {};
+        if (stopped())
+            return fail(Code::Canceled, "stopped; no bundle was made", snapshot->name);
         moved.wait_for(lock, std::chrono::seconds(1)); // what moved before the lock was taken tells nobody
     }
 }
@@ -129,14 +131,15 @@ Result<void> expectPlace(const std::string& destination)
     return {};
 }
 
-Result<BundleView> exportBundle(app::Service& service, const app::SourceRequest& source, const std::string& destination)
+Result<BundleView> exportBundle(app::Service& service, const app::SourceRequest& source, const std::string& destination,
+                                const Stopped& stopped)
 {
     const std::unique_ptr<app::Monitor> monitor = app::Monitor::create(service, { {}, VerifyLevel });
     server::EventHub hub;
     const std::unique_ptr<server::Api> api = server::makeApi(service, *monitor, hub, {});
     const std::string run = monitor->follow(source, {}, false);
-    DS_CHECK(settle(*monitor, run));
-    DS_TRY(const Recording recording, record(*api, *monitor, run));
+    DS_CHECK(settle(*monitor, run, stopped));
+    DS_TRY(const Recording recording, record(*api, *monitor, run, stopped));
     const std::int64_t createdUs = recording.answers.at("capabilities").at("now_us").get<std::int64_t>();
     DS_TRY(const std::string bytes, archiveOf(recording, createdUs));
     DS_CHECK(writeNew(destination, bytes));

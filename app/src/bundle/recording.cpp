@@ -15,7 +15,7 @@ using nlohmann::ordered_json;
 namespace {
 
 constexpr std::size_t MostTiles = 256; ///< 64 kB each
-constexpr std::size_t MostStepDetails = 200;
+constexpr std::size_t MostStepDetails = 50; ///< each opens the run
 constexpr std::size_t MostKeys = 5'000;
 constexpr std::size_t MostSpans = 5'000; ///< that the API tells of one epoch
 
@@ -48,8 +48,9 @@ std::vector<Level> levelsOf(std::size_t rows, std::size_t columns)
 
 class Recorder {
 public:
-    Recorder(server::Api& api, const std::string& run)
+    Recorder(server::Api& api, const std::string& run, const Stopped& stopped)
         : m_api(api)
+        , m_stopped(stopped)
         , m_base("runs/" + run)
     {
         m_out.run = run;
@@ -76,6 +77,8 @@ public:
 private:
     Result<std::string> ask(const std::string& address, const Query& query)
     {
+        if (m_stopped())
+            return fail(Code::Canceled, "stopped; no bundle was made");
         std::promise<server::HttpResponse> promise;
         std::future<server::HttpResponse> answer = promise.get_future();
         m_api.handle({ "GET", "/api/v1/" + address, query, {}, { "bundle", server::Scope::Read } },
@@ -222,18 +225,19 @@ private:
     }
 
     server::Api& m_api;
+    const Stopped& m_stopped;
     const std::string m_base;
     Recording m_out;
 };
 
 }
 
-Result<Recording> record(server::Api& api, const app::Monitor& monitor, const std::string& run)
+Result<Recording> record(server::Api& api, const app::Monitor& monitor, const std::string& run, const Stopped& stopped)
 {
     constexpr int Attempts = 5;
     for (int attempt = 0; attempt < Attempts; ++attempt) {
         const auto before = monitor.run(run);
-        DS_TRY(Recording recording, Recorder(api, run).record());
+        DS_TRY(Recording recording, Recorder(api, run, stopped).record());
         const auto after = monitor.run(run);
         if (before->run == after->run && before->heat == after->heat)
             return recording;

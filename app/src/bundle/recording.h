@@ -5,6 +5,7 @@
 #include "deltascope/app/monitor.h"
 #include "deltascope/base/result.h"
 
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -24,7 +25,10 @@ struct Recording {
     const nlohmann::ordered_json& of(const std::string& what) const { return answers.at("runs/" + run + "/" + what); }
 };
 
-/// Errors: those of the API; Transient, if the run changes faster than it can be read.
-Result<Recording> record(server::Api& api, const app::Monitor& monitor, const std::string& run);
+/// Asked now and then whether to give up.
+using Stopped = std::function<bool()>;
+
+/// Errors: those of the API; Canceled; Transient, if the run changes faster than it can be read.
+Result<Recording> record(server::Api& api, const app::Monitor& monitor, const std::string& run, const Stopped& stopped);
 
 } // namespace deltascope::bundle

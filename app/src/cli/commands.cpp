@@ -379,7 +379,7 @@ private:
             return s.openRun(m_options.sourceRequest(), app::Depth::Replayed);
         }));
         DS_TRY(const bundle::BundleView view,
-               bundle::exportBundle(service, m_options.sourceRequest(), m_options.destination));
+               bundle::exportBundle(service, m_options.sourceRequest(), m_options.destination, interrupted));
         writeOut(m_options.json ? bundle::toJson(view) + "\n" : bundleText(view));
         suggest(fmt::format("unzip -d DIR {}, then open DIR/web/index.html", shellWord(view.path)));
         return Success;

@@ -93,6 +93,8 @@ void installSignalHandlers()
     std::signal(SIGXFSZ, SIG_IGN); // so that a file size limit is an error like a full disk
 }
 
+bool interrupted() noexcept { return interrupts > 0; }
+
 void waitForInterrupt()
 {
     while (interrupts == 0)

@@ -22,6 +22,9 @@ struct JobListeners {
 Result<app::JobResult> waitForJob(app::Service& service, app::EventFeed& feed, app::JobId job, const Style& style,
                                   const JobListeners& listeners = {});
 
+/// Whether the user wants the program to end.
+bool interrupted() noexcept;
+
 /// Blocks until the user ends the program.
 void waitForInterrupt();
 
