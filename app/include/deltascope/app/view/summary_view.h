@@ -79,7 +79,8 @@ struct ReplicaHistoryView {
     std::optional<double> lagSeconds; ///< since the first version that it does not serve was published
     std::optional<double> lastPauseMs;
     std::optional<double> pausedFraction; ///< of the last hour
-    std::vector<std::uint64_t> lagHistory; ///< versions behind when each of the last 60 was published, as far as spans tell, and now
+    std::vector<std::uint64_t>
+        lagHistory; ///< versions behind when each of the last 60 was published, as far as spans tell, and now
 };
 
 struct FeedItemView {
