@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs what is missing, builds and runs every test. Ends with one line: N passed, M failed.
 # usage: sh installers/test.sh
-# DELTASCOPE_KILLS: how often the kill test kills (200). DELTASCOPE_FUZZ_SECONDS: libFuzzer time per parser (10).
+# DELTASCOPE_KILLS: how often the kill test kills (200). DELTASCOPE_FUZZ_SECONDS: libFuzzer time per parser (5).
 set -eu
 . "$(dirname "$0")/lib.sh"
 
@@ -46,12 +46,12 @@ run_suite "tests of the release build" release --parallel 2
 build asan
 run_suite "unit tests and fuzz seeds under ASan and UBSan" asan --parallel 2 --label-regex "unit|fuzz"
 build tsan
-run_suite "unit tests under TSan" tsan --parallel 2 --label-regex unit
+run_suite "unit tests of what has threads, under TSan" tsan --parallel 2 --label-regex unit
 
 build fuzz
 for parser in build/fuzz/bin/fuzz_*; do
     corpus=$(mktemp -d)
-    count "libFuzzer: $(basename "$parser")" "$parser" -max_total_time="${DELTASCOPE_FUZZ_SECONDS:-10}" -timeout=10 \
+    count "libFuzzer: $(basename "$parser")" "$parser" -max_total_time="${DELTASCOPE_FUZZ_SECONDS:-5}" -timeout=10 \
         -rss_limit_mb=1024 -verbosity=0 -artifact_prefix=build/fuzz/ "$corpus" "tests/fuzz/seeds/$(basename "$parser" | sed 's/^fuzz_//')"
     rm -rf "$corpus"
 done
