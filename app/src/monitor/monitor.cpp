@@ -305,23 +305,23 @@ private:
             events.swap(m_events);
             listeners = m_listeners;
         }
-        bool gone = false;
+        std::vector<std::shared_ptr<Listener>> gone;
         for (const auto& listener : listeners) {
             const std::lock_guard calling(listener->mutex);
-            gone = gone || !listener->call;
+            if (!listener->call)
+                gone.push_back(listener);
             for (std::size_t i = 0; listener->call && i < events.size(); ++i)
                 listener->call(events[i]);
         }
-        if (gone)
-            forgetListeners();
+        if (!gone.empty())
+            forget(gone);
     }
 
-    void forgetListeners()
+    void forget(const std::vector<std::shared_ptr<Listener>>& gone)
     {
         const std::lock_guard lock(m_mutex);
-        std::erase_if(m_listeners, [](const std::shared_ptr<Listener>& listener) {
-            const std::lock_guard calling(listener->mutex);
-            return !listener->call;
+        std::erase_if(m_listeners, [&](const std::shared_ptr<Listener>& listener) {
+            return std::find(gone.begin(), gone.end(), listener) != gone.end();
         });
     }
 
