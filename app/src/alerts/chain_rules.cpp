@@ -72,8 +72,8 @@ Findings digestMismatch(const RuleInput& input)
     Findings findings;
     for (const StepView* step : recentSteps(input.run, Steps)) {
         const ProblemView* const damage = problemWith(step->problems, { "DS-DIGEST", "DS-TRUNCATED", "DS-HOSTILE" });
-        const auto verified = input.verified.find({ step->epoch, step->step });
-        const bool failed = verified != input.verified.end() && verified->second.result == "damaged";
+        const std::optional<VerifiedView> verified = verifiedOf(input.verified, *step);
+        const bool failed = verified && verified->result == "damaged";
         if (!damage && !failed)
             continue;
         Finding finding;
@@ -82,7 +82,7 @@ Findings digestMismatch(const RuleInput& input)
         finding.step = step->step;
         finding.title = fmt::format("Step {} is damaged", step->step);
         finding.text =
-            damage ? damage->text : fmt::format("Verification at level {} has failed.", verified->second.level);
+            damage ? damage->text : fmt::format("Verification at level {} has failed.", verified->level);
         findings.push_back(std::move(finding));
     }
     for (const ReplicaView& replica : input.run.replicas) {

@@ -1,29 +1,16 @@
 #include "content.h"
 
 #include "server/assets.h"
+#include "view/base64.h"
+#include "view/json_parts.h"
 
 #include <fmt/format.h>
-#include <openssl/evp.h>
 
 namespace deltascope::bundle {
 
 using nlohmann::ordered_json;
 
 namespace {
-
-std::string dumped(const ordered_json& json)
-{
-    return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
-}
-
-std::string base64(const std::string& bytes)
-{
-    std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0'); // and a terminating zero
-    EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()), reinterpret_cast<const unsigned char*>(bytes.data()),
-                    static_cast<int>(bytes.size()));
-    text.pop_back();
-    return text;
-}
 
 /// JSON that cannot end the element that it stands in: "<" occurs in nothing but strings.
 std::string inert(const std::string& json)
@@ -67,7 +54,7 @@ std::string linesOf(const ordered_json& list)
 {
     std::string lines;
     for (const ordered_json& entry : list)
-        lines += dumped(entry) + "\n";
+        lines += app::dump(entry) + "\n";
     return lines;
 }
 
@@ -87,14 +74,14 @@ std::string tensorsOf(const Recording& recording)
         if (table != recording.answers.end())
             tables.push_back(table->second);
     }
-    return dumped(tables) + "\n";
+    return app::dump(tables) + "\n";
 }
 
 std::string pageOf(const Recording& recording, std::int64_t createdUs)
 {
     ordered_json tiles = ordered_json::object();
     for (const auto& [address, body] : recording.tiles)
-        tiles[address] = base64(body);
+        tiles[address] = app::base64(body);
     const ordered_json data = { { "format_version", 1 },           { "tool_version", DELTASCOPE_VERSION },
                                 { "created_us", createdUs },       { "run", recording.run },
                                 { "left_out", recording.leftOut }, { "answers", recording.answers },
@@ -102,7 +89,7 @@ std::string pageOf(const Recording& recording, std::int64_t createdUs)
     constexpr std::string_view Place = "<script id=\"bundle\" type=\"application/json\">";
     std::string page(server::bundlePage());
     if (const std::size_t at = page.find(Place); at != std::string::npos)
-        page.insert(at + Place.size(), inert(dumped(data)));
+        page.insert(at + Place.size(), inert(app::dump(data)));
     return page;
 }
 

@@ -1,12 +1,12 @@
 #include "plans.h"
 
 #include "command_line.h"
+#include "view/step_address.h"
 
 #include "deltascope/base/bytes.h"
 #include "deltascope/engine/hash_tree.h"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <fmt/format.h>
 
@@ -15,35 +15,6 @@ namespace deltascope::app {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::optional<std::int64_t> numberOf(std::string_view text)
-{
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return error == std::errc() && end == text.data() + text.size() && value >= 0 ? std::optional(value) : std::nullopt;
-}
-
-/// "12" is of the newest epoch that has it.
-Result<const StepView*> findStep(const RunSnapshot& snapshot, const std::string& text)
-{
-    const std::size_t colon = text.find(':');
-    const auto epoch = colon == std::string::npos ? std::nullopt : numberOf(std::string_view(text).substr(0, colon));
-    const auto step =
-        numberOf(colon == std::string::npos ? std::string_view(text) : std::string_view(text).substr(colon + 1));
-    if (!step || (colon != std::string::npos && !epoch))
-        return fail(Code::Usage, fmt::format("\"{}\" is no step: 12 or EPOCH:12", text), snapshot.source);
-    for (auto at = snapshot.run->epochs.rbegin(); at != snapshot.run->epochs.rend(); ++at) {
-        if (epoch && at->epoch != *epoch)
-            continue;
-        for (const StepView& view : at->steps) {
-            if (view.step == *step && view.state != "gap")
-                return &view;
-        }
-    }
-    return fail(Code::NotFound, fmt::format("the run has no step {}", text), snapshot.source);
-}
-
-std::string address(const StepView& step) { return fmt::format("{}:{}", step.epoch, step.step); }
 
 /// What the plan depends on: all objects of the run up to a step.
 std::string stateOf(const RunSnapshot& snapshot, const StepView& until)
@@ -116,7 +87,7 @@ std::uint64_t checkpointBytes(const RunSnapshot& snapshot)
 Result<BoundPlan> planMaterialize(const RunSnapshot& snapshot, const SourceRequest& source,
                                   const MaterializePlan& request, const std::string& outputFolder)
 {
-    DS_TRY(const StepView* step, findStep(snapshot, request.step));
+    DS_TRY(const StepView* step, findStep(*snapshot.run, request.step));
     if (!request.acrossGap)
         DS_CHECK(expectRestorable(*step));
     const std::string name = request.to.empty() ? fmt::format("{}-step_{:06}", snapshot.id, step->step) : request.to;
@@ -126,7 +97,7 @@ Result<BoundPlan> planMaterialize(const RunSnapshot& snapshot, const SourceReque
     PlanView& view = plan.view;
     view.kind = "materialize";
     view.title = fmt::format("Materialize step {} of {}", step->step, snapshot.name);
-    view.cli = fmt::format("deltascope materialize {} -o {}{}{}{}{}", quoted(source.source + "@" + address(*step)),
+    view.cli = fmt::format("deltascope materialize {} -o {}{}{}{}{}", quoted(source.source + "@" + addressOf(*step)),
                            quoted(destination), sourceOptions(source), request.trained ? " --state trained" : "",
                            request.acrossGap ? " --across-gap" : "",
                            request.shardBytes > 0 ? fmt::format(" --shard-size {}", request.shardBytes) : "");
@@ -149,7 +120,7 @@ Result<BoundPlan> planMaterialize(const RunSnapshot& snapshot, const SourceReque
     if (fs::exists(destination, ignored))
         view.warnings.emplace_back("The destination exists already; nothing is overwritten.");
     MaterializeRequest act;
-    act.version = { source, address(*step) };
+    act.version = { source, addressOf(*step) };
     act.destination = destination;
     act.shardBytes = request.shardBytes;
     act.trained = request.trained;
@@ -192,21 +163,21 @@ Result<BoundPlan> planVerify(const RunSnapshot& snapshot, const SourceRequest& s
 
 Result<BoundPlan> planDiff(const RunSnapshot& snapshot, const SourceRequest& source, const DiffPlan& request)
 {
-    DS_TRY(const StepView* a, findStep(snapshot, request.a));
-    DS_TRY(const StepView* b, findStep(snapshot, request.b));
+    DS_TRY(const StepView* a, findStep(*snapshot.run, request.a));
+    DS_TRY(const StepView* b, findStep(*snapshot.run, request.b));
     DS_CHECK(expectRestorable(*a));
     DS_CHECK(expectRestorable(*b));
     BoundPlan plan;
     PlanView& view = plan.view;
     view.kind = "diff";
     view.title = fmt::format("Compare steps {} and {} of {}", a->step, b->step, snapshot.name);
-    view.cli = fmt::format("deltascope diff {} {}{}", quoted(source.source + "@" + address(*a)),
-                           quoted(source.source + "@" + address(*b)), sourceOptions(source));
+    view.cli = fmt::format("deltascope diff {} {}{}", quoted(source.source + "@" + addressOf(*a)),
+                           quoted(source.source + "@" + addressOf(*b)), sourceOptions(source));
     view.readBytes = a->restore.bytes + b->restore.bytes;
     view.steps.push_back({ fmt::format("Replay step {}", a->step), a->restore.bytes });
     view.steps.push_back({ fmt::format("Replay step {} and compare every bit", b->step), b->restore.bytes });
-    const VersionRequest left { source, address(*a) };
-    const VersionRequest right { source, address(*b) };
+    const VersionRequest left { source, addressOf(*a) };
+    const VersionRequest right { source, addressOf(*b) };
     plan.start = [left, right](Service& service) { return service.diff(left, right); };
     seal(view, stateOf(snapshot, *a) + stateOf(snapshot, *b));
     return plan;

@@ -24,9 +24,8 @@ LineageView makeLineage(std::shared_ptr<const RunSnapshot> snapshot)
             if (step.kind == "anchor")
                 ++chain;
             row.chain = chain;
-            if (const auto known = view.snapshot->verified.find({ step.epoch, step.step });
-                known != view.snapshot->verified.end() && step.state != "gap")
-                row.verified = known->second;
+            if (step.state != "gap")
+                row.verified = verifiedOf(view.snapshot->verified, step);
             if (step.baseStep && step.kind != "anchor") {
                 if (const auto base = oldestFirst.find({ step.epoch, *step.baseStep }); base != oldestFirst.end())
                     row.base = base->second;

@@ -97,10 +97,10 @@ void addReplicas(KpiView& kpi, const std::vector<ReplicaView>& replicas)
 /// How strong a check was, 0 the strongest; nothing for what was not found sound.
 std::optional<std::size_t> strengthOf(const VerifiedSteps& verified, const StepView& step)
 {
-    const auto known = verified.find({ step.epoch, step.step });
-    if (known == verified.end())
+    const std::optional<VerifiedView> known = verifiedOf(verified, step);
+    if (!known)
         return std::nullopt;
-    const auto result = std::find(SoundResults.begin(), SoundResults.end(), known->second.result);
+    const auto result = std::find(SoundResults.begin(), SoundResults.end(), known->result);
     return result == SoundResults.end() ? std::nullopt
                                         : std::optional(static_cast<std::size_t>(result - SoundResults.begin()));
 }
@@ -210,6 +210,12 @@ std::string publishedText(const StepView& step)
     return text;
 }
 
+}
+
+std::optional<VerifiedView> verifiedOf(const VerifiedSteps& verified, const StepView& step)
+{
+    const auto known = verified.find({ step.epoch, step.step });
+    return known == verified.end() ? std::nullopt : std::optional(known->second);
 }
 
 std::vector<const StepView*> newestSteps(const RunView& run)

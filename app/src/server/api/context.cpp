@@ -63,25 +63,6 @@ Result<int> epochOf(const HttpRequest& request, const RunView& run)
     return fail(Code::NotFound, fmt::format("the run has no epoch {}", *wanted), run.run);
 }
 
-Result<const StepView*> stepOf(const RunView& run, const std::string& text)
-{
-    const std::size_t colon = text.find(':');
-    std::optional<std::int64_t> epoch;
-    if (colon != std::string::npos) {
-        DS_TRY(epoch, parseNumber(text.substr(0, colon), "an epoch", 0, INT32_MAX));
-    }
-    DS_TRY(const std::int64_t step, parseNumber(colon == std::string::npos ? text : text.substr(colon + 1), "a step"));
-    for (auto at = run.epochs.rbegin(); at != run.epochs.rend(); ++at) {
-        if (epoch && at->epoch != *epoch)
-            continue;
-        for (const StepView& view : at->steps) {
-            if (view.step == step && view.state != "gap")
-                return &view;
-        }
-    }
-    return fail(Code::NotFound, fmt::format("the run has no step {}", text), run.run);
-}
-
 Routes::Handler answering(std::function<Result<HttpResponse>(const Call& call)> handler)
 {
     return [handler = std::move(handler)](const Call& call) {

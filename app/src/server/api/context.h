@@ -36,8 +36,6 @@ private:
 
 /// The epoch of the query, or the newest one. Errors: Usage, NotFound.
 Result<int> epochOf(const HttpRequest& request, const app::RunView& run);
-/// "12" (of the newest epoch that has it) or "EPOCH:12". Errors: Usage, NotFound.
-Result<const app::StepView*> stepOf(const app::RunView& run, const std::string& text);
 
 void addRunRoutes(Routes& routes, Context& context);
 void addHeatRoutes(Routes& routes, Context& context);

@@ -2,6 +2,7 @@
 
 #include "deltascope/app/view/dashboard_json.h"
 #include "deltascope/app/view/json.h"
+#include "view/base64.h"
 
 #include <fmt/format.h>
 #include <map>
@@ -12,20 +13,11 @@ using namespace app;
 
 namespace {
 
-std::string base64(const std::vector<std::uint8_t>& bytes)
+std::string codesOf(const HeatColumnView& column)
 {
-    constexpr std::string_view Digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    std::string text;
-    text.reserve((bytes.size() + 2) / 3 * 4);
-    for (std::size_t i = 0; i < bytes.size(); i += 3) {
-        const std::size_t left = std::min<std::size_t>(3, bytes.size() - i);
-        unsigned group = 0;
-        for (std::size_t j = 0; j < 3; ++j)
-            group = group << 8 | (j < left ? bytes[i + j] : 0U);
-        for (std::size_t j = 0; j < 4; ++j)
-            text += j <= left ? Digits[group >> (18 - 6 * j) & 63U] : '=';
-    }
-    return text;
+    if (!column.codes)
+        return {};
+    return base64({ reinterpret_cast<const char*>(column.codes->data()), column.codes->size() });
 }
 
 /// Turns what a monitor tells into events. More changes at once than a page would draw one by one become a reset.
@@ -76,18 +68,16 @@ private:
 
     static std::string stepJson(const RunSnapshot& snapshot, const StepView& step)
     {
-        const auto verified = snapshot.verified.find({ step.epoch, step.step });
-        return stepToJson(step, verified == snapshot.verified.end() ? std::nullopt : std::optional(verified->second));
+        return stepToJson(step, verifiedOf(snapshot.verified, step));
     }
 
     /// A step as far as a page shows it; cheaper than its JSON.
     static std::string mark(const RunSnapshot& snapshot, const StepView& step)
     {
-        const auto verified = snapshot.verified.find({ step.epoch, step.step });
-        const bool known = verified != snapshot.verified.end();
+        const VerifiedView verified = verifiedOf(snapshot.verified, step).value_or(VerifiedView { -1, {}, 0 });
         return fmt::format("{} {} {} {} {} {} {} {} {}", step.state, step.restorable, step.wireBytes, step.publishedUs,
                            step.changedFraction.value_or(-1), step.pauseMs.value_or(-1), step.problems.size(),
-                           known ? verified->second.level : -1, known ? verified->second.result : "");
+                           verified.level, verified.result);
     }
 
     /// False: too many changed.
@@ -139,8 +129,8 @@ private:
             m_context.hub.publish(
                 "heat", now.id,
                 fmt::format(R"({{"run":"{}","rev":{},"epoch":{},"column":{},"step":{},"codes_b64":"{}","unknown":{}}})",
-                            now.id, now.heat->revision, column.epoch, at - first, column.step,
-                            column.codes ? base64(*column.codes) : std::string(), !column.codes));
+                            now.id, now.heat->revision, column.epoch, at - first, column.step, codesOf(column),
+                            !column.codes));
         }
         return true;
     }

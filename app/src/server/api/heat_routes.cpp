@@ -1,6 +1,8 @@
 #include "context.h"
 
 #include "deltascope/app/view/dashboard_json.h"
+#include "view/json_parts.h"
+#include "view/step_address.h"
 
 #include <algorithm>
 #include <map>
@@ -39,11 +41,6 @@ Result<HttpResponse> tile(Context& context, const Call& call)
 
 using nlohmann::ordered_json;
 
-std::string dumped(const ordered_json& json)
-{
-    return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
-}
-
 /// Exact counts of one cell: what its code is made from.
 Result<HttpResponse> cell(Context& context, const Call& call)
 {
@@ -65,10 +62,10 @@ Result<HttpResponse> cell(Context& context, const Call& call)
             std::find_if(counts->begin(), counts->end(), [&](const auto& count) { return count.first == tensor.name; });
         changed = found == counts->end() ? 0 : found->second;
     }
-    return jsonAnswer(dumped({ { "tensor", tensor.name },
-                               { "step", heat.columns[at].step },
-                               { "changed", std::move(changed) },
-                               { "total", tensor.elements } }),
+    return jsonAnswer(dump({ { "tensor", tensor.name },
+                             { "step", heat.columns[at].step },
+                             { "changed", std::move(changed) },
+                             { "total", tensor.elements } }),
                       context.etag(heat.revision));
 }
 
@@ -78,8 +75,8 @@ Result<HttpResponse> touched(Context& context, const Call& call)
     constexpr std::size_t MostColumns = 2000;
     DS_TRY(const Context::Snapshot snapshot, context.heatOf(call));
     const HeatView& heat = *snapshot->heat;
-    DS_TRY(const StepView* a, stepOf(*snapshot->run, textOf(call.request, "a")));
-    DS_TRY(const StepView* b, stepOf(*snapshot->run, textOf(call.request, "b")));
+    DS_TRY(const StepView* a, findStep(*snapshot->run, textOf(call.request, "a")));
+    DS_TRY(const StepView* b, findStep(*snapshot->run, textOf(call.request, "b")));
     if (a->epoch != b->epoch)
         return fail(Code::Usage, "the steps are of two epochs, which share no chain", snapshot->name,
                     "compare them exactly");
@@ -113,12 +110,12 @@ Result<HttpResponse> touched(Context& context, const Call& call)
     for (const auto& [tensor, count] : rows)
         tensors.push_back({ { "name", tensor->name }, { "elements", tensor->elements }, { "touched_at_most", count } });
     return jsonAnswer(
-        dumped({ { "rev", heat.revision },
-                 { "a", a->step },
-                 { "b", b->step },
-                 { "elements_at_most", all },
-                 { "elements_total", b->totalElements ? ordered_json(*b->totalElements) : ordered_json(nullptr) },
-                 { "tensors", std::move(tensors) } }),
+        dump({ { "rev", heat.revision },
+               { "a", a->step },
+               { "b", b->step },
+               { "elements_at_most", all },
+               { "elements_total", b->totalElements ? ordered_json(*b->totalElements) : ordered_json(nullptr) },
+               { "tensors", std::move(tensors) } }),
         context.etag(heat.revision));
 }
 

@@ -18,12 +18,6 @@ namespace {
 
 constexpr std::int64_t MostPerPage = 1000;
 
-std::optional<VerifiedView> verifiedOf(const RunSnapshot& snapshot, const StepView& step)
-{
-    const auto known = snapshot.verified.find({ step.epoch, step.step });
-    return known == snapshot.verified.end() ? std::nullopt : std::optional(known->second);
-}
-
 struct StepRange {
     std::int64_t from = 0;
     std::int64_t to = INT64_MAX;
@@ -79,7 +73,7 @@ Result<HttpResponse> listSteps(Context& context, const Call& call)
                 next = last;
                 continue;
             }
-            steps += (count++ > 0 ? "," : "") + stepToJson(step, verifiedOf(*snapshot, step));
+            steps += (count++ > 0 ? "," : "") + stepToJson(step, verifiedOf(snapshot->verified, step));
             last = fmt::format("\"{}:{}\"", view.epoch, step.step);
         }
     }

@@ -3,6 +3,8 @@
 #include "deltascope/app/view/dashboard_json.h"
 #include "deltascope/app/view/json.h"
 #include "monitor/command_line.h"
+#include "view/json_parts.h"
+#include "view/step_address.h"
 
 #include <cstring>
 #include <fmt/format.h>
@@ -15,28 +17,20 @@ using nlohmann::ordered_json;
 
 namespace {
 
-/// Names of files are bytes, not always text.
-std::string dumped(const ordered_json& json)
-{
-    return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
-}
-
-std::string address(const StepView& step) { return fmt::format("{}:{}", step.epoch, step.step); }
-
 /// The tensor, step and other state that a path and a query name. Errors: NotFound, Usage, Transient.
 Result<TensorRequest> tensorOf(const Context& context, const Call& call)
 {
     DS_TRY(const Context::Snapshot snapshot, context.heatOf(call));
-    DS_TRY(const StepView* step, stepOf(*snapshot->run, call.parts[1]));
+    DS_TRY(const StepView* step, findStep(*snapshot->run, call.parts[1]));
     const std::vector<TensorRowView>& rows = snapshot->heat->rows;
     DS_TRY(const std::int64_t row,
            parseNumber(call.parts[2], "a tensor", 0, static_cast<std::int64_t>(rows.size()) - 1));
     TensorRequest request;
-    request.version = { *context.monitor.sourceOf(call.parts.front()), address(*step) };
+    request.version = { *context.monitor.sourceOf(call.parts.front()), addressOf(*step) };
     request.tensor = rows[static_cast<std::size_t>(row)].name;
     if (const std::string other = textOf(call.request, "a"); !other.empty()) {
-        DS_TRY(const StepView* against, stepOf(*snapshot->run, other));
-        request.against = address(*against);
+        DS_TRY(const StepView* against, findStep(*snapshot->run, other));
+        request.against = addressOf(*against);
     }
     return request;
 }
@@ -99,11 +93,9 @@ void elements(Context& context, Call call)
 
 HttpResponse stepAnswer(const RunSnapshot& snapshot, const SourceRequest& source, const StepDetailView& view)
 {
-    const auto verified = snapshot.verified.find({ view.step.epoch, view.step.step });
-    const std::string step =
-        stepToJson(view.step, verified == snapshot.verified.end() ? std::nullopt : std::optional(verified->second));
+    const std::string step = stepToJson(view.step, verifiedOf(snapshot.verified, view.step));
     const auto tensors = ordered_json::parse(toJson(view)).at("tensors");
-    const std::string where = quoted(source.source + "@" + address(view.step));
+    const std::string where = quoted(source.source + "@" + addressOf(view.step));
     const std::string options = sourceOptions(source);
     const ordered_json cli = {
         { "show", fmt::format("deltascope show {}{}", where, options) },
@@ -111,20 +103,20 @@ HttpResponse stepAnswer(const RunSnapshot& snapshot, const SourceRequest& source
         { "materialize", fmt::format("deltascope materialize {} -o step_{}{}", where, view.step.step, options) }
     };
     return jsonAnswer(fmt::format(R"({{"rev":{},"step":{},"tensors":{},"cli":{}}})", snapshot.revision, step,
-                                  dumped(tensors), dumped(cli)));
+                                  dump(tensors), dump(cli)));
 }
 
 void showStep(Context& context, Call call)
 {
     const Result<Context::Snapshot> snapshot = context.openRunOf(call);
-    const Result<const StepView*> step =
-        snapshot ? stepOf(*(*snapshot)->run, call.parts[1]) : Result<const StepView*>(tl::unexpected(snapshot.error()));
+    const Result<const StepView*> step = snapshot ? findStep(*(*snapshot)->run, call.parts[1])
+                                                  : Result<const StepView*>(tl::unexpected(snapshot.error()));
     if (!step)
         return call.reply(errorAnswer(step.error()));
     const SourceRequest source = *context.monitor.sourceOf(call.parts.front());
     context.monitor.ask(
         [&](Service& service) {
-            return service.showStep({ source, address(**step) }, Depth::Headers);
+            return service.showStep({ source, addressOf(**step) }, Depth::Headers);
         },
         [call, source, snapshot = *snapshot](Result<JobResult> result) {
             call.reply(result ? stepAnswer(*snapshot, source, *std::get<std::shared_ptr<const StepDetailView>>(*result))

@@ -22,6 +22,9 @@ struct VerifiedView {
 /// By epoch and step; the deepest verification since the version got its objects.
 using VerifiedSteps = std::map<std::pair<int, std::int64_t>, VerifiedView>;
 
+/// Nothing for a step that was not verified.
+std::optional<VerifiedView> verifiedOf(const VerifiedSteps& verified, const StepView& step);
+
 /// A run that is followed, at one moment. Immutable.
 struct RunSnapshot {
     std::string id; ///< unique among the followed runs, letters, digits, '-', '_', '.'
