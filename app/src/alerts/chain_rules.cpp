@@ -81,8 +81,7 @@ Findings digestMismatch(const RuleInput& input)
         finding.level = AlertLevel::Error;
         finding.step = step->step;
         finding.title = fmt::format("Step {} is damaged", step->step);
-        finding.text =
-            damage ? damage->text : fmt::format("Verification at level {} has failed.", verified->level);
+        finding.text = damage ? damage->text : fmt::format("Verification at level {} has failed.", verified->level);
         findings.push_back(std::move(finding));
     }
     for (const ReplicaView& replica : input.run.replicas) {
