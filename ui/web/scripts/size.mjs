@@ -1,9 +1,13 @@
 // Fails if what a browser loads before it shows the page Live is larger than the budget. Run after the build.
+// usage: node size.mjs [FOLDER OF THE BUILT PAGE]
 import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
 
 const budget = 90_000; // bytes of JavaScript, gzip
-const dist = new URL('../dist/', import.meta.url);
+const folder = process.argv[2];
+const dist = folder ? pathToFileURL(`${resolve(folder)}/`) : new URL('../dist/', import.meta.url);
 const manifest = JSON.parse(readFileSync(new URL('manifest.json', dist), 'utf8'));
 
 const seen = new Set();
