@@ -40,7 +40,7 @@ protected:
     {
         const auto snapshot = snapshotOf(run);
         snapshot->heat = heat;
-        DS_TRY(const BoundPlan made, makePlan(*snapshot, source, request, "/out"));
+        DS_TRY(const BoundPlan made, makePlan(*snapshot, source, request, options));
         return made.view;
     }
     PlanView plan(const PlanRequest& request) const
@@ -59,6 +59,7 @@ protected:
     RunView run;
     std::shared_ptr<const HeatView> heat;
     SourceRequest source;
+    MonitorOptions options { "/out" };
 };
 
 MaterializePlan materialize(std::string step, std::string to = {})
@@ -135,6 +136,16 @@ TEST_F(Plans, ADestinationIsAFolderWithOrWithoutASlash)
 {
     EXPECT_EQ(plan(materialize("4", "a/")).destination, "/out/a");
     EXPECT_EQ(plan(materialize("4", "./a//")).destination, "/out/a");
+}
+
+TEST_F(Plans, WhereAnyFolderIsAllowedAPathIsTakenAsItIs)
+{
+    options.anyFolder = true;
+    EXPECT_EQ(plan(materialize("4", "/data/of mine/x")).destination, "/data/of mine/x");
+    EXPECT_EQ(plan(materialize("4", "a/b")).destination, "/out/a/b");
+    EXPECT_EQ(errorOf(materialize("4", "../x")), Code::Usage);
+    EXPECT_EQ(errorOf(materialize("4", "/")), Code::Usage);
+    EXPECT_EQ(errorOf(materialize("4", "/data/\nx")), Code::Usage);
 }
 
 TEST_F(Plans, ADestinationHoldsNoControlCharacters)
@@ -253,7 +264,7 @@ TEST_F(Plans, ADiffReadsBothStates)
 TEST_F(Plans, ARunThatIsBeingOpenedHasNone)
 {
     RunSnapshot opening;
-    const auto made = makePlan(opening, source, VerifyPlan(), "/out");
+    const auto made = makePlan(opening, source, VerifyPlan(), { "/out" });
     ASSERT_FALSE(made);
     EXPECT_EQ(made.error().code, Code::Transient) << "it may be there in a moment";
 }

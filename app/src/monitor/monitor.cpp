@@ -88,20 +88,20 @@ public:
 
     Result<PlanView> plan(const std::string& run, const PlanRequest& request) override
     {
-        const std::lock_guard lock(m_mutex);
         DS_TRY(BoundPlan plan, planOf(run, request));
+        const std::lock_guard lock(m_mutex);
         return m_tasks.add(std::move(plan));
     }
 
     Result<TaskView> start(const std::string& id, const std::string& hash, const std::string& by) override
     {
-        const std::lock_guard lock(m_mutex);
-        DS_TRY(const BoundPlan* plan, m_tasks.plan(id, hash));
-        DS_TRY(const BoundPlan now, planOf(plan->view.run, plan->request));
+        DS_TRY(const BoundPlan plan, plannedAs(id, hash));
+        DS_TRY(const BoundPlan now, planOf(plan.view.run, plan.request));
         if (now.view.hash != hash)
-            return fail(Code::Rewritten, "the run changed since the plan was made", plan->view.title,
+            return fail(Code::Rewritten, "the run changed since the plan was made", plan.view.title,
                         "look at the plan again");
-        const TaskView& task = m_tasks.start(m_service, *plan, by, systemNowUs());
+        const std::lock_guard lock(m_mutex);
+        const TaskView& task = m_tasks.start(m_service, plan, by, systemNowUs());
         m_events.emplace_back(TaskMoved { task });
         return task;
     }
@@ -160,12 +160,21 @@ private:
         return found == m_runs.end() ? nullptr : &*found;
     }
 
+    Result<BoundPlan> plannedAs(const std::string& id, const std::string& hash) const
+    {
+        const std::lock_guard lock(m_mutex);
+        DS_TRY(const BoundPlan* plan, m_tasks.plan(id, hash));
+        return *plan;
+    }
+
+    /// Without the lock: hashing the objects of a long run takes a while.
     Result<BoundPlan> planOf(const std::string& id, const PlanRequest& request) const
     {
-        const FollowedRun* run = findRun(id);
-        if (!run)
+        const std::shared_ptr<const RunSnapshot> snapshot = run(id);
+        const std::optional<SourceRequest> source = sourceOf(id);
+        if (!snapshot || !source)
             return fail(Code::NotFound, "there is no such run", id);
-        return makePlan(*run->snapshot(), run->request(), request, m_options.outputFolder);
+        return makePlan(*snapshot, *source, request, m_options);
     }
 
     Result<TaskView> told(Result<TaskView> task)

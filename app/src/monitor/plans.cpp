@@ -58,9 +58,10 @@ std::optional<std::uint64_t> freeBytes(const std::string& path)
     return error ? std::nullopt : std::optional<std::uint64_t>(space.available);
 }
 
-/// `name` below the folder, whatever it says.
-Result<std::string> destinationBelow(const std::string& folder, const std::string& name)
+/// `name` below the output folder, whatever it says; where any folder will do, an absolute path is taken as it is.
+Result<std::string> destinationOf(const MonitorOptions& options, const std::string& name)
 {
+    const std::string& folder = options.outputFolder;
     fs::path relative = fs::path(name).lexically_normal();
     if (!relative.has_filename()) // a slash at the end
         relative = relative.parent_path();
@@ -68,6 +69,8 @@ Result<std::string> destinationBelow(const std::string& folder, const std::strin
         std::any_of(relative.begin(), relative.end(), [](const fs::path& part) { return part == ".."; });
     const bool hasControls =
         std::any_of(name.begin(), name.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+    if (options.anyFolder && relative.is_absolute() && relative.has_filename() && !hasControls)
+        return relative.string();
     if (relative.empty() || relative.is_absolute() || climbs || hasControls || relative == ".")
         return fail(Code::Usage, "a destination is a name below the output folder", name,
                     fmt::format("checkpoints are written below {}", folder));
@@ -85,13 +88,13 @@ std::uint64_t checkpointBytes(const RunSnapshot& snapshot)
 }
 
 Result<BoundPlan> planMaterialize(const RunSnapshot& snapshot, const SourceRequest& source,
-                                  const MaterializePlan& request, const std::string& outputFolder)
+                                  const MaterializePlan& request, const MonitorOptions& options)
 {
     DS_TRY(const StepView* step, findStep(*snapshot.run, request.step));
     if (!request.acrossGap)
         DS_CHECK(expectRestorable(*step));
     const std::string name = request.to.empty() ? fmt::format("{}-step_{:06}", snapshot.id, step->step) : request.to;
-    DS_TRY(const std::string destination, destinationBelow(outputFolder, name));
+    DS_TRY(const std::string destination, destinationOf(options, name));
     BoundPlan plan;
     plan.resumable = true;
     PlanView& view = plan.view;
@@ -186,7 +189,7 @@ Result<BoundPlan> planDiff(const RunSnapshot& snapshot, const SourceRequest& sou
 }
 
 Result<BoundPlan> makePlan(const RunSnapshot& snapshot, const SourceRequest& source, const PlanRequest& request,
-                           const std::string& outputFolder)
+                           const MonitorOptions& options)
 {
     if (!snapshot.run)
         return fail(Code::Transient, "the run is still being opened", snapshot.source, "try again in a moment");
@@ -195,7 +198,7 @@ Result<BoundPlan> makePlan(const RunSnapshot& snapshot, const SourceRequest& sou
                [&](const auto& act) -> Result<BoundPlan> {
                    using Act = std::decay_t<decltype(act)>;
                    if constexpr (std::is_same_v<Act, MaterializePlan>)
-                       return planMaterialize(snapshot, source, act, outputFolder);
+                       return planMaterialize(snapshot, source, act, options);
                    else if constexpr (std::is_same_v<Act, VerifyPlan>)
                        return planVerify(snapshot, source, act);
                    else

@@ -17,6 +17,6 @@ struct BoundPlan {
 /// What an act on a run would do, from what is known of the run. `source`: how the run is read. Errors: NotFound (no
 /// such step), Usage, Transient (not opened yet), ChainGap and others for a step that cannot be rebuilt.
 Result<BoundPlan> makePlan(const RunSnapshot& snapshot, const SourceRequest& source, const PlanRequest& request,
-                           const std::string& outputFolder);
+                           const MonitorOptions& options);
 
 } // namespace deltascope::app

@@ -16,7 +16,7 @@ namespace deltascope::app {
 
 struct MaterializePlan {
     std::string step; ///< "12", "0:12"
-    std::string to; ///< name below the output folder; empty: RUN-step_N
+    std::string to; ///< name below the output folder, or any path where that is allowed; empty: RUN-step_N
     std::uint64_t shardBytes = 0;
     bool trained = false;
     bool acrossGap = false;
@@ -31,7 +31,8 @@ struct DiffPlan {
 using PlanRequest = std::variant<MaterializePlan, VerifyPlan, DiffPlan>;
 
 struct MonitorOptions {
-    std::string outputFolder; ///< where checkpoints are materialized, and nowhere else
+    std::string outputFolder; ///< where checkpoints are materialized
+    bool anyFolder = false; ///< a plan may name any other path too: for faces whose user owns the machine's files
     int verifyLevel = 2; ///< of the verification in the background; 0: none
 };
 

@@ -1,0 +1,121 @@
+#include "bridge/service_bridge.h"
+
+#include <QCoreApplication>
+#include <QPointer>
+#include <QThreadPool>
+#include <QTimer>
+
+#include <algorithm>
+#include <chrono>
+
+namespace deltascope::desktop {
+
+namespace {
+
+constexpr std::int64_t DrainUs = 100'000;
+
+/// Puts an event in the place of one that it makes old.
+bool replaces(app::MonitorEvent& old, const app::MonitorEvent& event)
+{
+    if (auto* run = std::get_if<app::RunMoved>(&old)) {
+        const auto* now = std::get_if<app::RunMoved>(&event);
+        if (!now || now->now->id != run->now->id)
+            return false;
+        run->now = now->now;
+        return true;
+    }
+    if (auto* task = std::get_if<app::TaskMoved>(&old)) {
+        const auto* now = std::get_if<app::TaskMoved>(&event);
+        if (!now || now->task.id != task->task.id)
+            return false;
+        task->task = now->task;
+        return true;
+    }
+    return false; // every change of an alert counts
+}
+
+}
+
+ServiceBridge::ServiceBridge(app::Service& service, app::Monitor& monitor, QObject* parent)
+    : QObject(parent)
+    , m_service(service)
+    , m_monitor(monitor)
+{
+    m_listening = m_monitor.listen([this](const app::MonitorEvent& event) { take(event); });
+}
+
+ServiceBridge::~ServiceBridge() = default;
+
+std::int64_t ServiceBridge::nowUs()
+{
+    using namespace std::chrono;
+    return duration_cast<microseconds>(system_clock::now().time_since_epoch()).count();
+}
+
+void ServiceBridge::take(const app::MonitorEvent& event)
+{
+    {
+        const std::lock_guard lock(m_mutex);
+        if (!std::any_of(m_waiting.begin(), m_waiting.end(), [&](auto& old) { return replaces(old, event); }))
+            m_waiting.push_back(event);
+    }
+    if (m_drainQueued.exchange(true))
+        return;
+    QMetaObject::invokeMethod(
+        this,
+        [this] {
+            const std::int64_t wait = std::max<std::int64_t>(0, m_lastDrainUs + DrainUs - nowUs());
+            QTimer::singleShot(static_cast<int>(wait / 1000), Qt::PreciseTimer, this, &ServiceBridge::drain);
+        },
+        Qt::QueuedConnection);
+}
+
+void ServiceBridge::drain()
+{
+    m_drainQueued = false;
+    m_lastDrainUs = nowUs();
+    std::vector<app::MonitorEvent> events;
+    {
+        const std::lock_guard lock(m_mutex);
+        events.swap(m_waiting);
+    }
+    for (const app::MonitorEvent& event : events) {
+        if (const auto* run = std::get_if<app::RunMoved>(&event))
+            emit runMoved(run->before, run->now);
+        else if (const auto* task = std::get_if<app::TaskMoved>(&event))
+            emit taskMoved(task->task);
+        else
+            emit alertMoved(std::get<app::AlertMoved>(event).change);
+    }
+}
+
+void ServiceBridge::ask(QObject* context, std::function<app::JobId(app::Service&)> start, Answer answer)
+{
+    m_monitor.ask(start, [guard = QPointer(context), answer = std::move(answer)](Result<app::JobResult> result) {
+        // The monitor's thread. The application outlives it, `context` may not.
+        QMetaObject::invokeMethod(
+            qApp,
+            [guard, answer, result = std::move(result)] {
+                if (guard)
+                    answer(result);
+            },
+            Qt::QueuedConnection);
+    });
+}
+
+void ServiceBridge::plan(QObject* context, const QString& run, app::PlanRequest request, PlanAnswer answer)
+{
+    QThreadPool::globalInstance()->start([this, run = run.toStdString(), request = std::move(request),
+                                          guard = QPointer(context), answer = std::move(answer)] {
+        Result<app::PlanView> plan = m_monitor.plan(run, request);
+        QMetaObject::invokeMethod(
+            qApp,
+            [guard, answer, plan = std::move(plan)] {
+                if (guard)
+                    answer(plan);
+            },
+            Qt::QueuedConnection);
+    });
+}
+
+} // namespace deltascope::desktop

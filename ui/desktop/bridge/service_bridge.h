@@ -1,0 +1,61 @@
+#pragma once
+
+#include "deltascope/app/monitor.h"
+
+#include <QObject>
+#include <QString>
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace deltascope::desktop {
+
+using RunPointer = std::shared_ptr<const app::RunSnapshot>;
+
+/// The application layer for widgets: what its monitor says, as signals on the GUI thread, at most ten times a second
+/// per run and task; answers of jobs on the GUI thread too. GUI thread only, except where said.
+class ServiceBridge final : public QObject {
+    Q_OBJECT
+
+public:
+    /// Both outlive it.
+    ServiceBridge(app::Service& service, app::Monitor& monitor, QObject* parent = nullptr);
+    ~ServiceBridge() override;
+
+    app::Service& service() { return m_service; }
+    app::Monitor& monitor() { return m_monitor; }
+
+    using Answer = std::function<void(const Result<app::JobResult>&)>;
+    /// Starts a job and calls `answer` with its end, unless `context` is gone by then.
+    void ask(QObject* context, std::function<app::JobId(app::Service&)> start, Answer answer);
+
+    using PlanAnswer = std::function<void(const Result<app::PlanView>&)>;
+    /// Makes a plan off the GUI thread.
+    void plan(QObject* context, const QString& run, app::PlanRequest request, PlanAnswer answer);
+
+    /// Microseconds since 1970.
+    static std::int64_t nowUs();
+
+signals:
+    /// `before` is null the first time.
+    void runMoved(const deltascope::desktop::RunPointer& before, const deltascope::desktop::RunPointer& now);
+    void taskMoved(const deltascope::app::TaskView& task);
+    void alertMoved(const deltascope::app::AlertChange& change);
+
+private:
+    void take(const app::MonitorEvent& event); ///< any thread
+    void drain();
+
+    app::Service& m_service;
+    app::Monitor& m_monitor;
+    std::mutex m_mutex; ///< guards m_waiting
+    std::vector<app::MonitorEvent> m_waiting; ///< the newest of each run and task
+    std::atomic<bool> m_drainQueued = false;
+    std::int64_t m_lastDrainUs = 0;
+    std::shared_ptr<void> m_listening; ///< last: it calls take()
+};
+
+} // namespace deltascope::desktop

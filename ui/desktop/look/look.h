@@ -1,0 +1,36 @@
+#pragma once
+
+#include <QFont>
+#include <QString>
+
+class QApplication;
+class QWidget;
+
+namespace deltascope::desktop {
+
+enum class Appearance { System, Light, Dark };
+enum class Density { Comfortable, Compact };
+
+/// Pixels at 100 %; rows depend on the density.
+struct Metrics {
+    int row = 28; ///< of tables
+    int control = 28; ///< buttons and fields
+    int padding = 12; ///< of pages
+    int gap = 8; ///< between cards
+};
+
+/// Colors, fonts and the style sheet of the whole application. Widgets learn of it by PaletteChange. GUI thread.
+void applyLook(QApplication& application, Appearance appearance, Density density);
+const Metrics& metrics();
+Appearance currentAppearance();
+Density currentDensity();
+
+// Type: sizes follow the system's font; 13 stands for its usual size.
+enum class Type { Kpi, PageNumber, SheetTitle, Section, Body, Table, TableTitle, Label, Mono };
+QFont typeFont(Type type);
+
+/// Gives a widget one of the roles that the style sheet knows: "card", "muted", "label", "kpi", "section", "title",
+/// "mono", "tag", "primary", "error", "banner", "sunken", "chrome", "link".
+void setRole(QWidget* widget, const char* role);
+
+} // namespace deltascope::desktop

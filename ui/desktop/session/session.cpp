@@ -1,0 +1,127 @@
+#include "session/session.h"
+
+#include "look/format.h"
+
+#include <QDir>
+#include <QSettings>
+#include <QStandardPaths>
+#include <QThreadPool>
+
+#include <algorithm>
+
+namespace deltascope::desktop {
+
+namespace {
+
+constexpr std::size_t MostRecents = 20;
+const QString RecentsKey = QStringLiteral("sources/recent");
+
+}
+
+Result<std::unique_ptr<Session>> Session::create()
+{
+    DS_TRY(std::unique_ptr<app::Service> service, app::Service::create(app::Settings::fromEnvironment()));
+    app::MonitorOptions options;
+    options.anyFolder = true;
+    options.outputFolder = QDir::homePath().toStdString() + "/checkpoints";
+    std::unique_ptr<app::Monitor> monitor = app::Monitor::create(*service, options);
+    return std::unique_ptr<Session>(new Session(std::move(service), std::move(monitor)));
+}
+
+Session::Session(std::unique_ptr<app::Service> service, std::unique_ptr<app::Monitor> monitor)
+    : m_service(std::move(service))
+    , m_monitor(std::move(monitor))
+    , m_bridge(std::make_unique<ServiceBridge>(*m_service, *m_monitor))
+{
+    connect(m_bridge.get(), &ServiceBridge::runMoved, this, [this](const RunPointer& before, const RunPointer& now) {
+        if (now->demo || !now->run || (before && before->run && before->run->latest == now->run->latest))
+            return;
+        remember({ QString::fromStdString(now->source), QString::fromStdString(now->base),
+                   QString::fromStdString(now->name), now->run->latest.value_or(-1), ServiceBridge::nowUs() });
+    });
+}
+
+Session::~Session()
+{
+    QThreadPool::globalInstance()->waitForDone(); // they read views and ask the monitor
+}
+
+QString Session::openSource(const app::SourceRequest& request)
+{
+    const QString key = QString::fromStdString(request.source);
+    if (const QString known = m_idOfSource.value(key); !known.isEmpty())
+        return known;
+    const QString id = QString::fromStdString(m_monitor->follow(request, {}, false));
+    m_idOfSource.insert(key, id);
+    return id;
+}
+
+Result<QString> Session::openDemo()
+{
+    if (m_demoJob)
+        return m_demoRun;
+    const app::DemoRequest request;
+    DS_TRY(const app::DemoView demo, m_service->prepareDemo(request));
+    m_demoJob = m_service->demo(request);
+    app::SourceRequest source;
+    source.source = demo.bucket;
+    m_demoRun = QString::fromStdString(m_monitor->follow(source, "demo", true));
+    return m_demoRun;
+}
+
+void Session::stopDemo()
+{
+    if (m_demoJob)
+        m_service->cancel(*m_demoJob);
+    m_demoJob.reset();
+}
+
+std::vector<Session::Recent> Session::recents() const
+{
+    QSettings settings;
+    std::vector<Recent> list;
+    const int count = settings.beginReadArray(RecentsKey);
+    for (int i = 0; i < count; ++i) {
+        settings.setArrayIndex(i);
+        list.push_back({ settings.value(QStringLiteral("source")).toString(),
+                         settings.value(QStringLiteral("base")).toString(),
+                         settings.value(QStringLiteral("run")).toString(),
+                         settings.value(QStringLiteral("latest"), -1).toLongLong(),
+                         settings.value(QStringLiteral("seen")).toLongLong() });
+    }
+    return list;
+}
+
+void Session::remember(const Recent& recent)
+{
+    std::vector<Recent> list = recents();
+    std::erase_if(list, [&](const Recent& old) { return old.source == recent.source; });
+    list.insert(list.begin(), recent);
+    if (list.size() > MostRecents)
+        list.resize(MostRecents);
+    QSettings settings;
+    settings.beginWriteArray(RecentsKey, static_cast<int>(list.size()));
+    for (std::size_t i = 0; i < list.size(); ++i) {
+        settings.setArrayIndex(static_cast<int>(i));
+        settings.setValue(QStringLiteral("source"), list[i].source);
+        settings.setValue(QStringLiteral("base"), list[i].base);
+        settings.setValue(QStringLiteral("run"), list[i].run);
+        settings.setValue(QStringLiteral("latest"), static_cast<qlonglong>(list[i].latest));
+        settings.setValue(QStringLiteral("seen"), static_cast<qlonglong>(list[i].seenUs));
+    }
+    settings.endArray();
+    emit recentsChanged();
+}
+
+void Session::forgetRecent(const QString& source)
+{
+    std::vector<Recent> list = recents();
+    QSettings settings;
+    settings.remove(RecentsKey);
+    std::erase_if(list, [&](const Recent& old) { return old.source == source; });
+    for (auto at = list.rbegin(); at != list.rend(); ++at)
+        remember(*at);
+    emit recentsChanged();
+}
+
+} // namespace deltascope::desktop

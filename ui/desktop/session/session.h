@@ -1,0 +1,58 @@
+#pragma once
+
+#include "bridge/service_bridge.h"
+
+#include <QHash>
+#include <QObject>
+
+#include <memory>
+
+namespace deltascope::desktop {
+
+/// The engine inside this process, with what the user watches: opens and forgets sources, keeps the list of recent
+/// ones. GUI thread.
+class Session final : public QObject {
+    Q_OBJECT
+
+public:
+    /// Errors: those of app::Service::create.
+    static Result<std::unique_ptr<Session>> create();
+    ~Session() override;
+
+    app::Service& service() { return *m_service; }
+    app::Monitor& monitor() { return *m_monitor; }
+    ServiceBridge& bridge() { return *m_bridge; }
+
+    /// Follows a source and returns the id of its run; one that is followed already is not followed twice.
+    QString openSource(const app::SourceRequest& request);
+    /// Starts the demo in its folder below the cache, or finds the one that runs. Errors: Exists, Io.
+    Result<QString> openDemo();
+    bool demoRuns() const { return m_demoJob.has_value(); }
+    void stopDemo();
+
+    struct Recent {
+        QString source;
+        QString base;
+        QString run;
+        std::int64_t latest = -1; ///< -1: not known
+        std::int64_t seenUs = 0;
+    };
+    std::vector<Recent> recents() const; ///< newest first
+    void forgetRecent(const QString& source);
+
+signals:
+    void recentsChanged();
+
+private:
+    Session(std::unique_ptr<app::Service> service, std::unique_ptr<app::Monitor> monitor);
+    void remember(const Recent& recent);
+
+    std::unique_ptr<app::Service> m_service;
+    std::unique_ptr<app::Monitor> m_monitor;
+    std::unique_ptr<ServiceBridge> m_bridge;
+    QHash<QString, QString> m_idOfSource;
+    std::optional<app::JobId> m_demoJob;
+    QString m_demoRun;
+};
+
+} // namespace deltascope::desktop

@@ -1,0 +1,69 @@
+#pragma once
+
+#include "actions/action_registry.h"
+#include "pages/page.h"
+#include "session/session.h"
+#include "state/run_focus.h"
+#include "state/step_cursor.h"
+#include "window/view_history.h"
+
+#include <QHash>
+#include <QMainWindow>
+
+class QStackedWidget;
+class QUndoStack;
+
+namespace deltascope::desktop {
+
+class ActivityBar;
+class BottomDock;
+class Inspector;
+
+/// The window: pages in the middle, the cursor above them, the inspector beside and tasks below them. One per
+/// process is usual, more are possible: each has its own run and cursor. GUI thread.
+class MainWindow final : public QMainWindow {
+    Q_OBJECT
+
+public:
+    explicit MainWindow(Session& session, QWidget* parent = nullptr);
+    ~MainWindow() override;
+
+    ActionRegistry& actions() { return *m_actions; }
+    StepCursor& cursor() { return *m_cursor; }
+    RunFocus& focus() { return *m_focus; }
+    Session& session() { return m_session; }
+
+    void openSource(const app::SourceRequest& request);
+    void openDemo();
+    void showRun(const QString& id); ///< empty: the welcome page
+    void showPage(const QString& id);
+    QString currentPage() const { return m_page; }
+    Page* page() const; ///< the visible one; null: the welcome page
+
+private:
+    void addActions();
+    void addPageActions();
+    void addCursorActions();
+    void addViewActions();
+    void addRunActions();
+    void makeMenus();
+    void makeBars();
+    void makeDocks();
+    void visit();
+    QString sourceOfRun() const;
+
+    Session& m_session;
+    StepCursor* m_cursor;
+    RunFocus* m_focus;
+    QUndoStack* m_viewUndo;
+    ViewHistory* m_history;
+    ActionRegistry* m_actions;
+    PageContext m_context;
+    QStackedWidget* m_pages;
+    QWidget* m_welcome = nullptr;
+    QHash<QString, Page*> m_made;
+    QString m_page;
+    ActivityBar* m_activity = nullptr;
+};
+
+} // namespace deltascope::desktop
