@@ -320,6 +320,7 @@ TEST(ReplicaHistory, BehindTheLastSpanTheHeartbeatAloneTells)
     run.replicas = { replica("r", 7, 0) };
     run.spans = { spanOf("r", "pause", 1, 1000, 1500), spanOf("r", "pause", 2, 1000, 1500) };
     EXPECT_EQ(historyOf(run, ViewBegin).lagHistory, (Lags { 0, 0 })) << "at 2, and now; 3 … 7 are not known";
+    EXPECT_EQ(historyOf(run, ViewBegin).lagSteps, (std::vector<std::int64_t> { 2, 7 }));
 }
 
 TEST(ReplicaHistory, WithoutSpansAndHeartbeatNothingIsKnown)

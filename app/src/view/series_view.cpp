@@ -112,6 +112,17 @@ const std::vector<std::string_view>& seriesNames()
     return names;
 }
 
+SeriesColumns makeColumns(const std::vector<std::pair<std::int64_t, double>>& values, std::int64_t from,
+                          std::int64_t to, std::uint32_t pixels)
+{
+    Decimation decimation(from, to, pixels);
+    for (const auto& [step, value] : values) {
+        if (step >= from && step <= to)
+            decimation.add(step, value);
+    }
+    return decimation.take();
+}
+
 SeriesView makeSeries(const RunView& run, const TimelineView& timeline, const std::vector<std::string>& names,
                       const SeriesRange& range)
 {

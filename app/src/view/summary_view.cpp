@@ -152,7 +152,8 @@ std::vector<std::pair<std::int64_t, std::int64_t>> appliedBy(const RunView& run,
     return applied;
 }
 
-void addLag(ReplicaHistoryView& view, const RunView& run, const std::vector<const StepView*>& steps, std::int64_t nowUs)
+void addLag(ReplicaHistoryView& view, const RunView& run, const std::vector<const StepView*>& steps, std::int64_t nowUs,
+            std::size_t versions)
 {
     const auto applied = appliedBy(run, view.replica.id);
     if (view.replica.step && view.replica.behind.value_or(0) > 0) {
@@ -163,19 +164,23 @@ void addLag(ReplicaHistoryView& view, const RunView& run, const std::vector<cons
             view.lagSeconds = static_cast<double>(nowUs - (*missed)->publishedUs) / 1e6;
     }
     // Spans come in bundles, later than heartbeats: what lies behind the last one is told by the heartbeat alone.
-    const std::size_t first = steps.size() > SparkSteps ? steps.size() - SparkSteps : 0;
+    const std::size_t first = steps.size() > versions ? steps.size() - versions : 0;
     for (std::size_t i = first; i < steps.size(); ++i) {
         const std::pair now(steps[i]->publishedUs, std::numeric_limits<std::int64_t>::max());
         const auto later = std::upper_bound(applied.begin(), applied.end(), now);
         if (later == applied.begin() || later == applied.end())
             continue;
-        const std::int64_t served = std::prev(later)->second;
-        view.lagHistory.push_back(
-            static_cast<std::uint64_t>(std::count_if(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(i),
-                                                     [&](const StepView* step) { return step->step > served; })));
+        const auto end = steps.begin() + static_cast<std::ptrdiff_t>(i);
+        const auto missed =
+            std::upper_bound(steps.begin(), end, std::prev(later)->second,
+                             [](std::int64_t served, const StepView* step) { return served < step->step; });
+        view.lagHistory.push_back(static_cast<std::uint64_t>(end - missed));
+        view.lagSteps.push_back(steps[i]->step);
     }
-    if (view.replica.behind)
+    if (view.replica.behind && !steps.empty()) {
         view.lagHistory.push_back(static_cast<std::uint64_t>(*view.replica.behind));
+        view.lagSteps.push_back(steps.back()->step);
+    }
 }
 
 void addPauses(ReplicaHistoryView& view, const RunView& run, std::int64_t nowUs)
@@ -256,14 +261,14 @@ RunSummaryView makeRunSummary(std::shared_ptr<const RunSnapshot> snapshot)
     return view;
 }
 
-std::vector<ReplicaHistoryView> makeReplicaHistory(const RunView& run, std::int64_t nowUs)
+std::vector<ReplicaHistoryView> makeReplicaHistory(const RunView& run, std::int64_t nowUs, std::size_t versions)
 {
     const std::vector<const StepView*> steps = newestSteps(run);
     std::vector<ReplicaHistoryView> views;
     for (const ReplicaView& replica : run.replicas) {
         ReplicaHistoryView view;
         view.replica = replica;
-        addLag(view, run, steps, nowUs);
+        addLag(view, run, steps, nowUs, versions);
         addPauses(view, run, nowUs);
         views.push_back(std::move(view));
     }

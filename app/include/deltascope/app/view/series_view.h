@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace deltascope::app {
@@ -30,6 +31,10 @@ struct SeriesView {
 
 /// Names of series: changed_frac changed_elems wire_bytes pause_ms interval_s sync_ms drift_elems.
 const std::vector<std::string_view>& seriesNames();
+
+/// What the columns of a series are made from; ascending steps. `pixels` buckets over [from, to]; 0: every value.
+SeriesColumns makeColumns(const std::vector<std::pair<std::int64_t, double>>& values, std::int64_t from,
+                          std::int64_t to, std::uint32_t pixels);
 
 struct SeriesRange {
     int epoch = 0;

@@ -83,7 +83,8 @@ struct ReplicaHistoryView {
     std::optional<double> lastPauseMs;
     std::optional<double> pausedFraction; ///< of the last hour
     std::vector<std::uint64_t>
-        lagHistory; ///< versions behind when each of the last 60 was published, as far as spans tell, and now
+        lagHistory; ///< versions behind when each of the last versions was published, as far as spans tell, and now
+    std::vector<std::int64_t> lagSteps; ///< which version that was, for each of lagHistory
 };
 
 struct FeedItemView {
@@ -94,7 +95,8 @@ struct FeedItemView {
 };
 
 RunSummaryView makeRunSummary(std::shared_ptr<const RunSnapshot> snapshot);
-std::vector<ReplicaHistoryView> makeReplicaHistory(const RunView& run, std::int64_t nowUs);
+/// `versions`: how far lagHistory reaches back.
+std::vector<ReplicaHistoryView> makeReplicaHistory(const RunView& run, std::int64_t nowUs, std::size_t versions = 60);
 /// What happened, newest first.
 std::vector<FeedItemView> makeFeed(const RunView& run, std::size_t limit);
 /// Steps of the newest epoch, ascending; holes left out.
