@@ -89,6 +89,15 @@ ColorTable makeSignedTable(Shade shade)
     return table;
 }
 
+std::uint8_t codeOfShare(double share)
+{
+    constexpr std::uint64_t Whole = 1'000'000'000'000;
+    if (share <= 0)
+        return 0;
+    const double part = std::min(1.0, share) * static_cast<double>(Whole);
+    return app::heatCode(std::max<std::uint64_t>(1, static_cast<std::uint64_t>(part + 0.5)), Whole);
+}
+
 QString shareText(double share)
 {
     if (share == 0)

@@ -43,6 +43,8 @@ QRgb colorAt(ColorMapName map, double t);
 /// For signed values: 128 is zero, 1 and 255 are the ends. PRGn; dark in the middle on dark ground.
 ColorTable makeSignedTable(Shade shade);
 
+/// app::heatCode() of a share that is no ratio of two counts.
+std::uint8_t codeOfShare(double share);
 /// "0.82 %": two digits, as far as one code tells them.
 QString shareText(double share);
 /// 45 degree lines in a color of the theme: what is not known. GUI thread.

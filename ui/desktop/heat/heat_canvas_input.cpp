@@ -1,0 +1,433 @@
+#include "heat/heat_canvas.h"
+#include "heat/heat_scale.h"
+
+#include <QAction>
+#include <QGuiApplication>
+#include <QKeyEvent>
+#include <QMenu>
+#include <QMouseEvent>
+#include <QWheelEvent>
+
+#include <algorithm>
+#include <cmath>
+
+// Mouse, wheel and keys of the heatmap.
+
+namespace deltascope::desktop {
+
+namespace {
+
+constexpr double KeyZoom = 1.4;
+constexpr double WheelZoom = 1.0015; ///< per unit of the wheel
+constexpr int DragPixels = 4;
+constexpr double MostShown = 3; ///< between the ends of the legend, at least
+
+}
+
+template <class Change> void HeatCanvas::move(bool merge, Change change)
+{
+    const HeatZoom before = m_model.zoom();
+    change();
+    if (m_model.zoom() == before)
+        return;
+    m_fittedSelection = false;
+    viewMoved();
+    emit zoomed(before, merge);
+    emit cellFocused();
+}
+
+std::optional<Spot> HeatCanvas::spotAt(const QPoint& at) const
+{
+    const QRect plot = layout().plot;
+    return plot.contains(at) ? m_model.spotAt(at.x() - plot.x(), at.y() - plot.y()) : std::nullopt;
+}
+
+void HeatCanvas::setHover(const std::optional<Spot>& spot, const QPoint& at)
+{
+    const QRect plot = layout().plot;
+    const auto lines = [&](const QPoint& point) {
+        update(QRect(point.x() - 1, plot.y(), 3, plot.height()));
+        update(QRect(plot.x(), point.y() - 1, plot.width(), 3));
+    };
+    if (m_hover)
+        lines(m_mouse);
+    const bool moved = spot != m_hover;
+    m_hover = spot;
+    m_mouse = at;
+    if (m_hover)
+        lines(m_mouse);
+    if (moved)
+        emit cellFocused();
+}
+
+void HeatCanvas::leaveEvent(QEvent* event)
+{
+    Canvas::leaveEvent(event);
+    setHover(std::nullopt, { -1, -1 });
+}
+
+// --- mouse -----------------------------------------------------------------------------------------------------------
+
+void HeatCanvas::wheelEvent(QWheelEvent* event)
+{
+    const HeatLayout at = layout();
+    const QPoint place = event->position().toPoint();
+    const Qt::KeyboardModifiers keys = event->modifiers();
+    QPoint turned = event->angleDelta();
+    if (at.tree.contains(place) || at.gutter.contains(place)) {
+        move(true, [&] { m_model.scrollBy(-turned.y() / 2); });
+    } else if (!at.plot.contains(place)) {
+        event->ignore();
+        return;
+    } else if (keys == Qt::NoModifier && std::abs(turned.x()) > std::abs(turned.y())) {
+        move(true, [&] { m_model.panSteps(turned.x()); });
+    } else {
+        const int angle = turned.y() != 0 ? turned.y() : turned.x(); // Shift and Alt turn the wheel sideways
+        const double factor = std::pow(WheelZoom, angle);
+        move(true, [&] {
+            if (!(keys & Qt::ShiftModifier))
+                m_model.zoomSteps(place.x() - at.plot.x(), factor);
+            if (keys & (Qt::ShiftModifier | Qt::ControlModifier))
+                m_model.zoomRows(place.y() - at.plot.y(), factor);
+        });
+    }
+    event->accept();
+}
+
+void HeatCanvas::mousePressEvent(QMouseEvent* event)
+{
+    const HeatLayout at = layout();
+    m_pressedAt = m_draggedTo = event->pos();
+    m_beforeDrag = m_model.zoom();
+    m_drag = Drag::None;
+    if (m_model.isEmpty())
+        return;
+    if (event->button() == Qt::MiddleButton && at.plot.contains(m_pressedAt)) {
+        m_drag = Drag::Pan;
+        setCursor(Qt::ClosedHandCursor);
+    } else if (event->button() == Qt::LeftButton) {
+        if (at.overview.adjusted(0, -4, 0, 4).contains(m_pressedAt)) {
+            m_drag = Drag::Overview;
+            dragOverview(m_pressedAt.x());
+        } else if (at.legend.adjusted(-4, 0, 4, 0).contains(m_pressedAt) && !HeatScale::shared().locked()) {
+            m_drag = Drag::Legend;
+        } else if (at.plot.contains(m_pressedAt) || at.tree.contains(m_pressedAt)) {
+            m_drag = Drag::Press;
+        }
+    }
+}
+
+void HeatCanvas::mouseMoveEvent(QMouseEvent* event)
+{
+    const QPoint at = event->pos();
+    switch (m_drag) {
+    case Drag::None:
+        setHover(spotAt(at), at);
+        return;
+    case Drag::Press:
+        if ((at - m_pressedAt).manhattanLength() <= DragPixels || !layout().plot.contains(m_pressedAt))
+            return;
+        m_drag = Drag::Box;
+        setHover(std::nullopt, at);
+        [[fallthrough]];
+    case Drag::Box: {
+        const QRect before = box();
+        m_draggedTo = at;
+        update(before.united(box()).adjusted(-2, -2, 2, 2));
+        return;
+    }
+    case Drag::Pan:
+        m_model.panSteps(at.x() - m_draggedTo.x());
+        m_model.scrollBy(m_draggedTo.y() - at.y());
+        m_draggedTo = at;
+        viewMoved();
+        return;
+    case Drag::Overview:
+        dragOverview(at.x());
+        return;
+    case Drag::Legend:
+        dragLegend(at.y());
+        return;
+    }
+}
+
+void HeatCanvas::mouseReleaseEvent(QMouseEvent* event)
+{
+    const Drag ended = m_drag;
+    m_drag = Drag::None;
+    unsetCursor();
+    if ((ended == Drag::Pan || ended == Drag::Overview) && m_model.zoom() != m_beforeDrag) {
+        emit zoomed(m_beforeDrag, false);
+    } else if (ended == Drag::Box) {
+        m_draggedTo = event->pos();
+        m_drag = Drag::Box; // stays painted below the menu
+        showBoxMenu(event->globalPosition().toPoint());
+        m_drag = Drag::None;
+        update();
+    } else if (ended == Drag::Press) {
+        const HeatLayout at = layout();
+        if (const std::optional<Spot> spot = spotAt(m_pressedAt)) {
+            m_model.place(*spot);
+            cursorMoved();
+            emit cellChosen(*spot);
+        } else if (const int row = rowAt(m_model.tops(), m_pressedAt.y() - at.tree.y() + m_model.scroll());
+                   row >= 0 && at.tree.contains(m_pressedAt)) {
+            if (m_model.rows()[static_cast<std::size_t>(row)].isGroup()) {
+                toggleRow(row);
+            } else {
+                const int column = m_marks.b >= 0 ? m_marks.b : m_model.plan()->columns - 1;
+                m_model.place({ row, 0, column });
+                cursorMoved();
+                emit cellChosen(*m_model.cursor());
+            }
+        }
+    }
+}
+
+void HeatCanvas::mouseDoubleClickEvent(QMouseEvent* event)
+{
+    if (const std::optional<Spot> spot = spotAt(event->pos()); spot && event->button() == Qt::LeftButton)
+        openAtCursor();
+    else
+        mousePressEvent(event);
+}
+
+QRect HeatCanvas::box() const
+{
+    const QRect plot = layout().plot;
+    return QRect(m_pressedAt, m_draggedTo).normalized().intersected(plot);
+}
+
+void HeatCanvas::showBoxMenu(const QPoint& at)
+{
+    const HeatLayout parts = layout();
+    const QRect chosen = box();
+    const Axis& axis = m_model.axis();
+    const int last = m_model.plan()->columns - 1;
+    const int from = std::clamp(static_cast<int>(axis.first + (chosen.left() - parts.plot.x()) / axis.cell), 0, last);
+    const int to = std::clamp(static_cast<int>(axis.first + (chosen.right() - parts.plot.x()) / axis.cell), from, last);
+    const int bottom = m_model.tops().back() - 1;
+    const int top = rowAt(m_model.tops(), std::min(bottom, chosen.top() - parts.plot.y() + m_model.scroll()));
+    const int end = rowAt(m_model.tops(), std::min(bottom, chosen.bottom() - parts.plot.y() + m_model.scroll()));
+    const std::int64_t first = m_model.plan()->column(from).step;
+    const std::int64_t until = m_model.plan()->column(to).step;
+    QMenu menu(this);
+    QAction* zoom = menu.addAction(tr("Zoom here"));
+    QAction* range = menu.addAction(tr("Set range %1 – %2").arg(first).arg(until));
+    QAction* compare = menu.addAction(tr("Compare %1 with %2").arg(first).arg(until));
+    compare->setEnabled(first != until);
+    const QAction* act = menu.exec(at);
+    if (act == zoom) {
+        move(false, [&] {
+            m_model.showColumns(from, to + 1);
+            m_model.showRows(top, end + 1);
+        });
+    } else if (act == range) {
+        emit rangeChosen(first, until);
+    } else if (act == compare) {
+        emit compareChosen(first, until);
+    }
+}
+
+void HeatCanvas::dragOverview(int x)
+{
+    const QRect overview = layout().overview;
+    const Axis& axis = m_model.axis();
+    const double cell = (x - overview.x()) / static_cast<double>(overview.width()) * axis.count;
+    m_model.panSteps((axis.first - cell) * axis.cell + axis.size / 2);
+    viewMoved();
+}
+
+void HeatCanvas::dragLegend(int y)
+{
+    const QRect legend = layout().legend;
+    HeatScale& scale = HeatScale::shared();
+    HeatWindow window = scale.colors().window;
+    const double part = 1 - (y - legend.y()) / static_cast<double>(legend.height());
+    const double value = std::clamp(window.low * std::pow(window.high / window.low, part), 1e-6, 1.0);
+    const bool upper = m_pressedAt.y() < legend.center().y();
+    if (upper)
+        window.high = std::max(value, window.low * MostShown);
+    else
+        window.low = std::min(value, window.high / MostShown);
+    scale.setWindow(window);
+}
+
+// --- keys ------------------------------------------------------------------------------------------------------------
+
+bool HeatCanvas::wantsKey(const QKeyEvent& event) const
+{
+    if (event.modifiers() & (Qt::AltModifier | Qt::MetaModifier))
+        return false;
+    switch (event.key()) {
+    case Qt::Key_Left:
+    case Qt::Key_Right:
+    case Qt::Key_Up:
+    case Qt::Key_Down:
+        return !(event.modifiers() & Qt::ShiftModifier);
+    case Qt::Key_Home:
+    case Qt::Key_End:
+    case Qt::Key_PageUp:
+    case Qt::Key_PageDown:
+    case Qt::Key_Return:
+    case Qt::Key_Enter:
+    case Qt::Key_Plus:
+    case Qt::Key_Minus:
+    case Qt::Key_W:
+    case Qt::Key_S:
+    case Qt::Key_A:
+    case Qt::Key_D:
+    case Qt::Key_Q:
+    case Qt::Key_E:
+    case Qt::Key_F:
+    case Qt::Key_Comma:
+    case Qt::Key_Period:
+    case Qt::Key_Escape:
+        return !(event.modifiers() & Qt::ControlModifier);
+    default:
+        return false;
+    }
+}
+
+void HeatCanvas::keyPressEvent(QKeyEvent* event)
+{
+    if (!wantsKey(*event) || m_model.isEmpty() || !(moveByKey(*event) || zoomByKey(*event)))
+        Canvas::keyPressEvent(event);
+}
+
+bool HeatCanvas::moveByKey(const QKeyEvent& event)
+{
+    const bool far = event.modifiers() & Qt::ControlModifier;
+    const auto go = [&](int dx, int dy) {
+        if (far)
+            m_model.moveToOther(dx, dy, HeatScale::shared().pool());
+        else if (dy == 0)
+            m_model.moveColumn(dx);
+        else
+            m_model.moveRow(dy);
+    };
+    const auto change = [&](int by) {
+        if (const int column = m_model.otherChange(by); column >= 0)
+            m_model.moveColumn(column - m_model.cursor()->column);
+    };
+    switch (event.key()) {
+    case Qt::Key_Left:
+        go(-1, 0);
+        break;
+    case Qt::Key_Right:
+        go(1, 0);
+        break;
+    case Qt::Key_Up:
+        go(0, -1);
+        break;
+    case Qt::Key_Down:
+        go(0, 1);
+        break;
+    case Qt::Key_Home:
+        m_model.moveColumn(-m_model.plan()->columns);
+        break;
+    case Qt::Key_End:
+        m_model.moveColumn(m_model.plan()->columns);
+        break;
+    case Qt::Key_Comma:
+        change(-1);
+        break;
+    case Qt::Key_Period:
+        change(1);
+        break;
+    case Qt::Key_Escape:
+        m_model.clearCursor();
+        break;
+    default:
+        return false;
+    }
+    cursorMoved();
+    return true;
+}
+
+bool HeatCanvas::zoomByKey(const QKeyEvent& event)
+{
+    const double middle = m_model.axis().size / 2;
+    const int row = m_model.cursor() ? m_model.cursor()->row : -1;
+    switch (event.key()) {
+    case Qt::Key_PageUp:
+        move(true, [&] { m_model.scrollBy(-m_model.height() * 9 / 10); });
+        return true;
+    case Qt::Key_PageDown:
+        move(true, [&] { m_model.scrollBy(m_model.height() * 9 / 10); });
+        return true;
+    case Qt::Key_W:
+        move(true, [&] { m_model.zoomSteps(middle, KeyZoom); });
+        return true;
+    case Qt::Key_S:
+        move(true, [&] { m_model.zoomSteps(middle, 1 / KeyZoom); });
+        return true;
+    case Qt::Key_A:
+        move(true, [&] { m_model.panSteps(middle / 2); });
+        return true;
+    case Qt::Key_D:
+        move(true, [&] { m_model.panSteps(-middle / 2); });
+        return true;
+    case Qt::Key_Q:
+        move(true, [&] { m_model.zoomRows(m_model.height() / 2.0, 1 / KeyZoom); });
+        return true;
+    case Qt::Key_E:
+        move(true, [&] { m_model.zoomRows(m_model.height() / 2.0, KeyZoom); });
+        return true;
+    case Qt::Key_F:
+        fit();
+        return true;
+    case Qt::Key_Plus:
+        toggleRow(row, true);
+        return true;
+    case Qt::Key_Minus:
+        toggleRow(row, false);
+        return true;
+    case Qt::Key_Return:
+    case Qt::Key_Enter:
+        openAtCursor();
+        return true;
+    default:
+        return false;
+    }
+}
+
+/// First what is selected, then all.
+void HeatCanvas::fit()
+{
+    const bool selection = m_marks.a >= 0 && m_marks.b >= 0 && m_marks.a != m_marks.b && !m_fittedSelection;
+    move(false, [&] {
+        if (selection) {
+            m_model.showColumns(std::min(m_marks.a, m_marks.b), std::max(m_marks.a, m_marks.b) + 1);
+        } else {
+            m_model.fitSteps();
+            m_model.fitRows();
+        }
+    });
+    m_fittedSelection = selection;
+}
+
+void HeatCanvas::toggleRow(int row, std::optional<bool> open)
+{
+    if (row < 0 || !m_model.rows()[static_cast<std::size_t>(row)].isGroup())
+        return;
+    const bool wanted = open.value_or(!m_model.isOpen(row));
+    const QString name = m_model.labelOf(m_model.rows()[static_cast<std::size_t>(row)]);
+    m_model.setOpen(row, wanted);
+    viewMoved();
+    emit cellFocused();
+    emit rowsToggled(name, wanted);
+}
+
+void HeatCanvas::openAtCursor()
+{
+    if (!m_model.cursor())
+        return;
+    const Spot spot = *m_model.cursor();
+    if (m_model.tensorAt(spot) < 0)
+        toggleRow(spot.row, false);
+    else
+        emit opened(spot);
+}
+
+} // namespace deltascope::desktop
