@@ -1,4 +1,4 @@
-#include "view/make_timeline.h"
+#include "deltascope/app/view/timeline_view.h"
 
 #include "deltascope/app/view/json.h"
 #include "view/make_views.h"

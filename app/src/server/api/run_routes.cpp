@@ -2,7 +2,7 @@
 
 #include "deltascope/app/view/dashboard_json.h"
 #include "deltascope/app/view/json.h"
-#include "view/make_timeline.h"
+#include "deltascope/app/view/timeline_view.h"
 
 #include "deltascope/base/bytes.h"
 

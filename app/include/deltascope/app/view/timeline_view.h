@@ -1,5 +1,6 @@
 #pragma once
 
+#include "deltascope/app/view/run_view.h"
 #include "deltascope/app/view/trace_view.h"
 
 #include <cstdint>
@@ -75,5 +76,8 @@ struct TimelineView {
     PauseSummaryView summary;
     std::optional<GhostView> ghost; ///< nothing without an upload or a complete anchor
 };
+
+/// The syncs of the steps from `from` to `to`, both included, of one epoch. Pure.
+TimelineView makeTimelineView(const RunView& run, int epoch, std::int64_t from, std::int64_t to);
 
 } // namespace deltascope::app

@@ -1,4 +1,4 @@
-#include "view/make_timeline.h"
+#include "deltascope/app/view/timeline_view.h"
 
 #include <algorithm>
 #include <array>
