@@ -1,11 +1,11 @@
 #include "context.h"
 
 #include "deltascope/app/view/dashboard_json.h"
+#include "deltascope/app/view/touched_view.h"
 #include "view/json_parts.h"
 #include "view/step_address.h"
 
 #include <algorithm>
-#include <map>
 #include <nlohmann/json.hpp>
 
 namespace deltascope::server {
@@ -69,54 +69,25 @@ Result<HttpResponse> cell(Context& context, const Call& call)
                       context.etag(heat.revision));
 }
 
-/// What the deltas behind step a up to step b touch: sums of counts, an upper bound of what differs.
+/// What the deltas behind step a up to step b touch.
 Result<HttpResponse> touched(Context& context, const Call& call)
 {
-    constexpr std::size_t MostColumns = 2000;
     DS_TRY(const Context::Snapshot snapshot, context.heatOf(call));
-    const HeatView& heat = *snapshot->heat;
     DS_TRY(const StepView* a, findStep(*snapshot->run, textOf(call.request, "a")));
     DS_TRY(const StepView* b, findStep(*snapshot->run, textOf(call.request, "b")));
-    if (a->epoch != b->epoch)
-        return fail(Code::Usage, "the steps are of two epochs, which share no chain", snapshot->name,
-                    "compare them exactly");
-    if (a->step > b->step)
-        std::swap(a, b);
-    const auto from = heat.columnOf(a->epoch, a->step);
-    const auto to = heat.columnOf(b->epoch, b->step);
-    if (!from || !to || *to - *from > MostColumns)
-        return fail(Code::Unsupported, "touched elements are added up over at most 2,000 known steps", snapshot->name,
-                    "compare them exactly");
-    std::map<std::string, std::uint64_t, std::less<>> sums;
-    for (std::size_t column = *from + 1; column <= *to; ++column) {
-        const auto counts = context.service.countsOf(heat, column);
-        if (!counts)
-            return fail(Code::NotFound, "a step between them was not replayed", heat.columns[column].name,
-                        "compare them exactly");
-        for (const auto& [name, count] : *counts)
-            sums[name] += count;
-    }
-    std::uint64_t all = 0;
-    std::vector<std::pair<const TensorRowView*, std::uint64_t>> rows;
-    for (const TensorRowView& tensor : heat.rows) {
-        const auto sum = sums.find(tensor.name);
-        if (sum == sums.end() || sum->second == 0)
-            continue;
-        rows.emplace_back(&tensor, std::min(sum->second, tensor.elements));
-        all += rows.back().second;
-    }
-    std::stable_sort(rows.begin(), rows.end(), [](const auto& x, const auto& y) { return x.second > y.second; });
+    DS_TRY(const TouchedView view, makeTouchedView(context.service, *snapshot, *a, *b));
     ordered_json tensors = ordered_json::array();
-    for (const auto& [tensor, count] : rows)
-        tensors.push_back({ { "name", tensor->name }, { "elements", tensor->elements }, { "touched_at_most", count } });
+    for (const TouchedTensorView& tensor : view.tensors)
+        tensors.push_back(
+            { { "name", tensor.name }, { "elements", tensor.elements }, { "touched_at_most", tensor.atMost } });
     return jsonAnswer(
-        dump({ { "rev", heat.revision },
-               { "a", a->step },
-               { "b", b->step },
-               { "elements_at_most", all },
-               { "elements_total", b->totalElements ? ordered_json(*b->totalElements) : ordered_json(nullptr) },
+        dump({ { "rev", view.revision },
+               { "a", view.a },
+               { "b", view.b },
+               { "elements_at_most", view.elementsAtMost },
+               { "elements_total", view.elementsTotal ? ordered_json(*view.elementsTotal) : ordered_json(nullptr) },
                { "tensors", std::move(tensors) } }),
-        context.etag(heat.revision));
+        context.etag(view.revision));
 }
 
 }
