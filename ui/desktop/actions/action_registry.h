@@ -17,19 +17,19 @@ namespace deltascope::desktop {
 
 /// One thing that can be done. Menus, buttons, the palette and the list of shortcuts are made from these.
 struct ActionSpec {
-    QString id; ///< "go.heatmap"
-    QString text; ///< "Heatmap"
-    QString menu; ///< "Go"; empty: in no menu
-    QString icon; ///< of resources/icons; empty: none
-    QKeySequence shortcut; ///< works everywhere in the window
+    QString id {}; ///< "go.heatmap"
+    QString text {}; ///< "Heatmap"
+    QString menu {}; ///< "Go"; empty: in no menu
+    QString icon {}; ///< of resources/icons; empty: none
+    QKeySequence shortcut {}; ///< works everywhere in the window
     /// One letter, digit or arrow: works while a canvas or a list has the focus, and can be switched off as a group
     /// (WCAG 2.1.4).
-    QKeySequence plainKey;
-    std::function<void()> act;
-    std::function<bool()> enabled; ///< null: always
-    std::function<QString()> cli; ///< the command that does the same; null: none
+    QKeySequence plainKey {};
+    std::function<void()> act {};
+    std::function<bool()> enabled {}; ///< null: always
+    std::function<QString()> cli {}; ///< the command that does the same; null: none
     bool checkable = false;
-    std::function<bool()> checked; ///< of a checkable one
+    std::function<bool()> checked {}; ///< of a checkable one
 };
 
 /// Property of a list in which typing filters: it keeps the plain keys that are characters.

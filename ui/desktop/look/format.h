@@ -17,6 +17,7 @@ struct Quantity {
     QString value;
     QString unit;
 
+    bool operator==(const Quantity&) const = default;
     QString text() const { return unit.isEmpty() ? value : value + QChar(u' ') + unit; }
 };
 

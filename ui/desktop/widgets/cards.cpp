@@ -55,12 +55,11 @@ QFrame* makeLine(QWidget* parent)
 Card::Card(const QString& title, QWidget* parent)
     : QFrame(parent)
     , m_title(makeLabel(title, "title"))
-    , m_note(makeLabel({}, "muted"))
+    , m_note(makeLabel({}, "label"))
     , m_header(new QHBoxLayout)
     , m_content(new QVBoxLayout)
 {
     setRole(this, "card");
-    m_note->setFont(typeFont(Type::Label));
     m_header->setContentsMargins(12, 0, 8, 0);
     m_header->setSpacing(8);
     m_header->addWidget(m_title);

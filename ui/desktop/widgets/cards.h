@@ -16,7 +16,7 @@ QPushButton* makeButton(const QString& text, const QString& iconName = {}, const
 QFrame* makeLine(QWidget* parent = nullptr);
 
 /// A raised rectangle with a title row of 28 px and room below it.
-class Card final : public QFrame {
+class Card : public QFrame {
     Q_OBJECT
 
 public:

@@ -1,18 +1,51 @@
 #include "window/main_window.h"
 
+#include "acts/destination.h"
+#include "acts/materialize_sheet.h"
+#include "acts/verify_sheet.h"
+#include "canvas/canvas.h"
 #include "look/format.h"
 #include "look/look.h"
 #include "pages/pages.h"
+#include "welcome/welcome_page.h"
 #include "window/activity_bar.h"
+#include "window/bottom_dock.h"
+#include "window/inspector.h"
+#include "window/open_dialog.h"
+#include "window/scrubber.h"
+#include "window/status_line.h"
+#include "window/table_twin.h"
+#include "window/tasks_panel.h"
+#include "window/top_bar.h"
 
 #include <QApplication>
+#include <QClipboard>
+#include <QCloseEvent>
+#include <QDesktopServices>
+#include <QFileDialog>
+#include <QFileInfo>
 #include <QHBoxLayout>
-#include <QMenuBar>
+#include <QMessageBox>
+#include <QMimeData>
+#include <QPushButton>
+#include <QSaveFile>
 #include <QSettings>
 #include <QStackedWidget>
 #include <QUndoStack>
+#include <QUrl>
+
+#include <algorithm>
 
 namespace deltascope::desktop {
+
+namespace {
+
+constexpr int StateVersion = 1; ///< of docks and bars
+constexpr int SayMs = 6000;
+const QString GeometryKey = QStringLiteral("window/geometry");
+const QString StateKey = QStringLiteral("window/state");
+
+}
 
 MainWindow::MainWindow(Session& session, QWidget* parent)
     : QMainWindow(parent)
@@ -27,29 +60,309 @@ MainWindow::MainWindow(Session& session, QWidget* parent)
 {
     setObjectName(QStringLiteral("MainWindow"));
     setMinimumSize(1024, 640);
+    resize(1600, 1000);
+    setAcceptDrops(true);
     addActions();
     makeMenus();
     makeBars();
     makeDocks();
     connect(m_focus, &RunFocus::opened, this, [this] {
         m_viewUndo->clear();
+        m_history->clear();
         setWindowTitle(m_focus->run() ? tr("%1 – Deltascope").arg(safeName(m_focus->run()->name))
                                       : QStringLiteral("Deltascope"));
         m_actions->refresh();
     });
     connect(m_focus, &RunFocus::moved, m_actions, &ActionRegistry::refresh);
+    connect(m_focus, &RunFocus::moved, this, [this] {
+        m_activity->setBadge(QStringLiteral("alerts"), static_cast<int>(m_focus->run()->alertsFiring));
+    });
     connect(m_cursor, &StepCursor::changed, this, [this] {
         m_actions->refresh();
         visit();
     });
+    connect(m_history, &ViewHistory::changed, m_actions, &ActionRegistry::refresh);
+    connect(m_viewUndo, &QUndoStack::indexChanged, m_actions, &ActionRegistry::refresh);
     connect(m_history, &ViewHistory::goTo, this, [this](const ViewHistory::Place& place) {
         showPage(place.page);
         m_cursor->set(place.cursor);
     });
-    setWindowTitle(QStringLiteral("Deltascope"));
     showRun({});
+    restoreGeometry(QSettings().value(GeometryKey).toByteArray());
+    restoreState(QSettings().value(StateKey).toByteArray(), StateVersion);
 }
 
 MainWindow::~MainWindow() = default;
+
+void MainWindow::makeBars()
+{
+    auto* top = new TopBar(m_context, m_session);
+    connect(top, &TopBar::runChosen, this, &MainWindow::showRun);
+    addToolBar(Qt::TopToolBarArea, top);
+    addToolBarBreak(Qt::TopToolBarArea);
+    m_scrubber = new Scrubber(m_context);
+    addToolBar(Qt::TopToolBarArea, m_scrubber);
+    m_activity = new ActivityBar(*m_actions);
+    m_welcome = new WelcomePage(m_session, *m_actions);
+    connect(m_welcome, &WelcomePage::sourceChosen, this, [this](const QString& source, const QString& base) {
+        app::SourceRequest request;
+        request.source = source.toStdString();
+        request.base = base.toStdString();
+        openSource(request);
+    });
+    m_pages->addWidget(m_welcome);
+    auto* middle = new QWidget;
+    auto* row = new QHBoxLayout(middle);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(0);
+    row->addWidget(m_activity);
+    row->addWidget(m_pages, 1);
+    setCentralWidget(middle);
+    setStatusBar(new StatusLine(m_context));
+}
+
+void MainWindow::makeDocks()
+{
+    m_inspector = new Inspector(m_context, this);
+    addDockWidget(Qt::RightDockWidgetArea, m_inspector);
+    m_bottom = new BottomDock(m_context, this);
+    addDockWidget(Qt::BottomDockWidgetArea, m_bottom);
+    resizeDocks({ m_inspector }, { 288 }, Qt::Horizontal);
+    resizeDocks({ m_bottom }, { 104 }, Qt::Vertical);
+}
+
+void MainWindow::openSource(const app::SourceRequest& request) { showRun(m_session.openSource(request)); }
+
+void MainWindow::openDemo()
+{
+    const Result<QString> run = m_session.openDemo();
+    if (run)
+        return showRun(*run);
+    say(QStringLiteral("✕ ") + safeName(run.error().text));
+    auto* box = new QMessageBox(QMessageBox::Warning, tr("The demo cannot start"), safeName(run.error().text),
+                                QMessageBox::Ok, this);
+    box->setInformativeText(safeName(run.error().action));
+    box->setAttribute(Qt::WA_DeleteOnClose);
+    box->open();
+}
+
+void MainWindow::showRun(const QString& id)
+{
+    m_focus->open(id);
+    const bool open = m_focus->run() != nullptr;
+    for (QWidget* part : { static_cast<QWidget*>(m_activity), static_cast<QWidget*>(m_scrubber),
+                           static_cast<QWidget*>(m_inspector), static_cast<QWidget*>(m_bottom) })
+        part->setVisible(open);
+    if (auto* top = findChild<TopBar*>())
+        top->setVisible(open);
+    if (open)
+        return showPage(m_page.isEmpty() && !pageInfos().empty() ? pageInfos().front().id : m_page);
+    m_page.clear();
+    m_pages->setCurrentWidget(m_welcome);
+    m_actions->refresh();
+}
+
+void MainWindow::showPage(const QString& id)
+{
+    const auto info = std::find_if(pageInfos().begin(), pageInfos().end(),
+                                   [&](const PageInfo& page) { return page.id == id; });
+    if (info == pageInfos().end() || !m_focus->run())
+        return;
+    Page*& made = m_made[id];
+    if (!made) {
+        made = info->make(m_context, nullptr);
+        m_pages->addWidget(made);
+    }
+    m_page = id;
+    m_pages->setCurrentWidget(made);
+    m_activity->setCurrent(id);
+    if (made->focusWidget())
+        made->focusWidget()->setFocus();
+    else if (made->canvas())
+        made->canvas()->setFocus();
+    m_actions->refresh();
+    visit();
+}
+
+Page* MainWindow::page() const { return m_page.isEmpty() ? nullptr : m_made.value(m_page); }
+
+void MainWindow::visit()
+{
+    if (!m_page.isEmpty())
+        m_history->visit({ m_page, m_cursor->state() });
+}
+
+void MainWindow::applyLayout(Layout layout)
+{
+    const bool wall = layout == Layout::WallScreen;
+    m_inspector->setVisible(!wall && m_focus->run());
+    m_bottom->setVisible(layout == Layout::Investigate && m_focus->run());
+    m_activity->setVisible(!wall && m_focus->run());
+    m_scrubber->setVisible(!wall && m_focus->run());
+    setWindowState(wall ? windowState() | Qt::WindowFullScreen : windowState() & ~Qt::WindowFullScreen);
+    if (layout != Layout::Investigate)
+        showPage(QStringLiteral("live"));
+}
+
+QString MainWindow::versionAddress() const
+{
+    if (!m_focus->run() || !m_cursor->b())
+        return {};
+    return safeName(m_focus->run()->source) + QLatin1Char('@') + m_cursor->b()->address();
+}
+
+void MainWindow::materialize(bool ask)
+{
+    const app::StepView* step = m_focus->b();
+    if (!step)
+        return;
+    const StepId id { step->epoch, step->step };
+    const QString folder = rememberedFolder(m_focus->id());
+    if (ask || folder.isEmpty()) {
+        auto* sheet = new MaterializeSheet(m_session.bridge(), m_focus->run(), id, this);
+        connect(sheet, &PlanSheet::started, m_bottom, &BottomDock::showTasks);
+        return sheet->open();
+    }
+    m_bottom->showTasks();
+    m_session.bridge().plan(this, m_focus->id(), materializePlan(id, destinationIn(folder, step->step)),
+                            [this](const Result<app::PlanView>& plan) {
+                                if (plan && plan->warnings.empty()) {
+                                    const auto task = m_session.monitor().start(plan->id, plan->hash, "desktop");
+                                    return say(task ? safeName(plan->title)
+                                                    : QStringLiteral("✕ ") + safeName(task.error().text));
+                                }
+                                materialize(true); // there is something to look at first
+                            });
+}
+
+void MainWindow::verify()
+{
+    const app::StepView* step = m_focus->b();
+    if (!step)
+        return;
+    auto* sheet = new VerifySheet(m_session.bridge(), m_focus->run(), StepId { step->epoch, step->step }.address(), this);
+    connect(sheet, &PlanSheet::started, m_bottom, &BottomDock::showTasks);
+    sheet->open();
+}
+
+void MainWindow::askForSource(const QString& source)
+{
+    auto* dialog = new OpenDialog(m_session, source, this);
+    connect(dialog, &OpenDialog::chosen, this, &MainWindow::openSource);
+    dialog->open();
+}
+
+void MainWindow::exportPage()
+{
+    Page* shown = page();
+    if (!shown)
+        return;
+    const QString name = shown->exportName();
+    const QString type = QFileInfo(name).suffix();
+    QString filter = tr("Picture (*.png)");
+    if (!name.isEmpty())
+        filter += QStringLiteral(";;") + tr("Data (*.%1)").arg(type);
+    auto* dialog = new QFileDialog(this, tr("Export this view"), m_page + QStringLiteral(".png"), filter);
+    dialog->setAcceptMode(QFileDialog::AcceptSave);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    connect(dialog, &QFileDialog::fileSelected, shown, [this, shown, type](const QString& path) {
+        bool done = false;
+        if (!type.isEmpty() && path.endsWith(QLatin1Char('.') + type)) {
+            QSaveFile file(path);
+            const QByteArray text = shown->exportText();
+            done = file.open(QIODevice::WriteOnly) && file.write(text) == text.size() && file.commit();
+        } else {
+            done = shown->grab().save(path);
+        }
+        say(done ? tr("Exported to %1").arg(path) : tr("✕ %1 cannot be written").arg(path));
+    });
+    dialog->open();
+}
+
+void MainWindow::showTwin()
+{
+    if (Page* shown = page(); shown && shown->canvas())
+        (new TableTwin(*shown->canvas(), this))->show();
+}
+
+void MainWindow::copyAddress()
+{
+    QApplication::clipboard()->setText(versionAddress());
+    say(tr("Copied %1").arg(versionAddress()));
+}
+
+void MainWindow::showFiles()
+{
+    const app::StepView* step = m_focus->b();
+    const QUrl source(QString::fromStdString(m_focus->run()->source));
+    if (!step || step->objects.empty() || !source.isLocalFile())
+        return;
+    const QFileInfo file(source.toLocalFile() + QLatin1Char('/') + QString::fromStdString(step->objects.front().key));
+    QDesktopServices::openUrl(QUrl::fromLocalFile(file.absolutePath()));
+}
+
+void MainWindow::setLook(int appearance, int density)
+{
+    QSettings settings;
+    settings.setValue(QStringLiteral("look/appearance"), appearance);
+    settings.setValue(QStringLiteral("look/density"), density);
+    applyLook(*qApp, static_cast<Appearance>(appearance), static_cast<Density>(density));
+    m_actions->refresh();
+}
+
+void MainWindow::say(const QString& text)
+{
+    m_bottom->log(text);
+    statusBar()->showMessage(text, SayMs);
+}
+
+void MainWindow::dragEnterEvent(QDragEnterEvent* event)
+{
+    const QList<QUrl> urls = event->mimeData()->urls();
+    if (urls.size() == 1 && urls.front().isLocalFile())
+        event->acceptProposedAction();
+}
+
+void MainWindow::dropEvent(QDropEvent* event)
+{
+    event->acceptProposedAction();
+    askForSource(event->mimeData()->urls().front().toLocalFile());
+}
+
+void MainWindow::closeEvent(QCloseEvent* event)
+{
+    QSettings().setValue(GeometryKey, saveGeometry());
+    if (m_focus->run())
+        QSettings().setValue(StateKey, saveState(StateVersion));
+    const int running = m_bottom->tasks().runningTasks();
+    if (running == 0)
+        return event->accept();
+    event->ignore();
+    auto* box = new QMessageBox(QMessageBox::Question, tr("Tasks are running"),
+                                tr("%1 not finished.").arg(pluralText(static_cast<std::uint64_t>(running), tr("task is"), tr("tasks are"))),
+                                QMessageBox::NoButton, this);
+    box->setInformativeText(tr("What a materialization has written is kept, and the next start goes on from there."));
+    box->setAttribute(Qt::WA_DeleteOnClose);
+    QPushButton* stay = box->addButton(tr("Keep running"), QMessageBox::RejectRole);
+    QPushButton* hide = box->addButton(tr("Close when they are done"), QMessageBox::AcceptRole);
+    QPushButton* quit = box->addButton(tr("Stop them and quit"), QMessageBox::DestructiveRole);
+    box->setDefaultButton(stay);
+    connect(hide, &QPushButton::clicked, this, [this] {
+        this->hide();
+        connect(&m_bottom->tasks(), &TasksPanel::countChanged, this, [this](int left) {
+            if (left == 0)
+                close();
+        });
+    });
+    connect(quit, &QPushButton::clicked, this, [this] {
+        for (const app::TaskView& task : m_session.monitor().tasks())
+            (void)m_session.monitor().cancel(task.id);
+        connect(&m_bottom->tasks(), &TasksPanel::countChanged, this, [this](int left) {
+            if (left == 0)
+                close();
+        });
+    });
+    box->open();
+}
 
 } // namespace deltascope::desktop

@@ -18,6 +18,8 @@ namespace deltascope::desktop {
 class ActivityBar;
 class BottomDock;
 class Inspector;
+class Scrubber;
+class WelcomePage;
 
 /// The window: pages in the middle, the cursor above them, the inspector beside and tasks below them. One per
 /// process is usual, more are possible: each has its own run and cursor. GUI thread.
@@ -25,6 +27,7 @@ class MainWindow final : public QMainWindow {
     Q_OBJECT
 
 public:
+    /// `session` outlives it.
     explicit MainWindow(Session& session, QWidget* parent = nullptr);
     ~MainWindow() override;
 
@@ -36,21 +39,41 @@ public:
     void openSource(const app::SourceRequest& request);
     void openDemo();
     void showRun(const QString& id); ///< empty: the welcome page
-    void showPage(const QString& id);
-    QString currentPage() const { return m_page; }
+    void showPage(const QString& id); ///< of pages/pages.h
+    QString currentPage() const { return m_page; } ///< empty: the welcome page
     Page* page() const; ///< the visible one; null: the welcome page
 
+    enum class Layout { Watch, Investigate, WallScreen };
+    void applyLayout(Layout layout);
+
+protected:
+    void dragEnterEvent(QDragEnterEvent* event) override;
+    void dropEvent(QDropEvent* event) override;
+    void closeEvent(QCloseEvent* event) override;
+
 private:
+    // window/main_actions.cpp
     void addActions();
+    void addSourceActions();
     void addPageActions();
     void addCursorActions();
     void addViewActions();
     void addRunActions();
     void makeMenus();
+
     void makeBars();
     void makeDocks();
     void visit();
-    QString sourceOfRun() const;
+    void materialize(bool ask);
+    void verify();
+    void askForSource(const QString& source = {});
+    void exportPage();
+    void showTwin();
+    void copyAddress();
+    void showFiles();
+    void setLook(int appearance, int density);
+    QString versionAddress() const; ///< "SOURCE@EPOCH:STEP" of B
+    void say(const QString& text); ///< in the status line and the log
 
     Session& m_session;
     StepCursor* m_cursor;
@@ -60,10 +83,13 @@ private:
     ActionRegistry* m_actions;
     PageContext m_context;
     QStackedWidget* m_pages;
-    QWidget* m_welcome = nullptr;
+    WelcomePage* m_welcome = nullptr;
     QHash<QString, Page*> m_made;
     QString m_page;
     ActivityBar* m_activity = nullptr;
+    Scrubber* m_scrubber = nullptr;
+    Inspector* m_inspector = nullptr;
+    BottomDock* m_bottom = nullptr;
 };
 
 } // namespace deltascope::desktop

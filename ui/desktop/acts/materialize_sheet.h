@@ -1,0 +1,37 @@
+#pragma once
+
+#include "acts/plan_sheet.h"
+#include "state/step_cursor.h"
+
+class QCheckBox;
+class QComboBox;
+class QLineEdit;
+
+namespace deltascope::desktop {
+
+/// Asks where the checkpoint of a step goes and how, and remembers the folder for the next one.
+class MaterializeSheet final : public PlanSheet {
+    Q_OBJECT
+
+public:
+    MaterializeSheet(ServiceBridge& bridge, const RunPointer& run, StepId step, QWidget* parent);
+
+protected:
+    app::PlanRequest request() const override;
+    void actStarted() override;
+
+private:
+    void browse();
+
+    StepId m_step;
+    QLineEdit* m_to;
+    QCheckBox* m_remember;
+    QComboBox* m_shards;
+    QComboBox* m_state;
+    QCheckBox* m_acrossGap;
+};
+
+/// The request of a materialization without questions.
+app::MaterializePlan materializePlan(StepId step, const QString& destination);
+
+} // namespace deltascope::desktop

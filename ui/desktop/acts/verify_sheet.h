@@ -1,0 +1,27 @@
+#pragma once
+
+#include "acts/plan_sheet.h"
+#include "state/step_cursor.h"
+
+class QComboBox;
+class QLineEdit;
+
+namespace deltascope::desktop {
+
+/// Asks which steps are verified and how deeply.
+class VerifySheet final : public PlanSheet {
+    Q_OBJECT
+
+public:
+    /// `range`: as in app::VerifyPlan.
+    VerifySheet(ServiceBridge& bridge, const RunPointer& run, const QString& range, QWidget* parent);
+
+protected:
+    app::PlanRequest request() const override;
+
+private:
+    QLineEdit* m_range;
+    QComboBox* m_level;
+};
+
+} // namespace deltascope::desktop

@@ -1,0 +1,85 @@
+#include "look/marks.h"
+
+#include "look/format.h"
+
+#include <QCoreApplication>
+
+#include <array>
+
+namespace deltascope::desktop {
+
+namespace {
+
+struct Word {
+    const char* key;
+    const char* text;
+};
+
+template <std::size_t N> QString find(const std::array<Word, N>& words, const std::string& key)
+{
+    for (const Word& word : words) {
+        if (key == word.key)
+            return QCoreApplication::translate("Marks", word.text);
+    }
+    return safeName(key);
+}
+
+}
+
+QString stepStateText(const std::string& state)
+{
+    static constexpr std::array<Word, 6> Words { { { "complete", "● complete" },
+                                                   { "publishing", "◐ publishing" },
+                                                   { "gap", "○ gap" },
+                                                   { "broken", "✕ broken" },
+                                                   { "noop", "– no change" },
+                                                   { "phantom", "? phantom" } } };
+    return find(Words, state);
+}
+
+QString kindText(const std::string& kind)
+{
+    static constexpr std::array<Word, 3> Words {
+        { { "anchor", "anchor" }, { "partial_anchor", "partial anchor" }, { "delta", "delta" } }
+    };
+    return find(Words, kind);
+}
+
+QString levelText(int level)
+{
+    static constexpr std::array<const char*, 5> Names { "listed", "header", "payload", "replay", "cross-anchor" };
+    const auto at = static_cast<std::size_t>(level);
+    return at < Names.size() ? QStringLiteral("%1 %2").arg(level).arg(QCoreApplication::translate("Marks", Names[at]))
+                             : QString::number(level);
+}
+
+QString verdictText(const std::string& result)
+{
+    static constexpr std::array<Word, 6> Words { { { "verified", "verified" },
+                                                   { "consistent", "consistent" },
+                                                   { "first_sight", "seen for the first time" },
+                                                   { "unverified", "nothing to check against" },
+                                                   { "incomplete", "incomplete" },
+                                                   { "damaged", "✕ damaged" } } };
+    return find(Words, result);
+}
+
+bool isSound(const std::string& result)
+{
+    return result == "verified" || result == "consistent" || result == "first_sight";
+}
+
+QString replicaStateText(const std::string& state)
+{
+    static constexpr std::array<Word, 8> Words { { { "in-sync", "● in sync" },
+                                                   { "serving", "● serving" },
+                                                   { "behind", "◔ behind" },
+                                                   { "staging", "◐ staging" },
+                                                   { "paused", "▍ paused" },
+                                                   { "unreachable", "○ unreachable" },
+                                                   { "poisoned", "✕ poisoned" },
+                                                   { "foreign", "? foreign" } } };
+    return find(Words, state);
+}
+
+} // namespace deltascope::desktop

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <QString>
+
+#include <string>
+
+namespace deltascope::desktop {
+
+// Words with their marks, the same everywhere; never color alone.
+
+QString stepStateText(const std::string& state); ///< "● complete", "✕ broken"
+QString kindText(const std::string& kind); ///< "anchor", "partial anchor", "delta"
+QString levelText(int level); ///< "3 replay"
+QString verdictText(const std::string& result); ///< "verified", "seen for the first time"
+bool isSound(const std::string& result); ///< a verdict that found nothing wrong and checked something
+QString replicaStateText(const std::string& state); ///< "● in sync", "◔ behind"
+
+} // namespace deltascope::desktop

@@ -1,0 +1,175 @@
+#include "window/inspector.h"
+
+#include "actions/action_registry.h"
+#include "look/format.h"
+#include "look/icon.h"
+#include "look/look.h"
+#include "look/marks.h"
+#include "widgets/cards.h"
+
+#include <QFormLayout>
+#include <QHBoxLayout>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+namespace deltascope::desktop {
+
+namespace {
+
+constexpr int Width = 288;
+
+}
+
+/// A heading with rows of name and value; rows without a value are not shown.
+class Inspector::Section final : public QWidget {
+public:
+    Section(const QString& title, const QStringList& names)
+    {
+        auto* column = new QVBoxLayout(this);
+        column->setContentsMargins(12, 10, 12, 10);
+        column->setSpacing(5);
+        if (!title.isEmpty())
+            column->addWidget(makeLabel(title, "muted"));
+        for (const QString& name : names) {
+            auto* row = new QWidget;
+            auto* line = new QHBoxLayout(row);
+            line->setContentsMargins(0, 0, 0, 0);
+            auto* value = makeLabel({}, "body");
+            value->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+            value->setTextInteractionFlags(Qt::TextSelectableByMouse);
+            value->setWordWrap(true);
+            line->addWidget(makeLabel(name, "muted"), 0, Qt::AlignTop);
+            line->addWidget(value, 1);
+            column->addWidget(row);
+            m_rows.push_back(row);
+            m_values.push_back(value);
+        }
+    }
+    void show(const QStringList& values, const QStringList& tips = {})
+    {
+        for (int i = 0; i < static_cast<int>(m_values.size()); ++i) {
+            m_values[static_cast<std::size_t>(i)]->setText(values.value(i));
+            m_values[static_cast<std::size_t>(i)]->setToolTip(tips.value(i));
+            m_rows[static_cast<std::size_t>(i)]->setVisible(!values.value(i).isEmpty());
+        }
+    }
+
+private:
+    std::vector<QWidget*> m_rows;
+    std::vector<QLabel*> m_values;
+};
+
+Inspector::Inspector(PageContext& context, QWidget* parent)
+    : QDockWidget(tr("Inspector"), parent)
+    , m_context(context)
+    , m_title(makeLabel({}, "number"))
+    , m_state(makeLabel({}, "tag"))
+    , m_what(new Section({}, { tr("Kind"), tr("Chain"), tr("Published"), tr("Epoch") }))
+    , m_changed(new Section(tr("What changed"), { tr("Changed"), tr("Elements"), tr("Claimed"), tr("Tensor") }))
+    , m_bytes(new Section(tr("Bytes"), { tr("Wire"), tr("To materialize"), tr("Not possible") }))
+    , m_verified(new Section(tr("Verified"), { tr("Level"), tr("Result"), tr("Checked") }))
+    , m_objects(new Section(tr("Objects"), { tr("Name"), tr("Objects") }))
+    , m_problems(makeLabel({}, "error"))
+{
+    setObjectName(QStringLiteral("Inspector"));
+    setFeatures(QDockWidget::DockWidgetClosable | QDockWidget::DockWidgetMovable);
+    setAllowedAreas(Qt::LeftDockWidgetArea | Qt::RightDockWidgetArea);
+    m_content = new QWidget;
+    auto* column = new QVBoxLayout(m_content);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    auto* head = new QHBoxLayout;
+    head->setContentsMargins(12, 12, 12, 4);
+    head->addWidget(m_title);
+    head->addWidget(m_state);
+    head->addStretch(1);
+    column->addLayout(head);
+    m_problems->setWordWrap(true);
+    m_problems->setContentsMargins(12, 4, 12, 8);
+    column->addWidget(m_problems);
+    for (Section* section : { m_what, m_changed, m_bytes, m_verified, m_objects }) {
+        column->addWidget(section);
+        column->addWidget(makeLine());
+    }
+    auto* acts = new QHBoxLayout;
+    acts->setContentsMargins(12, 12, 12, 12);
+    for (const auto& [id, text] : { std::pair("step.copyAddress", tr("Copy URI")), std::pair("step.showFiles", tr("Open files")) }) {
+        QPushButton* button = makeButton(text, context.actions.spec(QString::fromLatin1(id))->icon, "small");
+        const QString action = QString::fromLatin1(id);
+        connect(button, &QPushButton::clicked, this, [this, action] { m_context.actions.trigger(action); });
+        acts->addWidget(button);
+    }
+    acts->addStretch(1);
+    column->addLayout(acts);
+    column->addStretch(1);
+    auto* scroll = new QScrollArea;
+    scroll->setWidget(m_content);
+    scroll->setWidgetResizable(true);
+    scroll->setFrameShape(QFrame::NoFrame);
+    scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    scroll->setFocusPolicy(Qt::NoFocus);
+    scroll->setMinimumWidth(Width - 48);
+    setWidget(scroll);
+    connect(&context.cursor, &StepCursor::changed, this, &Inspector::refresh);
+    connect(&context.focus, &RunFocus::moved, this, &Inspector::refresh);
+    connect(&context.focus, &RunFocus::opened, this, &Inspector::refresh);
+    refresh();
+}
+
+void Inspector::refresh()
+{
+    const app::StepView* step = m_context.focus.b();
+    m_content->setVisible(step != nullptr);
+    if (!step)
+        return;
+    const RunPointer& run = m_context.focus.run();
+    const std::int64_t now = ServiceBridge::nowUs();
+    m_title->setText(tr("Step %1").arg(step->step));
+    m_state->setText(stepStateText(step->state));
+    setRole(m_state, step->state == "broken" ? "error" : "tag");
+    QString problems;
+    for (const app::ProblemView& problem : step->problems)
+        problems += (problems.isEmpty() ? QString() : QStringLiteral("\n"))
+            + QStringLiteral("✕ %1 %2").arg(QString::fromStdString(problem.code), safeName(problem.text));
+    m_problems->setText(problems);
+    m_problems->setVisible(!problems.isEmpty());
+
+    QString kind = kindText(step->kind);
+    if (step->baseStep)
+        kind += tr(" on %1").arg(*step->baseStep);
+    const QString chain = !step->restorable ? QString()
+        : step->restore.deltas == 0         ? tr("begins here")
+                                            : pluralText(step->restore.deltas, tr("delta"), tr("deltas"))
+            + tr(" on the base");
+    const bool epochs = run->run->epochs.size() > 1;
+    m_what->show({ kind, chain, agoText(step->publishedUs, now), epochs ? QString::number(step->epoch) : QString() },
+                 { {}, {}, fullTimeText(step->publishedUs) });
+
+    const bool anchor = step->kind == "anchor";
+    const auto changed = anchor ? step->changedVsPrevious : step->changedElements;
+    const QString elements = changed && step->totalElements
+        ? tr("%1 of %2").arg(countText(changed), countText(step->totalElements))
+        : QString();
+    m_changed->show({ percentText(step->changedFraction), elements,
+                      step->claimedElements ? countText(step->claimedElements) : QString(),
+                      safeName(m_context.cursor.state().tensor) },
+                    { {}, changed ? exactText(*changed) : QString(), tr("What the header says is stored") });
+
+    m_bytes->show({ bytesText(step->wireBytes), step->restorable ? bytesText(step->restore.bytes) : QString(),
+                    step->restorable ? QString() : safeName(step->restore.reason) },
+                  { tr("%1 bytes").arg(exactText(step->wireBytes)),
+                    tr("%1 bytes to be read").arg(exactText(step->restore.bytes)) });
+
+    const std::optional<app::VerifiedView> verified = verifiedOf(run->verified, *step);
+    if (verified)
+        m_verified->show({ levelText(verified->level), verdictText(verified->result), agoText(verified->tUs, now) },
+                         { {}, {}, fullTimeText(verified->tUs) });
+    else
+        m_verified->show({ tr("not checked") });
+
+    m_objects->show({ safeName(step->name), QString::number(step->objects.size()) });
+}
+
+} // namespace deltascope::desktop

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "pages/page.h"
+
+#include <QDockWidget>
+
+class QFormLayout;
+class QVBoxLayout;
+
+namespace deltascope::desktop {
+
+/// What there is to know about B, always in the same order: what, changed, bytes, verified, objects, acts.
+class Inspector final : public QDockWidget {
+    Q_OBJECT
+
+public:
+    explicit Inspector(PageContext& context, QWidget* parent = nullptr);
+
+private:
+    class Section;
+    void refresh();
+
+    PageContext& m_context;
+    QLabel* m_title;
+    QLabel* m_state;
+    Section* m_what;
+    Section* m_changed;
+    Section* m_bytes;
+    Section* m_verified;
+    Section* m_objects;
+    QLabel* m_problems;
+    QWidget* m_content;
+};
+
+} // namespace deltascope::desktop

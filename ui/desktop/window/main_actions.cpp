@@ -1,0 +1,400 @@
+#include "window/main_window.h"
+
+#include "acts/destination.h"
+#include "look/format.h"
+#include "look/look.h"
+#include "pages/pages.h"
+#include "window/bottom_dock.h"
+#include "window/inspector.h"
+#include "window/omnibox.h"
+#include "window/scrubber.h"
+#include "window/shortcuts_dialog.h"
+
+#include <QAbstractItemView>
+#include <QApplication>
+#include <QLineEdit>
+#include <QMenu>
+#include <QMenuBar>
+#include <QMessageBox>
+#include <QUndoStack>
+
+namespace deltascope::desktop {
+
+namespace {
+
+/// What a person types to get the same; as app quotes it for a POSIX shell.
+QString quoted(const QString& text)
+{
+    QString inner = text;
+    return QLatin1Char('\'') + inner.replace(QLatin1Char('\''), QStringLiteral("'\\''")) + QLatin1Char('\'');
+}
+
+}
+
+void MainWindow::addActions()
+{
+    addSourceActions();
+    addPageActions();
+    addCursorActions();
+    addRunActions();
+    addViewActions();
+}
+
+void MainWindow::addSourceActions()
+{
+    const QString file = tr("File");
+    m_actions->add({ .id = QStringLiteral("source.open"),
+                     .text = tr("Open a folder or bucket…"),
+                     .menu = file,
+                     .icon = QStringLiteral("folder"),
+                     .shortcut = QKeySequence::Open,
+                     .act = [this] { askForSource(); } });
+    m_actions->add({ .id = QStringLiteral("source.demo"),
+                     .text = tr("Watch a live demo"),
+                     .menu = file,
+                     .icon = QStringLiteral("pulse"),
+                     .act = [this] { openDemo(); },
+                     .cli = [] { return QStringLiteral("deltascope demo"); } });
+    m_actions->add({ .id = QStringLiteral("source.all"),
+                     .text = tr("All sources"),
+                     .menu = file,
+                     .icon = QStringLiteral("list"),
+                     .act = [this] { showRun({}); },
+                     .enabled = [this] { return m_focus->run() != nullptr; } });
+    m_actions->add({ .id = QStringLiteral("view.export"),
+                     .text = tr("Export this view…"),
+                     .menu = file,
+                     .icon = QStringLiteral("download"),
+                     .shortcut = QKeySequence::Save,
+                     .act = [this] { exportPage(); },
+                     .enabled = [this] { return page() != nullptr; } });
+    m_actions->add({ .id = QStringLiteral("app.quit"),
+                     .text = tr("Quit"),
+                     .menu = file,
+                     .shortcut = QKeySequence(Qt::CTRL | Qt::Key_Q),
+                     .act = [this] { close(); } });
+}
+
+void MainWindow::addPageActions()
+{
+    int number = 0;
+    for (const PageInfo& info : pageInfos()) {
+        const QString id = info.id;
+        m_actions->add({ .id = QStringLiteral("go.") + id,
+                         .text = info.title,
+                         .menu = tr("Go"),
+                         .icon = info.icon,
+                         .shortcut = QKeySequence(Qt::CTRL | static_cast<Qt::Key>(Qt::Key_1 + number++)),
+                         .act = [this, id] { showPage(id); },
+                         .enabled = [this] { return m_focus->run() != nullptr; },
+                         .checkable = true,
+                         .checked = [this, id] { return m_page == id; } });
+    }
+    m_actions->add({ .id = QStringLiteral("view.back"),
+                     .text = tr("Back"),
+                     .menu = tr("Go"),
+                     .icon = QStringLiteral("left"),
+                     .shortcut = QKeySequence(Qt::ALT | Qt::Key_Left),
+                     .act = [this] { m_history->goBack(); },
+                     .enabled = [this] { return m_history->canGoBack(); } });
+    m_actions->add({ .id = QStringLiteral("view.forward"),
+                     .text = tr("Forward"),
+                     .menu = tr("Go"),
+                     .icon = QStringLiteral("right"),
+                     .shortcut = QKeySequence(Qt::ALT | Qt::Key_Right),
+                     .act = [this] { m_history->goForward(); },
+                     .enabled = [this] { return m_history->canGoForward(); } });
+    m_actions->add({ .id = QStringLiteral("view.omnibox"),
+                     .text = tr("Find a step, tensor or command…"),
+                     .menu = tr("Go"),
+                     .icon = QStringLiteral("search"),
+                     .shortcut = QKeySequence(Qt::CTRL | Qt::Key_K),
+                     .act = [this] { (new Omnibox(m_context, {}, this))->show(); } });
+    m_actions->add({ .id = QStringLiteral("view.palette"),
+                     .text = tr("All commands…"),
+                     .menu = tr("Go"),
+                     .shortcut = QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_P),
+                     .act = [this] { (new Omnibox(m_context, QStringLiteral(">"), this))->show(); } });
+    m_actions->add({ .id = QStringLiteral("go.tensor"),
+                     .text = tr("Go to tensor…"),
+                     .menu = tr("Go"),
+                     .shortcut = QKeySequence(Qt::CTRL | Qt::Key_P),
+                     .act = [this] { (new Omnibox(m_context, QStringLiteral("/"), this))->show(); },
+                     .enabled = [this] { return m_focus->run() && m_focus->run()->heat; } });
+}
+
+void MainWindow::addCursorActions()
+{
+    const auto atStep = [this] { return m_focus->b() != nullptr; };
+    const auto addMove = [this](const char* id, const QString& text, const QString& iconName, const QKeySequence& keys,
+                                const std::function<std::optional<StepId>()>& target) {
+        m_actions->add({ .id = QString::fromLatin1(id),
+                         .text = text,
+                         .menu = tr("Go"),
+                         .icon = iconName,
+                         .plainKey = keys,
+                         .act =
+                             [this, target] {
+                                 if (const auto step = target())
+                                     m_cursor->setB(*step);
+                             },
+                         .enabled = [target] { return target().has_value(); } });
+    };
+    addMove("step.previousAnchor", tr("Previous anchor"), QStringLiteral("first"), QKeySequence(Qt::SHIFT | Qt::Key_Left),
+            [this] { return m_focus->neighborAnchor(-1); });
+    addMove("step.previous", tr("Previous step"), QStringLiteral("previous"), QKeySequence(Qt::Key_Left),
+            [this] { return m_focus->neighbor(-1); });
+    addMove("step.next", tr("Next step"), QStringLiteral("next"), QKeySequence(Qt::Key_Right),
+            [this] { return m_focus->neighbor(1); });
+    addMove("step.nextAnchor", tr("Next anchor"), QStringLiteral("last"), QKeySequence(Qt::SHIFT | Qt::Key_Right),
+            [this] { return m_focus->neighborAnchor(1); });
+    addMove("step.first", tr("First step"), {}, QKeySequence(Qt::Key_Home),
+            [this] { return m_focus->neighbor(-1'000'000'000); });
+    addMove("step.last", tr("Last step"), {}, QKeySequence(Qt::Key_End),
+            [this] { return m_focus->neighbor(1'000'000'000); });
+    m_actions->add({ .id = QStringLiteral("step.go"),
+                     .text = tr("Go to step…"),
+                     .menu = tr("Go"),
+                     .shortcut = QKeySequence(Qt::CTRL | Qt::Key_G),
+                     .act = [this] { m_scrubber->focusB(); },
+                     .enabled = atStep });
+    m_actions->add({ .id = QStringLiteral("cursor.follow"),
+                     .text = tr("Follow the newest step"),
+                     .menu = tr("View"),
+                     .plainKey = QKeySequence(Qt::Key_Space),
+                     .act = [this] { m_cursor->setFollow(!m_cursor->state().follow); },
+                     .enabled = atStep,
+                     .checkable = true,
+                     .checked = [this] { return m_cursor->state().follow; } });
+    m_actions->add({ .id = QStringLiteral("cursor.setA"),
+                     .text = tr("Set A here"),
+                     .menu = tr("Run"),
+                     .plainKey = QKeySequence(Qt::Key_1),
+                     .act = [this] { m_cursor->setA(page() ? page()->stepAtCursor() : m_cursor->b()); },
+                     .enabled = atStep });
+    m_actions->add({ .id = QStringLiteral("cursor.setB"),
+                     .text = tr("Set B here"),
+                     .menu = tr("Run"),
+                     .plainKey = QKeySequence(Qt::Key_2),
+                     .act =
+                         [this] {
+                             if (const auto step = page() ? page()->stepAtCursor() : std::nullopt)
+                                 m_cursor->setB(*step);
+                         },
+                     .enabled = atStep });
+    m_actions->add({ .id = QStringLiteral("cursor.swap"),
+                     .text = tr("Swap A and B"),
+                     .menu = tr("Run"),
+                     .icon = QStringLiteral("swap"),
+                     .plainKey = QKeySequence(Qt::Key_X),
+                     .act = [this] { m_cursor->swap(); },
+                     .enabled = [this] { return m_cursor->a() && m_cursor->b(); } });
+    m_actions->add({ .id = QStringLiteral("cursor.resetRange"),
+                     .text = tr("Show the whole range"),
+                     .menu = tr("View"),
+                     .act = [this] { m_cursor->setRange(std::nullopt); },
+                     .enabled = [this] { return m_cursor->state().range.has_value(); } });
+}
+
+void MainWindow::addRunActions()
+{
+    const auto atStep = [this] { return m_focus->b() != nullptr; };
+    const auto restorable = [this] { return m_focus->b() && m_focus->b()->restorable; };
+    m_actions->add({ .id = QStringLiteral("run.materialize"),
+                     .text = tr("Materialize B"),
+                     .menu = tr("Run"),
+                     .icon = QStringLiteral("download"),
+                     .shortcut = QKeySequence(Qt::CTRL | Qt::Key_M),
+                     .act = [this] { materialize(false); },
+                     .enabled = restorable,
+                     .cli =
+                         [this] {
+                             const QString folder = rememberedFolder(m_focus->id());
+                             return QStringLiteral("deltascope materialize %1 -o %2")
+                                 .arg(quoted(versionAddress()),
+                                      quoted(destinationIn(folder.isEmpty() ? suggestedFolder(m_focus->id()) : folder,
+                                                           m_cursor->b() ? m_cursor->b()->step : 0)));
+                         } });
+    m_actions->add({ .id = QStringLiteral("run.materializeOptions"),
+                     .text = tr("Materialize B with options…"),
+                     .menu = tr("Run"),
+                     .shortcut = QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_M),
+                     .act = [this] { materialize(true); },
+                     .enabled = atStep });
+    m_actions->add({ .id = QStringLiteral("run.verify"),
+                     .text = tr("Verify B…"),
+                     .menu = tr("Run"),
+                     .icon = QStringLiteral("shield"),
+                     .shortcut = QKeySequence(Qt::CTRL | Qt::Key_E),
+                     .act = [this] { verify(); },
+                     .enabled = atStep,
+                     .cli = [this] { return QStringLiteral("deltascope verify ") + quoted(versionAddress()); } });
+    m_actions->add({ .id = QStringLiteral("run.diff"),
+                     .text = tr("Compare A with B"),
+                     .menu = tr("Run"),
+                     .icon = QStringLiteral("diff"),
+                     .shortcut = QKeySequence(Qt::CTRL | Qt::Key_D),
+                     .act =
+                         [this] {
+                             if (!m_cursor->a())
+                                 m_cursor->setA(m_focus->neighbor(-1));
+                             showPage(QStringLiteral("diff"));
+                         },
+                     .enabled = atStep });
+    m_actions->add({ .id = QStringLiteral("step.copyAddress"),
+                     .text = tr("Copy the address of B"),
+                     .menu = tr("Run"),
+                     .icon = QStringLiteral("copy"),
+                     .shortcut = QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_C),
+                     .act = [this] { copyAddress(); },
+                     .enabled = atStep });
+    m_actions->add({ .id = QStringLiteral("step.showFiles"),
+                     .text = tr("Open the folder of B"),
+                     .menu = tr("Run"),
+                     .icon = QStringLiteral("folder"),
+                     .act = [this] { showFiles(); },
+                     .enabled = [this, atStep] { return atStep() && m_focus->run()->source.rfind("file://", 0) == 0; } });
+}
+
+void MainWindow::addViewActions()
+{
+    const QString view = tr("View");
+    m_actions->add({ .id = QStringLiteral("view.undo"),
+                     .text = tr("Undo the last zoom, filter or sort"),
+                     .menu = view,
+                     .icon = QStringLiteral("undo"),
+                     .shortcut = QKeySequence::Undo,
+                     .act = [this] { m_viewUndo->undo(); },
+                     .enabled = [this] { return m_viewUndo->canUndo(); } });
+    m_actions->add({ .id = QStringLiteral("view.redo"),
+                     .text = tr("Redo it"),
+                     .menu = view,
+                     .shortcut = QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Z),
+                     .act = [this] { m_viewUndo->redo(); },
+                     .enabled = [this] { return m_viewUndo->canRedo(); } });
+    m_actions->add({ .id = QStringLiteral("view.filter"),
+                     .text = tr("Filter this page"),
+                     .menu = view,
+                     .icon = QStringLiteral("filter"),
+                     .shortcut = QKeySequence::Find,
+                     .act =
+                         [this] {
+                             page()->filterField()->setFocus(Qt::ShortcutFocusReason);
+                             page()->filterField()->selectAll();
+                         },
+                     .enabled = [this] { return page() && page()->filterField(); } });
+    m_actions->add({ .id = QStringLiteral("view.refresh"),
+                     .text = tr("Refresh"),
+                     .menu = view,
+                     .icon = QStringLiteral("refresh"),
+                     .shortcut = QKeySequence(Qt::Key_F5),
+                     .act = [this] { page()->refreshLater(); },
+                     .enabled = [this] { return page() != nullptr; } });
+    m_actions->add({ .id = QStringLiteral("view.table"),
+                     .text = tr("Show as a table"),
+                     .menu = view,
+                     .icon = QStringLiteral("table"),
+                     .shortcut = QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_T),
+                     .act = [this] { showTwin(); },
+                     .enabled = [this] { return page() && page()->canvas(); } });
+    const auto addRow = [&](const char* id, const QString& text, Qt::Key key, int by) {
+        m_actions->add({ .id = QString::fromLatin1(id),
+                         .text = text,
+                         .menu = view,
+                         .shortcut = QKeySequence(key),
+                         .act =
+                             [this, by] {
+                                 QAbstractItemView* list = page()->mainList();
+                                 const QModelIndex now = list->currentIndex();
+                                 const QModelIndex next = now.isValid() ? now.sibling(now.row() + by, now.column())
+                                                                        : list->model()->index(0, 0);
+                                 if (next.isValid())
+                                     list->setCurrentIndex(next);
+                             },
+                         .enabled = [this] { return page() && page()->mainList() && page()->mainList()->model(); } });
+    };
+    addRow("row.previous", tr("Previous row"), Qt::Key_F7, -1);
+    addRow("row.next", tr("Next row"), Qt::Key_F8, 1);
+    m_actions->add({ .id = QStringLiteral("view.inspector"),
+                     .text = tr("Inspector"),
+                     .menu = view,
+                     .shortcut = QKeySequence(Qt::Key_F4),
+                     .act = [this] { m_inspector->setVisible(!m_inspector->isVisible()); },
+                     .enabled = [this] { return m_focus->run() != nullptr; } });
+    m_actions->add({ .id = QStringLiteral("view.bottom"),
+                     .text = tr("Tasks, alerts and log"),
+                     .menu = view,
+                     .shortcut = QKeySequence(Qt::CTRL | Qt::Key_J),
+                     .act = [this] { m_bottom->setVisible(!m_bottom->isVisible()); },
+                     .enabled = [this] { return m_focus->run() != nullptr; } });
+    m_actions->add({ .id = QStringLiteral("view.fullScreen"),
+                     .text = tr("Full screen"),
+                     .menu = view,
+                     .shortcut = QKeySequence(Qt::Key_F11),
+                     .act = [this] { setWindowState(windowState() ^ Qt::WindowFullScreen); },
+                     .checkable = true,
+                     .checked = [this] { return isFullScreen(); } });
+    const auto addLayout = [&](const char* id, const QString& text, Layout layout) {
+        m_actions->add({ .id = QString::fromLatin1(id),
+                         .text = text,
+                         .menu = view,
+                         .act = [this, layout] { applyLayout(layout); },
+                         .enabled = [this] { return m_focus->run() != nullptr; } });
+    };
+    addLayout("layout.watch", tr("Layout: Watch"), Layout::Watch);
+    addLayout("layout.investigate", tr("Layout: Investigate"), Layout::Investigate);
+    addLayout("layout.wall", tr("Layout: Wall screen"), Layout::WallScreen);
+    const auto addAppearance = [&](const char* id, const QString& text, Appearance appearance) {
+        m_actions->add({ .id = QString::fromLatin1(id),
+                         .text = text,
+                         .menu = view,
+                         .act = [this, appearance] {
+                             setLook(static_cast<int>(appearance), static_cast<int>(currentDensity()));
+                         },
+                         .checkable = true,
+                         .checked = [appearance] { return currentAppearance() == appearance; } });
+    };
+    addAppearance("look.light", tr("Light"), Appearance::Light);
+    addAppearance("look.dark", tr("Dark"), Appearance::Dark);
+    addAppearance("look.system", tr("As the system"), Appearance::System);
+    m_actions->add({ .id = QStringLiteral("look.compact"),
+                     .text = tr("Compact rows"),
+                     .menu = view,
+                     .act =
+                         [this] {
+                             const bool compact = currentDensity() == Density::Compact;
+                             setLook(static_cast<int>(currentAppearance()),
+                                     static_cast<int>(compact ? Density::Comfortable : Density::Compact));
+                         },
+                     .checkable = true,
+                     .checked = [] { return currentDensity() == Density::Compact; } });
+    m_actions->add({ .id = QStringLiteral("help.keys"),
+                     .text = tr("Shortcuts"),
+                     .menu = tr("Help"),
+                     .icon = QStringLiteral("keyboard"),
+                     .plainKey = QKeySequence(Qt::SHIFT | Qt::Key_Question),
+                     .act = [this] { (new ShortcutsDialog(*m_actions, this))->open(); } });
+    m_actions->add({ .id = QStringLiteral("help.about"),
+                     .text = tr("About Deltascope"),
+                     .menu = tr("Help"),
+                     .icon = QStringLiteral("info"),
+                     .act = [this] {
+                         QMessageBox::about(this, tr("About Deltascope"),
+                                            tr("Deltascope %1\n\nThis program is free software under the GNU General Public "
+                                               "License, version 3 or later; the engine in it is under the Apache License 2.0.")
+                                                .arg(QApplication::applicationVersion()));
+                     } });
+}
+
+void MainWindow::makeMenus()
+{
+    for (const QString& title : { tr("File"), tr("View"), tr("Go"), tr("Run"), tr("Help") }) {
+        QMenu* menu = menuBar()->addMenu(title);
+        for (const ActionSpec& spec : m_actions->specs()) {
+            if (spec.menu == title)
+                menu->addAction(m_actions->action(spec.id));
+        }
+    }
+}
+
+} // namespace deltascope::desktop

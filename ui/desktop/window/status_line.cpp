@@ -1,0 +1,78 @@
+#include "window/status_line.h"
+
+#include "look/format.h"
+#include "look/look.h"
+#include "widgets/cards.h"
+
+#include <QDateTime>
+#include <QLabel>
+
+#include <algorithm>
+
+namespace deltascope::desktop {
+
+StatusLine::StatusLine(PageContext& context, QWidget* parent)
+    : QStatusBar(parent)
+    , m_context(context)
+    , m_contact(makeLabel({}, "muted"))
+    , m_latest(makeLabel({}, "muted"))
+    , m_replicas(makeLabel({}, "muted"))
+    , m_unverified(makeLabel({}, "muted"))
+    , m_clock(makeLabel({}, "muted"))
+{
+    setSizeGripEnabled(false);
+    for (QLabel* label : { m_contact, m_latest, m_replicas, m_unverified }) {
+        label->setContentsMargins(8, 0, 8, 0);
+        addWidget(label);
+    }
+    auto* engine = makeLabel(tr("engine %1").arg(QString::fromStdString(context.bridge.service().diffBackend()).toUpper()), "muted");
+    engine->setToolTip(tr("What changes are found with on this machine"));
+    for (QLabel* label : { engine, m_clock }) {
+        label->setContentsMargins(8, 0, 8, 0);
+        addPermanentWidget(label);
+    }
+    for (QLabel* label : findChildren<QLabel*>())
+        label->setFont(typeFont(Type::Label));
+    m_second.setInterval(1000);
+    connect(&m_second, &QTimer::timeout, this, &StatusLine::refresh);
+    m_second.start();
+    connect(&context.focus, &RunFocus::moved, this, &StatusLine::refresh);
+    connect(&context.focus, &RunFocus::opened, this, &StatusLine::refresh);
+    refresh();
+}
+
+void StatusLine::refresh()
+{
+    const std::int64_t now = ServiceBridge::nowUs();
+    m_clock->setText(QDateTime::currentDateTime().toString(QStringLiteral("HH:mm:ss t")));
+    const RunPointer& run = m_context.focus.run();
+    const app::RunView* view = run ? run->run.get() : nullptr;
+    for (QLabel* label : { m_latest, m_replicas, m_unverified })
+        label->setVisible(view != nullptr);
+    if (!run)
+        return m_contact->setText(tr("No source open   works offline, no account, nothing is sent"));
+    m_contact->setText(run->state == "error" ? tr("✕ not readable")
+                           : view            ? tr("● connected")
+                                             : tr("○ opening"));
+    if (!view)
+        return;
+    const app::EpochView* newest = view->epochs.empty() ? nullptr : &view->epochs.back();
+    const std::int64_t published = newest && !newest->steps.empty() ? newest->steps.back().publishedUs : 0;
+    m_latest->setText(view->latest ? tr("latest %1, %2").arg(*view->latest).arg(agoText(published, now))
+                                   : tr("nothing can be rebuilt"));
+    std::int64_t worst = 0;
+    for (const app::ReplicaView& replica : view->replicas)
+        worst = std::max(worst, replica.behind.value_or(0));
+    m_replicas->setText(view->replicas.empty() ? tr("no replica tells")
+                                               : tr("replicas %1, worst lag %2").arg(view->replicas.size()).arg(worst));
+    m_unverified->setText(tr("verified %1 of %2 steps")
+                              .arg(run->verified.size())
+                              .arg([&] {
+                                  std::size_t steps = 0;
+                                  for (const app::EpochView& epoch : view->epochs)
+                                      steps += epoch.steps.size();
+                                  return steps;
+                              }()));
+}
+
+} // namespace deltascope::desktop

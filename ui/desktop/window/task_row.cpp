@@ -1,0 +1,183 @@
+#include "window/task_row.h"
+
+#include "look/format.h"
+#include "look/icon.h"
+#include "look/look.h"
+#include "look/marks.h"
+#include "widgets/cards.h"
+
+#include <QApplication>
+#include <QClipboard>
+#include <QDesktopServices>
+#include <QHBoxLayout>
+#include <QProgressBar>
+#include <QPushButton>
+#include <QUrl>
+
+#include <cmath>
+
+namespace deltascope::desktop {
+
+namespace {
+
+constexpr int Height = 40;
+constexpr int BarSteps = 1000;
+
+QString iconOf(const std::string& kind)
+{
+    return kind == "materialize" ? QStringLiteral("download")
+        : kind == "verify"       ? QStringLiteral("shield")
+                                 : QStringLiteral("diff");
+}
+
+}
+
+bool isOver(const app::TaskView& task)
+{
+    return task.state == "done" || task.state == "failed" || task.state == "canceled";
+}
+
+TaskRow::TaskRow(ServiceBridge& bridge, QWidget* parent)
+    : QFrame(parent)
+    , m_bridge(bridge)
+    , m_icon(new QLabel)
+    , m_title(makeLabel({}, "body"))
+    , m_phase(makeLabel({}, "muted"))
+    , m_bar(new QProgressBar)
+    , m_numbers(makeLabel({}, "body"))
+    , m_pause(makeButton(tr("Pause"), {}, "small"))
+    , m_resume(makeButton(tr("Resume"), {}, "small"))
+    , m_cancel(makeButton(tr("Cancel"), {}, "small"))
+    , m_open(makeButton(tr("Open folder"), {}, "small"))
+    , m_copy(makeButton(tr("Copy path"), {}, "small"))
+{
+    setMinimumHeight(Height);
+    m_title->setMinimumWidth(260);
+    m_phase->setMinimumWidth(180);
+    m_bar->setRange(0, BarSteps);
+    m_bar->setTextVisible(false);
+    m_bar->setFixedWidth(220);
+    auto* row = new QHBoxLayout(this);
+    row->setContentsMargins(16, 4, 16, 4);
+    row->setSpacing(12);
+    row->addWidget(m_icon);
+    row->addWidget(m_title);
+    row->addWidget(m_phase);
+    row->addWidget(m_bar);
+    row->addWidget(m_numbers, 1);
+    for (QPushButton* button : { m_open, m_copy, m_pause, m_resume, m_cancel })
+        row->addWidget(button);
+    connect(m_pause, &QPushButton::clicked, this, [this] { act(&app::Monitor::pause); });
+    connect(m_resume, &QPushButton::clicked, this, [this] { act(&app::Monitor::resume); });
+    connect(m_cancel, &QPushButton::clicked, this, [this] { act(&app::Monitor::cancel); });
+    connect(m_open, &QPushButton::clicked, this, &TaskRow::openFolder);
+    connect(m_copy, &QPushButton::clicked, this,
+            [this] { QApplication::clipboard()->setText(QString::fromStdString(m_task.plan.destination)); });
+}
+
+void TaskRow::act(Result<app::TaskView> (app::Monitor::*method)(const std::string&))
+{
+    const Result<app::TaskView> now = (m_bridge.monitor().*method)(m_task.id);
+    if (now)
+        showTask(*now);
+}
+
+void TaskRow::openFolder()
+{
+    QDesktopServices::openUrl(QUrl::fromLocalFile(QString::fromStdString(m_task.plan.destination)));
+}
+
+void TaskRow::showTask(const app::TaskView& task)
+{
+    const double before = m_task.id == task.id && m_task.totalBytes > 0
+        ? static_cast<double>(m_task.doneBytes) / static_cast<double>(m_task.totalBytes)
+        : 0;
+    const bool samePhase = m_task.phase == task.phase;
+    m_task = task;
+    const bool over = isOver(task);
+    const bool failed = task.state == "failed";
+    const bool writes = !task.plan.destination.empty();
+    m_icon->setPixmap(
+        icon(iconOf(task.plan.kind), failed ? Token::Error : Token::Text).pixmap(QSize(16, 16), devicePixelRatioF()));
+    m_title->setText(shortened(safeName(task.plan.title), 60));
+    m_title->setToolTip(safeName(task.plan.cli));
+    m_phase->setText(over || task.phase.empty() ? QString::fromStdString(task.state) : safeName(task.phase));
+    const double share = task.totalBytes > 0
+        ? static_cast<double>(task.doneBytes) / static_cast<double>(task.totalBytes)
+        : 0;
+    m_bar->setVisible(!over);
+    m_bar->setValue(static_cast<int>(BarSteps * std::min(1.0, samePhase ? std::max(before, share) : share)));
+    m_bar->setAccessibleName(m_title->text());
+    m_numbers->setText(over ? resultText() : progressText());
+    m_numbers->setToolTip(m_numbers->text());
+    setRole(m_numbers, failed ? "error" : "body");
+    m_pause->setVisible(task.state == "running" || task.state == "queued");
+    m_resume->setVisible(task.state == "paused" || (over && task.resumable));
+    m_resume->setText(failed ? tr("Try again") : tr("Resume"));
+    m_cancel->setVisible(!over && task.state != "canceling");
+    m_open->setVisible(task.state == "done" && writes);
+    m_copy->setVisible(task.state == "done" && writes);
+}
+
+QString TaskRow::progressText() const
+{
+    QString text;
+    if (m_task.totalBytes > 0) {
+        const double share = static_cast<double>(m_task.doneBytes) / static_cast<double>(m_task.totalBytes);
+        text = tr("%1 %   %2 of %3").arg(static_cast<int>(100 * std::min(1.0, share)))
+                   .arg(bytesText(m_task.doneBytes), bytesText(m_task.totalBytes));
+    }
+    if (m_task.state != "running")
+        return text;
+    if (m_task.bytesPerSecond > 0)
+        text += QStringLiteral("   ") + rateText(m_task.bytesPerSecond);
+    if (m_task.secondsLeft && m_task.seconds >= 2) {
+        if (m_shownLeft < 0 || std::abs(*m_task.secondsLeft - m_shownLeft) > 0.1 * m_shownLeft)
+            m_shownLeft = *m_task.secondsLeft;
+        text += QStringLiteral("   ")
+            + (m_shownLeft < 1 ? tr("finishing") : tr("about %1 left").arg(ageText(m_shownLeft)));
+    }
+    return text;
+}
+
+QString TaskRow::resultText() const
+{
+    if (m_task.problem) {
+        const QString text = QStringLiteral("✕ %1 %2").arg(QString::fromStdString(m_task.problem->code),
+                                                           safeName(m_task.problem->text));
+        return m_task.problem->remedy.empty() ? text : text + QStringLiteral(". ") + safeName(m_task.problem->remedy);
+    }
+    if (m_task.state == "canceled")
+        return m_task.resumable ? tr("what was written is kept for a resume") : tr("nothing is left behind");
+    if (!m_task.result)
+        return {};
+    if (const auto* made = std::get_if<std::shared_ptr<const app::MaterializeView>>(&*m_task.result)) {
+        const app::MaterializeView& view = **made;
+        QString text = tr("%1 in %2, %3").arg(bytesText(view.bytes), durationText(view.seconds),
+                                              pluralText(view.tensors, tr("tensor"), tr("tensors")));
+        if (view.lossy)
+            text += tr(", rounded differences on the way: never verified");
+        else if (!view.proven)
+            text += tr(", across a missing number: unproven");
+        else if (view.digestsChecked > 0)
+            text += tr(", %1 of the publisher match").arg(pluralText(view.digestsChecked, tr("digest"), tr("digests")));
+        if (view.statesDiffer > 0)
+            text += tr(", the %1 state").arg(safeName(view.state));
+        return text;
+    }
+    if (const auto* verified = std::get_if<std::shared_ptr<const app::VerifyView>>(&*m_task.result))
+        return tr("%1, level %2, %3 in %4")
+            .arg(verdictText((*verified)->result), levelText((*verified)->level),
+                 pluralText((*verified)->steps.size(), tr("step"), tr("steps")), durationText((*verified)->seconds));
+    if (const auto* diff = std::get_if<std::shared_ptr<const app::DiffView>>(&*m_task.result)) {
+        if ((*diff)->equal)
+            return tr("bit-identical, %1 compared in %2")
+                .arg(bytesText((*diff)->bytesCompared), durationText((*diff)->seconds));
+        return tr("%1 of %2 tensors differ, %3 of %4 elements")
+            .arg(exactText((*diff)->tensorsDifferent), exactText((*diff)->tensorsTotal),
+                 countText((*diff)->elementsDifferent), countText((*diff)->elementsTotal));
+    }
+    return {};
+}
+
+} // namespace deltascope::desktop

@@ -1,0 +1,45 @@
+#pragma once
+
+#include "bridge/service_bridge.h"
+
+#include <QFrame>
+
+class QLabel;
+class QProgressBar;
+class QPushButton;
+
+namespace deltascope::desktop {
+
+bool isOver(const app::TaskView& task); ///< done, failed or canceled
+
+/// One task on one line of 40 px. Progress never moves back, and no time is left at "0 s" while there is work.
+class TaskRow final : public QFrame {
+    Q_OBJECT
+
+public:
+    explicit TaskRow(ServiceBridge& bridge, QWidget* parent = nullptr);
+    void showTask(const app::TaskView& task);
+    const app::TaskView& task() const { return m_task; }
+
+private:
+    QString progressText() const;
+    QString resultText() const;
+    void act(Result<app::TaskView> (app::Monitor::*method)(const std::string&));
+    void openFolder();
+
+    ServiceBridge& m_bridge;
+    app::TaskView m_task;
+    mutable double m_shownLeft = -1; ///< seconds; small changes of a guess are not shown
+    QLabel* m_icon;
+    QLabel* m_title;
+    QLabel* m_phase;
+    QProgressBar* m_bar;
+    QLabel* m_numbers;
+    QPushButton* m_pause;
+    QPushButton* m_resume;
+    QPushButton* m_cancel;
+    QPushButton* m_open;
+    QPushButton* m_copy;
+};
+
+} // namespace deltascope::desktop

@@ -1,0 +1,76 @@
+#include "window/tasks_panel.h"
+
+#include "window/task_row.h"
+
+#include "look/look.h"
+#include "widgets/cards.h"
+
+#include <QScrollArea>
+#include <QVBoxLayout>
+
+#include <algorithm>
+
+namespace deltascope::desktop {
+
+namespace {
+
+constexpr int MostRows = 50;
+
+}
+
+TasksPanel::TasksPanel(ServiceBridge& bridge, QWidget* parent)
+    : QWidget(parent)
+    , m_bridge(bridge)
+    , m_rows(new QVBoxLayout)
+    , m_none(makeLabel(tr("No tasks. Verify, materialize and compare run here and go on in the background."), "muted"))
+{
+    auto* list = new QWidget;
+    setRole(list, "page");
+    m_rows->setContentsMargins(0, 0, 0, 0);
+    m_rows->setSpacing(0);
+    m_none->setContentsMargins(16, 10, 16, 10);
+    m_rows->addWidget(m_none);
+    m_rows->addStretch(1);
+    list->setLayout(m_rows);
+    auto* scroll = new QScrollArea;
+    scroll->setWidget(list);
+    scroll->setWidgetResizable(true);
+    scroll->setFrameShape(QFrame::NoFrame);
+    scroll->setFocusPolicy(Qt::NoFocus);
+    auto* all = new QVBoxLayout(this);
+    all->setContentsMargins(0, 0, 0, 0);
+    all->addWidget(scroll);
+    connect(&bridge, &ServiceBridge::taskMoved, this, &TasksPanel::take);
+    const std::vector<app::TaskView> tasks = bridge.monitor().tasks();
+    for (auto task = tasks.rbegin(); task != tasks.rend(); ++task)
+        take(*task);
+}
+
+int TasksPanel::runningTasks() const
+{
+    return static_cast<int>(std::count_if(m_rowOf.begin(), m_rowOf.end(), [](const TaskRow* row) {
+        return !isOver(row->task());
+    }));
+}
+
+void TasksPanel::take(const app::TaskView& task)
+{
+    const QString id = QString::fromStdString(task.id);
+    TaskRow*& row = m_rowOf[id];
+    if (!row) {
+        row = new TaskRow(m_bridge);
+        m_rows->insertWidget(0, row);
+    }
+    row->showTask(task);
+    m_none->hide();
+    for (int i = m_rows->count() - 1; i >= 0 && m_rowOf.size() > MostRows; --i) { // the oldest that is over
+        auto* old = qobject_cast<TaskRow*>(m_rows->itemAt(i)->widget());
+        if (!old || !isOver(old->task()))
+            continue;
+        m_rowOf.remove(QString::fromStdString(old->task().id));
+        old->deleteLater();
+    }
+    emit countChanged(runningTasks());
+}
+
+} // namespace deltascope::desktop
