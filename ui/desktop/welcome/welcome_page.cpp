@@ -21,20 +21,17 @@ namespace deltascope::desktop {
 namespace {
 
 constexpr int ContentWidth = 1088;
-constexpr int ChoiceHeight = 152;
 
 /// A large button: icon, what it does, and two lines about it.
 class Choice final : public QPushButton {
 public:
     Choice(const QString& iconName, const QString& title, const QString& text, const QString& keys, bool first)
     {
-        setMinimumHeight(ChoiceHeight);
         setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
         setAccessibleName(title);
         setAccessibleDescription(text);
-        setStyleSheet(QStringLiteral("border-radius: 6px;"));
-        if (first)
-            setProperty("first", true);
+        setRole(this, "choice");
+        setDefault(first);
         auto* picture = new QLabel;
         picture->setPixmap(desktop::icon(iconName, first ? Token::Accent : Token::Text).pixmap(QSize(26, 26), devicePixelRatioF()));
         auto* top = new QHBoxLayout;

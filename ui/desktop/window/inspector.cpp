@@ -20,6 +20,20 @@ namespace {
 
 constexpr int Width = 288;
 
+/// "Inspector" and the key that hides it.
+QWidget* makeTitle(PageContext& context)
+{
+    auto* title = new QFrame;
+    setRole(title, "dockTitle");
+    auto* row = new QHBoxLayout(title);
+    row->setContentsMargins(12, 8, 12, 8);
+    row->addWidget(makeLabel(Inspector::tr("Inspector"), "title"));
+    row->addStretch(1);
+    row->addWidget(makeLabel(
+        context.actions.shortcutOf(QStringLiteral("view.inspector")).toString(QKeySequence::NativeText), "tag"));
+    return title;
+}
+
 }
 
 /// A heading with rows of name and value; rows without a value are not shown.
@@ -76,14 +90,16 @@ Inspector::Inspector(PageContext& context, QWidget* parent)
     setObjectName(QStringLiteral("Inspector"));
     setFeatures(QDockWidget::DockWidgetClosable | QDockWidget::DockWidgetMovable);
     setAllowedAreas(Qt::LeftDockWidgetArea | Qt::RightDockWidgetArea);
+    setTitleBarWidget(makeTitle(context));
     m_content = new QWidget;
     auto* column = new QVBoxLayout(m_content);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
     auto* head = new QHBoxLayout;
     head->setContentsMargins(12, 12, 12, 4);
+    head->setSpacing(10);
     head->addWidget(m_title);
-    head->addWidget(m_state);
+    head->addWidget(m_state, 0, Qt::AlignVCenter);
     head->addStretch(1);
     column->addLayout(head);
     m_problems->setWordWrap(true);
@@ -95,6 +111,7 @@ Inspector::Inspector(PageContext& context, QWidget* parent)
     }
     auto* acts = new QHBoxLayout;
     acts->setContentsMargins(12, 12, 12, 12);
+    acts->setSpacing(8);
     for (const auto& [id, text] : { std::pair("step.copyAddress", tr("Copy URI")), std::pair("step.showFiles", tr("Open files")) }) {
         QPushButton* button = makeButton(text, context.actions.spec(QString::fromLatin1(id))->icon, "small");
         const QString action = QString::fromLatin1(id);

@@ -51,6 +51,7 @@ Scrubber::Scrubber(PageContext& context, QWidget* parent)
 {
     setObjectName(QStringLiteral("Scrubber"));
     setWindowTitle(tr("Cursor"));
+    setIconSize({ 16, 16 });
     setMovable(false);
     const auto field = [this](const QString& name, QLineEdit* edit, const QString& tip, bool isB) {
         auto* label = makeLabel(name, "muted");

@@ -19,15 +19,14 @@ namespace {
 /// A field that looks like one and opens the omnibox.
 QPushButton* makeSearchField(ActionRegistry& actions)
 {
-    QPushButton* field = makeButton(TopBar::tr("Step, tensor or command"), QStringLiteral("search"));
+    QPushButton* field = makeButton(TopBar::tr("Step, tensor or command"), QStringLiteral("search"), "search");
     field->setMinimumWidth(300);
-    field->setStyleSheet(QStringLiteral("text-align: left"));
     field->setAccessibleName(TopBar::tr("Find a step, a tensor or a command"));
     auto* keys = makeLabel(actions.shortcutOf(QStringLiteral("view.omnibox")).toString(QKeySequence::NativeText), "tag");
     auto* row = new QHBoxLayout(field);
-    row->setContentsMargins(0, 0, 8, 0);
+    row->setContentsMargins(0, 0, 5, 0);
     row->addStretch(1);
-    row->addWidget(keys);
+    row->addWidget(keys, 0, Qt::AlignVCenter);
     QObject::connect(field, &QPushButton::clicked, field,
                      [&actions] { actions.trigger(QStringLiteral("view.omnibox")); });
     return field;
@@ -46,6 +45,7 @@ TopBar::TopBar(PageContext& context, Session& session, QWidget* parent)
     setObjectName(QStringLiteral("TopBar"));
     setWindowTitle(tr("Source and run"));
     setMovable(false);
+    setIconSize({ 16, 16 });
     for (const char* id : { "view.back", "view.forward" })
         addAction(context.actions.action(QString::fromLatin1(id)));
     m_runs->setMinimumWidth(220);
@@ -57,7 +57,7 @@ TopBar::TopBar(PageContext& context, Session& session, QWidget* parent)
     auto* row = new QHBoxLayout(space);
     row->setContentsMargins(6, 0, 6, 0);
     row->setSpacing(8);
-    row->addWidget(m_state);
+    row->addWidget(m_state, 0, Qt::AlignVCenter);
     row->addWidget(m_source, 1);
     m_source->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     space->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
