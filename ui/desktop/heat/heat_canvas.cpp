@@ -33,7 +33,7 @@ HeatCanvas::HeatCanvas(QWidget* parent)
     });
 }
 
-HeatLayout HeatCanvas::layout() const { return HeatLayout::of(size(), fontMetrics().height() - 2); }
+HeatLayout HeatCanvas::layout() const { return HeatLayout::of(size()); }
 
 void HeatCanvas::setPlan(const HeatPlanPointer& plan, bool follow)
 {
@@ -158,6 +158,18 @@ void HeatCanvas::viewMoved()
         m_hover = spotAt(m_mouse);
     m_tableSync.start();
     update();
+}
+
+void HeatCanvas::move(bool merge, const std::function<void()>& change)
+{
+    const HeatZoom before = m_model.zoom();
+    change();
+    if (m_model.zoom() == before)
+        return;
+    m_fittedSelection = false;
+    viewMoved();
+    emit zoomed(before, merge);
+    emit cellFocused();
 }
 
 void HeatCanvas::cursorMoved()

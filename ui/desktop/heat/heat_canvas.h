@@ -8,6 +8,8 @@
 
 #include <QTimer>
 
+#include <functional>
+
 namespace deltascope::desktop {
 
 /// Tensors by steps: cells, names, lanes, means, legend and overview. Colors are those of HeatScale::shared(). It
@@ -75,7 +77,7 @@ private:
     void updateColumn(int column);
     void setHover(const std::optional<Spot>& spot, const QPoint& at);
     std::optional<Spot> spotAt(const QPoint& at) const;
-    template <class Change> void move(bool merge, Change change); ///< an undoable change of the view
+    void move(bool merge, const std::function<void()>& change); ///< an undoable change of the view
     bool moveByKey(const QKeyEvent& event);
     bool zoomByKey(const QKeyEvent& event);
     void toggleRow(int row, std::optional<bool> open = {});

@@ -1,11 +1,16 @@
 #include "heat/heat_layout.h"
 
+#include "look/look.h"
+
+#include <QFontMetrics>
+
 #include <algorithm>
 
 namespace deltascope::desktop {
 
-HeatLayout HeatLayout::of(const QSize& size, int textHeight)
+HeatLayout HeatLayout::of(const QSize& size)
 {
+    const int textHeight = QFontMetrics(typeFont(Type::Label)).height();
     constexpr int Top = 6;
     constexpr int Lanes = 36;
     constexpr int Gutter = 48;

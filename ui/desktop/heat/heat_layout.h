@@ -15,7 +15,7 @@ struct HeatLayout {
     QRect status; ///< one line about a cell
     QRect overview; ///< the whole run
 
-    static HeatLayout of(const QSize& size, int textHeight);
+    static HeatLayout of(const QSize& size); ///< GUI thread
 };
 
 } // namespace deltascope::desktop
