@@ -1,0 +1,55 @@
+#pragma once
+
+#include "plot/plot_legend.h"
+#include "plot/plot_view.h"
+#include "widgets/cards.h"
+
+class QStackedLayout;
+class QTableView;
+class QToolButton;
+
+namespace deltascope::desktop {
+
+/// A chart in a card: title, unit, legend, and a menu with log scale, smoothing, copy, export and the table of its
+/// values. What the user chooses here is kept in the settings under `key`. GUI thread.
+class PlotCard final : public Card {
+    Q_OBJECT
+
+public:
+    enum class Smoothing { Off, Offered };
+    PlotCard(const QString& key, const QString& title, Smoothing smoothing, QWidget* parent = nullptr);
+
+    PlotView* view() { return m_view; }
+    /// `unit` is of the values, `note` stands in the header: unit and meaning. `legend`: added to what smoothing says.
+    void setData(PlotData data, const QString& unit, const QString& note, std::vector<PlotLegend::Entry> legend);
+
+    void setAsTable(bool table);
+    bool isTable() const;
+    /// The values that are shown, as tab separated lines.
+    QString valuesAsText() const;
+    QByteArray csv() const;
+    /// Title, legend and chart as they are seen.
+    QPixmap picture();
+
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+
+private:
+    void makeMenu();
+    void showLegend();
+    void save(const QString& ending, const QString& filter);
+
+    QString m_key;
+    QString m_title;
+    QString m_unit;
+    QString m_note;
+    bool m_canSmooth;
+    std::vector<PlotLegend::Entry> m_legendEntries;
+    PlotLegend* m_legend;
+    QToolButton* m_menu;
+    QStackedLayout* m_stack;
+    PlotView* m_view;
+    QTableView* m_table = nullptr; ///< made when it is wanted
+};
+
+} // namespace deltascope::desktop

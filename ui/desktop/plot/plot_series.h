@@ -1,0 +1,73 @@
+#pragma once
+
+#include "plot/plot_axis.h"
+#include "plot/plot_data.h"
+
+#include <QGraphicsScene>
+#include <QRectF>
+
+#include <memory>
+#include <vector>
+
+class QAbstractSeries;
+class QAreaSeries;
+class QChart;
+class QLineSeries;
+class QPainter;
+class QValueAxis;
+
+namespace deltascope::desktop {
+
+/// From steps and values to pixels of a chart.
+struct PlotMapping {
+    QRectF rect; ///< that the values are drawn in
+    double first = 0; ///< step at its left edge
+    double last = 1; ///< and at its right one
+    ValueAxis axis;
+
+    double x(double step) const;
+    double y(double value) const;
+    double step(double x) const;
+};
+
+/// The lines and bars of one chart, drawn by Qt Charts; axes and marks are not its business. It is fed with decimated
+/// columns only: a line is one Qt series per stretch without a hole, all bars of one color are one area. GUI thread.
+class PlotLayer final {
+public:
+    PlotLayer();
+    ~PlotLayer();
+
+    void setSize(const QSize& size);
+    /// `smoothing`: 0 for none, else the weight of what came before; the raw line stays visible below. Points that have
+    /// no neighbor, and those of the last stretches where there are very many, are left for dots().
+    void setData(const PlotData& data, const PlotMapping& mapping, double smoothing);
+    void render(QPainter& painter, const QRect& exposed);
+
+    struct Dot {
+        QPointF at;
+        Token token;
+    };
+    const std::vector<Dot>& dots() const { return m_dots; }
+
+private:
+    struct Shape; ///< one series of Qt to be
+    void addLine(std::vector<Shape>& shapes, const PlotSeries& series, double smoothing);
+    void addStretches(std::vector<Shape>& shapes, const PlotSeries& series, const std::vector<double>& values,
+                      bool envelope, const QColor& color, double width);
+    void addBars(std::vector<Shape>& shapes, const PlotData& data);
+    void show(const std::vector<Shape>& shapes);
+
+    PlotMapping m_mapping;
+    std::vector<Dot> m_dots;
+    QGraphicsScene m_scene;
+    QChart* m_chart; ///< owned by the scene
+    QValueAxis* m_x;
+    QValueAxis* m_y;
+    struct Drawn {
+        QLineSeries* line = nullptr; ///< of an area its upper edge
+        QAreaSeries* area = nullptr;
+    };
+    std::vector<Drawn> m_drawn; ///< owned by the chart
+};
+
+} // namespace deltascope::desktop
