@@ -4,6 +4,7 @@
 #include "heat/layer_table.h"
 #include "look/format.h"
 #include "look/look.h"
+#include "plot/plot_axis.h"
 
 #include <QHelpEvent>
 #include <QKeyEvent>
@@ -95,7 +96,7 @@ QString MiniHeatmap::cellText(std::size_t layer, std::size_t column) const
 
 QRect MiniHeatmap::box() const
 {
-    const int left = std::clamp(width() / 12, 60, 96);
+    const int left = std::clamp(width() / 10, 60, 112);
     return rect().adjusted(left, 2, -GutterWidth - 20, -22);
 }
 
@@ -201,9 +202,14 @@ void MiniHeatmap::paintSteps(QPainter& painter, const QRect& box) const
         free = left + width + 12;
     };
     painter.setPen(color(Token::Muted));
-    const auto every = static_cast<std::size_t>(std::max(1.0, std::ceil(100 / each)));
-    for (std::size_t i = 0; i < count; i += every)
-        label(i);
+    const auto steps = static_cast<double>(m_heat->columns.back().step - m_heat->columns.front().step + 1);
+    const auto distance = static_cast<std::int64_t>(std::max(1.0, roundDistance(90 * steps / box.width())));
+    for (std::size_t i = 0; i < count; ++i) {
+        if (m_heat->columns[i].step % distance == 0)
+            label(i);
+    }
+    if (free == box.left()) // no round one among them
+        label(0);
     const std::optional<std::size_t> b = m_b ? m_heat->columnOf(*m_b) : std::nullopt;
     if (b && m_heat->columns[*b].step == *m_b) {
         const QRectF frame(std::round(box.left() + static_cast<double>(*b) * each) - 1, box.top() - 1,

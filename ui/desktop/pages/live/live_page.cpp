@@ -1,0 +1,324 @@
+#include "pages/live/live_page.h"
+
+#include "actions/action_registry.h"
+#include "heat/mini_heatmap.h"
+#include "look/format.h"
+#include "look/look.h"
+#include "pages/live/damage_banner.h"
+#include "pages/live/feed_card.h"
+#include "pages/live/kpi_row.h"
+#include "pages/live/live_plots.h"
+#include "pages/live/replicas_card.h"
+#include "state/range_command.h"
+
+#include <QGridLayout>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QTableView>
+
+#include <algorithm>
+
+namespace deltascope::desktop {
+
+namespace {
+
+constexpr int WideFrom = 900; ///< pixels of the page with three charts in a row
+constexpr int Parts = 12; ///< columns of the grid
+constexpr int ChartHeight = 144;
+
+}
+
+LivePage::LivePage(PageContext& context, QWidget* parent)
+    : Page(context, parent)
+    , m_tiles(new KpiRow)
+    , m_banner(new DamageBanner)
+    , m_heat(new MiniHeatmap)
+    , m_heatCard(nullptr)
+    , m_feed(new FeedCard)
+    , m_replicas(new ReplicasCard)
+    , m_grid(new QGridLayout)
+{
+    makePlots();
+    makeLower();
+    setContent(makeContent());
+    connect(m_tiles, &KpiRow::pageWanted, this,
+            [this](const QString& page) { this->context().actions.trigger(QStringLiteral("go.") + page); });
+    connect(m_banner, &DamageBanner::stepWanted, this, &LivePage::goTo);
+    connect(m_banner, &DamageBanner::verifyWanted, this, [this](int epoch, std::int64_t step) {
+        goTo(epoch, step);
+        this->context().actions.trigger(QStringLiteral("run.verify"));
+    });
+    connect(m_banner, &DamageBanner::materializeWanted, this, [this](int epoch, std::int64_t step) {
+        goTo(epoch, step);
+        this->context().actions.trigger(QStringLiteral("run.materialize"));
+    });
+    m_clock.setInterval(1000);
+    connect(&m_clock, &QTimer::timeout, this, [this] {
+        if (isVisible())
+            m_tiles->tick(ServiceBridge::nowUs());
+    });
+    m_clock.start();
+    connect(&context.bridge, &ServiceBridge::alertMoved, this, &LivePage::refreshLater); // a rule may be off now
+}
+
+void LivePage::makePlots()
+{
+    using Smoothing = PlotCard::Smoothing;
+    m_plots[Changed] = new PlotCard(QStringLiteral("changed"), tr("Changed"), Smoothing::Offered);
+    m_plots[Pause] = new PlotCard(QStringLiteral("pause"), tr("Pause"), Smoothing::Off);
+    m_plots[DeltaSize] = new PlotCard(QStringLiteral("delta"), tr("Delta size"), Smoothing::Off);
+    m_plots[Sync] = new PlotCard(QStringLiteral("sync"), tr("Sync total"), Smoothing::Off);
+    m_plots[Lag] = new PlotCard(QStringLiteral("lag"), tr("Replica lag"), Smoothing::Off);
+    for (PlotCard* card : m_plots) {
+        card->setMinimumHeight(ChartHeight);
+        PlotView* view = card->view();
+        connect(view, &PlotView::stepChosen, this, [this](std::int64_t step) { goTo(m_data->epoch, step); });
+        connect(view, &PlotView::rangeChosen, this, [this](const std::optional<StepRange>& range) {
+            showRange(context().cursor, context().viewUndo, range);
+        });
+        connect(view, &PlotView::hovered, this, [this](const std::optional<std::int64_t>& step) {
+            for (PlotCard* other : m_plots)
+                other->view()->setHovered(step);
+        });
+    }
+}
+
+void LivePage::makeLower()
+{
+    auto* card = new Card(tr("Where it changed"));
+    auto* open = makeButton(tr("Open heatmap"));
+    open->setFont(typeFont(Type::Label));
+    setRole(open, "link");
+    card->header()->addWidget(new HeatLegend);
+    card->header()->addWidget(open);
+    card->content()->addWidget(m_heat);
+    card->setMinimumHeight(150);
+    m_heatCard = card;
+    m_feed->setMinimumHeight(140);
+    m_replicas->setMinimumHeight(140);
+    const auto heatmap = [this] { context().actions.trigger(QStringLiteral("go.heatmap")); };
+    connect(open, &QPushButton::clicked, this, heatmap);
+    connect(m_heat, &MiniHeatmap::opened, this, heatmap);
+    connect(m_heat, &MiniHeatmap::stepChosen, this, [this](std::int64_t step) { goTo(m_data->epoch, step); });
+    // Events and replicas are of the newest epoch.
+    const auto newest = [this] { return run()->run->epochs.empty() ? 0 : run()->run->epochs.back().epoch; };
+    connect(m_feed, &FeedCard::stepWanted, this, [this, newest](std::int64_t step) { goTo(newest(), step); });
+    connect(m_replicas, &ReplicasCard::timelineWanted, this, [this, newest](std::int64_t step) {
+        goTo(newest(), step);
+        context().actions.trigger(QStringLiteral("go.timeline"));
+    });
+}
+
+QWidget* LivePage::makeContent()
+{
+    auto* inner = new QWidget;
+    setRole(inner, "page");
+    auto* all = new QVBoxLayout(inner);
+    const int padding = metrics().padding;
+    all->setContentsMargins(padding, padding, padding, padding);
+    all->setSpacing(metrics().gap);
+    all->addWidget(m_banner);
+    all->addWidget(m_tiles);
+    all->addLayout(m_grid, 1);
+    m_grid->setSpacing(metrics().gap);
+    arrange();
+    auto* scroll = new QScrollArea;
+    setRole(scroll, "page");
+    scroll->setFrameShape(QFrame::NoFrame);
+    scroll->setWidgetResizable(true);
+    scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    scroll->setFocusPolicy(Qt::NoFocus);
+    scroll->setWidget(inner);
+    return scroll;
+}
+
+void LivePage::arrange()
+{
+    const int columns = width() >= WideFrom ? 3 : 2;
+    if (columns == m_columns)
+        return;
+    m_columns = columns;
+    m_tiles->setRows(columns == 3 ? 1 : 2);
+    m_heatCard->setNote(columns == 3 ? tr("share of elements per layer and step, element-weighted mean") : QString());
+    for (PlotCard* card : m_plots)
+        m_grid->removeWidget(card);
+    for (QWidget* widget :
+         { static_cast<QWidget*>(m_heatCard), static_cast<QWidget*>(m_feed), static_cast<QWidget*>(m_replicas) })
+        m_grid->removeWidget(widget);
+    const auto put = [this](QWidget* widget, int row, int from, int parts) {
+        m_grid->addWidget(widget, row, from, 1, parts);
+    };
+    int row = 0;
+    if (columns == 3) {
+        put(m_plots[Changed], row, 0, 4);
+        put(m_plots[Pause], row, 4, 4);
+        put(m_plots[DeltaSize], row++, 8, 4);
+        put(m_plots[Sync], row, 0, 8);
+        put(m_plots[Lag], row++, 8, 4);
+    } else {
+        put(m_plots[Changed], row, 0, 6);
+        put(m_plots[Pause], row++, 6, 6);
+        put(m_plots[DeltaSize], row, 0, 6);
+        put(m_plots[Lag], row++, 6, 6);
+        put(m_plots[Sync], row++, 0, Parts);
+    }
+    put(m_heatCard, row++, 0, Parts);
+    put(m_feed, row, 0, columns == 3 ? 4 : 5);
+    put(m_replicas, row, columns == 3 ? 4 : 5, columns == 3 ? 8 : 7);
+    for (int i = 0; i < Parts; ++i) {
+        m_grid->setColumnStretch(i, 1);
+        m_grid->setColumnMinimumWidth(i, 1);
+    }
+    for (int i = 0; i < m_grid->rowCount(); ++i)
+        m_grid->setRowStretch(i, i <= row ? 1 : 0);
+}
+
+void LivePage::resizeEvent(QResizeEvent* event)
+{
+    Page::resizeEvent(event);
+    arrange();
+    refreshLater(); // other decimation
+}
+
+// --- data ------------------------------------------------------------------------------------------------------------
+
+void LivePage::runOpened()
+{
+    m_data = nullptr;
+    m_banner->setDamage(std::nullopt);
+    m_heat->setHeat(nullptr);
+}
+
+void LivePage::refresh()
+{
+    const std::optional<StepRange> range = context().focus.shownRange();
+    if (!range)
+        return;
+    LiveQuestion question;
+    question.run = run();
+    question.epoch = context().focus.epoch()->epoch;
+    question.range = *range;
+    question.linePixels = static_cast<std::uint32_t>(m_plots[Changed]->view()->plotWidth());
+    question.barPixels = static_cast<std::uint32_t>(m_plots[Pause]->view()->plotWidth());
+    question.stackPixels = static_cast<std::uint32_t>(m_plots[Sync]->view()->plotWidth());
+    question.nowUs = ServiceBridge::nowUs();
+    if (m_data && m_data->run->id == question.run->id)
+        question.heatBefore = m_data->heat;
+    m_calculation.start([question] { return makeLiveData(question); },
+                        [this](std::shared_ptr<const LiveData> data) {
+                            if (run() && data->run->id == run()->id)
+                                show(std::move(data));
+                        });
+}
+
+void LivePage::show(std::shared_ptr<const LiveData> data)
+{
+    m_data = std::move(data);
+    m_banner->setDamage(m_data->damage);
+    m_tiles->setData(m_data);
+    m_heat->setHeat(m_data->heat);
+    m_feed->setFeed(m_data->feed, ServiceBridge::nowUs());
+    m_replicas->setReplicas(m_data->replicas);
+    showPlots();
+    markCursor();
+}
+
+void LivePage::setPlot(Plot plot, LivePlot shown)
+{
+    shown.data.range = m_data->range;
+    const app::EpochView* epoch = context().focus.epoch();
+    shown.data.limit = epoch && !epoch->steps.empty()
+        ? StepRange { epoch->steps.front().step, std::max(epoch->steps.back().step, epoch->steps.back().lastMissing) }
+        : shown.data.range;
+    m_plots[plot]->setData(std::move(shown.data), shown.unit, shown.note, std::move(shown.legend));
+}
+
+void LivePage::showPlots()
+{
+    std::optional<double> warnsAt;
+    std::vector<PlotMark> shifts;
+    std::vector<PlotMark> pauses;
+    const app::AlertListView alerts = context().bridge.monitor().alerts().list(m_data->run->id);
+    for (const app::AlertRuleView& rule : alerts.rules) {
+        if (rule.id == "replica-lag" && rule.on)
+            warnsAt = rule.threshold;
+    }
+    for (const app::AlertView& alert : alerts.alerts) {
+        if (!alert.step)
+            continue;
+        if (alert.rule.starts_with("density"))
+            shifts.push_back({ *alert.step, QStringLiteral("⚑"), Token::Text });
+        else if (alert.rule == "pause-long")
+            pauses.push_back({ *alert.step, QStringLiteral("⚑"), Token::Text });
+    }
+    LivePlot changed = changedPlot(*m_data);
+    changed.data.marks = std::move(shifts);
+    setPlot(Changed, std::move(changed));
+    LivePlot pause = pausePlot(*m_data);
+    pause.data.marks = std::move(pauses);
+    setPlot(Pause, std::move(pause));
+    setPlot(DeltaSize, deltaPlot(*m_data));
+    setPlot(Sync, syncPlot(*m_data));
+    const int lagWidth = m_plots[Lag]->view()->plotWidth();
+    setPlot(Lag, lagPlot(*m_data, warnsAt, static_cast<std::uint32_t>(lagWidth)));
+}
+
+// --- cursor ----------------------------------------------------------------------------------------------------------
+
+void LivePage::cursorMoved()
+{
+    const app::EpochView* epoch = context().focus.epoch();
+    const bool sameSteps =
+        m_data && epoch && epoch->epoch == m_data->epoch && context().focus.shownRange() == m_data->range;
+    if (!sameSteps)
+        refreshLater();
+    markCursor();
+}
+
+void LivePage::markCursor()
+{
+    const auto mine = [this](const std::optional<StepId>& step) {
+        return step && m_data && step->epoch == m_data->epoch ? std::optional(step->step) : std::nullopt;
+    };
+    const std::optional<std::int64_t> a = mine(context().cursor.a());
+    const std::optional<std::int64_t> b = mine(context().cursor.b());
+    for (PlotCard* card : m_plots)
+        card->view()->setCursor(a, b);
+    m_heat->setCursor(b);
+}
+
+void LivePage::goTo(int epoch, std::int64_t step)
+{
+    if (context().focus.step({ epoch, step }))
+        context().cursor.setB({ epoch, step });
+}
+
+PlotCard* LivePage::focusedPlot() const
+{
+    const auto focused = std::find_if(m_plots.begin(), m_plots.end(), [](const PlotCard* card) {
+        return const_cast<PlotCard*>(card)->view()->hasFocus();
+    });
+    return focused == m_plots.end() ? m_plots.front() : *focused;
+}
+
+Canvas* LivePage::canvas()
+{
+    if (m_heat->hasFocus())
+        return m_heat;
+    return focusedPlot()->view();
+}
+
+QAbstractItemView* LivePage::mainList() { return m_feed->list(); }
+
+QByteArray LivePage::exportText() { return focusedPlot()->csv(); }
+
+std::optional<StepId> LivePage::stepAtCursor()
+{
+    for (PlotCard* card : m_plots) {
+        if (const std::optional<StepId> step = card->view()->stepAtCursor())
+            return step;
+    }
+    return m_heat->stepAtCursor() ? m_heat->stepAtCursor() : Page::stepAtCursor();
+}
+
+} // namespace deltascope::desktop

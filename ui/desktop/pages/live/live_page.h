@@ -1,0 +1,78 @@
+#pragma once
+
+#include "bridge/calculation.h"
+#include "pages/live/live_data.h"
+#include "pages/page.h"
+
+#include <array>
+
+class QGridLayout;
+
+namespace deltascope::desktop {
+
+class Card;
+class DamageBanner;
+class FeedCard;
+class KpiRow;
+class MiniHeatmap;
+class PlotCard;
+class PlotView;
+class ReplicasCard;
+
+/// What a run is doing now. GUI thread.
+class LivePage final : public Page {
+    Q_OBJECT
+
+public:
+    enum Plot { Changed, Pause, DeltaSize, Sync, Lag, PlotCount };
+
+    LivePage(PageContext& context, QWidget* parent = nullptr);
+
+    Canvas* canvas() override; ///< the chart with the focus, else the first one
+    QAbstractItemView* mainList() override;
+    QString exportName() const override { return QStringLiteral("live.csv"); }
+    QByteArray exportText() override; ///< of the same chart
+    std::optional<StepId> stepAtCursor() override;
+
+    KpiRow& tiles() { return *m_tiles; }
+    PlotCard& plot(Plot plot) { return *m_plots[plot]; }
+    MiniHeatmap& heat() { return *m_heat; }
+    DamageBanner& banner() { return *m_banner; }
+    FeedCard& feed() { return *m_feed; }
+    ReplicasCard& replicas() { return *m_replicas; }
+    /// Null until the first calculation is done.
+    const std::shared_ptr<const LiveData>& shown() const { return m_data; }
+
+protected:
+    void refresh() override;
+    void cursorMoved() override;
+    void runOpened() override;
+    void resizeEvent(QResizeEvent* event) override;
+
+private:
+    QWidget* makeContent();
+    void makePlots();
+    void makeLower();
+    void arrange(); ///< for the width there is
+    void show(std::shared_ptr<const LiveData> data);
+    void showPlots();
+    void setPlot(Plot plot, struct LivePlot shown);
+    void markCursor();
+    void goTo(int epoch, std::int64_t step);
+    PlotCard* focusedPlot() const;
+
+    std::array<PlotCard*, PlotCount> m_plots {};
+    KpiRow* m_tiles;
+    DamageBanner* m_banner;
+    MiniHeatmap* m_heat;
+    Card* m_heatCard;
+    FeedCard* m_feed;
+    ReplicasCard* m_replicas;
+    QGridLayout* m_grid;
+    int m_columns = 0; ///< as arranged
+    QTimer m_clock; ///< ages
+    Calculation<std::shared_ptr<const LiveData>> m_calculation;
+    std::shared_ptr<const LiveData> m_data;
+};
+
+} // namespace deltascope::desktop
