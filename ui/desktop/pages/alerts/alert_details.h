@@ -1,0 +1,37 @@
+#pragma once
+
+#include "deltascope/app/view/alert_view.h"
+
+#include <QWidget>
+
+#include <optional>
+
+class QLabel;
+class QPushButton;
+
+namespace deltascope::desktop {
+
+/// All that is known about one alert, and what can be done about it. GUI thread.
+class AlertDetails final : public QWidget {
+    Q_OBJECT
+
+public:
+    explicit AlertDetails(QWidget* parent = nullptr);
+    void setAlert(std::optional<app::AlertView> alert, std::int64_t nowUs); ///< nothing: none is selected
+    const std::optional<app::AlertView>& alert() const { return m_alert; }
+
+signals:
+    void acknowledgeWanted(const std::string& id);
+    void stepWanted(const std::string& run, std::int64_t step);
+
+private:
+    std::optional<app::AlertView> m_alert;
+    QLabel* m_title;
+    QLabel* m_text;
+    QLabel* m_remedy;
+    QLabel* m_facts;
+    QPushButton* m_acknowledge;
+    QPushButton* m_go;
+};
+
+} // namespace deltascope::desktop

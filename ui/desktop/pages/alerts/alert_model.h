@@ -1,0 +1,37 @@
+#pragma once
+
+#include "deltascope/app/view/alert_view.h"
+
+#include <QAbstractTableModel>
+
+namespace deltascope::desktop {
+
+QString alertLevelText(app::AlertLevel level); ///< "✕ error", "⚑ warn", "info"
+QString alertStateText(app::AlertState state); ///< "firing", "acknowledged", "cleared"
+
+/// Alerts in the order of the engine: what fires first, then the newest. GUI thread.
+class AlertModel final : public QAbstractTableModel {
+    Q_OBJECT
+
+public:
+    enum Column { Level, Rule, Title, Subject, Run, Since, State, ColumnCount };
+    using QAbstractTableModel::QAbstractTableModel;
+
+    /// Those whose texts contain all words of `filter`.
+    void setAlerts(const std::vector<app::AlertView>& alerts, const QString& filter, std::int64_t nowUs);
+    const app::AlertView& alert(int row) const { return m_alerts[static_cast<std::size_t>(row)]; }
+    int rowOf(const std::string& id) const; ///< -1: not shown
+
+    int rowCount(const QModelIndex& parent = {}) const override;
+    int columnCount(const QModelIndex& parent = {}) const override;
+    QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
+    QVariant headerData(int section, Qt::Orientation orientation, int role = Qt::DisplayRole) const override;
+
+private:
+    QString text(const app::AlertView& alert, int column) const;
+
+    std::vector<app::AlertView> m_alerts;
+    std::int64_t m_nowUs = 0;
+};
+
+} // namespace deltascope::desktop
