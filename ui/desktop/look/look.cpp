@@ -182,6 +182,8 @@ QFont typeFont(Type type)
 void setRole(QWidget* widget, const char* role)
 {
     widget->setProperty("role", QLatin1String(role));
+    if (!widget->testAttribute(Qt::WA_WState_Polished))
+        return; // it reads the role when it is shown; polished now, it would forget a font that it gets later
     widget->style()->unpolish(widget);
     widget->style()->polish(widget);
 }
