@@ -53,7 +53,7 @@ public:
     void refreshLater();
 
 protected:
-    PageContext& context() { return m_context; }
+    PageContext& context() const { return m_context; }
     /// The run that is shown; never null while refresh() runs.
     const RunPointer& run() const { return m_context.focus.run(); }
 

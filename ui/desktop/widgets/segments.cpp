@@ -23,6 +23,12 @@ Segments::Segments(const QString& accessibleName, const QStringList& choices, QW
         button->setChecked(i == 0);
         button->setAccessibleName(QStringLiteral("%1: %2").arg(accessibleName, choices[i]));
         m_group->addButton(button, i);
+        // Tab comes to the choice that holds, as in a group of radio buttons.
+        const auto takeFocus = [button](bool holds) {
+            button->setFocusPolicy(holds ? Qt::StrongFocus : Qt::ClickFocus);
+        };
+        connect(button, &QPushButton::toggled, this, takeFocus);
+        takeFocus(i == 0);
         row->addWidget(button);
     }
     connect(m_group, &QButtonGroup::idClicked, this, &Segments::chosenByUser);

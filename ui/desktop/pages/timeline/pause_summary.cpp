@@ -1,0 +1,113 @@
+#include "pages/timeline/pause_summary.h"
+
+#include "look/format.h"
+#include "look/look.h"
+#include "pages/timeline/phases.h"
+#include "widgets/cards.h"
+
+#include <QHBoxLayout>
+#include <QPainter>
+#include <QPushButton>
+
+namespace deltascope::desktop {
+
+namespace {
+
+/// The color of the pause, so that the line and the bars say the same.
+class PauseMark final : public QWidget {
+public:
+    PauseMark() { setFixedSize(10, 10); }
+
+protected:
+    void paintEvent(QPaintEvent*) override
+    {
+        QPainter painter(this);
+        fillPhase(painter, rect(), PhaseGroup::Pause);
+    }
+};
+
+std::optional<double> secondsOf(const std::optional<std::int64_t>& us)
+{
+    return us ? std::optional(static_cast<double>(*us) / 1e6) : std::nullopt;
+}
+
+}
+
+PauseSummary::PauseSummary(QWidget* parent)
+    : QWidget(parent)
+    , m_title(makeLabel({}, "muted"))
+    , m_sum(makeLabel({}, "section"))
+    , m_share(makeLabel({}, "muted"))
+    , m_p50(makeLabel({}, "section"))
+    , m_p95(makeLabel({}, "section"))
+    , m_worst(makeLabel({}, "section"))
+    , m_go(makeButton({}, {}, "link"))
+    , m_range(makeLabel({}, "muted"))
+{
+    setFixedHeight(44);
+    auto* row = new QHBoxLayout(this);
+    row->setContentsMargins(16, 0, 16, 0);
+    row->setSpacing(7);
+    const auto add = [&](QWidget* widget, int space = 0) {
+        if (space > 0)
+            row->addSpacing(space);
+        row->addWidget(widget);
+        m_numbers.push_back(widget);
+    };
+    add(new PauseMark);
+    row->addWidget(m_title);
+    add(m_sum);
+    add(m_share);
+    add(makeLabel(tr("p50"), "muted"), 14);
+    add(m_p50);
+    add(makeLabel(tr("p95"), "muted"), 14);
+    add(m_p95);
+    add(makeLabel(tr("Worst"), "muted"), 14);
+    add(m_worst);
+    add(m_go);
+    row->addStretch(1);
+    row->addWidget(m_range);
+    for (QLabel* label : { m_title, m_share, m_range }) // where there is little room they are cut
+        label->setMinimumWidth(1);
+    connect(m_go, &QPushButton::clicked, this, [this] { emit stepWanted(m_worstStep); });
+}
+
+void PauseSummary::show(const app::PauseSummaryView& summary, const QString& range)
+{
+    const bool known = summary.pauses > 0;
+    for (QWidget* widget : m_numbers)
+        widget->setVisible(known);
+    m_range->setText(range);
+    m_title->setText(known ? tr("Paused, all replicas") : tr("No pause was reported in these steps."));
+    if (!known)
+        return;
+    const double paused = static_cast<double>(summary.pausedUs) / 1e6;
+    m_sum->setText(durationText(paused));
+    m_share->setText(
+        tr("%1 of %2")
+            .arg(percentText(summary.wallUs > 0 ? std::optional(1e6 * paused / summary.wallUs) : std::nullopt),
+                 durationText(summary.wallUs / 1e6)));
+    m_share->setToolTip(
+        tr("Of wall time, from the first begin to the last end, times the replicas that tell of pauses"));
+    m_p50->setText(durationText(secondsOf(summary.p50Us)));
+    m_p95->setText(durationText(secondsOf(summary.p95Us)));
+    m_worstStep = summary.worst ? summary.worst->step : 0;
+    m_worst->setText(summary.worst ? durationText(static_cast<double>(summary.worst->us) / 1e6) : unknownText());
+    m_go->setVisible(summary.worst.has_value());
+    if (summary.worst) {
+        m_go->setText(tr("%1, step %2").arg(shortened(safeName(summary.worst->actor), 24)).arg(m_worstStep));
+        m_go->setAccessibleName(tr("Go to the worst pause, step %1").arg(m_worstStep));
+    }
+}
+
+QString PauseSummary::text() const
+{
+    QStringList words;
+    for (const QLabel* label : findChildren<QLabel*>()) {
+        if (label->isVisibleTo(this) && !label->text().isEmpty())
+            words += label->text();
+    }
+    return words.join(QLatin1Char(' '));
+}
+
+} // namespace deltascope::desktop

@@ -1,0 +1,89 @@
+#pragma once
+
+#include "bridge/calculation.h"
+#include "pages/page.h"
+#include "pages/timeline/timeline_model.h"
+
+class QCheckBox;
+class QComboBox;
+class QFrame;
+class QHBoxLayout;
+class QPushButton;
+class QScrollArea;
+
+namespace deltascope::desktop {
+
+class BarsCanvas;
+class LanesCanvas;
+class PauseSummary;
+class PhaseLegend;
+class Segments;
+class SyncDetails;
+
+/// How long weight syncs take, phase by phase, and how long no tokens are produced.
+class TimelinePage final : public Page {
+    Q_OBJECT
+
+public:
+    explicit TimelinePage(PageContext& context, QWidget* parent = nullptr);
+
+    Canvas* canvas() override;
+    QString exportName() const override;
+    QByteArray exportText() override;
+
+    BarsCanvas& bars() { return *m_bars; }
+    LanesCanvas& lanes() { return *m_lanes; }
+    PauseSummary& summary() { return *m_summary; }
+    SyncDetails& details() { return *m_details; }
+    const TimelinePointer& model() const { return m_model; } ///< null: not made yet
+
+    /// Saves the syncs that are shown as a Chrome trace, off the GUI thread; says so when it is done.
+    void saveTrace(const QString& path);
+
+protected:
+    void refresh() override;
+    void cursorMoved() override;
+    void runOpened() override;
+    void resizeEvent(QResizeEvent* event) override;
+
+private:
+    enum Mode { PerStep, WallClock, Both };
+
+    QWidget* makeTools();
+    QWidget* makeViews();
+    void placeTools();
+    void connectCanvases();
+    void calculate();
+    void take(TimelinePointer model);
+    void showSelected();
+    void showMode();
+    void showActors();
+    void askForTraceFile();
+    StepRange wantedSteps(const app::EpochView& epoch);
+    void choose(std::int64_t step);
+    QString engineOf(const std::string& actor) const;
+
+    Segments* m_mode;
+    QComboBox* m_unit;
+    QComboBox* m_actors;
+    QCheckBox* m_ghost;
+    PhaseLegend* m_legend;
+    QPushButton* m_showDetails;
+    QHBoxLayout* m_beside; ///< room for ghost and legend beside the other tools
+    QHBoxLayout* m_below; ///< room for them below
+    BarsCanvas* m_bars;
+    PauseSummary* m_summary;
+    QFrame* m_line;
+    LanesCanvas* m_lanes;
+    QScrollArea* m_lanesArea;
+    SyncDetails* m_details;
+    QLabel* m_note; ///< what is left out, what was saved
+
+    TimelineRequest m_asked; ///< newest calculation that was started
+    TimelinePointer m_model;
+    std::optional<StepRange> m_window; ///< shown where the cursor has no range
+    Calculation<TimelinePointer> m_calculation;
+    Calculation<QString> m_saving; ///< what went wrong, or nothing
+};
+
+} // namespace deltascope::desktop
