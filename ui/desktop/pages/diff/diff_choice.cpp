@@ -34,14 +34,14 @@ DiffChoice::DiffChoice(PageContext& context, QWidget* parent)
     , m_choices(new QVBoxLayout)
 {
     m_text->setWordWrap(true);
-    m_text->setMinimumWidth(420);
     m_text->setAlignment(Qt::AlignHCenter);
     m_choices->setSpacing(8);
     auto* all = new QVBoxLayout(this);
+    all->setContentsMargins(48, 0, 48, 0);
     all->setSpacing(12);
     all->addStretch(2);
     all->addWidget(m_title, 0, Qt::AlignHCenter);
-    all->addWidget(m_text, 0, Qt::AlignHCenter);
+    all->addWidget(m_text);
     auto* column = new QWidget;
     column->setLayout(m_choices);
     all->addWidget(column, 0, Qt::AlignHCenter);

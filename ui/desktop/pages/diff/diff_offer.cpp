@@ -14,7 +14,7 @@ namespace deltascope::desktop {
 
 namespace {
 
-constexpr int Width = 620;
+constexpr int Width = 760;
 constexpr int ProgressSteps = 1000;
 
 }
@@ -48,11 +48,14 @@ DiffOffer::DiffOffer(DiffTask& task, QWidget* parent)
     acts->addStretch(1);
     all->addLayout(acts);
     all->addWidget(m_command);
+    auto* across = new QHBoxLayout;
+    across->addStretch(1);
+    across->addWidget(column, 100);
+    across->addStretch(1);
     auto* around = new QVBoxLayout(this);
     around->addStretch(2);
-    around->addWidget(column, 0, Qt::AlignHCenter);
+    around->addLayout(across);
     around->addStretch(3);
-    column->setMinimumWidth(Width - 100);
     connect(m_start, &QPushButton::clicked, this, &DiffOffer::startWanted);
     connect(m_again, &QPushButton::clicked, &task, &DiffTask::planAgain);
     connect(m_cancel, &QPushButton::clicked, &task, &DiffTask::cancel);

@@ -11,6 +11,7 @@
 #include "widgets/filter_field.h"
 #include "widgets/segments.h"
 
+#include <QApplication>
 #include <QFileDialog>
 #include <QHBoxLayout>
 #include <QMenu>
@@ -249,7 +250,7 @@ void DiffPage::showTouched()
     if (m_touched.view->tensors.empty())
         return say(tr("The deltas between A and B touch nothing"), tr("“Different” compares the bits."), true);
     m_result->show(pair, m_touched.view);
-    m_parts->setCurrentWidget(m_result);
+    showResult();
 }
 
 void DiffPage::showDifferent()
@@ -268,7 +269,18 @@ void DiffPage::showDifferent()
                 .arg(pluralText(diff->tensorsTotal, tr("tensor"), tr("tensors")), exactText(diff->elementsTotal)));
     m_status->setText(tr("%1, %2").arg(speed, QString::fromStdString(context().bridge.service().diffBackend())));
     m_result->show(*wantedPair(), diff);
+    showResult();
+}
+
+void DiffPage::showResult()
+{
+    if (shown() == m_result)
+        return;
+    const QWidget* focused = QApplication::focusWidget();
+    const bool takesFocus = isVisible() && (!focused || m_parts->isAncestorOf(focused));
     m_parts->setCurrentWidget(m_result);
+    if (takesFocus)
+        m_result->tensors().table().setFocus(Qt::OtherFocusReason);
 }
 
 void DiffPage::say(const QString& title, const QString& text, bool offersExact)

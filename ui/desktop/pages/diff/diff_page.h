@@ -54,6 +54,7 @@ private:
     void showHeader();
     void showTouched();
     void showDifferent();
+    void showResult();
     void say(const QString& title, const QString& text, bool offersExact = false);
     std::optional<DiffPair> wantedPair() const;
     std::optional<DiffReport> report() const;

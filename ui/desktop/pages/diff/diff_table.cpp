@@ -90,7 +90,8 @@ QVariant DiffTable::headerData(int section, Qt::Orientation orientation, int rol
     if (role == Qt::ToolTipRole && !column.tip.isEmpty())
         return column.tip;
     if (role == Qt::TextAlignmentRole)
-        return QVariant::fromValue(Qt::AlignVCenter | (column.number ? Qt::AlignRight : Qt::AlignLeft));
+        return QVariant::fromValue(Qt::AlignVCenter
+                                   | (column.number && !column.share ? Qt::AlignRight : Qt::AlignLeft));
     return {};
 }
 
@@ -107,6 +108,21 @@ void DiffRows::setQuery(const Query& query)
 {
     m_query = query;
     invalidateFilter();
+}
+
+void DiffRows::sort(int column, Qt::SortOrder order)
+{
+    QSortFilterProxyModel::sort(column, order);
+    emit headerDataChanged(Qt::Horizontal, 0, columnCount() - 1);
+}
+
+QVariant DiffRows::headerData(int section, Qt::Orientation orientation, int role) const
+{
+    const QVariant data = QSortFilterProxyModel::headerData(section, orientation, role);
+    if (role != Qt::DisplayRole || orientation != Qt::Horizontal || section != sortColumn())
+        return data;
+    return QStringLiteral("%1 %2").arg(data.toString(),
+                                       sortOrder() == Qt::AscendingOrder ? QStringLiteral("▴") : QStringLiteral("▾"));
 }
 
 bool DiffRows::filterAcceptsRow(int row, const QModelIndex&) const

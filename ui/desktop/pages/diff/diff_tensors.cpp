@@ -46,7 +46,6 @@ QTableView* makeTable(QAbstractItemModel* model)
     QHeaderView* header = table->horizontalHeader();
     header->setFont(typeFont(Type::Label));
     header->setSectionsClickable(true);
-    header->setSortIndicatorShown(true);
     header->setHighlightSections(false);
     header->setResizeContentsPrecision(SampledRows);
     return table;
@@ -74,7 +73,10 @@ DiffTensors::DiffTensors(PageContext& context, QWidget* parent)
     filterRow->setContentsMargins(16, 0, 16, 8);
     filterRow->addWidget(m_filter);
     column->addLayout(filterRow);
-    column->addWidget(m_table, 1);
+    auto* tableRow = new QHBoxLayout;
+    tableRow->setContentsMargins(8, 0, 0, 0);
+    tableRow->addWidget(m_table);
+    column->addLayout(tableRow, 1);
     column->addWidget(makeLine());
     auto* footer = new QHBoxLayout;
     footer->setContentsMargins(16, 6, 16, 6);
@@ -93,10 +95,11 @@ DiffTensors::DiffTensors(PageContext& context, QWidget* parent)
         showFound();
     });
     connect(m_table->horizontalHeader(), &QHeaderView::sectionClicked, this, [this](int section) {
-        // The header has turned its indicator already: what is undone to is how the rows stand.
-        const Qt::SortOrder order = m_table->horizontalHeader()->sortIndicatorOrder();
-        m_table->horizontalHeader()->setSortIndicator(m_rows.sortColumn(), m_rows.sortOrder());
-        m_context.viewUndo.push(new SortCommand(m_table, section, order));
+        const bool number = m_model.content().columns[static_cast<std::size_t>(section)].number;
+        Qt::SortOrder order = number ? Qt::DescendingOrder : Qt::AscendingOrder; // what is most is looked for
+        if (section == m_rows.sortColumn())
+            order = m_rows.sortOrder() == Qt::AscendingOrder ? Qt::DescendingOrder : Qt::AscendingOrder;
+        m_context.viewUndo.push(new SortCommand(&m_rows, section, order));
     });
     connect(m_table, &QTableView::doubleClicked, this, &DiffTensors::open);
     connect(m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &DiffTensors::showCurrent);
@@ -116,7 +119,7 @@ void DiffTensors::setContent(const QString& key, DiffTable::Content content, con
         m_filter->reset();
         m_rows.setQuery(m_filter->query());
     }
-    sortTable(*m_table, sortColumn, order);
+    m_rows.sort(sortColumn, order);
     QHeaderView* header = m_table->horizontalHeader();
     for (int i = 0; i < m_model.columnCount(); ++i) {
         const bool share = m_model.content().columns[static_cast<std::size_t>(i)].share;

@@ -1,16 +1,15 @@
 #include "pages/diff/sort_command.h"
 
 #include <QCoreApplication>
-#include <QHeaderView>
-#include <QTableView>
+#include <QSortFilterProxyModel>
 
 namespace deltascope::desktop {
 
-SortCommand::SortCommand(QTableView* table, int column, Qt::SortOrder order)
+SortCommand::SortCommand(QSortFilterProxyModel* rows, int column, Qt::SortOrder order)
     : QUndoCommand(QCoreApplication::translate("SortCommand", "sort"))
-    , m_table(table)
-    , m_columnBefore(table->horizontalHeader()->sortIndicatorSection())
-    , m_orderBefore(table->horizontalHeader()->sortIndicatorOrder())
+    , m_rows(rows)
+    , m_columnBefore(rows->sortColumn())
+    , m_orderBefore(rows->sortOrder())
     , m_column(column)
     , m_order(order)
 {
@@ -18,22 +17,14 @@ SortCommand::SortCommand(QTableView* table, int column, Qt::SortOrder order)
 
 void SortCommand::undo()
 {
-    if (m_table)
-        sortTable(*m_table, m_columnBefore, m_orderBefore);
+    if (m_rows && m_columnBefore < m_rows->columnCount())
+        m_rows->sort(m_columnBefore, m_orderBefore);
 }
 
 void SortCommand::redo()
 {
-    if (m_table)
-        sortTable(*m_table, m_column, m_order);
-}
-
-void sortTable(QTableView& table, int column, Qt::SortOrder order)
-{
-    if (!table.model() || column < 0 || column >= table.model()->columnCount())
-        return;
-    table.horizontalHeader()->setSortIndicator(column, order);
-    table.model()->sort(column, order);
+    if (m_rows && m_column < m_rows->columnCount())
+        m_rows->sort(m_column, m_order);
 }
 
 } // namespace deltascope::desktop

@@ -16,6 +16,7 @@ namespace {
 
 constexpr double Left = 44, Top = 40, Right = 16, Bottom = 40;
 constexpr double WidestBar = 28;
+constexpr double OutlierTimes = 3; // longer than so many usual bars: cut, so that the others can be read
 constexpr double AnchorSide = 4; // half of a diamond
 constexpr double GhostY = 14; // above the plot, where the ghost is off the scale
 
@@ -156,6 +157,8 @@ void paintLongest(const Pen& pen)
         return;
     const QString words = tr("%1 paused").arg(durationText(static_cast<double>(*longest->pauseUs) / 1e6));
     const double half = QFontMetricsF(pen.bold).horizontalAdvance(words) / 2 + 2;
+    if (scene.unit == BarUnit::Seconds && totalUs(*longest) / 1e6 > scene.axis.high)
+        return; // it says how long it is as a whole
     const double x = std::clamp(pen.center(at), scene.plot.left() + half,
                                 std::max(scene.plot.left() + half, scene.plot.right() - half));
     pen.text({ x, std::max(pen.yOf(*longest, totalUs(*longest)) - 11, scene.plot.top() - 6) }, Qt::AlignHCenter, words,
@@ -256,12 +259,37 @@ ValueAxis makeBarAxis(const TimelineModel& model, BarUnit unit)
         axis.ticks = { 0, 25, 50, 75, 100 };
         return axis;
     }
-    double most = 0;
+    std::vector<double> totals;
     for (const BarSlot& slot : model.syncs) {
         if (slot.bar)
-            most = std::max(most, totalUs(model.view.bars[*slot.bar]) / 1e6);
+            totals.push_back(totalUs(model.view.bars[*slot.bar]) / 1e6);
     }
-    return makeValueAxis(0, most, true, 6);
+    if (totals.empty())
+        return makeValueAxis(0, 0, true, 6);
+    std::sort(totals.begin(), totals.end());
+    const double usual = totals[(totals.size() - 1) * 19 / 20];
+    const bool cuts = totals.back() > OutlierTimes * usual && usual > 0;
+    return makeValueAxis(0, cuts ? 1.6 * usual : totals.back(), true, 6);
+}
+
+/// Bars that end above the chart say how long they are.
+void paintCut(const Pen& pen)
+{
+    const BarScene& scene = pen.scene;
+    if (scene.unit != BarUnit::Seconds)
+        return;
+    double free = scene.plot.left();
+    for (std::size_t at = 0; at < scene.model->syncs.size(); ++at) {
+        const app::BarView* bar = scene.bar(scene.model->syncs[at]);
+        if (!bar || totalUs(*bar) / 1e6 <= scene.axis.high * 1.0001)
+            continue;
+        const QString words = QStringLiteral("↑ ") + durationText(totalUs(*bar) / 1e6);
+        const double half = QFontMetricsF(pen.bold).horizontalAdvance(words) / 2 + 3;
+        if (pen.center(at) - half < free)
+            continue;
+        free = pen.center(at) + half;
+        pen.text({ pen.center(at), scene.plot.top() - 9 }, Qt::AlignHCenter, words, pen.bold, Token::Text);
+    }
 }
 
 void paintBars(QPainter& painter, const BarScene& scene)
@@ -270,7 +298,11 @@ void paintBars(QPainter& painter, const BarScene& scene)
     paintColumn(pen, scene.hovered, Token::Selection, 0.5);
     paintColumn(pen, scene.selected, Token::Selection, 1);
     paintGrid(pen);
+    painter.save();
+    painter.setClipRect(scene.plot.adjusted(0, 0, 0, 1), Qt::IntersectClip);
     paintAll(pen);
+    painter.restore();
+    paintCut(pen);
     paintGhost(pen);
     paintLongest(pen);
     paintSteps(pen);

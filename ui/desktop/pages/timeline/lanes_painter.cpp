@@ -78,7 +78,7 @@ void paintTimes(const Pen& pen)
         const double x = std::round(scene.toPixel(static_cast<double>(tick))) + 0.5;
         pen.painter.setPen(color(Token::Grid));
         pen.painter.drawLine(QPointF(x, scene.plot.top()), QPointF(x, scene.plot.bottom()));
-        if (x > scene.plot.left() + 30 && x < scene.plot.right() - 20)
+        if (x > scene.plot.left() + 64 && x < scene.plot.right() - 20)
             pen.text(QRectF(x - 60, 0, 120, Head), Qt::AlignCenter, timeTickText(tick, every), pen.label, Token::Muted);
     }
     const QDate day = QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(scene.window.fromUs / 1000)).date();

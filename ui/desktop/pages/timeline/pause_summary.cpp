@@ -13,6 +13,8 @@ namespace deltascope::desktop {
 
 namespace {
 
+constexpr int SpaceBetween = 80; // pixels: the mark and the gaps between groups
+
 /// The color of the pause, so that the line and the bars say the same.
 class PauseMark final : public QWidget {
 public:
@@ -80,7 +82,7 @@ void PauseSummary::show(const app::PauseSummaryView& summary, const QString& ran
     m_range->setText(range);
     m_title->setText(known ? tr("Paused, all replicas") : tr("No pause was reported in these steps."));
     if (!known)
-        return;
+        return fit();
     const double paused = static_cast<double>(summary.pausedUs) / 1e6;
     m_sum->setText(durationText(paused));
     m_share->setText(
@@ -98,6 +100,25 @@ void PauseSummary::show(const app::PauseSummaryView& summary, const QString& ran
         m_go->setText(tr("%1, step %2").arg(shortened(safeName(summary.worst->actor), 24)).arg(m_worstStep));
         m_go->setAccessibleName(tr("Go to the worst pause, step %1").arg(m_worstStep));
     }
+    fit();
+}
+
+/// Where there is little room the range goes first: the bars above show it.
+void PauseSummary::fit()
+{
+    int needed = layout()->contentsMargins().left() + layout()->contentsMargins().right() + SpaceBetween;
+    for (const QLabel* label : findChildren<QLabel*>()) {
+        if (label != m_range && label->isVisibleTo(this))
+            needed += label->sizeHint().width() + layout()->spacing();
+    }
+    needed += m_go->isVisibleTo(this) ? m_go->sizeHint().width() : 0;
+    m_range->setVisible(needed + m_range->sizeHint().width() <= width());
+}
+
+void PauseSummary::resizeEvent(QResizeEvent* event)
+{
+    QWidget::resizeEvent(event);
+    fit();
 }
 
 QString PauseSummary::text() const

@@ -22,7 +22,12 @@ public:
 signals:
     void stepWanted(std::int64_t step);
 
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+
 private:
+    void fit();
+
     QLabel* m_title;
     QLabel* m_sum;
     QLabel* m_share;

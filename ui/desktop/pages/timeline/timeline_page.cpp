@@ -114,7 +114,8 @@ QWidget* TimelinePage::makeTools()
     row->addSpacing(4);
     m_beside = new QHBoxLayout;
     m_beside->setSpacing(12);
-    row->addLayout(m_beside, 1);
+    row->addLayout(m_beside, 100);
+    row->addStretch(1); // where nothing stands beside
     row->addWidget(m_showDetails);
     all->addLayout(row);
     m_below = new QHBoxLayout;
