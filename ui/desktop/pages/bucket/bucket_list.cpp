@@ -109,32 +109,19 @@ private:
 }
 
 BucketList::BucketList(QWidget* parent)
-    : QTreeView(parent)
+    : FlatList(parent)
     , m_model(new BucketModel(this))
 {
     setModel(m_model);
     setItemDelegate(new ObjectCell(*this));
     setAccessibleName(tr("Objects"));
     setProperty(FiltersByTyping, true);
-    setRootIsDecorated(false);
-    setItemsExpandable(false);
-    setUniformRowHeights(true);
-    setSelectionMode(ExtendedSelection);
-    setSelectionBehavior(SelectRows);
-    setEditTriggers(NoEditTriggers);
-    setVerticalScrollMode(ScrollPerPixel);
-    setFrameShape(NoFrame);
     setAllColumnsShowFocus(true);
-    header()->setStretchLastSection(false);
-    header()->setSectionsMovable(false);
     header()->setSectionsClickable(true);
     header()->setSortIndicatorShown(true);
     header()->setSortIndicator(BucketWish::Name, Qt::AscendingOrder);
     header()->setMinimumSectionSize(48);
     header()->setSectionResizeMode(BucketWish::Name, QHeaderView::Stretch);
-    setFont(typeFont(Type::Table));
-    header()->setFont(typeFont(Type::Label));
-    setRole(this, "list");
     connect(header(), &QHeaderView::sortIndicatorChanged, this,
             [this](int column, Qt::SortOrder order) { emit sortWanted(column, order == Qt::DescendingOrder); });
     connect(this, &QAbstractItemView::doubleClicked, this, &BucketList::opened);
@@ -168,12 +155,6 @@ void BucketList::setStep(std::optional<std::int64_t> step)
     viewport()->update();
 }
 
-void BucketList::setEmptyText(const QString& text)
-{
-    m_emptyText = text;
-    viewport()->update();
-}
-
 const app::ListingRowView* BucketList::current() const
 {
     const QModelIndex index = currentIndex();
@@ -182,7 +163,7 @@ const app::ListingRowView* BucketList::current() const
 
 void BucketList::currentChanged(const QModelIndex& current, const QModelIndex& previous)
 {
-    QTreeView::currentChanged(current, previous);
+    FlatList::currentChanged(current, previous);
     if (!m_busy)
         emit currentMoved();
 }
@@ -191,7 +172,8 @@ void BucketList::keyPressEvent(QKeyEvent* event)
 {
     const bool plain = (event->modifiers() & ~(Qt::ShiftModifier | Qt::KeypadModifier)) == Qt::NoModifier;
     if (event->matches(QKeySequence::Copy)) {
-        copyRows();
+        if (const QString text = selectedText(BucketWish::Name); !text.isEmpty())
+            QApplication::clipboard()->setText(text);
         return;
     }
     switch (event->key()) {
@@ -214,21 +196,7 @@ void BucketList::keyPressEvent(QKeyEvent* event)
         emit typed(text);
         return;
     }
-    QTreeView::keyPressEvent(event);
-}
-
-void BucketList::copyRows() const
-{
-    QModelIndexList rows = selectionModel()->selectedRows();
-    std::sort(rows.begin(), rows.end());
-    QString text;
-    for (const QModelIndex& row : rows) {
-        for (int column = 0; column < BucketWish::ColumnCount; ++column)
-            text += row.siblingAtColumn(column).data().toString()
-                + (column + 1 < BucketWish::ColumnCount ? QLatin1Char('\t') : QLatin1Char('\n'));
-    }
-    if (!text.isEmpty())
-        QApplication::clipboard()->setText(text);
+    FlatList::keyPressEvent(event);
 }
 
 void BucketList::contextMenuEvent(QContextMenuEvent* event)
@@ -241,22 +209,11 @@ void BucketList::contextMenuEvent(QContextMenuEvent* event)
 
 void BucketList::resizeEvent(QResizeEvent* event)
 {
-    QTreeView::resizeEvent(event);
+    FlatList::resizeEvent(event);
     const bool narrow = viewport()->width() < NarrowWidth;
     const double scale = typeFont(Type::Table).pixelSize() / 12.0;
     for (const ColumnWidth& width : Widths)
         header()->resizeSection(width.column, qRound((narrow ? width.narrow : width.wide) * scale));
-}
-
-void BucketList::paintEvent(QPaintEvent* event)
-{
-    QTreeView::paintEvent(event);
-    if (m_model->rowCount() > 0 || m_emptyText.isEmpty())
-        return;
-    QPainter painter(viewport());
-    painter.setPen(color(Token::Muted));
-    painter.setFont(typeFont(Type::Body));
-    painter.drawText(viewport()->rect().adjusted(16, 48, -16, 0), Qt::AlignHCenter | Qt::AlignTop, m_emptyText);
 }
 
 } // namespace deltascope::desktop

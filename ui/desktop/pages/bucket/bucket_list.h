@@ -1,13 +1,12 @@
 #pragma once
 
 #include "pages/bucket/bucket_model.h"
-
-#include <QTreeView>
+#include "widgets/flat_list.h"
 
 namespace deltascope::desktop {
 
 /// The list of a folder. Enter opens, Backspace goes up, Space looks, and what is typed filters. GUI thread.
-class BucketList final : public QTreeView {
+class BucketList final : public FlatList {
     Q_OBJECT
 
 public:
@@ -18,7 +17,6 @@ public:
     void showPicture(BucketPointer picture);
     void setStep(std::optional<std::int64_t> step); ///< B: its objects are bold
     std::optional<std::int64_t> step() const { return m_step; }
-    void setEmptyText(const QString& text);
     const app::ListingRowView* current() const; ///< null: none
 
 signals:
@@ -32,17 +30,13 @@ signals:
 
 protected:
     void keyPressEvent(QKeyEvent* event) override;
-    void paintEvent(QPaintEvent* event) override;
     void contextMenuEvent(QContextMenuEvent* event) override;
     void resizeEvent(QResizeEvent* event) override;
     void currentChanged(const QModelIndex& current, const QModelIndex& previous) override;
 
 private:
-    void copyRows() const;
-
     BucketModel* m_model;
     std::optional<std::int64_t> m_step;
-    QString m_emptyText;
     bool m_busy = false; ///< rows are being exchanged
 };
 

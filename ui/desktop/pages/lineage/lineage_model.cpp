@@ -66,6 +66,12 @@ void LineageModel::setAllOpen(bool open)
     change(m_picture);
 }
 
+void LineageModel::keepNewestOpen()
+{
+    if (m_picture && !m_picture->chains().empty() && isOpen(0))
+        m_folding.set(*m_picture, 0, true);
+}
+
 bool LineageModel::isOpen(std::size_t chain) const { return m_folding.isOpen(*m_picture, chain, m_a, m_b); }
 
 void LineageModel::change(LineagePointer picture)

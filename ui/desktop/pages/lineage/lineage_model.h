@@ -22,6 +22,8 @@ public:
     void setOpen(std::size_t chain, bool open);
     void setAllOpen(bool open);
     void forgetFolding() { m_folding.forget(); }
+    /// The newest chain stays open when another one becomes the newest.
+    void keepNewestOpen();
 
     const LineagePointer& picture() const { return m_picture; }
     const std::vector<LineageItem>& items() const { return m_items; }

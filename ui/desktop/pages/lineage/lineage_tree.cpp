@@ -44,30 +44,17 @@ constexpr ColumnWidth Widths[] = {
 }
 
 LineageTree::LineageTree(QWidget* parent)
-    : QTreeView(parent)
+    : FlatList(parent)
     , m_model(new LineageModel(this))
 {
     setModel(m_model);
     setItemDelegate(new LineHeight(this));
     setAccessibleName(tr("Versions, newest first"));
-    setRootIsDecorated(false);
-    setItemsExpandable(false);
-    setUniformRowHeights(true);
-    setSelectionMode(ExtendedSelection);
-    setSelectionBehavior(SelectRows);
-    setEditTriggers(NoEditTriggers);
-    setVerticalScrollMode(ScrollPerPixel);
-    setHorizontalScrollMode(ScrollPerPixel);
-    setFrameShape(NoFrame);
+    setAutoScroll(false); // B moves without taking the view along
     setMouseTracking(true);
-    header()->setSectionsMovable(false);
-    header()->setStretchLastSection(false);
     header()->setMinimumSectionSize(40);
     header()->setSectionResizeMode(QHeaderView::Interactive);
     header()->setSectionResizeMode(LineageModel::Refs, QHeaderView::Stretch);
-    setFont(typeFont(Type::Table));
-    header()->setFont(typeFont(Type::Label));
-    setRole(this, "list");
 }
 
 void LineageTree::showPicture(LineagePointer picture, std::optional<StepId> a, std::optional<StepId> b)
@@ -77,6 +64,9 @@ void LineageTree::showPicture(LineagePointer picture, std::optional<StepId> a, s
     const std::optional<StepId> before = oldB ? std::optional(m_model->picture()->idOf(*oldB)) : std::nullopt;
     if (other)
         m_model->forgetFolding();
+    // A new anchor would fold the chain that the user may be reading.
+    if (verticalScrollBar()->value() > 0 || selectionModel()->selectedRows().size() > 1)
+        m_model->keepNewestOpen();
     const int lanes = picture ? picture->lanes() : 1;
     keepingView(Hold::Top, [&] { m_model->show(std::move(picture), a, b); });
     if (other)
@@ -96,8 +86,7 @@ void LineageTree::setMarks(std::optional<StepId> a, std::optional<StepId> b, boo
     keepingView(Hold::Current, [&] { m_model->setMarks(a, b); });
     selectB(before);
     if (reveal && b && before != b) {
-        executeDelayedItemsLayout();
-        scrollTo(m_model->indexOf(*b), EnsureVisible);
+        scrollTo(m_model->indexOf(*b));
     }
 }
 
@@ -111,26 +100,17 @@ void LineageTree::setAllOpen(bool open)
     keepingView(Hold::Current, [&] { m_model->setAllOpen(open); });
 }
 
-void LineageTree::setEmptyText(const QString& text)
-{
-    m_emptyText = text;
-    viewport()->update();
-}
-
 /// Runs a change of the rows. The row that is held stays where it is on screen, and selected and current rows survive
 /// even a reset of the model.
 void LineageTree::keepingView(Hold hold, const std::function<void()>& change)
 {
     const QScopedValueRollback busy(m_busy, true);
     executeDelayedItemsLayout();
-    const auto inSight = [this](const QModelIndex& index) {
-        return index.isValid() && viewport()->rect().intersects(visualRect(index));
-    };
     const bool atTop = verticalScrollBar()->value() == 0;
     const QModelIndex current = currentIndex();
-    const bool holdCurrent = hold == Hold::Current && inSight(current);
+    const bool holdCurrent = hold == Hold::Current && current.isValid() && isInSight(current.row());
     const QModelIndex held = holdCurrent ? current : indexAt(QPoint(1, 1));
-    const int y = held.isValid() ? visualRect(held).top() : 0;
+    const int y = held.isValid() ? topOf(held.row()) : 0;
     const std::optional<LineageItem> heldItem =
         held.isValid() ? std::optional(m_model->item(held.row())) : std::nullopt;
     const std::optional<LineageItem> currentItem =
@@ -165,7 +145,7 @@ void LineageTree::keepingView(Hold hold, const std::function<void()>& change)
         return;
     const QModelIndex now = find(*heldItem);
     if (now.isValid())
-        verticalScrollBar()->setValue(verticalScrollBar()->value() + visualRect(now).top() - y);
+        verticalScrollBar()->setValue(verticalScrollBar()->value() + topOf(now.row()) - y);
 }
 
 /// The selection follows B unless the user has selected something else.
@@ -217,13 +197,7 @@ void LineageTree::paintEvent(QPaintEvent* event)
 {
     QElapsedTimer clock;
     clock.start();
-    QTreeView::paintEvent(event);
-    if (m_model->rowCount() == 0 && !m_emptyText.isEmpty()) {
-        QPainter painter(viewport());
-        painter.setPen(color(Token::Muted));
-        painter.setFont(typeFont(Type::Body));
-        painter.drawText(viewport()->rect().adjusted(16, 48, -16, 0), Qt::AlignHCenter | Qt::AlignTop, m_emptyText);
-    }
+    FlatList::paintEvent(event);
     m_lastPaintMs = static_cast<double>(clock.nsecsElapsed()) / 1e6;
 }
 
@@ -265,7 +239,7 @@ void LineageTree::mousePressEvent(QMouseEvent* event)
     }
     if (event->button() == Qt::RightButton && selectionModel()->isRowSelected(index.row(), {}))
         return; // the menu is about all that is selected
-    QTreeView::mousePressEvent(event);
+    FlatList::mousePressEvent(event);
     if (step && event->modifiers() == Qt::NoModifier && event->button() != Qt::MiddleButton)
         emit chose(*step);
 }
@@ -281,7 +255,7 @@ void LineageTree::mouseMoveEvent(QMouseEvent* event)
 
 void LineageTree::leaveEvent(QEvent* event)
 {
-    QTreeView::leaveEvent(event);
+    FlatList::leaveEvent(event);
     hover({});
 }
 
@@ -306,7 +280,8 @@ void LineageTree::keyPressEvent(QKeyEvent* event)
     const bool fold = kind == LineageItem::Kind::Fold;
     const bool plain = event->modifiers() == Qt::NoModifier || event->modifiers() == Qt::KeypadModifier;
     if (event->matches(QKeySequence::Copy)) {
-        copyRows();
+        if (const QString text = selectedText(LineageModel::Step); !text.isEmpty())
+            QApplication::clipboard()->setText(text);
         return;
     }
     if (plain && ((event->key() == Qt::Key_Right && fold) || (event->key() == Qt::Key_Left && !fold))) {
@@ -322,8 +297,10 @@ void LineageTree::keyPressEvent(QKeyEvent* event)
             emit chose(*step);
         return;
     }
-    QTreeView::keyPressEvent(event);
+    FlatList::keyPressEvent(event);
     viewport()->update();
+    if (currentIndex() != current)
+        scrollTo(currentIndex());
     const std::optional<StepId> step = m_model->versionOf(currentIndex());
     if (plain && step && currentIndex() != current)
         emit chose(*step);
@@ -337,23 +314,9 @@ void LineageTree::contextMenuEvent(QContextMenuEvent* event)
         emit menuWanted(index, keyboard ? viewport()->mapToGlobal(visualRect(index).bottomLeft()) : event->globalPos());
 }
 
-void LineageTree::copyRows() const
-{
-    QString text;
-    QModelIndexList rows = selectionModel()->selectedRows();
-    std::sort(rows.begin(), rows.end());
-    for (const QModelIndex& row : rows) {
-        for (int column = LineageModel::Step; column < LineageModel::ColumnCount; ++column)
-            text += row.siblingAtColumn(column).data().toString()
-                + (column + 1 < LineageModel::ColumnCount ? QLatin1Char('\t') : QLatin1Char('\n'));
-    }
-    if (!text.isEmpty())
-        QApplication::clipboard()->setText(text);
-}
-
 void LineageTree::resizeEvent(QResizeEvent* event)
 {
-    QTreeView::resizeEvent(event);
+    FlatList::resizeEvent(event);
     if (event->oldSize().width() != event->size().width())
         fitColumns();
 }
@@ -368,7 +331,7 @@ void LineageTree::fitColumns()
 
 void LineageTree::changeEvent(QEvent* event)
 {
-    QTreeView::changeEvent(event);
+    FlatList::changeEvent(event);
     if (event->type() == QEvent::FontChange || event->type() == QEvent::StyleChange) {
         m_rows.lookChanged();
         scheduleDelayedItemsLayout();
@@ -378,10 +341,12 @@ void LineageTree::changeEvent(QEvent* event)
 /// Others move the current row too: then it means B.
 void LineageTree::currentChanged(const QModelIndex& current, const QModelIndex& previous)
 {
-    QTreeView::currentChanged(current, previous);
+    FlatList::currentChanged(current, previous);
     const std::optional<StepId> step = m_busy ? std::nullopt : m_model->versionOf(current);
-    if (step)
-        emit chose(*step);
+    if (!step)
+        return;
+    scrollTo(current);
+    emit chose(*step);
 }
 
 } // namespace deltascope::desktop

@@ -2,8 +2,7 @@
 
 #include "pages/lineage/lineage_model.h"
 #include "pages/lineage/lineage_rows.h"
-
-#include <QTreeView>
+#include "widgets/flat_list.h"
 
 #include <functional>
 
@@ -11,7 +10,7 @@ namespace deltascope::desktop {
 
 /// The list of versions. A click chooses B, with Shift A; Ctrl selects more; a fold opens. Keeps what the user looks at
 /// where it is while rows come and go. GUI thread.
-class LineageTree final : public QTreeView {
+class LineageTree final : public FlatList {
     Q_OBJECT
 
 public:
@@ -24,7 +23,6 @@ public:
     void setMarks(std::optional<StepId> a, std::optional<StepId> b, bool reveal);
     void setOpen(std::size_t chain, bool open);
     void setAllOpen(bool open);
-    void setEmptyText(const QString& text); ///< for a filter that nothing passes
 
     /// Versions that are selected, newest first.
     std::vector<std::size_t> selectedRows() const;
@@ -58,7 +56,6 @@ private:
     void hover(const QModelIndex& index);
     void fitColumns();
     bool toggle(const QModelIndex& index);
-    void copyRows() const;
 
     LineageModel* m_model;
     LineageRows m_rows;
@@ -66,7 +63,6 @@ private:
     int m_hoveredLine = -1;
     bool m_busy = false; ///< it moves the current row by itself
     bool m_keyboard = false; ///< the last thing that moved the current row
-    QString m_emptyText;
     double m_lastPaintMs = 0;
 };
 
