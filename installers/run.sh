@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs what is missing, builds, and starts the live demo: a small model that trains, is published and followed, in
-# the browser.
-# usage: sh installers/run.sh [--build-only | --tour | options of deltascope demo, such as --for 60]
+# a window where there is a display, else in the browser.
+# usage: sh installers/run.sh [--build-only | --tour | --web | --both] [options of deltascope demo, such as --for 60]
 set -eu
 . "$(dirname "$0")/lib.sh"
 
@@ -11,10 +11,32 @@ build release -DDELTASCOPE_WITH_TESTS=OFF
 [ "${1:-}" = "--build-only" ] && exit 0
 
 program=$ROOT/build/release/bin/deltascope
-if [ "${1:-}" != "--tour" ]; then
+window=$ROOT/build/release/bin/deltascope-desktop
+face=${1:-}
+case $face in
+--web | --both) shift ;;
+--tour) ;;
+*) face=--web && [ -n "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ] && [ $# -eq 0 ] && face=--window ;;
+esac
+case $face in
+--window)
+    say "a live run, made by the engine, in a window; --web shows it in the browser, --both in both"
+    exec "$window" --demo
+    ;;
+--web)
     say "a live run, made by the engine, in the browser; Ctrl+C ends it, and --tour shows sound and broken runs instead"
     exec "$program" demo --serve --open --dir "$ROOT/build/demo" "$@"
-fi
+    ;;
+--both)
+    say "a live run, made by the engine, in the browser and in a window; closing the window ends it"
+    "$program" demo --serve --open --dir "$ROOT/build/demo" "$@" &
+    daemon=$!
+    trap 'kill $daemon 2>/dev/null' EXIT INT TERM
+    while [ ! -d "$ROOT/build/demo/bucket" ] && kill -0 $daemon 2>/dev/null; do sleep 0.2; done
+    "$window" "$ROOT/build/demo/bucket"
+    exit
+    ;;
+esac
 
 bucket=$ROOT/tests/golden/trl-v2-gap/bucket
 target=$ROOT/build/tour

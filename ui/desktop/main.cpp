@@ -1,4 +1,7 @@
 #include "canvas/canvas_accessible.h"
+#include "integration/notifier.h"
+#include "integration/single_instance.h"
+#include "integration/stall_watch.h"
 #include "look/icon.h"
 #include "look/look.h"
 #include "session/session.h"
@@ -6,8 +9,10 @@
 
 #include <QApplication>
 #include <QCommandLineParser>
+#include <QDir>
 #include <QFileInfo>
 #include <QSettings>
+#include <QUrl>
 
 #include <cstdio>
 
@@ -16,47 +21,89 @@ using namespace deltascope::desktop;
 
 namespace {
 
-app::SourceRequest requestOf(const QCommandLineParser& words)
+QString tr(const char* text) { return QApplication::translate("main", text); }
+
+void addOptions(QCommandLineParser& parser)
 {
-    app::SourceRequest request;
+    parser.setApplicationDescription(tr("Watch, inspect and rebuild published weights."));
+    parser.addHelpOption();
+    parser.addVersionOption();
+    parser.addPositionalArgument(QStringLiteral("source"), tr("Folder or address of a run."),
+                                 QStringLiteral("[source]"));
+    parser.addOptions({
+        { QStringLiteral("demo"), tr("Start the live demo.") },
+        { QStringLiteral("base"), tr("Folder of the base checkpoint."), QStringLiteral("folder") },
+        { QStringLiteral("layout"), tr("Read the source as this layout."), QStringLiteral("word") },
+        { QStringLiteral("logs"), tr("A log of the run, for pause timings; may be repeated."), QStringLiteral("file") },
+        { QStringLiteral("page"), tr("Page to show first."), QStringLiteral("page") },
+        { QStringLiteral("new-window"), tr("Start anew even if the program runs already.") },
+    });
+}
+
+/// Relative paths as absolute ones: the words may be read by a process that runs elsewhere.
+QStringList absoluteWords(QStringList words)
+{
+    for (qsizetype i = 1; i < words.size(); ++i) {
+        if (!words[i].startsWith(QLatin1Char('-')) && QFileInfo::exists(words[i]))
+            words[i] = QFileInfo(words[i]).absoluteFilePath();
+    }
+    return words;
+}
+
+void follow(MainWindow& window, const QCommandLineParser& words)
+{
     const QString source = words.positionalArguments().value(0);
-    request.source = (QFileInfo::exists(source) ? QFileInfo(source).absoluteFilePath() : source).toStdString();
-    request.base = words.value(QStringLiteral("base")).toStdString();
-    request.layout = words.value(QStringLiteral("layout")).toStdString();
-    for (const QString& log : words.values(QStringLiteral("logs")))
-        request.logs.push_back(log.toStdString());
-    return request;
+    if (words.isSet(QStringLiteral("demo"))) {
+        window.openDemo();
+    } else if (source.startsWith(QLatin1String("deltascope:"))) { // from another program: ask first
+        window.askForSource(QUrl::fromPercentEncoding(source.mid(11).toUtf8()));
+    } else if (!source.isEmpty()) {
+        app::SourceRequest request;
+        request.source = source.toStdString();
+        request.base = words.value(QStringLiteral("base")).toStdString();
+        request.layout = words.value(QStringLiteral("layout")).toStdString();
+        for (const QString& log : words.values(QStringLiteral("logs")))
+            request.logs.push_back(log.toStdString());
+        window.openSource(request);
+    }
+    if (words.isSet(QStringLiteral("page")))
+        window.showPage(words.value(QStringLiteral("page")));
+}
+
+/// Stalls of the GUI thread are errors of ours; said where somebody wants to know.
+void watchForStalls(QApplication& application)
+{
+    bool wanted = false;
+    const double limit = qEnvironmentVariable("DELTASCOPE_STALL_MS").toDouble(&wanted);
+    if (!wanted)
+        return;
+    auto* watch = new StallWatch(limit, &application);
+    QObject::connect(watch, &StallWatch::stalled,
+                     [](double ms) { std::fprintf(stderr, "the window stood still for %.1f ms\n", ms); });
 }
 
 }
 
-int main(int count, char** words)
+int main(int count, char** arguments)
 {
     installCanvasAccessibility();
-    QApplication application(count, words);
+    QApplication application(count, arguments);
     QApplication::setOrganizationName(QStringLiteral("deltascope"));
     QApplication::setApplicationName(QStringLiteral("deltascope-desktop"));
     QApplication::setApplicationDisplayName(QStringLiteral("Deltascope"));
     QApplication::setApplicationVersion(QStringLiteral(DELTASCOPE_VERSION));
+    QApplication::setDesktopFileName(QStringLiteral("io.github.deltascope.Deltascope"));
     QApplication::setWindowIcon(icon(QStringLiteral("logo")));
     if (const QString home = qEnvironmentVariable("DELTASCOPE_HOME"); !home.isEmpty())
         QSettings::setPath(QSettings::NativeFormat, QSettings::UserScope, home + QStringLiteral("/config"));
 
+    const QStringList words = absoluteWords(QApplication::arguments());
     QCommandLineParser parser;
-    parser.setApplicationDescription(QApplication::translate("main", "Watch, inspect and rebuild published weights."));
-    parser.addHelpOption();
-    parser.addVersionOption();
-    parser.addPositionalArgument(QStringLiteral("source"), QApplication::translate("main", "Folder or address of a run."),
-                                 QStringLiteral("[source]"));
-    parser.addOptions({
-        { QStringLiteral("demo"), QApplication::translate("main", "Start the live demo.") },
-        { QStringLiteral("base"), QApplication::translate("main", "Folder of the base checkpoint."), QStringLiteral("folder") },
-        { QStringLiteral("layout"), QApplication::translate("main", "Read the source as this layout."), QStringLiteral("word") },
-        { QStringLiteral("logs"), QApplication::translate("main", "A log of the run, for pause timings; may be repeated."),
-          QStringLiteral("file") },
-        { QStringLiteral("page"), QApplication::translate("main", "Page to show first."), QStringLiteral("page") },
-    });
-    parser.process(application);
+    addOptions(parser);
+    parser.process(words);
+    SingleInstance instance;
+    if (!parser.isSet(QStringLiteral("new-window")) && instance.handOver(words))
+        return 0;
 
     const QSettings settings;
     applyLook(application, static_cast<Appearance>(settings.value(QStringLiteral("look/appearance")).toInt()),
@@ -68,11 +115,20 @@ int main(int count, char** words)
     }
     MainWindow window(**session);
     window.show();
-    if (parser.isSet(QStringLiteral("demo")))
-        window.openDemo();
-    else if (!parser.positionalArguments().isEmpty())
-        window.openSource(requestOf(parser));
-    if (parser.isSet(QStringLiteral("page")))
-        window.showPage(parser.value(QStringLiteral("page")));
+    follow(window, parser);
+    QObject::connect(&instance, &SingleInstance::called, &window, [&window](const QStringList& called) {
+        QCommandLineParser again;
+        addOptions(again);
+        if (again.parse(called))
+            follow(window, again);
+        window.show();
+        window.raise();
+        window.activateWindow();
+    });
+    instance.listen();
+    Notifier notifier((*session)->bridge());
+    QObject::connect(&notifier, &Notifier::taskOpened, &window, &MainWindow::showTasks);
+    QObject::connect(&notifier, &Notifier::alertOpened, &window, &MainWindow::showStep);
+    watchForStalls(application);
     return QApplication::exec();
 }

@@ -31,9 +31,11 @@ public:
         setAccessibleName(title);
         setAccessibleDescription(text);
         setRole(this, "choice");
-        setDefault(first);
+        if (first)
+            setProperty("first", true);
         auto* picture = new QLabel;
-        picture->setPixmap(desktop::icon(iconName, first ? Token::Accent : Token::Text).pixmap(QSize(26, 26), devicePixelRatioF()));
+        picture->setPixmap(
+            desktop::icon(iconName, first ? Token::Accent : Token::Text).pixmap(QSize(26, 26), devicePixelRatioF()));
         auto* top = new QHBoxLayout;
         top->addWidget(picture);
         top->addStretch(1);
@@ -41,6 +43,8 @@ public:
             top->addWidget(makeLabel(keys, "tag"));
         auto* about = makeLabel(text, "muted");
         about->setWordWrap(true);
+        about->setAlignment(Qt::AlignLeft | Qt::AlignTop);
+        about->setMinimumHeight(2 * about->fontMetrics().lineSpacing() + 2);
         auto* column = new QVBoxLayout(this);
         column->setContentsMargins(20, 18, 20, 16);
         column->addLayout(top);
@@ -49,6 +53,16 @@ public:
         column->addWidget(about);
         for (QLabel* label : findChildren<QLabel*>())
             label->setAttribute(Qt::WA_TransparentForMouseEvents);
+    }
+
+protected:
+    /// Enter too, as in a dialog.
+    void keyPressEvent(QKeyEvent* event) override
+    {
+        if (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter)
+            click();
+        else
+            QPushButton::keyPressEvent(event);
     }
 };
 
@@ -119,12 +133,15 @@ QWidget* WelcomePage::makeChoices()
     auto* row = new QHBoxLayout(choices);
     row->setContentsMargins(0, 0, 0, 0);
     row->setSpacing(16);
-    const auto add = [&](const char* id, const QString& iconName, const QString& title, const QString& text, bool first) {
+    const auto add = [&](const char* id, const QString& iconName, const QString& title, const QString& text,
+                         bool first) {
         const QString action = QString::fromLatin1(id);
-        auto* choice = new Choice(iconName, title, text,
-                                  m_actions.shortcutOf(action).toString(QKeySequence::NativeText), first);
+        auto* choice =
+            new Choice(iconName, title, text, m_actions.shortcutOf(action).toString(QKeySequence::NativeText), first);
         connect(choice, &QPushButton::clicked, this, [this, action] { m_actions.trigger(action); });
         row->addWidget(choice);
+        if (first)
+            setFocusProxy(choice);
     };
     add("source.demo", QStringLiteral("pulse"), tr("Watch a live demo"),
         tr("The real engine on a made-up run, without a network. Full in two seconds."), true);
@@ -205,12 +222,13 @@ void WelcomePage::showRecents()
     m_recents->clear();
     const std::int64_t now = ServiceBridge::nowUs();
     for (const Session::Recent& recent : m_session.recents()) {
-        auto* item = new QTreeWidgetItem(
-            { safeName(recent.source.toStdString()), safeName(recent.run.toStdString()),
-              recent.latest < 0 ? unknownText() : QString::number(recent.latest), agoText(recent.seenUs, now) });
-        item->setIcon(0, icon(recent.source.startsWith(QLatin1String("file:")) ? QStringLiteral("folder")
-                                                                              : QStringLiteral("cloud"),
-                              Token::Muted));
+        auto* item = new QTreeWidgetItem({ safeName(recent.source.toStdString()), safeName(recent.run.toStdString()),
+                                           recent.latest < 0 ? unknownText() : QString::number(recent.latest),
+                                           agoText(recent.seenUs, now) });
+        item->setIcon(
+            0,
+            icon(recent.source.startsWith(QLatin1String("file:")) ? QStringLiteral("folder") : QStringLiteral("cloud"),
+                 Token::Muted));
         item->setToolTip(0, item->text(0));
         item->setToolTip(3, fullTimeText(recent.seenUs));
         item->setTextAlignment(2, Qt::AlignRight | Qt::AlignVCenter);

@@ -74,9 +74,9 @@ void BottomDock::takeAlert(const app::AlertChange& change)
     const app::AlertView& alert = change.alert;
     if (change.kind == app::AlertChange::Kind::Repeated)
         return;
-    const QString text = QStringLiteral("%1   %2 %3: %4").arg(
-        clockText(alert.lastUs, ServiceBridge::nowUs()), markOf(alert), QString::fromStdString(alert.rule),
-        safeName(alert.title));
+    const QString text = QStringLiteral("%1   %2 %3: %4")
+                             .arg(clockText(alert.lastUs, ServiceBridge::nowUs()), markOf(alert),
+                                  QString::fromStdString(alert.rule), safeName(alert.title));
     auto* item = new QListWidgetItem(text);
     item->setToolTip(safeName(alert.text) + QStringLiteral("\n") + safeName(alert.remedy));
     if (alert.step)

@@ -112,7 +112,8 @@ Inspector::Inspector(PageContext& context, QWidget* parent)
     auto* acts = new QHBoxLayout;
     acts->setContentsMargins(12, 12, 12, 12);
     acts->setSpacing(8);
-    for (const auto& [id, text] : { std::pair("step.copyAddress", tr("Copy URI")), std::pair("step.showFiles", tr("Open files")) }) {
+    for (const auto& [id, text] :
+         { std::pair("step.copyAddress", tr("Copy URI")), std::pair("step.showFiles", tr("Open files")) }) {
         QPushButton* button = makeButton(text, context.actions.spec(QString::fromLatin1(id))->icon, "small");
         const QString action = QString::fromLatin1(id);
         connect(button, &QPushButton::clicked, this, [this, action] { m_context.actions.trigger(action); });
@@ -158,8 +159,7 @@ void Inspector::refresh()
         kind += tr(" on %1").arg(*step->baseStep);
     const QString chain = !step->restorable ? QString()
         : step->restore.deltas == 0         ? tr("begins here")
-                                            : pluralText(step->restore.deltas, tr("delta"), tr("deltas"))
-            + tr(" on the base");
+                                    : pluralText(step->restore.deltas, tr("delta"), tr("deltas")) + tr(" on the base");
     const bool epochs = run->run->epochs.size() > 1;
     m_what->show({ kind, chain, agoText(step->publishedUs, now), epochs ? QString::number(step->epoch) : QString() },
                  { {}, {}, fullTimeText(step->publishedUs) });

@@ -140,8 +140,8 @@ void MainWindow::addCursorActions()
                              },
                          .enabled = [target] { return target().has_value(); } });
     };
-    addMove("step.previousAnchor", tr("Previous anchor"), QStringLiteral("first"), QKeySequence(Qt::SHIFT | Qt::Key_Left),
-            [this] { return m_focus->neighborAnchor(-1); });
+    addMove("step.previousAnchor", tr("Previous anchor"), QStringLiteral("first"),
+            QKeySequence(Qt::SHIFT | Qt::Key_Left), [this] { return m_focus->neighborAnchor(-1); });
     addMove("step.previous", tr("Previous step"), QStringLiteral("previous"), QKeySequence(Qt::Key_Left),
             [this] { return m_focus->neighbor(-1); });
     addMove("step.next", tr("Next step"), QStringLiteral("next"), QKeySequence(Qt::Key_Right),
@@ -248,12 +248,13 @@ void MainWindow::addRunActions()
                      .shortcut = QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_C),
                      .act = [this] { copyAddress(); },
                      .enabled = atStep });
-    m_actions->add({ .id = QStringLiteral("step.showFiles"),
-                     .text = tr("Open the folder of B"),
-                     .menu = tr("Run"),
-                     .icon = QStringLiteral("folder"),
-                     .act = [this] { showFiles(); },
-                     .enabled = [this, atStep] { return atStep() && m_focus->run()->source.rfind("file://", 0) == 0; } });
+    m_actions->add(
+        { .id = QStringLiteral("step.showFiles"),
+          .text = tr("Open the folder of B"),
+          .menu = tr("Run"),
+          .icon = QStringLiteral("folder"),
+          .act = [this] { showFiles(); },
+          .enabled = [this, atStep] { return atStep() && m_focus->run()->source.rfind("file://", 0) == 0; } });
 }
 
 void MainWindow::addViewActions()
@@ -345,14 +346,13 @@ void MainWindow::addViewActions()
     addLayout("layout.investigate", tr("Layout: Investigate"), Layout::Investigate);
     addLayout("layout.wall", tr("Layout: Wall screen"), Layout::WallScreen);
     const auto addAppearance = [&](const char* id, const QString& text, Appearance appearance) {
-        m_actions->add({ .id = QString::fromLatin1(id),
-                         .text = text,
-                         .menu = view,
-                         .act = [this, appearance] {
-                             setLook(static_cast<int>(appearance), static_cast<int>(currentDensity()));
-                         },
-                         .checkable = true,
-                         .checked = [appearance] { return currentAppearance() == appearance; } });
+        m_actions->add(
+            { .id = QString::fromLatin1(id),
+              .text = text,
+              .menu = view,
+              .act = [this, appearance] { setLook(static_cast<int>(appearance), static_cast<int>(currentDensity())); },
+              .checkable = true,
+              .checked = [appearance] { return currentAppearance() == appearance; } });
     };
     addAppearance("look.light", tr("Light"), Appearance::Light);
     addAppearance("look.dark", tr("Dark"), Appearance::Dark);
@@ -379,10 +379,11 @@ void MainWindow::addViewActions()
                      .menu = tr("Help"),
                      .icon = QStringLiteral("info"),
                      .act = [this] {
-                         QMessageBox::about(this, tr("About Deltascope"),
-                                            tr("Deltascope %1\n\nThis program is free software under the GNU General Public "
-                                               "License, version 3 or later; the engine in it is under the Apache License 2.0.")
-                                                .arg(QApplication::applicationVersion()));
+                         QMessageBox::about(
+                             this, tr("About Deltascope"),
+                             tr("Deltascope %1\n\nThis program is free software under the GNU General Public "
+                                "License, version 3 or later; the engine in it is under the Apache License 2.0.")
+                                 .arg(QApplication::applicationVersion()));
                      } });
 }
 

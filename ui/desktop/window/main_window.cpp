@@ -74,9 +74,8 @@ MainWindow::MainWindow(Session& session, QWidget* parent)
         m_actions->refresh();
     });
     connect(m_focus, &RunFocus::moved, m_actions, &ActionRegistry::refresh);
-    connect(m_focus, &RunFocus::moved, this, [this] {
-        m_activity->setBadge(QStringLiteral("alerts"), static_cast<int>(m_focus->run()->alertsFiring));
-    });
+    connect(m_focus, &RunFocus::moved, this,
+            [this] { m_activity->setBadge(QStringLiteral("alerts"), static_cast<int>(m_focus->run()->alertsFiring)); });
     connect(m_cursor, &StepCursor::changed, this, [this] {
         m_actions->refresh();
         visit();
@@ -92,7 +91,10 @@ MainWindow::MainWindow(Session& session, QWidget* parent)
     restoreState(QSettings().value(StateKey).toByteArray(), StateVersion);
 }
 
-MainWindow::~MainWindow() = default;
+MainWindow::~MainWindow()
+{
+    m_viewUndo->disconnect(); // its end would refresh actions that ask what is gone by then
+}
 
 void MainWindow::makeBars()
 {
@@ -159,13 +161,14 @@ void MainWindow::showRun(const QString& id)
         return showPage(m_page.isEmpty() && !pageInfos().empty() ? pageInfos().front().id : m_page);
     m_page.clear();
     m_pages->setCurrentWidget(m_welcome);
+    m_welcome->setFocus();
     m_actions->refresh();
 }
 
 void MainWindow::showPage(const QString& id)
 {
-    const auto info = std::find_if(pageInfos().begin(), pageInfos().end(),
-                                   [&](const PageInfo& page) { return page.id == id; });
+    const auto info =
+        std::find_if(pageInfos().begin(), pageInfos().end(), [&](const PageInfo& page) { return page.id == id; });
     if (info == pageInfos().end() || !m_focus->run())
         return;
     Page*& made = m_made[id];
@@ -240,7 +243,8 @@ void MainWindow::verify()
     const app::StepView* step = m_focus->b();
     if (!step)
         return;
-    auto* sheet = new VerifySheet(m_session.bridge(), m_focus->run(), StepId { step->epoch, step->step }.address(), this);
+    auto* sheet =
+        new VerifySheet(m_session.bridge(), m_focus->run(), StepId { step->epoch, step->step }.address(), this);
     connect(sheet, &PlanSheet::started, m_bottom, &BottomDock::showTasks);
     sheet->open();
 }
@@ -250,6 +254,21 @@ void MainWindow::askForSource(const QString& source)
     auto* dialog = new OpenDialog(m_session, source, this);
     connect(dialog, &OpenDialog::chosen, this, &MainWindow::openSource);
     dialog->open();
+}
+
+void MainWindow::showTasks()
+{
+    activateWindow();
+    m_bottom->showTasks();
+}
+
+void MainWindow::showStep(const QString& run, std::int64_t step)
+{
+    activateWindow();
+    if (run != m_focus->id())
+        showRun(run);
+    if (step >= 0 && m_focus->epoch())
+        m_cursor->setB({ m_focus->epoch()->epoch, step });
 }
 
 void MainWindow::exportPage()
@@ -338,9 +357,10 @@ void MainWindow::closeEvent(QCloseEvent* event)
     if (running == 0)
         return event->accept();
     event->ignore();
-    auto* box = new QMessageBox(QMessageBox::Question, tr("Tasks are running"),
-                                tr("%1 not finished.").arg(pluralText(static_cast<std::uint64_t>(running), tr("task is"), tr("tasks are"))),
-                                QMessageBox::NoButton, this);
+    auto* box = new QMessageBox(
+        QMessageBox::Question, tr("Tasks are running"),
+        tr("%1 not finished.").arg(pluralText(static_cast<std::uint64_t>(running), tr("task is"), tr("tasks are"))),
+        QMessageBox::NoButton, this);
     box->setInformativeText(tr("What a materialization has written is kept, and the next start goes on from there."));
     box->setAttribute(Qt::WA_DeleteOnClose);
     QPushButton* stay = box->addButton(tr("Keep running"), QMessageBox::RejectRole);

@@ -43,6 +43,10 @@ public:
     QString currentPage() const { return m_page; } ///< empty: the welcome page
     Page* page() const; ///< the visible one; null: the welcome page
 
+    void askForSource(const QString& source = {}); ///< with a look at what it is
+    void showTasks();
+    void showStep(const QString& run, std::int64_t step); ///< step -1: the run as it is
+
     enum class Layout { Watch, Investigate, WallScreen };
     void applyLayout(Layout layout);
 
@@ -66,7 +70,6 @@ private:
     void visit();
     void materialize(bool ask);
     void verify();
-    void askForSource(const QString& source = {});
     void exportPage();
     void showTwin();
     void copyAddress();

@@ -78,9 +78,11 @@ bool Omnibox::eventFilter(QObject* watched, QEvent* event)
     if (event->type() != QEvent::KeyPress)
         return QDialog::eventFilter(watched, event);
     const int key = static_cast<QKeyEvent*>(event)->key();
-    const int by = key == Qt::Key_Down ? 1 : key == Qt::Key_Up ? -1 : key == Qt::Key_PageDown ? 10
-        : key == Qt::Key_PageUp                                               ? -10
-                                                                              : 0;
+    const int by = key == Qt::Key_Down ? 1
+        : key == Qt::Key_Up            ? -1
+        : key == Qt::Key_PageDown      ? 10
+        : key == Qt::Key_PageUp        ? -10
+                                       : 0;
     if (by == 0)
         return QDialog::eventFilter(watched, event);
     m_list->setCurrentRow(std::clamp(m_list->currentRow() + by, 0, std::max(0, m_list->count() - 1)));
@@ -174,17 +176,15 @@ void Omnibox::searchTensors(const QString& typed)
 
 void Omnibox::showFound(std::vector<Finding> found)
 {
-    std::stable_sort(found.begin(), found.end(),
-                     [](const Finding& a, const Finding& b) { return a.score > b.score; });
+    std::stable_sort(found.begin(), found.end(), [](const Finding& a, const Finding& b) { return a.score > b.score; });
     if (found.size() > MostFound)
         found.resize(MostFound);
     m_found = std::move(found);
     m_list->clear();
     for (const Finding& finding : m_found) {
-        auto* item = new QListWidgetItem(icon(finding.icon.isEmpty() ? QStringLiteral("right") : finding.icon),
-                                         finding.note.isEmpty()
-                                             ? finding.text
-                                             : QStringLiteral("%1      %2").arg(finding.text, finding.note));
+        auto* item = new QListWidgetItem(
+            icon(finding.icon.isEmpty() ? QStringLiteral("right") : finding.icon),
+            finding.note.isEmpty() ? finding.text : QStringLiteral("%1      %2").arg(finding.text, finding.note));
         m_list->addItem(item);
     }
     m_list->setCurrentRow(m_found.empty() ? -1 : 0);

@@ -150,8 +150,9 @@ void OpenDialog::showAnswer(const Result<app::JobResult>& answer)
     QString text = QStringLiteral("✓ ") + describe(run);
     if (!run.problems.empty())
         text += QStringLiteral("\n⚑ ")
-            + tr("%1, the first: %2").arg(pluralText(run.problems.size(), tr("problem"), tr("problems")),
-                                          safeName(run.problems.front().text));
+            + tr("%1, the first: %2")
+                  .arg(pluralText(run.problems.size(), tr("problem"), tr("problems")),
+                       safeName(run.problems.front().text));
     m_found->setText(text);
 }
 

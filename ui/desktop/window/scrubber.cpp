@@ -33,8 +33,8 @@ QPushButton* actButton(ActionRegistry& actions, const QString& id, const QString
 {
     const QAction* action = actions.action(id);
     QPushButton* button = makeButton(text, actions.spec(id)->icon, role);
-    button->setToolTip(QStringLiteral("%1 (%2)").arg(
-        action->text(), actions.shortcutOf(id).toString(QKeySequence::NativeText)));
+    button->setToolTip(
+        QStringLiteral("%1 (%2)").arg(action->text(), actions.shortcutOf(id).toString(QKeySequence::NativeText)));
     QObject::connect(button, &QPushButton::clicked, button, [&actions, id] { actions.trigger(id); });
     QObject::connect(action, &QAction::changed, button, [button, action] { button->setEnabled(action->isEnabled()); });
     return button;
@@ -150,9 +150,9 @@ std::optional<StepId> Scrubber::stepNamed(const QString& text) const
     const auto& steps = epoch->steps;
     if (text == QLatin1String("anchor"))
         return m_context.focus.neighborAnchor(-1);
-    const std::size_t by = text == QLatin1String("latest")          ? 0
-        : back.match(text).hasMatch() ? back.match(text).captured(1).toULongLong()
-                                      : steps.size();
+    const std::size_t by = text == QLatin1String("latest") ? 0
+        : back.match(text).hasMatch()                      ? back.match(text).captured(1).toULongLong()
+                                                           : steps.size();
     if (by >= steps.size())
         return std::nullopt;
     const app::StepView& step = steps[steps.size() - 1 - by];

@@ -33,9 +33,9 @@ ShortcutsDialog::ShortcutsDialog(ActionRegistry& actions, QWidget* parent)
     list->header()->setSectionResizeMode(0, QHeaderView::Stretch);
     for (const ActionSpec& spec : actions.specs()) {
         const QKeySequence keys = actions.shortcutOf(spec.id);
-        auto* item = new QTreeWidgetItem(
-            { spec.menu.isEmpty() ? spec.text : QStringLiteral("%1: %2").arg(spec.menu, spec.text),
-              keys.toString(QKeySequence::NativeText) });
+        auto* item =
+            new QTreeWidgetItem({ spec.menu.isEmpty() ? spec.text : QStringLiteral("%1: %2").arg(spec.menu, spec.text),
+                                  keys.toString(QKeySequence::NativeText) });
         item->setData(0, Qt::UserRole, spec.id);
         list->addTopLevelItem(item);
     }

@@ -25,7 +25,8 @@ StatusLine::StatusLine(PageContext& context, QWidget* parent)
         label->setContentsMargins(8, 0, 8, 0);
         addWidget(label);
     }
-    auto* engine = makeLabel(tr("engine %1").arg(QString::fromStdString(context.bridge.service().diffBackend()).toUpper()), "muted");
+    auto* engine = makeLabel(
+        tr("engine %1").arg(QString::fromStdString(context.bridge.service().diffBackend()).toUpper()), "muted");
     engine->setToolTip(tr("What changes are found with on this machine"));
     for (QLabel* label : { engine, m_clock }) {
         label->setContentsMargins(8, 0, 8, 0);
@@ -51,9 +52,7 @@ void StatusLine::refresh()
         label->setVisible(view != nullptr);
     if (!run)
         return m_contact->setText(tr("No source open   works offline, no account, nothing is sent"));
-    m_contact->setText(run->state == "error" ? tr("✕ not readable")
-                           : view            ? tr("● connected")
-                                             : tr("○ opening"));
+    m_contact->setText(run->state == "error" ? tr("✕ not readable") : view ? tr("● connected") : tr("○ opening"));
     if (!view)
         return;
     const app::EpochView* newest = view->epochs.empty() ? nullptr : &view->epochs.back();
@@ -65,14 +64,12 @@ void StatusLine::refresh()
         worst = std::max(worst, replica.behind.value_or(0));
     m_replicas->setText(view->replicas.empty() ? tr("no replica tells")
                                                : tr("replicas %1, worst lag %2").arg(view->replicas.size()).arg(worst));
-    m_unverified->setText(tr("verified %1 of %2 steps")
-                              .arg(run->verified.size())
-                              .arg([&] {
-                                  std::size_t steps = 0;
-                                  for (const app::EpochView& epoch : view->epochs)
-                                      steps += epoch.steps.size();
-                                  return steps;
-                              }()));
+    m_unverified->setText(tr("verified %1 of %2 steps").arg(run->verified.size()).arg([&] {
+        std::size_t steps = 0;
+        for (const app::EpochView& epoch : view->epochs)
+            steps += epoch.steps.size();
+        return steps;
+    }()));
 }
 
 } // namespace deltascope::desktop

@@ -47,8 +47,9 @@ QString asTabSeparated(const QAbstractItemView& view)
     for (const QModelIndex& cell : std::as_const(cells)) {
         if (cell.row() != row)
             text += (row < 0 ? QString() : QStringLiteral("\n"))
-                + (view.inherits("QTableView") ? model.headerData(cell.row(), Qt::Vertical).toString() + QLatin1Char('\t')
-                                               : QString());
+                + (view.inherits("QTableView")
+                       ? model.headerData(cell.row(), Qt::Vertical).toString() + QLatin1Char('\t')
+                       : QString());
         else
             text += QLatin1Char('\t');
         row = cell.row();

@@ -102,9 +102,8 @@ void TaskRow::showTask(const app::TaskView& task)
     m_title->setText(shortened(safeName(task.plan.title), 60));
     m_title->setToolTip(safeName(task.plan.cli));
     m_phase->setText(over || task.phase.empty() ? QString::fromStdString(task.state) : safeName(task.phase));
-    const double share = task.totalBytes > 0
-        ? static_cast<double>(task.doneBytes) / static_cast<double>(task.totalBytes)
-        : 0;
+    const double share =
+        task.totalBytes > 0 ? static_cast<double>(task.doneBytes) / static_cast<double>(task.totalBytes) : 0;
     m_bar->setVisible(!over);
     m_bar->setValue(static_cast<int>(BarSteps * std::min(1.0, samePhase ? std::max(before, share) : share)));
     m_bar->setAccessibleName(m_title->text());
@@ -124,7 +123,8 @@ QString TaskRow::progressText() const
     QString text;
     if (m_task.totalBytes > 0) {
         const double share = static_cast<double>(m_task.doneBytes) / static_cast<double>(m_task.totalBytes);
-        text = tr("%1 %   %2 of %3").arg(static_cast<int>(100 * std::min(1.0, share)))
+        text = tr("%1 %   %2 of %3")
+                   .arg(static_cast<int>(100 * std::min(1.0, share)))
                    .arg(bytesText(m_task.doneBytes), bytesText(m_task.totalBytes));
     }
     if (m_task.state != "running")
@@ -134,8 +134,8 @@ QString TaskRow::progressText() const
     if (m_task.secondsLeft && m_task.seconds >= 2) {
         if (m_shownLeft < 0 || std::abs(*m_task.secondsLeft - m_shownLeft) > 0.1 * m_shownLeft)
             m_shownLeft = *m_task.secondsLeft;
-        text += QStringLiteral("   ")
-            + (m_shownLeft < 1 ? tr("finishing") : tr("about %1 left").arg(ageText(m_shownLeft)));
+        text +=
+            QStringLiteral("   ") + (m_shownLeft < 1 ? tr("finishing") : tr("about %1 left").arg(ageText(m_shownLeft)));
     }
     return text;
 }
@@ -143,8 +143,8 @@ QString TaskRow::progressText() const
 QString TaskRow::resultText() const
 {
     if (m_task.problem) {
-        const QString text = QStringLiteral("✕ %1 %2").arg(QString::fromStdString(m_task.problem->code),
-                                                           safeName(m_task.problem->text));
+        const QString text =
+            QStringLiteral("✕ %1 %2").arg(QString::fromStdString(m_task.problem->code), safeName(m_task.problem->text));
         return m_task.problem->remedy.empty() ? text : text + QStringLiteral(". ") + safeName(m_task.problem->remedy);
     }
     if (m_task.state == "canceled")
@@ -153,8 +153,9 @@ QString TaskRow::resultText() const
         return {};
     if (const auto* made = std::get_if<std::shared_ptr<const app::MaterializeView>>(&*m_task.result)) {
         const app::MaterializeView& view = **made;
-        QString text = tr("%1 in %2, %3").arg(bytesText(view.bytes), durationText(view.seconds),
-                                              pluralText(view.tensors, tr("tensor"), tr("tensors")));
+        QString text = tr("%1 in %2, %3")
+                           .arg(bytesText(view.bytes), durationText(view.seconds),
+                                pluralText(view.tensors, tr("tensor"), tr("tensors")));
         if (view.lossy)
             text += tr(", rounded differences on the way: never verified");
         else if (!view.proven)

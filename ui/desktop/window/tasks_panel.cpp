@@ -48,9 +48,8 @@ TasksPanel::TasksPanel(ServiceBridge& bridge, QWidget* parent)
 
 int TasksPanel::runningTasks() const
 {
-    return static_cast<int>(std::count_if(m_rowOf.begin(), m_rowOf.end(), [](const TaskRow* row) {
-        return !isOver(row->task());
-    }));
+    return static_cast<int>(
+        std::count_if(m_rowOf.begin(), m_rowOf.end(), [](const TaskRow* row) { return !isOver(row->task()); }));
 }
 
 void TasksPanel::take(const app::TaskView& task)

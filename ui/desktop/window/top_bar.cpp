@@ -22,7 +22,8 @@ QPushButton* makeSearchField(ActionRegistry& actions)
     QPushButton* field = makeButton(TopBar::tr("Step, tensor or command"), QStringLiteral("search"), "search");
     field->setMinimumWidth(300);
     field->setAccessibleName(TopBar::tr("Find a step, a tensor or a command"));
-    auto* keys = makeLabel(actions.shortcutOf(QStringLiteral("view.omnibox")).toString(QKeySequence::NativeText), "tag");
+    auto* keys =
+        makeLabel(actions.shortcutOf(QStringLiteral("view.omnibox")).toString(QKeySequence::NativeText), "tag");
     auto* row = new QHBoxLayout(field);
     row->setContentsMargins(0, 0, 5, 0);
     row->addStretch(1);

@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""Drives the program as a user does: a real X server, real keys, and a look at the pixels.
+
+From the start to a moving chart with one key, from there to a checkpoint with three more; then a second start is handed
+over to the first one, and the window closes when it is told to. Times are printed, never judged.
+
+usage: real_window.py PROGRAM
+"""
+import os
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+SIZE = (1600, 1000)
+PATIENCE = 60
+
+
+def wait_for(what, condition):
+    begin = time.monotonic()
+    while time.monotonic() - begin < PATIENCE:
+        found = condition()
+        if found:
+            return found
+        time.sleep(0.05)
+    sys.exit(f"waited {PATIENCE} s in vain for {what}")
+
+
+class Screen:
+    """An X server with nobody else on it."""
+
+    def __enter__(self):
+        read, write = os.pipe()
+        self.server = subprocess.Popen(
+            ["Xvfb", "-displayfd", str(write), "-screen", "0", f"{SIZE[0]}x{SIZE[1]}x24", "-nolisten", "tcp"],
+            pass_fds=[write], stderr=subprocess.DEVNULL)
+        os.close(write)
+        self.display = ":" + os.read(read, 16).decode().strip()
+        self.environment = {**os.environ, "DISPLAY": self.display, "QT_QPA_PLATFORM": "xcb"}
+        return self
+
+    def __exit__(self, *_):
+        self.server.terminate()
+        self.server.wait()
+
+    def tool(self, *words):
+        return subprocess.run(["xdotool", *words], env=self.environment, capture_output=True, text=True)
+
+    def window(self, title):
+        found = self.tool("search", "--onlyvisible", "--name", title).stdout.split()
+        return found[-1] if found else None
+
+    def press(self, window, *keys):
+        self.tool("windowfocus", "--sync", window)
+        for key in keys:
+            self.tool("key", "--clearmodifiers", key)
+            time.sleep(0.1)
+
+    def pixels(self, x, y, width, height):
+        """The part of the screen as rows of bytes."""
+        dump = subprocess.run(["xwd", "-root", "-silent"], env=self.environment, capture_output=True, check=True).stdout
+        head = struct.unpack(">25I", dump[:100])
+        begin = head[0] + head[19] * 12
+        stride, size = head[12], head[11] // 8
+        return [dump[begin + row * stride + x * size:begin + row * stride + (x + width) * size]
+                for row in range(y, y + height)]
+
+
+def main():
+    program = sys.argv[1]
+    with tempfile.TemporaryDirectory() as home, Screen() as screen:
+        environment = {**screen.environment, "DELTASCOPE_HOME": home, "HOME": home, "XDG_RUNTIME_DIR": home}
+        os.chmod(home, 0o700)
+        begin = time.monotonic()
+        app = subprocess.Popen([program], env=environment)
+        try:
+            window = wait_for("the window", lambda: screen.window("Deltascope"))
+            print(f"window after {time.monotonic() - begin:.2f} s")
+            time.sleep(0.3)
+            screen.press(window, "Return")  # Watch a live demo: it has the focus
+            window = wait_for("the demo's window", lambda: screen.window("demo – Deltascope"))
+            chart = (90, 220, 400, 170)  # the first card of the page Live
+
+            def moves():
+                before = screen.pixels(*chart)
+                time.sleep(0.4)
+                after = screen.pixels(*chart)
+                return before != after and len({bytes(row) for row in after}) > 20
+
+            wait_for("a chart that moves", moves)
+            print(f"moving chart after {time.monotonic() - begin:.2f} s, 1 act")
+
+            screen.press(window, "ctrl+m")
+            sheet = wait_for("the sheet", lambda: screen.window("Materialize step"))
+            time.sleep(0.5)
+            screen.press(sheet, "Return")
+            made = wait_for("the checkpoint", lambda: list(
+                pathlib.Path(home, "checkpoints").rglob("deltascope.provenance.json")))
+            print(f"checkpoint {made[0].parent.name}")
+            screen.press(window, "ctrl+m")  # the folder is remembered: no question now
+            wait_for("the next checkpoint", lambda: len(list(
+                pathlib.Path(home, "checkpoints").rglob("deltascope.provenance.json"))) == 2)
+
+            for page in range(2, 9):
+                screen.press(window, f"ctrl+{page}")
+                time.sleep(0.2)
+            second = subprocess.run([program, "--page", "lineage"], env=environment, timeout=PATIENCE)
+            assert second.returncode == 0, "a second start ends at once"
+            assert app.poll() is None, "the first one goes on"
+            screen.press(window, "ctrl+q")
+            assert app.wait(PATIENCE) == 0, "the window closes when it is told to"
+        finally:
+            if app.poll() is None:
+                app.kill()
+    print("ok")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,293 @@
+#include "desktop_fixture.h"
+
+#include "acts/destination.h"
+#include "pages/pages.h"
+#include "window/omnibox.h"
+#include "window/open_dialog.h"
+#include "window/tasks_panel.h"
+
+#include <QAbstractButton>
+#include <QApplication>
+#include <QComboBox>
+#include <QDialog>
+#include <QLabel>
+#include <QLineEdit>
+#include <QListWidget>
+#include <QMenuBar>
+#include <QPushButton>
+#include <QSettings>
+
+#include <set>
+
+namespace deltascope::desktop {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Window : public DesktopFixture {
+protected:
+    Window() { QSettings().clear(); }
+
+    void press(int key, Qt::KeyboardModifiers with = Qt::NoModifier) const
+    {
+        QWidget* target = QApplication::focusWidget() ? QApplication::focusWidget() : window.get();
+        QTest::keyClick(target, static_cast<Qt::Key>(key), with);
+    }
+    static void type(const QString& text) { QTest::keyClicks(QApplication::focusWidget(), text); }
+    template <class T> static T* dialog()
+    {
+        for (QWidget* widget : QApplication::topLevelWidgets()) {
+            if (auto* found = qobject_cast<T*>(widget); found && found->isVisible())
+                return found;
+        }
+        return nullptr;
+    }
+    void activate() const
+    {
+        window->activateWindow();
+        ASSERT_TRUE(QTest::qWaitForWindowActive(window.get()));
+    }
+    std::optional<app::TaskView> newestTask() const
+    {
+        const auto tasks = session->monitor().tasks();
+        return tasks.empty() ? std::nullopt : std::optional(tasks.front());
+    }
+    bool taskEnds() const
+    {
+        return waitFor([this] {
+            const auto task = newestTask();
+            return task && (task->state == "done" || task->state == "failed" || task->state == "canceled");
+        });
+    }
+};
+
+TEST_F(Window, BeginsWithTheWelcomePage)
+{
+    EXPECT_TRUE(window->currentPage().isEmpty());
+    EXPECT_FALSE(window->page());
+    EXPECT_FALSE(window->actions().isEnabled(QStringLiteral("go.heatmap")));
+    EXPECT_TRUE(window->actions().isEnabled(QStringLiteral("source.open")));
+}
+
+TEST_F(Window, EveryPageOpensOnASoundRun)
+{
+    open("trl-v2-gap");
+    for (const PageInfo& info : pageInfos()) {
+        window->showPage(info.id);
+        QTest::qWait(200);
+        EXPECT_EQ(window->currentPage(), info.id);
+        ASSERT_TRUE(window->page()) << info.id.toStdString();
+        EXPECT_TRUE(window->page()->isVisible());
+    }
+}
+
+TEST_F(Window, EveryPageOpensOnBrokenRuns)
+{
+    for (const char* name : { "trl-v2-gap-in-chain", "trl-v2-truncated", "slime-v2-badchecksum", "trl-v2-restart" }) {
+        open(name);
+        for (const PageInfo& info : pageInfos()) {
+            window->showPage(info.id);
+            QTest::qWait(120);
+        }
+    }
+}
+
+TEST_F(Window, BFollowsTheNewestStepUntilTheUserMoves)
+{
+    open("trl-v2-gap");
+    const auto newest = window->cursor().b();
+    ASSERT_TRUE(newest);
+    EXPECT_EQ(newest->step, *window->focus().run()->run->latest);
+    window->actions().trigger(QStringLiteral("step.previous"));
+    EXPECT_LT(window->cursor().b()->step, newest->step);
+    EXPECT_FALSE(window->cursor().state().follow);
+    window->actions().trigger(QStringLiteral("cursor.follow"));
+    EXPECT_EQ(window->cursor().b(), newest);
+}
+
+TEST_F(Window, BackAndForwardRestorePageAndCursor)
+{
+    open("trl-v2-gap");
+    window->showPage(QStringLiteral("lineage"));
+    const auto b = window->cursor().b();
+    QTest::qWait(1100);
+    window->showPage(QStringLiteral("bucket"));
+    window->cursor().setB({ 0, 3 });
+    window->actions().trigger(QStringLiteral("view.back"));
+    EXPECT_EQ(window->currentPage().toStdString(), "lineage");
+    EXPECT_EQ(window->cursor().b(), b);
+    window->actions().trigger(QStringLiteral("view.forward"));
+    EXPECT_EQ(window->currentPage().toStdString(), "bucket");
+    EXPECT_EQ(window->cursor().b()->step, 3);
+}
+
+TEST_F(Window, FromTheKeyboardAloneToACheckpoint)
+{
+    const app::SourceRequest source = golden("trl-v2-gap");
+    activate();
+    press(Qt::Key_O, Qt::ControlModifier);
+    ASSERT_TRUE(waitFor([] { return dialog<OpenDialog>() != nullptr; }));
+    QTest::qWaitForWindowActive(dialog<OpenDialog>());
+    type(QString::fromStdString(source.source));
+    press(Qt::Key_Return);
+    ASSERT_TRUE(waitFor([this] { return window->focus().b() != nullptr; }));
+    activate();
+    press(Qt::Key_M, Qt::ControlModifier | Qt::ShiftModifier);
+    ASSERT_TRUE(waitFor([] { return dialog<QDialog>() != nullptr; }));
+    auto* sheet = dialog<QDialog>();
+    auto* field = sheet->findChild<QLineEdit*>();
+    field->setFocus();
+    field->selectAll();
+    const std::string target = home.path("made/step_x");
+    type(QString::fromStdString(target));
+    ASSERT_TRUE(waitFor([sheet] { // until the plan of what was typed is there
+        for (const QPushButton* button : sheet->findChildren<QPushButton*>()) {
+            if (button->isDefault())
+                return button->isEnabled();
+        }
+        return false;
+    }));
+    press(Qt::Key_Return);
+    ASSERT_TRUE(taskEnds());
+    EXPECT_EQ(newestTask()->state, "done");
+    EXPECT_TRUE(fs::exists(target + "/deltascope.provenance.json"));
+    EXPECT_EQ(rememberedFolder(window->focus().id()).toStdString(), home.path("made"));
+}
+
+TEST_F(Window, ARememberedFolderMakesItOneKey)
+{
+    open("trl-v2-gap");
+    rememberFolder(window->focus().id(), QString::fromStdString(home.path("made")));
+    window->cursor().setB({ 0, 3 });
+    activate();
+    press(Qt::Key_M, Qt::ControlModifier);
+    ASSERT_TRUE(taskEnds());
+    EXPECT_EQ(newestTask()->state, "done");
+    EXPECT_TRUE(fs::is_directory(home.path("made/step_000003")));
+    press(Qt::Key_M, Qt::ControlModifier); // it is there now: the sheet says so first
+    ASSERT_TRUE(waitFor([] { return dialog<QDialog>() != nullptr; }));
+    dialog<QDialog>()->reject();
+}
+
+TEST_F(Window, ALostStepCannotBeMaterialized)
+{
+    open("trl-v2-gap-in-chain");
+    std::optional<StepId> lost;
+    for (const app::StepView& step : window->focus().run()->run->epochs.back().steps) {
+        if (step.state != "gap" && !step.restorable)
+            lost = StepId { step.epoch, step.step };
+    }
+    ASSERT_TRUE(lost);
+    window->cursor().setB(*lost);
+    EXPECT_FALSE(window->actions().isEnabled(QStringLiteral("run.materialize")));
+    EXPECT_TRUE(window->actions().isEnabled(QStringLiteral("run.materializeOptions")))
+        << "the sheet says why and offers the way across";
+}
+
+TEST_F(Window, AFolderThatGoesAwayIsSaidAndWhatWasSeenStays)
+{
+    const app::SourceRequest source = golden("trl-v2-gap");
+    window->openSource(source);
+    ASSERT_TRUE(waitFor([this] { return window->focus().b() != nullptr; }));
+    fs::remove_all(source.source);
+    EXPECT_TRUE(waitFor([this] {
+        return window->focus().run()->error.has_value() || !window->focus().run()->run->problems.empty()
+            || !window->focus().run()->run->events.empty();
+    }));
+    EXPECT_TRUE(window->focus().run()->run) << "the last good view is kept";
+}
+
+TEST_F(Window, AnEmptyFolderIsNoError)
+{
+    fs::create_directories(home.path("empty"));
+    app::SourceRequest source;
+    source.source = home.path("empty");
+    window->openSource(source);
+    ASSERT_TRUE(waitFor([this] {
+        const RunPointer& run = window->focus().run();
+        return run && (run->run || run->error);
+    }));
+    window->showPage(QStringLiteral("live"));
+    QTest::qWait(200);
+    bool said = false;
+    for (const QLabel* label : window->page()->findChildren<QLabel*>())
+        said = said || (label->isVisible() && !label->text().isEmpty());
+    EXPECT_TRUE(said);
+}
+
+TEST_F(Window, EveryActHasAKeyPath)
+{
+    open("trl-v2-gap");
+    std::set<QString> ids;
+    for (const ActionSpec& spec : window->actions().specs()) {
+        EXPECT_TRUE(ids.insert(spec.id).second) << spec.id.toStdString();
+        EXPECT_FALSE(spec.text.isEmpty()) << spec.id.toStdString();
+        const bool inMenu = !spec.menu.isEmpty();
+        EXPECT_TRUE(inMenu || !window->actions().shortcutOf(spec.id).isEmpty()) << spec.id.toStdString();
+    }
+    std::set<QString> keys; // no two acts on one
+    for (const ActionSpec& spec : window->actions().specs()) {
+        const QString key = window->actions().shortcutOf(spec.id).toString();
+        if (!key.isEmpty()) {
+            EXPECT_TRUE(keys.insert(key).second) << spec.id.toStdString() << " " << key.toStdString();
+        }
+    }
+}
+
+TEST_F(Window, WhateverTakesTheFocusHasAName)
+{
+    open("trl-v2-gap");
+    for (const PageInfo& info : pageInfos()) {
+        window->showPage(info.id);
+        QTest::qWait(150);
+        for (const QWidget* widget : window->findChildren<QWidget*>()) {
+            if (!widget->isVisible() || (widget->focusPolicy() & Qt::TabFocus) == 0)
+                continue;
+            const auto* button = qobject_cast<const QAbstractButton*>(widget);
+            const bool named = !widget->accessibleName().isEmpty() || (button && !button->text().isEmpty());
+            EXPECT_TRUE(named) << info.id.toStdString() << ": " << widget->metaObject()->className() << " in "
+                               << (widget->parentWidget() ? widget->parentWidget()->metaObject()->className() : "");
+        }
+    }
+}
+
+TEST_F(Window, TheOmniboxFindsStepsTensorsAndCommands)
+{
+    open("trl-v2-gap");
+    activate();
+    press(Qt::Key_K, Qt::ControlModifier);
+    ASSERT_TRUE(waitFor([] { return dialog<Omnibox>() != nullptr; }));
+    auto* box = dialog<Omnibox>();
+    auto* list = box->findChild<QListWidget*>();
+    QTest::keyClicks(box->findChild<QLineEdit*>(), QStringLiteral("3"));
+    ASSERT_GT(list->count(), 0);
+    EXPECT_TRUE(list->item(0)->text().contains(QStringLiteral("Step 3")));
+    QTest::keyClick(box->findChild<QLineEdit*>(), Qt::Key_Return);
+    EXPECT_EQ(window->cursor().b()->step, 3);
+}
+
+TEST(FuzzyScore, PrefersWhatBeginsWords)
+{
+    EXPECT_EQ(fuzzyScore(QStringLiteral("Heatmap"), QStringLiteral("zz")), 0);
+    EXPECT_GT(fuzzyScore(QStringLiteral("Heatmap"), QStringLiteral("heat")), 0);
+    EXPECT_GT(fuzzyScore(QStringLiteral("Verify B…"), QStringLiteral("ver")),
+              fuzzyScore(QStringLiteral("Layout: Wall screen, overview"), QStringLiteral("ver")));
+}
+
+TEST_F(Window, TheSmallestWindowClipsNoBar)
+{
+    open("trl-v2-gap");
+    window->resize(1024, 640);
+    QTest::qWait(100);
+    EXPECT_EQ(window->width(), 1024);
+    EXPECT_EQ(window->height(), 640);
+    for (const PageInfo& info : pageInfos()) {
+        window->showPage(info.id);
+        QTest::qWait(50);
+        EXPECT_EQ(window->width(), 1024) << info.id.toStdString() << " asks for more room";
+        EXPECT_EQ(window->height(), 640) << info.id.toStdString();
+    }
+}
+
+}
+} // namespace deltascope::desktop
