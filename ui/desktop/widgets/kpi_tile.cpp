@@ -97,7 +97,11 @@ void KpiTile::paintEvent(QPaintEvent*)
         draw(x + 8, baseline, m_content.badge.text, m_content.badge.strong ? strongLabel() : label,
              m_content.badge.token);
 
-    const QFont value = typeFont(Type::Kpi);
+    const int unitRoom =
+        m_content.value.unit.isEmpty() ? 0 : 5 + QFontMetrics(unitFont()).horizontalAdvance(m_content.value.unit);
+    QFont value = typeFont(Type::Kpi);
+    if (QFontMetrics(value).horizontalAdvance(m_content.value.value) + unitRoom > right - Side)
+        value = typeFont(Type::PageNumber); // a number is never cut
     const int bottom = height() - Top - labelMetrics.descent();
     const int middle = (Top + labelMetrics.height() + bottom - labelMetrics.ascent()) / 2;
     const QFontMetrics valueMetrics(value);

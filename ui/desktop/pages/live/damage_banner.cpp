@@ -1,5 +1,6 @@
 #include "pages/live/damage_banner.h"
 
+#include "bridge/service_bridge.h"
 #include "look/format.h"
 #include "look/icon.h"
 #include "look/look.h"
@@ -15,7 +16,7 @@ DamageBanner::DamageBanner(QWidget* parent)
     : QFrame(parent)
     , m_headline(makeLabel({}, "error"))
     , m_what(makeLabel({}, "body"))
-    , m_why(makeLabel({}, "muted"))
+    , m_why(makeLabel({}, "label"))
     , m_verify(makeButton(tr("Verify again"), QStringLiteral("shield")))
     , m_materialize(makeButton({}, QStringLiteral("download"), "primary"))
 {
@@ -23,15 +24,17 @@ DamageBanner::DamageBanner(QWidget* parent)
     QFont bold = typeFont(Type::Body);
     bold.setWeight(QFont::DemiBold);
     m_headline->setFont(bold);
-    m_why->setFont(typeFont(Type::Table));
     for (QLabel* label : { m_what, m_why }) {
         label->setWordWrap(true);
         label->setTextInteractionFlags(Qt::TextSelectableByMouse);
     }
     auto* words = new QVBoxLayout;
     words->setSpacing(2);
-    words->addWidget(m_headline);
-    words->addWidget(m_what);
+    auto* first = new QHBoxLayout;
+    first->setSpacing(6);
+    first->addWidget(m_headline, 0, Qt::AlignTop);
+    first->addWidget(m_what, 1, Qt::AlignTop);
+    words->addLayout(first);
     words->addWidget(m_why);
     QPushButton* go = makeButton(tr("Go to step"));
     connect(go, &QPushButton::clicked, this, [this] { emit stepWanted(m_damage->epoch, m_damage->step); });
@@ -54,14 +57,15 @@ void DamageBanner::setDamage(std::optional<Damage> damage)
     setVisible(m_damage.has_value());
     if (!m_damage)
         return;
-    m_headline->setText(m_damage->damaged ? tr("✕ Step %1 is damaged.").arg(m_damage->step)
-                                          : tr("✕ Step %1 cannot be rebuilt.").arg(m_damage->step));
+    m_headline->setText(m_damage->damaged ? tr("✕ Step %1 is damaged:").arg(m_damage->step)
+                                          : tr("✕ Step %1 cannot be rebuilt:").arg(m_damage->step));
     const app::ProblemView& problem = m_damage->problem;
     m_what->setText(shortened(safeName(problem.text), 300));
     QStringList why;
     if (m_damage->verified && m_damage->verified->result == "damaged")
-        why += tr("Verification at level %1 failed %2.")
-                   .arg(levelText(m_damage->verified->level), fullTimeText(m_damage->verified->tUs));
+        why +=
+            tr("Verification at level %1 failed at %2.")
+                .arg(levelText(m_damage->verified->level), clockText(m_damage->verified->tUs, ServiceBridge::nowUs()));
     if (!problem.where.empty())
         why += shortened(safeName(problem.where), 120) + QChar(u'.');
     if (!problem.remedy.empty())

@@ -24,7 +24,7 @@ namespace {
 
 constexpr int WideFrom = 900; ///< pixels of the page with three charts in a row
 constexpr int Parts = 12; ///< columns of the grid
-constexpr int ChartHeight = 144;
+constexpr int ChartHeight = 124;
 
 }
 
@@ -117,7 +117,6 @@ QWidget* LivePage::makeContent()
     const int padding = metrics().padding;
     all->setContentsMargins(padding, padding, padding, padding);
     all->setSpacing(metrics().gap);
-    all->addWidget(m_banner);
     all->addWidget(m_tiles);
     all->addLayout(m_grid, 1);
     m_grid->setSpacing(metrics().gap);
@@ -129,7 +128,19 @@ QWidget* LivePage::makeContent()
     scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     scroll->setFocusPolicy(Qt::NoFocus);
     scroll->setWidget(inner);
-    return scroll;
+    auto* content = new QWidget;
+    auto* above = new QVBoxLayout;
+    above->setContentsMargins(padding, padding, padding, 0);
+    above->addWidget(m_banner);
+    auto* both = new QVBoxLayout(content);
+    both->setContentsMargins(0, 0, 0, 0);
+    both->setSpacing(0);
+    m_above = new QWidget;
+    m_above->setLayout(above);
+    m_above->hide();
+    both->addWidget(m_above); // stays in view while the page scrolls
+    both->addWidget(scroll, 1);
+    return content;
 }
 
 void LivePage::arrange()
@@ -186,6 +197,7 @@ void LivePage::runOpened()
 {
     m_data = nullptr;
     m_banner->setDamage(std::nullopt);
+    m_above->hide();
     m_heat->setHeat(nullptr);
 }
 
@@ -215,6 +227,7 @@ void LivePage::show(std::shared_ptr<const LiveData> data)
 {
     m_data = std::move(data);
     m_banner->setDamage(m_data->damage);
+    m_above->setVisible(m_data->damage.has_value());
     m_tiles->setData(m_data);
     m_heat->setHeat(m_data->heat);
     m_feed->setFeed(m_data->feed, ServiceBridge::nowUs());

@@ -64,6 +64,7 @@ private:
     std::array<PlotCard*, PlotCount> m_plots {};
     KpiRow* m_tiles;
     DamageBanner* m_banner;
+    QWidget* m_above = nullptr; ///< what the banner stands in
     MiniHeatmap* m_heat;
     Card* m_heatCard;
     FeedCard* m_feed;
