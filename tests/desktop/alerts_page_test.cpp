@@ -1,0 +1,153 @@
+#include "desktop_fixture.h"
+
+#include "look/format.h"
+#include "pages/alerts/alert_details.h"
+#include "pages/alerts/alert_model.h"
+#include "pages/alerts/alerts_page.h"
+#include "pages/alerts/rule_row.h"
+#include "pages/alerts/rules_card.h"
+
+#include <QCheckBox>
+#include <QDoubleSpinBox>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QTableView>
+#include <QUndoStack>
+
+namespace deltascope::desktop {
+namespace {
+
+class AlertsPageTest : public DesktopFixture {
+protected:
+    AlertsPage* alerts(const std::string& bucket)
+    {
+        open(bucket);
+        return show<AlertsPage>("alerts");
+    }
+    app::AlertEngine& engine() { return session->monitor().alerts(); }
+    app::AlertRuleView ruleOf(const std::string& id)
+    {
+        for (const app::AlertRuleView& rule : engine().list({}).rules) {
+            if (rule.id == id)
+                return rule;
+        }
+        return {};
+    }
+};
+
+TEST_F(AlertsPageTest, EveryRuleHasARow)
+{
+    AlertsPage* page = alerts("trl-v2-gap");
+    const std::vector<app::AlertRuleView> rules = engine().list({}).rules;
+    ASSERT_EQ(rules.size(), 15U);
+    for (const app::AlertRuleView& rule : rules) {
+        const RuleRow* row = page->rules().row(rule.id);
+        ASSERT_TRUE(row) << rule.id;
+        EXPECT_EQ(row->findChild<QCheckBox*>()->isChecked(), rule.on);
+        EXPECT_EQ(row->findChild<QDoubleSpinBox*>()->isHidden(), rule.unit.empty()) << rule.id;
+    }
+}
+
+TEST_F(AlertsPageTest, SwitchingARuleSwitchesTheEngine)
+{
+    AlertsPage* page = alerts("trl-v2-gap");
+    page->rules().row("pause-long")->findChild<QCheckBox*>()->click();
+    EXPECT_FALSE(ruleOf("pause-long").on);
+    page->rules().row("pause-long")->findChild<QCheckBox*>()->click();
+    EXPECT_TRUE(ruleOf("pause-long").on);
+}
+
+TEST_F(AlertsPageTest, AThresholdIsTypedAndKept)
+{
+    AlertsPage* page = alerts("trl-v2-gap");
+    auto* box = page->rules().row("replica-lag")->findChild<QDoubleSpinBox*>();
+    EXPECT_EQ(box->value(), *ruleOf("replica-lag").threshold);
+    box->setValue(7);
+    EXPECT_EQ(ruleOf("replica-lag").threshold, 7);
+    EXPECT_TRUE(ruleOf("replica-lag").on);
+}
+
+TEST_F(AlertsPageTest, ABacktestSaysHowOftenAndWhere)
+{
+    AlertsPage* page = alerts("trl-v1.0-badhash");
+    const Result<app::BacktestView> expected = engine().backtest(*window->focus().run(), "digest-mismatch");
+    ASSERT_TRUE(expected);
+    ASSERT_FALSE(expected->fired.empty());
+    RuleRow* row = page->rules().row("digest-mismatch");
+    for (QPushButton* button : row->findChildren<QPushButton*>()) {
+        if (button->text() == QStringLiteral("Back-test"))
+            QTest::mouseClick(button, Qt::LeftButton);
+    }
+    ASSERT_TRUE(waitFor([&] { return row->resultText().startsWith(QStringLiteral("would")); }));
+    EXPECT_EQ(row->resultText(), QStringLiteral("would have fired %1× in this run").arg(expected->fired.size()));
+    ASSERT_TRUE(expected->fired[0].step);
+    QPushButton* link = nullptr;
+    for (QPushButton* button : row->findChildren<QPushButton*>()) {
+        if (button->text() == QStringLiteral("step %1").arg(*expected->fired[0].step))
+            link = button;
+    }
+    ASSERT_TRUE(link);
+    QTest::mouseClick(link, Qt::LeftButton);
+    EXPECT_EQ(window->cursor().b()->step, *expected->fired[0].step);
+}
+
+TEST_F(AlertsPageTest, AllRulesCanBeTestedAtOnce)
+{
+    AlertsPage* page = alerts("trl-v2-gap");
+    page->rules().testAll();
+    EXPECT_TRUE(waitFor([&] {
+        for (const app::AlertRuleView& rule : engine().list({}).rules) {
+            if (rule.on && !page->rules().row(rule.id)->resultText().startsWith(QStringLiteral("would")))
+                return false;
+        }
+        return true;
+    }));
+}
+
+TEST_F(AlertsPageTest, WhatFiresIsListedAndCanBeAcknowledged)
+{
+    AlertsPage* page = alerts("trl-v1.0-badhash");
+    ASSERT_TRUE(waitFor([&] { return page->model().rowCount() > 0; }));
+    const app::AlertListView list = engine().list({});
+    ASSERT_EQ(page->model().rowCount(), static_cast<int>(list.alerts.size()));
+    for (int row = 0; row < page->model().rowCount(); ++row)
+        EXPECT_EQ(page->model().alert(row).id, list.alerts[static_cast<std::size_t>(row)].id);
+    ASSERT_TRUE(page->details().alert());
+    const std::string id = page->details().alert()->id;
+    ASSERT_EQ(page->details().alert()->state, app::AlertState::Firing);
+    for (QPushButton* button : page->details().findChildren<QPushButton*>()) {
+        if (button->text() == QStringLiteral("Acknowledge"))
+            QTest::mouseClick(button, Qt::LeftButton);
+    }
+    for (const app::AlertView& alert : engine().list({}).alerts) {
+        if (alert.id == id) {
+            EXPECT_EQ(alert.state, app::AlertState::Acked);
+        }
+    }
+    EXPECT_EQ(page->model().index(page->model().rowOf(id), AlertModel::State).data().toString(),
+              QStringLiteral("acknowledged"));
+}
+
+TEST_F(AlertsPageTest, TheFilterCanBeUndone)
+{
+    AlertsPage* page = alerts("trl-v1.0-badhash");
+    ASSERT_TRUE(waitFor([&] { return page->model().rowCount() > 0; }));
+    const int all = page->model().rowCount();
+    page->filterField()->setFocus();
+    QTest::keyClicks(page->filterField(), QStringLiteral("no such alert"));
+    EXPECT_EQ(page->model().rowCount(), 0);
+    window->findChild<QUndoStack*>()->undo();
+    EXPECT_EQ(page->model().rowCount(), all);
+    EXPECT_TRUE(page->filterField()->text().isEmpty());
+}
+
+TEST_F(AlertsPageTest, ASoundRunSaysThatNothingHasFired)
+{
+    AlertsPage* page = alerts("trl-v2-gap");
+    QTest::qWait(100);
+    for (int row = 0; row < page->model().rowCount(); ++row)
+        EXPECT_NE(page->model().alert(row).level, app::AlertLevel::Error) << page->model().alert(row).text;
+}
+
+}
+} // namespace deltascope::desktop

@@ -1,0 +1,282 @@
+#include "desktop_fixture.h"
+
+#include "heat/mini_heatmap.h"
+#include "look/format.h"
+#include "pages/live/damage_banner.h"
+#include "pages/live/feed_card.h"
+#include "pages/live/kpi_row.h"
+#include "pages/live/live_page.h"
+#include "pages/live/replicas_card.h"
+#include "plot/plot_card.h"
+
+#include <QPushButton>
+#include <QTableView>
+#include <QUndoStack>
+
+namespace deltascope::desktop {
+namespace {
+
+class LivePageTest : public DesktopFixture {
+protected:
+    /// A bucket that nobody writes any more: what is incomplete in it will stay so.
+    void openOld(const std::string& bucket)
+    {
+        const app::SourceRequest request = golden(bucket);
+        const auto before = std::filesystem::file_time_type::clock::now() - std::chrono::hours(2);
+        for (const auto& file : std::filesystem::recursive_directory_iterator(request.source))
+            std::filesystem::last_write_time(file.path(), before);
+        window->openSource(request);
+        EXPECT_TRUE(waitFor([this] {
+            const RunPointer& run = window->focus().run();
+            return run && run->run && run->run->settled;
+        }));
+    }
+    LivePage* live(const std::string& bucket)
+    {
+        openOld(bucket);
+        auto* page = show<LivePage>("live");
+        EXPECT_TRUE(waitFor([&] { return page->shown() && page->shown()->run->run->settled; }));
+        return page;
+    }
+    static QString context(const KpiTile& tile)
+    {
+        QString text;
+        for (const KpiTile::Run& run : tile.content().context)
+            text += run.text;
+        return text;
+    }
+    static QPushButton* button(QWidget& in, const QString& text)
+    {
+        for (QPushButton* found : in.findChildren<QPushButton*>()) {
+            if (found->text().startsWith(text))
+                return found;
+        }
+        return nullptr;
+    }
+};
+
+TEST_F(LivePageTest, TilesTellWhatTheSummarySays)
+{
+    LivePage* page = live("trl-v2-gap");
+    const app::KpiView kpi = app::makeRunSummary(window->focus().run()).kpi;
+    ASSERT_TRUE(kpi.latest);
+    const KpiRow& tiles = page->tiles();
+    EXPECT_EQ(tiles.tile(KpiRow::Latest).content().value.value, QString::number(*kpi.latest));
+    EXPECT_EQ(tiles.tile(KpiRow::Changed).content().value.text(), percentText(kpi.changedFraction));
+    EXPECT_EQ(tiles.tile(KpiRow::DeltaSize).content().value.text(), bytesText(kpi.deltaBytes));
+    EXPECT_TRUE(context(tiles.tile(KpiRow::DeltaSize)).startsWith(timesText(kpi.ratio)));
+    EXPECT_FALSE(tiles.tile(KpiRow::Latest).content().bad);
+    EXPECT_TRUE(page->banner().isHidden());
+}
+
+TEST_F(LivePageTest, WhatNobodyReportedIsUnknownAndNotZero)
+{
+    LivePage* page = live("trl-v2-gap"); // without spans and heartbeats
+    EXPECT_EQ(page->tiles().tile(KpiRow::Paused).content().value.value, unknownText());
+    EXPECT_EQ(page->tiles().tile(KpiRow::Replicas).content().value.value, unknownText());
+    EXPECT_TRUE(page->plot(LivePage::Pause).view()->data().isEmpty());
+    EXPECT_TRUE(page->plot(LivePage::Sync).view()->data().isEmpty());
+    EXPECT_TRUE(page->replicas().list()->isHidden());
+}
+
+TEST_F(LivePageTest, ChartsShowTheNumbersOfTheSteps)
+{
+    LivePage* page = live("trl-v2-gap");
+    const app::EpochView* epoch = window->focus().epoch();
+    ASSERT_TRUE(epoch);
+    const auto& table = *static_cast<PlotTable*>(page->plot(LivePage::Changed).view()->table());
+    std::size_t seen = 0;
+    for (const app::StepView& step : epoch->steps) {
+        const int row = table.rowOf(static_cast<double>(step.step));
+        const bool there = row >= 0 && table.step(row) == step.step;
+        ASSERT_EQ(there, step.changedFraction.has_value()) << step.step;
+        if (!there)
+            continue;
+        ++seen;
+        EXPECT_EQ(table.index(row, 0).data().toString(), percentText(step.changedFraction)) << step.step;
+    }
+    EXPECT_GT(seen, 3U);
+    const PlotData& delta = page->plot(LivePage::DeltaSize).view()->data();
+    for (const app::StepView& step : epoch->steps) {
+        const auto& x = delta.series.at(0).columns.x;
+        EXPECT_EQ(std::find(x.begin(), x.end(), step.step) != x.end(), step.kind == "delta") << "anchors are not drawn";
+    }
+}
+
+TEST_F(LivePageTest, AClickOnAChartSetsBInAllOfThem)
+{
+    LivePage* page = live("trl-v2-gap");
+    PlotView* view = page->plot(LivePage::DeltaSize).view();
+    const std::int64_t wanted = view->data().series.at(0).columns.x.at(2);
+    emit view->stepChosen(wanted);
+    ASSERT_TRUE(window->cursor().b());
+    EXPECT_EQ(window->cursor().b()->step, wanted);
+    EXPECT_FALSE(window->cursor().state().follow);
+    for (int i = 0; i < LivePage::PlotCount; ++i) {
+        PlotView* other = page->plot(static_cast<LivePage::Plot>(i)).view();
+        if (i == LivePage::DeltaSize) {
+            EXPECT_EQ(other->currentCell().row(), 2);
+        }
+    }
+}
+
+TEST_F(LivePageTest, ARangeIsSharedAndCanBeUndone)
+{
+    LivePage* page = live("trl-v2-gap");
+    const StepRange whole = *window->focus().shownRange();
+    const StepRange part { whole.first + 2, whole.first + 6 };
+    emit page->plot(LivePage::Changed).view()->rangeChosen(part);
+    EXPECT_EQ(window->focus().shownRange(), part);
+    ASSERT_TRUE(waitFor([&] { return page->shown()->range == part; }));
+    for (int i = 0; i < LivePage::PlotCount; ++i)
+        EXPECT_EQ(page->plot(static_cast<LivePage::Plot>(i)).view()->data().range, part);
+    for (const LayerHeat::Column& column : page->shown()->heat->columns)
+        EXPECT_TRUE(column.step >= part.first && column.step <= part.second);
+    window->findChild<QUndoStack*>()->undo();
+    EXPECT_EQ(window->focus().shownRange(), whole);
+}
+
+TEST_F(LivePageTest, TheMiniHeatmapAveragesTheTensorsOfALayer)
+{
+    LivePage* page = live("trl-v2-gap");
+    const RunPointer run = window->focus().run();
+    ASSERT_TRUE(run->heat);
+    ASSERT_TRUE(waitFor([&] { return page->shown()->heat != nullptr; }));
+    const LayerHeat& heat = *page->shown()->heat;
+    ASSERT_FALSE(heat.layers.empty());
+    std::size_t rows = 0;
+    for (const LayerHeat::Layer& layer : heat.layers) {
+        EXPECT_EQ(layer.first, rows) << "each tensor is in one layer";
+        rows += layer.count;
+    }
+    EXPECT_EQ(rows, run->heat->rows.size());
+    std::size_t checked = 0;
+    for (const LayerHeat::Column& column : heat.columns) {
+        if (!column.codes)
+            continue;
+        for (std::size_t i = 0; i < heat.layers.size(); ++i) {
+            double changed = 0;
+            double elements = 0;
+            for (std::size_t row = heat.layers[i].first; row < heat.layers[i].first + heat.layers[i].count; ++row) {
+                const auto size = static_cast<double>(run->heat->rows[row].elements);
+                changed += app::heatShare((*column.tensors)[row]) * size;
+                elements += size;
+            }
+            EXPECT_NEAR(app::heatShare((*column.codes)[i]), changed / elements, 0.03 * changed / elements + 1e-12);
+            ++checked;
+        }
+    }
+    EXPECT_GT(checked, 10U);
+}
+
+TEST_F(LivePageTest, EnterOnTheMiniHeatmapAsksForTheHeatmap)
+{
+    LivePage* page = live("trl-v2-gap");
+    bool opened = false;
+    QObject::connect(&page->heat(), &MiniHeatmap::opened, [&] { opened = true; });
+    QTest::keyClick(&page->heat(), Qt::Key_Return);
+    EXPECT_TRUE(opened);
+}
+
+TEST_F(LivePageTest, DamageIsSaidWithTheStepAndTheWayOut)
+{
+    LivePage* page = live("trl-v2-truncated"); // delta 13, the newest one, is cut short
+    ASSERT_TRUE(waitFor([&] { return page->shown()->damage.has_value(); }));
+    const Damage damage = *page->shown()->damage;
+    EXPECT_FALSE(page->banner().isHidden());
+    EXPECT_TRUE(page->banner().text().startsWith(QStringLiteral("✕ Step %1").arg(damage.step)))
+        << page->banner().text().toStdString();
+    EXPECT_TRUE(page->tiles().tile(KpiRow::Latest).content().bad);
+    ASSERT_TRUE(damage.sound);
+    EXPECT_LT(*damage.sound, damage.step);
+    EXPECT_TRUE(window->focus().step({ damage.epoch, *damage.sound })->restorable);
+    QPushButton* go = button(page->banner(), QStringLiteral("Go to step"));
+    ASSERT_TRUE(go);
+    QTest::mouseClick(go, Qt::LeftButton);
+    EXPECT_EQ(window->cursor().b(), (StepId { damage.epoch, damage.step }));
+    QPushButton* way = button(page->banner(), QStringLiteral("Materialize"));
+    ASSERT_TRUE(way);
+    EXPECT_TRUE(way->text().contains(QString::number(*damage.sound)));
+}
+
+TEST_F(LivePageTest, DamageThatAnAnchorHasHealedIsNoBanner)
+{
+    LivePage* page = live("trl-v1.0-badhash"); // 8 to 11 are damaged, 12 is an anchor
+    EXPECT_FALSE(page->shown()->damage);
+    EXPECT_TRUE(page->banner().isHidden());
+    EXPECT_FALSE(page->tiles().tile(KpiRow::Latest).content().bad);
+}
+
+TEST_F(LivePageTest, AHoleInAnOldChainIsNoBanner)
+{
+    LivePage* page = live("trl-v2-gap-in-chain"); // delta 6 is gone; 7 to 9 cannot be rebuilt, the anchor at 10 can
+    for (const app::StepView* step : app::newestSteps(*window->focus().run()->run)) {
+        if (step->kind == "anchor" && step->step == 10) {
+            EXPECT_TRUE(step->restorable);
+        }
+    }
+    EXPECT_FALSE(page->shown()->damage) << "the newest chain is sound";
+    EXPECT_TRUE(page->banner().isHidden());
+}
+
+TEST_F(LivePageTest, EventsGoToTheirSteps)
+{
+    LivePage* page = live("trl-v2-gap");
+    auto* model = page->feed().list()->model();
+    ASSERT_GT(model->rowCount(), 2);
+    const auto& item = static_cast<FeedModel*>(model)->item(2);
+    ASSERT_TRUE(item.step);
+    emit page->feed().list()->activated(model->index(2, FeedModel::Text));
+    EXPECT_EQ(window->cursor().b()->step, *item.step);
+    EXPECT_TRUE(model->index(0, FeedModel::Text).data().toString().contains(QStringLiteral("published")));
+}
+
+TEST_F(LivePageTest, EverythingThatTakesTheFocusHasAName)
+{
+    LivePage* page = live("trl-v2-gap");
+    for (QWidget* widget : page->findChildren<QWidget*>()) {
+        if (widget->focusPolicy() == Qt::NoFocus || !widget->isVisible())
+            continue;
+        const auto* named = qobject_cast<QAbstractButton*>(widget);
+        EXPECT_TRUE(!widget->accessibleName().isEmpty() || (named && !named->text().isEmpty()))
+            << widget->metaObject()->className();
+    }
+}
+
+TEST_F(LivePageTest, TheDemoShowsPausesPhasesAndReplicas)
+{
+    window->openDemo();
+    auto* page = show<LivePage>("live");
+    ASSERT_TRUE(waitFor([&] {
+        return page->shown() && !page->shown()->replicas.empty() && !page->shown()->sync.steps.empty()
+            && !page->plot(LivePage::Pause).view()->data().isEmpty();
+    }));
+    const LiveData& shown = *page->shown();
+    EXPECT_EQ(page->replicas().model().rowCount(), static_cast<int>(shown.replicas.size()));
+    EXPECT_FALSE(page->replicas().list()->isHidden());
+    const PlotData& sync = page->plot(LivePage::Sync).view()->data();
+    EXPECT_TRUE(sync.stacked);
+    EXPECT_EQ(sync.series.front().token, Token::Pause) << "what produces no tokens is at the bottom";
+    for (std::size_t i = 1; i < shown.replicas.size(); ++i)
+        EXPECT_GE(shown.replicas[i - 1].replica.behind.value_or(0) + 1000 * shown.replicas[i - 1].replica.late,
+                  shown.replicas[i].replica.behind.value_or(0) + 1000 * shown.replicas[i].replica.late)
+            << "the worst first";
+    session->stopDemo();
+}
+
+TEST_F(LivePageTest, TheSmallestWindowScrollsAndCutsNothing)
+{
+    window->resize(1024, 640);
+    LivePage* page = live("trl-v2-gap");
+    QTest::qWait(200);
+    for (int i = 0; i < LivePage::PlotCount; ++i) {
+        const PlotView* view = page->plot(static_cast<LivePage::Plot>(i)).view();
+        EXPECT_GE(view->width(), 160);
+        EXPECT_GE(view->height(), 92);
+    }
+    for (int i = 0; i < KpiRow::TileCount; ++i)
+        EXPECT_GE(page->tiles().tile(static_cast<KpiRow::Tile>(i)).width(), 96);
+}
+
+}
+} // namespace deltascope::desktop
