@@ -76,12 +76,11 @@ bool LineageModel::isOpen(std::size_t chain) const { return m_folding.isOpen(*m_
 
 void LineageModel::change(LineagePointer picture)
 {
+    m_a = picture && m_aId ? picture->find(*m_aId) : std::nullopt;
+    m_b = picture && m_bId ? picture->find(*m_bId) : std::nullopt;
     std::vector<LineageItem> next;
-    if (picture) {
-        m_a = m_aId ? picture->find(*m_aId) : std::nullopt;
-        m_b = m_bId ? picture->find(*m_bId) : std::nullopt;
+    if (picture)
         next = lineageItems(*picture, m_folding, m_a, m_b);
-    }
     if (!insertAndRemove(picture, next)) {
         beginResetModel();
         m_picture = std::move(picture);
