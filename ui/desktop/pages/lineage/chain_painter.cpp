@@ -69,16 +69,17 @@ void paintFold(QPainter& painter, double x, const Cell& cell, const QColor& ink)
 int laneX(int lane) { return FirstLane + std::min(lane, MostLanes - 1) * LaneDistance; }
 int chainWidth(int lanes) { return laneX(std::max(0, lanes - 1)) + LaneDistance; }
 
+void paintBrokenMark(QPainter& painter, QPointF at)
+{
+    painter.fillRect(QRectF(at.x() - 6, at.y() - 6, 12, 12), painter.background().color());
+    painter.setPen(QPen(color(Token::Error), 2));
+    paintCross(painter, at, 4.5);
+}
+
 void paintStepMark(QPainter& painter, const app::StepView& step, QPointF at, const QColor& ink, bool large)
 {
     const QColor ground = painter.background().color();
-    if (step.state == "broken") {
-        painter.setPen(Qt::NoPen);
-        painter.setBrush(ground);
-        painter.drawRect(QRectF(at.x() - 6, at.y() - 6, 12, 12));
-        painter.setPen(QPen(color(Token::Error), 2));
-        paintCross(painter, at, 4.5);
-    } else if (isHole(step)) {
+    if (isHole(step)) {
         painter.setPen(QPen(color(Token::Error), 1.5));
         painter.setBrush(ground);
         painter.drawEllipse(at, 4.5, 4.5);
@@ -134,7 +135,10 @@ void paintChain(QPainter& painter, const QRect& cell, const LineageModel& model,
     const QColor ink = color(onPath ? Token::Accent : isLost(row) ? Token::OtherSeries : Token::Text);
     switch (item.kind) {
     case LineageItem::Kind::Row:
-        paintStepMark(painter, *row.step, QPointF(x, place.middle), ink, model.b() == item.row);
+        if (isBroken(row))
+            paintBrokenMark(painter, QPointF(x, place.middle));
+        else
+            paintStepMark(painter, *row.step, QPointF(x, place.middle), ink, model.b() == item.row);
         break;
     case LineageItem::Kind::Fold:
         paintFold(painter, x, place, ink);

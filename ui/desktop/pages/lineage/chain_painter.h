@@ -12,8 +12,9 @@ int laneX(int lane);
 /// What the chain column needs for that many lanes.
 int chainWidth(int lanes);
 
-/// ◆ anchor, ● delta, ○ hole, ✕ broken, in a square around a point. For rows and for the legend.
+/// ◆ anchor, ● delta, ○ hole, around a point. For rows and for the legend.
 void paintStepMark(QPainter& painter, const app::StepView& step, QPointF at, const QColor& ink, bool large);
+void paintBrokenMark(QPainter& painter, QPointF at);
 void paintRestartMark(QPainter& painter, QPointF at);
 
 /// Paints the chain column of one line. `hovered`: path of the line under the mouse; empty: none. What is on no path

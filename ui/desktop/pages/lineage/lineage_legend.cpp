@@ -82,7 +82,7 @@ void LineageLegend::paintEvent(QPaintEvent*)
             paintStepMark(painter, sample("", "gap"), {}, ink, false);
             break;
         case Broken:
-            paintStepMark(painter, sample("delta", "broken"), {}, ink, false);
+            paintBrokenMark(painter, {});
             break;
         case Restart:
             paintRestartMark(painter, {});

@@ -41,7 +41,7 @@ struct QueriedRow {
         case Kind:
             return test(QString::fromStdString(row.step->kind));
         case State:
-            return test(QString::fromStdString(row.step->state));
+            return test(QString::fromStdString(row.step->state)) || (isBroken(row) && test(QStringLiteral("broken")));
         case Ref:
             return std::any_of(row.refs.begin(), row.refs.end(),
                                [&](const std::string& ref) { return test(QString::fromStdString(ref)); });
@@ -74,6 +74,14 @@ void append(QString& list, const QString& word)
 
 bool isHole(const app::StepView& step) { return step.state == "gap"; }
 bool isAnchor(const app::StepView& step) { return step.kind == "anchor"; }
+bool isBroken(const app::LineageRowView& row)
+{
+    const app::StepView& step = *row.step;
+    const bool published = step.state == "complete" || step.state == "noop";
+    return step.state == "broken" || (row.verified && row.verified->result == "damaged")
+        || (published && !step.restorable && !isLost(row));
+}
+
 bool isLost(const app::LineageRowView& row) { return row.lane > 0 && !row.step->restorable; }
 
 const std::vector<QueryField>& lineageFields()
@@ -155,9 +163,8 @@ void LineagePicture::gatherChains()
             if (isAnchor(*row.step))
                 chain.anchorLevel = row.verified->level;
         }
-        const bool damaged = row.verified && row.verified->result == "damaged";
         const bool seen = (row.step->state == "complete" || row.step->state == "noop") && row.refs.empty();
-        chain.plain = chain.plain && seen && !damaged;
+        chain.plain = chain.plain && seen && !isBroken(row);
     }
 }
 

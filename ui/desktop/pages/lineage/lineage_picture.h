@@ -75,6 +75,8 @@ const std::vector<QueryField>& lineageFields();
 
 bool isHole(const app::StepView& step);
 bool isAnchor(const app::StepView& step);
+/// It cannot be rebuilt, or a verification found it damaged.
+bool isBroken(const app::LineageRowView& row);
 /// Its numbers were published again by a later epoch, and its bytes are gone.
 bool isLost(const app::LineageRowView& row);
 

@@ -128,7 +128,7 @@ void LineageRows::paintRow(Pen& pen, const LineagePicture& picture, const Lineag
     const auto text = [&](Column column) { return lineageText(picture, item, column); };
     pen.muted = isLost(row);
     pen.number(LineageModel::Step, text(LineageModel::Step), m_strong, Token::Text);
-    const bool bad = step.state == "broken" || step.state == "gap";
+    const bool bad = isBroken(row) || isHole(step);
     pen.write(pen.text(LineageModel::Kind), text(LineageModel::Kind), m_plain, bad ? Token::Error : Token::Text);
     pen.number(LineageModel::Age, text(LineageModel::Age), m_plain, Token::Muted);
     pen.number(LineageModel::Changed, text(LineageModel::Changed), m_plain,
@@ -147,7 +147,7 @@ void LineageRows::paintRow(Pen& pen, const LineagePicture& picture, const Lineag
     }
     paintNames(pen, picture, item.row);
     const QString restore = text(LineageModel::Restore);
-    pen.number(LineageModel::Restore, restore, m_plain, Token::Muted);
+    pen.number(LineageModel::Restore, restore, m_plain, bad ? Token::Text : Token::Muted);
 }
 
 void LineageRows::paintNames(Pen& pen, const LineagePicture& picture, std::size_t at) const

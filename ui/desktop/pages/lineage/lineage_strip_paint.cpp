@@ -99,7 +99,8 @@ void LineageStrip::paintBars(QPainter& painter) const
         if (x - lastAnchor < 1)
             continue;
         lastAnchor = x;
-        painter.fillRect(QRectF(std::floor(x), PlotTop, std::min(std::max(bar, 1.0), 2.0), PlotHeight),
+        const double thin = std::clamp(bar, 1.0, 3.0);
+        painter.fillRect(QRectF(std::floor(x + std::max(0.0, bar - thin) / 2), PlotTop, thin, PlotHeight),
                          color(Token::Text));
     }
     painter.fillRect(QRectF(SideMargin, bottom, pixels, 1), color(Token::Border));
@@ -116,8 +117,7 @@ void LineageStrip::paintMarks(QPainter& painter) const
     for (std::size_t at = rows.size(); at-- > 0;) {
         const double x = xOf(at) + columnWidth() / 2;
         const app::StepView& step = *rows[at].step;
-        const bool damaged = rows[at].verified && rows[at].verified->result == "damaged";
-        if ((step.state == "broken" || isHole(step) || damaged) && x - lastBad >= 8) {
+        if ((isHole(step) || isBroken(rows[at])) && x - lastBad >= 8) {
             painter.setPen(QPen(color(Token::Error), 2));
             painter.drawLine(QPointF(x - 3.5, y - 3.5), QPointF(x + 3.5, y + 3.5));
             painter.drawLine(QPointF(x - 3.5, y + 3.5), QPointF(x + 3.5, y - 3.5));
@@ -164,7 +164,7 @@ void LineageStrip::paintAxis(QPainter& painter) const
     }
     const auto step = static_cast<std::int64_t>(std::max(1.0, every));
     double taken = SideMargin + measure.horizontalAdvance(first) + 12;
-    for (std::size_t at = rows.size(); at-- > 0;) {
+    for (std::size_t at = rows.size(); at-- > 1;) {
         if (rows[at].step->step % step != 0 || isHole(*rows[at].step))
             continue;
         const QString text = QString::number(rows[at].step->step);

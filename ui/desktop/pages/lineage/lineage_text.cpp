@@ -69,7 +69,9 @@ QString rowText(const LineagePicture& picture, std::size_t at, Column column)
     case LineageModel::Step:
         return stepText(row);
     case LineageModel::Kind:
-        return step.state == "complete" ? kindText(step.kind) : stepStateText(step.state);
+        return isBroken(row)           ? QStringLiteral("✕ ") + kindText(step.kind)
+            : step.state == "complete" ? kindText(step.kind)
+                                       : stepStateText(step.state);
     case LineageModel::Age:
         return hole || step.publishedUs == 0
             ? unknownText()
