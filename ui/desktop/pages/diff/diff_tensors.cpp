@@ -13,6 +13,7 @@
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QKeyEvent>
+#include <QScrollArea>
 #include <QSplitter>
 #include <QTableView>
 #include <QToolButton>
@@ -24,6 +25,7 @@ namespace {
 
 constexpr int NameWidth = 260; // at least
 constexpr int SideWidth = 420;
+constexpr int LeastBlocks = 400; // pixels of height
 constexpr int ShareWidth = 200;
 constexpr int SampledRows = 60; // that columns are as wide as
 
@@ -201,7 +203,13 @@ void DiffTensors::open(const QModelIndex& row)
         column->setContentsMargins(0, 0, 0, 0);
         column->setSpacing(0);
         column->addLayout(head);
-        column->addWidget(m_blocks, 1);
+        m_blocks->setMinimumHeight(LeastBlocks);
+        auto* scroll = new QScrollArea; // in a low window
+        scroll->setWidget(m_blocks);
+        scroll->setWidgetResizable(true);
+        scroll->setFrameShape(QFrame::NoFrame);
+        scroll->setFocusPolicy(Qt::NoFocus);
+        column->addWidget(scroll, 1);
         m_splitter->addWidget(m_side);
         m_splitter->setStretchFactor(0, 1);
         m_splitter->setSizes({ std::max(NameWidth, width() - SideWidth), SideWidth });

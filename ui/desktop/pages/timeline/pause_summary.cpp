@@ -106,6 +106,8 @@ void PauseSummary::show(const app::PauseSummaryView& summary, const QString& ran
 /// Where there is little room the range goes first: the bars above show it.
 void PauseSummary::fit()
 {
+    if (m_sum->isVisibleTo(this))
+        m_title->setText(tr("Paused, all replicas"));
     int needed = layout()->contentsMargins().left() + layout()->contentsMargins().right() + SpaceBetween;
     for (const QLabel* label : findChildren<QLabel*>()) {
         if (label != m_range && label->isVisibleTo(this))
@@ -113,6 +115,8 @@ void PauseSummary::fit()
     }
     needed += m_go->isVisibleTo(this) ? m_go->sizeHint().width() : 0;
     m_range->setVisible(needed + m_range->sizeHint().width() <= width());
+    if (needed > width() && m_sum->isVisibleTo(this))
+        m_title->setText(tr("Paused"));
 }
 
 void PauseSummary::resizeEvent(QResizeEvent* event)

@@ -32,6 +32,7 @@ namespace {
 
 constexpr std::size_t UsualVersions = 60; // without a range
 constexpr int RoomForDetails = 900; // pixels
+constexpr int Margins = 24;
 constexpr int OtherTools = 150; // names of the choices and the space between
 constexpr int DetailsWidth = 336;
 constexpr std::size_t MostSpans = 5000; // of a TimelineView
@@ -127,10 +128,15 @@ QWidget* TimelinePage::makeTools()
 /// Ghost and legend stand beside the other tools, or below them where there is little room.
 void TimelinePage::placeTools()
 {
+    const auto ghost = m_model ? m_model->view.ghost : std::nullopt;
+    const QString shortText = tr("Ghost: full sync");
+    m_ghost->setText(ghost ? tr("Ghost: full sync at %1").arg(rateText(ghost->bytesPerSecond)) : shortText);
     const int needed = m_ghost->sizeHint().width() + m_legend->sizeHint().width() + 3 * m_below->spacing();
     const int others = m_mode->sizeHint().width() + m_unit->sizeHint().width() + m_actors->sizeHint().width()
         + m_showDetails->sizeHint().width() + OtherTools;
     QHBoxLayout* wanted = width() >= needed + others ? m_beside : m_below;
+    if (needed + Margins > width())
+        m_ghost->setText(shortText);
     if (wanted->count() > 0)
         return;
     QHBoxLayout* other = wanted == m_beside ? m_below : m_beside;
@@ -284,8 +290,6 @@ void TimelinePage::take(TimelinePointer model)
     m_lanes->setModel(m_model);
     m_legend->setGroups(m_model->groups);
     m_ghost->setVisible(m_model->view.ghost.has_value());
-    if (m_model->view.ghost)
-        m_ghost->setText(tr("Ghost: full sync at %1").arg(rateText(m_model->view.ghost->bytesPerSecond)));
     placeTools();
     const QString steps = tr("Steps %1 – %2").arg(m_model->steps.first).arg(m_model->steps.second);
     m_summary->show(m_model->view.summary,
