@@ -161,8 +161,10 @@ void paintLongest(const Pen& pen)
         return; // it says how long it is as a whole
     const double x = std::clamp(pen.center(at), scene.plot.left() + half,
                                 std::max(scene.plot.left() + half, scene.plot.right() - half));
-    pen.text({ x, std::max(pen.yOf(*longest, totalUs(*longest)) - 11, scene.plot.top() - 6) }, Qt::AlignHCenter, words,
-             pen.bold, Token::Text);
+    const double y = std::max(pen.yOf(*longest, totalUs(*longest)) - 11, scene.plot.top() - 6);
+    pen.painter.fillRect(QRectF(x - half - 2, y - 8, 2 * half + 4, 16),
+                         color(Token::Surface)); // above taller neighbors
+    pen.text({ x, y }, Qt::AlignHCenter, words, pen.bold, Token::Text);
 }
 
 /// What one full checkpoint would take.

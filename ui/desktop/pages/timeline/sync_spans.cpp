@@ -6,6 +6,7 @@
 #include <QPixmap>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 namespace deltascope::desktop {
@@ -13,6 +14,12 @@ namespace deltascope::desktop {
 namespace {
 
 enum Column { Phase, Start, Length, Bytes, Rate, Columns };
+
+QString startText(double seconds)
+{
+    const double shown = std::round(seconds * 100) / 100;
+    return QString::number(shown == 0 ? 0.0 : shown, 'f', 2); // never "-0.00"
+}
 
 double secondsOf(std::int64_t us) { return static_cast<double>(us) / 1e6; }
 
@@ -90,7 +97,7 @@ QVariant SyncSpans::data(const QModelIndex& index, int role) const
     case Phase:
         return phaseText(span.phase);
     case Start:
-        return QString::number(secondsOf(span.t0Us - m_originUs), 'f', 2);
+        return startText(secondsOf(span.t0Us - m_originUs));
     case Length:
         return durationText(seconds);
     case Bytes:
