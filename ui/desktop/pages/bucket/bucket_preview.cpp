@@ -35,13 +35,12 @@ QTreeView* makeTable(QAbstractItemModel* model, const QString& name)
     return view;
 }
 
-QLabel* makeValue(const QString& name)
+QLabel* makeValue()
 {
     QLabel* label = makeLabel({}, "body");
     label->setFont(typeFont(Type::Table));
     label->setAlignment(Qt::AlignRight);
     label->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    label->setAccessibleName(name);
     return label;
 }
 
@@ -51,10 +50,10 @@ BucketPreview::BucketPreview(ServiceBridge& bridge, QWidget* parent)
     : QWidget(parent)
     , m_bridge(bridge)
     , m_title(makeLabel({}, "title"))
-    , m_sizeText(makeValue(tr("Size")))
-    , m_exact(makeValue(tr("Exact bytes")))
-    , m_modified(makeValue(tr("Modified")))
-    , m_headerSize(makeValue(tr("Header")))
+    , m_sizeText(makeValue())
+    , m_exact(makeValue())
+    , m_modified(makeValue())
+    , m_headerSize(makeValue())
     , m_message(makeLabel({}, "muted"))
     , m_facts(new QWidget)
     , m_metadataTitle(makeLabel({}, "title"))
