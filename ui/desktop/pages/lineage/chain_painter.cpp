@@ -13,6 +13,16 @@ constexpr int FirstLane = 24;
 constexpr int LaneDistance = 24;
 constexpr double Dimmed = 0.35;
 
+/// Opaque, so that no line shows through a mark.
+QColor dimmed(const QColor& ink, const QColor& ground)
+{
+    const auto mix = [](float x, float y) {
+        return static_cast<float>(Dimmed) * x + static_cast<float>(1 - Dimmed) * y;
+    };
+    return QColor::fromRgbF(mix(ink.redF(), ground.redF()), mix(ink.greenF(), ground.greenF()),
+                            mix(ink.blueF(), ground.blueF()));
+}
+
 void paintCross(QPainter& painter, QPointF at, double size)
 {
     painter.drawLine(QPointF(at.x() - size, at.y() - size), QPointF(at.x() + size, at.y() + size));
@@ -130,9 +140,9 @@ void paintChain(QPainter& painter, const QRect& cell, const LineageModel& model,
     if (!hovered.isEmpty())
         paintPath(painter, place, hovered, at);
     paintPath(painter, place, path, at);
+    QColor ink = color(onPath ? Token::Accent : isLost(row) ? Token::OtherSeries : Token::Text);
     if (!hovered.isEmpty() && !onPath)
-        painter.setOpacity(Dimmed);
-    const QColor ink = color(onPath ? Token::Accent : isLost(row) ? Token::OtherSeries : Token::Text);
+        ink = dimmed(ink, painter.background().color());
     switch (item.kind) {
     case LineageItem::Kind::Row:
         if (isBroken(row))
@@ -144,7 +154,6 @@ void paintChain(QPainter& painter, const QRect& cell, const LineageModel& model,
         paintFold(painter, x, place, ink);
         break;
     case LineageItem::Kind::Restart:
-        painter.setOpacity(1);
         paintRestartMark(painter, QPointF(x, place.middle));
         break;
     }
