@@ -37,9 +37,10 @@ MiniHeatmap::MiniHeatmap(QWidget* parent)
 
 MiniHeatmap::~MiniHeatmap() = default;
 
-void MiniHeatmap::setHeat(std::shared_ptr<const LayerHeat> heat)
+void MiniHeatmap::setHeat(std::shared_ptr<const LayerHeat> heat, LayerPicture picture)
 {
     m_heat = std::move(heat);
+    m_picture = std::move(picture);
     m_table->setHeat(m_heat);
     m_image = {};
     m_layer = m_heat && !m_heat->layers.empty() ? std::min(m_layer, m_heat->layers.size() - 1) : 0;
@@ -100,33 +101,28 @@ QRect MiniHeatmap::box() const
     return rect().adjusted(left, 2, -GutterWidth - 20, -22);
 }
 
+int MiniHeatmap::plotWidth() const { return std::max(1, box().width()); }
+
 void MiniHeatmap::makeImage()
 {
-    const LayerPicture picture = makeLayerPicture(*m_heat, static_cast<std::size_t>(std::max(1, box().width())));
     const ColorTable& table = HeatScale::shared().table();
     const auto layers = static_cast<int>(m_heat->layers.size());
-    m_image = QImage(static_cast<int>(picture.width), layers, QImage::Format_ARGB32_Premultiplied);
+    m_image = QImage(static_cast<int>(m_picture.width), layers, QImage::Format_ARGB32_Premultiplied);
     for (int y = 0; y < layers; ++y) {
         auto* line = reinterpret_cast<QRgb*>(m_image.scanLine(y));
-        for (std::size_t x = 0; x < picture.width; ++x) {
-            const std::size_t at = static_cast<std::size_t>(y) * picture.width + x;
-            line[x] = picture.known[at] ? table[picture.codes[at]] : qRgba(0, 0, 0, 0);
+        for (std::size_t x = 0; x < m_picture.width; ++x) {
+            const std::size_t at = static_cast<std::size_t>(y) * m_picture.width + x;
+            line[x] = m_picture.known[at] ? table[m_picture.codes[at]] : qRgba(0, 0, 0, 0);
         }
     }
 }
 
 void MiniHeatmap::lookChanged() { m_image = {}; }
 
-void MiniHeatmap::resizeEvent(QResizeEvent* event)
-{
-    Canvas::resizeEvent(event);
-    m_image = {};
-}
-
 void MiniHeatmap::paint(QPainter& painter, const QRect&)
 {
     painter.fillRect(rect(), color(Token::Raised));
-    if (!m_heat || m_heat->layers.empty() || m_heat->columns.empty()) {
+    if (!m_heat || m_heat->layers.empty() || m_picture.width == 0) {
         painter.setPen(color(Token::Muted));
         painter.drawText(rect().adjusted(12, 0, -12, 0), Qt::AlignCenter | Qt::TextWordWrap,
                          tr("No changes per tensor yet. They appear once the first deltas have been read."));

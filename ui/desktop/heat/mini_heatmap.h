@@ -18,8 +18,9 @@ public:
     explicit MiniHeatmap(QWidget* parent = nullptr);
     ~MiniHeatmap() override;
 
-    /// Null: nothing is known yet.
-    void setHeat(std::shared_ptr<const LayerHeat> heat);
+    /// `picture`: of `heat`, for the pixels of plotWidth(). Null: nothing is known yet.
+    void setHeat(std::shared_ptr<const LayerHeat> heat, LayerPicture picture = {});
+    int plotWidth() const;
     void setCursor(std::optional<std::int64_t> b);
 
     QAbstractItemModel* table() override;
@@ -38,7 +39,6 @@ protected:
     void paint(QPainter& painter, const QRect& exposed) override;
     void lookChanged() override;
     bool event(QEvent* event) override;
-    void resizeEvent(QResizeEvent* event) override;
     void mouseMoveEvent(QMouseEvent* event) override;
     void mouseReleaseEvent(QMouseEvent* event) override;
     void leaveEvent(QEvent* event) override;
@@ -54,6 +54,7 @@ private:
     void paintSteps(QPainter& painter, const QRect& box) const;
 
     std::shared_ptr<const LayerHeat> m_heat;
+    LayerPicture m_picture;
     std::unique_ptr<LayerTable> m_table;
     QImage m_image; ///< null: to be made
     std::optional<std::int64_t> m_b;

@@ -61,8 +61,10 @@ std::shared_ptr<const LiveData> makeLiveData(const LiveQuestion& question)
     made->replicas = app::makeReplicaHistory(run, question.nowUs, MostLags);
     sortWorstFirst(made->replicas);
     made->feed = app::makeFeed(run, FeedLength);
-    if (question.run->heat)
+    if (question.run->heat) {
         made->heat = makeLayerHeat(*question.run->heat, question.epoch, question.range, question.heatBefore);
+        made->heatPicture = makeLayerPicture(*made->heat, question.heatPixels);
+    }
     return made;
 }
 

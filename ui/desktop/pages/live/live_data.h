@@ -19,6 +19,7 @@ struct LiveQuestion {
     std::uint32_t linePixels = 300; ///< of the narrowest chart of lines
     std::uint32_t barPixels = 300; ///< of a chart of bars
     std::uint32_t stackPixels = 600; ///< of the chart of phases
+    std::uint32_t heatPixels = 600; ///< of the mini heatmap
     std::int64_t nowUs = 0;
     std::shared_ptr<const LayerHeat> heatBefore; ///< of the same run; may be null
 };
@@ -38,6 +39,7 @@ struct LiveData {
     std::vector<app::ReplicaHistoryView> replicas; ///< the worst first
     std::vector<app::FeedItemView> feed; ///< newest first
     std::shared_ptr<const LayerHeat> heat; ///< null: nothing was replayed yet
+    LayerPicture heatPicture; ///< of heat
 };
 
 /// Walks all steps: not for the GUI thread.

@@ -213,6 +213,7 @@ void LivePage::refresh()
     question.linePixels = static_cast<std::uint32_t>(m_plots[Changed]->view()->plotWidth());
     question.barPixels = static_cast<std::uint32_t>(m_plots[Pause]->view()->plotWidth());
     question.stackPixels = static_cast<std::uint32_t>(m_plots[Sync]->view()->plotWidth());
+    question.heatPixels = static_cast<std::uint32_t>(m_heat->plotWidth());
     question.nowUs = ServiceBridge::nowUs();
     if (m_data && m_data->run->id == question.run->id)
         question.heatBefore = m_data->heat;
@@ -229,7 +230,7 @@ void LivePage::show(std::shared_ptr<const LiveData> data)
     m_banner->setDamage(m_data->damage);
     m_above->setVisible(m_data->damage.has_value());
     m_tiles->setData(m_data);
-    m_heat->setHeat(m_data->heat);
+    m_heat->setHeat(m_data->heat, m_data->heatPicture);
     m_feed->setFeed(m_data->feed, ServiceBridge::nowUs());
     m_replicas->setReplicas(m_data->replicas);
     showPlots();

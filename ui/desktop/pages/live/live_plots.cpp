@@ -139,9 +139,7 @@ LivePlot syncPlot(const LiveData& live)
         most = std::max(most, sum);
     }
     const TimeUnit unit = unitFor(most);
-    LivePlot plot {
-        begin(live.bars), unit.name, Words::tr("%1, first diff to first token, slowest replica").arg(unit.name), {}
-    };
+    LivePlot plot { begin(live.bars), unit.name, Words::tr("%1, slowest replica").arg(unit.name), {} };
     plot.data.stacked = true;
     plot.data.nothing = Words::tr("No sync times: they come from spans that trainer and replicas write beside the run");
     plot.data.format = [unit](double value) { return durationText(value / unit.perSecond); };

@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace deltascope::desktop {
 
@@ -45,8 +46,9 @@ public:
         for (qsizetype i = 0; i < lags.size(); ++i) {
             const double share = static_cast<double>(lags[i].toLongLong()) / static_cast<double>(most);
             const double height = share <= 0 ? 0 : std::max(2.0, share * room.height());
-            painter->fillRect(QRectF(begin + static_cast<double>(i) * each, room.bottom() + 1 - height,
-                                     std::max(1.0, each - 0.5), height),
+            const double left = std::round(begin + static_cast<double>(i) * each); // one outline, without seams
+            const double right = std::round(begin + static_cast<double>(i + 1) * each);
+            painter->fillRect(QRectF(left, room.bottom() + 1 - std::round(height), right - left, std::round(height)),
                               color(Token::Text));
         }
     }
