@@ -431,6 +431,17 @@ TEST(Feed, KeepsTheNewest)
     EXPECT_EQ(feed[4].step, 27);
 }
 
+TEST(Feed, StepsOfOneTimeAreTheNewestFirst)
+{
+    RunView run = usualRun(3);
+    for (StepView& step : run.epochs.back().steps)
+        step.publishedUs = ViewBegin;
+    const std::vector<FeedItemView> feed = makeFeed(run, 9);
+    ASSERT_EQ(feed.size(), 3U);
+    EXPECT_EQ(feed[0].step, 2);
+    EXPECT_EQ(feed[2].step, 0);
+}
+
 TEST(Feed, HoldsNoGaps)
 {
     EXPECT_EQ(makeFeed(runView({ { stepView(1, "anchor"), gapStep(2, 5), stepView(6) } }), 9).size(), 2U);

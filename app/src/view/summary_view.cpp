@@ -279,11 +279,13 @@ std::vector<FeedItemView> makeFeed(const RunView& run, std::size_t limit)
 {
     std::vector<FeedItemView> feed;
     const std::vector<const StepView*> steps = newestSteps(run);
-    for (std::size_t i = steps.size() > limit ? steps.size() - limit : 0; i < steps.size(); ++i) {
-        feed.push_back({ steps[i]->publishedUs, "published", steps[i]->step, publishedText(*steps[i]) });
-        if (!steps[i]->problems.empty())
-            feed.push_back({ steps[i]->publishedUs, "problem", steps[i]->step,
-                             steps[i]->problems.front().code + ": " + steps[i]->problems.front().text });
+    const auto published = std::min(steps.size(), limit);
+    for (auto at = steps.rbegin(); at != steps.rbegin() + static_cast<std::ptrdiff_t>(published); ++at) {
+        const StepView& step = **at; // the newest first, also where a copy has given all the same time
+        feed.push_back({ step.publishedUs, "published", step.step, publishedText(step) });
+        if (!step.problems.empty())
+            feed.push_back({ step.publishedUs, "problem", step.step,
+                             step.problems.front().code + ": " + step.problems.front().text });
     }
     for (std::size_t i = run.spans.size() > 20 * limit ? run.spans.size() - 20 * limit : 0; i < run.spans.size(); ++i) {
         const SpanView& span = run.spans[i];
