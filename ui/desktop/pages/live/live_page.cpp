@@ -92,10 +92,10 @@ void LivePage::makeLower()
     card->header()->addWidget(new HeatLegend);
     card->header()->addWidget(open);
     card->content()->addWidget(m_heat);
-    card->setMinimumHeight(150);
+    card->setMinimumHeight(132);
     m_heatCard = card;
-    m_feed->setMinimumHeight(140);
-    m_replicas->setMinimumHeight(140);
+    m_feed->setMinimumHeight(124);
+    m_replicas->setMinimumHeight(124);
     const auto heatmap = [this] { context().actions.trigger(QStringLiteral("go.heatmap")); };
     connect(open, &QPushButton::clicked, this, heatmap);
     connect(m_heat, &MiniHeatmap::opened, this, heatmap);
