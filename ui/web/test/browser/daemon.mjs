@@ -30,6 +30,7 @@ export class Daemon {
     this.output = join(this.home, 'out');
     this.sources = [];
     this.log = '';
+    this.patience = 20; // seconds until every source is opened
   }
 
   /** Copies a golden bucket; `keep` says which files, all by default. */
@@ -62,7 +63,7 @@ export class Daemon {
   }
 
   async ready() {
-    for (let i = 0; i < 200; i += 1) {
+    for (let i = 0; i < 10 * this.patience; i += 1) {
       const answer = await fetch(`${this.address}readyz`).catch(() => null);
       if (answer?.ok) return;
       await new Promise((resolve) => setTimeout(resolve, 100));
