@@ -275,18 +275,29 @@ void paintOverview(QPainter& painter, const QRect& box, const HeatModel& model, 
     painter.drawRect(QRectF(left, box.y() - 1, wide, box.height() + 1));
     painter.setPen(color(Token::Muted));
     const HeatPlan& plan = *model.plan();
-    const int labels = std::clamp(box.width() / 160, 1, 8);
-    const int y = box.bottom() + 3;
-    const int height = painter.fontMetrics().height() + 2;
-    for (int i = 0; i <= labels; ++i) {
-        const int at = static_cast<int>(static_cast<std::int64_t>(plan.columns - 1) * i / labels);
-        const QString text = i == 0 ? tr("step %1").arg(plan.column(at).step) : QString::number(plan.column(at).step);
+    const int last = plan.columns - 1;
+    const QFontMetrics metrics = painter.fontMetrics();
+    const QString ends[] = { tr("step %1").arg(plan.column(0).step), QString::number(plan.column(last).step) };
+    const QRect below(box.x(), box.bottom() + 3, box.width(), metrics.height() + 2);
+    painter.drawText(below, Qt::AlignLeft | Qt::AlignTop, ends[0]);
+    if (last == 0)
+        return;
+    painter.drawText(below, Qt::AlignRight | Qt::AlignTop, ends[1]);
+    double free = below.left() + metrics.horizontalAdvance(ends[0]) + 16;
+    const double end = below.right() - metrics.horizontalAdvance(ends[1]) - 16;
+    const long long every = tickStep(scale, 140);
+    for (int at = 0; at < plan.columns; ++at) {
+        const std::int64_t step = plan.column(at).step;
+        if (step % every != 0)
+            continue;
+        const QString text = QString::number(step);
+        const double half = metrics.horizontalAdvance(text) / 2.0;
         const double x = box.x() + (at + 0.5) * scale;
-        const Qt::Alignment side = i == 0 ? Qt::AlignLeft : i == labels ? Qt::AlignRight : Qt::AlignHCenter;
-        const double from = i == 0 ? box.x() : i == labels ? box.right() - 200 : x - 100;
-        painter.drawText(QRectF(from, y, 200, height), side | Qt::AlignTop, text);
-        if (plan.columns == 1)
-            break;
+        if (x - half < free || x + half > end)
+            continue;
+        painter.drawText(QRectF(x - half - 4, below.y(), 2 * half + 8, below.height()), Qt::AlignHCenter | Qt::AlignTop,
+                         text);
+        free = x + half + 16;
     }
 }
 

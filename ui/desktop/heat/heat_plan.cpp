@@ -36,6 +36,7 @@ void markLanes(HeatPlan& plan, const app::RunSnapshot& run, const std::set<std::
         if (at == epoch->steps.size() || epoch->steps[at].step != shown.step)
             continue;
         const app::StepView& step = epoch->steps[at];
+        mark.damaged = mark.damaged || step.state == "broken";
         mark.pauseMs = step.pauseMs.value_or(-1);
         plan.longestPauseMs = std::max(plan.longestPauseMs, mark.pauseMs);
         if (const auto verified = app::verifiedOf(run.verified, step)) {

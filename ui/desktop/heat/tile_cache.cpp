@@ -16,6 +16,30 @@ constexpr std::size_t Parallel = 2;
 
 std::size_t sizeOf(const CodeTile& tile) { return tile.codes.size() + tile.known.size(); }
 
+/// First and one past the last cell, left to right, in which two tiles differ.
+std::pair<int, int> differingCells(const CodeTile& a, const CodeTile& b)
+{
+    const auto known = [](const CodeTile& tile, int line, int x) {
+        return tile.knownLine(line) ? tile.knownLine(line)[x] : std::uint8_t { 1 };
+    };
+    int from = Side;
+    int to = 0;
+    for (int line = 0; line < Side; ++line) {
+        const auto differs = [&](int x) {
+            return a.codeLine(line)[x] != b.codeLine(line)[x] || known(a, line, x) != known(b, line, x);
+        };
+        for (int x = 0; x < from; ++x) {
+            if (differs(x))
+                from = x;
+        }
+        for (int x = Side; x-- > to;) {
+            if (differs(x))
+                to = x + 1;
+        }
+    }
+    return { from, to };
+}
+
 std::unique_ptr<CodeTile> makeTile(const app::HeatView& heat, int epoch, app::HeatPool pool, unsigned levelY,
                                    unsigned levelX, int tileY, int tileX)
 {
@@ -189,12 +213,17 @@ void TileCache::take(std::uint64_t generation, const Key& key, std::unique_ptr<C
     const bool stale = load->second.stale;
     m_loading.erase(load);
     Slot& slot = m_tiles[key.id()];
-    if (slot.tile)
+    std::pair<int, int> cells { 0, Side };
+    if (slot.tile) {
         m_bytes -= sizeOf(*slot.tile);
+        cells = differingCells(*slot.tile, *tile);
+    }
     m_bytes += sizeOf(*tile);
     slot = { std::move(tile), m_look, stale };
     dropOldest();
-    emit changed(key.firstColumn(), std::min(m_columns, key.endColumn()));
+    if (cells.first < cells.second)
+        emit changed(key.firstColumn() + (cells.first << key.levelX),
+                     std::min(m_columns, key.firstColumn() + (cells.second << key.levelX)));
     startLoads();
 }
 

@@ -1,6 +1,7 @@
 #include "pages/heatmap/block_view.h"
 
 #include "actions/action_registry.h"
+#include "heat/scale_tools.h"
 #include "look/format.h"
 #include "look/icon.h"
 #include "look/look.h"
@@ -83,6 +84,9 @@ QWidget* BlockView::makeTools()
     row->addSpacing(8);
     row->addWidget(m_versusA);
     row->addStretch(1);
+    auto* scale = new ScaleTools;
+    scale->setLabelsVisible(false);
+    row->addWidget(scale);
     return tools;
 }
 
@@ -228,7 +232,8 @@ void BlockView::showFacts()
         return percentText(whole == 0 ? std::optional<double>()
                                       : static_cast<double>(part) / static_cast<double>(whole));
     };
-    m_shape->setText(tr("%1, %2, %3 elements").arg(shapeText(b.shape), safeName(b.dtype), exactText(b.total)));
+    m_shape->setText(
+        tr("%1, %2, %3 elements").arg(shapeText(b.shape), safeName(b.dtype).toLower(), exactText(b.total)));
     // Without a state before, "nothing changed" would be a lie.
     m_share->setText(b.a ? tr("%1 changed").arg(share(b.changed, b.total)) : unknownText());
     m_values[0]->setText(b.a ? exactText(b.changed) : unknownText());

@@ -76,8 +76,15 @@ ElementView::ElementView(PageContext& context, QWidget* parent)
     m_table->verticalHeader()->hide();
     m_table->verticalHeader()->setDefaultSectionSize(metrics().row);
     m_table->horizontalHeader()->setHighlightSections(false);
-    m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
-    m_table->horizontalHeader()->setMinimumSectionSize(52);
+    QHeaderView* header = m_table->horizontalHeader();
+    header->setSectionResizeMode(QHeaderView::Interactive);
+    const int digit = QFontMetrics(typeFont(Type::Mono)).horizontalAdvance(QLatin1Char('0'));
+    const int digits[ElementModel::ColumnCount] = { 10, 7, 8, 10, 10, 12, 12, 12, 7 };
+    for (int column = 0; column < ElementModel::ColumnCount; ++column)
+        header->resizeSection(column, (digits[column] + 2) * digit);
+    for (const int column : { ElementModel::OldValue, ElementModel::NewValue, ElementModel::Delta })
+        header->setSectionResizeMode(column, QHeaderView::Stretch);
+    header->setMinimumSectionSize(6 * digit);
     m_table->setSortingEnabled(true);
     m_table->sortByColumn(ElementModel::Index, Qt::AscendingOrder);
     connect(m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& row) {

@@ -26,7 +26,9 @@ namespace {
 
 enum CommandKind { OrderKind = 111 };
 constexpr std::uint64_t FewTensors = 400; ///< found by a filter: their groups are opened
-constexpr int NarrowPage = 900; ///< pixels
+constexpr int NarrowPage = 1000; ///< pixels
+constexpr int ListWidth = 480;
+constexpr int NarrowListWidth = 240;
 
 }
 
@@ -48,8 +50,9 @@ TensorsPage::TensorsPage(PageContext& context, QWidget* parent)
     m_splitter->setChildrenCollapsible(false);
     m_splitter->addWidget(makeList());
     m_splitter->addWidget(makeDetails());
-    m_splitter->setStretchFactor(0, 2);
-    m_splitter->setStretchFactor(1, 3);
+    m_splitter->setStretchFactor(0, 0);
+    m_splitter->setStretchFactor(1, 1);
+    m_splitter->setSizes({ ListWidth, 2 * ListWidth });
     setContent(m_splitter);
 
     connect(&m_model, &TensorModel::sortWanted, this, [this](int column, bool descending) {
@@ -177,6 +180,9 @@ void TensorsPage::resizeEvent(QResizeEvent* event)
     for (const int column : { TensorOrder::Dtype, TensorOrder::Elements, TensorOrder::LastChanged })
         m_list->setColumnHidden(column, narrow);
     m_list->setColumnHidden(TensorOrder::Shape, narrow);
+    if (narrow != m_narrow)
+        m_splitter->setSizes({ narrow ? NarrowListWidth : ListWidth, width() });
+    m_narrow = narrow;
 }
 
 // --- data ------------------------------------------------------------------------------------------------------------

@@ -60,6 +60,7 @@ private:
     Calculation<TensorHistoryPointer> m_reading;
     std::string m_tensor; ///< that is shown
     StepCursor::State m_seen;
+    bool m_narrow = false; ///< there is no room for all columns of the list
     std::uint64_t m_elementRow = 0, m_elementColumn = 0;
 
     QSplitter* m_splitter;
