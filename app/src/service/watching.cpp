@@ -70,7 +70,9 @@ private:
         if (!run && run.error().code != Code::Layout && run.error().code != Code::ListSuspect)
             return fail(std::move(run.error()));
         if (!run) {
-            if (m_last && run.error().code == Code::ListSuspect)
+            if (!m_last)
+                tellNothing(run.error());
+            else if (run.error().code == Code::ListSuspect)
                 tellWiped(run.error());
             return {};
         }
@@ -140,6 +142,16 @@ private:
         m_last = std::make_shared<const RunView>(std::move(view));
         m_tell(m_last, m_lastHeat);
         return {};
+    }
+
+    void tellNothing(const Error& error)
+    {
+        if (m_seen == error.text)
+            return;
+        m_seen = error.text;
+        RunView nothing = makeEmptyRunView(m_store->uri(), error);
+        nothing.revision = ++m_revision;
+        m_tell(std::make_shared<const RunView>(std::move(nothing)), nullptr);
     }
 
     void tellWiped(const Error& error)

@@ -89,6 +89,15 @@ StepView makeStepView(const Run& run, const Version& version)
     return view;
 }
 
+RunView makeEmptyRunView(const std::string& uri, const Error& why)
+{
+    RunView view;
+    view.source = uri;
+    view.run = runName(uri);
+    view.problems.push_back(problemView(why));
+    return view;
+}
+
 RunView makeRunView(const Run& run)
 {
     RunView view;

@@ -189,6 +189,8 @@ void Page::showState()
     } else if (shown->run->epochs.empty() && title.isEmpty()) {
         title = tr("Nothing is published here yet");
         text = tr("Watching %1. The first version appears here as it is published.").arg(safeName(shown->source));
+        if (!shown->run->problems.empty())
+            text += QStringLiteral("\n") + safeName(shown->run->problems.front().text);
     }
     if (shown && !shown->error && shown->contactUs > 0) {
         const double age = static_cast<double>(ServiceBridge::nowUs() - shown->contactUs) / 1e6;

@@ -40,6 +40,7 @@ BottomDock::BottomDock(PageContext& context, QWidget* parent)
     m_tabs->addTab(m_tasks, QString());
     m_tabs->addTab(m_alerts, QString());
     m_tabs->addTab(m_log, tr("Log"));
+    m_tabs->setAccessibleName(tr("Below the page"));
     m_tabs->tabBar()->setAccessibleName(tr("Below the page"));
     setWidget(m_tabs);
     connect(m_tasks, &TasksPanel::countChanged, this, &BottomDock::titleTabs);
