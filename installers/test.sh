@@ -39,7 +39,7 @@ count() {
 install_packages installers/packages.txt installers/packages-test.txt
 install_web
 count "form of the code: clang-format" sh -c \
-    'find app engine tests -name "*.cpp" -o -name "*.h" | xargs clang-format --dry-run -Werror'
+    'find app engine tests ui/desktop -name "*.cpp" -o -name "*.h" | xargs clang-format --dry-run -Werror'
 build release -DDELTASCOPE_WITH_TESTS=ON -DDELTASCOPE_WERROR=ON
 run_suite "tests of the release build" release --parallel 2
 

@@ -97,8 +97,8 @@ MaterializeSheet::MaterializeSheet(ServiceBridge& bridge, const RunPointer& run,
 
 void MaterializeSheet::browse()
 {
-    auto* dialog = new QFileDialog(this, tr("Folder for checkpoints of this run"),
-                                   QFileInfo(m_to->text()).absolutePath());
+    auto* dialog =
+        new QFileDialog(this, tr("Folder for checkpoints of this run"), QFileInfo(m_to->text()).absolutePath());
     dialog->setFileMode(QFileDialog::Directory);
     dialog->setOption(QFileDialog::ShowDirsOnly);
     dialog->setAttribute(Qt::WA_DeleteOnClose);

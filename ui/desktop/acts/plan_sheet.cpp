@@ -109,8 +109,10 @@ void PlanSheet::showPlan(const Result<app::PlanView>& plan)
     QString steps;
     int number = 0;
     for (const app::PlanStepView& step : plan->steps) {
-        steps += QStringLiteral("%1%2. %3").arg(steps.isEmpty() ? QString() : QStringLiteral("\n")).arg(++number).arg(
-            safeName(step.text));
+        steps += QStringLiteral("%1%2. %3")
+                     .arg(steps.isEmpty() ? QString() : QStringLiteral("\n"))
+                     .arg(++number)
+                     .arg(safeName(step.text));
         if (step.bytes > 0)
             steps += QStringLiteral(" (%1)").arg(bytesText(step.bytes));
     }

@@ -14,7 +14,8 @@ namespace deltascope::desktop {
 class CommandLine;
 
 /// A sheet that shows what an act would do before it does it: the plan's steps, bytes, warnings and command line. Every
-/// change of an option makes a new plan; the act is bound to the plan that is shown. Asynchronous: open(), never exec().
+/// change of an option makes a new plan; the act is bound to the plan that is shown. Asynchronous: open(), never
+/// exec().
 class PlanSheet : public QDialog {
     Q_OBJECT
 
