@@ -32,8 +32,8 @@ using PlanRequest = std::variant<MaterializePlan, VerifyPlan, DiffPlan>;
 
 struct MonitorOptions {
     std::string outputFolder; ///< where checkpoints are materialized
-    bool anyFolder = false; ///< a plan may name any other path too: for faces whose user owns the machine's files
     int verifyLevel = 2; ///< of the verification in the background; 0: none
+    bool anyFolder = false; ///< a plan may name any other path too: for faces whose user owns the machine's files
 };
 
 /// What happened; every value is the newest.
