@@ -371,6 +371,7 @@ TEST_F(ApiAnswers, ABodyThatIsNoPlanIsRefused)
                               R"({"kind":"materialize"})",
                               R"({"kind":"materialize","args":{"step":12}})",
                               R"({"kind":"materialize","args":{"step":"12","to":"../x"}})",
+                              R"({"kind":"materialize","args":{"step":"12","to":"/tmp/x"}})",
                               R"({"kind":"materialize","args":{"step":"12","to":"a\u0000b"}})",
                               R"({"kind":"materialize","args":{"step":"12","state":"both"}})",
                               R"({"kind":"materialize","args":{"step":"12","shard_bytes":-1}})",

@@ -134,7 +134,8 @@ Result<void> expectPlace(const std::string& destination)
 Result<BundleView> exportBundle(app::Service& service, const app::SourceRequest& source, const std::string& destination,
                                 const Stopped& stopped)
 {
-    const std::unique_ptr<app::Monitor> monitor = app::Monitor::create(service, { {}, VerifyLevel });
+    const std::unique_ptr<app::Monitor> monitor =
+        app::Monitor::create(service, { .outputFolder = {}, .verifyLevel = VerifyLevel });
     server::EventHub hub;
     const std::unique_ptr<server::Api> api = server::makeApi(service, *monitor, hub, {});
     const std::string run = monitor->follow(source, {}, false);

@@ -80,8 +80,9 @@ Result<void> serve(app::Service& service, const ServeOptions& options, const std
     for (const app::Channel& channel : channels)
         shown.channels.push_back(channelView(channel));
 
-    const std::unique_ptr<app::Monitor> monitor =
-        app::Monitor::create(service, { std::filesystem::absolute(options.output).string(), options.verifyLevel });
+    const std::unique_ptr<app::Monitor> monitor = app::Monitor::create(
+        service,
+        { .outputFolder = std::filesystem::absolute(options.output).string(), .verifyLevel = options.verifyLevel });
     server::EventHub hub;
     const std::unique_ptr<server::Api> api = server::makeApi(service, *monitor, hub, shown);
     DS_TRY(const std::unique_ptr<server::Server> server, server::Server::start(serverOptions(options), *api, hub));
