@@ -18,7 +18,7 @@ HeatLayout HeatLayout::of(const QSize& size)
     constexpr int LegendHeight = 360;
     const int steps = std::max(18, textHeight + 4);
     const int left = textHeight * 11 + 10; // 164 with text of 14 pixels
-    const int right = 74 + textHeight * 5;
+    const int right = 78 + textHeight * 5;
     const int status = std::max(28, textHeight + 12);
     const int below = status + 8 + Overview + textHeight + 10;
     HeatLayout at;

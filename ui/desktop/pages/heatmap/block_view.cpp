@@ -9,6 +9,7 @@
 
 #include <QFormLayout>
 #include <QPushButton>
+#include <QScrollArea>
 #include <QToolButton>
 #include <QVBoxLayout>
 
@@ -18,6 +19,7 @@ namespace {
 
 constexpr std::uint32_t MostBlocks = 128;
 constexpr int FactsWidth = 216;
+constexpr int RoomForFacts = 560; ///< pixels
 
 }
 
@@ -34,11 +36,13 @@ BlockView::BlockView(PageContext& context, QWidget* parent)
     m_problem->hide();
     m_cell = makeLabel({}, "body");
     m_cell->setContentsMargins(12, 6, 12, 6);
+    m_cell->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     m_tools = makeTools();
     auto* middle = new QHBoxLayout;
     middle->setSpacing(0);
     middle->addWidget(m_canvas, 1);
-    middle->addWidget(makeFacts());
+    m_facts = makeFacts();
+    middle->addWidget(m_facts);
     auto* all = new QVBoxLayout(this);
     all->setContentsMargins(0, 0, 0, 0);
     all->setSpacing(0);
@@ -47,7 +51,7 @@ BlockView::BlockView(PageContext& context, QWidget* parent)
     all->addLayout(middle, 1);
     all->addWidget(makeLine());
     all->addWidget(m_cell);
-    connect(m_canvas, &BlockCanvas::cellMoved, this, [this] { m_cell->setText(m_canvas->cellText()); });
+    connect(m_canvas, &BlockCanvas::cellMoved, this, &BlockView::showCell);
     connect(m_canvas, &BlockCanvas::opened, this, &BlockView::elementsWanted);
     connect(m_canvas, &BlockCanvas::upWanted, this, &BlockView::upWanted);
     connect(m_canvas, &BlockCanvas::stepped, this, [this](int by) {
@@ -84,9 +88,9 @@ QWidget* BlockView::makeTools()
     row->addSpacing(8);
     row->addWidget(m_versusA);
     row->addStretch(1);
-    auto* scale = new ScaleTools;
-    scale->setLabelsVisible(false);
-    row->addWidget(scale);
+    m_scale = new ScaleTools;
+    m_scale->setLabelsVisible(false);
+    row->addWidget(m_scale);
     return tools;
 }
 
@@ -98,8 +102,6 @@ QWidget* BlockView::makeFacts()
     m_shape->setWordWrap(true);
     m_share = makeLabel({}, "number");
     auto* facts = new QWidget;
-    facts->setFixedWidth(FactsWidth);
-    facts->setAccessibleName(tr("About this tensor"));
     auto* column = new QVBoxLayout(facts);
     column->setContentsMargins(12, 12, 12, 12);
     column->setSpacing(6);
@@ -121,7 +123,16 @@ QWidget* BlockView::makeFacts()
     m_topRows->setSpacing(2);
     column->addLayout(m_topRows);
     column->addStretch(1);
-    return facts;
+    auto* scrolled = new QScrollArea;
+    scrolled->setWidget(facts);
+    scrolled->setWidgetResizable(true);
+    scrolled->setFrameShape(QFrame::NoFrame);
+    scrolled->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    scrolled->setFixedWidth(FactsWidth);
+    scrolled->setAccessibleName(tr("About this tensor"));
+    setRole(scrolled, "page");
+    setRole(facts, "page");
+    return scrolled;
 }
 
 void BlockView::setTensor(const std::string& name)
@@ -155,6 +166,25 @@ void BlockView::showEvent(QShowEvent* event)
 {
     QWidget::showEvent(event);
     update();
+}
+
+void BlockView::resizeEvent(QResizeEvent* event)
+{
+    QWidget::resizeEvent(event);
+    m_facts->setVisible(width() >= RoomForFacts);
+    m_scale->setVisible(width() >= RoomForFacts);
+    showCell();
+}
+
+void BlockView::showCell()
+{
+    QString text = m_canvas->cellText();
+    if (m_blocks && m_blocks->a && m_facts->isHidden())
+        text = tr("%1 of %2 changed against step %3; %4")
+                   .arg(exactText(m_blocks->changed), exactText(m_blocks->total))
+                   .arg(*m_blocks->a)
+                   .arg(text);
+    m_cell->setText(text);
 }
 
 /// Asks for what is wanted now, unless it is here or on its way.
@@ -219,7 +249,7 @@ void BlockView::showFacts()
         delete item;
     }
     m_topTitle->setVisible(known && !m_blocks->topRows.empty());
-    m_cell->setText(m_canvas->cellText());
+    showCell();
     if (!known) {
         m_shape->setText(m_question.isRunning() ? tr("Reading the tensor…") : QString());
         m_share->setText(unknownText());

@@ -13,6 +13,8 @@ class QVBoxLayout;
 
 namespace deltascope::desktop {
 
+class ScaleTools;
+
 /// Where inside of one tensor a step changed elements: blocks, rows and columns, and what they say. By default it
 /// follows the cursor of the window (B, on request against A); a fixed pair of steps can be shown instead. What was
 /// shown stays until the new is there. GUI thread.
@@ -38,12 +40,14 @@ signals:
 
 protected:
     void showEvent(QShowEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
     void update();
     void take(const Result<app::JobResult>& result);
     void showFacts();
     void showTools();
+    void showCell();
     QWidget* makeTools();
     QWidget* makeFacts();
 
@@ -55,7 +59,9 @@ private:
     BlocksPointer m_blocks;
 
     BlockCanvas* m_canvas;
+    QWidget* m_facts; ///< hidden where there is no room
     QWidget* m_tools;
+    ScaleTools* m_scale;
     QToolButton* m_previous;
     QToolButton* m_next;
     QLabel* m_step;

@@ -150,8 +150,8 @@ QVariant TensorModel::headerData(int section, Qt::Orientation orientation, int r
             Qt::Alignment((section >= TensorOrder::Elements ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter));
     if (role != Qt::DisplayRole)
         return {};
-    const QString names[TensorOrder::ColumnCount] = { tr("tensor"),   tr("shape"),        tr("dtype"),
-                                                      tr("elements"), tr("last changed"), tr("changed in all") };
+    const QString names[TensorOrder::ColumnCount] = { tr("tensor"),   tr("shape"),       tr("dtype"),
+                                                      tr("elements"), tr("last change"), tr("changed") };
     return names[section];
 }
 

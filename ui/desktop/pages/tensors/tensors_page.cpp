@@ -27,7 +27,8 @@ namespace {
 enum CommandKind { OrderKind = 111 };
 constexpr std::uint64_t FewTensors = 400; ///< found by a filter: their groups are opened
 constexpr int NarrowPage = 1000; ///< pixels
-constexpr int ListWidth = 480;
+constexpr int WidePage = 1400;
+constexpr int ListWidth = 560;
 constexpr int NarrowListWidth = 240;
 
 }
@@ -115,11 +116,11 @@ QWidget* TensorsPage::makeList()
     header->setSectionResizeMode(TensorOrder::Name, QHeaderView::Stretch);
     header->setMinimumSectionSize(48);
     const int digits = QFontMetrics(typeFont(Type::Table)).horizontalAdvance(QLatin1Char('0'));
-    header->resizeSection(TensorOrder::Shape, 15 * digits);
-    header->resizeSection(TensorOrder::Dtype, 8 * digits);
+    header->resizeSection(TensorOrder::Shape, 13 * digits);
+    header->resizeSection(TensorOrder::Dtype, 7 * digits);
     header->resizeSection(TensorOrder::Elements, 11 * digits);
-    header->resizeSection(TensorOrder::LastChanged, 14 * digits);
-    header->resizeSection(TensorOrder::TotalChanged, 16 * digits);
+    header->resizeSection(TensorOrder::LastChanged, 13 * digits);
+    header->resizeSection(TensorOrder::TotalChanged, 10 * digits);
     m_list->sortByColumn(TensorOrder::Name, Qt::AscendingOrder);
     m_list->setMinimumWidth(240);
     auto* side = new QWidget;
@@ -177,9 +178,9 @@ void TensorsPage::resizeEvent(QResizeEvent* event)
 {
     Page::resizeEvent(event);
     const bool narrow = width() < NarrowPage;
-    for (const int column : { TensorOrder::Dtype, TensorOrder::Elements, TensorOrder::LastChanged })
+    for (const int column : { TensorOrder::Shape, TensorOrder::Elements, TensorOrder::LastChanged })
         m_list->setColumnHidden(column, narrow);
-    m_list->setColumnHidden(TensorOrder::Shape, narrow);
+    m_list->setColumnHidden(TensorOrder::Dtype, width() < WidePage);
     if (narrow != m_narrow)
         m_splitter->setSizes({ narrow ? NarrowListWidth : ListWidth, width() });
     m_narrow = narrow;
