@@ -62,6 +62,15 @@ TEST(Format, NamesThatDeceiveAreWrittenOut)
     EXPECT_EQ(text(safeName("層.重み")), "層.重み");
 }
 
+TEST(Format, LongWordsMayBeBroken)
+{
+    EXPECT_EQ(breakable(QStringLiteral("short words stay")), QStringLiteral("short words stay"));
+    const QString digest(32, QLatin1Char('f'));
+    QString broken = breakable(digest);
+    EXPECT_EQ(broken.count(QChar(0x200b)), 1);
+    EXPECT_EQ(broken.remove(QChar(0x200b)), digest);
+}
+
 TEST(Format, LongNamesKeepBothEnds)
 {
     const QString name = QStringLiteral("model.layers.0.") + QString(100, QLatin1Char('x')) + QStringLiteral(".weight");

@@ -8,64 +8,12 @@ usage: real_window.py PROGRAM
 """
 import os
 import pathlib
-import struct
 import subprocess
 import sys
 import tempfile
 import time
 
-SIZE = (1600, 1000)
-PATIENCE = 60
-
-
-def wait_for(what, condition):
-    begin = time.monotonic()
-    while time.monotonic() - begin < PATIENCE:
-        found = condition()
-        if found:
-            return found
-        time.sleep(0.05)
-    sys.exit(f"waited {PATIENCE} s in vain for {what}")
-
-
-class Screen:
-    """An X server with nobody else on it."""
-
-    def __enter__(self):
-        read, write = os.pipe()
-        self.server = subprocess.Popen(
-            ["Xvfb", "-displayfd", str(write), "-screen", "0", f"{SIZE[0]}x{SIZE[1]}x24", "-nolisten", "tcp"],
-            pass_fds=[write], stderr=subprocess.DEVNULL)
-        os.close(write)
-        self.display = ":" + os.read(read, 16).decode().strip()
-        self.environment = {**os.environ, "DISPLAY": self.display, "QT_QPA_PLATFORM": "xcb"}
-        return self
-
-    def __exit__(self, *_):
-        self.server.terminate()
-        self.server.wait()
-
-    def tool(self, *words):
-        return subprocess.run(["xdotool", *words], env=self.environment, capture_output=True, text=True)
-
-    def window(self, title):
-        found = self.tool("search", "--onlyvisible", "--name", title).stdout.split()
-        return found[-1] if found else None
-
-    def press(self, window, *keys):
-        self.tool("windowfocus", "--sync", window)
-        for key in keys:
-            self.tool("key", "--clearmodifiers", key)
-            time.sleep(0.1)
-
-    def pixels(self, x, y, width, height):
-        """The part of the screen as rows of bytes."""
-        dump = subprocess.run(["xwd", "-root", "-silent"], env=self.environment, capture_output=True, check=True).stdout
-        head = struct.unpack(">25I", dump[:100])
-        begin = head[0] + head[19] * 12
-        stride, size = head[12], head[11] // 8
-        return [dump[begin + row * stride + x * size:begin + row * stride + (x + width) * size]
-                for row in range(y, y + height)]
+from screen import PATIENCE, Screen, wait_for
 
 
 def main():

@@ -203,4 +203,20 @@ QString shortened(const QString& name, int limit)
     return name.left(head) + QChar(u'…') + name.right(limit - 1 - head);
 }
 
+QString breakable(const QString& text)
+{
+    constexpr int LongWord = 16;
+    QString out;
+    int run = 0;
+    for (const QChar c : text) {
+        run = c.isSpace() ? 0 : run + 1;
+        if (run > LongWord) {
+            out += QChar(0x200b); // zero-width space
+            run = 1;
+        }
+        out += c;
+    }
+    return out;
+}
+
 } // namespace deltascope::desktop

@@ -46,4 +46,7 @@ QString safeName(const std::string& name);
 /// A long name with its middle left out; both ends tell names of tensors apart.
 QString shortened(const QString& name, int limit = 80);
 
+/// The text with places at which long words such as digests may be broken, for labels that wrap.
+QString breakable(const QString& text);
+
 } // namespace deltascope::desktop

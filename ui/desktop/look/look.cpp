@@ -101,6 +101,7 @@ QString styleSheet(Shade shade)
         text.replace(QLatin1String(name), color(token, shade).name());
     text.replace(QLatin1String("@shade"), shade == Shade::Dark ? QStringLiteral("dark") : QStringLiteral("light"));
     text.replace(QLatin1String("@row"), QString::number(metricsNow.row) + QStringLiteral("px"));
+    text.replace(QLatin1String("@label"), QString::number(typeFont(Type::Label).pixelSize()) + QStringLiteral("px"));
     text.replace(QLatin1String("@control"), QString::number(metricsNow.control - 2) + QStringLiteral("px"));
     return text;
 }

@@ -54,6 +54,7 @@ public:
             value->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
             value->setTextInteractionFlags(Qt::TextSelectableByMouse);
             value->setWordWrap(true);
+            value->setMinimumWidth(1); // long names are broken, never cut off
             line->addWidget(makeLabel(name, "muted"), 0, Qt::AlignTop);
             line->addWidget(value, 1);
             column->addWidget(row);
@@ -64,7 +65,7 @@ public:
     void show(const QStringList& values, const QStringList& tips = {})
     {
         for (int i = 0; i < static_cast<int>(m_values.size()); ++i) {
-            m_values[static_cast<std::size_t>(i)]->setText(values.value(i));
+            m_values[static_cast<std::size_t>(i)]->setText(breakable(values.value(i)));
             m_values[static_cast<std::size_t>(i)]->setToolTip(tips.value(i));
             m_rows[static_cast<std::size_t>(i)]->setVisible(!values.value(i).isEmpty());
         }
@@ -151,7 +152,7 @@ void Inspector::refresh()
     for (const app::ProblemView& problem : step->problems)
         problems += (problems.isEmpty() ? QString() : QStringLiteral("\n"))
             + QStringLiteral("✕ %1 %2").arg(QString::fromStdString(problem.code), safeName(problem.text));
-    m_problems->setText(problems);
+    m_problems->setText(breakable(problems));
     m_problems->setVisible(!problems.isEmpty());
 
     QString kind = kindText(step->kind);

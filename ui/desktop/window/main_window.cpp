@@ -18,6 +18,7 @@
 #include "window/tasks_panel.h"
 #include "window/top_bar.h"
 
+#include <QAbstractItemView>
 #include <QApplication>
 #include <QClipboard>
 #include <QCloseEvent>
@@ -183,6 +184,8 @@ void MainWindow::showPage(const QString& id)
         made->focusWidget()->setFocus();
     else if (made->canvas())
         made->canvas()->setFocus();
+    else if (made->mainList()) // not the filter: single keys act at once
+        made->mainList()->setFocus();
     m_actions->refresh();
     visit();
 }

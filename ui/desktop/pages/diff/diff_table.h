@@ -26,7 +26,7 @@ public:
         std::function<double(std::size_t row)> key; ///< null: sorted by text
         bool number = true;
         bool share = false; ///< the key is from 0 to 1
-        QString tip; ///< of the header
+        QString tip {}; ///< of the header
     };
     /// What a filter may ask of a row besides its name.
     enum Field { Dtype, Elements, Different, Touched };
