@@ -69,6 +69,7 @@ TEST(Format, LongWordsMayBeBroken)
     QString broken = breakable(digest);
     EXPECT_EQ(broken.count(QChar(0x200b)), 1);
     EXPECT_EQ(broken.remove(QChar(0x200b)), digest);
+    EXPECT_EQ(breakable(QStringLiteral("a/b")), QStringLiteral("a/\u200bb")) << "behind a part of a path";
 }
 
 TEST(Format, LongNamesKeepBothEnds)

@@ -205,16 +205,20 @@ QString shortened(const QString& name, int limit)
 
 QString breakable(const QString& text)
 {
-    constexpr int LongWord = 16;
+    constexpr int LongWord = 24;
+    const QChar breakHere(0x200b); // zero-width space
     QString out;
     int run = 0;
     for (const QChar c : text) {
-        run = c.isSpace() ? 0 : run + 1;
-        if (run > LongWord) {
-            out += QChar(0x200b); // zero-width space
-            run = 1;
+        const bool separates = c == QLatin1Char('/') || c == QLatin1Char('.') || c == QLatin1Char('_');
+        if (run == LongWord) {
+            out += breakHere;
+            run = 0;
         }
         out += c;
+        run = c.isSpace() || separates ? 0 : run + 1;
+        if (separates)
+            out += breakHere;
     }
     return out;
 }

@@ -95,8 +95,10 @@ void TopBar::showState()
 {
     const RunPointer& run = m_context.focus.run();
     m_state->setVisible(run != nullptr);
-    m_source->setText(run ? safeName(run->source) : QString());
-    m_source->setToolTip(m_source->text());
+    m_source->setText(!run            ? QString()
+                          : run->demo ? tr("a made-up run, published here by the engine")
+                                      : safeName(run->source));
+    m_source->setToolTip(run ? safeName(run->source) : QString());
     if (!run)
         return;
     const bool bad = run->state == "error";
