@@ -188,8 +188,9 @@ TEST_F(BucketPageTest, AllThatTakesTheFocusHasAName)
         const auto* button = qobject_cast<const QAbstractButton*>(widget);
         const auto* label = qobject_cast<const QLabel*>(widget);
         const bool speaks = (button && !button->text().isEmpty()) || (label && !label->text().isEmpty());
-        if (widget->focusPolicy() != Qt::NoFocus && widget->isVisible() && !speaks)
+        if (widget->focusPolicy() != Qt::NoFocus && widget->isVisible() && !speaks) {
             EXPECT_FALSE(widget->accessibleName().isEmpty()) << widget->metaObject()->className();
+        }
     }
 }
 

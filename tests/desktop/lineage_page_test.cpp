@@ -159,8 +159,9 @@ TEST_F(LineagePageTest, AllThatTakesTheFocusHasAName)
 {
     LineagePage* page = openPage("trl-v2-raw");
     for (const QWidget* widget : page->findChildren<QWidget*>()) {
-        if (widget->focusPolicy() != Qt::NoFocus && widget->isVisible())
+        if (widget->focusPolicy() != Qt::NoFocus && widget->isVisible()) {
             EXPECT_FALSE(widget->accessibleName().isEmpty()) << widget->metaObject()->className();
+        }
     }
 }
 
