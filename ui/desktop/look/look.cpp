@@ -182,9 +182,15 @@ QFont typeFont(Type type)
 
 void setRole(QWidget* widget, const char* role)
 {
+    if (widget->property("role").toString() == QLatin1String(role))
+        return;
     widget->setProperty("role", QLatin1String(role));
-    if (!widget->testAttribute(Qt::WA_WState_Polished))
-        return; // it reads the role when it is shown; polished now, it would forget a font that it gets later
+    if (widget->testAttribute(Qt::WA_WState_Polished))
+        repolish(widget); // else it reads the role when it is shown; now it would forget a font that it gets later
+}
+
+void repolish(QWidget* widget)
+{
     widget->style()->unpolish(widget);
     widget->style()->polish(widget);
 }

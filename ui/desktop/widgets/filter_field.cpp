@@ -121,8 +121,7 @@ void FilterField::showState()
     const char* state = neutral ? "" : valid ? "valid" : "invalid";
     if (property("state").toString() != QLatin1String(state)) {
         setProperty("state", QLatin1String(state));
-        style()->unpolish(this);
-        style()->polish(this);
+        repolish(this);
         setRole(m_status, valid ? "ok" : "error");
     }
     const QString text = neutral ? QString() : valid ? m_found : QStringLiteral("✕ ") + m_query.error();

@@ -169,7 +169,7 @@ void Scrubber::enterStep(QLineEdit* field, bool isB)
         return m_context.cursor.setA(std::nullopt);
     const std::optional<StepId> step = stepNamed(text);
     field->setProperty("state", step ? QString() : QStringLiteral("invalid"));
-    setRole(field, "field");
+    repolish(field);
     if (!step) {
         field->setToolTip(tr("There is no step \"%1\" in this run").arg(text));
         field->setText(text);

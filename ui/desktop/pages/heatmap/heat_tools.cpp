@@ -3,6 +3,7 @@
 #include "heat/heat_scale.h"
 #include "heat/scale_tools.h"
 #include "look/icon.h"
+#include "look/look.h"
 #include "widgets/cards.h"
 
 #include <QButtonGroup>
@@ -102,8 +103,7 @@ void HeatTools::setFilterError(const QString& error)
     m_filter->setProperty("state", error.isEmpty() ? QVariant() : QStringLiteral("invalid"));
     m_filter->setToolTip(error.isEmpty() ? tr("Words, /expression/, changed>1%, dtype:bf16; all have to hold")
                                          : QStringLiteral("✕ ") + error);
-    m_filter->style()->unpolish(m_filter);
-    m_filter->style()->polish(m_filter);
+    repolish(m_filter);
 }
 
 void HeatTools::resizeEvent(QResizeEvent* event)

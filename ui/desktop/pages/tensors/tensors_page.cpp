@@ -67,8 +67,7 @@ TensorsPage::TensorsPage(PageContext& context, QWidget* parent)
         m_filter->setProperty("state", error.isEmpty() ? QVariant() : QStringLiteral("invalid"));
         m_filter->setToolTip(error.isEmpty() ? tr("Words, /expression/, changed>1%, dtype:bf16; all have to hold")
                                              : QStringLiteral("✕ ") + error);
-        m_filter->style()->unpolish(m_filter);
-        m_filter->style()->polish(m_filter);
+        repolish(m_filter);
         if (!error.isEmpty())
             return;
         TensorOrder order = m_order;
