@@ -1,4 +1,4 @@
-#include "command_line.h"
+#include "deltascope/app/command_line.h"
 
 #include <string_view>
 

@@ -1,6 +1,6 @@
 #include "plans.h"
 
-#include "command_line.h"
+#include "deltascope/app/command_line.h"
 #include "view/step_address.h"
 
 #include "deltascope/base/bytes.h"

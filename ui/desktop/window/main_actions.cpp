@@ -1,5 +1,7 @@
 #include "window/main_window.h"
 
+#include "deltascope/app/command_line.h"
+
 #include "acts/destination.h"
 #include "look/format.h"
 #include "look/look.h"
@@ -19,17 +21,6 @@
 #include <QUndoStack>
 
 namespace deltascope::desktop {
-
-namespace {
-
-/// What a person types to get the same; as app quotes it for a POSIX shell.
-QString quoted(const QString& text)
-{
-    QString inner = text;
-    return QLatin1Char('\'') + inner.replace(QLatin1Char('\''), QStringLiteral("'\\''")) + QLatin1Char('\'');
-}
-
-}
 
 void MainWindow::addActions()
 {
@@ -210,10 +201,10 @@ void MainWindow::addRunActions()
                      .cli =
                          [this] {
                              const QString folder = rememberedFolder(m_focus->id());
-                             return QStringLiteral("deltascope materialize %1 -o %2")
-                                 .arg(quoted(versionAddress()),
-                                      quoted(destinationIn(folder.isEmpty() ? suggestedFolder(m_focus->id()) : folder,
-                                                           m_cursor->b() ? m_cursor->b()->step : 0)));
+                             const QString to = destinationIn(
+                                 folder.isEmpty() ? suggestedFolder(m_focus->id()) : folder, m_cursor->b()->step);
+                             return commandOnB(QStringLiteral("materialize")) + QStringLiteral(" -o ")
+                                 + QString::fromStdString(app::quoted(to.toStdString()));
                          } });
     m_actions->add({ .id = QStringLiteral("run.materializeOptions"),
                      .text = tr("Materialize B with options…"),
@@ -228,7 +219,7 @@ void MainWindow::addRunActions()
                      .shortcut = QKeySequence(Qt::CTRL | Qt::Key_E),
                      .act = [this] { verify(); },
                      .enabled = atStep,
-                     .cli = [this] { return QStringLiteral("deltascope verify ") + quoted(versionAddress()); } });
+                     .cli = [this] { return commandOnB(QStringLiteral("verify")); } });
     m_actions->add({ .id = QStringLiteral("run.diff"),
                      .text = tr("Compare A with B"),
                      .menu = tr("Run"),

@@ -1,5 +1,7 @@
 #include "window/main_window.h"
 
+#include "deltascope/app/command_line.h"
+
 #include "acts/destination.h"
 #include "acts/materialize_sheet.h"
 #include "acts/verify_sheet.h"
@@ -215,6 +217,16 @@ QString MainWindow::versionAddress() const
     if (!m_focus->run() || !m_cursor->b())
         return {};
     return safeName(m_focus->run()->source) + QLatin1Char('@') + m_cursor->b()->address();
+}
+
+QString MainWindow::commandOnB(const QString& command) const
+{
+    const std::optional<app::SourceRequest> source = m_session.monitor().sourceOf(m_focus->id().toStdString());
+    if (!source || !m_cursor->b())
+        return {};
+    const std::string address = source->source + "@" + m_cursor->b()->address().toStdString();
+    return QStringLiteral("deltascope %1 ").arg(command)
+        + QString::fromStdString(app::quoted(address) + app::sourceOptions(*source));
 }
 
 void MainWindow::materialize(bool ask)

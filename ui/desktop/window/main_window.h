@@ -76,6 +76,8 @@ private:
     void showFiles();
     void setLook(int appearance, int density);
     QString versionAddress() const; ///< "SOURCE@EPOCH:STEP" of B
+    QString
+    commandOnB(const QString& command) const; ///< "deltascope COMMAND SOURCE@EPOCH:STEP" with options of the source
     void say(const QString& text); ///< in the status line and the log
 
     Session& m_session;

@@ -117,7 +117,7 @@ void Omnibox::addCommands(const QString& typed, std::vector<Finding>& found) con
         ActionRegistry* actions = &m_context.actions;
         const QString id = spec.id;
         found.push_back({ spec.text, m_context.actions.shortcutOf(id).toString(QKeySequence::NativeText), spec.icon,
-                          [actions, id] { actions->trigger(id); }, score });
+                          [actions, id] { actions->trigger(id); }, score, spec.cli ? spec.cli() : QString() });
     }
 }
 
@@ -185,6 +185,7 @@ void Omnibox::showFound(std::vector<Finding> found)
         auto* item = new QListWidgetItem(
             icon(finding.icon.isEmpty() ? QStringLiteral("right") : finding.icon),
             finding.note.isEmpty() ? finding.text : QStringLiteral("%1      %2").arg(finding.text, finding.note));
+        item->setToolTip(finding.command);
         m_list->addItem(item);
     }
     m_list->setCurrentRow(m_found.empty() ? -1 : 0);

@@ -20,6 +20,7 @@ struct Finding {
     QString icon;
     std::function<void()> open;
     int score = 0; ///< the higher, the earlier
+    QString command {}; ///< of the command line, that does the same; empty: none
 };
 
 /// How well a text fits what was typed: all letters in order; 0: it does not. Case does not matter.
