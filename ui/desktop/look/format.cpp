@@ -205,7 +205,7 @@ QString shortened(const QString& name, int limit)
 
 QString breakable(const QString& text)
 {
-    constexpr int LongWord = 24;
+    constexpr int LongWord = 16;
     const QChar breakHere(0x200b); // zero-width space
     QString out;
     int run = 0;

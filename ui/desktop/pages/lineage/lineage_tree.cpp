@@ -72,7 +72,7 @@ void LineageTree::showPicture(LineagePointer picture, std::optional<StepId> a, s
     if (other)
         scrollToTop();
     selectB(before);
-    const int width = std::max(chainWidth(lanes), 52);
+    const int width = std::max(chainWidth(lanes), 60);
     if (header()->sectionSize(LineageModel::Chain) != width)
         header()->resizeSection(LineageModel::Chain, width);
 }
