@@ -1,8 +1,8 @@
 #include "context.h"
 
+#include "deltascope/app/command_line.h"
 #include "deltascope/app/view/dashboard_json.h"
 #include "deltascope/app/view/json.h"
-#include "deltascope/app/command_line.h"
 #include "view/json_parts.h"
 #include "view/step_address.h"
 
