@@ -74,9 +74,6 @@ protected:
     }
     TaskView endOf(const std::string& task)
     {
-        const auto isOver = [](const TaskView& view) {
-            return view.state == "done" || view.state == "failed" || view.state == "canceled";
-        };
         std::optional<TaskView> now = monitor->task(task);
         if (!now || isOver(*now))
             return now.value_or(TaskView());

@@ -261,7 +261,6 @@ TEST_F(LivePageTest, TheDemoShowsPausesPhasesAndReplicas)
         EXPECT_GE(shown.replicas[i - 1].replica.behind.value_or(0) + 1000 * shown.replicas[i - 1].replica.late,
                   shown.replicas[i].replica.behind.value_or(0) + 1000 * shown.replicas[i].replica.late)
             << "the worst first";
-    session->stopDemo();
 }
 
 TEST_F(LivePageTest, TheSmallestWindowScrollsAndCutsNothing)

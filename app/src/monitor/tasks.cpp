@@ -29,8 +29,6 @@ std::string stateWord(JobState state)
     return {};
 }
 
-bool isOver(const TaskView& task) { return task.state == "done" || task.state == "failed" || task.state == "canceled"; }
-
 }
 
 PlanView Tasks::add(BoundPlan plan)

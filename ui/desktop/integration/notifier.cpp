@@ -18,8 +18,6 @@ const QString Service = QStringLiteral("org.freedesktop.Notifications");
 const QString Path = QStringLiteral("/org/freedesktop/Notifications");
 const QString OpenAction = QStringLiteral("default");
 
-bool isOverWord(const std::string& state) { return state == "done" || state == "failed" || state == "canceled"; }
-
 }
 
 Notifier::Notifier(ServiceBridge& bridge, QObject* parent)
@@ -39,7 +37,7 @@ void Notifier::takeTask(const app::TaskView& task)
     const QString state = QString::fromStdString(task.state);
     const QString before = m_stateOf.value(id);
     m_stateOf.insert(id, state);
-    if (before == state || !isOverWord(task.state) || task.state == "canceled")
+    if (before == state || (task.state != "done" && task.state != "failed"))
         return;
     Message message;
     message.subject = QStringLiteral("task/") + id;

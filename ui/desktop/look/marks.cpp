@@ -69,17 +69,4 @@ bool isSound(const std::string& result)
     return result == "verified" || result == "consistent" || result == "first_sight";
 }
 
-QString replicaStateText(const std::string& state)
-{
-    static constexpr std::array<Word, 8> Words { { { "in-sync", "● in sync" },
-                                                   { "serving", "● serving" },
-                                                   { "behind", "◔ behind" },
-                                                   { "staging", "◐ staging" },
-                                                   { "paused", "▍ paused" },
-                                                   { "unreachable", "○ unreachable" },
-                                                   { "poisoned", "✕ poisoned" },
-                                                   { "foreign", "? foreign" } } };
-    return find(Words, state);
-}
-
 } // namespace deltascope::desktop

@@ -13,6 +13,5 @@ QString kindText(const std::string& kind); ///< "anchor", "partial anchor", "del
 QString levelText(int level); ///< "3 replay"
 QString verdictText(const std::string& result); ///< "verified", "seen for the first time"
 bool isSound(const std::string& result); ///< a verdict that found nothing wrong and checked something
-QString replicaStateText(const std::string& state); ///< "● in sync", "◔ behind"
 
 } // namespace deltascope::desktop

@@ -58,22 +58,15 @@ QString Session::openSource(const app::SourceRequest& request)
 
 Result<QString> Session::openDemo()
 {
-    if (m_demoJob)
+    if (!m_demoRun.isEmpty())
         return m_demoRun;
     const app::DemoRequest request;
     DS_TRY(const app::DemoView demo, m_service->prepareDemo(request));
-    m_demoJob = m_service->demo(request);
+    m_service->demo(request);
     app::SourceRequest source;
     source.source = demo.bucket;
     m_demoRun = QString::fromStdString(m_monitor->follow(source, "demo", true));
     return m_demoRun;
-}
-
-void Session::stopDemo()
-{
-    if (m_demoJob)
-        m_service->cancel(*m_demoJob);
-    m_demoJob.reset();
 }
 
 std::vector<Session::Recent> Session::recents() const

@@ -27,8 +27,6 @@ public:
     QString openSource(const app::SourceRequest& request);
     /// Starts the demo in its folder below the cache, or finds the one that runs. Errors: Exists, Io.
     Result<QString> openDemo();
-    bool demoRuns() const { return m_demoJob.has_value(); }
-    void stopDemo();
 
     struct Recent {
         QString source;
@@ -51,8 +49,7 @@ private:
     std::unique_ptr<app::Monitor> m_monitor;
     std::unique_ptr<ServiceBridge> m_bridge;
     QHash<QString, QString> m_idOfSource;
-    std::optional<app::JobId> m_demoJob;
-    QString m_demoRun;
+    QString m_demoRun; ///< empty: the demo was not started
 };
 
 } // namespace deltascope::desktop

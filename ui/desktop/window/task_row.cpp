@@ -32,11 +32,6 @@ QString iconOf(const std::string& kind)
 
 }
 
-bool isOver(const app::TaskView& task)
-{
-    return task.state == "done" || task.state == "failed" || task.state == "canceled";
-}
-
 TaskRow::TaskRow(ServiceBridge& bridge, QWidget* parent)
     : QFrame(parent)
     , m_bridge(bridge)

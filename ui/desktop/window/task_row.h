@@ -10,8 +10,6 @@ class QPushButton;
 
 namespace deltascope::desktop {
 
-bool isOver(const app::TaskView& task); ///< done, failed or canceled
-
 /// One task on one line of 40 px. Progress never moves back, and no time is left at "0 s" while there is work.
 class TaskRow final : public QFrame {
     Q_OBJECT

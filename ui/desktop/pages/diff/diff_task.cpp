@@ -14,11 +14,6 @@ DiffPointer resultOf(const app::TaskView& task)
     return found ? *found : nullptr;
 }
 
-bool isOver(const app::TaskView& task)
-{
-    return task.state == "done" || task.state == "failed" || task.state == "canceled";
-}
-
 }
 
 DiffTask::DiffTask(ServiceBridge& bridge, QObject* parent)

@@ -50,4 +50,6 @@ struct TaskView {
     std::optional<JobResult> result; ///< of state done
 };
 
+bool isOver(const TaskView& task); ///< done, failed or canceled
+
 } // namespace deltascope::app
