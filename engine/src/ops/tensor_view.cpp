@@ -1,6 +1,6 @@
 #include "deltascope/engine/tensor_view.h"
 
-#include "replay_audit.h"
+#include "watched_replay.h"
 
 #include <algorithm>
 #include <cstring>
@@ -28,41 +28,6 @@ Result<const TensorInfo*> findTensor(const Chain& state, std::string_view name)
                     "diff counts what differs in it");
     return tensor;
 }
-
-/// Replays one tensor to its end and judges it by its publisher's digests.
-class WatchedReplay {
-public:
-    WatchedReplay(const Chain& chain, const TensorInfo& tensor)
-        : m_chain(chain)
-        , m_tensor(tensor)
-        , m_audit(chain)
-        , m_watch(m_audit, tensor, true)
-    {
-    }
-
-    Result<void> open(Workbench& bench, TaskContext& task)
-    {
-        ReplayOptions options;
-        options.scratchFolder = bench.scratchFolder;
-        options.observer = &m_watch;
-        DS_TRY(TensorReplay replay, TensorReplay::open(m_chain, m_tensor, std::move(options), task));
-        m_replay.emplace(std::move(replay));
-        return {};
-    }
-    Result<ByteSpan> next(TaskContext& task) { return m_replay->next(task); }
-    Result<void> finish()
-    {
-        m_watch.finish();
-        return m_audit.checkDigests(m_chain.onExternalBase());
-    }
-
-private:
-    const Chain& m_chain;
-    const TensorInfo& m_tensor;
-    ReplayAudit m_audit;
-    ReplayAudit::Tensor m_watch;
-    std::optional<TensorReplay> m_replay;
-};
 
 std::uint32_t perBlock(std::uint64_t side, std::uint32_t maxBlocks)
 {

@@ -143,6 +143,8 @@ public:
     /// where it records something, else nothing. Errors: Digest, those of the store.
     virtual Result<void> checkPayload(const ObjectStore& store, const VersionObjects& version,
                                       const VersionIndex& index, TaskContext& task) const;
+    /// How much checkPayload() reads.
+    virtual std::uint64_t checkedBytes(const VersionObjects& version, const VersionIndex& index) const;
 
     /// Whether each version stands alone (plain checkpoints), so that a missing number is no gap.
     virtual bool standAlone() const noexcept { return false; }

@@ -275,4 +275,12 @@ Result<void> GrailLayout::checkPayload(const ObjectStore& store, const VersionOb
     return {};
 }
 
+std::uint64_t GrailLayout::checkedBytes(const VersionObjects& version, const VersionIndex& index) const
+{
+    std::uint64_t bytes = 0;
+    for (const GrailMetadata::File& file : static_cast<const GrailDetail&>(*index.detail).files)
+        bytes += version.objects.at(file.object).sizeBytes;
+    return bytes;
+}
+
 } // namespace deltascope

@@ -135,4 +135,9 @@ Result<void> PrimeRlLayout::checkPayload(const ObjectStore& store, const Version
     return {};
 }
 
+std::uint64_t PrimeRlLayout::checkedBytes(const VersionObjects& version, const VersionIndex& index) const
+{
+    return index.full ? 0 : version.wireBytes();
+}
+
 } // namespace deltascope

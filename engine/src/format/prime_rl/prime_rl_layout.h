@@ -19,6 +19,7 @@ public:
                                               const TensorInfo& target, const StreamOptions& options) const override;
     Result<void> checkPayload(const ObjectStore& store, const VersionObjects& version, const VersionIndex& index,
                               TaskContext& task) const override;
+    std::uint64_t checkedBytes(const VersionObjects& version, const VersionIndex& index) const override;
     /// Sparse steps may start from a checkpoint outside; plain ones stand alone.
     bool needsExternalBase() const noexcept override { return true; }
     bool writersAreExact() const noexcept override { return true; }

@@ -143,4 +143,13 @@ Result<void> SlimeV1Layout::checkPayload(const ObjectStore& store, const Version
     return {};
 }
 
+std::uint64_t SlimeV1Layout::checkedBytes(const VersionObjects& version, const VersionIndex& index) const
+{
+    const auto& flushes = static_cast<const SlimeV1Detail&>(*index.detail).flushes;
+    std::uint64_t bytes = 0;
+    for (std::size_t i = 0; i < flushes.size(); ++i)
+        bytes += flushes[i].checksum.empty() ? 0 : version.objects[i].sizeBytes;
+    return bytes;
+}
+
 } // namespace deltascope

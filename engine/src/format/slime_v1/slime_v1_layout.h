@@ -18,6 +18,7 @@ public:
                                               const TensorInfo& target, const StreamOptions& options) const override;
     Result<void> checkPayload(const ObjectStore& store, const VersionObjects& version, const VersionIndex& index,
                               TaskContext& task) const override;
+    std::uint64_t checkedBytes(const VersionObjects& version, const VersionIndex& index) const override;
     bool needsExternalBase() const noexcept override { return true; }
     bool writersAreExact() const noexcept override { return true; }
     bool marksTheEnd() const noexcept override { return false; }

@@ -1,0 +1,167 @@
+#pragma once
+
+#include "deltascope/base/bytes.h"
+#include "deltascope/engine/tensor.h"
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+namespace deltascope {
+
+// How the bits of element types are read as numbers.
+
+/// A floating type.
+template <class Pattern> struct FloatFormat {
+    using Bits = Pattern;
+
+    unsigned mantissaBits;
+    int exponentBias;
+    bool hasInfinity; ///< an all-ones exponent is Inf or NaN; without, only the all-ones pattern is NaN
+    bool negativeZeroIsNan; ///< "FNUZ" types
+
+    static constexpr unsigned Width = sizeof(Bits) * 8;
+    static constexpr bool IsInteger = false;
+
+    Bits magnitude(Bits bits) const { return static_cast<Bits>(bits & static_cast<Bits>(~signBit())); }
+    static constexpr Bits signBit() { return static_cast<Bits>(Bits(1) << (Width - 1)); }
+
+    bool isNan(Bits bits) const
+    {
+        if (negativeZeroIsNan)
+            return bits == signBit();
+        const Bits allOnes = static_cast<Bits>(signBit() - 1);
+        const Bits infinity = static_cast<Bits>(allOnes & ~((Bits(1) << mantissaBits) - 1));
+        return hasInfinity ? magnitude(bits) > infinity : magnitude(bits) == allOnes;
+    }
+
+    double value(Bits bits) const
+    {
+        if constexpr (Width == 32)
+            return static_cast<double>(std::bit_cast<float>(bits));
+        else if constexpr (Width == 64)
+            return std::bit_cast<double>(bits);
+        else {
+            const auto fraction = static_cast<std::uint64_t>(bits & ((Bits(1) << mantissaBits) - 1));
+            const int exponent = static_cast<int>(static_cast<std::uint64_t>(magnitude(bits)) >> mantissaBits);
+            const int highest = (1 << (Width - 1 - mantissaBits)) - 1;
+            double magnitudeValue = 0;
+            if (hasInfinity && exponent == highest)
+                magnitudeValue = std::numeric_limits<double>::infinity();
+            else if (exponent == 0)
+                magnitudeValue =
+                    std::ldexp(static_cast<double>(fraction), 1 - exponentBias - static_cast<int>(mantissaBits));
+            else
+                magnitudeValue =
+                    std::ldexp(1.0 + std::ldexp(static_cast<double>(fraction), -static_cast<int>(mantissaBits)),
+                               exponent - exponentBias);
+            return (bits & signBit()) ? -magnitudeValue : magnitudeValue;
+        }
+    }
+
+    /// Position of the pattern in the order of values; both zeros are neighbors (performance notes in patch order).
+    std::uint64_t ordered(Bits bits) const
+    {
+        const std::uint64_t half = std::uint64_t(1) << (Width - 1);
+        const auto size = static_cast<std::uint64_t>(magnitude(bits));
+        return (bits & signBit()) ? half - 1 - size : half + size;
+    }
+    /// The bits at a position.
+    Bits pattern(std::uint64_t position) const
+    {
+        const std::uint64_t half = std::uint64_t(1) << (Width - 1);
+        return position < half ? static_cast<Bits>(signBit() | (half - 1 - position))
+                               : static_cast<Bits>(position - half);
+    }
+};
+
+/// An integer type; the same functions as a floating one.
+template <class Number> struct IntegerFormat {
+    using Bits = std::make_unsigned_t<Number>;
+
+    static constexpr unsigned Width = sizeof(Bits) * 8;
+    static constexpr bool IsInteger = true;
+
+    static constexpr Bits signBit() { return static_cast<Bits>(std::is_signed_v<Number> ? Bits(1) << (Width - 1) : 0); }
+    bool isNan(Bits) const { return false; }
+    double value(Bits bits) const { return static_cast<double>(static_cast<Number>(bits)); }
+    std::uint64_t ordered(Bits bits) const { return static_cast<Bits>(bits ^ signBit()); }
+    Bits pattern(std::uint64_t position) const { return static_cast<Bits>(static_cast<Bits>(position) ^ signBit()); }
+};
+
+/// As value(), NaN for NaN in every format.
+template <class Format> double numberOf(const Format& format, typename Format::Bits bits)
+{
+    return format.isNan(bits) ? std::numeric_limits<double>::quiet_NaN() : format.value(bits);
+}
+
+/// Between two places in the order of values.
+inline std::uint64_t distance(std::uint64_t a, std::uint64_t b) { return a > b ? a - b : b - a; }
+
+/// Calls `onFloat` with the FloatFormat of a floating type, `onInteger` with the IntegerFormat of an integer type;
+/// false for types that are neither.
+template <class Float, class Integer> bool withNumbers(Dtype dtype, Float onFloat, Integer onInteger)
+{
+    switch (dtype) {
+    case Dtype::BF16:
+        onFloat(FloatFormat<std::uint16_t> { 7, 127, true, false });
+        return true;
+    case Dtype::F16:
+        onFloat(FloatFormat<std::uint16_t> { 10, 15, true, false });
+        return true;
+    case Dtype::F32:
+        onFloat(FloatFormat<std::uint32_t> { 23, 127, true, false });
+        return true;
+    case Dtype::F64:
+        onFloat(FloatFormat<std::uint64_t> { 52, 1023, true, false });
+        return true;
+    case Dtype::F8E5M2:
+        onFloat(FloatFormat<std::uint8_t> { 2, 15, true, false });
+        return true;
+    case Dtype::F8E4M3:
+        onFloat(FloatFormat<std::uint8_t> { 3, 7, false, false });
+        return true;
+    case Dtype::F8E4M3Fnuz:
+        onFloat(FloatFormat<std::uint8_t> { 3, 8, false, true });
+        return true;
+    case Dtype::F8E5M2Fnuz:
+        onFloat(FloatFormat<std::uint8_t> { 2, 16, false, true });
+        return true;
+    case Dtype::I8:
+        onInteger(IntegerFormat<std::int8_t> {});
+        return true;
+    case Dtype::I16:
+        onInteger(IntegerFormat<std::int16_t> {});
+        return true;
+    case Dtype::I32:
+        onInteger(IntegerFormat<std::int32_t> {});
+        return true;
+    case Dtype::I64:
+        onInteger(IntegerFormat<std::int64_t> {});
+        return true;
+    case Dtype::Bool:
+    case Dtype::U8:
+        onInteger(IntegerFormat<std::uint8_t> {});
+        return true;
+    case Dtype::U16:
+        onInteger(IntegerFormat<std::uint16_t> {});
+        return true;
+    case Dtype::U32:
+        onInteger(IntegerFormat<std::uint32_t> {});
+        return true;
+    case Dtype::U64:
+        onInteger(IntegerFormat<std::uint64_t> {});
+        return true;
+    case Dtype::F4:
+    case Dtype::F6E2M3:
+    case Dtype::F6E3M2:
+    case Dtype::F8E8M0: // exponents only: no sign and no distance of values
+    case Dtype::C64:
+        break;
+    }
+    return false;
+}
+
+} // namespace deltascope

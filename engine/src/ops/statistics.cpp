@@ -1,0 +1,270 @@
+#include "deltascope/engine/statistics.h"
+
+#include "value_statistics.h"
+#include "values_moved.h"
+#include "watched_replay.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace deltascope {
+
+namespace {
+
+Error noSuchTensor(std::string_view name)
+{
+    return Error {
+        Code::NotFound, "the state has no such tensor", std::string(name), {}, "show lists the tensors of a step"
+    };
+}
+
+Result<void> expectNumbers(const TensorInfo& tensor)
+{
+    if (statisticsPasses(tensor.dtype) > 0)
+        return {};
+    return fail(Code::Unsupported, fmt::format("elements of type {} stand for no single numbers", word(tensor.dtype)),
+                tensor.name);
+}
+
+Result<const TensorInfo*> findNumbers(const Chain& state, std::string_view name)
+{
+    const TensorInfo* tensor = state.find(name);
+    if (!tensor)
+        return fail(noSuchTensor(name));
+    DS_CHECK(expectNumbers(*tensor));
+    return tensor;
+}
+
+/// One state that is walked as often as its type needs.
+class Walked {
+public:
+    Walked(const Chain& chain, const TensorInfo& tensor)
+        : m_chain(chain)
+        , m_tensor(tensor)
+        , m_values(ValueCollector::of(tensor.dtype))
+    {
+    }
+
+    Result<void> begin(Workbench& bench, TaskContext& task)
+    {
+        m_replay.emplace(m_chain, m_tensor);
+        return m_replay->open(bench, task);
+    }
+    Result<ByteSpan> next(TaskContext& task)
+    {
+        DS_TRY(const ByteSpan block, m_replay->next(task));
+        m_values->add(block);
+        return block;
+    }
+    Result<void> end()
+    {
+        m_values->endPass();
+        return m_replay->finish();
+    }
+    ValueCollector& values() const { return *m_values; }
+
+private:
+    const Chain& m_chain;
+    const TensorInfo& m_tensor;
+    std::unique_ptr<ValueCollector> m_values;
+    std::optional<WatchedReplay> m_replay;
+};
+
+/// Both states side by side: one pass. `moved`: null in all passes but the first.
+Result<void> walk(Workbench& bench, Walked* a, Walked& b, MovedCollector* moved, TaskContext& task)
+{
+    if (a)
+        DS_CHECK(a->begin(bench, task));
+    DS_CHECK(b.begin(bench, task));
+    for (;;) {
+        ByteSpan before;
+        if (a) {
+            DS_TRY(before, a->next(task));
+        }
+        DS_TRY(const ByteSpan now, b.next(task));
+        if (now.empty())
+            break;
+        if (a && moved)
+            moved->add(before, now);
+        task.addDone(now.size());
+    }
+    if (a)
+        DS_CHECK(a->end());
+    return b.end();
+}
+
+/// From the least to the largest value of both; empty if there is none.
+std::vector<double> edgesOf(const Walked* a, const Walked& b)
+{
+    std::optional<std::pair<double, double>> range;
+    for (const Walked* state : { a, &b }) {
+        if (!state)
+            continue;
+        const ValueStatistics values = state->values().statistics();
+        if (!values.min)
+            continue;
+        const auto [least, most] = range.value_or(std::pair(*values.min, *values.max));
+        range = std::pair(std::min(least, *values.min), std::max(most, *values.max));
+    }
+    return range ? linearEdges(range->first, range->second) : std::vector<double>();
+}
+
+/// Shows what is behind some links to a collector each.
+class LinkCollector final : public ReplayObserver {
+public:
+    LinkCollector(ReplayObserver& next, std::map<std::size_t, std::unique_ptr<ValueCollector>>& values)
+        : m_next(next)
+        , m_values(values)
+    {
+    }
+
+    void onBlock(std::size_t link, std::uint64_t begin, ByteSpan state, const PatchCounts& counts) override
+    {
+        m_next.onBlock(link, begin, state, counts);
+        if (const auto wanted = m_values.find(link); wanted != m_values.end())
+            wanted->second->add(state);
+    }
+
+private:
+    ReplayObserver& m_next;
+    std::map<std::size_t, std::unique_ptr<ValueCollector>>& m_values;
+};
+
+/// The last link up to `link` that touches the tensor. Nothing if none does.
+std::optional<std::size_t> touchedAt(const Chain& chain, std::string_view tensor, std::size_t link)
+{
+    for (std::size_t at = link + 1; at-- > 0;) {
+        if (chain.links()[at]->index.find(tensor))
+            return at;
+    }
+    return std::nullopt;
+}
+
+}
+
+unsigned statisticsPasses(Dtype dtype) noexcept
+{
+    switch (dtype) {
+    case Dtype::F4:
+    case Dtype::F6E2M3:
+    case Dtype::F6E3M2:
+    case Dtype::F8E8M0:
+    case Dtype::C64:
+        return 0;
+    default:
+        return std::max(1U, bitsOf(dtype) / 16);
+    }
+}
+
+Result<TensorStatistics> statisticsOf(Workbench& bench, const Chain* a, const Chain& b, std::string_view tensor,
+                                      TaskContext& task)
+{
+    DS_TRY(const TensorInfo* right, findNumbers(b, tensor));
+    std::optional<Walked> before;
+    if (a) {
+        DS_TRY(const TensorInfo* left, findNumbers(*a, tensor));
+        if (left->dtype != right->dtype || left->shape != right->shape)
+            return fail(Code::Unsupported, "dtype or shape of the tensor is another one in the other state",
+                        std::string(tensor), "diff names both");
+        before.emplace(*a, *left);
+    }
+    Walked now(b, *right);
+    Walked* const left = before ? &*before : nullptr;
+    const std::unique_ptr<MovedCollector> moved = MovedCollector::of(right->dtype);
+    TensorStatistics out;
+    out.tensor = *right;
+    const unsigned passes = statisticsPasses(right->dtype);
+    task.beginPhase("read", passes * right->bytes());
+    for (unsigned pass = 0; pass < passes; ++pass) {
+        DS_CHECK(walk(bench, left, now, pass == 0 ? moved.get() : nullptr, task));
+        if (pass > 0)
+            continue;
+        out.linear.edges = edgesOf(left, now);
+        if (out.linear.edges.empty())
+            continue;
+        now.values().setEdges(out.linear.edges);
+        if (left)
+            left->values().setEdges(out.linear.edges);
+    }
+    out.b = now.values().statistics();
+    out.linear.b = now.values().linear();
+    out.logarithmic = PowerCounts::histogram(left ? &left->values().powers() : nullptr, now.values().powers());
+    if (left) {
+        out.a = left->values().statistics();
+        out.linear.a = left->values().linear();
+        out.moved = moved->moved();
+    }
+    return out;
+}
+
+Result<std::map<std::size_t, ValueStatistics>> statisticsBehind(Workbench& bench, const Chain& chain,
+                                                                const std::vector<std::size_t>& links,
+                                                                std::string_view tensor, TaskContext& task)
+{
+    DS_TRY(const TensorInfo* info, findNumbers(chain, tensor));
+    std::map<std::size_t, std::unique_ptr<ValueCollector>> values; // by the link that made them
+    for (const std::size_t link : links) {
+        if (const std::optional<std::size_t> touched = touchedAt(chain, tensor, link))
+            values.try_emplace(*touched, ValueCollector::of(info->dtype));
+    }
+    const unsigned passes = statisticsPasses(info->dtype);
+    task.beginPhase("read", passes * info->bytes());
+    for (unsigned pass = 0; pass < passes; ++pass) {
+        WatchedReplay replay(chain, *info);
+        LinkCollector collector(replay.watch(), values);
+        DS_CHECK(replay.open(bench, task, &collector));
+        for (;;) {
+            DS_TRY(const ByteSpan block, replay.next(task));
+            if (block.empty())
+                break;
+            task.addDone(block.size());
+        }
+        DS_CHECK(replay.finish());
+        for (const auto& [link, collected] : values)
+            collected->endPass();
+    }
+    std::map<std::size_t, ValueStatistics> out;
+    for (const std::size_t link : links) {
+        const std::optional<std::size_t> touched = touchedAt(chain, tensor, link);
+        if (!touched)
+            continue;
+        const ValueStatistics found = values.at(*touched)->statistics();
+        const std::uint64_t seen = found.finite + found.nan + found.positiveInfinite + found.negativeInfinite;
+        if (seen == info->elements()) // else the replay passed over it
+            out.emplace(link, found);
+    }
+    return out;
+}
+
+Result<StatisticsCost> costOfStatistics(const Run& run, const Plan& plan, std::string_view tensor, TaskContext& task)
+{
+    std::optional<TensorInfo> info;
+    std::uint64_t walked = 0;
+    std::uint64_t checked = 0;
+    const auto add = [&](const ObjectStore& store, const Layout& layout,
+                         const VersionObjects& objects) -> Result<void> {
+        DS_CHECK(task.checkpoint());
+        DS_TRY(const VersionIndex index, layout.index(store, objects, task));
+        checked += layout.checkedBytes(objects, index);
+        const TensorEntry* entry = index.find(tensor);
+        if (!entry)
+            return {};
+        for (const Extent& extent : entry->extents)
+            walked += extent.bytes;
+        if (index.full)
+            info = entry->info;
+        return {};
+    };
+    if (plan.fromExternalBase)
+        DS_CHECK(add(*run.base->store, *run.base->layout, run.base->objects));
+    for (const PlanLink& link : plan.links) {
+        const VersionObjects& objects = run.versions[link.version].objects;
+        DS_CHECK(add(*run.store, *run.layout, link.fullForm ? *objects.fullForm : objects));
+    }
+    if (!info)
+        return fail(noSuchTensor(tensor));
+    DS_CHECK(expectNumbers(*info));
+    return StatisticsCost { *info, statisticsPasses(info->dtype) * walked + checked };
+}
+
+} // namespace deltascope

@@ -1,0 +1,97 @@
+#include "values_moved.h"
+
+#include "compensated_sum.h"
+#include "number_format.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+namespace deltascope {
+
+namespace {
+
+template <class Format> class MovedOf final : public MovedCollector {
+    using Bits = typename Format::Bits;
+
+public:
+    explicit MovedOf(const Format& format)
+        : m_format(format)
+    {
+        if constexpr (Format::Width <= 16) {
+            for (std::size_t bits = 0; bits < std::size_t { 1 } << Format::Width; ++bits)
+                m_values.push_back(numberOf(m_format, static_cast<Bits>(bits)));
+        }
+    }
+
+    void add(ByteSpan a, ByteSpan b) override
+    {
+        constexpr std::size_t Stretch = 256; // equal ones are the rule
+        for (std::size_t begin = 0; begin < a.size(); begin += Stretch) {
+            const std::size_t end = std::min(a.size(), begin + Stretch);
+            if (std::memcmp(&a[begin], &b[begin], end - begin) == 0)
+                continue;
+            for (std::size_t at = begin; at < end; at += sizeof(Bits)) {
+                const Bits x = loadLe<Bits>(a, at);
+                const Bits y = loadLe<Bits>(b, at);
+                if (x != y)
+                    addDifferent(x, y);
+            }
+        }
+    }
+
+    ValuesMoved moved() const override
+    {
+        ValuesMoved out = m_out;
+        out.norm = std::sqrt(m_squares.value());
+        return out;
+    }
+
+private:
+    double valueOf(Bits bits) const
+    {
+        if constexpr (Format::Width <= 16)
+            return m_values[bits];
+        else
+            return numberOf(m_format, bits);
+    }
+
+    void addDifferent(Bits x, Bits y)
+    {
+        ++m_out.different;
+        const double before = valueOf(x);
+        const double after = valueOf(y);
+        if (std::isnan(before) || std::isnan(after)) {
+            ++m_out.nanInvolved;
+            return;
+        }
+        m_out.signFlips += ((x ^ y) & m_format.signBit()) != 0;
+        const std::uint64_t apart = distance(m_format.ordered(x), m_format.ordered(y));
+        const auto bin = static_cast<std::size_t>(std::bit_width(apart - 1));
+        m_out.ulp.resize(std::max(m_out.ulp.size(), bin + 1));
+        ++m_out.ulp[bin];
+        const double gap = Format::IsInteger ? static_cast<double>(apart) : std::abs(after - before);
+        if (!std::isfinite(gap))
+            return;
+        m_out.maxAbs = std::max(m_out.maxAbs.value_or(0), gap);
+        m_squares.add(gap * gap);
+    }
+
+    Format m_format;
+    std::vector<double> m_values; ///< of narrow types, by pattern
+    ValuesMoved m_out;
+    Sum m_squares;
+};
+
+}
+
+std::unique_ptr<MovedCollector> MovedCollector::of(Dtype dtype)
+{
+    std::unique_ptr<MovedCollector> out;
+    const auto make = [&](auto format) { out = std::make_unique<MovedOf<decltype(format)>>(format); };
+    withNumbers(dtype, make, make);
+    return out;
+}
+
+} // namespace deltascope
