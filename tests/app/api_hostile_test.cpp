@@ -87,6 +87,9 @@ const std::vector<NumberedQuery>& numberedQueries()
         { "objects", { "limit" }, {} },
         { "steps/12/tensors/0/blocks", { "n", "a" }, {} },
         { "steps/12/tensors/0/elements", { "row", "col", "rows", "cols", "a" }, {} },
+        { "steps/12/tensors/0/statistics", { "a" }, {} },
+        { "steps/12/tensors/0/statistics/history", { "steps" }, {} },
+        { "steps/12/tensors/0/statistics/cost", { "steps", "a" }, {} },
     };
     return queries;
 }
@@ -127,6 +130,8 @@ TEST_F(HostileRequests, APathThatHoldsNoNumberIsRefused)
                                            "steps/{}/tensors/0/elements",
                                            "steps/12/tensors/{}/blocks",
                                            "steps/12/tensors/{}/elements",
+                                           "steps/12/tensors/{}/statistics",
+                                           "steps/{}/tensors/0/statistics/cost",
                                            "heat/{}/0/0/0/0",
                                            "heat/max/{}/0/0/0",
                                            "heat/max/0/{}/0/0",

@@ -156,6 +156,29 @@ TEST_F(ApiAnswers, ElementsAreAsAgreed)
     EXPECT_EQ(json(run("steps/12/tensors/0/elements"), { { "a", "0:2" } })["a"], 2);
 }
 
+TEST_F(ApiAnswers, StatisticsAreAsAgreed)
+{
+    const std::string path = run("steps/12/tensors/0/statistics");
+    const Json statistics = json(path);
+    expectShape(statistics, "Statistics");
+    expectShape(statistics["a"], "TensorValues");
+    expectShape(statistics["b"], "TensorValues");
+    expectShape(statistics["linear"], "Histogram");
+    expectShape(statistics["logarithmic"], "Histogram");
+    expectShape(statistics["moved"], "ValuesMoved");
+    EXPECT_EQ(statistics["a"]["step"], 11);
+    EXPECT_EQ(json(path, { { "a", "0:2" } })["a"]["step"], 2);
+    const Json history = json(path + "/history", { { "steps", "3" } });
+    expectShape(history, "StatisticsHistory");
+    expectShapes(history["steps"], "TensorValues");
+    EXPECT_EQ(history["steps"].size(), 3U);
+    const Json cost = json(path + "/cost");
+    expectShape(cost, "StatisticsCost");
+    EXPECT_EQ(cost["steps"], 2);
+    EXPECT_EQ(json(path + "/cost", { { "steps", "3" } })["steps"], 3);
+    EXPECT_EQ(get(path + "/history", { { "steps", "51" } }).status, 400);
+}
+
 TEST_F(ApiAnswers, ActsAreAsAgreed)
 {
     const Json plan = planned({ { "kind", "materialize" }, { "args", { { "step", "12" }, { "to", "x" } } } });

@@ -482,6 +482,27 @@ TEST_F(CliTest, CostPredictsFromTheWeightsOfTheBase)
     EXPECT_TRUE(json["observed_changed_frac"].is_number());
 }
 
+TEST_F(CliTest, StatisticsOfATensorAreTextAndJson)
+{
+    const Arguments stats = { "stats", bucket("trl-v2-gap") + "@12", "model.layers.0.mlp.down_proj.weight" };
+    const Outcome text = call(stats);
+    EXPECT_EQ(text.status, 0) << text.err;
+    for (const char* word : { "step 12", "step 11", "p99.9", "rel. L2", "ulp", "Values at step 12" })
+        EXPECT_NE(text.out.find(word), std::string::npos) << word << "\n" << text.out;
+    const auto with = [&](Arguments more) {
+        Arguments all = stats;
+        all.insert(all.end(), more.begin(), more.end());
+        return call(all);
+    };
+    EXPECT_EQ(with({ "--against", "2", "--json" }).json()["a"]["step"], 2);
+    EXPECT_EQ(with({ "--history", "3", "--json" }).json()["steps"].size(), 3U);
+    EXPECT_NE(with({ "--history", "3" }).out.find("norm"), std::string::npos);
+    EXPECT_EQ(with({ "--cost", "--json" }).json()["steps"], 2);
+    EXPECT_TRUE(with({ "--cost" }).out.starts_with("reads "));
+    EXPECT_EQ(with({ "--history", "3", "--against", "2" }).status, 2);
+    EXPECT_EQ(call({ "stats", bucket("trl-v2-gap") + "@12", "no.such.tensor" }).status, 3);
+}
+
 // --- help ------------------------------------------------------------------------------------------------------------
 
 TEST_F(CliTest, HelpAndVersionGoToStdout)
@@ -489,7 +510,7 @@ TEST_F(CliTest, HelpAndVersionGoToStdout)
     const Outcome help = call({ "--help" });
     EXPECT_EQ(help.status, 0);
     for (const char* command :
-         { "log", "show", "ls", "verify", "materialize", "diff", "digest", "cost", "watch", "doctor", "completion" })
+         { "log", "show", "ls", "verify", "materialize", "diff", "stats", "digest", "cost", "watch", "doctor", "completion" })
         EXPECT_NE(help.out.find(command), std::string::npos) << command;
     const Outcome ofCommand = call({ "verify", "--help" });
     EXPECT_EQ(ofCommand.status, 0);

@@ -7,6 +7,7 @@
 #include "serving.h"
 #include "text.h"
 
+#include "deltascope/app/view/dashboard_json.h"
 #include "deltascope/app/view/json.h"
 #include "deltascope/base/bytes.h"
 
@@ -104,6 +105,8 @@ private:
             return materialize(service);
         if (command == "diff")
             return diff(service);
+        if (command == "stats")
+            return statistics(service);
         if (command == "publish")
             return publish(service);
         if (command == "demo")
@@ -204,6 +207,33 @@ private:
                }));
         print<app::DiffView>(*view, [&](const app::DiffView& diff) { return diffText(diff, m_style); });
         return m_options.exitCode && !view->equal ? Failure : Success;
+    }
+
+    Result<int> statistics(app::Service& service)
+    {
+        const app::TensorRequest request { m_options.versionRequest(m_options.source), m_options.against,
+                                           m_options.tensor };
+        const std::uint32_t steps = m_options.history;
+        if (m_options.costOnly) {
+            DS_TRY(const auto view, runJob<app::StatisticsCostView>(service, m_style, [&](app::Service& s) {
+                       return s.statisticsCost(request, steps);
+                   }));
+            print<app::StatisticsCostView>(*view, statisticsCostText);
+        } else if (steps > 0) {
+            DS_TRY(const auto view, runJob<app::StatisticsHistoryView>(service, m_style, [&](app::Service& s) {
+                       return s.statisticsHistory(request, steps);
+                   }));
+            print<app::StatisticsHistoryView>(*view, [&](const app::StatisticsHistoryView& history) {
+                return statisticsHistoryText(history, m_style);
+            });
+        } else {
+            DS_TRY(const auto view, runJob<app::StatisticsView>(service, m_style, [&](app::Service& s) {
+                       return s.statistics(request);
+                   }));
+            print<app::StatisticsView>(
+                *view, [&](const app::StatisticsView& values) { return statisticsText(values, m_style); });
+        }
+        return Success;
     }
 
     Result<int> materialize(app::Service& service)

@@ -76,6 +76,17 @@ void describe(CLI::App& program, Options& options)
     diff->add_option("b", options.other, "the other one")->required();
     diff->add_flag("--exit-code", options.exitCode, "exit with 1 if they differ");
 
+    CLI::App* stats = program.add_subcommand(
+        "stats", "the values of one tensor: range, percentiles, histogram, and how far they moved between two steps");
+    stats->add_option("version", options.source, "SOURCE@STEP")->required();
+    stats->add_option("tensor", options.tensor, "name of the tensor, as show lists it")->required();
+    stats->add_option("--against", options.against,
+                      "step to compare with; default: what the step builds on, for an anchor the step before it");
+    stats->add_option("--history", options.history, "instead, the values at the last N steps up to this one")
+        ->check(CLI::Range(1, 50))
+        ->excludes("--against");
+    stats->add_flag("--cost", options.costOnly, "tell only how much would be read");
+
     CLI::App* digest = program.add_subcommand("digest", "hashes of every tensor and of the whole checkpoint");
     digest->add_option("version", options.source, "SOURCE@STEP, checkpoint folder or one safetensors file")->required();
     digest->add_flag("--across-gap", options.acrossGap, "also where the no-op test proves that a delta is lost");
@@ -165,7 +176,7 @@ void describe(CLI::App& program, Options& options)
     doctor->add_option("source", options.source, "folder or URI");
 
     for (CLI::App* command :
-         { log, show, list, verify, materialize, diff, digest, publish, cost, watch, serve, exported, doctor })
+         { log, show, list, verify, materialize, diff, stats, digest, publish, cost, watch, serve, exported, doctor })
         addSourceOptions(*command, options);
     for (CLI::App* command : { log, show, watch, serve, exported })
         command->add_option("--logs", options.logs,

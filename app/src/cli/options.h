@@ -25,6 +25,10 @@ struct Options {
 
     std::string source;
     std::string other;
+    std::string tensor;
+    std::string against;
+    std::uint32_t history = 0;
+    bool costOnly = false;
     std::string base;
     std::string layout;
     std::vector<std::string> logs;

@@ -3,6 +3,7 @@
 #include "deltascope/app/view/cost_view.h"
 #include "deltascope/app/view/operation_view.h"
 #include "deltascope/app/view/run_view.h"
+#include "deltascope/app/view/statistics_view.h"
 
 #include "terminal.h"
 
@@ -25,6 +26,9 @@ std::string materializeText(const app::MaterializeView& result, const Style& sty
 std::string publishedLine(const app::StepView& step, const Style& style);
 std::string publishText(const app::PublishView& result, const Style& style);
 std::string costText(const app::CostView& cost, const Style& style);
+std::string statisticsText(const app::StatisticsView& view, const Style& style);
+std::string statisticsHistoryText(const app::StatisticsHistoryView& view, const Style& style);
+std::string statisticsCostText(const app::StatisticsCostView& cost);
 std::string doctorText(const app::DoctorView& report, const Style& style);
 std::string problemText(const app::ProblemView& problem, const Style& style);
 /// Whether the text of a problem says by itself which step it is about, or there is none.

@@ -7,16 +7,6 @@
 
 namespace deltascope::app {
 
-namespace {
-
-bool isSafetensorsFile(const std::string& path)
-{
-    std::error_code ignored;
-    return std::filesystem::is_regular_file(path, ignored);
-}
-
-}
-
 Result<Run> openRequested(Workbench& bench, const SourceRequest& request, TaskContext& task)
 {
     DS_TRY(std::shared_ptr<ObjectStore> store, openStore(request.source));
@@ -28,10 +18,16 @@ Result<Run> openRequested(Workbench& bench, const SourceRequest& request, TaskCo
     return openRun(bench, std::move(store), options, task);
 }
 
+bool isSingleFile(const VersionRequest& request)
+{
+    std::error_code ignored;
+    return request.version.empty() && std::filesystem::is_regular_file(request.source.source, ignored);
+}
+
 Result<OpenState> openState(Workbench& bench, const VersionRequest& request, bool acrossGap, TaskContext& task)
 {
     OpenState state;
-    if (request.version.empty() && isSafetensorsFile(request.source.source)) {
+    if (isSingleFile(request)) {
         const std::filesystem::path path(request.source.source);
         const std::string folder = path.parent_path().empty() ? "." : path.parent_path().string();
         DS_TRY(const std::shared_ptr<ObjectStore> store, openLocalStore(folder));

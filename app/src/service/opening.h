@@ -20,6 +20,8 @@ struct OpenState {
     Plan plan;
     std::unique_ptr<Chain> chain;
 };
+/// Whether a file is meant, not a run.
+bool isSingleFile(const VersionRequest& request);
 Result<OpenState> openState(Workbench& bench, const VersionRequest& request, bool acrossGap, TaskContext& task);
 
 /// Reads everything that stands in the logs now.

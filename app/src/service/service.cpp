@@ -6,6 +6,7 @@
 #include "job_runner.h"
 #include "opening.h"
 #include "publishing.h"
+#include "statistics_jobs.h"
 #include "tensor_jobs.h"
 #include "view/make_views.h"
 #include "watching.h"
@@ -211,6 +212,36 @@ public:
         return start("elements of " + request.tensor,
                      [this, request, window](JobId, TaskContext& task) -> Result<JobResult> {
                          DS_TRY(ElementsView view, elementsOf(m_bench, request, window, task));
+                         return ended(std::move(view));
+                     });
+    }
+
+    JobId statistics(TensorRequest request) override
+    {
+        return start("statistics of " + request.tensor, [this, request](JobId, TaskContext& task) -> Result<JobResult> {
+            const Clock::time_point began = Clock::now();
+            DS_TRY(StatisticsView view, statisticsOf(m_bench, request, task));
+            view.seconds = secondsSince(began);
+            return ended(std::move(view));
+        });
+    }
+
+    JobId statisticsHistory(TensorRequest request, std::uint32_t steps) override
+    {
+        return start("statistics of " + request.tensor,
+                     [this, request, steps](JobId, TaskContext& task) -> Result<JobResult> {
+                         const Clock::time_point began = Clock::now();
+                         DS_TRY(StatisticsHistoryView view, statisticsHistoryOf(m_bench, request, steps, task));
+                         view.seconds = secondsSince(began);
+                         return ended(std::move(view));
+                     });
+    }
+
+    JobId statisticsCost(TensorRequest request, std::uint32_t steps) override
+    {
+        return start("cost of statistics of " + request.tensor,
+                     [this, request, steps](JobId, TaskContext& task) -> Result<JobResult> {
+                         DS_TRY(StatisticsCostView view, statisticsCostOf(m_bench, request, steps, task));
                          return ended(std::move(view));
                      });
     }

@@ -8,19 +8,12 @@ namespace deltascope::app {
 
 namespace {
 
-/// A step and the state that it is compared with.
-struct StatePair {
-    OpenState now;
-    std::optional<Chain> before;
-    std::optional<std::int64_t> beforeStep;
-};
-
 /// What a version is compared with if nobody says: the state that it builds on, for an anchor the version before it.
-Result<void> openBefore(StatePair& pair, TaskContext& task)
+Result<void> planBefore(StatePair& pair)
 {
-    const Run& run = *pair.now.run;
-    const Version& version = *pair.now.version;
-    Plan plan = pair.now.plan;
+    const Run& run = pair.run;
+    const Version& version = *pair.version;
+    Plan plan = pair.plan;
     if (version.kind == VersionKind::Anchor) {
         const auto self = static_cast<std::size_t>(&version - run.versions.data());
         if (self == 0 || run.versions[self - 1].epoch != version.epoch || run.versions[self - 1].obstacle)
@@ -33,49 +26,65 @@ Result<void> openBefore(StatePair& pair, TaskContext& task)
             return {};
         pair.beforeStep = version.baseStep;
     }
-    DS_TRY(Chain chain, Chain::open(run, plan, task));
-    pair.before.emplace(std::move(chain));
+    pair.beforePlan = std::move(plan);
     return {};
 }
 
-Result<StatePair> openPair(Workbench& bench, const TensorRequest& request, TaskContext& task)
+struct OpenPair {
+    Chain now;
+    std::optional<Chain> before;
+};
+
+Result<OpenPair> openPair(const StatePair& pair, TaskContext& task)
 {
-    StatePair pair;
-    DS_TRY(pair.now, openState(bench, request.version, false, task));
-    if (!pair.now.run)
+    DS_TRY(Chain now, Chain::open(pair.run, pair.plan, task));
+    OpenPair open { std::move(now), {} };
+    if (pair.beforePlan) {
+        DS_TRY(Chain before, Chain::open(pair.run, *pair.beforePlan, task));
+        open.before.emplace(std::move(before));
+    }
+    return open;
+}
+
+}
+
+Result<StatePair> planPair(Workbench& bench, const TensorRequest& request, TaskContext& task)
+{
+    if (isSingleFile(request.version))
         return fail(Code::Usage, "a file on its own has no steps", request.version.source.source);
+    StatePair pair;
+    DS_TRY(pair.run, openRequested(bench, request.version.source, task));
+    DS_TRY(pair.version, resolveVersion(pair.run, request.version.version));
+    DS_TRY(pair.plan, planFor(pair.run, *pair.version));
     if (request.against.empty()) {
-        DS_CHECK(openBefore(pair, task));
+        DS_CHECK(planBefore(pair));
         return pair;
     }
-    DS_TRY(const Version* other, resolveVersion(*pair.now.run, request.against));
-    DS_TRY(const Plan plan, planFor(*pair.now.run, *other));
-    DS_TRY(Chain chain, Chain::open(*pair.now.run, plan, task));
-    pair.before.emplace(std::move(chain));
+    DS_TRY(const Version* other, resolveVersion(pair.run, request.against));
+    DS_TRY(pair.beforePlan, planFor(pair.run, *other));
     pair.beforeStep = other->step();
     return pair;
 }
 
-}
-
 Result<BlocksView> blocksOf(Workbench& bench, const TensorRequest& request, std::uint32_t maxBlocks, TaskContext& task)
 {
-    DS_TRY(const StatePair pair, openPair(bench, request, task));
-    const Chain& now = *pair.now.chain;
+    DS_TRY(const StatePair pair, planPair(bench, request, task));
+    DS_TRY(const OpenPair open, openPair(pair, task));
     DS_TRY(const TensorBlocks blocks,
-           compareInBlocks(bench, pair.before ? *pair.before : now, now, request.tensor, maxBlocks, task));
+           compareInBlocks(bench, open.before ? *open.before : open.now, open.now, request.tensor, maxBlocks, task));
     return makeBlocksView(blocks, pair.beforeStep);
 }
 
 Result<ElementsView> elementsOf(Workbench& bench, const TensorRequest& request, const Window& window, TaskContext& task)
 {
-    DS_TRY(const StatePair pair, openPair(bench, request, task));
-    DS_TRY(const ElementWindow now, readWindow(bench, *pair.now.chain, request.tensor, window, task));
+    DS_TRY(const StatePair pair, planPair(bench, request, task));
+    DS_TRY(const OpenPair open, openPair(pair, task));
+    DS_TRY(const ElementWindow now, readWindow(bench, open.now, request.tensor, window, task));
     std::optional<ElementWindow> before;
-    if (pair.before) {
-        DS_TRY(before, readWindow(bench, *pair.before, request.tensor, window, task));
+    if (open.before) {
+        DS_TRY(before, readWindow(bench, *open.before, request.tensor, window, task));
     }
-    return makeElementsView(pair.now.version->step(), now, pair.beforeStep, before);
+    return makeElementsView(pair.version->step(), now, pair.beforeStep, before);
 }
 
 } // namespace deltascope::app

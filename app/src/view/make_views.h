@@ -3,10 +3,12 @@
 #include "deltascope/app/view/cost_view.h"
 #include "deltascope/app/view/operation_view.h"
 #include "deltascope/app/view/run_view.h"
+#include "deltascope/app/view/statistics_view.h"
 #include "deltascope/app/view/tensor_view.h"
 #include "deltascope/engine/cost.h"
 #include "deltascope/engine/operations.h"
 #include "deltascope/engine/safetensors.h"
+#include "deltascope/engine/statistics.h"
 #include "deltascope/engine/tensor_view.h"
 #include "deltascope/engine/trace.h"
 
@@ -48,6 +50,8 @@ CostView makeCostView(const Run& run, const CostReport& report, const std::optio
 BlocksView makeBlocksView(const TensorBlocks& blocks, std::optional<std::int64_t> a);
 ElementsView makeElementsView(std::int64_t step, const ElementWindow& now, std::optional<std::int64_t> a,
                               const std::optional<ElementWindow>& before);
+ValuesView makeValuesView(std::int64_t step, const ValueStatistics& values);
+StatisticsView makeStatisticsView(std::int64_t step, std::optional<std::int64_t> a, const TensorStatistics& statistics);
 HeaderView makeHeaderView(const std::string& key, const SafetensorsHeader& header);
 MaterializeView makeMaterializeView(const Version& version, const MaterializeReport& report);
 

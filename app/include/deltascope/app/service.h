@@ -132,6 +132,12 @@ public:
     /// ElementsView; `rows` x `cols` elements from (row, col), at most 4,096.
     virtual JobId elements(TensorRequest request, std::uint64_t row, std::uint64_t col, std::uint64_t rows,
                            std::uint64_t cols) = 0;
+    /// StatisticsView. Reads what statisticsCost() says.
+    virtual JobId statistics(TensorRequest request) = 0;
+    /// StatisticsHistoryView of at most `steps` steps up to the one that is named, in its epoch.
+    virtual JobId statisticsHistory(TensorRequest request, std::uint32_t steps) = 0;
+    /// StatisticsCostView of statistics() for no steps, else of statisticsHistory(); reads headers alone.
+    virtual JobId statisticsCost(TensorRequest request, std::uint32_t steps) = 0;
     virtual JobId readHeader(SourceRequest request, std::string key) = 0; ///< HeaderView, of a safetensors object
     virtual JobId materialize(MaterializeRequest request) = 0; ///< MaterializeView
     /// PublishView. With a watchFolder it goes on until it is canceled, and a Published event follows every version.

@@ -8,6 +8,7 @@
 
 #include <cstring>
 #include <fmt/format.h>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 namespace deltascope::server {
@@ -68,6 +69,15 @@ void blocks(Context& context, Call call)
                         });
 }
 
+/// Answers with the JSON of the view that a job of the service ends with.
+template <class View> void answerWith(Context& context, const Call& call, const std::function<JobId(Service&)>& start)
+{
+    context.monitor.ask(start, [call](Result<JobResult> result) {
+        call.reply(result ? jsonAnswer(toJson(*std::get<std::shared_ptr<const View>>(*result)))
+                          : errorAnswer(result.error()));
+    });
+}
+
 void elements(Context& context, Call call)
 {
     const Result<TensorRequest> tensor = tensorOf(context, call);
@@ -83,12 +93,45 @@ void elements(Context& context, Call call)
         if (*number)
             window[i] = static_cast<std::uint64_t>(**number);
     }
-    context.monitor.ask(
-        [&](Service& service) { return service.elements(*tensor, window[0], window[1], window[2], window[3]); },
-        [call](Result<JobResult> result) {
-            call.reply(result ? jsonAnswer(toJson(*std::get<std::shared_ptr<const ElementsView>>(*result)))
-                              : errorAnswer(result.error()));
-        });
+    answerWith<ElementsView>(context, call, [&](Service& service) {
+        return service.elements(*tensor, window[0], window[1], window[2], window[3]);
+    });
+}
+
+void statistics(Context& context, const Call& call)
+{
+    const Result<TensorRequest> tensor = tensorOf(context, call);
+    if (!tensor)
+        return call.reply(errorAnswer(tensor.error()));
+    answerWith<StatisticsView>(context, call, [&](Service& service) { return service.statistics(*tensor); });
+}
+
+/// `least`: of steps.
+Result<std::uint32_t> stepsOf(const Call& call, std::uint32_t least)
+{
+    constexpr std::int64_t Most = 50;
+    DS_TRY(const std::optional<std::int64_t> steps, numberOf(call.request, "steps", least, Most));
+    return steps ? static_cast<std::uint32_t>(*steps) : least;
+}
+
+void statisticsHistory(Context& context, const Call& call)
+{
+    const Result<TensorRequest> tensor = tensorOf(context, call);
+    const Result<std::uint32_t> steps = stepsOf(call, 1);
+    if (!tensor || !steps)
+        return call.reply(errorAnswer(tensor ? steps.error() : tensor.error()));
+    answerWith<StatisticsHistoryView>(context, call,
+                                      [&](Service& service) { return service.statisticsHistory(*tensor, *steps); });
+}
+
+void statisticsCost(Context& context, const Call& call)
+{
+    const Result<TensorRequest> tensor = tensorOf(context, call);
+    const Result<std::uint32_t> steps = stepsOf(call, 0);
+    if (!tensor || !steps)
+        return call.reply(errorAnswer(tensor ? steps.error() : tensor.error()));
+    answerWith<StatisticsCostView>(context, call,
+                                   [&](Service& service) { return service.statisticsCost(*tensor, *steps); });
 }
 
 HttpResponse stepAnswer(const RunSnapshot& snapshot, const SourceRequest& source, const StepDetailView& view)
@@ -133,6 +176,12 @@ void addTensorRoutes(Routes& routes, Context& context)
                [&](Call call) { blocks(context, std::move(call)); });
     routes.add("GET", "runs/{}/steps/{}/tensors/{}/elements", Scope::Read,
                [&](Call call) { elements(context, std::move(call)); });
+    routes.add("GET", "runs/{}/steps/{}/tensors/{}/statistics", Scope::Read,
+               [&](Call call) { statistics(context, call); });
+    routes.add("GET", "runs/{}/steps/{}/tensors/{}/statistics/history", Scope::Read,
+               [&](Call call) { statisticsHistory(context, call); });
+    routes.add("GET", "runs/{}/steps/{}/tensors/{}/statistics/cost", Scope::Read,
+               [&](Call call) { statisticsCost(context, call); });
 }
 
 } // namespace deltascope::server

@@ -324,6 +324,69 @@ export interface ElementWindow {
   new_values: (number | null)[];
 }
 
+/** Values of one tensor at one step; null: no finite value has it. */
+export interface TensorValues {
+  step: number;
+  zeros: number;
+  nan: number;
+  positive_infinite: number;
+  negative_infinite: number;
+  finite: number;
+  min: number | null;
+  max: number | null;
+  mean: number | null;
+  std: number | null; // of all values, not of a sample
+  norm: number | null; // L2
+  percentiles: { percent: number; value: number }[]; // 0.1, 1, 50, 99, 99.9: the least value that so many do not exceed
+}
+
+/** Finite values of both steps in the same bins; a is empty without a step to compare with. */
+export interface Histogram {
+  edges: number[]; // one more than bins; empty without a value
+  a: number[];
+  b: number[];
+}
+
+/** How b differs from a, element by element. */
+export interface ValuesMoved {
+  changed: number; // bits
+  sign_flips: number;
+  nan_involved: number; // of the changed ones; in nothing below
+  max_abs: number | null;
+  norm: number | null; // L2 of b - a
+  relative_norm: number | null; // over the norm of a
+  ulp: { up_to: number; count: number }[]; // by distance in representable values: 1, 2, up to 4, up to 8 …
+}
+
+/** …/steps/{s}/tensors/{id}/statistics?a={step} */
+export interface Statistics {
+  tensor: string;
+  dtype: string;
+  shape: number[];
+  elements: number;
+  b: TensorValues;
+  a: TensorValues | null; // null: no state before, or of another form
+  linear: Histogram;
+  logarithmic: Histogram; // absolute values other than zero, a bin per power of two
+  moved: ValuesMoved | null; // with a
+  seconds: number;
+}
+
+/** …/statistics/history?steps={n}: the last ones up to the step, ascending. */
+export interface StatisticsHistory {
+  tensor: string;
+  dtype: string;
+  steps: TensorValues[];
+  seconds: number;
+}
+
+/** …/statistics/cost?a={step} or ?steps={n}, of a history. */
+export interface StatisticsCost {
+  read_bytes: number; // payload
+  tensor_bytes: number; // at one step
+  steps: number; // whose values would be told
+}
+
 /** One row per version or gap, newest first. */
 export interface LineageRow {
   epoch: number;

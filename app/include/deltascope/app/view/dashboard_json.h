@@ -4,6 +4,7 @@
 #include "deltascope/app/view/lineage_view.h"
 #include "deltascope/app/view/listing_page.h"
 #include "deltascope/app/view/series_view.h"
+#include "deltascope/app/view/statistics_view.h"
 #include "deltascope/app/view/summary_view.h"
 #include "deltascope/app/view/task_view.h"
 #include "deltascope/app/view/tensor_view.h"
@@ -34,6 +35,9 @@ std::string toJson(const ListingPage& page);
 /// Without the counts, which follow as binary.
 std::string blocksToJson(const BlocksView& view);
 std::string toJson(const ElementsView& view);
+std::string toJson(const StatisticsView& view);
+std::string toJson(const StatisticsHistoryView& view);
+std::string toJson(const StatisticsCostView& view);
 std::string toJson(const HeaderView& view);
 std::string toJson(const PlanView& view);
 std::string toJson(const TaskView& view);

@@ -1,0 +1,120 @@
+#include "statistics_jobs.h"
+
+#include "tensor_jobs.h"
+#include "view/make_views.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace deltascope::app {
+
+namespace {
+
+constexpr std::uint32_t MostSteps = 50; ///< each holds counts of its own in memory
+
+bool sameForm(const TensorInfo& a, const TensorInfo& b) { return a.dtype == b.dtype && a.shape == b.shape; }
+
+/// Steps whose states lie on the way to one of them.
+struct Stretch {
+    Plan plan;
+    std::map<std::size_t, const Version*> links; ///< of the chain
+};
+
+/// The last steps up to a version in as few chains as possible. What cannot be rebuilt is left out.
+std::vector<Stretch> stretchesOf(const Run& run, const Version& newest, std::uint32_t steps)
+{
+    std::set<std::size_t> wanted;
+    for (auto at = static_cast<std::size_t>(&newest - run.versions.data()) + 1;
+         at-- > 0 && wanted.size() < std::min(steps, MostSteps) && run.versions[at].epoch == newest.epoch;)
+        wanted.insert(at);
+    std::vector<Stretch> stretches;
+    while (!wanted.empty()) {
+        const std::size_t last = *wanted.rbegin();
+        Result<Plan> plan = planFor(run, run.versions[last]);
+        wanted.erase(last);
+        if (!plan)
+            continue;
+        Stretch stretch { std::move(*plan), {} };
+        const std::size_t base = stretch.plan.fromExternalBase ? 1 : 0;
+        for (std::size_t i = 0; i < stretch.plan.links.size(); ++i) {
+            const PlanLink& link = stretch.plan.links[i];
+            // A full form below may differ from what the deltas lead to: such a step is rebuilt by itself.
+            if (link.version == last || (!link.fullForm && wanted.erase(link.version) > 0))
+                stretch.links[base + i] = &run.versions[link.version];
+        }
+        stretches.push_back(std::move(stretch));
+    }
+    return stretches;
+}
+
+}
+
+Result<StatisticsView> statisticsOf(Workbench& bench, const TensorRequest& request, TaskContext& task)
+{
+    DS_TRY(const StatePair pair, planPair(bench, request, task));
+    DS_TRY(const Chain now, Chain::open(pair.run, pair.plan, task));
+    std::optional<Chain> before;
+    if (pair.beforePlan) {
+        DS_TRY(before, Chain::open(pair.run, *pair.beforePlan, task));
+    }
+    const TensorInfo* left = before ? before->find(request.tensor) : nullptr;
+    const TensorInfo* right = now.find(request.tensor);
+    const bool compared = before && (!request.against.empty() || (left && right && sameForm(*left, *right)));
+    DS_TRY(const TensorStatistics statistics,
+           deltascope::statisticsOf(bench, compared ? &*before : nullptr, now, request.tensor, task));
+    return makeStatisticsView(pair.version->step(), pair.beforeStep, statistics);
+}
+
+Result<StatisticsHistoryView> statisticsHistoryOf(Workbench& bench, const TensorRequest& request, std::uint32_t steps,
+                                                  TaskContext& task)
+{
+    DS_TRY(const StatePair pair, planPair(bench, request, task));
+    StatisticsHistoryView view;
+    view.tensor = request.tensor;
+    for (const Stretch& stretch : stretchesOf(pair.run, *pair.version, steps)) {
+        DS_TRY(const Chain chain, Chain::open(pair.run, stretch.plan, task));
+        std::vector<std::size_t> links;
+        for (const auto& [link, version] : stretch.links)
+            links.push_back(link);
+        DS_TRY(const auto values, statisticsBehind(bench, chain, links, request.tensor, task));
+        for (const auto& [link, found] : values)
+            view.steps.push_back(makeValuesView(stretch.links.at(link)->step(), found));
+        if (view.dtype.empty())
+            view.dtype = word(chain.find(request.tensor)->dtype);
+    }
+    std::sort(view.steps.begin(), view.steps.end(),
+              [](const ValuesView& a, const ValuesView& b) { return a.step < b.step; });
+    return view;
+}
+
+Result<StatisticsCostView> statisticsCostOf(Workbench& bench, const TensorRequest& request, std::uint32_t steps,
+                                            TaskContext& task)
+{
+    DS_TRY(const StatePair pair, planPair(bench, request, task));
+    DS_TRY(const StatisticsCost now, costOfStatistics(pair.run, pair.plan, request.tensor, task));
+    StatisticsCostView view;
+    view.tensorBytes = now.tensor.bytes();
+    if (steps == 0) {
+        view.steps = 1;
+        view.readBytes = now.readBytes;
+        if (!pair.beforePlan)
+            return view;
+        const Result<StatisticsCost> before = costOfStatistics(pair.run, *pair.beforePlan, request.tensor, task);
+        if (!before && before.error().code != Code::NotFound)
+            return fail(before.error());
+        if (before && sameForm(before->tensor, now.tensor)) {
+            view.steps = 2;
+            view.readBytes += before->readBytes;
+        }
+        return view;
+    }
+    for (const Stretch& stretch : stretchesOf(pair.run, *pair.version, steps)) {
+        DS_TRY(const StatisticsCost cost, costOfStatistics(pair.run, stretch.plan, request.tensor, task));
+        view.readBytes += cost.readBytes;
+        view.steps += static_cast<std::uint32_t>(stretch.links.size());
+    }
+    return view;
+}
+
+} // namespace deltascope::app

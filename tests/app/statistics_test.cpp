@@ -1,0 +1,197 @@
+#include "deltascope/app/view/dashboard_json.h"
+
+#include "service_fixture.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <numeric>
+
+// Values of one tensor at steps of a run, what they cost to read, and how all that is written.
+
+namespace deltascope::app {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr const char* Tensor = "model.layers.0.mlp.down_proj.weight";
+
+class StatisticsJobs : public ServiceFixture {
+protected:
+    static TensorRequest tensor(const BucketCopy& bucket, const std::string& version, const std::string& against = {},
+                                const std::string& name = Tensor)
+    {
+        return { { bucket.source(), version }, against, name };
+    }
+    TensorRequest tensor(const std::string& version, const std::string& against = {}) const
+    {
+        return tensor(bucket, version, against);
+    }
+    std::shared_ptr<const StatisticsView> statistics(const TensorRequest& request)
+    {
+        return viewOf<StatisticsView>(service->statistics(request));
+    }
+    std::shared_ptr<const StatisticsHistoryView> history(const TensorRequest& request, std::uint32_t steps)
+    {
+        return viewOf<StatisticsHistoryView>(service->statisticsHistory(request, steps));
+    }
+    std::shared_ptr<const StatisticsCostView> cost(const TensorRequest& request, std::uint32_t steps = 0)
+    {
+        return viewOf<StatisticsCostView>(service->statisticsCost(request, steps));
+    }
+
+    BucketCopy bucket { "trl-v2-gap" };
+};
+
+TEST_F(StatisticsJobs, CountTheElementsThatBlocksCount)
+{
+    const auto view = statistics(tensor("12"));
+    const auto blocks = viewOf<BlocksView>(service->blocks(tensor("12"), 8));
+    ASSERT_TRUE(view->a && view->moved);
+    EXPECT_EQ(view->a->step, 11);
+    EXPECT_EQ(view->b.step, 12);
+    EXPECT_EQ(view->elements, blocks->total);
+    EXPECT_EQ(view->b.finite, blocks->total);
+    EXPECT_EQ(view->moved->changed, blocks->changed);
+    EXPECT_EQ(std::accumulate(view->linear.b.begin(), view->linear.b.end(), std::uint64_t { 0 }), view->b.finite);
+    EXPECT_EQ(std::accumulate(view->logarithmic.b.begin(), view->logarithmic.b.end(), std::uint64_t { 0 }),
+              view->b.finite - view->b.zeros);
+}
+
+TEST_F(StatisticsJobs, SayAsMuchAsADiff)
+{
+    const auto view = statistics(tensor("12", "0:2"));
+    const auto diff = viewOf<DiffView>(service->diff({ bucket.source(), "0:2" }, { bucket.source(), "12" }));
+    const auto found = std::find_if(diff->tensors.begin(), diff->tensors.end(),
+                                    [](const TensorDiffView& tensor) { return tensor.name == Tensor; });
+    ASSERT_NE(found, diff->tensors.end());
+    EXPECT_EQ(view->moved->changed, found->different);
+    EXPECT_EQ(view->moved->maxAbs, found->maxAbs);
+    EXPECT_EQ(view->moved->signFlips, found->signFlips);
+    ASSERT_FALSE(view->moved->ulp.empty());
+    EXPECT_GE(view->moved->ulp.back().first, found->maxUlp);
+    EXPECT_GT(view->moved->relativeNorm, 0);
+}
+
+TEST_F(StatisticsJobs, AreTheSameWithAnyNumberOfThreads)
+{
+    const auto view = statistics(tensor("12"));
+    Settings one;
+    one.cacheFolder = home.path("other-cache");
+    one.stateFolder = home.path("other-state");
+    one.threads = 1;
+    auto other = Service::create(one);
+    ASSERT_TRUE(other);
+    feed = (*other)->subscribe({});
+    service = std::move(*other);
+    Json here = Json::parse(toJson(*view));
+    Json there = Json::parse(toJson(*statistics(tensor("12"))));
+    here.erase("seconds");
+    there.erase("seconds");
+    EXPECT_EQ(here, there);
+}
+
+TEST_F(StatisticsJobs, TheFirstStateIsComparedWithNothing)
+{
+    const auto view = statistics(tensor("1"));
+    EXPECT_FALSE(view->a || view->moved);
+    EXPECT_TRUE(view->linear.a.empty());
+    const Json json = Json::parse(toJson(*view));
+    EXPECT_TRUE(json["a"].is_null());
+    EXPECT_TRUE(json["moved"].is_null());
+}
+
+TEST_F(StatisticsJobs, WhatIsMissingIsAnError)
+{
+    EXPECT_EQ(errorOf(service->statistics(tensor(bucket, "12", {}, "no.such.tensor"))).code, Code::NotFound);
+    EXPECT_EQ(errorOf(service->statisticsCost(tensor(bucket, "12", {}, "no.such.tensor"), 0)).code, Code::NotFound);
+    EXPECT_EQ(errorOf(service->statistics(tensor("99"))).code, Code::NotFound);
+    EXPECT_EQ(errorOf(service->statistics(tensor("12", "99"))).code, Code::NotFound);
+}
+
+// --- history ---------------------------------------------------------------------------------------------------------
+
+class StatisticsHistoryOf : public StatisticsJobs, public testing::WithParamInterface<const char*> { };
+
+TEST_P(StatisticsHistoryOf, ARunIsThatOfItsStepsOneByOne)
+{
+    const BucketCopy run(GetParam());
+    const auto opened = viewOf<RunView>(service->openRun(run.source(), Depth::Headers));
+    const auto detail = viewOf<StepDetailView>(service->showStep({ run.source(), "latest" }, Depth::Headers));
+    const std::string name = detail->tensors.front().name;
+    std::map<std::int64_t, Json> expected;
+    for (const StepView& step : opened->epochs.back().steps) {
+        if (step.restorable)
+            expected[step.step] = Json::parse(
+                toJson(*statistics(tensor(run, fmt::format("{}:{}", step.epoch, step.step), {}, name))))["b"];
+    }
+    ASSERT_GT(expected.size(), 2U);
+    const auto view = history(tensor(run, "latest", {}, name), 50);
+    const Json seen = Json::parse(toJson(*view))["steps"];
+    ASSERT_EQ(seen.size(), expected.size());
+    std::size_t at = 0;
+    for (const auto& [step, values] : expected)
+        EXPECT_EQ(seen[at++], values) << step;
+}
+
+INSTANTIATE_TEST_SUITE_P(Layouts, StatisticsHistoryOf,
+                         testing::Values("trl-v2-gap", "trl-v2-partial-anchor", "trl-v2-drift-bf16", "slime-v2-xor"));
+
+TEST_F(StatisticsJobs, AHistoryEndsAtTheStepAndIsAsLongAsWanted)
+{
+    const auto view = history(tensor("12"), 4);
+    std::vector<std::int64_t> steps;
+    for (const ValuesView& values : view->steps)
+        steps.push_back(values.step);
+    EXPECT_EQ(steps, (std::vector<std::int64_t> { 9, 10, 11, 12 }));
+    EXPECT_EQ(cost(tensor("12"), 4)->steps, 4U);
+}
+
+// --- cost ------------------------------------------------------------------------------------------------------------
+
+TEST_F(StatisticsJobs, TheCostOfAnAnchorIsItsTensorAndThatOfADeltaIsLittleMore)
+{
+    const auto first = cost(tensor("1"));
+    EXPECT_EQ(first->readBytes, first->tensorBytes);
+    EXPECT_EQ(first->steps, 1U);
+    const auto delta = cost(tensor("2"));
+    EXPECT_EQ(delta->steps, 2U);
+    EXPECT_GT(delta->readBytes, 2 * first->tensorBytes);
+    EXPECT_LT(delta->readBytes, 3 * first->tensorBytes);
+}
+
+TEST_F(StatisticsJobs, AHistoryReadsEachChainOnce)
+{
+    const auto alone = cost(tensor("9"), 1);
+    const auto all = cost(tensor("9"), 9);
+    EXPECT_EQ(all->readBytes, alone->readBytes);
+    EXPECT_EQ(all->steps, 9U);
+}
+
+TEST_F(StatisticsJobs, TheCostOfTheTensorIsWhatIsReadOfIt)
+{
+    // One tensor of nine steps is far less than all of their objects.
+    const auto view = cost(tensor("9"), 1);
+    const auto opened = viewOf<RunView>(service->openRun(bucket.source(), Depth::Headers));
+    std::uint64_t objects = 0;
+    for (const StepView& step : opened->epochs.front().steps)
+        objects += step.step <= 9 ? step.wireBytes : 0;
+    EXPECT_LT(view->readBytes, objects / 4);
+}
+
+TEST_F(StatisticsJobs, AreWrittenAsAgreed)
+{
+    const Json json = Json::parse(toJson(*statistics(tensor("12"))));
+    EXPECT_EQ(json["tensor"], Tensor);
+    EXPECT_EQ(json["dtype"], "BF16");
+    EXPECT_EQ(json["b"]["percentiles"][0]["percent"], 0.1);
+    EXPECT_EQ(json["b"]["percentiles"].size(), 5U);
+    EXPECT_EQ(json["linear"]["edges"].size(), 65U);
+    EXPECT_EQ(json["linear"]["a"].size(), 64U);
+    EXPECT_EQ(json["moved"]["ulp"][0]["up_to"], 1);
+    EXPECT_TRUE(json["moved"]["relative_norm"].is_number());
+    const Json cost = Json::parse(toJson(*this->cost(tensor("12"))));
+    EXPECT_TRUE(cost["read_bytes"].is_number_unsigned());
+}
+
+}
+} // namespace deltascope::app
