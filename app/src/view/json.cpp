@@ -98,6 +98,19 @@ ordered_json json(const NoteView& note)
     };
 }
 
+ordered_json json(const ReplicaView& replica)
+{
+    return { { "id", replica.id },
+             { "engine", replica.engine },
+             { "state", replica.state },
+             { "step", orNull(replica.step) },
+             { "behind", orNull(replica.behind) },
+             { "age_s", replica.ageSeconds },
+             { "late", replica.late },
+             { "lagging", replica.lagging },
+             { "detail", replica.detail } };
+}
+
 std::string toJson(const RunView& view)
 {
     ordered_json out;
@@ -126,15 +139,7 @@ std::string toJson(const RunView& view)
     out["noop_rate"] = orNull(view.noopRate);
     ordered_json replicas = ordered_json::array();
     for (const ReplicaView& replica : view.replicas)
-        replicas.push_back({ { "id", replica.id },
-                             { "engine", replica.engine },
-                             { "state", replica.state },
-                             { "step", orNull(replica.step) },
-                             { "behind", orNull(replica.behind) },
-                             { "age_s", replica.ageSeconds },
-                             { "late", replica.late },
-                             { "lagging", replica.lagging },
-                             { "detail", replica.detail } });
+        replicas.push_back(json(replica));
     out["replicas"] = std::move(replicas);
     ordered_json notes = ordered_json::array();
     for (const NoteView& note : view.notes)

@@ -23,6 +23,8 @@ ordered_json json(const std::vector<ProblemView>& problems);
 ordered_json json(const StepView& step);
 ordered_json json(const DriftView& point);
 ordered_json json(const NoteView& note);
+ordered_json json(const ReplicaView& replica);
+ordered_json json(const SpanView& span);
 
 /// One line; invalid UTF-8 is replaced.
 inline std::string dump(const ordered_json& json)

@@ -38,12 +38,6 @@ ordered_json json(const BarView& bar, int epoch)
              { "slowest", bar.slowest } };
 }
 
-ordered_json json(const SpanView& span)
-{
-    return { { "actor", span.actor }, { "phase", span.phase }, { "epoch", span.epoch }, { "step", span.step },
-             { "t0_us", span.t0Us },  { "t1_us", span.t1Us },  { "bytes", span.bytes } };
-}
-
 ordered_json json(const PauseSummaryView& summary)
 {
     ordered_json worst;
@@ -89,6 +83,12 @@ ordered_json processName(std::size_t process, const std::string& name)
     };
 }
 
+}
+
+ordered_json json(const SpanView& span)
+{
+    return { { "actor", span.actor }, { "phase", span.phase }, { "epoch", span.epoch }, { "step", span.step },
+             { "t0_us", span.t0Us },  { "t1_us", span.t1Us },  { "bytes", span.bytes } };
 }
 
 std::string toJson(const TimelineView& view)

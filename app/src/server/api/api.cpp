@@ -43,6 +43,7 @@ public:
                          return capabilities(m_context, call.request.principal);
                      }));
         addRunRoutes(m_routes, m_context);
+        addSnapshotRoutes(m_routes, m_context);
         addHeatRoutes(m_routes, m_context);
         addTensorRoutes(m_routes, m_context);
         addActRoutes(m_routes, m_context);

@@ -38,6 +38,7 @@ private:
 Result<int> epochOf(const HttpRequest& request, const app::RunView& run);
 
 void addRunRoutes(Routes& routes, Context& context);
+void addSnapshotRoutes(Routes& routes, Context& context);
 void addHeatRoutes(Routes& routes, Context& context);
 void addTensorRoutes(Routes& routes, Context& context);
 void addActRoutes(Routes& routes, Context& context);

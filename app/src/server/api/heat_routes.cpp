@@ -69,6 +69,35 @@ Result<HttpResponse> cell(Context& context, const Call& call)
                       context.etag(heat.revision));
 }
 
+/// Exact counts of whole columns, of tensors that changed: for copies of a run that ask for many.
+Result<HttpResponse> counts(Context& context, const Call& call)
+{
+    constexpr std::int64_t MostColumns = 256;
+    DS_TRY(const Context::Snapshot snapshot, context.heatOf(call));
+    DS_TRY(const int epoch, epochOf(call.request, *snapshot->run));
+    const HeatView& heat = *snapshot->heat;
+    const auto [first, last] = heat.columnsOf(epoch);
+    const auto most = static_cast<std::int64_t>(last - first);
+    DS_TRY(const std::optional<std::int64_t> from, numberOf(call.request, "from", 0, most));
+    DS_TRY(const std::optional<std::int64_t> to, numberOf(call.request, "to", 0, most));
+    const std::int64_t begin = from.value_or(0);
+    const std::int64_t end = std::min(to.value_or(most), begin + MostColumns);
+    ordered_json columns = ordered_json::array();
+    for (std::int64_t at = begin; at < end; ++at) {
+        const std::size_t column = first + static_cast<std::size_t>(at);
+        ordered_json changed = nullptr;
+        if (const auto known = context.service.countsOf(heat, column)) {
+            changed = ordered_json::object();
+            for (const auto& [tensor, count] : *known)
+                changed[tensor] = count;
+        }
+        columns.push_back({ { "step", heat.columns[column].step },
+                            { "chain", heat.columns[column].chainKey },
+                            { "changed", std::move(changed) } });
+    }
+    return jsonAnswer(dump({ { "rev", heat.revision }, { "epoch", epoch }, { "columns", std::move(columns) } }));
+}
+
 /// What the deltas behind step a up to step b touch.
 Result<HttpResponse> touched(Context& context, const Call& call)
 {
@@ -109,6 +138,7 @@ void addHeatRoutes(Routes& routes, Context& context)
         return jsonAnswer(heatIndexToJson(*snapshot->heat, *snapshot, epoch), c.etag(snapshot->revision));
     });
     get("runs/{}/heat/cell", cell);
+    get("runs/{}/heat/counts", counts);
     get("runs/{}/heat/{}/{}/{}/{}/{}", tile);
     get("runs/{}/touched", touched);
 }

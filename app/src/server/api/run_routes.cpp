@@ -164,6 +164,20 @@ void listObjects(Context& context, Call call)
     context.monitor.ask([source](Service& service) { return service.listObjects(source); }, answer);
 }
 
+void listAll(Context& context, Call call)
+{
+    const Result<Context::Snapshot> snapshot = context.openRunOf(call);
+    if (!snapshot)
+        return call.reply(errorAnswer(snapshot.error()));
+    const SourceRequest source = *context.monitor.sourceOf(call.parts.front());
+    context.monitor.ask([source](Service& service) { return service.listObjects(source); },
+                        [call](Result<JobResult> result) {
+                            call.reply(result
+                                           ? jsonAnswer(toJson(*std::get<std::shared_ptr<const ListingView>>(*result)))
+                                           : errorAnswer(result.error()));
+                        });
+}
+
 void readHeader(Context& context, Call call)
 {
     const Result<Context::Snapshot> snapshot = context.openRunOf(call);
@@ -211,6 +225,7 @@ void addRunRoutes(Routes& routes, Context& context)
         return answer;
     });
     routes.add("GET", "runs/{}/objects", Scope::Read, [&](Call call) { listObjects(context, std::move(call)); });
+    routes.add("GET", "runs/{}/objects/all", Scope::Read, [&](Call call) { listAll(context, std::move(call)); });
     routes.add("GET", "runs/{}/objects/header", Scope::Read, [&](Call call) { readHeader(context, std::move(call)); });
 }
 

@@ -15,6 +15,8 @@ struct ProblemView {
     std::string where; ///< object, file or source
     std::string text;
     std::string remedy;
+
+    bool operator==(const ProblemView&) const = default;
 };
 
 ProblemView problemView(const Error& error);

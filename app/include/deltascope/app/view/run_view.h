@@ -18,12 +18,16 @@ struct RestoreView {
     std::uint64_t bytes = 0; ///< objects to be read
     std::string reason; ///< why it is not possible; empty if it is
     std::optional<std::int64_t> blockedBy; ///< the step that it builds on and whose fault it is
+
+    bool operator==(const RestoreView&) const = default;
 };
 
 struct ObjectView {
     std::string key;
     std::uint64_t sizeBytes = 0;
     std::int64_t modifiedUs = 0;
+
+    bool operator==(const ObjectView&) const = default;
 };
 
 struct StepView {
@@ -48,6 +52,8 @@ struct StepView {
     std::vector<ObjectView> objects;
     std::vector<ProblemView> problems;
     std::int64_t lastMissing = 0; ///< for state gap: the last of the missing steps, `step` is the first
+
+    bool operator==(const StepView&) const = default;
 };
 
 struct EpochView {
@@ -62,6 +68,8 @@ struct DriftView {
     std::uint64_t differs = 0; ///< elements
     std::uint64_t zeroSigns = 0; ///< of these, in the sign of zero alone
     std::optional<std::uint64_t> estimate; ///< of these, beyond a usual step of training
+
+    bool operator==(const DriftView&) const = default;
 };
 
 struct RunView {

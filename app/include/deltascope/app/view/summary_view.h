@@ -18,6 +18,8 @@ struct VerifiedView {
     int level = 0;
     std::string result; ///< as in StepVerdictView
     std::int64_t tUs = 0;
+
+    bool operator==(const VerifiedView&) const = default;
 };
 /// By epoch and step; the deepest verification since the version got its objects.
 using VerifiedSteps = std::map<std::pair<int, std::int64_t>, VerifiedView>;

@@ -26,6 +26,8 @@ struct NoteView {
     std::optional<std::int64_t> step;
     std::optional<std::int64_t> tUs; ///< nothing for lines of a log without a time stamp
     std::string text;
+
+    bool operator==(const NoteView&) const = default;
 };
 
 /// A stretch of work on a step, with its place in time by the clock of the actor.
@@ -37,6 +39,8 @@ struct SpanView {
     std::int64_t t0Us = 0;
     std::int64_t t1Us = 0;
     std::uint64_t bytes = 0;
+
+    bool operator==(const SpanView&) const = default;
 };
 
 } // namespace deltascope::app
