@@ -7,23 +7,18 @@
 #include "pages/timeline/bars_canvas.h"
 #include "pages/timeline/lanes_canvas.h"
 #include "pages/timeline/pause_summary.h"
-#include "pages/timeline/phase_legend.h"
 #include "pages/timeline/step_window.h"
 #include "pages/timeline/sync_details.h"
 #include "pages/timeline/time_window_command.h"
+#include "pages/timeline/timeline_tools.h"
 #include "state/range_command.h"
 #include "widgets/cards.h"
-#include "widgets/segments.h"
 
-#include <QCheckBox>
-#include <QComboBox>
+#include <QBoxLayout>
 #include <QFileDialog>
-#include <QHBoxLayout>
-#include <QPushButton>
 #include <QResizeEvent>
 #include <QSaveFile>
 #include <QScrollArea>
-#include <QSettings>
 #include <QUndoStack>
 
 namespace deltascope::desktop {
@@ -32,23 +27,8 @@ namespace {
 
 constexpr std::size_t UsualVersions = 60; // without a range
 constexpr int RoomForDetails = 900; // pixels
-constexpr int Margins = 24;
-constexpr int OtherTools = 150; // names of the choices and the space between
 constexpr int DetailsWidth = 336;
 constexpr std::size_t MostSpans = 5000; // of a TimelineView
-
-/// A combo box with its name in front of it.
-QComboBox* addChoice(QHBoxLayout* row, const QString& name)
-{
-    auto* choice = new QComboBox;
-    choice->setAccessibleName(name);
-    choice->setSizeAdjustPolicy(QComboBox::AdjustToContents);
-    auto* label = makeLabel(name, "muted");
-    label->setBuddy(choice);
-    row->addWidget(label);
-    row->addWidget(choice);
-    return choice;
-}
 
 /// Nothing, or what went wrong.
 QString writeTrace(const TimelineModel& model, const QString& path)
@@ -65,6 +45,7 @@ QString writeTrace(const TimelineModel& model, const QString& path)
 
 TimelinePage::TimelinePage(PageContext& context, QWidget* parent)
     : Page(context, parent)
+    , m_tools(new TimelineTools)
     , m_summary(new PauseSummary)
     , m_note(makeLabel({}, "muted"))
 {
@@ -72,80 +53,13 @@ TimelinePage::TimelinePage(PageContext& context, QWidget* parent)
     auto* all = new QVBoxLayout(content);
     all->setContentsMargins(0, 0, 0, 0);
     all->setSpacing(0);
-    all->addWidget(makeTools());
+    all->addWidget(m_tools);
     all->addWidget(makeLine());
     all->addWidget(makeViews(), 1);
     setContent(content);
+    connectTools();
     connectCanvases();
-    m_mode->choose(std::clamp(QSettings().value(QStringLiteral("timeline/mode"), Both).toInt(), 0, int(Both)));
     showMode();
-}
-
-QWidget* TimelinePage::makeTools()
-{
-    auto* tools = new QWidget;
-    auto* all = new QVBoxLayout(tools);
-    all->setContentsMargins(12, 8, 12, 8);
-    all->setSpacing(6);
-    auto* row = new QHBoxLayout;
-    row->setSpacing(8);
-    m_mode = new Segments(tr("Show"), { tr("Per step"), tr("Wall clock"), tr("Both") });
-    connect(m_mode, &Segments::chosenByUser, this, [this](int mode) {
-        QSettings().setValue(QStringLiteral("timeline/mode"), mode);
-        showMode();
-    });
-    row->addWidget(m_mode);
-    row->addSpacing(4);
-    m_unit = addChoice(row, tr("Unit"));
-    m_unit->addItems({ tr("seconds"), tr("% of sync") });
-    connect(m_unit, &QComboBox::activated, this,
-            [this](int unit) { m_bars->setUnit(unit == 0 ? BarUnit::Seconds : BarUnit::Percent); });
-    m_actors = addChoice(row, tr("Bars"));
-    m_actors->addItem(tr("slowest replica"), QByteArray());
-    connect(m_actors, &QComboBox::activated, this, &TimelinePage::calculate);
-    m_ghost = new QCheckBox(tr("Ghost: full sync"));
-    m_ghost->setChecked(true);
-    m_ghost->setToolTip(tr("What one full checkpoint would take at the rate of the uploads"));
-    connect(m_ghost, &QCheckBox::toggled, this, [this](bool shown) { m_bars->setGhost(shown); });
-    m_legend = new PhaseLegend;
-    m_showDetails = makeButton(tr("Details"), {}, "small");
-    m_showDetails->setCheckable(true);
-    m_showDetails->setToolTip(tr("The spans of the chosen sync"));
-    connect(m_showDetails, &QPushButton::toggled, this, [this](bool shown) { m_details->setVisible(shown); });
-    row->addSpacing(4);
-    m_beside = new QHBoxLayout;
-    m_beside->setSpacing(12);
-    row->addLayout(m_beside, 100);
-    row->addStretch(1); // where nothing stands beside
-    row->addWidget(m_showDetails);
-    all->addLayout(row);
-    m_below = new QHBoxLayout;
-    m_below->setSpacing(12);
-    all->addLayout(m_below);
-    return tools;
-}
-
-/// Ghost and legend stand beside the other tools, or below them where there is little room.
-void TimelinePage::placeTools()
-{
-    const auto ghost = m_model ? m_model->view.ghost : std::nullopt;
-    const QString shortText = tr("Ghost: full sync");
-    m_ghost->setText(ghost ? tr("Ghost: full sync at %1").arg(rateText(ghost->bytesPerSecond)) : shortText);
-    const int needed = m_ghost->sizeHint().width() + m_legend->sizeHint().width() + 3 * m_below->spacing();
-    const int others = m_mode->sizeHint().width() + m_unit->sizeHint().width() + m_actors->sizeHint().width()
-        + m_showDetails->sizeHint().width() + OtherTools;
-    QHBoxLayout* wanted = width() >= needed + others ? m_beside : m_below;
-    if (needed + Margins > width())
-        m_ghost->setText(shortText);
-    if (wanted->count() > 0)
-        return;
-    QHBoxLayout* other = wanted == m_beside ? m_below : m_beside;
-    while (QLayoutItem* item = other->takeAt(0))
-        delete item;
-    wanted->addWidget(m_ghost);
-    wanted->addStretch(1);
-    wanted->addWidget(m_legend);
-    m_below->setContentsMargins(0, wanted == m_below ? 2 : 0, 0, 0);
 }
 
 QWidget* TimelinePage::makeViews()
@@ -182,8 +96,16 @@ QWidget* TimelinePage::makeViews()
     row->addWidget(m_details);
     connect(m_summary, &PauseSummary::stepWanted, this, &TimelinePage::choose);
     connect(m_details, &SyncDetails::traceWanted, this, &TimelinePage::askForTraceFile);
-    m_showDetails->setChecked(true);
     return views;
+}
+
+void TimelinePage::connectTools()
+{
+    connect(m_tools, &TimelineTools::modeChosen, this, &TimelinePage::showMode);
+    connect(m_tools, &TimelineTools::actorChosen, this, &TimelinePage::calculate);
+    connect(m_tools, &TimelineTools::unitChosen, m_bars, &BarsCanvas::setUnit);
+    connect(m_tools, &TimelineTools::ghostToggled, m_bars, &BarsCanvas::setGhost);
+    connect(m_tools, &TimelineTools::detailsToggled, m_details, &QWidget::setVisible);
 }
 
 void TimelinePage::connectCanvases()
@@ -272,7 +194,7 @@ void TimelinePage::calculate()
     request.steps = wantedSteps(*epoch);
     request.epoch = epoch->epoch;
     request.b = context().cursor.b() ? context().cursor.b()->step : request.steps.second;
-    request.actor = m_actors->currentData().toByteArray().toStdString();
+    request.actor = m_tools->actor();
     const bool known = request.run == m_asked.run && request.epoch == m_asked.epoch && request.steps == m_asked.steps
         && request.actor == m_asked.actor;
     const bool inLanes = m_model && m_model->clockSteps.first <= request.b && request.b <= m_model->clockSteps.second;
@@ -288,9 +210,9 @@ void TimelinePage::take(TimelinePointer model)
     m_model = std::move(model);
     m_bars->setModel(m_model);
     m_lanes->setModel(m_model);
-    m_legend->setGroups(m_model->groups);
-    m_ghost->setVisible(m_model->view.ghost.has_value());
-    placeTools();
+    m_tools->setGroups(m_model->groups);
+    const auto& ghost = m_model->view.ghost;
+    m_tools->setGhostRate(ghost ? std::optional(ghost->bytesPerSecond) : std::nullopt);
     const QString steps = tr("Steps %1 – %2").arg(m_model->steps.first).arg(m_model->steps.second);
     m_summary->show(m_model->view.summary,
                     steps + QStringLiteral(", ") + pluralText(m_model->syncs.size(), tr("version"), tr("versions")));
@@ -304,30 +226,9 @@ void TimelinePage::take(TimelinePointer model)
             + tr("Of more than %1 spans the newest are shown; choose a smaller range to see all.")
                   .arg(exactText(MostSpans));
     m_note->setText(note);
-    m_note->setVisible(!note.isEmpty() && m_mode->chosen() != PerStep);
-    showActors();
+    m_note->setVisible(!note.isEmpty() && m_tools->mode() != TimelineMode::PerStep);
+    m_tools->setActors(m_model->replicas);
     showSelected();
-}
-
-void TimelinePage::showActors()
-{
-    QStringList names { tr("slowest replica") };
-    for (const std::string& actor : m_model->replicas)
-        names += shortened(safeName(actor), 28);
-    QStringList shown;
-    for (int i = 0; i < m_actors->count(); ++i)
-        shown += m_actors->itemText(i);
-    if (names == shown)
-        return;
-    const QByteArray chosen = m_actors->currentData().toByteArray();
-    m_actors->clear();
-    m_actors->addItem(names.front(), QByteArray());
-    for (const std::string& actor : m_model->replicas)
-        m_actors->addItem(names[m_actors->count()], QByteArray::fromStdString(actor));
-    const int at = m_actors->findData(chosen);
-    m_actors->setCurrentIndex(std::max(0, at));
-    if (at < 0)
-        calculate();
 }
 
 void TimelinePage::showSelected()
@@ -356,14 +257,11 @@ QString TimelinePage::engineOf(const std::string& actor) const
 
 void TimelinePage::showMode()
 {
-    const int mode = m_mode->chosen();
-    m_bars->setVisible(mode != WallClock);
-    m_lanesArea->setVisible(mode != PerStep);
-    m_line->setVisible(mode != PerStep);
-    m_note->setVisible(mode != PerStep && !m_note->text().isEmpty());
-    for (QWidget* tool :
-         { static_cast<QWidget*>(m_unit), static_cast<QWidget*>(m_actors), static_cast<QWidget*>(m_ghost) })
-        tool->setEnabled(mode != WallClock);
+    const bool lanes = m_tools->mode() != TimelineMode::PerStep;
+    m_bars->setVisible(m_tools->mode() != TimelineMode::WallClock);
+    m_lanesArea->setVisible(lanes);
+    m_line->setVisible(lanes);
+    m_note->setVisible(lanes && !m_note->text().isEmpty());
 }
 
 void TimelinePage::choose(std::int64_t step)
@@ -375,11 +273,10 @@ void TimelinePage::choose(std::int64_t step)
 void TimelinePage::resizeEvent(QResizeEvent* event)
 {
     Page::resizeEvent(event);
-    placeTools();
     const bool had = event->oldSize().width() >= RoomForDetails;
     const bool has = width() >= RoomForDetails;
     if (had != has || event->oldSize().width() < 0)
-        m_showDetails->setChecked(has);
+        m_tools->setDetailsShown(has);
 }
 
 void TimelinePage::askForTraceFile()

@@ -4,11 +4,7 @@
 #include "pages/page.h"
 #include "pages/timeline/timeline_model.h"
 
-class QCheckBox;
-class QComboBox;
 class QFrame;
-class QHBoxLayout;
-class QPushButton;
 class QScrollArea;
 
 namespace deltascope::desktop {
@@ -16,9 +12,8 @@ namespace deltascope::desktop {
 class BarsCanvas;
 class LanesCanvas;
 class PauseSummary;
-class PhaseLegend;
-class Segments;
 class SyncDetails;
+class TimelineTools;
 
 /// How long weight syncs take, phase by phase, and how long no tokens are produced.
 class TimelinePage final : public Page {
@@ -47,30 +42,19 @@ protected:
     void resizeEvent(QResizeEvent* event) override;
 
 private:
-    enum Mode { PerStep, WallClock, Both };
-
-    QWidget* makeTools();
     QWidget* makeViews();
-    void placeTools();
+    void connectTools();
     void connectCanvases();
     void calculate();
     void take(TimelinePointer model);
     void showSelected();
     void showMode();
-    void showActors();
     void askForTraceFile();
     StepRange wantedSteps(const app::EpochView& epoch);
     void choose(std::int64_t step);
     QString engineOf(const std::string& actor) const;
 
-    Segments* m_mode;
-    QComboBox* m_unit;
-    QComboBox* m_actors;
-    QCheckBox* m_ghost;
-    PhaseLegend* m_legend;
-    QPushButton* m_showDetails;
-    QHBoxLayout* m_beside; ///< room for ghost and legend beside the other tools
-    QHBoxLayout* m_below; ///< room for them below
+    TimelineTools* m_tools;
     BarsCanvas* m_bars;
     PauseSummary* m_summary;
     QFrame* m_line;
