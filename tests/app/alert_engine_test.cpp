@@ -131,6 +131,48 @@ TEST_F(Alerting, SaysWhenItGetsWorseAndWhenItHappensAgain)
     EXPECT_FALSE(changes[0].notify) << "within a minute of the first message";
 }
 
+TEST_F(Alerting, SaysNothingWhileSnoozedAndSpeaksAgainIfItStillFires)
+{
+    m_run.addReplica("r0", 4);
+    look(0, "replica-lag");
+    const std::string id = look(Minute, "replica-lag").at(0).alert.id;
+    const std::int64_t until = m_run.nowUs() + 61 * Minute;
+    EXPECT_EQ(m_engine.snooze(id, until)->snoozedUntilUs, until);
+    m_run.view.replicas[0].behind = 11;
+    std::vector<AlertChange> changes = look(2 * Minute, "replica-lag");
+    ASSERT_EQ(changes.size(), 1U);
+    EXPECT_EQ(changes[0].alert.level, AlertLevel::Error);
+    EXPECT_FALSE(changes[0].notify) << "even though it got worse";
+    EXPECT_TRUE(look(60 * Minute, "replica-lag").empty());
+    changes = look(61 * Minute, "replica-lag");
+    ASSERT_EQ(changes.size(), 1U) << "the hour is over";
+    EXPECT_TRUE(changes[0].notify);
+    EXPECT_EQ(m_engine.snooze("nobody", until).error().code, Code::NotFound);
+}
+
+TEST_F(Alerting, SnoozedUntilItClearsItEndsInSilenceAndTheNextOneSpeaks)
+{
+    const std::string id = lookAtPoison(0, true).at(0).alert.id;
+    ASSERT_TRUE(m_engine.snooze(id, UntilCleared));
+    std::vector<AlertChange> changes = lookAtPoison(Minute, false);
+    ASSERT_EQ(changes.size(), 1U);
+    EXPECT_FALSE(changes[0].notify);
+    changes = lookAtPoison(10 * Minute, true);
+    ASSERT_EQ(changes.size(), 1U);
+    EXPECT_TRUE(changes[0].notify);
+    EXPECT_FALSE(changes[0].alert.snoozedUntilUs);
+}
+
+TEST_F(Alerting, ForgetsARunWithAllItsAlerts)
+{
+    lookAtPoison(0, true);
+    lookAtPoison(Minute, false);
+    lookAtPoison(2 * Minute, true);
+    EXPECT_EQ(m_engine.list("wordle").alerts.size(), 2U);
+    m_engine.forget("wordle");
+    EXPECT_TRUE(m_engine.list("").alerts.empty());
+}
+
 TEST_F(Alerting, TellsAgainAfterAMinuteTenMinutesAndAnHour)
 {
     // The condition comes and goes every second.

@@ -319,13 +319,21 @@ TEST_F(ApiAnswers, ReadingIsEnoughForAPlanButForNoAct)
     const std::string request = R"({"kind":"verify","args":{"level":1}})";
     EXPECT_EQ(ask("POST", run("plans"), {}, request, Scope::Read).status, 200);
     for (const char* act : { "plans/p1/run", "tasks/t1/pause", "tasks/t1/cancel", "tasks/t1/resume", "alerts/a1/ack",
-                             "alerts/rules/replica-lag" }) {
+                             "alerts/a1/snooze", "alerts/rules/replica-lag" }) {
         const HttpResponse answer = ask("POST", act, {}, "{}", Scope::Read);
         EXPECT_EQ(answer.status, 403) << act;
         expectShape(Json::parse(answer.body), "ProblemDetails");
     }
     EXPECT_EQ(ask("POST", "alerts/rules/replica-lag", {}, R"({"on":false})", Scope::Act).status, 403) << "of an admin";
     EXPECT_TRUE(monitor->tasks().empty());
+}
+
+TEST_F(ApiAnswers, ASnoozeNeedsALengthOrNull)
+{
+    for (const char* body : { "{}", "[]", "60", R"({"minutes":"60"})", R"({"minutes":-1})", R"({"minutes":1e9})" })
+        EXPECT_EQ(ask("POST", "alerts/a1/snooze", {}, body).status, 400) << body;
+    for (const char* body : { R"({"minutes":60})", R"({"minutes":null})" })
+        EXPECT_EQ(ask("POST", "alerts/a1/snooze", {}, body).status, 404) << body;
 }
 
 TEST_F(ApiAnswers, WhatIsNotThereIsNotFound)

@@ -1,4 +1,4 @@
-#include "alerts/sender.h"
+#include "deltascope/app/alert_sender.h"
 
 #include "alerts/message.h"
 #include "support/temp_dir.h"
@@ -8,6 +8,8 @@
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <condition_variable>
+#include <filesystem>
+#include <fstream>
 #include <gtest/gtest.h>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -126,7 +128,7 @@ private:
     std::thread m_thread;
 };
 
-Channel webhook(const std::string& url, AlertLevel minLevel = AlertLevel::Info, std::string secret = {})
+AlertChannel webhook(const std::string& url, AlertLevel minLevel = AlertLevel::Info, std::string secret = {})
 {
     return { ChannelKind::Webhook, minLevel, url + "/hook?key=hidden", std::move(secret), url };
 }
@@ -265,9 +267,52 @@ TEST(Channels, DropTheOldestWhenTheQueueIsFull)
     EXPECT_EQ(sender.counts().at(0).dropped, 50U);
 }
 
+TEST(Channels, AProgramGetsTheMessageOnItsStandardInput)
+{
+    const test::TempDir folder;
+    const std::string script = folder.write("page-me", "#!/bin/sh\ncat > \"$0.got\"\n");
+    std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+    AlertSender sender({ { ChannelKind::Command, AlertLevel::Warn, script, {}, script } });
+    sender.send(alert(AlertLevel::Info), Now);
+    sender.test(0, Now);
+    EXPECT_EQ(settled(sender, 1).delivered, 1U) << "a test asks for no level";
+    std::ifstream got(script + ".got");
+    EXPECT_EQ(Json::parse(got).at("title"), "This is a test of Deltascope");
+    sender.send(alert(), Now);
+    EXPECT_EQ(settled(sender, 2).delivered, 2U);
+}
+
+TEST(Channels, AProgramThatFailsIsTriedAgainAndOneThatIsNotThereIsNot)
+{
+    const test::TempDir folder;
+    const std::string script = folder.write("fail", "#!/bin/sh\necho x >> \"$0.calls\"\nexit 3\n");
+    std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+    AlertSender sender({ { ChannelKind::Command, AlertLevel::Info, script, {}, script } }, {}, 1ms);
+    sender.send(alert(), Now);
+    EXPECT_EQ(settled(sender, 1).failed, 1U);
+    EXPECT_EQ(std::filesystem::file_size(script + ".calls"), 8U) << "four times";
+    AlertSender missing({ { ChannelKind::Command, AlertLevel::Info, folder.path("none"), {}, "none" } }, {}, 60s);
+    missing.send(alert(), Now);
+    EXPECT_EQ(settled(missing, 1).failed, 1U);
+}
+
+TEST(Channels, CanBeReplacedWhileMessagesAreSent)
+{
+    Receiver receiver;
+    AlertSender sender;
+    sender.send(alert(), Now);
+    sender.setChannels({ webhook("http://127.0.0.1:1") }, {});
+    sender.send(alert(), Now);
+    sender.setChannels({ webhook(receiver.url()) }, "http://localhost:7007/");
+    sender.send(alert(), Now);
+    ASSERT_EQ(receiver.await(1).size(), 1U);
+    EXPECT_EQ(settled(sender, 1).delivered, 1U);
+    EXPECT_EQ(sender.channels().size(), 1U);
+}
+
 class ChannelFile : public testing::Test {
 protected:
-    Result<std::vector<Channel>> read(const std::string& text)
+    Result<std::vector<AlertChannel>> read(const std::string& text)
     {
         return readChannels(m_folder.write("channels", text));
     }
@@ -294,7 +339,7 @@ TEST_F(ChannelFile, HasALevelAndAnAddressPerLine)
     EXPECT_EQ((*channels)[2].secret, "swordfish");
     EXPECT_EQ((*channels)[3].kind, ChannelKind::Slack);
     EXPECT_EQ((*channels)[4].kind, ChannelKind::Webhook) << "only the host itself";
-    for (const Channel& channel : *channels) {
+    for (const AlertChannel& channel : *channels) {
         const AlertChannelView view = channelView(channel);
         EXPECT_EQ((view.kind + view.name).find("secret-x"), std::string::npos) << view.name;
     }
@@ -313,6 +358,27 @@ TEST_F(ChannelFile, ErrorsNameTheLineAndQuoteNothing)
     }
     EXPECT_EQ(readChannels(m_folder.path("none")).error().code, Code::Io);
     EXPECT_TRUE(read("")->empty());
+}
+
+TEST_F(ChannelFile, IsWrittenAsItIsReadAndForItsOwnerAlone)
+{
+    const auto channels = read("warn https://hooks.slack.com/services/T0/B0/x\n"
+                               "info https://alerts.example.org/a?b=c secret=swordfish\n"
+                               "info http://localhost:9/mattermost kind=discord\n"
+                               "error /usr/local/bin/page-me\n");
+    ASSERT_TRUE(channels);
+    EXPECT_EQ(channels->back().kind, ChannelKind::Command);
+    EXPECT_EQ(channels->back().name, "/usr/local/bin/page-me");
+    const std::string path = m_folder.path("config/written");
+    ASSERT_TRUE(writeChannels(path, *channels));
+    const auto again = readChannels(path);
+    ASSERT_TRUE(again);
+    ASSERT_EQ(again->size(), channels->size());
+    for (std::size_t i = 0; i < channels->size(); ++i)
+        EXPECT_EQ(lineOf((*again)[i]), lineOf((*channels)[i]));
+    using std::filesystem::perms;
+    EXPECT_EQ(std::filesystem::status(path).permissions() & perms::mask, perms::owner_read | perms::owner_write);
+    EXPECT_FALSE(read("warn /usr/local/bin/page-me kind=slack\n")) << "a program is no page of Slack";
 }
 
 AlertView hostile()

@@ -24,7 +24,7 @@ protected:
         open(bucket);
         return show<AlertsPage>("alerts");
     }
-    app::AlertEngine& engine() { return session->monitor().alerts(); }
+    app::Alerts& engine() { return session->monitor().alerts(); }
     app::AlertRuleView ruleOf(const std::string& id)
     {
         for (const app::AlertRuleView& rule : engine().list({}).rules) {

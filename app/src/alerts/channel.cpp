@@ -1,7 +1,9 @@
-#include "alerts/channel.h"
+#include "deltascope/app/alert_channel.h"
 
+#include <algorithm>
 #include <array>
 #include <curl/curl.h>
+#include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
 #include <memory>
@@ -12,16 +14,16 @@ namespace deltascope::app {
 
 namespace {
 
-constexpr std::array<const char*, 3> KindWords = { "webhook", "slack", "discord" };
+namespace fs = std::filesystem;
+
+constexpr std::array<const char*, 4> KindWords = { "webhook", "slack", "discord", "command" };
 constexpr std::array<const char*, 3> LevelWords = { "info", "warn", "error" };
 
-template <class Word> std::optional<Word> parseWord(const std::array<const char*, 3>& words, const std::string& text)
+template <class Word, std::size_t Count>
+std::optional<Word> parseWord(const std::array<const char*, Count>& words, const std::string& text)
 {
-    for (std::size_t i = 0; i < words.size(); ++i) {
-        if (text == words[i])
-            return static_cast<Word>(i);
-    }
-    return std::nullopt;
+    const auto found = std::find(words.begin(), words.end(), text);
+    return found == words.end() ? std::nullopt : std::optional(static_cast<Word>(found - words.begin()));
 }
 
 struct Address {
@@ -62,59 +64,113 @@ ChannelKind kindOf(const std::string& host)
     return ChannelKind::Webhook;
 }
 
-/// Nothing if the line is no channel.
-std::optional<Channel> parseChannel(const std::string& line)
+/// Kind and name by the address; false if it is none.
+bool takeAddress(AlertChannel& channel)
 {
-    std::istringstream words(line);
-    std::string level;
-    Channel channel;
-    words >> level >> channel.url;
-    const std::optional<AlertLevel> minLevel = parseWord<AlertLevel>(LevelWords, level);
-    const std::optional<Address> address = parseUrl(channel.url);
-    if (!minLevel || !address)
-        return std::nullopt;
-    channel.minLevel = *minLevel;
+    if (channel.address.starts_with('/')) {
+        channel.kind = ChannelKind::Command;
+        channel.name = channel.address;
+        return true;
+    }
+    const std::optional<Address> address = parseUrl(channel.address);
+    if (!address)
+        return false;
     channel.kind = kindOf(address->host);
     channel.name =
         fmt::format("{}://{}{}{}", address->scheme, address->host, address->port.empty() ? "" : ":", address->port);
+    return true;
+}
+
+bool takeOption(AlertChannel& channel, const std::string& option)
+{
+    if (option.starts_with("secret=")) {
+        channel.secret = option.substr(7);
+        return true;
+    }
+    if (!option.starts_with("kind="))
+        return false;
+    const std::optional<ChannelKind> kind = parseWord<ChannelKind>(KindWords, option.substr(5));
+    if (!kind || (*kind == ChannelKind::Command) != (channel.kind == ChannelKind::Command))
+        return false;
+    channel.kind = *kind;
+    return true;
+}
+
+}
+
+Result<AlertChannel> parseChannel(const std::string& line)
+{
+    const Error wrong { Code::Usage,
+                        "this is no alert channel",
+                        {},
+                        {},
+                        "Write LEVEL ADDRESS [kind=webhook|slack|discord] [secret=KEY]; LEVEL is info, warn or error, "
+                        "ADDRESS a URL or the path of a program." };
+    std::istringstream words(line);
+    std::string level;
+    AlertChannel channel;
+    words >> level >> channel.address;
+    const std::optional<AlertLevel> minLevel = parseWord<AlertLevel>(LevelWords, level);
+    if (!minLevel || !takeAddress(channel))
+        return fail(wrong);
+    channel.minLevel = *minLevel;
     for (std::string option; words >> option;) {
-        if (option.starts_with("secret=")) {
-            channel.secret = option.substr(7);
-            continue;
-        }
-        const std::optional<ChannelKind> kind =
-            option.starts_with("kind=") ? parseWord<ChannelKind>(KindWords, option.substr(5)) : std::nullopt;
-        if (!kind)
-            return std::nullopt;
-        channel.kind = *kind;
+        if (!takeOption(channel, option))
+            return fail(wrong);
     }
     return channel;
 }
 
+std::string lineOf(const AlertChannel& channel)
+{
+    std::string line = fmt::format("{} {}", word(channel.minLevel), channel.address);
+    if (channel.kind != ChannelKind::Command)
+        line += fmt::format(" kind={}", KindWords[static_cast<std::size_t>(channel.kind)]);
+    if (!channel.secret.empty())
+        line += fmt::format(" secret={}", channel.secret);
+    return line;
 }
 
-Result<std::vector<Channel>> readChannels(const std::string& path)
+Result<std::vector<AlertChannel>> readChannels(const std::string& path)
 {
     std::ifstream file(path);
     if (!file)
         return fail(Code::Io, "the file with the alert channels cannot be read", path);
-    std::vector<Channel> channels;
+    std::vector<AlertChannel> channels;
     std::size_t number = 0;
     for (std::string line; std::getline(file, line);) {
         ++number;
         const std::size_t begin = line.find_first_not_of(" \t\r");
         if (begin == std::string::npos || line[begin] == '#')
             continue;
-        std::optional<Channel> channel = parseChannel(line);
+        Result<AlertChannel> channel = parseChannel(line);
         if (!channel)
-            return fail(Code::Usage, fmt::format("line {} is no alert channel", number), path,
-                        "Write LEVEL URL [kind=webhook|slack|discord] [secret=KEY]; LEVEL is info, warn or error.");
+            return fail(Code::Usage, fmt::format("line {} is no alert channel", number), path, channel.error().action);
         channels.push_back(std::move(*channel));
     }
     return channels;
 }
 
-AlertChannelView channelView(const Channel& channel)
+Result<void> writeChannels(const std::string& path, const std::vector<AlertChannel>& channels)
+{
+    std::error_code failed;
+    fs::create_directories(fs::path(path).parent_path(), failed);
+    const std::string aside = path + ".new";
+    std::ofstream file(aside, std::ios::trunc);
+    fs::permissions(aside, fs::perms::owner_read | fs::perms::owner_write, failed); // before anything is in it
+    if (failed)
+        return fail(Code::Io, failed.message(), path);
+    for (const AlertChannel& channel : channels)
+        file << lineOf(channel) << '\n';
+    file.close();
+    if (!file)
+        return fail(Code::Io, "the file with the alert channels cannot be written", path);
+    if (fs::rename(aside, path, failed); failed)
+        return fail(Code::Io, failed.message(), path);
+    return {};
+}
+
+AlertChannelView channelView(const AlertChannel& channel)
 {
     return { KindWords[static_cast<std::size_t>(channel.kind)], channel.name, channel.minLevel };
 }

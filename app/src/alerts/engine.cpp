@@ -12,6 +12,7 @@
 #include <mutex>
 #include <set>
 #include <tuple>
+#include <utility>
 
 namespace deltascope::app {
 
@@ -82,6 +83,8 @@ struct AlertEngine::State {
     AlertChange clear(Subject& subject, std::int64_t nowUs);
     /// Tells people now, if they may be told again.
     bool tell(Subject& subject, std::int64_t nowUs);
+    /// Lets `act` change an alert that is not cleared.
+    template <class Act> Result<AlertView> change(const std::string& id, const Act& act);
 };
 
 std::optional<Findings> AlertEngine::State::find(const Rule& rule, const RunSnapshot& snapshot,
@@ -95,7 +98,9 @@ std::optional<Findings> AlertEngine::State::find(const Rule& rule, const RunSnap
 
 bool AlertEngine::State::tell(Subject& subject, std::int64_t nowUs)
 {
-    if (!subject.owesMessage || subject.alert->state == AlertState::Acked || !subject.cooldown.allows(nowUs))
+    const bool isSnoozed = subject.alert->snoozedUntilUs && nowUs < *subject.alert->snoozedUntilUs;
+    if (!subject.owesMessage || isSnoozed || subject.alert->state == AlertState::Acked
+        || !subject.cooldown.allows(nowUs))
         return false;
     subject.cooldown.sent(nowUs);
     subject.owesMessage = false;
@@ -173,7 +178,8 @@ std::optional<AlertChange> AlertEngine::State::look(const Key& key, Subject& sub
 AlertChange AlertEngine::State::clear(Subject& subject, std::int64_t nowUs)
 {
     AlertView alert = std::move(*subject.alert);
-    const bool notify = subject.wasTold && alert.state == AlertState::Firing;
+    const bool isSnoozed = alert.snoozedUntilUs && nowUs < *alert.snoozedUntilUs;
+    const bool notify = subject.wasTold && alert.state == AlertState::Firing && !isSnoozed;
     alert.state = AlertState::Cleared;
     alert.clearedUs = nowUs;
     subject.alert.reset();
@@ -229,21 +235,44 @@ std::vector<AlertChange> AlertEngine::update(const RunSnapshot& snapshot, std::i
     return changes;
 }
 
-Result<AlertView> AlertEngine::acknowledge(const std::string& id)
+template <class Act> Result<AlertView> AlertEngine::State::change(const std::string& id, const Act& act)
 {
-    const std::lock_guard lock(m_state->mutex);
-    for (auto& [key, subject] : m_state->subjects) {
+    for (auto& [key, subject] : subjects) {
         if (!subject.alert || subject.alert->id != id)
             continue;
-        m_state->revision += subject.alert->state == AlertState::Acked ? 0 : 1;
-        subject.alert->state = AlertState::Acked;
+        revision += act(subject) ? 1 : 0;
         return *subject.alert;
     }
-    for (const AlertView& alert : m_state->cleared) {
+    for (const AlertView& alert : cleared) {
         if (alert.id == id)
             return alert;
     }
     return fail(Code::NotFound, "there is no such alert", id);
+}
+
+Result<AlertView> AlertEngine::acknowledge(const std::string& id)
+{
+    const std::lock_guard lock(m_state->mutex);
+    return m_state->change(id, [](Subject& subject) {
+        return std::exchange(subject.alert->state, AlertState::Acked) != AlertState::Acked;
+    });
+}
+
+Result<AlertView> AlertEngine::snooze(const std::string& id, std::int64_t untilUs)
+{
+    const std::lock_guard lock(m_state->mutex);
+    return m_state->change(id, [untilUs](Subject& subject) {
+        subject.owesMessage = true; // that it still fires is news when the time is over
+        return std::exchange(subject.alert->snoozedUntilUs, untilUs) != untilUs;
+    });
+}
+
+void AlertEngine::forget(const std::string& run)
+{
+    const std::lock_guard lock(m_state->mutex);
+    std::erase_if(m_state->subjects, [&](const auto& subject) { return std::get<0>(subject.first) == run; });
+    std::erase_if(m_state->cleared, [&](const AlertView& alert) { return alert.run == run; });
+    ++m_state->revision;
 }
 
 Result<void> AlertEngine::set(const std::string& rule, bool on, std::optional<double> threshold)

@@ -33,15 +33,15 @@ Easy request(const std::string& url, const std::string& body, curl_slist* header
     return easy;
 }
 
-HttpPost::Outcome outcomeOf(CURL* easy, CURLcode result)
+Delivery outcomeOf(CURL* easy, CURLcode result)
 {
     long status = 0;
     curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
     if (result != CURLE_OK)
-        return HttpPost::Outcome::Failed;
+        return Delivery::Failed;
     if (status >= 200 && status < 300)
-        return HttpPost::Outcome::Delivered;
-    return status == 408 || status == 429 || status >= 500 ? HttpPost::Outcome::Failed : HttpPost::Outcome::Refused;
+        return Delivery::Delivered;
+    return status == 408 || status == 429 || status >= 500 ? Delivery::Failed : Delivery::Refused;
 }
 
 }
@@ -67,15 +67,14 @@ HttpPost::HttpPost()
 
 HttpPost::~HttpPost() = default;
 
-HttpPost::Outcome HttpPost::post(const std::string& url, const std::string& body,
-                                 const std::vector<std::string>& headers)
+Delivery HttpPost::post(const std::string& url, const std::string& body, const std::vector<std::string>& headers)
 {
     Headers list(curl_slist_append(nullptr, "Content-Type: application/json"));
     for (const std::string& header : headers)
         list.reset(curl_slist_append(list.release(), header.c_str()));
     const Easy easy = request(url, body, list.get());
     curl_multi_add_handle(m_state->multi.get(), easy.get());
-    Outcome outcome = Outcome::Failed;
+    Delivery outcome = Delivery::Failed;
     while (!m_state->stopped) {
         int running = 0;
         curl_multi_perform(m_state->multi.get(), &running);

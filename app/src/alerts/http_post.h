@@ -1,6 +1,7 @@
 #pragma once
 
-#include <cstdint>
+#include "alerts/delivery.h"
+
 #include <memory>
 #include <string>
 #include <vector>
@@ -10,19 +11,13 @@ namespace deltascope::app {
 /// Posts JSON over HTTP(S). Follows no redirects and keeps nothing of the answers. One thread posts; any may stop it.
 class HttpPost {
 public:
-    enum class Outcome : std::uint8_t {
-        Delivered,
-        Refused, ///< the same request will be refused again
-        Failed, ///< it may work later
-    };
-
     HttpPost();
     ~HttpPost();
     HttpPost(const HttpPost&) = delete;
     HttpPost& operator=(const HttpPost&) = delete;
 
     /// At most ten seconds. `headers`: further ones, whole lines.
-    Outcome post(const std::string& url, const std::string& body, const std::vector<std::string>& headers);
+    Delivery post(const std::string& url, const std::string& body, const std::vector<std::string>& headers);
     /// What is under way ends at once, and so does everything later.
     void stop();
 

@@ -165,9 +165,22 @@ std::string messageBody(ChannelKind kind, const AlertView& alert, const std::str
     case ChannelKind::Discord:
         return dump(discord(alert, pageUrl, nowUs));
     case ChannelKind::Webhook:
+    case ChannelKind::Command:
         break;
     }
     return dump(webhook(alert, pageUrl, nowUs));
+}
+
+AlertView testAlert(std::int64_t nowUs)
+{
+    AlertView alert;
+    alert.id = "test";
+    alert.rule = "test";
+    alert.title = "This is a test of Deltascope";
+    alert.text = "Messages about alerts come this way.";
+    alert.remedy = "Nothing: somebody has pressed the test button.";
+    alert.firstUs = alert.lastUs = nowUs;
+    return alert;
 }
 
 std::string signatureOf(const std::string& body, const std::string& secret)

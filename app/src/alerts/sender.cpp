@@ -1,7 +1,8 @@
-#include "alerts/sender.h"
+#include "deltascope/app/alert_sender.h"
 
 #include "alerts/http_post.h"
 #include "alerts/message.h"
+#include "alerts/program_call.h"
 
 #include <condition_variable>
 #include <deque>
@@ -21,7 +22,7 @@ constexpr int PauseGrowth = 4;
 /// One channel, its queue and its thread.
 class AlertSender::Line {
 public:
-    Line(Channel channel, std::chrono::milliseconds firstPause)
+    Line(AlertChannel channel, std::chrono::milliseconds firstPause)
         : m_channel(std::move(channel))
         , m_firstPause(firstPause)
         , m_thread([this] { run(); })
@@ -35,17 +36,20 @@ public:
         }
         m_changed.notify_all();
         m_post.stop();
+        m_program.stop();
         m_thread.join();
     }
     Line(const Line&) = delete;
     Line& operator=(const Line&) = delete;
 
-    const Channel& channel() const { return m_channel; }
+    const AlertChannel& channel() const { return m_channel; }
 
     SentCounts counts() const
     {
         const std::lock_guard lock(m_mutex);
-        return m_counts;
+        SentCounts counts = m_counts;
+        counts.waiting = m_queue.size() + (m_isSending ? 1 : 0);
+        return counts;
     }
 
     void add(std::string body)
@@ -71,7 +75,9 @@ private:
                 return;
             const std::string body = std::move(m_queue.front());
             m_queue.pop_front();
+            m_isSending = true;
             ++(deliver(body, lock) ? m_counts.delivered : m_counts.failed);
+            m_isSending = false;
         }
     }
 
@@ -84,49 +90,79 @@ private:
         std::chrono::milliseconds pause = m_firstPause;
         for (int left = Tries; left > 0 && !m_stopping; --left, pause *= PauseGrowth) {
             lock.unlock();
-            const HttpPost::Outcome outcome = m_post.post(m_channel.url, body, headers);
+            const Delivery outcome = m_channel.kind == ChannelKind::Command
+                ? m_program.call(m_channel.address, body)
+                : m_post.post(m_channel.address, body, headers);
             lock.lock();
-            if (outcome != HttpPost::Outcome::Failed)
-                return outcome == HttpPost::Outcome::Delivered;
+            if (outcome != Delivery::Failed)
+                return outcome == Delivery::Delivered;
             if (left > 1)
                 m_changed.wait_for(lock, pause, [this] { return m_stopping; });
         }
         return false;
     }
 
-    const Channel m_channel;
+    const AlertChannel m_channel;
     const std::chrono::milliseconds m_firstPause;
     HttpPost m_post;
+    ProgramCall m_program;
     mutable std::mutex m_mutex;
     std::condition_variable m_changed;
     std::deque<std::string> m_queue;
     SentCounts m_counts;
+    bool m_isSending = false;
     bool m_stopping = false;
     std::thread m_thread; ///< last: it uses all of the above
 };
 
-AlertSender::AlertSender(std::vector<Channel> channels, std::string pageUrl, std::chrono::milliseconds firstPause)
-    : m_pageUrl(std::move(pageUrl))
+AlertSender::AlertSender(std::vector<AlertChannel> channels, std::string pageUrl, std::chrono::milliseconds firstPause)
+    : m_firstPause(firstPause)
 {
-    for (Channel& channel : channels)
-        m_lines.push_back(std::make_unique<Line>(std::move(channel), firstPause));
+    setChannels(std::move(channels), std::move(pageUrl));
 }
 
 AlertSender::~AlertSender() = default;
 
+void AlertSender::setChannels(std::vector<AlertChannel> channels, std::string pageUrl)
+{
+    Lines lines;
+    for (AlertChannel& channel : channels)
+        lines.push_back(std::make_shared<Line>(std::move(channel), m_firstPause));
+    const std::lock_guard lock(m_mutex);
+    m_lines.swap(lines);
+    m_pageUrl = std::move(pageUrl);
+}
+
 void AlertSender::send(const AlertView& alert, std::int64_t nowUs)
 {
-    const std::string page = m_pageUrl.empty() ? std::string() : m_pageUrl + "r/" + alert.run;
-    for (const auto& line : m_lines) {
+    std::string page;
+    {
+        const std::lock_guard lock(m_mutex);
+        page = m_pageUrl.empty() ? std::string() : m_pageUrl + "r/" + alert.run;
+    }
+    for (const auto& line : lines()) {
         if (alert.level >= line->channel().minLevel)
             line->add(messageBody(line->channel().kind, alert, page, nowUs));
     }
 }
 
+void AlertSender::test(std::size_t channel, std::int64_t nowUs)
+{
+    const Lines all = lines();
+    if (channel < all.size())
+        all[channel]->add(messageBody(all[channel]->channel().kind, testAlert(nowUs), {}, nowUs));
+}
+
+AlertSender::Lines AlertSender::lines() const
+{
+    const std::lock_guard lock(m_mutex);
+    return m_lines;
+}
+
 std::vector<AlertChannelView> AlertSender::channels() const
 {
     std::vector<AlertChannelView> views;
-    for (const auto& line : m_lines)
+    for (const auto& line : lines())
         views.push_back(channelView(line->channel()));
     return views;
 }
@@ -134,7 +170,7 @@ std::vector<AlertChannelView> AlertSender::channels() const
 std::vector<SentCounts> AlertSender::counts() const
 {
     std::vector<SentCounts> counts;
-    for (const auto& line : m_lines)
+    for (const auto& line : lines())
         counts.push_back(line->counts());
     return counts;
 }

@@ -1,7 +1,5 @@
 #include "serving.h"
 
-#include "alerts/channel.h"
-#include "alerts/sender.h"
 #include "server/api/api.h"
 #include "server/server.h"
 
@@ -70,15 +68,13 @@ void openBrowser(const std::string& url)
 Result<void> serve(app::Service& service, const ServeOptions& options, const std::vector<ServedRun>& runs,
                    const Style& style, const std::function<Result<void>()>& wait)
 {
-    std::vector<app::Channel> channels;
+    std::vector<app::AlertChannel> channels;
     if (!options.channels.empty()) {
         DS_TRY(channels, app::readChannels(options.channels));
     }
     server::ApiOptions shown;
     shown.allowActs = options.allowActs;
     shown.backends = { service.diffBackend() };
-    for (const app::Channel& channel : channels)
-        shown.channels.push_back(channelView(channel));
 
     const std::unique_ptr<app::Monitor> monitor = app::Monitor::create(
         service,
@@ -86,11 +82,7 @@ Result<void> serve(app::Service& service, const ServeOptions& options, const std
     server::EventHub hub;
     const std::unique_ptr<server::Api> api = server::makeApi(service, *monitor, hub, shown);
     DS_TRY(const std::unique_ptr<server::Server> server, server::Server::start(serverOptions(options), *api, hub));
-    app::AlertSender sender(std::move(channels), server->url());
-    const std::shared_ptr<void> sending = monitor->listen([&sender](const app::MonitorEvent& event) {
-        if (const auto* moved = std::get_if<app::AlertMoved>(&event); moved && moved->change.notify)
-            sender.send(moved->change.alert, nowUs());
-    });
+    monitor->sender()->setChannels(std::move(channels), server->url());
     for (const ServedRun& run : runs)
         monitor->follow(run.source, run.name, run.demo);
     printWhere(*server, options, style);

@@ -275,15 +275,23 @@ Result<std::unique_ptr<FolderLock>> lockDemo(FileSystem& disk, const std::string
     return lock;
 }
 
-}
-
-Result<void> prepareDemoFolder(FileSystem& disk, const std::string& folder)
+/// Errors: Exists, if something else is in the folder.
+Result<void> expectDemo(const std::string& folder)
 {
     std::error_code failed;
     const bool marked = fs::exists(fs::path(folder) / Mark, failed);
     if (!marked && fs::exists(folder, failed) && !fs::is_empty(folder, failed))
         return fail(Code::Exists, "the folder for the demo holds something else", folder,
                     "name a new or empty folder with --dir");
+    return {};
+}
+
+}
+
+Result<void> prepareDemoFolder(FileSystem& disk, const std::string& folder)
+{
+    std::error_code failed;
+    DS_CHECK(expectDemo(folder));
     if (fs::create_directories(folder, failed); failed)
         return fail(Code::Io, failed.message(), folder);
     DS_TRY([[maybe_unused]] const std::unique_ptr<FolderLock> lock, lockDemo(disk, folder));
@@ -294,6 +302,18 @@ Result<void> prepareDemoFolder(FileSystem& disk, const std::string& folder)
     }
     std::ofstream(fs::path(folder) / Mark)
         << "Made by deltascope demo; removed and made anew when a demo starts here.\n";
+    return {};
+}
+
+Result<void> removeDemoFolder(FileSystem& disk, const std::string& folder)
+{
+    DS_CHECK(expectDemo(folder));
+    if (!fs::exists(folder))
+        return {};
+    DS_TRY([[maybe_unused]] const std::unique_ptr<FolderLock> lock, lockDemo(disk, folder));
+    std::error_code failed;
+    if (fs::remove_all(folder, failed); failed)
+        return fail(Code::Io, failed.message(), folder);
     return {};
 }
 

@@ -16,4 +16,7 @@ Result<DemoView> runDemo(const DemoRequest& request, const std::string& folder,
 /// Errors: Exists (it holds something else, or a demo runs there), Io.
 Result<void> prepareDemoFolder(FileSystem& disk, const std::string& folder);
 
+/// Removes the folder of a demo. Errors: those of prepareDemoFolder.
+Result<void> removeDemoFolder(FileSystem& disk, const std::string& folder);
+
 } // namespace deltascope::app

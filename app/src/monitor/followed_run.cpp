@@ -47,6 +47,14 @@ FollowedRun::FollowedRun(std::string id, std::string name, SourceRequest request
 
 void FollowedRun::begin(Service& service) { m_watch = service.watch(m_request, Depth::Progressive); }
 
+void FollowedRun::end(Service& service) const
+{
+    for (const std::optional<JobId>& job : { m_watch, m_verification }) {
+        if (job)
+            service.cancel(*job);
+    }
+}
+
 void FollowedRun::take(const RunChanged& changed, std::int64_t nowUs)
 {
     RunSnapshot& snapshot = change();

@@ -24,6 +24,8 @@ public:
 
     /// Starts to watch the source, or again after an error.
     void begin(Service& service);
+    /// Cancels what was started for it.
+    void end(Service& service) const;
     bool watchedBy(JobId job) const noexcept { return m_watch == job; }
     bool verifiedBy(JobId job) const noexcept { return m_verification == job; }
 

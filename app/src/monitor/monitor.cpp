@@ -57,6 +57,17 @@ public:
         return id;
     }
 
+    void unfollow(const std::string& id) override
+    {
+        const std::lock_guard lock(m_mutex);
+        for (const FollowedRun& run : m_runs) {
+            if (run.snapshot()->id == id)
+                run.end(m_service);
+        }
+        std::erase_if(m_runs, [&](const FollowedRun& run) { return run.snapshot()->id == id; });
+        m_alerts.forget(id);
+    }
+
     std::vector<std::shared_ptr<const RunSnapshot>> runs() const override
     {
         const std::lock_guard lock(m_mutex);
@@ -133,7 +144,8 @@ public:
         return told(m_tasks.resume(m_service, id));
     }
 
-    AlertEngine& alerts() noexcept override { return m_alerts; }
+    Alerts& alerts() noexcept override { return m_alerts; }
+    AlertSender* sender() noexcept override { return &m_sender; }
 
     std::shared_ptr<void> listen(std::function<void(const MonitorEvent&)> listener) override
     {
@@ -291,8 +303,11 @@ private:
 
     void checkAlerts(FollowedRun& run)
     {
-        for (AlertChange& change : m_alerts.update(*run.snapshot(), systemNowUs()))
+        for (AlertChange& change : m_alerts.update(*run.snapshot(), systemNowUs())) {
+            if (change.notify)
+                m_sender.send(change.alert, systemNowUs());
             m_events.emplace_back(AlertMoved { std::move(change) });
+        }
         std::uint64_t firing = 0;
         std::optional<AlertLevel> worst;
         for (const AlertView& alert : m_alerts.list(run.snapshot()->id).alerts) {
@@ -337,6 +352,7 @@ private:
     Service& m_service;
     const MonitorOptions m_options;
     AlertEngine m_alerts;
+    AlertSender m_sender;
     mutable std::mutex m_mutex;
     std::vector<FollowedRun> m_runs;
     Tasks m_tasks;

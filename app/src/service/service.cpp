@@ -377,6 +377,11 @@ public:
             });
     }
 
+    Result<void> removeDemo(const DemoRequest& request) override
+    {
+        return removeDemoFolder(*m_disk, demoFolder(request));
+    }
+
     JobId watch(SourceRequest request, Depth depth) override
     {
         return m_runner.start("watch " + request.source, JobRunner::Life::Long,

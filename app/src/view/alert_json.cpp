@@ -10,6 +10,9 @@ namespace {
 
 ordered_json json(const AlertView& alert)
 {
+    ordered_json snoozed = orNull(alert.snoozedUntilUs);
+    if (alert.snoozedUntilUs == UntilCleared)
+        snoozed = "until_cleared";
     return { { "id", alert.id },
              { "rule", alert.rule },
              { "level", word(alert.level) },
@@ -23,7 +26,8 @@ ordered_json json(const AlertView& alert)
              { "last_us", alert.lastUs },
              { "cleared_us", orNull(alert.clearedUs) },
              { "count", alert.count },
-             { "state", word(alert.state) } };
+             { "state", word(alert.state) },
+             { "snoozed", snoozed } };
 }
 
 ordered_json json(const AlertRuleView& rule)

@@ -24,12 +24,36 @@ struct AlertChange {
     bool notify = false; ///< whether people should be told: not again before a growing time has passed
 };
 
-/// Watches runs by the built-in rules (docs/alerts.md) and remembers what fired. It has no clock: every call brings the
-/// time. Any thread.
-class AlertEngine {
+/// What rules have fired, and the rules (docs/alerts.md). Any thread.
+class Alerts {
+public:
+    virtual ~Alerts() = default;
+
+    /// Says that somebody takes care of it: no further messages until it gets worse or fires anew. Idempotent. Returns
+    /// the alert as it is now. Errors: NotFound.
+    virtual Result<AlertView> acknowledge(const std::string& id) = 0;
+
+    /// Says nothing of it until that time, whatever it does; UntilCleared: as long as it fires. A time that is over:
+    /// speaks again. Returns the alert as it is now. Errors: NotFound.
+    virtual Result<AlertView> snooze(const std::string& id, std::int64_t untilUs) = 0;
+
+    /// Switches a rule and sets its threshold; nothing: the default. What a rule that is off had fired is cleared at
+    /// the next update. Errors: NotFound, Usage.
+    virtual Result<void> set(const std::string& rule, bool on, std::optional<double> threshold) = 0;
+
+    /// Of one run, or of all if `run` is empty; without channels.
+    virtual AlertListView list(const std::string& run) const = 0;
+
+    /// When a rule would have fired at the times at which the steps were published. Heartbeats leave no past: replicas
+    /// are taken to serve what their spans say. Errors: NotFound (no such rule).
+    virtual Result<BacktestView> backtest(const RunSnapshot& snapshot, const std::string& rule) const = 0;
+};
+
+/// Watches runs by the built-in rules and remembers what fired. It has no clock: every call brings the time.
+class AlertEngine final : public Alerts {
 public:
     AlertEngine();
-    ~AlertEngine();
+    ~AlertEngine() override;
     AlertEngine(const AlertEngine&) = delete;
     AlertEngine& operator=(const AlertEngine&) = delete;
 
@@ -37,20 +61,14 @@ public:
     /// then in between. A run that is not open changes nothing.
     std::vector<AlertChange> update(const RunSnapshot& snapshot, std::int64_t nowUs);
 
-    /// Says that somebody takes care of it: no further messages until it gets worse or fires anew. Idempotent. Returns
-    /// the alert as it is now. Errors: NotFound.
-    Result<AlertView> acknowledge(const std::string& id);
+    /// Drops all alerts of a run.
+    void forget(const std::string& run);
 
-    /// Switches a rule and sets its threshold; nothing: the default. What a rule that is off had fired is cleared at
-    /// the next update. Errors: NotFound, Usage.
-    Result<void> set(const std::string& rule, bool on, std::optional<double> threshold);
-
-    /// Of one run, or of all if `run` is empty; without channels.
-    AlertListView list(const std::string& run) const;
-
-    /// When a rule would have fired at the times at which the steps were published. Heartbeats leave no past: replicas
-    /// are taken to serve what their spans say. Errors: NotFound (no such rule).
-    Result<BacktestView> backtest(const RunSnapshot& snapshot, const std::string& rule) const;
+    Result<AlertView> acknowledge(const std::string& id) override;
+    Result<AlertView> snooze(const std::string& id, std::int64_t untilUs) override;
+    Result<void> set(const std::string& rule, bool on, std::optional<double> threshold) override;
+    AlertListView list(const std::string& run) const override;
+    Result<BacktestView> backtest(const RunSnapshot& snapshot, const std::string& rule) const override;
 
 private:
     struct State;

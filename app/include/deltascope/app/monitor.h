@@ -1,5 +1,6 @@
 #pragma once
 
+#include "deltascope/app/alert_sender.h"
 #include "deltascope/app/alerts.h"
 #include "deltascope/app/service.h"
 #include "deltascope/app/view/summary_view.h"
@@ -60,6 +61,8 @@ public:
 
     /// Begins to follow a source. `name`: to show; empty: the source's own. Returns the id of the run.
     virtual std::string follow(SourceRequest request, std::string name, bool demo) = 0;
+    /// Follows a run no longer and forgets it with its alerts; its id may be given anew. Idempotent.
+    virtual void unfollow(const std::string& id) = 0;
     virtual std::vector<std::shared_ptr<const RunSnapshot>> runs() const = 0; ///< as they were added
     virtual std::shared_ptr<const RunSnapshot> run(const std::string& id) const = 0; ///< null: no such run
     virtual std::optional<SourceRequest> sourceOf(const std::string& id) const = 0;
@@ -79,7 +82,9 @@ public:
     /// Of a paused task; of one that was canceled or failed and is resumable: the same plan again. Errors: NotFound.
     virtual Result<TaskView> resume(const std::string& id) = 0;
 
-    virtual AlertEngine& alerts() noexcept = 0;
+    virtual Alerts& alerts() noexcept = 0;
+    /// Sends the messages that alerts ask for, at first to nobody. Null: somebody else sends them.
+    virtual AlertSender* sender() noexcept = 0;
 
     /// `listener` is called until the returned token is destroyed.
     virtual std::shared_ptr<void> listen(std::function<void(const MonitorEvent&)> listener) = 0;

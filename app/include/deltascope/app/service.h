@@ -148,6 +148,8 @@ public:
     /// Errors: Exists.
     virtual Result<DemoView> prepareDemo(const DemoRequest& request) = 0;
     virtual JobId demo(DemoRequest request) = 0; ///< DemoView; needs prepareDemo
+    /// Removes the files of a demo that has ended. Errors: Exists (it runs, or the folder holds something else), Io.
+    virtual Result<void> removeDemo(const DemoRequest& request) = 0;
     /// Follows a source until it is canceled: a RunChanged first and after every change.
     virtual JobId watch(SourceRequest request, Depth depth) = 0;
 

@@ -19,6 +19,24 @@ Result<HttpResponse> acknowledge(Context& context, const Call& call)
     return jsonAnswer(std::move(body));
 }
 
+/// Says nothing for so many minutes; null: until it clears; 0: speaks again.
+Result<HttpResponse> snooze(Context& context, const Call& call)
+{
+    constexpr double MostMinutes = 366.0 * 24 * 60;
+    const json body = json::parse(call.request.body, nullptr, false);
+    const auto minutes = body.is_object() ? body.find("minutes") : body.end();
+    const bool isLength = body.is_object() && minutes != body.end() && minutes->is_number()
+        && minutes->get<double>() >= 0 && minutes->get<double>() <= MostMinutes;
+    if (!isLength && !(body.is_object() && minutes != body.end() && minutes->is_null()))
+        return fail(Code::Usage, R"(an alert is snoozed with {"minutes": a number, or null for until it clears})");
+    const std::int64_t until =
+        isLength ? Context::nowUs() + static_cast<std::int64_t>(minutes->get<double>() * 60e6) : UntilCleared;
+    DS_TRY(const AlertView alert, context.monitor.alerts().snooze(call.parts[0], until));
+    std::string answer = toJson(alert);
+    context.hub.publish("alert", alert.run, answer);
+    return jsonAnswer(std::move(answer));
+}
+
 Result<HttpResponse> setRule(Context& context, const Call& call)
 {
     const json body = json::parse(call.request.body, nullptr, false);
@@ -48,13 +66,16 @@ void addAlertRoutes(Routes& routes, Context& context)
 {
     routes.add("GET", "alerts", Scope::Read, answering([&](const Call& call) -> Result<HttpResponse> {
                    AlertListView view = context.monitor.alerts().list(textOf(call.request, "run"));
-                   view.channels = context.options.channels;
+                   if (const AlertSender* sender = context.monitor.sender())
+                       view.channels = sender->channels();
                    return jsonAnswer(toJson(view));
                }));
     routes.add("GET", "alerts/backtest", Scope::Read,
                answering([&](const Call& call) { return backtest(context, call); }));
     routes.add("POST", "alerts/{}/ack", Scope::Act,
                answering([&](const Call& call) { return acknowledge(context, call); }));
+    routes.add("POST", "alerts/{}/snooze", Scope::Act,
+               answering([&](const Call& call) { return snooze(context, call); }));
     routes.add("POST", "alerts/rules/{}", Scope::Admin,
                answering([&](const Call& call) { return setRule(context, call); }));
 }

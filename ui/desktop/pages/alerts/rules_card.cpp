@@ -13,7 +13,7 @@
 
 namespace deltascope::desktop {
 
-RulesCard::RulesCard(app::AlertEngine& engine, QWidget* parent)
+RulesCard::RulesCard(app::Alerts& engine, QWidget* parent)
     : Card(tr("Rules"), parent)
     , m_engine(engine)
     , m_list(new QWidget)

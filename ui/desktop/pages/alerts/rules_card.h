@@ -17,7 +17,7 @@ class RulesCard final : public Card {
 
 public:
     /// `engine` outlives it.
-    explicit RulesCard(app::AlertEngine& engine, QWidget* parent = nullptr);
+    explicit RulesCard(app::Alerts& engine, QWidget* parent = nullptr);
 
     void setRules(const std::vector<app::AlertRuleView>& rules);
     /// The run that back-tests look at; results of another one are forgotten. Null: none.
@@ -35,7 +35,7 @@ private:
     void test(const std::string& rule);
     void testNext();
 
-    app::AlertEngine& m_engine;
+    app::Alerts& m_engine;
     RunPointer m_run;
     QWidget* m_list;
     std::map<std::string, RuleRow*> m_rows;

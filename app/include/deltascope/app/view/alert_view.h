@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,6 +15,9 @@ enum class AlertState : std::uint8_t { Firing, Acked, Cleared };
 
 std::string word(AlertLevel level); ///< info warn error
 std::string word(AlertState state); ///< firing acked cleared
+
+/// Of AlertView::snoozedUntilUs: as long as it fires.
+inline constexpr std::int64_t UntilCleared = std::numeric_limits<std::int64_t>::max();
 
 struct AlertView {
     std::string id;
@@ -32,6 +36,7 @@ struct AlertView {
     std::optional<std::int64_t> clearedUs;
     std::uint64_t count = 1; ///< how often it happened since it began to fire
     AlertState state = AlertState::Firing;
+    std::optional<std::int64_t> snoozedUntilUs; ///< until then nobody is told of it
 };
 
 struct AlertRuleView {
@@ -45,8 +50,8 @@ struct AlertRuleView {
 
 /// Where messages about alerts go. The address is a secret.
 struct AlertChannelView {
-    std::string kind; ///< webhook slack discord
-    std::string name; ///< scheme and host
+    std::string kind; ///< webhook slack discord command
+    std::string name; ///< scheme and host, or the program
     AlertLevel minLevel = AlertLevel::Info;
 };
 
