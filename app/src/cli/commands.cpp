@@ -2,6 +2,7 @@
 
 #include "bundle/bundle.h"
 #include "exit_codes.h"
+#include "gui.h"
 #include "job_console.h"
 #include "live_text.h"
 #include "serving.h"
@@ -81,6 +82,8 @@ public:
     {
         if (command == "completion")
             return completion();
+        if (command == "gui")
+            return report(becomeGui(m_options).error(), m_options.json);
         app::Settings settings = app::Settings::fromEnvironment();
         settings.threads = m_options.threads;
         if (command == "serve" || command == "export" || m_options.serve)

@@ -164,8 +164,13 @@ void describe(CLI::App& program, Options& options)
         command->add_flag("--open", options.served.open, "open the page in this desktop's browser, if there is one");
         command->add_option("--output", options.served.output, "folder that checkpoints are materialized in");
         command->add_option("--alert-channels", options.served.channels,
-                            "file of webhooks that are told of alerts: lines LEVEL URL");
+                            "file of webhooks and programs that are told of alerts: lines LEVEL ADDRESS");
     }
+
+    CLI::App* gui = program.add_subcommand("gui", "open the desktop app");
+    gui->add_option("source", options.source, "folder or URI of a run");
+    gui->add_option("--page", options.page,
+                    "page to show first: live, heatmap, timeline, lineage, bucket, tensors, diff or alerts");
 
     CLI::App* exported = program.add_subcommand("export", "put what the page shows of a run into one file");
     exported->add_option("source", options.source, "folder or URI of the run")->required();
@@ -175,10 +180,10 @@ void describe(CLI::App& program, Options& options)
     CLI::App* doctor = program.add_subcommand("doctor", "look at this machine and, if given, at a source");
     doctor->add_option("source", options.source, "folder or URI");
 
-    for (CLI::App* command :
-         { log, show, list, verify, materialize, diff, stats, digest, publish, cost, watch, serve, exported, doctor })
+    for (CLI::App* command : { log, show, list, verify, materialize, diff, stats, digest, publish, cost, watch, serve,
+                               gui, exported, doctor })
         addSourceOptions(*command, options);
-    for (CLI::App* command : { log, show, watch, serve, exported })
+    for (CLI::App* command : { log, show, watch, serve, gui, exported })
         command->add_option("--logs", options.logs,
                             "log files of trainer and inference engines: their lines tell how long a sync paused");
     publish->get_option("--layout")->required()->description("trl-v2 or slime-v2");

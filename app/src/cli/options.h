@@ -59,6 +59,7 @@ struct Options {
     std::uint64_t seed = 1;
     double seconds = 0;
     std::string shell;
+    std::string page; ///< of gui
     app::CostRequest cost;
     bool serve = false; ///< of demo
     ServeOptions served;
