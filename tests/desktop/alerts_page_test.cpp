@@ -4,15 +4,22 @@
 #include "pages/alerts/alert_details.h"
 #include "pages/alerts/alert_model.h"
 #include "pages/alerts/alerts_page.h"
+#include "pages/alerts/channel_dialog.h"
+#include "pages/alerts/channels_card.h"
 #include "pages/alerts/rule_row.h"
 #include "pages/alerts/rules_card.h"
+#include "session/alert_channels.h"
 
 #include <QCheckBox>
 #include <QDoubleSpinBox>
 #include <QLineEdit>
+#include <QMenu>
 #include <QPushButton>
 #include <QTableView>
 #include <QUndoStack>
+
+#include <filesystem>
+#include <fstream>
 
 namespace deltascope::desktop {
 namespace {
@@ -52,9 +59,9 @@ TEST_F(AlertsPageTest, SwitchingARuleSwitchesTheEngine)
 {
     AlertsPage* page = alerts("trl-v2-gap");
     page->rules().row("pause-long")->findChild<QCheckBox*>()->click();
-    EXPECT_FALSE(ruleOf("pause-long").on);
+    EXPECT_TRUE(waitFor([&] { return !ruleOf("pause-long").on; }));
     page->rules().row("pause-long")->findChild<QCheckBox*>()->click();
-    EXPECT_TRUE(ruleOf("pause-long").on);
+    EXPECT_TRUE(waitFor([&] { return ruleOf("pause-long").on; }));
 }
 
 TEST_F(AlertsPageTest, AThresholdIsTypedAndKept)
@@ -63,7 +70,7 @@ TEST_F(AlertsPageTest, AThresholdIsTypedAndKept)
     auto* box = page->rules().row("replica-lag")->findChild<QDoubleSpinBox*>();
     EXPECT_EQ(box->value(), *ruleOf("replica-lag").threshold);
     box->setValue(7);
-    EXPECT_EQ(ruleOf("replica-lag").threshold, 7);
+    EXPECT_TRUE(waitFor([&] { return ruleOf("replica-lag").threshold == 7; }));
     EXPECT_TRUE(ruleOf("replica-lag").on);
 }
 
@@ -119,13 +126,59 @@ TEST_F(AlertsPageTest, WhatFiresIsListedAndCanBeAcknowledged)
         if (button->text() == QStringLiteral("Acknowledge"))
             QTest::mouseClick(button, Qt::LeftButton);
     }
-    for (const app::AlertView& alert : engine().list({}).alerts) {
-        if (alert.id == id) {
-            EXPECT_EQ(alert.state, app::AlertState::Acked);
-        }
+    EXPECT_TRUE(waitFor([&] {
+        return page->model().index(page->model().rowOf(id), AlertModel::State).data().toString()
+            == QStringLiteral("acknowledged");
+    }));
+    for (const app::AlertView& alert : engine().list({}).alerts)
+        EXPECT_TRUE(alert.id != id || alert.state == app::AlertState::Acked);
+}
+
+TEST_F(AlertsPageTest, WhatIsSnoozedSaysSoUntilItSpeaksAgain)
+{
+    AlertsPage* page = alerts("trl-v1.0-badhash");
+    ASSERT_TRUE(waitFor([&] { return page->model().rowCount() > 0; }));
+    page->list().setCurrentIndex(page->model().index(0, 0));
+    const auto state = [&] { return page->model().index(0, AlertModel::State).data().toString(); };
+    ASSERT_EQ(state(), QStringLiteral("firing"));
+    const auto choose = [&](int entry) { page->details().findChild<QMenu*>()->actions().at(entry)->trigger(); };
+    choose(1); // until it clears
+    EXPECT_TRUE(waitFor([&] { return state() == QStringLiteral("snoozed"); }));
+    EXPECT_EQ(page->details().alert()->snoozedUntilUs, app::UntilCleared);
+    choose(2); // no longer
+    EXPECT_TRUE(waitFor([&] { return state() == QStringLiteral("firing"); }));
+    choose(0); // for an hour
+    EXPECT_TRUE(waitFor([&] { return state() == QStringLiteral("snoozed"); }));
+    EXPECT_NEAR(static_cast<double>(*page->details().alert()->snoozedUntilUs - ServiceBridge::nowUs()), 3.6e9, 60e6);
+}
+
+TEST_F(AlertsPageTest, AChannelIsAddedTestedKeptAndRemoved)
+{
+    AlertsPage* page = alerts("trl-v2-gap");
+    const std::string program = home.path("page-me");
+    std::ofstream(program) << "#!/bin/sh\ncat > \"$0.got\"\n";
+    std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+    ChannelDialog dialog;
+    dialog.setAttribute(Qt::WA_DeleteOnClose, false);
+    dialog.setKind(app::ChannelKind::Command);
+    QObject::connect(&dialog, &ChannelDialog::chosen, page,
+                     [page](const app::AlertChannel& channel) { EXPECT_TRUE(page->channels().add(channel)); });
+    dialog.address()->setText(QStringLiteral("page-me"));
+    dialog.accept();
+    EXPECT_TRUE(session->monitor().sender()->channels().empty()) << "no whole path: the dialog says so and stays";
+    dialog.address()->setText(QString::fromStdString(program));
+    dialog.accept();
+    ASSERT_EQ(session->monitor().sender()->channels().size(), 1U);
+    ASSERT_EQ(savedChannels()->size(), 1U) << "for the next start";
+    for (QPushButton* button : page->channels().findChildren<QPushButton*>()) {
+        if (button->accessibleName().startsWith(QStringLiteral("Send a test")))
+            button->click();
     }
-    EXPECT_EQ(page->model().index(page->model().rowOf(id), AlertModel::State).data().toString(),
-              QStringLiteral("acknowledged"));
+    EXPECT_TRUE(waitFor([&] { return page->channels().statusOf(0) == QStringLiteral("1 sent"); }));
+    EXPECT_TRUE(std::filesystem::exists(program + ".got"));
+    page->channels().remove(0);
+    EXPECT_TRUE(session->monitor().sender()->channels().empty());
+    EXPECT_TRUE(savedChannels()->empty());
 }
 
 TEST_F(AlertsPageTest, TheFilterCanBeUndone)

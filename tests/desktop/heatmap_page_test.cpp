@@ -1,8 +1,11 @@
 #include "pages/heatmap/heatmap_page.h"
 
 #include "desktop_fixture.h"
+#include "heat/heat_layout.h"
 #include "heat/heat_scale.h"
+#include "heat/row_spark.h"
 #include "look/format.h"
+#include "made_heat.h"
 #include "pages/heatmap/block_view.h"
 #include "pages/heatmap/element_view.h"
 #include "pages/heatmap/heat_tools.h"
@@ -79,7 +82,8 @@ TEST_F(HeatmapPageTest, ExactCountsOfAColumnAddUpToWhatTheTrainerChanged)
     ExactCounts counts(session->service());
     const HeatPlanPointer plan = model(page).plan();
     ASSERT_EQ(plan->rows(), 13);
-    for (const nlohmann::json& step : expectedOf("trl-v2-raw")["steps"]) {
+    const nlohmann::json expected = expectedOf("trl-v2-raw");
+    for (const nlohmann::json& step : expected["steps"]) {
         if (step["kind"] != "delta")
             continue;
         const int column = plan->columnOf({ 0, step["step"].get<std::int64_t>() });
@@ -275,6 +279,80 @@ TEST_F(HeatmapPageTest, ExportHasALinePerTensorAndNoZeroForWhatIsUnknown)
     ASSERT_GT(at, 0);
     EXPECT_EQ(lines[1].split(',')[at], QByteArray());
     EXPECT_NE(lines[1].split(',')[2], QByteArray());
+}
+
+TEST_F(HeatmapPageTest, RMakesTheSelectionTheRangeOfAllPages)
+{
+    HeatmapPage* page = openPage("trl-v2-raw");
+    const HeatPlanPointer plan = page->heat()->model().plan();
+    const StepId a = plan->stepOf(1);
+    const StepId b = plan->stepOf(plan->columns - 1);
+    window->cursor().setB(b);
+    window->cursor().setA(a);
+    QTest::keyClick(page->heat(), Qt::Key_R);
+    EXPECT_EQ(window->cursor().state().range, (StepRange { a.step, b.step }));
+    window->cursor().setA(std::nullopt);
+    QTest::keyClick(page->heat(), Qt::Key_F);
+    QTest::keyClick(page->heat(), Qt::Key_R);
+    EXPECT_EQ(window->cursor().state().range->second, b.step) << "without A what is in view";
+}
+
+TEST_F(HeatmapPageTest, SpaceHolds)
+{
+    HeatmapPage* page = openPage("trl-v2-raw");
+    const bool follows = window->cursor().state().follow;
+    QTest::keyClick(page->heat(), Qt::Key_Space);
+    EXPECT_EQ(window->cursor().state().follow, !follows);
+}
+
+TEST(HeatCanvas, SpaceAndADragPanAndAreNoTap)
+{
+    MadeHeat made;
+    made.steps = 2000;
+    HeatCanvas canvas;
+    canvas.resize(800, 500);
+    canvas.setPlan(makeHeatPlan(MadeHeat::snapshot(made.view()), 0, {}, {}, nullptr), false);
+    canvas.showSteps({ 500, 600 });
+    QSignalSpy tapped(&canvas, &HeatCanvas::spaceTapped);
+    const double before = canvas.model().axis().first;
+    const QPoint from = canvas.rect().center();
+    QTest::keyPress(&canvas, Qt::Key_Space);
+    QTest::mousePress(&canvas, Qt::LeftButton, {}, from);
+    QTest::mouseMove(&canvas, from + QPoint(60, 0));
+    QTest::mouseRelease(&canvas, Qt::LeftButton, {}, from + QPoint(60, 0));
+    QTest::keyRelease(&canvas, Qt::Key_Space);
+    EXPECT_LT(canvas.model().axis().first, before);
+    EXPECT_TRUE(tapped.empty());
+    QTest::keyClick(&canvas, Qt::Key_Space);
+    EXPECT_EQ(tapped.size(), 1);
+}
+
+TEST_F(HeatmapPageTest, ABoxIsExportedWithItsCellsAlone)
+{
+    HeatmapPage* page = openPage("trl-v2-raw");
+    const QList<QByteArray> lines = page->csvOf(1, 3, 0, page->heat()->model().endOfSeenRows()).split('\n');
+    EXPECT_EQ(lines.front().count(','), 2);
+    EXPECT_GT(lines.size(), 2);
+    EXPECT_EQ(lines.at(1).count(','), 2);
+}
+
+TEST_F(HeatmapPageTest, AMeanInTheGutterShowsThePastOfItsRow)
+{
+    HeatmapPage* page = openPage("trl-v2-raw");
+    const HeatModel& model = page->heat()->model();
+    const RowSpark spark = makeRowSpark(model, 0, app::HeatPool::Max);
+    double most = 0;
+    for (int column = 0; column < model.plan()->columns; ++column) {
+        for (int line = 0; line < model.rows()[0].lines(); ++line)
+            most = std::max(most, app::heatShare(model.codeAt({ 0, line, column }, app::HeatPool::Max).value_or(0)));
+    }
+    EXPECT_EQ(spark.most, most);
+    EXPECT_GT(most, 0);
+    const QRect gutter = HeatLayout::of(page->heat()->size()).gutter;
+    EXPECT_FALSE(sparkBox(gutter, model, spark).intersects(gutter));
+    const QImage before = page->heat()->grab().toImage();
+    QTest::mouseMove(page->heat(), { gutter.center().x(), gutter.top() + 3 });
+    EXPECT_NE(page->heat()->grab().toImage(), before);
 }
 
 TEST_F(HeatmapPageTest, EverythingThatTakesTheFocusHasAName)

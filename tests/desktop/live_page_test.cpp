@@ -2,14 +2,20 @@
 
 #include "heat/mini_heatmap.h"
 #include "look/format.h"
+#include "pages/live/chart_grid.h"
 #include "pages/live/damage_banner.h"
 #include "pages/live/feed_card.h"
 #include "pages/live/kpi_row.h"
 #include "pages/live/live_page.h"
 #include "pages/live/replicas_card.h"
+#include "pages/live/rule_links.h"
 #include "plot/plot_card.h"
+#include "widgets/cards.h"
 
+#include <QDoubleSpinBox>
+#include <QMenu>
 #include <QPushButton>
+#include <QSettings>
 #include <QTableView>
 #include <QUndoStack>
 
@@ -241,6 +247,82 @@ TEST_F(LivePageTest, EverythingThatTakesTheFocusHasAName)
         EXPECT_TRUE(!widget->accessibleName().isEmpty() || (named && !named->text().isEmpty()))
             << widget->metaObject()->className();
     }
+}
+
+TEST_F(LivePageTest, ChartsMoveByKeysAndByTheMouseAndStayThere)
+{
+    QSettings().remove(QStringLiteral("live"));
+    LivePage* page = live("trl-v2-gap");
+    ChartGrid& charts = page->charts();
+    const QStringList usual { QStringLiteral("changed"), QStringLiteral("pause"), QStringLiteral("delta"),
+                              QStringLiteral("sync"), QStringLiteral("lag") };
+    EXPECT_EQ(charts.order(), usual);
+    PlotCard& lag = page->plot(LivePage::Lag);
+    QTest::keyClick(lag.view(), Qt::Key_Left, Qt::ControlModifier | Qt::ShiftModifier);
+    EXPECT_EQ(charts.order().indexOf(QStringLiteral("lag")), 3);
+    QTest::qWait(50);
+    PlotCard& changed = page->plot(LivePage::Changed);
+    QWidget* title = lag.titleBar();
+    const QPoint to = title->mapFromGlobal(changed.mapToGlobal(changed.rect().center()));
+    QTest::mousePress(title, Qt::LeftButton, {}, { 20, 10 });
+    QTest::mouseMove(title, { 40, 12 });
+    QTest::mouseMove(title, to);
+    QTest::mouseRelease(title, Qt::LeftButton, {}, to);
+    EXPECT_EQ(charts.order().front(), QStringLiteral("lag"));
+    charts.setPinned(&page->plot(LivePage::Sync), true);
+    EXPECT_EQ(charts.order().front(), QStringLiteral("sync")) << "pinned ones come first";
+    charts.move(&lag, -9);
+    EXPECT_EQ(charts.order().indexOf(QStringLiteral("lag")), 1) << "and stay there";
+    const ChartGrid again({ { QStringLiteral("pause"), new PlotCard({}, {}, PlotCard::Smoothing::Off) },
+                            { QStringLiteral("lag"), new PlotCard({}, {}, PlotCard::Smoothing::Off) },
+                            { QStringLiteral("sync"), new PlotCard({}, {}, PlotCard::Smoothing::Off) } });
+    EXPECT_EQ(again.order(), (QStringList { QStringLiteral("sync"), QStringLiteral("lag"), QStringLiteral("pause") }));
+    QSettings().remove(QStringLiteral("live"));
+}
+
+TEST_F(LivePageTest, ADoubleClickOnATitleShowsOneChartAloneAndAllAgain)
+{
+    LivePage* page = live("trl-v2-gap");
+    PlotCard& pause = page->plot(LivePage::Pause);
+    QTest::mouseDClick(pause.titleBar(), Qt::LeftButton, {}, { 20, 10 });
+    EXPECT_EQ(page->charts().alone(), &pause);
+    EXPECT_TRUE(page->plot(LivePage::Changed).isHidden());
+    EXPECT_TRUE(page->heatCard().isHidden());
+    QTest::keyClick(pause.view(), Qt::Key_Return);
+    EXPECT_EQ(page->charts().alone(), nullptr);
+    EXPECT_FALSE(page->plot(LivePage::Changed).isHidden());
+    EXPECT_FALSE(page->heatCard().isHidden());
+}
+
+TEST_F(LivePageTest, ATileAndAChartLeadToTheirRules)
+{
+    LivePage* page = live("trl-v2-gap");
+    for (int tile = 0; tile < KpiRow::TileCount; ++tile) {
+        for (const RuleLink& link : rulesOfTile(tile))
+            EXPECT_TRUE(window->actions().action(QStringLiteral("rule.") + link.rule)) << link.rule.toStdString();
+    }
+    QAction* lag = nullptr;
+    for (QMenu* menu : page->plot(LivePage::Lag).menu()->findChildren<QMenu*>()) {
+        for (QAction* action : menu->actions()) {
+            if (action->text().startsWith(QStringLiteral("a replica")))
+                lag = action;
+        }
+    }
+    ASSERT_TRUE(lag);
+    lag->trigger();
+    EXPECT_EQ(window->currentPage(), QStringLiteral("alerts"));
+    const auto* threshold = qobject_cast<QDoubleSpinBox*>(window->focusWidget());
+    ASSERT_TRUE(threshold);
+    EXPECT_TRUE(threshold->accessibleName().contains(QStringLiteral("replica-lag")));
+}
+
+TEST_F(LivePageTest, OneXAxisForAllCharts)
+{
+    LivePage* page = live("trl-v2-gap");
+    emit page->plot(LivePage::Pause).xChosen(PlotX::SinceStart);
+    EXPECT_EQ(page->plot(LivePage::Sync).view()->x(), PlotX::SinceStart);
+    EXPECT_TRUE(page->plot(LivePage::Changed).view()->data().clock);
+    emit page->plot(LivePage::Pause).xChosen(PlotX::Step);
 }
 
 TEST_F(LivePageTest, TheDemoShowsPausesPhasesAndReplicas)

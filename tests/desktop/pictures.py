@@ -14,6 +14,7 @@ import time
 from screen import PATIENCE, Screen, wait_for
 
 PAGES = ("live", "heatmap", "timeline", "lineage", "bucket", "tensors", "diff", "alerts")
+HINTS_SEEN = "[firstrun]\nseen=pause, heatmap, materialize, anchor\n"
 APPEARANCES = {"light": 1, "dark": 2}
 
 
@@ -23,7 +24,7 @@ def take(program, folder, seconds, name, appearance):
         os.chmod(home, 0o700)
         settings = pathlib.Path(home, "config", "deltascope", "deltascope-desktop.conf")
         settings.parent.mkdir(parents=True)
-        settings.write_text(f"[look]\nappearance={appearance}\n", encoding="utf-8")
+        settings.write_text(f"[look]\nappearance={appearance}\n{HINTS_SEEN}", encoding="utf-8")
         app = subprocess.Popen([program], env=environment)
         try:
             window = wait_for("the window", lambda: screen.window("Deltascope"))

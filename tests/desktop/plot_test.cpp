@@ -3,7 +3,9 @@
 #include "plot/plot_axis.h"
 #include "plot/plot_card.h"
 
+#include <QFile>
 #include <QSignalSpy>
+#include <QTemporaryDir>
 #include <QTest>
 #include <QWheelEvent>
 
@@ -108,6 +110,96 @@ TEST(PlotAxis, StepsAreRoundAndFarEnoughApart)
     EXPECT_EQ(ticks.front() % 50, 0);
     const std::int64_t huge = std::numeric_limits<std::int64_t>::max();
     EXPECT_LE(stepTicks({ huge - 10, huge }, 30, 80).size(), 11U) << "ends at the end of the numbers";
+}
+
+TEST(PlotAxis, OutliersAreCutOnlyWhereTheyCrushTheRest)
+{
+    std::vector<double> even(100, 10.0);
+    EXPECT_FALSE(outlierCut(even));
+    even.back() = 29;
+    EXPECT_FALSE(outlierCut(even)) << "three times the usual still fits";
+    even.front() = 4000;
+    ASSERT_TRUE(outlierCut(even));
+    EXPECT_NEAR(*outlierCut(even), 16, 1e-9);
+    std::vector<double> none;
+    EXPECT_FALSE(outlierCut(none));
+    std::vector<double> zeros { 0, 0, 0, 5 };
+    EXPECT_FALSE(outlierCut(zeros)) << "nothing is usual";
+}
+
+TEST(StepClock, IsTheSameThereAndBackAndNeverGoesBack)
+{
+    const StepClock clock(
+        { { 10, 1'000'000'000 }, { 11, 1'010'000'000 }, { 12, 1'005'000'000 }, { 20, 1'090'000'000 } });
+    EXPECT_DOUBLE_EQ(clock.secondsAt(10.5), 1005);
+    EXPECT_DOUBLE_EQ(clock.secondsAt(12), 1010) << "a clock that went back is held";
+    EXPECT_DOUBLE_EQ(clock.secondsAt(16), 1050);
+    EXPECT_DOUBLE_EQ(clock.stepAt(1050), 16);
+    EXPECT_DOUBLE_EQ(clock.secondsAt(21), 1100) << "goes on behind its end";
+    EXPECT_TRUE(StepClock({ { 1, 2 } }).isEmpty());
+}
+
+TEST(PlotView, ACutBarSaysHowHighItIsAndTheOthersStayReadable)
+{
+    std::vector<std::int64_t> steps(60);
+    std::iota(steps.begin(), steps.end(), 0);
+    std::vector<double> values(60, 10.0);
+    values[30] = 4000;
+    PlotData data =
+        dataOf({ QStringLiteral("paused"), PlotDraw::Bars, Token::Pause, plain(steps, values), 1 }, { 0, 59 });
+    QStringList said;
+    data.format = [&said](double value) {
+        said += QString::number(value);
+        return said.back();
+    };
+    PlotView view;
+    view.resize(600, 200);
+    view.setData(data);
+    const auto barsAt = [&](int y) { return count(view.grab().toImage(), { 60, y, 100, 1 }, color(Token::Pause)); };
+    EXPECT_EQ(barsAt(120), 0) << "one long bar crushes the others";
+    said.clear();
+    view.setCutting(true);
+    EXPECT_GT(barsAt(120), 50);
+    EXPECT_TRUE(said.contains(QStringLiteral("4000")));
+}
+
+TEST(PlotView, TimesTakeThePlaceOfStepsWhereTheyAreKnown)
+{
+    PlotData data =
+        dataOf({ QStringLiteral("x"), PlotDraw::Bars, Token::Upload, plain({ 0, 1, 2, 3, 4 }, { 1, 1, 1, 1, 1 }), 1 },
+               { 0, 4 });
+    PlotView view;
+    view.resize(600, 200);
+    view.setX(PlotX::Wall);
+    view.setData(data);
+    QSignalSpy chosen(&view, &PlotView::stepChosen);
+    const auto clickAt = [&](double part) {
+        view.grab();
+        const int x = 40 + qRound(part * (600 - 52));
+        QTest::mouseClick(&view, Qt::LeftButton, {}, { x, 100 });
+        return chosen.takeLast().at(0).toLongLong();
+    };
+    EXPECT_EQ(clickAt(0.5), 2);
+    // The last step came long after the others.
+    data.clock = std::make_shared<const StepClock>(std::vector<std::pair<std::int64_t, std::int64_t>> {
+        { 0, 0 }, { 1, 1'000'000 }, { 2, 2'000'000 }, { 3, 3'000'000 }, { 4, 100'000'000 } });
+    view.setData(data);
+    EXPECT_EQ(clickAt(0.1), 3);
+    EXPECT_EQ(clickAt(0.6), 4);
+    view.setX(PlotX::Step);
+    EXPECT_EQ(clickAt(0.5), 2);
+}
+
+TEST(PlotView, WhatIsNoNumberIsMarkedAndDrawsNothing)
+{
+    PlotView view;
+    view.resize(600, 200);
+    view.setData(dataOf({ QStringLiteral("x"), PlotDraw::Line, Token::Accent,
+                          plain({ 0, 1, 2, 3, 4 }, { 1, 2, NAN, 2, HUGE_VAL }), 1.5 },
+                        { 0, 4 }));
+    const QImage with = view.grab().toImage();
+    EXPECT_GT(count(with, { 250, 4, 120, 16 }, color(Token::Text)), 5) << "a mark at the top edge";
+    EXPECT_GT(count(with, { 40, 20, 500, 150 }, color(Token::Accent)), 50) << "the others are drawn";
 }
 
 TEST(PlotView, BarsStandWhereTheirStepsAre)
@@ -319,6 +411,27 @@ TEST(PlotCard, TheTableShowsWhatTheChartShows)
     EXPECT_EQ(card.view()->table()->index(1, 0).data().toString(), QStringLiteral("2.5 s"));
     EXPECT_EQ(card.csv(), "step,\"paused (s)\"\n3,1.5\n4,2.5\n");
     EXPECT_EQ(card.valuesAsText(), QStringLiteral("step\t\"paused (s)\"\n3\t1.5\n4\t2.5\n"));
+}
+
+TEST(PlotCard, ExportsAPictureADrawingAndValues)
+{
+    const QTemporaryDir folder;
+    PlotCard card(QStringLiteral("test"), QStringLiteral("Changed"), PlotCard::Smoothing::Off);
+    card.resize(400, 200);
+    card.setData(
+        dataOf({ QStringLiteral("x"), PlotDraw::Line, Token::Accent, plain({ 0, 1, 2 }, { 1, 2, 3 }), 1.5 }, { 0, 2 }),
+        QStringLiteral("%"), QStringLiteral("% of elements"), {});
+    for (const char* name : { "a.png", "a.svg", "a.csv" })
+        card.exportTo(folder.filePath(QString::fromLatin1(name)));
+    EXPECT_EQ(QImage(folder.filePath(QStringLiteral("a.png"))).size(), QSize(400, 200));
+    QFile svg(folder.filePath(QStringLiteral("a.svg")));
+    ASSERT_TRUE(svg.open(QIODevice::ReadOnly));
+    const QByteArray drawing = svg.readAll();
+    EXPECT_TRUE(drawing.contains("<svg")) << "the drawing";
+    EXPECT_TRUE(drawing.contains("Changed")) << "its title";
+    QFile csv(folder.filePath(QStringLiteral("a.csv")));
+    ASSERT_TRUE(csv.open(QIODevice::ReadOnly));
+    EXPECT_EQ(csv.readAll(), card.csv());
 }
 
 }

@@ -37,6 +37,7 @@ HeatLayout HeatCanvas::layout() const { return HeatLayout::of(size()); }
 
 void HeatCanvas::setPlan(const HeatPlanPointer& plan, bool follow)
 {
+    m_spark = {};
     const HeatPlanPointer before = m_model.plan();
     const Axis axis = m_model.axis();
     const int scroll = m_model.scroll();
@@ -154,6 +155,7 @@ std::optional<StepId> HeatCanvas::stepAtCursor() const
 
 void HeatCanvas::viewMoved()
 {
+    m_spark = {}; // its row may be another one
     if (m_hover)
         m_hover = spotAt(m_mouse);
     m_tableSync.start();
@@ -263,6 +265,8 @@ void HeatCanvas::paintOverlays(QPainter& painter, const HeatLayout& at)
         painter.fillRect(QRect(m_mouse.x(), at.plot.y(), 1, at.plot.height()), line);
         painter.fillRect(QRect(at.plot.x(), m_mouse.y(), at.plot.width(), 1), line);
     }
+    if (m_spark.row >= 0)
+        paintRowSpark(painter, sparkBox(at.gutter, m_model, m_spark), m_model, m_spark);
     if (m_drag == Drag::Box) {
         QColor fill = color(Token::Text);
         fill.setAlphaF(0.15F);

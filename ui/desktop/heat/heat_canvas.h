@@ -4,6 +4,7 @@
 #include "heat/cell_painter.h"
 #include "heat/heat_frame.h"
 #include "heat/heat_table.h"
+#include "heat/row_spark.h"
 #include "heat/tile_cache.h"
 
 #include <QTimer>
@@ -50,6 +51,9 @@ signals:
     void opened(const deltascope::desktop::Spot& spot); ///< the blocks of its tensor are wanted
     void rangeChosen(qint64 first, qint64 last); ///< steps
     void compareChosen(qint64 a, qint64 b); ///< steps
+    /// Columns and rows of the view, ends excluded.
+    void exportChosen(int fromColumn, int toColumn, int fromRow, int toRow);
+    void spaceTapped(); ///< the key, without a drag
     /// The user moved the view; `merge`: together with the move before.
     void zoomed(const deltascope::desktop::HeatZoom& before, bool merge);
     void rowsToggled(const QString& name, bool open); ///< for screen readers and tests
@@ -65,6 +69,8 @@ protected:
     void mouseDoubleClickEvent(QMouseEvent* event) override;
     void leaveEvent(QEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
+    void keyReleaseEvent(QKeyEvent* event) override;
+    void focusOutEvent(QFocusEvent* event) override;
     bool event(QEvent* event) override;
 
 private:
@@ -76,12 +82,14 @@ private:
     void columnsChanged(int from, int to);
     void updateColumn(int column);
     void setHover(const std::optional<Spot>& spot, const QPoint& at);
+    void hoverGutter(const QPoint& at); ///< shows the past of a row
     std::optional<Spot> spotAt(const QPoint& at) const;
     void move(bool merge, const std::function<void()>& change); ///< an undoable change of the view
     bool moveByKey(const QKeyEvent& event);
     bool zoomByKey(const QKeyEvent& event);
     void toggleRow(int row, std::optional<bool> open = {});
     void fit();
+    void showSelection(); ///< asks for the range from A to B, else what is in view
     void openAtCursor();
     void dragOverview(int x);
     void dragLegend(int y);
@@ -101,7 +109,9 @@ private:
     bool m_stripDirty = true;
     std::optional<Spot> m_hover;
     QPoint m_mouse { -1, -1 };
+    RowSpark m_spark; ///< of the row whose mean is under the mouse
     Drag m_drag = Drag::None;
+    enum class Space { Up, Down, Used } m_space = Space::Up; ///< used: it panned
     QPoint m_pressedAt;
     QPoint m_draggedTo;
     HeatZoom m_beforeDrag;

@@ -45,9 +45,24 @@ void HeatCanvas::setHover(const std::optional<Spot>& spot, const QPoint& at)
         emit cellFocused();
 }
 
+void HeatCanvas::hoverGutter(const QPoint& at)
+{
+    const QRect gutter = layout().gutter;
+    const int row =
+        gutter.contains(at) && !m_model.isEmpty() ? rowAt(m_model.tops(), at.y() - gutter.y() + m_model.scroll()) : -1;
+    if (row == m_spark.row)
+        return;
+    if (m_spark.row >= 0)
+        update(sparkBox(gutter, m_model, m_spark));
+    m_spark = row < 0 ? RowSpark {} : makeRowSpark(m_model, row, HeatScale::shared().pool());
+    if (row >= 0)
+        update(sparkBox(gutter, m_model, m_spark));
+}
+
 void HeatCanvas::leaveEvent(QEvent* event)
 {
     Canvas::leaveEvent(event);
+    hoverGutter({ -1, -1 });
     setHover(std::nullopt, { -1, -1 });
 }
 
@@ -85,8 +100,12 @@ void HeatCanvas::mousePressEvent(QMouseEvent* event)
     m_drag = Drag::None;
     if (m_model.isEmpty())
         return;
-    if (event->button() == Qt::MiddleButton && at.plot.contains(m_pressedAt)) {
+    const bool pans =
+        event->button() == Qt::MiddleButton || (event->button() == Qt::LeftButton && m_space != Space::Up);
+    if (pans && at.plot.contains(m_pressedAt)) {
         m_drag = Drag::Pan;
+        if (m_space == Space::Down)
+            m_space = Space::Used;
         setCursor(Qt::ClosedHandCursor);
     } else if (event->button() == Qt::LeftButton) {
         if (at.overview.adjusted(0, -4, 0, 4).contains(m_pressedAt)) {
@@ -106,6 +125,7 @@ void HeatCanvas::mouseMoveEvent(QMouseEvent* event)
     switch (m_drag) {
     case Drag::None:
         setHover(spotAt(at), at);
+        hoverGutter(at);
         return;
     case Drag::Press:
         if ((at - m_pressedAt).manhattanLength() <= DragPixels || !layout().plot.contains(m_pressedAt))
@@ -199,6 +219,7 @@ void HeatCanvas::showBoxMenu(const QPoint& at)
     QAction* range = menu.addAction(tr("Set range %1 – %2").arg(first).arg(until));
     QAction* compare = menu.addAction(tr("Compare %1 with %2").arg(first).arg(until));
     compare->setEnabled(first != until);
+    QAction* exported = menu.addAction(tr("Export as CSV…"));
     const QAction* act = menu.exec(at);
     if (act == zoom) {
         move(false, [&] {
@@ -209,6 +230,8 @@ void HeatCanvas::showBoxMenu(const QPoint& at)
         emit rangeChosen(first, until);
     } else if (act == compare) {
         emit compareChosen(first, until);
+    } else if (act == exported) {
+        emit exportChosen(from, to + 1, top, end + 1);
     }
 }
 

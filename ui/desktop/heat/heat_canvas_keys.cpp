@@ -4,6 +4,8 @@
 #include <QKeyEvent>
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 // Keys of the heatmap.
 
@@ -40,6 +42,8 @@ bool HeatCanvas::wantsKey(const QKeyEvent& event) const
     case Qt::Key_Q:
     case Qt::Key_E:
     case Qt::Key_F:
+    case Qt::Key_R:
+    case Qt::Key_Space:
     case Qt::Key_Comma:
     case Qt::Key_Period:
     case Qt::Key_Escape:
@@ -51,8 +55,27 @@ bool HeatCanvas::wantsKey(const QKeyEvent& event) const
 
 void HeatCanvas::keyPressEvent(QKeyEvent* event)
 {
+    if (event->key() == Qt::Key_Space && wantsKey(*event)) {
+        if (m_space == Space::Up)
+            m_space = Space::Down;
+        return;
+    }
     if (!wantsKey(*event) || m_model.isEmpty() || !(moveByKey(*event) || zoomByKey(*event)))
         Canvas::keyPressEvent(event);
+}
+
+void HeatCanvas::keyReleaseEvent(QKeyEvent* event)
+{
+    if (event->key() != Qt::Key_Space || event->isAutoRepeat())
+        return Canvas::keyReleaseEvent(event);
+    if (std::exchange(m_space, Space::Up) == Space::Down)
+        emit spaceTapped();
+}
+
+void HeatCanvas::focusOutEvent(QFocusEvent* event)
+{
+    m_space = Space::Up; // its release goes elsewhere
+    Canvas::focusOutEvent(event);
 }
 
 bool HeatCanvas::moveByKey(const QKeyEvent& event)
@@ -137,6 +160,9 @@ bool HeatCanvas::zoomByKey(const QKeyEvent& event)
     case Qt::Key_F:
         fit();
         return true;
+    case Qt::Key_R:
+        showSelection();
+        return true;
     case Qt::Key_Plus:
         toggleRow(row, true);
         return true;
@@ -165,6 +191,17 @@ void HeatCanvas::fit()
         }
     });
     m_fittedSelection = selection;
+}
+
+void HeatCanvas::showSelection()
+{
+    const bool selection = m_marks.a >= 0 && m_marks.b >= 0 && m_marks.a != m_marks.b;
+    const Axis& axis = m_model.axis();
+    const int last = m_model.plan()->columns - 1;
+    const int from = selection ? std::min(m_marks.a, m_marks.b) : std::clamp(static_cast<int>(axis.first), 0, last);
+    const int to = selection ? std::max(m_marks.a, m_marks.b)
+                             : std::clamp(static_cast<int>(std::ceil(axis.first + axis.seen())) - 1, from, last);
+    emit rangeChosen(m_model.plan()->column(from).step, m_model.plan()->column(to).step);
 }
 
 void HeatCanvas::toggleRow(int row, std::optional<bool> open)

@@ -1,6 +1,7 @@
 #include "integration/notifier.h"
 
 #include "look/format.h"
+#include "session/alert_channels.h"
 
 #include <QApplication>
 #include <QDBusConnection>
@@ -52,7 +53,8 @@ void Notifier::takeTask(const app::TaskView& task)
 
 void Notifier::takeAlert(const app::AlertChange& change)
 {
-    if (!change.notify || change.kind == app::AlertChange::Kind::Cleared)
+    const std::optional<app::AlertLevel> lowest = desktopLevel();
+    if (!change.notify || change.kind == app::AlertChange::Kind::Cleared || !lowest || change.alert.level < *lowest)
         return;
     const app::AlertView& alert = change.alert;
     Message message;

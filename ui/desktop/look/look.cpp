@@ -1,6 +1,7 @@
 #include "look/look.h"
 
 #include "look/tokens.h"
+#include "look/type_scale.h"
 
 #include <QApplication>
 #include <QDBusConnection>
@@ -21,6 +22,7 @@ namespace {
 Metrics metricsNow;
 Appearance appearanceNow = Appearance::System;
 Density densityNow = Density::Comfortable;
+double typeScale = 1;
 
 /// What the desktop asks for: its portal, else whether its windows are dark.
 Shade systemShade(const QPalette& untouched)
@@ -120,8 +122,8 @@ void applyLook(QApplication& application, Appearance appearance, Density density
     systemFont();
     appearanceNow = appearance;
     densityNow = density;
-    metricsNow.row = density == Density::Compact ? 22 : 28;
-    metricsNow.control = density == Density::Compact ? 24 : 28;
+    metricsNow.row = qRound((density == Density::Compact ? 22 : 28) * typeScale);
+    metricsNow.control = qRound((density == Density::Compact ? 24 : 28) * typeScale);
     const Shade shade = appearance == Appearance::System ? systemShade(untouched)
         : appearance == Appearance::Dark                 ? Shade::Dark
                                                          : Shade::Light;
@@ -132,6 +134,8 @@ void applyLook(QApplication& application, Appearance appearance, Density density
     QApplication::setFont(typeFont(Type::Body));
     application.setStyleSheet(styleSheet(shade));
 }
+
+void setTypeScale(double times) { typeScale = times; }
 
 const Metrics& metrics() { return metricsNow; }
 Appearance currentAppearance() { return appearanceNow; }
@@ -175,7 +179,7 @@ QFont typeFont(Type type)
     }
     // 10 pt is the usual size of desktops and 13 px at 96 dpi; a larger one scales everything.
     const double points = systemFont().pointSizeF() > 0 ? systemFont().pointSizeF() : 10;
-    font.setPixelSize(std::max(9, qRound(size * std::max(1.0, points / 10))));
+    font.setPixelSize(std::max(9, qRound(size * std::max(1.0, points / 10) * typeScale)));
     font.setWeight(weight);
     return font;
 }

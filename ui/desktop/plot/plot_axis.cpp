@@ -31,6 +31,19 @@ double roundDistance(double least)
     return 10 * power;
 }
 
+double roundTime(double least)
+{
+    constexpr double Minute = 60;
+    constexpr double Hour = 60 * Minute;
+    constexpr double Day = 24 * Hour;
+    for (const double each : { 1.0, 2.0, 5.0, 10.0, 15.0, 30.0, Minute, 2 * Minute, 5 * Minute, 10 * Minute,
+                               15 * Minute, 30 * Minute, Hour, 2 * Hour, 3 * Hour, 6 * Hour, 12 * Hour, Day }) {
+        if (each >= least)
+            return each;
+    }
+    return roundDistance(least / Day) * Day;
+}
+
 ValueAxis makeValueAxis(double low, double high, bool fromZero, int wanted, bool integers)
 {
     ValueAxis axis;
@@ -52,6 +65,18 @@ ValueAxis makeValueAxis(double low, double high, bool fromZero, int wanted, bool
     for (int i = 0; i <= count; ++i)
         axis.ticks.push_back(axis.low + i * distance);
     return axis;
+}
+
+std::optional<double> outlierCut(std::vector<double>& values)
+{
+    constexpr double Times = 3; ///< longer than so many usual ones
+    constexpr double Room = 1.6; ///< above the usual ones
+    if (values.empty())
+        return std::nullopt;
+    const auto usual = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) * 19 / 20);
+    std::nth_element(values.begin(), usual, values.end());
+    const double highest = *std::max_element(usual, values.end());
+    return *usual > 0 && highest > Times * *usual ? std::optional(Room * *usual) : std::nullopt;
 }
 
 ValueAxis makeLogAxis(double low, double high, int wanted)

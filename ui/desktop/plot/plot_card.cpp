@@ -3,29 +3,21 @@
 #include "look/icon.h"
 #include "look/look.h"
 
-#include <QActionGroup>
-#include <QApplication>
-#include <QClipboard>
-#include <QFileDialog>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QMenu>
-#include <QMessageBox>
-#include <QSaveFile>
 #include <QSettings>
 #include <QStackedLayout>
 #include <QTableView>
 #include <QToolButton>
 #include <QVBoxLayout>
 
-#include <array>
-
 namespace deltascope::desktop {
 
 namespace {
 
-constexpr std::array<double, 4> Smoothings { 0, 0.6, 0.9, 0.99 };
 constexpr double UsualSmoothing = 0.6;
+constexpr int PinSide = 12;
 constexpr int NarrowCard = 420; ///< below it the note is the unit alone
 
 }
@@ -37,6 +29,7 @@ PlotCard::PlotCard(const QString& key, const QString& title, Smoothing smoothing
     , m_canSmooth(smoothing == Smoothing::Offered)
     , m_legend(new PlotLegend)
     , m_menu(new QToolButton)
+    , m_pin(new QLabel)
     , m_stack(new QStackedLayout)
     , m_view(new PlotView)
 {
@@ -44,54 +37,30 @@ PlotCard::PlotCard(const QString& key, const QString& title, Smoothing smoothing
     m_menu->setToolTip(tr("Scale, table, export"));
     m_menu->setAccessibleName(tr("Menu of %1").arg(title));
     m_menu->setPopupMode(QToolButton::InstantPopup);
+    m_menu->setMenu(new QMenu(this));
+    m_pin->setPixmap(iconPixmap(QStringLiteral("pin"), color(Token::Muted), PinSide, devicePixelRatioF()));
+    m_pin->setToolTip(tr("Pinned to the front"));
+    m_pin->hide();
+    header()->addWidget(m_pin);
     header()->addWidget(m_legend);
     header()->addWidget(m_menu);
     m_stack->addWidget(m_view);
     content()->addLayout(m_stack);
     const QSettings settings;
-    m_view->setLog(settings.value(m_key + QStringLiteral("/log"), false).toBool());
+    m_view->setLog(settings.value(m_key + QString::fromLatin1(LogKey), false).toBool());
+    m_view->setCutting(settings.value(m_key + QString::fromLatin1(CutKey), true).toBool());
     if (m_canSmooth)
-        m_view->setSmoothing(settings.value(m_key + QStringLiteral("/smoothing"), UsualSmoothing).toDouble());
+        m_view->setSmoothing(settings.value(m_key + QString::fromLatin1(SmoothingKey), UsualSmoothing).toDouble());
     makeMenu();
 }
 
-void PlotCard::makeMenu()
-{
-    auto* menu = new QMenu(this);
-    QAction* log = menu->addAction(tr("Log scale"));
-    log->setCheckable(true);
-    log->setChecked(m_view->isLog());
-    connect(log, &QAction::toggled, this, [this](bool on) {
-        m_view->setLog(on);
-        QSettings().setValue(m_key + QStringLiteral("/log"), on);
-    });
-    if (m_canSmooth) {
-        menu->addSeparator();
-        auto* group = new QActionGroup(menu);
-        for (const double w : Smoothings) {
-            QAction* action = menu->addAction(w == 0 ? tr("No smoothing") : tr("Smoothing %1").arg(w));
-            action->setCheckable(true);
-            action->setChecked(w == m_view->smoothing());
-            group->addAction(action);
-            connect(action, &QAction::triggered, this, [this, w] {
-                m_view->setSmoothing(w);
-                QSettings().setValue(m_key + QStringLiteral("/smoothing"), w);
-                showLegend();
-            });
-        }
-    }
-    menu->addSeparator();
-    QAction* table = menu->addAction(tr("Show as table"));
-    table->setCheckable(true);
-    connect(table, &QAction::toggled, this, &PlotCard::setAsTable);
-    menu->addAction(tr("Reset zoom"), this, [this] { emit m_view->rangeChosen(std::nullopt); });
-    menu->addSeparator();
-    menu->addAction(tr("Copy values"), this, [this] { QApplication::clipboard()->setText(valuesAsText()); });
-    menu->addAction(tr("Export CSV…"), this, [this] { save(QStringLiteral("csv"), tr("Comma separated (*.csv)")); });
-    menu->addAction(tr("Export PNG…"), this, [this] { save(QStringLiteral("png"), tr("Picture (*.png)")); });
-    connect(menu, &QMenu::aboutToShow, table, [this, table] { table->setChecked(isTable()); });
-    m_menu->setMenu(menu);
-}
+QMenu* PlotCard::menu() { return m_menu->menu(); }
+
+QWidget* PlotCard::titleBar() { return header()->parentWidget(); }
+
+QToolButton* PlotCard::menuButton() { return m_menu; }
+
+void PlotCard::setPinned(bool pinned) { m_pin->setVisible(pinned); }
 
 void PlotCard::setData(PlotData data, const QString& unit, const QString& note, std::vector<PlotLegend::Entry> legend)
 {
@@ -155,23 +124,6 @@ QPixmap PlotCard::picture()
     const QPixmap picture = grab();
     m_menu->show();
     return picture;
-}
-
-void PlotCard::save(const QString& ending, const QString& filter)
-{
-    const QString name = QStringLiteral("%1.%2").arg(m_title.toLower().replace(QChar(u' '), QChar(u'-')), ending);
-    const QString path = QFileDialog::getSaveFileName(this, tr("Export %1").arg(m_title), name, filter);
-    if (path.isEmpty())
-        return;
-    bool written = false;
-    if (ending == QLatin1String("png")) {
-        written = picture().save(path, "PNG");
-    } else {
-        QSaveFile file(path);
-        written = file.open(QIODevice::WriteOnly) && file.write(csv()) >= 0 && file.commit();
-    }
-    if (!written)
-        QMessageBox::warning(this, tr("Not exported"), tr("✕ %1 cannot be written. Choose another folder.").arg(path));
 }
 
 } // namespace deltascope::desktop

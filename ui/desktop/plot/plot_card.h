@@ -4,14 +4,16 @@
 #include "plot/plot_view.h"
 #include "widgets/cards.h"
 
+class QLabel;
+class QMenu;
 class QStackedLayout;
 class QTableView;
 class QToolButton;
 
 namespace deltascope::desktop {
 
-/// A chart in a card: title, unit, legend, and a menu with log scale, smoothing, copy, export and the table of its
-/// values. What the user chooses here is kept in the settings under `key`. GUI thread.
+/// A chart in a card: title, unit, legend, and a menu with scales, smoothing, copy, export and the table of its values.
+/// What the user chooses here is kept in the settings under `key`. GUI thread.
 class PlotCard final : public Card {
     Q_OBJECT
 
@@ -20,6 +22,10 @@ public:
     PlotCard(const QString& key, const QString& title, Smoothing smoothing, QWidget* parent = nullptr);
 
     PlotView* view() { return m_view; }
+    QMenu* menu(); ///< what it is in may add to it
+    QToolButton* menuButton();
+    QWidget* titleBar();
+    void setPinned(bool pinned); ///< only shown
     /// `unit` is of the values, `note` stands in the header: unit and meaning. `legend`: added to what smoothing says.
     void setData(PlotData data, const QString& unit, const QString& note, std::vector<PlotLegend::Entry> legend);
 
@@ -30,12 +36,27 @@ public:
     QByteArray csv() const;
     /// Title, legend and chart as they are seen.
     QPixmap picture();
+    /// As a picture, a drawing or values, by the ending: png, svg, csv. Says so where that fails.
+    void exportTo(const QString& path);
+
+signals:
+    void xChosen(deltascope::desktop::PlotX x); ///< all charts of a page have the same
 
 protected:
     void resizeEvent(QResizeEvent* event) override;
+    void contextMenuEvent(QContextMenuEvent* event) override;
 
 private:
+    static constexpr char LogKey[] = "/log";
+    static constexpr char CutKey[] = "/cut";
+    static constexpr char SmoothingKey[] = "/smoothing";
+
+    // plot/plot_menu.cpp
     void makeMenu();
+    void addSmoothings(QMenu& menu);
+    void addAxes(QMenu& menu);
+    bool writeSvg(const QString& path);
+
     void showLegend();
     void save(const QString& ending, const QString& filter);
 
@@ -47,6 +68,7 @@ private:
     std::vector<PlotLegend::Entry> m_legendEntries;
     PlotLegend* m_legend;
     QToolButton* m_menu;
+    QLabel* m_pin;
     QStackedLayout* m_stack;
     PlotView* m_view;
     QTableView* m_table = nullptr; ///< made when it is wanted

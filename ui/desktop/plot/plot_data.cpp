@@ -24,6 +24,32 @@ app::SeriesColumns scaled(app::SeriesColumns columns, double factor)
     return columns;
 }
 
+namespace {
+
+/// Piecewise linear, and on beyond both ends as in the last piece.
+double between(const std::vector<double>& from, const std::vector<double>& to, double at)
+{
+    const auto after = std::upper_bound(from.begin() + 1, from.end() - 1, at);
+    const auto i = static_cast<std::size_t>(after - from.begin());
+    const double width = from[i] - from[i - 1];
+    return width > 0 ? to[i - 1] + (at - from[i - 1]) / width * (to[i] - to[i - 1]) : to[i - 1];
+}
+
+}
+
+StepClock::StepClock(std::vector<std::pair<std::int64_t, std::int64_t>> times)
+{
+    for (const auto& [step, us] : times) {
+        const double seconds = static_cast<double>(us) / 1e6;
+        m_steps.push_back(static_cast<double>(step));
+        m_seconds.push_back(m_seconds.empty() ? seconds : std::max(seconds, m_seconds.back()));
+    }
+}
+
+double StepClock::secondsAt(double step) const { return between(m_steps, m_seconds, step); }
+
+double StepClock::stepAt(double seconds) const { return between(m_seconds, m_steps, seconds); }
+
 std::vector<double> smoothed(const std::vector<double>& values, double w)
 {
     std::vector<double> out;

@@ -8,7 +8,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace deltascope::desktop {
@@ -48,6 +50,28 @@ struct PlotThreshold {
     QString text;
 };
 
+/// When steps were published: the other way to lay out the x axis. Steps without a time are between their neighbors.
+class StepClock {
+public:
+    /// Ascending steps and microseconds since 1970; times that go back are held.
+    explicit StepClock(std::vector<std::pair<std::int64_t, std::int64_t>> times);
+
+    double secondsAt(double step) const; ///< since 1970
+    double stepAt(double seconds) const;
+    double begin() const { return m_seconds.front(); } ///< seconds of the first step
+    bool isEmpty() const { return m_steps.size() < 2; }
+
+private:
+    std::vector<double> m_steps;
+    std::vector<double> m_seconds;
+};
+
+enum class PlotX {
+    Step,
+    Wall, ///< time of day
+    SinceStart, ///< of the epoch
+};
+
 struct PlotData {
     std::vector<PlotSeries> series; ///< in the order of painting, of a stack from the bottom
     bool stacked = false; ///< all are bars over the same steps
@@ -59,6 +83,7 @@ struct PlotData {
     std::vector<PlotLabel> labels;
     std::vector<PlotMark> marks;
     std::optional<PlotThreshold> threshold;
+    std::shared_ptr<const StepClock> clock; ///< of the epoch; null: only steps are known
     QString nothing; ///< said where there are no values; empty: that there are none in this range
     std::function<QString(double)> format; ///< a value with its unit; never null
 

@@ -21,9 +21,18 @@ constexpr double RawOpacity = 0.4;
 
 }
 
-double PlotMapping::x(double step) const { return rect.left() + (step - first) / (last - first) * rect.width(); }
+double PlotMapping::x(double step) const
+{
+    const double share = clock ? (clock->secondsAt(step) - firstSeconds) / (lastSeconds - firstSeconds)
+                               : (step - first) / (last - first);
+    return rect.left() + share * rect.width();
+}
 double PlotMapping::y(double value) const { return rect.bottom() - axis.place(value) * rect.height(); }
-double PlotMapping::step(double x) const { return first + (x - rect.left()) / rect.width() * (last - first); }
+double PlotMapping::step(double x) const
+{
+    const double share = (x - rect.left()) / rect.width();
+    return clock ? clock->stepAt(firstSeconds + share * (lastSeconds - firstSeconds)) : first + share * (last - first);
+}
 
 /// Points are pixels of the plot; y grows upwards, as in a chart.
 struct PlotLayer::Shape {
@@ -94,9 +103,14 @@ void PlotLayer::addStretches(std::vector<Shape>& shapes, const PlotSeries& serie
         return QPointF(m_mapping.x(step) - m_mapping.rect.left(), bottom - m_mapping.y(value));
     };
     std::size_t stretches = 0;
+    const auto isFinite = [&](std::size_t i) {
+        return std::isfinite(values[i]) && std::isfinite(columns.min[i]) && std::isfinite(columns.max[i]);
+    };
     for (const auto& [begin, end] : stretchesOf(columns.x)) {
         if (end - begin == 1 || ++stretches > MostStretches) {
             for (std::size_t i = begin; i < end && color.alpha() == 255; ++i) {
+                if (!isFinite(i))
+                    continue;
                 const auto step = static_cast<double>(columns.x[i]);
                 m_dots.push_back({ { m_mapping.x(step), m_mapping.y(values[i]) }, series.token });
             }
@@ -106,7 +120,9 @@ void PlotLayer::addStretches(std::vector<Shape>& shapes, const PlotSeries& serie
         shape.points.reserve(static_cast<qsizetype>(2 * (end - begin)));
         for (std::size_t i = begin; i < end; ++i) {
             const auto step = static_cast<double>(columns.x[i]);
-            if (series.draw == PlotDraw::Steps && i > begin)
+            if (!isFinite(i))
+                continue;
+            if (series.draw == PlotDraw::Steps && !shape.points.isEmpty())
                 shape.points.append({ point(step, 0).x(), shape.points.back().y() });
             if (envelope && columns.min[i] < columns.max[i]) {
                 const bool rises = columns.first[i] <= columns.last[i];
@@ -137,7 +153,7 @@ void PlotLayer::addBars(std::vector<Shape>& shapes, const PlotData& data)
         Shape shape { true, color(series.token), 0, {} };
         shape.points.reserve(static_cast<qsizetype>(4 * columns.x.size()));
         for (std::size_t i = 0; i < columns.x.size(); ++i) {
-            const double value = (data.stacked ? sums[i] : 0) + columns.max[i];
+            const double value = (data.stacked ? sums[i] : 0) + (std::isfinite(columns.max[i]) ? columns.max[i] : 0);
             sums[i] = value;
             const double center = m_mapping.x(static_cast<double>(columns.x[i])) - m_mapping.rect.left();
             const double left =

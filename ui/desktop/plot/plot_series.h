@@ -23,6 +23,9 @@ struct PlotMapping {
     QRectF rect; ///< that the values are drawn in
     double first = 0; ///< step at its left edge
     double last = 1; ///< and at its right one
+    const StepClock* clock = nullptr; ///< lays out by time; null: all steps are equally wide
+    double firstSeconds = 0; ///< of the clock at both edges
+    double lastSeconds = 1;
     ValueAxis axis;
 
     double x(double step) const;

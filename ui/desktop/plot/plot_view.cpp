@@ -15,7 +15,14 @@ namespace deltascope::desktop {
 
 namespace {
 
-const QMargins Around { 40, 6, 12, 22 };
+/// Of the plot; as much as labels of the usual size need, more for larger ones.
+QMargins around()
+{
+    constexpr double UsualHeight = 14;
+    const double times = std::max(1.0, QFontMetrics(typeFont(Type::Label)).height() / UsualHeight);
+    return { qRound(40 * times), 6, 12, qRound(22 * times) };
+}
+
 constexpr double DragPixels = 6;
 
 }
@@ -62,6 +69,20 @@ void PlotView::setLog(bool log)
     update();
 }
 
+void PlotView::setCutting(bool cuts)
+{
+    m_cuts = cuts;
+    m_laidOut = false;
+    update();
+}
+
+void PlotView::setX(PlotX x)
+{
+    m_x = x;
+    m_laidOut = false;
+    update();
+}
+
 void PlotView::setSmoothing(double w)
 {
     m_smoothing = std::clamp(w, 0.0, 0.999);
@@ -69,7 +90,7 @@ void PlotView::setSmoothing(double w)
     update();
 }
 
-int PlotView::plotWidth() const { return std::max(40, width() - Around.left() - Around.right()); }
+int PlotView::plotWidth() const { return std::max(40, width() - around().left() - around().right()); }
 
 QString PlotView::readout(std::int64_t step) const
 {
@@ -104,6 +125,22 @@ std::optional<StepId> PlotView::stepAtCursor() const
 
 // --- what is drawn ---------------------------------------------------------------------------------------------------
 
+std::vector<double> PlotView::heights() const
+{
+    std::vector<double> tops;
+    if (!m_data.stacked) {
+        for (const PlotSeries& series : m_data.series)
+            tops.insert(tops.end(), series.columns.max.begin(), series.columns.max.end());
+        return tops;
+    }
+    for (const PlotSeries& series : m_data.series) {
+        tops.resize(std::max(tops.size(), series.columns.max.size()), 0.0);
+        for (std::size_t i = 0; i < series.columns.max.size(); ++i)
+            tops[i] += series.columns.max[i];
+    }
+    return tops;
+}
+
 ValueAxis PlotView::makeAxis() const
 {
     double low = HUGE_VAL;
@@ -117,25 +154,25 @@ ValueAxis PlotView::makeAxis() const
         if (value > 0)
             lowest = std::min(lowest, value);
     };
-    std::vector<double> sums;
-    for (const PlotSeries& series : m_data.series) {
-        const app::SeriesColumns& columns = series.columns;
-        sums.resize(std::max(sums.size(), columns.x.size()), 0.0);
-        for (std::size_t i = 0; i < columns.x.size(); ++i) {
-            sums[i] += columns.max[i];
-            take(columns.min[i]);
-            take(m_data.stacked ? sums[i] : columns.max[i]);
-        }
-    }
+    for (const PlotSeries& series : m_data.series)
+        std::for_each(series.columns.min.begin(), series.columns.min.end(), take);
+    std::vector<double> tops = heights();
+    std::for_each(tops.begin(), tops.end(), take);
     if (m_data.threshold && !m_data.isEmpty())
         take(m_data.threshold->value * 1.3);
-    const int wanted = std::max(2, (height() - Around.top() - Around.bottom()) / 20);
+    const int wanted = std::max(2, (height() - around().top() - around().bottom()) / 20);
     if (m_log && lowest < HUGE_VAL && high > 0)
         return makeLogAxis(lowest, high, wanted);
     if (low > high)
         return makeValueAxis(0, 1, true, wanted);
     const bool whole = std::any_of(m_data.series.begin(), m_data.series.end(),
                                    [](const PlotSeries& series) { return series.draw == PlotDraw::Steps; });
+    std::erase_if(tops, [](double value) { return !std::isfinite(value); });
+    if (const std::optional<double> cut = m_cuts && low >= 0 ? outlierCut(tops) : std::nullopt) {
+        ValueAxis axis = makeValueAxis(0, *cut, true, wanted, whole);
+        axis.cuts = true;
+        return axis;
+    }
     ValueAxis axis = makeValueAxis(low, high, m_data.fromZero(), wanted, whole);
     if (low >= 0 && axis.low < 0) // room below must not make up negative values
         axis = makeValueAxis(0, high, true, wanted, whole);
@@ -153,9 +190,16 @@ void PlotView::layOut()
         }
         return std::max(1.0, static_cast<double>(distance)) / 2;
     }();
-    m_mapping.rect = QRectF(rect().marginsRemoved(Around));
+    m_mapping.rect = QRectF(rect().marginsRemoved(around()));
     m_mapping.first = static_cast<double>(m_data.range.first) - half;
     m_mapping.last = std::max(m_mapping.first + 1, static_cast<double>(m_data.range.second) + half);
+    m_mapping.clock = m_x != PlotX::Step && m_data.clock && !m_data.clock->isEmpty() ? m_data.clock.get() : nullptr;
+    if (m_mapping.clock) {
+        m_mapping.firstSeconds = m_mapping.clock->secondsAt(m_mapping.first);
+        m_mapping.lastSeconds = m_mapping.clock->secondsAt(m_mapping.last);
+        if (m_mapping.lastSeconds <= m_mapping.firstSeconds)
+            m_mapping.clock = nullptr; // all at one time
+    }
     m_mapping.axis = makeAxis();
     m_layer.setSize(size());
     m_layer.setData(m_data, m_mapping, m_smoothing);
@@ -189,8 +233,9 @@ void PlotView::paint(QPainter& painter, const QRect&)
     }
     paintGrid(painter);
     m_layer.render(painter, rect());
-    paintSteps(painter);
+    m_mapping.clock ? paintTimes(painter) : paintSteps(painter);
     paintMarks(painter);
+    paintCut(painter);
     paintLabels(painter);
     paintReadout(painter);
     if (m_pressX && std::abs(m_dragX - *m_pressX) >= DragPixels) {

@@ -25,6 +25,12 @@ public:
     void setHovered(std::optional<std::int64_t> step);
     void setLog(bool log);
     bool isLog() const { return m_log; }
+    /// A linear axis ends above the usual values; what is higher is cut and says how high it is.
+    void setCutting(bool cuts);
+    bool cutsOutliers() const { return m_cuts; }
+    /// By steps where times are not known.
+    void setX(PlotX x);
+    PlotX x() const { return m_x; }
     void setSmoothing(double w); ///< [0, 1)
     double smoothing() const { return m_smoothing; }
     /// Pixels on which values are drawn: what series should be decimated for.
@@ -61,12 +67,15 @@ protected:
 private:
     void layOut();
     ValueAxis makeAxis() const;
+    std::vector<double> heights() const; ///< of each column of pixels the highest value, of a stack the sum
     bool hasDot() const; ///< of the newest value: where the chart is one line
     std::optional<std::int64_t> stepNear(double x) const;
     void zoom(double center, double factor);
     void paintGrid(QPainter& painter) const;
     void paintSteps(QPainter& painter) const;
     void paintMarks(QPainter& painter) const;
+    void paintTimes(QPainter& painter) const;
+    void paintCut(QPainter& painter) const;
     void paintLabels(QPainter& painter) const;
     void paintReadout(QPainter& painter) const;
 
@@ -80,7 +89,9 @@ private:
     std::optional<double> m_pressX;
     double m_dragX = 0;
     double m_smoothing = 0;
+    PlotX m_x = PlotX::Step;
     bool m_log = false;
+    bool m_cuts = false;
     bool m_mouseInside = false;
     bool m_laidOut = false;
 };

@@ -1,5 +1,6 @@
 #include "plot/plot_view.h"
 
+#include "look/format.h"
 #include "look/look.h"
 
 #include <QPainter>
@@ -70,6 +71,80 @@ void PlotView::paintSteps(QPainter& painter) const
     }
 }
 
+/// Both ends of the range and round times between them.
+void PlotView::paintTimes(QPainter& painter) const
+{
+    const QRectF& plot = m_mapping.rect;
+    const QFontMetrics metrics(painter.font());
+    const double origin = m_x == PlotX::SinceStart ? m_mapping.clock->begin() : 0;
+    const auto text = [&](double seconds) {
+        if (m_x == PlotX::SinceStart)
+            return QStringLiteral("+") + durationText(std::max(0.0, std::round(seconds - origin)));
+        const auto us = static_cast<std::int64_t>(seconds * 1e6);
+        return clockText(us, us);
+    };
+    const double from = m_mapping.clock->secondsAt(static_cast<double>(m_data.range.first));
+    const double to = m_mapping.clock->secondsAt(static_cast<double>(m_data.range.second));
+    const double baseline = plot.bottom() + 5 + metrics.ascent();
+    const QString end = text(to);
+    const double endLeft = plot.right() - metrics.horizontalAdvance(end);
+    painter.setPen(color(Token::Muted));
+    painter.drawText(QPointF(plot.left(), baseline), text(from));
+    double free = plot.left() + metrics.horizontalAdvance(text(from)) + 10;
+    if (endLeft < free)
+        return;
+    painter.drawText(QPointF(endLeft, baseline), end);
+    const double seconds = m_mapping.lastSeconds - m_mapping.firstSeconds;
+    const double each = roundTime(seconds / std::max(1.0, plot.width() / 90));
+    for (double at = std::ceil((from - origin) / each) * each + origin; at < to; at += each) {
+        const QString label = text(at);
+        const double x = plot.left() + (at - m_mapping.firstSeconds) / seconds * plot.width();
+        const double width = metrics.horizontalAdvance(label);
+        painter.fillRect(QRectF(std::round(x), plot.bottom(), 1, 4), color(Token::Muted));
+        if (x - width / 2 < free || x + width / 2 > endLeft - 10)
+            continue;
+        painter.drawText(QPointF(x - width / 2, baseline), label);
+        free = x + width / 2 + 10;
+    }
+}
+
+/// What ends above the chart says how high it is, and so does what is no number; as many as have room.
+void PlotView::paintCut(QPainter& painter) const
+{
+    const QRectF& plot = m_mapping.rect;
+    const QFontMetrics metrics(painter.font());
+    painter.setPen(color(Token::Text));
+    std::vector<double> sums;
+    double free = plot.left();
+    for (const PlotSeries& series : m_data.series) {
+        const app::SeriesColumns& columns = series.columns;
+        const bool isLast = &series == &m_data.series.back();
+        if (m_data.stacked)
+            sums.resize(std::max(sums.size(), columns.x.size()), 0.0);
+        for (std::size_t i = 0; i < columns.x.size(); ++i) {
+            double value = columns.max[i];
+            if (m_data.stacked)
+                value = sums[i] += value;
+            if (m_data.stacked && !isLast)
+                continue;
+            const bool cut = m_mapping.axis.cuts && value > m_mapping.axis.high * 1.0001;
+            if (!cut && std::isfinite(value))
+                continue;
+            const double x = m_mapping.x(static_cast<double>(columns.x[i]));
+            const QString words = std::isnan(value) ? tr("▲ not a number")
+                : std::isinf(value)                 ? QStringLiteral("▲ ∞")
+                                                    : QStringLiteral("▲ ") + m_data.format(value);
+            const double width = metrics.horizontalAdvance(words);
+            const double left = std::clamp(x - 4, plot.left(), std::max(plot.left(), plot.right() - width));
+            if (left < free)
+                continue;
+            free = left + width + 6;
+            painter.fillRect(QRectF(left - 2, plot.top(), width + 4, metrics.height()), color(Token::Raised));
+            painter.drawText(QPointF(left, plot.top() + metrics.ascent()), words);
+        }
+    }
+}
+
 void PlotView::paintMarks(QPainter& painter) const
 {
     const QRectF& plot = m_mapping.rect;
@@ -125,7 +200,8 @@ void PlotView::paintLabels(QPainter& painter) const
     const QFontMetrics metrics(painter.font());
     for (const PlotLabel& label : m_data.labels) {
         const double x = m_mapping.x(static_cast<double>(label.step));
-        if (x < plot.left() || x > plot.right())
+        const bool isCut = m_mapping.axis.cuts && label.value > m_mapping.axis.high; // says so itself
+        if (x < plot.left() || x > plot.right() || isCut)
             continue;
         const double width = metrics.horizontalAdvance(label.text);
         double left = x - 8 - width;

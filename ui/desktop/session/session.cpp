@@ -1,6 +1,7 @@
 #include "session/session.h"
 
 #include "look/format.h"
+#include "session/alert_channels.h"
 
 #include <QDir>
 #include <QSettings>
@@ -32,7 +33,10 @@ Session::Session(std::unique_ptr<app::Service> service, std::unique_ptr<app::Mon
     : m_service(std::move(service))
     , m_monitor(std::move(monitor))
     , m_bridge(std::make_unique<ServiceBridge>(*m_service, *m_monitor))
+    , m_demo(std::make_unique<DemoRun>(*m_bridge))
 {
+    if (Result<std::vector<app::AlertChannel>> channels = savedChannels(); channels && m_monitor->sender())
+        m_monitor->sender()->setChannels(std::move(*channels), {});
     connect(m_bridge.get(), &ServiceBridge::runMoved, this, [this](const RunPointer& before, const RunPointer& now) {
         if (now->demo || !now->run || (before && before->run && before->run->latest == now->run->latest))
             return;
@@ -54,19 +58,6 @@ QString Session::openSource(const app::SourceRequest& request)
     const QString id = QString::fromStdString(m_monitor->follow(request, {}, false));
     m_idOfSource.insert(key, id);
     return id;
-}
-
-Result<QString> Session::openDemo()
-{
-    if (!m_demoRun.isEmpty())
-        return m_demoRun;
-    const app::DemoRequest request;
-    DS_TRY(const app::DemoView demo, m_service->prepareDemo(request));
-    m_service->demo(request);
-    app::SourceRequest source;
-    source.source = demo.bucket;
-    m_demoRun = QString::fromStdString(m_monitor->follow(source, "demo", true));
-    return m_demoRun;
 }
 
 std::vector<Session::Recent> Session::recents() const

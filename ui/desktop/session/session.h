@@ -1,6 +1,7 @@
 #pragma once
 
 #include "bridge/service_bridge.h"
+#include "session/demo_run.h"
 
 #include <QHash>
 #include <QObject>
@@ -25,8 +26,7 @@ public:
 
     /// Follows a source and returns the id of its run; one that is followed already is not followed twice.
     QString openSource(const app::SourceRequest& request);
-    /// Starts the demo in its folder below the cache, or finds the one that runs. Errors: Exists, Io.
-    Result<QString> openDemo();
+    DemoRun& demo() { return *m_demo; }
 
     struct Recent {
         QString source;
@@ -49,7 +49,7 @@ private:
     std::unique_ptr<app::Monitor> m_monitor;
     std::unique_ptr<ServiceBridge> m_bridge;
     QHash<QString, QString> m_idOfSource;
-    QString m_demoRun; ///< empty: the demo was not started
+    std::unique_ptr<DemoRun> m_demo;
 };
 
 } // namespace deltascope::desktop

@@ -29,6 +29,7 @@ void MainWindow::addActions()
     addCursorActions();
     addRunActions();
     addViewActions();
+    addGuideActions();
 }
 
 void MainWindow::addSourceActions()
@@ -380,12 +381,17 @@ void MainWindow::addViewActions()
 
 void MainWindow::makeMenus()
 {
-    for (const QString& title : { tr("File"), tr("View"), tr("Go"), tr("Run"), tr("Help") }) {
-        QMenu* menu = menuBar()->addMenu(title);
+    const auto fill = [this](QMenu* menu) {
         for (const ActionSpec& spec : m_actions->specs()) {
-            if (spec.menu == title)
+            if (spec.menu == menu->title())
                 menu->addAction(m_actions->action(spec.id));
         }
+    };
+    for (const QString& title : { tr("File"), tr("View"), tr("Go"), tr("Run"), tr("Help") }) {
+        QMenu* menu = menuBar()->addMenu(title);
+        fill(menu);
+        if (title == tr("Run"))
+            fill(menu->addMenu(tr("Alert rules")));
     }
 }
 

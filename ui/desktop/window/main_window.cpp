@@ -6,10 +6,14 @@
 #include "acts/materialize_sheet.h"
 #include "acts/verify_sheet.h"
 #include "canvas/canvas.h"
+#include "firstrun/coach_marks.h"
+#include "firstrun/demo_strip.h"
 #include "look/format.h"
 #include "look/look.h"
+#include "look/type_scale.h"
 #include "pages/pages.h"
 #include "welcome/welcome_page.h"
+#include "widgets/type_refresh.h"
 #include "window/activity_bar.h"
 #include "window/bottom_dock.h"
 #include "window/inspector.h"
@@ -36,6 +40,7 @@
 #include <QStackedWidget>
 #include <QUndoStack>
 #include <QUrl>
+#include <QVBoxLayout>
 
 #include <algorithm>
 
@@ -45,6 +50,7 @@ namespace {
 
 constexpr int StateVersion = 1; ///< of docks and bars
 constexpr int SayMs = 6000;
+constexpr double WallType = 1.5; ///< times the usual size
 const QString GeometryKey = QStringLiteral("window/geometry");
 const QString StateKey = QStringLiteral("window/state");
 
@@ -107,6 +113,7 @@ void MainWindow::makeBars()
     addToolBarBreak(Qt::TopToolBarArea);
     m_scrubber = new Scrubber(m_context);
     addToolBar(Qt::TopToolBarArea, m_scrubber);
+    makeGuide();
     m_activity = new ActivityBar(*m_actions);
     m_welcome = new WelcomePage(m_session, *m_actions);
     connect(m_welcome, &WelcomePage::sourceChosen, this, [this](const QString& source, const QString& base) {
@@ -121,7 +128,11 @@ void MainWindow::makeBars()
     row->setContentsMargins(0, 0, 0, 0);
     row->setSpacing(0);
     row->addWidget(m_activity);
-    row->addWidget(m_pages, 1);
+    auto* column = new QVBoxLayout;
+    column->setSpacing(0);
+    column->addWidget(m_demoStrip);
+    column->addWidget(m_pages, 1);
+    row->addLayout(column, 1);
     setCentralWidget(middle);
     setStatusBar(new StatusLine(m_context));
 }
@@ -138,9 +149,9 @@ void MainWindow::makeDocks()
 
 void MainWindow::openSource(const app::SourceRequest& request) { showRun(m_session.openSource(request)); }
 
-void MainWindow::openDemo()
+void MainWindow::openDemo(double rate)
 {
-    const Result<QString> run = m_session.openDemo();
+    const Result<QString> run = m_session.demo().start(rate);
     if (run)
         return showRun(*run);
     say(QStringLiteral("✕ ") + safeName(run.error().text));
@@ -207,6 +218,9 @@ void MainWindow::applyLayout(Layout layout)
     m_bottom->setVisible(layout == Layout::Investigate && m_focus->run());
     m_activity->setVisible(!wall && m_focus->run());
     m_scrubber->setVisible(!wall && m_focus->run());
+    setTypeScale(wall ? WallType : 1);
+    applyLook(*qApp, currentAppearance(), currentDensity());
+    refreshType(*this);
     setWindowState(wall ? windowState() | Qt::WindowFullScreen : windowState() & ~Qt::WindowFullScreen);
     if (layout != Layout::Investigate)
         showPage(QStringLiteral("live"));

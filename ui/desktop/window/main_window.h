@@ -17,6 +17,8 @@ namespace deltascope::desktop {
 
 class ActivityBar;
 class BottomDock;
+class CoachMarks;
+class DemoStrip;
 class Inspector;
 class Scrubber;
 class WelcomePage;
@@ -35,9 +37,11 @@ public:
     StepCursor& cursor() { return *m_cursor; }
     RunFocus& focus() { return *m_focus; }
     Session& session() { return m_session; }
+    DemoStrip& demoStrip() { return *m_demoStrip; }
+    CoachMarks& hints() { return *m_hints; }
 
     void openSource(const app::SourceRequest& request);
-    void openDemo();
+    void openDemo(double rate = 1); ///< `rate`: steps per second
     void showRun(const QString& id); ///< empty: the welcome page
     void showPage(const QString& id); ///< of pages/pages.h
     QString currentPage() const { return m_page; } ///< empty: the welcome page
@@ -64,6 +68,9 @@ private:
     void addViewActions();
     void addRunActions();
     void makeMenus();
+    // window/main_guide.cpp
+    void addGuideActions();
+    void makeGuide();
 
     void makeBars();
     void makeDocks();
@@ -89,6 +96,8 @@ private:
     PageContext m_context;
     QStackedWidget* m_pages;
     WelcomePage* m_welcome = nullptr;
+    DemoStrip* m_demoStrip = nullptr;
+    CoachMarks* m_hints = nullptr;
     QHash<QString, Page*> m_made;
     QString m_page;
     ActivityBar* m_activity = nullptr;

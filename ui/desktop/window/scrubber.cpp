@@ -33,6 +33,7 @@ QPushButton* actButton(ActionRegistry& actions, const QString& id, const QString
 {
     const QAction* action = actions.action(id);
     QPushButton* button = makeButton(text, actions.spec(id)->icon, role);
+    button->setObjectName(id);
     button->setToolTip(
         QStringLiteral("%1 (%2)").arg(action->text(), actions.shortcutOf(id).toString(QKeySequence::NativeText)));
     QObject::connect(button, &QPushButton::clicked, button, [&actions, id] { actions.trigger(id); });

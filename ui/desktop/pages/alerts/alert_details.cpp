@@ -1,5 +1,6 @@
 #include "pages/alerts/alert_details.h"
 
+#include "bridge/service_bridge.h"
 #include "look/format.h"
 #include "look/icon.h"
 #include "look/look.h"
@@ -7,6 +8,7 @@
 #include "widgets/cards.h"
 
 #include <QHBoxLayout>
+#include <QMenu>
 #include <QPushButton>
 
 namespace deltascope::desktop {
@@ -18,6 +20,7 @@ AlertDetails::AlertDetails(QWidget* parent)
     , m_remedy(makeLabel({}, "body"))
     , m_facts(makeLabel({}, "label"))
     , m_acknowledge(makeButton(tr("Acknowledge"), QStringLiteral("check")))
+    , m_snooze(makeButton(tr("Snooze"), QStringLiteral("pause")))
     , m_go(makeButton({}, QStringLiteral("right"), "primary"))
 {
     for (QLabel* label : { m_title, m_text, m_remedy, m_facts }) {
@@ -26,10 +29,13 @@ AlertDetails::AlertDetails(QWidget* parent)
     }
     m_acknowledge->setToolTip(tr("Somebody takes care of it: silent until it gets worse or fires anew"));
     connect(m_acknowledge, &QPushButton::clicked, this, [this] { emit acknowledgeWanted(m_alert->id); });
+    m_snooze->setToolTip(tr("Nobody is told of it for a while, whatever it does"));
+    m_snooze->setMenu(makeSnoozes());
     connect(m_go, &QPushButton::clicked, this, [this] { emit stepWanted(m_alert->run, *m_alert->step); });
     auto* buttons = new QHBoxLayout;
     buttons->setSpacing(8);
     buttons->addWidget(m_acknowledge);
+    buttons->addWidget(m_snooze);
     buttons->addWidget(m_go);
     buttons->addStretch(1);
     auto* all = new QVBoxLayout(this);
@@ -41,6 +47,19 @@ AlertDetails::AlertDetails(QWidget* parent)
     all->addWidget(m_facts);
     all->addLayout(buttons);
     setAlert(std::nullopt, 0);
+}
+
+QMenu* AlertDetails::makeSnoozes()
+{
+    constexpr std::int64_t HourUs = 3'600'000'000;
+    auto* menu = new QMenu(this);
+    menu->addAction(tr("For 1 hour"), this,
+                    [this] { emit snoozeWanted(m_alert->id, ServiceBridge::nowUs() + HourUs); });
+    menu->addAction(tr("Until it clears"), this, [this] { emit snoozeWanted(m_alert->id, app::UntilCleared); });
+    QAction* end = menu->addAction(tr("No longer"), this, [this] { emit snoozeWanted(m_alert->id, 0); });
+    connect(menu, &QMenu::aboutToShow, end,
+            [this, end] { end->setEnabled(isSnoozed(*m_alert, ServiceBridge::nowUs())); });
+    return menu;
 }
 
 void AlertDetails::setAlert(std::optional<app::AlertView> alert, std::int64_t nowUs)
@@ -62,6 +81,10 @@ void AlertDetails::setAlert(std::optional<app::AlertView> alert, std::int64_t no
         facts += tr("cleared %1").arg(clockText(*shown.clearedUs, nowUs));
     else
         facts += tr("last held %1").arg(clockText(shown.lastUs, nowUs));
+    if (isSnoozed(shown, nowUs))
+        facts += *shown.snoozedUntilUs == app::UntilCleared
+            ? tr("snoozed until it clears")
+            : tr("snoozed until %1").arg(clockText(*shown.snoozedUntilUs, nowUs));
     if (shown.count > 1)
         facts += tr("seen %1 times").arg(exactText(shown.count));
     if (shown.value && shown.threshold)
@@ -72,6 +95,7 @@ void AlertDetails::setAlert(std::optional<app::AlertView> alert, std::int64_t no
     m_facts->setText(facts.join(QStringLiteral(" · ")));
     m_facts->setToolTip(fullTimeText(shown.firstUs));
     m_acknowledge->setVisible(shown.state == app::AlertState::Firing);
+    m_snooze->setVisible(shown.state != app::AlertState::Cleared);
     m_go->setVisible(shown.step.has_value());
     if (shown.step)
         m_go->setText(tr("Go to step %1").arg(*shown.step));

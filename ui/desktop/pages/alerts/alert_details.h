@@ -7,6 +7,7 @@
 #include <optional>
 
 class QLabel;
+class QMenu;
 class QPushButton;
 
 namespace deltascope::desktop {
@@ -22,15 +23,19 @@ public:
 
 signals:
     void acknowledgeWanted(const std::string& id);
+    void snoozeWanted(const std::string& id, std::int64_t untilUs);
     void stepWanted(const std::string& run, std::int64_t step);
 
 private:
+    QMenu* makeSnoozes();
+
     std::optional<app::AlertView> m_alert;
     QLabel* m_title;
     QLabel* m_text;
     QLabel* m_remedy;
     QLabel* m_facts;
     QPushButton* m_acknowledge;
+    QPushButton* m_snooze;
     QPushButton* m_go;
 };
 

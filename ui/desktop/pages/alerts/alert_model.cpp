@@ -15,12 +15,12 @@ namespace {
 
 bool isOver(const app::AlertView& alert) { return alert.state == app::AlertState::Cleared; }
 
-bool passes(const app::AlertView& alert, const QStringList& words)
+bool passes(const app::AlertView& alert, const QStringList& words, std::int64_t nowUs)
 {
     const QString text =
         QStringLiteral("%1 %2 %3 %4 %5 %6 %7")
             .arg(QString::fromStdString(alert.rule), safeName(alert.run), safeName(alert.title), safeName(alert.text),
-                 safeName(alert.replica.value_or("")), alertLevelText(alert.level), alertStateText(alert.state));
+                 safeName(alert.replica.value_or("")), alertLevelText(alert.level), alertStateText(alert, nowUs));
     return std::all_of(words.begin(), words.end(),
                        [&](const QString& word) { return text.contains(word, Qt::CaseInsensitive); });
 }
@@ -40,17 +40,18 @@ QString alertLevelText(app::AlertLevel level)
     return AlertModel::tr("info");
 }
 
-QString alertStateText(app::AlertState state)
+bool isSnoozed(const app::AlertView& alert, std::int64_t nowUs)
 {
-    switch (state) {
-    case app::AlertState::Firing:
-        return AlertModel::tr("firing");
-    case app::AlertState::Acked:
-        return AlertModel::tr("acknowledged");
-    case app::AlertState::Cleared:
-        break;
-    }
-    return AlertModel::tr("cleared");
+    return alert.state != app::AlertState::Cleared && alert.snoozedUntilUs && nowUs < *alert.snoozedUntilUs;
+}
+
+QString alertStateText(const app::AlertView& alert, std::int64_t nowUs)
+{
+    if (alert.state == app::AlertState::Cleared)
+        return AlertModel::tr("cleared");
+    if (isSnoozed(alert, nowUs))
+        return AlertModel::tr("snoozed");
+    return alert.state == app::AlertState::Acked ? AlertModel::tr("acknowledged") : AlertModel::tr("firing");
 }
 
 void AlertModel::setAlerts(const std::vector<app::AlertView>& alerts, const QString& filter, std::int64_t nowUs)
@@ -58,7 +59,7 @@ void AlertModel::setAlerts(const std::vector<app::AlertView>& alerts, const QStr
     const QStringList words = filter.split(QChar(u' '), Qt::SkipEmptyParts);
     std::vector<app::AlertView> wanted;
     std::copy_if(alerts.begin(), alerts.end(), std::back_inserter(wanted),
-                 [&](const app::AlertView& alert) { return passes(alert, words); });
+                 [&](const app::AlertView& alert) { return passes(alert, words, nowUs); });
     const bool same = std::equal(wanted.begin(), wanted.end(), m_alerts.begin(), m_alerts.end(),
                                  [](const auto& a, const auto& b) { return a.id == b.id; });
     m_nowUs = nowUs;
@@ -105,7 +106,7 @@ QString AlertModel::text(const app::AlertView& alert, int column) const
     case Since:
         return clockText(alert.firstUs, m_nowUs);
     case State:
-        return alertStateText(alert.state);
+        return alertStateText(alert, m_nowUs);
     default:
         return {};
     }

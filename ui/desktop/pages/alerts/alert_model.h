@@ -7,7 +7,9 @@
 namespace deltascope::desktop {
 
 QString alertLevelText(app::AlertLevel level); ///< "✕ error", "⚑ warn", "info"
-QString alertStateText(app::AlertState state); ///< "firing", "acknowledged", "cleared"
+/// "firing", "acknowledged", "cleared", and whether it is snoozed.
+QString alertStateText(const app::AlertView& alert, std::int64_t nowUs);
+bool isSnoozed(const app::AlertView& alert, std::int64_t nowUs);
 
 /// Alerts in the order of the engine: what fires first, then the newest. GUI thread.
 class AlertModel final : public QAbstractTableModel {

@@ -1,10 +1,12 @@
 #include "pages/alerts/alerts_page.h"
 
 #include "actions/action_registry.h"
+#include "bridge/background.h"
 #include "look/format.h"
 #include "look/look.h"
 #include "pages/alerts/alert_details.h"
 #include "pages/alerts/alert_model.h"
+#include "pages/alerts/channels_card.h"
 #include "pages/alerts/rules_card.h"
 #include "widgets/cards.h"
 
@@ -15,6 +17,7 @@
 #include <QSplitter>
 #include <QTableView>
 #include <QUndoStack>
+#include <QVBoxLayout>
 
 #include <algorithm>
 #include <array>
@@ -63,6 +66,7 @@ AlertsPage::AlertsPage(PageContext& context, QWidget* parent)
     : Page(context, parent)
     , m_halves(new QSplitter(Qt::Horizontal))
     , m_rules(new RulesCard(context.bridge.monitor().alerts()))
+    , m_channels(new ChannelsCard(context.bridge.monitor().sender()))
     , m_filter(new QLineEdit)
     , m_model(new AlertModel(this))
     , m_list(new QTableView)
@@ -76,10 +80,12 @@ AlertsPage::AlertsPage(PageContext& context, QWidget* parent)
     m_halves->addWidget(makeHistory());
     m_halves->setSizes({ 460, 540 });
     auto* inner = new QWidget;
-    auto* around = new QHBoxLayout(inner);
+    auto* around = new QVBoxLayout(inner);
     const int padding = metrics().padding;
     around->setContentsMargins(padding, padding, padding, padding);
-    around->addWidget(m_halves);
+    around->setSpacing(metrics().gap);
+    around->addWidget(m_channels);
+    around->addWidget(m_halves, 1);
     setContent(inner);
 
     connect(&context.bridge, &ServiceBridge::alertMoved, this, &AlertsPage::refreshLater);
@@ -87,10 +93,15 @@ AlertsPage::AlertsPage(PageContext& context, QWidget* parent)
     connect(m_rules, &RulesCard::stepWanted, this,
             [this](std::int64_t step) { goTo(this->context().focus.id().toStdString(), step); });
     connect(m_details, &AlertDetails::stepWanted, this, &AlertsPage::goTo);
-    connect(m_details, &AlertDetails::acknowledgeWanted, this, [this](const std::string& id) {
-        // What is gone by now needs nobody; the list tells.
-        (void)this->context().bridge.monitor().alerts().acknowledge(id).has_value();
-        showAlerts();
+    const auto act = [this](std::function<Result<app::AlertView>(app::Alerts&)> change) {
+        inBackground(
+            this, [&alerts = this->context().bridge.monitor().alerts(), change] { return change(alerts); },
+            [this](const Result<app::AlertView>&) { showAlerts(); }); // what is gone by now needs nobody
+    };
+    connect(m_details, &AlertDetails::acknowledgeWanted, this,
+            [act](const std::string& id) { act([id](app::Alerts& alerts) { return alerts.acknowledge(id); }); });
+    connect(m_details, &AlertDetails::snoozeWanted, this, [act](const std::string& id, std::int64_t untilUs) {
+        act([id, untilUs](app::Alerts& alerts) { return alerts.snooze(id, untilUs); });
     });
 }
 
@@ -135,6 +146,12 @@ QWidget* AlertsPage::makeHistory()
 
 QAbstractItemView* AlertsPage::mainList() { return m_list; }
 
+void AlertsPage::editRule(const std::string& rule)
+{
+    showAlerts(); // at the first visit there are no rules yet
+    m_rules->edit(rule);
+}
+
 void AlertsPage::refresh()
 {
     m_rules->setRun(run());
@@ -153,6 +170,7 @@ void AlertsPage::showAlerts()
 {
     const app::AlertListView all = context().bridge.monitor().alerts().list({});
     m_rules->setRules(all.rules);
+    m_channels->setForeign(all.channels);
     const QModelIndex current = m_list->currentIndex();
     const std::string selected =
         current.isValid() && current.row() < m_model->rowCount() ? m_model->alert(current.row()).id : std::string();

@@ -12,6 +12,7 @@ namespace deltascope::desktop {
 class AlertDetails;
 class AlertModel;
 class Card;
+class ChannelsCard;
 class RulesCard;
 
 /// What fires, what did, and the rules. GUI thread.
@@ -27,7 +28,11 @@ public:
     QByteArray exportText() override;
     std::optional<StepId> stepAtCursor() override; ///< of the selected alert
 
+    /// Shows a rule, its threshold ready to be changed.
+    void editRule(const std::string& rule);
+
     RulesCard& rules() { return *m_rules; }
+    ChannelsCard& channels() { return *m_channels; }
     const AlertModel& model() const { return *m_model; }
     QTableView& list() { return *m_list; }
     AlertDetails& details() { return *m_details; }
@@ -48,6 +53,7 @@ private:
 
     QSplitter* m_halves;
     RulesCard* m_rules;
+    ChannelsCard* m_channels;
     Card* m_history = nullptr;
     QLineEdit* m_filter;
     AlertModel* m_model;

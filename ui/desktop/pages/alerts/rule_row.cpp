@@ -162,6 +162,14 @@ void RuleRow::setError(const QString& text)
     m_result->show();
 }
 
+void RuleRow::edit()
+{
+    if (m_rule.unit.empty() || !m_rule.on)
+        return m_on->setFocus(Qt::ShortcutFocusReason);
+    m_threshold->setFocus(Qt::ShortcutFocusReason);
+    m_threshold->selectAll();
+}
+
 QString RuleRow::resultText() const { return m_result->text(); }
 
 } // namespace deltascope::desktop

@@ -25,6 +25,7 @@ public:
     void clearBacktest(); ///< of another run, or by another threshold
     void setError(const QString& text);
     QString resultText() const;
+    void edit(); ///< focuses the threshold, or the switch
 
 signals:
     /// `threshold`: nothing keeps the default.

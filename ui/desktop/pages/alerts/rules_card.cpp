@@ -1,5 +1,6 @@
 #include "pages/alerts/rules_card.h"
 
+#include "bridge/background.h"
 #include "look/format.h"
 #include "look/look.h"
 #include "pages/alerts/rule_row.h"
@@ -16,6 +17,7 @@ namespace deltascope::desktop {
 RulesCard::RulesCard(app::Alerts& engine, QWidget* parent)
     : Card(tr("Rules"), parent)
     , m_engine(engine)
+    , m_scroll(new QScrollArea)
     , m_list(new QWidget)
 {
     QPushButton* all = makeButton(tr("Back-test all"), {}, "small");
@@ -26,16 +28,15 @@ RulesCard::RulesCard(app::Alerts& engine, QWidget* parent)
     rows->setContentsMargins(0, 0, 0, 0);
     rows->setSpacing(0);
     rows->addStretch(1);
-    auto* scroll = new QScrollArea;
-    scroll->setFrameShape(QFrame::NoFrame);
-    scroll->setWidgetResizable(true);
-    scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    scroll->setFocusPolicy(Qt::NoFocus);
-    scroll->viewport()->setAutoFillBackground(false);
-    scroll->setWidget(m_list);
+    m_scroll->setFrameShape(QFrame::NoFrame);
+    m_scroll->setWidgetResizable(true);
+    m_scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    m_scroll->setFocusPolicy(Qt::NoFocus);
+    m_scroll->viewport()->setAutoFillBackground(false);
+    m_scroll->setWidget(m_list);
     m_list->setAutoFillBackground(false); // the card shines through; setWidget() has switched it on
     content()->addWidget(makeLine());
-    content()->addWidget(scroll, 1);
+    content()->addWidget(m_scroll, 1);
 }
 
 RuleRow* RulesCard::row(const std::string& rule) const
@@ -69,6 +70,16 @@ void RulesCard::addRow(const app::AlertRuleView& rule)
     m_rows.emplace(rule.id, row);
 }
 
+void RulesCard::edit(const std::string& rule)
+{
+    RuleRow* wanted = row(rule);
+    if (!wanted)
+        return;
+    m_list->layout()->activate(); // rows that were just made have no place yet
+    m_scroll->ensureWidgetVisible(wanted);
+    wanted->edit();
+}
+
 void RulesCard::setRun(RunPointer run)
 {
     const bool same = run && m_run && run->id == m_run->id;
@@ -82,12 +93,15 @@ void RulesCard::setRun(RunPointer run)
 
 void RulesCard::change(const std::string& rule, bool on, std::optional<double> threshold)
 {
-    const Result<void> done = m_engine.set(rule, on, threshold);
-    emit rulesChanged(); // shows what holds now, also after a refusal
-    if (!done)
-        row(rule)->setError(safeName(done.error().text));
-    else
-        row(rule)->clearBacktest();
+    inBackground(
+        this, [&engine = m_engine, rule, on, threshold] { return engine.set(rule, on, threshold); },
+        [this, rule](const Result<void>& done) {
+            emit rulesChanged(); // shows what holds now, also after a refusal
+            if (!done)
+                row(rule)->setError(safeName(done.error().text));
+            else
+                row(rule)->clearBacktest();
+        });
 }
 
 void RulesCard::test(const std::string& rule)

@@ -7,6 +7,8 @@
 #include <map>
 #include <vector>
 
+class QScrollArea;
+
 namespace deltascope::desktop {
 
 class RuleRow;
@@ -24,6 +26,8 @@ public:
     void setRun(RunPointer run);
     RuleRow* row(const std::string& rule) const; ///< null: no such rule
     void testAll();
+    /// Scrolls to a rule and focuses its threshold, or its switch where it has none.
+    void edit(const std::string& rule);
 
 signals:
     void stepWanted(std::int64_t step);
@@ -37,6 +41,7 @@ private:
 
     app::Alerts& m_engine;
     RunPointer m_run;
+    QScrollArea* m_scroll;
     QWidget* m_list;
     std::map<std::string, RuleRow*> m_rows;
     std::vector<std::string> m_waiting; ///< rules to be tested, the next one last

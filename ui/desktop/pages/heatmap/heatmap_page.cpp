@@ -16,7 +16,6 @@
 #include <QUndoStack>
 #include <QVBoxLayout>
 
-#include <array>
 #include <cmath>
 
 namespace deltascope::desktop {
@@ -24,13 +23,6 @@ namespace deltascope::desktop {
 namespace {
 
 enum CommandKind { ZoomKind = 101, RowsKind };
-
-QByteArray quoted(std::string name)
-{
-    for (std::size_t at = 0; (at = name.find('"', at)) != std::string::npos; at += 2)
-        name.insert(at, 1, '"');
-    return QByteArray("\"").append(name.c_str(), static_cast<qsizetype>(name.size())).append('"');
-}
 
 }
 
@@ -78,6 +70,10 @@ HeatmapPage::HeatmapPage(PageContext& context, QWidget* parent)
         this->context().cursor.set(state);
         this->context().actions.trigger(QStringLiteral("run.diff"));
     });
+    connect(m_heat, &HeatCanvas::exportChosen, this,
+            [this](int from, int to, int top, int end) { exportBox(csvOf(from, to, top, end)); });
+    connect(m_heat, &HeatCanvas::spaceTapped, this,
+            [this] { this->context().actions.trigger(QStringLiteral("cursor.follow")); });
     connect(m_heat, &HeatCanvas::zoomed, this, [this](const HeatZoom& before, bool merge) {
         this->context().viewUndo.push(new ViewCommand<HeatZoom>(
             tr("zoom"), before, m_heat->model().zoom(),
@@ -307,42 +303,6 @@ void HeatmapPage::setRows(const RowOptions& options)
     m_tools->setOptions(options);
     m_tools->setFilterError({});
     makePlan();
-}
-
-// --- export ----------------------------------------------------------------------------------------------------------
-
-QString HeatmapPage::exportName() const { return run() ? tr("%1-heatmap.csv").arg(safeName(run()->name)) : QString(); }
-
-QByteArray HeatmapPage::exportText()
-{
-    const HeatModel& model = m_heat->model();
-    if (model.isEmpty())
-        return {};
-    const HeatPlan& plan = *model.plan();
-    std::array<QByteArray, 256> shares;
-    for (std::size_t code = 0; code < shares.size(); ++code)
-        shares[code] = QByteArray::number(app::heatShare(static_cast<std::uint8_t>(code)), 'g', 3);
-    const int from = static_cast<int>(model.axis().first);
-    const int to = std::min(plan.columns, static_cast<int>(std::ceil(model.axis().first + model.axis().seen())));
-    QByteArray text = "tensor";
-    for (int column = from; column < to; ++column)
-        text.append(",changed_frac_").append(QByteArray::number(static_cast<qlonglong>(plan.column(column).step)));
-    text.append('\n');
-    for (int at = std::max(0, model.firstSeenRow()); at < model.endOfSeenRows(); ++at) {
-        const ViewRow& view = model.rows()[static_cast<std::size_t>(at)];
-        for (int row = view.first; row < view.first + view.lines(); ++row) {
-            if (view.kind == ViewRow::Kind::Head)
-                continue;
-            text.append(quoted(plan.tensor(row).name));
-            for (int column = from; column < to; ++column) {
-                text.append(',');
-                if (const auto code = plan.code(row, column))
-                    text.append(shares[*code]);
-            }
-            text.append('\n');
-        }
-    }
-    return text;
 }
 
 } // namespace deltascope::desktop

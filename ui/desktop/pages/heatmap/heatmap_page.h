@@ -27,6 +27,8 @@ public:
     QLineEdit* filterField() override;
     QString exportName() const override;
     QByteArray exportText() override; ///< the cells in view, a line per tensor
+    /// The same of a box of them, ends excluded.
+    QByteArray csvOf(int fromColumn, int toColumn, int fromRow, int toRow) const;
 
     HeatCanvas* heat() { return m_heat; }
     BlockView* blocks() { return m_blocks; }
@@ -50,6 +52,7 @@ private:
     void setLevel(Level level);
     void rowsChosen();
     void setRows(const RowOptions& options);
+    void exportBox(const QByteArray& csv);
 
     HeatCanvas* m_heat;
     HeatTools* m_tools;

@@ -52,9 +52,13 @@ KpiRow::KpiRow(QWidget* parent)
     m_grid->setContentsMargins(0, 0, 0, 0);
     m_grid->setSpacing(metrics().gap);
     for (int i = 0; i < TileCount; ++i) {
-        m_tiles[static_cast<std::size_t>(i)] = new KpiTile;
-        connect(m_tiles[static_cast<std::size_t>(i)], &KpiTile::clicked, this,
+        auto* tile = new KpiTile;
+        m_tiles[static_cast<std::size_t>(i)] = tile;
+        connect(tile, &KpiTile::clicked, this,
                 [this, i] { emit pageWanted(QString::fromLatin1(Pages[static_cast<std::size_t>(i)])); });
+        tile->setContextMenuPolicy(Qt::CustomContextMenu);
+        connect(tile, &KpiTile::customContextMenuRequested, this,
+                [this, tile, i](const QPoint& at) { emit menuWanted(i, tile->mapToGlobal(at)); });
     }
     setRows(1);
     m_tiles[Changed]->setToolTip(tr("Elements that the latest delta changes, of all.\n"

@@ -28,6 +28,7 @@ public:
 
 signals:
     void pageWanted(const QString& id); ///< where a number comes from
+    void menuWanted(int tile, const QPoint& global);
 
 private:
     void setLatest(const app::KpiView& kpi);

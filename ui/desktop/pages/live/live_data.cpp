@@ -29,6 +29,20 @@ std::optional<std::uint64_t> countUnverified(const app::RunView& run, const app:
         steps.begin(), steps.end(), [&](const app::StepView* step) { return step->step > *kpi.verifiedTo; }));
 }
 
+std::shared_ptr<const StepClock> makeClock(const app::RunView& run, int epoch)
+{
+    std::vector<std::pair<std::int64_t, std::int64_t>> times;
+    for (const app::EpochView& one : run.epochs) {
+        if (one.epoch != epoch)
+            continue;
+        for (const app::StepView& step : one.steps) {
+            if (step.publishedUs > 0)
+                times.emplace_back(step.step, step.publishedUs);
+        }
+    }
+    return std::make_shared<const StepClock>(std::move(times));
+}
+
 void sortWorstFirst(std::vector<app::ReplicaHistoryView>& replicas)
 {
     std::stable_sort(replicas.begin(), replicas.end(), [](const auto& a, const auto& b) {
@@ -58,6 +72,7 @@ std::shared_ptr<const LiveData> makeLiveData(const LiveQuestion& question)
     range.pixels = std::max(1U, question.barPixels / BarWidth);
     made->bars = app::makeSeries(run, timeline, { "pause_ms", "wire_bytes" }, range);
     made->sync = makeSyncStack(timeline, question.range, std::max(1U, question.stackPixels / BarWidth));
+    made->clock = makeClock(run, question.epoch);
     made->replicas = app::makeReplicaHistory(run, question.nowUs, MostLags);
     sortWorstFirst(made->replicas);
     made->feed = app::makeFeed(run, FeedLength);

@@ -6,6 +6,7 @@
 #include "heat/layer_heat.h"
 #include "pages/live/damage.h"
 #include "pages/live/sync_stack.h"
+#include "plot/plot_data.h"
 
 #include <memory>
 
@@ -36,6 +37,7 @@ struct LiveData {
     app::SeriesView bars; ///< pause_ms, wire_bytes
     std::optional<app::WorstPauseView> worstPause; ///< in the range
     SyncStack sync;
+    std::shared_ptr<const StepClock> clock;
     std::vector<app::ReplicaHistoryView> replicas; ///< the worst first
     std::vector<app::FeedItemView> feed; ///< newest first
     std::shared_ptr<const LayerHeat> heat; ///< null: nothing was replayed yet

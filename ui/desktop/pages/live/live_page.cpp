@@ -4,16 +4,20 @@
 #include "heat/mini_heatmap.h"
 #include "look/format.h"
 #include "look/look.h"
+#include "pages/live/chart_grid.h"
 #include "pages/live/damage_banner.h"
 #include "pages/live/feed_card.h"
 #include "pages/live/kpi_row.h"
 #include "pages/live/live_plots.h"
 #include "pages/live/replicas_card.h"
+#include "pages/live/rule_links.h"
 #include "state/range_command.h"
 
 #include <QGridLayout>
+#include <QMenu>
 #include <QPushButton>
 #include <QScrollArea>
+#include <QSettings>
 #include <QTableView>
 
 #include <algorithm>
@@ -25,6 +29,7 @@ namespace {
 constexpr int WideFrom = 900; ///< pixels of the page with three charts in a row
 constexpr int Parts = 12; ///< columns of the grid
 constexpr int ChartHeight = 124;
+const QString XKey = QStringLiteral("plots/x");
 
 }
 
@@ -43,6 +48,12 @@ LivePage::LivePage(PageContext& context, QWidget* parent)
     setContent(makeContent());
     connect(m_tiles, &KpiRow::pageWanted, this,
             [this](const QString& page) { this->context().actions.trigger(QStringLiteral("go.") + page); });
+    connect(m_tiles, &KpiRow::menuWanted, this, [this](int tile, const QPoint& global) {
+        auto* menu = new QMenu(this);
+        menu->setAttribute(Qt::WA_DeleteOnClose);
+        addRuleLinks(*menu, rulesOfTile(tile), [this](const QString& rule) { editRule(rule); });
+        menu->popup(global);
+    });
     connect(m_banner, &DamageBanner::stepWanted, this, &LivePage::goTo);
     connect(m_banner, &DamageBanner::verifyWanted, this, [this](int epoch, std::int64_t step) {
         goTo(epoch, step);
@@ -69,9 +80,13 @@ void LivePage::makePlots()
     m_plots[DeltaSize] = new PlotCard(QStringLiteral("delta"), tr("Delta size"), Smoothing::Off);
     m_plots[Sync] = new PlotCard(QStringLiteral("sync"), tr("Sync total"), Smoothing::Off);
     m_plots[Lag] = new PlotCard(QStringLiteral("lag"), tr("Replica lag"), Smoothing::Off);
-    for (PlotCard* card : m_plots) {
+    for (int i = 0; i < PlotCount; ++i) {
+        PlotCard* card = m_plots[static_cast<std::size_t>(i)];
         card->setMinimumHeight(ChartHeight);
+        card->menu()->addSeparator();
+        addRuleLinks(*card->menu(), rulesOfPlot(i), [this](const QString& rule) { editRule(rule); });
         PlotView* view = card->view();
+        connect(card, &PlotCard::xChosen, this, &LivePage::setX);
         connect(view, &PlotView::stepChosen, this, [this](std::int64_t step) { goTo(m_data->epoch, step); });
         connect(view, &PlotView::rangeChosen, this, [this](const std::optional<StepRange>& range) {
             showRange(context().cursor, context().viewUndo, range);
@@ -81,7 +96,28 @@ void LivePage::makePlots()
                 other->view()->setHovered(step);
         });
     }
+    setX(static_cast<PlotX>(QSettings().value(XKey).toInt()));
+    m_charts = new ChartGrid({ { QStringLiteral("changed"), m_plots[Changed] },
+                               { QStringLiteral("pause"), m_plots[Pause] },
+                               { QStringLiteral("delta"), m_plots[DeltaSize] },
+                               { QStringLiteral("sync"), m_plots[Sync] },
+                               { QStringLiteral("lag"), m_plots[Lag] } });
+    connect(m_charts, &ChartGrid::aloneChanged, this, [this](bool alone) {
+        for (QWidget* other :
+             { static_cast<QWidget*>(m_heatCard), static_cast<QWidget*>(m_feed), static_cast<QWidget*>(m_replicas) })
+            other->setVisible(!alone);
+        refreshLater(); // other decimation
+    });
 }
+
+void LivePage::setX(PlotX x)
+{
+    for (PlotCard* card : m_plots)
+        card->view()->setX(x);
+    QSettings().setValue(XKey, static_cast<int>(x));
+}
+
+void LivePage::editRule(const QString& rule) { context().actions.trigger(QStringLiteral("rule.") + rule); }
 
 void LivePage::makeLower()
 {
@@ -151,37 +187,24 @@ void LivePage::arrange()
     m_columns = columns;
     m_tiles->setRows(columns == 3 ? 1 : 2);
     m_heatCard->setNote(columns == 3 ? tr("share of elements per layer and step, element-weighted mean") : QString());
-    for (PlotCard* card : m_plots)
-        m_grid->removeWidget(card);
-    for (QWidget* widget :
-         { static_cast<QWidget*>(m_heatCard), static_cast<QWidget*>(m_feed), static_cast<QWidget*>(m_replicas) })
+    m_charts->setWide(columns == 3);
+    for (QWidget* widget : { static_cast<QWidget*>(m_charts), static_cast<QWidget*>(m_heatCard),
+                             static_cast<QWidget*>(m_feed), static_cast<QWidget*>(m_replicas) })
         m_grid->removeWidget(widget);
     const auto put = [this](QWidget* widget, int row, int from, int parts) {
         m_grid->addWidget(widget, row, from, 1, parts);
     };
-    int row = 0;
-    if (columns == 3) {
-        put(m_plots[Changed], row, 0, 4);
-        put(m_plots[Pause], row, 4, 4);
-        put(m_plots[DeltaSize], row++, 8, 4);
-        put(m_plots[Sync], row, 0, 8);
-        put(m_plots[Lag], row++, 8, 4);
-    } else {
-        put(m_plots[Changed], row, 0, 6);
-        put(m_plots[Pause], row++, 6, 6);
-        put(m_plots[DeltaSize], row, 0, 6);
-        put(m_plots[Lag], row++, 6, 6);
-        put(m_plots[Sync], row++, 0, Parts);
-    }
-    put(m_heatCard, row++, 0, Parts);
-    put(m_feed, row, 0, columns == 3 ? 4 : 5);
-    put(m_replicas, row, columns == 3 ? 4 : 5, columns == 3 ? 8 : 7);
+    put(m_charts, 0, 0, Parts);
+    put(m_heatCard, 1, 0, Parts);
+    put(m_feed, 2, 0, columns == 3 ? 4 : 5);
+    put(m_replicas, 2, columns == 3 ? 4 : 5, columns == 3 ? 8 : 7);
     for (int i = 0; i < Parts; ++i) {
         m_grid->setColumnStretch(i, 1);
         m_grid->setColumnMinimumWidth(i, 1);
     }
-    for (int i = 0; i < m_grid->rowCount(); ++i)
-        m_grid->setRowStretch(i, i <= row ? 1 : 0);
+    m_grid->setRowStretch(0, columns == 3 ? 2 : 3); // of charts
+    m_grid->setRowStretch(1, 1);
+    m_grid->setRowStretch(2, 1);
 }
 
 void LivePage::resizeEvent(QResizeEvent* event)
@@ -240,6 +263,7 @@ void LivePage::show(std::shared_ptr<const LiveData> data)
 void LivePage::setPlot(Plot plot, LivePlot shown)
 {
     shown.data.range = m_data->range;
+    shown.data.clock = m_data->clock;
     const app::EpochView* epoch = context().focus.epoch();
     shown.data.limit = epoch && !epoch->steps.empty()
         ? StepRange { epoch->steps.front().step, std::max(epoch->steps.back().step, epoch->steps.back().lastMissing) }

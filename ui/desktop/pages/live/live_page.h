@@ -11,6 +11,7 @@ class QGridLayout;
 namespace deltascope::desktop {
 
 class Card;
+class ChartGrid;
 class DamageBanner;
 class FeedCard;
 class KpiRow;
@@ -36,7 +37,9 @@ public:
 
     KpiRow& tiles() { return *m_tiles; }
     PlotCard& plot(Plot plot) { return *m_plots[plot]; }
+    ChartGrid& charts() { return *m_charts; }
     MiniHeatmap& heat() { return *m_heat; }
+    Card& heatCard() { return *m_heatCard; }
     DamageBanner& banner() { return *m_banner; }
     FeedCard& feed() { return *m_feed; }
     ReplicasCard& replicas() { return *m_replicas; }
@@ -54,6 +57,8 @@ private:
     void makePlots();
     void makeLower();
     void arrange(); ///< for the width there is
+    void setX(PlotX x); ///< of all charts
+    void editRule(const QString& rule);
     void show(std::shared_ptr<const LiveData> data);
     void showPlots();
     void setPlot(Plot plot, struct LivePlot shown);
@@ -62,6 +67,7 @@ private:
     PlotCard* focusedPlot() const;
 
     std::array<PlotCard*, PlotCount> m_plots {};
+    ChartGrid* m_charts = nullptr;
     KpiRow* m_tiles;
     DamageBanner* m_banner;
     QWidget* m_above = nullptr; ///< what the banner stands in

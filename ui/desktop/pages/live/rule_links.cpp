@@ -1,0 +1,70 @@
+#include "pages/live/rule_links.h"
+
+#include "pages/live/kpi_row.h"
+#include "pages/live/live_page.h"
+
+#include <QCoreApplication>
+#include <QMenu>
+
+namespace deltascope::desktop {
+
+namespace {
+
+struct Words {
+    Q_DECLARE_TR_FUNCTIONS(RuleLinks)
+};
+
+RuleLink densityShift() { return { QStringLiteral("density-shift"), Words::tr("the changed share is unusual…") }; }
+RuleLink densityHigh() { return { QStringLiteral("density-high"), Words::tr("too much changes…") }; }
+RuleLink pauseLong() { return { QStringLiteral("pause-long"), Words::tr("a pause is unusually long…") }; }
+RuleLink replicaLag() { return { QStringLiteral("replica-lag"), Words::tr("a replica is behind…") }; }
+RuleLink storage() { return { QStringLiteral("storage"), Words::tr("the run grows too large…") }; }
+RuleLink stalled() { return { QStringLiteral("publish-stalled"), Words::tr("nothing new is published…") }; }
+
+}
+
+std::vector<RuleLink> rulesOfTile(int tile)
+{
+    switch (tile) {
+    case KpiRow::Latest:
+        return { { QStringLiteral("chain-gap"), Words::tr("a version is missing…") },
+                 { QStringLiteral("anchor-overdue"), Words::tr("an anchor is overdue…") } };
+    case KpiRow::Age:
+        return { stalled() };
+    case KpiRow::Changed:
+        return { densityShift(), densityHigh() };
+    case KpiRow::DeltaSize:
+        return { storage() };
+    case KpiRow::Paused:
+        return { pauseLong() };
+    case KpiRow::Replicas:
+        return { replicaLag() };
+    default:
+        return { { QStringLiteral("verify-behind"), Words::tr("too much is not verified…") } };
+    }
+}
+
+std::vector<RuleLink> rulesOfPlot(int plot)
+{
+    switch (plot) {
+    case LivePage::Changed:
+        return { densityShift(), densityHigh() };
+    case LivePage::DeltaSize:
+        return { storage() };
+    case LivePage::Lag:
+        return { replicaLag() };
+    default:
+        return { pauseLong() };
+    }
+}
+
+void addRuleLinks(QMenu& menu, const std::vector<RuleLink>& links, const std::function<void(const QString& rule)>& act)
+{
+    if (links.empty())
+        return;
+    QMenu* rules = menu.addMenu(Words::tr("Alert me when"));
+    for (const RuleLink& link : links)
+        rules->addAction(link.text, &menu, [act, rule = link.rule] { act(rule); });
+}
+
+} // namespace deltascope::desktop
