@@ -58,6 +58,7 @@ PlanSheet::PlanSheet(ServiceBridge& bridge, const QString& run, const QString& t
     QPushButton* cancel = makeButton(tr("Cancel"));
     connect(cancel, &QPushButton::clicked, this, &QDialog::reject);
     connect(m_act, &QPushButton::clicked, this, &PlanSheet::act);
+    m_act->setObjectName(QStringLiteral("act"));
     m_act->setDefault(true);
     m_act->setEnabled(false);
     buttons->addStretch(1);
@@ -79,6 +80,7 @@ void PlanSheet::planLater()
 {
     m_plan.reset();
     m_act->setEnabled(false);
+    m_refusal.clear();
     ++m_generation;
     m_later.start();
 }
@@ -97,9 +99,9 @@ void PlanSheet::showPlan(const Result<app::PlanView>& plan)
     m_act->setEnabled(plan.has_value());
     m_command->setVisible(plan.has_value());
     m_room->setVisible(plan && !plan->destination.empty());
-    setRole(m_warnings, plan ? "body" : "error");
     if (!plan) {
         m_plan.reset();
+        setRole(m_warnings, "error");
         m_steps->setText({});
         m_warnings->setText(errorText(plan.error()));
         m_warnings->show();
@@ -119,7 +121,8 @@ void PlanSheet::showPlan(const Result<app::PlanView>& plan)
     m_steps->setText(steps);
     if (plan->freeBytes)
         m_room->setText(tr("Needs %1, free %2").arg(bytesText(plan->writeBytes), bytesText(plan->freeBytes)));
-    QString warnings;
+    QString warnings = m_refusal;
+    setRole(m_warnings, m_refusal.isEmpty() ? "body" : "error");
     for (const std::string& warning : plan->warnings)
         warnings += (warnings.isEmpty() ? QString() : QStringLiteral("\n")) + QStringLiteral("⚑ ") + safeName(warning);
     m_warnings->setText(warnings);
@@ -131,16 +134,16 @@ void PlanSheet::act()
 {
     if (!m_plan)
         return;
-    const Result<app::TaskView> task = m_bridge.monitor().start(m_plan->id, m_plan->hash, "desktop");
-    if (!task) { // the run changed since: look at the plan again
-        m_warnings->setText(errorText(task.error()));
-        setRole(m_warnings, "error");
-        m_warnings->show();
-        return makePlan();
-    }
-    actStarted();
-    emit started(*task);
-    accept();
+    m_act->setEnabled(false);
+    m_bridge.start(this, *m_plan, [this](const Result<app::TaskView>& task) {
+        if (task) {
+            actStarted();
+            emit started(*task);
+            return accept();
+        }
+        m_refusal = errorText(task.error()); // the run changed since, or this needs a right: look at the plan again
+        makePlan();
+    });
 }
 
 } // namespace deltascope::desktop

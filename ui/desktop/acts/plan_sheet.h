@@ -43,6 +43,7 @@ private:
     ServiceBridge& m_bridge;
     QString m_run;
     std::optional<app::PlanView> m_plan;
+    QString m_refusal; ///< why the plan that was shown before was not carried out
     QVBoxLayout* m_options;
     QLabel* m_steps;
     QLabel* m_room;

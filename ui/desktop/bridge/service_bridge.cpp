@@ -1,8 +1,9 @@
 #include "bridge/service_bridge.h"
 
+#include "bridge/background.h"
+
 #include <QCoreApplication>
 #include <QPointer>
-#include <QThreadPool>
 #include <QTimer>
 
 #include <algorithm>
@@ -36,10 +37,11 @@ bool replaces(app::MonitorEvent& old, const app::MonitorEvent& event)
 
 }
 
-ServiceBridge::ServiceBridge(app::Service& service, app::Monitor& monitor, QObject* parent)
+ServiceBridge::ServiceBridge(app::Service& service, app::Monitor& monitor, QString server, QObject* parent)
     : QObject(parent)
     , m_service(service)
     , m_monitor(monitor)
+    , m_server(std::move(server))
 {
     m_listening = m_monitor.listen([this](const app::MonitorEvent& event) { take(event); });
 }
@@ -105,17 +107,25 @@ void ServiceBridge::ask(QObject* context, std::function<app::JobId(app::Service&
 
 void ServiceBridge::plan(QObject* context, const QString& run, app::PlanRequest request, PlanAnswer answer)
 {
-    QThreadPool::globalInstance()->start([this, run = run.toStdString(), request = std::move(request),
-                                          guard = QPointer(context), answer = std::move(answer)] {
-        Result<app::PlanView> plan = m_monitor.plan(run, request);
-        QMetaObject::invokeMethod(
-            qApp,
-            [guard, answer, plan = std::move(plan)] {
-                if (guard)
-                    answer(plan);
-            },
-            Qt::QueuedConnection);
-    });
+    inBackground(
+        context,
+        [&monitor = m_monitor, run = run.toStdString(), request = std::move(request)] {
+            return monitor.plan(run, request);
+        },
+        std::move(answer));
+}
+
+void ServiceBridge::start(QObject* context, const app::PlanView& plan, TaskAnswer answer)
+{
+    inBackground(
+        context, [&monitor = m_monitor, id = plan.id, hash = plan.hash] { return monitor.start(id, hash, "desktop"); },
+        std::move(answer));
+}
+
+void ServiceBridge::steer(QObject* context, const std::string& task, Steer how, TaskAnswer answer)
+{
+    inBackground(
+        context, [&monitor = m_monitor, task, how] { return (monitor.*how)(task); }, std::move(answer));
 }
 
 } // namespace deltascope::desktop

@@ -21,12 +21,15 @@ class ServiceBridge final : public QObject {
     Q_OBJECT
 
 public:
-    /// Both outlive it.
-    ServiceBridge(app::Service& service, app::Monitor& monitor, QObject* parent = nullptr);
+    /// Both outlive it. `server`: who does the work, as in server().
+    ServiceBridge(app::Service& service, app::Monitor& monitor, QString server = {}, QObject* parent = nullptr);
     ~ServiceBridge() override;
 
     app::Service& service() { return m_service; }
     app::Monitor& monitor() { return m_monitor; }
+    /// "trainer:7717": the server whose runs these are; its files are not those of this machine. Empty: the engine is
+    /// in this process.
+    const QString& server() const { return m_server; }
 
     using Answer = std::function<void(const Result<app::JobResult>&)>;
     /// Starts a job and calls `answer` with its end, unless `context` is gone by then.
@@ -35,6 +38,13 @@ public:
     using PlanAnswer = std::function<void(const Result<app::PlanView>&)>;
     /// Makes a plan off the GUI thread.
     void plan(QObject* context, const QString& run, app::PlanRequest request, PlanAnswer answer);
+
+    using TaskAnswer = std::function<void(const Result<app::TaskView>&)>;
+    /// Carries a plan out.
+    void start(QObject* context, const app::PlanView& plan, TaskAnswer answer);
+    /// Pauses, resumes or cancels a task.
+    using Steer = Result<app::TaskView> (app::Monitor::*)(const std::string&);
+    void steer(QObject* context, const std::string& task, Steer how, TaskAnswer answer);
 
     /// Microseconds since 1970.
     static std::int64_t nowUs();
@@ -51,6 +61,7 @@ private:
 
     app::Service& m_service;
     app::Monitor& m_monitor;
+    const QString m_server;
     std::mutex m_mutex; ///< guards m_waiting
     std::vector<app::MonitorEvent> m_waiting; ///< the newest of each run and task
     std::atomic<bool> m_drainQueued = false;

@@ -68,14 +68,18 @@ void DiffTask::takePlan(const Result<app::PlanView>& plan)
 
 void DiffTask::start()
 {
-    if (!m_plan || m_state == State::Running)
+    if (!m_plan || m_state == State::Running || m_state == State::Planning)
         return;
-    const Result<app::TaskView> task = m_bridge.monitor().start(m_plan->id, m_plan->hash, "desktop");
-    if (!task) { // the run changed since
-        m_problem = app::problemView(task.error());
-        return enter(State::Failed);
-    }
-    takeTask(*task);
+    const std::uint64_t generation = ++m_generation;
+    m_bridge.start(this, *m_plan, [this, generation](const Result<app::TaskView>& task) {
+        if (generation != m_generation)
+            return;
+        if (task) // which may have ended by now
+            return takeTask(m_bridge.monitor().task(task->id).value_or(*task));
+        m_problem = app::problemView(task.error()); // the run changed since, or this needs a right
+        enter(State::Failed);
+    });
+    enter(State::Planning);
 }
 
 void DiffTask::takeTask(const app::TaskView& task)
@@ -94,7 +98,7 @@ void DiffTask::takeTask(const app::TaskView& task)
 void DiffTask::cancel()
 {
     if (m_state == State::Running && m_task)
-        (void)m_bridge.monitor().cancel(m_task->id);
+        m_bridge.steer(this, m_task->id, &app::Monitor::cancel, [](const Result<app::TaskView>&) {});
 }
 
 void DiffTask::enter(State state)

@@ -231,9 +231,10 @@ void LineagePage::verifySelected()
                 tell(safeName(plan.error().text));
                 return;
             }
-            const Result<app::TaskView> task = context().bridge.monitor().start(plan->id, plan->hash, "desktop");
-            if (!task)
-                tell(safeName(task.error().text));
+            context().bridge.start(this, *plan, [this](const Result<app::TaskView>& task) {
+                if (!task)
+                    tell(safeName(task.error().text));
+            });
         });
         at = end;
     }
