@@ -42,28 +42,17 @@ MaterializeSheet::MaterializeSheet(ServiceBridge& bridge, const RunPointer& run,
     : PlanSheet(bridge, QString::fromStdString(run->id),
                 tr("Materialize step %1 of %2").arg(step.step).arg(safeName(run->name)), tr("Materialize"), parent)
     , m_step(step)
+    , m_local(bridge.server().isEmpty())
     , m_to(new QLineEdit)
     , m_remember(new QCheckBox(tr("Remember this folder: next time one click is enough")))
     , m_shards(new QComboBox)
     , m_state(new QComboBox)
     , m_acrossGap(new QCheckBox(tr("Across the gap, although something is lost there")))
 {
-    const QString id = QString::fromStdString(run->id);
-    const QString known = rememberedFolder(id);
-    m_to->setText(destinationIn(known.isEmpty() ? suggestedFolder(id) : known, step.step));
-    m_to->setAccessibleName(tr("Folder of the checkpoint"));
-    m_remember->setChecked(true);
-    auto* choose = makeButton(tr("Browse…"), QStringLiteral("folder"));
-    connect(choose, &QPushButton::clicked, this, &MaterializeSheet::browse);
-    auto* to = new QHBoxLayout;
-    auto* label = makeLabel(tr("To"), "muted");
-    label->setBuddy(m_to);
-    to->addWidget(label);
-    to->addWidget(m_to, 1);
-    to->addWidget(choose);
-    options()->addLayout(to);
-    options()->addWidget(m_remember);
-
+    if (bridge.server().isEmpty())
+        askForFolder(run);
+    else
+        askForName(run, bridge.server());
     m_shards->setAccessibleName(tr("Size of the shards"));
     m_shards->addItem(tr("as in the anchor"), 0);
     for (const int gigabytes : { 1, 2, 5, 10 })
@@ -95,6 +84,43 @@ MaterializeSheet::MaterializeSheet(ServiceBridge& bridge, const RunPointer& run,
     connect(m_acrossGap, &QCheckBox::toggled, this, [this] { planLater(); });
 }
 
+QHBoxLayout* MaterializeSheet::addDestination(const QString& text)
+{
+    auto* to = new QHBoxLayout;
+    auto* label = makeLabel(tr("To"), "muted");
+    label->setBuddy(m_to);
+    to->addWidget(label);
+    to->addWidget(m_to, 1);
+    options()->addLayout(to);
+    m_to->setText(text);
+    return to;
+}
+
+void MaterializeSheet::askForFolder(const RunPointer& run)
+{
+    const QString id = QString::fromStdString(run->id);
+    const QString known = rememberedFolder(id);
+    m_to->setAccessibleName(tr("Folder of the checkpoint"));
+    m_remember->setChecked(true);
+    auto* choose = makeButton(tr("Browse…"), QStringLiteral("folder"));
+    connect(choose, &QPushButton::clicked, this, &MaterializeSheet::browse);
+    addDestination(destinationIn(known.isEmpty() ? suggestedFolder(id) : known, m_step.step))->addWidget(choose);
+    options()->addWidget(m_remember);
+}
+
+/// A server writes below a folder of its own and knows no folder of this machine.
+void MaterializeSheet::askForName(const RunPointer& run, const QString& server)
+{
+    m_to->setAccessibleName(tr("Name below the output folder of the server"));
+    addDestination(destinationIn(QString::fromStdString(run->id), m_step.step));
+    auto* where = makeLabel(
+        tr("Written on the machine of %1, below its output folder; nothing is copied to this one.").arg(server),
+        "muted");
+    where->setWordWrap(true);
+    options()->addWidget(where);
+    m_remember->setParent(this), m_remember->hide();
+}
+
 void MaterializeSheet::browse()
 {
     auto* dialog =
@@ -118,7 +144,8 @@ app::PlanRequest MaterializeSheet::request() const
 
 void MaterializeSheet::actStarted()
 {
-    rememberFolder(run(), m_remember->isChecked() ? QFileInfo(m_to->text()).absolutePath() : QString());
+    if (m_local)
+        rememberFolder(run(), m_remember->isChecked() ? QFileInfo(m_to->text()).absolutePath() : QString());
 }
 
 } // namespace deltascope::desktop

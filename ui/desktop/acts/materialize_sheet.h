@@ -5,6 +5,7 @@
 
 class QCheckBox;
 class QComboBox;
+class QHBoxLayout;
 class QLineEdit;
 
 namespace deltascope::desktop {
@@ -21,9 +22,13 @@ protected:
     void actStarted() override;
 
 private:
+    QHBoxLayout* addDestination(const QString& text);
+    void askForFolder(const RunPointer& run);
+    void askForName(const RunPointer& run, const QString& server);
     void browse();
 
     StepId m_step;
+    bool m_local; ///< written on this machine
     QLineEdit* m_to;
     QCheckBox* m_remember;
     QComboBox* m_shards;

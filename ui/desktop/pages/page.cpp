@@ -194,9 +194,11 @@ void Page::showState()
     }
     if (shown && !shown->error && shown->contactUs > 0) {
         const double age = static_cast<double>(ServiceBridge::nowUs() - shown->contactUs) / 1e6;
-        stale = age > StaleSeconds && shown->state == "live";
+        const bool lost = shown->state == "lost";
+        stale = lost || (age > StaleSeconds && shown->state == "live");
         if (stale)
-            banner = tr("No contact with the source for %1. What is shown is of then.").arg(ageText(age));
+            banner = tr("No contact with %1 for %2. What is shown is of then.")
+                         .arg(lost ? m_context.bridge.server() : tr("the source"), ageText(age));
     }
     m_emptyTitle->setText(title);
     m_emptyText->setText(text);

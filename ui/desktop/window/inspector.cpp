@@ -115,6 +115,8 @@ Inspector::Inspector(PageContext& context, QWidget* parent)
     acts->setSpacing(8);
     for (const auto& [id, text] :
          { std::pair("step.copyAddress", tr("Copy URI")), std::pair("step.showFiles", tr("Open files")) }) {
+        if (QLatin1String(id) == QLatin1String("step.showFiles") && !context.bridge.server().isEmpty())
+            continue; // they lie elsewhere
         QPushButton* button = makeButton(text, context.actions.spec(QString::fromLatin1(id))->icon, "small");
         const QString action = QString::fromLatin1(id);
         connect(button, &QPushButton::clicked, this, [this, action] { m_context.actions.trigger(action); });

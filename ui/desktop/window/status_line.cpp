@@ -42,6 +42,18 @@ StatusLine::StatusLine(PageContext& context, QWidget* parent)
     refresh();
 }
 
+QString StatusLine::contactText(const app::RunSnapshot& run, std::int64_t nowUs) const
+{
+    const QString& server = m_context.bridge.server();
+    if (run.state == "lost")
+        return tr("○ no contact with %1 for %2").arg(server, ageText(static_cast<double>(nowUs - run.contactUs) / 1e6));
+    if (run.state == "error")
+        return tr("✕ not readable");
+    if (!run.run)
+        return tr("○ opening");
+    return server.isEmpty() ? tr("● connected") : tr("● connected to %1").arg(server);
+}
+
 void StatusLine::refresh()
 {
     const std::int64_t now = ServiceBridge::nowUs();
@@ -51,8 +63,10 @@ void StatusLine::refresh()
     for (QLabel* label : { m_latest, m_replicas, m_unverified })
         label->setVisible(view != nullptr);
     if (!run)
-        return m_contact->setText(tr("No source open   works offline, no account, nothing is sent"));
-    m_contact->setText(run->state == "error" ? tr("✕ not readable") : view ? tr("● connected") : tr("○ opening"));
+        return m_contact->setText(m_context.bridge.server().isEmpty()
+                                      ? tr("No source open   works offline, no account, nothing is sent")
+                                      : tr("Connected to %1").arg(m_context.bridge.server()));
+    m_contact->setText(contactText(*run, now));
     if (!view)
         return;
     const app::EpochView* newest = view->epochs.empty() ? nullptr : &view->epochs.back();

@@ -16,6 +16,7 @@ public:
 
 private:
     void refresh();
+    QString contactText(const app::RunSnapshot& run, std::int64_t nowUs) const;
 
     PageContext& m_context;
     QLabel* m_contact;

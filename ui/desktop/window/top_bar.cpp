@@ -102,8 +102,12 @@ void TopBar::showState()
     if (!run)
         return;
     const bool bad = run->state == "error";
-    m_state->setText(bad ? tr("✕ NOT READABLE") : run->state == "opening" ? tr("○ OPENING") : tr("● LIVE"));
-    setRole(m_state, bad ? "error" : run->state == "opening" ? "tag" : "live");
+    const bool live = run->state == "live";
+    m_state->setText(bad                        ? tr("✕ NOT READABLE")
+                         : live                 ? tr("● LIVE")
+                         : run->state == "lost" ? tr("○ NO CONTACT")
+                                                : tr("○ OPENING"));
+    setRole(m_state, bad ? "error" : live ? "live" : "tag");
 }
 
 } // namespace deltascope::desktop
