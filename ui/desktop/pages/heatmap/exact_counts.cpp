@@ -22,10 +22,14 @@ std::optional<std::uint64_t> ExactCounts::changed(const HeatPlanPointer& plan, i
     const app::HeatColumnView& wanted = plan->column(column);
     if (!wanted.codes)
         return std::nullopt;
-    if (m_key != Key { plan->heat->catalogKey, wanted.chainKey }) {
-        m_plan = plan;
-        m_column = column;
-        m_rest.start();
+    const Key key { plan->heat->catalogKey, wanted.chainKey };
+    if (m_key != key) {
+        if (m_wanted != key) { // who asks again and again does not put it off
+            m_wanted = key;
+            m_plan = plan;
+            m_column = column;
+            m_rest.start();
+        }
         return std::nullopt;
     }
     if (!m_counts)
@@ -36,7 +40,6 @@ std::optional<std::uint64_t> ExactCounts::changed(const HeatPlanPointer& plan, i
 
 void ExactCounts::ask()
 {
-    const Key key { m_plan->heat->catalogKey, m_plan->column(m_column).chainKey };
     const auto at = static_cast<std::size_t>(m_plan->firstColumn + m_column);
     m_reading.start(
         [&service = m_service, heat = m_plan->heat, at]() -> Counts {
@@ -45,7 +48,7 @@ void ExactCounts::ask()
                 return std::nullopt;
             return Counts(std::in_place, read->begin(), read->end());
         },
-        [this, key](Counts counts) {
+        [this, key = m_wanted](Counts counts) {
             m_key = key;
             m_counts = std::move(counts);
             emit arrived();

@@ -37,8 +37,9 @@ private:
     app::Service& m_service;
     Calculation<Counts> m_reading;
     QTimer m_rest;
-    HeatPlanPointer m_plan; ///< of the column that is wanted
+    HeatPlanPointer m_plan; ///< has the column that is wanted
     int m_column = -1;
+    Key m_wanted;
     Key m_key; ///< of m_counts
     Counts m_counts;
 };
