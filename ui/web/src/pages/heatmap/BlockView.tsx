@@ -11,6 +11,7 @@ import { setB, stepA, stepB } from '../../state/cursor';
 import { detail } from '../../state/store';
 import { epochNow } from './place';
 import { Trail } from './Trail';
+import { ValuesCard } from './ValuesCard';
 
 interface Props {
   runId: string;
@@ -58,7 +59,10 @@ export function BlockView({ runId, tensor }: Props) {
               }
             />
           </div>
-          <Facts blocks={blocks} />
+          <div class="block-side">
+            <Facts blocks={blocks} />
+            <ValuesCard runId={runId} epoch={epoch} step={step} tensor={tensor} a={a} />
+          </div>
         </div>
       )}
     </div>
