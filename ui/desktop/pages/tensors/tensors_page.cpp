@@ -3,22 +3,20 @@
 #include "heat/color_map.h"
 #include "heat/tensor_filter.h"
 #include "look/format.h"
-#include "look/icon.h"
 #include "look/look.h"
 #include "pages/heatmap/block_view.h"
 #include "pages/heatmap/element_view.h"
 #include "pages/heatmap/trail.h"
 #include "pages/heatmap/view_commands.h"
+#include "pages/tensors/values_panel.h"
 #include "widgets/cards.h"
 
-#include <QHeaderView>
 #include <QLineEdit>
+#include <QPushButton>
 #include <QSplitter>
 #include <QStackedWidget>
-#include <QStyle>
 #include <QTreeView>
 #include <QUndoStack>
-#include <QVBoxLayout>
 
 namespace deltascope::desktop {
 
@@ -26,10 +24,6 @@ namespace {
 
 enum CommandKind { OrderKind = 111 };
 constexpr std::uint64_t FewTensors = 400; ///< found by a filter: their groups are opened
-constexpr int NarrowPage = 1000; ///< pixels
-constexpr int WidePage = 1400;
-constexpr int ListWidth = 560;
-constexpr int NarrowListWidth = 240;
 
 }
 
@@ -41,19 +35,23 @@ TensorsPage::TensorsPage(PageContext& context, QWidget* parent)
     , m_count(makeLabel({}, "muted"))
     , m_name(makeLabel({}, "section"))
     , m_facts(makeLabel({}, "muted"))
+    , m_showValues(makeButton(tr("Values"), {}, "small"))
     , m_history(new HistoryCanvas)
     , m_trail(new Trail(tr("Blocks")))
     , m_inside(new QStackedWidget)
     , m_details(new QStackedWidget)
     , m_blocks(new BlockView(context))
     , m_elements(new ElementView(context))
+    , m_values(new ValuesPanel(context))
 {
     m_splitter->setChildrenCollapsible(false);
     m_splitter->addWidget(makeList());
     m_splitter->addWidget(makeDetails());
+    m_splitter->addWidget(m_values);
+    m_values->hide();
     m_splitter->setStretchFactor(0, 0);
     m_splitter->setStretchFactor(1, 1);
-    m_splitter->setSizes({ ListWidth, 2 * ListWidth });
+    m_splitter->setStretchFactor(2, 0);
     setContent(m_splitter);
 
     connect(&m_model, &TensorModel::sortWanted, this, [this](int column, bool descending) {
@@ -96,94 +94,18 @@ TensorsPage::TensorsPage(PageContext& context, QWidget* parent)
     showTensor();
 }
 
-QWidget* TensorsPage::makeList()
-{
-    m_filter->setAccessibleName(tr("Filter tensors"));
-    m_filter->setPlaceholderText(tr("mlp, /attn.*v/, changed>1%"));
-    m_filter->addAction(icon(QStringLiteral("filter")), QLineEdit::LeadingPosition);
-    m_filter->setClearButtonEnabled(true);
-    m_list->setModel(&m_model);
-    m_list->setAccessibleName(tr("Tensors"));
-    m_list->setUniformRowHeights(true);
-    m_list->setAllColumnsShowFocus(true);
-    m_list->setSortingEnabled(true);
-    m_list->setTextElideMode(Qt::ElideMiddle);
-    m_list->setIndentation(16);
-    QHeaderView* header = m_list->header();
-    header->setStretchLastSection(false);
-    header->setSectionResizeMode(QHeaderView::Interactive);
-    header->setSectionResizeMode(TensorOrder::Name, QHeaderView::Stretch);
-    header->setMinimumSectionSize(48);
-    const int digits = QFontMetrics(typeFont(Type::Table)).horizontalAdvance(QLatin1Char('0'));
-    header->resizeSection(TensorOrder::Shape, 13 * digits);
-    header->resizeSection(TensorOrder::Dtype, 7 * digits);
-    header->resizeSection(TensorOrder::Elements, 11 * digits);
-    header->resizeSection(TensorOrder::LastChanged, 13 * digits);
-    header->resizeSection(TensorOrder::TotalChanged, 10 * digits);
-    m_list->sortByColumn(TensorOrder::Name, Qt::AscendingOrder);
-    m_list->setMinimumWidth(240);
-    auto* side = new QWidget;
-    auto* top = new QHBoxLayout;
-    top->setContentsMargins(12, 8, 12, 8);
-    top->addWidget(m_filter, 1);
-    top->addWidget(m_count);
-    auto* column = new QVBoxLayout(side);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
-    column->addLayout(top);
-    column->addWidget(m_list, 1);
-    return side;
-}
-
-QWidget* TensorsPage::makeDetails()
-{
-    m_name->setContentsMargins(12, 8, 12, 0);
-    m_name->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
-    m_name->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    m_facts->setContentsMargins(12, 2, 12, 4);
-    m_facts->setWordWrap(true);
-    m_trail->hide();
-    m_inside->addWidget(m_blocks);
-    m_inside->addWidget(m_elements);
-    auto* tensor = new QWidget;
-    auto* column = new QVBoxLayout(tensor);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
-    column->addWidget(m_name);
-    column->addWidget(m_facts);
-    column->addWidget(m_history);
-    column->addWidget(makeLine());
-    column->addWidget(m_trail);
-    column->addWidget(m_inside, 1);
-    QLabel* nothing = makeLabel(tr("Select a tensor to see its past and where it changed."), "muted");
-    nothing->setAlignment(Qt::AlignCenter);
-    nothing->setWordWrap(true);
-    m_details->addWidget(nothing);
-    m_details->addWidget(tensor);
-    m_details->setMinimumWidth(300);
-    return m_details;
-}
-
 Canvas* TensorsPage::canvas()
 {
+    if (Canvas* focused = m_values->focusedCanvas())
+        return focused;
     if (m_inside->currentWidget() == m_elements)
         return m_elements->canvas();
-    return m_history->hasFocus() ? static_cast<Canvas*>(m_history) : m_blocks->canvas();
+    if (m_history->hasFocus())
+        return m_history;
+    return m_blocks->canvas();
 }
 
 QAbstractItemView* TensorsPage::mainList() { return m_list; }
-
-void TensorsPage::resizeEvent(QResizeEvent* event)
-{
-    Page::resizeEvent(event);
-    const bool narrow = width() < NarrowPage;
-    for (const int column : { TensorOrder::Shape, TensorOrder::Elements, TensorOrder::LastChanged })
-        m_list->setColumnHidden(column, narrow);
-    m_list->setColumnHidden(TensorOrder::Dtype, width() < WidePage);
-    if (narrow != m_narrow)
-        m_splitter->setSizes({ narrow ? NarrowListWidth : ListWidth, width() });
-    m_narrow = narrow;
-}
 
 // --- data ------------------------------------------------------------------------------------------------------------
 
@@ -284,6 +206,7 @@ void TensorsPage::showTensor()
         tensor = found == rows.end() ? nullptr : &*found;
     }
     m_details->setCurrentIndex(tensor ? 1 : 0);
+    showValues();
     const std::string shown = tensor ? tensor->name : std::string();
     const bool other = shown != m_tensor;
     m_tensor = shown;
@@ -301,6 +224,7 @@ void TensorsPage::showTensor()
     if (!other)
         return;
     m_blocks->setTensor(m_tensor);
+    m_values->setTensor(m_tensor);
     m_history->setHistory(nullptr);
     readHistory();
 }

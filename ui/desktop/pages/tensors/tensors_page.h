@@ -6,6 +6,7 @@
 #include "pages/tensors/tensor_model.h"
 
 class QLabel;
+class QPushButton;
 class QSplitter;
 class QStackedWidget;
 class QTreeView;
@@ -15,8 +16,9 @@ namespace deltascope::desktop {
 class BlockView;
 class ElementView;
 class Trail;
+class ValuesPanel;
 
-/// All tensors of the run; of the selected one its past, and where B changed it.
+/// All tensors of the run; of the selected one its past, where B changed it, and on request its values.
 class TensorsPage final : public Page {
     Q_OBJECT
 
@@ -34,6 +36,8 @@ public:
     BlockView* blocks() { return m_blocks; }
     ElementView* elements() { return m_elements; }
     HistoryCanvas* history() { return m_history; }
+    ValuesPanel* values() { return m_values; }
+    QPushButton* valuesButton() { return m_showValues; }
 
 protected:
     void refresh() override;
@@ -50,6 +54,8 @@ private:
     void setOrder(const TensorOrder& order);
     void selectTensor();
     void showTensor();
+    void showValues();
+    void shareRoom();
     void readHistory();
     void openElements(std::uint64_t row, std::uint64_t column);
     void closeElements();
@@ -60,7 +66,8 @@ private:
     Calculation<TensorHistoryPointer> m_reading;
     std::string m_tensor; ///< that is shown
     StepCursor::State m_seen;
-    bool m_narrow = false; ///< there is no room for all columns of the list
+    int m_listWidth = 0; ///< that the room was shared for
+    bool m_valuesChosen = false; ///< the user has shown or hidden the values
     std::uint64_t m_elementRow = 0, m_elementColumn = 0;
 
     QSplitter* m_splitter;
@@ -69,12 +76,14 @@ private:
     QLabel* m_count;
     QLabel* m_name;
     QLabel* m_facts;
+    QPushButton* m_showValues;
     HistoryCanvas* m_history;
     Trail* m_trail;
     QStackedWidget* m_inside; ///< blocks or elements
     QStackedWidget* m_details; ///< nothing, or a tensor
     BlockView* m_blocks;
     ElementView* m_elements;
+    ValuesPanel* m_values;
 };
 
 } // namespace deltascope::desktop
