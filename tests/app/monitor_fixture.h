@@ -15,14 +15,16 @@ namespace deltascope::app {
 /// A monitor that is listened to.
 class MonitorFixture : public ServiceFixture {
 protected:
-    MonitorFixture() { open(2); }
+    MonitorFixture()
+    {
+        options.outputFolder = home.path("out");
+        open(2);
+    }
     ~MonitorFixture() override { close(); }
 
     void open(int verifyLevel)
     {
         close();
-        MonitorOptions options;
-        options.outputFolder = home.path("out");
         options.verifyLevel = verifyLevel;
         monitor = Monitor::create(*service, options);
         m_listening = monitor->listen([this](const MonitorEvent& event) {
@@ -114,6 +116,7 @@ protected:
         return source;
     }
 
+    MonitorOptions options; ///< for open()
     std::unique_ptr<Monitor> monitor;
 
 private:

@@ -177,15 +177,13 @@ TEST_F(Monitors, WhoAsksMayAskAgainFromTheAnswer)
 
 TEST_F(Monitors, AListenerWhoseTokenIsGoneIsNeverCalledAgain)
 {
-    const BucketCopy bucket("trl-v2-gap");
-    const std::string id = monitor->follow(bucket.source(), "", false);
+    const std::string id = monitor->follow(largeRun(), "", false);
     settledRun(id);
-    const std::string task = start(id, VerifyPlan { "", 1 }).id;
-    endOf(task);
+    const std::string task = start(id, materialize("1")).id;
     std::atomic<bool> stop = false;
     const std::jthread noise([&] {
         while (!stop) {
-            EXPECT_TRUE(monitor->pause(task)); // of a task that is over: nothing but an event
+            EXPECT_TRUE(monitor->pause(task)); // of a task that is paused: nothing but an event
             std::this_thread::sleep_for(1ms);
         }
     });

@@ -59,7 +59,7 @@ protected:
     RunView run;
     std::shared_ptr<const HeatView> heat;
     SourceRequest source;
-    MonitorOptions options { "/out" };
+    MonitorOptions options { .outputFolder = "/out", .taskFolder = {} };
 };
 
 MaterializePlan materialize(std::string step, std::string to = {})
@@ -264,7 +264,7 @@ TEST_F(Plans, ADiffReadsBothStates)
 TEST_F(Plans, ARunThatIsBeingOpenedHasNone)
 {
     RunSnapshot opening;
-    const auto made = makePlan(opening, source, VerifyPlan(), { "/out" });
+    const auto made = makePlan(opening, source, VerifyPlan(), { .outputFolder = "/out", .taskFolder = {} });
     ASSERT_FALSE(made);
     EXPECT_EQ(made.error().code, Code::Transient) << "it may be there in a moment";
 }

@@ -82,7 +82,8 @@ protected:
     }
     Result<PlanView> planOf(const PlanRequest& request) const
     {
-        DS_TRY(BoundPlan plan, makePlan(*snapshot, bucket.source(), request, { "/out" }));
+        DS_TRY(BoundPlan plan,
+               makePlan(*snapshot, bucket.source(), request, { .outputFolder = "/out", .taskFolder = {} }));
         plan.view.id = "p1";
         plan.view.hash = "of the plan"; // it is of the path, which is another one each time
         plan.view.freeBytes = 1'000'000;

@@ -135,7 +135,7 @@ Result<BundleView> exportBundle(app::Service& service, const app::SourceRequest&
                                 const Stopped& stopped)
 {
     const std::unique_ptr<app::Monitor> monitor =
-        app::Monitor::create(service, { .outputFolder = {}, .verifyLevel = VerifyLevel });
+        app::Monitor::create(service, { .outputFolder = {}, .verifyLevel = VerifyLevel, .taskFolder = {} });
     server::EventHub hub;
     const std::unique_ptr<server::Api> api = server::makeApi(service, *monitor, hub, {});
     const std::string run = monitor->follow(source, {}, false);

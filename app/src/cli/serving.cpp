@@ -78,7 +78,8 @@ Result<void> serve(app::Service& service, const ServeOptions& options, const std
 
     const std::unique_ptr<app::Monitor> monitor = app::Monitor::create(
         service,
-        { .outputFolder = std::filesystem::absolute(options.output).string(), .verifyLevel = options.verifyLevel });
+        { .outputFolder = std::filesystem::absolute(options.output).string(), .verifyLevel = options.verifyLevel,
+          .taskFolder = app::Settings::fromEnvironment().stateFolder + "/serve-tasks" });
     server::EventHub hub;
     const std::unique_ptr<server::Api> api = server::makeApi(service, *monitor, hub, shown);
     DS_TRY(const std::unique_ptr<server::Server> server, server::Server::start(serverOptions(options), *api, hub));

@@ -1,8 +1,7 @@
 #include "deltascope/app/monitor.h"
 
+#include "acts.h"
 #include "followed_run.h"
-#include "plans.h"
-#include "tasks.h"
 
 #include <algorithm>
 #include <chrono>
@@ -38,6 +37,7 @@ public:
     ServiceMonitor(Service& service, MonitorOptions options)
         : m_service(service)
         , m_options(std::move(options))
+        , m_acts(*this, service, m_options)
         , m_feed(service.subscribe([] {}))
         , m_thread([this](const std::stop_token& stop) { loop(stop); })
     {
@@ -50,6 +50,7 @@ public:
         std::string id = plain;
         for (int n = 2; findRun(id); ++n)
             id = plain + "-" + std::to_string(n);
+        m_acts.runFollowed(id, request);
         FollowedRun run(id, name.empty() ? plain : std::move(name), std::move(request), demo);
         run.begin(m_service);
         m_runs.push_back(std::move(run));
@@ -66,6 +67,7 @@ public:
         }
         std::erase_if(m_runs, [&](const FollowedRun& run) { return run.snapshot()->id == id; });
         m_alerts.forget(id);
+        m_acts.runForgotten(id);
     }
 
     std::vector<std::shared_ptr<const RunSnapshot>> runs() const override
@@ -99,50 +101,19 @@ public:
 
     Result<PlanView> plan(const std::string& run, const PlanRequest& request) override
     {
-        DS_TRY(BoundPlan plan, planOf(run, request));
-        const std::lock_guard lock(m_mutex);
-        return m_tasks.add(std::move(plan));
+        return m_acts.plan(run, request);
     }
-
-    Result<TaskView> start(const std::string& id, const std::string& hash, const std::string& by) override
+    Result<TaskView> start(const std::string& plan, const std::string& hash, const std::string& by) override
     {
-        DS_TRY(const BoundPlan plan, plannedAs(id, hash));
-        DS_TRY(const BoundPlan now, planOf(plan.view.run, plan.request));
-        if (now.view.hash != hash)
-            return fail(Code::Rewritten, "the run changed since the plan was made", plan.view.title,
-                        "look at the plan again");
-        const std::lock_guard lock(m_mutex);
-        const TaskView& task = m_tasks.start(m_service, plan, by, systemNowUs());
-        m_events.emplace_back(TaskMoved { task });
-        return task;
+        return m_acts.start(plan, hash, by, systemNowUs());
     }
-
-    std::vector<TaskView> tasks() const override
-    {
-        const std::lock_guard lock(m_mutex);
-        return m_tasks.all();
-    }
-    std::optional<TaskView> task(const std::string& id) const override
-    {
-        const std::lock_guard lock(m_mutex);
-        const TaskView* found = m_tasks.find(id);
-        return found ? std::optional(*found) : std::nullopt;
-    }
-    Result<TaskView> pause(const std::string& id) override
-    {
-        const std::lock_guard lock(m_mutex);
-        return told(m_tasks.pause(m_service, id));
-    }
-    Result<TaskView> cancel(const std::string& id) override
-    {
-        const std::lock_guard lock(m_mutex);
-        return told(m_tasks.cancel(m_service, id));
-    }
-    Result<TaskView> resume(const std::string& id) override
-    {
-        const std::lock_guard lock(m_mutex);
-        return told(m_tasks.resume(m_service, id));
-    }
+    std::vector<TaskView> tasks() const override { return m_acts.tasks(); }
+    std::optional<TaskView> task(const std::string& id) const override { return m_acts.task(id); }
+    Result<TaskView> pause(const std::string& id) override { return m_acts.pause(id); }
+    Result<TaskView> cancel(const std::string& id) override { return m_acts.cancel(id); }
+    Result<TaskView> resume(const std::string& id) override { return m_acts.resume(id); }
+    Result<TaskView> discard(const std::string& id) override { return m_acts.discard(id); }
+    std::optional<PlanRequest> requestOf(const std::string& task) const override { return m_acts.requestOf(task); }
 
     Alerts& alerts() noexcept override { return m_alerts; }
     AlertSender* sender() noexcept override { return &m_sender; }
@@ -172,34 +143,11 @@ private:
         return found == m_runs.end() ? nullptr : &*found;
     }
 
-    Result<BoundPlan> plannedAs(const std::string& id, const std::string& hash) const
-    {
-        const std::lock_guard lock(m_mutex);
-        DS_TRY(const BoundPlan* plan, m_tasks.plan(id, hash));
-        return *plan;
-    }
-
-    /// Without the lock: hashing the objects of a long run takes a while.
-    Result<BoundPlan> planOf(const std::string& id, const PlanRequest& request) const
-    {
-        const std::shared_ptr<const RunSnapshot> snapshot = run(id);
-        const std::optional<SourceRequest> source = sourceOf(id);
-        if (!snapshot || !source)
-            return fail(Code::NotFound, "there is no such run", id);
-        return makePlan(*snapshot, *source, request, m_options);
-    }
-
-    Result<TaskView> told(Result<TaskView> task)
-    {
-        if (task)
-            m_events.emplace_back(TaskMoved { *task });
-        return task;
-    }
-
     void loop(const std::stop_token& stop)
     {
         constexpr auto Tick = std::chrono::seconds(1);
         auto ticked = FollowedRun::Clock::now();
+        m_acts.restore(systemNowUs());
         while (!stop.stop_requested()) {
             m_feed->wait(100);
             for (Event& event : m_feed->take())
@@ -208,8 +156,10 @@ private:
                 ticked = FollowedRun::Clock::now();
                 tick();
             }
+            m_acts.tend();
             tell();
         }
+        m_acts.keep();
     }
 
     void take(RunChanged& changed)
@@ -226,12 +176,7 @@ private:
         }
     }
 
-    void take(JobProgressed& progressed)
-    {
-        const std::lock_guard lock(m_mutex);
-        if (const TaskView* task = m_tasks.take(progressed.job))
-            m_events.emplace_back(TaskMoved { *task });
-    }
+    void take(JobProgressed& progressed) { m_acts.take(progressed.job); }
 
     void take(JobFinished& finished)
     {
@@ -267,11 +212,8 @@ private:
             m_events.emplace_back(RunMoved { before, run.snapshot() });
             return;
         }
-        const TaskView* task = m_tasks.takeEnd(finished.job, finished.outcome);
-        if (!task)
-            return;
-        m_events.emplace_back(TaskMoved { *task });
-        addVerdicts(*task);
+        if (const std::optional<TaskView> task = m_acts.takeEnd(finished.job, finished.outcome))
+            addVerdicts(*task);
     }
 
     /// A verification that somebody asked for tells as much as one in the background.
@@ -326,6 +268,8 @@ private:
         std::vector<std::shared_ptr<Listener>> listeners;
         {
             const std::lock_guard lock(m_mutex);
+            for (TaskView& task : m_acts.takeMoved())
+                m_events.emplace_back(TaskMoved { std::move(task) });
             events.swap(m_events);
             listeners = m_listeners;
         }
@@ -355,7 +299,7 @@ private:
     AlertSender m_sender;
     mutable std::mutex m_mutex;
     std::vector<FollowedRun> m_runs;
-    Tasks m_tasks;
+    Acts m_acts;
     std::map<JobId, std::function<void(Result<JobResult>)>> m_asked;
     std::vector<std::shared_ptr<Listener>> m_listeners;
     std::vector<MonitorEvent> m_events; ///< to be told

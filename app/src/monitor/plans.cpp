@@ -96,7 +96,6 @@ Result<BoundPlan> planMaterialize(const RunSnapshot& snapshot, const SourceReque
     const std::string name = request.to.empty() ? fmt::format("{}-step_{:06}", snapshot.id, step->step) : request.to;
     DS_TRY(const std::string destination, destinationOf(options, name));
     BoundPlan plan;
-    plan.resumable = true;
     PlanView& view = plan.view;
     view.kind = "materialize";
     view.title = fmt::format("Materialize step {} of {}", step->step, snapshot.name);

@@ -11,7 +11,6 @@ struct BoundPlan {
     PlanView view; ///< without an id
     PlanRequest request; ///< what was asked for
     std::function<JobId(Service&)> start;
-    bool resumable = false; ///< what an interrupted run leaves behind is used by the next one
 };
 
 /// What an act on a run would do, from what is known of the run. `source`: how the run is read. Errors: NotFound (no

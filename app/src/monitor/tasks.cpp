@@ -1,5 +1,7 @@
 #include "tasks.h"
 
+#include "task_states.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -9,26 +11,14 @@ namespace {
 
 constexpr std::size_t MostPlans = 256;
 constexpr std::size_t MostTasks = 500;
+constexpr auto ProgressKept = std::chrono::seconds(2);
 
-std::string stateWord(JobState state)
-{
-    switch (state) {
-    case JobState::Queued:
-        return "queued";
-    case JobState::Running:
-        return "running";
-    case JobState::Paused:
-        return "paused";
-    case JobState::Done:
-        return "done";
-    case JobState::Failed:
-        return "failed";
-    case JobState::Canceled:
-        return "canceled";
-    }
-    return {};
 }
 
+Tasks::Tasks(std::string folder, bool all)
+    : m_all(all)
+    , m_journal(std::move(folder))
+{
 }
 
 PlanView Tasks::add(BoundPlan plan)
@@ -51,81 +41,128 @@ Result<const BoundPlan*> Tasks::plan(const std::string& id, const std::string& h
     return &*found;
 }
 
-TaskView& Tasks::start(Service& service, const BoundPlan& plan, const std::string& by, std::int64_t nowUs)
+void Tasks::makeRoom()
 {
-    if (m_tasks.size() >= MostTasks) {
-        const auto over =
-            std::find_if(m_tasks.begin(), m_tasks.end(), [](const Task& task) { return isOver(task.view); });
-        if (over != m_tasks.end())
-            m_tasks.erase(over);
-    }
+    if (m_tasks.size() < MostTasks)
+        return;
+    const auto over =
+        std::find_if(m_tasks.begin(), m_tasks.end(), [](const Task& task) { return isOver(task.record.view); });
+    if (over != m_tasks.end())
+        m_tasks.erase(over);
+}
+
+TaskView Tasks::start(Service& service, const BoundPlan& plan, SourceRequest source, const std::string& by,
+                      std::int64_t nowUs)
+{
+    makeRoom();
     Task task;
-    task.view.id = fmt::format("t{}", m_nextTask++);
-    task.view.plan = plan.view;
-    task.view.by = by;
-    task.view.startedUs = nowUs;
-    task.view.state = "queued";
-    task.plan = plan;
+    task.record.request = plan.request;
+    task.record.source = std::move(source);
+    TaskView& view = task.record.view;
+    view.id = m_journal.begin();
+    view.plan = plan.view;
+    view.by = by;
+    view.startedUs = nowUs;
+    view.state = "queued";
     task.job = plan.start(service);
     m_tasks.push_back(std::move(task));
-    return m_tasks.back().view;
+    return m_tasks.back().record.view;
 }
 
 std::vector<TaskView> Tasks::all() const
 {
     std::vector<TaskView> views;
-    for (auto at = m_tasks.rbegin(); at != m_tasks.rend(); ++at)
-        views.push_back(at->view);
+    for (auto at = m_tasks.rbegin(); at != m_tasks.rend(); ++at) {
+        if (isShown(*at))
+            views.push_back(at->record.view);
+    }
     return views;
+}
+
+const Tasks::Task* Tasks::get(const std::string& id) const
+{
+    const auto found = std::find_if(m_tasks.begin(), m_tasks.end(),
+                                    [&](const Task& task) { return task.record.view.id == id && isShown(task); });
+    return found == m_tasks.end() ? nullptr : &*found;
 }
 
 const TaskView* Tasks::find(const std::string& id) const
 {
-    const auto found =
-        std::find_if(m_tasks.begin(), m_tasks.end(), [&](const Task& task) { return task.view.id == id; });
-    return found == m_tasks.end() ? nullptr : &found->view;
+    const Task* const found = get(id);
+    return found ? &found->record.view : nullptr;
 }
 
-Result<Tasks::Task*> Tasks::get(const std::string& id)
+std::optional<PlanRequest> Tasks::requestOf(const std::string& id) const
 {
-    const auto found =
-        std::find_if(m_tasks.begin(), m_tasks.end(), [&](const Task& task) { return task.view.id == id; });
-    if (found == m_tasks.end())
-        return fail(Code::NotFound, "there is no such task", id);
-    return &*found;
+    const Task* const found = get(id);
+    return found && !found->record.view.plan.kind.empty() ? std::optional(found->record.request) : std::nullopt;
+}
+
+Result<Tasks::Task*> Tasks::expect(const std::string& id)
+{
+    if (const Task* const found = get(id))
+        return const_cast<Task*>(found);
+    return fail(Code::NotFound, "there is no such task", id);
+}
+
+TaskView& Tasks::change(Task& task)
+{
+    task.moved = true;
+    task.unkept = Change::State;
+    return task.record.view;
 }
 
 Result<TaskView> Tasks::pause(Service& service, const std::string& id)
 {
-    DS_TRY(Task* const task, get(id));
-    service.pause(task->job);
-    if (!isOver(task->view))
-        task->view.state = "paused";
-    return task->view;
+    DS_TRY(Task* const task, expect(id));
+    if (isOver(task->record.view))
+        return task->record.view;
+    if (task->waits) {
+        task->waits = false;
+        interrupt(change(*task));
+    } else if (task->job) {
+        service.pause(*task->job);
+        change(*task).state = "paused";
+    }
+    return task->record.view;
 }
 
 Result<TaskView> Tasks::cancel(Service& service, const std::string& id)
 {
-    DS_TRY(Task* const task, get(id));
-    service.cancel(task->job);
-    if (!isOver(task->view))
-        task->view.state = "canceling";
-    return task->view;
+    DS_TRY(Task* const task, expect(id));
+    if (isOver(task->record.view))
+        return task->record.view;
+    if (task->job) {
+        service.cancel(*task->job);
+        change(*task).state = "canceling";
+        return task->record.view;
+    }
+    DS_CHECK(hold(*task));
+    task->waits = false;
+    if (!isOver(task->record.view))
+        endCanceled(change(*task));
+    return task->record.view;
 }
 
 Result<TaskView> Tasks::resume(Service& service, const std::string& id)
 {
-    DS_TRY(Task* const task, get(id));
-    if (task->view.state == "paused") {
-        service.resume(task->job);
-        task->view.state = "running";
-    } else if (isOver(task->view) && task->view.resumable) {
-        task->view.problem.reset();
-        task->view.resumable = false;
-        task->view.state = "queued";
-        task->job = task->plan.start(service);
+    DS_TRY(Task* const task, expect(id));
+    const TaskView& view = task->record.view;
+    if (task->job && view.state == "paused") {
+        service.resume(*task->job);
+        change(*task).state = "running";
+    } else if (view.interrupted || (isOver(view) && view.resumable)) {
+        DS_CHECK(hold(*task));
+        if (isOver(view) && !view.resumable)
+            return view;
+        TaskView& changed = change(*task);
+        changed.problem.reset();
+        changed.resumable = false;
+        changed.interrupted = false;
+        changed.state = "queued";
+        task->waits = true;
     }
-    return task->view;
+    return view;
 }
 
 Tasks::Task* Tasks::taskOf(JobId job)
@@ -134,21 +171,24 @@ Tasks::Task* Tasks::taskOf(JobId job)
     return found == m_tasks.end() ? nullptr : &*found;
 }
 
-const TaskView* Tasks::take(const JobView& job)
+void Tasks::take(const JobView& job)
 {
     Task* const task = taskOf(job.id);
-    if (!task || isOver(task->view))
-        return nullptr;
-    TaskView& view = task->view;
-    if (view.state != "canceling")
-        view.state = stateWord(job.state);
+    if (!task)
+        return;
+    TaskView& view = task->record.view;
+    const std::string state = view.state == "canceling" ? view.state : stateWord(job.state);
+    if (state != view.state)
+        task->unkept = Change::State;
+    view.state = state;
     view.phase = job.phase;
     view.doneBytes = job.doneBytes;
     view.totalBytes = job.totalBytes;
     view.bytesPerSecond = job.bytesPerSecond;
     view.secondsLeft = job.secondsLeft;
     view.seconds = job.seconds;
-    return &view;
+    task->moved = true;
+    task->unkept = std::max(task->unkept, Change::Progress);
 }
 
 const TaskView* Tasks::takeEnd(JobId job, const Result<JobResult>& outcome)
@@ -156,20 +196,58 @@ const TaskView* Tasks::takeEnd(JobId job, const Result<JobResult>& outcome)
     Task* const task = taskOf(job);
     if (!task)
         return nullptr;
-    TaskView& view = task->view;
+    task->job.reset();
+    TaskView& view = change(*task);
     view.secondsLeft.reset();
     view.bytesPerSecond = 0;
     if (outcome) {
         view.state = "done";
         view.doneBytes = view.totalBytes;
         view.result = *outcome;
+    } else if (outcome.error().code == Code::Canceled) {
+        endCanceled(view);
     } else {
-        view.state = outcome.error().code == Code::Canceled ? "canceled" : "failed";
-        if (view.state == "failed")
-            view.problem = problemView(outcome.error());
-        view.resumable = task->plan.resumable;
+        view.state = "failed";
+        view.problem = problemView(outcome.error());
+        view.resumable = leavesSomething(view.plan);
     }
     return &view;
+}
+
+std::vector<TaskView> Tasks::takeMoved()
+{
+    std::vector<TaskView> views;
+    for (Task& task : m_tasks) {
+        if (task.moved && isShown(task))
+            views.push_back(task.record.view);
+        task.moved = task.moved && !isShown(task);
+    }
+    return views;
+}
+
+std::vector<TaskRecord> Tasks::takeUnkept()
+{
+    std::vector<TaskRecord> records;
+    const Clock::time_point now = Clock::now();
+    for (Task& task : m_tasks) {
+        if (task.unkept == Change::None || (task.unkept == Change::Progress && now - task.kept < ProgressKept))
+            continue;
+        records.push_back(task.record);
+        task.unkept = Change::None;
+        task.kept = now;
+    }
+    return records;
+}
+
+void Tasks::releaseKept(const std::vector<TaskRecord>& kept)
+{
+    for (const TaskRecord& record : kept) {
+        const auto task = std::find_if(m_tasks.begin(), m_tasks.end(), [&](const Task& candidate) {
+            return candidate.record.view.id == record.view.id;
+        });
+        if (task != m_tasks.end() && !isAtWork(task->record.view) && task->unkept == Change::None)
+            m_journal.release(record.view.id);
+    }
 }
 
 } // namespace deltascope::app

@@ -1,48 +1,96 @@
 #pragma once
 
 #include "plans.h"
+#include "task_journal.h"
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace deltascope::app {
 
-/// The acts of a monitor: plans that wait for their run, and tasks. A value that its owner guards.
+/// The acts of a monitor: plans that wait for their run, and tasks, kept in a journal. A value that its owner guards.
 class Tasks {
 public:
+    /// `all`: also tasks of runs that are not followed are shown.
+    Tasks(std::string folder, bool all);
+
     PlanView add(BoundPlan plan);
     /// Errors: NotFound; Rewritten if `hash` is not the plan's.
     Result<const BoundPlan*> plan(const std::string& id, const std::string& hash) const;
 
-    TaskView& start(Service& service, const BoundPlan& plan, const std::string& by, std::int64_t nowUs);
+    TaskView start(Service& service, const BoundPlan& plan, SourceRequest source, const std::string& by,
+                   std::int64_t nowUs);
     std::vector<TaskView> all() const; ///< newest first
     const TaskView* find(const std::string& id) const;
+    std::optional<PlanRequest> requestOf(const std::string& id) const;
 
     /// Errors: NotFound.
     Result<TaskView> pause(Service& service, const std::string& id);
+    /// Errors: NotFound, Exists.
     Result<TaskView> cancel(Service& service, const std::string& id);
+    /// What has no job any more waits for its run afterwards. Errors: NotFound, Exists.
     Result<TaskView> resume(Service& service, const std::string& id);
+    /// What is to be removed. Errors: NotFound, Usage, Exists.
+    Result<std::string> beginDiscard(const std::string& id);
+    Result<TaskView> endDiscard(const std::string& id, bool removed);
 
-    /// Null for jobs that are no task.
-    const TaskView* take(const JobView& job);
-    const TaskView* takeEnd(JobId job, const Result<JobResult>& outcome);
+    /// A task that begins once its run is open and its plan is still the same.
+    struct Waiting {
+        std::string id;
+        std::string run; ///< empty: not followed
+        std::string hash;
+        PlanRequest request;
+        SourceRequest source;
+    };
+    std::vector<Waiting> waiting() const;
+    std::optional<Waiting> waitingFor(const std::string& id) const;
+    void begin(Service& service, const std::string& id, const BoundPlan& plan);
+    /// `again`: it may be resumed once more.
+    void refuse(const std::string& id, const Error& error, bool again);
+
+    /// What earlier processes left.
+    void restore(std::vector<TaskRecord> records);
+    void runFollowed(const std::string& run, const SourceRequest& source);
+    void runForgotten(const std::string& run);
+    void take(const JobView& job);
+    const TaskView* takeEnd(JobId job, const Result<JobResult>& outcome); ///< null for jobs that are no task
+
+    std::vector<TaskView> takeMoved(); ///< what changed since the last call
+    TaskJournal& journal() noexcept { return m_journal; }
+    /// What the journal does not know yet.
+    std::vector<TaskRecord> takeUnkept();
+    void releaseKept(const std::vector<TaskRecord>& kept);
 
 private:
+    using Clock = std::chrono::steady_clock;
+    enum class Change : std::uint8_t { None, Progress, State };
     struct Task {
-        TaskView view;
-        BoundPlan plan;
-        JobId job {};
+        TaskRecord record;
+        std::optional<JobId> job;
+        bool waits = false;
+        bool moved = true;
+        Change unkept = Change::State;
+        Clock::time_point kept {};
     };
+    bool isShown(const Task& task) const { return m_all || !task.record.view.plan.run.empty(); }
+    const Task* get(const std::string& id) const;
+    Result<Task*> expect(const std::string& id);
+    Result<void> hold(Task& task);
     Task* taskOf(JobId job);
-    Result<Task*> get(const std::string& id);
+    static TaskView& change(Task& task);
+    void makeRoom();
 
+    bool m_all;
+    TaskJournal m_journal;
+    std::map<std::string, SourceRequest> m_runs; ///< that are followed
     std::deque<BoundPlan> m_plans; ///< oldest first
     std::deque<Task> m_tasks; ///< oldest first
     std::uint64_t m_nextPlan = 1;
-    std::uint64_t m_nextTask = 1;
 };
 
 } // namespace deltascope::app

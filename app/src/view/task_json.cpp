@@ -62,7 +62,9 @@ std::string toJson(const TaskView& view)
                   { "started_us", view.startedUs },
                   { "by", view.by },
                   { "cli", view.plan.cli },
+                  { "plan_hash", view.plan.hash },
                   { "resumable", view.resumable },
+                  { "interrupted", view.interrupted },
                   { "problem", view.problem ? json(*view.problem) : ordered_json(nullptr) },
                   { "result", resultOf(view.result) } });
 }

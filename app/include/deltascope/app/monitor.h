@@ -35,6 +35,7 @@ struct MonitorOptions {
     std::string outputFolder; ///< where checkpoints are materialized
     int verifyLevel = 2; ///< of the verification in the background; 0: none
     bool anyFolder = false; ///< a plan may name any other path too: for faces whose user owns the machine's files
+    std::string taskFolder; ///< where tasks outlive the program; shared by all that use it; empty: they do not
 };
 
 /// What happened; every value is the newest.
@@ -79,8 +80,15 @@ public:
     /// Errors: NotFound.
     virtual Result<TaskView> pause(const std::string& id) = 0;
     virtual Result<TaskView> cancel(const std::string& id) = 0;
-    /// Of a paused task; of one that was canceled or failed and is resumable: the same plan again. Errors: NotFound.
+    /// Of a paused task; of one that was interrupted, or canceled or failed and is resumable: the same plan again, once
+    /// its run is open, which is followed if it is not yet. Errors: NotFound, Exists (another process works on it),
+    /// Rewritten (the run changed since the plan was made).
     virtual Result<TaskView> resume(const std::string& id) = 0;
+    /// Removes what a task that was interrupted or canceled left beside its destination; it is not resumable then.
+    /// Blocks as long as the disk takes. Errors: NotFound, Usage (it is at work), Exists, those of the disk.
+    virtual Result<TaskView> discard(const std::string& id) = 0;
+    /// What a task was planned from, for a new plan. Nothing: no such task.
+    virtual std::optional<PlanRequest> requestOf(const std::string& task) const = 0;
 
     virtual Alerts& alerts() noexcept = 0;
     /// Sends the messages that alerts ask for, at first to nobody. Null: somebody else sends them.

@@ -545,7 +545,9 @@ export interface Task {
   started_us: number;
   by: string;
   cli: string;
+  plan_hash: string; // Plan.hash
   resumable: boolean; // canceled or failed: running the same plan again goes on from what is there
+  interrupted: boolean; // paused: the program that worked on it ended
   problem: Problem | null;
   result: Diff | VerifyReport | MaterializeReport | null; // of state done
 }

@@ -46,10 +46,12 @@ struct TaskView {
     std::optional<double> secondsLeft;
     double seconds = 0;
     bool resumable = false; ///< running the same plan again goes on from what is there
+    bool interrupted = false; ///< of state paused: the program that worked on it ended; resuming begins here
     std::optional<ProblemView> problem; ///< of state failed
     std::optional<JobResult> result; ///< of state done
 };
 
 bool isOver(const TaskView& task); ///< done, failed or canceled
+bool isAtWork(const TaskView& task); ///< neither over nor interrupted
 
 } // namespace deltascope::app

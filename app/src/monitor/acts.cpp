@@ -1,0 +1,214 @@
+#include "acts.h"
+
+#include "deltascope/engine/leftovers.h"
+
+namespace deltascope::app {
+
+namespace {
+
+tl::unexpected<Error> stale(const std::string& where, const std::string& action)
+{
+    return fail(Code::Rewritten, "the run changed since the plan was made", where, action);
+}
+
+Error errorOf(const ProblemView& problem)
+{
+    return { parseCode(problem.code).value_or(Code::Internal), problem.text, problem.where, problem.step,
+             problem.remedy };
+}
+
+}
+
+Acts::Acts(Monitor& monitor, Service& service, const MonitorOptions& options)
+    : m_monitor(monitor)
+    , m_service(service)
+    , m_options(options)
+    , m_tasks(options.taskFolder, options.anyFolder)
+{
+}
+
+/// Without the lock: hashing the objects of a long run takes a while.
+Result<BoundPlan> Acts::planOf(const std::string& run, const PlanRequest& request) const
+{
+    const std::shared_ptr<const RunSnapshot> snapshot = m_monitor.run(run);
+    const std::optional<SourceRequest> source = m_monitor.sourceOf(run);
+    if (!snapshot || !source)
+        return fail(Code::NotFound, "there is no such run", run);
+    return makePlan(*snapshot, *source, request, m_options);
+}
+
+Result<PlanView> Acts::plan(const std::string& run, const PlanRequest& request)
+{
+    DS_TRY(BoundPlan plan, planOf(run, request));
+    const std::lock_guard lock(m_mutex);
+    return m_tasks.add(std::move(plan));
+}
+
+Result<TaskView> Acts::start(const std::string& id, const std::string& hash, const std::string& by, std::int64_t nowUs)
+{
+    BoundPlan plan;
+    {
+        const std::lock_guard lock(m_mutex);
+        DS_TRY(const BoundPlan* known, m_tasks.plan(id, hash));
+        plan = *known;
+    }
+    DS_TRY(const BoundPlan now, planOf(plan.view.run, plan.request));
+    if (now.view.hash != hash)
+        return stale(plan.view.title, "look at the plan again");
+    const SourceRequest source = m_monitor.sourceOf(plan.view.run).value_or(SourceRequest());
+    const std::lock_guard lock(m_mutex);
+    return m_tasks.start(m_service, plan, source, by, nowUs);
+}
+
+std::vector<TaskView> Acts::tasks() const
+{
+    const std::lock_guard lock(m_mutex);
+    return m_tasks.all();
+}
+
+std::optional<TaskView> Acts::task(const std::string& id) const
+{
+    const std::lock_guard lock(m_mutex);
+    const TaskView* found = m_tasks.find(id);
+    return found ? std::optional(*found) : std::nullopt;
+}
+
+Result<TaskView> Acts::pause(const std::string& id)
+{
+    const std::lock_guard lock(m_mutex);
+    return m_tasks.pause(m_service, id);
+}
+
+Result<TaskView> Acts::cancel(const std::string& id)
+{
+    const std::lock_guard lock(m_mutex);
+    return m_tasks.cancel(m_service, id);
+}
+
+Result<TaskView> Acts::resume(const std::string& id)
+{
+    std::optional<Tasks::Waiting> waiting;
+    {
+        const std::lock_guard lock(m_mutex);
+        DS_CHECK(m_tasks.resume(m_service, id));
+        waiting = m_tasks.waitingFor(id);
+    }
+    if (waiting && waiting->run.empty())
+        waiting->run = m_monitor.follow(waiting->source, {}, false);
+    if (waiting)
+        DS_CHECK(begin(*waiting));
+    const std::lock_guard lock(m_mutex);
+    const TaskView* now = m_tasks.find(id);
+    return now ? Result<TaskView>(*now) : fail(Code::NotFound, "there is no such task", id);
+}
+
+/// Begins a task, if its run is open by now and its plan still the same. Errors: why it never will.
+Result<void> Acts::begin(const Tasks::Waiting& task)
+{
+    const std::shared_ptr<const RunSnapshot> snapshot = m_monitor.run(task.run);
+    if (snapshot && !snapshot->run && !snapshot->error)
+        return {};
+    const bool open = snapshot && snapshot->run;
+    Result<BoundPlan> plan = planOf(task.run, task.request);
+    const bool same = plan && plan->view.hash == task.hash;
+    if (!same && open && !snapshot->run->settled) // what is known of it may become the same yet
+        return {};
+    const std::lock_guard lock(m_mutex);
+    if (same) {
+        m_tasks.begin(m_service, task.id, *plan);
+        return {};
+    }
+    Result<void> refusal = plan ? stale(task.source.source, "make a new plan")
+        : !open && snapshot     ? fail(errorOf(*snapshot->error))
+                                : fail(plan.error());
+    m_tasks.refuse(task.id, refusal.error(), !open);
+    return refusal;
+}
+
+Result<TaskView> Acts::discard(const std::string& id)
+{
+    std::string destination;
+    {
+        const std::lock_guard lock(m_mutex);
+        DS_TRY(destination, m_tasks.beginDiscard(id));
+    }
+    const Result<void> removed = removeLeftovers(*makeFileSystem(), destination);
+    const std::lock_guard lock(m_mutex);
+    DS_TRY(TaskView task, m_tasks.endDiscard(id, removed.has_value()));
+    DS_CHECK(removed);
+    return task;
+}
+
+std::optional<PlanRequest> Acts::requestOf(const std::string& task) const
+{
+    const std::lock_guard lock(m_mutex);
+    return m_tasks.requestOf(task);
+}
+
+void Acts::runFollowed(const std::string& run, const SourceRequest& source)
+{
+    const std::lock_guard lock(m_mutex);
+    m_tasks.runFollowed(run, source);
+}
+
+void Acts::runForgotten(const std::string& run)
+{
+    const std::lock_guard lock(m_mutex);
+    m_tasks.runForgotten(run);
+}
+
+void Acts::take(const JobView& job)
+{
+    const std::lock_guard lock(m_mutex);
+    m_tasks.take(job);
+}
+
+std::optional<TaskView> Acts::takeEnd(JobId job, const Result<JobResult>& outcome)
+{
+    const std::lock_guard lock(m_mutex);
+    const TaskView* task = m_tasks.takeEnd(job, outcome);
+    return task ? std::optional(*task) : std::nullopt;
+}
+
+std::vector<TaskView> Acts::takeMoved()
+{
+    const std::lock_guard lock(m_mutex);
+    return m_tasks.takeMoved();
+}
+
+void Acts::restore(std::int64_t nowUs)
+{
+    std::vector<TaskRecord> records = m_tasks.journal().readAll(nowUs);
+    const std::lock_guard lock(m_mutex);
+    m_tasks.restore(std::move(records));
+}
+
+void Acts::tend()
+{
+    std::vector<Tasks::Waiting> waiting;
+    {
+        const std::lock_guard lock(m_mutex);
+        waiting = m_tasks.waiting();
+    }
+    for (const Tasks::Waiting& task : waiting)
+        static_cast<void>(begin(task)); // the task tells
+    keep();
+}
+
+/// Writes without the lock: a disk may be slow.
+void Acts::keep()
+{
+    std::vector<TaskRecord> records;
+    {
+        const std::lock_guard lock(m_mutex);
+        records = m_tasks.takeUnkept();
+    }
+    if (records.empty())
+        return;
+    for (const TaskRecord& record : records)
+        m_tasks.journal().write(record);
+    const std::lock_guard lock(m_mutex);
+    m_tasks.releaseKept(records);
+}
+
+} // namespace deltascope::app

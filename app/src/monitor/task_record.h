@@ -1,0 +1,21 @@
+#pragma once
+
+#include "deltascope/app/monitor.h"
+
+#include <string>
+
+namespace deltascope::app {
+
+/// All that brings a task back in another process.
+struct TaskRecord {
+    TaskView view;
+    PlanRequest request;
+    SourceRequest source;
+};
+
+/// One JSON document. A result that would make it larger than 1 MiB is left out.
+std::string recordText(const TaskRecord& record);
+/// Errors: Hostile (not written by recordText).
+Result<TaskRecord> readRecord(const std::string& text);
+
+} // namespace deltascope::app

@@ -1,0 +1,141 @@
+#include "tasks.h"
+
+#include "task_states.h"
+
+#include <algorithm>
+
+// Tasks without a job: what earlier processes left, what begins again and what is thrown away.
+
+namespace deltascope::app {
+
+namespace {
+
+bool isSame(const SourceRequest& a, const SourceRequest& b)
+{
+    return a.source == b.source && a.base == b.base && a.layout == b.layout;
+}
+
+}
+
+/// Makes a task without a job ours, as it is now: another process may have gone on with it.
+Result<void> Tasks::hold(Task& task)
+{
+    DS_TRY(const bool news, m_journal.hold(task.record.view.id));
+    if (!news)
+        return {};
+    const Result<TaskRecord> now = m_journal.read(task.record.view.id);
+    if (!now || !isOver(now->view))
+        return {};
+    const std::string run = task.record.view.plan.run;
+    change(task) = now->view;
+    task.record.view.plan.run = run;
+    return {};
+}
+
+Result<std::string> Tasks::beginDiscard(const std::string& id)
+{
+    DS_TRY(Task* const task, expect(id));
+    const TaskView& view = task->record.view;
+    if (isAtWork(view) || view.state == "done")
+        return fail(Code::Usage, "only what was interrupted or canceled leaves something to remove", id);
+    DS_CHECK(hold(*task));
+    return view.plan.destination;
+}
+
+Result<TaskView> Tasks::endDiscard(const std::string& id, bool removed)
+{
+    DS_TRY(Task* const task, expect(id));
+    TaskView& view = change(*task);
+    if (!removed || isAtWork(view))
+        return view;
+    if (!isOver(view))
+        endCanceled(view);
+    view.resumable = false;
+    view.doneBytes = 0;
+    return view;
+}
+
+std::vector<Tasks::Waiting> Tasks::waiting() const
+{
+    std::vector<Waiting> waiting;
+    for (const Task& task : m_tasks) {
+        const TaskRecord& record = task.record;
+        if (task.waits)
+            waiting.push_back(
+                { record.view.id, record.view.plan.run, record.view.plan.hash, record.request, record.source });
+    }
+    return waiting;
+}
+
+std::optional<Tasks::Waiting> Tasks::waitingFor(const std::string& id) const
+{
+    for (Waiting& task : waiting()) {
+        if (task.id == id)
+            return std::move(task);
+    }
+    return std::nullopt;
+}
+
+void Tasks::begin(Service& service, const std::string& id, const BoundPlan& plan)
+{
+    const Result<Task*> task = expect(id);
+    if (!task || !(*task)->waits)
+        return;
+    (*task)->waits = false;
+    change(**task);
+    (*task)->job = plan.start(service);
+}
+
+void Tasks::refuse(const std::string& id, const Error& error, bool again)
+{
+    const Result<Task*> task = expect(id);
+    if (!task || !(*task)->waits)
+        return;
+    (*task)->waits = false;
+    TaskView& view = change(**task);
+    view.state = "failed";
+    view.problem = problemView(error);
+    view.resumable = again;
+}
+
+void Tasks::restore(std::vector<TaskRecord> records)
+{
+    for (auto record = records.rbegin(); record != records.rend(); ++record) {
+        Task task;
+        task.record = std::move(*record);
+        TaskView& view = task.record.view;
+        task.unkept = Change::None;
+        view.plan.run.clear();
+        for (const auto& [run, source] : m_runs) {
+            if (isSame(source, task.record.source))
+                view.plan.run = run;
+        }
+        if (view.state == "canceling")
+            endCanceled(view);
+        else if (!isOver(view))
+            interrupt(view);
+        m_tasks.push_front(std::move(task));
+    }
+}
+
+void Tasks::runFollowed(const std::string& run, const SourceRequest& source)
+{
+    m_runs[run] = source;
+    for (Task& task : m_tasks) {
+        if (!task.record.view.plan.run.empty() || !isSame(task.record.source, source))
+            continue;
+        task.record.view.plan.run = run;
+        task.moved = true;
+    }
+}
+
+void Tasks::runForgotten(const std::string& run)
+{
+    m_runs.erase(run);
+    for (Task& task : m_tasks) {
+        if (task.record.view.plan.run == run)
+            task.record.view.plan.run.clear();
+    }
+}
+
+} // namespace deltascope::app

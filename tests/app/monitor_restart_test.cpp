@@ -1,0 +1,362 @@
+#include "monitor/task_journal.h"
+#include "monitor_fixture.h"
+
+#include "deltascope/app/view/dashboard_json.h"
+
+#include <thread>
+
+// Tasks outlive the program: what a monitor leaves, another one finds.
+
+namespace deltascope::app {
+namespace {
+
+using namespace std::chrono_literals;
+
+class RestartedMonitor : public MonitorFixture {
+protected:
+    RestartedMonitor()
+    {
+        options.taskFolder = home.path("state/tasks");
+        options.anyFolder = true;
+        open(0);
+    }
+    ~RestartedMonitor() override { close(); }
+
+    /// As if the program ended and was started again.
+    void restart()
+    {
+        close();
+        feed.reset();
+        service.reset();
+        Settings settings;
+        settings.cacheFolder = home.path("cache");
+        settings.stateFolder = home.path("state");
+        settings.threads = 2;
+        service = std::move(*Service::create(settings));
+        feed = service->subscribe({});
+        open(0);
+    }
+    /// A task as soon as it is as wanted.
+    TaskView taskWhen(const std::string& id, const std::function<bool(const TaskView&)>& wanted)
+    {
+        std::optional<TaskView> now = monitor->task(id);
+        while (!now || !wanted(*now)) {
+            if (!happens([&](const MonitorEvent& event) {
+                    const auto* moved = std::get_if<TaskMoved>(&event);
+                    return moved && moved->task.id == id && wanted(moved->task);
+                })) {
+                ADD_FAILURE() << id << " is never as wanted";
+                return {};
+            }
+            now = monitor->task(id);
+        }
+        return *now;
+    }
+    TaskView restored(const std::string& id)
+    {
+        return taskWhen(id, [](const TaskView&) { return true; });
+    }
+    std::string followed(const SourceRequest& source)
+    {
+        const std::string id = monitor->follow(source, "", false);
+        settledRun(id);
+        return id;
+    }
+    /// A materialization that the program leaves in the middle.
+    std::string interruptedTask(const SourceRequest& source, const std::string& step)
+    {
+        const std::string task = start(followed(source), materialize(step, "there")).id;
+        (void)monitor->pause(task);
+        restart();
+        EXPECT_TRUE(restored(task).interrupted);
+        return task;
+    }
+    std::string digestOf(const std::string& folder)
+    {
+        VersionRequest written;
+        written.source.source = folder;
+        return viewOf<DigestView>(service->digest(written, false))->root;
+    }
+    std::size_t leftovers() const
+    {
+        std::size_t count = 0;
+        std::error_code none;
+        for (const auto& entry : std::filesystem::directory_iterator(home.path("out"), none))
+            count += entry.path().filename().string().starts_with(".there.ds-");
+        return count;
+    }
+
+    /// Pauses it once there are so many leftovers.
+    void pauseInTheMiddle(const std::string& task, std::size_t count)
+    {
+        for (int i = 0; i < 60'000 && leftovers() < count; ++i)
+            std::this_thread::sleep_for(1ms);
+        (void)monitor->pause(task);
+        ASSERT_EQ(monitor->task(task)->state, "paused");
+    }
+
+    void publishAnew(const std::string& key) const
+    {
+        std::filesystem::last_write_time(bucket.file(key), std::filesystem::file_time_type::clock::now());
+    }
+
+    BucketCopy bucket { "trl-v2-gap" };
+};
+
+TEST_F(RestartedMonitor, ShowsWhatWasDoneAsItWas)
+{
+    const std::string run = followed(bucket.source());
+    std::vector<TaskView> before { endOf(start(run, materialize("12", "a")).id),
+                                   endOf(start(run, DiffPlan { "11", "12" }).id),
+                                   endOf(start(run, VerifyPlan { "", 4 }).id),
+                                   endOf(start(run, VerifyPlan { "../x", 2 }).id) };
+    restart();
+    followed(bucket.source());
+    for (const TaskView& task : before) {
+        const TaskView after = taskWhen(task.id, [&](const TaskView& now) { return now.plan.run == run; });
+        EXPECT_EQ(toJson(after), toJson(task));
+        EXPECT_EQ(after.plan.destination, task.plan.destination);
+    }
+    EXPECT_EQ(before[0].state, "done");
+    EXPECT_EQ(before[3].state, "failed");
+    EXPECT_EQ(monitor->tasks().front().id, before.back().id);
+    EXPECT_EQ(start(run, DiffPlan { "11", "12" }).id, "t5");
+}
+
+TEST_F(RestartedMonitor, GoesOnWithWhatWasInterrupted)
+{
+    const std::string task = interruptedTask(largeRun(), "1");
+    EXPECT_EQ(restored(task).state, "paused");
+    EXPECT_TRUE(monitor->runs().empty());
+    EXPECT_EQ(monitor->resume(task)->state, "queued");
+    EXPECT_EQ(monitor->runs().size(), 1U);
+    const TaskView done = endOf(task);
+    EXPECT_EQ(done.state, "done") << toJson(done);
+    EXPECT_FALSE(done.interrupted);
+    EXPECT_EQ(done.plan.run, "large");
+    MaterializeRequest straight;
+    straight.version = { largeRun(), "1" };
+    straight.destination = home.path("straight");
+    EXPECT_EQ(digestOf(home.path("out/there")), viewOf<MaterializeView>(service->materialize(straight))->root);
+    EXPECT_EQ(leftovers(), 0U);
+}
+
+TEST_F(RestartedMonitor, RefusesAPlanOfWhatTheRunWasBefore)
+{
+    const std::string task = interruptedTask(bucket.source(), "12");
+    publishAnew("deltas/step_000011.safetensors");
+    ASSERT_TRUE(monitor->resume(task));
+    const TaskView refused = endOf(task);
+    EXPECT_EQ(refused.state, "failed");
+    ASSERT_TRUE(refused.problem);
+    EXPECT_EQ(refused.problem->code, "DS-REWRITTEN");
+    EXPECT_FALSE(refused.resumable);
+    EXPECT_FALSE(std::filesystem::exists(home.path("out/there")));
+    const auto request = monitor->requestOf(task);
+    ASSERT_TRUE(request);
+    EXPECT_EQ(std::get<MaterializePlan>(*request).step, "12");
+    EXPECT_EQ(std::get<MaterializePlan>(*request).to, "there");
+}
+
+TEST_F(RestartedMonitor, RefusesAtOnceWhereTheRunIsOpen)
+{
+    const std::string task = interruptedTask(bucket.source(), "12");
+    publishAnew("deltas/step_000011.safetensors");
+    followed(bucket.source());
+    const auto resumed = monitor->resume(task);
+    ASSERT_FALSE(resumed);
+    EXPECT_EQ(resumed.error().code, Code::Rewritten);
+    EXPECT_EQ(monitor->task(task)->state, "failed");
+}
+
+TEST_F(RestartedMonitor, SaysWhyASourceCannotBeOpenedAndLetsTryAgain)
+{
+    const std::string task = interruptedTask(largeRun(), "1");
+    std::filesystem::rename(home.path("large"), home.path("elsewhere"));
+    (void)monitor->resume(task);
+    const TaskView failed = endOf(task);
+    EXPECT_EQ(failed.state, "failed");
+    ASSERT_TRUE(failed.problem);
+    EXPECT_EQ(failed.problem->code, "DS-NOT-FOUND");
+    EXPECT_TRUE(failed.resumable);
+}
+
+TEST_F(RestartedMonitor, PassesOverWhatItCannotReadAndSaysSo)
+{
+    const TaskView good = endOf(start(followed(bucket.source()), DiffPlan { "11", "12" }).id);
+    for (const char* broken : { "", "{", "[]", "{\"version\":1}", "\xff\xfe" })
+        home.write("state/tasks/t" + std::to_string(10 + std::string(broken).size()) + "/task.json", broken);
+    home.write("state/tasks/nothing/of/ours", "x");
+    std::filesystem::create_directories(home.path("state/tasks/t30")); // killed before it was begun
+    restart();
+    EXPECT_EQ(restored(good.id).state, "done");
+    const TaskView broken = restored("t11");
+    EXPECT_EQ(broken.state, "failed");
+    ASSERT_TRUE(broken.problem);
+    EXPECT_EQ(broken.problem->code, "DS-HOSTILE");
+    EXPECT_EQ(broken.problem->where, home.path("state/tasks/t11"));
+    EXPECT_FALSE(monitor->requestOf("t11"));
+    EXPECT_FALSE(monitor->task("t30"));
+    EXPECT_FALSE(std::filesystem::exists(home.path("state/tasks/t30")));
+    EXPECT_EQ(monitor->tasks().size(), 5U);
+}
+
+TEST_F(RestartedMonitor, LeavesToAnotherProcessWhatThatWorksOn)
+{
+    const std::string task = start(followed(largeRun()), materialize("1", "there")).id;
+    (void)monitor->pause(task);
+    const std::unique_ptr<Monitor> other = Monitor::create(*service, options); // locks know no processes
+    std::this_thread::sleep_for(500ms);
+    EXPECT_TRUE(other->tasks().empty());
+    EXPECT_EQ(other->resume(task).error().code, Code::NotFound);
+}
+
+TEST_F(RestartedMonitor, DoesNotResumeWhatAnotherProcessResumed)
+{
+    const std::string task = interruptedTask(largeRun(), "1");
+    const std::unique_ptr<Monitor> other = Monitor::create(*service, options);
+    for (int i = 0; i < 600 && !other->task(task); ++i)
+        std::this_thread::sleep_for(100ms);
+    ASSERT_TRUE(monitor->resume(task));
+    const auto second = other->resume(task);
+    ASSERT_FALSE(second);
+    EXPECT_EQ(second.error().code, Code::Exists);
+    EXPECT_EQ(endOf(task).state, "done");
+    std::this_thread::sleep_for(500ms); // until it is kept
+    const auto third = other->resume(task);
+    ASSERT_TRUE(third);
+    EXPECT_EQ(third->state, "done");
+}
+
+TEST_F(RestartedMonitor, ShowsOthersOnlyTheTasksOfTheirRuns)
+{
+    const std::string task = interruptedTask(largeRun(), "1");
+    options.anyFolder = false;
+    open(0);
+    const std::string id = followed(bucket.source());
+    endOf(start(id, VerifyPlan { "", 0 }).id);
+    EXPECT_EQ(monitor->task(task), std::nullopt);
+    EXPECT_EQ(monitor->tasks().size(), 1U);
+    followed(largeRun());
+    EXPECT_EQ(taskWhen(task, [](const TaskView& now) { return now.plan.run == "large"; }).state, "paused");
+}
+
+TEST_F(RestartedMonitor, CancelsWhatWasInterrupted)
+{
+    const std::string task = interruptedTask(largeRun(), "1");
+    EXPECT_EQ(monitor->cancel(task)->state, "canceled");
+    EXPECT_TRUE(monitor->task(task)->resumable);
+    restart();
+    EXPECT_EQ(restored(task).state, "canceled");
+}
+
+TEST_F(RestartedMonitor, RemovesWhatACanceledTaskLeft)
+{
+    const std::string task = interruptedTask(largeRun(), "1");
+    const std::string foreign[] = { home.path("out/.there.ds-mine"),
+                                    home.path("out/.other.ds-0123456789abcdef-1-01234567") };
+    for (const std::string& folder : foreign)
+        std::filesystem::create_directories(folder);
+    ASSERT_TRUE(monitor->resume(task));
+    pauseInTheMiddle(task, 2);
+    EXPECT_EQ(monitor->discard(task).error().code, Code::Usage);
+    (void)monitor->cancel(task);
+    ASSERT_EQ(endOf(task).state, "canceled");
+    EXPECT_EQ(leftovers(), 2U);
+    const auto removed = monitor->discard(task);
+    ASSERT_TRUE(removed) << removed.error().text;
+    EXPECT_EQ(removed->state, "canceled");
+    EXPECT_FALSE(removed->resumable);
+    EXPECT_EQ(leftovers(), 1U);
+    for (const std::string& folder : foreign)
+        EXPECT_TRUE(std::filesystem::exists(folder)) << folder;
+}
+
+TEST_F(RestartedMonitor, WritesNoFurtherByteWhileItIsPaused)
+{
+    const std::string task = start(followed(largeRun()), materialize("1", "there")).id;
+    pauseInTheMiddle(task, 1);
+    std::this_thread::sleep_for(250ms);
+    const auto sizes = [&] {
+        std::string text;
+        for (const auto& entry : std::filesystem::recursive_directory_iterator(home.path("out")))
+            text += entry.path().string()
+                + std::to_string(entry.is_regular_file() ? entry.last_write_time().time_since_epoch().count() : 0);
+        return text;
+    };
+    const std::string then = sizes();
+    std::this_thread::sleep_for(1s);
+    EXPECT_EQ(sizes(), then);
+    EXPECT_EQ(monitor->task(task)->state, "paused");
+    (void)monitor->cancel(task);
+    EXPECT_EQ(endOf(task).state, "canceled");
+}
+
+// --- the journal alone -----------------------------------------------------------------------------------------------
+
+constexpr std::int64_t NowUs = 1'790'000'000'000'000;
+
+TaskRecord doneAt(TaskJournal& journal, std::int64_t startedUs)
+{
+    TaskRecord record;
+    record.view.id = journal.begin();
+    record.view.state = "done";
+    record.view.startedUs = startedUs;
+    record.view.plan.kind = "verify";
+    record.request = VerifyPlan();
+    journal.write(record);
+    journal.release(record.view.id);
+    return record;
+}
+
+TEST(TheTaskJournal, KeepsTheNewest)
+{
+    const test::TempDir home;
+    TaskJournal journal(home.path("tasks"));
+    for (int i = 0; i < 210; ++i)
+        doneAt(journal, NowUs);
+    const std::vector<TaskRecord> kept = TaskJournal(home.path("tasks")).readAll(NowUs);
+    ASSERT_EQ(kept.size(), 200U);
+    EXPECT_EQ(kept.front().view.id, "t11");
+    EXPECT_EQ(kept.back().view.id, "t210");
+    EXPECT_FALSE(std::filesystem::exists(home.path("tasks/t10")));
+}
+
+TEST(TheTaskJournal, ForgetsWhatIsOlderThanThreeMonths)
+{
+    const test::TempDir home;
+    TaskJournal journal(home.path("tasks"));
+    constexpr std::int64_t DayUs = 24LL * 3600 * 1'000'000;
+    doneAt(journal, NowUs - 91 * DayUs);
+    doneAt(journal, NowUs - 89 * DayUs);
+    const std::vector<TaskRecord> kept = journal.readAll(NowUs);
+    ASSERT_EQ(kept.size(), 1U);
+    EXPECT_EQ(kept.front().view.id, "t2");
+}
+
+TEST(TheTaskJournal, IsDoneWithoutWhereNothingCanBeWritten)
+{
+    const test::TempDir home;
+    home.write("taken", "a file");
+    TaskJournal journal(home.path("taken/tasks"));
+    EXPECT_EQ(journal.begin(), "t1");
+    EXPECT_EQ(journal.begin(), "t2");
+    doneAt(journal, NowUs);
+    EXPECT_TRUE(journal.hold("t1"));
+    EXPECT_TRUE(journal.readAll(NowUs).empty());
+}
+
+TEST(TheTaskJournal, ReplacesARecordAsAWhole)
+{
+    const test::TempDir home;
+    TaskJournal journal(home.path("tasks"));
+    TaskRecord record = doneAt(journal, NowUs);
+    home.write("tasks/t1/task.json.new", "torn by a kill");
+    record.view.by = "somebody else";
+    journal.write(record);
+    EXPECT_EQ(journal.read("t1")->view.by, "somebody else");
+    EXPECT_FALSE(std::filesystem::exists(home.path("tasks/t1/task.json.new")));
+}
+
+} // namespace
+} // namespace deltascope::app

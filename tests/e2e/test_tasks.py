@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+"""Tasks that browsers begin outlive the daemon: killed in the middle of one, the next daemon shows it, goes on with it
+when it is told to, and refuses to where the run is another one by then."""
+
+import http.client
+import json
+import os
+import re
+import signal
+import subprocess
+
+from support import BIN, E2ETest, main, wait_until
+
+
+class Daemon:
+    """`deltascope serve` with acts, and a browser that is signed in to it."""
+
+    def __init__(self, source, output, environment):
+        self.process = subprocess.Popen(
+            [BIN, "serve", source, "--listen", "127.0.0.1:0", "--allow-acts", "--output", output, "--verify-level", "0"],
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment)
+        self.host, code = re.fullmatch(r"http://([^/]*)/.*#k=(.*)\n", self.process.stdout.readline()).groups()
+        status, headers, _ = self.exchange("POST", "session", {"code": code})
+        assert status == 204, status
+        self.cookie = headers["set-cookie"].split(";")[0]
+
+    def exchange(self, method, path, body=None):
+        client = http.client.HTTPConnection(self.host, timeout=60)
+        headers = {"Origin": f"http://{self.host}", "Content-Type": "application/json",
+                   "Cookie": getattr(self, "cookie", "")}
+        client.request(method, f"/api/v1/{path}", json.dumps(body or {}) if method == "POST" else None, headers)
+        answer = client.getresponse()
+        found = answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read()
+        client.close()
+        return found
+
+    def ask(self, method, path, body=None):
+        status, _, text = self.exchange(method, path, body)
+        return status, json.loads(text)
+
+    def task(self, task):
+        return self.ask("GET", f"tasks/{task}")[1]
+
+    def begin(self, step):
+        """A materialization; only once everything was replayed does its plan stay the same."""
+        run = self.ask("GET", "runs")[1]["runs"][0]["id"]
+
+        def planned():
+            status, plan = self.ask("POST", f"runs/{run}/plans",
+                                    {"kind": "materialize", "args": {"step": str(step), "to": "made"}})
+            return status == 200 and self.ask("POST", f"plans/{plan['id']}/run", {"hash": plan["hash"]})
+
+        status, task = wait_until(planned, 60, "a task")
+        assert status == 202, task
+        return task["id"]
+
+    def end(self, how=signal.SIGTERM):
+        if self.process.poll() is None:
+            self.process.send_signal(how)
+        self.process.communicate(timeout=60)
+
+
+class Tasks(E2ETest):
+    def prepare(self):
+        self.run_made = self.make_run(tensors=48, elements=4 << 20, steps=2)
+        self.output = self.path("out")
+        os.mkdir(self.output)
+        self.daemon = None
+        self.addCleanup(lambda: self.daemon and self.daemon.end(signal.SIGKILL))
+
+    def start_daemon(self):
+        self.daemon = Daemon(self.run_made.source, self.output, {**os.environ, "DELTASCOPE_HOME": self.path("home")})
+
+    def kill_in_the_middle(self):
+        """A daemon that is killed while it works on a task; the task."""
+        for attempt in range(5):
+            self.start_daemon()
+            task = self.daemon.begin(2)
+            wait_until(lambda task=task: self.daemon.task(task)["done"] > 0, 60, "the task to begin")
+            self.daemon.end(signal.SIGKILL)
+            if not os.path.lexists(os.path.join(self.output, "made")):
+                return task
+            os.rename(os.path.join(self.output, "made"), self.path(f"too-fast-{attempt}"))
+        self.fail("never fast enough to kill it in the middle")
+
+    def shown(self, task):
+        self.start_daemon()
+        wait_until(lambda: self.daemon.ask("GET", f"tasks/{task}")[0] == 200, 60, "the task of the daemon before")
+        return self.daemon.task(task)
+
+    def ended(self, task):
+        return wait_until(lambda: self.daemon.task(task)["state"] in ("done", "failed") and self.daemon.task(task), 120,
+                          "the end of the task")
+
+    def test_a_killed_daemon_goes_on(self):
+        self.prepare()
+        task = self.kill_in_the_middle()
+        left = self.shown(task)
+        self.assertEqual((left["state"], left["interrupted"]), ("paused", True))
+        self.assertEqual(self.daemon.ask("POST", f"tasks/{task}/resume")[0], 200)
+        done = self.ended(task)
+        self.assertEqual(done["state"], "done", done)
+        self.assertTrue(self.assert_no_half_result(os.path.join(self.output, "made"), self.run_made.truth(2)))
+        self.assertEqual(os.listdir(self.output), ["made"])
+        self.daemon.end()
+        history = self.shown(task)
+        self.assertEqual((history["state"], history["result"]), ("done", done["result"]))
+
+    def test_another_run_by_then_is_refused(self):
+        self.prepare()
+        task = self.kill_in_the_middle()
+        for folder, _, files in os.walk(self.run_made.source):
+            for file in files:
+                os.utime(os.path.join(folder, file))
+        self.shown(task)
+        self.daemon.ask("POST", f"tasks/{task}/resume")
+        refused = self.ended(task)
+        self.assertEqual((refused["state"], refused["problem"]["code"]), ("failed", "DS-REWRITTEN"), refused)
+        self.assertFalse(os.path.lexists(os.path.join(self.output, "made")))
+
+
+if __name__ == "__main__":
+    main()
