@@ -96,19 +96,30 @@ TEST_F(ValuesPanelTest, ComparesWithAWhereThereIsOne)
     EXPECT_EQ(panel->statistics()->a->step, 3);
 }
 
-TEST_F(ValuesPanelTest, AnotherStepOrTensorTakesTheResultAway)
+TEST_F(ValuesPanelTest, AtAnotherStepTheResultStaysUntilTheNextIsAskedFor)
 {
     ValuesPanel* panel = openPanel("trl-v2-raw");
     compute(panel);
     window->cursor().setB({ 0, 1 });
-    EXPECT_FALSE(panel->statistics());
-    EXPECT_EQ(panel->table().rowCount(), 0);
+    ASSERT_TRUE(panel->statistics());
+    EXPECT_EQ(panel->statistics()->b.step, 14);
     ASSERT_TRUE(waitFor([&] { return panel->computeButton()->isEnabled(); }));
-    compute(panel);
+    EXPECT_TRUE(isVisible(panel->computeButton()));
+    EXPECT_TRUE(panel->computeButton()->text().startsWith(QStringLiteral("Compute step 1 (reads ")));
+    panel->computeButton()->click();
+    ASSERT_TRUE(waitFor([&] { return panel->statistics()->b.step == 1; }));
     EXPECT_FALSE(panel->statistics()->a) << "the first state has none before";
     EXPECT_EQ(panel->histogram()->table()->columnCount(), 1);
+    EXPECT_FALSE(isVisible(panel->computeButton()));
+}
+
+TEST_F(ValuesPanelTest, AnotherTensorTakesTheResultAway)
+{
+    ValuesPanel* panel = openPanel("trl-v2-raw");
+    compute(panel);
     page->list()->setCurrentIndex(page->model().indexOf("model.norm.weight"));
     EXPECT_FALSE(panel->statistics());
+    EXPECT_EQ(panel->table().rowCount(), 0);
 }
 
 TEST_F(ValuesPanelTest, ShowsWhatFailed)

@@ -19,6 +19,7 @@ namespace deltascope::desktop {
 namespace {
 
 constexpr std::uint32_t HistorySteps = 20;
+constexpr int AskLaterMs = 250;
 
 QWidget* makeTitleRow(const QString& title, QWidget* right)
 {
@@ -37,7 +38,6 @@ ValuesPanel::ValuesPanel(PageContext& context, QWidget* parent)
     : QWidget(parent)
     , m_context(context)
     , m_costs(context.bridge)
-    , m_historyCosts(context.bridge)
     , m_work(context.bridge)
     , m_historyWork(context.bridge)
     , m_about(makeLabel({}, "muted"))
@@ -128,6 +128,9 @@ QWidget* ValuesPanel::makeResult()
 
 void ValuesPanel::makeConnections()
 {
+    m_askLater.setSingleShot(true);
+    m_askLater.setInterval(AskLaterMs);
+    connect(&m_askLater, &QTimer::timeout, this, &ValuesPanel::askCosts);
     connect(m_compute, &QPushButton::clicked, this, &ValuesPanel::compute);
     connect(m_computeHistory, &QPushButton::clicked, this, &ValuesPanel::computeHistory);
     connect(m_cancel, &QPushButton::clicked, this, &ValuesPanel::cancel);
@@ -172,7 +175,7 @@ std::optional<TensorTarget> ValuesPanel::target() const
 
 std::optional<app::TensorRequest> ValuesPanel::request() const
 {
-    return m_asked ? m_asked->request(m_context.bridge) : std::nullopt;
+    return m_target ? m_target->request(m_context.bridge) : std::nullopt;
 }
 
 // --- questions -------------------------------------------------------------------------------------------------------
@@ -180,43 +183,55 @@ std::optional<app::TensorRequest> ValuesPanel::request() const
 void ValuesPanel::update()
 {
     const std::optional<TensorTarget> wanted = target();
-    if (!isVisible() || wanted == m_asked)
+    if (!isVisible() || wanted == m_target)
         return;
-    m_asked = wanted;
+    const bool otherTensor = !wanted || !m_target || wanted->tensor != m_target->tensor || wanted->run != m_target->run;
+    m_target = wanted;
     cancel();
+    m_costs.drop();
     m_cost.reset();
     m_historyCost.reset();
+    m_problem->clear();
+    if (otherTensor)
+        clear();
+    m_askLater.start();
+    showState();
+}
+
+void ValuesPanel::clear()
+{
     m_statistics.reset();
+    m_statisticsOf.reset();
     m_past.reset();
+    m_pastOf.reset();
     m_table.setStatistics(nullptr);
     m_histogram->setStatistics(nullptr);
     m_moved->setStatistics(nullptr);
     m_history->setHistory(nullptr, 0);
-    m_problem->clear();
-    askCosts();
-    showState();
 }
 
 void ValuesPanel::askCosts()
 {
+    askCost(0, m_cost, [this] { askCost(HistorySteps, m_historyCost, {}); });
+}
+
+void ValuesPanel::askCost(std::uint32_t steps, std::optional<app::StatisticsCostView>& cost,
+                          const std::function<void()>& then)
+{
     const auto asked = request();
-    if (!asked) {
-        m_costs.drop();
-        m_historyCosts.drop();
+    if (!asked)
         return;
-    }
-    const auto keep = [this](std::optional<app::StatisticsCostView>& cost) {
-        return [this, &cost](const Result<app::JobResult>& result) {
-            if (result)
-                cost = *std::get<std::shared_ptr<const app::StatisticsCostView>>(*result);
-            else
-                showProblem(result.error());
-            showState();
-        };
-    };
-    m_costs.ask([asked](app::Service& service) { return service.statisticsCost(*asked, 0); }, keep(m_cost));
-    m_historyCosts.ask([asked](app::Service& service) { return service.statisticsCost(*asked, HistorySteps); },
-                       keep(m_historyCost));
+    m_costs.ask([asked, steps](app::Service& service) { return service.statisticsCost(*asked, steps); },
+                [this, &cost, then](const Result<app::JobResult>& result) {
+                    if (result) {
+                        cost = *std::get<std::shared_ptr<const app::StatisticsCostView>>(*result);
+                        if (then)
+                            then();
+                    } else {
+                        showProblem(result.error());
+                    }
+                    showState();
+                });
 }
 
 void ValuesPanel::compute()
@@ -229,6 +244,7 @@ void ValuesPanel::compute()
                [this](const Result<app::JobResult>& result) {
                    if (result) {
                        m_statistics = std::get<StatisticsPointer>(*result);
+                       m_statisticsOf = m_target;
                        m_table.setStatistics(m_statistics);
                        m_histogram->setStatistics(m_statistics);
                        m_moved->setStatistics(m_statistics);
@@ -250,7 +266,8 @@ void ValuesPanel::computeHistory()
                       [this](const Result<app::JobResult>& result) {
                           if (result) {
                               m_past = std::get<ValuesHistoryPointer>(*result);
-                              m_history->setHistory(m_past, m_asked->step.epoch);
+                              m_pastOf = m_target;
+                              m_history->setHistory(m_past, m_target->step.epoch);
                           } else {
                               showProblem(result.error());
                           }
@@ -280,19 +297,22 @@ void ValuesPanel::showState()
 {
     const bool works = m_work.isRunning();
     const bool remembers = m_historyWork.isRunning();
-    const auto labelOf = [](const std::optional<app::StatisticsCostView>& cost, bool reads) {
+    const auto labelOf = [this](const std::optional<app::StatisticsCostView>& cost, bool reads, bool again) {
         if (!cost)
             return tr("Compute");
-        return (reads ? tr("Reading %1…") : tr("Compute (reads %1)")).arg(bytesText(cost->readBytes));
+        const QString bytes = bytesText(cost->readBytes);
+        return reads ? tr("Reading %1…").arg(bytes)
+            : again  ? tr("Compute step %1 (reads %2)").arg(m_target->step.step).arg(bytes)
+                     : tr("Compute (reads %1)").arg(bytes);
     };
-    m_compute->setText(labelOf(m_cost, works));
+    m_compute->setText(labelOf(m_cost, works, m_statistics != nullptr));
     m_compute->setEnabled(m_cost && !works);
-    m_compute->setVisible(!m_statistics);
+    m_compute->setVisible(!m_statistics || m_statisticsOf != m_target);
     const std::uint32_t steps = m_historyCost ? m_historyCost->steps : HistorySteps;
     m_historyTitle->setText(tr("Over the last %1 steps").arg(steps));
-    m_computeHistory->setText(labelOf(m_historyCost, remembers));
+    m_computeHistory->setText(labelOf(m_historyCost, remembers, m_past != nullptr));
     m_computeHistory->setEnabled(m_historyCost && !remembers);
-    m_computeHistory->setVisible(!m_past && steps > 1);
+    m_computeHistory->setVisible((!m_past || m_pastOf != m_target) && steps > 1);
     m_historyTitle->setVisible(m_past || steps > 1);
     m_history->setVisible(m_past != nullptr);
     m_cancel->setVisible(works || remembers);

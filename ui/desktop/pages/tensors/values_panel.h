@@ -7,7 +7,10 @@
 #include "pages/tensors/values_history_canvas.h"
 #include "pages/tensors/values_table.h"
 
+#include <QTimer>
 #include <QWidget>
+
+#include <functional>
 
 class QLabel;
 class QPushButton;
@@ -49,7 +52,9 @@ private:
     QWidget* makeResult();
     void makeConnections();
     void update();
+    void clear();
     void askCosts();
+    void askCost(std::uint32_t steps, std::optional<app::StatisticsCostView>& cost, const std::function<void()>& then);
     void compute();
     void computeHistory();
     void cancel();
@@ -60,16 +65,18 @@ private:
     std::optional<app::TensorRequest> request() const;
 
     PageContext& m_context;
+    QTimer m_askLater; ///< quick moves of the cursor ask nothing
     Question m_costs;
-    Question m_historyCosts;
     Question m_work;
     Question m_historyWork;
     std::string m_tensor;
-    std::optional<TensorTarget> m_asked; ///< whose costs and values are here or on their way
+    std::optional<TensorTarget> m_target; ///< whose costs are here or on their way
     std::optional<app::StatisticsCostView> m_cost;
     std::optional<app::StatisticsCostView> m_historyCost;
     StatisticsPointer m_statistics;
+    std::optional<TensorTarget> m_statisticsOf;
     ValuesHistoryPointer m_past;
+    std::optional<TensorTarget> m_pastOf;
 
     ValuesTable m_table;
     QLabel* m_about;
