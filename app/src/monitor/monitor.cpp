@@ -2,6 +2,7 @@
 
 #include "acts.h"
 #include "followed_run.h"
+#include "listeners.h"
 
 #include <algorithm>
 #include <chrono>
@@ -120,22 +121,10 @@ public:
 
     std::shared_ptr<void> listen(std::function<void(const MonitorEvent&)> listener) override
     {
-        auto known = std::make_shared<Listener>();
-        known->call = std::move(listener);
-        const std::lock_guard lock(m_mutex);
-        m_listeners.push_back(known);
-        return std::shared_ptr<void>(nullptr, [known](void*) {
-            const std::lock_guard calling(known->mutex); // what it refers to may go when the token is gone
-            known->call = nullptr;
-        });
+        return m_listeners.add(std::move(listener));
     }
 
 private:
-    struct Listener {
-        std::mutex mutex; ///< held while it is called
-        std::function<void(const MonitorEvent&)> call; ///< empty: its token is gone
-    };
-
     const FollowedRun* findRun(const std::string& id) const
     {
         const auto found = std::find_if(m_runs.begin(), m_runs.end(),
@@ -261,47 +250,27 @@ private:
         run.setAlerts(firing, worst ? word(*worst) : std::string());
     }
 
-    /// Calls listeners without the lock held, so that they may ask back.
     void tell()
     {
         std::vector<MonitorEvent> events;
-        std::vector<std::shared_ptr<Listener>> listeners;
         {
             const std::lock_guard lock(m_mutex);
             for (TaskView& task : m_acts.takeMoved())
                 m_events.emplace_back(TaskMoved { std::move(task) });
             events.swap(m_events);
-            listeners = m_listeners;
         }
-        std::vector<std::shared_ptr<Listener>> gone;
-        for (const auto& listener : listeners) {
-            const std::lock_guard calling(listener->mutex);
-            if (!listener->call)
-                gone.push_back(listener);
-            for (std::size_t i = 0; listener->call && i < events.size(); ++i)
-                listener->call(events[i]);
-        }
-        if (!gone.empty())
-            forget(gone);
-    }
-
-    void forget(const std::vector<std::shared_ptr<Listener>>& gone)
-    {
-        const std::lock_guard lock(m_mutex);
-        std::erase_if(m_listeners, [&](const std::shared_ptr<Listener>& listener) {
-            return std::find(gone.begin(), gone.end(), listener) != gone.end();
-        });
+        m_listeners.tell(events);
     }
 
     Service& m_service;
     const MonitorOptions m_options;
     AlertEngine m_alerts;
     AlertSender m_sender;
+    Listeners m_listeners;
     mutable std::mutex m_mutex;
     std::vector<FollowedRun> m_runs;
     Acts m_acts;
     std::map<JobId, std::function<void(Result<JobResult>)>> m_asked;
-    std::vector<std::shared_ptr<Listener>> m_listeners;
     std::vector<MonitorEvent> m_events; ///< to be told
     std::unique_ptr<EventFeed> m_feed;
     std::jthread m_thread; ///< last: it uses everything above
