@@ -1,0 +1,218 @@
+#include "mirrored_run.h"
+
+#include "read_views.h"
+#include "view/base64.h"
+
+#include <algorithm>
+
+namespace deltascope::app {
+
+namespace {
+
+using StepKey = std::pair<int, std::int64_t>;
+
+StepKey keyOf(const json& from) { return { read<int>(from, "epoch"), read<std::int64_t>(from, "step") }; }
+
+bool isGone(const json& from) { return from.contains("gone"); }
+
+/// {"keep": so many of the list stay, "add": [what comes behind them]}
+template <class T, class ReadOne> void readTail(const json& object, const char* key, std::vector<T>& list, ReadOne one)
+{
+    const json& from = fieldOf(object, key);
+    const auto kept = read<std::uint64_t>(from, "keep");
+    if (kept > list.size())
+        throw Unfit { std::string("\"") + key + "\" keeps more than there is" };
+    list.resize(static_cast<std::size_t>(kept));
+    for (const json& value : readArray(from, "add"))
+        list.push_back(one(value));
+}
+
+TensorRowView readRow(const json& from)
+{
+    TensorRowView row;
+    row.name = read<std::string>(from, "name");
+    row.dtype = read<std::string>(from, "dtype");
+    row.shape = readList<std::uint64_t>(from, "shape");
+    row.elements = read<std::uint64_t>(from, "elements");
+    row.bytes = read<std::uint64_t>(from, "bytes");
+    row.group = read<std::string>(from, "group");
+    return row;
+}
+
+HeatColumnView readColumn(const json& from, std::size_t rows)
+{
+    HeatColumnView column;
+    column.epoch = read<int>(from, "epoch");
+    column.step = read<std::int64_t>(from, "step");
+    column.name = read<std::string>(from, "name");
+    column.chainKey = read<std::string>(from, "chain");
+    column.kind = read<std::string>(from, "kind");
+    column.state = read<std::string>(from, "state");
+    column.damaged = read<bool>(from, "damaged");
+    if (const auto text = readOptional<std::string>(from, "codes_b64")) {
+        std::optional<std::vector<std::uint8_t>> codes = fromBase64(*text);
+        if (!codes || codes->size() != rows)
+            throw Unfit { "\"codes_b64\" is not one byte for each tensor" };
+        column.codes = std::make_shared<const std::vector<std::uint8_t>>(std::move(*codes));
+    }
+    return column;
+}
+
+}
+
+MirroredRun::MirroredRun(std::string id)
+{
+    auto snapshot = std::make_shared<RunSnapshot>();
+    snapshot->id = std::move(id);
+    snapshot->name = snapshot->id;
+    snapshot->state = "opening";
+    m_snapshot = std::move(snapshot);
+}
+
+Result<void> MirroredRun::apply(const std::string& changes)
+{
+    const Result<bool> done = readJson(changes, [this](const json& from) {
+        read(from);
+        return true;
+    });
+    if (done)
+        return {};
+    restart();
+    return fail(done.error());
+}
+
+void MirroredRun::read(const json& changes)
+{
+    m_next = *m_snapshot;
+    if (app::read<bool>(changes, "whole")) {
+        m_steps.clear();
+        m_columns.clear();
+        m_rows.clear();
+        m_run = {};
+        m_next.verified.clear();
+        m_next.run.reset();
+        m_next.heat.reset();
+    } else if (m_cursor.empty()) {
+        throw Unfit { "\"whole\" is false at first" };
+    }
+    m_serverRevision = app::read<std::uint64_t>(changes, "rev");
+    m_next.revision = std::max(m_snapshot->revision + 1, m_serverRevision);
+    m_next.name = app::read<std::string>(changes, "name");
+    m_next.source = app::read<std::string>(changes, "source");
+    m_next.base = app::read<std::string>(changes, "base");
+    m_next.state = app::read<std::string>(changes, "state");
+    const json& error = fieldOf(changes, "error");
+    m_next.error = error.is_null() ? std::nullopt : std::optional(readProblem(error));
+    m_next.contactUs = app::read<std::int64_t>(changes, "contact_us");
+    m_next.demo = app::read<bool>(changes, "demo");
+    m_next.alertsFiring = app::read<std::uint64_t>(changes, "alerts_firing");
+    m_next.worstAlert = app::read<std::string>(changes, "worst_alert");
+    if (const json& run = fieldOf(changes, "run"); !run.is_null())
+        readRun(run);
+    if (const json& heat = fieldOf(changes, "heat"); !heat.is_null())
+        readHeat(heat);
+    readVerified(changes);
+    m_cursor = app::read<std::string>(changes, "cursor");
+    m_snapshot = std::make_shared<const RunSnapshot>(std::move(m_next));
+}
+
+void MirroredRun::readRun(const json& from)
+{
+    const std::uint64_t revision = app::read<std::uint64_t>(from, "rev");
+    for (const json& step : readArray(from, "steps")) {
+        if (isGone(step))
+            m_steps.erase(keyOf(step));
+        else
+            m_steps[keyOf(step)] = readStep(step);
+    }
+    readTail(from, "problems", m_run.problems, readProblem);
+    readTail(from, "events", m_run.events, readProblem);
+    readTail(from, "drift", m_run.drift, readDrift);
+    readTail(from, "notes", m_run.notes, readNote);
+    readTail(from, "spans", m_run.spans, readSpan);
+    m_run.replicas = readEach(from, "replicas", readReplica);
+    m_run.settled = app::read<bool>(from, "settled");
+    m_run.source = app::read<std::string>(from, "source");
+    m_run.layout = app::read<std::string>(from, "layout");
+    m_run.run = app::read<std::string>(from, "run");
+    m_run.base = app::read<std::string>(from, "base");
+    m_run.latest = readOptional<std::int64_t>(from, "latest");
+    m_run.noopRate = readOptional<double>(from, "noop_rate");
+    m_run.ignoredObjects = app::read<std::uint64_t>(from, "ignored_objects");
+    m_run.wireBytes = app::read<std::uint64_t>(from, "wire_bytes");
+    if (m_next.run && m_run.revision == revision)
+        return; // faces compare runs by their address
+    m_run.revision = revision;
+    auto run = std::make_shared<RunView>(m_run);
+    for (const int epoch : readList<int>(from, "epochs"))
+        run->epochs.push_back({ epoch, {} });
+    auto at = run->epochs.begin();
+    for (const auto& [key, step] : m_steps) {
+        at = std::find_if(at, run->epochs.end(), [&](const EpochView& epoch) { return epoch.epoch == key.first; });
+        if (at == run->epochs.end())
+            throw Unfit { "\"steps\" has an epoch that \"epochs\" has not" };
+        at->steps.push_back(step);
+    }
+    m_next.run = std::move(run);
+}
+
+void MirroredRun::readHeat(const json& from)
+{
+    if (const json& tensors = fieldOf(from, "tensors"); !tensors.is_null()) {
+        m_rows = readEach(from, "tensors", readRow);
+        for (auto& [key, column] : m_columns) { // those that are known come with it
+            if (column.codes && column.codes->size() != m_rows.size())
+                column.codes.reset();
+        }
+    }
+    const json& columns = readArray(from, "columns");
+    const json& totals = fieldOf(from, "totals");
+    if (totals.is_null() && columns.empty() && m_next.heat)
+        return;
+    if (!totals.is_null()) {
+        const auto changed = readList<std::uint64_t>(totals, "changed_elems");
+        const auto last = readOptionals<std::int64_t>(totals, "last_changed");
+        if (changed.size() != m_rows.size() || last.size() != m_rows.size())
+            throw Unfit { "\"totals\" is not of the tensors" };
+        for (std::size_t i = 0; i < m_rows.size(); ++i) {
+            m_rows[i].changedElements = changed[i];
+            m_rows[i].lastChanged = last[i];
+        }
+    }
+    for (const json& column : columns) {
+        if (isGone(column))
+            m_columns.erase(keyOf(column));
+        else
+            m_columns[keyOf(column)] = readColumn(column, m_rows.size());
+    }
+    auto heat = std::make_shared<HeatView>();
+    heat->revision = app::read<std::uint64_t>(from, "rev");
+    heat->catalogKey = m_next.id; // under which the server knows its counts
+    heat->rows = m_rows;
+    for (const auto& [key, column] : m_columns)
+        heat->columns.push_back(column);
+    m_next.heat = std::move(heat);
+}
+
+void MirroredRun::readVerified(const json& changes)
+{
+    for (const json& from : readArray(changes, "verified")) {
+        if (isGone(from))
+            m_next.verified.erase(keyOf(from));
+        else
+            m_next.verified[keyOf(from)] = { app::read<int>(from, "level"), app::read<std::string>(from, "result"),
+                                             app::read<std::int64_t>(from, "t_us") };
+    }
+}
+
+void MirroredRun::lose(const std::optional<ProblemView>& problem, std::int64_t contactUs)
+{
+    auto lost = std::make_shared<RunSnapshot>(*m_snapshot);
+    ++lost->revision;
+    lost->state = problem ? "error" : "lost";
+    lost->error = problem;
+    lost->contactUs = contactUs;
+    m_snapshot = std::move(lost);
+}
+
+} // namespace deltascope::app

@@ -1,0 +1,238 @@
+#include "read_views.h"
+
+#include <algorithm>
+
+namespace deltascope::app {
+
+namespace {
+
+StepVerdictView readVerdict(const json& from)
+{
+    StepVerdictView step;
+    step.epoch = read<int>(from, "epoch");
+    step.step = read<std::int64_t>(from, "step");
+    step.result = read<std::string>(from, "result");
+    step.digestsChecked = read<std::uint32_t>(from, "digests_checked");
+    step.root = readText(from, "root");
+    step.anchorDifference = readOptional<std::uint64_t>(from, "anchor_differs_elems");
+    step.zeroSigns = read<std::uint64_t>(from, "zero_sign_elems");
+    step.driftEstimate = readOptional<std::uint64_t>(from, "drift_elems_estimate");
+    step.problems = readEach(from, "problems", readProblem);
+    return step;
+}
+
+TensorDiffView readTensorDiff(const json& from)
+{
+    TensorDiffView tensor;
+    tensor.name = read<std::string>(from, "name");
+    tensor.dtypeA = tensor.dtypeB = read<std::string>(from, "dtype");
+    tensor.shapeA = tensor.shapeB = readList<std::uint64_t>(from, "shape");
+    tensor.elements = read<std::uint64_t>(from, "elements");
+    tensor.different = read<std::uint64_t>(from, "elements_different");
+    tensor.touched = readOptional<std::uint64_t>(from, "elements_touched");
+    tensor.signFlips = read<std::uint64_t>(from, "sign_flips");
+    tensor.nanInvolved = read<std::uint64_t>(from, "nan_involved");
+    tensor.maxAbs = readOptional<double>(from, "max_abs").value_or(0); // JSON knows no infinity
+    tensor.maxUlp = read<std::uint64_t>(from, "max_ulp");
+    return tensor;
+}
+
+TensorDiffView readReshaped(const json& from)
+{
+    TensorDiffView tensor;
+    tensor.name = read<std::string>(from, "name");
+    tensor.dtypeA = read<std::string>(from, "dtype_a");
+    tensor.dtypeB = read<std::string>(from, "dtype_b");
+    tensor.shapeA = readList<std::uint64_t>(from, "shape_a");
+    tensor.shapeB = readList<std::uint64_t>(from, "shape_b");
+    return tensor;
+}
+
+std::optional<JobResult> readResult(const std::string& kind, const json& from)
+{
+    if (from.is_null())
+        return std::nullopt;
+    if (kind == "verify")
+        return std::make_shared<const VerifyView>(readVerify(from));
+    if (kind == "diff")
+        return std::make_shared<const DiffView>(readDiff(from));
+    if (kind == "materialize")
+        return std::make_shared<const MaterializeView>(readMaterialize(from));
+    return std::nullopt;
+}
+
+template <class Enum> Enum readWord(const json& from, const char* key, std::initializer_list<Enum> all)
+{
+    const auto text = read<std::string>(from, key);
+    const auto* const found = std::find_if(all.begin(), all.end(), [&](Enum value) { return word(value) == text; });
+    if (found == all.end())
+        throw Unfit { std::string("\"") + key + "\" is none of its words" };
+    return *found;
+}
+
+AlertLevel readLevel(const json& from, const char* key)
+{
+    return readWord(from, key, { AlertLevel::Info, AlertLevel::Warn, AlertLevel::Error });
+}
+
+std::optional<std::int64_t> readSnoozed(const json& from)
+{
+    const json& value = fieldOf(from, "snoozed");
+    if (value.is_string() && value.get<std::string>() == "until_cleared")
+        return UntilCleared;
+    return readOptional<std::int64_t>(from, "snoozed");
+}
+
+}
+
+VerifyView readVerify(const json& from)
+{
+    VerifyView view;
+    view.source = read<std::string>(from, "source");
+    view.level = read<int>(from, "level");
+    view.result = read<std::string>(from, "result");
+    view.steps = readEach(from, "steps", readVerdict);
+    view.problems = readEach(from, "problems", readProblem);
+    view.seconds = read<double>(from, "seconds");
+    return view;
+}
+
+DiffView readDiff(const json& from)
+{
+    DiffView view;
+    view.equal = read<bool>(from, "equal");
+    view.tensorsTotal = read<std::uint64_t>(from, "tensors_total");
+    view.tensorsDifferent = read<std::uint64_t>(from, "tensors_different");
+    view.elementsTotal = read<std::uint64_t>(from, "elements_total");
+    view.elementsDifferent = read<std::uint64_t>(from, "elements_different");
+    view.elementsTouched = readOptional<std::uint64_t>(from, "elements_touched");
+    view.bytesCompared = read<std::uint64_t>(from, "bytes_compared");
+    view.onlyInA = readList<std::string>(from, "only_in_a");
+    view.onlyInB = readList<std::string>(from, "only_in_b");
+    view.tensors = readEach(from, "tensors", readTensorDiff);
+    view.reshaped = readEach(from, "changed_dtype_or_shape", readReshaped);
+    view.seconds = read<double>(from, "seconds");
+    return view;
+}
+
+MaterializeView readMaterialize(const json& from)
+{
+    MaterializeView view;
+    view.step = read<std::int64_t>(from, "step");
+    view.path = read<std::string>(from, "path");
+    view.bytes = read<std::uint64_t>(from, "bytes");
+    view.root = readText(from, "root");
+    view.tensors = read<std::uint64_t>(from, "tensors");
+    view.resumedBytes = read<std::uint64_t>(from, "resumed_bytes");
+    view.digestsChecked = read<std::uint32_t>(from, "digests_checked");
+    view.proven = read<bool>(from, "proven");
+    view.lossProven = read<bool>(from, "loss_proven");
+    view.lossy = read<bool>(from, "lossy");
+    view.state = readText(from, "state");
+    view.statesDiffer = read<std::uint64_t>(from, "states_differ_elems");
+    view.committed = read<bool>(from, "committed");
+    view.sidecars = readList<std::string>(from, "sidecars");
+    view.seconds = read<double>(from, "seconds");
+    return view;
+}
+
+PlanView readPlan(const json& from)
+{
+    PlanView plan;
+    plan.id = read<std::string>(from, "id");
+    plan.hash = read<std::string>(from, "hash");
+    plan.kind = read<std::string>(from, "kind");
+    plan.run = read<std::string>(from, "run");
+    plan.title = read<std::string>(from, "title");
+    plan.cli = read<std::string>(from, "cli");
+    plan.steps = readEach(from, "steps", [](const json& step) {
+        return PlanStepView { read<std::string>(step, "text"), read<std::uint64_t>(step, "bytes") };
+    });
+    plan.readBytes = read<std::uint64_t>(from, "read_bytes");
+    plan.writeBytes = read<std::uint64_t>(from, "write_bytes");
+    plan.freeBytes = readOptional<std::uint64_t>(from, "free_bytes");
+    plan.destination = readText(from, "destination");
+    plan.warnings = readList<std::string>(from, "warnings");
+    return plan;
+}
+
+TaskView readTask(const json& from)
+{
+    TaskView task;
+    task.id = read<std::string>(from, "id");
+    task.plan.kind = read<std::string>(from, "kind");
+    task.plan.title = read<std::string>(from, "title");
+    task.plan.run = read<std::string>(from, "run");
+    task.plan.cli = read<std::string>(from, "cli");
+    task.plan.hash = read<std::string>(from, "plan_hash");
+    task.by = read<std::string>(from, "by");
+    task.startedUs = read<std::int64_t>(from, "started_us");
+    task.state = read<std::string>(from, "state");
+    task.phase = read<std::string>(from, "phase");
+    task.doneBytes = read<std::uint64_t>(from, "done");
+    task.totalBytes = read<std::uint64_t>(from, "total");
+    task.bytesPerSecond = read<double>(from, "rate");
+    task.secondsLeft = readOptional<double>(from, "eta_s");
+    task.seconds = read<double>(from, "elapsed_s");
+    task.resumable = read<bool>(from, "resumable");
+    task.interrupted = read<bool>(from, "interrupted");
+    if (const json& problem = fieldOf(from, "problem"); !problem.is_null())
+        task.problem = readProblem(problem);
+    task.result = readResult(task.plan.kind, fieldOf(from, "result"));
+    return task;
+}
+
+AlertView readAlert(const json& from)
+{
+    AlertView alert;
+    alert.id = read<std::string>(from, "id");
+    alert.rule = read<std::string>(from, "rule");
+    alert.level = readLevel(from, "level");
+    alert.run = read<std::string>(from, "run");
+    alert.step = readOptional<std::int64_t>(from, "step");
+    alert.replica = readOptional<std::string>(from, "replica");
+    alert.title = read<std::string>(from, "title");
+    alert.text = read<std::string>(from, "text");
+    alert.remedy = read<std::string>(from, "remedy");
+    alert.firstUs = read<std::int64_t>(from, "first_us");
+    alert.lastUs = read<std::int64_t>(from, "last_us");
+    alert.clearedUs = readOptional<std::int64_t>(from, "cleared_us");
+    alert.count = read<std::uint64_t>(from, "count");
+    alert.state = readWord(from, "state", { AlertState::Firing, AlertState::Acked, AlertState::Cleared });
+    alert.snoozedUntilUs = readSnoozed(from);
+    return alert;
+}
+
+AlertListView readAlerts(const json& from)
+{
+    AlertListView view;
+    view.revision = read<std::uint64_t>(from, "rev");
+    view.alerts = readEach(from, "alerts", readAlert);
+    view.rules = readEach(from, "rules", [](const json& rule) {
+        return AlertRuleView { read<std::string>(rule, "id"),
+                               readLevel(rule, "level"),
+                               read<bool>(rule, "on"),
+                               read<std::string>(rule, "what"),
+                               readOptional<double>(rule, "threshold"),
+                               readText(rule, "unit") };
+    });
+    view.channels = readEach(from, "channels", [](const json& channel) {
+        return AlertChannelView { read<std::string>(channel, "kind"), read<std::string>(channel, "name"),
+                                  readLevel(channel, "min_level") };
+    });
+    return view;
+}
+
+BacktestView readBacktest(const json& from)
+{
+    BacktestView view;
+    view.rule = read<std::string>(from, "rule");
+    view.run = read<std::string>(from, "run");
+    view.fired = readEach(from, "fired", [](const json& hit) {
+        return BacktestHitView { readOptional<std::int64_t>(hit, "step"), read<std::int64_t>(hit, "t_us"),
+                                 read<std::string>(hit, "text") };
+    });
+    return view;
+}
+
+} // namespace deltascope::app
