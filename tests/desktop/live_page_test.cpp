@@ -41,7 +41,7 @@ protected:
     {
         openOld(bucket);
         auto* page = show<LivePage>("live");
-        EXPECT_TRUE(waitFor([&] { return page->shown() && page->shown()->run->run->settled; }));
+        EXPECT_TRUE(waitFor([&] { return page->isUpToDate() && page->shown()->run->run->settled; }));
         return page;
     }
     static QString context(const KpiTile& tile)
@@ -133,7 +133,7 @@ TEST_F(LivePageTest, ARangeIsSharedAndCanBeUndone)
     const StepRange part { whole.first + 2, whole.first + 6 };
     emit page->plot(LivePage::Changed).view()->rangeChosen(part);
     EXPECT_EQ(window->focus().shownRange(), part);
-    ASSERT_TRUE(waitFor([&] { return page->shown()->range == part; }));
+    ASSERT_TRUE(waitFor([&] { return page->isUpToDate() && page->shown()->range == part; }));
     for (int i = 0; i < LivePage::PlotCount; ++i)
         EXPECT_EQ(page->plot(static_cast<LivePage::Plot>(i)).view()->data().range, part);
     for (const LayerHeat::Column& column : page->shown()->heat->columns)
@@ -330,7 +330,7 @@ TEST_F(LivePageTest, TheDemoShowsPausesPhasesAndReplicas)
     window->openDemo();
     auto* page = show<LivePage>("live");
     ASSERT_TRUE(waitFor([&] {
-        return page->shown() && !page->shown()->replicas.empty() && !page->shown()->sync.steps.empty()
+        return page->isUpToDate() && !page->shown()->replicas.empty() && !page->shown()->sync.steps.empty()
             && !page->plot(LivePage::Pause).view()->data().isEmpty();
     }));
     const LiveData& shown = *page->shown();

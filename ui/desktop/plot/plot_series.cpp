@@ -61,11 +61,16 @@ PlotLayer::PlotLayer()
 
 PlotLayer::~PlotLayer() = default;
 
-void PlotLayer::setSize(const QSize& size) { m_chart->resize(size); }
+void PlotLayer::setSize(const QSize& size)
+{
+    m_chart->resize(size);
+    m_picture = {};
+}
 
 void PlotLayer::setData(const PlotData& data, const PlotMapping& mapping, double smoothing)
 {
     m_mapping = mapping;
+    m_picture = {};
     m_dots.clear();
     m_chart->setPlotArea(mapping.rect);
     m_x->setRange(0, std::max(1.0, mapping.rect.width()));
@@ -210,11 +215,20 @@ void PlotLayer::show(const std::vector<Shape>& shapes)
     }
 }
 
-void PlotLayer::render(QPainter& painter, const QRect& exposed)
+void PlotLayer::render(QPainter& painter)
 {
-    painter.setRenderHint(QPainter::Antialiasing);
-    m_scene.render(&painter, exposed, exposed, Qt::IgnoreAspectRatio);
-    painter.setRenderHint(QPainter::Antialiasing, false);
+    const double scale = painter.device()->devicePixelRatioF();
+    if (m_picture.isNull() || m_picture.devicePixelRatioF() != scale) {
+        const QSizeF size = m_chart->size();
+        m_picture = QImage((size * scale).toSize(), QImage::Format_ARGB32_Premultiplied);
+        m_picture.setDevicePixelRatio(scale);
+        m_picture.fill(Qt::transparent);
+        QPainter layer(&m_picture);
+        layer.setRenderHint(QPainter::Antialiasing);
+        const QRectF all(QPointF(), size);
+        m_scene.render(&layer, all, all, Qt::IgnoreAspectRatio);
+    }
+    painter.drawImage(QPointF(), m_picture);
 }
 
 } // namespace deltascope::desktop

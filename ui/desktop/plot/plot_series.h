@@ -4,6 +4,7 @@
 #include "plot/plot_data.h"
 
 #include <QGraphicsScene>
+#include <QImage>
 #include <QRectF>
 
 #include <memory>
@@ -44,7 +45,8 @@ public:
     /// `smoothing`: 0 for none, else the weight of what came before; the raw line stays visible below. Points that have
     /// no neighbor, and those of the last stretches where there are very many, are left for dots().
     void setData(const PlotData& data, const PlotMapping& mapping, double smoothing);
-    void render(QPainter& painter, const QRect& exposed);
+    /// Draws the chart anew only if something of it changed.
+    void render(QPainter& painter);
 
     struct Dot {
         QPointF at;
@@ -61,6 +63,7 @@ private:
     void show(const std::vector<Shape>& shapes);
 
     PlotMapping m_mapping;
+    QImage m_picture; ///< null: to be drawn
     std::vector<Dot> m_dots;
     QGraphicsScene m_scene;
     QChart* m_chart; ///< owned by the scene

@@ -232,7 +232,7 @@ void PlotView::paint(QPainter& painter, const QRect&)
         return;
     }
     paintGrid(painter);
-    m_layer.render(painter, rect());
+    m_layer.render(painter);
     m_mapping.clock ? paintTimes(painter) : paintSteps(painter);
     paintMarks(painter);
     paintCut(painter);

@@ -69,6 +69,8 @@ LivePage::LivePage(PageContext& context, QWidget* parent)
             m_tiles->tick(ServiceBridge::nowUs());
     });
     m_clock.start();
+    m_turn.setInterval(0);
+    connect(&m_turn, &QTimer::timeout, this, &LivePage::showNextPlot);
     connect(&context.bridge, &ServiceBridge::alertMoved, this, &LivePage::refreshLater); // a rule may be off now
 }
 
@@ -219,6 +221,7 @@ void LivePage::resizeEvent(QResizeEvent* event)
 void LivePage::runOpened()
 {
     m_data = nullptr;
+    m_turn.stop();
     m_banner->setDamage(std::nullopt);
     m_above->hide();
     m_heat->setHeat(nullptr);
@@ -256,7 +259,8 @@ void LivePage::show(std::shared_ptr<const LiveData> data)
     m_heat->setHeat(m_data->heat, m_data->heatPicture);
     m_feed->setFeed(m_data->feed, ServiceBridge::nowUs());
     m_replicas->setReplicas(m_data->replicas);
-    showPlots();
+    m_plotsShown = 0;
+    m_turn.start();
     markCursor();
 }
 
@@ -271,34 +275,54 @@ void LivePage::setPlot(Plot plot, LivePlot shown)
     m_plots[plot]->setData(std::move(shown.data), shown.unit, shown.note, std::move(shown.legend));
 }
 
-void LivePage::showPlots()
+/// One chart, then the next one in an event of its own: together they would keep the window from anything else.
+void LivePage::showNextPlot()
 {
-    std::optional<double> warnsAt;
-    std::vector<PlotMark> shifts;
-    std::vector<PlotMark> pauses;
-    const app::AlertListView alerts = context().bridge.monitor().alerts().list(m_data->run->id);
-    for (const app::AlertRuleView& rule : alerts.rules) {
+    const auto plot = static_cast<Plot>(m_plotsShown++);
+    if (m_plotsShown == PlotCount)
+        m_turn.stop();
+    setPlot(plot, makePlot(plot));
+}
+
+LivePlot LivePage::makePlot(Plot plot) const
+{
+    switch (plot) {
+    case Changed: {
+        LivePlot changed = changedPlot(*m_data);
+        changed.data.marks = alertMarks("density");
+        return changed;
+    }
+    case Pause: {
+        LivePlot pause = pausePlot(*m_data);
+        pause.data.marks = alertMarks("pause-long");
+        return pause;
+    }
+    case DeltaSize:
+        return deltaPlot(*m_data);
+    case Sync:
+        return syncPlot(*m_data);
+    default:
+        return lagPlot(*m_data, lagThreshold(), static_cast<std::uint32_t>(m_plots[Lag]->view()->plotWidth()));
+    }
+}
+
+std::vector<PlotMark> LivePage::alertMarks(std::string_view rule) const
+{
+    std::vector<PlotMark> marks;
+    for (const app::AlertView& alert : context().bridge.monitor().alerts().list(m_data->run->id).alerts) {
+        if (alert.step && alert.rule.starts_with(rule))
+            marks.push_back({ *alert.step, QStringLiteral("⚑"), Token::Text });
+    }
+    return marks;
+}
+
+std::optional<double> LivePage::lagThreshold() const
+{
+    for (const app::AlertRuleView& rule : context().bridge.monitor().alerts().list(m_data->run->id).rules) {
         if (rule.id == "replica-lag" && rule.on)
-            warnsAt = rule.threshold;
+            return rule.threshold;
     }
-    for (const app::AlertView& alert : alerts.alerts) {
-        if (!alert.step)
-            continue;
-        if (alert.rule.starts_with("density"))
-            shifts.push_back({ *alert.step, QStringLiteral("⚑"), Token::Text });
-        else if (alert.rule == "pause-long")
-            pauses.push_back({ *alert.step, QStringLiteral("⚑"), Token::Text });
-    }
-    LivePlot changed = changedPlot(*m_data);
-    changed.data.marks = std::move(shifts);
-    setPlot(Changed, std::move(changed));
-    LivePlot pause = pausePlot(*m_data);
-    pause.data.marks = std::move(pauses);
-    setPlot(Pause, std::move(pause));
-    setPlot(DeltaSize, deltaPlot(*m_data));
-    setPlot(Sync, syncPlot(*m_data));
-    const int lagWidth = m_plots[Lag]->view()->plotWidth();
-    setPlot(Lag, lagPlot(*m_data, warnsAt, static_cast<std::uint32_t>(lagWidth)));
+    return std::nullopt;
 }
 
 // --- cursor ----------------------------------------------------------------------------------------------------------

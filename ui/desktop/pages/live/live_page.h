@@ -45,6 +45,7 @@ public:
     ReplicasCard& replicas() { return *m_replicas; }
     /// Null until the first calculation is done.
     const std::shared_ptr<const LiveData>& shown() const { return m_data; }
+    bool isUpToDate() const { return m_data && m_plotsShown == PlotCount; } ///< in all charts
 
 protected:
     void refresh() override;
@@ -60,7 +61,10 @@ private:
     void setX(PlotX x); ///< of all charts
     void editRule(const QString& rule);
     void show(std::shared_ptr<const LiveData> data);
-    void showPlots();
+    void showNextPlot();
+    struct LivePlot makePlot(Plot plot) const;
+    std::vector<PlotMark> alertMarks(std::string_view rule) const; ///< `rule`: how its id begins
+    std::optional<double> lagThreshold() const; ///< from which on the rule fires
     void setPlot(Plot plot, struct LivePlot shown);
     void markCursor();
     void goTo(int epoch, std::int64_t step);
@@ -78,6 +82,8 @@ private:
     QGridLayout* m_grid;
     int m_columns = 0; ///< as arranged
     QTimer m_clock; ///< ages
+    QTimer m_turn; ///< runs while charts wait for newer data
+    int m_plotsShown = PlotCount; ///< of the newest data
     Calculation<std::shared_ptr<const LiveData>> m_calculation;
     std::shared_ptr<const LiveData> m_data;
 };
