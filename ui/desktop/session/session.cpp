@@ -21,8 +21,10 @@ const QString RecentsKey = QStringLiteral("sources/recent");
 
 Result<std::unique_ptr<Session>> Session::create()
 {
-    DS_TRY(std::unique_ptr<app::Service> service, app::Service::create(app::Settings::fromEnvironment()));
+    const app::Settings settings = app::Settings::fromEnvironment();
+    DS_TRY(std::unique_ptr<app::Service> service, app::Service::create(settings));
     app::MonitorOptions options;
+    options.taskFolder = settings.stateFolder + "/tasks";
     options.anyFolder = true;
     options.outputFolder = QDir::homePath().toStdString() + "/checkpoints";
     std::unique_ptr<app::Monitor> monitor = app::Monitor::create(*service, options);
@@ -45,8 +47,29 @@ Session::Session(std::unique_ptr<app::Service> service, std::unique_ptr<app::Mon
     });
 }
 
+std::unique_ptr<Session> Session::of(std::unique_ptr<app::RemoteServer> server)
+{
+    return std::unique_ptr<Session>(new Session(std::move(server)));
+}
+
+Session::Session(std::unique_ptr<app::RemoteServer> server)
+    : m_server(std::move(server))
+    , m_bridge(std::make_unique<ServiceBridge>(m_server->service(), m_server->monitor(),
+                                               QString::fromStdString(m_server->address().host)))
+    , m_demo(std::make_unique<DemoRun>(*m_bridge))
+{
+}
+
+void Session::tryAgain()
+{
+    if (m_server)
+        m_server->tryAgain();
+}
+
 Session::~Session()
 {
+    if (m_server)
+        m_server->stop(); // nobody waits for its answers any more
     QThreadPool::globalInstance()->waitForDone(); // they read views and ask the monitor
 }
 
@@ -55,8 +78,9 @@ QString Session::openSource(const app::SourceRequest& request)
     const QString key = QString::fromStdString(request.source);
     if (const QString known = m_idOfSource.value(key); !known.isEmpty())
         return known;
-    const QString id = QString::fromStdString(m_monitor->follow(request, {}, false));
-    m_idOfSource.insert(key, id);
+    const QString id = QString::fromStdString(monitor().follow(request, {}, false));
+    if (!id.isEmpty())
+        m_idOfSource.insert(key, id);
     return id;
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "deltascope/app/remote.h"
+
 #include "bridge/service_bridge.h"
 #include "session/demo_run.h"
 
@@ -10,18 +12,22 @@
 
 namespace deltascope::desktop {
 
-/// The engine inside this process, with what the user watches: opens and forgets sources, keeps the list of recent
-/// ones. GUI thread.
+/// What the user watches, with the engine inside this process or with a server elsewhere: opens and forgets sources,
+/// keeps the list of recent ones. GUI thread.
 class Session final : public QObject {
     Q_OBJECT
 
 public:
     /// Errors: those of app::Service::create.
     static Result<std::unique_ptr<Session>> create();
+    /// The runs of a server; no other sources and no demo.
+    static std::unique_ptr<Session> of(std::unique_ptr<app::RemoteServer> server);
     ~Session() override;
 
-    app::Service& service() { return *m_service; }
-    app::Monitor& monitor() { return *m_monitor; }
+    bool isRemote() const { return m_server != nullptr; }
+    void tryAgain(); ///< where contact with the server is lost
+    app::Service& service() { return m_bridge->service(); }
+    app::Monitor& monitor() { return m_bridge->monitor(); }
     ServiceBridge& bridge() { return *m_bridge; }
 
     /// Follows a source and returns the id of its run; one that is followed already is not followed twice.
@@ -43,8 +49,10 @@ signals:
 
 private:
     Session(std::unique_ptr<app::Service> service, std::unique_ptr<app::Monitor> monitor);
+    explicit Session(std::unique_ptr<app::RemoteServer> server);
     void remember(const Recent& recent);
 
+    std::unique_ptr<app::RemoteServer> m_server; ///< or the next two
     std::unique_ptr<app::Service> m_service;
     std::unique_ptr<app::Monitor> m_monitor;
     std::unique_ptr<ServiceBridge> m_bridge;

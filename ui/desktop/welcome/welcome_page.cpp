@@ -103,9 +103,13 @@ WelcomePage::WelcomePage(Session& session, ActionRegistry& actions, QWidget* par
     column->setSpacing(32);
     column->addStretch(1);
     column->addLayout(head);
-    column->addWidget(makeChoices());
+    if (!session.isRemote())
+        column->addWidget(makeChoices());
     column->addLayout(lower);
-    column->addWidget(drop);
+    if (!session.isRemote())
+        column->addWidget(drop);
+    else
+        drop->setParent(this), drop->hide();
     column->addStretch(2);
     auto* centered = new QWidget;
     setRole(centered, "page");
@@ -123,7 +127,10 @@ WelcomePage::WelcomePage(Session& session, ActionRegistry& actions, QWidget* par
     auto* all = new QVBoxLayout(this);
     all->setContentsMargins(0, 0, 0, 0);
     all->addWidget(scroll);
-    connect(&session, &Session::recentsChanged, this, &WelcomePage::showRecents);
+    if (session.isRemote())
+        connect(&session.bridge(), &ServiceBridge::runMoved, this, &WelcomePage::showRecents);
+    else
+        connect(&session, &Session::recentsChanged, this, &WelcomePage::showRecents);
     showRecents();
 }
 
@@ -147,12 +154,14 @@ QWidget* WelcomePage::makeChoices()
         tr("The real engine on a made-up run, without a network. Full in two seconds."), true);
     add("source.open", QStringLiteral("folder"), tr("Open a folder or bucket…"),
         tr("The folder to which a trainer publishes. Nothing in it is changed."), false);
+    add("source.connect", QStringLiteral("server"), tr("Connect to a Deltascope server…"),
+        tr("The runs of another machine, where deltascope serve does the work."), false);
     return choices;
 }
 
 QWidget* WelcomePage::makeRecents()
 {
-    m_recents->setAccessibleName(tr("Recent sources"));
+    m_recents->setAccessibleName(recentsTitle());
     m_recents->setRootIsDecorated(false);
     m_recents->setUniformRowHeights(true);
     m_recents->setColumnCount(4);
@@ -169,6 +178,8 @@ QWidget* WelcomePage::makeRecents()
         const QTreeWidgetItem* item = m_recents->itemAt(at);
         if (!item)
             return;
+        if (m_session.isRemote())
+            return;
         auto* menu = new QMenu(this);
         menu->setAttribute(Qt::WA_DeleteOnClose);
         const QString source = item->data(0, Qt::UserRole).toString();
@@ -183,7 +194,7 @@ QWidget* WelcomePage::makeRecents()
     auto* part = new QWidget;
     auto* column = new QVBoxLayout(part);
     column->setContentsMargins(0, 0, 0, 0);
-    column->addWidget(makeLabel(tr("Recent sources"), "section"));
+    column->addWidget(makeLabel(recentsTitle(), "section"));
     column->addWidget(card, 1);
     return part;
 }
@@ -217,11 +228,29 @@ QWidget* WelcomePage::makeWhat()
     return part;
 }
 
+QString WelcomePage::recentsTitle() const
+{
+    return m_session.isRemote() ? tr("Runs of %1").arg(m_session.bridge().server()) : tr("Recent sources");
+}
+
+/// Those of before, or what a server has.
+std::vector<Session::Recent> WelcomePage::sources() const
+{
+    if (!m_session.isRemote())
+        return m_session.recents();
+    std::vector<Session::Recent> list;
+    for (const RunPointer& run : m_session.monitor().runs())
+        list.push_back({ QString::fromStdString(run->source), QString::fromStdString(run->base),
+                         QString::fromStdString(run->name), run->run ? run->run->latest.value_or(-1) : -1,
+                         run->contactUs });
+    return list;
+}
+
 void WelcomePage::showRecents()
 {
     m_recents->clear();
     const std::int64_t now = ServiceBridge::nowUs();
-    for (const Session::Recent& recent : m_session.recents()) {
+    for (const Session::Recent& recent : sources()) {
         auto* item = new QTreeWidgetItem({ safeName(recent.source.toStdString()), safeName(recent.run.toStdString()),
                                            recent.latest < 0 ? unknownText() : QString::number(recent.latest),
                                            agoText(recent.seenUs, now) });

@@ -24,6 +24,8 @@ private:
     QWidget* makeChoices();
     QWidget* makeRecents();
     QWidget* makeWhat();
+    QString recentsTitle() const;
+    std::vector<Session::Recent> sources() const;
     void showRecents();
 
     Session& m_session;

@@ -1,0 +1,72 @@
+#include "window/server_windows.h"
+
+#include "window/connect_dialog.h"
+
+#include <QApplication>
+
+#include <algorithm>
+
+namespace deltascope::desktop {
+
+namespace {
+
+/// Now or as soon as it is known; the others are behind the list of runs.
+void showFirstRun(Session& session, MainWindow& window)
+{
+    const auto known = session.monitor().runs();
+    if (!known.empty())
+        return window.showRun(QString::fromStdString(known.front()->id));
+    QObject::connect(&session.bridge(), &ServiceBridge::runMoved, &window,
+                     [&window, first = true](const RunPointer&, const RunPointer& now) mutable {
+                         if (std::exchange(first, false))
+                             window.showRun(QString::fromStdString(now->id));
+                     });
+}
+
+}
+
+void ServerWindows::ask(QWidget* parent, const QString& address, const QString& secret)
+{
+    auto* dialog =
+        new ConnectDialog([this](std::unique_ptr<app::RemoteServer> server) { open(std::move(server)); }, parent);
+    dialog->open();
+    if (address.isEmpty())
+        return;
+    dialog->setAddress(address);
+    if (!secret.isEmpty())
+        dialog->setSecret(secret);
+    dialog->connectIfSafe();
+}
+
+MainWindow& ServerWindows::open(std::unique_ptr<app::RemoteServer> server)
+{
+    Shown shown;
+    shown.session = Session::of(std::move(server));
+    shown.window = std::make_unique<MainWindow>(*shown.session);
+    shown.notifier = std::make_unique<Notifier>(shown.session->bridge());
+    MainWindow* const window = shown.window.get();
+    connect(window, &MainWindow::serverWanted, this, [this, window] { ask(window); });
+    connect(
+        window, &MainWindow::closed, this, [this, window] { forget(window); }, Qt::QueuedConnection);
+    connect(shown.notifier.get(), &Notifier::fellBack, window, [window] { QApplication::alert(window); });
+    connect(shown.notifier.get(), &Notifier::taskOpened, window, &MainWindow::showTasks);
+    connect(shown.notifier.get(), &Notifier::alertOpened, window, &MainWindow::showStep);
+    showFirstRun(*shown.session, *window);
+    m_windows.push_back(std::move(shown));
+    window->show();
+    return *window;
+}
+
+void ServerWindows::forget(const MainWindow* window)
+{
+    std::erase_if(m_windows, [&](Shown& shown) {
+        if (shown.window.get() != window)
+            return false;
+        shown.notifier.reset();
+        shown.window.reset();
+        shown.session.reset();
+        return true;
+    });
+}
+
+} // namespace deltascope::desktop
