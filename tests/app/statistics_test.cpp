@@ -134,7 +134,8 @@ TEST_P(StatisticsHistoryOf, ARunIsThatOfItsStepsOneByOne)
 }
 
 INSTANTIATE_TEST_SUITE_P(Layouts, StatisticsHistoryOf,
-                         testing::Values("trl-v2-gap", "trl-v2-partial-anchor", "trl-v2-drift-bf16", "slime-v2-xor"));
+                         testing::Values("trl-v2-gap", "trl-v2-partial-anchor", "trl-v2-drift-bf16", "slime-v2-xor",
+                                         "trl-adapter"));
 
 TEST_F(StatisticsJobs, AHistoryEndsAtTheStepAndIsAsLongAsWanted)
 {
