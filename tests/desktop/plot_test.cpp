@@ -249,6 +249,34 @@ TEST(PlotView, AHoleInALineIsNotCrossed)
     EXPECT_EQ(inked(50), 0);
 }
 
+TEST(PlotView, ASpikeAmongAMillionPointsIsSeen)
+{
+    constexpr std::int64_t Points = 1'000'000;
+    constexpr std::int64_t Spike = 654'321;
+    std::vector<std::pair<std::int64_t, double>> values;
+    for (std::int64_t step = 0; step < Points; ++step)
+        values.emplace_back(step, step == Spike ? 1.0 : 0.01 * static_cast<double>(step % 7));
+    PlotView view;
+    view.resize(800, 200);
+    PlotSeries series { QStringLiteral("changed"), PlotDraw::Line, Token::Accent, {}, 2 };
+    series.columns = app::makeColumns(values, 0, Points - 1, static_cast<std::uint32_t>(view.plotWidth()));
+    view.setData(dataOf(std::move(series), { 0, Points - 1 }));
+    const QImage picture = view.grab().toImage();
+    const auto inked = [&](int x) { return count(picture, QRect(x, 0, 1, view.height() - 24), color(Token::Accent)); };
+    std::vector<int> high;
+    int least = view.height();
+    for (int x = 48; x < 780; ++x) {
+        if (inked(x) > 80)
+            high.push_back(x);
+        least = std::min(least, inked(x));
+    }
+    EXPECT_GT(least, 3) << "all of what goes up and down in a pixel is filled";
+    ASSERT_FALSE(high.empty());
+    EXPECT_LE(high.size(), 3U);
+    const double right = view.width() - 8.0; // of the plot
+    EXPECT_NEAR(high.front(), right - (1 - static_cast<double>(Spike) / Points) * view.plotWidth(), 12);
+}
+
 TEST(PlotView, APointWithoutNeighborsIsSeen)
 {
     PlotView view;

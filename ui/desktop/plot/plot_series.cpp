@@ -19,6 +19,15 @@ namespace {
 constexpr std::size_t MostStretches = 40; ///< of one series; each costs a series of Qt
 constexpr double RawOpacity = 0.4;
 
+/// Whether most pixels that a stretch covers hold more than one value each.
+bool isDense(const app::SeriesColumns& columns, std::size_t begin, std::size_t end, double pixels)
+{
+    std::size_t several = 0;
+    for (std::size_t i = begin; i < end; ++i)
+        several += columns.min[i] < columns.max[i] ? 1 : 0;
+    return 2 * several > end - begin && pixels < 1.5 * static_cast<double>(end - begin);
+}
+
 }
 
 double PlotMapping::x(double step) const
@@ -72,6 +81,7 @@ void PlotLayer::setData(const PlotData& data, const PlotMapping& mapping, double
     m_mapping = mapping;
     m_picture = {};
     m_dots.clear();
+    m_columns.clear();
     m_chart->setPlotArea(mapping.rect);
     m_x->setRange(0, std::max(1.0, mapping.rect.width()));
     m_y->setRange(0, std::max(1.0, mapping.rect.height()));
@@ -121,6 +131,12 @@ void PlotLayer::addStretches(std::vector<Shape>& shapes, const PlotSeries& serie
             }
             continue;
         }
+        const double pixels =
+            m_mapping.x(static_cast<double>(columns.x[end - 1])) - m_mapping.x(static_cast<double>(columns.x[begin]));
+        if (envelope && isDense(columns, begin, end, pixels)) {
+            addColumns(columns, begin, end, color);
+            continue;
+        }
         Shape shape { false, color, width, {} };
         shape.points.reserve(static_cast<qsizetype>(2 * (end - begin)));
         for (std::size_t i = begin; i < end; ++i) {
@@ -138,6 +154,24 @@ void PlotLayer::addStretches(std::vector<Shape>& shapes, const PlotSeries& serie
             }
         }
         shapes.push_back(std::move(shape));
+    }
+}
+
+/// A line that goes up and down within each pixel is all that it covers: from the lowest to the highest value, and to
+/// where the pixel before has ended.
+void PlotLayer::addColumns(const app::SeriesColumns& columns, std::size_t begin, std::size_t end, const QColor& color)
+{
+    double before = NAN;
+    double left = std::floor(m_mapping.x(static_cast<double>(columns.x[begin])));
+    for (std::size_t i = begin; i < end; ++i) {
+        if (!std::isfinite(columns.min[i]) || !std::isfinite(columns.max[i]))
+            continue;
+        const double right = std::max(left + 1, std::floor(m_mapping.x(static_cast<double>(columns.x[i])) + 1));
+        const double top = m_mapping.y(std::fmax(columns.max[i], before));
+        const double bottom = m_mapping.y(std::fmin(columns.min[i], before));
+        m_columns.push_back({ QRectF(left, top, right - left, std::max(1.0, bottom - top)), color });
+        before = columns.last[i];
+        left = right;
     }
 }
 
@@ -224,6 +258,8 @@ void PlotLayer::render(QPainter& painter)
         m_picture.setDevicePixelRatio(scale);
         m_picture.fill(Qt::transparent);
         QPainter layer(&m_picture);
+        for (const Column& column : m_columns)
+            layer.fillRect(column.rect, column.color);
         layer.setRenderHint(QPainter::Antialiasing);
         const QRectF all(QPointF(), size);
         m_scene.render(&layer, all, all, Qt::IgnoreAspectRatio);

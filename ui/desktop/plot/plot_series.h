@@ -35,7 +35,8 @@ struct PlotMapping {
 };
 
 /// The lines and bars of one chart, drawn by Qt Charts; axes and marks are not its business. It is fed with decimated
-/// columns only: a line is one Qt series per stretch without a hole, all bars of one color are one area. GUI thread.
+/// columns only: a line is one Qt series per stretch without a hole, all bars of one color are one area. Only stretches
+/// with several values in most pixels are filled columns, because a stroke through all of them costs 20 ms. GUI thread.
 class PlotLayer final {
 public:
     PlotLayer();
@@ -59,12 +60,18 @@ private:
     void addLine(std::vector<Shape>& shapes, const PlotSeries& series, double smoothing);
     void addStretches(std::vector<Shape>& shapes, const PlotSeries& series, const std::vector<double>& values,
                       bool envelope, const QColor& color, double width);
+    void addColumns(const app::SeriesColumns& columns, std::size_t begin, std::size_t end, const QColor& color);
     void addBars(std::vector<Shape>& shapes, const PlotData& data);
     void show(const std::vector<Shape>& shapes);
 
     PlotMapping m_mapping;
     QImage m_picture; ///< null: to be drawn
     std::vector<Dot> m_dots;
+    struct Column {
+        QRectF rect;
+        QColor color;
+    };
+    std::vector<Column> m_columns;
     QGraphicsScene m_scene;
     QChart* m_chart; ///< owned by the scene
     QValueAxis* m_x;
