@@ -26,7 +26,7 @@ class Screen:
     def __enter__(self):
         read, write = os.pipe()
         self.server = subprocess.Popen(
-            ["Xvfb", "-displayfd", str(write), "-screen", "0", f"{SIZE[0]}x{SIZE[1]}x24", "-nolisten", "tcp"],
+            ["Xvfb", "-displayfd", str(write), "-screen", "0", f"{SIZE[0]}x{SIZE[1]}x24", "-nolisten", "tcp", "-noreset"],
             pass_fds=[write], stderr=subprocess.DEVNULL)
         os.close(write)
         self.display = ":" + os.read(read, 16).decode().strip()
@@ -65,7 +65,8 @@ class Screen:
         lines = bytearray()
         for row in rows:
             line = bytearray(3 * SIZE[0])
-            line[0::3], line[1::3], line[2::3] = row[2::4], row[1::4], row[0::4]
+            size = len(row) // SIZE[0]
+            line[0::3], line[1::3], line[2::3] = row[2::size], row[1::size], row[0::size]
             lines += b"\0" + line
 
         def chunk(kind, data):

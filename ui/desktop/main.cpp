@@ -1,18 +1,22 @@
 #include "canvas/canvas_accessible.h"
+#include "integration/launcher_entry.h"
+#include "integration/link.h"
 #include "integration/notifier.h"
 #include "integration/single_instance.h"
 #include "integration/stall_watch.h"
+#include "integration/suspend_guard.h"
+#include "integration/tray.h"
 #include "look/icon.h"
 #include "look/look.h"
 #include "session/session.h"
 #include "window/main_window.h"
+#include "window/server_windows.h"
 
 #include <QApplication>
 #include <QCommandLineParser>
 #include <QDir>
 #include <QFileInfo>
 #include <QSettings>
-#include <QUrl>
 
 #include <cstdio>
 
@@ -32,10 +36,14 @@ void addOptions(QCommandLineParser& parser)
                                  QStringLiteral("[source]"));
     parser.addOptions({
         { QStringLiteral("demo"), tr("Start the live demo.") },
+        { QStringLiteral("rate"), tr("Steps per second of the demo."), QStringLiteral("number"), QStringLiteral("1") },
         { QStringLiteral("base"), tr("Folder of the base checkpoint."), QStringLiteral("folder") },
         { QStringLiteral("layout"), tr("Read the source as this layout."), QStringLiteral("word") },
         { QStringLiteral("logs"), tr("A log of the run, for pause timings; may be repeated."), QStringLiteral("file") },
         { QStringLiteral("page"), tr("Page to show first."), QStringLiteral("page") },
+        { QStringLiteral("connect"),
+          tr("Show the runs of a server; a code or token is taken from DELTASCOPE_SERVER_SECRET."),
+          QStringLiteral("address") },
         { QStringLiteral("new-window"), tr("Start anew even if the program runs already.") },
     });
 }
@@ -54,9 +62,9 @@ void follow(MainWindow& window, const QCommandLineParser& words)
 {
     const QString source = words.positionalArguments().value(0);
     if (words.isSet(QStringLiteral("demo"))) {
-        window.openDemo();
-    } else if (source.startsWith(QLatin1String("deltascope:"))) { // from another program: ask first
-        window.askForSource(QUrl::fromPercentEncoding(source.mid(11).toUtf8()));
+        window.openDemo(words.value(QStringLiteral("rate")).toDouble());
+    } else if (const std::optional<Link> link = parseLink(source)) {
+        window.openLink(*link);
     } else if (!source.isEmpty()) {
         app::SourceRequest request;
         request.source = source.toStdString();
@@ -101,8 +109,10 @@ int main(int count, char** arguments)
     QCommandLineParser parser;
     addOptions(parser);
     parser.process(words);
+    const QString secret = qEnvironmentVariable("DELTASCOPE_SERVER_SECRET");
+    qunsetenv("DELTASCOPE_SERVER_SECRET"); // no business of programs that are started from here
     SingleInstance instance;
-    if (!parser.isSet(QStringLiteral("new-window")) && instance.handOver(words))
+    if (!parser.isSet(QStringLiteral("new-window")) && secret.isEmpty() && instance.handOver(words))
         return 0;
 
     const QSettings settings;
@@ -114,19 +124,41 @@ int main(int count, char** arguments)
         return 1;
     }
     MainWindow window(**session);
-    window.show();
-    follow(window, parser);
-    QObject::connect(&instance, &SingleInstance::called, &window, [&window](const QStringList& called) {
+    ServerWindows servers;
+    QObject::connect(&window, &MainWindow::serverWanted, &servers, [&] { servers.ask(&window); });
+    const QString server = parser.value(QStringLiteral("connect"));
+    if (server.isEmpty()) {
+        window.show();
+        follow(window, parser);
+    } else {
+        servers.ask(nullptr, server, secret);
+    }
+    QObject::connect(&instance, &SingleInstance::called, &window, [&window, &servers](const QStringList& called) {
         QCommandLineParser again;
         addOptions(again);
-        if (again.parse(called))
+        const bool understood = again.parse(called);
+        if (understood && again.isSet(QStringLiteral("connect")))
+            return servers.ask(nullptr, again.value(QStringLiteral("connect")));
+        if (understood)
             follow(window, again);
-        window.show();
-        window.raise();
-        window.activateWindow();
+        window.comeBack();
     });
-    instance.listen();
+    TaskTally tally((*session)->bridge());
+    const SuspendGuard guard(tally);
+    const LauncherEntry entry(tally);
+    Tray tray(tally);
+    QObject::connect(&tray, &Tray::windowWanted, &window, &MainWindow::comeBack);
+    QObject::connect(&tray, &Tray::tasksWanted, &window, &MainWindow::showTasks);
+    QObject::connect(&tray, &Tray::quitWanted, &window, [&window] {
+        window.comeBack();
+        window.close();
+    });
+    const bool listens = instance.listen();
+    const auto refreshTray = [&] { window.setReachable(tray.refresh() || listens); };
+    QObject::connect(&window, &MainWindow::trayChosen, &window, refreshTray);
+    refreshTray();
     Notifier notifier((*session)->bridge());
+    QObject::connect(&notifier, &Notifier::fellBack, &window, [&window] { QApplication::alert(&window); });
     QObject::connect(&notifier, &Notifier::taskOpened, &window, &MainWindow::showTasks);
     QObject::connect(&notifier, &Notifier::alertOpened, &window, &MainWindow::showStep);
     watchForStalls(application);

@@ -2,6 +2,7 @@
 
 #include "bridge/service_bridge.h"
 
+#include <QDBusConnection>
 #include <QHash>
 #include <QObject>
 
@@ -16,12 +17,15 @@ class Notifier final : public QObject {
     Q_OBJECT
 
 public:
-    explicit Notifier(ServiceBridge& bridge, QObject* parent = nullptr);
+    explicit Notifier(ServiceBridge& bridge, QDBusConnection session = QDBusConnection::sessionBus(),
+                      QObject* parent = nullptr);
 
 signals:
     /// The user chose to see it: a task (its id) or an alert.
     void taskOpened(const QString& id);
     void alertOpened(const QString& run, std::int64_t step); ///< step is -1 if it is about none
+    /// No server of notifications answered, so the tray is asked to show it.
+    void fellBack(const QString& title);
 
 private slots:
     void actionInvoked(uint id, const QString& action);
@@ -29,18 +33,27 @@ private slots:
 
 private:
     enum class Urgency : uchar { Low, Normal, Critical };
+    struct Action {
+        QString key;
+        QString text; ///< what the button says
+        std::function<void()> act;
+    };
     struct Message {
         QString subject; ///< what it is about; a later one about it replaces it
         QString title;
         QString text;
-        QString openText; ///< what the button says
         Urgency urgency = Urgency::Normal;
-        std::function<void()> open;
+        std::vector<Action> actions; ///< the first one is that of a click on the message
     };
     void takeTask(const app::TaskView& task);
     void takeAlert(const app::AlertChange& change);
     void send(const Message& message);
+    void showInTray(const Message& message);
+    static void addFolderActions(Message& message, const QString& folder);
 
+    ServiceBridge& m_bridge;
+    QDBusConnection m_session;
+    const std::int64_t m_sinceUs; ///< tasks of an earlier start are no news
     QHash<QString, uint> m_idOf; ///< by subject
     QHash<uint, Message> m_shown;
     QHash<QString, QString> m_stateOf; ///< of tasks

@@ -59,10 +59,14 @@ bool SingleInstance::handOver(const QStringList& words)
     return socket.waitForBytesWritten(AnswerMs) && socket.waitForReadyRead(AnswerMs) && socket.readAll() == "ok";
 }
 
-void SingleInstance::listen()
+bool SingleInstance::listen()
 {
+    QLocalSocket socket;
+    socket.connectToServer(m_name);
+    if (socket.waitForConnected(ConnectMs))
+        return false;
     QLocalServer::removeServer(m_name); // left behind by a crash: nobody answered
-    m_server->listen(m_name);
+    return m_server->listen(m_name);
 }
 
 } // namespace deltascope::desktop

@@ -16,8 +16,8 @@ public:
 
     /// Whether another process took the words.
     bool handOver(const QStringList& words);
-    /// Becomes the one to which words are handed over.
-    void listen();
+    /// Becomes the one to which words are handed over, unless another process is. Whether it did.
+    bool listen();
 
 signals:
     void called(const QStringList& words); ///< by a second start; absolute paths

@@ -29,6 +29,7 @@ void MainWindow::addActions()
     addCursorActions();
     addRunActions();
     addViewActions();
+    addDesktopActions();
     addGuideActions();
 }
 
@@ -40,12 +41,19 @@ void MainWindow::addSourceActions()
                      .menu = file,
                      .icon = QStringLiteral("folder"),
                      .shortcut = QKeySequence::Open,
-                     .act = [this] { askForSource(); } });
+                     .act = [this] { askForSource(); },
+                     .enabled = [this] { return !m_session.isRemote(); } });
+    m_actions->add({ .id = QStringLiteral("source.connect"),
+                     .text = tr("Connect to a server…"),
+                     .menu = file,
+                     .icon = QStringLiteral("server"),
+                     .act = [this] { emit serverWanted(); } });
     m_actions->add({ .id = QStringLiteral("source.demo"),
                      .text = tr("Watch a live demo"),
                      .menu = file,
                      .icon = QStringLiteral("pulse"),
                      .act = [this] { openDemo(); },
+                     .enabled = [this] { return !m_session.isRemote(); },
                      .cli = [] { return QStringLiteral("deltascope demo"); } });
     m_actions->add({ .id = QStringLiteral("source.all"),
                      .text = tr("All sources"),
@@ -240,13 +248,16 @@ void MainWindow::addRunActions()
                      .shortcut = QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_C),
                      .act = [this] { copyAddress(); },
                      .enabled = atStep });
-    m_actions->add(
-        { .id = QStringLiteral("step.showFiles"),
-          .text = tr("Open the folder of B"),
-          .menu = tr("Run"),
-          .icon = QStringLiteral("folder"),
-          .act = [this] { showFiles(); },
-          .enabled = [this, atStep] { return atStep() && m_focus->run()->source.rfind("file://", 0) == 0; } });
+    m_actions->add({ .id = QStringLiteral("step.showFiles"),
+                     .text = tr("Open the folder of B"),
+                     .menu = tr("Run"),
+                     .icon = QStringLiteral("folder"),
+                     .act = [this] { showFiles(); },
+                     .enabled =
+                         [this, atStep] {
+                             return atStep() && !m_session.isRemote()
+                                 && m_focus->run()->source.rfind("file://", 0) == 0;
+                         } });
 }
 
 void MainWindow::addViewActions()
@@ -281,7 +292,11 @@ void MainWindow::addViewActions()
                      .menu = view,
                      .icon = QStringLiteral("refresh"),
                      .shortcut = QKeySequence(Qt::Key_F5),
-                     .act = [this] { page()->refreshLater(); },
+                     .act =
+                         [this] {
+                             m_session.tryAgain();
+                             page()->refreshLater();
+                         },
                      .enabled = [this] { return page() != nullptr; } });
     m_actions->add({ .id = QStringLiteral("view.table"),
                      .text = tr("Show as a table"),

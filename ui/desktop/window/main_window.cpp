@@ -2,6 +2,7 @@
 
 #include "deltascope/app/command_line.h"
 
+#include "acts/again_sheet.h"
 #include "acts/destination.h"
 #include "acts/materialize_sheet.h"
 #include "acts/verify_sheet.h"
@@ -27,8 +28,8 @@
 #include <QAbstractItemView>
 #include <QApplication>
 #include <QClipboard>
-#include <QCloseEvent>
 #include <QDesktopServices>
+#include <QDropEvent>
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QHBoxLayout>
@@ -36,6 +37,7 @@
 #include <QMimeData>
 #include <QPushButton>
 #include <QSaveFile>
+#include <QScreen>
 #include <QSettings>
 #include <QStackedWidget>
 #include <QUndoStack>
@@ -69,7 +71,7 @@ MainWindow::MainWindow(Session& session, QWidget* parent)
 {
     setObjectName(QStringLiteral("MainWindow"));
     setMinimumSize(1024, 640);
-    resize(1600, 1000);
+    resize(QSize(1600, 1000).boundedTo(screen()->availableSize()));
     setAcceptDrops(true);
     addActions();
     makeMenus();
@@ -78,11 +80,12 @@ MainWindow::MainWindow(Session& session, QWidget* parent)
     connect(m_focus, &RunFocus::opened, this, [this] {
         m_viewUndo->clear();
         m_history->clear();
-        setWindowTitle(m_focus->run() ? tr("%1 – Deltascope").arg(safeName(m_focus->run()->name))
-                                      : QStringLiteral("Deltascope"));
+        showTitle();
         m_actions->refresh();
     });
     connect(m_focus, &RunFocus::moved, m_actions, &ActionRegistry::refresh);
+    connect(m_focus, &RunFocus::moved, this, &MainWindow::goToLink);
+    connect(m_focus, &RunFocus::opened, this, &MainWindow::goToLink);
     connect(m_focus, &RunFocus::moved, this,
             [this] { m_activity->setBadge(QStringLiteral("alerts"), static_cast<int>(m_focus->run()->alertsFiring)); });
     connect(m_cursor, &StepCursor::changed, this, [this] {
@@ -95,9 +98,10 @@ MainWindow::MainWindow(Session& session, QWidget* parent)
         showPage(place.page);
         m_cursor->set(place.cursor);
     });
-    showRun({});
     restoreGeometry(QSettings().value(GeometryKey).toByteArray());
     restoreState(QSettings().value(StateKey).toByteArray(), StateVersion);
+    showRun({});
+    showInterrupted();
 }
 
 MainWindow::~MainWindow()
@@ -145,6 +149,8 @@ void MainWindow::makeDocks()
     addDockWidget(Qt::BottomDockWidgetArea, m_bottom);
     resizeDocks({ m_inspector }, { 288 }, Qt::Horizontal);
     resizeDocks({ m_bottom }, { 104 }, Qt::Vertical);
+    connect(&m_bottom->tasks(), &TasksPanel::planWanted, this, &MainWindow::planAgain);
+    connect(&m_bottom->tasks(), &TasksPanel::interruptedFound, this, &MainWindow::showInterrupted);
 }
 
 void MainWindow::openSource(const app::SourceRequest& request) { showRun(m_session.openSource(request)); }
@@ -203,7 +209,31 @@ void MainWindow::showPage(const QString& id)
     visit();
 }
 
+void MainWindow::keepLayout() const
+{
+    QSettings().setValue(GeometryKey, saveGeometry());
+    if (m_focus->run())
+        QSettings().setValue(StateKey, saveState(StateVersion));
+}
+
+/// What the last program left is seen also where no run is open yet.
+void MainWindow::showInterrupted()
+{
+    if (m_bottom->tasks().hasInterrupted())
+        m_bottom->showTasks();
+}
+
 Page* MainWindow::page() const { return m_page.isEmpty() ? nullptr : m_made.value(m_page); }
+
+void MainWindow::showTitle()
+{
+    QStringList parts;
+    if (m_focus->run())
+        parts << safeName(m_focus->run()->name);
+    if (m_session.isRemote())
+        parts << m_session.bridge().server();
+    setWindowTitle((parts << QStringLiteral("Deltascope")).join(QStringLiteral(" – ")));
+}
 
 void MainWindow::visit()
 {
@@ -249,7 +279,7 @@ void MainWindow::materialize(bool ask)
     if (!step)
         return;
     const StepId id { step->epoch, step->step };
-    const QString folder = rememberedFolder(m_focus->id());
+    const QString folder = m_session.isRemote() ? QString() : rememberedFolder(m_focus->id());
     if (ask || folder.isEmpty()) {
         auto* sheet = new MaterializeSheet(m_session.bridge(), m_focus->run(), id, this);
         connect(sheet, &PlanSheet::started, m_bottom, &BottomDock::showTasks);
@@ -259,9 +289,11 @@ void MainWindow::materialize(bool ask)
     m_session.bridge().plan(this, m_focus->id(), materializePlan(id, destinationIn(folder, step->step)),
                             [this](const Result<app::PlanView>& plan) {
                                 if (plan && plan->warnings.empty()) {
-                                    const auto task = m_session.monitor().start(plan->id, plan->hash, "desktop");
-                                    return say(task ? safeName(plan->title)
-                                                    : QStringLiteral("✕ ") + safeName(task.error().text));
+                                    const QString title = safeName(plan->title);
+                                    return m_session.bridge().start(
+                                        this, *plan, [this, title](const Result<app::TaskView>& task) {
+                                            say(task ? title : QStringLiteral("✕ ") + safeName(task.error().text));
+                                        });
                                 }
                                 materialize(true); // there is something to look at first
                             });
@@ -287,17 +319,24 @@ void MainWindow::askForSource(const QString& source)
 
 void MainWindow::showTasks()
 {
-    activateWindow();
+    comeBack();
     m_bottom->showTasks();
 }
 
 void MainWindow::showStep(const QString& run, std::int64_t step)
 {
-    activateWindow();
+    comeBack();
     if (run != m_focus->id())
         showRun(run);
     if (step >= 0 && m_focus->epoch())
         m_cursor->setB({ m_focus->epoch()->epoch, step });
+}
+
+void MainWindow::planAgain(const app::TaskView& task)
+{
+    const std::optional<app::PlanRequest> request = m_session.monitor().requestOf(task.id);
+    if (request)
+        (new AgainSheet(m_session.bridge(), task, *request, this))->open();
 }
 
 void MainWindow::exportPage()
@@ -343,7 +382,7 @@ void MainWindow::showFiles()
 {
     const app::StepView* step = m_focus->b();
     const QUrl source(QString::fromStdString(m_focus->run()->source));
-    if (!step || step->objects.empty() || !source.isLocalFile())
+    if (!step || step->objects.empty() || !source.isLocalFile() || m_session.isRemote())
         return;
     const QFileInfo file(source.toLocalFile() + QLatin1Char('/') + QString::fromStdString(step->objects.front().key));
     QDesktopServices::openUrl(QUrl::fromLocalFile(file.absolutePath()));
@@ -367,7 +406,7 @@ void MainWindow::say(const QString& text)
 void MainWindow::dragEnterEvent(QDragEnterEvent* event)
 {
     const QList<QUrl> urls = event->mimeData()->urls();
-    if (urls.size() == 1 && urls.front().isLocalFile())
+    if (urls.size() == 1 && urls.front().isLocalFile() && !m_session.isRemote())
         event->acceptProposedAction();
 }
 
@@ -375,43 +414,6 @@ void MainWindow::dropEvent(QDropEvent* event)
 {
     event->acceptProposedAction();
     askForSource(event->mimeData()->urls().front().toLocalFile());
-}
-
-void MainWindow::closeEvent(QCloseEvent* event)
-{
-    QSettings().setValue(GeometryKey, saveGeometry());
-    if (m_focus->run())
-        QSettings().setValue(StateKey, saveState(StateVersion));
-    const int running = m_bottom->tasks().runningTasks();
-    if (running == 0)
-        return event->accept();
-    event->ignore();
-    auto* box = new QMessageBox(
-        QMessageBox::Question, tr("Tasks are running"),
-        tr("%1 not finished.").arg(pluralText(static_cast<std::uint64_t>(running), tr("task is"), tr("tasks are"))),
-        QMessageBox::NoButton, this);
-    box->setInformativeText(tr("What a materialization has written is kept, and the next start goes on from there."));
-    box->setAttribute(Qt::WA_DeleteOnClose);
-    QPushButton* stay = box->addButton(tr("Keep running"), QMessageBox::RejectRole);
-    QPushButton* hide = box->addButton(tr("Close when they are done"), QMessageBox::AcceptRole);
-    QPushButton* quit = box->addButton(tr("Stop them and quit"), QMessageBox::DestructiveRole);
-    box->setDefaultButton(stay);
-    connect(hide, &QPushButton::clicked, this, [this] {
-        this->hide();
-        connect(&m_bottom->tasks(), &TasksPanel::countChanged, this, [this](int left) {
-            if (left == 0)
-                close();
-        });
-    });
-    connect(quit, &QPushButton::clicked, this, [this] {
-        for (const app::TaskView& task : m_session.monitor().tasks())
-            (void)m_session.monitor().cancel(task.id);
-        connect(&m_bottom->tasks(), &TasksPanel::countChanged, this, [this](int left) {
-            if (left == 0)
-                close();
-        });
-    });
-    box->open();
 }
 
 } // namespace deltascope::desktop

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actions/action_registry.h"
+#include "integration/link.h"
 #include "pages/page.h"
 #include "session/session.h"
 #include "state/run_focus.h"
@@ -47,12 +48,21 @@ public:
     QString currentPage() const { return m_page; } ///< empty: the welcome page
     Page* page() const; ///< the visible one; null: the welcome page
 
+    void openLink(const Link& link);
     void askForSource(const QString& source = {}); ///< with a look at what it is
     void showTasks();
+    void comeBack(); ///< shows a hidden window and brings it to the front
+    /// Whether something brings a hidden window back: without, tasks never go on behind the user's back.
+    void setReachable(bool reachable) { m_reachable = reachable; }
     void showStep(const QString& run, std::int64_t step); ///< step -1: the run as it is
 
     enum class Layout { Watch, Investigate, WallScreen };
     void applyLayout(Layout layout);
+
+signals:
+    void serverWanted(); ///< the user wants to connect to one
+    void closed(); ///< for good: it is of no use any more
+    void trayChosen(); ///< the user wants the icon in the tray, or no longer
 
 protected:
     void dragEnterEvent(QDragEnterEvent* event) override;
@@ -72,8 +82,22 @@ private:
     void addGuideActions();
     void makeGuide();
 
+    // window/main_desktop.cpp
+    void addDesktopActions();
+    void goToLink();
+    // window/main_closing.cpp
+    void askAboutTasks(int running);
+    void goOnInBackground();
+    void pauseTasks();
+    void pauseAndQuit();
+    void endInBackground();
+
     void makeBars();
     void makeDocks();
+    void keepLayout() const;
+    void showInterrupted();
+    void planAgain(const app::TaskView& task);
+    void showTitle();
     void visit();
     void materialize(bool ask);
     void verify();
@@ -104,6 +128,10 @@ private:
     Scrubber* m_scrubber = nullptr;
     Inspector* m_inspector = nullptr;
     BottomDock* m_bottom = nullptr;
+    std::optional<Link> m_link; ///< whose run is not open yet
+    bool m_reachable = false;
+    bool m_inBackground = false; ///< hidden until the tasks are done
+    bool m_leaves = false; ///< closes without a question
 };
 
 } // namespace deltascope::desktop

@@ -10,11 +10,13 @@
 #include <QClipboard>
 #include <QDesktopServices>
 #include <QHBoxLayout>
+#include <QMessageBox>
 #include <QProgressBar>
 #include <QPushButton>
 #include <QUrl>
 
 #include <cmath>
+#include <utility>
 
 namespace deltascope::desktop {
 
@@ -43,6 +45,8 @@ TaskRow::TaskRow(ServiceBridge& bridge, QWidget* parent)
     , m_pause(makeButton(tr("Pause"), {}, "small"))
     , m_resume(makeButton(tr("Resume"), {}, "small"))
     , m_cancel(makeButton(tr("Cancel"), {}, "small"))
+    , m_discard(makeButton(tr("Delete partial"), {}, "small"))
+    , m_again(makeButton(tr("New plan…"), {}, "small"))
     , m_open(makeButton(tr("Open folder"), {}, "small"))
     , m_copy(makeButton(tr("Copy path"), {}, "small"))
 {
@@ -60,21 +64,45 @@ TaskRow::TaskRow(ServiceBridge& bridge, QWidget* parent)
     row->addWidget(m_phase);
     row->addWidget(m_bar);
     row->addWidget(m_numbers, 1);
-    for (QPushButton* button : { m_open, m_copy, m_pause, m_resume, m_cancel })
+    for (QPushButton* button : { m_open, m_copy, m_pause, m_resume, m_again, m_discard, m_cancel })
         row->addWidget(button);
     connect(m_pause, &QPushButton::clicked, this, [this] { act(&app::Monitor::pause); });
     connect(m_resume, &QPushButton::clicked, this, [this] { act(&app::Monitor::resume); });
-    connect(m_cancel, &QPushButton::clicked, this, [this] { act(&app::Monitor::cancel); });
+    connect(m_cancel, &QPushButton::clicked, this, [this] {
+        m_canceledHere = true;
+        act(&app::Monitor::cancel);
+    });
+    connect(m_discard, &QPushButton::clicked, this, [this] { act(&app::Monitor::discard); });
+    connect(m_again, &QPushButton::clicked, this, &TaskRow::planWanted);
     connect(m_open, &QPushButton::clicked, this, &TaskRow::openFolder);
     connect(m_copy, &QPushButton::clicked, this,
             [this] { QApplication::clipboard()->setText(QString::fromStdString(m_task.plan.destination)); });
 }
 
-void TaskRow::act(Result<app::TaskView> (app::Monitor::*method)(const std::string&))
+void TaskRow::act(ServiceBridge::Steer how)
 {
-    const Result<app::TaskView> now = (m_bridge.monitor().*method)(m_task.id);
-    if (now)
-        showTask(*now);
+    m_bridge.steer(this, m_task.id, how, [this](const Result<app::TaskView>& now) {
+        if (now) // what it has become, the bridge tells
+            return;
+        m_numbers->setText(QStringLiteral("✕ ") + safeName(now.error().text));
+        setRole(m_numbers, "error");
+    });
+}
+
+/// Canceling acts at once; what becomes of the bytes that were written is asked afterwards.
+void TaskRow::askForPartial()
+{
+    auto* box = new QMessageBox(QMessageBox::Question, tr("Canceled"), tr("Keep what was written?"),
+                                QMessageBox::NoButton, this);
+    box->setInformativeText(tr("%1\n\n%2 lie beside the destination. A resume goes on from there.")
+                                .arg(safeName(m_task.plan.title), bytesText(m_task.doneBytes)));
+    box->setAttribute(Qt::WA_DeleteOnClose);
+    QPushButton* keep = box->addButton(tr("Keep partial"), QMessageBox::RejectRole);
+    QPushButton* remove = box->addButton(tr("Delete partial"), QMessageBox::DestructiveRole);
+    box->setDefaultButton(keep);
+    box->setEscapeButton(keep);
+    connect(remove, &QPushButton::clicked, this, [this] { act(&app::Monitor::discard); });
+    box->open();
 }
 
 void TaskRow::openFolder()
@@ -96,7 +124,9 @@ void TaskRow::showTask(const app::TaskView& task)
         icon(iconOf(task.plan.kind), failed ? Token::Error : Token::Text).pixmap(QSize(16, 16), devicePixelRatioF()));
     m_title->setText(shortened(safeName(task.plan.title), 60));
     m_title->setToolTip(safeName(task.plan.cli));
-    m_phase->setText(over || task.phase.empty() ? QString::fromStdString(task.state) : safeName(task.phase));
+    m_phase->setText(task.interrupted                 ? tr("paused: the program ended")
+                         : over || task.phase.empty() ? QString::fromStdString(task.state)
+                                                      : safeName(task.phase));
     const double share =
         task.totalBytes > 0 ? static_cast<double>(task.doneBytes) / static_cast<double>(task.totalBytes) : 0;
     m_bar->setVisible(!over);
@@ -109,8 +139,14 @@ void TaskRow::showTask(const app::TaskView& task)
     m_resume->setVisible(task.state == "paused" || (over && task.resumable));
     m_resume->setText(failed ? tr("Try again") : tr("Resume"));
     m_cancel->setVisible(!over && task.state != "canceling");
-    m_open->setVisible(task.state == "done" && writes);
+    const bool local = m_bridge.server().isEmpty();
+    const bool partial = local && writes && (task.interrupted || (task.state == "canceled" && task.resumable));
+    m_discard->setVisible(partial);
+    m_again->setVisible(over && task.state != "done" && !task.resumable && local && !task.plan.run.empty());
+    m_open->setVisible(task.state == "done" && writes && local);
     m_copy->setVisible(task.state == "done" && writes);
+    if (over && std::exchange(m_canceledHere, false) && partial && task.doneBytes > 0)
+        askForPartial();
 }
 
 QString TaskRow::progressText() const

@@ -19,14 +19,19 @@ public:
     void showTask(const app::TaskView& task);
     const app::TaskView& task() const { return m_task; }
 
+signals:
+    void planWanted(); ///< the old one holds no longer
+
 private:
     QString progressText() const;
     QString resultText() const;
-    void act(Result<app::TaskView> (app::Monitor::*method)(const std::string&));
+    void act(ServiceBridge::Steer how);
     void openFolder();
+    void askForPartial();
 
     ServiceBridge& m_bridge;
     app::TaskView m_task;
+    bool m_canceledHere = false; ///< what is left behind is asked for at the end
     mutable double m_shownLeft = -1; ///< seconds; small changes of a guess are not shown
     QLabel* m_icon;
     QLabel* m_title;
@@ -36,6 +41,8 @@ private:
     QPushButton* m_pause;
     QPushButton* m_resume;
     QPushButton* m_cancel;
+    QPushButton* m_discard;
+    QPushButton* m_again;
     QPushButton* m_open;
     QPushButton* m_copy;
 };

@@ -49,7 +49,24 @@ TasksPanel::TasksPanel(ServiceBridge& bridge, QWidget* parent)
 int TasksPanel::runningTasks() const
 {
     return static_cast<int>(
-        std::count_if(m_rowOf.begin(), m_rowOf.end(), [](const TaskRow* row) { return !isOver(row->task()); }));
+        std::count_if(m_rowOf.begin(), m_rowOf.end(), [](const TaskRow* row) { return isAtWork(row->task()); }));
+}
+
+bool TasksPanel::hasInterrupted() const
+{
+    return std::any_of(m_rowOf.begin(), m_rowOf.end(), [](const TaskRow* row) { return row->task().interrupted; });
+}
+
+/// Newest first, also where an older one comes later.
+int TasksPanel::placeOf(const app::TaskView& task) const
+{
+    int place = 0;
+    while (const auto* row = qobject_cast<TaskRow*>(m_rows->itemAt(place)->widget())) {
+        if (row->task().startedUs <= task.startedUs)
+            break;
+        ++place;
+    }
+    return place;
 }
 
 void TasksPanel::take(const app::TaskView& task)
@@ -58,10 +75,14 @@ void TasksPanel::take(const app::TaskView& task)
     TaskRow*& row = m_rowOf[id];
     if (!row) {
         row = new TaskRow(m_bridge);
-        m_rows->insertWidget(0, row);
+        connect(row, &TaskRow::planWanted, this, [this, row = row] { emit planWanted(row->task()); });
+        m_rows->insertWidget(placeOf(task), row);
     }
+    const bool found = task.interrupted && !row->task().interrupted;
     row->showTask(task);
     m_none->hide();
+    if (found)
+        emit interruptedFound();
     for (int i = m_rows->count() - 1; i >= 0 && m_rowOf.size() > MostRows; --i) { // the oldest that is over
         auto* old = qobject_cast<TaskRow*>(m_rows->itemAt(i)->widget());
         if (!old || !isOver(old->task()))

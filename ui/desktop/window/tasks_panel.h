@@ -20,12 +20,16 @@ class TasksPanel final : public QWidget {
 public:
     explicit TasksPanel(ServiceBridge& bridge, QWidget* parent = nullptr);
     int runningTasks() const;
+    bool hasInterrupted() const; ///< tasks that a program left when it ended
 
 signals:
     void countChanged(int running);
+    void interruptedFound();
+    void planWanted(const deltascope::app::TaskView& task);
 
 private:
     void take(const app::TaskView& task);
+    int placeOf(const app::TaskView& task) const;
 
     ServiceBridge& m_bridge;
     QVBoxLayout* m_rows;

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "acts/plan_sheet.h"
+
+namespace deltascope::desktop {
+
+/// A new plan for what a task was about, where its old one holds no longer.
+class AgainSheet final : public PlanSheet {
+    Q_OBJECT
+
+public:
+    AgainSheet(ServiceBridge& bridge, const app::TaskView& task, app::PlanRequest request, QWidget* parent);
+
+protected:
+    app::PlanRequest request() const override { return m_request; }
+
+private:
+    app::PlanRequest m_request;
+};
+
+} // namespace deltascope::desktop
