@@ -42,6 +42,16 @@ TEST_F(Monitors, ARunIsOpenedAndThenLive)
     EXPECT_EQ(run->heat->columns.size(), 15U);
 }
 
+TEST_F(Monitors, AQuietRunKeepsItsContact)
+{
+    const BucketCopy bucket("trl-v2-gap");
+    const std::string id = monitor->follow(bucket.source(), "", false);
+    const Snapshot before = runWhen(id, [](const RunSnapshot& run) { return run.verified.size() == 15; });
+    const Snapshot later = runWhen(id, [&](const RunSnapshot& run) { return run.contactUs > before->contactUs; });
+    EXPECT_EQ(later->run, before->run);
+    EXPECT_EQ(later->verified, before->verified);
+}
+
 TEST_F(Monitors, EveryRunHasAnIdOfItsOwnThatCanStandInAnAddress)
 {
     const auto follow = [&](const std::string& source) {

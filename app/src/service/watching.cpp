@@ -127,8 +127,10 @@ private:
     Result<void> tellIfNew(const Run& run, bool settled, TaskContext& task)
     {
         std::string now = fingerprint(run) + (settled ? " settled" : "");
-        if (m_last && now == m_seen)
+        if (m_last && now == m_seen) {
+            tellAgain();
             return {};
+        }
         if (m_depth != Depth::Headers) {
             Result<std::shared_ptr<const HeatView>> heat = m_heat.view(m_bench, run, m_revision + 1, task);
             if (!heat && heat.error().code == Code::Canceled)
@@ -140,8 +142,19 @@ private:
         RunView view = runViewOf(run, m_trace, m_logs, ++m_revision, m_bench.nowUs());
         view.settled = settled;
         m_last = std::make_shared<const RunView>(std::move(view));
+        m_told = Clock::now();
         m_tell(m_last, m_lastHeat);
         return {};
+    }
+
+    /// A quiet source that was looked at is another thing than one without contact.
+    void tellAgain()
+    {
+        constexpr auto Silence = std::chrono::seconds(10);
+        if (Clock::now() - m_told < Silence)
+            return;
+        m_told = Clock::now();
+        m_tell(m_last, m_lastHeat);
     }
 
     void tellNothing(const Error& error)
@@ -194,6 +207,7 @@ private:
     std::shared_ptr<const RunView> m_last;
     std::shared_ptr<const HeatView> m_lastHeat;
     std::string m_seen;
+    Clock::time_point m_told;
 };
 
 }
