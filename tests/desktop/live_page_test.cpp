@@ -316,6 +316,15 @@ TEST_F(LivePageTest, ATileAndAChartLeadToTheirRules)
     EXPECT_TRUE(threshold->accessibleName().contains(QStringLiteral("replica-lag")));
 }
 
+TEST_F(LivePageTest, OnlyTimesAreCutAtFirst)
+{
+    LivePage* page = live("trl-v2-gap");
+    for (int i = 0; i < LivePage::PlotCount; ++i)
+        EXPECT_EQ(page->plot(static_cast<LivePage::Plot>(i)).view()->cutsOutliers(),
+                  i == LivePage::Pause || i == LivePage::Sync)
+            << i;
+}
+
 TEST_F(LivePageTest, OneXAxisForAllCharts)
 {
     LivePage* page = live("trl-v2-gap");

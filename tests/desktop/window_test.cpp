@@ -224,6 +224,26 @@ TEST_F(Window, AnEmptyFolderIsNoError)
     EXPECT_NE(shownText(window->page()).find("othing"), std::string::npos) << shownText(window->page());
 }
 
+TEST_F(Window, TheWallScreenHasBigTypeAndTheOthersHaveNot)
+{
+    open("trl-v2-gap");
+    window->showPage(QStringLiteral("live"));
+    const auto sizes = [this] {
+        QList<int> found;
+        for (const QLabel* label : window->page()->findChildren<QLabel*>())
+            found += label->fontInfo().pixelSize();
+        return found;
+    };
+    const QList<int> usual = sizes();
+    window->applyLayout(MainWindow::Layout::WallScreen);
+    const QList<int> big = sizes();
+    ASSERT_EQ(big.size(), usual.size());
+    for (int i = 0; i < big.size(); ++i)
+        EXPECT_GT(big[i], usual[i]) << i;
+    window->applyLayout(MainWindow::Layout::Watch);
+    EXPECT_EQ(sizes(), usual);
+}
+
 TEST_F(Window, EveryActHasAKeyPath)
 {
     open("trl-v2-gap");

@@ -67,7 +67,6 @@ CoachMark::CoachMark(QWidget* window)
     , m_done(makeButton(tr("Got it"), {}, "primary"))
 {
     setRole(this, "coach");
-    setFixedWidth(Width);
     m_text->setWordWrap(true);
     QPushButton* all = makeButton(tr("No more hints"), {}, "link");
     connect(m_done, &QPushButton::clicked, this, &CoachMark::dismissed);
@@ -106,7 +105,8 @@ bool CoachMark::pointAt(const QRect& target)
     const QRect room = parentWidget()->rect().adjusted(Margin, Margin, -Margin, -Margin);
     const QRect outside = target.adjusted(-FrameOutside, -FrameOutside, FrameOutside, FrameOutside);
     layout()->activate();
-    const QRect place = besideOf(outside, { Width, heightForWidth(Width) }, room);
+    setFixedWidth(std::max(Width, layout()->minimumSize().width()));
+    const QRect place = besideOf(outside, { width(), heightForWidth(width()) }, room);
     const bool wasHidden = isHidden();
     setVisible(!place.isNull());
     m_frame->setVisible(!place.isNull());

@@ -15,6 +15,8 @@
 #include <QStyleFactory>
 #include <QWidget>
 
+#include <utility>
+
 namespace deltascope::desktop {
 
 namespace {
@@ -135,7 +137,21 @@ void applyLook(QApplication& application, Appearance appearance, Density density
     application.setStyleSheet(styleSheet(shade));
 }
 
-void setTypeScale(double times) { typeScale = times; }
+void setTypeScale(double times, QWidget& root)
+{
+    const double by = times / std::exchange(typeScale, times);
+    QList<std::pair<QWidget*, QFont>> own; // a new style sheet takes them back
+    for (QWidget* widget : root.findChildren<QWidget*>()) {
+        QFont font = widget->font();
+        if (!widget->testAttribute(Qt::WA_SetFont) || font.pixelSize() <= 0)
+            continue;
+        font.setPixelSize(qRound(font.pixelSize() * by));
+        own.emplace_back(widget, font);
+    }
+    applyLook(*qApp, appearanceNow, densityNow);
+    for (const auto& [widget, font] : own)
+        widget->setFont(font);
+}
 
 const Metrics& metrics() { return metricsNow; }
 Appearance currentAppearance() { return appearanceNow; }

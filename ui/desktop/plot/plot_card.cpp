@@ -22,7 +22,7 @@ constexpr int NarrowCard = 420; ///< below it the note is the unit alone
 
 }
 
-PlotCard::PlotCard(const QString& key, const QString& title, Smoothing smoothing, QWidget* parent)
+PlotCard::PlotCard(const QString& key, const QString& title, Smoothing smoothing, Outliers outliers, QWidget* parent)
     : Card(title, parent)
     , m_key(QStringLiteral("plots/") + key)
     , m_title(title)
@@ -48,7 +48,7 @@ PlotCard::PlotCard(const QString& key, const QString& title, Smoothing smoothing
     content()->addLayout(m_stack);
     const QSettings settings;
     m_view->setLog(settings.value(m_key + QString::fromLatin1(LogKey), false).toBool());
-    m_view->setCutting(settings.value(m_key + QString::fromLatin1(CutKey), true).toBool());
+    m_view->setCutting(settings.value(m_key + QString::fromLatin1(CutKey), outliers == Outliers::Cut).toBool());
     if (m_canSmooth)
         m_view->setSmoothing(settings.value(m_key + QString::fromLatin1(SmoothingKey), UsualSmoothing).toDouble());
     makeMenu();

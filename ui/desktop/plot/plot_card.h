@@ -19,7 +19,9 @@ class PlotCard final : public Card {
 
 public:
     enum class Smoothing { Off, Offered };
-    PlotCard(const QString& key, const QString& title, Smoothing smoothing, QWidget* parent = nullptr);
+    enum class Outliers { Shown, Cut }; ///< unless the user wants it otherwise
+    PlotCard(const QString& key, const QString& title, Smoothing smoothing, Outliers outliers = Outliers::Shown,
+             QWidget* parent = nullptr);
 
     PlotView* view() { return m_view; }
     QMenu* menu(); ///< what it is in may add to it

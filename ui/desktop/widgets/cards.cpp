@@ -2,7 +2,6 @@
 
 #include "look/icon.h"
 #include "look/look.h"
-#include "widgets/type_refresh.h"
 
 #include <QApplication>
 #include <QClipboard>
@@ -11,46 +10,27 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
-#include <optional>
-
 namespace deltascope::desktop {
-
-namespace {
-
-/// Nothing: that of the application.
-std::optional<Type> typeOf(const QByteArray& role)
-{
-    if (role == "label" || role == "tag" || role == "ref" || role == "live")
-        return Type::Label;
-    if (role == "section")
-        return Type::Section;
-    if (role == "title")
-        return Type::TableTitle;
-    if (role == "kpi")
-        return Type::Kpi;
-    if (role == "number")
-        return Type::PageNumber;
-    if (role == "sheet")
-        return Type::SheetTitle;
-    return role == "mono" ? std::optional(Type::Mono) : std::nullopt;
-}
-
-}
-
-void refreshType(QWidget& root)
-{
-    for (QLabel* label : root.findChildren<QLabel*>()) {
-        if (const std::optional<Type> type = typeOf(label->property("role").toByteArray()))
-            label->setFont(typeFont(*type));
-    }
-}
 
 QLabel* makeLabel(const QString& text, const char* role, QWidget* parent)
 {
     auto* label = new QLabel(text, parent);
     label->setTextFormat(Qt::PlainText); // names come from files
-    if (const std::optional<Type> type = typeOf(role))
-        label->setFont(typeFont(*type));
+    const QByteArray name = role;
+    if (name == "label" || name == "tag" || name == "ref" || name == "live")
+        label->setFont(typeFont(Type::Label));
+    else if (name == "section")
+        label->setFont(typeFont(Type::Section));
+    else if (name == "title")
+        label->setFont(typeFont(Type::TableTitle));
+    else if (name == "kpi")
+        label->setFont(typeFont(Type::Kpi));
+    else if (name == "number")
+        label->setFont(typeFont(Type::PageNumber));
+    else if (name == "sheet")
+        label->setFont(typeFont(Type::SheetTitle));
+    else if (name == "mono")
+        label->setFont(typeFont(Type::Mono));
     setRole(label, role);
     return label;
 }

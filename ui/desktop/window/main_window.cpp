@@ -14,7 +14,6 @@
 #include "look/type_scale.h"
 #include "pages/pages.h"
 #include "welcome/welcome_page.h"
-#include "widgets/type_refresh.h"
 #include "window/activity_bar.h"
 #include "window/bottom_dock.h"
 #include "window/inspector.h"
@@ -248,9 +247,7 @@ void MainWindow::applyLayout(Layout layout)
     m_bottom->setVisible(layout == Layout::Investigate && m_focus->run());
     m_activity->setVisible(!wall && m_focus->run());
     m_scrubber->setVisible(!wall && m_focus->run());
-    setTypeScale(wall ? WallType : 1);
-    applyLook(*qApp, currentAppearance(), currentDensity());
-    refreshType(*this);
+    setTypeScale(wall ? WallType : 1, *this);
     setWindowState(wall ? windowState() | Qt::WindowFullScreen : windowState() & ~Qt::WindowFullScreen);
     if (layout != Layout::Investigate)
         showPage(QStringLiteral("live"));

@@ -7,16 +7,17 @@
 
 namespace deltascope::desktop {
 
+namespace {
+
+constexpr int MostMoved = 2000; ///< rows; above it a view that looks at all anew is quicker
+
+}
+
 void BucketModel::show(BucketPointer picture)
 {
     m_asked = false;
-    if (!picture || !m_picture || picture->prefix != m_picture->prefix) {
-        beginResetModel();
-        m_picture = std::move(picture);
-        m_shown = m_picture ? static_cast<int>(m_picture->rows.size()) : 0;
-        endResetModel();
-        return;
-    }
+    if (!picture || !m_picture || picture->prefix != m_picture->prefix)
+        return reset(std::move(picture));
     // Mostly rows come at one end or in one place: all between what is equal at both ends is exchanged.
     const auto& old = m_picture->rows;
     const auto& now = picture->rows;
@@ -30,6 +31,8 @@ void BucketModel::show(BucketPointer picture)
     const int first = static_cast<int>(head);
     const int gone = static_cast<int>(old.size() - head - tail);
     const int come = static_cast<int>(now.size() - head - tail);
+    if (gone > MostMoved || come > MostMoved)
+        return reset(std::move(picture));
     if (gone > 0) {
         beginRemoveRows({}, first, first + gone - 1);
         auto left = std::make_shared<BucketPicture>(*m_picture);
@@ -46,6 +49,14 @@ void BucketModel::show(BucketPointer picture)
         endInsertRows();
     if (m_shown > 0)
         emit dataChanged(index(0, 0), index(m_shown - 1, BucketWish::ColumnCount - 1));
+}
+
+void BucketModel::reset(BucketPointer picture)
+{
+    beginResetModel();
+    m_picture = std::move(picture);
+    m_shown = m_picture ? static_cast<int>(m_picture->rows.size()) : 0;
+    endResetModel();
 }
 
 QModelIndex BucketModel::indexOf(const std::string& key) const

@@ -30,6 +30,8 @@ signals:
     void moreWanted();
 
 private:
+    void reset(BucketPointer picture);
+
     BucketPointer m_picture;
     int m_shown = 0; ///< rows that the view knows of; differs from the picture's only while they come and go
     bool m_asked = false; ///< for more, without an answer yet

@@ -78,9 +78,9 @@ void LivePage::makePlots()
 {
     using Smoothing = PlotCard::Smoothing;
     m_plots[Changed] = new PlotCard(QStringLiteral("changed"), tr("Changed"), Smoothing::Offered);
-    m_plots[Pause] = new PlotCard(QStringLiteral("pause"), tr("Pause"), Smoothing::Off);
+    m_plots[Pause] = new PlotCard(QStringLiteral("pause"), tr("Pause"), Smoothing::Off, PlotCard::Outliers::Cut);
     m_plots[DeltaSize] = new PlotCard(QStringLiteral("delta"), tr("Delta size"), Smoothing::Off);
-    m_plots[Sync] = new PlotCard(QStringLiteral("sync"), tr("Sync total"), Smoothing::Off);
+    m_plots[Sync] = new PlotCard(QStringLiteral("sync"), tr("Sync total"), Smoothing::Off, PlotCard::Outliers::Cut);
     m_plots[Lag] = new PlotCard(QStringLiteral("lag"), tr("Replica lag"), Smoothing::Off);
     for (int i = 0; i < PlotCount; ++i) {
         PlotCard* card = m_plots[static_cast<std::size_t>(i)];
@@ -108,6 +108,8 @@ void LivePage::makePlots()
         for (QWidget* other :
              { static_cast<QWidget*>(m_heatCard), static_cast<QWidget*>(m_feed), static_cast<QWidget*>(m_replicas) })
             other->setVisible(!alone);
+        for (int row = 1; row <= 2; ++row)
+            m_grid->setRowStretch(row, alone ? 0 : 1);
         refreshLater(); // other decimation
     });
 }
