@@ -628,6 +628,7 @@ export interface Alert {
   cleared_us: number | null;
   count: number;
   state: 'firing' | 'acked' | 'cleared';
+  snoozed: number | 'until_cleared' | null; // µs: until then nobody is told
 }
 
 export interface AlertRule {
@@ -643,7 +644,7 @@ export interface AlertList {
   rev: number;
   alerts: Alert[]; // firing first, then newest first
   rules: AlertRule[];
-  channels: { kind: 'webhook' | 'slack' | 'discord'; name: string; min_level: AlertLevel }[]; // never the URL
+  channels: { kind: 'webhook' | 'slack' | 'discord' | 'command'; name: string; min_level: AlertLevel }[]; // never the URL
 }
 
 /** GET /alerts/backtest?run=&rule=: when the rule would have fired on what is in the bucket. */

@@ -41,6 +41,7 @@ export function AlertRow({ alert, full = false }: { alert: Alert; full?: boolean
         {over ? `cleared ${clock(alert.cleared_us, now.value)}` : `since ${clock(alert.first_us, now.value)}`}
       </time>
       {alert.state === 'acked' && <span class="tag">acknowledged</span>}
+      {!over && alert.snoozed !== null && (alert.snoozed === 'until_cleared' || alert.snoozed > now.value * 1000) && <span class="tag">snoozed</span>}
       {alert.state === 'firing' && mayAct.value && (
         <button type="button" class="small" aria-label={`Acknowledge ${alert.rule}`} onClick={() => void acknowledge(alert)}>Acknowledge</button>
       )}
