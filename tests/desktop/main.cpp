@@ -1,7 +1,7 @@
 #include "canvas/canvas_accessible.h"
+#include "integration/watched_application.h"
 #include "look/look.h"
 
-#include <QApplication>
 #include <QTemporaryDir>
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ int main(int count, char** words)
         qputenv("QT_QPA_PLATFORM", "offscreen");
     ::testing::InitGoogleTest(&count, words);
     deltascope::desktop::installCanvasAccessibility();
-    QApplication application(count, words);
+    deltascope::desktop::WatchedApplication application(count, words);
     QApplication::setOrganizationName(QStringLiteral("deltascope"));
     QApplication::setApplicationName(QStringLiteral("deltascope-desktop-tests"));
     applyLook(application, deltascope::desktop::Appearance::Light, deltascope::desktop::Density::Comfortable);

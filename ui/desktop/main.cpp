@@ -3,16 +3,15 @@
 #include "integration/link.h"
 #include "integration/notifier.h"
 #include "integration/single_instance.h"
-#include "integration/stall_watch.h"
 #include "integration/suspend_guard.h"
 #include "integration/tray.h"
+#include "integration/watched_application.h"
 #include "look/icon.h"
 #include "look/look.h"
 #include "session/session.h"
 #include "window/main_window.h"
 #include "window/server_windows.h"
 
-#include <QApplication>
 #include <QCommandLineParser>
 #include <QDir>
 #include <QFileInfo>
@@ -79,15 +78,17 @@ void follow(MainWindow& window, const QCommandLineParser& words)
 }
 
 /// Stalls of the GUI thread are errors of ours; said where somebody wants to know.
-void watchForStalls(QApplication& application)
+void watchForStalls(WatchedApplication& application)
 {
     bool wanted = false;
     const double limit = qEnvironmentVariable("DELTASCOPE_STALL_MS").toDouble(&wanted);
     if (!wanted)
         return;
-    auto* watch = new StallWatch(limit, &application);
-    QObject::connect(watch, &StallWatch::stalled,
-                     [](double ms) { std::fprintf(stderr, "the window stood still for %.1f ms\n", ms); });
+    application.watch(limit);
+    QObject::connect(&application, &WatchedApplication::stalled, [](const Stall& stall) {
+        std::fprintf(stderr, "the window stood still for %.1f ms, of these %.1f ms for %s of %s\n", stall.ms,
+                     stall.ownMs, stall.event.constData(), stall.receiver.constData());
+    });
 }
 
 }
@@ -95,7 +96,7 @@ void watchForStalls(QApplication& application)
 int main(int count, char** arguments)
 {
     installCanvasAccessibility();
-    QApplication application(count, arguments);
+    WatchedApplication application(count, arguments);
     QApplication::setOrganizationName(QStringLiteral("deltascope"));
     QApplication::setApplicationName(QStringLiteral("deltascope-desktop"));
     QApplication::setApplicationDisplayName(QStringLiteral("Deltascope"));

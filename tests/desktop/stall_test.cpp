@@ -1,0 +1,108 @@
+#include "desktop_fixture.h"
+
+#include "integration/watched_application.h"
+
+#include <QTimer>
+
+#include <cstdio>
+#include <ctime>
+#include <map>
+
+namespace deltascope::desktop {
+namespace {
+
+constexpr double LimitMs = 8;
+constexpr double HangMs = 250;
+
+WatchedApplication& application() { return *qobject_cast<WatchedApplication*>(qApp); }
+
+class StallTest : public DesktopFixture {
+protected:
+    ~StallTest() override { application().watch(0); }
+
+    /// Of a processor's time, so that it does not depend on what else the machine does.
+    static void keepBusy(double milliseconds)
+    {
+        const auto used = [] {
+            timespec time {};
+            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+            return 1e3 * static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_nsec);
+        };
+        const double end = used() + milliseconds;
+        while (used() < end)
+            continue;
+    }
+};
+
+TEST_F(StallTest, ATaskThatTakesTooLongIsToldWithItsReceiver)
+{
+    std::vector<Stall> stalls;
+    const auto told = QObject::connect(&application(), &WatchedApplication::stalled, qApp,
+                                       [&stalls](const Stall& stall) { stalls.push_back(stall); });
+    QTest::qWait(200); // the first paint is over
+    application().watch(LimitMs);
+    QTimer::singleShot(0, window.get(), [] { keepBusy(40); });
+    QTest::qWait(20);
+    QObject::disconnect(told);
+    ASSERT_FALSE(stalls.empty());
+    EXPECT_GE(stalls.front().ms, 35);
+    EXPECT_GE(stalls.front().ownMs, 35);
+    EXPECT_FALSE(stalls.front().receiver.isEmpty());
+    EXPECT_GE(application().longestMs(), 35);
+}
+
+TEST_F(StallTest, ALoopInsideAnEventIsNoStall)
+{
+    QTest::qWait(200);
+    application().watch(LimitMs);
+    std::vector<Stall> stalls;
+    const auto told = QObject::connect(&application(), &WatchedApplication::stalled, qApp,
+                                       [&stalls](const Stall& stall) { stalls.push_back(stall); });
+    QTimer::singleShot(0, window.get(), [] {
+        QEventLoop inner;
+        QTimer::singleShot(60, &inner, &QEventLoop::quit);
+        QTimer::singleShot(0, &inner, [] { keepBusy(30); });
+        inner.exec();
+    });
+    QTest::qWait(100);
+    QObject::disconnect(told);
+    ASSERT_EQ(stalls.size(), 1U) << "what runs inside the loop is a task of its own";
+    EXPECT_LT(stalls.front().ms, 59);
+}
+
+/// The numbers are printed, none should be above 8 ms; what is asserted is that nobody would call it a hang.
+TEST_F(StallTest, NoPageStandsStillWhileTheDemoRunsTenTimesASecond)
+{
+    window->openDemo(10);
+    ASSERT_TRUE(waitFor([this] {
+        const RunPointer& run = window->focus().run();
+        return run && run->run && run->run->latest.value_or(0) > 60;
+    }));
+    std::map<QByteArray, int> causes;
+    int stalls = 0;
+    const auto told = QObject::connect(&application(), &WatchedApplication::stalled, qApp, [&](const Stall& stall) {
+        ++stalls;
+        ++causes[stall.receiver + ' ' + stall.event];
+    });
+    for (const char* page : { "live", "heatmap", "timeline", "lineage", "bucket", "tensors", "diff", "alerts" }) {
+        window->showPage(QString::fromLatin1(page));
+        QTest::qWait(500); // it is built
+        stalls = 0;
+        causes.clear();
+        application().watch(LimitMs);
+        QTest::qWait(2'000);
+        std::printf("%-9s %6llu events, %d above %.0f ms, longest %.1f ms", page,
+                    static_cast<unsigned long long>(application().events()), stalls, LimitMs,
+                    application().longestMs());
+        for (const auto& [cause, times] : causes)
+            std::printf("; %d x %s", times, cause.constData());
+        std::printf("\n");
+        EXPECT_GT(application().events(), 10U) << page;
+        EXPECT_LT(application().longestMs(), HangMs) << page;
+        application().watch(0);
+    }
+    QObject::disconnect(told);
+}
+
+} // namespace
+} // namespace deltascope::desktop
