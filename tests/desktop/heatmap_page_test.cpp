@@ -11,7 +11,9 @@
 #include "pages/heatmap/heat_tools.h"
 
 #include <QAction>
+#include <QApplication>
 #include <QLineEdit>
+#include <QMouseEvent>
 #include <QPushButton>
 #include <QTableView>
 #include <QUndoStack>
@@ -325,6 +327,29 @@ TEST(HeatCanvas, SpaceAndADragPanAndAreNoTap)
     EXPECT_TRUE(tapped.empty());
     QTest::keyClick(&canvas, Qt::Key_Space);
     EXPECT_EQ(tapped.size(), 1);
+}
+
+TEST(HeatCanvas, ThePastOfARowStaysWhileStepsCome)
+{
+    const auto heat = MadeHeat().view();
+    HeatCanvas canvas;
+    canvas.resize(800, 500);
+    canvas.show();
+    canvas.setPlan(makeHeatPlan(MadeHeat::snapshot(heat), 0, {}, {}, nullptr), true);
+    const QRect gutter = HeatLayout::of(canvas.size()).gutter;
+    const QRect beside(gutter.left() - 150, gutter.top() + 1, 120, 8);
+    const QImage plain = canvas.grab(beside).toImage();
+    const auto moveTo = [&](const QPoint& at) {
+        QMouseEvent moved(QEvent::MouseMove, at, canvas.mapToGlobal(at), Qt::NoButton, Qt::NoButton, {});
+        QApplication::sendEvent(&canvas, &moved);
+    };
+    moveTo({ gutter.center().x(), gutter.top() + 3 });
+    EXPECT_NE(canvas.grab(beside).toImage(), plain);
+    const HeatPlanPointer before = canvas.model().plan();
+    canvas.setPlan(makeHeatPlan(MadeHeat::snapshot(MadeHeat::grown(*heat, 3)), 0, {}, {}, before), true);
+    const QImage with = canvas.grab(beside).toImage();
+    moveTo(canvas.rect().topLeft());
+    EXPECT_NE(canvas.grab(beside).toImage(), with) << "until the mouse goes elsewhere";
 }
 
 TEST_F(HeatmapPageTest, ABoxIsExportedWithItsCellsAlone)

@@ -60,6 +60,7 @@ void HeatCanvas::setPlan(const HeatPlanPointer& plan, bool follow)
                                    pluralText(static_cast<std::uint64_t>(plan->columns), tr("step"))));
     Axis grown = axis;
     grown.count = m_model.axis().count;
+    hoverGutter(m_gutterMouse);
     if (moved && m_model.axis() == grown && m_model.scroll() == scroll && m_model.rowsRevision() == rows) {
         for (const int column : *moved)
             updateColumn(column);
@@ -156,6 +157,7 @@ std::optional<StepId> HeatCanvas::stepAtCursor() const
 void HeatCanvas::viewMoved()
 {
     m_spark = {}; // its row may be another one
+    hoverGutter(m_gutterMouse);
     if (m_hover)
         m_hover = spotAt(m_mouse);
     m_tableSync.start();

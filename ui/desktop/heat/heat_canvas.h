@@ -109,6 +109,7 @@ private:
     bool m_stripDirty = true;
     std::optional<Spot> m_hover;
     QPoint m_mouse { -1, -1 };
+    QPoint m_gutterMouse { -1, -1 };
     RowSpark m_spark; ///< of the row whose mean is under the mouse
     Drag m_drag = Drag::None;
     enum class Space { Up, Down, Used } m_space = Space::Up; ///< used: it panned

@@ -47,6 +47,7 @@ void HeatCanvas::setHover(const std::optional<Spot>& spot, const QPoint& at)
 
 void HeatCanvas::hoverGutter(const QPoint& at)
 {
+    m_gutterMouse = at;
     const QRect gutter = layout().gutter;
     const int row =
         gutter.contains(at) && !m_model.isEmpty() ? rowAt(m_model.tops(), at.y() - gutter.y() + m_model.scroll()) : -1;
