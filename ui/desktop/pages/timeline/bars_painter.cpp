@@ -16,7 +16,6 @@ namespace {
 
 constexpr double Left = 44, Top = 40, Right = 16, Bottom = 40;
 constexpr double WidestBar = 28;
-constexpr double OutlierTimes = 3; // longer than so many usual bars: cut, so that the others can be read
 constexpr double AnchorSide = 4; // half of a diamond
 constexpr double GhostY = 14; // above the plot, where the ghost is off the scale
 
@@ -268,10 +267,8 @@ ValueAxis makeBarAxis(const TimelineModel& model, BarUnit unit)
     }
     if (totals.empty())
         return makeValueAxis(0, 0, true, 6);
-    std::sort(totals.begin(), totals.end());
-    const double usual = totals[(totals.size() - 1) * 19 / 20];
-    const bool cuts = totals.back() > OutlierTimes * usual && usual > 0;
-    return makeValueAxis(0, cuts ? 1.6 * usual : totals.back(), true, 6);
+    const std::optional<double> cut = outlierCut(totals);
+    return makeValueAxis(0, cut.value_or(*std::max_element(totals.begin(), totals.end())), true, 6);
 }
 
 /// Bars that end above the chart say how long they are.
