@@ -42,6 +42,7 @@ struct LineageRows::Pen {
     QPainter& painter;
     const QRect& line;
     const QHeaderView& header;
+    TextCache& texts;
     bool muted = false; ///< of a branch that was overwritten
 
     QRect cell(Column column) const
@@ -53,17 +54,13 @@ struct LineageRows::Pen {
         return cell(column).adjusted(Padding, 0, column == LineageModel::Restore ? -LastPadding : -Padding, 0);
     }
     /// Returns the width that was used.
-    int write(const QRect& room, const QString& what, const QFont& font, Token ink, int align = Qt::AlignLeft) const
+    int write(const QRect& room, const QString& what, const QFont& font, Token ink,
+              Qt::Alignment align = Qt::AlignLeft) const
     {
         if (what.isEmpty() || room.width() <= 0)
             return 0;
-        painter.setFont(font);
         painter.setPen(color(muted && ink == Token::Text ? Token::Muted : ink));
-        const QFontMetrics measure(font, painter.device());
-        const int wanted = measure.horizontalAdvance(what);
-        const QString shown = wanted <= room.width() ? what : measure.elidedText(what, Qt::ElideRight, room.width());
-        painter.drawText(room, align | Qt::AlignVCenter | Qt::TextSingleLine, shown);
-        return std::min(wanted, room.width());
+        return texts.draw(painter, room, what, font, align);
     }
     int number(Column column, const QString& what, const QFont& font, Token ink) const
     {
@@ -78,6 +75,7 @@ void LineageRows::lookChanged()
     m_plain = typeFont(Type::Table);
     m_strong = typeFont(Type::TableTitle);
     m_label = typeFont(Type::Label);
+    m_texts.clear();
 }
 
 QRect LineageRows::triangle(const QRect& line, const QHeaderView& header)
@@ -98,7 +96,7 @@ void LineageRows::paint(QPainter& painter, const Line& line, const LineageModel&
     painter.drawLine(line.rect.bottomLeft(), line.rect.bottomRight());
     painter.setBackground(color(ground));
 
-    Pen pen { painter, line.rect, header };
+    Pen pen { painter, line.rect, header, m_texts };
     paintChain(painter, pen.cell(LineageModel::Chain), model, line.at, hovered);
     if (item.kind == LineageItem::Kind::Row) {
         paintRow(pen, picture, item);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "look/text_cache.h"
 #include "pages/lineage/lineage_model.h"
 
 #include <QFont>
@@ -37,6 +38,7 @@ private:
     void paintNames(Pen& pen, const LineagePicture& picture, std::size_t row) const;
 
     QFont m_plain, m_strong, m_label;
+    mutable TextCache m_texts;
 };
 
 } // namespace deltascope::desktop
