@@ -55,7 +55,7 @@ class Bundle(E2ETest):
                         if key in mine or mine["kind"] != "gap":
                             self.assertEqual(mine[key], theirs[key], (key, mine))
                 manifest = json.loads(files["manifest.json"])
-                self.assertEqual(manifest["format_version"], 1)
+                self.assertEqual(manifest["format_version"], 2)
                 self.assertEqual(manifest["ranges"][-1]["last_step"], steps[-1]["step"])
                 self.assertEqual(manifest["left_out"], [])
                 self.assertEqual(manifest["layout"], log["layout"])
@@ -93,7 +93,7 @@ class Bundle(E2ETest):
         files = self.export("trl-v2-gap")
         for name, data in files.items():
             self.assertNotIn(CANARY.encode(), data, name)
-            self.assertRegex(name, r"^(manifest\.json|(steps|spans|alerts)\.jsonl|tensors\.json|heat/.*\.bin|web/index\.html)$")
+            self.assertRegex(name, r"^(manifest\.json|(steps|spans|alerts|counts)\.jsonl|(tensors|snapshot|listing)\.json|heat/.*\.bin|web/index\.html)$")
         held = "".join(self.inlined(files["web/index.html"])["answers"])
         self.assertNotRegex(held, "elements|blocks|header")
 

@@ -1,10 +1,12 @@
 #include "bundle.h"
 
+#include "app_files.h"
 #include "content.h"
 #include "recording.h"
 #include "zip.h"
 
 #include "server/api/api.h"
+#include "view/json_parts.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -91,7 +93,7 @@ Result<void> writeNew(const std::string& path, const std::string& bytes)
     return refused(path, why);
 }
 
-Result<std::string> archiveOf(const Recording& recording, std::int64_t createdUs)
+Result<std::string> archiveOf(const Recording& recording, const std::string& counts, std::int64_t createdUs)
 {
     DS_TRY(ZipArchive zip, ZipArchive::create());
     DS_CHECK(zip.add("manifest.json", manifestOf(recording, createdUs)));
@@ -99,6 +101,9 @@ Result<std::string> archiveOf(const Recording& recording, std::int64_t createdUs
     DS_CHECK(zip.add("spans.jsonl", spansOf(recording)));
     DS_CHECK(zip.add("tensors.json", tensorsOf(recording)));
     DS_CHECK(zip.add("alerts.jsonl", linesOf(recording.answers.at("alerts")["alerts"])));
+    DS_CHECK(zip.add("snapshot.json", snapshotOf(recording.snapshot)));
+    DS_CHECK(zip.add("counts.jsonl", counts));
+    DS_CHECK(zip.add("listing.json", app::dump(recording.listing) + "\n"));
     const std::size_t prefix = ("runs/" + recording.run + "/heat/").size();
     for (const auto& [address, body] : recording.tiles) {
         const std::size_t query = address.find("?epoch=");
@@ -140,9 +145,11 @@ Result<BundleView> exportBundle(app::Service& service, const app::SourceRequest&
     const std::unique_ptr<server::Api> api = server::makeApi(service, *monitor, hub, {});
     const std::string run = monitor->follow(source, {}, false);
     DS_CHECK(settle(*monitor, run, stopped));
-    DS_TRY(const Recording recording, record(*api, *monitor, run, stopped));
+    DS_TRY(Recording recording, record(*api, *monitor, run, stopped));
     const std::int64_t createdUs = recording.answers.at("capabilities").at("now_us").get<std::int64_t>();
-    DS_TRY(const std::string bytes, archiveOf(recording, createdUs));
+    const std::string counts =
+        recording.snapshot->heat ? countsOf(service, *recording.snapshot->heat, recording.leftOut) : std::string();
+    DS_TRY(const std::string bytes, archiveOf(recording, counts, createdUs));
     DS_CHECK(writeNew(destination, bytes));
     return BundleView { destination, bytes.size(), recording.of("steps")["steps"].size(), recording.leftOut };
 }

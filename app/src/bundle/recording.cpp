@@ -71,6 +71,7 @@ public:
             DS_CHECK(keepEpoch(epoch));
         DS_CHECK(keepStepDetails());
         DS_CHECK(keepObjects());
+        DS_CHECK(keepListing());
         return std::move(m_out);
     }
 
@@ -224,6 +225,17 @@ private:
         return {};
     }
 
+    Result<void> keepListing()
+    {
+        DS_TRY(m_out.listing, askJson(m_base + "/objects/all"));
+        ordered_json& objects = m_out.listing["objects"];
+        if (objects.size() > MostKeys) {
+            m_out.leftOut.push_back(fmt::format("keys behind the first {} of the whole listing", MostKeys));
+            objects.erase(objects.begin() + MostKeys, objects.end());
+        }
+        return {};
+    }
+
     server::Api& m_api;
     const Stopped& m_stopped;
     const std::string m_base;
@@ -239,8 +251,10 @@ Result<Recording> record(server::Api& api, const app::Monitor& monitor, const st
         const auto before = monitor.run(run);
         DS_TRY(Recording recording, Recorder(api, run, stopped).record());
         const auto after = monitor.run(run);
-        if (before->run == after->run && before->heat == after->heat)
+        if (before->run == after->run && before->heat == after->heat) {
+            recording.snapshot = after;
             return recording;
+        }
     }
     return fail(Code::Transient, "the run changes faster than it can be read", run, "try again in a moment");
 }

@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -20,6 +21,8 @@ struct Recording {
         answers; ///< by address below /api/v1/; "?epoch=N" is the only query of a run's answers
     std::map<std::string, std::string> tiles; ///< bodies by address
     std::vector<int> epochs;
+    nlohmann::ordered_json listing; ///< of the bucket
+    std::shared_ptr<const app::RunSnapshot> snapshot; ///< of that moment
     std::vector<std::string> leftOut; ///< what is not in it, as parts of sentences
 
     const nlohmann::ordered_json& of(const std::string& what) const { return answers.at("runs/" + run + "/" + what); }

@@ -45,8 +45,7 @@ RemoteMonitor::RemoteMonitor(Wire& wire, RemoteRuns& runs, RemoteService& servic
     , m_service(service)
     , m_alerts(wire)
     , m_contactUs(nowUs())
-    , m_feed(service.subscribe([] {}))
-    , m_answers([this](const std::stop_token& stop) { answerLoop(stop); })
+    , m_answers(service)
     , m_thread([this](const std::stop_token& stop) { loop(stop); })
 {
 }
@@ -55,7 +54,6 @@ RemoteMonitor::~RemoteMonitor()
 {
     m_wire.stop();
     m_thread.request_stop();
-    m_answers.request_stop();
 }
 
 std::string RemoteMonitor::follow(SourceRequest request, std::string, bool)
@@ -75,34 +73,6 @@ std::optional<SourceRequest> RemoteMonitor::sourceOf(const std::string& id) cons
     source.source = found->source;
     source.base = found->base;
     return source;
-}
-
-void RemoteMonitor::ask(const std::function<JobId(Service&)>& start, std::function<void(Result<JobResult>)> done)
-{
-    const std::lock_guard lock(m_mutex); // the end of the job waits until it is known who asks
-    m_asked.emplace(start(m_service), std::move(done));
-}
-
-void RemoteMonitor::answerLoop(const std::stop_token& stop)
-{
-    while (!stop.stop_requested()) {
-        m_feed->wait(100);
-        for (Event& event : m_feed->take()) {
-            auto* const finished = std::get_if<JobFinished>(&event);
-            if (!finished)
-                continue;
-            std::function<void(Result<JobResult>)> asker;
-            {
-                const std::lock_guard lock(m_mutex);
-                if (const auto asked = m_asked.find(finished->job); asked != m_asked.end()) {
-                    asker = std::move(asked->second);
-                    m_asked.erase(asked);
-                }
-            }
-            if (asker)
-                asker(std::move(finished->outcome));
-        }
-    }
 }
 
 // --- acts ------------------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@
 #include "remote_alerts.h"
 #include "remote_runs.h"
 #include "remote_service.h"
+#include "service/job_answers.h"
 #include "wire.h"
 
 #include <condition_variable>
@@ -32,7 +33,10 @@ public:
     std::vector<std::shared_ptr<const RunSnapshot>> runs() const override { return m_runs.all(); }
     std::shared_ptr<const RunSnapshot> run(const std::string& id) const override { return m_runs.find(id); }
     std::optional<SourceRequest> sourceOf(const std::string& id) const override;
-    void ask(const std::function<JobId(Service&)>& start, std::function<void(Result<JobResult>)> done) override;
+    void ask(const std::function<JobId(Service&)>& start, std::function<void(Result<JobResult>)> done) override
+    {
+        m_answers.ask(start, std::move(done));
+    }
     Result<PlanView> plan(const std::string& run, const PlanRequest& request) override;
     Result<TaskView> start(const std::string& plan, const std::string& hash, const std::string& by) override;
     std::vector<TaskView> tasks() const override;
@@ -67,8 +71,6 @@ private:
     void lose(const Error& error);
     void takeTask(TaskView task);
 
-    void answerLoop(const std::stop_token& stop);
-
     Wire& m_wire;
     RemoteRuns& m_runs;
     RemoteService& m_service;
@@ -85,10 +87,8 @@ private:
     bool m_hurry = false; ///< somebody does not want to wait
     std::vector<TaskView> m_tasks; ///< newest first
     std::map<std::string, PlanRequest> m_requests; ///< by hash of the plan
-    std::map<JobId, std::function<void(Result<JobResult>)>> m_asked;
-    std::unique_ptr<EventFeed> m_feed;
-    std::jthread m_answers;
-    std::jthread m_thread; ///< last: they use everything above
+    JobAnswers m_answers;
+    std::jthread m_thread; ///< last: it uses everything above
 };
 
 } // namespace deltascope::app

@@ -34,7 +34,7 @@ struct RunSnapshot {
     std::string source; ///< canonical URI
     std::string base; ///< empty: none
     std::uint64_t revision = 0; ///< grows with every change of anything in here
-    std::string state; ///< opening live error lost; lost: no contact with the server that follows it
+    std::string state; ///< opening live error, lost: no contact with the server that follows it, recorded: a bundle
     std::optional<ProblemView> error;
     std::int64_t contactUs = 0; ///< when the source was last looked at with success
     bool demo = false;
