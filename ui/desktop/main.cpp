@@ -31,7 +31,7 @@ void addOptions(QCommandLineParser& parser)
     parser.setApplicationDescription(tr("Watch, inspect and rebuild published weights."));
     parser.addHelpOption();
     parser.addVersionOption();
-    parser.addPositionalArgument(QStringLiteral("source"), tr("Folder or address of a run."),
+    parser.addPositionalArgument(QStringLiteral("source"), tr("Folder or address of a run, or a bundle of one."),
                                  QStringLiteral("[source]"));
     parser.addOptions({
         { QStringLiteral("demo"), tr("Start the live demo.") },
@@ -55,6 +55,11 @@ QStringList absoluteWords(QStringList words)
             words[i] = QFileInfo(words[i]).absoluteFilePath();
     }
     return words;
+}
+
+QString bundleIn(const QCommandLineParser& words)
+{
+    return Session::bundleFile(words.positionalArguments().value(0).toStdString());
 }
 
 void follow(MainWindow& window, const QCommandLineParser& words)
@@ -127,12 +132,17 @@ int main(int count, char** arguments)
     MainWindow window(**session);
     ServerWindows servers;
     QObject::connect(&window, &MainWindow::serverWanted, &servers, [&] { servers.ask(&window); });
+    QObject::connect(&window, &MainWindow::bundleWanted, &servers,
+                     [&](const QString& file) { servers.openBundle(&window, file); });
     const QString server = parser.value(QStringLiteral("connect"));
-    if (server.isEmpty()) {
+    const QString bundle = bundleIn(parser);
+    if (!server.isEmpty()) {
+        servers.ask(nullptr, server, secret);
+    } else if (!bundle.isEmpty()) {
+        servers.openBundle(nullptr, bundle);
+    } else {
         window.show();
         follow(window, parser);
-    } else {
-        servers.ask(nullptr, server, secret);
     }
     QObject::connect(&instance, &SingleInstance::called, &window, [&window, &servers](const QStringList& called) {
         QCommandLineParser again;
@@ -140,6 +150,8 @@ int main(int count, char** arguments)
         const bool understood = again.parse(called);
         if (understood && again.isSet(QStringLiteral("connect")))
             return servers.ask(nullptr, again.value(QStringLiteral("connect")));
+        if (understood && !bundleIn(again).isEmpty())
+            return servers.openBundle(nullptr, bundleIn(again));
         if (understood)
             follow(window, again);
         window.comeBack();

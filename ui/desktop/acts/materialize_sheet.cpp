@@ -113,12 +113,14 @@ void MaterializeSheet::askForName(const RunPointer& run, const QString& server)
 {
     m_to->setAccessibleName(tr("Name below the output folder of the server"));
     addDestination(destinationIn(QString::fromStdString(run->id), m_step.step));
+    m_remember->setParent(this), m_remember->hide();
+    if (run->state == "recorded") // which is refused, so that nothing is written
+        return;
     auto* where = makeLabel(
         tr("Written on the machine of %1, below its output folder; nothing is copied to this one.").arg(server),
         "muted");
     where->setWordWrap(true);
     options()->addWidget(where);
-    m_remember->setParent(this), m_remember->hide();
 }
 
 void MaterializeSheet::browse()

@@ -4,9 +4,11 @@
 #include "session/alert_channels.h"
 
 #include <QDir>
+#include <QFileInfo>
 #include <QSettings>
 #include <QStandardPaths>
 #include <QThreadPool>
+#include <QUrl>
 
 #include <algorithm>
 
@@ -58,6 +60,30 @@ Session::Session(std::unique_ptr<app::RemoteServer> server)
                                                QString::fromStdString(m_server->address().host)))
     , m_demo(std::make_unique<DemoRun>(*m_bridge))
 {
+}
+
+std::unique_ptr<Session> Session::of(std::unique_ptr<app::OpenedBundle> bundle)
+{
+    return std::unique_ptr<Session>(new Session(std::move(bundle)));
+}
+
+Session::Session(std::unique_ptr<app::OpenedBundle> bundle)
+    : m_bundle(std::move(bundle))
+    , m_bridge(std::make_unique<ServiceBridge>(m_bundle->service(), m_bundle->monitor(),
+                                               QFileInfo(QString::fromStdString(m_bundle->about().path)).fileName()))
+    , m_demo(std::make_unique<DemoRun>(*m_bridge))
+{
+}
+
+QString Session::bundleFile(const std::string& source)
+{
+    const QString text = QString::fromStdString(source);
+    const QUrl url(text);
+    if (text.contains(QLatin1String("://")) && !url.isLocalFile())
+        return {};
+    const QFileInfo file(url.isLocalFile() ? url.toLocalFile() : text);
+    const bool bundle = file.suffix().compare(QLatin1String("dscope"), Qt::CaseInsensitive) == 0 && !file.isDir();
+    return bundle ? file.absoluteFilePath() : QString();
 }
 
 void Session::tryAgain()

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "deltascope/app/bundle.h"
 #include "deltascope/app/remote.h"
 
 #include "bridge/service_bridge.h"
@@ -12,8 +13,8 @@
 
 namespace deltascope::desktop {
 
-/// What the user watches, with the engine inside this process or with a server elsewhere: opens and forgets sources,
-/// keeps the list of recent ones. GUI thread.
+/// What the user watches, with the engine inside this process, with a server elsewhere, or as a bundle recorded it:
+/// opens and forgets sources, keeps the list of recent ones. GUI thread.
 class Session final : public QObject {
     Q_OBJECT
 
@@ -22,9 +23,15 @@ public:
     static Result<std::unique_ptr<Session>> create();
     /// The runs of a server; no other sources and no demo.
     static std::unique_ptr<Session> of(std::unique_ptr<app::RemoteServer> server);
+    /// The run of a bundle, and nothing else.
+    static std::unique_ptr<Session> of(std::unique_ptr<app::OpenedBundle> bundle);
     ~Session() override;
 
-    bool isRemote() const { return m_server != nullptr; }
+    /// The file that a source is if it is a bundle, which has a session of its own; else empty.
+    static QString bundleFile(const std::string& source);
+
+    bool isRemote() const { return !m_service; } ///< nothing is read or written by this process
+    bool isRecorded() const { return m_bundle != nullptr; }
     void tryAgain(); ///< where contact with the server is lost
     app::Service& service() { return m_bridge->service(); }
     app::Monitor& monitor() { return m_bridge->monitor(); }
@@ -50,9 +57,11 @@ signals:
 private:
     Session(std::unique_ptr<app::Service> service, std::unique_ptr<app::Monitor> monitor);
     explicit Session(std::unique_ptr<app::RemoteServer> server);
+    explicit Session(std::unique_ptr<app::OpenedBundle> bundle);
     void remember(const Recent& recent);
 
-    std::unique_ptr<app::RemoteServer> m_server; ///< or the next two
+    std::unique_ptr<app::RemoteServer> m_server; ///< or the next, or the two behind it
+    std::unique_ptr<app::OpenedBundle> m_bundle;
     std::unique_ptr<app::Service> m_service;
     std::unique_ptr<app::Monitor> m_monitor;
     std::unique_ptr<ServiceBridge> m_bridge;

@@ -91,7 +91,7 @@ WelcomePage::WelcomePage(Session& session, ActionRegistry& actions, QWidget* par
     lower->setSpacing(16);
     lower->addWidget(makeRecents(), 2);
     lower->addWidget(makeWhat(), 1);
-    auto* drop = makeLabel(tr("Drop a run folder or a .safetensors file anywhere in this window"), "muted");
+    auto* drop = makeLabel(tr("Drop a run folder, a bundle or a .safetensors file anywhere in this window"), "muted");
     drop->setAlignment(Qt::AlignCenter);
     drop->setMinimumHeight(72);
     drop->setStyleSheet(QStringLiteral("border: 1px dashed palette(mid); border-radius: 6px;"));

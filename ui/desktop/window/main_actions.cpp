@@ -43,6 +43,11 @@ void MainWindow::addSourceActions()
                      .shortcut = QKeySequence::Open,
                      .act = [this] { askForSource(); },
                      .enabled = [this] { return !m_session.isRemote(); } });
+    m_actions->add({ .id = QStringLiteral("source.bundle"),
+                     .text = tr("Open a bundle…"),
+                     .menu = file,
+                     .icon = QStringLiteral("open"),
+                     .act = [this] { askForBundle(); } });
     m_actions->add({ .id = QStringLiteral("source.connect"),
                      .text = tr("Connect to a server…"),
                      .menu = file,
@@ -60,7 +65,7 @@ void MainWindow::addSourceActions()
                      .menu = file,
                      .icon = QStringLiteral("list"),
                      .act = [this] { showRun({}); },
-                     .enabled = [this] { return m_focus->run() != nullptr; } });
+                     .enabled = [this] { return m_focus->run() && !m_session.isRecorded(); } });
     m_actions->add({ .id = QStringLiteral("view.export"),
                      .text = tr("Export this view…"),
                      .menu = file,

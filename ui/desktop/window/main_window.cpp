@@ -152,7 +152,13 @@ void MainWindow::makeDocks()
     connect(&m_bottom->tasks(), &TasksPanel::interruptedFound, this, &MainWindow::showInterrupted);
 }
 
-void MainWindow::openSource(const app::SourceRequest& request) { showRun(m_session.openSource(request)); }
+void MainWindow::openSource(const app::SourceRequest& request)
+{
+    if (const QString bundle = Session::bundleFile(request.source); !bundle.isEmpty())
+        emit bundleWanted(bundle);
+    else
+        showRun(m_session.openSource(request));
+}
 
 void MainWindow::openDemo(double rate)
 {
@@ -229,7 +235,9 @@ void MainWindow::showTitle()
     QStringList parts;
     if (m_focus->run())
         parts << safeName(m_focus->run()->name);
-    if (m_session.isRemote())
+    if (m_session.isRecorded() && !parts.isEmpty())
+        parts.back() = tr("%1 (bundle)").arg(parts.back());
+    else if (m_session.isRemote())
         parts << m_session.bridge().server();
     setWindowTitle((parts << QStringLiteral("Deltascope")).join(QStringLiteral(" – ")));
 }
@@ -309,8 +317,20 @@ void MainWindow::verify()
 
 void MainWindow::askForSource(const QString& source)
 {
+    if (const QString bundle = Session::bundleFile(source.toStdString()); !bundle.isEmpty())
+        return emit bundleWanted(bundle);
     auto* dialog = new OpenDialog(m_session, source, this);
     connect(dialog, &OpenDialog::chosen, this, &MainWindow::openSource);
+    dialog->open();
+}
+
+void MainWindow::askForBundle()
+{
+    auto* dialog = new QFileDialog(this, tr("Open a bundle"));
+    dialog->setFileMode(QFileDialog::ExistingFile);
+    dialog->setNameFilter(tr("Bundles (*.dscope)"));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    connect(dialog, &QFileDialog::fileSelected, this, &MainWindow::bundleWanted);
     dialog->open();
 }
 
@@ -403,7 +423,10 @@ void MainWindow::say(const QString& text)
 void MainWindow::dragEnterEvent(QDragEnterEvent* event)
 {
     const QList<QUrl> urls = event->mimeData()->urls();
-    if (urls.size() == 1 && urls.front().isLocalFile() && !m_session.isRemote())
+    if (urls.size() != 1 || !urls.front().isLocalFile())
+        return;
+    const bool bundle = !Session::bundleFile(urls.front().toLocalFile().toStdString()).isEmpty();
+    if (bundle || !m_session.isRemote())
         event->acceptProposedAction();
 }
 

@@ -50,6 +50,7 @@ public:
 
     void openLink(const Link& link);
     void askForSource(const QString& source = {}); ///< with a look at what it is
+    void askForBundle();
     void showTasks();
     void comeBack(); ///< shows a hidden window and brings it to the front
     /// Whether something brings a hidden window back: without, tasks never go on behind the user's back.
@@ -61,6 +62,7 @@ public:
 
 signals:
     void serverWanted(); ///< the user wants to connect to one
+    void bundleWanted(const QString& file); ///< the user wants to see one
     void closed(); ///< for good: it is of no use any more
     void trayChosen(); ///< the user wants the icon in the tray, or no longer
 

@@ -127,6 +127,10 @@ void OpenDialog::look()
     const app::SourceRequest wanted = request();
     if (wanted.source.empty())
         return;
+    if (!Session::bundleFile(wanted.source).isEmpty()) {
+        setRole(m_found, "body");
+        return m_found->setText(tr("A bundle: opens in a window of its own, as it was recorded."));
+    }
     m_found->setText(tr("Looking…"));
     setRole(m_found, "muted");
     m_session.bridge().ask(

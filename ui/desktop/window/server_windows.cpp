@@ -1,8 +1,11 @@
 #include "window/server_windows.h"
 
+#include "bridge/background.h"
+#include "look/format.h"
 #include "window/connect_dialog.h"
 
 #include <QApplication>
+#include <QMessageBox>
 
 #include <algorithm>
 
@@ -23,6 +26,16 @@ void showFirstRun(Session& session, MainWindow& window)
                      });
 }
 
+void sayRefused(const Error& error, QWidget* parent)
+{
+    auto* box = new QMessageBox(QMessageBox::Warning, ServerWindows::tr("The bundle cannot be opened"),
+                                safeName(error.text), QMessageBox::Ok, parent);
+    box->setObjectName(QStringLiteral("refused"));
+    box->setInformativeText(safeName(error.where) + QLatin1Char('\n') + safeName(std::string(error.remedyText())));
+    box->setAttribute(Qt::WA_DeleteOnClose);
+    box->open();
+}
+
 }
 
 void ServerWindows::ask(QWidget* parent, const QString& address, const QString& secret)
@@ -38,14 +51,32 @@ void ServerWindows::ask(QWidget* parent, const QString& address, const QString& 
     dialog->connectIfSafe();
 }
 
+void ServerWindows::openBundle(QWidget* parent, const QString& file)
+{
+    inBackground(
+        this, [path = file.toStdString()] { return app::OpenedBundle::open(path); },
+        [this, over = QPointer(parent)](Result<std::unique_ptr<app::OpenedBundle>> bundle) {
+            if (bundle)
+                show(Session::of(std::move(*bundle)));
+            else
+                sayRefused(bundle.error(), over);
+        });
+}
+
 MainWindow& ServerWindows::open(std::unique_ptr<app::RemoteServer> server)
 {
+    return show(Session::of(std::move(server)));
+}
+
+MainWindow& ServerWindows::show(std::unique_ptr<Session> session)
+{
     Shown shown;
-    shown.session = Session::of(std::move(server));
+    shown.session = std::move(session);
     shown.window = std::make_unique<MainWindow>(*shown.session);
     shown.notifier = std::make_unique<Notifier>(shown.session->bridge());
     MainWindow* const window = shown.window.get();
     connect(window, &MainWindow::serverWanted, this, [this, window] { ask(window); });
+    connect(window, &MainWindow::bundleWanted, this, [this, window](const QString& file) { openBundle(window, file); });
     connect(
         window, &MainWindow::closed, this, [this, window] { forget(window); }, Qt::QueuedConnection);
     connect(shown.notifier.get(), &Notifier::fellBack, window, [window] { QApplication::alert(window); });

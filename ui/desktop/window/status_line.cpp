@@ -25,8 +25,8 @@ StatusLine::StatusLine(PageContext& context, QWidget* parent)
         label->setContentsMargins(8, 0, 8, 0);
         addWidget(label);
     }
-    auto* engine = makeLabel(
-        tr("engine %1").arg(QString::fromStdString(context.bridge.service().diffBackend()).toUpper()), "muted");
+    const QString backend = QString::fromStdString(context.bridge.service().diffBackend()).toUpper();
+    auto* engine = makeLabel(backend.isEmpty() ? QString() : tr("engine %1").arg(backend), "muted");
     engine->setToolTip(tr("What changes are found with on this machine"));
     for (QLabel* label : { engine, m_clock }) {
         label->setContentsMargins(8, 0, 8, 0);
@@ -49,6 +49,8 @@ QString StatusLine::contactText(const app::RunSnapshot& run, std::int64_t nowUs)
         return tr("○ no contact with %1 for %2").arg(server, ageText(static_cast<double>(nowUs - run.contactUs) / 1e6));
     if (run.state == "error")
         return tr("✕ not readable");
+    if (run.state == "recorded")
+        return tr("○ %1, recorded %2").arg(server, agoText(run.contactUs, nowUs));
     if (!run.run)
         return tr("○ opening");
     return server.isEmpty() ? tr("● connected") : tr("● connected to %1").arg(server);

@@ -86,8 +86,10 @@ void TopBar::showRuns()
                         shortened(safeName(run->name), 40), QString::fromStdString(run->id));
         m_runs->setItemData(m_runs->count() - 1, safeName(run->source), Qt::ToolTipRole);
     }
-    m_runs->insertSeparator(m_runs->count());
-    m_runs->addItem(icon(QStringLiteral("list")), tr("All sources…"), QString());
+    if (!m_session.isRecorded()) {
+        m_runs->insertSeparator(m_runs->count());
+        m_runs->addItem(icon(QStringLiteral("list")), tr("All sources…"), QString());
+    }
     m_runs->setCurrentIndex(m_context.focus.run() ? m_runs->findData(m_context.focus.id()) : -1);
 }
 
@@ -103,10 +105,11 @@ void TopBar::showState()
         return;
     const bool bad = run->state == "error";
     const bool live = run->state == "live";
-    m_state->setText(bad                        ? tr("✕ NOT READABLE")
-                         : live                 ? tr("● LIVE")
-                         : run->state == "lost" ? tr("○ NO CONTACT")
-                                                : tr("○ OPENING"));
+    m_state->setText(bad                            ? tr("✕ NOT READABLE")
+                         : live                     ? tr("● LIVE")
+                         : run->state == "lost"     ? tr("○ NO CONTACT")
+                         : run->state == "recorded" ? tr("○ RECORDED")
+                                                    : tr("○ OPENING"));
     setRole(m_state, bad ? "error" : live ? "live" : "tag");
 }
 

@@ -1,0 +1,197 @@
+#include "desktop_fixture.h"
+
+#include "bundle/bundle.h"
+
+#include "acts/materialize_sheet.h"
+#include "pages/pages.h"
+#include "window/server_windows.h"
+
+#include <QAbstractItemView>
+#include <QDragEnterEvent>
+#include <QDropEvent>
+#include <QLabel>
+#include <QMessageBox>
+#include <QMimeData>
+#include <QPushButton>
+#include <QSettings>
+#include <QStatusBar>
+
+// The window on a bundle: what it shows is what the run's own window showed.
+
+namespace deltascope::desktop {
+namespace {
+
+QString textOf(const QAbstractItemModel& model, const QModelIndex& parent = {})
+{
+    QString text;
+    for (int row = 0; row < model.rowCount(parent); ++row) {
+        for (int column = 0; column < model.columnCount(parent); ++column)
+            text += model.index(row, column, parent).data().toString() + QLatin1Char('\t');
+        text += QLatin1Char('\n') + textOf(model, model.index(row, 0, parent));
+    }
+    return text;
+}
+
+QString said(const QWidget& widget)
+{
+    QString text;
+    for (const QLabel* label : widget.findChildren<QLabel*>()) {
+        if (label->isVisible())
+            text += label->text() + QLatin1Char('\n');
+    }
+    return text;
+}
+
+/// All that a page says: labels, lists and what it exports.
+std::string textOf(Page& page)
+{
+    QString text = QString::fromUtf8(page.exportText()) + said(page);
+    for (const QAbstractItemView* view : page.findChildren<QAbstractItemView*>()) {
+        if (view->isVisible() && view->model())
+            text += textOf(*view->model());
+    }
+    return text.toStdString();
+}
+
+class BundleWindow : public DesktopFixture {
+protected:
+    BundleWindow()
+    {
+        QSettings().clear();
+        QObject::connect(window.get(), &MainWindow::bundleWanted, &windows,
+                         [this](const QString& file) { windows.openBundle(window.get(), file); });
+    }
+
+    /// Opens a bucket of which ages are told in hours, and exports it.
+    std::string exportOf(const char* bucket)
+    {
+        const app::SourceRequest request = golden(bucket);
+        const auto before = std::filesystem::file_time_type::clock::now() - std::chrono::hours(50);
+        for (const auto& file : std::filesystem::recursive_directory_iterator(request.source))
+            std::filesystem::last_write_time(file.path(), before);
+        window->openSource(request);
+        EXPECT_TRUE(waitFor([this] {
+            const RunPointer& run = window->focus().run();
+            return run && run->run && run->run->settled && run->verified.size() >= 15;
+        }));
+        const std::string path = home.path("run.dscope");
+        const auto done = bundle::exportBundle(session->service(), request, path, [] { return false; });
+        EXPECT_TRUE(done) << done.error().text;
+        return path;
+    }
+    MainWindow* opened() const
+    {
+        EXPECT_TRUE(waitFor([this] { return windows.count() == 1; }));
+        for (QWidget* widget : QApplication::topLevelWidgets()) {
+            auto* found = qobject_cast<MainWindow*>(widget);
+            if (found && found != window.get() && found->isVisible())
+                return found;
+        }
+        return nullptr;
+    }
+    MainWindow* open(const std::string& path)
+    {
+        windows.openBundle(window.get(), QString::fromStdString(path));
+        MainWindow* shown = opened();
+        if (shown)
+            shown->resize(window->size());
+        return shown;
+    }
+
+    ServerWindows windows;
+};
+
+TEST_F(BundleWindow, ItsPagesSayWhatTheRunsOwnSaid)
+{
+    MainWindow* recorded = open(exportOf("trl-v2-gap"));
+    ASSERT_TRUE(recorded);
+    for (const char* id : { "live", "heatmap", "timeline", "lineage", "bucket", "tensors", "alerts" }) {
+        window->showPage(QString::fromLatin1(id));
+        recorded->showPage(QString::fromLatin1(id));
+        ASSERT_TRUE(recorded->page()) << id;
+        std::string here;
+        std::string there;
+        EXPECT_TRUE(waitFor([&] {
+            here = textOf(*window->page());
+            there = textOf(*recorded->page());
+            return here == there && here.size() > 100;
+        })) << id
+            << "\n--- here:\n"
+            << here << "\n--- there:\n"
+            << there;
+    }
+    const QString name = QString::fromStdString(window->focus().run()->name);
+    EXPECT_EQ(recorded->windowTitle(), QStringLiteral("%1 (bundle) – Deltascope").arg(name));
+    EXPECT_TRUE(said(*recorded->statusBar()).contains(QStringLiteral("run.dscope, recorded ")));
+    EXPECT_FALSE(said(*recorded).contains(QStringLiteral("contact"), Qt::CaseInsensitive));
+    EXPECT_FALSE(recorded->actions().action(QStringLiteral("source.open"))->isEnabled());
+    EXPECT_FALSE(recorded->actions().action(QStringLiteral("source.all"))->isEnabled());
+}
+
+TEST_F(BundleWindow, MaterializeIsRefusedWithTheReason)
+{
+    MainWindow* recorded = open(exportOf("trl-v2-gap"));
+    ASSERT_TRUE(recorded);
+    recorded->actions().trigger(QStringLiteral("run.materialize"));
+    auto* sheet = recorded->findChild<MaterializeSheet*>();
+    ASSERT_TRUE(sheet);
+    EXPECT_TRUE(waitFor([sheet] { return said(*sheet).contains(QStringLiteral("a bundle holds no weights")); }));
+    EXPECT_TRUE(said(*sheet).contains(QString::fromStdString(recorded->focus().run()->source)));
+    EXPECT_FALSE(said(*sheet).contains(QStringLiteral("run.dscope")));
+    EXPECT_FALSE(sheet->findChild<QPushButton*>(QStringLiteral("act"))->isEnabled());
+    sheet->reject();
+}
+
+TEST_F(BundleWindow, OpensFromWhereverItIsNamed)
+{
+    const QString path = QString::fromStdString(exportOf("trl-v2-gap"));
+    const QString shown = window->focus().id();
+    const auto closeIt = [this] {
+        MainWindow* recorded = opened();
+        ASSERT_TRUE(recorded);
+        recorded->close();
+        EXPECT_TRUE(waitFor([this] { return windows.count() == 0; }));
+    };
+    app::SourceRequest request;
+    request.source = path.toStdString();
+    window->openSource(request);
+    closeIt();
+    request.source = QUrl::fromLocalFile(path).toString().toStdString();
+    window->openSource(request);
+    closeIt();
+    QMimeData dragged;
+    dragged.setUrls({ QUrl::fromLocalFile(path) });
+    QDragEnterEvent enter(QPoint(10, 10), Qt::CopyAction, &dragged, Qt::LeftButton, Qt::NoModifier);
+    QApplication::sendEvent(window.get(), &enter);
+    EXPECT_TRUE(enter.isAccepted());
+    QDropEvent drop(QPointF(10, 10), Qt::CopyAction, &dragged, Qt::LeftButton, Qt::NoModifier);
+    QApplication::sendEvent(window.get(), &drop);
+    closeIt();
+    EXPECT_EQ(window->focus().id(), shown);
+}
+
+TEST_F(BundleWindow, FoldersAndAddressesAreNoBundles)
+{
+    EXPECT_EQ(Session::bundleFile(home.path("gone.DSCOPE")), QString::fromStdString(home.path("gone.DSCOPE")));
+    EXPECT_TRUE(Session::bundleFile(home.write("folder.dscope/file", "")).isEmpty());
+    EXPECT_TRUE(Session::bundleFile(home.path("folder.dscope")).isEmpty());
+    EXPECT_TRUE(Session::bundleFile("s3://bucket/run.dscope").isEmpty());
+    EXPECT_TRUE(Session::bundleFile("").isEmpty());
+}
+
+TEST_F(BundleWindow, WhatCannotBeOpenedIsSaid)
+{
+    const std::string path = home.write("broken.dscope", "no archive");
+    windows.openBundle(window.get(), QString::fromStdString(path));
+    const QMessageBox* box = nullptr;
+    ASSERT_TRUE(waitFor([&] {
+        box = window->findChild<QMessageBox*>(QStringLiteral("refused"));
+        return box != nullptr;
+    }));
+    EXPECT_TRUE(box->text().contains(QStringLiteral("no bundle")));
+    EXPECT_TRUE(box->informativeText().contains(QString::fromStdString(path)));
+    EXPECT_EQ(windows.count(), 0U);
+}
+
+}
+} // namespace deltascope::desktop
