@@ -3,6 +3,7 @@
 #include "bundle/bundle.h"
 #include "bundle/zip.h"
 #include "recorded/bundle_archive.h"
+#include "recorded/read_bundle.h"
 #include "view/snapshot_changes.h"
 
 #include "deltascope/app/bundle.h"
@@ -226,6 +227,26 @@ TEST_F(Bundle, DamageIsSaidAndNamesTheFile)
     expectHostile(write(strange));
     EXPECT_EQ(refusalOf(home.path("missing.dscope")).code, Code::NotFound);
     EXPECT_EQ(refusalOf(home.path()).code, Code::NotFound);
+}
+
+TEST_F(Bundle, NoFlippedByteIsTakenForTheRun)
+{
+    const BucketCopy bucket("trl-v2-gap");
+    const std::string path = exportOf(bucket.source());
+    const std::string whole = home.read("run.dscope");
+    const nlohmann::json sound = timeless(readBundle(path).value().snapshot);
+    std::size_t refused = 0;
+    for (std::size_t at = 0; at < whole.size(); at += 1 + whole.size() / 500) {
+        std::string flipped = whole;
+        flipped[at] = static_cast<char>(~flipped[at]);
+        const auto read = readBundle(home.write("flipped.dscope", flipped));
+        if (!read) {
+            ++refused;
+            continue;
+        }
+        EXPECT_EQ(timeless(read->snapshot), sound) << at;
+    }
+    EXPECT_GT(refused, 0U);
 }
 
 TEST_F(Bundle, OtherArchivesAndVersionsAreTold)

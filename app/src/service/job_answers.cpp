@@ -1,10 +1,18 @@
 #include "job_answers.h"
 
+#include <utility>
+
 namespace deltascope::app {
 
 JobAnswers::JobAnswers(Service& service)
     : m_service(service)
-    , m_feed(service.subscribe([] {}))
+    , m_feed(service.subscribe([this] {
+        {
+            const std::lock_guard lock(m_bellMutex);
+            m_rung = true;
+        }
+        m_bell.notify_all();
+    }))
     , m_thread([this](const std::stop_token& stop) { loop(stop); })
 {
 }
@@ -17,8 +25,11 @@ void JobAnswers::ask(const std::function<JobId(Service&)>& start, Done done)
 
 void JobAnswers::loop(const std::stop_token& stop)
 {
-    while (!stop.stop_requested()) {
-        m_feed->wait(100);
+    const auto rung = [this, &stop] {
+        std::unique_lock lock(m_bellMutex);
+        return m_bell.wait(lock, stop, [this] { return std::exchange(m_rung, false); });
+    };
+    while (rung()) {
         for (Event& event : m_feed->take()) {
             auto* const finished = std::get_if<JobFinished>(&event);
             if (!finished)

@@ -2,6 +2,7 @@
 
 #include "deltascope/app/service.h"
 
+#include <condition_variable>
 #include <functional>
 #include <map>
 #include <memory>
@@ -24,7 +25,10 @@ private:
     void loop(const std::stop_token& stop);
 
     Service& m_service;
-    std::mutex m_mutex;
+    std::mutex m_bellMutex; ///< guards m_rung
+    std::condition_variable_any m_bell;
+    bool m_rung = false; ///< there are events
+    std::mutex m_mutex; ///< guards m_asked
     std::map<JobId, Done> m_asked;
     std::unique_ptr<EventFeed> m_feed;
     std::jthread m_thread; ///< last: it uses everything above
