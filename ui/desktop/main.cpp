@@ -82,12 +82,17 @@ void follow(MainWindow& window, const QCommandLineParser& words)
         window.showPage(words.value(QStringLiteral("page")));
 }
 
-/// Stalls of the GUI thread are errors of ours; said where somebody wants to know.
+#ifdef QT_NO_DEBUG
+constexpr const char* StallLimitMs = "0"; // nobody looks
+#else
+constexpr const char* StallLimitMs = "8";
+#endif
+
+/// Stalls of the GUI thread are errors of ours: said in debug builds, and where somebody wants to know.
 void watchForStalls(WatchedApplication& application)
 {
-    bool wanted = false;
-    const double limit = qEnvironmentVariable("DELTASCOPE_STALL_MS").toDouble(&wanted);
-    if (!wanted)
+    const double limit = qEnvironmentVariable("DELTASCOPE_STALL_MS", QString::fromLatin1(StallLimitMs)).toDouble();
+    if (limit <= 0)
         return;
     application.watch(limit);
     QObject::connect(&application, &WatchedApplication::stalled, [](const Stall& stall) {
