@@ -20,9 +20,10 @@ protected:
         source.source = home.path("large");
         QProcess writer;
         writer.start(QStringLiteral(DELTASCOPE_MAKE_RUN),
-                     { QStringLiteral("--layout"), QStringLiteral("trl-v2"), "--out", QString::fromStdString(source.source), "--tensors",
-                       QString::number(tensors), "--elements", QString::number(elements), "--steps",
-                       QString::number(steps), "--anchor-every", QString::number(anchorEvery) });
+                     { QStringLiteral("--layout"), QStringLiteral("trl-v2"), "--out",
+                       QString::fromStdString(source.source), "--tensors", QString::number(tensors), "--elements",
+                       QString::number(elements), "--steps", QString::number(steps), "--anchor-every",
+                       QString::number(anchorEvery) });
         EXPECT_TRUE(writer.waitForFinished(60'000) && writer.exitCode() == 0)
             << writer.readAllStandardError().toStdString();
         return source;

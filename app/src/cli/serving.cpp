@@ -76,10 +76,11 @@ Result<void> serve(app::Service& service, const ServeOptions& options, const std
     shown.allowActs = options.allowActs;
     shown.backends = { service.diffBackend() };
 
-    const std::unique_ptr<app::Monitor> monitor = app::Monitor::create(
-        service,
-        { .outputFolder = std::filesystem::absolute(options.output).string(), .verifyLevel = options.verifyLevel,
-          .taskFolder = app::Settings::fromEnvironment().stateFolder + "/serve-tasks" });
+    const std::unique_ptr<app::Monitor> monitor =
+        app::Monitor::create(service,
+                             { .outputFolder = std::filesystem::absolute(options.output).string(),
+                               .verifyLevel = options.verifyLevel,
+                               .taskFolder = app::Settings::fromEnvironment().stateFolder + "/serve-tasks" });
     server::EventHub hub;
     const std::unique_ptr<server::Api> api = server::makeApi(service, *monitor, hub, shown);
     DS_TRY(const std::unique_ptr<server::Server> server, server::Server::start(serverOptions(options), *api, hub));
