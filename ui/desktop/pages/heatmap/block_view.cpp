@@ -18,7 +18,7 @@ namespace deltascope::desktop {
 namespace {
 
 constexpr std::uint32_t MostBlocks = 128;
-constexpr int FactsWidth = 216;
+constexpr int FactsWidth = 236;
 constexpr int RoomForFacts = 560; ///< pixels
 
 }

@@ -61,6 +61,7 @@ QWidget* TensorsPage::makeList()
     auto* side = new QWidget;
     auto* top = new QHBoxLayout;
     top->setContentsMargins(12, 8, 12, 8);
+    top->setSpacing(8);
     top->addWidget(m_filter, 1);
     top->addWidget(m_count);
     auto* column = new QVBoxLayout(side);
