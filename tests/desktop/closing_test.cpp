@@ -31,10 +31,14 @@ protected:
         const std::string run = window->focus().id().toStdString();
         const Result<app::PlanView> plan = session->monitor().plan(run, request);
         EXPECT_TRUE(plan);
-        const std::string task = session->monitor().start(plan->id, plan->hash, "desktop")->id;
-        (void)session->monitor().pause(task);
+        const Result<app::TaskView> task = session->monitor().start(plan->id, plan->hash, "desktop");
+        if (!task) {
+            ADD_FAILURE() << task.error().text;
+            return {};
+        }
+        (void)session->monitor().pause(task->id);
         EXPECT_TRUE(waitFor([this] { return panel().runningTasks() == 1; }));
-        return task;
+        return task->id;
     }
     TasksPanel& panel() const { return window->findChild<BottomDock*>()->tasks(); }
     QMessageBox* question() const { return window->findChild<QMessageBox*>(QStringLiteral("closing")); }
