@@ -1,4 +1,5 @@
 #include "desktop_fixture.h"
+#include "model_text.h"
 
 #include "bundle/bundle.h"
 
@@ -21,17 +22,6 @@
 namespace deltascope::desktop {
 namespace {
 
-QString textOf(const QAbstractItemModel& model, const QModelIndex& parent = {})
-{
-    QString text;
-    for (int row = 0; row < model.rowCount(parent); ++row) {
-        for (int column = 0; column < model.columnCount(parent); ++column)
-            text += model.index(row, column, parent).data().toString() + QLatin1Char('\t');
-        text += QLatin1Char('\n') + textOf(model, model.index(row, 0, parent));
-    }
-    return text;
-}
-
 QString said(const QWidget& widget)
 {
     QString text;
@@ -48,7 +38,7 @@ std::string textOf(Page& page)
     QString text = QString::fromUtf8(page.exportText()) + said(page);
     for (const QAbstractItemView* view : page.findChildren<QAbstractItemView*>()) {
         if (view->isVisible() && view->model())
-            text += textOf(*view->model());
+            text += modelText(*view->model());
     }
     return text.toStdString();
 }

@@ -1,4 +1,5 @@
 #include "desktop_fixture.h"
+#include "model_text.h"
 
 #include "server/api/api.h"
 #include "server/server.h"
@@ -27,17 +28,6 @@ namespace {
 
 constexpr const char* Token = "token-of-the-tests-token";
 
-QString textOf(const QAbstractItemModel& model, const QModelIndex& parent = {})
-{
-    QString text;
-    for (int row = 0; row < model.rowCount(parent); ++row) {
-        for (int column = 0; column < model.columnCount(parent); ++column)
-            text += model.index(row, column, parent).data().toString() + QLatin1Char('\t');
-        text += QLatin1Char('\n') + textOf(model, model.index(row, 0, parent));
-    }
-    return text;
-}
-
 /// All that a page says: labels, lists and what it exports.
 std::string textOf(Page& page)
 {
@@ -48,7 +38,7 @@ std::string textOf(Page& page)
     }
     for (const QAbstractItemView* view : page.findChildren<QAbstractItemView*>()) {
         if (view->isVisible() && view->model())
-            text += textOf(*view->model());
+            text += modelText(*view->model());
     }
     return text.toStdString();
 }
