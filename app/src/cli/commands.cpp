@@ -415,7 +415,8 @@ private:
         DS_TRY(const bundle::BundleView view,
                bundle::exportBundle(service, m_options.sourceRequest(), m_options.destination, interrupted));
         writeOut(m_options.json ? bundle::toJson(view) + "\n" : bundleText(view));
-        suggest(fmt::format("unzip -d DIR {}, then open DIR/web/index.html", shellWord(view.path)));
+        suggest(fmt::format("deltascope-desktop {0}, or unzip -d DIR {0} and open DIR/web/index.html",
+                            shellWord(view.path)));
         return Success;
     }
 
