@@ -12,7 +12,9 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
+#include <sys/resource.h>
 #include <thread>
+#include <unistd.h>
 
 namespace deltascope::app {
 
@@ -266,6 +268,14 @@ private:
     std::vector<std::jthread> m_threads; ///< last: they use everything above
 };
 
+/// The trainer and the replicas of a real run have machines of their own: here they must not take the processor from
+/// the one who looks on. This thread and those that it starts get it when nobody else wants it.
+void standBack()
+{
+    constexpr int Niceness = 10;
+    ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), Niceness); // on Linux that of a thread
+}
+
 Result<std::unique_ptr<FolderLock>> lockDemo(FileSystem& disk, const std::string& folder)
 {
     Result<std::unique_ptr<FolderLock>> lock = disk.lock(folder);
@@ -320,6 +330,7 @@ Result<void> removeDemoFolder(FileSystem& disk, const std::string& folder)
 Result<DemoView> runDemo(const DemoRequest& request, const std::string& folder,
                          const std::function<Workbench()>& makeBench, TaskContext& task)
 {
+    standBack();
     Workbench bench = makeBench();
     DS_TRY([[maybe_unused]] const std::unique_ptr<FolderLock> lock, lockDemo(*bench.disk, folder));
     return Demo(request, folder, makeBench).run(task);

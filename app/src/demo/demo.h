@@ -8,7 +8,8 @@ namespace deltascope::app {
 /// Runs the demo: trains a small model, publishes every step with the real engine, lets three replicas follow, and
 /// plays a script of incidents (docs/cli.md, "demo"). `makeBench` gives a bench for each of its actors. Ends when the
 /// task is stopped or the time of the request is over; its files stay. Errors: Exists (the folder holds something
-/// else), those of publisher and disk. The folder is locked meanwhile.
+/// else), those of publisher and disk. The folder is locked meanwhile. Call it on a thread of its own: it lowers its
+/// priority for good.
 Result<DemoView> runDemo(const DemoRequest& request, const std::string& folder,
                          const std::function<Workbench()>& makeBench, TaskContext& task);
 

@@ -1,7 +1,6 @@
 #pragma once
 
-#include <QCoreApplication>
-#include <QThreadPool>
+#include "bridge/background.h"
 
 #include <functional>
 #include <memory>
@@ -46,22 +45,19 @@ private:
     static void run(const std::shared_ptr<State>& state, Work work, Done done)
     {
         state->running = true;
-        QThreadPool::globalInstance()->start([state, work = std::move(work), done = std::move(done)]() mutable {
+        Background::start([state, work = std::move(work), done = std::move(done)]() mutable {
             auto result = std::make_shared<T>(work());
-            QMetaObject::invokeMethod(
-                QCoreApplication::instance(),
-                [state, result, done = std::move(done)] {
-                    state->running = false;
-                    if (state->gone)
-                        return;
-                    done(std::move(*result));
-                    if (state->gone || state->running || !state->next)
-                        return;
-                    auto [nextWork, nextDone] = std::move(*state->next);
-                    state->next.reset();
-                    run(state, std::move(nextWork), std::move(nextDone));
-                },
-                Qt::QueuedConnection);
+            Background::tell([state, result, done = std::move(done)] {
+                state->running = false;
+                if (state->gone)
+                    return;
+                done(std::move(*result));
+                if (state->gone || state->running || !state->next)
+                    return;
+                auto [nextWork, nextDone] = std::move(*state->next);
+                state->next.reset();
+                run(state, std::move(nextWork), std::move(nextDone));
+            });
         });
     }
 

@@ -3,6 +3,7 @@
 #include "bridge/background.h"
 
 #include <QCoreApplication>
+#include <QEvent>
 #include <QPointer>
 #include <QTimer>
 
@@ -63,13 +64,16 @@ void ServiceBridge::take(const app::MonitorEvent& event)
     }
     if (m_drainQueued.exchange(true))
         return;
-    QMetaObject::invokeMethod(
-        this,
-        [this] {
-            const std::int64_t wait = std::max<std::int64_t>(0, m_lastDrainUs + DrainUs - nowUs());
-            QTimer::singleShot(static_cast<int>(wait / 1000), Qt::PreciseTimer, this, &ServiceBridge::drain);
-        },
-        Qt::QueuedConnection);
+    QCoreApplication::postEvent(this, new QEvent(QEvent::User));
+}
+
+bool ServiceBridge::event(QEvent* event)
+{
+    if (event->type() != QEvent::User)
+        return QObject::event(event);
+    const std::int64_t wait = std::max<std::int64_t>(0, m_lastDrainUs + DrainUs - nowUs());
+    QTimer::singleShot(static_cast<int>(wait / 1000), Qt::PreciseTimer, this, &ServiceBridge::drain);
+    return true;
 }
 
 void ServiceBridge::drain()
@@ -95,13 +99,10 @@ void ServiceBridge::ask(QObject* context, std::function<app::JobId(app::Service&
 {
     m_monitor.ask(start, [guard = QPointer(context), answer = std::move(answer)](Result<app::JobResult> result) {
         // The monitor's thread. The application outlives it, `context` may not.
-        QMetaObject::invokeMethod(
-            qApp,
-            [guard, answer, result = std::move(result)] {
-                if (guard)
-                    answer(result);
-            },
-            Qt::QueuedConnection);
+        Background::tell([guard, answer, result = std::move(result)] {
+            if (guard)
+                answer(result);
+        });
     });
 }
 

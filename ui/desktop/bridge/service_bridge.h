@@ -55,6 +55,9 @@ signals:
     void taskMoved(const deltascope::app::TaskView& task);
     void alertMoved(const deltascope::app::AlertChange& change);
 
+protected:
+    bool event(QEvent* event) override; ///< take() has something
+
 private:
     void take(const app::MonitorEvent& event); ///< any thread
     void drain();

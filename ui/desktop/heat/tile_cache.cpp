@@ -1,8 +1,6 @@
 #include "heat/tile_cache.h"
 
-#include <QCoreApplication>
-#include <QPointer>
-#include <QThreadPool>
+#include "bridge/background.h"
 
 #include <algorithm>
 #include <cmath>
@@ -190,17 +188,13 @@ void TileCache::startLoads()
         const Key key = m_wanted.front();
         m_wanted.erase(m_wanted.begin());
         m_loading.emplace(key.id(), Load { key });
-        QThreadPool::globalInstance()->start(
-            [guard = QPointer(this), generation = m_generation, heat = m_heat, epoch = m_epoch, key] {
-                std::shared_ptr<CodeTile> tile =
-                    makeTile(*heat, epoch, key.pool, key.levelY, key.levelX, key.tileY, key.tileX);
-                QMetaObject::invokeMethod(
-                    QCoreApplication::instance(),
-                    [guard, generation, key, tile] {
-                        if (guard)
-                            guard->take(generation, key, std::make_unique<CodeTile>(std::move(*tile)));
-                    },
-                    Qt::QueuedConnection);
+        inBackground(
+            this,
+            [heat = m_heat, epoch = m_epoch, key] {
+                return makeTile(*heat, epoch, key.pool, key.levelY, key.levelX, key.tileY, key.tileX);
+            },
+            [this, generation = m_generation, key](std::unique_ptr<CodeTile> tile) {
+                take(generation, key, std::move(tile));
             });
     }
 }

@@ -1,8 +1,6 @@
 #include "session/demo_run.h"
 
-#include <QCoreApplication>
-#include <QPointer>
-#include <QThreadPool>
+#include "bridge/background.h"
 
 #include <utility>
 
@@ -55,18 +53,12 @@ void DemoRun::restart(std::function<void(const Result<QString>&)> done)
 void DemoRun::remove()
 {
     m_bridge.monitor().unfollow(m_run.toStdString());
-    QThreadPool::globalInstance()->start([&service = m_bridge.service(), request = m_request, guard = QPointer(this)] {
-        Result<void> removed = service.removeDemo(request);
-        QMetaObject::invokeMethod(
-            qApp,
-            [guard, removed = std::move(removed)] {
-                if (!guard)
-                    return;
-                guard->m_run.clear();
-                std::exchange(guard->m_ended, nullptr)(removed);
-            },
-            Qt::QueuedConnection);
-    });
+    inBackground(
+        this, [&service = m_bridge.service(), request = m_request] { return service.removeDemo(request); },
+        [this](const Result<void>& removed) {
+            m_run.clear();
+            std::exchange(m_ended, nullptr)(removed);
+        });
 }
 
 } // namespace deltascope::desktop

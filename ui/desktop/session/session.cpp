@@ -1,5 +1,6 @@
 #include "session/session.h"
 
+#include "bridge/background.h"
 #include "look/format.h"
 #include "session/alert_channels.h"
 
@@ -7,7 +8,6 @@
 #include <QFileInfo>
 #include <QSettings>
 #include <QStandardPaths>
-#include <QThreadPool>
 #include <QUrl>
 
 #include <algorithm>
@@ -96,7 +96,7 @@ Session::~Session()
 {
     if (m_server)
         m_server->stop(); // nobody waits for its answers any more
-    QThreadPool::globalInstance()->waitForDone(); // they read views and ask the monitor
+    Background::wait(); // they read views and ask the monitor
 }
 
 QString Session::openSource(const app::SourceRequest& request)
