@@ -4,17 +4,32 @@
 
 #include <QTimer>
 
+#include <unistd.h>
+
 #include <cstdio>
 #include <ctime>
+#include <fstream>
 #include <map>
+#include <string>
 
 namespace deltascope::desktop {
 namespace {
 
 constexpr double LimitMs = 8;
 constexpr double HangMs = 250;
+constexpr int MostTries = 4;
 
 WatchedApplication& application() { return *qobject_cast<WatchedApplication*>(qApp); }
+
+/// Time that a virtual machine's host gave to others, since it was started.
+long takenByHostMs()
+{
+    std::ifstream file("/proc/stat");
+    std::string name;
+    long user = 0, nice = 0, system = 0, idle = 0, disk = 0, hard = 0, soft = 0, taken = 0;
+    file >> name >> user >> nice >> system >> idle >> disk >> hard >> soft >> taken;
+    return taken * 1'000 / sysconf(_SC_CLK_TCK);
+}
 
 class StallTest : public DesktopFixture {
 protected:
@@ -87,13 +102,18 @@ TEST_F(StallTest, NoPageStandsStillWhileTheDemoRunsTenTimesASecond)
     for (const char* page : { "live", "heatmap", "timeline", "lineage", "bucket", "tensors", "diff", "alerts" }) {
         window->showPage(QString::fromLatin1(page));
         QTest::qWait(500); // it is built
-        stalls = 0;
-        causes.clear();
-        application().watch(LimitMs);
-        QTest::qWait(2'000);
-        std::printf("%-9s %6llu events, %d above %.0f ms, longest %.1f ms", page,
-                    static_cast<unsigned long long>(application().events()), stalls, LimitMs,
-                    application().longestMs());
+        long taken = 0;
+        for (int i = 0; i == 0 || (i < MostTries && taken > 0); ++i) { // what a host takes is nobody's fault here
+            stalls = 0;
+            causes.clear();
+            taken = takenByHostMs();
+            application().watch(LimitMs);
+            QTest::qWait(2'000);
+            taken = takenByHostMs() - taken;
+        }
+        std::printf("%-9s %6llu events, %d above %.0f ms, longest %.1f ms, host took %ld ms", page,
+                    static_cast<unsigned long long>(application().events()), stalls, LimitMs, application().longestMs(),
+                    taken);
         for (const auto& [cause, times] : causes)
             std::printf("; %d x %s", times, cause.constData());
         std::printf("\n");

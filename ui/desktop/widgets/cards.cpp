@@ -15,6 +15,12 @@ namespace deltascope::desktop {
 QLabel* makeLabel(const QString& text, const char* role, QWidget* parent)
 {
     auto* label = new QLabel(text, parent);
+    dressLabel(label, role);
+    return label;
+}
+
+void dressLabel(QLabel* label, const char* role)
+{
     label->setTextFormat(Qt::PlainText); // names come from files
     const QByteArray name = role;
     if (name == "label" || name == "tag" || name == "ref" || name == "live")
@@ -32,7 +38,6 @@ QLabel* makeLabel(const QString& text, const char* role, QWidget* parent)
     else if (name == "mono")
         label->setFont(typeFont(Type::Mono));
     setRole(label, role);
-    return label;
 }
 
 QPushButton* makeButton(const QString& text, const QString& iconName, const char* role, QWidget* parent)

@@ -11,6 +11,7 @@ namespace deltascope::desktop {
 
 /// A label in one of the roles of look.h.
 QLabel* makeLabel(const QString& text, const char* role, QWidget* parent = nullptr);
+void dressLabel(QLabel* label, const char* role);
 QPushButton* makeButton(const QString& text, const QString& iconName = {}, const char* role = nullptr,
                         QWidget* parent = nullptr);
 QFrame* makeLine(QWidget* parent = nullptr);

@@ -11,6 +11,8 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include <utility>
+
 namespace deltascope::desktop {
 
 namespace {
@@ -25,8 +27,9 @@ public:
 
     void setBadge(int count)
     {
-        m_badge = count > 99 ? QStringLiteral("99+") : count > 0 ? QString::number(count) : QString();
-        update();
+        const QString badge = count > 99 ? QStringLiteral("99+") : count > 0 ? QString::number(count) : QString();
+        if (std::exchange(m_badge, badge) != badge)
+            update();
     }
 
 protected:

@@ -90,12 +90,14 @@ void BottomDock::takeAlert(const app::AlertChange& change)
 
 void BottomDock::titleTabs()
 {
-    const auto counted = [](const QString& title, std::uint64_t count) {
-        return count > 0 ? QStringLiteral("%1  %2").arg(title).arg(count) : title;
+    const auto title = [this](Tab tab, const QString& name, std::uint64_t count) {
+        const QString text = count > 0 ? QStringLiteral("%1  %2").arg(name).arg(count) : name;
+        if (m_tabs->tabText(tab) != text)
+            m_tabs->setTabText(tab, text); // lays the whole window out
     };
-    m_tabs->setTabText(TasksTab, counted(tr("Tasks"), static_cast<std::uint64_t>(m_tasks->runningTasks())));
+    title(TasksTab, tr("Tasks"), static_cast<std::uint64_t>(m_tasks->runningTasks()));
     const RunPointer& run = m_context.focus.run();
-    m_tabs->setTabText(AlertsTab, counted(tr("Alerts"), run ? run->alertsFiring : 0));
+    title(AlertsTab, tr("Alerts"), run ? run->alertsFiring : 0);
 }
 
 } // namespace deltascope::desktop

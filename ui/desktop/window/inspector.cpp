@@ -6,13 +6,16 @@
 #include "look/look.h"
 #include "look/marks.h"
 #include "widgets/cards.h"
+#include "widgets/readout.h"
 
-#include <QFormLayout>
 #include <QHBoxLayout>
 #include <QPushButton>
+#include <QResizeEvent>
 #include <QScrollArea>
 #include <QToolButton>
 #include <QVBoxLayout>
+
+#include <algorithm>
 
 namespace deltascope::desktop {
 
@@ -36,51 +39,95 @@ QWidget* makeTitle(PageContext& context)
 
 }
 
-/// A heading with rows of name and value; rows without a value are not shown.
+/// A heading with rows of name and value; rows without a value are not shown. It lays itself out, and tells its parent
+/// only when its height changes: most new values take the room of the old ones.
 class Inspector::Section final : public QWidget {
 public:
     Section(const QString& title, const QStringList& names)
     {
-        auto* column = new QVBoxLayout(this);
-        column->setContentsMargins(12, 10, 12, 10);
-        column->setSpacing(5);
         if (!title.isEmpty())
-            column->addWidget(makeLabel(title, "muted"));
+            m_title = makeLabel(title, "muted", this);
         for (const QString& name : names) {
-            auto* row = new QWidget;
-            auto* line = new QHBoxLayout(row);
-            line->setContentsMargins(0, 0, 0, 0);
-            auto* value = makeLabel({}, "body");
-            value->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+            auto* value = makeLabel({}, "body", this);
+            value->setAlignment(Qt::AlignRight | Qt::AlignTop);
             value->setTextInteractionFlags(Qt::TextSelectableByMouse);
-            value->setWordWrap(true);
-            value->setMinimumWidth(1); // long names are broken, never cut off
-            line->addWidget(makeLabel(name, "muted"), 0, Qt::AlignTop);
-            line->addWidget(value, 1);
-            column->addWidget(row);
-            m_rows.push_back(row);
-            m_values.push_back(value);
+            value->setWordWrap(true); // long names are broken, never cut off
+            m_rows.push_back({ makeLabel(name, "muted", this), value });
         }
     }
     void show(const QStringList& values, const QStringList& tips = {})
     {
-        for (int i = 0; i < static_cast<int>(m_values.size()); ++i) {
-            m_values[static_cast<std::size_t>(i)]->setText(breakable(values.value(i)));
-            m_values[static_cast<std::size_t>(i)]->setToolTip(tips.value(i));
-            m_rows[static_cast<std::size_t>(i)]->setVisible(!values.value(i).isEmpty());
+        for (int i = 0; i < static_cast<int>(m_rows.size()); ++i) {
+            Row& row = m_rows[static_cast<std::size_t>(i)];
+            const QString text = breakable(values.value(i));
+            if (row.value->toolTip() != tips.value(i))
+                row.value->setToolTip(tips.value(i));
+            if (row.value->text() == text)
+                continue;
+            row.value->setText(text);
+            row.height = 0;
         }
+        arrange();
+    }
+
+protected:
+    void resizeEvent(QResizeEvent*) override { arrange(); }
+    void changeEvent(QEvent* event) override
+    {
+        QWidget::changeEvent(event);
+        if (event->type() != QEvent::FontChange && event->type() != QEvent::StyleChange)
+            return;
+        for (Row& row : m_rows)
+            row.height = 0;
+        arrange();
     }
 
 private:
-    std::vector<QWidget*> m_rows;
-    std::vector<QLabel*> m_values;
+    struct Row {
+        QLabel* name;
+        QLabel* value;
+        int width = 0; ///< for which `height` was measured
+        int height = 0; ///< 0: to be measured
+    };
+
+    void arrange()
+    {
+        constexpr int Left = 12, Top = 10, Spacing = 5;
+        int y = Top;
+        const auto place = [&](QLabel* label) {
+            const QSize size = label->sizeHint();
+            label->setGeometry(Left, y, size.width(), size.height());
+            return size;
+        };
+        if (m_title)
+            y += place(m_title).height() + Spacing;
+        for (Row& row : m_rows) {
+            const bool shown = !row.value->text().isEmpty();
+            row.name->setVisible(shown);
+            row.value->setVisible(shown);
+            if (!shown)
+                continue;
+            const QSize name = place(row.name);
+            const int x = Left + name.width() + Spacing;
+            const int wide = std::max(1, width() - Left - x);
+            if (row.height == 0 || row.width != wide)
+                row.height = row.value->heightForWidth(wide);
+            row.width = wide;
+            row.value->setGeometry(x, y, wide, row.height);
+            y += std::max(name.height(), row.height) + Spacing;
+        }
+        setFixedHeight(y - Spacing + Top);
+    }
+
+    QLabel* m_title = nullptr;
+    std::vector<Row> m_rows;
 };
 
 Inspector::Inspector(PageContext& context, QWidget* parent)
     : QDockWidget(tr("Inspector"), parent)
     , m_context(context)
-    , m_title(makeLabel({}, "number"))
-    , m_state(makeLabel({}, "tag"))
+    , m_title(new Readout("number"))
+    , m_state(new Readout("tag"))
     , m_what(new Section({}, { tr("Kind"), tr("Chain"), tr("Published"), tr("Epoch") }))
     , m_changed(new Section(tr("What changed"), { tr("Changed"), tr("Elements"), tr("Claimed"), tr("Tensor") }))
     , m_bytes(new Section(tr("Bytes"), { tr("Wire"), tr("To materialize"), tr("Not possible") }))
@@ -147,8 +194,8 @@ void Inspector::refresh()
         return;
     const RunPointer& run = m_context.focus.run();
     const std::int64_t now = ServiceBridge::nowUs();
-    m_title->setText(tr("Step %1").arg(step->step));
-    m_state->setText(stepStateText(step->state));
+    m_title->read(tr("Step %1").arg(step->step));
+    m_state->read(stepStateText(step->state));
     setRole(m_state, step->state == "broken" ? "error" : "tag");
     QString problems;
     for (const app::ProblemView& problem : step->problems)

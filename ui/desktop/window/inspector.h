@@ -4,10 +4,9 @@
 
 #include <QDockWidget>
 
-class QFormLayout;
-class QVBoxLayout;
-
 namespace deltascope::desktop {
+
+class Readout;
 
 /// What there is to know about B, always in the same order: what, changed, bytes, verified, objects, acts.
 class Inspector final : public QDockWidget {
@@ -21,8 +20,8 @@ private:
     void refresh();
 
     PageContext& m_context;
-    QLabel* m_title;
-    QLabel* m_state;
+    Readout* m_title;
+    Readout* m_state;
     Section* m_what;
     Section* m_changed;
     Section* m_bytes;

@@ -5,6 +5,7 @@
 #include "look/icon.h"
 #include "look/look.h"
 #include "widgets/cards.h"
+#include "widgets/readout.h"
 
 #include <QHBoxLayout>
 #include <QLineEdit>
@@ -48,7 +49,7 @@ Scrubber::Scrubber(PageContext& context, QWidget* parent)
     , m_context(context)
     , m_a(new QLineEdit)
     , m_b(new QLineEdit)
-    , m_range(makeLabel({}, "body"))
+    , m_range(new Readout("body"))
 {
     setObjectName(QStringLiteral("Scrubber"));
     setWindowTitle(tr("Cursor"));
@@ -70,17 +71,22 @@ Scrubber::Scrubber(PageContext& context, QWidget* parent)
     field(QStringLiteral("B"), m_b, tr("Current step: a number, EPOCH:STEP, ~3, anchor or latest"), true);
     for (const char* id : { "step.previousAnchor", "step.previous", "step.next", "step.nextAnchor" })
         addWidget(buttonOf(context.actions, QString::fromLatin1(id)));
-    auto* follow = makeButton(tr("Follow"), QStringLiteral("play"));
+    auto* follow = makeButton({});
     follow->setCheckable(true);
     follow->setToolTip(tr("B stays on the newest step (Space)"));
     connect(follow, &QPushButton::clicked, this,
             [this] { m_context.actions.trigger(QStringLiteral("cursor.follow")); });
-    connect(&context.cursor, &StepCursor::changed, follow, [this, follow] {
+    const auto showFollow = [this, follow] {
         const bool follows = m_context.cursor.state().follow;
+        const QString text = follows ? tr("Following") : tr("Follow");
         follow->setChecked(follows);
-        follow->setText(follows ? tr("Following") : tr("Follow"));
+        if (follow->text() == text)
+            return;
+        follow->setText(text);
         follow->setIcon(icon(follows ? QStringLiteral("play") : QStringLiteral("pause")));
-    });
+    };
+    showFollow();
+    connect(&context.cursor, &StepCursor::changed, follow, showFollow);
     addWidget(follow);
     auto* middle = new QWidget;
     auto* row = new QHBoxLayout(middle);
@@ -119,11 +125,11 @@ void Scrubber::showCursor()
         return step->epoch == newest ? QString::number(step->step) : step->address();
     };
     for (const auto& [field, step] : { std::pair(m_a, m_context.cursor.a()), std::pair(m_b, m_context.cursor.b()) }) {
-        if (!field->hasFocus() || !field->isModified())
+        if ((!field->hasFocus() || !field->isModified()) && field->text() != text(step))
             field->setText(text(step));
     }
     const std::optional<StepRange> range = m_context.focus.shownRange();
-    m_range->setText(range ? QStringLiteral("%1 – %2").arg(range->first).arg(range->second) : unknownText());
+    m_range->read(range ? QStringLiteral("%1 – %2").arg(range->first).arg(range->second) : unknownText());
     m_resetRange->setVisible(m_context.cursor.state().range.has_value());
 }
 

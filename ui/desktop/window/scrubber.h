@@ -4,10 +4,11 @@
 
 #include <QToolBar>
 
-class QLabel;
 class QLineEdit;
 
 namespace deltascope::desktop {
+
+class Readout;
 
 /// The lower row: A and B, moving between steps, following, the range, and the acts on B.
 class Scrubber final : public QToolBar {
@@ -25,7 +26,7 @@ private:
     PageContext& m_context;
     QLineEdit* m_a;
     QLineEdit* m_b;
-    QLabel* m_range;
+    Readout* m_range;
     QWidget* m_resetRange;
 };
 

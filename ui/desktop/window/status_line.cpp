@@ -3,6 +3,7 @@
 #include "look/format.h"
 #include "look/look.h"
 #include "widgets/cards.h"
+#include "widgets/readout.h"
 
 #include <QDateTime>
 #include <QLabel>
@@ -14,21 +15,21 @@ namespace deltascope::desktop {
 StatusLine::StatusLine(PageContext& context, QWidget* parent)
     : QStatusBar(parent)
     , m_context(context)
-    , m_contact(makeLabel({}, "muted"))
-    , m_latest(makeLabel({}, "muted"))
-    , m_replicas(makeLabel({}, "muted"))
-    , m_unverified(makeLabel({}, "muted"))
-    , m_clock(makeLabel({}, "muted"))
+    , m_contact(new Readout("muted"))
+    , m_latest(new Readout("muted"))
+    , m_replicas(new Readout("muted"))
+    , m_unverified(new Readout("muted"))
+    , m_clock(new Readout("muted"))
 {
     setSizeGripEnabled(false);
-    for (QLabel* label : { m_contact, m_latest, m_replicas, m_unverified }) {
+    for (Readout* label : { m_contact, m_latest, m_replicas, m_unverified }) {
         label->setContentsMargins(8, 0, 8, 0);
         addWidget(label);
     }
     const QString backend = QString::fromStdString(context.bridge.service().diffBackend()).toUpper();
     auto* engine = makeLabel(backend.isEmpty() ? QString() : tr("engine %1").arg(backend), "muted");
     engine->setToolTip(tr("What changes are found with on this machine"));
-    for (QLabel* label : { engine, m_clock }) {
+    for (QLabel* label : { engine, static_cast<QLabel*>(m_clock) }) {
         label->setContentsMargins(8, 0, 8, 0);
         addPermanentWidget(label);
     }
@@ -59,28 +60,28 @@ QString StatusLine::contactText(const app::RunSnapshot& run, std::int64_t nowUs)
 void StatusLine::refresh()
 {
     const std::int64_t now = ServiceBridge::nowUs();
-    m_clock->setText(QDateTime::currentDateTime().toString(QStringLiteral("HH:mm:ss t")));
+    m_clock->read(QDateTime::currentDateTime().toString(QStringLiteral("HH:mm:ss t")));
     const RunPointer& run = m_context.focus.run();
     const app::RunView* view = run ? run->run.get() : nullptr;
-    for (QLabel* label : { m_latest, m_replicas, m_unverified })
+    for (Readout* label : { m_latest, m_replicas, m_unverified })
         label->setVisible(view != nullptr);
     if (!run)
-        return m_contact->setText(m_context.bridge.server().isEmpty()
-                                      ? tr("No source open   works offline, no account, nothing is sent")
-                                      : tr("Connected to %1").arg(m_context.bridge.server()));
-    m_contact->setText(contactText(*run, now));
+        return m_contact->read(m_context.bridge.server().isEmpty()
+                                   ? tr("No source open   works offline, no account, nothing is sent")
+                                   : tr("Connected to %1").arg(m_context.bridge.server()));
+    m_contact->read(contactText(*run, now));
     if (!view)
         return;
     const app::EpochView* newest = view->epochs.empty() ? nullptr : &view->epochs.back();
     const std::int64_t published = newest && !newest->steps.empty() ? newest->steps.back().publishedUs : 0;
-    m_latest->setText(view->latest ? tr("latest %1, %2").arg(*view->latest).arg(agoText(published, now))
-                                   : tr("nothing can be rebuilt"));
+    m_latest->read(view->latest ? tr("latest %1, %2").arg(*view->latest).arg(agoText(published, now))
+                                : tr("nothing can be rebuilt"));
     std::int64_t worst = 0;
     for (const app::ReplicaView& replica : view->replicas)
         worst = std::max(worst, replica.behind.value_or(0));
-    m_replicas->setText(view->replicas.empty() ? tr("no replica tells")
-                                               : tr("replicas %1, worst lag %2").arg(view->replicas.size()).arg(worst));
-    m_unverified->setText(tr("verified %1 of %2 steps").arg(run->verified.size()).arg([&] {
+    m_replicas->read(view->replicas.empty() ? tr("no replica tells")
+                                            : tr("replicas %1, worst lag %2").arg(view->replicas.size()).arg(worst));
+    m_unverified->read(tr("verified %1 of %2 steps").arg(run->verified.size()).arg([&] {
         std::size_t steps = 0;
         for (const app::EpochView& epoch : view->epochs)
             steps += epoch.steps.size();

@@ -7,6 +7,8 @@
 
 namespace deltascope::desktop {
 
+class Readout;
+
 /// The last line of the window: contact, newest step and its age, replicas, what waits for verification, the engine.
 class StatusLine final : public QStatusBar {
     Q_OBJECT
@@ -19,11 +21,11 @@ private:
     QString contactText(const app::RunSnapshot& run, std::int64_t nowUs) const;
 
     PageContext& m_context;
-    QLabel* m_contact;
-    QLabel* m_latest;
-    QLabel* m_replicas;
-    QLabel* m_unverified;
-    QLabel* m_clock;
+    Readout* m_contact;
+    Readout* m_latest;
+    Readout* m_replicas;
+    Readout* m_unverified;
+    Readout* m_clock;
     QTimer m_second;
 };
 

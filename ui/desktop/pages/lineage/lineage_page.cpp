@@ -10,6 +10,7 @@
 #include "state/range_command.h"
 #include "widgets/cards.h"
 #include "widgets/filter_field.h"
+#include "widgets/readout.h"
 
 #include <QApplication>
 #include <QClipboard>
@@ -30,7 +31,7 @@ LineagePage::LineagePage(PageContext& context, QWidget* parent)
     , m_strip(new LineageStrip)
     , m_tree(new LineageTree)
     , m_filter(new FilterField(lineageFields(), context.viewUndo))
-    , m_counts(makeLabel({}, "body"))
+    , m_counts(new Readout("body"))
     , m_message(makeLabel({}, "error"))
 {
     m_filter->setPlaceholderText(QStringLiteral("kind:anchor state:broken verify:<2 step:1100..1200"));
@@ -126,7 +127,7 @@ void LineagePage::showCounts()
 {
     const LineagePicture& picture = *m_tree->lineage().picture();
     const std::size_t epochs = picture.snapshot().run->epochs.size();
-    m_counts->setText(tr("%1 in %2%3")
+    m_counts->read(tr("%1 in %2%3")
                           .arg(pluralText(picture.versions(), tr("version"), tr("versions")),
                                pluralText(picture.chains().size(), tr("chain"), tr("chains")),
                                epochs > 1 ? tr(", %1").arg(pluralText(epochs, tr("epoch"), tr("epochs"))) : QString()));
@@ -137,6 +138,9 @@ void LineagePage::showCounts()
 void LineagePage::cursorMoved()
 {
     const StepCursor::State& cursor = context().cursor.state();
+    const LineagePointer& shown = m_tree->lineage().picture();
+    if (cursor.follow && cursor.b && shown && !shown->find(*cursor.b))
+        return; // take() marks it, with the version that is not in the list yet
     // While B follows, the list stays where the user has put it; at its top it shows the newest anyway.
     m_tree->setMarks(cursor.a, cursor.b, !cursor.follow);
     m_strip->setMarks(cursor.a, cursor.b, cursor.range);

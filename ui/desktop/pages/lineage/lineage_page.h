@@ -13,6 +13,7 @@ namespace deltascope::desktop {
 class FilterField;
 class LineageStrip;
 class LineageTree;
+class Readout;
 
 /// Which versions there are, what each builds on, and what rebuilding it costs. GUI thread.
 class LineagePage final : public Page {
@@ -47,7 +48,7 @@ private:
     LineageStrip* m_strip;
     LineageTree* m_tree;
     FilterField* m_filter;
-    QLabel* m_counts;
+    Readout* m_counts;
     QLabel* m_message;
     QTimer m_clock; ///< ages grow
 };
