@@ -1,6 +1,7 @@
 #include "desktop_fixture.h"
 
 #include "acts/destination.h"
+#include "canvas/canvas.h"
 #include "pages/pages.h"
 #include "window/omnibox.h"
 #include "window/open_dialog.h"
@@ -89,6 +90,23 @@ TEST_F(Window, EveryPageOpensOnASoundRun)
         EXPECT_EQ(window->currentPage(), info.id);
         ASSERT_TRUE(window->page()) << info.id.toStdString();
         EXPECT_TRUE(window->page()->isVisible());
+    }
+}
+
+TEST_F(Window, APageBeginsWithTheFocusOnWhatItShows)
+{
+    open("trl-v2-gap");
+    for (const PageInfo& info : pageInfos()) {
+        window->showPage(info.id);
+        QTest::qWait(50);
+        const QWidget* list = window->page()->mainList();
+        const QWidget* canvas = window->page()->canvas();
+        const bool shows = (canvas && canvas->isVisible()) || (list && list->isVisible());
+        const QWidget* focus = window->page()->focusWidget();
+        ASSERT_TRUE(focus) << info.id.toStdString();
+        if (shows) {
+            EXPECT_TRUE(qobject_cast<const Canvas*>(focus) || focus == list) << info.id.toStdString();
+        }
     }
 }
 

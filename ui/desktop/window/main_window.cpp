@@ -34,6 +34,7 @@
 #include <QHBoxLayout>
 #include <QMessageBox>
 #include <QMimeData>
+#include <QPointer>
 #include <QPushButton>
 #include <QSaveFile>
 #include <QScreen>
@@ -202,14 +203,16 @@ void MainWindow::showPage(const QString& id)
         m_pages->addWidget(made);
     }
     m_page = id;
+    // Asked before: the stack gives a new page's focus to its first control. Showing the page may remove it.
+    QPointer<QWidget> wanted = made->focusWidget();
+    for (QWidget* view : { static_cast<QWidget*>(made->canvas()), static_cast<QWidget*>(made->mainList()) }) {
+        if (!wanted && view && view->isVisibleTo(made)) // not the filter: single keys act at once
+            wanted = view;
+    }
     m_pages->setCurrentWidget(made);
     m_activity->setCurrent(id);
-    if (made->focusWidget())
-        made->focusWidget()->setFocus();
-    else if (made->canvas())
-        made->canvas()->setFocus();
-    else if (made->mainList()) // not the filter: single keys act at once
-        made->mainList()->setFocus();
+    if (wanted)
+        wanted->setFocus();
     m_actions->refresh();
     visit();
 }

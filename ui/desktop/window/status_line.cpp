@@ -18,11 +18,11 @@ StatusLine::StatusLine(PageContext& context, QWidget* parent)
     , m_contact(new Readout("muted"))
     , m_latest(new Readout("muted"))
     , m_replicas(new Readout("muted"))
-    , m_unverified(new Readout("muted"))
+    , m_checked(new Readout("muted"))
     , m_clock(new Readout("muted"))
 {
     setSizeGripEnabled(false);
-    for (Readout* label : { m_contact, m_latest, m_replicas, m_unverified }) {
+    for (Readout* label : { m_contact, m_latest, m_replicas, m_checked }) {
         label->setContentsMargins(8, 0, 8, 0);
         addWidget(label);
     }
@@ -63,7 +63,7 @@ void StatusLine::refresh()
     m_clock->read(QDateTime::currentDateTime().toString(QStringLiteral("HH:mm:ss t")));
     const RunPointer& run = m_context.focus.run();
     const app::RunView* view = run ? run->run.get() : nullptr;
-    for (Readout* label : { m_latest, m_replicas, m_unverified })
+    for (Readout* label : { m_latest, m_replicas, m_checked })
         label->setVisible(view != nullptr);
     if (!run)
         return m_contact->read(m_context.bridge.server().isEmpty()
@@ -81,12 +81,13 @@ void StatusLine::refresh()
         worst = std::max(worst, replica.behind.value_or(0));
     m_replicas->read(view->replicas.empty() ? tr("no replica tells")
                                             : tr("replicas %1, worst lag %2").arg(view->replicas.size()).arg(worst));
-    m_unverified->read(tr("verified %1 of %2 steps").arg(run->verified.size()).arg([&] {
-        std::size_t steps = 0;
-        for (const app::EpochView& epoch : view->epochs)
-            steps += epoch.steps.size();
-        return steps;
-    }()));
+    std::size_t steps = 0;
+    for (const app::EpochView& epoch : view->epochs)
+        steps += epoch.steps.size();
+    const auto damaged = std::count_if(run->verified.begin(), run->verified.end(),
+                                       [](const auto& step) { return step.second.result == "damaged"; });
+    const QString checked = tr("checked %1 of %2 steps").arg(run->verified.size()).arg(steps);
+    m_checked->read(damaged > 0 ? tr("%1, %2 damaged").arg(checked).arg(damaged) : checked);
 }
 
 } // namespace deltascope::desktop

@@ -9,7 +9,7 @@ namespace deltascope::desktop {
 
 class Readout;
 
-/// The last line of the window: contact, newest step and its age, replicas, what waits for verification, the engine.
+/// The last line of the window: contact, newest step and its age, replicas, how much was checked, the engine.
 class StatusLine final : public QStatusBar {
     Q_OBJECT
 
@@ -24,7 +24,7 @@ private:
     Readout* m_contact;
     Readout* m_latest;
     Readout* m_replicas;
-    Readout* m_unverified;
+    Readout* m_checked;
     Readout* m_clock;
     QTimer m_second;
 };
