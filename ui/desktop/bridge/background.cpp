@@ -1,7 +1,6 @@
 #include "bridge/background.h"
 
 #include <QCoreApplication>
-#include <QEvent>
 #include <QThreadPool>
 
 #include <condition_variable>
@@ -10,9 +9,7 @@
 
 namespace deltascope::desktop {
 
-namespace {
-
-class Queue {
+class Background::Calls {
 public:
     void push(std::function<void()> call)
     {
@@ -48,48 +45,35 @@ private:
     std::size_t m_open = 0; ///< that wait or run
 };
 
-/// Lives on the GUI thread; each event that it gets stands for one call.
-class Told final : public QObject {
-public:
-    Told() { moveToThread(QCoreApplication::instance()->thread()); }
-
-    void tell(std::function<void()> call)
-    {
-        m_calls.push(std::move(call));
-        QCoreApplication::postEvent(this, new QEvent(QEvent::User));
-    }
-    bool event(QEvent* event) override
-    {
-        if (event->type() != QEvent::User)
-            return QObject::event(event);
-        m_calls.callNext();
-        return true;
-    }
-
-private:
-    Queue m_calls;
-};
-
-Queue& work()
+Background::Background()
+    : m_work(std::make_unique<Calls>())
+    , m_told(std::make_unique<Calls>())
 {
-    static Queue queue;
-    return queue;
+    moveToThread(QCoreApplication::instance()->thread());
+    connect(
+        this, &Background::told, this, [this] { m_told->callNext(); }, Qt::QueuedConnection);
 }
 
+Background::~Background() = default;
+
+Background& Background::instance()
+{
+    static Background background;
+    return background;
 }
 
-void Background::start(std::function<void()> call)
+void Background::start(std::function<void()> work)
 {
-    work().push(std::move(call));
-    QThreadPool::globalInstance()->start([] { work().callNext(); });
+    instance().m_work->push(std::move(work));
+    QThreadPool::globalInstance()->start([] { instance().m_work->callNext(); });
 }
 
 void Background::tell(std::function<void()> call)
 {
-    static Told told;
-    told.tell(std::move(call));
+    instance().m_told->push(std::move(call));
+    emit instance().told(QPrivateSignal());
 }
 
-void Background::wait() { work().wait(); }
+void Background::wait() { instance().m_work->wait(); }
 
 } // namespace deltascope::desktop

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <QObject>
 #include <QPointer>
 
 #include <functional>
@@ -10,7 +11,9 @@ namespace deltascope::desktop {
 
 /// The two doors between the GUI thread and the pool of threads that work for it. What goes through is handed over
 /// under a lock of the standard library, so that a thread sanitizer sees it: Qt's own are hidden from it.
-class Background {
+class Background final : public QObject {
+    Q_OBJECT
+
 public:
     /// Calls `work` on a thread of the pool. It must own all that it reads or read what outlives wait(). Any thread.
     static void start(std::function<void()> work);
@@ -18,6 +21,19 @@ public:
     static void tell(std::function<void()> call);
     /// Until all work that was started has ended; what it told may not have been called yet. GUI thread.
     static void wait();
+
+signals:
+    void told(QPrivateSignal); ///< from any thread, once for each call
+
+private:
+    class Calls;
+
+    Background();
+    ~Background() override;
+    static Background& instance();
+
+    const std::unique_ptr<Calls> m_work;
+    const std::unique_ptr<Calls> m_told;
 };
 
 /// Calls `work` off the GUI thread, for what may wait for a disk or a server, then `done` with what it returned on the

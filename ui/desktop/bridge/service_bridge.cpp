@@ -2,8 +2,6 @@
 
 #include "bridge/background.h"
 
-#include <QCoreApplication>
-#include <QEvent>
 #include <QPointer>
 #include <QTimer>
 
@@ -44,6 +42,7 @@ ServiceBridge::ServiceBridge(app::Service& service, app::Monitor& monitor, QStri
     , m_monitor(monitor)
     , m_server(std::move(server))
 {
+    connect(this, &ServiceBridge::taken, this, &ServiceBridge::drainSoon, Qt::QueuedConnection);
     m_listening = m_monitor.listen([this](const app::MonitorEvent& event) { take(event); });
 }
 
@@ -64,16 +63,13 @@ void ServiceBridge::take(const app::MonitorEvent& event)
     }
     if (m_drainQueued.exchange(true))
         return;
-    QCoreApplication::postEvent(this, new QEvent(QEvent::User));
+    emit taken(QPrivateSignal());
 }
 
-bool ServiceBridge::event(QEvent* event)
+void ServiceBridge::drainSoon()
 {
-    if (event->type() != QEvent::User)
-        return QObject::event(event);
     const std::int64_t wait = std::max<std::int64_t>(0, m_lastDrainUs + DrainUs - nowUs());
     QTimer::singleShot(static_cast<int>(wait / 1000), Qt::PreciseTimer, this, &ServiceBridge::drain);
-    return true;
 }
 
 void ServiceBridge::drain()

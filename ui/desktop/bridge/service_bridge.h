@@ -55,11 +55,11 @@ signals:
     void taskMoved(const deltascope::app::TaskView& task);
     void alertMoved(const deltascope::app::AlertChange& change);
 
-protected:
-    bool event(QEvent* event) override; ///< take() has something
+    void taken(QPrivateSignal); ///< any thread: take() has something
 
 private:
     void take(const app::MonitorEvent& event); ///< any thread
+    void drainSoon();
     void drain();
 
     app::Service& m_service;
