@@ -166,8 +166,8 @@ TEST_F(Window, FromTheKeyboardAloneToACheckpoint)
     auto* sheet = dialog<QDialog>();
     activate(sheet);
     auto* field = sheet->findChild<QLineEdit*>();
-    field->setFocus();
-    field->selectAll();
+    ASSERT_EQ(sheet->focusWidget(), field);
+    press(Qt::Key_A, Qt::ControlModifier);
     const std::string target = home.path("made/step_x");
     type(QString::fromStdString(target));
     ASSERT_TRUE(waitFor([sheet] { // until the plan of what was typed is there

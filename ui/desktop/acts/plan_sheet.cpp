@@ -6,6 +6,7 @@
 
 #include <QHBoxLayout>
 #include <QPushButton>
+#include <QToolButton>
 #include <QVBoxLayout>
 
 namespace deltascope::desktop {
@@ -65,6 +66,7 @@ PlanSheet::PlanSheet(ServiceBridge& bridge, const QString& run, const QString& t
     buttons->addWidget(cancel);
     buttons->addWidget(m_act);
     all->addLayout(buttons);
+    m_below = { m_command->copyButton(), cancel, m_act };
     m_later.setSingleShot(true);
     m_later.setInterval(TypingMs);
     connect(&m_later, &QTimer::timeout, this, &PlanSheet::makePlan);
@@ -72,6 +74,16 @@ PlanSheet::PlanSheet(ServiceBridge& bridge, const QString& run, const QString& t
 
 void PlanSheet::showEvent(QShowEvent* event)
 {
+    // What stands below the options was made before them: it comes after them in the order of keys, too.
+    QWidget* before = previousInFocusChain();
+    while (before->focusPolicy() == Qt::NoFocus)
+        before = before->previousInFocusChain();
+    if (before != m_act) {
+        for (QWidget* below : m_below) {
+            setTabOrder(before, below);
+            before = below;
+        }
+    }
     QDialog::showEvent(event);
     makePlan();
 }

@@ -50,6 +50,7 @@ private:
     QLabel* m_warnings;
     CommandLine* m_command;
     QPushButton* m_act;
+    QList<QWidget*> m_below; ///< the options, from top to bottom
     QTimer m_later;
     std::uint64_t m_generation = 0; ///< of the plan that is waited for
 };

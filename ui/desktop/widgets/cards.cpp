@@ -88,20 +88,20 @@ void Card::setNote(const QString& text) { m_note->setText(text); }
 CommandLine::CommandLine(QWidget* parent)
     : QFrame(parent)
     , m_text(makeLabel({}, "mono"))
+    , m_copy(new QToolButton)
 {
     setRole(this, "sunken");
     m_text->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
     m_text->setWordWrap(true);
     m_text->setAccessibleName(tr("Command line"));
-    auto* copy = new QToolButton;
-    copy->setIcon(icon(QStringLiteral("copy")));
-    copy->setToolTip(tr("Copy the command"));
-    copy->setAccessibleName(copy->toolTip());
-    connect(copy, &QToolButton::clicked, this, [this] { QApplication::clipboard()->setText(m_text->text()); });
+    m_copy->setIcon(icon(QStringLiteral("copy")));
+    m_copy->setToolTip(tr("Copy the command"));
+    m_copy->setAccessibleName(m_copy->toolTip());
+    connect(m_copy, &QToolButton::clicked, this, [this] { QApplication::clipboard()->setText(m_text->text()); });
     auto* row = new QHBoxLayout(this);
     row->setContentsMargins(10, 6, 6, 6);
     row->addWidget(m_text, 1);
-    row->addWidget(copy, 0, Qt::AlignTop);
+    row->addWidget(m_copy, 0, Qt::AlignTop);
 }
 
 void CommandLine::setCommand(const QString& command) { m_text->setText(command); }

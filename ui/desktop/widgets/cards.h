@@ -5,6 +5,7 @@
 
 class QHBoxLayout;
 class QPushButton;
+class QToolButton;
 class QVBoxLayout;
 
 namespace deltascope::desktop {
@@ -43,9 +44,11 @@ public:
     explicit CommandLine(QWidget* parent = nullptr);
     void setCommand(const QString& command);
     QString command() const;
+    QToolButton* copyButton() { return m_copy; }
 
 private:
     QLabel* m_text;
+    QToolButton* m_copy;
 };
 
 } // namespace deltascope::desktop
