@@ -75,14 +75,14 @@ TEST_F(StallTest, ALoopInsideAnEventIsNoStall)
                                        [&stalls](const Stall& stall) { stalls.push_back(stall); });
     QTimer::singleShot(0, window.get(), [] {
         QEventLoop inner;
-        QTimer::singleShot(60, &inner, &QEventLoop::quit);
+        QTimer::singleShot(600, &inner, &QEventLoop::quit);
         QTimer::singleShot(0, &inner, [] { keepBusy(30); });
         inner.exec();
     });
-    QTest::qWait(100);
+    QTest::qWait(700);
     QObject::disconnect(told);
     ASSERT_EQ(stalls.size(), 1U) << "what runs inside the loop is a task of its own";
-    EXPECT_LT(stalls.front().ms, 59);
+    EXPECT_LT(stalls.front().ms, 500);
 }
 
 /// The numbers are printed, none should be above 8 ms; what is asserted is that nobody would call it a hang.

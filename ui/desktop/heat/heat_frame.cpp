@@ -88,7 +88,7 @@ void paintTree(QPainter& painter, const QRect& box, const HeatModel& model)
     painter.setClipRect(box, Qt::IntersectClip);
     const QFont plain = labelFont();
     const QFont strong = labelFont(QFont::DemiBold);
-    const int room = QFontMetrics(plain).height() - 3; // names may come closer than lines of text
+    const int room = QFontMetrics(plain).height() - 2; // names may come closer than lines of text
     int free = INT_MIN; // bottom of the last name
     const auto& tops = model.tops();
     for (int at = std::max(0, model.firstSeenRow()); at < model.endOfSeenRows(); ++at) {

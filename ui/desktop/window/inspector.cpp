@@ -127,7 +127,7 @@ Inspector::Inspector(PageContext& context, QWidget* parent)
     : QDockWidget(tr("Inspector"), parent)
     , m_context(context)
     , m_title(new Readout("number"))
-    , m_state(new Readout("tag"))
+    , m_state(makeLabel({}, "tag"))
     , m_what(new Section({}, { tr("Kind"), tr("Chain"), tr("Published"), tr("Epoch") }))
     , m_changed(new Section(tr("What changed"), { tr("Changed"), tr("Elements"), tr("Claimed"), tr("Tensor") }))
     , m_bytes(new Section(tr("Bytes"), { tr("Wire"), tr("To materialize"), tr("Not possible") }))
@@ -143,12 +143,11 @@ Inspector::Inspector(PageContext& context, QWidget* parent)
     auto* column = new QVBoxLayout(m_content);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
-    auto* head = new QHBoxLayout;
+    auto* head = new QVBoxLayout; // side by side a long number and its state would need more than a narrow dock has
     head->setContentsMargins(12, 12, 12, 4);
-    head->setSpacing(10);
-    head->addWidget(m_title);
-    head->addWidget(m_state, 0, Qt::AlignVCenter);
-    head->addStretch(1);
+    head->setSpacing(6);
+    head->addWidget(m_title, 0, Qt::AlignLeft);
+    head->addWidget(m_state, 0, Qt::AlignLeft);
     column->addLayout(head);
     m_problems->setWordWrap(true);
     m_problems->setContentsMargins(12, 4, 12, 8);
@@ -195,8 +194,10 @@ void Inspector::refresh()
     const RunPointer& run = m_context.focus.run();
     const std::int64_t now = ServiceBridge::nowUs();
     m_title->read(tr("Step %1").arg(step->step));
-    m_state->read(stepStateText(step->state));
-    setRole(m_state, step->state == "broken" ? "error" : "tag");
+    const bool sound = step->restorable || (step->state != "complete" && step->state != "noop");
+    m_state->setText(sound ? stepStateText(step->state)
+                           : tr("✕ cannot be rebuilt")); // though all its objects are there
+    setRole(m_state, sound && step->state != "broken" ? "tag" : "error");
     QString problems;
     for (const app::ProblemView& problem : step->problems)
         problems += (problems.isEmpty() ? QString() : QStringLiteral("\n"))

@@ -21,7 +21,7 @@ private:
 
     PageContext& m_context;
     Readout* m_title;
-    Readout* m_state;
+    QLabel* m_state;
     Section* m_what;
     Section* m_changed;
     Section* m_bytes;

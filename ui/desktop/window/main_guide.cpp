@@ -14,6 +14,8 @@
 #include "window/scrubber.h"
 
 #include <algorithm>
+#include <functional>
+#include <utility>
 
 // What guides through the window: the demo and its strip, hints, help, and the way to the rules of alerts.
 
@@ -50,17 +52,17 @@ QRect anchorIn(LineageTree& tree, const RunFocus& focus)
 
 void MainWindow::addGuideActions()
 {
-    const auto addDemo = [this](const char* id, const QString& text, void (DemoStrip::*act)()) {
+    const auto addDemo = [this](const char* id, const QString& text, std::function<void()> act) {
         m_actions->add(
             { .id = QString::fromLatin1(id),
               .text = text,
               .menu = tr("File"),
-              .act = [this, act] { (m_demoStrip->*act)(); },
+              .act = std::move(act),
               .enabled = [this] { return m_focus->run() && m_focus->run()->demo && !m_session.demo().isEnding(); } });
     };
-    addDemo("demo.files", tr("Show the files of the demo"), &DemoStrip::showFiles);
-    addDemo("demo.restart", tr("Restart the demo"), &DemoStrip::restart);
-    addDemo("demo.delete", tr("Stop the demo and delete its files"), &DemoStrip::stopAndDelete);
+    addDemo("demo.files", tr("Show the files of the demo"), [this] { m_demoStrip->showFiles(); });
+    addDemo("demo.restart", tr("Restart the demo"), [this] { m_demoStrip->restart(); });
+    addDemo("demo.delete", tr("Stop the demo and delete its files"), [this] { m_demoStrip->stopAndDelete(); });
     for (const app::AlertRuleView& rule : m_session.monitor().alerts().list({}).rules) {
         const QString id = QString::fromStdString(rule.id);
         m_actions->add({ .id = QStringLiteral("rule.") + id,

@@ -6,6 +6,7 @@
 #include "look/look.h"
 #include "session/session.h"
 #include "widgets/cards.h"
+#include "widgets/elided_label.h"
 
 #include <QComboBox>
 #include <QHBoxLayout>
@@ -40,7 +41,7 @@ TopBar::TopBar(PageContext& context, Session& session, QWidget* parent)
     , m_context(context)
     , m_session(session)
     , m_runs(new QComboBox)
-    , m_source(makeLabel({}, "muted"))
+    , m_source(new ElidedLabel("muted"))
     , m_state(makeLabel({}, "live"))
 {
     setObjectName(QStringLiteral("TopBar"));
@@ -60,7 +61,6 @@ TopBar::TopBar(PageContext& context, Session& session, QWidget* parent)
     row->setSpacing(8);
     row->addWidget(m_state, 0, Qt::AlignVCenter);
     row->addWidget(m_source, 1);
-    m_source->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     space->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
     addWidget(space);
     addWidget(makeSearchField(context.actions));

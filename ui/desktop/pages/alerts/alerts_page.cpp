@@ -14,6 +14,7 @@
 #include <QHeaderView>
 #include <QLineEdit>
 #include <QPointer>
+#include <QScrollArea>
 #include <QSplitter>
 #include <QTableView>
 #include <QUndoStack>
@@ -26,6 +27,8 @@ namespace deltascope::desktop {
 
 namespace {
 
+constexpr int LeastRules = 190; ///< pixels of height
+constexpr int LeastHistory = 330;
 constexpr int SideBySide = 960; ///< pixels of the page; rules stand above the alerts where there are fewer
 
 }
@@ -86,7 +89,17 @@ AlertsPage::AlertsPage(PageContext& context, QWidget* parent)
     around->setSpacing(metrics().gap);
     around->addWidget(m_channels);
     around->addWidget(m_halves, 1);
-    setContent(inner);
+    m_rules->setMinimumHeight(LeastRules);
+    m_history->setMinimumHeight(LeastHistory);
+    auto* scroll = new QScrollArea; // for low windows
+    setRole(scroll, "page");
+    setRole(inner, "page");
+    scroll->setFrameShape(QFrame::NoFrame);
+    scroll->setWidgetResizable(true);
+    scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    scroll->setFocusPolicy(Qt::NoFocus);
+    scroll->setWidget(inner);
+    setContent(scroll);
 
     connect(&context.bridge, &ServiceBridge::alertMoved, this, &AlertsPage::refreshLater);
     connect(m_rules, &RulesCard::rulesChanged, this, &AlertsPage::showAlerts);

@@ -128,9 +128,9 @@ void LineagePage::showCounts()
     const LineagePicture& picture = *m_tree->lineage().picture();
     const std::size_t epochs = picture.snapshot().run->epochs.size();
     m_counts->read(tr("%1 in %2%3")
-                          .arg(pluralText(picture.versions(), tr("version"), tr("versions")),
-                               pluralText(picture.chains().size(), tr("chain"), tr("chains")),
-                               epochs > 1 ? tr(", %1").arg(pluralText(epochs, tr("epoch"), tr("epochs"))) : QString()));
+                       .arg(pluralText(picture.versions(), tr("version"), tr("versions")),
+                            pluralText(picture.chains().size(), tr("chain"), tr("chains")),
+                            epochs > 1 ? tr(", %1").arg(pluralText(epochs, tr("epoch"), tr("epochs"))) : QString()));
     if (picture.kept())
         m_filter->setFound(picture.kept()->size(), picture.rows().size());
 }

@@ -37,8 +37,8 @@ struct ColumnWidth {
 };
 constexpr ColumnWidth Widths[] = {
     { LineageModel::Step, 92, 76 },      { LineageModel::Kind, 104, 78 }, { LineageModel::Age, 68, 56 },
-    { LineageModel::Changed, 80, 64 },   { LineageModel::Bytes, 80, 68 }, { LineageModel::Verified, 112, 60 },
-    { LineageModel::Restore, 220, 136 },
+    { LineageModel::Changed, 80, 70 },   { LineageModel::Bytes, 80, 68 }, { LineageModel::Verified, 112, 68 },
+    { LineageModel::Restore, 220, 128 },
 };
 
 }
@@ -72,7 +72,7 @@ void LineageTree::showPicture(LineagePointer picture, std::optional<StepId> a, s
     if (other)
         scrollToTop();
     selectB(before);
-    const int width = std::max(chainWidth(lanes), 60);
+    const int width = std::max(chainWidth(lanes), 68);
     if (header()->sectionSize(LineageModel::Chain) != width)
         header()->resizeSection(LineageModel::Chain, width);
 }

@@ -151,9 +151,9 @@ void LivePage::makeLower()
 
 QWidget* LivePage::makeContent()
 {
-    auto* inner = new QWidget;
-    setRole(inner, "page");
-    auto* all = new QVBoxLayout(inner);
+    m_inner = new QWidget;
+    setRole(m_inner, "page");
+    auto* all = new QVBoxLayout(m_inner);
     const int padding = metrics().padding;
     all->setContentsMargins(padding, padding, padding, padding);
     all->setSpacing(metrics().gap);
@@ -167,7 +167,7 @@ QWidget* LivePage::makeContent()
     scroll->setWidgetResizable(true);
     scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     scroll->setFocusPolicy(Qt::NoFocus);
-    scroll->setWidget(inner);
+    scroll->setWidget(m_inner);
     auto* content = new QWidget;
     auto* above = new QVBoxLayout;
     above->setContentsMargins(padding, padding, padding, 0);
@@ -185,7 +185,9 @@ QWidget* LivePage::makeContent()
 
 void LivePage::arrange()
 {
-    const int columns = width() >= WideFrom ? 3 : 2;
+    if (m_columns == 3) // measured each time: fonts change, and so do legends
+        m_wideNeeds = m_inner->minimumSizeHint().width();
+    const int columns = width() >= std::max(WideFrom, m_wideNeeds) ? 3 : 2;
     if (columns == m_columns)
         return;
     m_columns = columns;
@@ -258,6 +260,7 @@ void LivePage::show(std::shared_ptr<const LiveData> data)
     m_banner->setDamage(m_data->damage);
     m_above->setVisible(m_data->damage.has_value());
     m_tiles->setData(m_data);
+    arrange();
     m_heat->setHeat(m_data->heat, m_data->heatPicture);
     m_feed->setFeed(m_data->feed, ServiceBridge::nowUs());
     m_replicas->setReplicas(m_data->replicas);

@@ -80,7 +80,9 @@ private:
     FeedCard* m_feed;
     ReplicasCard* m_replicas;
     QGridLayout* m_grid;
+    QWidget* m_inner = nullptr; ///< all that scrolls
     int m_columns = 0; ///< as arranged
+    int m_wideNeeds = 0; ///< pixels that three charts in a row took at least
     QTimer m_clock; ///< ages
     QTimer m_turn; ///< runs while charts wait for newer data
     int m_plotsShown = PlotCount; ///< of the newest data
