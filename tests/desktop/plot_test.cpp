@@ -96,9 +96,32 @@ TEST(PlotAxis, TicksAreRoundAndHoldTheValues)
     EXPECT_NEAR(log.place(0.01), 0, 1e-9);
     EXPECT_NEAR(log.place(1000), 1, 1e-9);
     EXPECT_EQ(log.place(0), 0) << "zero has no logarithm";
+    EXPECT_EQ(log.text(0.1), QStringLiteral("0.1"));
     const ValueAxis constant = makeValueAxis(5, 5, false, 4);
     EXPECT_GT(constant.high, 5);
     EXPECT_LT(constant.low, 5);
+}
+
+TEST(PlotAxis, SymLogTellsZeroFromWhatIsSmallOnBothSides)
+{
+    const ValueAxis times = makeSymLogAxis(0, 40'000, 3, 5);
+    EXPECT_EQ(times.ticks, std::vector<double>({ 0, 10, 100, 1'000, 10'000, 100'000 }));
+    EXPECT_EQ(times.place(0), 0);
+    EXPECT_GT(times.place(3), 0.05) << "the smallest value does not lie on 0";
+    EXPECT_NEAR(times.place(100'000), 1, 1e-9);
+    EXPECT_LT(times.place(40'000), times.place(100'000));
+    EXPECT_EQ(times.text(0), QStringLiteral("0"));
+    EXPECT_EQ(times.text(1'000), QStringLiteral("1000"));
+    const ValueAxis both = makeSymLogAxis(-0.5, 20, 0.02, 8);
+    EXPECT_EQ(both.ticks.size(), 7U);
+    EXPECT_NEAR(both.ticks.front(), -1, 1e-9);
+    EXPECT_NEAR(both.place(-1), 0, 1e-9);
+    EXPECT_NEAR(both.place(100), 1, 1e-9);
+    EXPECT_EQ(both.text(both.ticks.front()), QStringLiteral("-1"));
+    for (const double value : { 0.02, 0.3, 5.0 })
+        EXPECT_NEAR(both.scaled(-value), -both.scaled(value), 1e-12);
+    for (std::size_t i = 1; i < both.ticks.size(); ++i)
+        EXPECT_LT(both.place(both.ticks[i - 1]), both.place(both.ticks[i]));
 }
 
 TEST(PlotAxis, StepsAreRoundAndFarEnoughApart)

@@ -5,18 +5,31 @@
 
 namespace deltascope::desktop {
 
+double ValueAxis::scaled(double value) const
+{
+    switch (scale) {
+    case PlotScale::Log:
+        return value > 0 ? std::log10(value) : low;
+    case PlotScale::SymLog:
+        return std::copysign(std::log10(1 + std::abs(value) / linearTo), value);
+    default:
+        return value;
+    }
+}
+
 double ValueAxis::place(double value) const
 {
-    if (log)
-        value = value > 0 ? std::log10(value) : low;
-    return high > low ? std::clamp((value - low) / (high - low), -0.5, 1.5) : 0.0;
+    return high > low ? std::clamp((scaled(value) - low) / (high - low), -0.5, 1.5) : 0.0;
 }
 
 QString ValueAxis::text(double tick) const
 {
-    if (log && (tick < 1e-3 || tick >= 1e5))
+    if (scale == PlotScale::Linear || tick == 0)
+        return QString::number(tick, 'f', decimals);
+    const double size = std::abs(tick);
+    if (size < 1e-3 || size >= 1e5)
         return QString::number(tick, 'g', 2);
-    return QString::number(tick, 'f', log ? std::max(0, -static_cast<int>(std::floor(std::log10(tick)))) : decimals);
+    return QString::number(tick, 'f', std::max(0, -static_cast<int>(std::floor(std::log10(size) + 1e-9))));
 }
 
 double roundDistance(double least)
@@ -82,12 +95,34 @@ std::optional<double> outlierCut(std::vector<double>& values)
 ValueAxis makeLogAxis(double low, double high, int wanted)
 {
     ValueAxis axis;
-    axis.log = true;
+    axis.scale = PlotScale::Log;
     axis.low = std::floor(std::log10(low) + 1e-9);
     axis.high = std::max(axis.low + 1, std::ceil(std::log10(high) - 1e-9));
     const double each = std::max(1.0, std::ceil((axis.high - axis.low) / std::max(1, wanted)));
     for (double power = axis.low; power <= axis.high + 1e-9; power += each)
         axis.ticks.push_back(std::pow(10.0, power));
+    return axis;
+}
+
+ValueAxis makeSymLogAxis(double low, double high, double least, int wanted)
+{
+    ValueAxis axis;
+    axis.scale = PlotScale::SymLog;
+    const double first = std::floor(std::log10(least) + 1e-9);
+    axis.linearTo = std::pow(10.0, first);
+    const auto decades = [first](double far) {
+        return far > 0 ? std::max(1.0, std::ceil(std::log10(far) - 1e-9) - first) : 0.0;
+    };
+    const double up = decades(high);
+    const double down = decades(-low);
+    const double each = std::max(1.0, std::ceil((up + down) / std::max(1, wanted)));
+    for (double power = std::floor(down / each) * each; power > 0; power -= each)
+        axis.ticks.push_back(-std::pow(10.0, first + power));
+    axis.ticks.push_back(0);
+    for (double power = each; power <= up + 1e-9; power += each)
+        axis.ticks.push_back(std::pow(10.0, first + power));
+    axis.low = down > 0 ? axis.scaled(-std::pow(10.0, first + down)) : 0;
+    axis.high = up > 0 ? axis.scaled(std::pow(10.0, first + up)) : 0;
     return axis;
 }
 

@@ -12,6 +12,8 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include <algorithm>
+
 namespace deltascope::desktop {
 
 namespace {
@@ -47,7 +49,8 @@ PlotCard::PlotCard(const QString& key, const QString& title, Smoothing smoothing
     m_stack->addWidget(m_view);
     content()->addLayout(m_stack);
     const QSettings settings;
-    m_view->setLog(settings.value(m_key + QString::fromLatin1(LogKey), false).toBool());
+    m_view->setScale(
+        static_cast<PlotScale>(std::clamp(settings.value(m_key + QString::fromLatin1(ScaleKey)).toInt(), 0, 2)));
     m_view->setCutting(settings.value(m_key + QString::fromLatin1(CutKey), outliers == Outliers::Cut).toBool());
     if (m_canSmooth)
         m_view->setSmoothing(settings.value(m_key + QString::fromLatin1(SmoothingKey), UsualSmoothing).toDouble());

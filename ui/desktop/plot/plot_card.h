@@ -49,12 +49,13 @@ protected:
     void contextMenuEvent(QContextMenuEvent* event) override;
 
 private:
-    static constexpr char LogKey[] = "/log";
+    static constexpr char ScaleKey[] = "/scale";
     static constexpr char CutKey[] = "/cut";
     static constexpr char SmoothingKey[] = "/smoothing";
 
     // plot/plot_menu.cpp
     void makeMenu();
+    void addScales(QMenu& menu);
     void addSmoothings(QMenu& menu);
     void addAxes(QMenu& menu);
     bool writeSvg(const QString& path);

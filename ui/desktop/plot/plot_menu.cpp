@@ -39,7 +39,7 @@ void PlotCard::makeMenu()
             QSettings().setValue(m_key + QString::fromLatin1(key), wanted);
         });
     };
-    toggle(tr("Log scale"), LogKey, m_view->isLog(), &PlotView::setLog);
+    addScales(*all->addMenu(tr("Y axis")));
     toggle(tr("Cut off outliers"), CutKey, m_view->cutsOutliers(), &PlotView::setCutting);
     if (m_canSmooth)
         addSmoothings(*all->addMenu(tr("Smoothing")));
@@ -56,6 +56,23 @@ void PlotCard::makeMenu()
     files->addAction(tr("PNG…"), this, [this] { save(QStringLiteral("png"), tr("Picture (*.png)")); });
     files->addAction(tr("SVG…"), this, [this] { save(QStringLiteral("svg"), tr("Drawing (*.svg)")); });
     files->addAction(tr("CSV…"), this, [this] { save(QStringLiteral("csv"), tr("Comma separated (*.csv)")); });
+}
+
+void PlotCard::addScales(QMenu& menu)
+{
+    auto* group = new QActionGroup(&menu);
+    for (const auto& [scale, text] :
+         { std::pair(PlotScale::Linear, tr("Linear")), std::pair(PlotScale::Log, tr("Logarithmic")),
+           std::pair(PlotScale::SymLog, tr("Logarithmic, with 0 (symlog)")) }) {
+        QAction* action = menu.addAction(text);
+        action->setCheckable(true);
+        action->setChecked(scale == m_view->scale());
+        group->addAction(action);
+        connect(action, &QAction::triggered, this, [this, scale = scale] {
+            m_view->setScale(scale);
+            QSettings().setValue(m_key + QString::fromLatin1(ScaleKey), static_cast<int>(scale));
+        });
+    }
 }
 
 void PlotCard::addSmoothings(QMenu& menu)

@@ -62,9 +62,9 @@ void PlotView::setHovered(std::optional<std::int64_t> step)
     update();
 }
 
-void PlotView::setLog(bool log)
+void PlotView::setScale(PlotScale scale)
 {
-    m_log = log;
+    m_scale = scale;
     m_laidOut = false;
     update();
 }
@@ -146,6 +146,7 @@ ValueAxis PlotView::makeAxis() const
     double low = HUGE_VAL;
     double high = -HUGE_VAL;
     double lowest = HUGE_VAL; // above 0
+    double least = HUGE_VAL; // distance from 0
     const auto take = [&](double value) {
         if (!std::isfinite(value))
             return;
@@ -153,6 +154,8 @@ ValueAxis PlotView::makeAxis() const
         high = std::max(high, value);
         if (value > 0)
             lowest = std::min(lowest, value);
+        if (value != 0)
+            least = std::min(least, std::abs(value));
     };
     for (const PlotSeries& series : m_data.series)
         std::for_each(series.columns.min.begin(), series.columns.min.end(), take);
@@ -161,8 +164,10 @@ ValueAxis PlotView::makeAxis() const
     if (m_data.threshold && !m_data.isEmpty())
         take(m_data.threshold->value * 1.3);
     const int wanted = std::max(2, (height() - around().top() - around().bottom()) / 20);
-    if (m_log && lowest < HUGE_VAL && high > 0)
+    if (m_scale == PlotScale::Log && lowest < HUGE_VAL && high > 0)
         return makeLogAxis(lowest, high, wanted);
+    if (m_scale == PlotScale::SymLog && least < HUGE_VAL)
+        return makeSymLogAxis(low, high, least, wanted);
     if (low > high)
         return makeValueAxis(0, 1, true, wanted);
     const bool whole = std::any_of(m_data.series.begin(), m_data.series.end(),

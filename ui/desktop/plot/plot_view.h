@@ -23,8 +23,8 @@ public:
     void setCursor(std::optional<std::int64_t> a, std::optional<std::int64_t> b);
     /// The crosshair that all charts share; nothing: none.
     void setHovered(std::optional<std::int64_t> step);
-    void setLog(bool log);
-    bool isLog() const { return m_log; }
+    void setScale(PlotScale scale);
+    PlotScale scale() const { return m_scale; }
     /// A linear axis ends above the usual values; what is higher is cut and says how high it is.
     void setCutting(bool cuts);
     bool cutsOutliers() const { return m_cuts; }
@@ -90,7 +90,7 @@ private:
     double m_dragX = 0;
     double m_smoothing = 0;
     PlotX m_x = PlotX::Step;
-    bool m_log = false;
+    PlotScale m_scale = PlotScale::Linear;
     bool m_cuts = false;
     bool m_mouseInside = false;
     bool m_laidOut = false;
