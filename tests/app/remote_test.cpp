@@ -323,6 +323,9 @@ TEST_F(Remote, AlertsAreThoseOfTheServer)
     const AlertListView list = alerts.list(id);
     ASSERT_FALSE(list.alerts.empty());
     EXPECT_EQ(list.rules.size(), monitor->alerts().list({}).rules.size());
+    const AlertView there = monitor->alerts().list(id).alerts.front();
+    EXPECT_EQ(list.alerts.front().value, there.value);
+    EXPECT_EQ(list.alerts.front().threshold, there.threshold);
     const std::string alert = list.alerts.front().id;
     const auto acked = alerts.acknowledge(alert);
     ASSERT_TRUE(acked) << acked.error().text;

@@ -191,6 +191,8 @@ AlertView readAlert(const json& from)
     alert.run = read<std::string>(from, "run");
     alert.step = readOptional<std::int64_t>(from, "step");
     alert.replica = readOptional<std::string>(from, "replica");
+    alert.value = readOptional<double>(from, "value");
+    alert.threshold = readOptional<double>(from, "threshold");
     alert.title = read<std::string>(from, "title");
     alert.text = read<std::string>(from, "text");
     alert.remedy = read<std::string>(from, "remedy");

@@ -19,6 +19,8 @@ ordered_json json(const AlertView& alert)
              { "run", alert.run },
              { "step", orNull(alert.step) },
              { "replica", orNull(alert.replica) },
+             { "value", orNull(alert.value) },
+             { "threshold", orNull(alert.threshold) },
              { "title", alert.title },
              { "text", alert.text },
              { "remedy", alert.remedy },

@@ -620,6 +620,8 @@ export interface Alert {
   run: string;
   step: number | null;
   replica: string | null;
+  value: number | null; // what was compared with the threshold; null where a rule compares no number
+  threshold: number | null;
   title: string;
   text: string;
   remedy: string;

@@ -40,7 +40,8 @@ export function task(over: Partial<Task> = {}): Task {
 
 export function alert(over: Partial<Alert> = {}): Alert {
   return {
-    id: 'a1', rule: 'replica-lag', level: 'warn', run: 'wordle', step: null, replica: null, title: '', text: '', remedy: '',
+    id: 'a1', rule: 'replica-lag', level: 'warn', run: 'wordle', step: null, replica: null, value: null, threshold: null,
+    title: '', text: '', remedy: '',
     first_us: 0, last_us: 0, cleared_us: null, count: 1, state: 'firing', snoozed: null, ...over,
   };
 }
