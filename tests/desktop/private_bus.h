@@ -1,11 +1,12 @@
 #pragma once
 
+#include "spawned.h"
+
 #include <QCoreApplication>
 #include <QDBusConnection>
 #include <QDBusConnectionInterface>
 #include <QDBusContext>
 #include <QDBusUnixFileDescriptor>
-#include <QProcess>
 #include <QVariantMap>
 
 #include <gtest/gtest.h>
@@ -19,19 +20,15 @@ namespace deltascope::desktop {
 class PrivateBus {
 public:
     PrivateBus()
+        : m_daemon({ "dbus-daemon", "--session", "--nofork", "--nopidfile", "--print-address" }) // package dbus
+        , m_address(QString::fromStdString(m_daemon.readLine()))
     {
-        m_daemon.start(QStringLiteral("dbus-daemon"),
-                       { QStringLiteral("--session"), QStringLiteral("--nofork"), QStringLiteral("--nopidfile"),
-                         QStringLiteral("--print-address") });
-        EXPECT_TRUE(m_daemon.waitForReadyRead(10'000)) << "no dbus-daemon: install the package dbus";
-        m_address = QString::fromUtf8(m_daemon.readLine()).trimmed();
+        EXPECT_FALSE(m_address.isEmpty());
     }
     ~PrivateBus()
     {
         for (const QString& name : m_names)
             QDBusConnection::disconnectFromBus(name);
-        m_daemon.terminate();
-        m_daemon.waitForFinished();
     }
     /// A new member of the bus.
     QDBusConnection member()
@@ -43,7 +40,7 @@ public:
     }
 
 private:
-    QProcess m_daemon;
+    Spawned m_daemon;
     QString m_address;
     QStringList m_names;
     static inline int s_members = 0;

@@ -1,10 +1,9 @@
 #include "desktop_fixture.h"
+#include "spawned.h"
 
 #include "integration/watched_application.h"
 #include "pages/tensors/tensors_page.h"
 #include "widgets/filter_field.h"
-
-#include <QProcess>
 
 #include <cstdio>
 
@@ -18,14 +17,10 @@ protected:
     {
         app::SourceRequest source;
         source.source = home.path("large");
-        QProcess writer;
-        writer.start(QStringLiteral(DELTASCOPE_MAKE_RUN),
-                     { QStringLiteral("--layout"), QStringLiteral("trl-v2"), "--out",
-                       QString::fromStdString(source.source), "--tensors", QString::number(tensors), "--elements",
-                       QString::number(elements), "--steps", QString::number(steps), "--anchor-every",
-                       QString::number(anchorEvery) });
-        EXPECT_TRUE(writer.waitForFinished(60'000) && writer.exitCode() == 0)
-            << writer.readAllStandardError().toStdString();
+        Spawned writer({ DELTASCOPE_MAKE_RUN, "--layout", "trl-v2", "--out", source.source, "--tensors",
+                         std::to_string(tensors), "--elements", std::to_string(elements), "--steps",
+                         std::to_string(steps), "--anchor-every", std::to_string(anchorEvery) });
+        EXPECT_TRUE(writer.wait());
         return source;
     }
 

@@ -36,6 +36,14 @@ constexpr double StallSteps = 12;
 constexpr double ByteFlips = 40;
 constexpr double RewardCollapses = 70;
 
+/// The trainer and the replicas of a real run have machines of their own: here they must not take the processor from
+/// the one who looks on. This thread and those that it starts get less of it when others want it, too.
+void standBack()
+{
+    constexpr int Niceness = 5;
+    ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), Niceness); // on Linux that of a thread
+}
+
 class Demo {
 public:
     Demo(const DemoRequest& request, std::string folder, const std::function<Workbench()>& makeBench)
@@ -58,6 +66,7 @@ public:
         DS_CHECK(saveCheckpoint(task));
         for (int i = 0; i < Backfill; ++i)
             DS_CHECK(trainAndPublish(0.005 + 0.007 * std::exp(-i / 25.0), task));
+        standBack();
         m_liveUs = m_bench.nowUs();
         startReplicas();
         const Result<void> outcome = live(task);
@@ -268,14 +277,6 @@ private:
     std::vector<std::jthread> m_threads; ///< last: they use everything above
 };
 
-/// The trainer and the replicas of a real run have machines of their own: here they must not take the processor from
-/// the one who looks on. This thread and those that it starts get it when nobody else wants it.
-void standBack()
-{
-    constexpr int Niceness = 10;
-    ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), Niceness); // on Linux that of a thread
-}
-
 Result<std::unique_ptr<FolderLock>> lockDemo(FileSystem& disk, const std::string& folder)
 {
     Result<std::unique_ptr<FolderLock>> lock = disk.lock(folder);
@@ -330,7 +331,6 @@ Result<void> removeDemoFolder(FileSystem& disk, const std::string& folder)
 Result<DemoView> runDemo(const DemoRequest& request, const std::string& folder,
                          const std::function<Workbench()>& makeBench, TaskContext& task)
 {
-    standBack();
     Workbench bench = makeBench();
     DS_TRY([[maybe_unused]] const std::unique_ptr<FolderLock> lock, lockDemo(*bench.disk, folder));
     return Demo(request, folder, makeBench).run(task);
