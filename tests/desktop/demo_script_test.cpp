@@ -50,9 +50,11 @@ TEST_F(DemoScript, EveryActOfItIsSeenAndTheWayOutOfTheDamageWorks)
     EXPECT_EQ(alert("digest-mismatch")->level, app::AlertLevel::Error);
     ASSERT_TRUE(waitFor([page] { return !page->banner().isHidden(); }));
     ASSERT_TRUE(page->shown()->damage);
-    const auto told = window->statusBar()->findChildren<QLabel*>();
-    EXPECT_TRUE(std::any_of(told.begin(), told.end(),
-                            [](const QLabel* label) { return label->text().contains(QStringLiteral("1 damaged")); }));
+    EXPECT_TRUE(waitFor([this] {
+        const auto told = window->statusBar()->findChildren<QLabel*>();
+        return std::any_of(told.begin(), told.end(),
+                           [](const QLabel* label) { return label->text().contains(QStringLiteral("1 damaged")); });
+    }));
     const std::int64_t sound = page->shown()->damage->sound.value_or(-1);
     ASSERT_GE(sound, 0);
 

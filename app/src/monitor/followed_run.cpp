@@ -65,7 +65,7 @@ void FollowedRun::take(const RunChanged& changed, std::int64_t nowUs)
     snapshot.state = "live";
     snapshot.error.reset();
     snapshot.contactUs = nowUs;
-    forgetChanged(snapshot);
+    look(snapshot, nowUs);
 }
 
 void FollowedRun::takeFailure(const Error& error)
@@ -92,7 +92,7 @@ void FollowedRun::setAlerts(std::uint64_t firing, const std::string& worst)
     snapshot.worstAlert = worst;
 }
 
-void FollowedRun::verifyNext(Service& service, int level)
+void FollowedRun::verifyNext(Service& service, int level, std::int64_t nowUs)
 {
     constexpr std::size_t AtOnce = 64;
     if (m_verification || level <= 0 || !m_snapshot->run || !m_snapshot->run->settled
@@ -116,6 +116,7 @@ void FollowedRun::verifyNext(Service& service, int level)
     if (count == 0)
         return;
     m_verifying = { epoch.epoch, { first, last } };
+    m_verifyingSinceUs = nowUs;
     m_verification = service.verify({ m_request, fmt::format("{}:{}..{}", epoch.epoch, first, last), level, false });
 }
 
@@ -124,33 +125,27 @@ void FollowedRun::takeVerification(const Result<JobResult>& outcome, std::int64_
     m_verification.reset();
     const auto* view = outcome ? std::get_if<std::shared_ptr<const VerifyView>>(&*outcome) : nullptr;
     if (view) {
-        addVerdicts(**view, nowUs);
+        addVerdicts(**view, m_verifyingSinceUs, nowUs);
         return;
     }
     // What could not be verified at all is not asked about again before its objects change.
     VerifyView none;
     for (std::int64_t step = m_verifying.second.first; step <= m_verifying.second.second; ++step)
         none.steps.push_back({ m_verifying.first, step, "unverified", 0, {}, {}, 0, {}, {} });
-    addVerdicts(none, nowUs);
+    addVerdicts(none, m_verifyingSinceUs, nowUs);
 }
 
-void FollowedRun::addVerdicts(const VerifyView& view, std::int64_t nowUs)
+void FollowedRun::addVerdicts(const VerifyView& view, std::int64_t beganUs, std::int64_t nowUs)
 {
-    if (!m_snapshot->run)
-        return;
-    const StepObjects objects = objectsOf(*m_snapshot->run);
     RunSnapshot& snapshot = change();
     for (const StepVerdictView& verdict : view.steps) {
         const std::pair key { verdict.epoch, verdict.step };
-        const auto known = objects.find(key);
-        if (known == objects.end())
+        const auto seen = m_seen.find(key);
+        if (seen == m_seen.end() || seen->second.sinceUs > beganUs)
             continue;
         VerifiedView& verified = snapshot.verified[key];
-        const bool better = verified.result.empty() || view.level >= verified.level || verdict.result == "damaged";
-        if (!better)
-            continue;
-        verified = { view.level, verdict.result, nowUs };
-        m_objects[key] = known->second;
+        if (verified.result.empty() || view.level >= verified.level || verdict.result == "damaged")
+            verified = { view.level, verdict.result, nowUs };
     }
 }
 
@@ -163,15 +158,19 @@ RunSnapshot& FollowedRun::change()
     return changed;
 }
 
-/// A verdict holds for the objects that were read.
-void FollowedRun::forgetChanged(RunSnapshot& snapshot)
+/// Notes what each step consists of now. A verdict holds for the objects that were read.
+void FollowedRun::look(RunSnapshot& snapshot, std::int64_t nowUs)
 {
-    const StepObjects objects = objectsOf(*snapshot.run);
-    std::erase_if(m_objects, [&](const auto& known) {
-        const auto now = objects.find(known.first);
-        return now == objects.end() || now->second != known.second;
-    });
-    std::erase_if(snapshot.verified, [&](const auto& known) { return !m_objects.contains(known.first); });
+    StepObjects objects = objectsOf(*snapshot.run);
+    std::erase_if(m_seen, [&](const auto& seen) { return !objects.contains(seen.first); });
+    std::erase_if(snapshot.verified, [&](const auto& verified) { return !objects.contains(verified.first); });
+    for (auto& [key, now] : objects) {
+        Seen& seen = m_seen[key];
+        if (seen.objects == now)
+            continue;
+        seen = { std::move(now), nowUs };
+        snapshot.verified.erase(key);
+    }
 }
 
 } // namespace deltascope::app

@@ -36,21 +36,27 @@ public:
     void setAlerts(std::uint64_t firing, const std::string& worst);
 
     /// Starts the verification of what was not verified yet, one stretch at a time.
-    void verifyNext(Service& service, int level);
+    void verifyNext(Service& service, int level, std::int64_t nowUs);
     void takeVerification(const Result<JobResult>& outcome, std::int64_t nowUs);
-    /// Results of a verification that somebody asked for.
-    void addVerdicts(const VerifyView& view, std::int64_t nowUs);
+    /// Results of a verification that began at `beganUs`. What was seen to change since then is left out: what was
+    /// read may be what was there before.
+    void addVerdicts(const VerifyView& view, std::int64_t beganUs, std::int64_t nowUs);
 
 private:
     RunSnapshot& change();
-    void forgetChanged(RunSnapshot& snapshot);
+    void look(RunSnapshot& snapshot, std::int64_t nowUs);
 
     SourceRequest m_request;
     std::shared_ptr<const RunSnapshot> m_snapshot;
     std::optional<JobId> m_watch;
     std::optional<JobId> m_verification;
     std::pair<int, std::pair<std::int64_t, std::int64_t>> m_verifying {}; ///< epoch, first and last step
-    std::map<std::pair<int, std::int64_t>, std::string> m_objects; ///< of each verified step, as it was then
+    std::int64_t m_verifyingSinceUs = 0;
+    struct Seen {
+        std::string objects;
+        std::int64_t sinceUs = 0;
+    };
+    std::map<std::pair<int, std::int64_t>, Seen> m_seen; ///< of each step that can be verified
     Clock::time_point m_failedAt {};
 };
 

@@ -1,0 +1,84 @@
+#include "monitor/followed_run.h"
+
+#include "run_views.h"
+
+#include <gtest/gtest.h>
+
+namespace deltascope::app {
+namespace {
+
+class FollowedRunTest : public testing::Test {
+protected:
+    /// The run with step 1 as it was written at `modifiedUs`, looked at when it is `nowUs`.
+    void look(std::int64_t modifiedUs, std::int64_t nowUs)
+    {
+        StepView step = stepView(1, "anchor");
+        step.objects.resize(1);
+        step.objects.front().key = "anchors/step_000001.safetensors";
+        step.objects.front().sizeBytes = 1000;
+        step.objects.front().modifiedUs = modifiedUs;
+        RunChanged changed;
+        changed.run = std::make_shared<const RunView>(runView({ { stepView(0, "anchor"), step } }));
+        m_run.take(changed, nowUs);
+    }
+    void verdict(const char* result, int level, std::int64_t beganUs, std::int64_t nowUs)
+    {
+        VerifyView view;
+        view.level = level;
+        view.steps.push_back({ 0, 1, result, 0, {}, {}, 0, {}, {} });
+        m_run.addVerdicts(view, beganUs, nowUs);
+    }
+    std::string known() const
+    {
+        const auto verified = m_run.snapshot()->verified.find({ 0, 1 });
+        return verified == m_run.snapshot()->verified.end() ? std::string() : verified->second.result;
+    }
+
+    FollowedRun m_run { "wordle", "wordle", {}, false };
+};
+
+TEST_F(FollowedRunTest, AVerdictHoldsWhileTheObjectsStay)
+{
+    look(10, 100);
+    verdict("verified", 2, 150, 200);
+    EXPECT_EQ(known(), "verified");
+    look(10, 300);
+    EXPECT_EQ(known(), "verified");
+    look(20, 400);
+    EXPECT_EQ(known(), "");
+}
+
+TEST_F(FollowedRunTest, AVerificationThatBeganBeforeAChangeProvesNothing)
+{
+    look(10, 100);
+    look(20, 300);
+    verdict("verified", 2, 250, 350); // may have read what was there before
+    EXPECT_EQ(known(), "");
+    verdict("damaged", 2, 300, 400);
+    EXPECT_EQ(known(), "damaged");
+}
+
+TEST_F(FollowedRunTest, ADeeperVerdictOrDamageReplacesOneBefore)
+{
+    look(10, 100);
+    verdict("verified", 3, 100, 200);
+    verdict("consistent", 2, 210, 220);
+    EXPECT_EQ(known(), "verified");
+    verdict("damaged", 1, 230, 240);
+    EXPECT_EQ(known(), "damaged");
+}
+
+TEST_F(FollowedRunTest, AStepThatIsGoneTakesItsVerdictAlong)
+{
+    look(10, 100);
+    verdict("verified", 2, 100, 200);
+    RunChanged changed;
+    changed.run = std::make_shared<const RunView>(runView({ { stepView(0, "anchor") } }));
+    m_run.take(changed, 300);
+    EXPECT_EQ(known(), "");
+    verdict("verified", 2, 310, 320);
+    EXPECT_EQ(known(), "");
+}
+
+} // namespace
+} // namespace deltascope::app
