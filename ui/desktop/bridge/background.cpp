@@ -54,7 +54,7 @@ Background::Background()
         this, &Background::told, this, [this] { m_told->callNext(); }, Qt::QueuedConnection);
 }
 
-Background::~Background() = default;
+Background::~Background() { m_work->wait(); }
 
 Background& Background::instance()
 {

@@ -197,7 +197,7 @@ void Inspector::refresh()
     const bool sound = step->restorable || (step->state != "complete" && step->state != "noop");
     m_state->setText(sound ? stepStateText(step->state)
                            : tr("✕ cannot be rebuilt")); // though all its objects are there
-    setRole(m_state, sound && step->state != "broken" ? "tag" : "error");
+    setRole(m_state, sound && step->state != "broken" ? "tag" : "badTag");
     QString problems;
     for (const app::ProblemView& problem : step->problems)
         problems += (problems.isEmpty() ? QString() : QStringLiteral("\n"))
@@ -225,8 +225,9 @@ void Inspector::refresh()
                       safeName(m_context.cursor.state().tensor) },
                     { {}, changed ? exactText(*changed) : QString(), tr("What the header says is stored") });
 
+    const QString reason = safeName(step->restore.reason); // often said above
     m_bytes->show({ bytesText(step->wireBytes), step->restorable ? bytesText(step->restore.bytes) : QString(),
-                    step->restorable ? QString() : safeName(step->restore.reason) },
+                    step->restorable || problems.contains(reason) ? QString() : reason },
                   { tr("%1 bytes").arg(exactText(step->wireBytes)),
                     tr("%1 bytes to be read").arg(exactText(step->restore.bytes)) });
 
