@@ -84,6 +84,11 @@ class App:
     def tasks(self):
         return [json.loads(path.read_text()) for path in sorted((self.home / "state/tasks").glob("t*/task.json"))]
 
+    def state(self):
+        """Of the newest task; None while there is none."""
+        tasks = self.tasks()
+        return tasks[-1]["state"] if tasks else None
+
 
 def begin(app, run):
     """A materialization that is on its way."""
@@ -116,11 +121,11 @@ def resume(app):
     def resumed():
         for x, y in RESUME:
             app.screen.tool("mousemove", str(x), str(y), "click", "1")
-        return app.tasks()[-1]["state"] != "paused"
+        return app.state() in ("running", "done")
 
     time.sleep(1)
     wait_for("the task to go on", resumed)
-    wait_for("its end", lambda: app.tasks()[-1]["state"] == "done")
+    wait_for("its end", lambda: app.state() == "done")
     return app.tasks()[-1]
 
 
@@ -176,7 +181,7 @@ def main():
             wait_for("the window to go", lambda: not screen.window("Deltascope"))
             assert subprocess.run([app.program], env=app.environment, timeout=PATIENCE).returncode == 0
             wait_for("the window to come back", lambda: screen.window("Deltascope"))
-            wait_for("the end", lambda: app.tasks()[-1]["state"] == "done")
+            wait_for("the end", lambda: app.state() == "done")
             assert app.process.poll() is None, "the window is there, so the program is"
 
         def paused(app):
@@ -184,7 +189,7 @@ def main():
             screen.press(question(app, window), "alt+p")
             assert app.process.wait(PATIENCE) == 0
             app.expect_unfinished()
-            assert app.tasks()[-1]["state"] == "paused"
+            assert app.state() == "paused"
             done = resume(app)
             assert done["result"]["resumed_bytes"] > 0, "what was written was used"
 
@@ -193,7 +198,7 @@ def main():
             app.process.kill()
             app.process.wait()
             app.expect_unfinished()
-            assert app.tasks()[-1]["state"] == "running"
+            assert app.state() == "running"
             done = resume(app)
             assert done["result"]["resumed_bytes"] > 0, "what was written was used"
 
