@@ -58,6 +58,16 @@ TEST_F(FollowedRunTest, AVerificationThatBeganBeforeAChangeProvesNothing)
     EXPECT_EQ(known(), "damaged");
 }
 
+TEST_F(FollowedRunTest, AClockThatIsSetBackMakesNoVerdictOlderOrNewer)
+{
+    look(10, 100);
+    look(20, 50);
+    verdict("verified", 2, 100, 60); // began before the second look
+    EXPECT_EQ(known(), "");
+    verdict("verified", 2, 101, 70);
+    EXPECT_EQ(known(), "verified");
+}
+
 TEST_F(FollowedRunTest, ADeeperVerdictOrDamageReplacesOneBefore)
 {
     look(10, 100);

@@ -1,5 +1,6 @@
 #include "followed_run.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace deltascope::app {
@@ -92,7 +93,7 @@ void FollowedRun::setAlerts(std::uint64_t firing, const std::string& worst)
     snapshot.worstAlert = worst;
 }
 
-void FollowedRun::verifyNext(Service& service, int level, std::int64_t nowUs)
+void FollowedRun::verifyNext(Service& service, int level)
 {
     constexpr std::size_t AtOnce = 64;
     if (m_verification || level <= 0 || !m_snapshot->run || !m_snapshot->run->settled
@@ -116,7 +117,7 @@ void FollowedRun::verifyNext(Service& service, int level, std::int64_t nowUs)
     if (count == 0)
         return;
     m_verifying = { epoch.epoch, { first, last } };
-    m_verifyingSinceUs = nowUs;
+    m_verifyingSinceUs = m_lookUs;
     m_verification = service.verify({ m_request, fmt::format("{}:{}..{}", epoch.epoch, first, last), level, false });
 }
 
@@ -161,6 +162,7 @@ RunSnapshot& FollowedRun::change()
 /// Notes what each step consists of now. A verdict holds for the objects that were read.
 void FollowedRun::look(RunSnapshot& snapshot, std::int64_t nowUs)
 {
+    m_lookUs = std::max(m_lookUs + 1, nowUs);
     StepObjects objects = objectsOf(*snapshot.run);
     std::erase_if(m_seen, [&](const auto& seen) { return !objects.contains(seen.first); });
     std::erase_if(snapshot.verified, [&](const auto& verified) { return !objects.contains(verified.first); });
@@ -168,7 +170,7 @@ void FollowedRun::look(RunSnapshot& snapshot, std::int64_t nowUs)
         Seen& seen = m_seen[key];
         if (seen.objects == now)
             continue;
-        seen = { std::move(now), nowUs };
+        seen = { std::move(now), m_lookUs };
         snapshot.verified.erase(key);
     }
 }

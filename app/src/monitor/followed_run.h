@@ -36,7 +36,7 @@ public:
     void setAlerts(std::uint64_t firing, const std::string& worst);
 
     /// Starts the verification of what was not verified yet, one stretch at a time.
-    void verifyNext(Service& service, int level, std::int64_t nowUs);
+    void verifyNext(Service& service, int level);
     void takeVerification(const Result<JobResult>& outcome, std::int64_t nowUs);
     /// Results of a verification that began at `beganUs`. What was seen to change since then is left out: what was
     /// read may be what was there before.
@@ -57,6 +57,7 @@ private:
         std::int64_t sinceUs = 0;
     };
     std::map<std::pair<int, std::int64_t>, Seen> m_seen; ///< of each step that can be verified
+    std::int64_t m_lookUs = 0; ///< of the newest look; grows with each, also when the clock is set back
     Clock::time_point m_failedAt {};
 };
 

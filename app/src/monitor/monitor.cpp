@@ -160,7 +160,7 @@ private:
             const std::shared_ptr<const RunSnapshot> before = run.snapshot();
             run.take(changed, systemNowUs());
             checkAlerts(run);
-            run.verifyNext(m_service, m_options.verifyLevel, systemNowUs());
+            run.verifyNext(m_service, m_options.verifyLevel);
             m_events.emplace_back(RunMoved { before, run.snapshot() });
         }
     }
@@ -194,7 +194,7 @@ private:
                                                  : finished.outcome.error());
             } else if (run.verifiedBy(finished.job)) {
                 run.takeVerification(finished.outcome, systemNowUs());
-                run.verifyNext(m_service, m_options.verifyLevel, systemNowUs());
+                run.verifyNext(m_service, m_options.verifyLevel);
             } else {
                 continue;
             }
