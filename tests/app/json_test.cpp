@@ -263,6 +263,7 @@ TEST(DiffJson, HasTheKeysOfTheContract)
     tensor.different = 3;
     tensor.maxAbs = 0.5;
     tensor.maxUlp = 9;
+    tensor.relativeNorm = 0.25;
     view.tensors = { tensor };
     view.reshaped = { tensor };
     const std::string text = toJson(view);
@@ -276,6 +277,8 @@ TEST(DiffJson, HasTheKeysOfTheContract)
     EXPECT_EQ(json["only_in_b"], Json::array());
     EXPECT_EQ(json["tensors"][0]["max_ulp"], 9);
     EXPECT_TRUE(json["elements_touched"].is_null());
+    EXPECT_TRUE(json["relative_norm"].is_null());
+    EXPECT_EQ(json["tensors"][0]["relative_norm"], 0.25);
 }
 
 TEST(MaterializeJson, HasTheKeysOfTheContract)

@@ -230,12 +230,13 @@ TEST(DiffReport, QuotesHostileNames)
     tensor.elements = 6;
     tensor.different = 1;
     tensor.maxAbs = 0.5;
+    tensor.relativeNorm = 0.25;
     diff.tensors.push_back(tensor);
     const DiffReport report = makeReport(diff, "run", "0:1", "1:2");
     EXPECT_EQ(report.file, "run-diff-0-1-1-2");
     const QByteArrayList lines = report.csv().split('\n');
     ASSERT_EQ(lines.size(), 3);
-    EXPECT_EQ(lines[1], "\"'=cmd|\"\"x\"\"\\u000a\",\"BF16\",\"2 × 3\",6,1,,0.5,0,0,0");
+    EXPECT_EQ(lines[1], "\"'=cmd|\"\"x\"\"\\u000a\",\"BF16\",\"2 × 3\",6,1,,0.5,0.25,0,0,0");
     const QJsonObject row = QJsonDocument::fromJson(report.jsonLines()).object();
     EXPECT_EQ(row["elements"].toInt(), 6);
     EXPECT_TRUE(row["touched"].isNull());

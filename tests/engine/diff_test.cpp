@@ -125,6 +125,73 @@ TEST(Diff, TensorsOfSeveralBlocksAreComparedWhole)
     EXPECT_EQ(report.elementsDifferent(), 3U);
 }
 
+// --- norms -----------------------------------------------------------------------------------------------------------
+
+TEST(DiffNorm, IsOfTheDifferenceOverThatOfA)
+{
+    const TensorDiff diff = diffOfValues<float>(Dtype::F32, { 3.0F, 4.0F, 0.0F }, { 3.0F, 4.0F, 2.5F });
+    EXPECT_EQ(diff.relativeNorm, 0.5);
+}
+
+TEST(DiffNorm, OfARunCountsEqualTensorsToo)
+{
+    const TensorInfo three = tensor("a", { 1 }, Dtype::F32);
+    const TensorInfo four = tensor("b", { 1 }, Dtype::F32);
+    const auto bytes = [](float value) { return packed(std::vector<float> { value }); };
+    const DiffReport report =
+        diffOf({ { three, bytes(3) }, { four, bytes(4) } }, { { three, bytes(3) }, { four, bytes(3) } });
+    EXPECT_EQ(report.relativeNorm, 0.2);
+    ASSERT_EQ(report.tensors.size(), 1U);
+    EXPECT_EQ(report.tensors.front().relativeNorm, 0.25);
+    const DiffReport same = diffOf({ { three, bytes(3) } }, { { three, bytes(3) } });
+    EXPECT_EQ(same.relativeNorm, 0.0);
+}
+
+TEST(DiffNorm, LeavesOutWhatIsNotFinite)
+{
+    constexpr float Nan = std::numeric_limits<float>::quiet_NaN();
+    constexpr float Infinity = std::numeric_limits<float>::infinity();
+    const TensorDiff diff = diffOfValues<float>(Dtype::F32, { 3.0F, Nan, Infinity, 4.0F }, { 4.0F, 1.0F, 1.0F, Nan });
+    EXPECT_EQ(diff.relativeNorm, 0.2);
+}
+
+TEST(DiffNorm, IsUnknownWithoutNumbersInA)
+{
+    EXPECT_FALSE(diffOfValues<float>(Dtype::F32, { 0.0F }, { 1.0F }).relativeNorm);
+    EXPECT_FALSE(diffOfValues<std::uint64_t>(Dtype::C64, { 1 }, { 2 }).relativeNorm);
+    EXPECT_FALSE(diffOfValues<double>(Dtype::F64, { 1e300 }, { 2e300 }).relativeNorm); // its square is no double
+}
+
+TEST(DiffNorm, OfIntegersIsOfTheirNumbers)
+{
+    EXPECT_EQ(diffOfValues<std::int8_t>(Dtype::I8, { 3, -4 }, { 3, 1 }).relativeNorm, 1.0);
+    EXPECT_EQ(diffOfValues<std::int64_t>(Dtype::I64, { 3, -4 }, { 3, 1 }).relativeNorm, 1.0);
+}
+
+TEST(DiffNorm, OfSeveralBlocksIsThatOfTheWhole)
+{
+    std::vector<std::uint16_t> a(3 * 64 * 1024 + 5);
+    std::uint32_t state = 1;
+    for (std::uint16_t& bits : a) {
+        state = state * 1664525 + 1013904223;
+        bits = static_cast<std::uint16_t>((state >> 16 & 0x80ff) | 0x3f00); // 0.5 to 2 and their negatives
+    }
+    std::vector<std::uint16_t> b = a;
+    for (std::size_t at = 0; at < b.size(); at += 97)
+        b[at] ^= 1;
+    long double squares = 0;
+    long double moved = 0;
+    for (std::size_t at = 0; at < a.size(); ++at) {
+        const auto x = static_cast<long double>(std::bit_cast<float>(std::uint32_t(a[at]) << 16));
+        const auto y = static_cast<long double>(std::bit_cast<float>(std::uint32_t(b[at]) << 16));
+        squares += x * x;
+        moved += (y - x) * (y - x);
+    }
+    const TensorDiff diff = diffOfValues<std::uint16_t>(Dtype::BF16, a, b);
+    ASSERT_TRUE(diff.relativeNorm);
+    EXPECT_NEAR(*diff.relativeNorm, static_cast<double>(std::sqrt(moved / squares)), 1e-15);
+}
+
 // --- values ----------------------------------------------------------------------------------------------------------
 
 TEST(DiffFloats, TheLargestDistanceIsGiven)

@@ -165,6 +165,8 @@ std::string diffText(const app::DiffView& diff, const Style& style)
                                    diff.tensorsTotal, countText(diff.elementsDifferent), countText(diff.elementsTotal));
     if (diff.elementsTouched)
         text += fmt::format(" ({} touched on the way)", countText(*diff.elementsTouched));
+    if (diff.relativeNorm)
+        text += fmt::format(", relative L2 {:.3g}", *diff.relativeNorm);
     text += "\n"
         + paint(style, Paint::Dim,
                 fmt::format("\n{:>12} {:>12} {:>11} {:>8} {:>7}  {}\n", "different", "touched", "max |Δ|", "max ulp",

@@ -34,6 +34,7 @@ TensorDiffView readTensorDiff(const json& from)
     tensor.nanInvolved = read<std::uint64_t>(from, "nan_involved");
     tensor.maxAbs = readOptional<double>(from, "max_abs").value_or(0); // JSON knows no infinity
     tensor.maxUlp = read<std::uint64_t>(from, "max_ulp");
+    tensor.relativeNorm = readOptional<double>(from, "relative_norm");
     return tensor;
 }
 
@@ -106,6 +107,7 @@ DiffView readDiff(const json& from)
     view.elementsTotal = read<std::uint64_t>(from, "elements_total");
     view.elementsDifferent = read<std::uint64_t>(from, "elements_different");
     view.elementsTouched = readOptional<std::uint64_t>(from, "elements_touched");
+    view.relativeNorm = readOptional<double>(from, "relative_norm");
     view.bytesCompared = read<std::uint64_t>(from, "bytes_compared");
     view.onlyInA = readList<std::string>(from, "only_in_a");
     view.onlyInB = readList<std::string>(from, "only_in_b");

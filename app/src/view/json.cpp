@@ -22,7 +22,8 @@ ordered_json json(const TensorDiffView& tensor)
                        { "sign_flips", tensor.signFlips },
                        { "nan_involved", tensor.nanInvolved },
                        { "max_abs", tensor.maxAbs },
-                       { "max_ulp", tensor.maxUlp } };
+                       { "max_ulp", tensor.maxUlp },
+                       { "relative_norm", orNull(tensor.relativeNorm) } };
     return out;
 }
 
@@ -230,6 +231,7 @@ std::string toJson(const DiffView& view)
                   { "elements_total", view.elementsTotal },
                   { "elements_different", view.elementsDifferent },
                   { "elements_touched", orNull(view.elementsTouched) },
+                  { "relative_norm", orNull(view.relativeNorm) },
                   { "bytes_compared", view.bytesCompared },
                   { "only_in_a", view.onlyInA },
                   { "only_in_b", view.onlyInB },

@@ -19,6 +19,7 @@ TensorDiffView diffRow(const TensorDiff& diff)
     row.nanInvolved = diff.nanInvolved;
     row.maxAbs = diff.maxAbs;
     row.maxUlp = diff.maxUlp;
+    row.relativeNorm = diff.relativeNorm;
     return row;
 }
 
@@ -43,6 +44,7 @@ DiffView makeDiffView(const DiffReport& report)
     view.tensorsDifferent = report.tensorsDifferent();
     view.elementsTotal = report.elementsCompared;
     view.elementsDifferent = report.elementsDifferent();
+    view.relativeNorm = report.relativeNorm;
     view.bytesCompared = report.bytesCompared;
     view.onlyInA = report.onlyInA;
     view.onlyInB = report.onlyInB;

@@ -68,6 +68,15 @@ private:
     std::uint64_t m_touched = 0;
 };
 
+TensorDiff between(const TensorInfo& a, const TensorInfo& b)
+{
+    TensorDiff diff;
+    diff.name = a.name;
+    diff.a = a;
+    diff.b = b;
+    return diff;
+}
+
 Result<TensorReplay> openReplay(Workbench& bench, const Chain& chain, const TensorInfo& tensor,
                                 ReplayObserver& observer, TaskContext& task)
 {
@@ -106,7 +115,7 @@ Result<DiffReport> diffStates(Workbench& bench, const Chain& a, const Chain& b, 
         if (!other)
             report.onlyInA.push_back(tensor.name);
         else if (other->dtype != tensor.dtype || other->shape != tensor.shape)
-            report.reshaped.push_back(TensorDiff { tensor.name, tensor, *other, 0, {}, 0, 0, 0, 0 });
+            report.reshaped.push_back(between(tensor, *other));
         else
             common.emplace_back(&tensor, other);
     }
@@ -125,10 +134,11 @@ Result<DiffReport> diffStates(Workbench& bench, const Chain& a, const Chain& b, 
                      [](const auto& x, const auto& y) { return x.first->bytes() > y.first->bytes(); });
 
     std::mutex mutex;
+    std::vector<Squares> squares(common.size()); // added up in one order, whichever thread is first
     task.beginPhase("compare", bytes);
     DS_CHECK(forEachParallel(bench.threads, common.size(), task, [&](std::size_t n) -> Result<void> {
         const TensorInfo& tensor = *common[n].first;
-        TensorDiff diff { tensor.name, tensor, *common[n].second, 0, {}, 0, 0, 0, 0 };
+        TensorDiff diff = between(tensor, *common[n].second);
         ReplayAudit::Tensor watchA(auditA, tensor, true);
         ReplayAudit::Tensor watchB(auditB, tensor, true);
         std::optional<TouchCounter> touched;
@@ -142,13 +152,14 @@ Result<DiffReport> diffStates(Workbench& bench, const Chain& a, const Chain& b, 
             DS_TRY(const ByteSpan y, right.next(task));
             if (x.empty())
                 break;
-            compareBlocks(x, y, tensor.dtype, diff);
+            compareBlocks(x, y, tensor.dtype, diff, squares[n]);
             task.addDone(x.size());
         }
         watchA.finish();
         watchB.finish();
         if (touched)
             diff.touched = touched->finish();
+        diff.relativeNorm = squares[n].relativeNorm();
         const std::lock_guard lock(mutex);
         report.touchedKnown = report.touchedKnown && diff.touched.has_value();
         if (diff.different > 0 || diff.touched.value_or(0) > 0) {
@@ -158,6 +169,10 @@ Result<DiffReport> diffStates(Workbench& bench, const Chain& a, const Chain& b, 
     }));
     DS_CHECK(auditA.checkDigests(a.onExternalBase()));
     DS_CHECK(auditB.checkDigests(b.onExternalBase()));
+    Squares all;
+    for (const Squares& one : squares)
+        all.add(one);
+    report.relativeNorm = all.relativeNorm();
     report.noopsSeen = auditA.noopsSeen() || auditB.noopsSeen();
     std::sort(report.tensors.begin(), report.tensors.end(),
               [](const TensorDiff& x, const TensorDiff& y) { return x.name < y.name; });

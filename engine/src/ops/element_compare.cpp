@@ -2,16 +2,20 @@
 
 #include "deltascope/engine/tensor_view.h"
 #include "number_format.h"
+#include "number_table.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 
 namespace deltascope {
 
 namespace {
 
-template <class Bits> void compareFloats(ByteSpan a, ByteSpan b, const FloatFormat<Bits>& format, TensorDiff& diff)
+template <class Bits>
+void compareFloats(ByteSpan a, ByteSpan b, const FloatFormat<Bits>& format, TensorDiff& diff, Sum& moved)
 {
     for (std::size_t at = 0; at + sizeof(Bits) <= a.size(); at += sizeof(Bits)) {
         const Bits x = loadLe<Bits>(a, at);
@@ -26,12 +30,15 @@ template <class Bits> void compareFloats(ByteSpan a, ByteSpan b, const FloatForm
         diff.signFlips += ((x ^ y) & format.signBit()) != 0;
         diff.maxUlp = std::max(diff.maxUlp, distance(format.ordered(x), format.ordered(y)));
         const double gap = std::abs(format.value(x) - format.value(y));
-        if (std::isfinite(gap))
-            diff.maxAbs = std::max(diff.maxAbs, gap);
+        if (!std::isfinite(gap))
+            continue;
+        diff.maxAbs = std::max(diff.maxAbs, gap);
+        moved.add(gap * gap);
     }
 }
 
-template <class Number> void compareIntegers(ByteSpan a, ByteSpan b, const IntegerFormat<Number>&, TensorDiff& diff)
+template <class Number>
+void compareIntegers(ByteSpan a, ByteSpan b, const IntegerFormat<Number>&, TensorDiff& diff, Sum& moved)
 {
     for (std::size_t at = 0; at + sizeof(Number) <= a.size(); at += sizeof(Number)) {
         const Number x = loadLe<Number>(a, at);
@@ -44,18 +51,56 @@ template <class Number> void compareIntegers(ByteSpan a, ByteSpan b, const Integ
         const std::uint64_t gap = x > y ? static_cast<std::uint64_t>(x) - static_cast<std::uint64_t>(y)
                                         : static_cast<std::uint64_t>(y) - static_cast<std::uint64_t>(x);
         diff.maxAbs = std::max(diff.maxAbs, static_cast<double>(gap));
+        moved.add(static_cast<double>(gap) * static_cast<double>(gap));
     }
 }
 
+/// Several sums at a time, because each waits for its own last addition.
+template <class Format> double sumOfSquares(ByteSpan block, const Format& format, const std::vector<double>& values)
+{
+    using Bits = typename Format::Bits;
+    constexpr std::size_t Lanes = 8;
+    std::array<double, Lanes> sums {};
+    const auto squareAt = [&](std::size_t element) {
+        const Bits bits = loadLe<Bits>(block, element * sizeof(Bits));
+        const double value = Format::Width <= 16 ? values[bits] : format.value(bits);
+        return std::isfinite(value) ? value * value : 0;
+    };
+    const std::size_t elements = block.size() / sizeof(Bits);
+    const std::size_t even = elements / Lanes * Lanes;
+    for (std::size_t element = 0; element < even; element += Lanes) {
+        for (std::size_t lane = 0; lane < Lanes; ++lane)
+            sums[lane] += squareAt(element + lane);
+    }
+    for (std::size_t element = even; element < elements; ++element)
+        sums[element - even] += squareAt(element);
+    return std::accumulate(sums.begin(), sums.end(), 0.0);
 }
 
-void compareBlocks(ByteSpan a, ByteSpan b, Dtype dtype, TensorDiff& diff)
+}
+
+void Squares::add(const Squares& other) noexcept
 {
+    a.add(other.a.value());
+    moved.add(other.moved.value());
+}
+
+std::optional<double> Squares::relativeNorm() const noexcept
+{
+    const double ratio = std::sqrt(moved.value()) / std::sqrt(a.value());
+    return a.value() > 0 && std::isfinite(ratio) ? std::optional(ratio) : std::nullopt;
+}
+
+void compareBlocks(ByteSpan a, ByteSpan b, Dtype dtype, TensorDiff& diff, Squares& squares)
+{
+    const std::vector<double>& values = numberTable(dtype);
+    const auto addSquares = [&](auto format) { squares.a.add(sumOfSquares(a, format, values)); };
+    withNumbers(dtype, addSquares, addSquares);
     if (std::memcmp(a.data(), b.data(), a.size()) == 0)
         return;
     const bool numbers = withNumbers(
-        dtype, [&](auto format) { compareFloats(a, b, format, diff); },
-        [&](auto format) { compareIntegers(a, b, format, diff); });
+        dtype, [&](auto format) { compareFloats(a, b, format, diff, squares.moved); },
+        [&](auto format) { compareIntegers(a, b, format, diff, squares.moved); });
     if (!numbers)
         diff.different += countDifferent(a, b, dtype);
 }

@@ -2,6 +2,7 @@
 
 #include "compensated_sum.h"
 #include "number_format.h"
+#include "number_table.h"
 
 #include <algorithm>
 #include <bit>
@@ -16,13 +17,10 @@ template <class Format> class MovedOf final : public MovedCollector {
     using Bits = typename Format::Bits;
 
 public:
-    explicit MovedOf(const Format& format)
+    MovedOf(const Format& format, Dtype dtype)
         : m_format(format)
+        , m_values(numberTable(dtype))
     {
-        if constexpr (Format::Width <= 16) {
-            for (std::size_t bits = 0; bits < std::size_t { 1 } << Format::Width; ++bits)
-                m_values.push_back(numberOf(m_format, static_cast<Bits>(bits)));
-        }
     }
 
     void add(ByteSpan a, ByteSpan b) override
@@ -79,7 +77,7 @@ private:
     }
 
     Format m_format;
-    std::vector<double> m_values; ///< of narrow types, by pattern
+    const std::vector<double>& m_values;
     ValuesMoved m_out;
     Sum m_squares;
 };
@@ -89,7 +87,7 @@ private:
 std::unique_ptr<MovedCollector> MovedCollector::of(Dtype dtype)
 {
     std::unique_ptr<MovedCollector> out;
-    const auto make = [&](auto format) { out = std::make_unique<MovedOf<decltype(format)>>(format); };
+    const auto make = [&](auto format) { out = std::make_unique<MovedOf<decltype(format)>>(format, dtype); };
     withNumbers(dtype, make, make);
     return out;
 }

@@ -128,6 +128,8 @@ struct TensorDiff {
     std::uint64_t nanInvolved = 0; ///< differing elements where a side is NaN; they count in neither maximum
     double maxAbs = 0; ///< over differing elements with finite values
     std::uint64_t maxUlp = 0; ///< distance of ordered bit patterns; floating types
+    /// L2 norm of B − A over that of A, each over its finite values; nothing where A is zero or holds no numbers.
+    std::optional<double> relativeNorm;
 };
 struct DiffReport {
     std::uint64_t tensorsCompared = 0;
@@ -137,6 +139,7 @@ struct DiffReport {
     std::vector<std::string> onlyInA, onlyInB;
     std::uint64_t bytesCompared = 0;
     bool touchedKnown = false; ///< of every tensor
+    std::optional<double> relativeNorm; ///< as in TensorDiff, over all tensors that were compared
     bool noopsSeen = false; ///< as in CheckpointDigest
 
     std::uint64_t tensorsDifferent() const noexcept;

@@ -95,6 +95,13 @@ DiffTable::Content differentTensors(DiffPointer diff)
     content.columns.back().tip = tr("By the deltas between A and B, also where a value came back");
     content.columns.push_back({ tr("max |Δ|"), [rows](std::size_t row) { return smallText(rows(row).maxAbs); },
                                 [rows](std::size_t row) { return rows(row).maxAbs; } });
+    content.columns.push_back({ tr("relative L2"),
+                                [rows](std::size_t row) {
+                                    const Row& tensor = rows(row);
+                                    return tensor.relativeNorm ? smallText(*tensor.relativeNorm) : unknownText();
+                                },
+                                [rows](std::size_t row) { return rows(row).relativeNorm.value_or(-1.0); } });
+    content.columns.back().tip = tr("L2 norm of B − A over that of A");
     content.columns.push_back(countColumn(tr("max ULP"), rows, [](const Row& row) { return row.maxUlp; }));
     content.columns.back().tip = tr("Representable numbers between the values, at most");
     content.columns.push_back(countColumn(tr("sign flips"), rows, [](const Row& row) { return row.signFlips; }));

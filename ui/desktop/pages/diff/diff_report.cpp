@@ -107,13 +107,15 @@ DiffReport makeReport(const app::DiffView& diff, const QString& run, const QStri
           QStringLiteral("%1 of %2").arg(exactText(diff.tensorsDifferent), exactText(diff.tensorsTotal)) },
         { QStringLiteral("elements different"),
           QStringLiteral("%1 of %2").arg(exactText(diff.elementsDifferent), exactText(diff.elementsTotal)) },
+        { QStringLiteral("relative L2"), diff.relativeNorm ? smallText(*diff.relativeNorm) : unknownText() },
         { QStringLiteral("only in A"), exactText(diff.onlyInA.size()) },
         { QStringLiteral("only in B"), exactText(diff.onlyInB.size()) },
         { QStringLiteral("another shape or dtype"), exactText(diff.reshaped.size()) },
         { QStringLiteral("bytes compared"), exactText(diff.bytesCompared) },
     };
     report.columns =
-        QStringLiteral("tensor dtype shape elements different touched max_abs max_ulp sign_flips nan_involved")
+        QStringLiteral("tensor dtype shape elements different touched max_abs relative_l2 max_ulp sign_flips "
+                       "nan_involved")
             .split(QLatin1Char(' '));
     std::vector<const app::TensorDiffView*> tensors;
     for (const app::TensorDiffView& tensor : diff.tensors)
@@ -127,7 +129,8 @@ DiffReport makeReport(const app::DiffView& diff, const QString& run, const QStri
         report.rows.push_back(
             { safeName(tensor->name), safeName(tensor->dtypeB), shapeText(tensor->shapeB), number(tensor->elements),
               number(tensor->different), tensor->touched ? number(*tensor->touched) : QJsonValue(QJsonValue::Null),
-              tensor->maxAbs, number(tensor->maxUlp), number(tensor->signFlips), number(tensor->nanInvolved) });
+              tensor->maxAbs, tensor->relativeNorm ? QJsonValue(*tensor->relativeNorm) : QJsonValue(QJsonValue::Null),
+              number(tensor->maxUlp), number(tensor->signFlips), number(tensor->nanInvolved) });
     return report;
 }
 

@@ -14,7 +14,7 @@ namespace deltascope::desktop {
 namespace {
 
 enum Part { Tensors, OneSide, Reshaped };
-constexpr std::size_t MostTiles = 5;
+constexpr std::size_t MostTiles = 6;
 constexpr int NameInTile = 34; // characters
 
 std::optional<double> shareOf(std::uint64_t part, std::uint64_t all)
@@ -106,6 +106,8 @@ void DiffResult::show(const DiffPair& pair, DiffPointer diff)
                      std::move(elements)),
                 tile(tr("max |Δ|"), { largest ? smallText(largest->maxAbs) : unknownText(), {} },
                      { { largest ? shortened(safeName(largest->name), NameInTile) : QString() } }),
+                tile(tr("Relative L2"), { view.relativeNorm ? smallText(*view.relativeNorm) : unknownText(), {} },
+                     { { tr("B − A over A") } }),
                 between(pair), tile(tr("Compared"), bytesQuantity(view.bytesCompared), { { speed } }) });
     m_tabs->setTabText(Tensors, tr("Tensors %1").arg(exactText(view.tensors.size())));
     m_tabs->setTabText(OneSide, tr("Only in A or B %1").arg(exactText(view.onlyInA.size() + view.onlyInB.size())));

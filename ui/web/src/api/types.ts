@@ -500,6 +500,7 @@ export interface TensorDiff {
   nan_involved: number;
   max_abs: number;
   max_ulp: number;
+  relative_norm: number | null;
 }
 
 export interface Diff {
@@ -509,6 +510,7 @@ export interface Diff {
   elements_total: number;
   elements_different: number;
   elements_touched: number | null;
+  relative_norm: number | null;
   bytes_compared: number;
   only_in_a: string[];
   only_in_b: string[];

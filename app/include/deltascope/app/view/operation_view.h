@@ -55,6 +55,7 @@ struct TensorDiffView {
     std::uint64_t nanInvolved = 0;
     double maxAbs = 0;
     std::uint64_t maxUlp = 0;
+    std::optional<double> relativeNorm; ///< L2 of B − A over that of A; nothing where A is zero or holds no numbers
 };
 struct DiffView {
     bool equal = false;
@@ -63,6 +64,7 @@ struct DiffView {
     std::uint64_t elementsTotal = 0;
     std::uint64_t elementsDifferent = 0;
     std::optional<std::uint64_t> elementsTouched;
+    std::optional<double> relativeNorm; ///< over all tensors that were compared
     std::uint64_t bytesCompared = 0;
     std::vector<std::string> onlyInA, onlyInB;
     std::vector<TensorDiffView> tensors; ///< differing or touched

@@ -15,6 +15,7 @@ const share = (row: TensorDiff): number => (row.elements === 0 ? 0 : row.element
 const touchedShare = (row: TensorDiff): number | null =>
   row.elements_touched === null || row.elements === 0 ? null : row.elements_touched / row.elements;
 const small = (x: number): string => (x === 0 ? '0' : x.toExponential(1));
+const norm = (x: number | null): string => (x === null ? unknown : small(x));
 
 const COLUMNS: Column<TensorDiff>[] = [
   { id: 'name', head: 'tensor', cell: (row) => <Name text={row.name} />, key: (row) => row.name },
@@ -23,6 +24,7 @@ const COLUMNS: Column<TensorDiff>[] = [
   { id: 'different', head: 'different', cell: (row) => <Share of={share(row)} />, key: share, number: true, width: '200px' },
   { id: 'touched', head: 'touched', cell: (row) => percent(touchedShare(row)), key: touchedShare, number: true, narrow: true },
   { id: 'abs', head: 'max |Δ|', cell: (row) => small(row.max_abs), key: (row) => row.max_abs, number: true },
+  { id: 'l2', head: 'relative L2', cell: (row) => norm(row.relative_norm), key: (row) => row.relative_norm, number: true },
   { id: 'ulp', head: 'max ULP', cell: (row) => exact(row.max_ulp), key: (row) => row.max_ulp, number: true, narrow: true },
   { id: 'flips', head: 'sign flips', cell: (row) => exact(row.sign_flips), key: (row) => row.sign_flips, number: true, narrow: true },
   { id: 'nan', head: 'NaN', cell: (row) => exact(row.nan_involved), key: (row) => row.nan_involved, number: true, narrow: true },
@@ -76,6 +78,7 @@ export function DiffResult({ pair, diff, again }: Props) {
           label="max |Δ|" value={{ value: largest === null ? unknown : small(largest.max_abs), unit: '' }}
           context={largest === null ? unknown : <Name text={largest.name} limit={36} />}
         />
+        <Kpi label="Relative L2" value={{ value: norm(diff.relative_norm), unit: '' }} context="B − A over A" />
         <Kpi label="Between them" value={{ value: exact(Math.abs(pair.b - pair.a)), unit: 'steps' }} context={`${pair.a} to ${pair.b}`} />
         <Kpi label="Compared" value={{ value: bytes(diff.bytes_compared), unit: '' }} context={`in ${duration(diff.seconds)}, ${rate(diff.seconds > 0 ? diff.bytes_compared / diff.seconds : null)}`} />
       </dl>
@@ -126,13 +129,14 @@ function reportOf({ runId, a, b }: Pair, diff: Diff): Report {
     facts: [
       ['tensors different', `${exact(diff.tensors_different)} of ${exact(diff.tensors_total)}`],
       ['elements different', `${exact(diff.elements_different)} of ${exact(diff.elements_total)}`],
+      ['relative L2', norm(diff.relative_norm)],
       ['only in A', exact(diff.only_in_a.length)], ['only in B', exact(diff.only_in_b.length)],
       ['another shape or dtype', exact(diff.changed_dtype_or_shape.length)],
     ],
-    columns: ['tensor', 'dtype', 'shape', 'elements', 'different', 'touched', 'max_abs', 'max_ulp', 'sign_flips', 'nan_involved'],
+    columns: ['tensor', 'dtype', 'shape', 'elements', 'different', 'touched', 'max_abs', 'relative_l2', 'max_ulp', 'sign_flips', 'nan_involved'],
     rows: [...diff.tensors].sort((x, y) => share(y) - share(x)).map((row) => [
       row.name, row.dtype, shape(row.shape), row.elements, row.elements_different, row.elements_touched, row.max_abs,
-      row.max_ulp, row.sign_flips, row.nan_involved,
+      row.relative_norm, row.max_ulp, row.sign_flips, row.nan_involved,
     ]),
   };
 }
