@@ -10,12 +10,21 @@
 #include <array>
 #include <chrono>
 #include <cstdlib>
+#include <ctime>
 
 namespace deltascope::desktop {
 
 namespace {
 
 std::int64_t nowNs() { return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+/// Of the processor, for this thread.
+std::int64_t workedNs()
+{
+    timespec worked {};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &worked);
+    return std::int64_t { worked.tv_sec } * 1'000'000'000 + worked.tv_nsec;
+}
 
 constexpr double toMs(std::int64_t ns) { return static_cast<double>(ns) / 1e6; }
 
@@ -36,6 +45,7 @@ struct WatchedApplication::Frame {
     QEvent::Type type;
     std::int64_t begunNs = 0;
     std::int64_t waitedNs = 0; ///< of the thread, at the begin of a task
+    std::int64_t workedNs = 0; ///< as well
     std::int64_t innerNs = 0; ///< spent in events inside this one
     bool ranLoop = false;
 };
@@ -79,6 +89,7 @@ bool WatchedApplication::notify(QObject* receiver, QEvent* event)
     if (isTask) {
         m_worst = {};
         frame.waitedNs = waitedNs();
+        frame.workedNs = workedNs();
     }
     m_innermost = &frame;
     frame.begunNs = nowNs();
@@ -103,6 +114,7 @@ bool WatchedApplication::notify(QObject* receiver, QEvent* event)
     m_longestMs = std::max(m_longestMs, ms);
     if (ms > m_limitMs) {
         m_worst.ms = ms;
+        m_worst.workMs = toMs(workedNs() - frame.workedNs);
         emit stalled(m_worst);
     }
     return handled;

@@ -10,6 +10,7 @@ namespace deltascope::desktop {
 /// One event that kept the GUI thread for too long.
 struct Stall {
     double ms = 0; ///< the event with all that it called, less what the thread waited for a processor
+    double workMs = 0; ///< of this, time of a processor; the rest it waited, mostly for the display server
     double ownMs = 0; ///< of this, the longest part that one receiver took for itself
     QByteArray receiver; ///< class of that receiver
     QByteArray event; ///< what it was told: "Paint", "MetaCall", …
