@@ -83,10 +83,18 @@ TEST_F(OnTheBus, WhatEndedIsToldWithWhatCanBeDoneAboutIt)
     EXPECT_EQ(shown.replaces, 0U);
     EXPECT_EQ(shown.hints.value(QStringLiteral("urgency")).toInt(), 0);
     EXPECT_EQ(keysOf(shown),
-              (QStringList { QStringLiteral("default"), QStringLiteral("open-folder"), QStringLiteral("copy-path") }));
+              (QStringList { QStringLiteral("default"), QStringLiteral("open-folder"), QStringLiteral("copy-path"),
+                             QStringLiteral("copy-serve"), QStringLiteral("diff") }));
     QTest::qWait(100); // until the answer with its id is there
     emit server.ActionInvoked(shown.id, QStringLiteral("copy-path"));
     EXPECT_TRUE(waitFor([&] { return QGuiApplication::clipboard()->text().toStdString() == home.path("made"); }));
+    emit server.ActionInvoked(shown.id, QStringLiteral("copy-serve"));
+    const std::string serve = "vllm serve " + home.path("made");
+    EXPECT_TRUE(waitFor([&] { return QGuiApplication::clipboard()->text().toStdString() == serve; }));
+    QSignalSpy diff(&notifier, &Notifier::diffWanted);
+    emit server.ActionInvoked(shown.id, QStringLiteral("diff"));
+    EXPECT_TRUE(waitFor([&] { return diff.size() == 1; }));
+    EXPECT_EQ(diff.front().at(1).toLongLong(), 12);
     EXPECT_TRUE(opened.isEmpty());
     emit server.ActionInvoked(shown.id, QStringLiteral("default"));
     EXPECT_TRUE(waitFor([&] { return opened.size() == 1; }));

@@ -96,8 +96,8 @@ void watchForStalls(WatchedApplication& application)
         return;
     application.watch(limit);
     QObject::connect(&application, &WatchedApplication::stalled, [](const Stall& stall) {
-        std::fprintf(stderr, "the window stood still for %.1f ms, of these %.1f ms for %s of %s\n", stall.ms,
-                     stall.ownMs, stall.event.constData(), stall.receiver.constData());
+        std::fprintf(stderr, "the window stood still for %.1f ms (%.1f ms of work), of these %.1f ms for %s of %s\n",
+                     stall.ms, stall.workMs, stall.ownMs, stall.event.constData(), stall.receiver.constData());
     });
 }
 
@@ -176,9 +176,7 @@ int main(int count, char** arguments)
     QObject::connect(&window, &MainWindow::trayChosen, &window, refreshTray);
     refreshTray();
     Notifier notifier((*session)->bridge());
-    QObject::connect(&notifier, &Notifier::fellBack, &window, [&window] { QApplication::alert(&window); });
-    QObject::connect(&notifier, &Notifier::taskOpened, &window, &MainWindow::showTasks);
-    QObject::connect(&notifier, &Notifier::alertOpened, &window, &MainWindow::showStep);
+    window.followNotes(notifier);
     watchForStalls(application);
     return QApplication::exec();
 }

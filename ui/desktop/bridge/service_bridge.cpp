@@ -89,6 +89,7 @@ void ServiceBridge::drain()
         else
             emit alertMoved(std::get<app::AlertMoved>(event).change);
     }
+    Background::start([events = std::move(events)] {}); // the last of an old snapshot of a long run takes time to free
 }
 
 void ServiceBridge::ask(QObject* context, std::function<app::JobId(app::Service&)> start, Answer answer)

@@ -1,6 +1,7 @@
 #include "integration/notifier.h"
 
 #include "bridge/background.h"
+#include "deltascope/app/command_line.h"
 #include "look/format.h"
 #include "session/alert_channels.h"
 
@@ -56,16 +57,27 @@ void Notifier::takeTask(const app::TaskView& task)
     message.urgency = task.state == "done" ? Urgency::Low : Urgency::Normal;
     message.actions.push_back({ DefaultAction, tr("Show"), [this, id] { emit taskOpened(id); } });
     if (task.state == "done" && !task.plan.destination.empty())
-        addFolderActions(message, QString::fromStdString(task.plan.destination));
+        addCheckpointActions(message, task);
     send(message);
 }
 
-void Notifier::addFolderActions(Message& message, const QString& folder)
+/// What is done with a checkpoint that was just made; a server's folder cannot be opened from here.
+void Notifier::addCheckpointActions(Message& message, const app::TaskView& task)
 {
-    message.actions.push_back({ QStringLiteral("open-folder"), tr("Open folder"),
-                                [folder] { QDesktopServices::openUrl(QUrl::fromLocalFile(folder)); } });
-    message.actions.push_back(
-        { QStringLiteral("copy-path"), tr("Copy path"), [folder] { QApplication::clipboard()->setText(folder); } });
+    const QString folder = QString::fromStdString(task.plan.destination);
+    const auto copies = [](const QString& text) { return [text] { QApplication::clipboard()->setText(text); }; };
+    if (m_bridge.server().isEmpty())
+        message.actions.push_back({ QStringLiteral("open-folder"), tr("Open folder"),
+                                    [folder] { QDesktopServices::openUrl(QUrl::fromLocalFile(folder)); } });
+    message.actions.push_back({ QStringLiteral("copy-path"), tr("Copy path"), copies(folder) });
+    const QString serve = QStringLiteral("vllm serve ") + QString::fromStdString(app::quoted(task.plan.destination));
+    message.actions.push_back({ QStringLiteral("copy-serve"), tr("Copy “vllm serve”"), copies(serve) });
+    const auto* made = task.result ? std::get_if<std::shared_ptr<const app::MaterializeView>>(&*task.result) : nullptr;
+    if (made)
+        message.actions.push_back({ QStringLiteral("diff"), tr("Diff with…"),
+                                    [this, run = QString::fromStdString(task.plan.run), step = (*made)->step] {
+                                        emit diffWanted(run, step);
+                                    } });
 }
 
 void Notifier::takeAlert(const app::AlertChange& change)

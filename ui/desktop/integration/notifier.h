@@ -24,6 +24,8 @@ signals:
     /// The user chose to see it: a task (its id) or an alert.
     void taskOpened(const QString& id);
     void alertOpened(const QString& run, std::int64_t step); ///< step is -1 if it is about none
+    /// The user wants to compare the checkpoint that was made of this step.
+    void diffWanted(const QString& run, std::int64_t step);
     /// No server of notifications answered, so the tray is asked to show it.
     void fellBack(const QString& title);
 
@@ -49,7 +51,7 @@ private:
     void takeAlert(const app::AlertChange& change);
     void send(const Message& message);
     void showInTray(const Message& message);
-    static void addFolderActions(Message& message, const QString& folder);
+    void addCheckpointActions(Message& message, const app::TaskView& task);
 
     ServiceBridge& m_bridge;
     QDBusConnection m_session;

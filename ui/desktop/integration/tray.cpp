@@ -50,9 +50,17 @@ Tray::Tray(TaskTally& tally, QObject* parent)
 
 Tray::~Tray() = default;
 
-bool Tray::isWanted() { return QSettings().value(WantedKey).toBool(); }
+bool& Tray::wanted()
+{
+    static bool wanted = QSettings().value(WantedKey).toBool(); // its menu item asks at every step of a run
+    return wanted;
+}
 
-void Tray::setWanted(bool wanted) { QSettings().setValue(WantedKey, wanted); }
+void Tray::setWanted(bool on)
+{
+    wanted() = on;
+    QSettings().setValue(WantedKey, on);
+}
 
 bool Tray::refresh()
 {

@@ -20,8 +20,8 @@ public:
     ~Tray() override;
 
     /// The user's choice, kept in the settings.
-    static bool isWanted();
-    static void setWanted(bool wanted);
+    static bool isWanted() { return wanted(); }
+    static void setWanted(bool on);
 
     /// Shows or hides it as the user wants. Whether it can be seen.
     bool refresh();
@@ -34,6 +34,7 @@ signals:
     void quitWanted();
 
 private:
+    static bool& wanted();
     void showTasks();
 
     TaskTally& m_tally;

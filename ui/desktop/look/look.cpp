@@ -25,6 +25,9 @@ Metrics metricsNow;
 Appearance appearanceNow = Appearance::System;
 Density densityNow = Density::Comfortable;
 double typeScale = 1;
+QString sheetNow;
+
+constexpr const char* Dressed = "dressed"; ///< property of windows
 
 /// What the desktop asks for: its portal, else whether its windows are dark.
 Shade systemShade(const QPalette& untouched)
@@ -134,7 +137,21 @@ void applyLook(QApplication& application, Appearance appearance, Density density
         QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
     QApplication::setPalette(paletteOf(shade));
     QApplication::setFont(typeFont(Type::Body));
-    application.setStyleSheet(styleSheet(shade));
+    sheetNow = styleSheet(shade);
+    for (QWidget* window : QApplication::topLevelWidgets()) {
+        if (window->property(Dressed).toBool())
+            window->setStyleSheet(sheetNow);
+    }
+}
+
+void dress(QWidget& window)
+{
+    if (window.parentWidget())
+        return;
+    window.setProperty(Dressed, true);
+    window.setStyleSheet(sheetNow);
+    for (QWidget* widget : window.findChildren<QWidget*>())
+        widget->ensurePolished(); // else it would be done when a page is first shown
 }
 
 void setTypeScale(double times, QWidget& root)

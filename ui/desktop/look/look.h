@@ -19,8 +19,13 @@ struct Metrics {
     int gap = 8; ///< between cards
 };
 
-/// Colors, fonts and the style sheet of the whole application. Widgets learn of it by PaletteChange. GUI thread.
+/// Colors and fonts of the application and the style sheet of its dressed windows. Widgets learn of it by
+/// PaletteChange. GUI thread.
 void applyLook(QApplication& application, Appearance appearance, Density density);
+/// Gives a window the style sheet, and each that follows; all that it owns has it too. A window with a parent has that
+/// of its parent. Last in a constructor: under a style sheet, a widget that gets a parent is styled anew with all its
+/// children. (This is why the application as a whole has none.)
+void dress(QWidget& window);
 const Metrics& metrics();
 Appearance currentAppearance();
 Density currentDensity();

@@ -179,9 +179,13 @@ Inspector::Inspector(PageContext& context, QWidget* parent)
     scroll->setFocusPolicy(Qt::NoFocus);
     scroll->setMinimumWidth(Width - 48);
     setWidget(scroll);
-    connect(&context.cursor, &StepCursor::changed, this, &Inspector::refresh);
-    connect(&context.focus, &RunFocus::moved, this, &Inspector::refresh);
-    connect(&context.focus, &RunFocus::opened, this, &Inspector::refresh);
+    m_refresh.setSingleShot(true);
+    m_refresh.setInterval(0);
+    connect(&m_refresh, &QTimer::timeout, this, &Inspector::refresh);
+    const auto refreshSoon = qOverload<>(&QTimer::start);
+    connect(&context.cursor, &StepCursor::changed, &m_refresh, refreshSoon);
+    connect(&context.focus, &RunFocus::moved, &m_refresh, refreshSoon);
+    connect(&context.focus, &RunFocus::opened, &m_refresh, refreshSoon);
     refresh();
 }
 

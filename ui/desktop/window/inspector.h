@@ -3,6 +3,7 @@
 #include "pages/page.h"
 
 #include <QDockWidget>
+#include <QTimer>
 
 namespace deltascope::desktop {
 
@@ -29,6 +30,7 @@ private:
     Section* m_objects;
     QLabel* m_problems;
     QWidget* m_content;
+    QTimer m_refresh; ///< a task of its own, once for all that a step changes
 };
 
 } // namespace deltascope::desktop

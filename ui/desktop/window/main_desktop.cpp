@@ -1,11 +1,15 @@
 #include "window/main_window.h"
 
+#include "integration/notifier.h"
 #include "integration/tray.h"
 #include "look/format.h"
+#include "window/bottom_dock.h"
+
+#include <QApplication>
 
 #include <algorithm>
 
-// What the desktop brings: addresses of other programs, and the tray.
+// What the desktop brings: addresses of other programs, the tray, and what is chosen in notifications.
 
 namespace deltascope::desktop {
 
@@ -21,6 +25,32 @@ void MainWindow::addDesktopActions()
                          },
                      .checkable = true,
                      .checked = [] { return Tray::isWanted(); } });
+}
+
+void MainWindow::followNotes(Notifier& notifier)
+{
+    connect(&notifier, &Notifier::fellBack, this, [this] { QApplication::alert(this); });
+    connect(&notifier, &Notifier::taskOpened, this, &MainWindow::showTasks);
+    connect(&notifier, &Notifier::alertOpened, this, &MainWindow::showStep);
+    connect(&notifier, &Notifier::diffWanted, this, [this](const QString& run, std::int64_t step) {
+        showStep(run, step);
+        showPage(QStringLiteral("diff"));
+    });
+}
+
+void MainWindow::showTasks()
+{
+    comeBack();
+    m_bottom->showTasks();
+}
+
+void MainWindow::showStep(const QString& run, std::int64_t step)
+{
+    comeBack();
+    if (run != m_focus->id())
+        showRun(run);
+    if (step >= 0 && m_focus->epoch())
+        m_cursor->setB({ m_focus->epoch()->epoch, step });
 }
 
 /// What the user never opened is asked for first: any program can send an address.

@@ -77,6 +77,7 @@ MainWindow::MainWindow(Session& session, QWidget* parent)
     makeMenus();
     makeBars();
     makeDocks();
+    makePages();
     connect(m_focus, &RunFocus::opened, this, [this] {
         m_viewUndo->clear();
         m_history->clear();
@@ -98,6 +99,7 @@ MainWindow::MainWindow(Session& session, QWidget* parent)
         showPage(place.page);
         m_cursor->set(place.cursor);
     });
+    dress(*this);
     restoreGeometry(QSettings().value(GeometryKey).toByteArray());
     restoreState(QSettings().value(StateKey).toByteArray(), StateVersion);
     showRun({});
@@ -153,6 +155,16 @@ void MainWindow::makeDocks()
     connect(&m_bottom->tasks(), &TasksPanel::interruptedFound, this, &MainWindow::showInterrupted);
 }
 
+/// All at once: a page that is made when it is first shown keeps the window waiting then.
+void MainWindow::makePages()
+{
+    for (const PageInfo& info : pageInfos()) {
+        Page* page = info.make(m_context, nullptr);
+        m_pages->addWidget(page);
+        m_pageOf.insert(info.id, page);
+    }
+}
+
 void MainWindow::openSource(const app::SourceRequest& request)
 {
     if (const QString bundle = Session::bundleFile(request.source); !bundle.isEmpty())
@@ -193,23 +205,17 @@ void MainWindow::showRun(const QString& id)
 
 void MainWindow::showPage(const QString& id)
 {
-    const auto info =
-        std::find_if(pageInfos().begin(), pageInfos().end(), [&](const PageInfo& page) { return page.id == id; });
-    if (info == pageInfos().end() || !m_focus->run())
+    Page* page = m_pageOf.value(id);
+    if (!page || !m_focus->run())
         return;
-    Page*& made = m_made[id];
-    if (!made) {
-        made = info->make(m_context, nullptr);
-        m_pages->addWidget(made);
-    }
     m_page = id;
-    // Asked before: the stack gives a new page's focus to its first control. Showing the page may remove it.
-    QPointer<QWidget> wanted = made->focusWidget();
-    for (QWidget* view : { static_cast<QWidget*>(made->canvas()), static_cast<QWidget*>(made->mainList()) }) {
-        if (!wanted && view && view->isVisibleTo(made)) // not the filter: single keys act at once
+    // Asked before: the stack gives the focus of a page that had none to its first control.
+    QPointer<QWidget> wanted = page->focusWidget();
+    m_pages->setCurrentWidget(page); // may remove what had the focus
+    for (QWidget* view : { static_cast<QWidget*>(page->canvas()), static_cast<QWidget*>(page->mainList()) }) {
+        if (!wanted && view && view->isVisibleTo(page)) // not the filter: single keys act at once
             wanted = view;
     }
-    m_pages->setCurrentWidget(made);
     m_activity->setCurrent(id);
     if (wanted)
         wanted->setFocus();
@@ -231,7 +237,7 @@ void MainWindow::showInterrupted()
         m_bottom->showTasks();
 }
 
-Page* MainWindow::page() const { return m_page.isEmpty() ? nullptr : m_made.value(m_page); }
+Page* MainWindow::page() const { return m_page.isEmpty() ? nullptr : m_pageOf.value(m_page); }
 
 void MainWindow::showTitle()
 {
@@ -335,21 +341,6 @@ void MainWindow::askForBundle()
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     connect(dialog, &QFileDialog::fileSelected, this, &MainWindow::bundleWanted);
     dialog->open();
-}
-
-void MainWindow::showTasks()
-{
-    comeBack();
-    m_bottom->showTasks();
-}
-
-void MainWindow::showStep(const QString& run, std::int64_t step)
-{
-    comeBack();
-    if (run != m_focus->id())
-        showRun(run);
-    if (step >= 0 && m_focus->epoch())
-        m_cursor->setB({ m_focus->epoch()->epoch, step });
 }
 
 void MainWindow::planAgain(const app::TaskView& task)

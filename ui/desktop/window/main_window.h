@@ -21,6 +21,7 @@ class BottomDock;
 class CoachMarks;
 class DemoStrip;
 class Inspector;
+class Notifier;
 class Scrubber;
 class WelcomePage;
 
@@ -52,10 +53,10 @@ public:
     void askForSource(const QString& source = {}); ///< with a look at what it is
     void askForBundle();
     void showTasks();
+    void followNotes(Notifier& notifier); ///< shows what the user chooses in them
     void comeBack(); ///< shows a hidden window and brings it to the front
     /// Whether something brings a hidden window back: without, tasks never go on behind the user's back.
     void setReachable(bool reachable) { m_reachable = reachable; }
-    void showStep(const QString& run, std::int64_t step); ///< step -1: the run as it is
 
     enum class Layout { Watch, Investigate, WallScreen };
     void applyLayout(Layout layout);
@@ -87,6 +88,7 @@ private:
     // window/main_desktop.cpp
     void addDesktopActions();
     void goToLink();
+    void showStep(const QString& run, std::int64_t step); ///< step -1: the run as it is
     // window/main_closing.cpp
     void askAboutTasks(int running);
     void goOnInBackground();
@@ -96,6 +98,7 @@ private:
 
     void makeBars();
     void makeDocks();
+    void makePages();
     void keepLayout() const;
     void showInterrupted();
     void planAgain(const app::TaskView& task);
@@ -124,7 +127,7 @@ private:
     WelcomePage* m_welcome = nullptr;
     DemoStrip* m_demoStrip = nullptr;
     CoachMarks* m_hints = nullptr;
-    QHash<QString, Page*> m_made;
+    QHash<QString, Page*> m_pageOf; ///< by id
     QString m_page;
     ActivityBar* m_activity = nullptr;
     Scrubber* m_scrubber = nullptr;

@@ -2,9 +2,9 @@
 
 #include "bridge/background.h"
 #include "look/format.h"
+#include "look/look.h"
 #include "window/connect_dialog.h"
 
-#include <QApplication>
 #include <QMessageBox>
 
 #include <algorithm>
@@ -33,6 +33,7 @@ void sayRefused(const Error& error, QWidget* parent)
     box->setObjectName(QStringLiteral("refused"));
     box->setInformativeText(safeName(error.where) + QLatin1Char('\n') + safeName(std::string(error.remedyText())));
     box->setAttribute(Qt::WA_DeleteOnClose);
+    dress(*box);
     box->open();
 }
 
@@ -42,6 +43,7 @@ void ServerWindows::ask(QWidget* parent, const QString& address, const QString& 
 {
     auto* dialog =
         new ConnectDialog([this](std::unique_ptr<app::RemoteServer> server) { open(std::move(server)); }, parent);
+    dress(*dialog);
     dialog->open();
     if (address.isEmpty())
         return;
@@ -79,9 +81,7 @@ MainWindow& ServerWindows::show(std::unique_ptr<Session> session)
     connect(window, &MainWindow::bundleWanted, this, [this, window](const QString& file) { openBundle(window, file); });
     connect(
         window, &MainWindow::closed, this, [this, window] { forget(window); }, Qt::QueuedConnection);
-    connect(shown.notifier.get(), &Notifier::fellBack, window, [window] { QApplication::alert(window); });
-    connect(shown.notifier.get(), &Notifier::taskOpened, window, &MainWindow::showTasks);
-    connect(shown.notifier.get(), &Notifier::alertOpened, window, &MainWindow::showStep);
+    window->followNotes(*shown.notifier);
     showFirstRun(*shown.session, *window);
     m_windows.push_back(std::move(shown));
     window->show();

@@ -101,6 +101,7 @@ AlertsPage::AlertsPage(PageContext& context, QWidget* parent)
     scroll->setWidget(inner);
     setContent(scroll);
 
+    m_rules->setRules(context.bridge.monitor().alerts().list({}).rules); // many rows: not when the page is shown
     connect(&context.bridge, &ServiceBridge::alertMoved, this, &AlertsPage::refreshLater);
     connect(m_rules, &RulesCard::rulesChanged, this, &AlertsPage::showAlerts);
     connect(m_rules, &RulesCard::stepWanted, this,
@@ -161,7 +162,7 @@ QAbstractItemView* AlertsPage::mainList() { return m_list; }
 
 void AlertsPage::editRule(const std::string& rule)
 {
-    showAlerts(); // at the first visit there are no rules yet
+    showAlerts(); // a server's rules may have come since
     m_rules->edit(rule);
 }
 
