@@ -122,6 +122,11 @@ TEST_F(AlertsPageTest, WhatFiresIsListedAndCanBeAcknowledged)
     ASSERT_TRUE(page->details().alert());
     const std::string id = page->details().alert()->id;
     ASSERT_EQ(page->details().alert()->state, app::AlertState::Firing);
+    const QString run = safeName(window->focus().run()->name); // not its id
+    EXPECT_EQ(page->model().index(0, AlertModel::Run).data().toString(), run);
+    const QList<QLabel*> texts = page->details().findChildren<QLabel*>();
+    EXPECT_TRUE(std::any_of(texts.begin(), texts.end(),
+                            [&](const QLabel* label) { return label->text().contains(QStringLiteral("run ") + run); }));
     for (QPushButton* button : page->details().findChildren<QPushButton*>()) {
         if (button->text() == QStringLiteral("Acknowledge"))
             QTest::mouseClick(button, Qt::LeftButton);

@@ -18,7 +18,8 @@ class AlertDetails final : public QWidget {
 
 public:
     explicit AlertDetails(QWidget* parent = nullptr);
-    void setAlert(std::optional<app::AlertView> alert, std::int64_t nowUs); ///< nothing: none is selected
+    /// Nothing: none is selected. `run`: what users call its run.
+    void setAlert(std::optional<app::AlertView> alert, const QString& run, std::int64_t nowUs);
     const std::optional<app::AlertView>& alert() const { return m_alert; }
 
 signals:

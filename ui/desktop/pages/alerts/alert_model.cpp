@@ -15,16 +15,6 @@ namespace {
 
 bool isOver(const app::AlertView& alert) { return alert.state == app::AlertState::Cleared; }
 
-bool passes(const app::AlertView& alert, const QStringList& words, std::int64_t nowUs)
-{
-    const QString text =
-        QStringLiteral("%1 %2 %3 %4 %5 %6 %7")
-            .arg(QString::fromStdString(alert.rule), safeName(alert.run), safeName(alert.title), safeName(alert.text),
-                 safeName(alert.replica.value_or("")), alertLevelText(alert.level), alertStateText(alert, nowUs));
-    return std::all_of(words.begin(), words.end(),
-                       [&](const QString& word) { return text.contains(word, Qt::CaseInsensitive); });
-}
-
 }
 
 QString alertLevelText(app::AlertLevel level)
@@ -54,8 +44,26 @@ QString alertStateText(const app::AlertView& alert, std::int64_t nowUs)
     return alert.state == app::AlertState::Acked ? AlertModel::tr("acknowledged") : AlertModel::tr("firing");
 }
 
-void AlertModel::setAlerts(const std::vector<app::AlertView>& alerts, const QString& filter, std::int64_t nowUs)
+QString AlertModel::runName(const app::AlertView& alert) const
 {
+    const QString name = m_runs.value(QString::fromStdString(alert.run));
+    return name.isEmpty() ? safeName(alert.run) : name;
+}
+
+bool AlertModel::passes(const app::AlertView& alert, const QStringList& words, std::int64_t nowUs) const
+{
+    const QString text =
+        QStringLiteral("%1 %2 %3 %4 %5 %6 %7")
+            .arg(QString::fromStdString(alert.rule), runName(alert), safeName(alert.title), safeName(alert.text),
+                 safeName(alert.replica.value_or("")), alertLevelText(alert.level), alertStateText(alert, nowUs));
+    return std::all_of(words.begin(), words.end(),
+                       [&](const QString& word) { return text.contains(word, Qt::CaseInsensitive); });
+}
+
+void AlertModel::setAlerts(const std::vector<app::AlertView>& alerts, QHash<QString, QString> runs,
+                           const QString& filter, std::int64_t nowUs)
+{
+    m_runs = std::move(runs);
     const QStringList words = filter.split(QChar(u' '), Qt::SkipEmptyParts);
     std::vector<app::AlertView> wanted;
     std::copy_if(alerts.begin(), alerts.end(), std::back_inserter(wanted),
@@ -102,7 +110,7 @@ QString AlertModel::text(const app::AlertView& alert, int column) const
             : alert.step     ? tr("step %1").arg(*alert.step)
                              : unknownText();
     case Run:
-        return safeName(alert.run);
+        return runName(alert);
     case Since:
         return clockText(alert.firstUs, m_nowUs);
     case State:

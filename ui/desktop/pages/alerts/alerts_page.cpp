@@ -188,7 +188,11 @@ void AlertsPage::showAlerts()
     const QModelIndex current = m_list->currentIndex();
     const std::string selected =
         current.isValid() && current.row() < m_model->rowCount() ? m_model->alert(current.row()).id : std::string();
-    m_model->setAlerts(all.alerts, m_shownFilter, ServiceBridge::nowUs());
+    const std::vector<RunPointer> runs = context().bridge.monitor().runs();
+    QHash<QString, QString> names;
+    for (const RunPointer& run : runs)
+        names.insert(QString::fromStdString(run->id), safeName(run->name));
+    m_model->setAlerts(all.alerts, std::move(names), m_shownFilter, ServiceBridge::nowUs());
     const int row = selected.empty() ? -1 : m_model->rowOf(selected);
     if (row >= 0 && row != m_list->currentIndex().row())
         m_list->setCurrentIndex(m_model->index(row, 0));
@@ -207,7 +211,7 @@ void AlertsPage::showAlerts()
             : tr("No alert is like this."));
     m_list->setVisible(m_model->rowCount() > 0);
     m_nothing->setVisible(m_model->rowCount() == 0);
-    m_list->setColumnHidden(AlertModel::Run, context().bridge.monitor().runs().size() < 2);
+    m_list->setColumnHidden(AlertModel::Run, runs.size() < 2);
     fitColumns();
     showDetails();
 }
@@ -216,7 +220,9 @@ void AlertsPage::showDetails()
 {
     const QModelIndex current = m_list->currentIndex();
     const bool shown = current.isValid() && current.row() < m_model->rowCount();
-    m_details->setAlert(shown ? std::optional(m_model->alert(current.row())) : std::nullopt, ServiceBridge::nowUs());
+    m_details->setAlert(shown ? std::optional(m_model->alert(current.row())) : std::nullopt,
+                        shown ? current.siblingAtColumn(AlertModel::Run).data().toString() : QString(),
+                        ServiceBridge::nowUs());
 }
 
 void AlertsPage::resizeEvent(QResizeEvent* event)
