@@ -2,6 +2,7 @@
 
 #include "look/icon.h"
 #include "look/look.h"
+#include "widgets/table_header.h"
 
 #include <QHBoxLayout>
 #include <QHeaderView>
@@ -100,6 +101,7 @@ void PlotCard::setAsTable(bool table)
 {
     if (table && !m_table) {
         m_table = new QTableView;
+        TableHeader::give(*m_table);
         m_table->setModel(m_view->table());
         m_table->setAccessibleName(tr("Values of %1").arg(m_title));
         m_table->setSelectionBehavior(QAbstractItemView::SelectRows);

@@ -5,6 +5,7 @@
 #include "look/icon.h"
 #include "look/look.h"
 #include "widgets/cards.h"
+#include "widgets/table_header.h"
 
 #include <QHBoxLayout>
 #include <QHeaderView>
@@ -154,7 +155,7 @@ QWidget* WelcomePage::makeChoices()
         tr("The real engine on a made-up run, without a network. Full in two seconds."), true);
     add("source.open", QStringLiteral("folder"), tr("Open a folder or bucket…"),
         tr("The folder to which a trainer publishes. Nothing in it is changed."), false);
-    add("source.connect", QStringLiteral("server"), tr("Connect to a Deltascope server…"),
+    add("source.connect", QStringLiteral("server"), tr("Connect to a server…"),
         tr("The runs of another machine, where deltascope serve does the work."), false);
     return choices;
 }
@@ -164,9 +165,11 @@ QWidget* WelcomePage::makeRecents()
     m_recents->setAccessibleName(recentsTitle());
     m_recents->setRootIsDecorated(false);
     m_recents->setUniformRowHeights(true);
+    TableHeader::give(*m_recents);
     m_recents->setColumnCount(4);
     m_recents->setHeaderLabels({ tr("source"), tr("run"), tr("latest"), tr("seen") });
     m_recents->header()->setStretchLastSection(false);
+    m_recents->header()->setSectionResizeMode(QHeaderView::ResizeToContents);
     m_recents->header()->setSectionResizeMode(0, QHeaderView::Stretch);
     m_recents->setMinimumHeight(190);
     m_recents->setTextElideMode(Qt::ElideMiddle);
@@ -269,10 +272,9 @@ void WelcomePage::showRecents()
     if (m_recents->topLevelItemCount() == 0) {
         auto* none = new QTreeWidgetItem({ tr("None yet") });
         none->setFlags(Qt::NoItemFlags);
+        none->setForeground(0, color(Token::Muted));
         m_recents->addTopLevelItem(none);
     }
-    for (int column = 1; column < 4; ++column)
-        m_recents->resizeColumnToContents(column);
 }
 
 } // namespace deltascope::desktop

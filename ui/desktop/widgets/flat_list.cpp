@@ -2,6 +2,7 @@
 
 #include "look/look.h"
 #include "look/tokens.h"
+#include "widgets/table_header.h"
 
 #include <QHeaderView>
 #include <QPainter>
@@ -14,9 +15,8 @@ namespace deltascope::desktop {
 FlatList::FlatList(QWidget* parent)
     : QTreeView(parent)
 {
-    setRole(this, "list");
     setFont(typeFont(Type::Table));
-    header()->setFont(typeFont(Type::Label)); // before anything asks for its size
+    TableHeader::give(*this, { CellPadding, EdgePadding });
     setRootIsDecorated(false);
     setItemsExpandable(false);
     setUniformRowHeights(true);
@@ -26,9 +26,7 @@ FlatList::FlatList(QWidget* parent)
     setVerticalScrollMode(ScrollPerPixel);
     setHorizontalScrollMode(ScrollPerPixel);
     setFrameShape(NoFrame);
-    header()->setSectionsMovable(false);
     header()->setStretchLastSection(false);
-    header()->setTextElideMode(Qt::ElideRight);
 }
 
 int FlatList::topOf(int line) const { return line * metrics().row - verticalScrollBar()->value(); }

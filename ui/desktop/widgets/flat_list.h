@@ -10,6 +10,9 @@ class FlatList : public QTreeView {
     Q_OBJECT
 
 public:
+    static constexpr int CellPadding = 6; ///< of cells and header, left and right
+    static constexpr int EdgePadding = 16; ///< beside the edges of the page
+
     explicit FlatList(QWidget* parent = nullptr);
 
     QRect visualRect(const QModelIndex& index) const override;

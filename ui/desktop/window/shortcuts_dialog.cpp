@@ -3,6 +3,7 @@
 #include "actions/action_registry.h"
 #include "look/look.h"
 #include "widgets/cards.h"
+#include "widgets/table_header.h"
 
 #include <QCheckBox>
 #include <QHBoxLayout>
@@ -26,6 +27,7 @@ ShortcutsDialog::ShortcutsDialog(ActionRegistry& actions, QWidget* parent)
     filter->setAccessibleName(tr("Filter"));
     auto* list = new QTreeWidget;
     list->setAccessibleName(windowTitle());
+    TableHeader::give(*list);
     list->setHeaderLabels({ tr("act"), tr("keys") });
     list->setRootIsDecorated(false);
     list->setUniformRowHeights(true);

@@ -11,6 +11,35 @@
 #include <algorithm>
 
 namespace deltascope::desktop {
+namespace {
+
+/// The newest step that is there whole; null: none is.
+const app::StepView* newestOf(const app::RunView& run)
+{
+    for (auto epoch = run.epochs.rbegin(); epoch != run.epochs.rend(); ++epoch) {
+        const auto step = std::find_if(epoch->steps.rbegin(), epoch->steps.rend(), [](const app::StepView& one) {
+            return one.state != "publishing" && one.state != "gap";
+        });
+        if (step != epoch->steps.rend())
+            return &*step;
+    }
+    return nullptr;
+}
+
+/// The newest step and its age, and what can be rebuilt where that one cannot.
+QString latestText(const app::RunView& run, std::int64_t nowUs)
+{
+    const app::StepView* newest = newestOf(run);
+    if (!newest)
+        return StatusLine::tr("nothing published");
+    const QString latest = StatusLine::tr("latest %1, %2").arg(newest->step).arg(agoText(newest->publishedUs, nowUs));
+    if (newest->restorable)
+        return latest;
+    return run.latest ? StatusLine::tr("%1, sound up to %2").arg(latest).arg(*run.latest)
+                      : StatusLine::tr("%1, nothing can be rebuilt").arg(latest);
+}
+
+}
 
 StatusLine::StatusLine(PageContext& context, QWidget* parent)
     : QStatusBar(parent)
@@ -72,18 +101,16 @@ void StatusLine::refresh()
     m_contact->read(contactText(*run, now));
     if (!view)
         return;
-    const app::EpochView* newest = view->epochs.empty() ? nullptr : &view->epochs.back();
-    const std::int64_t published = newest && !newest->steps.empty() ? newest->steps.back().publishedUs : 0;
-    m_latest->read(view->latest ? tr("latest %1, %2").arg(*view->latest).arg(agoText(published, now))
-                                : tr("nothing can be rebuilt"));
+    m_latest->read(latestText(*view, now));
     std::int64_t worst = 0;
     for (const app::ReplicaView& replica : view->replicas)
         worst = std::max(worst, replica.behind.value_or(0));
     m_replicas->read(view->replicas.empty() ? tr("no replica tells")
                                             : tr("replicas %1, worst lag %2").arg(view->replicas.size()).arg(worst));
-    std::size_t steps = 0;
+    std::ptrdiff_t steps = 0;
     for (const app::EpochView& epoch : view->epochs)
-        steps += epoch.steps.size();
+        steps += std::count_if(epoch.steps.begin(), epoch.steps.end(),
+                               [](const app::StepView& step) { return step.state != "gap"; });
     const auto damaged = std::count_if(run->verified.begin(), run->verified.end(),
                                        [](const auto& step) { return step.second.result == "damaged"; });
     const QString checked = tr("checked %1 of %2 steps").arg(run->verified.size()).arg(steps);

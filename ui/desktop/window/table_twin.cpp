@@ -2,6 +2,7 @@
 
 #include "canvas/canvas.h"
 #include "look/look.h"
+#include "widgets/table_header.h"
 
 #include <QApplication>
 #include <QClipboard>
@@ -21,6 +22,7 @@ TableTwin::TableTwin(Canvas& canvas, QWidget* parent)
     setAttribute(Qt::WA_DeleteOnClose);
     resize(900, 560);
     auto* view = new QTableView;
+    TableHeader::give(*view);
     view->setModel(canvas.table());
     view->setAccessibleName(windowTitle());
     view->verticalHeader()->setDefaultSectionSize(metrics().row);

@@ -9,6 +9,7 @@
 #include "pages/alerts/channels_card.h"
 #include "pages/alerts/rules_card.h"
 #include "widgets/cards.h"
+#include "widgets/table_header.h"
 
 #include <QHBoxLayout>
 #include <QHeaderView>
@@ -133,6 +134,7 @@ QWidget* AlertsPage::makeHistory()
         context().viewUndo.push(new AlertFilterCommand(*this, m_shownFilter, text));
     });
 
+    TableHeader::give(*m_list);
     m_list->setModel(m_model);
     m_list->setAccessibleName(tr("Alerts, firing ones first"));
     m_list->setShowGrid(false);
@@ -142,7 +144,6 @@ QWidget* AlertsPage::makeHistory()
     m_list->setTabKeyNavigation(false);
     m_list->verticalHeader()->hide();
     m_list->verticalHeader()->setDefaultSectionSize(metrics().row);
-    m_list->horizontalHeader()->setHighlightSections(false);
     connect(m_list->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &AlertsPage::showDetails);
     connect(m_list, &QTableView::activated, this, [this](const QModelIndex& index) {
         const app::AlertView& alert = m_model->alert(index.row());

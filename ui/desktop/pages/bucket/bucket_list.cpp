@@ -23,8 +23,6 @@ namespace {
 
 constexpr int IconSide = 16;
 constexpr int NarrowWidth = 680;
-constexpr int Padding = 6; ///< as in the header
-constexpr int EdgePadding = 16;
 
 struct ColumnWidth {
     BucketWish::Column column;
@@ -57,7 +55,8 @@ public:
         painter->drawLine(option.rect.bottomLeft(), option.rect.bottomRight());
         const bool first = index.column() == BucketWish::Name;
         const bool last = index.column() == BucketWish::State;
-        QRect room = option.rect.adjusted(first ? EdgePadding : Padding, 0, last ? -EdgePadding : -Padding, 0);
+        QRect room = option.rect.adjusted(first ? FlatList::EdgePadding : FlatList::CellPadding, 0,
+                                          last ? -FlatList::EdgePadding : -FlatList::CellPadding, 0);
         if (first) {
             const QColor ink = color(row.folder ? Token::Text : Token::Muted);
             const QPixmap picture = iconPixmap(row.folder ? QStringLiteral("folder") : QStringLiteral("list"), ink,

@@ -4,6 +4,7 @@
 #include "look/look.h"
 #include "pages/bucket/bucket_picture.h"
 #include "widgets/cards.h"
+#include "widgets/table_header.h"
 
 #include <QFormLayout>
 #include <QHeaderView>
@@ -20,6 +21,7 @@ constexpr int SettleMs = 120;
 QTreeView* makeTable(QAbstractItemModel* model, const QString& name)
 {
     auto* view = new QTreeView;
+    TableHeader::give(*view);
     view->setModel(model);
     view->setAccessibleName(name);
     view->setRootIsDecorated(false);
@@ -29,8 +31,6 @@ QTreeView* makeTable(QAbstractItemModel* model, const QString& name)
     view->setFrameShape(QFrame::NoFrame);
     view->setFont(typeFont(Type::Table));
     view->setTextElideMode(Qt::ElideMiddle);
-    view->header()->setFont(typeFont(Type::Label));
-    view->header()->setSectionsMovable(false);
     view->header()->setStretchLastSection(false);
     return view;
 }

@@ -110,21 +110,6 @@ void DiffRows::setQuery(const Query& query)
     invalidateFilter();
 }
 
-void DiffRows::sort(int column, Qt::SortOrder order)
-{
-    QSortFilterProxyModel::sort(column, order);
-    emit headerDataChanged(Qt::Horizontal, 0, columnCount() - 1);
-}
-
-QVariant DiffRows::headerData(int section, Qt::Orientation orientation, int role) const
-{
-    const QVariant data = QSortFilterProxyModel::headerData(section, orientation, role);
-    if (role != Qt::DisplayRole || orientation != Qt::Horizontal || section != sortColumn())
-        return data;
-    return QStringLiteral("%1 %2").arg(data.toString(),
-                                       sortOrder() == Qt::AscendingOrder ? QStringLiteral("▴") : QStringLiteral("▾"));
-}
-
 bool DiffRows::filterAcceptsRow(int row, const QModelIndex&) const
 {
     return m_query.matches(FilteredRow { m_table.content(), static_cast<std::size_t>(row) });

@@ -65,9 +65,6 @@ class DiffRows final : public QSortFilterProxyModel {
 public:
     explicit DiffRows(DiffTable& table, QObject* parent = nullptr);
     void setQuery(const Query& query);
-    void sort(int column, Qt::SortOrder order = Qt::AscendingOrder) override;
-    /// The column that the rows are sorted by has an arrow behind its title.
-    QVariant headerData(int section, Qt::Orientation orientation, int role = Qt::DisplayRole) const override;
 
 protected:
     bool filterAcceptsRow(int row, const QModelIndex& parent) const override;

@@ -9,6 +9,7 @@
 #include "pages/heatmap/block_view.h"
 #include "widgets/cards.h"
 #include "widgets/filter_field.h"
+#include "widgets/table_header.h"
 
 #include <QHBoxLayout>
 #include <QHeaderView>
@@ -32,6 +33,7 @@ constexpr int SampledRows = 60; // that columns are as wide as
 QTableView* makeTable(QAbstractItemModel* model)
 {
     auto* table = new QTableView;
+    TableHeader::give(*table);
     table->setModel(model);
     table->setAccessibleName(DiffTensors::tr("Tensors of the comparison"));
     table->setFont(typeFont(Type::Table));
@@ -46,9 +48,7 @@ QTableView* makeTable(QAbstractItemModel* model)
     table->verticalHeader()->setMinimumSectionSize(metrics().row);
     table->verticalHeader()->setDefaultSectionSize(metrics().row);
     QHeaderView* header = table->horizontalHeader();
-    header->setFont(typeFont(Type::Label));
-    header->setSectionsClickable(true);
-    header->setHighlightSections(false);
+    header->setSortIndicatorShown(true);
     header->setResizeContentsPrecision(SampledRows);
     return table;
 }
@@ -103,6 +103,8 @@ DiffTensors::DiffTensors(PageContext& context, QWidget* parent)
             order = m_rows.sortOrder() == Qt::AscendingOrder ? Qt::DescendingOrder : Qt::AscendingOrder;
         m_context.viewUndo.push(new SortCommand(&m_rows, section, order));
     });
+    connect(&m_rows, &QAbstractItemModel::layoutChanged, this,
+            [this] { m_table->horizontalHeader()->setSortIndicator(m_rows.sortColumn(), m_rows.sortOrder()); });
     connect(m_table, &QTableView::doubleClicked, this, &DiffTensors::open);
     connect(m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &DiffTensors::showCurrent);
 }

@@ -4,6 +4,7 @@
 #include "look/icon.h"
 #include "look/look.h"
 #include "widgets/cards.h"
+#include "widgets/table_header.h"
 
 #include <QApplication>
 #include <QCheckBox>
@@ -68,6 +69,7 @@ ElementView::ElementView(PageContext& context, QWidget* parent)
     tools->addWidget(m_onlyChanged);
     tools->addWidget(copyAll);
 
+    TableHeader::give(*m_table);
     m_table->setModel(&m_model);
     m_table->setAccessibleName(tr("Elements"));
     m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
@@ -75,7 +77,6 @@ ElementView::ElementView(PageContext& context, QWidget* parent)
     m_table->setWordWrap(false);
     m_table->verticalHeader()->hide();
     m_table->verticalHeader()->setDefaultSectionSize(metrics().row);
-    m_table->horizontalHeader()->setHighlightSections(false);
     QHeaderView* header = m_table->horizontalHeader();
     header->setSectionResizeMode(QHeaderView::Interactive);
     const int digit = QFontMetrics(typeFont(Type::Mono)).horizontalAdvance(QLatin1Char('0'));

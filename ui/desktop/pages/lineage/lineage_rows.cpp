@@ -6,6 +6,7 @@
 #include "look/tokens.h"
 #include "pages/lineage/chain_painter.h"
 #include "pages/lineage/lineage_text.h"
+#include "widgets/flat_list.h"
 
 #include <QHeaderView>
 #include <QPainter>
@@ -16,8 +17,7 @@ namespace {
 
 using Column = LineageModel::Column;
 
-constexpr int Padding = 6; ///< as in the header
-constexpr int LastPadding = 16; ///< beside the edge of the page
+constexpr int Padding = FlatList::CellPadding;
 constexpr int ShieldSide = 16;
 constexpr int TriangleSide = 8;
 constexpr int FoldIndent = 28; ///< of the text behind the triangle, from the end of the chain column
@@ -51,7 +51,8 @@ struct LineageRows::Pen {
     }
     QRect text(Column column) const
     {
-        return cell(column).adjusted(Padding, 0, column == LineageModel::Restore ? -LastPadding : -Padding, 0);
+        return cell(column).adjusted(Padding, 0, column == LineageModel::Restore ? -FlatList::EdgePadding : -Padding,
+                                     0);
     }
     /// Returns the width that was used.
     int write(const QRect& room, const QString& what, const QFont& font, Token ink,

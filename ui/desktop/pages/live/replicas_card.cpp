@@ -4,6 +4,7 @@
 #include "look/look.h"
 #include "look/tokens.h"
 #include "widgets/cards.h"
+#include "widgets/table_header.h"
 
 #include <QApplication>
 #include <QClipboard>
@@ -67,6 +68,7 @@ ReplicasCard::ReplicasCard(QWidget* parent)
     , m_nothing(new QWidget)
 {
     setRole(this, "card");
+    TableHeader::give(*m_list);
     m_list->setModel(m_model);
     m_list->setItemDelegateForColumn(ReplicaModel::History, new LagStrip(this));
     m_list->setAccessibleName(tr("Replicas, the worst first"));
@@ -78,7 +80,6 @@ ReplicasCard::ReplicasCard(QWidget* parent)
     m_list->setContextMenuPolicy(Qt::CustomContextMenu);
     m_list->verticalHeader()->hide();
     m_list->verticalHeader()->setDefaultSectionSize(metrics().row);
-    m_list->horizontalHeader()->setHighlightSections(false);
     m_list->horizontalHeader()->setSectionResizeMode(QHeaderView::Fixed);
     m_list->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
     connect(m_list, &QTableView::customContextMenuRequested, this, &ReplicasCard::showMenu);

@@ -7,6 +7,7 @@
 #include "pages/heatmap/trail.h"
 #include "pages/tensors/values_panel.h"
 #include "widgets/cards.h"
+#include "widgets/table_header.h"
 
 #include <QHeaderView>
 #include <QLineEdit>
@@ -38,6 +39,8 @@ QWidget* TensorsPage::makeList()
     m_filter->setPlaceholderText(tr("mlp, /attn.*v/, changed>1%"));
     m_filter->addAction(icon(QStringLiteral("filter")), QLineEdit::LeadingPosition);
     m_filter->setClearButtonEnabled(true);
+    TableHeader::give(*m_list);
+    m_list->header()->setSectionsClickable(true);
     m_list->setModel(&m_model);
     m_list->setAccessibleName(tr("Tensors"));
     m_list->setUniformRowHeights(true);

@@ -5,6 +5,7 @@
 #include "look/look.h"
 #include "widgets/cards.h"
 #include "widgets/segments.h"
+#include "widgets/table_header.h"
 
 #include <QApplication>
 #include <QClipboard>
@@ -90,6 +91,7 @@ ValuesPanel::ValuesPanel(PageContext& context, QWidget* parent)
 
 QWidget* ValuesPanel::makeResult()
 {
+    TableHeader::give(*m_list);
     m_list->setModel(&m_table);
     m_list->setAccessibleName(tr("Statistics"));
     m_list->setRootIsDecorated(false);
@@ -97,7 +99,6 @@ QWidget* ValuesPanel::makeResult()
     m_list->setAllColumnsShowFocus(true);
     m_list->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     m_list->header()->setStretchLastSection(false);
-    m_list->header()->setSectionsMovable(false);
     m_list->header()->setSectionResizeMode(ValuesTable::Name, QHeaderView::Stretch);
     m_list->header()->setSectionResizeMode(ValuesTable::AtA, QHeaderView::ResizeToContents);
     m_list->header()->setSectionResizeMode(ValuesTable::AtB, QHeaderView::ResizeToContents);

@@ -3,6 +3,7 @@
 #include "look/format.h"
 #include "look/look.h"
 #include "widgets/cards.h"
+#include "widgets/table_header.h"
 
 #include <QApplication>
 #include <QClipboard>
@@ -19,18 +20,20 @@ namespace deltascope::desktop {
 namespace {
 
 constexpr int Row = 24; // as tables with little room have it
+constexpr int Padding = 3; // of cells
+constexpr int Inset = Padding + 3; // of their text: the delegate keeps three pixels too
 
 QString secondsText(std::int64_t us) { return QStringLiteral("%1 s").arg(static_cast<double>(us) / 1e6, 0, 'f', 2); }
 
 QTableView* makeTable(QAbstractItemModel* model)
 {
     auto* table = new QTableView;
+    TableHeader::give(*table, { Inset, Inset });
     table->setModel(model);
     table->setAccessibleName(SyncDetails::tr("Spans of the chosen sync"));
     table->setFont(typeFont(Type::Label));
-    table->horizontalHeader()->setFont(typeFont(Type::Label));
     table->setShowGrid(false);
-    table->setStyleSheet(QStringLiteral("QTableView::item, QHeaderView::section { padding: 0 3px; }"));
+    table->setStyleSheet(QStringLiteral("QTableView::item { padding: 0 %1px; }").arg(Padding));
     table->setSelectionBehavior(QAbstractItemView::SelectRows);
     table->setSelectionMode(QAbstractItemView::SingleSelection);
     table->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
@@ -40,7 +43,6 @@ QTableView* makeTable(QAbstractItemModel* model)
     table->horizontalHeader()->setMinimumSectionSize(30);
     table->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
     table->horizontalHeader()->setSectionResizeMode(0, QHeaderView::Stretch);
-    table->horizontalHeader()->setHighlightSections(false);
     table->setTabKeyNavigation(false);
     return table;
 }
