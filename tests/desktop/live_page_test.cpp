@@ -237,6 +237,49 @@ TEST_F(LivePageTest, EventsGoToTheirSteps)
     EXPECT_TRUE(model->index(0, FeedModel::Text).data().toString().contains(QStringLiteral("published")));
 }
 
+TEST(FeedModelTest, RowsStayWhileOthersComeAndGo)
+{
+    const auto feedOf = [](std::vector<int> times) {
+        std::vector<app::FeedItemView> feed;
+        for (const int time : times)
+            feed.push_back({ time, "published", time, std::to_string(time) });
+        return feed;
+    };
+    FeedModel model;
+    const auto times = [&model] {
+        std::vector<int> found;
+        for (int row = 0; row < model.rowCount(); ++row)
+            found.push_back(static_cast<int>(model.item(row).tUs));
+        return found;
+    };
+    int resets = 0;
+    QObject::connect(&model, &QAbstractItemModel::modelReset, [&resets] { ++resets; });
+    model.setFeed(feedOf({ 50, 40, 30, 20 }), 0);
+    EXPECT_EQ(resets, 1);
+    const QPersistentModelIndex chosen = model.index(2, 0);
+
+    for (const std::vector<int>& next :
+         std::vector<std::vector<int>> { { 70, 60, 50, 40, 30, 20 }, // two more
+                                         { 80, 70, 60, 50, 40, 30 }, // and the oldest goes
+                                         { 80, 75, 60, 50, 40, 30 }, // one is another
+                                         { 80, 75, 60, 55, 50, 40, 30 }, // one comes late
+                                         { 60, 55, 50, 40, 30 },
+                                         { 60, 55, 50, 40, 30, 10, 5 } }) {
+        model.setFeed(feedOf(next), 0);
+        EXPECT_EQ(times(), next);
+        ASSERT_TRUE(chosen.isValid());
+        EXPECT_EQ(model.item(chosen.row()).tUs, 30);
+    }
+    EXPECT_EQ(resets, 1);
+    model.setFeed(feedOf({ 9, 8 }), 0); // of another run
+    EXPECT_EQ(times(), (std::vector { 9, 8 }));
+    EXPECT_EQ(resets, 2);
+    model.setFeed({}, 0);
+    EXPECT_EQ(model.rowCount(), 0);
+    model.setFeed(feedOf({ 1 }), 0);
+    EXPECT_EQ(times(), (std::vector { 1 }));
+}
+
 TEST_F(LivePageTest, EverythingThatTakesTheFocusHasAName)
 {
     LivePage* page = live("trl-v2-gap");

@@ -8,19 +8,72 @@
 #include <QHeaderView>
 #include <QTableView>
 
+#include <algorithm>
+#include <optional>
+
 namespace deltascope::desktop {
+namespace {
+
+constexpr std::size_t Unsettled = 8; ///< newest rows that a late event may still come between
+constexpr int CellRoom = 18; ///< left and right of a cell's text
+
+bool isSame(const app::FeedItemView& a, const app::FeedItemView& b)
+{
+    return a.tUs == b.tUs && a.kind == b.kind && a.step == b.step && a.text == b.text;
+}
+
+/// What stands before the rows that two feeds have in common.
+struct Shift {
+    std::size_t gone;
+    std::size_t come;
+};
+
+/// Nothing: they have too little in common. Rows at the end of either may have no like.
+std::optional<Shift> shiftOf(const std::vector<app::FeedItemView>& before, const std::vector<app::FeedItemView>& now)
+{
+    for (std::size_t gone = 0; gone < std::min(Unsettled, before.size()); ++gone) {
+        const auto first = std::find_if(now.begin(), now.end(),
+                                        [&](const app::FeedItemView& item) { return isSame(item, before[gone]); });
+        const auto common =
+            std::min<std::ptrdiff_t>(now.end() - first, static_cast<std::ptrdiff_t>(before.size() - gone));
+        if (common > 0 && std::equal(first, first + common, before.begin() + static_cast<std::ptrdiff_t>(gone), isSame))
+            return Shift { gone, static_cast<std::size_t>(first - now.begin()) };
+    }
+    return std::nullopt;
+}
+
+}
 
 void FeedModel::setFeed(std::vector<app::FeedItemView> feed, std::int64_t nowUs)
 {
-    const bool same =
-        std::equal(feed.begin(), feed.end(), m_feed.begin(), m_feed.end(),
-                   [](const auto& a, const auto& b) { return a.tUs == b.tUs && a.kind == b.kind && a.text == b.text; });
     m_nowUs = nowUs;
-    if (same)
-        return; // the selection and the place stay
+    if (const std::optional<Shift> shift = shiftOf(m_feed, feed)) {
+        const std::size_t kept = std::min(m_feed.size() - shift->gone, feed.size() - shift->come);
+        replaceRows(0, shift->gone, shift->come, feed);
+        replaceRows(shift->come + kept, m_feed.size() - shift->come - kept, feed.size() - shift->come - kept, feed);
+        return;
+    }
     beginResetModel();
     m_feed = std::move(feed);
     endResetModel();
+}
+
+/// `gone` rows from `first` on become the `come` ones that stand there in `feed`.
+void FeedModel::replaceRows(std::size_t first, std::size_t gone, std::size_t come,
+                            const std::vector<app::FeedItemView>& feed)
+{
+    const auto at = static_cast<std::ptrdiff_t>(first);
+    const auto row = static_cast<int>(first);
+    if (gone > 0) {
+        beginRemoveRows({}, row, row + static_cast<int>(gone) - 1);
+        m_feed.erase(m_feed.begin() + at, m_feed.begin() + at + static_cast<std::ptrdiff_t>(gone));
+        endRemoveRows();
+    }
+    if (come > 0) {
+        beginInsertRows({}, row, row + static_cast<int>(come) - 1);
+        m_feed.insert(m_feed.begin() + at, feed.begin() + at, feed.begin() + at + static_cast<std::ptrdiff_t>(come));
+        endInsertRows();
+    }
 }
 
 int FeedModel::rowCount(const QModelIndex& parent) const
@@ -70,7 +123,7 @@ FeedCard::FeedCard(QWidget* parent)
     m_list->setSelectionMode(QAbstractItemView::SingleSelection);
     m_list->setTabKeyNavigation(false);
     m_list->horizontalHeader()->hide();
-    m_list->horizontalHeader()->setSectionResizeMode(FeedModel::Time, QHeaderView::ResizeToContents);
+    m_list->horizontalHeader()->setSectionResizeMode(QHeaderView::Fixed);
     m_list->horizontalHeader()->setStretchLastSection(true);
     m_list->verticalHeader()->hide();
     m_list->verticalHeader()->setMinimumSectionSize(20);
@@ -91,7 +144,18 @@ void FeedCard::setFeed(std::vector<app::FeedItemView> feed, std::int64_t nowUs)
 {
     m_list->setVisible(!feed.empty());
     m_nothing->setVisible(feed.empty());
+    if (!feed.empty()) // the oldest is the first to need its date
+        fitTime(clockText(feed.back().tUs, nowUs));
     m_model->setFeed(std::move(feed), nowUs);
+}
+
+void FeedCard::fitTime(const QString& longest)
+{
+    const QFontMetrics metrics(typeFont(Type::Table));
+    const int width =
+        CellRoom + std::max(metrics.horizontalAdvance(QStringLiteral("00:00:00")), metrics.horizontalAdvance(longest));
+    if (m_list->columnWidth(FeedModel::Time) != width)
+        m_list->setColumnWidth(FeedModel::Time, width);
 }
 
 } // namespace deltascope::desktop

@@ -17,6 +17,7 @@ public:
     enum Column { Time, Text, ColumnCount };
     using QAbstractTableModel::QAbstractTableModel;
 
+    /// Rows that were there before stay, with their selection.
     void setFeed(std::vector<app::FeedItemView> feed, std::int64_t nowUs);
     const app::FeedItemView& item(int row) const { return m_feed[static_cast<std::size_t>(row)]; }
 
@@ -25,6 +26,8 @@ public:
     QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
 
 private:
+    void replaceRows(std::size_t first, std::size_t gone, std::size_t come, const std::vector<app::FeedItemView>& feed);
+
     std::vector<app::FeedItemView> m_feed;
     std::int64_t m_nowUs = 0;
 };
@@ -42,6 +45,8 @@ signals:
     void stepWanted(std::int64_t step);
 
 private:
+    void fitTime(const QString& longest);
+
     FeedModel* m_model;
     QTableView* m_list;
     QLabel* m_nothing;
