@@ -18,6 +18,7 @@
 #include "window/bottom_dock.h"
 #include "window/inspector.h"
 #include "window/open_dialog.h"
+#include "window/page_stack.h"
 #include "window/scrubber.h"
 #include "window/status_line.h"
 #include "window/table_twin.h"
@@ -39,7 +40,6 @@
 #include <QSaveFile>
 #include <QScreen>
 #include <QSettings>
-#include <QStackedWidget>
 #include <QUndoStack>
 #include <QUrl>
 #include <QVBoxLayout>
@@ -67,7 +67,7 @@ MainWindow::MainWindow(Session& session, QWidget* parent)
     , m_history(new ViewHistory(this))
     , m_actions(new ActionRegistry(this))
     , m_context { session.bridge(), *m_cursor, *m_focus, *m_actions, *m_viewUndo }
-    , m_pages(new QStackedWidget)
+    , m_pages(new PageStack)
 {
     setObjectName(QStringLiteral("MainWindow"));
     setMinimumSize(1024, 640);
@@ -128,7 +128,8 @@ void MainWindow::makeBars()
         request.base = base.toStdString();
         openSource(request);
     });
-    m_pages->addWidget(m_welcome);
+    m_pages->add(m_welcome);
+    m_pages->choose(m_welcome);
     auto* middle = new QWidget;
     auto* row = new QHBoxLayout(middle);
     row->setContentsMargins(0, 0, 0, 0);
@@ -160,7 +161,7 @@ void MainWindow::makePages()
 {
     for (const PageInfo& info : pageInfos()) {
         Page* page = info.make(m_context, nullptr);
-        m_pages->addWidget(page);
+        m_pages->add(page);
         m_pageOf.insert(info.id, page);
     }
 }
@@ -198,7 +199,7 @@ void MainWindow::showRun(const QString& id)
     if (open)
         return showPage(m_page.isEmpty() && !pageInfos().empty() ? pageInfos().front().id : m_page);
     m_page.clear();
-    m_pages->setCurrentWidget(m_welcome);
+    m_pages->choose(m_welcome);
     m_welcome->setFocus();
     m_actions->refresh();
 }
@@ -211,7 +212,7 @@ void MainWindow::showPage(const QString& id)
     m_page = id;
     // Asked before: the stack gives the focus of a page that had none to its first control.
     QPointer<QWidget> wanted = page->focusWidget();
-    m_pages->setCurrentWidget(page); // may remove what had the focus
+    m_pages->choose(page); // may remove what had the focus
     for (QWidget* view : { static_cast<QWidget*>(page->canvas()), static_cast<QWidget*>(page->mainList()) }) {
         if (!wanted && view && view->isVisibleTo(page)) // not the filter: single keys act at once
             wanted = view;

@@ -11,7 +11,6 @@
 #include <QHash>
 #include <QMainWindow>
 
-class QStackedWidget;
 class QUndoStack;
 
 namespace deltascope::desktop {
@@ -22,6 +21,7 @@ class CoachMarks;
 class DemoStrip;
 class Inspector;
 class Notifier;
+class PageStack;
 class Scrubber;
 class WelcomePage;
 
@@ -123,7 +123,7 @@ private:
     ViewHistory* m_history;
     ActionRegistry* m_actions;
     PageContext m_context;
-    QStackedWidget* m_pages;
+    PageStack* m_pages;
     WelcomePage* m_welcome = nullptr;
     DemoStrip* m_demoStrip = nullptr;
     CoachMarks* m_hints = nullptr;

@@ -37,7 +37,9 @@ std::optional<double> secondsOf(const std::optional<std::int64_t>& us)
 
 PauseSummary::PauseSummary(QWidget* parent)
     : QWidget(parent)
+    , m_mark(new PauseMark)
     , m_title(makeLabel({}, "muted"))
+    , m_numbers(new QWidget)
     , m_sum(makeLabel({}, "section"))
     , m_share(makeLabel({}, "muted"))
     , m_p50(makeLabel({}, "section"))
@@ -50,14 +52,17 @@ PauseSummary::PauseSummary(QWidget* parent)
     auto* row = new QHBoxLayout(this);
     row->setContentsMargins(16, 0, 16, 0);
     row->setSpacing(7);
+    row->addWidget(m_mark);
+    row->addWidget(m_title);
+    auto* numbers = new QHBoxLayout(m_numbers);
+    numbers->setContentsMargins(0, 0, 0, 0);
+    numbers->setSpacing(row->spacing());
+    row->addWidget(m_numbers);
     const auto add = [&](QWidget* widget, int space = 0) {
         if (space > 0)
-            row->addSpacing(space);
-        row->addWidget(widget);
-        m_numbers.push_back(widget);
+            numbers->addSpacing(space);
+        numbers->addWidget(widget);
     };
-    add(new PauseMark);
-    row->addWidget(m_title);
     add(m_sum);
     add(m_share);
     add(makeLabel(tr("p50"), "muted"), 14);
@@ -77,8 +82,8 @@ PauseSummary::PauseSummary(QWidget* parent)
 void PauseSummary::show(const app::PauseSummaryView& summary, const QString& range)
 {
     const bool known = summary.pauses > 0;
-    for (QWidget* widget : m_numbers)
-        widget->setVisible(known);
+    m_mark->setVisible(known);
+    m_numbers->setVisible(known);
     m_range->setText(range);
     m_title->setText(known ? tr("Paused, all replicas") : tr("No pause was reported in these steps."));
     if (!known)

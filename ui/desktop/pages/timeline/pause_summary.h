@@ -28,7 +28,9 @@ protected:
 private:
     void fit();
 
+    QWidget* m_mark; ///< hidden without pauses, as the numbers
     QLabel* m_title;
+    QWidget* m_numbers;
     QLabel* m_sum;
     QLabel* m_share;
     QLabel* m_p50;
@@ -36,7 +38,6 @@ private:
     QLabel* m_worst;
     QPushButton* m_go;
     QLabel* m_range;
-    std::vector<QWidget*> m_numbers; ///< hidden without pauses
     std::int64_t m_worstStep = 0;
 };
 
