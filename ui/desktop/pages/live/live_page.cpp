@@ -262,11 +262,11 @@ void LivePage::show(std::shared_ptr<const LiveData> data)
     m_tiles->setData(m_data);
     arrange();
     m_heat->setHeat(m_data->heat, m_data->heatPicture);
+    m_heat->setCursor(mine(context().cursor.b()));
     m_feed->setFeed(m_data->feed, ServiceBridge::nowUs());
     m_replicas->setReplicas(m_data->replicas);
     m_plotsShown = 0;
     m_turn.start();
-    markCursor();
 }
 
 void LivePage::setPlot(Plot plot, LivePlot shown)
@@ -287,6 +287,7 @@ void LivePage::showNextPlot()
     if (m_plotsShown == PlotCount)
         m_turn.stop();
     setPlot(plot, makePlot(plot));
+    markCursor(plot);
 }
 
 LivePlot LivePage::makePlot(Plot plot) const
@@ -332,6 +333,7 @@ std::optional<double> LivePage::lagThreshold() const
 
 // --- cursor ----------------------------------------------------------------------------------------------------------
 
+/// A step that is not drawn yet is marked when it is: till then B stands where it was.
 void LivePage::cursorMoved()
 {
     const app::EpochView* epoch = context().focus.epoch();
@@ -339,19 +341,27 @@ void LivePage::cursorMoved()
         m_data && epoch && epoch->epoch == m_data->epoch && context().focus.shownRange() == m_data->range;
     if (!sameSteps)
         refreshLater();
-    markCursor();
+    const std::optional<std::int64_t> b = mine(context().cursor.b());
+    if (sameSteps || (b && m_data->range.first <= *b && *b <= m_data->range.second))
+        markCursor();
+}
+
+/// If it is of the epoch that is drawn.
+std::optional<std::int64_t> LivePage::mine(const std::optional<StepId>& step) const
+{
+    return step && m_data && step->epoch == m_data->epoch ? std::optional(step->step) : std::nullopt;
 }
 
 void LivePage::markCursor()
 {
-    const auto mine = [this](const std::optional<StepId>& step) {
-        return step && m_data && step->epoch == m_data->epoch ? std::optional(step->step) : std::nullopt;
-    };
-    const std::optional<std::int64_t> a = mine(context().cursor.a());
-    const std::optional<std::int64_t> b = mine(context().cursor.b());
-    for (PlotCard* card : m_plots)
-        card->view()->setCursor(a, b);
-    m_heat->setCursor(b);
+    for (int plot = 0; plot < PlotCount; ++plot)
+        markCursor(static_cast<Plot>(plot));
+    m_heat->setCursor(mine(context().cursor.b()));
+}
+
+void LivePage::markCursor(Plot plot)
+{
+    m_plots[plot]->view()->setCursor(mine(context().cursor.a()), mine(context().cursor.b()));
 }
 
 void LivePage::goTo(int epoch, std::int64_t step)

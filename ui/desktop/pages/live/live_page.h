@@ -66,7 +66,9 @@ private:
     std::vector<PlotMark> alertMarks(std::string_view rule) const; ///< `rule`: how its id begins
     std::optional<double> lagThreshold() const; ///< from which on the rule fires
     void setPlot(Plot plot, struct LivePlot shown);
+    std::optional<std::int64_t> mine(const std::optional<StepId>& step) const;
     void markCursor();
+    void markCursor(Plot plot);
     void goTo(int epoch, std::int64_t step);
     PlotCard* focusedPlot() const;
 
