@@ -1,17 +1,10 @@
 #include "window/main_window.h"
 
-#include "deltascope/app/command_line.h"
-
-#include "acts/again_sheet.h"
-#include "acts/destination.h"
-#include "acts/materialize_sheet.h"
-#include "acts/verify_sheet.h"
 #include "canvas/canvas.h"
 #include "firstrun/coach_marks.h"
 #include "firstrun/demo_strip.h"
 #include "look/format.h"
 #include "look/look.h"
-#include "look/type_scale.h"
 #include "pages/pages.h"
 #include "welcome/welcome_page.h"
 #include "window/activity_bar.h"
@@ -21,30 +14,21 @@
 #include "window/page_stack.h"
 #include "window/scrubber.h"
 #include "window/status_line.h"
-#include "window/table_twin.h"
 #include "window/tasks_panel.h"
 #include "window/top_bar.h"
 
 #include <QAbstractItemView>
-#include <QApplication>
-#include <QClipboard>
-#include <QDesktopServices>
 #include <QDropEvent>
 #include <QFileDialog>
-#include <QFileInfo>
 #include <QHBoxLayout>
 #include <QMessageBox>
 #include <QMimeData>
 #include <QPointer>
-#include <QPushButton>
-#include <QSaveFile>
 #include <QScreen>
 #include <QSettings>
 #include <QUndoStack>
 #include <QUrl>
 #include <QVBoxLayout>
-
-#include <algorithm>
 
 namespace deltascope::desktop {
 
@@ -52,7 +36,6 @@ namespace {
 
 constexpr int StateVersion = 1; ///< of docks and bars
 constexpr int SayMs = 6000;
-constexpr double WallType = 1.5; ///< times the usual size
 const QString GeometryKey = QStringLiteral("window/geometry");
 const QString StateKey = QStringLiteral("window/state");
 
@@ -258,73 +241,6 @@ void MainWindow::visit()
         m_history->visit({ m_page, m_cursor->state() });
 }
 
-void MainWindow::applyLayout(Layout layout)
-{
-    const bool wall = layout == Layout::WallScreen;
-    m_inspector->setVisible(!wall && m_focus->run());
-    m_bottom->setVisible(layout == Layout::Investigate && m_focus->run());
-    m_activity->setVisible(!wall && m_focus->run());
-    m_scrubber->setVisible(!wall && m_focus->run());
-    setTypeScale(wall ? WallType : 1, *this);
-    setWindowState(wall ? windowState() | Qt::WindowFullScreen : windowState() & ~Qt::WindowFullScreen);
-    if (layout != Layout::Investigate)
-        showPage(QStringLiteral("live"));
-}
-
-QString MainWindow::versionAddress() const
-{
-    if (!m_focus->run() || !m_cursor->b())
-        return {};
-    return safeName(m_focus->run()->source) + QLatin1Char('@') + m_cursor->b()->address();
-}
-
-QString MainWindow::commandOnB(const QString& command) const
-{
-    const std::optional<app::SourceRequest> source = m_session.monitor().sourceOf(m_focus->id().toStdString());
-    if (!source || !m_cursor->b())
-        return {};
-    const std::string address = source->source + "@" + m_cursor->b()->address().toStdString();
-    return QStringLiteral("deltascope %1 ").arg(command)
-        + QString::fromStdString(app::quoted(address) + app::sourceOptions(*source));
-}
-
-void MainWindow::materialize(bool ask)
-{
-    const app::StepView* step = m_focus->b();
-    if (!step)
-        return;
-    const StepId id { step->epoch, step->step };
-    const QString folder = m_session.isRemote() ? QString() : rememberedFolder(m_focus->id());
-    if (ask || folder.isEmpty()) {
-        auto* sheet = new MaterializeSheet(m_session.bridge(), m_focus->run(), id, this);
-        connect(sheet, &PlanSheet::started, m_bottom, &BottomDock::showTasks);
-        return sheet->open();
-    }
-    m_bottom->showTasks();
-    m_session.bridge().plan(this, m_focus->id(), materializePlan(id, destinationIn(folder, step->step)),
-                            [this](const Result<app::PlanView>& plan) {
-                                if (plan && plan->warnings.empty()) {
-                                    const QString title = safeName(plan->title);
-                                    return m_session.bridge().start(
-                                        this, *plan, [this, title](const Result<app::TaskView>& task) {
-                                            say(task ? title : QStringLiteral("✕ ") + safeName(task.error().text));
-                                        });
-                                }
-                                materialize(true); // there is something to look at first
-                            });
-}
-
-void MainWindow::verify()
-{
-    const app::StepView* step = m_focus->b();
-    if (!step)
-        return;
-    auto* sheet =
-        new VerifySheet(m_session.bridge(), m_focus->run(), StepId { step->epoch, step->step }.address(), this);
-    connect(sheet, &PlanSheet::started, m_bottom, &BottomDock::showTasks);
-    sheet->open();
-}
-
 void MainWindow::askForSource(const QString& source)
 {
     if (const QString bundle = Session::bundleFile(source.toStdString()); !bundle.isEmpty())
@@ -342,71 +258,6 @@ void MainWindow::askForBundle()
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     connect(dialog, &QFileDialog::fileSelected, this, &MainWindow::bundleWanted);
     dialog->open();
-}
-
-void MainWindow::planAgain(const app::TaskView& task)
-{
-    const std::optional<app::PlanRequest> request = m_session.monitor().requestOf(task.id);
-    if (request)
-        (new AgainSheet(m_session.bridge(), task, *request, this))->open();
-}
-
-void MainWindow::exportPage()
-{
-    Page* shown = page();
-    if (!shown)
-        return;
-    const QString name = shown->exportName();
-    const QString type = QFileInfo(name).suffix();
-    QString filter = tr("Picture (*.png)");
-    if (!name.isEmpty())
-        filter += QStringLiteral(";;") + tr("Data (*.%1)").arg(type);
-    auto* dialog = new QFileDialog(this, tr("Export this view"), m_page + QStringLiteral(".png"), filter);
-    dialog->setAcceptMode(QFileDialog::AcceptSave);
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    connect(dialog, &QFileDialog::fileSelected, shown, [this, shown, type](const QString& path) {
-        bool done = false;
-        if (!type.isEmpty() && path.endsWith(QLatin1Char('.') + type)) {
-            QSaveFile file(path);
-            const QByteArray text = shown->exportText();
-            done = file.open(QIODevice::WriteOnly) && file.write(text) == text.size() && file.commit();
-        } else {
-            done = shown->grab().save(path);
-        }
-        say(done ? tr("Exported to %1").arg(path) : tr("✕ %1 cannot be written").arg(path));
-    });
-    dialog->open();
-}
-
-void MainWindow::showTwin()
-{
-    if (Page* shown = page(); shown && shown->canvas())
-        (new TableTwin(*shown->canvas(), this))->show();
-}
-
-void MainWindow::copyAddress()
-{
-    QApplication::clipboard()->setText(versionAddress());
-    say(tr("Copied %1").arg(versionAddress()));
-}
-
-void MainWindow::showFiles()
-{
-    const app::StepView* step = m_focus->b();
-    const QUrl source(QString::fromStdString(m_focus->run()->source));
-    if (!step || step->objects.empty() || !source.isLocalFile() || m_session.isRemote())
-        return;
-    const QFileInfo file(source.toLocalFile() + QLatin1Char('/') + QString::fromStdString(step->objects.front().key));
-    QDesktopServices::openUrl(QUrl::fromLocalFile(file.absolutePath()));
-}
-
-void MainWindow::setLook(int appearance, int density)
-{
-    QSettings settings;
-    settings.setValue(QStringLiteral("look/appearance"), appearance);
-    settings.setValue(QStringLiteral("look/density"), density);
-    applyLook(*qApp, static_cast<Appearance>(appearance), static_cast<Density>(density));
-    m_actions->refresh();
 }
 
 void MainWindow::say(const QString& text)
