@@ -110,6 +110,22 @@ TEST_F(Window, APageBeginsWithTheFocusOnWhatItShows)
     }
 }
 
+TEST_F(Window, WhatIsReadAfterThePageIsShownGetsTheFocus)
+{
+    window->openSource(golden("trl-v2-gap")); // nothing of it has been read yet
+    ASSERT_TRUE(window->page());
+    EXPECT_TRUE(window->focusWidget() == window->page());
+    ASSERT_TRUE(QTest::qWaitFor([this] { return window->page()->canvas()->isVisible(); }, 10000));
+    EXPECT_EQ(window->focusWidget(), window->page()->canvas());
+
+    window->showPage(QStringLiteral("bucket"));
+    window->page()->filterField()->setFocus();
+    window->showPage(QStringLiteral("live"));
+    EXPECT_EQ(window->focusWidget(), window->page()->canvas());
+    window->showPage(QStringLiteral("bucket"));
+    EXPECT_EQ(window->focusWidget(), window->page()->filterField()) << "where it was";
+}
+
 TEST_F(Window, EveryPageOpensOnBrokenRuns)
 {
     for (const char* name : { "trl-v2-gap-in-chain", "trl-v2-truncated", "slime-v2-badchecksum", "trl-v2-restart" }) {

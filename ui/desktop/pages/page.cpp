@@ -6,12 +6,15 @@
 #include "look/look.h"
 #include "widgets/cards.h"
 
+#include <QAbstractItemView>
 #include <QAction>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
 #include <QStackedLayout>
 #include <QVBoxLayout>
+
+#include <algorithm>
 
 namespace deltascope::desktop {
 
@@ -62,6 +65,22 @@ std::optional<StepId> Page::stepAtCursor()
     return canvas() && canvas()->stepAtCursor() ? canvas()->stepAtCursor() : m_context.cursor.b();
 }
 
+void Page::takeFocus()
+{
+    QWidget* last = focusWidget();
+    if (last && last != this && last->isVisibleTo(this))
+        return last->setFocus();
+    for (QWidget* view : { static_cast<QWidget*>(canvas()), static_cast<QWidget*>(mainList()) }) {
+        if (view && view->isVisibleTo(this))
+            return view->setFocus();
+    }
+    const QList<QWidget*> inside = findChildren<QWidget*>();
+    const auto control = std::find_if(inside.begin(), inside.end(), [this](const QWidget* widget) {
+        return widget->focusPolicy() & Qt::TabFocus && widget->isEnabled() && widget->isVisibleTo(this);
+    });
+    (control == inside.end() ? this : *control)->setFocus();
+}
+
 void Page::refreshLater()
 {
     m_dirty = true;
@@ -91,6 +110,7 @@ void Page::showEvent(QShowEvent* event)
         refreshNow();
     else
         showState();
+    takeFocus(); // before the page in whose place this one comes is hidden, and Qt looks for somebody
 }
 
 void Page::hideEvent(QHideEvent* event)
@@ -204,13 +224,26 @@ void Page::showState()
     m_emptyText->setText(text);
     m_emptyText->setVisible(!text.isEmpty());
     m_emptyButtons->setVisible(offer);
-    m_stack->setCurrentWidget(title.isEmpty() && m_content ? m_content : m_empty);
+    showContent(title.isEmpty() && m_content);
     m_bannerText->setText(banner);
     QWidget* frame = m_bannerText->parentWidget();
     const char* role = stale ? "stale" : "banner";
     if (frame->property("role").toString() != QLatin1String(role))
         setRole(frame, role);
     m_banner->setVisible(!banner.isEmpty());
+}
+
+/// What comes while nobody has begun anything else gets the focus.
+void Page::showContent(bool content)
+{
+    const QWidget* focus = window()->focusWidget();
+    const bool idle = !focus || focus == this || m_empty->isAncestorOf(focus);
+    QWidget* wanted = content ? m_content : m_empty;
+    if (m_stack->currentWidget() == wanted)
+        return;
+    m_stack->setCurrentWidget(wanted);
+    if (content && idle && isVisible())
+        takeFocus();
 }
 
 } // namespace deltascope::desktop

@@ -49,6 +49,9 @@ public:
     /// The step that keys 1 and 2 mean; nothing: B.
     virtual std::optional<StepId> stepAtCursor();
 
+    /// Gives the focus to what had it here last, else to what the page shows, not to its filter: single keys act at
+    /// once. Where nothing is shown, to the first control.
+    void takeFocus();
     /// Asks for a refresh soon. Cheap.
     void refreshLater();
 
@@ -74,6 +77,7 @@ protected:
 private:
     void refreshNow();
     void showState();
+    void showContent(bool content); ///< or why there is none
     QWidget* makeEmptyState();
     QWidget* makeBanner();
 

@@ -1,6 +1,5 @@
 #include "window/main_window.h"
 
-#include "canvas/canvas.h"
 #include "firstrun/coach_marks.h"
 #include "firstrun/demo_strip.h"
 #include "look/format.h"
@@ -17,13 +16,11 @@
 #include "window/tasks_panel.h"
 #include "window/top_bar.h"
 
-#include <QAbstractItemView>
 #include <QDropEvent>
 #include <QFileDialog>
 #include <QHBoxLayout>
 #include <QMessageBox>
 #include <QMimeData>
-#include <QPointer>
 #include <QScreen>
 #include <QSettings>
 #include <QUndoStack>
@@ -193,16 +190,9 @@ void MainWindow::showPage(const QString& id)
     if (!page || !m_focus->run())
         return;
     m_page = id;
-    // Asked before: the stack gives the focus of a page that had none to its first control.
-    QPointer<QWidget> wanted = page->focusWidget();
-    m_pages->choose(page); // may remove what had the focus
-    for (QWidget* view : { static_cast<QWidget*>(page->canvas()), static_cast<QWidget*>(page->mainList()) }) {
-        if (!wanted && view && view->isVisibleTo(page)) // not the filter: single keys act at once
-            wanted = view;
-    }
+    m_pages->choose(page);
+    page->takeFocus();
     m_activity->setCurrent(id);
-    if (wanted)
-        wanted->setFocus();
     m_actions->refresh();
     visit();
 }

@@ -14,8 +14,7 @@ public:
     using QWidget::QWidget;
 
     void add(QWidget* page); ///< takes it; hidden until it is chosen
-    /// Shows a page in the place of the one before. If that had the focus, it goes to where it was in the new page
-    /// last, else to its first control.
+    /// Shows a page in the place of the one before. If that had the focus, somebody else gets it.
     void choose(QWidget* page);
 
     QSize minimumSizeHint() const override; ///< docks leave so much; of what needs more, pages cut or scroll it
