@@ -16,6 +16,12 @@ import time
 from screen import PATIENCE, Screen, wait_for
 
 
+def checkpoints(home):
+    """Those that are whole: what is being written is in a folder with a dot."""
+    made = pathlib.Path(home, "checkpoints").rglob("deltascope.provenance.json")
+    return [path.parent.name for path in made if not path.parent.name.startswith(".")]
+
+
 def main():
     program = sys.argv[1]
     with tempfile.TemporaryDirectory() as home, Screen() as screen:
@@ -44,12 +50,10 @@ def main():
             sheet = wait_for("the sheet", lambda: screen.window("Materialize step"))
             time.sleep(0.5)
             screen.press(sheet, "Return")
-            made = wait_for("the checkpoint", lambda: list(
-                pathlib.Path(home, "checkpoints").rglob("deltascope.provenance.json")))
-            print(f"checkpoint {made[0].parent.name}")
+            made = wait_for("the checkpoint", lambda: checkpoints(home))
+            print(f"checkpoint {made[0]}")
             screen.press(window, "ctrl+m")  # the folder is remembered: no question now
-            wait_for("the next checkpoint", lambda: len(list(
-                pathlib.Path(home, "checkpoints").rglob("deltascope.provenance.json"))) == 2)
+            wait_for("the next checkpoint", lambda: len(checkpoints(home)) == 2)
 
             for page in range(2, 9):
                 screen.press(window, f"ctrl+{page}")
