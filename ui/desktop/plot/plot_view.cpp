@@ -20,7 +20,7 @@ QMargins around()
 {
     constexpr double UsualHeight = 14;
     const double times = std::max(1.0, QFontMetrics(typeFont(Type::Label)).height() / UsualHeight);
-    return { qRound(40 * times), 6, 12, qRound(22 * times) };
+    return { qRound(40 * times), qRound(10 * times), 12, qRound(22 * times) };
 }
 
 constexpr double DragPixels = 6;
