@@ -70,7 +70,7 @@ LivePage::LivePage(PageContext& context, QWidget* parent)
     });
     m_clock.start();
     m_turn.setInterval(0);
-    connect(&m_turn, &QTimer::timeout, this, &LivePage::showNextPlot);
+    connect(&m_turn, &QTimer::timeout, this, &LivePage::showNextPart);
     connect(&context.bridge, &ServiceBridge::alertMoved, this, &LivePage::refreshLater); // a rule may be off now
 }
 
@@ -261,11 +261,7 @@ void LivePage::show(std::shared_ptr<const LiveData> data)
     m_above->setVisible(m_data->damage.has_value());
     m_tiles->setData(m_data);
     arrange();
-    m_heat->setHeat(m_data->heat, m_data->heatPicture);
-    m_heat->setCursor(mine(context().cursor.b()));
-    m_feed->setFeed(m_data->feed, ServiceBridge::nowUs());
-    m_replicas->setReplicas(m_data->replicas);
-    m_plotsShown = 0;
+    m_partsLeft = PartCount;
     m_turn.start();
 }
 
@@ -280,14 +276,25 @@ void LivePage::setPlot(Plot plot, LivePlot shown)
     m_plots[plot]->setData(std::move(shown.data), shown.unit, shown.note, std::move(shown.legend));
 }
 
-/// One chart, then the next one in an event of its own: together they would keep the window from anything else.
-void LivePage::showNextPlot()
+/// One chart or card, then the next one in an event of its own: together they would keep the window from anything else.
+/// Newer data goes on where those before were shown to, so that none waits for ever.
+void LivePage::showNextPart()
 {
-    const auto plot = static_cast<Plot>(m_plotsShown++);
-    if (m_plotsShown == PlotCount)
+    const int part = m_nextPart;
+    m_nextPart = (m_nextPart + 1) % PartCount;
+    if (--m_partsLeft == 0)
         m_turn.stop();
-    setPlot(plot, makePlot(plot));
-    markCursor(plot);
+    if (part < PlotCount) {
+        const auto plot = static_cast<Plot>(part);
+        setPlot(plot, makePlot(plot));
+        markCursor(plot);
+    } else if (part == HeatPart) {
+        m_heat->setHeat(m_data->heat, m_data->heatPicture);
+        m_heat->setCursor(mine(context().cursor.b()));
+    } else {
+        m_feed->setFeed(m_data->feed, ServiceBridge::nowUs());
+        m_replicas->setReplicas(m_data->replicas);
+    }
 }
 
 LivePlot LivePage::makePlot(Plot plot) const

@@ -45,7 +45,7 @@ public:
     ReplicasCard& replicas() { return *m_replicas; }
     /// Null until the first calculation is done.
     const std::shared_ptr<const LiveData>& shown() const { return m_data; }
-    bool isUpToDate() const { return m_data && m_plotsShown == PlotCount; } ///< in all charts
+    bool isUpToDate() const { return m_data && m_partsLeft == 0; } ///< in all parts
 
 protected:
     void refresh() override;
@@ -54,6 +54,8 @@ protected:
     void resizeEvent(QResizeEvent* event) override;
 
 private:
+    enum Part { HeatPart = PlotCount, ListPart, PartCount }; ///< after the charts
+
     QWidget* makeContent();
     void makePlots();
     void makeLower();
@@ -61,7 +63,7 @@ private:
     void setX(PlotX x); ///< of all charts
     void editRule(const QString& rule);
     void show(std::shared_ptr<const LiveData> data);
-    void showNextPlot();
+    void showNextPart();
     struct LivePlot makePlot(Plot plot) const;
     std::vector<PlotMark> alertMarks(std::string_view rule) const; ///< `rule`: how its id begins
     std::optional<double> lagThreshold() const; ///< from which on the rule fires
@@ -86,8 +88,9 @@ private:
     int m_columns = 0; ///< as arranged
     int m_wideNeeds = 0; ///< pixels that three charts in a row took at least
     QTimer m_clock; ///< ages
-    QTimer m_turn; ///< runs while charts wait for newer data
-    int m_plotsShown = PlotCount; ///< of the newest data
+    QTimer m_turn; ///< runs while parts wait for newer data
+    int m_nextPart = 0;
+    int m_partsLeft = 0; ///< that do not show the newest data yet
     Calculation<std::shared_ptr<const LiveData>> m_calculation;
     std::shared_ptr<const LiveData> m_data;
 };
