@@ -41,8 +41,6 @@ TableHeader::TableHeader(Insets insets, QWidget* parent)
 {
     setFont(typeFont(Type::Label));
     setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
-    setHighlightSections(false);
-    setSectionsMovable(false);
     setTextElideMode(Qt::ElideRight);
 }
 
@@ -85,14 +83,15 @@ void TableHeader::paintSection(QPainter* painter, const QRect& rect, int section
     painter->fillRect(QRect(rect.left(), rect.bottom(), rect.width(), 1), color(Token::Border));
     QRect room = rect.adjusted(leftOf(section), 0, -rightOf(section), -1);
     const bool sorted = isSortIndicatorShown() && sortIndicatorSection() == section;
-    const bool toTheRight = alignmentOf(section).testFlag(Qt::AlignRight);
+    const Qt::Alignment alignment = alignmentOf(section);
+    const bool toTheRight = alignment.testFlag(Qt::AlignRight);
     if (sorted)
         room.adjust(toTheRight ? ArrowRoom : 0, 0, toTheRight ? 0 : -ArrowRoom, 0);
     const QFontMetrics metrics = fontMetrics();
     const QString title = metrics.elidedText(titleOf(section), textElideMode(), std::max(0, room.width()));
     painter->setFont(font());
     painter->setPen(color(sorted ? Token::Text : Token::Muted));
-    painter->drawText(room, static_cast<int>(alignmentOf(section)) | Qt::TextSingleLine | Qt::TextDontClip, title);
+    painter->drawText(room, static_cast<int>(alignment) | Qt::TextSingleLine | Qt::TextDontClip, title);
     if (!sorted)
         return;
     const int width = metrics.horizontalAdvance(title);

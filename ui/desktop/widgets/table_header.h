@@ -15,14 +15,15 @@ class TableHeader final : public QHeaderView {
 public:
     /// Pixels from the edge of a section to its text.
     struct Insets {
-        int cell = 9; ///< as the style sheet's padding of cells and the delegate's own margin make it
-        int edge = 9; ///< at the outer edges of the first and the last column
+        int cell;
+        int edge; ///< at the outer edges of the first and the last column
     };
+    static constexpr int Usual = 9; ///< the style sheet's padding of cells and the delegate's own margin
 
     /// Puts one in the place of the view's own header, which it deletes: before anything is asked of that, and before
     /// sorting is allowed.
-    static void give(QTableView& view, Insets insets = { 9, 9 });
-    static void give(QTreeView& view, Insets insets = { 9, 9 });
+    static void give(QTableView& view, Insets insets = { Usual, Usual });
+    static void give(QTreeView& view, Insets insets = { Usual, Usual });
 
 protected:
     void paintSection(QPainter* painter, const QRect& rect, int section) const override;
