@@ -7,6 +7,8 @@ set -eu
 
 passed=0
 failed=0
+failures=$(mktemp) # what failed and what it printed, told again at the end: logs are read from there
+trap 'rm -f "$failures"' EXIT
 
 # run_suite NAME PRESET CTEST-ARGUMENT...: runs CTest and adds what it counted.
 run_suite() {
@@ -16,24 +18,32 @@ run_suite() {
     say "$name"
     log=$ROOT/build/$preset/tests.log
     ctest --preset "$preset" --output-junit "$ROOT/build/$preset/tests.xml" "$@" >"$log" 2>&1 || true
-    grep -vE '^ *[0-9]+/[0-9]+ Test +#[0-9]+: .* Passed|^ +Start +[0-9]+:' "$log" || true
+    told=$(grep -vE '^ *[0-9]+/[0-9]+ Test +#[0-9]+: .* Passed|^ +Start +[0-9]+:' "$log" || true)
+    printf '%s\n' "$told"
     total=$(sed -n 's/.*tests failed out of \([0-9]*\).*/\1/p' "$log" | tail -n 1)
     bad=$(sed -n 's/.*, \([0-9]*\) tests failed out of .*/\1/p' "$log" | tail -n 1)
     if [ -z "$total" ] || [ "$total" -eq 0 ]; then
-        say "$name ran no test"
+        say "$name ran no test" | tee -a "$failures"
         failed=$((failed + 1))
         return 0
     fi
     passed=$((passed + total - bad))
     failed=$((failed + bad))
+    if [ "$bad" -gt 0 ]; then printf '\n== %s: %s failed\n%s\n' "$name" "$bad" "$told" >>"$failures"; fi
 }
 
-# count NAME COMMAND...: one check that is not a CTest test.
+# count NAME COMMAND...: one check that is not a CTest test; what it prints is told if it fails.
 count() {
     name=$1
     shift
     say "$name"
-    if "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+    if told=$("$@" 2>&1); then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        printf '%s\n' "$told"
+        printf '\n== %s failed\n%s\n' "$name" "$told" >>"$failures"
+    fi
 }
 
 install_packages installers/packages.txt installers/packages-test.txt
@@ -56,5 +66,6 @@ for parser in build/fuzz/bin/fuzz_*; do
     rm -rf "$corpus"
 done
 
+if [ "$failed" -gt 0 ]; then cat "$failures"; fi
 printf '\n%s passed, %s failed\n' "$passed" "$failed"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
