@@ -90,8 +90,10 @@ Result<TaskView> Acts::resume(const std::string& id)
     std::optional<Tasks::Waiting> waiting;
     {
         const std::lock_guard lock(m_mutex);
+        const bool waited = m_tasks.waitingFor(id).has_value(); // then it is being seen to
         DS_CHECK(m_tasks.resume(m_service, id));
-        waiting = m_tasks.waitingFor(id);
+        if (!waited)
+            waiting = m_tasks.waitingFor(id);
     }
     if (waiting && waiting->run.empty())
         waiting->run = m_monitor.follow(waiting->source, {}, false);

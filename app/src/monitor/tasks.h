@@ -42,12 +42,12 @@ public:
     /// A task that begins once its run is open and its plan is still the same.
     struct Waiting {
         std::string id;
-        std::string run; ///< empty: not followed
+        std::string run; ///< empty: not followed yet
         std::string hash;
         PlanRequest request;
         SourceRequest source;
     };
-    std::vector<Waiting> waiting() const;
+    std::vector<Waiting> waiting() const; ///< those whose run is followed
     std::optional<Waiting> waitingFor(const std::string& id) const;
     void begin(Service& service, const std::string& id, const BoundPlan& plan);
     /// `again`: it may be resumed once more.
@@ -80,6 +80,7 @@ private:
     bool isShown(const Task& task) const { return m_all || !task.record.view.plan.run.empty(); }
     const Task* get(const std::string& id) const;
     Result<Task*> expect(const std::string& id);
+    static Waiting waitingOf(const Task& task);
     Result<void> hold(Task& task);
     Task* taskOf(JobId job);
     static TaskView& change(Task& task);

@@ -55,25 +55,26 @@ Result<TaskView> Tasks::endDiscard(const std::string& id, bool removed)
     return view;
 }
 
+Tasks::Waiting Tasks::waitingOf(const Task& task)
+{
+    const TaskRecord& record = task.record;
+    return { record.view.id, record.view.plan.run, record.view.plan.hash, record.request, record.source };
+}
+
 std::vector<Tasks::Waiting> Tasks::waiting() const
 {
     std::vector<Waiting> waiting;
     for (const Task& task : m_tasks) {
-        const TaskRecord& record = task.record;
-        if (task.waits)
-            waiting.push_back(
-                { record.view.id, record.view.plan.run, record.view.plan.hash, record.request, record.source });
+        if (task.waits && !task.record.view.plan.run.empty())
+            waiting.push_back(waitingOf(task));
     }
     return waiting;
 }
 
 std::optional<Tasks::Waiting> Tasks::waitingFor(const std::string& id) const
 {
-    for (Waiting& task : waiting()) {
-        if (task.id == id)
-            return std::move(task);
-    }
-    return std::nullopt;
+    const Task* const task = get(id);
+    return task && task->waits ? std::optional(waitingOf(*task)) : std::nullopt;
 }
 
 void Tasks::begin(Service& service, const std::string& id, const BoundPlan& plan)
@@ -133,8 +134,13 @@ void Tasks::runForgotten(const std::string& run)
 {
     m_runs.erase(run);
     for (Task& task : m_tasks) {
-        if (task.record.view.plan.run == run)
-            task.record.view.plan.run.clear();
+        if (task.record.view.plan.run != run)
+            continue;
+        task.record.view.plan.run.clear();
+        if (task.waits) {
+            task.waits = false;
+            interrupt(change(task));
+        }
     }
 }
 
