@@ -1,6 +1,7 @@
 #include "desktop_fixture.h"
 
 #include "acts/plan_sheet.h"
+#include "help/page_help.h"
 #include "integration/tray.h"
 #include "window/bottom_dock.h"
 #include "window/task_row.h"
@@ -10,6 +11,7 @@
 #include <QDialog>
 #include <QMenu>
 #include <QMessageBox>
+#include <QPointer>
 #include <QPushButton>
 
 #include <algorithm>
@@ -92,9 +94,13 @@ TEST_F(Closing, InTheBackgroundTasksGoOnAndTheWindowComesBack)
 {
     window->setReachable(true);
     const std::string task = pausedTask();
+    window->actions().trigger(QStringLiteral("help.page"));
+    const QPointer<PageHelp> help = window->findChild<PageHelp*>();
+    ASSERT_TRUE(help && help->isVisible());
     window->close();
     button(QStringLiteral("Keep running in the background"))->click();
     EXPECT_FALSE(window->isVisible());
+    EXPECT_FALSE(help && help->isVisible()) << "nothing of it stays on the screen";
     window->comeBack();
     EXPECT_TRUE(window->isVisible());
     QSignalSpy quits(qApp, &QCoreApplication::aboutToQuit);

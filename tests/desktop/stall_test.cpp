@@ -98,8 +98,9 @@ TEST_F(StallTest, ALoopInsideAnEventIsNoStall)
     });
     QTest::qWait(700);
     QObject::disconnect(told);
-    ASSERT_EQ(stalls.size(), 1U) << "what runs inside the loop is a task of its own";
-    EXPECT_LT(stalls.front().ms, 500);
+    ASSERT_FALSE(stalls.empty()) << "what runs inside the loop is a task of its own";
+    for (const Stall& stall : stalls)
+        EXPECT_LT(stall.ms, 500) << stall.receiver.toStdString();
 }
 
 /// The numbers are printed, none should be above 8 ms; what is asserted is that nobody would call it a hang.

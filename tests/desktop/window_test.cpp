@@ -2,9 +2,11 @@
 
 #include "acts/destination.h"
 #include "canvas/canvas.h"
+#include "help/page_help.h"
 #include "pages/pages.h"
 #include "window/omnibox.h"
 #include "window/open_dialog.h"
+#include "window/table_twin.h"
 #include "window/tasks_panel.h"
 
 #include <QAbstractButton>
@@ -295,6 +297,29 @@ TEST_F(Window, EveryActHasAKeyPath)
             EXPECT_TRUE(keys.insert(key).second) << spec.id.toStdString() << " " << key.toStdString();
         }
     }
+}
+
+TEST_F(Window, ItsKeysWorkInWhatStandsBesideIt)
+{
+    open("trl-v2-gap");
+    window->showPage(QStringLiteral("heatmap"));
+    window->actions().trigger(QStringLiteral("help.page"));
+    auto* help = dialog<PageHelp>();
+    ASSERT_TRUE(help);
+    EXPECT_FALSE(help->isModal());
+    activate(help);
+    press(Qt::Key_4, Qt::ControlModifier);
+    EXPECT_EQ(window->currentPage(), QStringLiteral("lineage"));
+    window->actions().trigger(QStringLiteral("help.page"));
+    EXPECT_FALSE(help->isVisible()) << "only the newest stays";
+    ASSERT_TRUE(dialog<PageHelp>());
+    window->showPage(QStringLiteral("heatmap"));
+    window->actions().trigger(QStringLiteral("view.table"));
+    auto* twin = dialog<TableTwin>();
+    ASSERT_TRUE(twin);
+    activate(twin);
+    press(Qt::Key_Q, Qt::ControlModifier);
+    EXPECT_FALSE(window->isVisible());
 }
 
 TEST_F(Window, WhateverTakesTheFocusHasAName)

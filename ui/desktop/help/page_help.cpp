@@ -53,6 +53,8 @@ PageHelp::PageHelp(const QString& page, ActionRegistry& actions, QWidget* parent
     setWindowTitle(tr("Help: %1").arg(titleOf(page)));
     setAttribute(Qt::WA_DeleteOnClose);
     resize(Width, 620);
+    if (parent)
+        addActions(parent->actions());
     const HelpText help = helpText(page);
     auto* shows = makeLabel(help.shows, "body");
     shows->setWordWrap(true);

@@ -6,7 +6,7 @@ namespace deltascope::desktop {
 
 class ActionRegistry;
 
-/// What a page shows, and its keys. GUI thread.
+/// What a page shows, and its keys, beside the window: its shortcuts work here, too. GUI thread.
 class PageHelp final : public QDialog {
     Q_OBJECT
 

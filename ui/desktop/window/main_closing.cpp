@@ -66,6 +66,10 @@ void MainWindow::goOnInBackground()
 {
     m_inBackground = true;
     QApplication::setQuitOnLastWindowClosed(false);
+    for (QDialog* dialog : findChildren<QDialog*>()) {
+        if (!dialog->isModal()) // help and tables would stay on the screen
+            dialog->close();
+    }
     hide();
     connect(&m_bottom->tasks(), &TasksPanel::countChanged, this, &MainWindow::endInBackground, Qt::UniqueConnection);
     endInBackground();

@@ -81,7 +81,11 @@ void MainWindow::addGuideActions()
                      .menu = tr("Help"),
                      .icon = QStringLiteral("info"),
                      .shortcut = QKeySequence::HelpContents,
-                     .act = [this] { (new PageHelp(m_page, *m_actions, this))->open(); } });
+                     .act = [this] {
+                         if (auto* help = findChild<PageHelp*>())
+                             help->close();
+                         (new PageHelp(m_page, *m_actions, this))->show();
+                     } });
     m_actions->add({ .id = QStringLiteral("help.hint"),
                      .text = tr("Go to the hint"),
                      .menu = tr("Help"),

@@ -21,6 +21,8 @@ TableTwin::TableTwin(Canvas& canvas, QWidget* parent)
     setWindowTitle(tr("%1, as a table").arg(canvas.accessibleName()));
     setAttribute(Qt::WA_DeleteOnClose);
     resize(900, 560);
+    if (parent)
+        addActions(parent->actions());
     auto* view = new QTableView;
     TableHeader::give(*view);
     view->setModel(canvas.table());
