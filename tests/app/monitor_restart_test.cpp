@@ -152,6 +152,21 @@ TEST_F(RestartedMonitor, GoesOnWithWhatWasInterrupted)
     EXPECT_EQ(leftovers(), 0U);
 }
 
+TEST_F(RestartedMonitor, TellsTheRunWhatAResumedVerificationFound)
+{
+    const std::string task = start(followed(bucket.source()), VerifyPlan { "", 4 }).id;
+    (void)monitor->pause(task);
+    restart();
+    EXPECT_TRUE(restored(task).interrupted);
+    const std::string run = followed(bucket.source());
+    ASSERT_TRUE(monitor->resume(task));
+    EXPECT_EQ(endOf(task).state, "done");
+    runWhen(run, [](const RunSnapshot& now) {
+        const auto found = now.verified.find({ 0, 12 });
+        return found != now.verified.end() && found->second.level == 4;
+    });
+}
+
 TEST_F(RestartedMonitor, BeginsNothingWhoseRunIsNotFollowed)
 {
     TaskRecord left;

@@ -85,7 +85,7 @@ Result<TaskView> Acts::cancel(const std::string& id)
     return m_tasks.cancel(m_service, id);
 }
 
-Result<TaskView> Acts::resume(const std::string& id)
+Result<TaskView> Acts::resume(const std::string& id, std::int64_t nowUs)
 {
     std::optional<Tasks::Waiting> waiting;
     {
@@ -98,14 +98,14 @@ Result<TaskView> Acts::resume(const std::string& id)
     if (waiting && waiting->run.empty())
         waiting->run = m_monitor.follow(waiting->source, {}, false);
     if (waiting)
-        DS_CHECK(begin(*waiting));
+        DS_CHECK(begin(*waiting, nowUs));
     const std::lock_guard lock(m_mutex);
     const TaskView* now = m_tasks.find(id);
     return now ? Result<TaskView>(*now) : fail(Code::NotFound, "there is no such task", id);
 }
 
 /// Begins a task, if its run is open by now and its plan still the same. Errors: why it never will.
-Result<void> Acts::begin(const Tasks::Waiting& task)
+Result<void> Acts::begin(const Tasks::Waiting& task, std::int64_t nowUs)
 {
     const std::shared_ptr<const RunSnapshot> snapshot = m_monitor.run(task.run);
     if (snapshot && !snapshot->run && !snapshot->error)
@@ -117,7 +117,7 @@ Result<void> Acts::begin(const Tasks::Waiting& task)
         return {};
     const std::lock_guard lock(m_mutex);
     if (same) {
-        m_tasks.begin(m_service, task.id, *plan);
+        m_tasks.begin(m_service, task.id, *plan, nowUs);
         return {};
     }
     Result<void> refusal = plan ? stale(task.source.source, "make a new plan")
@@ -165,11 +165,10 @@ void Acts::take(const JobView& job)
     m_tasks.take(job);
 }
 
-std::optional<TaskView> Acts::takeEnd(JobId job, const Result<JobResult>& outcome)
+std::optional<Tasks::Ended> Acts::takeEnd(JobId job, const Result<JobResult>& outcome)
 {
     const std::lock_guard lock(m_mutex);
-    const TaskView* task = m_tasks.takeEnd(job, outcome);
-    return task ? std::optional(*task) : std::nullopt;
+    return m_tasks.takeEnd(job, outcome);
 }
 
 std::vector<TaskView> Acts::takeMoved()
@@ -185,7 +184,7 @@ void Acts::restore(std::int64_t nowUs)
     m_tasks.restore(std::move(records));
 }
 
-void Acts::tend()
+void Acts::tend(std::int64_t nowUs)
 {
     std::vector<Tasks::Waiting> waiting;
     {
@@ -193,7 +192,7 @@ void Acts::tend()
         waiting = m_tasks.waiting();
     }
     for (const Tasks::Waiting& task : waiting)
-        static_cast<void>(begin(task)); // the task tells
+        static_cast<void>(begin(task, nowUs)); // the task tells
     keep();
 }
 

@@ -19,7 +19,7 @@ public:
     std::optional<TaskView> task(const std::string& id) const;
     Result<TaskView> pause(const std::string& id);
     Result<TaskView> cancel(const std::string& id);
-    Result<TaskView> resume(const std::string& id);
+    Result<TaskView> resume(const std::string& id, std::int64_t nowUs);
     Result<TaskView> discard(const std::string& id);
     std::optional<PlanRequest> requestOf(const std::string& task) const;
 
@@ -27,18 +27,18 @@ public:
     void runForgotten(const std::string& run);
     void take(const JobView& job);
     /// Nothing for jobs that are no task.
-    std::optional<TaskView> takeEnd(JobId job, const Result<JobResult>& outcome);
+    std::optional<Tasks::Ended> takeEnd(JobId job, const Result<JobResult>& outcome);
     std::vector<TaskView> takeMoved(); ///< what changed since the last call
 
     /// Brings back what earlier processes left.
     void restore(std::int64_t nowUs);
     /// To be called now and then: begins what waited for its run, and writes the journal.
-    void tend();
+    void tend(std::int64_t nowUs);
     void keep(); ///< writes the journal
 
 private:
     Result<BoundPlan> planOf(const std::string& run, const PlanRequest& request) const;
-    Result<void> begin(const Tasks::Waiting& task);
+    Result<void> begin(const Tasks::Waiting& task, std::int64_t nowUs);
 
     Monitor& m_monitor;
     Service& m_service;

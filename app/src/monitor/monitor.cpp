@@ -112,7 +112,7 @@ public:
     std::optional<TaskView> task(const std::string& id) const override { return m_acts.task(id); }
     Result<TaskView> pause(const std::string& id) override { return m_acts.pause(id); }
     Result<TaskView> cancel(const std::string& id) override { return m_acts.cancel(id); }
-    Result<TaskView> resume(const std::string& id) override { return m_acts.resume(id); }
+    Result<TaskView> resume(const std::string& id) override { return m_acts.resume(id, systemNowUs()); }
     Result<TaskView> discard(const std::string& id) override { return m_acts.discard(id); }
     std::optional<PlanRequest> requestOf(const std::string& task) const override { return m_acts.requestOf(task); }
 
@@ -145,7 +145,7 @@ private:
                 ticked = FollowedRun::Clock::now();
                 tick();
             }
-            m_acts.tend();
+            m_acts.tend(systemNowUs());
             tell();
         }
         m_acts.keep();
@@ -201,19 +201,19 @@ private:
             m_events.emplace_back(RunMoved { before, run.snapshot() });
             return;
         }
-        if (const std::optional<TaskView> task = m_acts.takeEnd(finished.job, finished.outcome))
-            addVerdicts(*task);
+        if (const std::optional<Tasks::Ended> ended = m_acts.takeEnd(finished.job, finished.outcome))
+            addVerdicts(ended->task, ended->beganUs);
     }
 
     /// A verification that somebody asked for tells as much as one in the background.
-    void addVerdicts(const TaskView& task)
+    void addVerdicts(const TaskView& task, std::int64_t beganUs)
     {
         const auto* view = task.result ? std::get_if<std::shared_ptr<const VerifyView>>(&*task.result) : nullptr;
         for (FollowedRun& run : m_runs) {
             if (!view || run.snapshot()->id != task.plan.run)
                 continue;
             const std::shared_ptr<const RunSnapshot> before = run.snapshot();
-            run.addVerdicts(**view, task.startedUs, systemNowUs());
+            run.addVerdicts(**view, beganUs, systemNowUs());
             checkAlerts(run);
             m_events.emplace_back(RunMoved { before, run.snapshot() });
         }

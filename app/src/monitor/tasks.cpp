@@ -64,6 +64,7 @@ TaskView Tasks::start(Service& service, const BoundPlan& plan, SourceRequest sou
     view.by = by;
     view.startedUs = nowUs;
     view.state = "queued";
+    task.beganUs = nowUs;
     task.job = plan.start(service);
     m_tasks.push_back(std::move(task));
     return m_tasks.back().record.view;
@@ -191,11 +192,11 @@ void Tasks::take(const JobView& job)
     task->unkept = std::max(task->unkept, Change::Progress);
 }
 
-const TaskView* Tasks::takeEnd(JobId job, const Result<JobResult>& outcome)
+std::optional<Tasks::Ended> Tasks::takeEnd(JobId job, const Result<JobResult>& outcome)
 {
     Task* const task = taskOf(job);
     if (!task)
-        return nullptr;
+        return std::nullopt;
     task->job.reset();
     TaskView& view = change(*task);
     view.secondsLeft.reset();
@@ -211,7 +212,7 @@ const TaskView* Tasks::takeEnd(JobId job, const Result<JobResult>& outcome)
         view.problem = problemView(outcome.error());
         view.resumable = leavesSomething(view.plan);
     }
-    return &view;
+    return Ended { view, task->beganUs };
 }
 
 std::vector<TaskView> Tasks::takeMoved()

@@ -49,7 +49,7 @@ public:
     };
     std::vector<Waiting> waiting() const; ///< those whose run is followed
     std::optional<Waiting> waitingFor(const std::string& id) const;
-    void begin(Service& service, const std::string& id, const BoundPlan& plan);
+    void begin(Service& service, const std::string& id, const BoundPlan& plan, std::int64_t nowUs);
     /// `again`: it may be resumed once more.
     void refuse(const std::string& id, const Error& error, bool again);
 
@@ -58,7 +58,11 @@ public:
     void runFollowed(const std::string& run, const SourceRequest& source);
     void runForgotten(const std::string& run);
     void take(const JobView& job);
-    const TaskView* takeEnd(JobId job, const Result<JobResult>& outcome); ///< null for jobs that are no task
+    struct Ended {
+        TaskView task;
+        std::int64_t beganUs; ///< its job did: later than the task if that was interrupted
+    };
+    std::optional<Ended> takeEnd(JobId job, const Result<JobResult>& outcome); ///< nothing for jobs that are no task
 
     std::vector<TaskView> takeMoved(); ///< what changed since the last call
     TaskJournal& journal() noexcept { return m_journal; }
@@ -72,6 +76,7 @@ private:
     struct Task {
         TaskRecord record;
         std::optional<JobId> job;
+        std::int64_t beganUs = 0; ///< the job
         bool waits = false;
         bool moved = true;
         Change unkept = Change::State;

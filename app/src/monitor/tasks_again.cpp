@@ -77,13 +77,14 @@ std::optional<Tasks::Waiting> Tasks::waitingFor(const std::string& id) const
     return task && task->waits ? std::optional(waitingOf(*task)) : std::nullopt;
 }
 
-void Tasks::begin(Service& service, const std::string& id, const BoundPlan& plan)
+void Tasks::begin(Service& service, const std::string& id, const BoundPlan& plan, std::int64_t nowUs)
 {
     const Result<Task*> task = expect(id);
     if (!task || !(*task)->waits)
         return;
     (*task)->waits = false;
     change(**task);
+    (*task)->beganUs = nowUs;
     (*task)->job = plan.start(service);
 }
 
