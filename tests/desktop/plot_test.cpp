@@ -217,9 +217,9 @@ TEST(PlotView, WhatIsNoNumberIsMarkedAndDrawsNothing)
 {
     PlotView view;
     view.resize(600, 200);
-    view.setData(dataOf({ QStringLiteral("x"), PlotDraw::Line, Token::Accent,
-                          plain({ 0, 1, 2, 3, 4 }, { 1, 2, NAN, 2, HUGE_VAL }), 3 },
-                        { 0, 4 }));
+    view.setData(dataOf(
+        { QStringLiteral("x"), PlotDraw::Line, Token::Accent, plain({ 0, 1, 2, 3, 4 }, { 1, 2, NAN, 2, HUGE_VAL }), 3 },
+        { 0, 4 }));
     const QImage with = view.grab().toImage();
     EXPECT_GT(count(with, { 250, 4, 120, 16 }, color(Token::Text)), 5) << "a mark at the top edge";
     EXPECT_GT(count(with, { 40, 20, 500, 150 }, color(Token::Accent)), 50) << "the others are drawn";
