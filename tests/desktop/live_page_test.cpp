@@ -11,6 +11,7 @@
 #include "pages/live/rule_links.h"
 #include "plot/plot_card.h"
 #include "widgets/cards.h"
+#include "widgets/part_mover.h"
 
 #include <QDoubleSpinBox>
 #include <QMenu>
@@ -316,9 +317,11 @@ TEST_F(LivePageTest, ChartsMoveByKeysAndByTheMouseAndStayThere)
     EXPECT_EQ(charts.order().front(), QStringLiteral("sync")) << "pinned ones come first";
     charts.move(&lag, -9);
     EXPECT_EQ(charts.order().indexOf(QStringLiteral("lag")), 1) << "and stay there";
+    QWidget other;
     const ChartGrid again({ { QStringLiteral("pause"), new PlotCard({}, {}, PlotCard::Smoothing::Off) },
                             { QStringLiteral("lag"), new PlotCard({}, {}, PlotCard::Smoothing::Off) },
-                            { QStringLiteral("sync"), new PlotCard({}, {}, PlotCard::Smoothing::Off) } });
+                            { QStringLiteral("sync"), new PlotCard({}, {}, PlotCard::Smoothing::Off) } },
+                          *new PartMover(&other));
     EXPECT_EQ(again.order(), (QStringList { QStringLiteral("sync"), QStringLiteral("lag"), QStringLiteral("pause") }));
     QSettings().remove(QStringLiteral("live"));
 }

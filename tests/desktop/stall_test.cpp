@@ -1,6 +1,8 @@
 #include "desktop_fixture.h"
 
 #include "integration/watched_application.h"
+#include "pages/live/damage_banner.h"
+#include "pages/live/live_page.h"
 
 #include <QThread>
 #include <QTimer>
@@ -130,6 +132,10 @@ TEST_F(StallTest, NoPageStandsStillWhileTheDemoRunsTenTimesASecond)
             taken = takenByHostMs();
             application().watch(LimitMs);
             QTest::qWait(2'000);
+            if (auto* live = qobject_cast<LivePage*>(window->page()); live && i == 0) { // the page makes room for it
+                EXPECT_TRUE(waitFor([live] { return live->banner().isVisible(); }));
+                QTest::qWait(2'000);
+            }
             taken = takenByHostMs() - taken;
         }
         std::printf("%-9s %6llu events, %d above %.0f ms (of work %.1f), longest %.1f ms, host took %ld ms", page,

@@ -1,6 +1,7 @@
 #include "pages/live/chart_grid.h"
 
 #include "look/look.h"
+#include "widgets/part_mover.h"
 
 #include <QApplication>
 #include <QGridLayout>
@@ -30,8 +31,9 @@ constexpr std::array<Place, 5> Narrow { { { 0, 0, 6 }, { 0, 6, 6 }, { 1, 0, 6 },
 
 }
 
-ChartGrid::ChartGrid(std::vector<Chart> charts, QWidget* parent)
+ChartGrid::ChartGrid(std::vector<Chart> charts, PartMover& mover, QWidget* parent)
     : QWidget(parent)
+    , m_mover(mover)
     , m_charts(charts.begin(), charts.end())
     , m_pinned(QSettings().value(PinnedKey).toStringList())
     , m_grid(new QGridLayout(this))
@@ -149,9 +151,9 @@ void ChartGrid::arrange()
         PlotCard* card = m_charts[i].card;
         const Place& place = places[static_cast<std::size_t>(i)];
         if (card == m_alone)
-            m_grid->addWidget(card, 0, 0, 1, Parts);
+            m_grid->addItem(m_mover.place(card, this), 0, 0, 1, Parts);
         else if (!m_alone)
-            m_grid->addWidget(card, place.row, place.column, 1, place.parts);
+            m_grid->addItem(m_mover.place(card, this), place.row, place.column, 1, place.parts);
         card->setVisible(!m_alone || card == m_alone);
         if (i > 0)
             QWidget::setTabOrder(m_charts[i - 1].card->menuButton(), card->view());

@@ -10,6 +10,8 @@ class QGridLayout;
 
 namespace deltascope::desktop {
 
+class PartMover;
+
 /// The charts of the page Live in the order that the user wants, pinned ones first, or one of them alone. Titles are
 /// dragged, a double click on one shows the chart alone; the menu of a chart and keys do the same. The order is kept in
 /// the settings. GUI thread.
@@ -21,7 +23,8 @@ public:
         QString key; ///< in the settings
         PlotCard* card = nullptr;
     };
-    explicit ChartGrid(std::vector<Chart> charts, QWidget* parent = nullptr);
+    /// `mover` outlives it.
+    ChartGrid(std::vector<Chart> charts, PartMover& mover, QWidget* parent = nullptr);
 
     void setWide(bool wide); ///< three in a row, else two
     QStringList order() const; ///< keys as they are shown
@@ -48,6 +51,7 @@ private:
     bool dragged(PlotCard* card, const QEvent& event);
     bool pressed(PlotCard* card, QEvent& event);
 
+    PartMover& m_mover;
     QList<Chart> m_charts; ///< as they are shown
     QStringList m_pinned; ///< keys
     QGridLayout* m_grid;

@@ -12,11 +12,12 @@
 #include "pages/live/replicas_card.h"
 #include "pages/live/rule_links.h"
 #include "state/range_command.h"
+#include "widgets/notice_pane.h"
+#include "widgets/part_mover.h"
 
 #include <QGridLayout>
 #include <QMenu>
 #include <QPushButton>
-#include <QScrollArea>
 #include <QSettings>
 #include <QTableView>
 
@@ -42,6 +43,7 @@ LivePage::LivePage(PageContext& context, QWidget* parent)
     , m_feed(new FeedCard)
     , m_replicas(new ReplicasCard)
     , m_grid(new QGridLayout)
+    , m_mover(new PartMover(this))
 {
     makePlots();
     makeLower();
@@ -103,7 +105,8 @@ void LivePage::makePlots()
                                { QStringLiteral("pause"), m_plots[Pause] },
                                { QStringLiteral("delta"), m_plots[DeltaSize] },
                                { QStringLiteral("sync"), m_plots[Sync] },
-                               { QStringLiteral("lag"), m_plots[Lag] } });
+                               { QStringLiteral("lag"), m_plots[Lag] } },
+                             *m_mover);
     connect(m_charts, &ChartGrid::aloneChanged, this, [this](bool alone) {
         for (QWidget* other :
              { static_cast<QWidget*>(m_heatCard), static_cast<QWidget*>(m_feed), static_cast<QWidget*>(m_replicas) })
@@ -157,30 +160,11 @@ QWidget* LivePage::makeContent()
     const int padding = metrics().padding;
     all->setContentsMargins(padding, padding, padding, padding);
     all->setSpacing(metrics().gap);
-    all->addWidget(m_tiles);
+    all->addItem(m_mover->place(m_tiles, m_inner));
     all->addLayout(m_grid, 1);
     m_grid->setSpacing(metrics().gap);
     arrange();
-    auto* scroll = new QScrollArea;
-    setRole(scroll, "page");
-    scroll->setFrameShape(QFrame::NoFrame);
-    scroll->setWidgetResizable(true);
-    scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    scroll->setFocusPolicy(Qt::NoFocus);
-    scroll->setWidget(m_inner);
-    auto* content = new QWidget;
-    auto* above = new QVBoxLayout;
-    above->setContentsMargins(padding, padding, padding, 0);
-    above->addWidget(m_banner);
-    auto* both = new QVBoxLayout(content);
-    both->setContentsMargins(0, 0, 0, 0);
-    both->setSpacing(0);
-    m_above = new QWidget;
-    m_above->setLayout(above);
-    m_above->hide();
-    both->addWidget(m_above); // stays in view while the page scrolls
-    both->addWidget(scroll, 1);
-    return content;
+    return new NoticePane(m_banner, m_inner, padding);
 }
 
 void LivePage::arrange()
@@ -198,7 +182,7 @@ void LivePage::arrange()
                              static_cast<QWidget*>(m_feed), static_cast<QWidget*>(m_replicas) })
         m_grid->removeWidget(widget);
     const auto put = [this](QWidget* widget, int row, int from, int parts) {
-        m_grid->addWidget(widget, row, from, 1, parts);
+        m_grid->addItem(m_mover->place(widget, m_inner), row, from, 1, parts);
     };
     put(m_charts, 0, 0, Parts);
     put(m_heatCard, 1, 0, Parts);
@@ -227,7 +211,6 @@ void LivePage::runOpened()
     m_data = nullptr;
     m_turn.stop();
     m_banner->setDamage(std::nullopt);
-    m_above->hide();
     m_heat->setHeat(nullptr);
 }
 
@@ -258,7 +241,6 @@ void LivePage::show(std::shared_ptr<const LiveData> data)
 {
     m_data = std::move(data);
     m_banner->setDamage(m_data->damage);
-    m_above->setVisible(m_data->damage.has_value());
     m_tiles->setData(m_data);
     arrange();
     m_partsLeft = PartCount;

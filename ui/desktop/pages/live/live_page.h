@@ -16,6 +16,7 @@ class DamageBanner;
 class FeedCard;
 class KpiRow;
 class MiniHeatmap;
+class PartMover;
 class PlotCard;
 class PlotView;
 class ReplicasCard;
@@ -78,12 +79,12 @@ private:
     ChartGrid* m_charts = nullptr;
     KpiRow* m_tiles;
     DamageBanner* m_banner;
-    QWidget* m_above = nullptr; ///< what the banner stands in
     MiniHeatmap* m_heat;
     Card* m_heatCard;
     FeedCard* m_feed;
     ReplicasCard* m_replicas;
     QGridLayout* m_grid;
+    PartMover* m_mover; ///< of tiles, charts and cards
     QWidget* m_inner = nullptr; ///< all that scrolls
     int m_columns = 0; ///< as arranged
     int m_wideNeeds = 0; ///< pixels that three charts in a row took at least
