@@ -14,6 +14,7 @@
 #include "widgets/part_mover.h"
 
 #include <QDoubleSpinBox>
+#include <QLabel>
 #include <QMenu>
 #include <QPushButton>
 #include <QSettings>
@@ -204,6 +205,20 @@ TEST_F(LivePageTest, DamageIsSaidWithTheStepAndTheWayOut)
     QPushButton* way = button(page->banner(), QStringLiteral("Materialize"));
     ASSERT_TRUE(way);
     EXPECT_TRUE(way->text().contains(QString::number(*damage.sound)));
+}
+
+TEST_F(LivePageTest, TheBannerIsWholeInTheSmallestWindow)
+{
+    window->resize(1024, 640);
+    LivePage* page = live("trl-v2-truncated");
+    ASSERT_TRUE(waitFor([&] { return page->banner().isVisible(); }));
+    QTest::qWait(200);
+    for (const QLabel* label : page->banner().findChildren<QLabel*>()) {
+        const int needed = label->wordWrap() ? label->heightForWidth(label->width()) : label->sizeHint().height();
+        EXPECT_GE(label->height(), needed) << label->text().toStdString();
+        EXPECT_TRUE(label->wordWrap() || label->width() >= label->sizeHint().width()) << label->text().toStdString();
+    }
+    EXPECT_LT(page->banner().height(), page->height() / 2);
 }
 
 TEST_F(LivePageTest, DamageThatAnAnchorHasHealedIsNoBanner)

@@ -12,8 +12,15 @@
 
 namespace deltascope::desktop {
 
+namespace {
+
+constexpr int NarrowBelow = 960; ///< pixels: there the acts stand below the words
+
+}
+
 DamageBanner::DamageBanner(QWidget* parent)
     : QFrame(parent)
+    , m_all(new QBoxLayout(QBoxLayout::LeftToRight, this))
     , m_headline(makeLabel({}, "error"))
     , m_what(makeLabel({}, "body"))
     , m_why(makeLabel({}, "label"))
@@ -41,14 +48,23 @@ DamageBanner::DamageBanner(QWidget* parent)
     connect(m_verify, &QPushButton::clicked, this, [this] { emit verifyWanted(m_damage->epoch, m_damage->step); });
     connect(m_materialize, &QPushButton::clicked, this,
             [this] { emit materializeWanted(m_damage->epoch, *m_damage->sound); });
-    auto* row = new QHBoxLayout(this);
-    row->setContentsMargins(16, 10, 12, 10);
-    row->setSpacing(8);
-    row->addLayout(words, 1);
-    row->addWidget(go);
-    row->addWidget(m_verify);
-    row->addWidget(m_materialize);
+    auto* acts = new QHBoxLayout;
+    acts->setSpacing(8);
+    acts->addWidget(go);
+    acts->addWidget(m_verify);
+    acts->addWidget(m_materialize);
+    acts->addStretch(1);
+    m_all->setContentsMargins(16, 10, 12, 10);
+    m_all->setSpacing(8);
+    m_all->addLayout(words, 1);
+    m_all->addLayout(acts);
     hide();
+}
+
+void DamageBanner::resizeEvent(QResizeEvent* event)
+{
+    QFrame::resizeEvent(event);
+    m_all->setDirection(width() < NarrowBelow ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
 }
 
 void DamageBanner::setDamage(std::optional<Damage> damage)

@@ -4,6 +4,7 @@
 
 #include <QFrame>
 
+class QBoxLayout;
 class QLabel;
 class QPushButton;
 
@@ -18,6 +19,9 @@ public:
     void setDamage(std::optional<Damage> damage); ///< nothing: hides
     QString text() const;
 
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+
 signals:
     void stepWanted(int epoch, std::int64_t step);
     void verifyWanted(int epoch, std::int64_t step);
@@ -25,6 +29,7 @@ signals:
 
 private:
     std::optional<Damage> m_damage;
+    QBoxLayout* m_all; ///< words and acts
     QLabel* m_headline;
     QLabel* m_what;
     QLabel* m_why;

@@ -102,7 +102,7 @@ void KpiRow::tick(std::int64_t nowUs)
     age.value = ageQuantity(kpi.latestAtUs && *kpi.latestAtUs > 0
                                 ? std::optional(static_cast<double>(nowUs - *kpi.latestAtUs) / 1e6)
                                 : std::nullopt);
-    age.context = { muted(tr("published every ")), strong(durationText(kpi.intervalSeconds)) };
+    age.context = { muted(tr("one every ")), strong(durationText(kpi.intervalSeconds)) };
     m_tiles[Age]->setContent(std::move(age));
     m_tiles[Age]->setToolTip(tr("Since the latest step that can be rebuilt was published:\n%1")
                                  .arg(fullTimeText(kpi.latestAtUs.value_or(0))));
