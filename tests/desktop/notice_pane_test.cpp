@@ -98,6 +98,34 @@ TEST_F(NoticePaneTest, PartsMakeRoomOneByOne)
     EXPECT_EQ(log.most, 1);
 }
 
+/// Also when the column becomes longer than the pane and a scroll bar comes.
+TEST_F(NoticePaneTest, WhatDoesNotMoveIsNotPainted)
+{
+    struct Log final : QObject {
+        bool eventFilter(QObject* watched, QEvent* event) override
+        {
+            if (event->type() == QEvent::UpdateRequest)
+                painted.clear();
+            else if (event->type() == QEvent::Paint && qobject_cast<QPushButton*>(watched))
+                painted.insert(watched);
+            most = std::max(most, static_cast<int>(painted.size()));
+            return false;
+        }
+        QSet<QObject*> painted; ///< together
+        int most = 0;
+    } log;
+    m_page.resize(400, 295);
+    settle();
+    const int before = m_parts[0]->width();
+    m_page.installEventFilter(&log);
+    for (QPushButton* part : m_parts)
+        part->installEventFilter(&log);
+    m_notice->show();
+    settle();
+    EXPECT_LT(m_parts[0]->width(), before) << "there is a scroll bar";
+    EXPECT_LE(log.most, 2) << "the one that moves and the one that it covered";
+}
+
 TEST_F(NoticePaneTest, NoneWaitsWhereTheWindowChangesItsSize)
 {
     m_page.resize(700, 620);

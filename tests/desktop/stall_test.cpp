@@ -137,13 +137,13 @@ TEST_F(StallTest, NoPageStandsStillWhileTheDemoRunsTenTimesASecond)
                 QTest::qWait(2'000);
             }
             taken = takenByHostMs() - taken;
+            std::printf("%-9s %6llu events, %d above %.0f ms (of work %.1f), longest %.1f ms, host took %ld ms", page,
+                        static_cast<unsigned long long>(application().events()), stalls, LimitMs, longestWork,
+                        application().longestMs(), taken);
+            for (const auto& [cause, times] : causes)
+                std::printf("; %d x %s", times, cause.constData());
+            std::printf("\n");
         }
-        std::printf("%-9s %6llu events, %d above %.0f ms (of work %.1f), longest %.1f ms, host took %ld ms", page,
-                    static_cast<unsigned long long>(application().events()), stalls, LimitMs, longestWork,
-                    application().longestMs(), taken);
-        for (const auto& [cause, times] : causes)
-            std::printf("; %d x %s", times, cause.constData());
-        std::printf("\n");
         EXPECT_GT(application().events(), 10U) << page;
         EXPECT_LT(application().longestMs(), HangMs) << page;
         application().watch(0);

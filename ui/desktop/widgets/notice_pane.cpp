@@ -32,6 +32,8 @@ NoticePane::NoticePane(QWidget* notice, QWidget* column, int padding)
     m_scroll->setFocusPolicy(Qt::NoFocus);
     m_scroll->setWidget(column);
     m_scroll->viewport()->installEventFilter(this);
+    for (QWidget* room : { m_scroll->viewport(), column })
+        room->setAttribute(Qt::WA_StaticContents); // all the same ground: else another size paints all parts anew
     connect(qApp, &QApplication::focusChanged, this, [this](const QWidget*, const QWidget* now) { uncover(now); });
 }
 
