@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 
 // A notice that comes and goes, and parts that make room for it one by one.
@@ -19,6 +20,34 @@ namespace {
 
 constexpr int Padding = 12;
 constexpr int Parts = 4;
+
+/// How many parts have such an event between two paints of their page.
+class Together final : public QObject {
+public:
+    Together(QWidget& page, const std::array<QPushButton*, Parts>& parts, const QSet<int>& events)
+        : m_events(events)
+    {
+        page.installEventFilter(this);
+        for (QPushButton* part : parts)
+            part->installEventFilter(this);
+    }
+    int most() const { return m_most; }
+
+    bool eventFilter(QObject* watched, QEvent* event) override
+    {
+        if (event->type() == QEvent::UpdateRequest)
+            m_parts.clear();
+        else if (m_events.contains(event->type()) && qobject_cast<QPushButton*>(watched))
+            m_parts.insert(watched);
+        m_most = std::max(m_most, static_cast<int>(m_parts.size()));
+        return false;
+    }
+
+private:
+    QSet<int> m_events;
+    QSet<QObject*> m_parts;
+    int m_most = 0;
+};
 
 class NoticePaneTest : public testing::Test {
 protected:
@@ -44,7 +73,7 @@ protected:
     void settle() const
     {
         QTest::qWait(50);
-        EXPECT_TRUE(m_mover->isDone());
+        EXPECT_TRUE(QTest::qWaitFor([this] { return m_mover->isDone(); }));
     }
     int topOf(const QWidget* widget) const { return widget->mapTo(&m_page, QPoint()).y(); }
     int noticeEnd() const { return topOf(m_notice) + m_notice->height(); }
@@ -75,55 +104,25 @@ TEST_F(NoticePaneTest, TheColumnBeginsBelowTheNotice)
 /// What is painted together takes together.
 TEST_F(NoticePaneTest, PartsMakeRoomOneByOne)
 {
-    struct Log final : QObject {
-        bool eventFilter(QObject* watched, QEvent* event) override
-        {
-            if (event->type() == QEvent::UpdateRequest)
-                moved.clear();
-            else if (event->type() == QEvent::Move || event->type() == QEvent::Resize)
-                moved.insert(watched);
-            most = std::max(most, static_cast<int>(moved.size()));
-            return false;
-        }
-        QSet<QObject*> moved; ///< since the last paint
-        int most = 0;
-    } log;
-    m_page.installEventFilter(&log);
-    for (QPushButton* part : m_parts)
-        part->installEventFilter(&log);
+    const Together moved(m_page, m_parts, { QEvent::Move, QEvent::Resize });
     for (const bool shown : { true, false }) {
         m_notice->setVisible(shown);
         settle();
     }
-    EXPECT_EQ(log.most, 1);
+    EXPECT_EQ(moved.most(), 1);
 }
 
 /// Also when the column becomes longer than the pane and a scroll bar comes.
 TEST_F(NoticePaneTest, WhatDoesNotMoveIsNotPainted)
 {
-    struct Log final : QObject {
-        bool eventFilter(QObject* watched, QEvent* event) override
-        {
-            if (event->type() == QEvent::UpdateRequest)
-                painted.clear();
-            else if (event->type() == QEvent::Paint && qobject_cast<QPushButton*>(watched))
-                painted.insert(watched);
-            most = std::max(most, static_cast<int>(painted.size()));
-            return false;
-        }
-        QSet<QObject*> painted; ///< together
-        int most = 0;
-    } log;
     m_page.resize(400, 295);
     settle();
     const int before = m_parts[0]->width();
-    m_page.installEventFilter(&log);
-    for (QPushButton* part : m_parts)
-        part->installEventFilter(&log);
+    const Together painted(m_page, m_parts, { QEvent::Paint });
     m_notice->show();
     settle();
     EXPECT_LT(m_parts[0]->width(), before) << "there is a scroll bar";
-    EXPECT_LE(log.most, 2) << "the one that moves and the one that it covered";
+    EXPECT_LE(painted.most(), 2) << "the one that moves and the one that it covered";
 }
 
 TEST_F(NoticePaneTest, NoneWaitsWhereTheWindowChangesItsSize)

@@ -23,7 +23,7 @@ public:
         QString key; ///< in the settings
         PlotCard* card = nullptr;
     };
-    /// `mover` outlives it.
+    /// `mover`: of the page.
     ChartGrid(std::vector<Chart> charts, PartMover& mover, QWidget* parent = nullptr);
 
     void setWide(bool wide); ///< three in a row, else two
