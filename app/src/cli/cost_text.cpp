@@ -8,8 +8,6 @@ namespace deltascope::cli {
 
 namespace {
 
-constexpr const char* Unknown = "–";
-
 /// Plain digits, three of them significant; no currency.
 std::string priceText(double price)
 {
@@ -22,8 +20,8 @@ std::string priceText(double price)
     return fmt::format("{:.{}f}", price, std::max(0, 2 - static_cast<int>(std::floor(std::log10(price)))));
 }
 
-std::string orUnknown(const std::optional<double>& price) { return price ? priceText(*price) : Unknown; }
-std::string orUnknown(const std::optional<std::uint64_t>& bytes) { return bytes ? bytesText(*bytes) : Unknown; }
+std::string orUnknown(const std::optional<double>& price) { return price ? priceText(*price) : UnknownText; }
+std::string orUnknown(const std::optional<std::uint64_t>& bytes) { return bytes ? bytesText(*bytes) : UnknownText; }
 
 std::string linkText(double seconds)
 {
@@ -88,10 +86,11 @@ std::string header(const app::CostView& cost, const Style& style)
 std::string row(const char* name, const std::optional<app::CostRowView>& row)
 {
     if (!row)
-        return fmt::format("  {:<18}{:>10}\n", name, Unknown);
+        return fmt::format("  {:<18}{:>10}\n", name, UnknownText);
     return fmt::format("  {:<18}{:>10}  {:>12}  {:>10}  {:>10}  {:>12}  {:>10}\n", name, bytesText(row->bytes),
                        priceText(row->price), linkText(row->linkSeconds), orUnknown(row->bytesPerDay),
-                       orUnknown(row->pricePerDay), row->timesSmaller ? numberText(*row->timesSmaller) + "x" : Unknown);
+                       orUnknown(row->pricePerDay),
+                       row->timesSmaller ? numberText(*row->timesSmaller) + "x" : UnknownText);
 }
 
 std::string rows(const app::CostView& cost, const Style& style)
@@ -134,11 +133,11 @@ std::string predictionText(const app::PredictionView& prediction)
 {
     const std::string rate = fmt::format("learning rate {:g}", prediction.learningRate);
     if (!prediction.sigma)
-        return fmt::format("{:>9}  predicted from {}: no weights could be sampled", Unknown, rate);
+        return fmt::format("{:>9}  predicted from {}: no weights could be sampled", UnknownText, rate);
     const std::string from = fmt::format("predicted from {} and weights of sigma {:.3g} ({} read)", rate,
                                          *prediction.sigma, bytesText(prediction.sampledBytes));
     if (!prediction.fraction)
-        return fmt::format("{:>9}  {}: outside of the formula's range", Unknown, from);
+        return fmt::format("{:>9}  {}: outside of the formula's range", UnknownText, from);
     std::string text = fmt::format("{:>9}  {}", percentText(*prediction.fraction), from);
     if (prediction.elementsOutside > 0)
         text +=
@@ -154,7 +153,7 @@ std::string changes(const app::CostView& cost)
         text += fmt::format("{:>9}  observed, median of {}\n", percentText(*cost.changedFraction),
                             counted(cost.replayedDeltas, "delta"));
     else
-        text += fmt::format("{:>9}  observed: no delta was replayed\n", Unknown);
+        text += fmt::format("{:>9}  observed: no delta was replayed\n", UnknownText);
     if (cost.prediction)
         text += predictionText(*cost.prediction) + "\n";
     return text;

@@ -7,11 +7,9 @@ namespace deltascope::cli {
 
 namespace {
 
-constexpr const char* Unknown = "–";
-
 std::string numberText(const std::optional<double>& number)
 {
-    return number ? fmt::format("{:.6g}", *number) : Unknown;
+    return number ? fmt::format("{:.6g}", *number) : UnknownText;
 }
 
 std::string shapeOf(const app::StatisticsView& view)

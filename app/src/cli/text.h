@@ -13,6 +13,8 @@ namespace deltascope::cli {
 
 // Views as text for people. Nothing is computed here but layout.
 
+constexpr const char* UnknownText = "–"; ///< in the place of a number that is not known
+
 /// The history, newest step first. `limit`: how many steps at most, 0 for all.
 std::string logText(const app::RunView& run, const Style& style, std::size_t limit);
 /// One step as `watch` prints it.

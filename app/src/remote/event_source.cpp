@@ -8,7 +8,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr auto Silence = std::chrono::seconds(40); ///< a server sends something every 15
-constexpr std::size_t MostBytes = std::size_t { 64 } << 20; ///< of one event
+constexpr std::size_t MostEventBytes = std::size_t { 64 } << 20; ///< of one event
 
 }
 
@@ -17,7 +17,7 @@ bool EventParser::take(std::string_view bytes, std::vector<ServerEvent>& events)
     while (!bytes.empty()) {
         const std::size_t end = bytes.find('\n');
         m_rest.append(bytes.substr(0, end));
-        if (m_rest.size() + m_event.data.size() > MostBytes)
+        if (m_rest.size() + m_event.data.size() > MostEventBytes)
             return false;
         if (end == std::string_view::npos)
             return true;

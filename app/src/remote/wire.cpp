@@ -11,7 +11,7 @@ namespace deltascope::app {
 
 namespace {
 
-constexpr std::size_t MostBytes = std::size_t { 1 } << 30; ///< of one answer
+constexpr std::size_t MostAnswerBytes = std::size_t { 1 } << 30; ///< of one answer
 constexpr long SilenceSeconds = 20; ///< without a byte: the connection is dead
 constexpr std::size_t MostIdle = 8;
 
@@ -95,7 +95,7 @@ private:
     static std::size_t takeBytes(char* bytes, std::size_t size, std::size_t count, void* to)
     {
         std::string& body = static_cast<Transfer*>(to)->answer.body;
-        if (body.size() + size * count > MostBytes)
+        if (body.size() + size * count > MostAnswerBytes)
             return 0;
         body.append(bytes, size * count);
         return size * count;

@@ -1,5 +1,7 @@
 #include "deltascope/app/view/heat_view.h"
 
+#include "deltascope/base/ascii.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -53,8 +55,6 @@ struct Cell {
 };
 
 bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
-
-bool isDigit(char c) { return c >= '0' && c <= '9'; }
 
 int placeOf(std::string_view name)
 {

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::int64_t LaggingVersions = 3;
 constexpr double LatePeriods = 3;
-constexpr std::ptrdiff_t MostSpans = 20'000; // the newest
+constexpr std::ptrdiff_t MostTraceSpans = 20'000; // the newest
 // Times beyond these are no times, and sums of them would overflow.
 constexpr std::int64_t LastUs = 4'102'444'800'000'000; // the year 2100
 constexpr std::int64_t LongestUs = 30 * 86'400'000'000; // a month
@@ -142,8 +142,8 @@ void addSpans(RunView& view, const std::vector<Span>& traced, const std::vector<
     std::stable_sort(view.spans.begin(), view.spans.end(), [](const SpanView& a, const SpanView& b) {
         return std::tie(a.t0Us, a.actor) < std::tie(b.t0Us, b.actor);
     });
-    if (std::ssize(view.spans) > MostSpans)
-        view.spans.erase(view.spans.begin(), view.spans.end() - MostSpans);
+    if (std::ssize(view.spans) > MostTraceSpans)
+        view.spans.erase(view.spans.begin(), view.spans.end() - MostTraceSpans);
 }
 
 }

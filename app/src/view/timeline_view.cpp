@@ -11,7 +11,7 @@ namespace deltascope::app {
 
 namespace {
 
-constexpr std::ptrdiff_t MostSpans = 5'000;
+constexpr std::ptrdiff_t MostTimelineSpans = 5'000;
 constexpr std::string_view Sync = "sync"; // the whole of a sync, not a phase of it
 
 /// Where several phases are active at once, the first one counts; phases that are not listed come after these.
@@ -247,8 +247,8 @@ TimelineView makeTimelineView(const RunView& run, int epoch, std::int64_t from, 
                 view.visible.push_back({ step.step, step.publishedUs });
         }
     }
-    if (std::ssize(view.spans) > MostSpans)
-        view.spans.erase(view.spans.begin(), view.spans.end() - MostSpans);
+    if (std::ssize(view.spans) > MostTimelineSpans)
+        view.spans.erase(view.spans.begin(), view.spans.end() - MostTimelineSpans);
     return view;
 }
 

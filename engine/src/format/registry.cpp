@@ -1,5 +1,6 @@
 #include "deltascope/engine/layout.h"
 
+#include "deltascope/base/ascii.h"
 #include "format/common/object_names.h"
 #include "format/dcp/dcp_layout.h"
 #include "format/fireworks/fireworks_layout.h"
@@ -41,8 +42,6 @@ constexpr KnownName KnownNames[] = {
     { "a chain of full or unfinished weight_v folders without any delta", "weight_v#/*" },
 };
 constexpr std::size_t MaxNamedKeys = 3;
-
-bool isDigit(char c) noexcept { return c >= '0' && c <= '9'; }
 
 /// Whether all of `text` fits `pattern`. Recursion is as deep as the pattern has '#' and '*'.
 bool fits(std::string_view text, std::string_view pattern)

@@ -1,5 +1,7 @@
 #include "logs/log_form.h"
 
+#include "deltascope/base/ascii.h"
+
 #include <algorithm>
 
 namespace deltascope {
@@ -7,10 +9,6 @@ namespace deltascope {
 namespace {
 
 constexpr auto None = std::string_view::npos;
-
-bool isDigit(char c) { return c >= '0' && c <= '9'; }
-
-bool isWord(char c) { return isDigit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 
 std::size_t digitsEnd(std::string_view text, std::size_t at)
 {
@@ -71,7 +69,7 @@ std::optional<LogMatch> findForm(std::string_view form, std::string_view text, s
     const std::string_view first = form.substr(0, form.find('{'));
     const std::size_t before = fields.size();
     for (std::size_t at = text.find(first, from); at != None; at = text.find(first, at + 1)) {
-        if (at > 0 && isWord(first.front()) && isWord(text[at - 1]))
+        if (at > 0 && isWordCharacter(first.front()) && isWordCharacter(text[at - 1]))
             continue;
         if (const std::optional<std::size_t> end = matchAt(form, text, at, fields))
             return LogMatch { at, *end };

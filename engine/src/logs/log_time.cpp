@@ -1,5 +1,7 @@
 #include "logs/log_time.h"
 
+#include "deltascope/base/ascii.h"
+
 #include <algorithm>
 #include <chrono>
 #include <ctime>
@@ -11,10 +13,6 @@ namespace {
 constexpr std::int64_t Million = 1'000'000;
 constexpr std::int64_t DaySeconds = 86'400;
 constexpr std::size_t MostPrefixBytes = 512; ///< no logger puts its time further back
-
-bool isDigit(char c) { return c >= '0' && c <= '9'; }
-
-bool isWord(char c) { return isDigit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 
 /// Reads a text from its front. Once something is not there, nothing more is.
 class Scan {
@@ -105,7 +103,7 @@ std::optional<std::int64_t> readZone(Scan scan)
     if (scan.sound() && scan.at(":"))
         scan.skip(":");
     const int minutes = scan.number(2, 0, 59);
-    if (!scan.sound() || (!scan.rest().empty() && isWord(scan.rest().front())))
+    if (!scan.sound() || (!scan.rest().empty() && isWordCharacter(scan.rest().front())))
         return std::nullopt;
     const std::int64_t seconds = hours * 3600 + minutes * 60;
     return west ? -seconds : seconds;
@@ -179,7 +177,7 @@ std::optional<std::int64_t> secondsSince1970(std::string_view text)
         seconds = seconds * 10 + (*digit - '0');
     Scan behind(text.substr(Digits));
     const std::int64_t us = behind.fraction();
-    if (seconds < 1'000'000'000 || (!behind.rest().empty() && isWord(behind.rest().front())))
+    if (seconds < 1'000'000'000 || (!behind.rest().empty() && isWordCharacter(behind.rest().front())))
         return std::nullopt;
     return seconds * Million + us;
 }
@@ -192,7 +190,7 @@ std::optional<std::int64_t> findLogTime(std::string_view text, std::int64_t nowU
     for (std::size_t i = 0; i < text.size(); ++i) {
         if (!isDigit(text[i]))
             continue;
-        if (i > 0 && (isWord(text[i - 1]) || text[i - 1] == '.' || text[i - 1] == '-'))
+        if (i > 0 && (isWordCharacter(text[i - 1]) || text[i - 1] == '.' || text[i - 1] == '-'))
             continue;
         const std::string_view rest = text.substr(i);
         if (const auto us = fullDate(Scan(rest)))

@@ -14,7 +14,6 @@ namespace deltascope {
 
 namespace {
 
-constexpr int MaxDepth = 64;
 constexpr std::size_t EntriesPerCheckpoint = 256;
 
 Result<void> checkSame(const struct stat& opened, const struct stat& now, const std::string& path)
@@ -114,8 +113,9 @@ private:
     Result<void> descend(const FileHandle& folder, const std::string& key, const std::string& sortName, int depth)
     {
         const std::string inner = key + sortName;
-        if (depth == MaxDepth)
-            return fail(Code::Unsupported, fmt::format("folders nested more than {} deep", MaxDepth), pathOf(inner));
+        if (depth == MaxFolderDepth)
+            return fail(Code::Unsupported, fmt::format("folders nested more than {} deep", MaxFolderDepth),
+                        pathOf(inner));
         const std::string name = sortName.substr(0, sortName.size() - 1);
         const FileHandle handle = openAt(folder.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
         if (!handle) {

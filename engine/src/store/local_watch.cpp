@@ -2,6 +2,7 @@
 
 #include "../base/errno_error.h"
 #include "../base/folder_reader.h"
+#include "local_listing.h"
 #include "local_object.h"
 
 #include <algorithm>
@@ -24,7 +25,6 @@ using Milliseconds = std::chrono::milliseconds;
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr Milliseconds Slice { 50 }; // a stop request is seen after at most this
-constexpr int MaxDepth = 64;
 constexpr int MaxReadsPerDrain = 64;
 constexpr std::size_t EventBufferBytes = 64 * 1024;
 constexpr std::uint32_t WatchedEvents = IN_CREATE | IN_MODIFY | IN_CLOSE_WRITE | IN_ATTRIB | IN_MOVED_FROM | IN_MOVED_TO
@@ -118,7 +118,7 @@ private:
         const FileHandle folder = openAt(AT_FDCWD, path.c_str(), O_RDONLY | O_DIRECTORY);
         if (!folder && errno == ENOENT)
             return;
-        if (!folder || depth == MaxDepth || !seesAllChanges(folder)) {
+        if (!folder || depth == MaxFolderDepth || !seesAllChanges(folder)) {
             m_blind = true;
             return;
         }
@@ -190,7 +190,7 @@ private:
     {
         if (isFolder) {
             const auto depth = std::count(path.begin() + static_cast<std::ptrdiff_t>(m_root.size()), path.end(), '/');
-            addFolder(path, static_cast<int>(std::min<std::ptrdiff_t>(depth, MaxDepth)));
+            addFolder(path, static_cast<int>(std::min<std::ptrdiff_t>(depth, MaxFolderDepth)));
             return;
         }
         struct stat status = {};

@@ -12,7 +12,7 @@ namespace deltascope::desktop {
 
 namespace {
 
-QString tr(const char* text) { return QCoreApplication::translate("Heatmap", text); }
+QString frameText(const char* text) { return QCoreApplication::translate("Heatmap", text); }
 
 /// Restores a painter.
 class Saved {
@@ -130,7 +130,7 @@ void paintSteps(QPainter& painter, const QRect& box, const HeatModel& model, con
     };
     const long long every = tickStep(axis.cell, 80);
     const int end = std::min(plan.columns, static_cast<int>(std::ceil(axis.first + axis.seen())));
-    const QString word = tr("step");
+    const QString word = frameText("step");
     painter.setPen(color(Token::Muted));
     bool first = true;
     double free = -1e9; // right end of the last label
@@ -174,7 +174,7 @@ void paintGutter(QPainter& painter, const QRect& box, const HeatModel& model)
     painter.setFont(labelFont());
     painter.setPen(color(Token::Muted));
     painter.drawText(QRect(box.x(), box.y() - 40, 200, 38), Qt::AlignLeft | Qt::AlignBottom,
-                     most > 0 ? tr("mean, 0 – %1").arg(shareText(most)) : tr("mean, 0"));
+                     most > 0 ? frameText("mean, 0 – %1").arg(shareText(most)) : frameText("mean, 0"));
     if (most <= 0)
         return;
     painter.setClipRect(box, Qt::IntersectClip);
@@ -214,8 +214,9 @@ void paintLegend(QPainter& painter, const QRect& bar, const HeatColors& colors)
         }
     }
     const int side = 12;
-    swatch(painter, QRect(bar.x(), bar.bottom() + 12, side, side), tr("zero"), true);
-    swatch(painter, QRect(bar.x(), bar.bottom() + 12 + std::max(18, text + 2), side, side), tr("unknown"), false);
+    swatch(painter, QRect(bar.x(), bar.bottom() + 12, side, side), frameText("zero"), true);
+    swatch(painter, QRect(bar.x(), bar.bottom() + 12 + std::max(18, text + 2), side, side), frameText("unknown"),
+           false);
 }
 
 void paintStatus(QPainter& painter, const QRect& box, const CellText& text)
@@ -261,7 +262,7 @@ void paintOverview(QPainter& painter, const QRect& box, const HeatModel& model, 
     painter.setFont(labelFont());
     painter.setPen(color(Token::Muted));
     painter.drawText(QRect(0, box.y() - 8, box.x() - 8, box.height() + 16), Qt::AlignRight | Qt::AlignVCenter,
-                     tr("whole run, max"));
+                     frameText("whole run, max"));
     paintUnknown(painter, box);
     if (!strip.isNull())
         painter.drawImage(QRectF(box), strip, QRectF(strip.rect()));
@@ -277,7 +278,7 @@ void paintOverview(QPainter& painter, const QRect& box, const HeatModel& model, 
     const HeatPlan& plan = *model.plan();
     const int last = plan.columns - 1;
     const QFontMetrics metrics = painter.fontMetrics();
-    const QString ends[] = { tr("step %1").arg(plan.column(0).step), QString::number(plan.column(last).step) };
+    const QString ends[] = { frameText("step %1").arg(plan.column(0).step), QString::number(plan.column(last).step) };
     const QRect below(box.x(), box.bottom() + 3, box.width(), metrics.height() + 2);
     painter.drawText(below, Qt::AlignLeft | Qt::AlignTop, ends[0]);
     if (last == 0)

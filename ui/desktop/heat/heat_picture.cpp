@@ -8,7 +8,6 @@ namespace deltascope::desktop {
 
 namespace {
 
-constexpr int Side = CodeTile::Side;
 /// Matrix rows that a merged line looks at one by one; beyond that coarser cells inside of it are taken.
 constexpr int FinestRows = 16;
 
@@ -58,15 +57,15 @@ template <class Visit>
 void visitTiles(const HeatPicture::Source& source, unsigned levelY, unsigned level, int row, int from, int to,
                 Visit visit)
 {
-    for (int tileX = from / Side; tileX * Side < to; ++tileX) {
-        const int begin = std::max(from, tileX * Side);
-        const int end = std::min(to, (tileX + 1) * Side);
+    for (int tileX = from / CodeTile::Side; tileX * CodeTile::Side < to; ++tileX) {
+        const int begin = std::max(from, tileX * CodeTile::Side);
+        const int end = std::min(to, (tileX + 1) * CodeTile::Side);
         visit(source.tiles.find(source.pool, levelY, level, row, tileX), begin, end);
     }
 }
 
 /// Line of a tile, which may be coarser than asked for.
-int lineIn(const CodeTile& tile, unsigned levelY, int row) { return (row >> (tile.levelY - levelY)) % Side; }
+int lineIn(const CodeTile& tile, unsigned levelY, int row) { return (row >> (tile.levelY - levelY)) % CodeTile::Side; }
 
 }
 
@@ -140,7 +139,7 @@ void HeatPicture::copyLine(const Source& source, int row, int from, int to)
         const std::uint8_t* tileCodes = tile->codeLine(line);
         const std::uint8_t* tileKnown = tile->knownLine(line);
         for (int i = 0; i < end - begin; ++i) {
-            const int cell = ((begin + i) >> shift) % Side;
+            const int cell = ((begin + i) >> shift) % CodeTile::Side;
             codes[i] = tileCodes[cell];
             known[i] = tileKnown ? tileKnown[cell] : std::uint8_t { 1 };
         }
@@ -199,20 +198,20 @@ void HeatPicture::mergeHighest(const Source& source, unsigned levelY, int row, i
         const std::uint8_t* tileKnown = tile->knownLine(line);
         if (shift > 0) {
             for (int i = 0; i < width; ++i) {
-                const int cell = ((begin + i) >> shift) % Side;
+                const int cell = ((begin + i) >> shift) % CodeTile::Side;
                 codes[i] = std::max(codes[i], tileCodes[cell]);
                 known[i] = static_cast<std::uint8_t>(known[i] | (tileKnown ? tileKnown[cell] : 1));
             }
             return;
         }
-        tileCodes += begin % Side; // neighbors in memory: the compiler takes many at once
+        tileCodes += begin % CodeTile::Side; // neighbors in memory: the compiler takes many at once
         for (int i = 0; i < width; ++i)
             codes[i] = std::max(codes[i], tileCodes[i]);
         if (!tileKnown) {
             std::fill_n(known, width, std::uint8_t { 1 });
             return;
         }
-        tileKnown += begin % Side;
+        tileKnown += begin % CodeTile::Side;
         for (int i = 0; i < width; ++i)
             known[i] = static_cast<std::uint8_t>(known[i] | tileKnown[i]);
     });
@@ -233,7 +232,7 @@ void HeatPicture::addWeighted(const Source& source, unsigned levelY, int row, in
         const std::uint8_t* tileCodes = tile->codeLine(line);
         const std::uint8_t* tileKnown = tile->knownLine(line);
         for (int i = 0; i < end - begin; ++i) {
-            const int cell = ((begin + i) >> shift) % Side;
+            const int cell = ((begin + i) >> shift) % CodeTile::Side;
             const float counts = tileKnown && tileKnown[cell] == 0 ? 0.0F : weight;
             sums[i] += shares()[tileCodes[cell]] * counts;
             weights[i] += counts;

@@ -12,7 +12,7 @@ namespace deltascope::desktop {
 
 namespace {
 
-constexpr int Side = 8; ///< of the box around the line
+constexpr int BoxMargin = 8; ///< of the box around the line
 constexpr int LineHeight = 34;
 
 }
@@ -41,7 +41,7 @@ QRect sparkBox(const QRect& gutter, const HeatModel& model, const RowSpark& spar
     const int text = QFontMetrics(typeFont(Type::Label)).height();
     const auto row = static_cast<std::size_t>(spark.row);
     const int middle = gutter.y() + (model.tops()[row] + model.tops()[row + 1]) / 2 - model.scroll();
-    QRect box(0, 0, RowSpark::Width + 2 * Side, LineHeight + text + 2 * Side);
+    QRect box(0, 0, RowSpark::Width + 2 * BoxMargin, LineHeight + text + 2 * BoxMargin);
     box.moveRight(gutter.left() - 6);
     box.moveTop(
         std::clamp(middle - box.height() / 2, gutter.top(), std::max(gutter.top(), gutter.bottom() - box.height())));
@@ -56,7 +56,7 @@ void paintRowSpark(QPainter& painter, const QRect& box, const HeatModel& model, 
     painter.drawRect(box.adjusted(0, 0, -1, -1));
     painter.setFont(typeFont(Type::Label));
     const int text = painter.fontMetrics().height();
-    const QRect words(box.x() + Side, box.y() + Side - 2, RowSpark::Width, text);
+    const QRect words(box.x() + BoxMargin, box.y() + BoxMargin - 2, RowSpark::Width, text);
     const QString most = QCoreApplication::translate("Heatmap", "at most %1").arg(shareText(spark.most));
     painter.setPen(color(Token::Muted));
     painter.drawText(words, Qt::AlignRight | Qt::AlignVCenter, most);
@@ -65,8 +65,8 @@ void paintRowSpark(QPainter& painter, const QRect& box, const HeatModel& model, 
     painter.drawText(
         words, Qt::AlignLeft | Qt::AlignVCenter,
         painter.fontMetrics().elidedText(model.labelOf(row), Qt::ElideLeft,
-                                         words.width() - painter.fontMetrics().horizontalAdvance(most) - Side));
-    const int bottom = box.bottom() - Side;
+                                         words.width() - painter.fontMetrics().horizontalAdvance(most) - BoxMargin));
+    const int bottom = box.bottom() - BoxMargin;
     painter.fillRect(QRect(words.x(), bottom, RowSpark::Width, 1), color(Token::Border));
     for (int x = 0; x < RowSpark::Width && spark.most > 0; ++x) {
         const double share = spark.shares[static_cast<std::size_t>(x)];

@@ -9,7 +9,7 @@ namespace deltascope::desktop {
 
 namespace {
 
-QString tr(const char* text) { return QCoreApplication::translate("TensorFilter", text); }
+QString filterText(const char* text) { return QCoreApplication::translate("TensorFilter", text); }
 
 QString plainDtype(const QString& name)
 {
@@ -68,14 +68,14 @@ TensorFilter::TensorFilter(const QString& text, std::uint64_t steps)
             bool isNumber = false;
             const double limit = match.captured(2).toDouble(&isNumber) / (match.captured(3).isEmpty() ? 1 : 100);
             if (!isNumber) {
-                m_error = tr("%1 is no number").arg(match.captured(2));
+                m_error = filterText("%1 is no number").arg(match.captured(2));
                 break;
             }
             m_terms.emplace_back([sign = match.captured(1), limit, steps](const app::TensorRowView& tensor) {
                 return holds(sign, meanShare(tensor, steps), limit);
             });
         } else if (LikeChanged.match(word).hasMatch()) {
-            m_error = tr("Write changed>1%");
+            m_error = filterText("Write changed>1%");
             break;
         } else if (word.startsWith(QLatin1String("dtype:"))) {
             m_terms.emplace_back([dtype = plainDtype(word.mid(6))](const app::TensorRowView& tensor) {

@@ -9,7 +9,6 @@ namespace deltascope::desktop {
 
 namespace {
 
-constexpr int Side = CodeTile::Side;
 constexpr std::size_t Parallel = 2;
 
 std::size_t sizeOf(const CodeTile& tile) { return tile.codes.size() + tile.known.size(); }
@@ -20,9 +19,9 @@ std::pair<int, int> differingCells(const CodeTile& a, const CodeTile& b)
     const auto known = [](const CodeTile& tile, int line, int x) {
         return tile.knownLine(line) ? tile.knownLine(line)[x] : std::uint8_t { 1 };
     };
-    int from = Side;
+    int from = CodeTile::Side;
     int to = 0;
-    for (int line = 0; line < Side; ++line) {
+    for (int line = 0; line < CodeTile::Side; ++line) {
         const auto differs = [&](int x) {
             return a.codeLine(line)[x] != b.codeLine(line)[x] || known(a, line, x) != known(b, line, x);
         };
@@ -30,7 +29,7 @@ std::pair<int, int> differingCells(const CodeTile& a, const CodeTile& b)
             if (differs(x))
                 from = x;
         }
-        for (int x = Side; x-- > to;) {
+        for (int x = CodeTile::Side; x-- > to;) {
             if (differs(x))
                 to = x + 1;
         }
@@ -126,11 +125,11 @@ void TileCache::patch(CodeTile& tile, int column) const
     const auto& codes = m_heat->columns[static_cast<std::size_t>(m_firstColumn + column)].codes;
     if (!codes && tile.known.empty())
         tile.known.assign(tile.codes.size(), 1);
-    const int x = column - tile.tileX * Side;
-    const int top = tile.tileY * Side;
-    const int lines = std::min(Side, static_cast<int>(m_heat->rows.size()) - top);
+    const int x = column - tile.tileX * CodeTile::Side;
+    const int top = tile.tileY * CodeTile::Side;
+    const int lines = std::min(CodeTile::Side, static_cast<int>(m_heat->rows.size()) - top);
     for (int line = 0; line < lines; ++line) {
-        const auto cell = static_cast<std::size_t>(line * Side + x);
+        const auto cell = static_cast<std::size_t>(line * CodeTile::Side + x);
         tile.codes[cell] = codes ? (*codes)[static_cast<std::size_t>(top + line)] : std::uint8_t { 0 };
         if (!tile.known.empty())
             tile.known[cell] = codes != nullptr;
@@ -150,7 +149,7 @@ const CodeTile* TileCache::find(app::HeatPool pool, unsigned levelY, unsigned le
 {
     if (!m_heat)
         return nullptr;
-    const Key key { pool, levelY, levelX, row / Side, tileX };
+    const Key key { pool, levelY, levelX, row / CodeTile::Side, tileX };
     const auto exact = m_tiles.find(key.id());
     const bool missing = exact == m_tiles.end() || exact->second.stale;
     if (missing && !m_loading.contains(key.id())
@@ -174,8 +173,8 @@ const CodeTile* TileCache::find(app::HeatPool pool, unsigned levelY, unsigned le
 void TileCache::load(double row, double column)
 {
     const auto distance = [&](const Key& key) {
-        const double y = (key.tileY + 0.5) * static_cast<double>(Side << key.levelY) - row;
-        const double x = (key.tileX + 0.5) * static_cast<double>(Side << key.levelX) - column;
+        const double y = (key.tileY + 0.5) * static_cast<double>(CodeTile::Side << key.levelY) - row;
+        const double x = (key.tileX + 0.5) * static_cast<double>(CodeTile::Side << key.levelX) - column;
         return std::hypot(x, y);
     };
     std::sort(m_wanted.begin(), m_wanted.end(), [&](const Key& a, const Key& b) { return distance(a) < distance(b); });
@@ -207,7 +206,7 @@ void TileCache::take(std::uint64_t generation, const Key& key, std::unique_ptr<C
     const bool stale = load->second.stale;
     m_loading.erase(load);
     Slot& slot = m_tiles[key.id()];
-    std::pair<int, int> cells { 0, Side };
+    std::pair<int, int> cells { 0, CodeTile::Side };
     if (slot.tile) {
         m_bytes -= sizeOf(*slot.tile);
         cells = differingCells(*slot.tile, *tile);

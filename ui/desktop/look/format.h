@@ -23,6 +23,12 @@ struct Quantity {
 
 const QString& unknownText();
 
+constexpr double secondsOf(std::int64_t us) { return static_cast<double>(us) / 1e6; }
+constexpr std::optional<double> secondsOf(std::optional<std::int64_t> us)
+{
+    return us ? std::optional(secondsOf(*us)) : std::nullopt;
+}
+
 Quantity bytesQuantity(std::optional<std::uint64_t> bytes); ///< SI: 1 GB is 10^9 bytes
 QString bytesText(std::optional<std::uint64_t> bytes);
 QString rateText(double bytesPerSecond);

@@ -17,7 +17,7 @@ namespace deltascope::desktop {
 
 namespace {
 
-constexpr int Width = 72;
+constexpr int BarWidth = 72;
 constexpr int ItemHeight = 56;
 
 /// A page's button, with a number at its icon.
@@ -64,7 +64,7 @@ ActivityBar::ActivityBar(ActionRegistry& actions, QWidget* parent)
 {
     setRole(this, "chrome");
     setAttribute(Qt::WA_StyledBackground);
-    setFixedWidth(Width);
+    setFixedWidth(BarWidth);
     setAccessibleName(tr("Pages"));
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 2, 0, 0);
@@ -77,7 +77,7 @@ ActivityBar::ActivityBar(ActionRegistry& actions, QWidget* parent)
         button->setFont(typeFont(Type::Label));
         button->setToolButtonStyle(Qt::ToolButtonTextUnderIcon);
         button->setCheckable(true);
-        button->setFixedSize(Width, ItemHeight);
+        button->setFixedSize(BarWidth, ItemHeight);
         button->setFocusPolicy(Qt::TabFocus);
         const QString id = QStringLiteral("go.") + page.id;
         button->setToolTip(

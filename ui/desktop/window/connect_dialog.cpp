@@ -17,7 +17,7 @@ namespace deltascope::desktop {
 
 namespace {
 
-constexpr int Width = 560;
+constexpr int ConnectDialogWidth = 560;
 constexpr int MostServers = 10;
 const QString ServersKey = QStringLiteral("servers/recent");
 
@@ -45,7 +45,7 @@ ConnectDialog::ConnectDialog(Connected connected, QWidget* parent)
     setWindowTitle(tr("Connect to a server"));
     setModal(true);
     setAttribute(Qt::WA_DeleteOnClose);
-    setMinimumWidth(Width);
+    setMinimumWidth(ConnectDialogWidth);
     m_address->setEditable(true);
     m_address->setInsertPolicy(QComboBox::NoInsert);
     m_address->addItems(knownServers());

@@ -21,7 +21,7 @@ namespace deltascope::desktop {
 
 namespace {
 
-constexpr int Width = 288;
+constexpr int InspectorWidth = 288;
 
 /// "Inspector" and the key that hides it.
 QWidget* makeTitle(PageContext& context)
@@ -177,7 +177,7 @@ Inspector::Inspector(PageContext& context, QWidget* parent)
     scroll->setFrameShape(QFrame::NoFrame);
     scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     scroll->setFocusPolicy(Qt::NoFocus);
-    scroll->setMinimumWidth(Width - 48);
+    scroll->setMinimumWidth(InspectorWidth - 48);
     setWidget(scroll);
     m_refresh.setSingleShot(true);
     m_refresh.setInterval(0);

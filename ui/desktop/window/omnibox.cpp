@@ -18,7 +18,7 @@ namespace deltascope::desktop {
 
 namespace {
 
-constexpr int Width = 640;
+constexpr int OmniboxWidth = 640;
 constexpr std::size_t MostFound = 50;
 
 }
@@ -52,9 +52,9 @@ Omnibox::Omnibox(PageContext& context, const QString& typed, QWidget* parent)
 {
     setAttribute(Qt::WA_DeleteOnClose);
     setWindowTitle(tr("Find"));
-    resize(Width, 420);
+    resize(OmniboxWidth, 420);
     if (parent)
-        move(parent->mapToGlobal(QPoint((parent->width() - Width) / 2, 84)));
+        move(parent->mapToGlobal(QPoint((parent->width() - OmniboxWidth) / 2, 84)));
     m_field->setPlaceholderText(tr("Step, tensor or command      > commands   # step   / tensor"));
     m_field->setAccessibleName(tr("Find a step, a tensor or a command"));
     m_list->setAccessibleName(tr("What was found"));

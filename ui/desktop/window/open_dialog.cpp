@@ -15,7 +15,7 @@ namespace deltascope::desktop {
 
 namespace {
 
-constexpr int Width = 640;
+constexpr int OpenDialogWidth = 640;
 constexpr int TypingMs = 300;
 
 QString describe(const app::RunView& run)
@@ -47,7 +47,7 @@ OpenDialog::OpenDialog(Session& session, const QString& source, QWidget* parent)
     setWindowTitle(tr("Open a folder or bucket"));
     setModal(true);
     setAttribute(Qt::WA_DeleteOnClose);
-    setMinimumWidth(Width);
+    setMinimumWidth(OpenDialogWidth);
     const auto withButton = [this](QLineEdit* field, const QString& title) {
         auto* choose = makeButton(tr("Browse…"));
         connect(choose, &QPushButton::clicked, this, [this, field, title] { browse(field, title); });

@@ -3,6 +3,7 @@
 #include "deltascope/base/result.h"
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -10,6 +11,8 @@
 #include <vector>
 
 namespace deltascope {
+
+constexpr std::size_t MaxTensorRank = 16; ///< of a tensor from outside: more dimensions are refused
 
 /// Element types of safetensors in the library's own ascending order, which also drives the canonical order of tensors
 /// in a file (docs/formats/safetensors.md). On disk: the word, never this number.

@@ -75,7 +75,7 @@ std::optional<std::vector<std::uint64_t>> Pickle::sizes(Value value) const
         value = arguments(value).front();
     }
     const std::span<const Value> numbers = items(value);
-    if ((kind(value) != PickleKind::Tuple && kind(value) != PickleKind::List) || numbers.size() > MaxRank)
+    if ((kind(value) != PickleKind::Tuple && kind(value) != PickleKind::List) || numbers.size() > MaxTensorRank)
         return std::nullopt;
     std::vector<std::uint64_t> out;
     for (const Value number : numbers) {

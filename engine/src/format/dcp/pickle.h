@@ -38,7 +38,6 @@ public:
     static constexpr std::size_t MaxValues = 1U << 23;
     static constexpr std::size_t MaxMarks = 64; ///< containers that are open at once
     static constexpr std::size_t MaxAttributes = 64; ///< of a record, as attribute() sees them
-    static constexpr std::size_t MaxRank = 16; ///< of a tensor, as sizes() sees it
 
     /// Stands for a value of this pickle.
     using Value = std::uint32_t;
@@ -61,7 +60,7 @@ public:
     Value state(Value record) const noexcept; ///< None if there is none
     /// From a record whose state is a dict with text keys.
     std::optional<Value> attribute(Value record, std::string_view name) const noexcept;
-    /// A tuple, list or torch.Size of at most MaxRank numbers from 0 on.
+    /// A tuple, list or torch.Size of at most MaxTensorRank numbers from 0 on.
     std::optional<std::vector<std::uint64_t>> sizes(Value value) const;
     /// What a Persistent refers to.
     std::optional<Value> persistentId(Value value) const noexcept;

@@ -10,7 +10,6 @@ namespace deltascope {
 namespace {
 
 constexpr std::string_view OffsetsKey = "saved_offsets";
-constexpr std::size_t MaxRank = 16;
 
 /// Takes the text event by event: duplicates are seen, and no tree is built.
 class InfoHandler final : public nlohmann::json_sax<nlohmann::json> {
@@ -29,8 +28,8 @@ public:
     {
         if (!m_inOffsets)
             return value();
-        if (m_offsets->size() == MaxRank)
-            return refuse(fmt::format("has more than {} offsets", MaxRank));
+        if (m_offsets->size() == MaxTensorRank)
+            return refuse(fmt::format("has more than {} offsets", MaxTensorRank));
         m_offsets->push_back(number);
         return true;
     }

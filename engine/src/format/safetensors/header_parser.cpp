@@ -17,7 +17,6 @@ constexpr std::size_t MaxDepth = 4;
 constexpr std::size_t MaxTensors = 1'000'000;
 constexpr std::size_t MaxMetadata = 1'000'000;
 constexpr std::size_t MaxNameBytes = 1024;
-constexpr std::size_t MaxRank = 16;
 constexpr std::size_t MaxFields = 64; ///< of one entry; they are compared with each other
 constexpr std::uint64_t MaxNumber = std::numeric_limits<std::int64_t>::max();
 constexpr std::string_view MetadataKey = "__metadata__";
@@ -129,8 +128,8 @@ bool HeaderReader::number_unsigned(number_unsigned_t value)
     if (value > MaxNumber)
         return badNumber(fmt::format("{}", value));
     if (m_place == Place::Shape) {
-        if (m_entry.info.shape.size() == MaxRank)
-            return refuse(fmt::format("{} has more than {} dimensions", tensorText(), MaxRank));
+        if (m_entry.info.shape.size() == MaxTensorRank)
+            return refuse(fmt::format("{} has more than {} dimensions", tensorText(), MaxTensorRank));
         m_entry.info.shape.push_back(value);
         return true;
     }

@@ -10,7 +10,6 @@
 namespace deltascope {
 namespace {
 
-constexpr std::size_t MaxRank = 16;
 constexpr std::uint64_t ElementLimit = std::uint64_t(1) << 62;
 
 struct DtypeFacts {
@@ -88,10 +87,10 @@ std::uint64_t TensorInfo::elements() const noexcept
 
 Result<std::uint64_t> checkedSize(const TensorInfo& tensor)
 {
-    if (tensor.shape.size() > MaxRank)
+    if (tensor.shape.size() > MaxTensorRank)
         return fail(Code::Hostile,
                     fmt::format("tensor {} has {} dimensions, more than the {} allowed", quoteName(tensor.name),
-                                tensor.shape.size(), MaxRank));
+                                tensor.shape.size(), MaxTensorRank));
     std::uint64_t elements = 1;
     for (const std::uint64_t dimension : tensor.shape) {
         const std::optional<std::uint64_t> product = checkedMul(elements, dimension);

@@ -13,7 +13,7 @@ namespace {
 
 QString tr(const char* text) { return QCoreApplication::translate("DiffContents", text); }
 
-double shareOf(std::uint64_t part, std::uint64_t all)
+double shareOrZero(std::uint64_t part, std::uint64_t all)
 {
     return all == 0 ? 0 : static_cast<double>(part) / static_cast<double>(all);
 }
@@ -30,7 +30,7 @@ template <class Rows> DiffTable::Column nameColumn(const Rows& rows)
     return { tr("tensor"), [rows](std::size_t row) { return shortened(safeName(rows(row).name)); }, nullptr, false };
 }
 
-QString kindText(const std::string& dtype, const std::vector<std::uint64_t>& shape)
+QString tensorText(const std::string& dtype, const std::vector<std::uint64_t>& shape)
 {
     return QStringLiteral("%1, %2").arg(safeName(dtype), shapeText(shape));
 }
@@ -59,12 +59,12 @@ DiffTable::Content differentTensors(DiffPointer diff)
 {
     using Row = app::TensorDiffView;
     const auto rows = [diff](std::size_t row) -> const Row& { return diff->tensors[row]; };
-    const auto share = [rows](std::size_t row) { return shareOf(rows(row).different, rows(row).elements); };
+    const auto share = [rows](std::size_t row) { return shareOrZero(rows(row).different, rows(row).elements); };
     DiffTable::Content content;
     content.rows = diff->tensors.size();
     content.name = [rows](std::size_t row) { return rows(row).name; };
     content.tip = [rows](std::size_t row) {
-        return QStringLiteral("%1\n%2").arg(safeName(rows(row).name), kindText(rows(row).dtypeB, rows(row).shapeB));
+        return QStringLiteral("%1\n%2").arg(safeName(rows(row).name), tensorText(rows(row).dtypeB, rows(row).shapeB));
     };
     content.dtype = [rows](std::size_t row) { return rows(row).dtypeB; };
     content.number = [rows](std::size_t row, DiffTable::Field field) -> std::optional<double> {
@@ -85,12 +85,12 @@ DiffTable::Content differentTensors(DiffPointer diff)
     content.columns.push_back({ tr("touched"),
                                 [rows](std::size_t row) {
                                     const Row& tensor = rows(row);
-                                    return tensor.touched ? percentText(shareOf(*tensor.touched, tensor.elements))
+                                    return tensor.touched ? percentText(shareOrZero(*tensor.touched, tensor.elements))
                                                           : unknownText();
                                 },
                                 [rows](std::size_t row) {
                                     const Row& tensor = rows(row);
-                                    return tensor.touched ? shareOf(*tensor.touched, tensor.elements) : -1.0;
+                                    return tensor.touched ? shareOrZero(*tensor.touched, tensor.elements) : -1.0;
                                 } });
     content.columns.back().tip = tr("By the deltas between A and B, also where a value came back");
     content.columns.push_back({ tr("max |Δ|"), [rows](std::size_t row) { return smallText(rows(row).maxAbs); },
@@ -135,10 +135,10 @@ DiffTable::Content reshapedTensors(DiffPointer diff)
     content.name = [rows](std::size_t row) { return rows(row).name; };
     content.columns.push_back(nameColumn(rows));
     content.columns.push_back({ tr("in A"),
-                                [rows](std::size_t row) { return kindText(rows(row).dtypeA, rows(row).shapeA); },
+                                [rows](std::size_t row) { return tensorText(rows(row).dtypeA, rows(row).shapeA); },
                                 nullptr, false });
     content.columns.push_back({ tr("in B"),
-                                [rows](std::size_t row) { return kindText(rows(row).dtypeB, rows(row).shapeB); },
+                                [rows](std::size_t row) { return tensorText(rows(row).dtypeB, rows(row).shapeB); },
                                 nullptr, false });
     return content;
 }
@@ -147,7 +147,7 @@ DiffTable::Content touchedTensors(TouchedPointer touched)
 {
     using Row = app::TouchedTensorView;
     const auto rows = [touched](std::size_t row) -> const Row& { return touched->tensors[row]; };
-    const auto share = [rows](std::size_t row) { return shareOf(rows(row).atMost, rows(row).elements); };
+    const auto share = [rows](std::size_t row) { return shareOrZero(rows(row).atMost, rows(row).elements); };
     DiffTable::Content content;
     content.rows = touched->tensors.size();
     content.name = [rows](std::size_t row) { return rows(row).name; };

@@ -17,7 +17,7 @@ enum Part { Tensors, OneSide, Reshaped };
 constexpr std::size_t MostTiles = 6;
 constexpr int NameInTile = 34; // characters
 
-std::optional<double> shareOf(std::uint64_t part, std::uint64_t all)
+std::optional<double> shareIfAny(std::uint64_t part, std::uint64_t all)
 {
     return all == 0 ? std::nullopt : std::optional(static_cast<double>(part) / static_cast<double>(all));
 }
@@ -94,7 +94,7 @@ void DiffResult::show(const DiffPair& pair, DiffPointer diff)
     std::vector<KpiTile::Run> elements { { countText(view.elementsDifferent) } };
     if (view.elementsTouched) {
         elements.push_back({ tr(", touched ") });
-        elements.push_back({ percentText(shareOf(*view.elementsTouched, view.elementsTotal)), true });
+        elements.push_back({ percentText(shareIfAny(*view.elementsTouched, view.elementsTotal)), true });
     }
     QString speed = tr("in %1").arg(durationText(view.seconds));
     if (view.seconds > 0)
@@ -102,7 +102,7 @@ void DiffResult::show(const DiffPair& pair, DiffPointer diff)
     showTiles({ tile(tr("Tensors different"),
                      { exactText(view.tensorsDifferent), tr("of %1").arg(exactText(view.tensorsTotal)) },
                      { { tr("%1 equal").arg(exactText(view.tensorsTotal - view.tensorsDifferent)) } }),
-                tile(tr("Elements different"), percentQuantity(shareOf(view.elementsDifferent, view.elementsTotal)),
+                tile(tr("Elements different"), percentQuantity(shareIfAny(view.elementsDifferent, view.elementsTotal)),
                      std::move(elements)),
                 tile(tr("max |Δ|"), { largest ? smallText(largest->maxAbs) : unknownText(), {} },
                      { { largest ? shortened(safeName(largest->name), NameInTile) : QString() } }),
@@ -130,9 +130,10 @@ void DiffResult::show(const DiffPair& pair, TouchedPointer touched)
     m_diff.reset();
     const app::TouchedView& view = *m_touched;
     showTiles(
-        { tile(tr("Elements touched at most"),
-               percentQuantity(view.elementsTotal ? shareOf(view.elementsAtMost, *view.elementsTotal) : std::nullopt),
-               { { tr("%1 of %2").arg(countText(view.elementsAtMost), countText(view.elementsTotal)) } }),
+        { tile(
+              tr("Elements touched at most"),
+              percentQuantity(view.elementsTotal ? shareIfAny(view.elementsAtMost, *view.elementsTotal) : std::nullopt),
+              { { tr("%1 of %2").arg(countText(view.elementsAtMost), countText(view.elementsTotal)) } }),
           tile(tr("Tensors touched"), { exactText(view.tensors.size()), {} }, { { tr("by at least one delta") } }),
           between(pair) });
     m_tabs->hide();

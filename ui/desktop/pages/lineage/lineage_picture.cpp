@@ -13,8 +13,6 @@ namespace {
 
 enum Field : std::size_t { Kind, State, Step, Epoch, Verify, Size, Ref, Note };
 
-QString translated(const char* text) { return QCoreApplication::translate("Lineage", text); }
-
 /// A row as a filter reads it.
 struct QueriedRow {
     const app::LineageRowView& row;
@@ -140,7 +138,7 @@ void LineagePicture::remarkRows(const std::vector<app::AlertView>& alerts)
         if (alert.replica)
             text += QLatin1Char(' ') + safeName(*alert.replica);
         if (alert.state == app::AlertState::Cleared)
-            text += translated(", cleared");
+            text += QCoreApplication::translate("Lineage", ", cleared");
         remark->alert =
             remark->alert.isEmpty() ? QStringLiteral("⚑ ") + text : remark->alert + QStringLiteral(" · ") + text;
     }

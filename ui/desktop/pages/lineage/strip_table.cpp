@@ -8,7 +8,9 @@ namespace deltascope::desktop {
 
 namespace {
 
-enum Column { Kind, State, Bytes, Published, ColumnCount };
+struct StripColumn {
+    enum : int { Kind, State, Bytes, Published, ColumnCount };
+};
 
 }
 
@@ -24,7 +26,7 @@ int StripTable::rowCount(const QModelIndex& parent) const
     return parent.isValid() || !m_picture ? 0 : static_cast<int>(m_picture->rows().size());
 }
 
-int StripTable::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : ColumnCount; }
+int StripTable::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : StripColumn::ColumnCount; }
 
 QVariant StripTable::data(const QModelIndex& index, int role) const
 {
@@ -33,17 +35,17 @@ QVariant StripTable::data(const QModelIndex& index, int role) const
     const app::StepView& step = *m_picture->rows()[static_cast<std::size_t>(index.row())].step;
     if (role == Qt::TextAlignmentRole)
         return QVariant::fromValue(
-            Qt::Alignment((index.column() >= Bytes ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter));
+            Qt::Alignment((index.column() >= StripColumn::Bytes ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter));
     if (role != Qt::DisplayRole)
         return {};
     switch (index.column()) {
-    case Kind:
+    case StripColumn::Kind:
         return isHole(step) ? unknownText() : kindText(step.kind);
-    case State:
+    case StripColumn::State:
         return stepStateText(step.state);
-    case Bytes:
+    case StripColumn::Bytes:
         return isHole(step) ? unknownText() : bytesText(step.wireBytes);
-    case Published:
+    case StripColumn::Published:
         return isHole(step) ? unknownText() : clockText(step.publishedUs, ServiceBridge::nowUs());
     default:
         return {};
@@ -58,13 +60,13 @@ QVariant StripTable::headerData(int section, Qt::Orientation orientation, int ro
         return section < rowCount() ? tr("step %1").arg(stepText(m_picture->rows()[static_cast<std::size_t>(section)]))
                                     : QString();
     switch (section) {
-    case Kind:
+    case StripColumn::Kind:
         return tr("kind");
-    case State:
+    case StripColumn::State:
         return tr("state");
-    case Bytes:
+    case StripColumn::Bytes:
         return tr("bytes");
-    case Published:
+    case StripColumn::Published:
         return tr("published");
     default:
         return {};

@@ -18,7 +18,6 @@ namespace deltascope::desktop {
 
 namespace {
 
-constexpr int Parts = 12; ///< columns of the grid
 const QString OrderKey = QStringLiteral("live/order");
 const QString PinnedKey = QStringLiteral("live/pinned");
 
@@ -142,7 +141,7 @@ void ChartGrid::arrange()
 {
     for (const Chart& chart : std::as_const(m_charts))
         m_grid->removeWidget(chart.card);
-    for (int i = 0; i < Parts; ++i) {
+    for (int i = 0; i < GridColumns; ++i) {
         m_grid->setColumnStretch(i, 1);
         m_grid->setColumnMinimumWidth(i, 1);
     }
@@ -151,7 +150,7 @@ void ChartGrid::arrange()
         PlotCard* card = m_charts[i].card;
         const Place& place = places[static_cast<std::size_t>(i)];
         if (card == m_alone)
-            m_grid->addItem(m_mover.place(card, this), 0, 0, 1, Parts);
+            m_grid->addItem(m_mover.place(card, this), 0, 0, 1, GridColumns);
         else if (!m_alone)
             m_grid->addItem(m_mover.place(card, this), place.row, place.column, 1, place.parts);
         card->setVisible(!m_alone || card == m_alone);

@@ -12,6 +12,8 @@ namespace deltascope::desktop {
 
 class PartMover;
 
+constexpr int GridColumns = 12; ///< of the page and of its charts: two or three parts fill them
+
 /// The charts of the page Live in the order that the user wants, pinned ones first, or one of them alone. Titles are
 /// dragged, a double click on one shows the chart alone; the menu of a chart and keys do the same. The order is kept in
 /// the settings. GUI thread.

@@ -28,7 +28,6 @@ namespace deltascope::desktop {
 namespace {
 
 constexpr int WideFrom = 900; ///< pixels of the page with three charts in a row
-constexpr int Parts = 12; ///< columns of the grid
 constexpr int ChartHeight = 124;
 const QString XKey = QStringLiteral("plots/x");
 
@@ -184,11 +183,11 @@ void LivePage::arrange()
     const auto put = [this](QWidget* widget, int row, int from, int parts) {
         m_grid->addItem(m_mover->place(widget, m_inner), row, from, 1, parts);
     };
-    put(m_charts, 0, 0, Parts);
-    put(m_heatCard, 1, 0, Parts);
+    put(m_charts, 0, 0, GridColumns);
+    put(m_heatCard, 1, 0, GridColumns);
     put(m_feed, 2, 0, columns == 3 ? 4 : 5);
     put(m_replicas, 2, columns == 3 ? 4 : 5, columns == 3 ? 8 : 7);
-    for (int i = 0; i < Parts; ++i) {
+    for (int i = 0; i < GridColumns; ++i) {
         m_grid->setColumnStretch(i, 1);
         m_grid->setColumnMinimumWidth(i, 1);
     }

@@ -12,7 +12,7 @@ namespace deltascope::desktop {
 
 namespace {
 
-struct Words {
+struct LivePlotWords {
     Q_DECLARE_TR_FUNCTIONS(LivePlots)
 };
 
@@ -67,10 +67,10 @@ TimeUnit unitFor(double mostSeconds)
 
 LivePlot changedPlot(const LiveData& live)
 {
-    LivePlot plot { begin(live.lines), QStringLiteral("%"), Words::tr("% of elements"), {} };
-    plot.data.series.push_back({ Words::tr("changed"), PlotDraw::Line, Token::Accent,
+    LivePlot plot { begin(live.lines), QStringLiteral("%"), LivePlotWords::tr("% of elements"), {} };
+    plot.data.series.push_back({ LivePlotWords::tr("changed"), PlotDraw::Line, Token::Accent,
                                  scaled(columnsOf(live.lines, "changed_frac"), 100), 1.5 });
-    plot.data.nothing = Words::tr("Nothing is known of these steps yet");
+    plot.data.nothing = LivePlotWords::tr("Nothing is known of these steps yet");
     plot.data.format = [](double value) { return percentText(value / 100); };
     return plot;
 }
@@ -82,17 +82,17 @@ LivePlot pausePlot(const LiveData& live)
     const TimeUnit unit = unitFor(most);
     LivePlot plot { begin(live.bars),
                     unit.name,
-                    Words::tr("%1, slowest replica").arg(unit.name),
-                    { { Words::tr("no tokens produced"), Mark::Square, Token::Pause } } };
+                    LivePlotWords::tr("%1, slowest replica").arg(unit.name),
+                    { { LivePlotWords::tr("no tokens produced"), Mark::Square, Token::Pause } } };
     plot.data.series.push_back(
-        { Words::tr("paused"), PlotDraw::Bars, Token::Pause, scaled(ms, unit.perSecond / 1e3), 1 });
-    plot.data.nothing = Words::tr("No pause was reported for these steps");
+        { LivePlotWords::tr("paused"), PlotDraw::Bars, Token::Pause, scaled(ms, unit.perSecond / 1e3), 1 });
+    plot.data.nothing = LivePlotWords::tr("No pause was reported for these steps");
     plot.data.format = [unit](double value) { return durationText(value / unit.perSecond); };
     if (most > MuchLonger * medianOf(ms.max) / 1e3) {
         const auto at = static_cast<std::size_t>(std::max_element(ms.max.begin(), ms.max.end()) - ms.max.begin());
         // Several steps may share the bar: the name of the step is that of the worst pause where spans tell it.
         const bool told = live.worstPause && std::abs(static_cast<double>(live.worstPause->us) / 1e6 - most) < 1e-3;
-        const QString text = told ? Words::tr("%1, %2, step %3")
+        const QString text = told ? LivePlotWords::tr("%1, %2, step %3")
                                         .arg(durationText(most), safeName(live.worstPause->actor))
                                         .arg(live.worstPause->step)
                                   : durationText(most);
@@ -117,14 +117,15 @@ LivePlot deltaPlot(const LiveData& live)
             unit = larger;
     }
     const QString name = QString::fromLatin1(unit.name);
-    LivePlot plot { begin(live.bars), name, Words::tr("%1 on the wire").arg(name), {} };
-    plot.data.series.push_back({ Words::tr("delta"), PlotDraw::Bars, Token::Upload, scaled(bytes, 1 / unit.bytes), 1 });
+    LivePlot plot { begin(live.bars), name, LivePlotWords::tr("%1 on the wire").arg(name), {} };
+    plot.data.series.push_back(
+        { LivePlotWords::tr("delta"), PlotDraw::Bars, Token::Upload, scaled(bytes, 1 / unit.bytes), 1 });
     plot.data.format = [unit](double value) {
         return bytesText(static_cast<std::uint64_t>(std::max(0.0, std::round(value * unit.bytes))));
     };
     if (live.summary.kpi.fullBytes)
-        plot.legend.push_back(
-            { Words::tr("anchors %1 not drawn").arg(bytesText(live.summary.kpi.fullBytes)), Mark::None, Token::Muted });
+        plot.legend.push_back({ LivePlotWords::tr("anchors %1 not drawn").arg(bytesText(live.summary.kpi.fullBytes)),
+                                Mark::None, Token::Muted });
     return plot;
 }
 
@@ -139,9 +140,10 @@ LivePlot syncPlot(const LiveData& live)
         most = std::max(most, sum);
     }
     const TimeUnit unit = unitFor(most);
-    LivePlot plot { begin(live.bars), unit.name, Words::tr("%1, slowest replica").arg(unit.name), {} };
+    LivePlot plot { begin(live.bars), unit.name, LivePlotWords::tr("%1, slowest replica").arg(unit.name), {} };
     plot.data.stacked = true;
-    plot.data.nothing = Words::tr("No sync times: they come from spans that trainer and replicas write beside the run");
+    plot.data.nothing =
+        LivePlotWords::tr("No sync times: they come from spans that trainer and replicas write beside the run");
     plot.data.format = [unit](double value) { return durationText(value / unit.perSecond); };
     for (const PhaseGroup group : PhaseGroups) {
         const std::vector<double>& values = stack.seconds[static_cast<std::size_t>(group)];
@@ -158,9 +160,9 @@ LivePlot syncPlot(const LiveData& live)
 
 LivePlot lagPlot(const LiveData& live, std::optional<double> warnsAt, std::uint32_t pixels)
 {
-    LivePlot plot { begin(live.bars), Words::tr("versions"), Words::tr("versions behind"), {} };
-    plot.data.nothing =
-        live.replicas.empty() ? Words::tr("No replica has reported") : Words::tr("Nothing is known of these steps");
+    LivePlot plot { begin(live.bars), LivePlotWords::tr("versions"), LivePlotWords::tr("versions behind"), {} };
+    plot.data.nothing = live.replicas.empty() ? LivePlotWords::tr("No replica has reported")
+                                              : LivePlotWords::tr("Nothing is known of these steps");
     plot.data.format = [](double value) { return QString::number(std::llround(value)); };
     const StepRange range { live.bars.from, live.bars.to };
     std::vector<PlotSeries> lines; // the worst last: on top
@@ -188,15 +190,16 @@ LivePlot lagPlot(const LiveData& live, std::optional<double> warnsAt, std::uint3
     if (lines.size() == 2)
         plot.legend.push_back({ lines.front().label, Mark::FaintLine, Token::OtherSeries });
     else if (lines.size() > 2)
-        plot.legend.push_back({ Words::tr("%1 others").arg(lines.size() - 1), Mark::FaintLine, Token::OtherSeries });
+        plot.legend.push_back(
+            { LivePlotWords::tr("%1 others").arg(lines.size() - 1), Mark::FaintLine, Token::OtherSeries });
     if (const double top = highest(worst.columns); top >= 2) {
         const auto& max = worst.columns.max;
         const auto at = static_cast<std::size_t>(std::max_element(max.begin(), max.end()) - max.begin());
         plot.data.labels.push_back(
-            { worst.columns.x[at], top, Words::tr("⚑ %1 worst %2").arg(worst.label).arg(std::llround(top)) });
+            { worst.columns.x[at], top, LivePlotWords::tr("⚑ %1 worst %2").arg(worst.label).arg(std::llround(top)) });
     }
     if (warnsAt)
-        plot.data.threshold = { *warnsAt, Words::tr("warns at %1 for 60 s").arg(*warnsAt) };
+        plot.data.threshold = { *warnsAt, LivePlotWords::tr("warns at %1 for 60 s").arg(*warnsAt) };
     if (lines.size() > MostLines)
         lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(MostLines));
     plot.data.series = std::move(lines);

@@ -10,16 +10,19 @@ namespace deltascope::desktop {
 
 namespace {
 
-struct Words {
+struct RuleLinkWords {
     Q_DECLARE_TR_FUNCTIONS(RuleLinks)
 };
 
-RuleLink densityShift() { return { QStringLiteral("density-shift"), Words::tr("the changed share is unusual…") }; }
-RuleLink densityHigh() { return { QStringLiteral("density-high"), Words::tr("too much changes…") }; }
-RuleLink pauseLong() { return { QStringLiteral("pause-long"), Words::tr("a pause is unusually long…") }; }
-RuleLink replicaLag() { return { QStringLiteral("replica-lag"), Words::tr("a replica is behind…") }; }
-RuleLink storage() { return { QStringLiteral("storage"), Words::tr("the run grows too large…") }; }
-RuleLink stalled() { return { QStringLiteral("publish-stalled"), Words::tr("nothing new is published…") }; }
+RuleLink densityShift()
+{
+    return { QStringLiteral("density-shift"), RuleLinkWords::tr("the changed share is unusual…") };
+}
+RuleLink densityHigh() { return { QStringLiteral("density-high"), RuleLinkWords::tr("too much changes…") }; }
+RuleLink pauseLong() { return { QStringLiteral("pause-long"), RuleLinkWords::tr("a pause is unusually long…") }; }
+RuleLink replicaLag() { return { QStringLiteral("replica-lag"), RuleLinkWords::tr("a replica is behind…") }; }
+RuleLink storage() { return { QStringLiteral("storage"), RuleLinkWords::tr("the run grows too large…") }; }
+RuleLink stalled() { return { QStringLiteral("publish-stalled"), RuleLinkWords::tr("nothing new is published…") }; }
 
 }
 
@@ -27,8 +30,8 @@ std::vector<RuleLink> rulesOfTile(int tile)
 {
     switch (tile) {
     case KpiRow::Latest:
-        return { { QStringLiteral("chain-gap"), Words::tr("a version is missing…") },
-                 { QStringLiteral("anchor-overdue"), Words::tr("an anchor is overdue…") } };
+        return { { QStringLiteral("chain-gap"), RuleLinkWords::tr("a version is missing…") },
+                 { QStringLiteral("anchor-overdue"), RuleLinkWords::tr("an anchor is overdue…") } };
     case KpiRow::Age:
         return { stalled() };
     case KpiRow::Changed:
@@ -40,7 +43,7 @@ std::vector<RuleLink> rulesOfTile(int tile)
     case KpiRow::Replicas:
         return { replicaLag() };
     default:
-        return { { QStringLiteral("verify-behind"), Words::tr("too much is not verified…") } };
+        return { { QStringLiteral("verify-behind"), RuleLinkWords::tr("too much is not verified…") } };
     }
 }
 
@@ -62,7 +65,7 @@ void addRuleLinks(QMenu& menu, const std::vector<RuleLink>& links, const std::fu
 {
     if (links.empty())
         return;
-    QMenu* rules = menu.addMenu(Words::tr("Alert me when"));
+    QMenu* rules = menu.addMenu(RuleLinkWords::tr("Alert me when"));
     for (const RuleLink& link : links)
         rules->addAction(link.text, &menu, [act, rule = link.rule] { act(rule); });
 }

@@ -17,11 +17,9 @@ namespace deltascope::desktop {
 
 namespace {
 
-constexpr double DragFrom = 6; // pixels
-constexpr double KeyZoom = 1.4;
-constexpr double KeyPan = 0.25; // of what is seen
-
-double secondsOf(std::int64_t us) { return static_cast<double>(us) / 1e6; }
+constexpr double BarsDragFrom = 6; // pixels
+constexpr double BarsKeyZoom = 1.4;
+constexpr double BarsKeyPan = 0.25; // of what is seen
 
 }
 
@@ -123,7 +121,7 @@ void BarsCanvas::paint(QPainter& painter, const QRect& exposed)
     } else if (m_scene.model) {
         paintBars(painter, m_scene);
     }
-    if (m_pressX && std::abs(m_dragX - *m_pressX) > DragFrom) {
+    if (m_pressX && std::abs(m_dragX - *m_pressX) > BarsDragFrom) {
         const double left = std::clamp(std::min(*m_pressX, m_dragX), m_scene.plot.left(), m_scene.plot.right());
         const double right = std::clamp(std::max(*m_pressX, m_dragX), m_scene.plot.left(), m_scene.plot.right());
         QColor ground = color(Token::Accent);
@@ -204,7 +202,7 @@ void BarsCanvas::mouseReleaseEvent(QMouseEvent* event)
         return;
     const double from = std::clamp(std::min(*m_pressX, m_dragX), m_scene.plot.left(), m_scene.plot.right() - 1);
     const double to = std::clamp(std::max(*m_pressX, m_dragX), m_scene.plot.left(), m_scene.plot.right() - 1);
-    const bool dragged = std::abs(m_dragX - *m_pressX) > DragFrom;
+    const bool dragged = std::abs(m_dragX - *m_pressX) > BarsDragFrom;
     m_pressX.reset();
     update();
     const auto first = stepAt(from);
@@ -253,13 +251,13 @@ void BarsCanvas::keyPressEvent(QKeyEvent* event)
     const double seen = m_scene.model ? static_cast<double>(m_scene.model->syncs.size()) : 0;
     switch (event->key()) {
     case Qt::Key_W:
-        return emit zoomed(0.5, KeyZoom);
+        return emit zoomed(0.5, BarsKeyZoom);
     case Qt::Key_S:
-        return emit zoomed(0.5, 1 / KeyZoom);
+        return emit zoomed(0.5, 1 / BarsKeyZoom);
     case Qt::Key_A:
-        return pan(-std::max(1.0, seen * KeyPan));
+        return pan(-std::max(1.0, seen * BarsKeyPan));
     case Qt::Key_D:
-        return pan(std::max(1.0, seen * KeyPan));
+        return pan(std::max(1.0, seen * BarsKeyPan));
     case Qt::Key_F:
         return emit resetWanted();
     case Qt::Key_Escape:

@@ -14,23 +14,23 @@ namespace deltascope::desktop {
 
 namespace {
 
-constexpr double Left = 44, Top = 40, Right = 16, Bottom = 40;
+constexpr double Left = 44, Top = 40, BarsRight = 16, Bottom = 40;
 constexpr double WidestBar = 28;
 constexpr double AnchorSide = 4; // half of a diamond
 constexpr double GhostY = 14; // above the plot, where the ghost is off the scale
 
-QString tr(const char* text) { return QCoreApplication::translate("BarsPainter", text); }
+QString barText(const char* text) { return QCoreApplication::translate("BarsPainter", text); }
 
 double totalUs(const app::BarView& bar) { return static_cast<double>(bar.t1Us - bar.t0Us); }
 
 /// Fonts are looked up once per painting.
-struct Pen {
+struct BarsPen {
     QPainter& painter;
     const BarScene& scene;
     QFont label = typeFont(Type::Label);
     QFont bold = label;
 
-    Pen(QPainter& to, const BarScene& what)
+    BarsPen(QPainter& to, const BarScene& what)
         : painter(to)
         , scene(what)
     {
@@ -57,7 +57,7 @@ struct Pen {
     }
 };
 
-void paintGrid(const Pen& pen)
+void paintGrid(const BarsPen& pen)
 {
     const BarScene& scene = pen.scene;
     for (const double tick : scene.axis.ticks) {
@@ -67,10 +67,10 @@ void paintGrid(const Pen& pen)
         pen.text({ scene.plot.left() - 8, y }, Qt::AlignRight, scene.axis.text(tick), pen.label, Token::Muted);
     }
     pen.text({ scene.plot.left() - 8, scene.plot.top() - 22 }, Qt::AlignRight,
-             scene.unit == BarUnit::Seconds ? tr("s") : QStringLiteral("%"), pen.label, Token::Muted);
+             scene.unit == BarUnit::Seconds ? barText("s") : QStringLiteral("%"), pen.label, Token::Muted);
 }
 
-void paintBar(const Pen& pen, const app::BarView& bar, double x, double width)
+void paintBar(const BarsPen& pen, const app::BarView& bar, double x, double width)
 {
     for (const Stretch& stretch : stretchesOf(bar)) {
         const double top = pen.yOf(bar, static_cast<double>(stretch.toUs));
@@ -87,7 +87,7 @@ void paintBar(const Pen& pen, const app::BarView& bar, double x, double width)
 }
 
 /// Where several versions share a pixel, the longest sync stands for them.
-void paintAll(const Pen& pen)
+void paintAll(const BarsPen& pen)
 {
     const BarScene& scene = pen.scene;
     const double cell = scene.cell();
@@ -126,7 +126,7 @@ std::optional<std::size_t> slotOf(const BarScene& scene, std::optional<std::int6
                                                 : std::nullopt;
 }
 
-void paintColumn(const Pen& pen, std::optional<std::int64_t> step, Token token, double alpha)
+void paintColumn(const BarsPen& pen, std::optional<std::int64_t> step, Token token, double alpha)
 {
     const auto slot = slotOf(pen.scene, step);
     if (!slot)
@@ -140,7 +140,7 @@ void paintColumn(const Pen& pen, std::optional<std::int64_t> step, Token token, 
 }
 
 /// The longest pause says its length.
-void paintLongest(const Pen& pen)
+void paintLongest(const BarsPen& pen)
 {
     const BarScene& scene = pen.scene;
     const app::BarView* longest = nullptr;
@@ -154,7 +154,7 @@ void paintLongest(const Pen& pen)
     }
     if (!longest)
         return;
-    const QString words = tr("%1 paused").arg(durationText(static_cast<double>(*longest->pauseUs) / 1e6));
+    const QString words = barText("%1 paused").arg(durationText(secondsOf(*longest->pauseUs)));
     const double half = QFontMetricsF(pen.bold).horizontalAdvance(words) / 2 + 2;
     if (scene.unit == BarUnit::Seconds && totalUs(*longest) / 1e6 > scene.axis.high)
         return; // it says how long it is as a whole
@@ -167,7 +167,7 @@ void paintLongest(const Pen& pen)
 }
 
 /// What one full checkpoint would take.
-void paintGhost(const Pen& pen)
+void paintGhost(const BarsPen& pen)
 {
     const BarScene& scene = pen.scene;
     if (!scene.ghost || !scene.model->view.ghost || scene.unit != BarUnit::Seconds)
@@ -175,9 +175,9 @@ void paintGhost(const Pen& pen)
     const double seconds = scene.model->view.ghost->ms() / 1e3;
     const bool off = scene.isGhostOff();
     const double times = seconds / std::max(1e-9, scene.axis.high);
-    const QString words = off ? tr("↑ full sync would take %1 per step, %2 times the height of this chart")
+    const QString words = off ? barText("↑ full sync would take %1 per step, %2 times the height of this chart")
                                     .arg(durationText(seconds), QString::number(times, 'f', times < 10 ? 1 : 0))
-                              : tr("full sync would take %1").arg(durationText(seconds));
+                              : barText("full sync would take %1").arg(durationText(seconds));
     const double y = std::round(off ? GhostY : pen.y(seconds)) + 0.5;
     const double begin = scene.plot.left() + 44;
     const double end = begin + QFontMetricsF(pen.label).horizontalAdvance(words);
@@ -195,7 +195,7 @@ void paintGhost(const Pen& pen)
     pen.text({ begin, y }, Qt::AlignLeft, words, pen.label, Token::Muted);
 }
 
-void paintSteps(const Pen& pen)
+void paintSteps(const BarsPen& pen)
 {
     const BarScene& scene = pen.scene;
     const auto& all = scene.model->syncs;
@@ -249,7 +249,7 @@ bool BarScene::isGhostOff() const { return model->view.ghost && model->view.ghos
 
 QRectF barPlot(const QSizeF& size)
 {
-    return { Left, Top, std::max(1.0, size.width() - Left - Right), std::max(1.0, size.height() - Top - Bottom) };
+    return { Left, Top, std::max(1.0, size.width() - Left - BarsRight), std::max(1.0, size.height() - Top - Bottom) };
 }
 
 ValueAxis makeBarAxis(const TimelineModel& model, BarUnit unit)
@@ -272,7 +272,7 @@ ValueAxis makeBarAxis(const TimelineModel& model, BarUnit unit)
 }
 
 /// Bars that end above the chart say how long they are.
-void paintCut(const Pen& pen)
+void paintCut(const BarsPen& pen)
 {
     const BarScene& scene = pen.scene;
     if (scene.unit != BarUnit::Seconds)
@@ -293,7 +293,7 @@ void paintCut(const Pen& pen)
 
 void paintBars(QPainter& painter, const BarScene& scene)
 {
-    const Pen pen(painter, scene);
+    const BarsPen pen(painter, scene);
     paintColumn(pen, scene.hovered, Token::Selection, 0.5);
     paintColumn(pen, scene.selected, Token::Selection, 1);
     paintGrid(pen);

@@ -9,7 +9,9 @@ namespace deltascope::desktop {
 namespace {
 
 // The first columns; the others are the phases but the pause.
-enum Column { Actor, Total, Paused, FirstPhase };
+struct BarsColumn {
+    enum : int { Actor, Total, Paused, FirstPhase };
+};
 
 }
 
@@ -37,22 +39,22 @@ int BarsTable::rowCount(const QModelIndex& parent) const
 
 int BarsTable::columnCount(const QModelIndex& parent) const
 {
-    return parent.isValid() ? 0 : FirstPhase + static_cast<int>(PhaseGroups.size()) - 1;
+    return parent.isValid() ? 0 : BarsColumn::FirstPhase + static_cast<int>(PhaseGroups.size()) - 1;
 }
 
 std::optional<double> BarsTable::seconds(const app::BarView& bar, int column) const
 {
-    if (column == Total)
-        return static_cast<double>(bar.t1Us - bar.t0Us) / 1e6;
-    if (column == Paused)
-        return bar.pauseUs ? std::optional(static_cast<double>(*bar.pauseUs) / 1e6) : std::nullopt;
+    if (column == BarsColumn::Total)
+        return secondsOf(bar.t1Us - bar.t0Us);
+    if (column == BarsColumn::Paused)
+        return secondsOf(bar.pauseUs);
     if (hasNoBreakdown(bar))
         return std::nullopt;
-    const PhaseGroup group = PhaseGroups[static_cast<std::size_t>(column - FirstPhase + 1)];
+    const PhaseGroup group = PhaseGroups[static_cast<std::size_t>(column - BarsColumn::FirstPhase + 1)];
     std::optional<double> sum;
     for (const Stretch& stretch : stretchesOf(bar)) {
         if (stretch.group == group)
-            sum = sum.value_or(0) + static_cast<double>(stretch.toUs - stretch.fromUs) / 1e6;
+            sum = sum.value_or(0) + secondsOf(stretch.toUs - stretch.fromUs);
     }
     return sum;
 }
@@ -62,14 +64,15 @@ QVariant BarsTable::data(const QModelIndex& index, int role) const
     if (!index.isValid() || !m_model)
         return {};
     if (role == Qt::TextAlignmentRole)
-        return QVariant::fromValue(Qt::AlignVCenter | (index.column() == Actor ? Qt::AlignLeft : Qt::AlignRight));
+        return QVariant::fromValue(Qt::AlignVCenter
+                                   | (index.column() == BarsColumn::Actor ? Qt::AlignLeft : Qt::AlignRight));
     const BarSlot& slot = m_model->syncs[static_cast<std::size_t>(index.row())];
     if (role != Qt::DisplayRole)
         return {};
     if (!slot.bar)
         return unknownText();
     const app::BarView& bar = m_model->view.bars[*slot.bar];
-    if (index.column() == Actor)
+    if (index.column() == BarsColumn::Actor)
         return bar.actor.empty() ? tr("publisher only") : safeName(bar.actor);
     return durationText(seconds(bar, index.column()));
 }
@@ -81,14 +84,14 @@ QVariant BarsTable::headerData(int section, Qt::Orientation orientation, int rol
     if (orientation == Qt::Vertical)
         return section < rowCount() ? QVariant(tr("step %1").arg(step(section))) : QVariant();
     switch (section) {
-    case Actor:
+    case BarsColumn::Actor:
         return tr("replica");
-    case Total:
+    case BarsColumn::Total:
         return tr("sync total");
-    case Paused:
+    case BarsColumn::Paused:
         return tr("paused");
     default:
-        return groupText(PhaseGroups[static_cast<std::size_t>(section - FirstPhase + 1)]).toLower();
+        return groupText(PhaseGroups[static_cast<std::size_t>(section - BarsColumn::FirstPhase + 1)]).toLower();
     }
 }
 
@@ -103,7 +106,7 @@ QByteArray BarsTable::csv() const
         QString actor = safeName(bar.actor);
         text += QByteArray::number(static_cast<qlonglong>(slot.step)) + ",\""
             + actor.replace(QLatin1Char('"'), QStringLiteral("\"\"")).toUtf8() + '"';
-        for (int column = Total; column < columnCount(); ++column) {
+        for (int column = BarsColumn::Total; column < columnCount(); ++column) {
             const auto value = seconds(bar, column);
             text += ',' + (value ? QByteArray::number(*value, 'f', 6) : QByteArray());
         }

@@ -18,9 +18,9 @@ namespace deltascope::desktop {
 
 namespace {
 
-constexpr double DragFrom = 4; // pixels
-constexpr double KeyZoom = 1.4;
-constexpr double KeyPan = 0.2; // of what is seen
+constexpr double LanesDragFrom = 4; // pixels
+constexpr double LanesKeyZoom = 1.4;
+constexpr double LanesKeyPan = 0.2; // of what is seen
 constexpr double LeastUs = 200; // what is seen at least
 
 }
@@ -130,7 +130,7 @@ bool LanesCanvas::event(QEvent* event)
         QToolTip::hideText();
         return true;
     }
-    const double seconds = static_cast<double>(span->t1Us - span->t0Us) / 1e6;
+    const double seconds = secondsOf(span->t1Us - span->t0Us);
     QString text = tr("%1, step %2, %3").arg(safeName(span->actor), QString::number(span->step), safeName(span->phase));
     text += QLatin1Char('\n') + durationText(seconds);
     if (span->bytes > 0)
@@ -166,7 +166,7 @@ void LanesCanvas::mousePressEvent(QMouseEvent* event)
 
 void LanesCanvas::mouseMoveEvent(QMouseEvent* event)
 {
-    if (!m_pressX || (!m_panned && std::abs(event->position().x() - *m_pressX) < DragFrom))
+    if (!m_pressX || (!m_panned && std::abs(event->position().x() - *m_pressX) < LanesDragFrom))
         return;
     m_panned = true;
     setCursor(Qt::ClosedHandCursor);
@@ -202,13 +202,13 @@ void LanesCanvas::keyPressEvent(QKeyEvent* event)
 {
     switch (event->key()) {
     case Qt::Key_W:
-        return zoom(m_scene.plot.center().x(), KeyZoom);
+        return zoom(m_scene.plot.center().x(), LanesKeyZoom);
     case Qt::Key_S:
-        return zoom(m_scene.plot.center().x(), 1 / KeyZoom);
+        return zoom(m_scene.plot.center().x(), 1 / LanesKeyZoom);
     case Qt::Key_A:
-        return pan(m_scene.plot.width() * KeyPan);
+        return pan(m_scene.plot.width() * LanesKeyPan);
     case Qt::Key_D:
-        return pan(-m_scene.plot.width() * KeyPan);
+        return pan(-m_scene.plot.width() * LanesKeyPan);
     case Qt::Key_F:
         if (const auto own = ownWindow())
             emit windowWanted(cut(*own));

@@ -17,18 +17,18 @@ namespace deltascope::desktop {
 
 namespace {
 
-constexpr double Names = 92, Head = 28, Right = 12;
+constexpr double Names = 92, Head = 28, LanesRight = 12;
 constexpr double TallestLane = 56, ShortestLane = 34;
 constexpr double TickApart = 120; // pixels, at least
 constexpr double MarkApart = 16; // pixels between publications
 constexpr double TextRoom = 60; // pixels of a span from which it says what it is
 constexpr std::int64_t Lagging = 3; // versions behind
 
-QString tr(const char* text, const char* note = nullptr)
+QString laneText(const char* text, const char* note = nullptr)
 {
     return QCoreApplication::translate("LanesPainter", text, note);
 }
-QString length(const app::SpanView& span) { return durationText(static_cast<double>(span.t1Us - span.t0Us) / 1e6); }
+QString length(const app::SpanView& span) { return durationText(secondsOf(span.t1Us - span.t0Us)); }
 
 /// What is readable on a group's color.
 Token inkOn(PhaseGroup group)
@@ -38,7 +38,7 @@ Token inkOn(PhaseGroup group)
 }
 
 /// Fonts and metrics are looked up once per painting.
-struct Pen {
+struct LanesPen {
     QPainter& painter;
     const LaneScene& scene;
     QFont label = typeFont(Type::Label);
@@ -47,7 +47,7 @@ struct Pen {
     QFontMetricsF labelMetrics { label };
     QFontMetricsF boldMetrics;
 
-    Pen(QPainter& to, const LaneScene& what)
+    LanesPen(QPainter& to, const LaneScene& what)
         : painter(to)
         , scene(what)
         , boldMetrics(label)
@@ -69,7 +69,7 @@ struct Pen {
     }
 };
 
-void paintTimes(const Pen& pen)
+void paintTimes(const LanesPen& pen)
 {
     const LaneScene& scene = pen.scene;
     const double perPixel = scene.window.lengthUs() / scene.plot.width();
@@ -84,17 +84,19 @@ void paintTimes(const Pen& pen)
     const QDate day = QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(scene.window.fromUs / 1000)).date();
     const bool today = day == QDateTime::fromMSecsSinceEpoch(scene.nowUs / 1000).date();
     pen.text(QRectF(12, 0, Names, Head), Qt::AlignVCenter | Qt::AlignLeft,
-             today ? tr("Wall clock") : day.toString(Qt::ISODate), pen.name, Token::Text);
+             today ? laneText("Wall clock") : day.toString(Qt::ISODate), pen.name, Token::Text);
 }
 
-void paintName(const Pen& pen, std::size_t at)
+void paintName(const LanesPen& pen, std::size_t at)
 {
     const Lane& lane = pen.scene.model->lanes[at];
     const double top = pen.scene.top(at);
     const double bottom = std::round(top + pen.scene.laneHeight) - 0.5;
     pen.painter.setPen(color(Token::Border));
     pen.painter.drawLine(QPointF(0, bottom), QPointF(pen.scene.plot.right(), bottom));
-    const QString name = lane.bucket ? tr("bucket") : lane.actor.empty() ? tr("publisher") : safeName(lane.actor);
+    const QString name = lane.bucket ? laneText("bucket")
+        : lane.actor.empty()         ? laneText("publisher")
+                                     : safeName(lane.actor);
     const QString shown = QFontMetricsF(pen.name).elidedText(name, Qt::ElideMiddle, Names - 20);
     const bool late = lane.behind && *lane.behind > 0;
     const double half = pen.scene.laneHeight / 2;
@@ -102,13 +104,13 @@ void paintName(const Pen& pen, std::size_t at)
              Qt::AlignVCenter | Qt::AlignLeft, shown, pen.name, Token::Text);
     if (!late)
         return;
-    const QString behind = tr("%1 behind").arg(*lane.behind);
+    const QString behind = laneText("%1 behind").arg(*lane.behind);
     const bool lagging = *lane.behind >= Lagging;
     pen.text(QRectF(12, top + half, Names - 16, 16), Qt::AlignVCenter | Qt::AlignLeft,
              lagging ? QStringLiteral("⚑ ") + behind : behind, pen.label, lagging ? Token::Text : Token::Muted);
 }
 
-void paintPublication(const Pen& pen, double x, double y)
+void paintPublication(const LanesPen& pen, double x, double y)
 {
     QPen dotted(color(Token::Muted), 1);
     dotted.setDashPattern({ 2, 3 });
@@ -125,7 +127,7 @@ void paintPublication(const Pen& pen, double x, double y)
 
 /// Publications, each with a line down through the lanes of the replicas. Where they are close only some are shown,
 /// and a name only where it has room.
-void paintPublications(const Pen& pen, std::size_t lane)
+void paintPublications(const LanesPen& pen, std::size_t lane)
 {
     const LaneScene& scene = pen.scene;
     const double y = std::round(scene.top(lane) + scene.laneHeight / 2);
@@ -140,7 +142,7 @@ void paintPublications(const Pen& pen, std::size_t lane)
             continue;
         paintPublication(pen, x, y);
         last = x;
-        const QString words = tr("%1 visible").arg(all[at].step);
+        const QString words = laneText("%1 visible").arg(all[at].step);
         const double wide = (own ? pen.boldMetrics : pen.labelMetrics).horizontalAdvance(words) + 2;
         std::size_t next = at + 1;
         while (next < all.size() && place(next) - x < MarkApart)
@@ -152,7 +154,7 @@ void paintPublications(const Pen& pen, std::size_t lane)
     }
 }
 
-void paintSpans(const Pen& pen, std::size_t at)
+void paintSpans(const LanesPen& pen, std::size_t at)
 {
     const LaneScene& scene = pen.scene;
     for (const app::SpanView& span : scene.model->lanes[at].spans) {
@@ -192,7 +194,7 @@ double nextWork(const LaneScene& scene, const Lane& lane, std::size_t number)
     return scene.toPixel(static_cast<double>(next));
 }
 
-void paintPause(const Pen& pen, std::size_t at, std::size_t number)
+void paintPause(const LanesPen& pen, std::size_t at, std::size_t number)
 {
     const LaneScene& scene = pen.scene;
     const Lane& lane = scene.model->lanes[at];
@@ -205,7 +207,7 @@ void paintPause(const Pen& pen, std::size_t at, std::size_t number)
     const QRectF bar = pen.barOf(at, from, to);
     if (to > scene.plot.left()) {
         fillPhase(pen.painter, bar, PhaseGroup::Pause);
-        const QString words = bar.width() > 110 ? tr("paused %1").arg(length(pause)) : length(pause);
+        const QString words = bar.width() > 110 ? laneText("paused %1").arg(length(pause)) : length(pause);
         const double wide = pen.boldMetrics.horizontalAdvance(words) + 8;
         if (wide < bar.width() - 4) {
             const QRectF plate(bar.center().x() - wide / 2, bar.center().y() - 8, wide, 16);
@@ -213,7 +215,7 @@ void paintPause(const Pen& pen, std::size_t at, std::size_t number)
             pen.text(plate, Qt::AlignCenter, words, pen.bold, Token::Text);
         }
     }
-    const QString words = tr("generating on %1").arg(pause.step);
+    const QString words = laneText("generating on %1").arg(pause.step);
     const double begin = std::max(to, scene.plot.left());
     if (next - begin < pen.labelMetrics.horizontalAdvance(words) + 40)
         return;
@@ -223,7 +225,7 @@ void paintPause(const Pen& pen, std::size_t at, std::size_t number)
              pen.label, Token::Muted);
 }
 
-void paintSelected(const Pen& pen)
+void paintSelected(const LanesPen& pen)
 {
     const LaneScene& scene = pen.scene;
     if (!scene.selected)
@@ -277,7 +279,7 @@ const app::SpanView* LaneScene::spanAt(const QPointF& point) const
 
 QRectF lanePlot(double width, double laneHeight, std::size_t count)
 {
-    return { Names, Head, std::max(1.0, width - Names - Right), laneHeight * static_cast<double>(count) };
+    return { Names, Head, std::max(1.0, width - Names - LanesRight), laneHeight * static_cast<double>(count) };
 }
 
 double laneHeightFor(double height, std::size_t count)
@@ -293,7 +295,7 @@ int leastLanesHeight(std::size_t count)
 
 void paintLanes(QPainter& painter, const LaneScene& scene)
 {
-    const Pen pen(painter, scene);
+    const LanesPen pen(painter, scene);
     paintTimes(pen);
     painter.save();
     painter.setClipRect(scene.plot, Qt::IntersectClip);

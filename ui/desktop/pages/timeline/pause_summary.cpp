@@ -28,11 +28,6 @@ protected:
     }
 };
 
-std::optional<double> secondsOf(const std::optional<std::int64_t>& us)
-{
-    return us ? std::optional(static_cast<double>(*us) / 1e6) : std::nullopt;
-}
-
 }
 
 PauseSummary::PauseSummary(QWidget* parent)
@@ -88,7 +83,7 @@ void PauseSummary::show(const app::PauseSummaryView& summary, const QString& ran
     m_title->setText(known ? tr("Paused, all replicas") : tr("No pause was reported in these steps."));
     if (!known)
         return fit();
-    const double paused = static_cast<double>(summary.pausedUs) / 1e6;
+    const double paused = secondsOf(summary.pausedUs);
     m_sum->setText(durationText(paused));
     m_share->setText(
         tr("%1 of %2")
@@ -99,7 +94,7 @@ void PauseSummary::show(const app::PauseSummaryView& summary, const QString& ran
     m_p50->setText(durationText(secondsOf(summary.p50Us)));
     m_p95->setText(durationText(secondsOf(summary.p95Us)));
     m_worstStep = summary.worst ? summary.worst->step : 0;
-    m_worst->setText(summary.worst ? durationText(static_cast<double>(summary.worst->us) / 1e6) : unknownText());
+    m_worst->setText(summary.worst ? durationText(secondsOf(summary.worst->us)) : unknownText());
     m_go->setVisible(summary.worst.has_value());
     if (summary.worst) {
         m_go->setText(tr("%1, step %2").arg(shortened(safeName(summary.worst->actor), 24)).arg(m_worstStep));

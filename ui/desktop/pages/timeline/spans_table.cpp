@@ -8,7 +8,9 @@ namespace deltascope::desktop {
 
 namespace {
 
-enum Column { Phase, Step, Start, Length, Bytes, Columns };
+struct SpansColumn {
+    enum : int { Phase, Step, Start, Length, Bytes, Columns };
+};
 
 }
 
@@ -33,27 +35,28 @@ int SpansTable::rowCount(const QModelIndex& parent) const
     return parent.isValid() || !m_model ? 0 : static_cast<int>(m_model->clock.spans.size());
 }
 
-int SpansTable::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : Columns; }
+int SpansTable::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : SpansColumn::Columns; }
 
 QVariant SpansTable::data(const QModelIndex& index, int role) const
 {
     if (!index.isValid() || !m_model)
         return {};
     if (role == Qt::TextAlignmentRole)
-        return QVariant::fromValue(Qt::AlignVCenter | (index.column() == Phase ? Qt::AlignLeft : Qt::AlignRight));
+        return QVariant::fromValue(Qt::AlignVCenter
+                                   | (index.column() == SpansColumn::Phase ? Qt::AlignLeft : Qt::AlignRight));
     if (role != Qt::DisplayRole)
         return {};
     const app::SpanView& span = m_model->clock.spans[static_cast<std::size_t>(index.row())];
     switch (index.column()) {
-    case Phase:
+    case SpansColumn::Phase:
         return safeName(span.phase);
-    case Step:
+    case SpansColumn::Step:
         return QString::number(span.step);
-    case Start:
+    case SpansColumn::Start:
         return QDateTime::fromMSecsSinceEpoch(span.t0Us / 1000).toString(QStringLiteral("HH:mm:ss.zzz"));
-    case Length:
-        return durationText(static_cast<double>(span.t1Us - span.t0Us) / 1e6);
-    case Bytes:
+    case SpansColumn::Length:
+        return durationText(secondsOf(span.t1Us - span.t0Us));
+    case SpansColumn::Bytes:
         return span.bytes > 0 ? bytesText(span.bytes) : unknownText();
     default:
         return {};
@@ -68,15 +71,15 @@ QVariant SpansTable::headerData(int section, Qt::Orientation orientation, int ro
         return section < rowCount() ? QVariant(safeName(m_model->clock.spans[static_cast<std::size_t>(section)].actor))
                                     : QVariant();
     switch (section) {
-    case Phase:
+    case SpansColumn::Phase:
         return tr("phase");
-    case Step:
+    case SpansColumn::Step:
         return tr("step");
-    case Start:
+    case SpansColumn::Start:
         return tr("start");
-    case Length:
+    case SpansColumn::Length:
         return tr("length");
-    case Bytes:
+    case SpansColumn::Bytes:
         return tr("bytes");
     default:
         return {};

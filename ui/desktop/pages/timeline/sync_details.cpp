@@ -23,7 +23,7 @@ constexpr int Row = 24; // as tables with little room have it
 constexpr int Padding = 3; // of cells
 constexpr int Inset = Padding + 3; // of their text: the delegate keeps three pixels too
 
-QString secondsText(std::int64_t us) { return QStringLiteral("%1 s").arg(static_cast<double>(us) / 1e6, 0, 'f', 2); }
+QString secondsText(std::int64_t us) { return QStringLiteral("%1 s").arg(secondsOf(us), 0, 'f', 2); }
 
 QTableView* makeTable(QAbstractItemModel* model)
 {
@@ -118,8 +118,7 @@ void SyncDetails::show(const TimelineModel& model, std::int64_t step, const QStr
     }
     const QString who = bar->actor.empty() ? tr("publisher only") : shortened(safeName(bar->actor), 28);
     m_title->setText(tr("Step %1, %2").arg(QString::number(step), who));
-    const Quantity paused =
-        durationQuantity(bar->pauseUs ? std::optional(static_cast<double>(*bar->pauseUs) / 1e6) : std::nullopt);
+    const Quantity paused = durationQuantity(secondsOf(bar->pauseUs));
     m_paused->setText(paused.value);
     m_pausedUnit->setText(bar->pauseUs ? tr("%1 paused").arg(paused.unit) : tr("pause not reported"));
     const auto& usual = model.view.summary.p50Us;
@@ -128,7 +127,7 @@ void SyncDetails::show(const TimelineModel& model, std::int64_t step, const QStr
         comparable ? tr("%1 usual").arg(timesText(static_cast<double>(*bar->pauseUs) / static_cast<double>(*usual)))
                    : QString());
     m_usual->setToolTip(tr("Compared with the median pause of the steps that are shown"));
-    m_total->setText(durationText(static_cast<double>(bar->t1Us - bar->t0Us) / 1e6));
+    m_total->setText(durationText(secondsOf(bar->t1Us - bar->t0Us)));
     m_engine->setText(engine.isEmpty() ? unknownText() : engine);
     m_spans.setBar(step >= model.clockSteps.first && step <= model.clockSteps.second ? model.clock : model.view, *bar);
     QString note = step == wanted ? QString() : tr("Nothing was reported of step %1 yet.").arg(wanted);

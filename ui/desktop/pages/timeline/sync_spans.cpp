@@ -13,15 +13,15 @@ namespace deltascope::desktop {
 
 namespace {
 
-enum Column { Phase, Start, Length, Bytes, Rate, Columns };
+struct SyncColumn {
+    enum : int { Phase, Start, Length, Bytes, Rate, Columns };
+};
 
 QString startText(double seconds)
 {
     const double shown = std::round(seconds * 100) / 100;
     return QString::number(shown == 0 ? 0.0 : shown, 'f', 2); // never "-0.00"
 }
-
-double secondsOf(std::int64_t us) { return static_cast<double>(us) / 1e6; }
 
 QPixmap squareOf(PhaseGroup group)
 {
@@ -65,7 +65,7 @@ int SyncSpans::rowCount(const QModelIndex& parent) const
     return parent.isValid() ? 0 : static_cast<int>(m_spans.size());
 }
 
-int SyncSpans::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : Columns; }
+int SyncSpans::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : SyncColumn::Columns; }
 
 /// Work inside of a pause is part of it, whatever its name.
 PhaseGroup SyncSpans::groupWithin(const app::SpanView& span) const
@@ -83,10 +83,11 @@ QVariant SyncSpans::data(const QModelIndex& index, int role) const
         return {};
     const app::SpanView& span = m_spans[static_cast<std::size_t>(index.row())];
     if (role == Qt::TextAlignmentRole)
-        return QVariant::fromValue(Qt::AlignVCenter | (index.column() == Phase ? Qt::AlignLeft : Qt::AlignRight));
-    if (role == Qt::DecorationRole && index.column() == Phase)
+        return QVariant::fromValue(Qt::AlignVCenter
+                                   | (index.column() == SyncColumn::Phase ? Qt::AlignLeft : Qt::AlignRight));
+    if (role == Qt::DecorationRole && index.column() == SyncColumn::Phase)
         return squareOf(groupWithin(span));
-    if (role == Qt::ForegroundRole && (index.column() == Start || index.column() == Rate))
+    if (role == Qt::ForegroundRole && (index.column() == SyncColumn::Start || index.column() == SyncColumn::Rate))
         return color(Token::Muted);
     if (role == Qt::ToolTipRole)
         return QStringLiteral("%1, %2, %3").arg(safeName(span.actor), safeName(span.phase), fullTimeText(span.t0Us));
@@ -94,15 +95,15 @@ QVariant SyncSpans::data(const QModelIndex& index, int role) const
         return {};
     const double seconds = secondsOf(span.t1Us - span.t0Us);
     switch (index.column()) {
-    case Phase:
+    case SyncColumn::Phase:
         return phaseText(span.phase);
-    case Start:
+    case SyncColumn::Start:
         return startText(secondsOf(span.t0Us - m_originUs));
-    case Length:
+    case SyncColumn::Length:
         return durationText(seconds);
-    case Bytes:
+    case SyncColumn::Bytes:
         return span.bytes > 0 ? bytesText(span.bytes) : QString();
-    case Rate:
+    case SyncColumn::Rate:
         return span.bytes > 0 && seconds > 0 ? rateText(static_cast<double>(span.bytes) / seconds) : QString();
     default:
         return {};
@@ -112,19 +113,19 @@ QVariant SyncSpans::data(const QModelIndex& index, int role) const
 QVariant SyncSpans::headerData(int section, Qt::Orientation orientation, int role) const
 {
     if (role == Qt::TextAlignmentRole)
-        return QVariant::fromValue(Qt::AlignVCenter | (section == Phase ? Qt::AlignLeft : Qt::AlignRight));
+        return QVariant::fromValue(Qt::AlignVCenter | (section == SyncColumn::Phase ? Qt::AlignLeft : Qt::AlignRight));
     if (role != Qt::DisplayRole || orientation == Qt::Vertical)
         return {};
     switch (section) {
-    case Phase:
+    case SyncColumn::Phase:
         return tr("phase");
-    case Start:
+    case SyncColumn::Start:
         return tr("start, s");
-    case Length:
+    case SyncColumn::Length:
         return tr("length");
-    case Bytes:
+    case SyncColumn::Bytes:
         return tr("bytes");
-    case Rate:
+    case SyncColumn::Rate:
         return tr("rate");
     default:
         return {};
