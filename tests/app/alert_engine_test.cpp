@@ -3,6 +3,7 @@
 #include "deltascope/app/view/json.h"
 
 #include "alert_run.h"
+#include "support/times.h"
 
 #include <fstream>
 #include <gtest/gtest.h>
@@ -16,8 +17,8 @@ namespace {
 using Json = nlohmann::json;
 using Kind = AlertChange::Kind;
 
-constexpr std::int64_t Second = AlertSecond;
-constexpr std::int64_t Minute = 60 * Second;
+using test::Minute;
+using test::Second;
 
 /// A run in which nothing changes but what a test sets; looked at by one rule at a time.
 class Alerting : public testing::Test {

@@ -1,6 +1,7 @@
 #include "alerts/rules.h"
 
 #include "alert_run.h"
+#include "support/times.h"
 
 #include <gtest/gtest.h>
 #include <set>
@@ -10,7 +11,9 @@
 namespace deltascope::app {
 namespace {
 
-constexpr std::int64_t Second = AlertSecond;
+using test::Begin;
+using test::Hour;
+using test::Second;
 
 /// What a rule finds with its usual threshold; another threshold where it has none.
 Findings findAt(const AlertRun& run, const std::string& rule, std::int64_t nowUs, double threshold = 0)
@@ -36,7 +39,7 @@ TEST(AlertRules, SayNothingAboutAHealthyRunNorAboutNone)
     nothing.view.epochs.clear();
     for (const Rule& rule : alertRules()) {
         for (const AlertRun* run : { &young, &none, &nothing })
-            EXPECT_TRUE(rule.find({ run->view, {}, AlertBegin, rule.threshold.value_or(1e6) }).empty()) << rule.id;
+            EXPECT_TRUE(rule.find({ run->view, {}, Begin, rule.threshold.value_or(1e6) }).empty()) << rule.id;
         for (const Finding& finding : rule.find({ healthy.view, {}, healthy.nowUs(), rule.threshold.value_or(1e6) }))
             ADD_FAILURE() << rule.id << ": " << finding.text;
     }
@@ -67,14 +70,14 @@ TEST(PublishStalled, WarnsAfterThreeIntervalsAndAMinuteAndThenAlarms)
     found = findAt(run, "publish-stalled", newest + 181 * Second);
     ASSERT_EQ(found.size(), 1U);
     EXPECT_EQ(found[0].level, AlertLevel::Error);
-    EXPECT_TRUE(findAt(run, "publish-stalled", newest + 25 * 3600 * Second).empty()) << "a run that is over";
+    EXPECT_TRUE(findAt(run, "publish-stalled", newest + 25 * Hour).empty()) << "a run that is over";
 }
 
 TEST(PublishStalled, KnowsTheHabitOfTheRun)
 {
     AlertRun run(0);
     for (int i = 0; i < 10; ++i)
-        run.publish().publishedUs = AlertBegin + i * 600 * Second;
+        run.publish().publishedUs = Begin + i * 600 * Second;
     const std::int64_t newest = run.newest().publishedUs;
     EXPECT_TRUE(findAt(run, "publish-stalled", newest + 1800 * Second).empty());
     EXPECT_EQ(findAt(run, "publish-stalled", newest + 1801 * Second).size(), 1U);
@@ -122,8 +125,8 @@ TEST(DigestMismatch, FiresForDamagedStepsAndForReplicasThatRefuseOne)
 {
     AlertRun run(30);
     run.view.epochs[0].steps[12].problems = { { "DS-DIGEST", 12, "d", "root differs", "" } };
-    run.verified[{ 0, 14 }] = { 2, "damaged", AlertBegin };
-    run.verified[{ 0, 15 }] = { 4, "verified", AlertBegin };
+    run.verified[{ 0, 14 }] = { 2, "damaged", Begin };
+    run.verified[{ 0, 15 }] = { 4, "verified", Begin };
     run.addReplica("r1", 2, "digest-mismatch");
     const Findings found = findNow(run, "digest-mismatch");
     ASSERT_EQ(found.size(), 3U);
@@ -347,12 +350,12 @@ TEST(VerifyBehind, CountsFromTheNewestVerifiedStep)
 {
     AlertRun run(250);
     EXPECT_TRUE(findNow(run, "verify-behind").empty()) << "nobody verifies this run";
-    run.verified[{ 0, 48 }] = { 2, "verified", AlertBegin };
+    run.verified[{ 0, 48 }] = { 2, "verified", Begin };
     ASSERT_EQ(findNow(run, "verify-behind").size(), 1U);
     EXPECT_TRUE(findNow(run, "verify-behind")[0].holds);
-    run.verified[{ 0, 149 }] = { 2, "verified", AlertBegin };
+    run.verified[{ 0, 149 }] = { 2, "verified", Begin };
     EXPECT_FALSE(findNow(run, "verify-behind").at(0).holds);
-    run.verified[{ 0, 150 }] = { 2, "verified", AlertBegin };
+    run.verified[{ 0, 150 }] = { 2, "verified", Begin };
     EXPECT_TRUE(findNow(run, "verify-behind").empty());
 }
 

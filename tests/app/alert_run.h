@@ -2,15 +2,14 @@
 
 #include "deltascope/app/alerts.h"
 
+#include "support/times.h"
+
 #include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace deltascope::app {
-
-inline constexpr std::int64_t AlertSecond = 1'000'000;
-inline constexpr std::int64_t AlertBegin = 1'787'315'000 * AlertSecond;
 
 /// A run for the rules: an anchor every ten steps, ten seconds from one step to the next, 0.4 % of the weights changed,
 /// pauses of one second.
@@ -78,7 +77,7 @@ public:
     {
         const std::vector<StepView>& steps = view.epochs.back().steps;
         const auto last = std::find_if(steps.rbegin(), steps.rend(), [](auto& step) { return step.state != "gap"; });
-        return last == steps.rend() ? AlertBegin : last->publishedUs + 10 * AlertSecond;
+        return last == steps.rend() ? test::Begin : last->publishedUs + 10 * test::Second;
     }
 
     RunView view;

@@ -3,7 +3,7 @@
 
 #include "deltascope/engine/trace.h"
 
-#include <thread>
+#include "support/eventually.h"
 
 // What the HTTP API answers: the shapes that the page is written against, rights, pages, binary bodies.
 
@@ -444,17 +444,19 @@ TEST_F(ApiAnswers, WhatHappensIsTold)
     const std::uint64_t from = hub.end();
     MonitorFixture::endOf(start(id, VerifyPlan { "", 4 }).id);
     runWhen(id, [](const RunSnapshot& now) { return now.verified.at({ 0, 12 }).level == 4; });
-    std::this_thread::sleep_for(std::chrono::milliseconds(300)); // what is coalesced comes then
+    const auto verified = [&] {
+        std::set<int> steps;
+        for (const Json& event : eventsOf("step", from)) {
+            EXPECT_EQ(event["run"], id);
+            expectShape(event["step"], "Step");
+            if (event["step"]["verified"]["level"] == 4)
+                steps.insert(event["step"]["step"].get<int>());
+        }
+        return steps;
+    };
+    EXPECT_TRUE(test::eventually([&] { return verified().size() == 15; })) << "what is coalesced comes a little later";
     expectShapes(eventsOf("task", from), "Task");
     expectShapes(eventsOf("run", from), "RunSummary");
-    std::set<int> verified;
-    for (const Json& event : eventsOf("step", from)) {
-        EXPECT_EQ(event["run"], id);
-        expectShape(event["step"], "Step");
-        if (event["step"]["verified"]["level"] == 4)
-            verified.insert(event["step"]["step"].get<int>());
-    }
-    EXPECT_EQ(verified.size(), 15U);
 }
 
 TEST_F(ApiAnswers, MetricsAreOneLinePerValue)

@@ -1,7 +1,9 @@
 #include "deltascope/app/alert_sender.h"
 
 #include "alerts/message.h"
+#include "support/eventually.h"
 #include "support/temp_dir.h"
+#include "support/times.h"
 
 #include <atomic>
 #include <boost/asio/ip/tcp.hpp>
@@ -24,8 +26,6 @@ namespace http = boost::beast::http;
 using boost::asio::ip::tcp;
 using Json = nlohmann::json;
 using namespace std::chrono_literals;
-
-constexpr std::int64_t Now = 1'787'315'000'000'000;
 
 AlertView alert(AlertLevel level = AlertLevel::Error)
 {
@@ -136,12 +136,10 @@ AlertChannel webhook(const std::string& url, AlertLevel minLevel = AlertLevel::I
 /// Waits until a channel has finished so many messages.
 SentCounts settled(const AlertSender& sender, std::uint64_t messages)
 {
-    for (int i = 0; i < 500; ++i) {
+    EXPECT_TRUE(test::eventually([&] {
         const SentCounts counts = sender.counts().at(0);
-        if (counts.delivered + counts.failed >= messages)
-            return counts;
-        std::this_thread::sleep_for(10ms);
-    }
+        return counts.delivered + counts.failed >= messages;
+    }));
     return sender.counts().at(0);
 }
 
@@ -149,7 +147,7 @@ TEST(Channels, AWebhookGetsASignedMessage)
 {
     Receiver receiver;
     AlertSender sender({ webhook(receiver.url(), AlertLevel::Info, "swordfish") }, "http://localhost:7007/");
-    sender.send(alert(), Now);
+    sender.send(alert(), test::Begin);
     const std::vector<Receiver::Message> messages = receiver.await(1);
     ASSERT_EQ(messages.size(), 1U);
     EXPECT_EQ(messages[0].target, "/hook?key=hidden");
@@ -173,8 +171,8 @@ TEST(Channels, OnlyTheLevelsThatTheyWantAndOnlySignedWithASecret)
 {
     Receiver receiver;
     AlertSender sender({ webhook(receiver.url(), AlertLevel::Warn) }, {});
-    sender.send(alert(AlertLevel::Info), Now);
-    sender.send(alert(AlertLevel::Warn), Now);
+    sender.send(alert(AlertLevel::Info), test::Begin);
+    sender.send(alert(AlertLevel::Warn), test::Begin);
     const std::vector<Receiver::Message> messages = receiver.await(1);
     ASSERT_EQ(messages.size(), 1U);
     EXPECT_EQ(Json::parse(messages[0].body).at("level"), "warn");
@@ -187,7 +185,7 @@ TEST(Channels, AreTriedFourTimesWithPauses)
     Receiver receiver({ 500, 429, 503, 200 });
     AlertSender sender({ webhook(receiver.url()) }, {}, 10ms);
     const auto started = std::chrono::steady_clock::now();
-    sender.send(alert(), Now);
+    sender.send(alert(), test::Begin);
     EXPECT_EQ(settled(sender, 1).delivered, 1U);
     EXPECT_EQ(receiver.await(4).size(), 4U);
     EXPECT_GE(std::chrono::steady_clock::now() - started, 210ms) << "10, 40 and 160 ms";
@@ -197,7 +195,7 @@ TEST(Channels, GiveUpAfterThat)
 {
     Receiver receiver({ 500 });
     AlertSender sender({ webhook(receiver.url()) }, {}, 1ms);
-    sender.send(alert(), Now);
+    sender.send(alert(), test::Begin);
     EXPECT_EQ(settled(sender, 1).failed, 1U);
     EXPECT_EQ(receiver.await(4).size(), 4U);
 }
@@ -207,7 +205,7 @@ TEST(Channels, NeitherRepeatWhatIsRefusedNorFollowRedirects)
     for (const unsigned status : { 404U, 302U }) {
         Receiver receiver({ status });
         AlertSender sender({ webhook(receiver.url()) }, {}, 1ms);
-        sender.send(alert(), Now);
+        sender.send(alert(), test::Begin);
         EXPECT_EQ(settled(sender, 1).failed, 1U);
         EXPECT_EQ(receiver.await(1).size(), 1U);
     }
@@ -217,7 +215,7 @@ TEST(Channels, ADeadOneHoldsUpNobody)
 {
     Receiver receiver;
     AlertSender sender({ webhook("http://127.0.0.1:1"), webhook(receiver.url()) }, {}, 10s);
-    sender.send(alert(), Now);
+    sender.send(alert(), test::Begin);
     EXPECT_EQ(receiver.await(1).size(), 1U);
 }
 
@@ -248,8 +246,8 @@ TEST(Channels, StopAtOnceWhateverIsUnderWay)
     {
         AlertSender waiting({ webhook("http://127.0.0.1:1") }, {}, 60s); // between two tries
         AlertSender sender({ webhook(silence.url()) }, {});
-        sender.send(alert(), Now);
-        waiting.send(alert(), Now);
+        sender.send(alert(), test::Begin);
+        waiting.send(alert(), test::Begin);
         silence.awaitConnection();
         stopping = std::chrono::steady_clock::now();
     }
@@ -260,10 +258,10 @@ TEST(Channels, DropTheOldestWhenTheQueueIsFull)
 {
     Silence silence;
     AlertSender sender({ webhook(silence.url()) }, {});
-    sender.send(alert(), Now);
+    sender.send(alert(), test::Begin);
     silence.awaitConnection(); // the first is under way
     for (int i = 0; i < 150; ++i)
-        sender.send(alert(), Now);
+        sender.send(alert(), test::Begin);
     EXPECT_EQ(sender.counts().at(0).dropped, 50U);
 }
 
@@ -273,12 +271,12 @@ TEST(Channels, AProgramGetsTheMessageOnItsStandardInput)
     const std::string script = folder.write("page-me", "#!/bin/sh\ncat > \"$0.got\"\n");
     std::filesystem::permissions(script, std::filesystem::perms::owner_all);
     AlertSender sender({ { ChannelKind::Command, AlertLevel::Warn, script, {}, script } });
-    sender.send(alert(AlertLevel::Info), Now);
-    sender.test(0, Now);
+    sender.send(alert(AlertLevel::Info), test::Begin);
+    sender.test(0, test::Begin);
     EXPECT_EQ(settled(sender, 1).delivered, 1U) << "a test asks for no level";
     std::ifstream got(script + ".got");
     EXPECT_EQ(Json::parse(got).at("title"), "This is a test of Deltascope");
-    sender.send(alert(), Now);
+    sender.send(alert(), test::Begin);
     EXPECT_EQ(settled(sender, 2).delivered, 2U);
 }
 
@@ -288,11 +286,11 @@ TEST(Channels, AProgramThatFailsIsTriedAgainAndOneThatIsNotThereIsNot)
     const std::string script = folder.write("fail", "#!/bin/sh\necho x >> \"$0.calls\"\nexit 3\n");
     std::filesystem::permissions(script, std::filesystem::perms::owner_all);
     AlertSender sender({ { ChannelKind::Command, AlertLevel::Info, script, {}, script } }, {}, 1ms);
-    sender.send(alert(), Now);
+    sender.send(alert(), test::Begin);
     EXPECT_EQ(settled(sender, 1).failed, 1U);
     EXPECT_EQ(std::filesystem::file_size(script + ".calls"), 8U) << "four times";
     AlertSender missing({ { ChannelKind::Command, AlertLevel::Info, folder.path("none"), {}, "none" } }, {}, 60s);
-    missing.send(alert(), Now);
+    missing.send(alert(), test::Begin);
     EXPECT_EQ(settled(missing, 1).failed, 1U);
 }
 
@@ -300,11 +298,11 @@ TEST(Channels, CanBeReplacedWhileMessagesAreSent)
 {
     Receiver receiver;
     AlertSender sender;
-    sender.send(alert(), Now);
+    sender.send(alert(), test::Begin);
     sender.setChannels({ webhook("http://127.0.0.1:1") }, {});
-    sender.send(alert(), Now);
+    sender.send(alert(), test::Begin);
     sender.setChannels({ webhook(receiver.url()) }, "http://localhost:7007/");
-    sender.send(alert(), Now);
+    sender.send(alert(), test::Begin);
     ASSERT_EQ(receiver.await(1).size(), 1U);
     EXPECT_EQ(settled(sender, 1).delivered, 1U);
     EXPECT_EQ(sender.channels().size(), 1U);
@@ -392,7 +390,7 @@ AlertView hostile()
 
 TEST(Messages, ToSlackMentionNobody)
 {
-    const std::string body = messageBody(ChannelKind::Slack, hostile(), "http://localhost/r/wordle", Now);
+    const std::string body = messageBody(ChannelKind::Slack, hostile(), "http://localhost/r/wordle", test::Begin);
     const Json json = Json::parse(body);
     EXPECT_EQ(body.find("<!"), std::string::npos);
     EXPECT_EQ(body.find("\u202e"), std::string::npos);
@@ -409,15 +407,16 @@ TEST(Messages, ToSlackMentionNobody)
 TEST(Messages, ToDiscordMentionNobodyAndFormatNothing)
 {
     AlertView view = hostile();
-    const Json json = Json::parse(messageBody(ChannelKind::Discord, view, {}, Now));
+    const Json json = Json::parse(messageBody(ChannelKind::Discord, view, {}, test::Begin));
     EXPECT_EQ(json.at("allowed_mentions").at("parse"), Json::array());
     const Json& embed = json.at("embeds").at(0);
     EXPECT_EQ(embed.at("title"), "error\\: \\<!channel\\> \\@everyone \\[x\\]\\(http\\://evil\\) \ufffd  &");
     EXPECT_FALSE(embed.contains("url"));
     EXPECT_EQ(embed.at("color"), 0x8f0a6b);
     view.state = AlertState::Cleared;
-    view.clearedUs = Now;
-    EXPECT_NE(Json::parse(messageBody(ChannelKind::Discord, view, {}, Now)).at("embeds").at(0).at("color"), 0x8f0a6b);
+    view.clearedUs = test::Begin;
+    EXPECT_NE(Json::parse(messageBody(ChannelKind::Discord, view, {}, test::Begin)).at("embeds").at(0).at("color"),
+              0x8f0a6b);
 }
 
 } // namespace

@@ -5,6 +5,7 @@
 
 #include "deltascope/base/code.h"
 #include "deltascope/engine/safetensors.h"
+#include "support/golden.h"
 #include "support/temp_dir.h"
 
 #include <cstdlib>
@@ -26,8 +27,6 @@ namespace fs = std::filesystem;
 
 using Json = nlohmann::json;
 using Arguments = std::vector<std::string>;
-
-std::string golden(const std::string& path) { return std::string(DELTASCOPE_GOLDEN_DIR) + "/" + path; }
 
 /// Sends a descriptor into a file as long as it lives.
 class Redirected {
@@ -90,11 +89,11 @@ protected:
         outcome.err = folder.read("stderr");
         return outcome;
     }
-    static std::string bucket(const std::string& name) { return golden(name + "/bucket"); }
+    static std::string bucket(const std::string& name) { return test::goldenPath(name + "/bucket"); }
     /// Arguments for a slime bucket, which stands on a base.
     static Arguments onBase(Arguments arguments, const std::string& name)
     {
-        arguments.insert(arguments.end(), { "--base", golden(name + "/base") });
+        arguments.insert(arguments.end(), { "--base", test::goldenPath(name + "/base") });
         return arguments;
     }
 
@@ -626,7 +625,7 @@ TEST_F(CliStrangers, NeverReachTheTerminal)
            Arguments { "materialize", source + "@2", "-o", out },
            Arguments { "materialize", source + "@2", "-o", out },
            Arguments { "materialize", source + "@3", "-o", out + "2" },
-           Arguments { "diff", source + "@2", golden("hf-single/bucket") },
+           Arguments { "diff", source + "@2", test::goldenPath("hf-single/bucket") },
            Arguments { "doctor", source },
            Arguments { "cost", source, "--lr", "1e-6" },
            Arguments { "log", folder.path("no\x1b[31msuch") },

@@ -40,6 +40,14 @@ protected:
         m_told.clear();
     }
 
+    /// As if the program ended and was started again.
+    void restart()
+    {
+        close();
+        startService();
+        open(options.verifyLevel);
+    }
+
     /// Whether an event comes, or came since the last call, that `wanted` likes.
     bool happens(const std::function<bool(const MonitorEvent&)>& wanted)
     {
@@ -73,6 +81,13 @@ protected:
     Snapshot settledRun(const std::string& id)
     {
         return runWhen(id, [](const RunSnapshot& run) { return run.run && run.run->settled; });
+    }
+    /// The id of a run once everything in it was replayed.
+    std::string followed(const SourceRequest& source)
+    {
+        const std::string id = monitor->follow(source, "", false);
+        settledRun(id);
+        return id;
     }
     TaskView endOf(const std::string& task)
     {

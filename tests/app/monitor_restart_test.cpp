@@ -1,17 +1,17 @@
 #include "monitor/task_journal.h"
 #include "monitor/tasks.h"
 #include "monitor_fixture.h"
+#include "support/eventually.h"
+#include "support/times.h"
 
 #include "deltascope/app/view/dashboard_json.h"
 
-#include <thread>
+#include <future>
 
 // Tasks outlive the program: what a monitor leaves, another one finds.
 
 namespace deltascope::app {
 namespace {
-
-using namespace std::chrono_literals;
 
 class RestartedMonitor : public MonitorFixture {
 protected:
@@ -23,20 +23,6 @@ protected:
     }
     ~RestartedMonitor() override { close(); }
 
-    /// As if the program ended and was started again.
-    void restart()
-    {
-        close();
-        feed.reset();
-        service.reset();
-        Settings settings;
-        settings.cacheFolder = home.path("cache");
-        settings.stateFolder = home.path("state");
-        settings.threads = 2;
-        service = std::move(*Service::create(settings));
-        feed = service->subscribe({});
-        open(0);
-    }
     /// A task as soon as it is as wanted.
     TaskView taskWhen(const std::string& id, const std::function<bool(const TaskView&)>& wanted)
     {
@@ -57,12 +43,6 @@ protected:
     {
         return taskWhen(id, [](const TaskView&) { return true; });
     }
-    std::string followed(const SourceRequest& source)
-    {
-        const std::string id = monitor->follow(source, "", false);
-        settledRun(id);
-        return id;
-    }
     /// A materialization that the program leaves in the middle.
     std::string interruptedTask(const SourceRequest& source, const std::string& step)
     {
@@ -78,13 +58,22 @@ protected:
         written.source.source = folder;
         return viewOf<DigestView>(service->digest(written, false))->root;
     }
-    std::size_t leftovers(const std::string& name = "there") const
+    /// Private folders beside a destination.
+    std::vector<std::filesystem::path> leftovers(const std::string& name = "there") const
     {
-        std::size_t count = 0;
+        std::vector<std::filesystem::path> folders;
         std::error_code none;
-        for (const auto& entry : std::filesystem::directory_iterator(home.path("out"), none))
-            count += entry.path().filename().string().starts_with("." + name + ".ds-");
-        return count;
+        for (const auto& entry : std::filesystem::directory_iterator(home.path("out"), none)) {
+            if (entry.path().filename().string().starts_with("." + name + ".ds-"))
+                folders.push_back(entry.path());
+        }
+        return folders;
+    }
+    /// Materializes the large run: whatever was at work before would have come just as far.
+    void workElsewhere()
+    {
+        const std::string to = "elsewhere" + std::to_string(monitor->tasks().size());
+        EXPECT_EQ(endOf(start("large", materialize("1", to)).id).state, "done");
     }
     /// A materialization that is paused after it began to write; and the name of its destination.
     std::pair<std::string, std::string> pausedInTheMiddle()
@@ -93,11 +82,10 @@ protected:
         for (int i = 0; i < 50; ++i) { // it may be faster than we are
             const std::string name = "there" + std::to_string(i);
             const std::string task = start(run, materialize("1", name)).id;
-            while (leftovers(name) == 0 && !isOver(*monitor->task(task)))
-                std::this_thread::sleep_for(1ms);
+            test::eventually([&] { return !leftovers(name).empty() || isOver(*monitor->task(task)); });
             (void)monitor->pause(task);
-            std::this_thread::sleep_for(250ms);
-            if (monitor->task(task)->state == "paused" && leftovers(name) == 1)
+            workElsewhere(); // what is on its way comes to rest
+            if (monitor->task(task)->state == "paused" && leftovers(name).size() == 1)
                 return { task, name };
             (void)monitor->resume(task);
             endOf(task);
@@ -149,7 +137,7 @@ TEST_F(RestartedMonitor, GoesOnWithWhatWasInterrupted)
     straight.version = { largeRun(), "1" };
     straight.destination = home.path("straight");
     EXPECT_EQ(digestOf(home.path("out/there")), viewOf<MaterializeView>(service->materialize(straight))->root);
-    EXPECT_EQ(leftovers(), 0U);
+    EXPECT_TRUE(leftovers().empty());
 }
 
 TEST_F(RestartedMonitor, TellsTheRunWhatAResumedVerificationFound)
@@ -252,7 +240,10 @@ TEST_F(RestartedMonitor, LeavesToAnotherProcessWhatThatWorksOn)
     const std::string task = start(followed(largeRun()), materialize("1", "there")).id;
     (void)monitor->pause(task);
     const std::unique_ptr<Monitor> other = Monitor::create(*service, options); // locks know no processes
-    std::this_thread::sleep_for(500ms);
+    std::promise<void> answered; // tasks are brought back before anything is answered
+    other->ask([&](Service& jobs) { return jobs.listObjects(bucket.source()); },
+               [&](const Result<JobResult>&) { answered.set_value(); });
+    answered.get_future().wait();
     EXPECT_TRUE(other->tasks().empty());
     EXPECT_EQ(other->resume(task).error().code, Code::NotFound);
 }
@@ -261,21 +252,17 @@ TEST_F(RestartedMonitor, DoesNotResumeWhatAnotherProcessResumed)
 {
     const std::string task = interruptedTask(largeRun(), "1");
     const std::unique_ptr<Monitor> other = Monitor::create(*service, options);
-    for (int i = 0; i < 600 && !other->task(task); ++i)
-        std::this_thread::sleep_for(100ms);
+    ASSERT_TRUE(test::eventually([&] { return other->task(task).has_value(); }));
     ASSERT_TRUE(monitor->resume(task));
     const auto second = other->resume(task);
     ASSERT_FALSE(second) << toJson(*second);
     EXPECT_EQ(second.error().code, Code::Exists);
     const TaskView done = endOf(task);
     EXPECT_EQ(done.state, "done") << toJson(done);
-    Result<TaskView> third = other->resume(task);
-    for (int i = 0; i < 600 && !third; ++i) { // until it is kept
-        std::this_thread::sleep_for(100ms);
-        third = other->resume(task);
-    }
-    ASSERT_TRUE(third);
-    EXPECT_EQ(third->state, "done");
+    EXPECT_TRUE(test::eventually([&] { // once it is kept
+        const Result<TaskView> third = other->resume(task);
+        return third && third->state == "done";
+    }));
 }
 
 TEST_F(RestartedMonitor, ShowsOthersOnlyTheTasksOfTheirRuns)
@@ -310,28 +297,29 @@ TEST_F(RestartedMonitor, RemovesWhatACanceledTaskLeft)
     EXPECT_EQ(monitor->discard(task).error().code, Code::Usage) << "it is at work";
     (void)monitor->cancel(task);
     ASSERT_EQ(endOf(task).state, "canceled");
-    EXPECT_EQ(leftovers(name), 2U);
+    EXPECT_EQ(leftovers(name).size(), 2U);
     const auto removed = monitor->discard(task);
     ASSERT_TRUE(removed) << removed.error().text;
     EXPECT_EQ(removed->state, "canceled");
     EXPECT_FALSE(removed->resumable);
-    EXPECT_EQ(leftovers(name), 1U);
+    EXPECT_EQ(leftovers(name).size(), 1U);
     for (const std::string& folder : foreign)
         EXPECT_TRUE(std::filesystem::exists(folder)) << folder;
 }
 
 TEST_F(RestartedMonitor, WritesNoFurtherByteWhileItIsPaused)
 {
-    const std::string task = pausedInTheMiddle().first;
+    const auto paused = pausedInTheMiddle();
+    const std::string& task = paused.first;
     const auto written = [&] {
         std::string text;
-        for (const auto& entry : std::filesystem::recursive_directory_iterator(home.path("out")))
+        for (const auto& entry : std::filesystem::recursive_directory_iterator(leftovers(paused.second).at(0)))
             text += entry.path().string()
                 + std::to_string(entry.is_regular_file() ? entry.last_write_time().time_since_epoch().count() : 0);
         return text;
     };
     const std::string then = written();
-    std::this_thread::sleep_for(1s);
+    workElsewhere();
     EXPECT_EQ(written(), then);
     EXPECT_EQ(monitor->task(task)->state, "paused");
     (void)monitor->cancel(task);
@@ -339,8 +327,6 @@ TEST_F(RestartedMonitor, WritesNoFurtherByteWhileItIsPaused)
 }
 
 // --- the journal alone -----------------------------------------------------------------------------------------------
-
-constexpr std::int64_t NowUs = 1'790'000'000'000'000;
 
 TaskRecord doneAt(TaskJournal& journal, std::int64_t startedUs)
 {
@@ -360,8 +346,8 @@ TEST(TheTaskJournal, KeepsTheNewest)
     const test::TempDir home;
     TaskJournal journal(home.path("tasks"));
     for (int i = 0; i < 210; ++i)
-        doneAt(journal, NowUs);
-    const std::vector<TaskRecord> kept = TaskJournal(home.path("tasks")).readAll(NowUs);
+        doneAt(journal, test::Begin);
+    const std::vector<TaskRecord> kept = TaskJournal(home.path("tasks")).readAll(test::Begin);
     ASSERT_EQ(kept.size(), 200U);
     EXPECT_EQ(kept.front().view.id, "t11");
     EXPECT_EQ(kept.back().view.id, "t210");
@@ -372,10 +358,10 @@ TEST(TheTaskJournal, ForgetsWhatIsOlderThanThreeMonths)
 {
     const test::TempDir home;
     TaskJournal journal(home.path("tasks"));
-    constexpr std::int64_t DayUs = 24LL * 3600 * 1'000'000;
-    doneAt(journal, NowUs - 91 * DayUs);
-    doneAt(journal, NowUs - 89 * DayUs);
-    const std::vector<TaskRecord> kept = journal.readAll(NowUs);
+    constexpr std::int64_t Day = 24 * test::Hour;
+    doneAt(journal, test::Begin - 91 * Day);
+    doneAt(journal, test::Begin - 89 * Day);
+    const std::vector<TaskRecord> kept = journal.readAll(test::Begin);
     ASSERT_EQ(kept.size(), 1U);
     EXPECT_EQ(kept.front().view.id, "t2");
 }
@@ -387,16 +373,16 @@ TEST(TheTaskJournal, IsDoneWithoutWhereNothingCanBeWritten)
     TaskJournal journal(home.path("taken/tasks"));
     EXPECT_EQ(journal.begin(), "t1");
     EXPECT_EQ(journal.begin(), "t2");
-    doneAt(journal, NowUs);
+    doneAt(journal, test::Begin);
     EXPECT_TRUE(journal.hold("t1"));
-    EXPECT_TRUE(journal.readAll(NowUs).empty());
+    EXPECT_TRUE(journal.readAll(test::Begin).empty());
 }
 
 TEST(TheTaskJournal, ReplacesARecordAsAWhole)
 {
     const test::TempDir home;
     TaskJournal journal(home.path("tasks"));
-    TaskRecord record = doneAt(journal, NowUs);
+    TaskRecord record = doneAt(journal, test::Begin);
     home.write("tasks/t1/task.json.new", "torn by a kill");
     record.view.by = "somebody else";
     journal.write(record);

@@ -1,4 +1,5 @@
 #include "monitor_fixture.h"
+#include "support/eventually.h"
 
 #include <atomic>
 #include <future>
@@ -44,10 +45,12 @@ TEST_F(Monitors, ARunIsOpenedAndThenLive)
 
 TEST_F(Monitors, AQuietRunKeepsItsContact)
 {
+    settings.watch.poll = settings.watch.silence = 10ms;
+    restart();
     const BucketCopy bucket("trl-v2-gap");
-    const std::string id = monitor->follow(bucket.source(), "", false);
-    const Snapshot before = runWhen(id, [](const RunSnapshot& run) { return run.verified.size() == 15; });
-    const Snapshot later = runWhen(id, [&](const RunSnapshot& run) { return run.contactUs > before->contactUs; });
+    const Snapshot before = verifiedRun(monitor->follow(bucket.source(), "", false), 15);
+    const Snapshot later =
+        runWhen(before->id, [&](const RunSnapshot& run) { return run.contactUs > before->contactUs; });
     EXPECT_EQ(later->run, before->run);
     EXPECT_EQ(later->verified, before->verified);
 }
@@ -76,6 +79,8 @@ TEST_F(Monitors, EveryRunHasAnIdOfItsOwnThatCanStandInAnAddress)
 
 TEST_F(Monitors, ASourceThatIsNotThereIsAnErrorUntilItIsThere)
 {
+    options.retry = 10ms;
+    restart();
     SourceRequest request;
     request.source = home.path("later");
     const std::string id = monitor->follow(request, "", false);
@@ -84,8 +89,9 @@ TEST_F(Monitors, ASourceThatIsNotThereIsAnErrorUntilItIsThere)
     EXPECT_EQ(failed->error->code, "DS-NOT-FOUND");
     EXPECT_EQ(failed->run, nullptr);
     EXPECT_EQ(failed->contactUs, 0);
-    std::filesystem::copy(std::string(DELTASCOPE_GOLDEN_DIR) + "/trl-v2-raw/bucket", request.source,
-                          std::filesystem::copy_options::recursive);
+    const std::string onItsWay = home.path("on-its-way");
+    std::filesystem::copy(test::goldenPath("trl-v2-raw/bucket"), onItsWay, std::filesystem::copy_options::recursive);
+    std::filesystem::rename(onItsWay, request.source);
     const Snapshot live = runWhen(id, [](const RunSnapshot& run) { return run.state == "live"; });
     EXPECT_FALSE(live->error);
     EXPECT_EQ(live->run->latest, 14);
@@ -126,10 +132,8 @@ TEST_F(Monitors, LevelZeroVerifiesNothing)
 {
     open(0);
     const BucketCopy bucket("slime-v2-xor");
-    const std::string id = monitor->follow(bucket.source(), "", false);
-    settledRun(id);
-    std::this_thread::sleep_for(500ms);
-    EXPECT_TRUE(monitor->run(id)->verified.empty());
+    followed(bucket.source());
+    EXPECT_EQ(service->jobs().size(), 1U) << "nothing but the watch; a verification begins before a run is told of";
 }
 
 TEST_F(Monitors, AChangedObjectForgetsItsVerdictAndIsVerifiedAnew)
@@ -187,27 +191,23 @@ TEST_F(Monitors, WhoAsksMayAskAgainFromTheAnswer)
 
 TEST_F(Monitors, AListenerWhoseTokenIsGoneIsNeverCalledAgain)
 {
-    const std::string id = monitor->follow(largeRun(), "", false);
-    settledRun(id);
-    const std::string task = start(id, materialize("1")).id;
+    const BucketCopy bucket("trl-v2-gap");
+    const std::string id = followed(bucket.source());
     std::atomic<bool> stop = false;
     const std::jthread noise([&] {
         while (!stop) {
-            EXPECT_TRUE(monitor->pause(task)); // of a task that is paused: nothing but an event
-            std::this_thread::sleep_for(1ms);
+            const std::string task = start(id, VerifyPlan { "1", 0 }).id;
+            EXPECT_TRUE(test::eventually([&] { return isOver(*monitor->task(task)); }));
         }
     });
-    int called = 0;
     for (int round = 0; round < 40; ++round) {
-        auto listens = std::make_unique<std::atomic<int>>(0);
-        auto token = monitor->listen([calls = listens.get()](const MonitorEvent&) { ++*calls; });
-        std::this_thread::sleep_for(std::chrono::milliseconds(round % 2 == 0 ? 120 : 0));
+        auto calls = std::make_unique<std::atomic<int>>(0);
+        auto token = monitor->listen([calls = calls.get()](const MonitorEvent&) { ++*calls; });
+        EXPECT_TRUE(round % 2 == 0 || test::eventually([&] { return *calls > 0; })) << "who listens for a while hears";
         token.reset();
-        called += *listens > 0;
-        listens.reset(); // a call after this would be seen by a sanitizer
+        calls.reset(); // a call after this would be seen by a sanitizer
     }
     stop = true;
-    EXPECT_GE(called, 15) << "those that listened for a while heard something";
 }
 
 TEST_F(Monitors, AListenerMayAskBack)

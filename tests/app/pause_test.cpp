@@ -1,5 +1,7 @@
 #include "view/make_views.h"
 
+#include "support/times.h"
+
 #include <gtest/gtest.h>
 
 // Which pause a step has: spans beside the run, spans of logs, several epochs.
@@ -7,9 +9,10 @@
 namespace deltascope::app {
 namespace {
 
-constexpr std::int64_t Second = 1'000'000;
-constexpr std::int64_t Hour = 3600 * Second;
-constexpr std::int64_t Begin = 1'787'315'000 * Second;
+using test::Begin;
+using test::Hour;
+using test::Minute;
+using test::Second;
 
 /// A run with these steps, published a minute after each other.
 void publish(Run& run, int epoch, std::int64_t beginUs, std::initializer_list<std::int64_t> steps)
@@ -19,7 +22,7 @@ void publish(Run& run, int epoch, std::int64_t beginUs, std::initializer_list<st
         version.epoch = epoch;
         version.objects.step = step;
         ObjectInfo object;
-        object.modifiedUs = beginUs + step * 60 * Second;
+        object.modifiedUs = beginUs + step * Minute;
         version.objects.objects.push_back(object);
         run.versions.push_back(version);
     }

@@ -4,8 +4,9 @@
 
 #include "engine/golden_copy.h"
 #include "service_fixture.h"
+#include "support/times.h"
 
-#include <thread>
+#include <atomic>
 
 // Runs that are followed: what is told on the way ends where a replay of everything ends.
 
@@ -72,12 +73,9 @@ TEST_P(EndsAsReplayed, WhateverWasToldOnTheWay)
     ASSERT_TRUE(reference);
     ASSERT_TRUE(reference.heat);
 
-    feed.reset();
-    Settings settings; // of a service to which nothing is known
-    settings.cacheFolder = home.path("another-cache");
+    settings.cacheFolder = home.path("another-cache"); // nothing is known any more
     settings.stateFolder = home.path("another-state");
-    service = std::move(*Service::create(settings));
-    feed = service->subscribe({});
+    startService();
     const JobId progressive = service->watch(bucket.source(), Depth::Progressive);
     const Told last = told(progressive, [](const Told& now) { return now.run->settled; });
     ASSERT_TRUE(last);
@@ -111,7 +109,7 @@ TEST_F(ProgressiveWatch, ColumnsHaveTheSharesThatStepsHave)
         std::uint64_t changed = 0;
         for (const auto& [name, count] : *counts) {
             const auto row = std::find_if(now.heat->rows.begin(), now.heat->rows.end(),
-                                          [&](const TensorRowView& tensor) { return tensor.name == name; });
+                                          [&name = name](const TensorRowView& tensor) { return tensor.name == name; });
             ASSERT_NE(row, now.heat->rows.end()) << name;
             const auto y = static_cast<std::size_t>(row - now.heat->rows.begin());
             EXPECT_EQ((*codes)[y], heatCode(count, row->elements)) << name;
@@ -167,7 +165,7 @@ TEST_F(ProgressiveWatch, SpansThatComeLateAreTold)
 {
     const BucketCopy bucket("trl-v2-raw");
     const std::shared_ptr<ObjectStore> store = std::move(*openLocalStore(bucket.path()));
-    const std::int64_t beginUs = BucketCopy::BeginSeconds * 1'000'000;
+    const std::int64_t beginUs = BucketCopy::BeginSeconds * test::Second;
     const auto write = [&](const std::string& actor, std::int64_t t0, std::int64_t t1) {
         SpanWriter(store, actor).add({ actor, "pause", 3, 0, beginUs + t0, beginUs + t1, 0, {} });
     };
@@ -186,21 +184,23 @@ TEST_F(ProgressiveWatch, AReplicaThatFallsSilentIsLate)
     heartbeat.id = "r0";
     heartbeat.step = 3;
     heartbeat.periodSeconds = 0.5;
-    heartbeat.tUs =
-        std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch())
-            .count()
-        + 1'000'000;
+    heartbeat.tUs = test::Begin;
     TaskContext task;
     ASSERT_TRUE(putHeartbeat(**openLocalStore(bucket.path()), heartbeat, task));
+    const auto now = std::make_shared<std::atomic<std::int64_t>>(test::Begin);
+    settings.nowUs = [now] { return now->load(); };
+    settings.watch.poll = 10ms;
+    startService();
     const JobId job = service->watch(bucket.source(), Depth::Headers);
     EXPECT_TRUE(told(job, [](const Told& now) { return !now.run->replicas.at(0).late; }));
+    *now += test::Minute;
     EXPECT_TRUE(told(job, [](const Told& now) { return now.run->replicas.at(0).late; })) << "only time has passed";
     stop(job);
 }
 
 TEST(ProgressiveFollower, NeverGoesBackToWhatItKnewBefore)
 {
-    layout_test::GoldenCopy golden("trl-v2-gap");
+    layout_test::GoldenRun golden("trl-v2-gap");
     const std::string key = "deltas/step_000015.safetensors";
     const std::string newest = golden.read(key);
     std::filesystem::remove(golden.file(key));
@@ -208,22 +208,17 @@ TEST(ProgressiveFollower, NeverGoesBackToWhatItKnewBefore)
     request.source = golden.bucket();
     TaskContext task;
     std::vector<std::optional<std::int64_t>> latest;
-    std::jthread publisher;
     const TellRun tell = [&](const std::shared_ptr<const RunView>& run, const std::shared_ptr<const HeatView>&) {
         latest.push_back(run->latest);
-        if (latest.size() == 1) {
-            task.pause(); // the replay of the first chain takes as long as a large one
-            publisher = std::jthread([&] {
-                golden.write(key, newest);
-                std::this_thread::sleep_for(900ms);
-                task.resume();
-                std::this_thread::sleep_for(1500ms);
-                task.requestStop();
-            });
-        }
+        if (latest.size() == 1)
+            golden.write(key, newest); // before anything was replayed
+        if (run->settled)
+            task.requestStop();
     };
+    WatchPeriods periods;
+    periods.patience = 0ms; // each chain takes as long as a large one
     std::atomic<std::uint64_t> revision = 0;
-    const auto ended = watchRun(golden.bench, request, Depth::Progressive, revision, tell, task);
+    const auto ended = watchRun(golden.session.bench, request, Depth::Progressive, periods, revision, tell, task);
     EXPECT_FALSE(ended);
     ASSERT_GE(latest.size(), 2U);
     EXPECT_EQ(latest.front(), 14);

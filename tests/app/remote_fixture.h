@@ -6,9 +6,10 @@
 
 #include "deltascope/app/remote.h"
 
+#include "support/eventually.h"
+
 #include <fmt/format.h>
 #include <future>
-#include <thread>
 
 namespace deltascope::app {
 
@@ -76,10 +77,7 @@ protected:
     }
     static void eventually(const std::function<bool()>& condition)
     {
-        const auto giveUp = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-        while (!condition() && std::chrono::steady_clock::now() < giveUp)
-            std::this_thread::sleep_for(std::chrono::milliseconds(10));
-        EXPECT_TRUE(condition()) << "what was waited for did not happen";
+        EXPECT_TRUE(test::eventually(condition)) << "what was waited for did not happen";
     }
 
     template <class View, class Start> std::shared_ptr<const View> remoteView(Start start) const

@@ -2,6 +2,8 @@
 
 #include "deltascope/app/view/summary_view.h"
 
+#include "support/times.h"
+
 #include <memory>
 #include <string>
 #include <utility>
@@ -10,9 +12,6 @@
 namespace deltascope::app {
 
 // Small runs by hand, for what is computed from run views.
-
-inline constexpr std::int64_t ViewSecond = 1'000'000;
-inline constexpr std::int64_t ViewBegin = 1'787'315'000 * ViewSecond;
 
 /// A whole step, published ten seconds after the one before it.
 inline StepView stepView(std::int64_t step, std::string kind = "delta", int epoch = 0)
@@ -24,7 +23,7 @@ inline StepView stepView(std::int64_t step, std::string kind = "delta", int epoc
     view.kind = std::move(kind);
     view.state = "complete";
     view.restorable = true;
-    view.publishedUs = ViewBegin + step * 10 * ViewSecond;
+    view.publishedUs = test::Begin + step * 10 * test::Second;
     view.wireBytes = view.kind == "anchor" ? 1'000'000 : 5'000;
     if (view.kind != "anchor")
         view.baseStep = step - 1;

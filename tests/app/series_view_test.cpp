@@ -111,7 +111,7 @@ TEST(Series, AnIntervalReachesOverAGapAndBeyondTheRange)
 TEST(Series, AnIntervalAgainstTheClockIsMissing)
 {
     RunView run = runView({ { stepView(1, "anchor"), stepView(2), stepView(3) } });
-    run.epochs[0].steps[1].publishedUs = ViewBegin;
+    run.epochs[0].steps[1].publishedUs = test::Begin;
     EXPECT_EQ(lineOf(run, "interval_s", everything()).x, Steps { 3 });
 }
 

@@ -2,6 +2,7 @@
 
 #include "deltascope/app/service.h"
 
+#include "support/golden.h"
 #include "support/temp_dir.h"
 
 #include <chrono>
@@ -12,10 +13,21 @@
 
 namespace deltascope::app {
 
+/// A case of tests/golden in its place.
+inline SourceRequest goldenSource(const std::string& name)
+{
+    SourceRequest request;
+    request.source = test::goldenPath(name + "/bucket");
+    if (std::filesystem::exists(test::goldenPath(name + "/base")))
+        request.base = test::goldenPath(name + "/base");
+    return request;
+}
+
 /// A copy of a case of tests/golden whose objects were published a minute after each other, or when the case says.
 class BucketCopy {
 public:
     static constexpr std::int64_t BeginSeconds = 1'700'000'000;
+    static constexpr const char* Tensor = "model.layers.0.mlp.down_proj.weight"; ///< of every case with a model
 
     explicit BucketCopy(const std::string& name)
         : BucketCopy(name, [](const std::string&) { return true; })
@@ -24,7 +36,7 @@ public:
     /// Without the objects that are not wanted yet.
     template <class IsWanted>
     BucketCopy(const std::string& name, IsWanted isWanted)
-        : m_golden(std::string(DELTASCOPE_GOLDEN_DIR) + "/" + name)
+        : m_golden(test::goldenPath(name))
     {
         namespace fs = std::filesystem;
         if (fs::exists(m_golden + "/base"))
@@ -95,10 +107,17 @@ class ServiceFixture : public testing::Test {
 protected:
     ServiceFixture()
     {
-        Settings settings;
         settings.cacheFolder = home.path("cache");
         settings.stateFolder = home.path("state");
         settings.threads = 2;
+        startService();
+    }
+
+    /// One as it is set now, in place of the one before.
+    void startService()
+    {
+        feed.reset();
+        service.reset();
         auto created = Service::create(settings);
         EXPECT_TRUE(created) << created.error().text;
         service = std::move(*created);
@@ -145,6 +164,7 @@ protected:
     }
 
     test::TempDir home;
+    Settings settings; ///< for startService()
     std::unique_ptr<Service> service;
     std::unique_ptr<EventFeed> feed;
 

@@ -1,12 +1,5 @@
-#include "deltascope/app/service.h"
+#include "service_fixture.h"
 
-#include "support/temp_dir.h"
-
-#include <chrono>
-#include <filesystem>
-#include <fstream>
-#include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 #include <numeric>
 
 // The facade as its clients use it: start a job, take events, get a view.
@@ -14,73 +7,13 @@
 namespace deltascope::app {
 namespace {
 
-using namespace std::chrono_literals;
-using test::TempDir;
-
 namespace fs = std::filesystem;
 
 using Json = nlohmann::json;
 
-std::string golden(const std::string& path) { return std::string(DELTASCOPE_GOLDEN_DIR) + "/" + path; }
-
-Json expectedOf(const std::string& bucket)
-{
-    std::ifstream file(golden(bucket + "/expected.json"));
-    return Json::parse(file);
-}
-
-class ServiceTest : public testing::Test {
+class ServiceTest : public ServiceFixture {
 protected:
-    ServiceTest() { open(home.path("cache")); }
-
-    void open(const std::string& cacheFolder)
-    {
-        feed.reset();
-        service.reset();
-        Settings settings;
-        settings.cacheFolder = cacheFolder;
-        settings.stateFolder = home.path("state");
-        settings.threads = 2;
-        auto created = Service::create(settings);
-        ASSERT_TRUE(created) << created.error().text;
-        service = std::move(*created);
-        feed = service->subscribe({});
-    }
-
-    Result<JobResult> outcomeOf(JobId job)
-    {
-        const auto giveUp = std::chrono::steady_clock::now() + 60s;
-        while (std::chrono::steady_clock::now() < giveUp) {
-            feed->wait(100);
-            for (Event& event : feed->take()) {
-                if (auto* end = std::get_if<JobFinished>(&event); end && end->job == job)
-                    return std::move(end->outcome);
-            }
-        }
-        ADD_FAILURE() << "the job never ended";
-        return fail(Code::Internal, "no end");
-    }
-    template <class View> std::shared_ptr<const View> viewOf(JobId job)
-    {
-        const auto outcome = outcomeOf(job);
-        EXPECT_TRUE(outcome) << outcome.error().text;
-        return outcome ? std::get<std::shared_ptr<const View>>(*outcome) : std::make_shared<const View>();
-    }
-    Error errorOf(JobId job)
-    {
-        const auto outcome = outcomeOf(job);
-        EXPECT_FALSE(outcome);
-        return outcome ? Error() : outcome.error();
-    }
-
-    static SourceRequest source(const std::string& bucket)
-    {
-        SourceRequest request;
-        request.source = golden(bucket + "/bucket");
-        if (fs::exists(golden(bucket + "/base")))
-            request.base = golden(bucket + "/base");
-        return request;
-    }
+    static SourceRequest source(const std::string& bucket) { return goldenSource(bucket); }
     static VersionRequest version(const std::string& bucket, const std::string& version)
     {
         return VersionRequest { source(bucket), version };
@@ -93,10 +26,6 @@ protected:
         request.destination = home.path(destination);
         return request;
     }
-
-    TempDir home;
-    std::unique_ptr<Service> service;
-    std::unique_ptr<EventFeed> feed;
 };
 
 TEST_F(ServiceTest, OpensARunWithAllItsSteps)
@@ -106,7 +35,7 @@ TEST_F(ServiceTest, OpensARunWithAllItsSteps)
     EXPECT_EQ(run->run, "bucket");
     EXPECT_EQ(run->latest, 15);
     ASSERT_EQ(run->epochs.size(), 1U);
-    const Json expected = expectedOf("trl-v2-gap");
+    const Json expected = test::expectedOf("trl-v2-gap");
     ASSERT_EQ(run->epochs[0].steps.size(), expected["steps"].size());
     for (std::size_t i = 0; i < run->epochs[0].steps.size(); ++i) {
         const StepView& step = run->epochs[0].steps[i];
@@ -139,7 +68,7 @@ TEST_F(ServiceTest, HeadersAloneLeaveChangedCountsUnknown)
 TEST_F(ServiceTest, WhatWasReplayedOnceIsKnownToTheNextService)
 {
     viewOf<RunView>(service->openRun(source("trl-v2-gap"), Depth::Replayed));
-    open(home.path("cache"));
+    startService();
     const auto run = viewOf<RunView>(service->openRun(source("trl-v2-gap"), Depth::Headers));
     EXPECT_EQ(run->epochs[0].steps[1].changedElements, 1494U);
 }
@@ -218,7 +147,8 @@ TEST_F(ServiceTest, AStepThatIsKnownAlreadyIsShownTheSame)
 
 TEST_F(ServiceTest, WithoutACatalogAStepIsShownTheSame)
 {
-    open("/dev/null/cache"); // cannot be made
+    settings.cacheFolder = "/dev/null/cache"; // cannot be made
+    startService();
     expectShown(*viewOf<StepDetailView>(service->showStep(version("trl-v2-gap", "12"), Depth::Replayed)), 724);
 }
 
@@ -287,7 +217,7 @@ TEST_F(ServiceTest, VerificationKeepsToItsRange)
 TEST_F(ServiceTest, ADigestHasTheHashesOfEveryTensor)
 {
     const auto digest = viewOf<DigestView>(service->digest(version("slime-v2-xor", "9"), false));
-    const Json truth = expectedOf("slime-v2-xor")["steps"][8]["tensors"];
+    const Json truth = test::expectedOf("slime-v2-xor")["steps"][8]["tensors"];
     ASSERT_EQ(digest->tensors.size(), truth.size());
     for (const TensorDigestView& tensor : digest->tensors) {
         EXPECT_EQ(tensor.xxh3, truth[tensor.name]["xxh3_128"].get<std::string>());
@@ -300,7 +230,7 @@ TEST_F(ServiceTest, ADigestHasTheHashesOfEveryTensor)
 TEST_F(ServiceTest, OneSafetensorsFileHasADigest)
 {
     VersionRequest request;
-    request.source.source = golden("hf-single/bucket/model.safetensors");
+    request.source.source = test::goldenPath("hf-single/bucket/model.safetensors");
     const auto ofFile = viewOf<DigestView>(service->digest(request, false));
     const auto ofFolder = viewOf<DigestView>(service->digest(version("hf-single", ""), false));
     EXPECT_EQ(ofFile->root, ofFolder->root);
@@ -317,7 +247,7 @@ TEST_F(ServiceTest, ADigestOfALostStepIsRefused)
 TEST_F(ServiceTest, ADigestOfALostStepIsMadeOnRequest)
 {
     const auto digest = viewOf<DigestView>(service->digest(version("trl-v2-gap-in-chain", "8"), true));
-    const Json expected = expectedOf("trl-v2-gap-in-chain");
+    const Json expected = test::expectedOf("trl-v2-gap-in-chain");
     for (const Json& step : expected["steps"]) {
         if (step["step"] != 8)
             continue;
@@ -403,7 +333,7 @@ TEST_F(ServiceTest, ADamagedCatalogStopsNothing)
     feed.reset();
     service.reset();
     home.write("cache/catalog.sqlite", std::string(8192, 'x'));
-    open(home.path("cache"));
+    startService();
     EXPECT_EQ(viewOf<RunView>(service->openRun(source("trl-v2-raw"), Depth::Replayed))->latest, 14);
 }
 
@@ -419,25 +349,15 @@ protected:
     }
     void publish(const std::string& key) const
     {
-        fs::copy_file(golden("trl-v2-gap/bucket/" + key), home.path("run/" + key));
+        fs::copy_file(test::goldenPath("trl-v2-gap/bucket/" + key), home.path("run/" + key));
     }
-    /// The next run that the watcher reports; null if it ends before.
+    /// The next run that the watcher reports.
     std::shared_ptr<const RunView> nextRun(JobId job)
     {
-        const auto giveUp = std::chrono::steady_clock::now() + 60s;
-        while (std::chrono::steady_clock::now() < giveUp) {
-            feed->wait(100);
-            for (Event& event : feed->take()) {
-                if (auto* changed = std::get_if<RunChanged>(&event); changed && changed->job == job)
-                    return changed->run;
-                if (const auto* end = std::get_if<JobFinished>(&event); end && end->job == job) {
-                    ADD_FAILURE() << "the watch ended: " << end->outcome.error().text;
-                    return nullptr;
-                }
-            }
-        }
-        ADD_FAILURE() << "nothing was reported";
-        return nullptr;
+        return next([&](Event& event) -> std::shared_ptr<const RunView> {
+            const auto* changed = std::get_if<RunChanged>(&event);
+            return changed && changed->job == job ? changed->run : nullptr;
+        });
     }
     SourceRequest request;
 };

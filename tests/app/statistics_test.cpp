@@ -13,12 +13,10 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr const char* Tensor = "model.layers.0.mlp.down_proj.weight";
-
 class StatisticsJobs : public ServiceFixture {
 protected:
     static TensorRequest tensor(const BucketCopy& bucket, const std::string& version, const std::string& against = {},
-                                const std::string& name = Tensor)
+                                const std::string& name = BucketCopy::Tensor)
     {
         return { { bucket.source(), version }, against, name };
     }
@@ -62,7 +60,7 @@ TEST_F(StatisticsJobs, SayAsMuchAsADiff)
     const auto view = statistics(tensor("12", "0:2"));
     const auto diff = viewOf<DiffView>(service->diff({ bucket.source(), "0:2" }, { bucket.source(), "12" }));
     const auto found = std::find_if(diff->tensors.begin(), diff->tensors.end(),
-                                    [](const TensorDiffView& tensor) { return tensor.name == Tensor; });
+                                    [](const TensorDiffView& tensor) { return tensor.name == BucketCopy::Tensor; });
     ASSERT_NE(found, diff->tensors.end());
     EXPECT_EQ(view->moved->changed, found->different);
     EXPECT_EQ(view->moved->maxAbs, found->maxAbs);
@@ -75,14 +73,10 @@ TEST_F(StatisticsJobs, SayAsMuchAsADiff)
 TEST_F(StatisticsJobs, AreTheSameWithAnyNumberOfThreads)
 {
     const auto view = statistics(tensor("12"));
-    Settings one;
-    one.cacheFolder = home.path("other-cache");
-    one.stateFolder = home.path("other-state");
-    one.threads = 1;
-    auto other = Service::create(one);
-    ASSERT_TRUE(other);
-    feed = (*other)->subscribe({});
-    service = std::move(*other);
+    settings.cacheFolder = home.path("other-cache");
+    settings.stateFolder = home.path("other-state");
+    settings.threads = 1;
+    startService();
     Json here = Json::parse(toJson(*view));
     Json there = Json::parse(toJson(*statistics(tensor("12"))));
     here.erase("seconds");
@@ -182,7 +176,7 @@ TEST_F(StatisticsJobs, TheCostOfTheTensorIsWhatIsReadOfIt)
 TEST_F(StatisticsJobs, AreWrittenAsAgreed)
 {
     const Json json = Json::parse(toJson(*statistics(tensor("12"))));
-    EXPECT_EQ(json["tensor"], Tensor);
+    EXPECT_EQ(json["tensor"], BucketCopy::Tensor);
     EXPECT_EQ(json["dtype"], "BF16");
     EXPECT_EQ(json["b"]["percentiles"][0]["percent"], 0.1);
     EXPECT_EQ(json["b"]["percentiles"].size(), 5U);

@@ -86,7 +86,7 @@ TEST(Kpi, IsOfTheNewestEpoch)
 TEST(Kpi, TheIntervalIsAMedian)
 {
     RunView run = usualRun(6);
-    stepsOf(run)[5].publishedUs += 3600 * ViewSecond; // a break
+    stepsOf(run)[5].publishedUs += test::Hour; // a break
     EXPECT_EQ(kpiOf(run).intervalSeconds, 10.0);
 }
 
@@ -311,7 +311,7 @@ TEST(ReplicaHistory, LagsAreThoseAtEachPublicationAndNow)
     run.spans = { spanOf("r", "pause", 0, 1000, 1500), spanOf("r", "pause", 1, 1000, 1500),
                   spanOf("r", "pause", 4, 1000, 1500), spanOf("r", "pause", 5, 1000, 1500) };
     // When 1 came, 0 was served; at 2 it was 1, and still at 3 and 4; at 5 it was 4.
-    EXPECT_EQ(historyOf(run, ViewBegin).lagHistory, (Lags { 0, 0, 1, 2, 0, 0 }));
+    EXPECT_EQ(historyOf(run, test::Begin).lagHistory, (Lags { 0, 0, 1, 2, 0, 0 }));
 }
 
 TEST(ReplicaHistory, BehindTheLastSpanTheHeartbeatAloneTells)
@@ -319,15 +319,15 @@ TEST(ReplicaHistory, BehindTheLastSpanTheHeartbeatAloneTells)
     RunView run = usualRun(8);
     run.replicas = { replica("r", 7, 0) };
     run.spans = { spanOf("r", "pause", 1, 1000, 1500), spanOf("r", "pause", 2, 1000, 1500) };
-    EXPECT_EQ(historyOf(run, ViewBegin).lagHistory, (Lags { 0, 0 })) << "at 2, and now; 3 … 7 are not known";
-    EXPECT_EQ(historyOf(run, ViewBegin).lagSteps, (std::vector<std::int64_t> { 2, 7 }));
+    EXPECT_EQ(historyOf(run, test::Begin).lagHistory, (Lags { 0, 0 })) << "at 2, and now; 3 … 7 are not known";
+    EXPECT_EQ(historyOf(run, test::Begin).lagSteps, (std::vector<std::int64_t> { 2, 7 }));
 }
 
 TEST(ReplicaHistory, WithoutSpansAndHeartbeatNothingIsKnown)
 {
     RunView run = usualRun(8);
     run.replicas = { replica("r", {}, {}) };
-    const ReplicaHistoryView view = historyOf(run, ViewBegin);
+    const ReplicaHistoryView view = historyOf(run, test::Begin);
     EXPECT_TRUE(view.lagHistory.empty());
     EXPECT_EQ(view.lagSeconds, std::nullopt);
     EXPECT_EQ(view.lastPauseMs, std::nullopt);
@@ -339,7 +339,7 @@ TEST(ReplicaHistory, IsOfItsOwnSpans)
     RunView run = usualRun(4);
     run.replicas = { replica("r", 3, 0) };
     run.spans = { spanOf("other", "pause", 1, 0, 500), spanOf("other", "pause", 3, 0, 500) };
-    const ReplicaHistoryView view = historyOf(run, ViewBegin);
+    const ReplicaHistoryView view = historyOf(run, test::Begin);
     EXPECT_EQ(view.lagHistory, Lags { 0 });
     EXPECT_EQ(view.lastPauseMs, std::nullopt);
 }
@@ -350,14 +350,14 @@ TEST(ReplicaHistory, ReachesBackSixtySteps)
     run.replicas = { replica("r", 99, 0) };
     for (std::int64_t step = 0; step < 100; ++step)
         run.spans.push_back(spanOf("r", "pause", step, 1000, 1500));
-    EXPECT_EQ(historyOf(run, ViewBegin).lagHistory.size(), 61U) << "and now";
+    EXPECT_EQ(historyOf(run, test::Begin).lagHistory.size(), 61U) << "and now";
 }
 
 TEST(ReplicaHistory, TheLagInSecondsIsSinceTheFirstMissedPublication)
 {
     RunView run = usualRun(9);
     run.replicas = { replica("r", 5, 3) };
-    const std::int64_t nowUs = stepsOf(run)[8].publishedUs + 4 * ViewSecond;
+    const std::int64_t nowUs = stepsOf(run)[8].publishedUs + 4 * test::Second;
     EXPECT_EQ(historyOf(run, nowUs).lagSeconds, 24.0) << "since 6";
     run.replicas = { replica("r", 8, 0) };
     EXPECT_EQ(historyOf(run, nowUs).lagSeconds, std::nullopt);
@@ -368,7 +368,7 @@ TEST(ReplicaHistory, WhatIsStillBeingPublishedWasNotMissed)
     RunView run = usualRun(9);
     stepsOf(run)[7].state = "publishing";
     run.replicas = { replica("r", 6, 1) };
-    EXPECT_EQ(historyOf(run, stepsOf(run)[8].publishedUs + ViewSecond).lagSeconds, 1.0);
+    EXPECT_EQ(historyOf(run, stepsOf(run)[8].publishedUs + test::Second).lagSeconds, 1.0);
 }
 
 TEST(ReplicaHistory, PausesAreTheLastOneAndTheShareOfTheHour)
@@ -377,7 +377,7 @@ TEST(ReplicaHistory, PausesAreTheLastOneAndTheShareOfTheHour)
     run.replicas = { replica("r", 2, 0) };
     run.spans = { spanOf("r", "fetch", 0, 0, 9000), spanOf("r", "pause", 0, 9000, 9500),
                   spanOf("r", "pause", 2, 0, 1500) };
-    const ReplicaHistoryView view = historyOf(run, ViewBegin + 40 * ViewSecond);
+    const ReplicaHistoryView view = historyOf(run, test::Begin + 40 * test::Second);
     EXPECT_EQ(view.lastPauseMs, 1500.0);
     EXPECT_DOUBLE_EQ(view.pausedFraction.value_or(0), 2.0 / 40) << "since its first span";
 }
@@ -387,7 +387,7 @@ TEST(ReplicaHistory, OfAPauseAnHourAgoOnlyTheRestCounts)
     RunView run = usualRun(3);
     run.replicas = { replica("r", 2, 0) };
     run.spans = { spanOf("r", "pause", 0, 0, 10'000), spanOf("r", "pause", 1, 0, 36'000) };
-    const std::int64_t nowUs = stepView(1).publishedUs + 3610 * ViewSecond; // the hour began 10 s into the second
+    const std::int64_t nowUs = stepView(1).publishedUs + 3610 * test::Second; // the hour began 10 s into the second
     EXPECT_DOUBLE_EQ(historyOf(run, nowUs).pausedFraction.value_or(0), 26.0 / 3600);
 }
 
@@ -435,7 +435,7 @@ TEST(Feed, StepsOfOneTimeAreTheNewestFirst)
 {
     RunView run = usualRun(3);
     for (StepView& step : run.epochs.back().steps)
-        step.publishedUs = ViewBegin;
+        step.publishedUs = test::Begin;
     const std::vector<FeedItemView> feed = makeFeed(run, 9);
     ASSERT_EQ(feed.size(), 3U);
     EXPECT_EQ(feed[0].step, 2);

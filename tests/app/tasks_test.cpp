@@ -1,23 +1,14 @@
 #include "monitor_fixture.h"
 
 #include <map>
-#include <thread>
 
 // Acts: a plan, a task, its end; and what may come between.
 
 namespace deltascope::app {
 namespace {
 
-using namespace std::chrono_literals;
-
 class TasksOfAMonitor : public MonitorFixture {
 protected:
-    std::string followed(const SourceRequest& source)
-    {
-        const std::string id = monitor->follow(source, "", false);
-        settledRun(id);
-        return id;
-    }
     template <class View> static std::shared_ptr<const View> resultOf(const TaskView& task)
     {
         const auto* view = task.result ? std::get_if<std::shared_ptr<const View>>(&*task.result) : nullptr;
@@ -160,11 +151,12 @@ TEST_F(TasksOfAMonitor, APlanDoesNothing)
 
 TEST_F(TasksOfAMonitor, APausedTaskWaitsAndGoesOn)
 {
-    const std::string task = start(followed(largeRun()), materialize("1", "large")).id;
+    const std::string run = followed(largeRun());
+    const std::string task = start(run, materialize("1", "large")).id;
     const auto paused = monitor->pause(task);
     ASSERT_TRUE(paused);
     EXPECT_EQ(paused->state, "paused");
-    std::this_thread::sleep_for(1s);
+    EXPECT_EQ(endOf(start(run, materialize("1", "later")).id).state, "done");
     EXPECT_EQ(monitor->task(task)->state, "paused");
     EXPECT_FALSE(std::filesystem::exists(home.path("out/large")));
     EXPECT_EQ(monitor->resume(task)->state, "running");

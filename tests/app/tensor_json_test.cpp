@@ -15,12 +15,10 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr const char* Tensor = "model.layers.0.mlp.down_proj.weight";
-
 class TensorJobs : public ServiceFixture {
 protected:
     TensorRequest tensor(const std::string& version, const std::string& against = {},
-                         const std::string& name = Tensor) const
+                         const std::string& name = BucketCopy::Tensor) const
     {
         return { { bucket.source(), version }, against, name };
     }
@@ -217,7 +215,7 @@ TEST_F(TensorJobs, AStepThatIsNotThereIsNotFound)
 TEST_F(TensorJobs, AStepThatCannotBeRebuiltSaysWhy)
 {
     const BucketCopy broken("slime-v2-gap-in-chain");
-    const Error error = errorOf(service->blocks({ { broken.source(), "5" }, {}, Tensor }, 8));
+    const Error error = errorOf(service->blocks({ { broken.source(), "5" }, {}, BucketCopy::Tensor }, 8));
     EXPECT_EQ(error.code, Code::ChainGap);
     EXPECT_NE(error.text.find("step 4"), std::string::npos) << error.text;
 }

@@ -1,6 +1,7 @@
 #include "deltascope/app/view/timeline_view.h"
 
 #include "deltascope/app/view/json.h"
+#include "support/times.h"
 #include "view/make_views.h"
 
 #include <fstream>
@@ -15,8 +16,9 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::int64_t Second = 1'000'000;
-constexpr std::int64_t Begin = 1'787'315'000 * Second;
+using test::Begin;
+using test::Hour;
+using test::Second;
 
 StepView published(std::int64_t step, std::int64_t atUs, std::string kind = "delta", int epoch = 0)
 {
@@ -358,7 +360,7 @@ TEST(SpansOfARun, AreThoseWithAPlaceInTime)
 TEST(SpansOfARun, OfLogsBelongToTheVersionNextInTimeAndGiveWayToTheTrace)
 {
     RunView view = runOf({});
-    view.epochs.push_back({ 1, { published(11, Begin + 3600 * Second, "anchor", 1) } });
+    view.epochs.push_back({ 1, { published(11, Begin + Hour, "anchor", 1) } });
     Trace trace;
     trace.spans = { raw("r0", "pause", 11, Begin + 10 * Second, Begin + 11 * Second) };
     addTrace(view, trace,

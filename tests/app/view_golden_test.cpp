@@ -4,6 +4,7 @@
 
 #include "run_views.h"
 #include "service_fixture.h"
+#include "support/times.h"
 
 // The JSON of every page over one run, byte for byte (tests/golden/view): twelve steps of TRL of which the sixth was
 // lost, two anchors, a replica.
@@ -11,11 +12,13 @@
 namespace deltascope::app {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
-constexpr std::int64_t Second = 1'000'000;
+using test::Minute;
+using test::Second;
+
 constexpr std::int64_t BeginUs = BucketCopy::BeginSeconds * Second;
-constexpr std::int64_t NowUs = BeginUs + 14 * 60 * Second;
+constexpr std::int64_t NowUs = BeginUs + 14 * Minute;
 
 class GoldenViews : public ServiceFixture {
 protected:
@@ -57,7 +60,7 @@ protected:
         const std::shared_ptr<ObjectStore> store = std::move(*openLocalStore(bucket.path()));
         SpanWriter replica(store, "r0");
         for (const std::int64_t step : { 11, 12 }) {
-            const std::int64_t publishedUs = BeginUs + step * 60 * Second;
+            const std::int64_t publishedUs = BeginUs + step * Minute;
             replica.add({ {}, "fetch", step, 0, publishedUs + Second, publishedUs + 3 * Second, 3600, {} });
             replica.add({ {}, "pause", step, 0, publishedUs + 3 * Second, publishedUs + step * Second, 0, {} });
         }
@@ -78,7 +81,7 @@ protected:
             json.replace(at, bucket.path().size(), "/data/wordle");
         std::ifstream file(std::string(DELTASCOPE_GOLDEN_DIR) + "/view/" + name + ".json");
         const std::string golden((std::istreambuf_iterator<char>(file)), {});
-        EXPECT_EQ(Json::parse(json).dump(2) + "\n", golden);
+        EXPECT_EQ(OrderedJson::parse(json).dump(2) + "\n", golden);
     }
     Result<PlanView> planOf(const PlanRequest& request) const
     {

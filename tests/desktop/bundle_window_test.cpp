@@ -1,5 +1,5 @@
 #include "desktop_fixture.h"
-#include "model_text.h"
+#include "page_text.h"
 
 #include "bundle/bundle.h"
 
@@ -7,10 +7,8 @@
 #include "pages/pages.h"
 #include "window/server_windows.h"
 
-#include <QAbstractItemView>
 #include <QDragEnterEvent>
 #include <QDropEvent>
-#include <QLabel>
 #include <QMessageBox>
 #include <QMimeData>
 #include <QPushButton>
@@ -21,27 +19,6 @@
 
 namespace deltascope::desktop {
 namespace {
-
-QString said(const QWidget& widget)
-{
-    QString text;
-    for (const QLabel* label : widget.findChildren<QLabel*>()) {
-        if (label->isVisible())
-            text += label->text() + QLatin1Char('\n');
-    }
-    return text;
-}
-
-/// All that a page says: labels, lists and what it exports.
-std::string textOf(Page& page)
-{
-    QString text = QString::fromUtf8(page.exportText()) + said(page);
-    for (const QAbstractItemView* view : page.findChildren<QAbstractItemView*>()) {
-        if (view->isVisible() && view->model())
-            text += modelText(*view->model());
-    }
-    return text.toStdString();
-}
 
 class BundleWindow : public DesktopFixture {
 protected:

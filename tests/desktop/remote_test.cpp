@@ -1,5 +1,5 @@
 #include "desktop_fixture.h"
-#include "model_text.h"
+#include "page_text.h"
 
 #include "server/api/api.h"
 #include "server/server.h"
@@ -10,7 +10,6 @@
 #include "window/connect_dialog.h"
 #include "window/server_windows.h"
 
-#include <QAbstractItemView>
 #include <QApplication>
 #include <QComboBox>
 #include <QLabel>
@@ -27,21 +26,6 @@ namespace deltascope::desktop {
 namespace {
 
 constexpr const char* Token = "token-of-the-tests-token";
-
-/// All that a page says: labels, lists and what it exports.
-std::string textOf(Page& page)
-{
-    QString text = QString::fromUtf8(page.exportText());
-    for (const QLabel* label : page.findChildren<QLabel*>()) {
-        if (label->isVisible())
-            text += label->text() + QLatin1Char('\n');
-    }
-    for (const QAbstractItemView* view : page.findChildren<QAbstractItemView*>()) {
-        if (view->isVisible() && view->model())
-            text += modelText(*view->model());
-    }
-    return text.toStdString();
-}
 
 class RemoteWindow : public DesktopFixture {
 protected:

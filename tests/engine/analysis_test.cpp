@@ -1,10 +1,9 @@
 #include "deltascope/engine/operations.h"
 
-#include "layout_fixture.h"
+#include "golden_copy.h"
+#include "run_steps.h"
 #include "support/faulty_store.h"
-#include "support/temp_dir.h"
 
-#include <atomic>
 #include <fcntl.h>
 #include <filesystem>
 #include <numeric>
@@ -21,43 +20,6 @@ using test::StoreOperation;
 using test::TempDir;
 
 using EngineRun = deltascope::Run;
-
-constexpr std::int64_t LongAfter = 4'000'000'000'000'000;
-
-/// Passes everything on and counts what is read.
-class CountingStore final : public ObjectStore {
-public:
-    explicit CountingStore(std::shared_ptr<ObjectStore> inner)
-        : m_inner(std::move(inner))
-    {
-    }
-    std::uint64_t reads() const { return m_reads; }
-    std::uint64_t bytes() const { return m_bytes; }
-
-    std::string uri() const override { return m_inner->uri(); }
-    StoreTraits traits() const noexcept override { return m_inner->traits(); }
-    Result<ListPage> list(const ListRequest& request, TaskContext& task) const override
-    {
-        return m_inner->list(request, task);
-    }
-    Result<ObjectInfo> stat(std::string_view key) const override { return m_inner->stat(key); }
-    Result<void> read(std::string_view key, std::uint64_t offset, MutableByteSpan out) const override
-    {
-        ++m_reads;
-        m_bytes += out.size();
-        return m_inner->read(key, offset, out);
-    }
-    Result<ObjectInfo> put(std::string_view key, ByteSource& source, PutMode mode, TaskContext& task) override
-    {
-        return m_inner->put(key, source, mode, task);
-    }
-    Result<std::unique_ptr<StoreWatch>> watch() const override { return m_inner->watch(); }
-
-private:
-    std::shared_ptr<ObjectStore> m_inner;
-    mutable std::atomic<std::uint64_t> m_reads = 0;
-    mutable std::atomic<std::uint64_t> m_bytes = 0;
-};
 
 /// A catalog of which nothing can be had at the moment.
 class UnavailableCatalog final : public Catalog {
@@ -86,76 +48,8 @@ private:
     static tl::unexpected<Error> busy() { return fail(Code::Transient, "the database is locked"); }
 };
 
-/// A workbench with a catalog of its own.
-struct Session {
-    Session()
-    {
-        auto opened = Catalog::open(folder.path("catalog.sqlite"));
-        EXPECT_TRUE(opened);
-        catalog = std::move(*opened);
-        bench.layouts = builtinLayouts();
-        bench.catalog = catalog.get();
-        bench.threads = 2;
-        bench.nowUs = [] { return LongAfter; };
-    }
-
-    Result<EngineRun> open(std::shared_ptr<ObjectStore> store, std::shared_ptr<ObjectStore> base = {})
-    {
-        OpenOptions options;
-        options.base = std::move(base);
-        return openRun(bench, std::move(store), options, task);
-    }
-    EngineRun analyzed(std::shared_ptr<ObjectStore> store, std::shared_ptr<ObjectStore> base = {})
-    {
-        auto run = open(std::move(store), std::move(base));
-        EXPECT_TRUE(run) << run.error().text;
-        const auto outcome = analyzeRun(bench, *run, {}, task);
-        EXPECT_TRUE(outcome) << outcome.error().text;
-        return std::move(*run);
-    }
-
-    TempDir folder;
-    std::unique_ptr<Catalog> catalog;
-    Workbench bench;
-    TaskContext task;
-};
-
-std::shared_ptr<ObjectStore> localStore(const std::string& folder)
-{
-    auto store = openLocalStore(folder);
-    EXPECT_TRUE(store) << folder;
-    return std::move(*store);
-}
-
-/// A copy of a golden bucket, with its times where they matter.
-class GoldenCopy {
-public:
-    explicit GoldenCopy(const std::string& name)
-    {
-        const std::string folder = goldenPath(name);
-        std::filesystem::copy(folder + "/bucket", m_folder.path("bucket"), std::filesystem::copy_options::recursive);
-        if (std::filesystem::exists(folder + "/base"))
-            base = localStore(folder + "/base");
-        std::ifstream file(folder + "/expected.json");
-        expected = Json::parse(file);
-        if (std::ifstream times(folder + "/mtimes.json"); times) {
-            const Json list = Json::parse(times);
-            for (const auto& [key, seconds] : list.items()) {
-                const timespec at[2] = { { seconds.get<time_t>(), 0 }, { seconds.get<time_t>(), 0 } };
-                EXPECT_EQ(::utimensat(AT_FDCWD, path(key).c_str(), at, 0), 0);
-            }
-        }
-        store = localStore(m_folder.path("bucket"));
-    }
-
-    std::string path(const std::string& key) const { return m_folder.path("bucket/" + key); }
-
-    std::shared_ptr<ObjectStore> store;
-    std::shared_ptr<ObjectStore> base;
-    Json expected;
-
-private:
-    TempDir m_folder;
+struct CatalogSession : Session {
+    CatalogSession() { openCatalog(); }
 };
 
 std::string words16(const std::vector<std::uint16_t>& items)
@@ -212,35 +106,15 @@ public:
     std::shared_ptr<MemoryStore> store;
 };
 
-const Version& step(const EngineRun& run, std::int64_t number)
+Steps withFacts(const EngineRun& run)
 {
-    static const Version None;
-    const Version* version = run.find(number);
-    EXPECT_NE(version, nullptr) << "step " << number;
-    return version ? *version : None;
-}
-
-std::vector<std::int64_t> withFacts(const EngineRun& run)
-{
-    std::vector<std::int64_t> steps;
+    Steps steps;
     for (const Version& version : run.versions) {
         if (version.facts)
             steps.push_back(version.step());
     }
     return steps;
 }
-
-std::vector<std::int64_t> obstructed(const EngineRun& run)
-{
-    std::vector<std::int64_t> steps;
-    for (const Version& version : run.versions) {
-        if (version.obstacle)
-            steps.push_back(version.step());
-    }
-    return steps;
-}
-
-using Steps = std::vector<std::int64_t>;
 
 // --- golden buckets --------------------------------------------------------------------------------------------------
 
@@ -249,7 +123,7 @@ class GoldenAnalysis : public testing::TestWithParam<const char*> { };
 TEST_P(GoldenAnalysis, FindsWhatTheTrainerDid)
 {
     const GoldenCopy golden(GetParam());
-    Session session;
+    CatalogSession session;
     const auto run = session.analyzed(golden.store, golden.base);
     ASSERT_EQ(run.versions.size(), golden.expected["steps"].size());
     EXPECT_EQ(run.layout->word(), golden.expected["layout"].get<std::string>());
@@ -307,7 +181,7 @@ TEST(Analysis, TheStaleTailOfARunIsFoundWithoutAnyTimes)
         const timespec at[2] = { { 1'000'000, 0 }, { 1'000'000, 0 } };
         ASSERT_EQ(::utimensat(AT_FDCWD, entry.path().c_str(), at, 0), 0);
     }
-    Session session;
+    CatalogSession session;
     const auto run = session.analyzed(localStore(copy.path("b")));
     EXPECT_EQ(run.epochs(), 1);
     EXPECT_EQ(obstructed(run), Steps({ 7, 8, 9 }));
@@ -320,7 +194,7 @@ TEST(Analysis, CountsChangesAndNoops)
 {
     TinyRun tiny;
     tiny.anchor(1, { 0, 0, 0, 0, 0, 0, 0, 0 }).delta(2, { 0, 1, 2 }, { 1, 0, 3 });
-    Session session;
+    CatalogSession session;
     const auto run = session.analyzed(tiny.store);
     ASSERT_TRUE(step(run, 2).facts);
     EXPECT_EQ(step(run, 2).facts->changedElements, 2U);
@@ -332,7 +206,7 @@ TEST(Analysis, NanElementsThatAreSentAgainAreNoNoops)
 {
     TinyRun tiny;
     tiny.anchor(1, { 0x7fc0, 0, 0, 0, 0, 0, 0, 0 }).delta(2, { 0, 1 }, { 0x7fc0, 3 }).delta(3, { 0, 1 }, { 0x7fc0, 4 });
-    Session session;
+    CatalogSession session;
     const auto run = session.analyzed(tiny.store);
     EXPECT_EQ(step(run, 3).facts->noops, 0U);
     EXPECT_TRUE(obstructed(run).empty());
@@ -341,7 +215,7 @@ TEST(Analysis, NanElementsThatAreSentAgainAreNoNoops)
 TEST(Analysis, AnAnchorIsComparedWithTheReplayBeforeIt)
 {
     const TinyRun tiny = TinyRun::sound();
-    Session session;
+    CatalogSession session;
     const auto run = session.analyzed(tiny.store);
     ASSERT_TRUE(step(run, 5).facts);
     EXPECT_EQ(step(run, 5).facts->changedVsPrevious, 2U);
@@ -351,7 +225,7 @@ TEST(Analysis, AnAnchorIsComparedWithTheReplayBeforeIt)
 TEST(Analysis, TheFirstAnchorIsComparedWithNothing)
 {
     const TinyRun tiny = TinyRun::sound();
-    Session session;
+    CatalogSession session;
     const auto run = session.analyzed(tiny.store);
     EXPECT_TRUE(!step(run, 1).facts || !step(run, 1).facts->changedVsPrevious);
 }
@@ -363,7 +237,7 @@ TEST(Analysis, AnAnchorOfAnotherModelIsNotComparedAndStopsNothing)
         .delta(2, { 0 }, { 1 })
         .anchor(3, { 1, 2, 3, 4 }) // w has another shape from here on
         .delta(4, { 3 }, { 9 });
-    Session session;
+    CatalogSession session;
     auto run = session.open(tiny.store);
     ASSERT_TRUE(run);
     const auto outcome = analyzeRun(session.bench, *run, {}, session.task);
@@ -379,7 +253,7 @@ TEST(Analysis, AnAnchorOfAnotherModelIsNotComparedAndStopsNothing)
 TEST(Analysis, PerTensorCountsAddUpToTheFacts)
 {
     const GoldenCopy golden("slime-v2-xor");
-    Session session;
+    CatalogSession session;
     auto run = session.open(golden.store, golden.base);
     ASSERT_TRUE(run);
     std::map<std::size_t, std::uint64_t> sums;
@@ -404,7 +278,7 @@ TEST(Analysis, ThreadsDoNotChangeTheFacts)
     const GoldenCopy golden("trl-v2-drift-bf16");
     std::vector<std::uint64_t> first;
     for (const unsigned threads : { 1U, 4U }) {
-        Session session;
+        CatalogSession session;
         session.bench.threads = threads;
         const auto run = session.analyzed(golden.store);
         std::vector<std::uint64_t> all;
@@ -430,7 +304,7 @@ TinyRun withHostileStep(int number)
 TEST(AnalysisDamage, BecomesAFactOfItsStep)
 {
     const TinyRun tiny = withHostileStep(3);
-    Session session;
+    CatalogSession session;
     const auto run = session.analyzed(tiny.store);
     ASSERT_TRUE(step(run, 3).facts);
     ASSERT_TRUE(step(run, 3).facts->damage);
@@ -441,7 +315,7 @@ TEST(AnalysisDamage, BecomesAFactOfItsStep)
 TEST(AnalysisDamage, CutsTheStretchUpToTheNextAnchor)
 {
     const TinyRun tiny = withHostileStep(3);
-    Session session;
+    CatalogSession session;
     const auto run = session.analyzed(tiny.store);
     EXPECT_EQ(obstructed(run), Steps({ 3, 4 }));
     EXPECT_EQ(step(run, 2).facts->changedElements, 2U);
@@ -455,7 +329,7 @@ TEST(AnalysisDamage, TwoDamagedStepsInOneStretchAreBothSurvived)
 {
     TinyRun tiny = withHostileStep(3);
     tiny.delta(2, { 700 }, { 1 });
-    Session session;
+    CatalogSession session;
     const auto run = session.analyzed(tiny.store);
     EXPECT_EQ(obstructed(run), Steps({ 2, 3, 4 }));
 }
@@ -465,7 +339,7 @@ TEST(AnalysisDamage, ATensorThatNobodyHasIsOne)
     TinyRun tiny = TinyRun::sound();
     tiny.put(3, false,
              { { tensor("x.idx", { 1 }, Dtype::I32), std::string(4, '\0') }, { tensor("x.val", { 1 }), "ab" } });
-    Session session;
+    CatalogSession session;
     const auto run = session.analyzed(tiny.store);
     EXPECT_EQ(obstructed(run), Steps({ 3, 4 }));
     EXPECT_EQ(step(run, 3).facts->damage->code, Code::BaseMismatch);
@@ -474,19 +348,19 @@ TEST(AnalysisDamage, ATensorThatNobodyHasIsOne)
 TEST(AnalysisDamage, IsKnownAgainWithoutReading)
 {
     const TinyRun tiny = withHostileStep(3);
-    Session session;
+    CatalogSession session;
     session.analyzed(tiny.store);
-    const auto counting = std::make_shared<CountingStore>(tiny.store);
+    const auto counting = std::make_shared<FaultyStore>(tiny.store);
     const auto run = session.open(counting);
     ASSERT_TRUE(run);
     EXPECT_EQ(obstructed(*run), Steps({ 3, 4 }));
-    EXPECT_EQ(counting->reads(), 0U);
+    EXPECT_EQ(counting->calls(StoreOperation::Read), 0U);
 }
 
 TEST(AnalysisDamage, IsForgottenWhenTheObjectIsReplaced)
 {
     TinyRun tiny = withHostileStep(3);
-    Session session;
+    CatalogSession session;
     session.analyzed(tiny.store);
     tiny.delta(3, { 2 }, { 1 });
     const auto run = session.analyzed(tiny.store);
@@ -497,7 +371,7 @@ TEST(AnalysisDamage, IsForgottenWhenTheObjectIsReplaced)
 TEST(AnalysisDamage, AnErrorOfTheStoreThatMayPassIsNone)
 {
     const TinyRun tiny = TinyRun::sound();
-    Session session;
+    CatalogSession session;
     const auto faulty = std::make_shared<FaultyStore>(tiny.store);
     auto run = session.open(faulty);
     ASSERT_TRUE(run);
@@ -510,7 +384,7 @@ TEST(AnalysisDamage, AnErrorOfTheStoreThatMayPassIsNone)
 TEST(AnalysisDamage, AStoppedAnalysisIsCanceledAndBlamesNobody)
 {
     const TinyRun tiny = TinyRun::sound();
-    Session session;
+    CatalogSession session;
     auto run = session.open(tiny.store);
     ASSERT_TRUE(run);
     session.task.requestStop();
@@ -525,12 +399,12 @@ class Reopened : public testing::TestWithParam<const char*> { };
 TEST_P(Reopened, ReadsNothingAndKnowsEverything)
 {
     const GoldenCopy golden(GetParam());
-    Session session;
+    CatalogSession session;
     const auto first = session.analyzed(golden.store, golden.base);
-    const auto counting = std::make_shared<CountingStore>(golden.store);
+    const auto counting = std::make_shared<FaultyStore>(golden.store);
     auto second = session.open(counting, golden.base);
     ASSERT_TRUE(second);
-    EXPECT_EQ(counting->reads(), 0U);
+    EXPECT_EQ(counting->calls(StoreOperation::Read), 0U);
     EXPECT_EQ(withFacts(*second), withFacts(first));
     EXPECT_EQ(obstructed(*second), obstructed(first));
     for (std::size_t i = 0; i < first.versions.size(); ++i) {
@@ -539,7 +413,7 @@ TEST_P(Reopened, ReadsNothingAndKnowsEverything)
     }
     EXPECT_EQ(second->problems, first.problems);
     ASSERT_TRUE(analyzeRun(session.bench, *second, {}, session.task));
-    EXPECT_EQ(counting->reads(), 0U);
+    EXPECT_EQ(counting->calls(StoreOperation::Read), 0U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Buckets, Reopened,
@@ -557,14 +431,14 @@ INSTANTIATE_TEST_SUITE_P(Buckets, Reopened,
 TEST(AnalysisCatalog, ANewStepCostsOneHeaderAndItsStretch)
 {
     TinyRun tiny = TinyRun::sound();
-    Session session;
+    CatalogSession session;
     session.analyzed(tiny.store);
     tiny.delta(7, { 4 }, { 4 });
-    const auto counting = std::make_shared<CountingStore>(tiny.store);
+    const auto counting = std::make_shared<FaultyStore>(tiny.store);
     auto run = session.open(counting);
     ASSERT_TRUE(run);
     EXPECT_EQ(withFacts(*run), Steps({ 2, 3, 4, 5, 6 }));
-    EXPECT_LE(counting->reads(), 2U); // length and header of the new file
+    EXPECT_LE(counting->calls(StoreOperation::Read), 2U); // length and header of the new file
     ASSERT_TRUE(analyzeRun(session.bench, *run, {}, session.task));
     EXPECT_EQ(withFacts(*run), Steps({ 2, 3, 4, 5, 6, 7 }));
 }
@@ -572,7 +446,7 @@ TEST(AnalysisCatalog, ANewStepCostsOneHeaderAndItsStretch)
 TEST(AnalysisCatalog, ARewrittenDeltaForgetsItselfAndWhatStandsOnIt)
 {
     TinyRun tiny = TinyRun::sound();
-    Session session;
+    CatalogSession session;
     session.analyzed(tiny.store);
     tiny.delta(3, { 2 }, { 1 }); // equal bytes, another identity
     auto run = session.open(tiny.store);
@@ -585,7 +459,7 @@ TEST(AnalysisCatalog, ARewrittenDeltaForgetsItselfAndWhatStandsOnIt)
 TEST(AnalysisCatalog, ARewrittenAnchorForgetsItsWholeStretch)
 {
     TinyRun tiny = TinyRun::sound();
-    Session session;
+    CatalogSession session;
     session.analyzed(tiny.store);
     tiny.anchor(1, { 0, 0, 0, 0, 0, 0, 0, 7 });
     const auto run = session.open(tiny.store);
@@ -598,7 +472,7 @@ TEST(AnalysisCatalog, AnotherBaseForgetsWhatStandsOnIt)
     const GoldenCopy golden("slime-v2-xor");
     const TempDir copy;
     std::filesystem::copy(goldenPath("slime-v2-xor/base"), copy.path("base"), std::filesystem::copy_options::recursive);
-    Session session;
+    CatalogSession session;
     session.analyzed(golden.store, golden.base);
     const auto run = session.open(golden.store, localStore(copy.path("base")));
     ASSERT_TRUE(run);
@@ -608,7 +482,7 @@ TEST(AnalysisCatalog, AnotherBaseForgetsWhatStandsOnIt)
 TEST(AnalysisCatalog, AMissingDeltaForgetsWhatStoodOnIt)
 {
     TinyRun tiny = TinyRun::sound();
-    Session session;
+    CatalogSession session;
     session.analyzed(tiny.store);
     ASSERT_TRUE(tiny.store->remove(TinyRun::keyOf(3, false)));
     const auto run = session.open(tiny.store);
@@ -619,7 +493,7 @@ TEST(AnalysisCatalog, AMissingDeltaForgetsWhatStoodOnIt)
 TEST(AnalysisCatalog, WithoutOneEverythingWorks)
 {
     const TinyRun tiny = TinyRun::sound();
-    Session session;
+    CatalogSession session;
     session.bench.catalog = nullptr;
     EXPECT_EQ(withFacts(session.analyzed(tiny.store)), Steps({ 2, 3, 4, 5, 6 }));
 }
@@ -627,7 +501,7 @@ TEST(AnalysisCatalog, WithoutOneEverythingWorks)
 TEST(AnalysisCatalog, OneThatCannotBeReadNowStopsNothing)
 {
     const TinyRun tiny = TinyRun::sound();
-    Session session;
+    CatalogSession session;
     UnavailableCatalog unavailable;
     session.bench.catalog = &unavailable;
     auto run = session.open(tiny.store);
@@ -639,7 +513,7 @@ TEST(AnalysisCatalog, OneThatCannotBeReadNowStopsNothing)
 TEST(AnalysisOptions, ARangeLeavesTheOtherStretchesAlone)
 {
     const TinyRun tiny = TinyRun::sound();
-    Session session;
+    CatalogSession session;
     auto run = session.open(tiny.store);
     ASSERT_TRUE(run);
     AnalyzeOptions options;
@@ -651,15 +525,15 @@ TEST(AnalysisOptions, ARangeLeavesTheOtherStretchesAlone)
 TEST(AnalysisOptions, AgainReplaysWhatIsKnown)
 {
     const TinyRun tiny = TinyRun::sound();
-    Session session;
+    CatalogSession session;
     session.analyzed(tiny.store);
-    const auto counting = std::make_shared<CountingStore>(tiny.store);
+    const auto counting = std::make_shared<FaultyStore>(tiny.store);
     auto run = session.open(counting);
     ASSERT_TRUE(run);
     AnalyzeOptions options;
     options.again = true;
     ASSERT_TRUE(analyzeRun(session.bench, *run, options, session.task));
-    EXPECT_GT(counting->reads(), 0U);
+    EXPECT_GT(counting->calls(StoreOperation::Read), 0U);
 }
 
 // --- judgeChain ------------------------------------------------------------------------------------------------------
@@ -667,7 +541,7 @@ TEST(AnalysisOptions, AgainReplaysWhatIsKnown)
 TEST(JudgeChain, FindsTheLossThatAStepStandsOn)
 {
     const GoldenCopy golden("trl-v2-gap-in-chain");
-    Session session;
+    CatalogSession session;
     auto run = session.open(golden.store);
     ASSERT_TRUE(run);
     const Error loss = errorOf(judgeChain(session.bench, *run, step(*run, 9), session.task));
@@ -678,7 +552,7 @@ TEST(JudgeChain, FindsTheLossThatAStepStandsOn)
 TEST(JudgeChain, AcquitsTheHabitsOfAWriter)
 {
     const GoldenCopy golden("trl-v2-drift-bf16");
-    Session session;
+    CatalogSession session;
     auto run = session.open(golden.store);
     ASSERT_TRUE(run);
     EXPECT_TRUE(judgeChain(session.bench, *run, step(*run, 5), session.task));
@@ -687,7 +561,7 @@ TEST(JudgeChain, AcquitsTheHabitsOfAWriter)
 TEST(JudgeChain, JudgesTheEpochOfTheVersionAlone)
 {
     const GoldenCopy golden("trl-v2-restart");
-    Session session;
+    CatalogSession session;
     auto run = session.open(golden.store);
     ASSERT_TRUE(run);
     const Version* old = run->find(12, 0);
@@ -702,7 +576,7 @@ TEST(OpenRun, LeavesOurOwnFilesOut)
     const TinyRun tiny = TinyRun::sound();
     ASSERT_TRUE(putText(*tiny.store, ".deltascope/v1/refs/good.json", "{}"));
     ASSERT_TRUE(putText(*tiny.store, "notes.txt", "hello"));
-    Session session;
+    CatalogSession session;
     const auto run = session.open(tiny.store);
     ASSERT_TRUE(run);
     EXPECT_EQ(run->versions.size(), 6U);
@@ -712,7 +586,7 @@ TEST(OpenRun, LeavesOurOwnFilesOut)
 TEST(OpenRun, AnUnknownLayoutWordNamesTheKnownOnes)
 {
     const TinyRun tiny = TinyRun::sound();
-    Session session;
+    CatalogSession session;
     OpenOptions options;
     options.layout = "trl-v9";
     const Error error = errorOf(openRun(session.bench, tiny.store, options, session.task));
@@ -722,14 +596,14 @@ TEST(OpenRun, AnUnknownLayoutWordNamesTheKnownOnes)
 
 TEST(OpenRun, AnEmptySourceHasNoLayout)
 {
-    Session session;
+    CatalogSession session;
     EXPECT_EQ(errorOf(session.open(std::make_shared<MemoryStore>())).code, Code::Layout);
 }
 
 TEST(OpenRun, AListingThatFailsIsNeverAnEmptyRun)
 {
     const TinyRun tiny = TinyRun::sound();
-    Session session;
+    CatalogSession session;
     session.analyzed(tiny.store);
     const auto faulty = std::make_shared<FaultyStore>(tiny.store);
     faulty->failNth(StoreOperation::List, 1, Error { Code::Io, "list: I/O error", {}, {}, {} });
@@ -740,7 +614,7 @@ TEST(OpenRun, ABaseFolderWithoutCheckpointIsRefused)
 {
     const GoldenCopy golden("slime-v2-xor");
     const TempDir empty;
-    Session session;
+    CatalogSession session;
     EXPECT_EQ(errorOf(session.open(golden.store, localStore(empty.path()))).code, Code::BaseMissing);
 }
 
@@ -748,8 +622,8 @@ TEST(OpenRun, ReadsNoPayload)
 {
     // everything but headers and manifests unreadable
     const TinyRun tiny = TinyRun::sound();
-    Session session;
-    const auto counting = std::make_shared<CountingStore>(tiny.store);
+    CatalogSession session;
+    const auto counting = std::make_shared<FaultyStore>(tiny.store);
     ASSERT_TRUE(session.open(counting));
     std::uint64_t headers = 0;
     for (int number = 1; number <= 6; ++number) {
@@ -758,7 +632,7 @@ TEST(OpenRun, ReadsNoPayload)
         ASSERT_TRUE(tiny.store->read(key, 0, writable(length)));
         headers += 8 + loadLe<std::uint64_t>(asBytes(length));
     }
-    EXPECT_LE(counting->bytes(), 2 * headers);
+    EXPECT_LE(counting->bytesRead(), 2 * headers);
 }
 
 } // namespace

@@ -50,7 +50,8 @@ std::uint64_t slowDifferent(const Bytes& a, const Bytes& b, unsigned bits)
     return count;
 }
 
-constexpr std::array<Dtype, 6> Widths = { Dtype::F4, Dtype::F6E2M3, Dtype::U8, Dtype::BF16, Dtype::F32, Dtype::F64 };
+constexpr std::array<Dtype, 6> OneOfEachWidth = { Dtype::F4,   Dtype::F6E2M3, Dtype::U8,
+                                                  Dtype::BF16, Dtype::F32,    Dtype::F64 };
 
 TEST(ApplyPiece, NothingChangesNothing)
 {
@@ -204,7 +205,7 @@ TEST(ApplyPiece, XorCountsMasksAndAssignsNothing)
 
 TEST(ApplyPiece, XorBlockAgreesWithTheDifferenceForEveryWidthAndLength)
 {
-    for (const Dtype dtype : Widths) {
+    for (const Dtype dtype : OneOfEachWidth) {
         // 24 bytes hold whole elements of every width; the lengths cross the step of the dense loops
         for (const std::size_t count : { 0U, 24U, 120U, 2040U, 2064U, 8208U, 16392U }) {
             const Bytes before = randomBytes(count, 7);
@@ -225,7 +226,7 @@ TEST(ApplyPiece, XorBlockAgreesWithTheDifferenceForEveryWidthAndLength)
 
 TEST(ApplyPiece, XorBlockCountsDenseChangesWithoutWrapping)
 {
-    for (const Dtype dtype : Widths) {
+    for (const Dtype dtype : OneOfEachWidth) {
         const Bytes before(96 * 1024);
         const Bytes mask(before.size(), std::byte { 0xff });
         Bytes block = before;
@@ -236,7 +237,7 @@ TEST(ApplyPiece, XorBlockCountsDenseChangesWithoutWrapping)
 
 TEST(BlockBytes, HoldWholeElementsAndWholeBytes)
 {
-    for (const Dtype dtype : Widths)
+    for (const Dtype dtype : OneOfEachWidth)
         EXPECT_EQ(blockBytesOf(dtype) * 8 % bitsOf(dtype), 0U);
     EXPECT_EQ(blockBytesOf(Dtype::BF16), 131072U);
     EXPECT_EQ(blockBytesOf(Dtype::F6E2M3), 98304U);

@@ -458,7 +458,7 @@ TEST_F(CatalogTest, AFileThatAnotherProcessHasLockedIsNotTakenForDamaged)
     ASSERT_TRUE(other);
     ASSERT_TRUE(other->execute("PRAGMA locking_mode=EXCLUSIVE"));
     ASSERT_TRUE(other->execute("BEGIN EXCLUSIVE; DELETE FROM layout; COMMIT"));
-    const auto opened = Catalog::open(path()); // waits for the busy time
+    const auto opened = Catalog::open(path(), std::chrono::milliseconds(10));
     ASSERT_FALSE(opened);
     EXPECT_EQ(opened.error().code, Code::Transient) << opened.error().text;
     EXPECT_TRUE(corruptFiles().empty());

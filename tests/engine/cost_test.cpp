@@ -1,6 +1,7 @@
 #include "deltascope/engine/cost.h"
 
 #include "layout_fixture.h"
+#include "support/times.h"
 
 #include <cmath>
 
@@ -13,9 +14,9 @@ using namespace layout_test;
 
 using EngineRun = deltascope::Run;
 
-constexpr std::int64_t Second = 1'000'000;
-constexpr std::int64_t Start = 1'000'000 * Second;
-constexpr std::int64_t LongAfter = Start + 1'000'000 * Second;
+using test::Begin;
+using test::LongAfter;
+using test::Second;
 
 /// Versions with sizes and times, linked as a run of some layout.
 class Published {
@@ -74,7 +75,7 @@ private:
         version.step = step;
         version.name = fmt::format("step_{}", step);
         version.objects = { ObjectInfo { version.name, bytes, fmt::format("id{}", step),
-                                         Start + step * m_secondsPerStep * Second, false } };
+                                         Begin + step * m_secondsPerStep * Second, false } };
         return version;
     }
     Published& add(std::int64_t step, std::uint64_t bytes, bool full)

@@ -13,13 +13,6 @@ using namespace layout_test;
 
 const std::string Data = fromHex("80 3f 00 40 40 40 80 40 a0 40 c0 40 e0 40 00 41");
 
-bool recognized(Source& source)
-{
-    const auto answer = DcpLayout().recognizes(source.store(), source.listing(), source.task);
-    EXPECT_TRUE(answer);
-    return answer && *answer;
-}
-
 /// The error that a checkpoint of these tensors gives.
 Error indexError(const std::vector<TensorSpec>& tensors)
 {
@@ -35,8 +28,6 @@ Error metadataError(const std::string& metadata)
     return errorOf(indexOnly(DcpLayout(), source));
 }
 
-bool mentions(const Error& error, std::string_view text) { return error.text.find(text) != std::string::npos; }
-
 /// The bytes of the only tensor of a checkpoint, read in blocks.
 std::string bytesOf(Source& source, const TensorInfo& target, std::uint64_t blockBytes = 0, StreamOptions options = {})
 {
@@ -50,7 +41,7 @@ TEST(DcpIndex, ReadsATensorInOneChunk)
 {
     Source source;
     putCheckpoint(source, { wholeTensor("model.w", { 2, 4 }, Data) });
-    EXPECT_TRUE(recognized(source));
+    EXPECT_TRUE(recognized(DcpLayout(), source));
     const auto index = indexOnly(DcpLayout(), source);
     ASSERT_TRUE(index) << index.error().text;
     EXPECT_TRUE(index->full);
@@ -156,7 +147,7 @@ TEST(DcpIndex, WithoutMetadataItIsUnfinished)
 {
     Source source;
     source.put("step-20/__0_0.distcp", "x").put("step-20/.metadata.tmp", "x");
-    EXPECT_TRUE(recognized(source));
+    EXPECT_TRUE(recognized(DcpLayout(), source));
     EXPECT_EQ(errorOf(indexOnly(DcpLayout(), source)).code, Code::Unfinished);
 }
 
@@ -480,7 +471,7 @@ TEST(DcpSafetensors, PastesTheRectanglesOfTwoRanks)
         shardFile({ { tensor("w", { 2, 2 }, Dtype::U8), "abde" } }, R"({"w": {"saved_offsets": [0, 0], "more": 1}})"));
     source.put(SecondShard,
                shardFile({ { tensor("w", { 2, 1 }, Dtype::U8), "cf" } }, R"({"w": {"saved_offsets": [0, 2]}})"));
-    EXPECT_TRUE(recognized(source));
+    EXPECT_TRUE(recognized(DcpLayout(), source));
     EXPECT_EQ(bytesOf(source, tensor("w", { 2, 3 }, Dtype::U8), 1), "abcdef");
 }
 
@@ -538,10 +529,10 @@ TEST(DcpSafetensors, WithoutInformationItIsAnotherLayout)
 {
     Source other;
     other.put(FirstShard, safetensorsFile({ { tensor("w", { 2 }), "abcd" } }));
-    EXPECT_FALSE(recognized(other));
+    EXPECT_FALSE(recognized(DcpLayout(), other));
     Source broken;
     broken.put(FirstShard, "x");
-    EXPECT_TRUE(recognized(broken));
+    EXPECT_TRUE(recognized(DcpLayout(), broken));
     EXPECT_EQ(errorOf(indexOnly(DcpLayout(), broken)).code, Code::Truncated);
 }
 
@@ -590,7 +581,7 @@ TEST(DcpGroup, OtherCheckpointsAreNotOurs)
 {
     Source source;
     source.put("checkpoint-1/model.safetensors", "x").put("checkpoint-2/optimizer_0/__0_0.distcp", "x");
-    EXPECT_FALSE(recognized(source));
+    EXPECT_FALSE(recognized(DcpLayout(), source));
 }
 
 class DcpGolden : public testing::TestWithParam<const char*> { };

@@ -1,6 +1,6 @@
 #include "deltascope/engine/operations.h"
 
-#include "layout_fixture.h"
+#include "state_fixture.h"
 #include "support/temp_dir.h"
 
 #include <bit>
@@ -20,28 +20,6 @@ using EngineRun = deltascope::Run;
 template <class Word> std::string packed(const std::vector<Word>& items)
 {
     return std::string(asText(std::as_bytes(std::span(items))));
-}
-
-Workbench& bench()
-{
-    static Workbench bench = [] {
-        Workbench made;
-        made.layouts = builtinLayouts();
-        made.threads = 2;
-        made.nowUs = [] { return std::int64_t(4'000'000'000'000'000); };
-        return made;
-    }();
-    return bench;
-}
-
-/// One safetensors file as a state.
-Chain stateOf(const std::vector<FileTensor>& tensors)
-{
-    const auto store = std::make_shared<MemoryStore>();
-    EXPECT_TRUE(putText(*store, "model.safetensors", safetensorsFile(tensors)));
-    auto chain = openSingleFile(bench(), store, "model.safetensors");
-    EXPECT_TRUE(chain) << chain.error().text;
-    return std::move(*chain);
 }
 
 DiffReport diffOf(const std::vector<FileTensor>& a, const std::vector<FileTensor>& b)

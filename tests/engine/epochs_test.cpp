@@ -1,5 +1,7 @@
 #include "deltascope/engine/lineage.h"
 
+#include "support/times.h"
+
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <numeric>
@@ -11,7 +13,7 @@
 namespace deltascope {
 namespace {
 
-constexpr std::int64_t Second = 1'000'000;
+using test::Second;
 
 VersionObjects publishedAt(std::int64_t step, std::int64_t us)
 {

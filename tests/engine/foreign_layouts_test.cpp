@@ -5,7 +5,7 @@
 #include "format/trl/trl_layout.h"
 #include "format/trl_adapter/trl_adapter_layout.h"
 
-#include "layout_fixture.h"
+#include "worked_examples.h"
 
 // What the smaller readers refuse, and what they tell apart. That they read is shown by the golden cases.
 
@@ -14,9 +14,7 @@ namespace {
 
 using namespace layout_test;
 
-const std::string Frame = fromHex("28b52ffd201081000000000100000000000000000001000000");
-const std::string Payload = safetensorsFile({ { tensor("model.w", { 25 }, Dtype::U8), Frame } });
-const std::string After = fromHex("80 3f 01 40 40 40 80 40 a0 40 c0 40 e1 40 00 41");
+const std::string SkyrlPayload = safetensorsFile({ { tensor("model.w", { 25 }, Dtype::U8), SlimeFrame } });
 
 /// docs/formats/skyrl.md, "Worked example".
 Json skyrlManifest()
@@ -31,7 +29,7 @@ Json skyrlManifest()
                    { "compressed_num_bytes", 25 },
                    { "payload_file", "p.safetensors" },
                    { "payload_key", "model.w" },
-                   { "checksum", "6d901f9af17229db9d11d7952aaacce0" },
+                   { "checksum", SlimeDigest },
                    { "checksum_algorithm", "xxh3-128" } } } },
              { "payload_files", { "p.safetensors" } } };
 }
@@ -39,21 +37,22 @@ Json skyrlManifest()
 Code skyrlCode(const Json& manifest)
 {
     Source source;
-    source.put("delta-00000001/manifest.json", manifest.dump()).put("delta-00000001/p.safetensors", Payload);
+    source.put("delta-00000001/manifest.json", manifest.dump()).put("delta-00000001/p.safetensors", SkyrlPayload);
     return errorOf(indexOnly(SkyrlLayout(), source)).code;
 }
 
 TEST(Skyrl, ReadsTheWorkedExample)
 {
     Source source;
-    source.put("delta-00000001/manifest.json", skyrlManifest().dump()).put("delta-00000001/p.safetensors", Payload);
+    source.put("delta-00000001/manifest.json", skyrlManifest().dump())
+        .put("delta-00000001/p.safetensors", SkyrlPayload);
     const auto index = indexOnly(SkyrlLayout(), source);
     ASSERT_TRUE(index) << index.error().text;
     EXPECT_EQ(index->declaredBase, 0);
     EXPECT_EQ(index->digests, DigestAlgorithm::Xxh3_128);
-    std::string state = fromHex("80 3f 00 40 40 40 80 40 a0 40 c0 40 e0 40 00 41");
+    std::string state = SlimeBefore;
     ASSERT_TRUE(applyOnly(SkyrlLayout(), source, tensor("model.w"), state, 6));
-    EXPECT_EQ(hexOf(state), hexOf(After));
+    EXPECT_EQ(hexOf(state), hexOf(SlimeAfter));
     EXPECT_EQ(errorOf(applyOnly(SkyrlLayout(), source, tensor("model.w", { 8 }), state)).code, Code::BaseMismatch);
 }
 
@@ -81,13 +80,13 @@ TEST(Skyrl, RefusesManifestsThatLeadAstray)
     torn.put("delta-00000001/manifest.json", R"({"version": 1, "base)");
     EXPECT_EQ(errorOf(indexOnly(SkyrlLayout(), torn)).code, Code::Unfinished);
     Source none;
-    none.put("delta-00000001/p.safetensors", Payload);
+    none.put("delta-00000001/p.safetensors", SkyrlPayload);
     EXPECT_EQ(errorOf(indexOnly(SkyrlLayout(), none)).code, Code::Unfinished);
 }
 
 TEST(PrimeRl, UsesNothingWithoutItsMarker)
 {
-    const std::string file = safetensorsFile({ { tensor("model.w"), After } });
+    const std::string file = safetensorsFile({ { tensor("model.w"), SlimeAfter } });
     Source source;
     source.put("b/step_3/model.safetensors", file).put("b/step_4/model.safetensors", file).put("b/step_4/STABLE", "");
     const PrimeRlLayout layout;
@@ -143,21 +142,21 @@ TEST(ModelExpress, IsToldFromSlimeAndFromPlainCheckpoints)
                            R"("delta_encoding":"xor","version":"{}"}},"weight_map":{{}}}})",
                            checksum, version);
     };
-    const auto recognized = [](const std::string& text) {
+    const auto holds = [](const std::string& text) {
         Source source;
         source.put("v1/model.safetensors.index.json", text);
-        return *ModelExpressLayout().recognizes(source.store(), source.listing(), source.task);
+        return recognized(ModelExpressLayout(), source);
     };
-    EXPECT_TRUE(recognized(index("v1", "adler32")));
-    EXPECT_FALSE(recognized(index("000001", "adler32")));
-    EXPECT_FALSE(recognized(index("v1", "xxh3-128")));
-    EXPECT_FALSE(recognized(R"({"metadata":{},"weight_map":{}})"));
+    EXPECT_TRUE(holds(index("v1", "adler32")));
+    EXPECT_FALSE(holds(index("000001", "adler32")));
+    EXPECT_FALSE(holds(index("v1", "xxh3-128")));
+    EXPECT_FALSE(holds(R"({"metadata":{},"weight_map":{}})"));
     Source full;
     full.put("v0/model-00001-of-00001.safetensors",
-             safetensorsFile({ { tensor("model.w"), After } }, { { "mx.adler32:model.w", "2d140583" } }));
+             safetensorsFile({ { tensor("model.w"), SlimeAfter } }, { { "mx.adler32:model.w", "2d140583" } }));
     full.put("v0/model.safetensors.index.json",
              R"({"metadata":{"total_size":16},"weight_map":{"model.w":"model-00001-of-00001.safetensors"}})");
-    EXPECT_TRUE(*ModelExpressLayout().recognizes(full.store(), full.listing(), full.task));
+    EXPECT_TRUE(recognized(ModelExpressLayout(), full));
     const auto read = indexOnly(ModelExpressLayout(), full);
     ASSERT_TRUE(read) << read.error().text;
     EXPECT_EQ(read->digests, DigestAlgorithm::Adler32);
@@ -166,14 +165,14 @@ TEST(ModelExpress, IsToldFromSlimeAndFromPlainCheckpoints)
 
 TEST(TrlAdapter, PassesOverStagingFoldersAndHalfWrittenOnes)
 {
-    const std::string weights = safetensorsFile({ { tensor("a.lora_A.weight", { 2, 4 }), After } });
+    const std::string weights = safetensorsFile({ { tensor("a.lora_A.weight", { 2, 4 }), SlimeAfter } });
     Source source;
     source.put(".vllm_lora/.trl-policy-v4.tmp/adapter_config.json", "{}");
     source.put(".vllm_lora/trl-policy-v3/adapter_config.json", "{}");
     source.put(".vllm_lora/trl-policy-v3/adapter_model.safetensors", weights);
     source.put(".vllm_lora/trl-policy-v5/adapter_config.json", "{}");
     const TrlAdapterLayout layout;
-    EXPECT_TRUE(*layout.recognizes(source.store(), source.listing(), source.task));
+    EXPECT_TRUE(recognized(layout, source));
     const auto versions = layout.group(source.listing());
     ASSERT_EQ(stepsOf(versions), (std::vector<std::int64_t> { 3, 5 }));
     EXPECT_TRUE(layout.index(source.store(), versions[0], source.task));
@@ -185,7 +184,7 @@ TEST(Fireworks, ListsNamesAndSizesAndNothingElse)
     Source source;
     source.put("acct/step-a/model.safetensors", "opaque").put("acct/step-b/model.safetensors", "opaque too");
     const FireworksLayout layout;
-    EXPECT_FALSE(*layout.recognizes(source.store(), source.listing(), source.task));
+    EXPECT_FALSE(recognized(layout, source));
     const auto versions = layout.group(source.listing());
     ASSERT_EQ(versions.size(), 2U);
     const Error error = errorOf(layout.index(source.store(), versions[0], source.task));
@@ -229,7 +228,7 @@ TEST(Trl, ReadsStrippedFilesOnlyForThoseWhoNameTheirDialect)
     const LayoutRegistry layouts = builtinLayouts();
     for (const auto& layout : layouts.all()) {
         if (layout->word().starts_with("trl")) {
-            EXPECT_FALSE(*layout->recognizes(source.store(), source.listing(), source.task)) << layout->word();
+            EXPECT_FALSE(recognized(*layout, source)) << layout->word();
         }
     }
     const auto index = indexOnly(TrlLayout(TrlV2), source);

@@ -24,7 +24,7 @@ void forgetDigests(const GoldenCopy& run)
 
 TEST(FullForm, AgreesWithItsDeltaAndIsReadInItsPlace)
 {
-    GoldenCopy run("grail");
+    GoldenRun run("grail");
     const auto opened = run.analyzed();
     const Version& version = *opened.find(2700);
     EXPECT_EQ(version.kind, VersionKind::Delta);
@@ -41,7 +41,7 @@ TEST(FullForm, AgreesWithItsDeltaAndIsReadInItsPlace)
 
 TEST(FullForm, StandsWhereTheChainBeforeItIsGone)
 {
-    GoldenCopy run("grail");
+    GoldenRun run("grail");
     for (const char* window : { "2610", "2640", "2670" })
         std::filesystem::remove_all(run.file(fmt::format("grail/checkpoints/checkpoint-{}", window)));
     const auto opened = run.analyzed();
@@ -55,7 +55,7 @@ TEST(FullForm, StandsWhereTheChainBeforeItIsGone)
 
 TEST(FullForm, IsNotUsedOnceItIsDamaged)
 {
-    GoldenCopy run("grail");
+    GoldenRun run("grail");
     const std::string key = Root + "FULL/model.safetensors";
     run.flip(key, run.read(key).size() - 5);
     const auto opened = run.analyzed();
@@ -72,7 +72,7 @@ TEST(FullForm, IsNotUsedOnceItIsDamaged)
 
 TEST(FullForm, IsRefusedWhereOnlyTheDeltaHasTheRecordedDigest)
 {
-    GoldenCopy run("grail");
+    GoldenRun run("grail");
     const std::string key = Root + "FULL/model.safetensors";
     run.flip(key, run.read(key).size() - 5);
     Json metadata = Json::parse(run.read(Root + "FULL/metadata.json"));
@@ -89,7 +89,7 @@ TEST(FullForm, IsRefusedWhereOnlyTheDeltaHasTheRecordedDigest)
 
 TEST(FullForm, LeavesTwoStatesWhereNothingTellsWhichIsRight)
 {
-    GoldenCopy run("grail");
+    GoldenRun run("grail");
     forgetDigests(run);
     const std::string key = Root + "FULL/model.safetensors";
     run.flip(key, run.read(key).size() - 5);
@@ -111,7 +111,7 @@ TEST(FullForm, LeavesTwoStatesWhereNothingTellsWhichIsRight)
 
 TEST(FullForm, IsReadWhereItsDeltaIsDamaged)
 {
-    GoldenCopy run("grail");
+    GoldenRun run("grail");
     const std::string key = Root + "DELTA/delta_sparse.bin.zst";
     run.flip(key, run.read(key).size() / 2);
     const auto opened = run.analyzed();
@@ -124,14 +124,13 @@ TEST(FullForm, IsReadWhereItsDeltaIsDamaged)
 
 TEST(FullForm, MakesItsStepDamagedAndNoOther)
 {
-    GoldenCopy run("grail");
+    GoldenRun run("grail");
     const std::string key = Root + "FULL/model.safetensors";
     run.flip(key, run.read(key).size() - 5);
     for (const int level : { 2, 3, 4 }) {
         auto opened = run.open();
         ASSERT_TRUE(opened);
-        const auto report =
-            verifyRun(run.bench, *opened, { .level = level, .range = {}, .acceptRewritten = false }, run.task);
+        const auto report = run.verify(*opened, level);
         ASSERT_TRUE(report) << report.error().text;
         for (const StepVerdict& step : report->steps) {
             const bool isIts = opened->versions[step.version].step() == 2700;
@@ -142,7 +141,7 @@ TEST(FullForm, MakesItsStepDamagedAndNoOther)
 
 TEST(FullForm, IsRememberedWithTheFactsOfItsVersion)
 {
-    GoldenCopy run("grail");
+    GoldenRun run("grail");
     const std::string key = Root + "FULL/model.safetensors";
     run.flip(key, run.read(key).size() - 5);
     static_cast<void>(run.analyzed());
@@ -155,7 +154,7 @@ TEST(FullForm, IsRememberedWithTheFactsOfItsVersion)
 TEST(Lossy, IsNeverCalledVerified)
 {
     // A window of the first days: F32 differences beside a BF16 model.
-    GoldenCopy run("grail");
+    GoldenRun run("grail");
     const std::string window = "grail/checkpoints/checkpoint-2640/";
     for (const char* other : { "2670", "2700", "2730", "2790", "2820", "2850" })
         std::filesystem::remove_all(run.file(fmt::format("grail/checkpoints/checkpoint-{}", other)));
@@ -176,7 +175,7 @@ TEST(Lossy, IsNeverCalledVerified)
     EXPECT_TRUE(version.lossy);
     EXPECT_FALSE(version.obstacle) << version.obstacle->text;
     EXPECT_TRUE(hasProblem(version, Code::Lossy));
-    const auto report = verifyRun(run.bench, opened, { .level = 4, .range = {}, .acceptRewritten = false }, run.task);
+    const auto report = run.verify(opened, 4);
     ASSERT_TRUE(report);
     EXPECT_GE(report->steps.back().verdict, Verdict::FirstSight);
     EXPECT_TRUE(planFor(opened, *opened.find(2640))->lossy);

@@ -1,6 +1,6 @@
 #include "format/grail/grail_payload.h"
 
-#include "layout_fixture.h"
+#include "worked_examples.h"
 
 #include <zstd.h>
 
@@ -10,8 +10,6 @@ namespace {
 using namespace layout_test;
 
 // docs/formats/grail.md, "Worked example": elements 1, 4 and 7 of [2, 4]
-const std::string Before = fromHex("80 3f 00 c0 00 3f 00 00 80 3e 40 40 00 be c8 42");
-const std::string After = fromHex("80 3f 01 c0 00 3f 00 00 81 3e 40 40 00 be c9 42");
 const std::string Values = "01c0 813e c942";
 
 std::string packed(const std::string& content)
@@ -77,9 +75,9 @@ TEST(GrailPayload, ReadsTheWorkedExamplesOfAllCodecs)
            payload(header("31", V31), "00 01 00 0100 0000 0300" + Values) }) {
         for (const std::uint64_t blockBytes : { 2, 6, 16 }) {
             Payload example(bytes);
-            const auto state = example.apply(Before, blockBytes);
+            const auto state = example.apply(TrlBefore, blockBytes);
             ASSERT_TRUE(state) << state.error().text;
-            EXPECT_EQ(hexOf(*state), hexOf(After));
+            EXPECT_EQ(hexOf(*state), hexOf(TrlAfter));
         }
     }
 }
@@ -115,7 +113,7 @@ TEST(GrailPayload, RefusesHeadersThatDoNotFit)
 
 TEST(GrailPayload, RefusesPositionsThatBreakTheRules)
 {
-    const auto codeOf = [](const std::string& bytes) { return errorOf(Payload(bytes).apply(Before, 16)).code; };
+    const auto codeOf = [](const std::string& bytes) { return errorOf(Payload(bytes).apply(TrlBefore, 16)).code; };
     EXPECT_EQ(codeOf(payload(header("2", V2), "01000000 03000000 04000000" + Values)), Code::Hostile); // behind the end
     EXPECT_EQ(codeOf(payload(header("2", V2), "01000000 00000000 03000000" + Values)), Code::Hostile); // twice
     EXPECT_EQ(codeOf(payload(header("2", V2), "01000000 ffffffff 03000000" + Values)), Code::Hostile); // back

@@ -1,5 +1,7 @@
 #include "deltascope/engine/hash_tree.h"
 
+#include "worked_examples.h"
+
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -12,15 +14,12 @@ namespace {
 using Json = nlohmann::json;
 using Strength = LeafHasher::Strength;
 
-// --- Digests ---------------------------------------------------------------------------------------------------------
+using layout_test::SlimeAfter;
+using layout_test::SlimeDigest;
+using layout_test::TrlAfter;
+using layout_test::TrlBefore;
 
-std::vector<std::byte> fromHex(std::string_view hex)
-{
-    std::vector<std::byte> bytes(hex.size() / 2);
-    for (std::size_t i = 0; i < bytes.size(); ++i)
-        bytes[i] = std::byte(std::stoi(std::string(hex.substr(2 * i, 2)), nullptr, 16));
-    return bytes;
-}
+// --- Digests ---------------------------------------------------------------------------------------------------------
 
 /// Byte i is (31 i + seed) mod 251, as in tests/reference/dsm1.py.
 std::vector<std::byte> pattern(std::size_t bytes, std::size_t seed)
@@ -42,18 +41,14 @@ std::string digestOf(std::unique_ptr<StreamingDigest> digest, ByteSpan bytes, st
 }
 
 // Values of the worked examples, taken from the trainers' own tools (docs/formats: trl-v2.md, slime-v2.md).
-const std::string Before = "803f00c0003f0000803e404000bec842";
-const std::string After = "803f01c0003f0000813e404000bec942";
-const std::string SlimeAfter = "803f014040408040a040c040e1400041";
-
 TEST(Digests, HaveTheKnownValues)
 {
-    EXPECT_EQ(toHex(xxh3(fromHex(Before))), "5ff7fa44e0dd9ee8b657415d65671803");
-    EXPECT_EQ(toHex(xxh3(fromHex(After))), "35301f3daa6550e30d64b4fa5eda4348");
-    EXPECT_EQ(toHex(sha256(fromHex(Before))), "062c1bc1ea232ca01b29370dde4f21974a35c13510188ac3e1b8495d973e1f47");
-    EXPECT_EQ(toHex(sha256(fromHex(After))), "e65668727583afc2fba635562e18d32133aa00d4f5e02431e3b3229a3ac55e44");
-    const auto slime = fromHex(SlimeAfter);
-    EXPECT_EQ(digestOf(makeDigest(DigestAlgorithm::Xxh3_128), slime, 16), "6d901f9af17229db9d11d7952aaacce0");
+    EXPECT_EQ(toHex(xxh3(asBytes(TrlBefore))), "5ff7fa44e0dd9ee8b657415d65671803");
+    EXPECT_EQ(toHex(xxh3(asBytes(TrlAfter))), "35301f3daa6550e30d64b4fa5eda4348");
+    EXPECT_EQ(toHex(sha256(asBytes(TrlBefore))), "062c1bc1ea232ca01b29370dde4f21974a35c13510188ac3e1b8495d973e1f47");
+    EXPECT_EQ(toHex(sha256(asBytes(TrlAfter))), "e65668727583afc2fba635562e18d32133aa00d4f5e02431e3b3229a3ac55e44");
+    const ByteSpan slime = asBytes(SlimeAfter);
+    EXPECT_EQ(digestOf(makeDigest(DigestAlgorithm::Xxh3_128), slime, 16), SlimeDigest);
     EXPECT_EQ(digestOf(makeDigest(DigestAlgorithm::Blake3), slime, 16),
               "f4944bba0089e086daedf16c96d53018a573b99774a33da7f478508b1525c73b");
     EXPECT_EQ(digestOf(makeDigest(DigestAlgorithm::Adler32), slime, 16), "2d140583");
@@ -203,8 +198,11 @@ protected:
     }
     static std::vector<std::byte> content(const Json& data)
     {
-        return data.contains("hex") ? fromHex(data["hex"].get<std::string>())
-                                    : pattern(data["bytes"].get<std::size_t>(), data["pattern"].get<std::size_t>());
+        if (!data.contains("hex"))
+            return pattern(data["bytes"].get<std::size_t>(), data["pattern"].get<std::size_t>());
+        const std::string text = layout_test::fromHex(data["hex"].get<std::string>());
+        const ByteSpan bytes = asBytes(text);
+        return { bytes.begin(), bytes.end() };
     }
 };
 

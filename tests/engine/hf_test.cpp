@@ -22,18 +22,11 @@ void putSharded(Source& source, const std::string& folder = "")
     source.put(folder + "model.safetensors.index.json", ShardedIndex);
 }
 
-bool recognized(Source& source)
-{
-    const auto answer = HfLayout().recognizes(source.store(), source.listing(), source.task);
-    EXPECT_TRUE(answer);
-    return answer && *answer;
-}
-
 TEST(HfIndex, ReadsASingleFile)
 {
     Source source;
     source.put("model.safetensors", Single).put("config.json", "{}");
-    EXPECT_TRUE(recognized(source));
+    EXPECT_TRUE(recognized(HfLayout(), source));
     const auto index = indexOnly(HfLayout(), source);
     ASSERT_TRUE(index) << index.error().text;
     EXPECT_TRUE(index->full);
@@ -89,7 +82,7 @@ TEST(HfIndex, ShardsWithoutIndexAreUnfinished)
 {
     Source source;
     source.put("model-00001-of-00002.safetensors", ShardA);
-    EXPECT_TRUE(recognized(source));
+    EXPECT_TRUE(recognized(HfLayout(), source));
     EXPECT_EQ(errorOf(indexOnly(HfLayout(), source)).code, Code::Unfinished);
     source.put("model.safetensors", Single);
     EXPECT_EQ(errorOf(indexOnly(HfLayout(), source)).code, Code::Unfinished);
@@ -159,7 +152,7 @@ TEST(HfIndex, ADeltaIsNoCheckpoint)
 {
     Source source;
     source.put("model.safetensors.index.json", R"({"metadata":{"delta_encoding":"xor"},"weight_map":{}})");
-    EXPECT_FALSE(recognized(source));
+    EXPECT_FALSE(recognized(HfLayout(), source));
     EXPECT_EQ(errorOf(indexOnly(HfLayout(), source)).code, Code::Unsupported);
 }
 
@@ -193,7 +186,7 @@ TEST(HfGroup, VariantsAndAdaptersAreNoCheckpoint)
            "model-x.safetensors", "shard-00001-model-00001-of-00001.safetensors", "pytorch_model.bin" }) {
         Source source;
         source.put(key, Single);
-        EXPECT_FALSE(recognized(source)) << key;
+        EXPECT_FALSE(recognized(HfLayout(), source)) << key;
     }
     Source beside;
     beside.put("model.safetensors", Single).put("model.fp16.safetensors", "x").put("consolidated.safetensors", "x");
@@ -207,7 +200,7 @@ TEST(HfGroup, LeavesOtherLayoutsAlone)
                                 "DELTA/delta_sparse.bin.zst", "FULL/model.safetensors" }) {
         Source source;
         source.put("checkpoint-120/model.safetensors", Single).put(std::string("checkpoint-120/") + marker, "x");
-        EXPECT_FALSE(recognized(source)) << marker;
+        EXPECT_FALSE(recognized(HfLayout(), source)) << marker;
     }
 }
 
@@ -215,7 +208,7 @@ TEST(HfGroup, OneStableMarkerMakesAllStepsPrimeRl)
 {
     Source source;
     source.put("step_1/model.safetensors", Single).put("step_2/model.safetensors", Single).put("step_2/STABLE", "");
-    EXPECT_FALSE(recognized(source));
+    EXPECT_FALSE(recognized(HfLayout(), source));
 }
 
 TEST(HfGroup, TheNewerOfTwoFoldersWithOneNumberCounts)

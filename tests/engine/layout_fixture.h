@@ -4,6 +4,7 @@
 #include "deltascope/engine/layout.h"
 #include "deltascope/engine/safetensors.h"
 
+#include "support/golden.h"
 #include "support/memory_store.h"
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include <gtest/gtest.h>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -20,6 +22,8 @@
 
 namespace deltascope::layout_test {
 
+using test::expectedOf;
+using test::goldenPath;
 using test::MemoryStore;
 using test::putText;
 
@@ -179,21 +183,32 @@ template <class T> Error errorOf(const Result<T>& result)
     return result.error();
 }
 
-inline std::string goldenPath(std::string_view name) { return fmt::format("{}/{}", DELTASCOPE_GOLDEN_DIR, name); }
+inline bool mentions(const Error& error, std::string_view text) { return error.text.find(text) != std::string::npos; }
+
+inline bool recognized(const Layout& layout, Source& source)
+{
+    const auto answer = layout.recognizes(source.store(), source.listing(), source.task);
+    EXPECT_TRUE(answer);
+    return answer && *answer;
+}
+
+inline std::shared_ptr<ObjectStore> localStore(const std::string& folder)
+{
+    auto store = openLocalStore(folder);
+    EXPECT_TRUE(store) << folder;
+    return std::move(*store);
+}
 
 /// A case of tests/golden: its bucket and the truth about it.
 struct Golden {
     explicit Golden(const std::string& name)
         : folder(goldenPath(name))
+        , store(localStore(folder + "/bucket"))
+        , expected(expectedOf(name))
     {
-        auto opened = openLocalStore(folder + "/bucket");
-        EXPECT_TRUE(opened) << folder;
-        store = std::move(*opened);
         auto objects = listAll(*store, "", task);
         EXPECT_TRUE(objects);
         listing = std::move(*objects);
-        std::ifstream file(folder + "/expected.json");
-        expected = Json::parse(file);
     }
 
     const Json* step(std::int64_t number) const
@@ -206,9 +221,9 @@ struct Golden {
     }
 
     std::string folder;
-    std::unique_ptr<ObjectStore> store;
-    std::vector<ObjectInfo> listing;
+    std::shared_ptr<ObjectStore> store;
     Json expected;
+    std::vector<ObjectInfo> listing;
     TaskContext task;
 };
 

@@ -1,6 +1,8 @@
 #include "deltascope/engine/lineage.h"
 
+#include "run_steps.h"
 #include "support/memory_store.h"
+#include "support/times.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -14,9 +16,12 @@
 namespace deltascope {
 namespace {
 
-constexpr std::int64_t Second = 1'000'000;
-constexpr std::int64_t Start = 1'000'000 * Second;
-constexpr std::int64_t LongAfter = Start + 1'000'000 * Second;
+using layout_test::obstructed;
+using layout_test::step;
+using layout_test::Steps;
+using test::Begin;
+using test::LongAfter;
+using test::Second;
 
 struct LayoutTraits {
     bool standAlone = false;
@@ -134,7 +139,7 @@ private:
         VersionObjects version;
         version.step = step;
         version.name = fmt::format("step_{}", step);
-        version.objects = { ObjectInfo { version.name, 100, fmt::format("id{}", step), Start + step * Second, false } };
+        version.objects = { ObjectInfo { version.name, 100, fmt::format("id{}", step), Begin + step * Second, false } };
         return version;
     }
     RunOf& add(std::int64_t step, VersionSummary summary)
@@ -147,14 +152,6 @@ private:
     std::optional<ExternalBase> m_base;
     std::vector<IndexedObjects> m_versions;
 };
-
-const Version& step(const Run& run, std::int64_t number, std::optional<int> epoch = {})
-{
-    static const Version None;
-    const Version* version = run.find(number, epoch);
-    EXPECT_NE(version, nullptr) << "step " << number;
-    return version ? *version : None;
-}
 
 Version& step(Run& run, std::int64_t number)
 {
@@ -170,17 +167,7 @@ VersionFacts factsOf(std::uint64_t assigned, std::uint64_t noops = 0)
     return facts;
 }
 
-std::vector<std::int64_t> obstructed(const Run& run)
-{
-    std::vector<std::int64_t> steps;
-    for (const Version& version : run.versions) {
-        if (version.obstacle)
-            steps.push_back(version.step());
-    }
-    return steps;
-}
-
-std::vector<std::int64_t> stepsOf(const Run& run, const Plan& plan)
+Steps stepsOf(const Run& run, const Plan& plan)
 {
     std::vector<std::int64_t> steps;
     for (const PlanLink& link : plan.links)
@@ -202,8 +189,6 @@ const Error& problem(const std::vector<Error>& problems, Code code)
     EXPECT_NE(at, problems.end()) << "no " << word(code);
     return at == problems.end() ? None : *at;
 }
-
-using Steps = std::vector<std::int64_t>;
 
 // --- kinds and bases -------------------------------------------------------------------------------------------------
 
@@ -268,7 +253,7 @@ TEST(LineageKinds, NumbersBetweenPlainCheckpointsAreNoGaps)
 
 TEST(LineageKinds, PlainCheckpointsInAnyOrderOfTimeAreOneEpoch)
 {
-    const auto run = RunOf({ .standAlone = true }).anchor(0).at(Start + 900 * Second).anchor(10).at(Start).build();
+    const auto run = RunOf({ .standAlone = true }).anchor(0).at(Begin + 900 * Second).anchor(10).at(Begin).build();
     EXPECT_EQ(run.epochs(), 1);
 }
 
@@ -366,7 +351,7 @@ TEST(LineageGaps, ALostDeltaIsCalledLost)
 
 TEST(LineageGaps, AnUnfinishedStepBehindAGapDoesNotProveALoss)
 {
-    const auto run = RunOf().anchor(1).deltas(2, 4).delta(6).unreadable(7, Code::Truncated).build(Start + 8 * Second);
+    const auto run = RunOf().anchor(1).deltas(2, 4).delta(6).unreadable(7, Code::Truncated).build(Begin + 8 * Second);
     ASSERT_EQ(obstructed(run), Steps({ 7 }));
     const Error& gap = problem(run.problems, Code::ChainGap);
     EXPECT_EQ(gap.text.find("is lost"), std::string::npos) << gap.text;
@@ -509,7 +494,7 @@ TEST(LineageExternalBase, FailingDigestsBehindABrokenStepSayNothingNew)
 
 TEST(LineagePublishing, ATruncatedNewestObjectIsBeingPublished)
 {
-    const auto run = RunOf().anchor(1).delta(2).unreadable(3, Code::Truncated).build(Start + 5 * Second);
+    const auto run = RunOf().anchor(1).delta(2).unreadable(3, Code::Truncated).build(Begin + 5 * Second);
     EXPECT_EQ(step(run, 3).state, VersionState::Publishing);
     EXPECT_EQ(step(run, 3).obstacle->code, Code::Publishing);
 }
@@ -526,7 +511,7 @@ TEST(LineagePublishing, TheSameObjectIsBrokenWhenItRested)
 TEST(LineagePublishing, AMinuteIsTheLeastThatAnObjectMayRest)
 {
     const RunOf versions = RunOf().anchor(1).delta(2).unreadable(3, Code::Truncated); // one second apart
-    const std::int64_t published = Start + 3 * Second;
+    const std::int64_t published = Begin + 3 * Second;
     EXPECT_EQ(step(versions.build(published + 59 * Second), 3).state, VersionState::Publishing);
     EXPECT_EQ(step(versions.build(published + 60 * Second), 3).state, VersionState::Broken);
 }
@@ -535,39 +520,39 @@ TEST(LineagePublishing, SlowRunsMayRestTenIntervals)
 {
     const RunOf versions = RunOf()
                                .anchor(1)
-                               .at(Start)
+                               .at(Begin)
                                .delta(2)
-                               .at(Start + 100 * Second)
+                               .at(Begin + 100 * Second)
                                .delta(3)
-                               .at(Start + 200 * Second)
+                               .at(Begin + 200 * Second)
                                .unreadable(4, Code::Unfinished)
-                               .at(Start + 300 * Second);
-    EXPECT_EQ(step(versions.build(Start + 300 * Second + 999 * Second), 4).state, VersionState::Publishing);
-    EXPECT_EQ(step(versions.build(Start + 300 * Second + 1000 * Second), 4).state, VersionState::Broken);
+                               .at(Begin + 300 * Second);
+    EXPECT_EQ(step(versions.build(Begin + 300 * Second + 999 * Second), 4).state, VersionState::Publishing);
+    EXPECT_EQ(step(versions.build(Begin + 300 * Second + 1000 * Second), 4).state, VersionState::Broken);
 }
 
 TEST(LineagePublishing, AnHourIsTheMost)
 {
     const RunOf versions = RunOf()
                                .anchor(1)
-                               .at(Start)
+                               .at(Begin)
                                .delta(2)
-                               .at(Start + 5000 * Second)
+                               .at(Begin + 5000 * Second)
                                .unreadable(3, Code::Truncated)
-                               .at(Start + 10'000 * Second);
-    EXPECT_EQ(step(versions.build(Start + 13'599 * Second), 3).state, VersionState::Publishing);
-    EXPECT_EQ(step(versions.build(Start + 13'600 * Second), 3).state, VersionState::Broken);
+                               .at(Begin + 10'000 * Second);
+    EXPECT_EQ(step(versions.build(Begin + 13'599 * Second), 3).state, VersionState::Publishing);
+    EXPECT_EQ(step(versions.build(Begin + 13'600 * Second), 3).state, VersionState::Broken);
 }
 
 TEST(LineagePublishing, AHostileHeaderIsBrokenHoweverYoung)
 {
-    const auto run = RunOf().anchor(1).unreadable(2, Code::Hostile).build(Start + 3 * Second);
+    const auto run = RunOf().anchor(1).unreadable(2, Code::Hostile).build(Begin + 3 * Second);
     EXPECT_EQ(step(run, 2).state, VersionState::Broken);
 }
 
 TEST(LineagePublishing, APreallocatedObjectIsBeingPublished)
 {
-    const auto run = RunOf().anchor(1).delta(2).halfWritten().build(Start + 3 * Second);
+    const auto run = RunOf().anchor(1).delta(2).halfWritten().build(Begin + 3 * Second);
     EXPECT_EQ(step(run, 2).state, VersionState::Publishing);
     EXPECT_EQ(obstructed(run), Steps({ 2 }));
 }
@@ -826,7 +811,7 @@ TEST(LineageDrift, DeltasOfAnotherEpochAreNoMeasure)
         const bool isAnchor = number == 1 || number == 4 || number == 8;
         const bool isNew = number <= 4;
         isAnchor ? versions.anchor(number) : versions.delta(number);
-        versions.at((isNew ? LongAfter : Start) + number * Second);
+        versions.at((isNew ? LongAfter : Begin) + number * Second);
     }
     auto run = versions.build(LongAfter + 1000 * Second);
     ASSERT_EQ(run.epochs(), 2);
@@ -864,7 +849,7 @@ Run restarted()
     for (std::int64_t number = 1; number <= 6; ++number)
         (number == 1 ? versions.anchor(number) : versions.delta(number)).at(LongAfter + number * Second);
     for (std::int64_t number = 7; number <= 12; ++number)
-        (number == 10 ? versions.anchor(number) : versions.delta(number)).at(Start + number * Second);
+        (number == 10 ? versions.anchor(number) : versions.delta(number)).at(Begin + number * Second);
     return versions.build(LongAfter + 1000 * Second);
 }
 
@@ -901,7 +886,7 @@ TEST(LineageLatest, IsTheNewestRestorableStepOfTheNewestEpoch) { EXPECT_EQ(resta
 
 TEST(LineageLatest, SkipsWhatIsStillBeingPublished)
 {
-    const auto run = RunOf().anchor(1).deltas(2, 3).unreadable(4, Code::Truncated).build(Start + 5 * Second);
+    const auto run = RunOf().anchor(1).deltas(2, 3).unreadable(4, Code::Truncated).build(Begin + 5 * Second);
     EXPECT_EQ(run.latest()->step(), 3);
 }
 

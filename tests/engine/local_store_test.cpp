@@ -1,6 +1,7 @@
 #include "deltascope/engine/object_store.h"
 #include "support/child_process.h"
 #include "support/faulty_store.h"
+#include "support/forwarding_store.h"
 #include "support/memory_store.h"
 #include "support/temp_dir.h"
 
@@ -457,36 +458,18 @@ TEST(FaultyStore, FlipsABitOfReadsThatCoverIt)
 TEST(ReadWhole, NoticesThatTheObjectChangedMeanwhile)
 {
     /// Replaces the object behind the reader's back.
-    class ChangingStore final : public ObjectStore {
+    class ChangingStore final : public ForwardingStore {
     public:
-        explicit ChangingStore(MemoryStore& inner)
-            : m_inner(inner)
-        {
-        }
-        std::string uri() const override { return m_inner.uri(); }
-        StoreTraits traits() const noexcept override { return m_inner.traits(); }
-        Result<ListPage> list(const ListRequest& request, TaskContext& task) const override
-        {
-            return m_inner.list(request, task);
-        }
-        Result<ObjectInfo> stat(std::string_view key) const override { return m_inner.stat(key); }
+        using ForwardingStore::ForwardingStore;
         Result<void> read(std::string_view key, std::uint64_t offset, MutableByteSpan out) const override
         {
-            DS_CHECK(m_inner.read(key, offset, out));
-            DS_CHECK(putText(m_inner, key, "TEXT"));
+            DS_CHECK(inner().read(key, offset, out));
+            DS_CHECK(putText(inner(), key, "TEXT"));
             return {};
         }
-        Result<ObjectInfo> put(std::string_view key, ByteSource& bytes, PutMode mode, TaskContext& task) override
-        {
-            return m_inner.put(key, bytes, mode, task);
-        }
-        Result<std::unique_ptr<StoreWatch>> watch() const override { return m_inner.watch(); }
-
-    private:
-        MemoryStore& m_inner;
     };
-    MemoryStore memory;
-    ASSERT_TRUE(putText(memory, "key", "text"));
+    const auto memory = std::make_shared<MemoryStore>();
+    ASSERT_TRUE(putText(*memory, "key", "text"));
     EXPECT_EQ(readWhole(ChangingStore(memory), "key", 10).error().code, Code::Transient);
 }
 

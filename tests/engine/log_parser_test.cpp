@@ -2,6 +2,7 @@
 
 #include "logs/log_forms.h"
 #include "logs/log_time.h"
+#include "support/times.h"
 
 #include <gtest/gtest.h>
 
@@ -14,8 +15,9 @@
 namespace deltascope {
 namespace {
 
-constexpr std::int64_t Million = 1'000'000;
-constexpr std::int64_t NowUs = 1'787'400'000 * Million; // 2026-08-22T10:40:00Z
+using test::Second;
+
+constexpr std::int64_t NowUs = 1'787'400'000 * Second; // 2026-08-22T10:40:00Z
 
 LogEvent parsed(std::string_view line)
 {
@@ -46,7 +48,7 @@ std::int64_t local(int year, int month, int day, int hour, int minute, int secon
     time.tm_min = minute;
     time.tm_sec = second;
     time.tm_isdst = -1;
-    return static_cast<std::int64_t>(std::mktime(&time)) * Million;
+    return static_cast<std::int64_t>(std::mktime(&time)) * Second;
 }
 
 // --- TRL -------------------------------------------------------------------------------------------------------------
@@ -331,7 +333,7 @@ TEST(LogParser, PassesOverLinesThatOnlyLookAlike)
 
 TEST(LogTime, ReadsTheUsualPrefixes)
 {
-    const std::int64_t utc = 1'787'315'696 * Million;
+    const std::int64_t utc = 1'787'315'696 * Second;
     EXPECT_EQ(findLogTime("2026-08-21T12:34:56Z", NowUs), utc);
     EXPECT_EQ(findLogTime("2026-08-21T12:34:56.789Z", NowUs), utc + 789'000);
     EXPECT_EQ(findLogTime("2026-08-21T12:34:56.123456789Z stdout F x", NowUs), utc + 123'456);

@@ -1,5 +1,7 @@
 #include "logs/log_spans.h"
 
+#include "support/times.h"
+
 #include <gtest/gtest.h>
 
 #include <fmt/format.h>
@@ -10,15 +12,15 @@
 namespace deltascope {
 namespace {
 
-constexpr std::int64_t Million = 1'000'000;
-constexpr std::int64_t Begin = 1'787'315'000; // seconds
+using test::Begin;
+using test::Second;
 
 /// A log that is written line by line.
 class Log {
 public:
     void at(double second, const std::string& text)
     {
-        add(fmt::format("{:.3f} - {}", static_cast<double>(Begin) + second, text), {});
+        add(fmt::format("{:.3f} - {}", static_cast<double>(Begin / Second) + second, text), {});
     }
     void undated(const std::string& text, std::optional<std::int64_t> seenUs = {}) { add(text, seenUs); }
 
@@ -47,7 +49,7 @@ public:
 private:
     void add(const std::string& line, std::optional<std::int64_t> seenUs)
     {
-        if (const std::optional<LogEvent> event = parseLogLine(line, Begin * Million))
+        if (const std::optional<LogEvent> event = parseLogLine(line, Begin))
             m_spans.add(*event, seenUs);
     }
 
@@ -77,15 +79,15 @@ TEST(LogSpans, ASyncOfTrlHasItsStepAndItsPhases)
     syncOfTrlV2(log, 10, 7, 1.0);
     const Span pause = log.only("pause", 7);
     EXPECT_EQ(pause.actor, "trainer");
-    EXPECT_EQ(pause.lengthUs(), Million);
-    EXPECT_EQ(pause.t1Us, Begin * Million + 19'400'000);
+    EXPECT_EQ(pause.lengthUs(), Second);
+    EXPECT_EQ(pause.t1Us, Begin + 19'400'000);
     EXPECT_EQ(pause.note, "trl");
     const Span upload = log.only("upload", 7);
-    EXPECT_EQ(upload.t0Us, (Begin + 10) * Million);
+    EXPECT_EQ(upload.t0Us, Begin + 10 * Second);
     EXPECT_EQ(upload.bytes, 6'000'000U);
     EXPECT_EQ(upload.note, "trl: 1 % changed");
     EXPECT_EQ(log.only("drain", 7).lengthUs(), 300'000);
-    EXPECT_EQ(log.only("apply", 7).lengthUs(), Million);
+    EXPECT_EQ(log.only("apply", 7).lengthUs(), Second);
     EXPECT_EQ(log.only("sync", 7).lengthUs(), 9'400'000);
     EXPECT_EQ(log.spans().size(), 5U);
 }
@@ -133,7 +135,7 @@ TEST(LogSpans, WhereTheTrainerPausesFirstThePauseIsTheRest)
     log.at(6, "Weight sync: resuming vLLM... (transfer took 5.7s)");
     log.at(6.2, "Weight sync: done. Total 6.2s");
     const Span pause = log.only("pause", 3);
-    EXPECT_EQ(pause.lengthUs(), 6 * Million);
+    EXPECT_EQ(pause.lengthUs(), 6 * Second);
     EXPECT_EQ(pause.note, "trl, derived");
     EXPECT_EQ(log.only("apply", 3).lengthUs(), 5'700'000);
 }
@@ -152,8 +154,8 @@ TEST(LogSpans, OfSeveralWorkersTheSlowestCounts)
     EXPECT_EQ(log.only("pause", 7).note, "trl, derived");
     const Span fetch = log.only("fetch", 7);
     const Span apply = log.only("apply", 8);
-    EXPECT_EQ(fetch.t1Us, Begin * Million + 1'400'000); // the apply follows it
-    EXPECT_EQ(apply.t1Us, (Begin + 60) * Million);
+    EXPECT_EQ(fetch.t1Us, Begin + 1'400'000); // the apply follows it
+    EXPECT_EQ(apply.t1Us, Begin + 60 * Second);
 }
 
 TEST(LogSpans, ALogOfTrainerAndEngineIsOneSync)
@@ -164,7 +166,7 @@ TEST(LogSpans, ALogOfTrainerAndEngineIsOneSync)
     log.at(3, "Applied delta (step 7, 19 params, sparsity=0.9900) | download 1.20s decode+apply 0.40s");
     log.at(3.5, "INFO: 127.0.0.1:1 - \"POST /resume HTTP/1.1\" 200 OK");
     log.at(4, "Weight sync: done (bucket, 4.0s)");
-    EXPECT_EQ(log.only("sync", 7).lengthUs(), 4 * Million); // the step is the worker's word
+    EXPECT_EQ(log.only("sync", 7).lengthUs(), 4 * Second); // the step is the worker's word
     EXPECT_EQ(log.only("pause", 7).lengthUs(), 2'500'000); // longer than download and apply
 }
 
@@ -173,8 +175,8 @@ TEST(LogSpans, APauseBetweenTwoCallsNeedsPrintedTimes)
     Log log;
     const char* pause = "INFO: 127.0.0.1:1 - \"POST /pause HTTP/1.1\" 200 OK";
     const char* resume = "INFO: 127.0.0.1:1 - \"POST /resume HTTP/1.1\" 200 OK";
-    log.undated(pause, Begin * Million);
-    log.undated(resume, (Begin + 2) * Million); // when they were read says nothing of when they were written
+    log.undated(pause, Begin);
+    log.undated(resume, Begin + 2 * Second); // when they were read says nothing of when they were written
     log.at(5, resume);
     log.at(6, pause);
     log.at(6, resume); // below what the time stamps can tell
@@ -182,7 +184,7 @@ TEST(LogSpans, APauseBetweenTwoCallsNeedsPrintedTimes)
     log.at(7, pause);
     log.at(9, pause); // the first was never resumed
     log.at(10, resume);
-    EXPECT_EQ(log.only("pause", -1).lengthUs(), Million);
+    EXPECT_EQ(log.only("pause", -1).lengthUs(), Second);
 }
 
 TEST(LogSpans, SlimeNamesTheStepBeforeTheEnd)
@@ -203,13 +205,13 @@ TEST(LogSpans, WithoutATimeThereIsOnlyALength)
     EXPECT_FALSE(log.only("pause", 7).hasPlace());
     EXPECT_EQ(log.only("pause", 7).lengthUs(), 1'500'000);
     log.undated("Applied delta (step 8, 19 params, sparsity=0.9900) | download 1.00s decode+apply 0.50s",
-                Begin * Million); // read as it was written
-    EXPECT_EQ(log.only("pause", 8).t1Us, Begin * Million);
+                Begin); // read as it was written
+    EXPECT_EQ(log.only("pause", 8).t1Us, Begin);
     log.undated("Weight sync: pause took 0.2s, waiting for all ranks...");
     log.undated("[delta_engine] uploaded delta to u/r/deltas/step_000009.safetensors (20.0 MB)");
     log.undated("Weight sync: done. Total 6.2s");
     EXPECT_FALSE(log.only("pause", 9).hasPlace());
-    EXPECT_EQ(log.only("pause", 9).lengthUs(), 6 * Million);
+    EXPECT_EQ(log.only("pause", 9).lengthUs(), 6 * Second);
 }
 
 TEST(LogSpans, ATrainerThatBeginsAnewDoesNotMixItsSteps)
@@ -242,7 +244,7 @@ TEST(LogSpans, TroubleIsANoteAndSaidOnce)
     log.at(2, "Weight sync: apply failed (HTTP 500), skipping — vLLM will use stale weights");
     const Span note = log.only("note", 7);
     EXPECT_EQ(note.note, "Weight sync: apply failed (HTTP 500), skipping — vLLM will use stale weights");
-    EXPECT_EQ(note.t1Us, (Begin + 2) * Million);
+    EXPECT_EQ(note.t1Us, Begin + 2 * Second);
     log.at(3, "Weight sync: done. Total 3.0s (inference paused 0.5s)");
     for (int i = 0; i < 1000; ++i)
         log.at(4, fmt::format("Skipping delta for layer{}: not in snapshot (missing from anchor)", i));

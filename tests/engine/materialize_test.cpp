@@ -1,8 +1,10 @@
 #include "deltascope/engine/operations.h"
 
 #include "layout_fixture.h"
+#include "read_hook_store.h"
 #include "support/faulty_file_system.h"
 #include "support/temp_dir.h"
+#include "support/times.h"
 
 #include <atomic>
 #include <filesystem>
@@ -17,47 +19,13 @@ namespace {
 using namespace layout_test;
 using test::DiskOperation;
 using test::FaultyFileSystem;
+using test::LongAfter;
 using test::TempDir;
 
 namespace fs = std::filesystem;
 
 using EngineRun = deltascope::Run;
 using Names = std::set<std::string>;
-
-constexpr std::int64_t LongAfter = 4'000'000'000'000'000;
-
-/// Calls `onRead` before each read of payload.
-class HookedStore final : public ObjectStore {
-public:
-    explicit HookedStore(std::shared_ptr<ObjectStore> inner)
-        : m_inner(std::move(inner))
-    {
-    }
-    std::function<void(std::uint64_t read)> onRead;
-
-    std::string uri() const override { return m_inner->uri(); }
-    StoreTraits traits() const noexcept override { return m_inner->traits(); }
-    Result<ListPage> list(const ListRequest& request, TaskContext& task) const override
-    {
-        return m_inner->list(request, task);
-    }
-    Result<ObjectInfo> stat(std::string_view key) const override { return m_inner->stat(key); }
-    Result<void> read(std::string_view key, std::uint64_t offset, MutableByteSpan out) const override
-    {
-        if (onRead)
-            onRead(++m_reads);
-        return m_inner->read(key, offset, out);
-    }
-    Result<ObjectInfo> put(std::string_view key, ByteSource& source, PutMode mode, TaskContext& task) override
-    {
-        return m_inner->put(key, source, mode, task);
-    }
-    Result<std::unique_ptr<StoreWatch>> watch() const override { return m_inner->watch(); }
-
-private:
-    std::shared_ptr<ObjectStore> m_inner;
-    mutable std::atomic<std::uint64_t> m_reads = 0;
-};
 
 /// A disk that changes one byte of the `nth` write to a weight file on its way.
 class FlippingFileSystem final : public FileSystem {
@@ -137,13 +105,6 @@ private:
     std::unique_ptr<FileSystem> m_disk;
 };
 
-std::shared_ptr<ObjectStore> localStore(const std::string& folder)
-{
-    auto store = openLocalStore(folder);
-    EXPECT_TRUE(store) << folder;
-    return std::move(*store);
-}
-
 Names namesIn(const std::string& folder)
 {
     Names names;
@@ -173,7 +134,7 @@ std::map<std::string, std::string> contentOf(const std::string& folder)
 class Workshop {
 public:
     explicit Workshop(std::shared_ptr<ObjectStore> source, std::shared_ptr<ObjectStore> base = {})
-        : store(std::make_shared<HookedStore>(std::move(source)))
+        : store(std::make_shared<ReadHookStore>(std::move(source)))
         , m_base(std::move(base))
         , m_real(makeFileSystem())
     {
@@ -189,8 +150,7 @@ public:
         : Workshop(localStore(goldenPath(golden + "/bucket")),
                    fs::exists(goldenPath(golden + "/base")) ? localStore(goldenPath(golden + "/base")) : nullptr)
     {
-        std::ifstream file(goldenPath(golden + "/expected.json"));
-        expected = Json::parse(file);
+        expected = expectedOf(golden);
     }
 
     void reopen()
@@ -206,7 +166,7 @@ public:
     /// The same bucket and base, found elsewhere.
     void moveTo(const std::string& golden)
     {
-        store = std::make_shared<HookedStore>(localStore(golden + "/bucket"));
+        store = std::make_shared<ReadHookStore>(localStore(golden + "/bucket"));
         m_base = localStore(golden + "/base");
         reopen();
     }
@@ -244,7 +204,7 @@ public:
     {
         TaskContext task;
         std::uint64_t reads = 0;
-        store->onRead = [&](std::uint64_t) {
+        store->onRead = [&](auto&&...) {
             if (++reads == nth)
                 task.requestStop();
         };
@@ -290,7 +250,7 @@ public:
         ADD_FAILURE() << "no step " << step;
     }
 
-    std::shared_ptr<HookedStore> store;
+    std::shared_ptr<ReadHookStore> store;
     Workbench bench;
     MaterializeOptions options;
     EngineRun run;
@@ -663,7 +623,7 @@ TEST(MaterializeRefusal, OfAPartThatIsNone)
 TEST(MaterializeRefusal, OfADestinationThatAppearsMeanwhile)
 {
     Workshop workshop("trl-v2-raw");
-    workshop.store->onRead = [&](std::uint64_t) {
+    workshop.store->onRead = [&](auto&&...) {
         if (!workshop.exists()) {
             fs::create_directory(workshop.out());
             std::ofstream(workshop.out() + "/theirs") << "keep";
@@ -678,8 +638,8 @@ TEST(Materialize, OfTwoThatRaceForOneDestinationOneWins)
 {
     Workshop workshop("trl-v2-raw");
     bool nested = false;
-    workshop.store->onRead = [&](std::uint64_t read) {
-        if (read < 20 || std::exchange(nested, true))
+    workshop.store->onRead = [&, reads = 0](auto&&...) mutable {
+        if (++reads < 20 || std::exchange(nested, true))
             return;
         const auto other = workshop.rebuild(2); // while the first one is in the middle
         EXPECT_TRUE(other) << other.error().text;
@@ -882,7 +842,7 @@ TEST(MaterializeResume, AStoppedRebuildIsKeptAndGoneOnWith)
 void stopLate(Workshop& workshop, std::int64_t step)
 {
     std::uint64_t reads = 0;
-    workshop.store->onRead = [&](std::uint64_t) { ++reads; };
+    workshop.store->onRead = [&](auto&&...) { ++reads; };
     EXPECT_TRUE(workshop.rebuild(step));
     workshop.reset();
     EXPECT_EQ(errorOf(workshop.rebuildUntil(step, reads - 2)).code, Code::Canceled);
@@ -903,12 +863,12 @@ TEST(MaterializeResume, FinishedTensorsAreNotReadAgain)
 {
     Workshop workshop("slime-v2-xor");
     std::uint64_t whole = 0;
-    workshop.store->onRead = [&](std::uint64_t) { ++whole; };
+    workshop.store->onRead = [&](auto&&...) { ++whole; };
     ASSERT_TRUE(workshop.rebuild(9));
     workshop.reset();
     ASSERT_EQ(errorOf(workshop.rebuildUntil(9, whole - 2)).code, Code::Canceled);
     std::uint64_t rest = 0;
-    workshop.store->onRead = [&](std::uint64_t) { ++rest; };
+    workshop.store->onRead = [&](auto&&...) { ++rest; };
     ASSERT_TRUE(workshop.rebuild(9));
     EXPECT_LT(rest, whole);
     workshop.expectStep(9);
@@ -1119,8 +1079,8 @@ TEST_F(MaterializeParts, OnePartIsNotDoneByTwoAtATime)
 {
     bool nested = false;
     Result<MaterializeReport> second = MaterializeReport();
-    workshop.store->onRead = [&](std::uint64_t read) {
-        if (read > 60 && !std::exchange(nested, true))
+    workshop.store->onRead = [&, reads = 0](auto&&...) mutable {
+        if (++reads > 60 && !std::exchange(nested, true))
             second = part(0, 2);
     };
     ASSERT_TRUE(part(0, 2));

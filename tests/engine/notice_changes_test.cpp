@@ -11,7 +11,7 @@ std::size_t eventsOf(const deltascope::Run& run, Code code) { return countNotes(
 
 TEST(NoticeChanges, JournalsAnOverwrittenStepOnce)
 {
-    GoldenCopy run("trl-v2-gap");
+    GoldenRun run("trl-v2-gap");
     ASSERT_TRUE(run.open());
     EXPECT_TRUE(run.open()->events.empty());
     const std::string key = "deltas/step_000003.safetensors";
@@ -26,7 +26,7 @@ TEST(NoticeChanges, JournalsAnOverwrittenStepOnce)
 
 TEST(NoticeChanges, TellsOfManyOverwrittenStepsAtOnce)
 {
-    GoldenCopy run("trl-v2-gap");
+    GoldenRun run("trl-v2-gap");
     ASSERT_TRUE(run.open());
     for (int step = 2; step <= 9; ++step) {
         const std::string key = fmt::format("deltas/step_{:06}.safetensors", step);
@@ -39,7 +39,7 @@ TEST(NoticeChanges, TellsOfManyOverwrittenStepsAtOnce)
 
 TEST(NoticeChanges, SuspectsTwoWritersOfAStepThatIsOverwrittenAgain)
 {
-    GoldenCopy run("trl-v2-gap");
+    GoldenRun run("trl-v2-gap");
     ASSERT_TRUE(run.open());
     const std::string key = "deltas/step_000003.safetensors";
     for (const std::size_t expected : { 0U, 1U }) {
@@ -50,7 +50,7 @@ TEST(NoticeChanges, SuspectsTwoWritersOfAStepThatIsOverwrittenAgain)
 
 TEST(NoticeChanges, SaysNothingOfRetentionAndOfNewSteps)
 {
-    GoldenCopy run("trl-v2-gap");
+    GoldenRun run("trl-v2-gap");
     const std::string newest = run.read("deltas/step_000015.safetensors");
     std::filesystem::remove(run.file("deltas/step_000015.safetensors"));
     ASSERT_TRUE(run.open());
@@ -62,7 +62,7 @@ TEST(NoticeChanges, SaysNothingOfRetentionAndOfNewSteps)
 
 TEST(NoticeChanges, TellsARunThatWipedThePrefixFromAnEmptyOne)
 {
-    GoldenCopy run("slime-v2-xor");
+    GoldenRun run("slime-v2-xor");
     ASSERT_TRUE(run.open());
     const std::string kept = run.file("weight_v000001");
     for (const auto& folder : std::filesystem::directory_iterator(run.bucket())) {
@@ -79,12 +79,12 @@ TEST(NoticeChanges, TellsARunThatWipedThePrefixFromAnEmptyOne)
     ASSERT_FALSE(empty);
     EXPECT_EQ(empty.error().code, Code::ListSuspect);
     EXPECT_FALSE(run.open());
-    EXPECT_EQ(run.records->events(openLocalStore(run.bucket()).value()->uri(), 10)->size(), 2U);
+    EXPECT_EQ(run.session.records->events(run.store->uri(), 10)->size(), 2U);
 }
 
 TEST(NoticeChanges, CallsAPrefixThatWasNeverSeenEmpty)
 {
-    GoldenCopy run("slime-v2-xor");
+    GoldenRun run("slime-v2-xor");
     std::filesystem::remove_all(run.bucket());
     std::filesystem::create_directory(run.bucket());
     const auto opened = run.open();

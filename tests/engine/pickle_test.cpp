@@ -16,8 +16,6 @@ Result<Pickle> parsed(std::string_view bytes)
 
 Error refusal(const std::string& body) { return errorOf(parsed(whole(body))); }
 
-bool mentions(const Error& error, std::string_view text) { return error.text.find(text) != std::string::npos; }
-
 TEST(Pickle, ReadsPlainValues)
 {
     const auto pickle = parsed(whole(

@@ -2,9 +2,10 @@
 
 #include "deltascope/engine/publish.h"
 
+#include "read_hook_store.h"
+#include "support/times.h"
 #include "version_writer_fixture.h"
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,38 +13,6 @@
 #include <vector>
 
 namespace deltascope::layout_test {
-
-/// Calls `onRead` before each read.
-class ReadHookStore final : public ObjectStore {
-public:
-    explicit ReadHookStore(std::shared_ptr<ObjectStore> inner)
-        : m_inner(std::move(inner))
-    {
-    }
-    std::function<void(std::string_view key, std::uint64_t offset)> onRead;
-
-    std::string uri() const override { return m_inner->uri(); }
-    StoreTraits traits() const noexcept override { return m_inner->traits(); }
-    Result<ListPage> list(const ListRequest& request, TaskContext& task) const override
-    {
-        return m_inner->list(request, task);
-    }
-    Result<ObjectInfo> stat(std::string_view key) const override { return m_inner->stat(key); }
-    Result<void> read(std::string_view key, std::uint64_t offset, MutableByteSpan out) const override
-    {
-        if (onRead)
-            onRead(key, offset);
-        return m_inner->read(key, offset, out);
-    }
-    Result<ObjectInfo> put(std::string_view key, ByteSource& bytes, PutMode mode, TaskContext& task) override
-    {
-        return m_inner->put(key, bytes, mode, task);
-    }
-    Result<std::unique_ptr<StoreWatch>> watch() const override { return m_inner->watch(); }
-
-private:
-    std::shared_ptr<ObjectStore> m_inner;
-};
 
 /// A trainer with a small model, the checkpoints that it drops, and a run to publish them into. All in memory, on one
 /// thread.
@@ -174,7 +143,7 @@ struct Publishing {
 
     Workbench bench;
     TaskContext task;
-    std::int64_t now = 4'000'000'000'000'000;
+    std::int64_t now = test::LongAfter;
     PublishOptions options;
     OpenOptions base;
     std::shared_ptr<MemoryStore> run = std::make_shared<MemoryStore>();

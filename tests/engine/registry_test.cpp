@@ -20,8 +20,6 @@ Error detectionError(const std::vector<std::string>& keys)
     return error;
 }
 
-bool mentions(const Error& error, std::string_view text) { return error.text.find(text) != std::string::npos; }
-
 TEST(LayoutRegistry, HoldsTheBuiltinLayoutsInOrderOfDetection)
 {
     const LayoutRegistry layouts = builtinLayouts();

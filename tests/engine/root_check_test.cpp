@@ -1,4 +1,5 @@
 #include "publish_fixture.h"
+#include "run_steps.h"
 
 #include "support/temp_dir.h"
 
@@ -12,15 +13,6 @@ namespace {
 
 using namespace layout_test;
 using EngineRun = deltascope::Run;
-using Words = std::map<std::int64_t, std::string>;
-
-Words wordsOf(const EngineRun& run, const VerifyReport& report)
-{
-    Words words;
-    for (const StepVerdict& step : report.steps)
-        words[run.versions[step.version].step()] = word(step.verdict);
-    return words;
-}
 
 /// A run that is verified at level 3.
 struct Verified {

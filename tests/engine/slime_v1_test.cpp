@@ -1,6 +1,6 @@
 #include "format/slime_v1/slime_v1_layout.h"
 
-#include "layout_fixture.h"
+#include "worked_examples.h"
 
 namespace deltascope {
 namespace {
@@ -8,8 +8,6 @@ namespace {
 using namespace layout_test;
 
 // docs/formats/slime-v1.md, "Worked example": elements 1 and 6 of [2, 4]
-const std::string Before = fromHex("80 3f 00 40 40 40 80 40 a0 40 c0 40 e0 40 00 41");
-const std::string After = fromHex("80 3f 01 40 40 40 80 40 a0 40 c0 40 e1 40 00 41");
 const std::string Flush = "weight_v000001/rank0000_flush000000.safetensors";
 
 Json param(std::string_view name, std::uint64_t positionBytes)
@@ -54,11 +52,11 @@ TEST(SlimeV1, ReadsTheWorkedExamples)
         EXPECT_EQ(index->tensors.at(0).info, tensor("model.w"));
         const auto sound = layout.checkPayload(source.store(), version, *index, source.task);
         EXPECT_TRUE(sound) << sound.error().text;
-        std::string state = Before;
+        std::string state = SlimeBefore;
         const auto counts = applyOnly(layout, source, tensor("model.w"), state, 4);
         ASSERT_TRUE(counts) << counts.error().text;
         EXPECT_EQ(*counts, countsOf(2, 0, 2));
-        EXPECT_EQ(hexOf(state), hexOf(After));
+        EXPECT_EQ(hexOf(state), hexOf(SlimeAfter));
     }
 }
 
@@ -68,9 +66,9 @@ TEST(SlimeV1, NarrowsValuesThatWereWidened)
     source.put(Flush,
                flushFile(Json::array({ param("model.w", 8) }), "indices", fromHex("01000000 06000000"), "", Dtype::F32,
                          "00000140 0000e140"));
-    std::string state = Before;
+    std::string state = SlimeBefore;
     ASSERT_TRUE(applyOnly(SlimeV1Layout(), source, tensor("model.w"), state));
-    EXPECT_EQ(hexOf(state), hexOf(After));
+    EXPECT_EQ(hexOf(state), hexOf(SlimeAfter));
 
     Source lossy;
     lossy.put(Flush,

@@ -1,6 +1,6 @@
 #include "format/slime_v2/slime_v2_layout.h"
 
-#include "layout_fixture.h"
+#include "worked_examples.h"
 
 #include <zstd.h>
 
@@ -9,10 +9,6 @@ namespace {
 
 using namespace layout_test;
 
-const std::string Before = fromHex("80 3f 00 40 40 40 80 40 a0 40 c0 40 e0 40 00 41");
-const std::string After = fromHex("80 3f 01 40 40 40 80 40 a0 40 c0 40 e1 40 00 41");
-const std::string Frame = fromHex("28b52ffd201081000000000100000000000000000001000000");
-const std::string Digest = "6d901f9af17229db9d11d7952aaacce0";
 const std::string Folder = "weight_v000001/";
 const std::string DataFile = "model-00000-of-00001.safetensors";
 
@@ -70,7 +66,7 @@ FileTensor bytesTensor(const std::string& name, const std::string& data)
     return { tensor(name, { data.size() }, Dtype::U8), data };
 }
 
-std::string dataFile(const std::string& frame, const Metadata& digests = { { "model.w", Digest } })
+std::string dataFile(const std::string& frame, const Metadata& digests = { { "model.w", SlimeDigest } })
 {
     return safetensorsFile({ bytesTensor("model.w", frame) }, digests);
 }
@@ -93,7 +89,7 @@ Result<PatchCounts> apply(const std::string& frame, const std::string& encoding,
 
 Error refusal(const std::string& frame, const std::string& encoding, std::uint64_t blockBytes = 0)
 {
-    std::string state = Before;
+    std::string state = SlimeBefore;
     return errorOf(apply(frame, encoding, state, blockBytes));
 }
 
@@ -107,7 +103,7 @@ Result<VersionIndex> indexOf(const std::string& file, const IndexMeta& meta = {}
 Result<VersionIndex> indexOfText(const std::string& text)
 {
     Source source;
-    source.put(Folder + DataFile, dataFile(Frame)).put(Folder + "model.safetensors.index.json", text);
+    source.put(Folder + DataFile, dataFile(SlimeFrame)).put(Folder + "model.safetensors.index.json", text);
     return indexOnly(SlimeV2Layout(), source);
 }
 
@@ -115,16 +111,16 @@ TEST(SlimeV2Xor, ExampleOfTheFormatPage)
 {
     const std::string file = rawFile(
         R"({"__metadata__":{"model.w":"6d901f9af17229db9d11d7952aaacce0"},"model.w":{"dtype":"U8","shape":[25],"data_offsets":[0,25]}})",
-        5, Frame);
+        5, SlimeFrame);
     ASSERT_EQ(file.size(), 161U);
     for (const std::uint64_t blockBytes : { 2U, 6U, 16U }) {
         Source source;
         fill(source, file);
-        std::string state = Before;
+        std::string state = SlimeBefore;
         const auto counts = applyOnly(SlimeV2Layout(), source, tensor("model.w"), state, blockBytes);
         ASSERT_TRUE(counts) << counts.error().text;
         EXPECT_EQ(*counts, countsOf(0, 0, 2));
-        EXPECT_EQ(hexOf(state), hexOf(After));
+        EXPECT_EQ(hexOf(state), hexOf(SlimeAfter));
     }
 }
 
@@ -163,15 +159,15 @@ TEST(SlimeV2Xor, RefusesOneByteMoreOrLess)
 
 TEST(SlimeV2Xor, RefusesAnythingButOneWholeFrame)
 {
-    EXPECT_EQ(refusal(Frame.substr(0, Frame.size() - 1), "xor").code, Code::Hostile);
-    EXPECT_EQ(refusal(Frame + 'x', "xor").code, Code::Hostile);
-    EXPECT_EQ(refusal(Frame + Frame, "xor").code, Code::Hostile);
+    EXPECT_EQ(refusal(SlimeFrame.substr(0, SlimeFrame.size() - 1), "xor").code, Code::Hostile);
+    EXPECT_EQ(refusal(SlimeFrame + 'x', "xor").code, Code::Hostile);
+    EXPECT_EQ(refusal(SlimeFrame + SlimeFrame, "xor").code, Code::Hostile);
     EXPECT_EQ(refusal("", "xor").code, Code::Hostile);
     EXPECT_EQ(refusal("abc", "xor").code, Code::Hostile);
     EXPECT_EQ(refusal(std::string(16, '\0'), "xor").code, Code::Hostile);
-    EXPECT_EQ(refusal(fromHex("50 2a 4d 18 00 00 00 00") + Frame, "xor").code,
+    EXPECT_EQ(refusal(fromHex("50 2a 4d 18 00 00 00 00") + SlimeFrame, "xor").code,
               Code::Hostile); // a skippable frame in front
-    std::string damaged = Frame;
+    std::string damaged = SlimeFrame;
     damaged[6] = '\x07'; // a reserved block type
     EXPECT_EQ(refusal(damaged, "xor").code, Code::Hostile);
 }
@@ -197,9 +193,9 @@ TEST(SlimeV2Streams, TellTheMemoryThatTheirWindowsTake)
                layout.open(source.store(), version, read, read.tensors[0], tensor("model.w", { 8 }), {}));
         return stream->workingBytes();
     };
-    const std::uint64_t small = *working(Frame, "xor");
+    const std::uint64_t small = *working(SlimeFrame, "xor");
     EXPECT_LT(small, 1U << 20);
-    EXPECT_EQ(*working(Frame, "overwrite"), 2 * small); // positions and values each have a decompressor
+    EXPECT_EQ(*working(SlimeFrame, "overwrite"), 2 * small); // positions and values each have a decompressor
     const std::string wide = fromHex("28b52ffd 00 58 010000"); // 2^21 bytes
     const std::string wider = fromHex("28b52ffd 00 59 010000"); // and an eighth
     EXPECT_EQ(*working(wider, "xor") - *working(wide, "xor"), (1U << 21) / 8);
@@ -213,16 +209,17 @@ TEST(SlimeV2Xor, AStreamMayStartLater)
         Source source;
         IndexMeta meta;
         meta.encoding = encoding;
-        fill(source, dataFile(encoding == "xor" ? Frame : compress(overwritePayload(2, { 2, 12 }, "\x01\xe1"))), meta);
+        fill(source, dataFile(encoding == "xor" ? SlimeFrame : compress(overwritePayload(2, { 2, 12 }, "\x01\xe1"))),
+             meta);
         const SlimeV2Layout layout;
         const VersionObjects version = onlyVersion(layout, source);
         const auto read = layout.index(source.store(), version, source.task);
         const auto stream = layout.open(source.store(), version, *read, read->tensors[0], tensor("model.w"), {});
         const auto piece = (*stream)->next(10, 16);
         ASSERT_TRUE(piece) << piece.error().text;
-        std::string block = Before.substr(10);
+        std::string block = SlimeBefore.substr(10);
         EXPECT_EQ(applyPiece(*piece, writable(block), Dtype::BF16).changed, 1U);
-        EXPECT_EQ(hexOf(block), hexOf(After.substr(10)));
+        EXPECT_EQ(hexOf(block), hexOf(SlimeAfter.substr(10)));
         EXPECT_TRUE((*stream)->finish());
         EXPECT_EQ(errorOf((*stream)->next(0, 4)).code, Code::Internal);
     }
@@ -232,11 +229,11 @@ TEST(SlimeV2Overwrite, ExampleOfTheFormatPage)
 {
     const std::string frame = fromHex("28b52ffd200e71000002000000020000000c00000001e1");
     for (const std::uint64_t blockBytes : { 2U, 6U, 16U }) {
-        std::string state = Before;
+        std::string state = SlimeBefore;
         const auto counts = apply(frame, "overwrite", state, blockBytes);
         ASSERT_TRUE(counts) << counts.error().text;
         EXPECT_EQ(*counts, countsOf(2, 0, 2));
-        EXPECT_EQ(hexOf(state), hexOf(After));
+        EXPECT_EQ(hexOf(state), hexOf(SlimeAfter));
         const auto again = apply(frame, "overwrite", state, blockBytes);
         ASSERT_TRUE(again);
         EXPECT_EQ(*again, countsOf(2, 2, 0));
@@ -268,7 +265,7 @@ TEST(SlimeV2Overwrite, ManyPositionsWithSmallBuffers)
 
 TEST(SlimeV2Overwrite, NoPositionsAtAll)
 {
-    std::string state = Before;
+    std::string state = SlimeBefore;
     EXPECT_EQ(*apply(compress(overwritePayload(0, {}, "")), "overwrite", state), PatchCounts());
     std::string empty;
     EXPECT_TRUE(apply(compress(overwritePayload(0, {}, "")), "overwrite", empty));
@@ -292,7 +289,7 @@ TEST(SlimeV2Overwrite, RefusesWhatBreaksItsRules)
 
 TEST(SlimeV2Index, ReadsADelta)
 {
-    const auto index = indexOf(dataFile(Frame));
+    const auto index = indexOf(dataFile(SlimeFrame));
     ASSERT_TRUE(index) << index.error().text;
     EXPECT_FALSE(index->full);
     EXPECT_EQ(index->declaredBase, 0);
@@ -301,7 +298,7 @@ TEST(SlimeV2Index, ReadsADelta)
     EXPECT_FALSE(index->countsKnown());
     EXPECT_TRUE(index->notes.empty());
     ASSERT_EQ(index->tensors.size(), 1U);
-    EXPECT_EQ(index->tensors[0].digest, Digest);
+    EXPECT_EQ(index->tensors[0].digest, SlimeDigest);
     EXPECT_FALSE(index->tensors[0].info);
 }
 
@@ -310,7 +307,7 @@ TEST(SlimeV2Index, VersionsMayBeNumbers)
     IndexMeta meta;
     meta.version = 1;
     meta.base = 0;
-    const auto index = indexOf(dataFile(Frame), meta);
+    const auto index = indexOf(dataFile(SlimeFrame), meta);
     ASSERT_TRUE(index) << index.error().text;
     EXPECT_EQ(index->declaredBase, 0);
     EXPECT_TRUE(index->notes.empty());
@@ -329,7 +326,7 @@ TEST(SlimeV2Index, AnEmptyMapIsAnEmptyDelta)
 TEST(SlimeV2Index, WithoutItsIndexAVersionIsUnfinished)
 {
     Source source;
-    source.put(Folder + DataFile, dataFile(Frame)).put(Folder + "model.safetensors.index.json.tmp", "{");
+    source.put(Folder + DataFile, dataFile(SlimeFrame)).put(Folder + "model.safetensors.index.json.tmp", "{");
     const VersionObjects version = onlyVersion(SlimeV2Layout(), source);
     EXPECT_EQ(keysOf(version), std::vector<std::string> { Folder + DataFile });
     const Error error = errorOf(indexOnly(SlimeV2Layout(), source));
@@ -385,8 +382,8 @@ TEST(SlimeV2Index, RefusesUnsafeNamesAndOddJson)
 
 TEST(SlimeV2Index, RefusesEntriesThatAreNoBytes)
 {
-    EXPECT_EQ(errorOf(indexOf(safetensorsFile({ { tensor("model.w"), Before } }))).code, Code::Hostile);
-    EXPECT_EQ(errorOf(indexOf(safetensorsFile({ { tensor("model.w", { 1, 25 }, Dtype::U8), Frame } }))).code,
+    EXPECT_EQ(errorOf(indexOf(safetensorsFile({ { tensor("model.w"), SlimeBefore } }))).code, Code::Hostile);
+    EXPECT_EQ(errorOf(indexOf(safetensorsFile({ { tensor("model.w", { 1, 25 }, Dtype::U8), SlimeFrame } }))).code,
               Code::Hostile);
 }
 
@@ -394,38 +391,38 @@ TEST(SlimeV2Index, RefusesABaseThatIsNotOlder)
 {
     IndexMeta meta;
     meta.base = "000001";
-    EXPECT_EQ(errorOf(indexOf(dataFile(Frame), meta)).code, Code::Hostile);
+    EXPECT_EQ(errorOf(indexOf(dataFile(SlimeFrame), meta)).code, Code::Hostile);
 }
 
 TEST(SlimeV2Index, RefusesWhatItCannotDecode)
 {
     IndexMeta compression;
     compression.compression = "lz4";
-    EXPECT_EQ(errorOf(indexOf(dataFile(Frame), compression)).code, Code::Unsupported);
+    EXPECT_EQ(errorOf(indexOf(dataFile(SlimeFrame), compression)).code, Code::Unsupported);
     compression.compression.clear();
-    EXPECT_EQ(errorOf(indexOf(dataFile(Frame), compression)).code, Code::Unsupported);
+    EXPECT_EQ(errorOf(indexOf(dataFile(SlimeFrame), compression)).code, Code::Unsupported);
     IndexMeta encoding;
     encoding.encoding = "add";
-    EXPECT_EQ(errorOf(indexOf(dataFile(Frame), encoding)).code, Code::Unsupported);
+    EXPECT_EQ(errorOf(indexOf(dataFile(SlimeFrame), encoding)).code, Code::Unsupported);
     IndexMeta checksum;
     checksum.checksum = "crc32";
-    EXPECT_EQ(errorOf(indexOf(dataFile(Frame), checksum)).code, Code::Unsupported);
+    EXPECT_EQ(errorOf(indexOf(dataFile(SlimeFrame), checksum)).code, Code::Unsupported);
 }
 
 TEST(SlimeV2Index, ReportsContradictionsAndMissingDigests)
 {
     IndexMeta meta;
     meta.version = "000002";
-    EXPECT_EQ(errorOf(indexOf(dataFile(Frame), meta)).code, Code::Hostile); // another version in its place
+    EXPECT_EQ(errorOf(indexOf(dataFile(SlimeFrame), meta)).code, Code::Hostile); // another version in its place
 
-    const auto noDigest = indexOf(dataFile(Frame, {}));
+    const auto noDigest = indexOf(dataFile(SlimeFrame, {}));
     ASSERT_TRUE(noDigest);
     EXPECT_EQ(countNotes(noDigest->notes, Code::Claim), 1U);
     EXPECT_EQ(noDigest->tensors[0].digest, "");
 
     IndexMeta noChecksum;
     noChecksum.checksum.clear();
-    const auto without = indexOf(dataFile(Frame), noChecksum);
+    const auto without = indexOf(dataFile(SlimeFrame), noChecksum);
     ASSERT_TRUE(without);
     EXPECT_EQ(without->digests, DigestAlgorithm::None);
     EXPECT_EQ(countNotes(without->notes, Code::Claim), 1U);
@@ -433,21 +430,22 @@ TEST(SlimeV2Index, ReportsContradictionsAndMissingDigests)
 
 TEST(SlimeV2Index, RefusesDigestsThatAreNone)
 {
-    EXPECT_EQ(errorOf(indexOf(dataFile(Frame, { { "model.w", Digest.substr(1) } }))).code, Code::Hostile);
-    EXPECT_EQ(errorOf(indexOf(dataFile(Frame, { { "model.w", "x" + Digest.substr(1) } }))).code, Code::Hostile);
+    EXPECT_EQ(errorOf(indexOf(dataFile(SlimeFrame, { { "model.w", SlimeDigest.substr(1) } }))).code, Code::Hostile);
+    EXPECT_EQ(errorOf(indexOf(dataFile(SlimeFrame, { { "model.w", "x" + SlimeDigest.substr(1) } }))).code,
+              Code::Hostile);
     IndexMeta meta;
     meta.checksum = "adler32";
-    EXPECT_EQ(errorOf(indexOf(dataFile(Frame), meta)).code, Code::Hostile);
-    EXPECT_TRUE(indexOf(dataFile(Frame, { { "model.w", "2d140583" } }), meta));
+    EXPECT_EQ(errorOf(indexOf(dataFile(SlimeFrame), meta)).code, Code::Hostile);
+    EXPECT_TRUE(indexOf(dataFile(SlimeFrame, { { "model.w", "2d140583" } }), meta));
 }
 
 TEST(SlimeV2Index, OneNameInTwoFilesIsReadOnceAndReported)
 {
     Source source;
-    source.put(Folder + "a.safetensors", dataFile(Frame));
+    source.put(Folder + "a.safetensors", dataFile(SlimeFrame));
     source.put(Folder + "b.safetensors",
-               safetensorsFile({ bytesTensor("model.v", Frame), bytesTensor("model.w", Frame) },
-                               { { "model.v", Digest }, { "model.w", Digest } }));
+               safetensorsFile({ bytesTensor("model.v", SlimeFrame), bytesTensor("model.w", SlimeFrame) },
+                               { { "model.v", SlimeDigest }, { "model.w", SlimeDigest } }));
     source.put(Folder + "model.safetensors.index.json",
                indexText({ { "model.w", "a.safetensors" }, { "model.v", "b.safetensors" } }));
     const auto index = indexOnly(SlimeV2Layout(), source);
@@ -460,7 +458,7 @@ TEST(SlimeV2Index, OneNameInTwoFilesIsReadOnceAndReported)
 TEST(SlimeV2Index, ADataFileOutsideTheMapIsReported)
 {
     Source source;
-    fill(source, dataFile(Frame));
+    fill(source, dataFile(SlimeFrame));
     source.put(Folder + "stray.safetensors", "whatever");
     const auto index = indexOnly(SlimeV2Layout(), source);
     ASSERT_TRUE(index);
@@ -470,7 +468,7 @@ TEST(SlimeV2Index, ADataFileOutsideTheMapIsReported)
 TEST(SlimeV2Index, AnIndexWithoutDeltaEncodingIsAFullVersion)
 {
     Source source;
-    source.put(Folder + "model-00001-of-00001.safetensors", safetensorsFile({ { tensor("model.w"), Before } }));
+    source.put(Folder + "model-00001-of-00001.safetensors", safetensorsFile({ { tensor("model.w"), SlimeBefore } }));
     source.put(Folder + "model.safetensors.index.json",
                R"({"metadata":{"total_size":16},"weight_map":{"model.w":"model-00001-of-00001.safetensors"}})");
     const auto index = indexOnly(SlimeV2Layout(), source);
@@ -478,13 +476,13 @@ TEST(SlimeV2Index, AnIndexWithoutDeltaEncodingIsAFullVersion)
     EXPECT_TRUE(index->full);
     std::string state(16, '\0');
     ASSERT_TRUE(applyOnly(SlimeV2Layout(), source, tensor("model.w"), state));
-    EXPECT_EQ(hexOf(state), hexOf(Before));
+    EXPECT_EQ(hexOf(state), hexOf(SlimeBefore));
 }
 
 TEST(SlimeV2Index, OneLoneFileIsAFullVersionToo)
 {
     Source source;
-    source.put(Folder + "model.safetensors", safetensorsFile({ { tensor("model.w"), Before } }));
+    source.put(Folder + "model.safetensors", safetensorsFile({ { tensor("model.w"), SlimeBefore } }));
     const auto index = indexOnly(SlimeV2Layout(), source);
     ASSERT_TRUE(index) << index.error().text;
     EXPECT_TRUE(index->full);
@@ -513,9 +511,9 @@ TEST(SlimeV2Recognition, NeedsOneDelta)
     Source source;
     source.put("D/latest", "").put("D/weight_v000001/model.safetensors.index.json", "{");
     source.put("D/weight_v000002/model.safetensors.index.json", R"({"metadata":{},"weight_map":{}})");
-    EXPECT_FALSE(*layout.recognizes(source.store(), source.listing(), source.task));
+    EXPECT_FALSE(recognized(layout, source));
     source.put("D/weight_v000003/model.safetensors.index.json", indexText(Json::object()));
-    EXPECT_TRUE(*layout.recognizes(source.store(), source.listing(), source.task));
+    EXPECT_TRUE(recognized(layout, source));
 }
 
 TEST(SlimeV2Recognition, LeavesTheModelExpressFlavorAlone)
@@ -525,7 +523,7 @@ TEST(SlimeV2Recognition, LeavesTheModelExpressFlavorAlone)
     meta.checksum = "adler32";
     Source source;
     source.put("weight_v000001/model.safetensors.index.json", indexText(Json::object(), meta));
-    EXPECT_FALSE(*SlimeV2Layout().recognizes(source.store(), source.listing(), source.task));
+    EXPECT_FALSE(recognized(SlimeV2Layout(), source));
 }
 
 class SlimeV2Golden : public testing::TestWithParam<const char*> { };

@@ -1,7 +1,7 @@
 #include "deltascope/engine/statistics.h"
 
 #include "base/float16.h"
-#include "layout_fixture.h"
+#include "state_fixture.h"
 
 #include <bit>
 #include <cmath>
@@ -14,25 +14,6 @@ namespace deltascope {
 namespace {
 
 using namespace layout_test;
-
-Workbench& bench()
-{
-    static Workbench bench = [] {
-        Workbench made;
-        made.layouts = builtinLayouts();
-        return made;
-    }();
-    return bench;
-}
-
-Chain stateOf(const TensorInfo& info, const std::string& bytes)
-{
-    const auto store = std::make_shared<test::MemoryStore>();
-    EXPECT_TRUE(putText(*store, "model.safetensors", safetensorsFile({ { info, bytes } })));
-    auto chain = openSingleFile(bench(), store, "model.safetensors");
-    EXPECT_TRUE(chain) << chain.error().text;
-    return std::move(*chain);
-}
 
 // --- reference -------------------------------------------------------------------------------------------------------
 

@@ -1,7 +1,6 @@
 #include "deltascope/engine/tensor_view.h"
 
-#include "layout_fixture.h"
-#include "support/temp_dir.h"
+#include "state_fixture.h"
 
 #include <gtest/gtest.h>
 #include <limits>
@@ -14,25 +13,6 @@ namespace deltascope {
 namespace {
 
 using namespace layout_test;
-
-Workbench& bench()
-{
-    static Workbench bench = [] {
-        Workbench made;
-        made.layouts = builtinLayouts();
-        return made;
-    }();
-    return bench;
-}
-
-Chain stateOf(const TensorInfo& info, const std::string& bytes)
-{
-    const auto store = std::make_shared<test::MemoryStore>();
-    EXPECT_TRUE(putText(*store, "model.safetensors", safetensorsFile({ { info, bytes } })));
-    auto chain = openSingleFile(bench(), store, "model.safetensors");
-    EXPECT_TRUE(chain) << chain.error().text;
-    return std::move(*chain);
-}
 
 std::string randomText(std::size_t size, std::uint32_t seed)
 {

@@ -1,16 +1,13 @@
 #include "format/trl/trl_layout.h"
 
-#include "layout_fixture.h"
+#include "worked_examples.h"
 
 namespace deltascope {
 namespace {
 
 using namespace layout_test;
 
-const std::string Before = fromHex("80 3f 00 c0 00 3f 00 00 80 3e 40 40 00 be c8 42");
-const std::string After = fromHex("80 3f 01 c0 00 3f 00 00 81 3e 40 40 00 be c9 42");
 const std::string Values = fromHex("01 c0 81 3e c9 42");
-constexpr const char* DeltaKey = "deltas/step_000002.safetensors";
 
 Metadata metadataOf(std::string encoding, std::string sparse = "True", std::string step = "2")
 {
@@ -50,21 +47,21 @@ Result<PatchCounts> apply(const std::string& file, std::string& state, std::uint
                           StreamOptions options = {})
 {
     Source source;
-    source.put(DeltaKey, file);
+    source.put(TrlDeltaKey, file);
     return applyOnly(TrlLayout(TrlV2), source, tensor("layer.weight"), state, blockBytes, options);
 }
 
 /// Why a delta with these positions is refused when it is applied.
 Error refusal(const std::string& encoding, Dtype dtype, const std::string& index, std::uint64_t blockBytes = 0)
 {
-    std::string state = Before;
+    std::string state = TrlBefore;
     return errorOf(apply(deltaFile(encoding, dtype, index), state, blockBytes));
 }
 
 Error indexRefusal(const std::string& file)
 {
     Source source;
-    source.put(DeltaKey, file);
+    source.put(TrlDeltaKey, file);
     return errorOf(indexOnly(TrlLayout(TrlV2), source));
 }
 
@@ -74,11 +71,11 @@ TEST(TrlV2Delta, RawExampleOfTheFormatPage)
         R"({"__metadata__":{"format":"sparse_weight_patch","version":"1","sparse":"True","model_version":"2","num_changed_params":"1","total_changed_elements":"3","total_elements":"8","sparsity":"0.625","encoding":"raw"},"layer.weight.idx":{"dtype":"I32","shape":[3],"data_offsets":[0,12]},"layer.weight.val":{"dtype":"BF16","shape":[3],"data_offsets":[12,18]}})",
         2, fromHex("01 00 00 00 04 00 00 00 07 00 00 00 01 c0 81 3e c9 42"));
     ASSERT_EQ(file.size(), 378U);
-    std::string state = Before;
+    std::string state = TrlBefore;
     const auto counts = apply(file, state);
     ASSERT_TRUE(counts) << counts.error().text;
     EXPECT_EQ(*counts, countsOf(3, 0, 3));
-    EXPECT_EQ(hexOf(state), hexOf(After));
+    EXPECT_EQ(hexOf(state), hexOf(TrlAfter));
     const auto again = apply(file, state);
     ASSERT_TRUE(again);
     EXPECT_EQ(*again, countsOf(3, 3, 0));
@@ -91,11 +88,11 @@ TEST(TrlV2Delta, GapExampleOfTheFormatPage)
         6, fromHex("01 c0 81 3e c9 42 01 00 02 00 02 00"));
     ASSERT_EQ(file.size(), 380U);
     for (const std::uint64_t blockBytes : { 2U, 6U, 16U }) {
-        std::string state = Before;
+        std::string state = TrlBefore;
         const auto counts = apply(file, state, blockBytes);
         ASSERT_TRUE(counts) << counts.error().text;
         EXPECT_EQ(*counts, countsOf(3, 0, 3));
-        EXPECT_EQ(hexOf(state), hexOf(After));
+        EXPECT_EQ(hexOf(state), hexOf(TrlAfter));
     }
 }
 
@@ -105,7 +102,7 @@ TEST(TrlV2Delta, WideGapsReachFarPositions)
     const std::string gaps = fromHex("00000000 ffff0000 00000000 00000100");
     const std::string values = fromHex("0100 0200 0300 0400");
     Source source;
-    source.put(DeltaKey,
+    source.put(TrlDeltaKey,
                safetensorsFile({ { tensor("w.idx", { 4 }, Dtype::U32), gaps }, { tensor("w.val", { 4 }), values } },
                                metadataOf("gap_delta")));
     std::string state(131075 * 2, '\0');
@@ -140,7 +137,7 @@ TEST(TrlV2Delta, SmallBuffersAndBlocksGiveTheSameResult)
     const std::uint64_t count = values.size() / 2;
     Source source;
     source.put(
-        DeltaKey,
+        TrlDeltaKey,
         safetensorsFile({ { tensor("w.val", { count }), values }, { tensor("w.idx", { count }, Dtype::U16), gaps } },
                         metadataOf("gap_delta")));
     for (const std::uint64_t blockBytes : { 2U, 250U, 4096U, 131072U }) {
@@ -160,7 +157,7 @@ TEST(TrlV2Delta, AStreamMayStartLater)
     for (const auto& [encoding, dtype, index] : { std::tuple("raw", Dtype::I32, words32({ 1, 4, 7 })),
                                                   std::tuple("gap_delta", Dtype::U32, words32({ 1, 2, 2 })) }) {
         Source source;
-        source.put(DeltaKey, deltaFile(encoding, dtype, index));
+        source.put(TrlDeltaKey, deltaFile(encoding, dtype, index));
         const TrlLayout layout(TrlV2);
         const VersionObjects version = onlyVersion(layout, source);
         const auto read = layout.index(source.store(), version, source.task);
@@ -169,9 +166,9 @@ TEST(TrlV2Delta, AStreamMayStartLater)
         ASSERT_TRUE(stream);
         const auto piece = (*stream)->next(10, 16);
         ASSERT_TRUE(piece) << piece.error().text;
-        std::string block = Before.substr(10);
+        std::string block = TrlBefore.substr(10);
         EXPECT_EQ(applyPiece(*piece, writable(block), Dtype::BF16).changed, 1U);
-        EXPECT_EQ(hexOf(block), hexOf(After.substr(10)));
+        EXPECT_EQ(hexOf(block), hexOf(TrlAfter.substr(10)));
         EXPECT_TRUE((*stream)->finish());
     }
 }
@@ -179,7 +176,7 @@ TEST(TrlV2Delta, AStreamMayStartLater)
 TEST(TrlV2Delta, RefusesBlocksInAnotherOrder)
 {
     Source source;
-    source.put(DeltaKey, deltaFile("raw", Dtype::I32, words32({ 1, 4, 7 })));
+    source.put(TrlDeltaKey, deltaFile("raw", Dtype::I32, words32({ 1, 4, 7 })));
     const TrlLayout layout(TrlV2);
     const VersionObjects version = onlyVersion(layout, source);
     const auto read = layout.index(source.store(), version, source.task);
@@ -196,7 +193,7 @@ TEST(TrlV2Delta, RefusesPositionsBehindTheTensor)
         EXPECT_EQ(refusal("gap_delta", Dtype::U16, fromHex("0100 0200 ffff"), blockBytes).code, Code::Hostile);
         EXPECT_EQ(refusal("gap_delta", Dtype::U32, words32({ 1, 0xffffffff, 0 }), blockBytes).code, Code::Hostile);
     }
-    EXPECT_EQ(refusal("raw", Dtype::I32, words32({ 1, 4, 8 })).where, DeltaKey);
+    EXPECT_EQ(refusal("raw", Dtype::I32, words32({ 1, 4, 8 })).where, TrlDeltaKey);
 }
 
 TEST(TrlV2Delta, RefusesPositionsThatDoNotAscend)
@@ -210,7 +207,7 @@ TEST(TrlV2Delta, RefusesPositionsThatDoNotAscend)
 TEST(TrlV2Delta, FinishFindsWhatIsLeftOver)
 {
     Source source;
-    source.put(DeltaKey, deltaFile("raw", Dtype::I32, words32({ 1, 4, 7 })));
+    source.put(TrlDeltaKey, deltaFile("raw", Dtype::I32, words32({ 1, 4, 7 })));
     const TrlLayout layout(TrlV2);
     const VersionObjects version = onlyVersion(layout, source);
     const auto read = layout.index(source.store(), version, source.task);
@@ -222,7 +219,7 @@ TEST(TrlV2Delta, FinishFindsWhatIsLeftOver)
 TEST(TrlV2Delta, RefusesATargetOfAnotherTypeOrFewerElements)
 {
     Source source;
-    source.put(DeltaKey, deltaFile("raw", Dtype::I32, words32({ 1, 4, 7 })));
+    source.put(TrlDeltaKey, deltaFile("raw", Dtype::I32, words32({ 1, 4, 7 })));
     std::string state(16, '\0');
     EXPECT_EQ(errorOf(applyOnly(TrlLayout(TrlV2), source, tensor("layer.weight", { 8 }, Dtype::F16), state)).code,
               Code::BaseMismatch);
@@ -237,12 +234,12 @@ TEST(TrlV2Delta, NvcompIsCountedButNotDecoded)
         { { tensor("layer.weight.val", { 3 }), Values }, { tensor("layer.weight.idx", { 5 }, Dtype::U8), "abcde" } },
         metadataOf("nvcomp_cascaded"));
     Source source;
-    source.put(DeltaKey, file);
+    source.put(TrlDeltaKey, file);
     const auto index = indexOnly(TrlLayout(TrlV2), source);
     ASSERT_TRUE(index) << index.error().text;
     EXPECT_EQ(index->encoding, "nvcomp_cascaded");
     EXPECT_EQ(index->storedElements(), 3U);
-    std::string state = Before;
+    std::string state = TrlBefore;
     const Error error = errorOf(applyOnly(TrlLayout(TrlV2), source, tensor("layer.weight"), state));
     EXPECT_EQ(error.code, Code::Unsupported);
     EXPECT_EQ(error.text,
@@ -254,8 +251,8 @@ TEST(TrlV2Delta, NvcompIsCountedButNotDecoded)
 TEST(TrlV2Delta, AnEncodingOfALaterWriterIsListedButNotDecoded)
 {
     Source source;
-    source.put(DeltaKey, deltaFile("huffman", Dtype::U8, "abcd"));
-    std::string state = Before;
+    source.put(TrlDeltaKey, deltaFile("huffman", Dtype::U8, "abcd"));
+    std::string state = TrlBefore;
     EXPECT_TRUE(indexOnly(TrlLayout(TrlV2), source));
     const Error error = errorOf(applyOnly(TrlLayout(TrlV2), source, tensor("layer.weight"), state));
     EXPECT_EQ(error.code, Code::Unsupported);
@@ -265,7 +262,7 @@ TEST(TrlV2Delta, AnEncodingOfALaterWriterIsListedButNotDecoded)
 TEST(TrlV2Index, ReadsCountsFromShapes)
 {
     Source source;
-    source.put(DeltaKey, deltaFile("raw", Dtype::I32, words32({ 1, 4, 7 })));
+    source.put(TrlDeltaKey, deltaFile("raw", Dtype::I32, words32({ 1, 4, 7 })));
     const auto index = indexOnly(TrlLayout(TrlV2), source);
     ASSERT_TRUE(index) << index.error().text;
     EXPECT_FALSE(index->full);
@@ -282,7 +279,8 @@ TEST(TrlV2Index, ReadsCountsFromShapes)
 TEST(TrlV2Index, KindComesFromTheContentNotFromTheFolder)
 {
     Source source;
-    source.put(DeltaKey, safetensorsFile({ { tensor("layer.weight"), Before } }, metadataOf("gap_delta", "False")));
+    source.put(TrlDeltaKey,
+               safetensorsFile({ { tensor("layer.weight"), TrlBefore } }, metadataOf("gap_delta", "False")));
     const auto index = indexOnly(TrlLayout(TrlV2), source);
     ASSERT_TRUE(index) << index.error().text;
     EXPECT_TRUE(index->full);
@@ -291,7 +289,7 @@ TEST(TrlV2Index, KindComesFromTheContentNotFromTheFolder)
     std::string state(16, '\0');
     const auto counts = applyOnly(TrlLayout(TrlV2), source, tensor("layer.weight"), state, 4);
     ASSERT_TRUE(counts);
-    EXPECT_EQ(hexOf(state), hexOf(Before));
+    EXPECT_EQ(hexOf(state), hexOf(TrlBefore));
     EXPECT_EQ(errorOf(applyOnly(TrlLayout(TrlV2), source, tensor("layer.weight", { 8 }), state)).code,
               Code::BaseMismatch);
 }
@@ -303,7 +301,7 @@ TEST(TrlV2Index, ReportsClaimsThatItsContentContradicts)
     metadata["total_changed_elements"] = "4";
     Source source;
     source.put(
-        DeltaKey,
+        TrlDeltaKey,
         safetensorsFile({ { tensor("w.idx", { 1 }, Dtype::I32), words32({ 0 }) }, { tensor("w.val", { 1 }), "ab" } },
                         metadata));
     const auto index = indexOnly(TrlLayout(TrlV2), source);
@@ -381,27 +379,27 @@ TEST(TrlV2Group, TheNewerOfTwoFilesWithOneNumberCounts)
     const std::string anchor = "anchors/step_000002.safetensors";
     for (const bool anchorIsNewer : { false, true }) {
         Source source;
-        source.put(anchorIsNewer ? DeltaKey : anchor.c_str(), "a").put(anchorIsNewer ? anchor.c_str() : DeltaKey, "b");
+        source.put(anchorIsNewer ? TrlDeltaKey : anchor, "a").put(anchorIsNewer ? anchor : TrlDeltaKey, "b");
         const VersionObjects version = onlyVersion(TrlLayout(TrlV2), source);
-        EXPECT_EQ(version.name, anchorIsNewer ? anchor : DeltaKey);
+        EXPECT_EQ(version.name, anchorIsNewer ? anchor : TrlDeltaKey);
         EXPECT_EQ(keysOf(version), std::vector<std::string> { version.name });
         ASSERT_EQ(version.notes.size(), 1U);
         EXPECT_EQ(version.notes[0].code, Code::Fork);
-        EXPECT_EQ(version.notes[0].where, anchorIsNewer ? DeltaKey : anchor);
+        EXPECT_EQ(version.notes[0].where, anchorIsNewer ? TrlDeltaKey : anchor);
     }
 }
 
 TEST(TrlV2Recognition, NeedsTheEncodingKey)
 {
     Source source;
-    source.put(DeltaKey, deltaFile("raw", Dtype::I32, words32({ 1, 4, 7 })));
-    EXPECT_TRUE(*TrlLayout(TrlV2).recognizes(source.store(), source.listing(), source.task));
+    source.put(TrlDeltaKey, deltaFile("raw", Dtype::I32, words32({ 1, 4, 7 })));
+    EXPECT_TRUE(recognized(TrlLayout(TrlV2), source));
 
     Metadata older = metadataOf("raw");
     older.erase("encoding");
     Source second;
-    second.put(DeltaKey, safetensorsFile({}, older));
-    EXPECT_FALSE(*TrlLayout(TrlV2).recognizes(second.store(), second.listing(), second.task));
+    second.put(TrlDeltaKey, safetensorsFile({}, older));
+    EXPECT_FALSE(recognized(TrlLayout(TrlV2), second));
 }
 
 TEST(TrlV2Recognition, LooksBehindBrokenFilesButNotForEver)
@@ -410,16 +408,16 @@ TEST(TrlV2Recognition, LooksBehindBrokenFilesButNotForEver)
     for (int i = 1; i <= 7; ++i)
         source.put(fmt::format("deltas/step_{:06}.safetensors", i), "broken");
     source.put("deltas/step_000008.safetensors", deltaFile("raw", Dtype::I32, words32({ 1, 4, 7 })));
-    EXPECT_TRUE(*TrlLayout(TrlV2).recognizes(source.store(), source.listing(), source.task));
+    EXPECT_TRUE(recognized(TrlLayout(TrlV2), source));
     source.put("anchors/step_000001.safetensors", "broken");
-    EXPECT_FALSE(*TrlLayout(TrlV2).recognizes(source.store(), source.listing(), source.task));
+    EXPECT_FALSE(recognized(TrlLayout(TrlV2), source));
 }
 
 TEST(TrlV2Recognition, TakesARunWhoseFirstObjectIsStillOnItsWay)
 {
     Source source;
     source.put("anchors/step_000001.safetensors", std::string(64, '\0'));
-    EXPECT_TRUE(*TrlLayout(TrlV2).recognizes(source.store(), source.listing(), source.task));
+    EXPECT_TRUE(recognized(TrlLayout(TrlV2), source));
 }
 
 class TrlV2Golden : public testing::TestWithParam<const char*> { };

@@ -3,6 +3,7 @@
 #include "format/trl/trl_layout.h"
 #include "support/temp_dir.h"
 #include "version_writer_fixture.h"
+#include "worked_examples.h"
 
 #include <algorithm>
 
@@ -11,9 +12,8 @@ namespace {
 
 using namespace layout_test;
 
-const std::string Before = fromHex("80 3f 00 c0 00 3f 00 00 80 3e 40 40 00 be c8 42");
-const std::string After = fromHex("80 3f 01 c0 00 3f 00 00 81 3e 40 40 00 be c9 42");
-constexpr const char* DeltaKey = "deltas/step_000002.safetensors";
+const Model LayerBefore = modelOf("layer.weight", TrlBefore);
+const Model LayerAfter = modelOf("layer.weight", TrlAfter);
 
 TrlV2WriterOptions optionsOf(TrlV2Encoding encoding, std::int64_t step = 2)
 {
@@ -46,41 +46,9 @@ Result<std::vector<ObjectInfo>> publishAnchor(Source& source, const Model& model
     return writer->finish(source.store(), source.task);
 }
 
-Model example(const std::string& data)
-{
-    Model model;
-    addTensor(model, tensor("layer.weight"), data);
-    return model;
-}
-
-/// Words at some positions of a long tensor are changed.
-Model changedAt(const Model& model, const std::string& name, const std::vector<std::size_t>& elements)
-{
-    Model out = model;
-    for (const std::size_t element : elements)
-        out[name].data[element * 2] ^= '\x5a';
-    return out;
-}
-
 /// Everything that the layout carries.
-struct States {
-    States()
-    {
-        addTensor(before, tensor("empty", { 0, 4 }), "");
-        addTensor(before, tensor("fp32", { 3 }, Dtype::F32), noise(12, 1));
-        addTensor(before, tensor("nan_and_zero", { 4 }), fromHex("c07f 0000 0080 803f"));
-        addTensor(before, tensor("scalar", {}), fromHex("803f"));
-        addTensor(before, tensor("unchanged", { 300 }), noise(600, 2));
-        addTensor(before, tensor("wholly", { 50, 7 }), noise(700, 3));
-        addTensor(before, tensor("\u03bb.gr\u00f6\u00dfe\U0001f600.\"q\\", { 131'075 }), std::string(262'150, '\x11'));
-        after = changedAt(before, "\u03bb.gr\u00f6\u00dfe\U0001f600.\"q\\", { 0, 65'536, 65'537, 131'074 });
-        after["nan_and_zero"].data = fromHex("c17f 0080 0000 803f");
-        after["scalar"].data = fromHex("813f");
-        for (char& c : after["wholly"].data)
-            c ^= '\x81';
-    }
-    Model before;
-    Model after;
+struct TrlStep : ModelStep {
+    TrlStep() { after["scalar"].data = fromHex("813f"); }
 };
 
 TEST(TrlV2Writer, WritesTheExamplesOfTheFormatPage)
@@ -92,14 +60,14 @@ TEST(TrlV2Writer, WritesTheExamplesOfTheFormatPage)
     for (const auto& [encoding, file] : expected) {
         for (const std::size_t blockBytes : { 2U, 6U, 16U }) {
             Source source;
-            const auto objects = publish(source, example(Before), example(After), optionsOf(encoding), blockBytes);
+            const auto objects = publish(source, LayerBefore, LayerAfter, optionsOf(encoding), blockBytes);
             ASSERT_TRUE(objects) << objects.error().text;
             ASSERT_EQ(objects->size(), 1U);
-            EXPECT_EQ((*objects)[0].key, DeltaKey);
-            const std::string bytes = readObject(source.store(), DeltaKey);
+            EXPECT_EQ((*objects)[0].key, TrlDeltaKey);
+            const std::string bytes = readObject(source.store(), TrlDeltaKey);
             EXPECT_EQ(bytes.size(), file.first);
             EXPECT_TRUE(bytes.ends_with(fromHex(file.second))) << hexOf(bytes);
-            const SafetensorsHeader header = headerOf(source.store(), DeltaKey);
+            const SafetensorsHeader header = headerOf(source.store(), TrlDeltaKey);
             const Metadata metadata { { "format", "sparse_weight_patch" },
                                       { "version", "1" },
                                       { "sparse", "True" },
@@ -117,7 +85,7 @@ TEST(TrlV2Writer, WritesTheExamplesOfTheFormatPage)
 TEST(TrlV2Writer, WritesTheAnchorOfTheFormatPage)
 {
     Source source;
-    const auto objects = publishAnchor(source, example(Before), optionsOf(TrlV2Encoding::GapDelta, 1));
+    const auto objects = publishAnchor(source, LayerBefore, optionsOf(TrlV2Encoding::GapDelta, 1));
     ASSERT_TRUE(objects) << objects.error().text;
     ASSERT_EQ(objects->size(), 1U);
     EXPECT_EQ((*objects)[0].key, "anchors/step_000001.safetensors");
@@ -127,12 +95,12 @@ TEST(TrlV2Writer, WritesTheAnchorOfTheFormatPage)
     EXPECT_EQ(header.meta("sparsity"), "0.0");
     EXPECT_EQ(header.meta("total_changed_elements"), "8");
     EXPECT_EQ(header.meta("encoding"), "gap_delta");
-    expectVersion(TrlLayout(TrlV2), source, {}, example(Before));
+    expectVersion(TrlLayout(TrlV2), source, {}, LayerBefore);
 }
 
 TEST(TrlV2Writer, WhatItWritesIsReadBack)
 {
-    const States states;
+    const TrlStep states;
     for (const TrlV2Encoding encoding : { TrlV2Encoding::Raw, TrlV2Encoding::GapDelta }) {
         for (const std::size_t blockBytes : { 8U, 24'000U, 1'000'000U }) {
             Source source;
@@ -140,7 +108,7 @@ TEST(TrlV2Writer, WhatItWritesIsReadBack)
             const PatchCounts counts = expectVersion(TrlLayout(TrlV2), source, states.before, states.after);
             const std::uint64_t changed = countChanged(states.before, states.after);
             EXPECT_EQ(counts, countsOf(changed, 0, changed));
-            const SafetensorsHeader header = headerOf(source.store(), DeltaKey);
+            const SafetensorsHeader header = headerOf(source.store(), TrlDeltaKey);
             EXPECT_EQ(header.tensors().size(), 8U);
             std::vector<TensorInfo> order;
             for (const StoredTensor& stored : header.tensors())
@@ -159,12 +127,12 @@ TEST(TrlV2Writer, TheTypeOfGapsIsChosenPerTensor)
     after["wide"] = changedAt(before, "wide", { 0, 65'536, 65'537, 131'074 })["wide"];
     Source source;
     ASSERT_TRUE(publish(source, before, after, optionsOf(TrlV2Encoding::GapDelta), 4096));
-    const SafetensorsHeader header = headerOf(source.store(), DeltaKey);
+    const SafetensorsHeader header = headerOf(source.store(), TrlDeltaKey);
     EXPECT_EQ(header.tensors()[0].info.name, "wide.idx");
     EXPECT_EQ(header.find("narrow.idx")->info.dtype, Dtype::U16);
     EXPECT_EQ(header.find("wide.idx")->info.dtype, Dtype::U32);
-    EXPECT_EQ(hexOf(tensorBytes(source.store(), header, DeltaKey, "narrow.idx")), "ffffffff");
-    EXPECT_EQ(hexOf(tensorBytes(source.store(), header, DeltaKey, "wide.idx")), "00000000ffff00000000000000000100");
+    EXPECT_EQ(hexOf(tensorBytes(source.store(), header, TrlDeltaKey, "narrow.idx")), "ffffffff");
+    EXPECT_EQ(hexOf(tensorBytes(source.store(), header, TrlDeltaKey, "wide.idx")), "00000000ffff00000000000000000100");
     expectVersion(TrlLayout(TrlV2), source, before, after);
 }
 
@@ -192,7 +160,7 @@ TEST(TrlV2Writer, ManyChangesGoThroughTheSpoolFile)
         ASSERT_TRUE(writer);
         writeModelInParallel(**writer, before, after, 131'072);
         ASSERT_TRUE((*writer)->finish(parallel.store(), parallel.task));
-        EXPECT_TRUE(readObject(parallel.store(), DeltaKey) == readObject(source.store(), DeltaKey));
+        EXPECT_TRUE(readObject(parallel.store(), TrlDeltaKey) == readObject(source.store(), TrlDeltaKey));
     }
     EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
@@ -200,7 +168,7 @@ TEST(TrlV2Writer, ManyChangesGoThroughTheSpoolFile)
 TEST(TrlV2Writer, NothingChangedPutsNothing)
 {
     Source source;
-    const auto objects = publish(source, example(Before), example(Before), optionsOf(TrlV2Encoding::GapDelta));
+    const auto objects = publish(source, LayerBefore, LayerBefore, optionsOf(TrlV2Encoding::GapDelta));
     ASSERT_TRUE(objects);
     EXPECT_TRUE(objects->empty());
     EXPECT_TRUE(source.listing().empty());
@@ -224,7 +192,7 @@ TEST(TrlV2Writer, SparsityIsPythonsFloat)
         Source source;
         ASSERT_TRUE(publish(source, before, changedAt(before, "w", { elements - 1 }),
                             optionsOf(TrlV2Encoding::GapDelta), 1U << 20));
-        EXPECT_EQ(headerOf(source.store(), DeltaKey).meta("sparsity"), text);
+        EXPECT_EQ(headerOf(source.store(), TrlDeltaKey).meta("sparsity"), text);
     }
 }
 
@@ -235,7 +203,7 @@ TEST(TrlV2Writer, FactsAndFolderOfTheRun)
     options.facts = { { "ds.run", "r\u00f6" } };
     const auto writer = makeTrlV2DeltaWriter(options);
     ASSERT_TRUE(writer);
-    ASSERT_TRUE(writeModel(**writer, example(Before), example(After)));
+    ASSERT_TRUE(writeModel(**writer, LayerBefore, LayerAfter));
     EXPECT_TRUE((*writer)->addFact("ds.root", "ab12"));
     EXPECT_EQ(errorOf((*writer)->addFact("encoding", "raw")).code, Code::Usage);
     EXPECT_EQ(errorOf((*writer)->addFact("ds.x", "a\nb")).code, Code::Usage);
@@ -245,21 +213,21 @@ TEST(TrlV2Writer, FactsAndFolderOfTheRun)
     EXPECT_EQ(header.meta("ds.run"), "r\u00f6");
     EXPECT_EQ(header.meta("ds.root"), "ab12");
     EXPECT_EQ(header.metadata().size(), 11U);
-    expectVersion(TrlLayout(TrlV2), source, example(Before), example(After));
+    expectVersion(TrlLayout(TrlV2), source, LayerBefore, LayerAfter);
 }
 
 TEST(TrlV2Writer, NeverReplacesAStep)
 {
     Source source;
-    ASSERT_TRUE(publish(source, example(Before), example(After), optionsOf(TrlV2Encoding::Raw)));
-    const std::string bytes = readObject(source.store(), DeltaKey);
+    ASSERT_TRUE(publish(source, LayerBefore, LayerAfter, optionsOf(TrlV2Encoding::Raw)));
+    const std::string bytes = readObject(source.store(), TrlDeltaKey);
     for (const TrlV2Encoding encoding : { TrlV2Encoding::Raw, TrlV2Encoding::GapDelta }) {
-        const Error error = errorOf(publish(source, example(Before), example(After), optionsOf(encoding)));
+        const Error error = errorOf(publish(source, LayerBefore, LayerAfter, optionsOf(encoding)));
         EXPECT_EQ(error.code, Code::Exists);
         EXPECT_EQ(error.step, 2);
-        EXPECT_EQ(error.where, DeltaKey);
+        EXPECT_EQ(error.where, TrlDeltaKey);
     }
-    EXPECT_EQ(readObject(source.store(), DeltaKey), bytes);
+    EXPECT_EQ(readObject(source.store(), TrlDeltaKey), bytes);
 }
 
 TEST(TrlV2Writer, RefusesChangesThatAreNotBf16)
@@ -298,8 +266,8 @@ TEST(TrlV2Writer, RefusesPositionsBeyond31Bits)
             Source source;
             ASSERT_TRUE((*out)->end(source.task));
             ASSERT_TRUE((*writer)->finish(source.store(), source.task));
-            const SafetensorsHeader header = headerOf(source.store(), DeltaKey);
-            EXPECT_EQ(hexOf(tensorBytes(source.store(), header, DeltaKey, "huge.idx")), "ffffff7f");
+            const SafetensorsHeader header = headerOf(source.store(), TrlDeltaKey);
+            EXPECT_EQ(hexOf(tensorBytes(source.store(), header, TrlDeltaKey, "huge.idx")), "ffffff7f");
         }
     }
 }
@@ -336,7 +304,7 @@ TEST(TrlV2Writer, FindsTheCallersMistakes)
 
 TEST(TrlV2AnchorWriter, HoldsEveryElementType)
 {
-    const States states;
+    const TrlStep states;
     Model model = states.before;
     addTensor(model, tensor("f4", { 6 }, Dtype::F4), "abc");
     addTensor(model, tensor("i64", { 2 }, Dtype::I64), noise(16, 9));
@@ -358,8 +326,8 @@ TEST(TrlV2AnchorWriter, WantsExactlyItsTensors)
     EXPECT_EQ(errorOf((*writer)->begin(tensor("w", { 8 }))).code, Code::Usage);
     EXPECT_EQ(errorOf((*writer)->finish(source.store(), source.task)).code, Code::Internal);
     const auto out = (*writer)->begin(w);
-    ASSERT_TRUE((*out)->add({ {}, asBytes(Before), {} }));
-    EXPECT_EQ(errorOf((*out)->add({ {}, asBytes(Before), {} })).code, Code::Internal);
+    ASSERT_TRUE((*out)->add({ {}, asBytes(TrlBefore), {} }));
+    EXPECT_EQ(errorOf((*out)->add({ {}, asBytes(TrlBefore), {} })).code, Code::Internal);
     EXPECT_EQ(errorOf((*writer)->finish(source.store(), source.task)).code, Code::Internal);
     ASSERT_TRUE((*out)->end(source.task));
     EXPECT_EQ(errorOf((*writer)->begin(w)).code, Code::Usage);

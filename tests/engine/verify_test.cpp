@@ -1,12 +1,11 @@
 #include "deltascope/engine/operations.h"
 
-#include "layout_fixture.h"
+#include "golden_copy.h"
+#include "run_steps.h"
 #include "support/faulty_store.h"
-#include "support/temp_dir.h"
+#include "support/forwarding_store.h"
 
-#include <fcntl.h>
 #include <filesystem>
-#include <sys/stat.h>
 
 // verifyRun: every result word at every level, and what may never be called verified.
 
@@ -15,72 +14,17 @@ namespace {
 
 using namespace layout_test;
 using test::FaultyStore;
-using test::TempDir;
 
 using EngineRun = deltascope::Run;
-using Words = std::map<std::int64_t, std::string>;
 
-constexpr std::int64_t LongAfter = 4'000'000'000'000'000;
-
-std::shared_ptr<ObjectStore> localStore(const std::string& folder)
-{
-    auto store = openLocalStore(folder);
-    EXPECT_TRUE(store) << folder;
-    return std::move(*store);
-}
-
-/// A copy of a golden bucket that a test may change.
-class GoldenCopy {
-public:
-    explicit GoldenCopy(const std::string& name)
-    {
-        const std::string folder = goldenPath(name);
-        std::filesystem::copy(folder + "/bucket", m_folder.path("bucket"), std::filesystem::copy_options::recursive);
-        if (std::filesystem::exists(folder + "/base"))
-            base = localStore(folder + "/base");
-        if (std::ifstream times(folder + "/mtimes.json"); times) {
-            const Json list = Json::parse(times);
-            for (const auto& [key, seconds] : list.items()) {
-                const timespec at[2] = { { seconds.get<time_t>(), 0 }, { seconds.get<time_t>(), 0 } };
-                EXPECT_EQ(::utimensat(AT_FDCWD, path(key).c_str(), at, 0), 0);
-            }
-        }
-        store = localStore(m_folder.path("bucket"));
-    }
-    std::string path(const std::string& key) const { return m_folder.path("bucket/" + key); }
-    void edit(const std::string& key, const std::function<void(std::string&)>& change) const
-    {
-        std::string bytes = m_folder.read("bucket/" + key);
-        change(bytes);
-        m_folder.write("bucket/" + key, bytes);
-    }
-
-    std::shared_ptr<ObjectStore> store;
-    std::shared_ptr<ObjectStore> base;
-
-private:
-    TempDir m_folder;
-};
-
-/// A workbench with records of first sight, and no catalog.
-struct Session {
-    Session()
-    {
-        auto opened = Records::open(folder.path("records.sqlite"));
-        EXPECT_TRUE(opened);
-        records = std::move(*opened);
-        bench.layouts = builtinLayouts();
-        bench.records = records.get();
-        bench.threads = 2;
-        bench.nowUs = [this] { return now; };
-    }
+/// With records of first sight, and no catalog.
+struct VerifySession : Session {
+    VerifySession() { openRecords(); }
 
     Result<VerifyReport> tryVerify(std::shared_ptr<ObjectStore> store, std::shared_ptr<ObjectStore> base, int level,
                                    std::optional<std::pair<std::size_t, std::size_t>> range = {})
     {
-        OpenOptions open;
-        open.base = std::move(base);
-        DS_TRY(run, openRun(bench, std::move(store), open, task));
+        DS_TRY(run, open(std::move(store), std::move(base)));
         VerifyOptions options;
         options.level = level;
         options.range = range;
@@ -94,14 +38,7 @@ struct Session {
         EXPECT_TRUE(report) << report.error().text;
         return report ? std::move(*report) : VerifyReport();
     }
-    /// Result words by step; of two epochs, of the older one's steps only where the newer one has none.
-    Words words(const VerifyReport& report) const
-    {
-        Words out;
-        for (const StepVerdict& step : report.steps)
-            out[run.versions[step.version].step()] = word(step.verdict);
-        return out;
-    }
+    Words words(const VerifyReport& report) const { return wordsOf(run, report); }
     const StepVerdict& step(const VerifyReport& report, std::int64_t number) const
     {
         static const StepVerdict None;
@@ -113,12 +50,7 @@ struct Session {
         return None;
     }
 
-    TempDir folder;
-    std::unique_ptr<Records> records;
-    Workbench bench;
-    TaskContext task;
     EngineRun run;
-    std::int64_t now = LongAfter;
     bool acceptRewritten = false;
 };
 
@@ -197,7 +129,7 @@ class VerifyWords : public testing::TestWithParam<Expectation> { };
 TEST_P(VerifyWords, AreAsDesigned)
 {
     const GoldenCopy golden(GetParam().bucket);
-    Session session;
+    VerifySession session;
     const VerifyReport report = session.verify(golden, GetParam().level);
     const Words words = session.words(report);
     for (const auto& [step, expected] : GetParam().words) {
@@ -218,14 +150,14 @@ INSTANTIATE_TEST_SUITE_P(Buckets, VerifyWords, testing::ValuesIn(expectations())
 TEST(Verify, WithoutRecordsNothingIsFirstSight)
 {
     const GoldenCopy golden("trl-v2-gap");
-    Session session;
+    VerifySession session;
     session.bench.records = nullptr;
     EXPECT_EQ(session.words(session.verify(golden, 3)), allOf(1, 15, "unverified"));
 }
 
 TEST(Verify, ARunWithoutVersionsIsUnverified)
 {
-    Session session;
+    VerifySession session;
     EngineRun run;
     run.store = std::make_shared<MemoryStore>();
     run.layout = builtinLayouts().find("trl-v2");
@@ -241,10 +173,10 @@ TEST(Verify, AStepAloneGetsTheWordThatItHasInTheRun)
     for (const char* bucket :
          { "slime-v2-overwrite", "slime-v2-badchecksum", "trl-v2-gap-in-chain", "trl-v2-empty-step" }) {
         const GoldenCopy golden(bucket);
-        Session whole;
+        VerifySession whole;
         const Words expected = whole.words(whole.verify(golden, 4));
         for (std::size_t i = 0; i < whole.run.versions.size(); ++i) {
-            Session session;
+            VerifySession session;
             const VerifyReport report = session.verify(golden, 4, std::pair(i, i));
             ASSERT_EQ(report.steps.size(), 1U);
             const std::int64_t step = session.run.versions[i].step();
@@ -256,7 +188,7 @@ TEST(Verify, AStepAloneGetsTheWordThatItHasInTheRun)
 TEST(Verify, ADamagedStepSaysWhatItsPublisherRecorded)
 {
     const GoldenCopy golden("slime-v2-badchecksum");
-    Session session;
+    VerifySession session;
     const VerifyReport report = session.verify(golden, 3);
     const StepVerdict& step = session.step(report, 3);
     ASSERT_FALSE(step.problems.empty());
@@ -270,7 +202,7 @@ TEST(Verify, ADamagedStepSaysWhatItsPublisherRecorded)
 TEST(Verify, AWrongBaseIsNamedAsSuch)
 {
     const GoldenCopy golden("slime-v2-wrongbase");
-    Session session;
+    VerifySession session;
     const VerifyReport report = session.verify(golden, 3);
     EXPECT_EQ(session.step(report, 1).problems.front().code, Code::BaseMismatch);
 }
@@ -278,7 +210,7 @@ TEST(Verify, AWrongBaseIsNamedAsSuch)
 TEST(Verify, VerifyingTwiceGivesTheSameWords)
 {
     const GoldenCopy golden("trl-v2-gap-in-chain");
-    Session session;
+    VerifySession session;
     const Words first = session.words(session.verify(golden, 4));
     EXPECT_EQ(session.words(session.verify(golden, 4)), first);
 }
@@ -286,7 +218,7 @@ TEST(Verify, VerifyingTwiceGivesTheSameWords)
 TEST(Verify, AStoppedVerificationIsCanceled)
 {
     const GoldenCopy golden("trl-v2-gap");
-    Session session;
+    VerifySession session;
     ASSERT_TRUE(session.tryVerify(golden.store, {}, 0));
     session.task.requestStop();
     VerifyOptions options;
@@ -299,7 +231,7 @@ TEST(Verify, AStoppedVerificationIsCanceled)
 TEST(VerifyRoots, AreGivenForAnchorsAndTheLastStepAtLevelFour)
 {
     const GoldenCopy golden("trl-v2-gap");
-    Session session;
+    VerifySession session;
     const VerifyReport report = session.verify(golden, 4);
     for (const StepVerdict& step : report.steps) {
         const std::int64_t number = session.run.versions[step.version].step();
@@ -310,7 +242,7 @@ TEST(VerifyRoots, AreGivenForAnchorsAndTheLastStepAtLevelFour)
 TEST(VerifyRoots, EqualTheDigestOfTheState)
 {
     const GoldenCopy golden("trl-v2-gap");
-    Session session;
+    VerifySession session;
     const VerifyReport report = session.verify(golden, 4);
     const auto plan = planFor(session.run, *session.run.find(15));
     ASSERT_TRUE(plan);
@@ -324,7 +256,7 @@ TEST(VerifyRoots, EqualTheDigestOfTheState)
 TEST(VerifyRoots, AreNotGivenBelowLevelFour)
 {
     const GoldenCopy golden("trl-v2-gap");
-    Session session;
+    VerifySession session;
     for (const StepVerdict& step : session.verify(golden, 3).steps)
         EXPECT_EQ(step.root, "");
 }
@@ -332,7 +264,7 @@ TEST(VerifyRoots, AreNotGivenBelowLevelFour)
 TEST(VerifyDrift, AnAnchorSaysHowFarItIsFromTheReplay)
 {
     const GoldenCopy golden("trl-v2-drift-bf16");
-    Session session;
+    VerifySession session;
     const VerifyReport report = session.verify(golden, 4);
     ASSERT_TRUE(session.step(report, 6).drift);
     EXPECT_EQ(session.step(report, 6).drift->differs, 586U);
@@ -347,7 +279,7 @@ TEST(VerifyDrift, AnAnchorSaysHowFarItIsFromTheReplay)
 TEST(VerifyDigests, CountWhatWasCompared)
 {
     const GoldenCopy golden("slime-v2-xor");
-    Session session;
+    VerifySession session;
     const VerifyReport report = session.verify(golden, 3);
     EXPECT_GT(session.step(report, 1).digestsChecked, 0U);
     EXPECT_EQ(session.step(report, 5).digestsChecked, 0U); // an empty version
@@ -363,7 +295,7 @@ TEST(VerifyDigests, WithoutThemNothingIsVerified)
             text = index.dump();
         });
     }
-    Session session;
+    VerifySession session;
     for (const int level : { 3, 4 }) {
         for (const auto& [step, verdict] : session.words(session.verify(golden, level)))
             EXPECT_NE(verdict, "verified") << "step " << step << " at level " << level;
@@ -376,7 +308,7 @@ TEST(VerifyDigests, AnEmptyStepOnABaseThatNobodyVouchesForIsNotVerified)
     ASSERT_TRUE(putText(*store, "weight_v000001/model.safetensors.index.json",
                         R"({"metadata":{"version":"000001","base_version":"000000","delta_encoding":"xor",)"
                         R"("compression_format":"zstd","checksum_format":"xxh3-128"},"weight_map":{}})"));
-    Session session;
+    VerifySession session;
     const auto report = session.tryVerify(store, localStore(goldenPath("slime-v2-xor/base")), 4);
     ASSERT_TRUE(report) << report.error().text;
     ASSERT_EQ(report->steps.size(), 1U);
@@ -387,13 +319,13 @@ TEST(VerifyDigests, AFlippedPayloadBitIsDamage)
 {
     const GoldenCopy golden("slime-v2-overwrite");
     std::string file;
-    for (const auto& entry : std::filesystem::directory_iterator(golden.path("weight_v000003"))) {
+    for (const auto& entry : std::filesystem::directory_iterator(golden.file("weight_v000003"))) {
         if (entry.path().extension() == ".safetensors")
             file = "weight_v000003/" + entry.path().filename().string();
     }
     golden.edit(file,
                 [](std::string& bytes) { bytes[bytes.size() - 6] = static_cast<char>(bytes[bytes.size() - 6] ^ 1); });
-    Session session;
+    VerifySession session;
     const Words words = session.words(session.verify(golden, 3));
     EXPECT_EQ(words.at(2), "verified");
     EXPECT_EQ(words.at(3), "damaged");
@@ -405,7 +337,7 @@ TEST(VerifyDigests, AFlippedPayloadBitIsDamage)
 TEST(VerifyRecords, EachObjectIsRememberedOnce)
 {
     const GoldenCopy golden("trl-v2-gap");
-    Session session;
+    VerifySession session;
     session.verify(golden, 2);
     session.verify(golden, 2);
     for (const Version& version : session.run.versions) {
@@ -414,7 +346,7 @@ TEST(VerifyRecords, EachObjectIsRememberedOnce)
             ASSERT_TRUE(sights);
             ASSERT_EQ(sights->size(), 1U) << object.key;
             EXPECT_EQ(sights->front().sizeBytes, object.sizeBytes);
-            EXPECT_EQ(sights->front().seenUs, LongAfter);
+            EXPECT_EQ(sights->front().seenUs, session.now);
             const auto bytes = readWhole(*golden.store, object.key, 1 << 20);
             ASSERT_TRUE(bytes);
             EXPECT_EQ(sights->front().xxh3, toHex(xxh3(*bytes)));
@@ -425,7 +357,7 @@ TEST(VerifyRecords, EachObjectIsRememberedOnce)
 TEST(VerifyRecords, RotWithUnchangedIdentityIsDamage)
 {
     const GoldenCopy golden("trl-v2-gap");
-    Session session;
+    VerifySession session;
     session.verify(golden, 2);
     const auto rotten = std::make_shared<FaultyStore>(golden.store);
     const ObjectInfo victim = *golden.store->stat("deltas/step_000004.safetensors");
@@ -443,7 +375,7 @@ TEST(VerifyRecords, RotWithUnchangedIdentityIsDamage)
 TEST(VerifyRecords, StepsThatStandOnRotAreNotSound)
 {
     const GoldenCopy golden("trl-v2-gap");
-    Session session;
+    VerifySession session;
     session.verify(golden, 2);
     const auto rotten = std::make_shared<FaultyStore>(golden.store);
     const ObjectInfo victim = *golden.store->stat("anchors/step_000001.safetensors");
@@ -460,7 +392,7 @@ TEST(VerifyRecords, StepsThatStandOnRotAreNotSound)
 TEST(VerifyRecords, ARewrittenObjectIsToldWithBothIdentities)
 {
     const GoldenCopy golden("trl-v2-gap");
-    Session session;
+    VerifySession session;
     session.verify(golden, 2);
     const std::string key = "deltas/step_000012.safetensors";
     const std::string before = golden.store->stat(key)->identity;
@@ -480,7 +412,7 @@ TEST(VerifyRecords, ARewrittenObjectIsToldWithBothIdentities)
 TEST(VerifyRecords, ARewrittenObjectIsToldUntilItIsAccepted)
 {
     const GoldenCopy golden("trl-v2-gap");
-    Session session;
+    VerifySession session;
     session.verify(golden, 2);
     golden.edit("deltas/step_000005.safetensors", [](std::string& bytes) {
         const std::size_t headerBytes = loadLe<std::uint64_t>(asBytes(bytes));
@@ -511,7 +443,7 @@ TEST(VerifyRecords, ARewrittenObjectIsToldUntilItIsAccepted)
 TEST(VerifyRecords, ACopyWithEqualBytesIsNotCalledRewritten)
 {
     const GoldenCopy golden("trl-v2-gap");
-    Session session;
+    VerifySession session;
     session.verify(golden, 2);
     golden.edit("deltas/step_000012.safetensors", [](std::string&) {});
     EXPECT_FALSE(has(session.step(session.verify(golden, 2), 12).problems, Code::Rewritten));
@@ -520,7 +452,7 @@ TEST(VerifyRecords, ACopyWithEqualBytesIsNotCalledRewritten)
 TEST(VerifyRecords, WhatIsStillBeingWrittenHasNoFirstSight)
 {
     const GoldenCopy golden("trl-v2-truncated");
-    Session session;
+    VerifySession session;
     session.now = golden.store->stat("deltas/step_000013.safetensors")->modifiedUs + 1'000'000;
     const VerifyReport report = session.verify(golden, 2);
     EXPECT_EQ(session.step(report, 13).verdict, Verdict::Incomplete);
@@ -528,42 +460,21 @@ TEST(VerifyRecords, WhatIsStillBeingWrittenHasNoFirstSight)
 }
 
 /// A store in which every object gets another identity once it was read.
-class RestlessStore final : public ObjectStore {
+class RestlessStore final : public test::ForwardingStore {
 public:
-    explicit RestlessStore(std::shared_ptr<ObjectStore> inner)
-        : m_inner(std::move(inner))
-    {
-    }
-    std::string uri() const override { return m_inner->uri(); }
-    StoreTraits traits() const noexcept override { return m_inner->traits(); }
-    Result<ListPage> list(const ListRequest& request, TaskContext& task) const override
-    {
-        return m_inner->list(request, task);
-    }
+    using ForwardingStore::ForwardingStore;
     Result<ObjectInfo> stat(std::string_view key) const override
     {
-        DS_TRY(ObjectInfo info, m_inner->stat(key));
+        DS_TRY(ObjectInfo info, ForwardingStore::stat(key));
         info.identity += " changed";
         return info;
     }
-    Result<void> read(std::string_view key, std::uint64_t offset, MutableByteSpan out) const override
-    {
-        return m_inner->read(key, offset, out);
-    }
-    Result<ObjectInfo> put(std::string_view key, ByteSource& source, PutMode mode, TaskContext& task) override
-    {
-        return m_inner->put(key, source, mode, task);
-    }
-    Result<std::unique_ptr<StoreWatch>> watch() const override { return m_inner->watch(); }
-
-private:
-    std::shared_ptr<ObjectStore> m_inner;
 };
 
 TEST(VerifyRecords, AnObjectThatChangesWhileItIsReadIsToldAndNotRemembered)
 {
     const GoldenCopy golden("trl-v2-gap");
-    Session session;
+    VerifySession session;
     const auto report = session.tryVerify(std::make_shared<RestlessStore>(golden.store), {}, 2);
     ASSERT_TRUE(report);
     EXPECT_TRUE(has(session.step(*report, 3).problems, Code::Rewritten));
@@ -573,9 +484,10 @@ TEST(VerifyRecords, AnObjectThatChangesWhileItIsReadIsToldAndNotRemembered)
 // --- what happens between opening and verifying ----------------------------------------------------------------------
 
 /// Opens the run, then lets `happen` happen, then verifies.
-VerifyReport afterOpening(Session& session, const GoldenCopy& golden, int level, const std::function<void()>& happen)
+VerifyReport afterOpening(VerifySession& session, const GoldenCopy& golden, int level,
+                          const std::function<void()>& happen)
 {
-    auto run = openRun(session.bench, golden.store, {}, session.task);
+    auto run = session.open(golden.store);
     EXPECT_TRUE(run);
     session.run = std::move(*run);
     happen();
@@ -590,9 +502,9 @@ TEST(VerifyLater, AnObjectThatVanishedMakesItsStepsIncomplete)
 {
     for (const int level : { 1, 2, 3, 4 }) {
         const GoldenCopy golden("trl-v2-gap");
-        Session session;
+        VerifySession session;
         const Words words = session.words(afterOpening(
-            session, golden, level, [&] { std::filesystem::remove(golden.path("deltas/step_000012.safetensors")); }));
+            session, golden, level, [&] { std::filesystem::remove(golden.file("deltas/step_000012.safetensors")); }));
         ASSERT_FALSE(words.empty()) << level;
         for (std::int64_t step = 12; step <= 15; ++step)
             EXPECT_EQ(words.at(step), "incomplete") << "step " << step << " at level " << level;
@@ -603,7 +515,7 @@ TEST(VerifyLater, AnObjectThatWasCutShortIsDamaged)
 {
     for (const int level : { 2, 3, 4 }) {
         const GoldenCopy golden("trl-v2-gap");
-        Session session;
+        VerifySession session;
         const VerifyReport report = afterOpening(session, golden, level, [&] {
             golden.edit("deltas/step_000012.safetensors", [](std::string& bytes) { bytes.resize(bytes.size() - 100); });
         });
@@ -617,7 +529,7 @@ TEST(VerifyLater, AnObjectThatWasCutShortIsDamaged)
 TEST(VerifyLater, AHeaderThatTurnedBadIsFoundAtLevelOne)
 {
     const GoldenCopy golden("trl-v2-gap");
-    Session session;
+    VerifySession session;
     const VerifyReport report = afterOpening(session, golden, 1, [&] {
         golden.edit("deltas/step_000012.safetensors", [](std::string& bytes) { bytes[9] = 'x'; });
     });

@@ -22,6 +22,20 @@ inline void addTensor(Model& model, TensorInfo info, std::string data)
     model[name] = { std::move(info), std::move(data) };
 }
 
+/// One tensor of the worked examples, which has another name in each of them.
+inline Model modelOf(const std::string& name, std::string data)
+{
+    return { { name, { tensor(name), std::move(data) } } };
+}
+
+/// Words at some positions of a tensor are changed.
+inline Model changedAt(Model model, const std::string& name, const std::vector<std::size_t>& elements)
+{
+    for (const std::size_t element : elements)
+        model[name].data[element * 2] ^= '\x5a';
+    return model;
+}
+
 inline std::size_t unitOf(const TensorInfo& tensor)
 {
     return bitsOf(tensor.dtype) % 8 == 0 ? bitsOf(tensor.dtype) / 8 : 1;
@@ -172,6 +186,27 @@ inline std::string noise(std::size_t bytes, std::uint64_t seed)
     }
     return out;
 }
+
+/// A step of a model that has everything that every layout carries.
+struct ModelStep {
+    ModelStep()
+    {
+        const std::string odd = "\u03bb.gr\u00f6\u00dfe\U0001f600.\"q\\/";
+        addTensor(before, tensor("empty", { 0, 4 }), "");
+        addTensor(before, tensor("fp32", { 3 }, Dtype::F32), noise(12, 1));
+        addTensor(before, tensor("nan_and_zero", { 4 }), fromHex("c07f 0000 0080 803f"));
+        addTensor(before, tensor("scalar", {}), fromHex("803f"));
+        addTensor(before, tensor("unchanged", { 300 }), noise(600, 2));
+        addTensor(before, tensor("wholly", { 50, 7 }), noise(700, 3));
+        addTensor(before, tensor(odd, { 131'075 }), std::string(262'150, '\x11'));
+        after = changedAt(before, odd, { 0, 65'536, 65'537, 131'074 });
+        after["nan_and_zero"].data = fromHex("c17f 0080 0000 803f");
+        for (char& c : after["wholly"].data)
+            c ^= '\x81';
+    }
+    Model before;
+    Model after;
+};
 
 /// Zero bytes that take no memory, for spans that nobody reads.
 class HugeSpan {

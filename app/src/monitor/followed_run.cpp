@@ -78,10 +78,9 @@ void FollowedRun::takeFailure(const Error& error)
     snapshot.error = problemView(error);
 }
 
-bool FollowedRun::wantsRetry(Clock::time_point now) const
+bool FollowedRun::wantsRetry(Clock::time_point now, Clock::duration pause) const
 {
-    constexpr auto Pause = std::chrono::seconds(5);
-    return !m_watch && now - m_failedAt > Pause;
+    return !m_watch && now - m_failedAt > pause;
 }
 
 void FollowedRun::setAlerts(std::uint64_t firing, const std::string& worst)

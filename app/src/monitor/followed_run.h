@@ -31,8 +31,8 @@ public:
 
     void take(const RunChanged& changed, std::int64_t nowUs);
     void takeFailure(const Error& error);
-    /// Whether a source that could not be read should be tried again.
-    bool wantsRetry(Clock::time_point now) const;
+    /// Whether a source that could not be read should be tried again: `pause` after it failed.
+    bool wantsRetry(Clock::time_point now, Clock::duration pause) const;
     void setAlerts(std::uint64_t firing, const std::string& worst);
 
     /// Starts the verification of what was not verified yet, one stretch at a time.

@@ -134,14 +134,14 @@ private:
 
     void loop(const std::stop_token& stop)
     {
-        constexpr auto Tick = std::chrono::seconds(1);
+        const auto period = std::min<FollowedRun::Clock::duration>(m_options.retry, std::chrono::seconds(1));
         auto ticked = FollowedRun::Clock::now();
         m_acts.restore(systemNowUs());
         while (!stop.stop_requested()) {
             m_feed->wait(100);
             for (Event& event : m_feed->take())
                 std::visit([this](auto& what) { take(what); }, event);
-            if (FollowedRun::Clock::now() - ticked >= Tick) {
+            if (FollowedRun::Clock::now() - ticked >= period) {
                 ticked = FollowedRun::Clock::now();
                 tick();
             }
@@ -224,7 +224,7 @@ private:
         const std::lock_guard lock(m_mutex);
         for (FollowedRun& run : m_runs) {
             const std::shared_ptr<const RunSnapshot> before = run.snapshot();
-            if (run.wantsRetry(FollowedRun::Clock::now()))
+            if (run.wantsRetry(FollowedRun::Clock::now(), m_options.retry))
                 run.begin(m_service);
             checkAlerts(run);
             if (run.snapshot() != before)

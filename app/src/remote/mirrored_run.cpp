@@ -148,7 +148,8 @@ void MirroredRun::readRun(const json& from)
         run->epochs.push_back({ epoch, {} });
     auto at = run->epochs.begin();
     for (const auto& [key, step] : m_steps) {
-        at = std::find_if(at, run->epochs.end(), [&](const EpochView& epoch) { return epoch.epoch == key.first; });
+        at = std::find_if(at, run->epochs.end(),
+                          [wanted = key.first](const EpochView& epoch) { return epoch.epoch == wanted; });
         if (at == run->epochs.end())
             throw Unfit { "\"steps\" has an epoch that \"epochs\" has not" };
         at->steps.push_back(step);

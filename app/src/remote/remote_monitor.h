@@ -73,7 +73,6 @@ private:
 
     Wire& m_wire;
     RemoteRuns& m_runs;
-    RemoteService& m_service;
     RemoteAlerts m_alerts;
     Listeners m_listeners;
 

@@ -66,7 +66,7 @@ public:
         m_bench.disk = m_disk.get();
         const unsigned machine = std::max(1U, std::thread::hardware_concurrency());
         m_bench.threads = settings.threads > 0 ? std::min(settings.threads, machine) : machine;
-        m_bench.nowUs = systemNowUs;
+        m_bench.nowUs = settings.nowUs ? settings.nowUs : systemNowUs;
     }
 
     JobId openRun(SourceRequest request, Depth depth) override
@@ -390,7 +390,7 @@ public:
                                                         std::shared_ptr<const HeatView> heat) {
                                       m_bus.publish(RunChanged { id, std::move(run), std::move(heat) });
                                   };
-                                  DS_CHECK(watchRun(m_bench, request, depth, m_revision, tell, task));
+                                  DS_CHECK(watchRun(m_bench, request, depth, m_settings.watch, m_revision, tell, task));
                                   return fail(Code::Canceled, "stopped on request");
                               });
     }

@@ -39,11 +39,12 @@ std::vector<IndexRange> unknownChains(const Run& run)
 
 class Follower {
 public:
-    Follower(Workbench& bench, const SourceRequest& request, Depth depth, std::atomic<std::uint64_t>& revision,
-             const TellRun& tell)
+    Follower(Workbench& bench, const SourceRequest& request, Depth depth, const WatchPeriods& periods,
+             std::atomic<std::uint64_t>& revision, const TellRun& tell)
         : m_bench(bench)
         , m_request(request)
         , m_depth(depth)
+        , m_periods(periods)
         , m_revision(revision)
         , m_tell(tell)
         , m_logs(request.logs, bench.nowUs)
@@ -52,13 +53,13 @@ public:
 
     Result<void> follow(TaskContext& task)
     {
-        constexpr auto Poll = std::chrono::seconds(2);
         DS_TRY(m_store, openStore(m_request.source));
         DS_TRY(m_changes, m_store->watch()); // before the first look, so that nothing is missed
         for (;;) {
             DS_TRY(const bool moreLogged, m_logs.read(task));
             DS_CHECK(look(task));
-            DS_CHECK(m_changes->wait(moreLogged ? std::chrono::seconds(0) : Poll, task).map([](bool) {}));
+            const auto pause = moreLogged ? std::chrono::milliseconds(0) : m_periods.poll;
+            DS_CHECK(m_changes->wait(pause, task).map([](bool) {}));
         }
     }
 
@@ -101,7 +102,6 @@ private:
     /// False: the source changed on the way. What is newer comes first; the catalog keeps what was replayed.
     Result<bool> replayProgressively(Run& run, TaskContext& task)
     {
-        constexpr auto Patience = std::chrono::milliseconds(500);
         const std::vector<IndexRange> chains = unknownChains(run);
         if (chains.size() <= 1) {
             DS_CHECK(replay(run, {}, task));
@@ -111,7 +111,7 @@ private:
         Clock::time_point told = Clock::now();
         for (const IndexRange& chain : chains) {
             DS_CHECK(replay(run, chain, task));
-            if (Clock::now() - told < Patience)
+            if (Clock::now() - told < m_periods.patience)
                 continue;
             DS_CHECK(tellIfNew(run, false, task));
             told = Clock::now();
@@ -150,8 +150,7 @@ private:
     /// A quiet source that was looked at is another thing than one without contact.
     void tellAgain()
     {
-        constexpr auto Silence = std::chrono::seconds(10);
-        if (Clock::now() - m_told < Silence)
+        if (Clock::now() - m_told < m_periods.silence)
             return;
         m_told = Clock::now();
         m_tell(m_last, m_lastHeat);
@@ -196,6 +195,7 @@ private:
     Workbench& m_bench;
     const SourceRequest& m_request;
     Depth m_depth;
+    const WatchPeriods& m_periods;
     std::atomic<std::uint64_t>& m_revision;
     const TellRun& m_tell;
     LogReader m_logs;
@@ -212,10 +212,10 @@ private:
 
 }
 
-Result<void> watchRun(Workbench& bench, const SourceRequest& request, Depth depth, std::atomic<std::uint64_t>& revision,
-                      const TellRun& tell, TaskContext& task)
+Result<void> watchRun(Workbench& bench, const SourceRequest& request, Depth depth, const WatchPeriods& periods,
+                      std::atomic<std::uint64_t>& revision, const TellRun& tell, TaskContext& task)
 {
-    return Follower(bench, request, depth, revision, tell).follow(task);
+    return Follower(bench, request, depth, periods, revision, tell).follow(task);
 }
 
 } // namespace deltascope::app

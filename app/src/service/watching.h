@@ -13,7 +13,7 @@ using TellRun = std::function<void(std::shared_ptr<const RunView> run, std::shar
 
 /// Follows a source until it is canceled or cannot be read any more; calls `tell` first and after every change.
 /// `revision`: counter of all views. Errors: Canceled, those of opening the source.
-Result<void> watchRun(Workbench& bench, const SourceRequest& request, Depth depth, std::atomic<std::uint64_t>& revision,
-                      const TellRun& tell, TaskContext& task);
+Result<void> watchRun(Workbench& bench, const SourceRequest& request, Depth depth, const WatchPeriods& periods,
+                      std::atomic<std::uint64_t>& revision, const TellRun& tell, TaskContext& task);
 
 } // namespace deltascope::app

@@ -178,13 +178,14 @@ std::string sealOf(const std::string& chain, std::vector<TensorCount> counts)
     return seal(content);
 }
 
-Result<sqlite::Database> openFile(const std::string& path);
+Result<sqlite::Database> openFile(const std::string& path, std::chrono::milliseconds patience);
 void moveAside(const std::string& path);
 
 class SqliteCatalog final : public Catalog {
 public:
-    SqliteCatalog(std::string path, sqlite::Database database)
+    SqliteCatalog(std::string path, std::chrono::milliseconds patience, sqlite::Database database)
         : m_path(std::move(path))
+        , m_patience(patience)
         , m_database(std::move(database))
     {
     }
@@ -245,7 +246,7 @@ private:
             return outcome;
         m_database.reset();
         moveAside(m_path);
-        if (Result<sqlite::Database> fresh = openFile(m_path))
+        if (Result<sqlite::Database> fresh = openFile(m_path, m_patience))
             m_database.emplace(std::move(*fresh));
         return decltype(access())();
     }
@@ -425,14 +426,15 @@ private:
     }
 
     std::string m_path;
+    std::chrono::milliseconds m_patience;
     std::mutex m_mutex;
     std::optional<sqlite::Database> m_database; ///< nothing after a damaged file that could not be begun again
     std::unordered_map<std::string, std::uint64_t> m_tensorIds; ///< only ids of committed or own rows
 };
 
-Result<sqlite::Database> openFile(const std::string& path)
+Result<sqlite::Database> openFile(const std::string& path, std::chrono::milliseconds patience)
 {
-    DS_TRY(sqlite::Database database, sqlite::Database::open(path, sqlite::Database::Durability::Normal));
+    DS_TRY(sqlite::Database database, sqlite::Database::open(path, sqlite::Database::Durability::Normal, patience));
     std::error_code ignored;
     if (std::filesystem::file_size(path, ignored) <= CheckedAtOpenBytes)
         DS_CHECK(database.check());
@@ -461,11 +463,11 @@ void moveAside(const std::string& path)
 
 }
 
-Result<std::unique_ptr<Catalog>> Catalog::open(const std::string& path)
+Result<std::unique_ptr<Catalog>> Catalog::open(const std::string& path, std::chrono::milliseconds patience)
 {
-    const auto attempt = [&path]() -> Result<std::unique_ptr<Catalog>> {
-        DS_TRY(sqlite::Database database, openFile(path));
-        return std::unique_ptr<Catalog>(std::make_unique<SqliteCatalog>(path, std::move(database)));
+    const auto attempt = [&path, patience]() -> Result<std::unique_ptr<Catalog>> {
+        DS_TRY(sqlite::Database database, openFile(path, patience));
+        return std::unique_ptr<Catalog>(std::make_unique<SqliteCatalog>(path, patience, std::move(database)));
     };
     Result<std::unique_ptr<Catalog>> opened = attempt();
     if (opened || opened.error().code != Code::Catalog)

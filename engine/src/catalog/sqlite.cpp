@@ -119,7 +119,7 @@ ByteSpan Statement::blob(int column) const
     return { bytes, bytes ? static_cast<std::size_t>(sqlite3_column_bytes(m_statement, column)) : 0 };
 }
 
-Result<Database> Database::open(const std::string& path, Durability durability)
+Result<Database> Database::open(const std::string& path, Durability durability, std::chrono::milliseconds patience)
 {
     sqlite3* handle = nullptr;
     const int code = sqlite3_open_v2(path.c_str(), &handle,
@@ -127,7 +127,7 @@ Result<Database> Database::open(const std::string& path, Durability durability)
     Database database(handle);
     if (code != SQLITE_OK)
         return failure(handle, "opening the database");
-    sqlite3_busy_timeout(handle, 5000);
+    sqlite3_busy_timeout(handle, static_cast<int>(patience.count()));
     DS_CHECK(database.execute("PRAGMA journal_mode=WAL"));
     DS_CHECK(
         database.execute(durability == Durability::Full ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL"));

@@ -3,6 +3,7 @@
 #include "deltascope/base/bytes.h"
 #include "deltascope/base/result.h"
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -52,8 +53,10 @@ private:
 class Database {
 public:
     enum class Durability { Normal, Full };
-    /// Opens or creates in WAL mode with a busy time of 5 s. Errors: Catalog.
-    static Result<Database> open(const std::string& path, Durability durability);
+    /// Opens or creates in WAL mode. `patience`: with another process that has the file locked. Errors: Catalog,
+    /// Transient.
+    static Result<Database> open(const std::string& path, Durability durability,
+                                 std::chrono::milliseconds patience = std::chrono::seconds(5));
     Database(Database&& other) noexcept;
     Database& operator=(Database&&) = delete;
     ~Database();

@@ -6,7 +6,7 @@
 
 namespace deltascope::desktop {
 
-void PlotTable::setData(const PlotData& data)
+void PlotTable::show(const PlotData& data)
 {
     beginResetModel();
     m_steps = stepsOf(data);

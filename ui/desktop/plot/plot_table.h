@@ -13,7 +13,7 @@ class PlotTable final : public QAbstractTableModel {
 public:
     using QAbstractTableModel::QAbstractTableModel;
 
-    void setData(const PlotData& data);
+    void show(const PlotData& data);
     /// Row of the step nearest to `step`; -1 without any.
     int rowOf(double step) const;
     std::int64_t step(int row) const { return m_steps[static_cast<std::size_t>(row)]; }

@@ -37,7 +37,7 @@ PlotView::PlotView(QWidget* parent)
 void PlotView::setData(PlotData data)
 {
     m_data = std::move(data);
-    m_table.setData(m_data);
+    m_table.show(m_data);
     m_laidOut = false;
     update();
 }

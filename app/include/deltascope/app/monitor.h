@@ -6,6 +6,7 @@
 #include "deltascope/app/view/summary_view.h"
 #include "deltascope/app/view/task_view.h"
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -36,6 +37,7 @@ struct MonitorOptions {
     int verifyLevel = 2; ///< of the verification in the background; 0: none
     bool anyFolder = false; ///< a plan may name any other path too: for faces whose user owns the machine's files
     std::string taskFolder; ///< where tasks outlive the program; shared by all that use it; empty: they do not
+    std::chrono::milliseconds retry { 5'000 }; ///< a source that could not be read is opened again after that
 };
 
 /// What happened; every value is the newest.

@@ -2,6 +2,7 @@
 
 #include "deltascope/app/events.h"
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -12,12 +13,21 @@
 
 namespace deltascope::app {
 
+/// How long watch() waits for what.
+struct WatchPeriods {
+    std::chrono::milliseconds poll { 2'000 }; ///< to look again where nothing tells of a change
+    std::chrono::milliseconds patience { 500 }; ///< to tell of a run again while it is replayed
+    std::chrono::milliseconds silence { 10'000 }; ///< to tell of a run again in which nothing changes
+};
+
 struct Settings {
     std::string cacheFolder; ///< the catalog; created when needed
     std::string stateFolder; ///< records of first sight; created when needed
     unsigned threads = 0; ///< 0, or more than the machine has: as many as it has
     std::uint32_t jobsAtOnce = 2;
     std::string diffBackend; ///< force one by name; empty: the fastest
+    WatchPeriods watch;
+    std::function<std::int64_t()> nowUs; ///< microseconds since 1970, from any thread; null: the system's clock
 
     /// From DELTASCOPE_HOME, else the XDG folders, and DELTASCOPE_DIFF_BACKEND.
     static Settings fromEnvironment();

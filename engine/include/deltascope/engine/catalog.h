@@ -2,6 +2,7 @@
 
 #include "deltascope/engine/lineage.h"
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -25,8 +26,10 @@ class Catalog {
 public:
     virtual ~Catalog() = default;
 
-    /// `path`: the file; its folder exists. Errors: Catalog (cannot be opened nor rebuilt).
-    static Result<std::unique_ptr<Catalog>> open(const std::string& path);
+    /// `path`: the file; its folder exists. `patience`: with another process that has it locked. Errors: Catalog
+    /// (cannot be opened nor rebuilt), Transient (locked).
+    static Result<std::unique_ptr<Catalog>> open(const std::string& path,
+                                                 std::chrono::milliseconds patience = std::chrono::seconds(5));
 
     struct KnownVersion {
         std::string identity;

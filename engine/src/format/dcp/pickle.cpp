@@ -1,5 +1,7 @@
 #include "format/dcp/pickle.h"
 
+#include "deltascope/engine/tensor.h"
+
 namespace deltascope {
 
 std::optional<std::int64_t> Pickle::integer(Value value) const noexcept

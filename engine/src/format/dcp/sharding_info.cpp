@@ -1,5 +1,6 @@
 #include "format/dcp/sharding_info.h"
 
+#include "deltascope/engine/tensor.h"
 #include "format/common/quote_name.h"
 
 #include <fmt/format.h>

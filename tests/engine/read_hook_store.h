@@ -1,0 +1,23 @@
+#pragma once
+
+#include "support/forwarding_store.h"
+
+#include <functional>
+
+namespace deltascope::layout_test {
+
+/// Calls `onRead` before each read.
+class ReadHookStore final : public test::ForwardingStore {
+public:
+    using ForwardingStore::ForwardingStore;
+    std::function<void(std::string_view key, std::uint64_t offset)> onRead;
+
+    Result<void> read(std::string_view key, std::uint64_t offset, MutableByteSpan out) const override
+    {
+        if (onRead)
+            onRead(key, offset);
+        return ForwardingStore::read(key, offset, out);
+    }
+};
+
+} // namespace deltascope::layout_test

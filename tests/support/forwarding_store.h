@@ -1,0 +1,44 @@
+#pragma once
+
+#include "deltascope/engine/object_store.h"
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace deltascope::test {
+
+/// A store in front of another one that passes everything on: for stores that do one thing differently.
+class ForwardingStore : public ObjectStore {
+public:
+    explicit ForwardingStore(std::shared_ptr<ObjectStore> inner)
+        : m_inner(std::move(inner))
+    {
+    }
+
+    std::string uri() const override { return m_inner->uri(); }
+    StoreTraits traits() const noexcept override { return m_inner->traits(); }
+    Result<ListPage> list(const ListRequest& request, TaskContext& task) const override
+    {
+        return m_inner->list(request, task);
+    }
+    Result<ObjectInfo> stat(std::string_view key) const override { return m_inner->stat(key); }
+    Result<void> read(std::string_view key, std::uint64_t offset, MutableByteSpan out) const override
+    {
+        return m_inner->read(key, offset, out);
+    }
+    Result<ObjectInfo> put(std::string_view key, ByteSource& bytes, PutMode mode, TaskContext& task) override
+    {
+        return m_inner->put(key, bytes, mode, task);
+    }
+    Result<std::unique_ptr<StoreWatch>> watch() const override { return m_inner->watch(); }
+
+protected:
+    ObjectStore& inner() const noexcept { return *m_inner; }
+
+private:
+    std::shared_ptr<ObjectStore> m_inner;
+};
+
+} // namespace deltascope::test
