@@ -9,6 +9,8 @@ stays, and with nothing remembered the lowest level of `deltascope verify` that 
 `verify` that saw the sound bucket before. Ends with 1 if a layout with digests gave out wrong bytes, but for what the
 digests of that layout cannot tell (WEAK), or if a flip in its payload was found without being named.
 
+Without --seed it is a sweep (tests/support/sweep.py): each slice makes its own buckets and turns over 10 bits in each.
+
 With --base the bits are those of the external checkpoint; then nothing is asserted.
 """
 
@@ -24,6 +26,11 @@ import tempfile
 
 from bucket import Bucket, memory
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+
+from sweep import Sweep  # noqa: E402
+
+SWEEP = Sweep("damage.flips", 50)
 STEPS, ANCHOR_EVERY = 7, 4
 PAYLOAD = ("values", "positions", "payload")
 WITH_DIGESTS = (
@@ -220,10 +227,26 @@ def table(results: dict[str, list[Flip]]) -> str:
     return text + "\n".join(region_row(word, flips, regions) for word, flips in results.items()) + "\n"
 
 
+def told_series(word: str, seed: int, repeat: str, arguments: argparse.Namespace) -> list[Flip]:
+    """A series, of which all that offends is printed with what repeats it."""
+    flips = []
+    with tempfile.TemporaryDirectory(prefix="ds-flips-") as folder:
+        for flip in series(word, arguments.flips, seed, pathlib.Path(folder) / word, arguments.base):
+            flips.append(flip)
+            if arguments.records:
+                with open(arguments.records, "a", encoding="utf-8") as file:
+                    print(json.dumps({"layout": word, "seed": seed} | vars(flip)), file=file)
+            if offends(word, flip):
+                print(f"{word}: {flip}\nto repeat it: {repeat}", flush=True)
+            elif arguments.list and (flip.wrong or (flip.level is not None and not flip.named)):
+                print(f"{word}: {flip}", flush=True)
+    return flips
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--flips", type=int, default=2000)
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--flips", type=int, default=10, help="in each layout; in a sweep, in each slice (10)")
+    parser.add_argument("--seed", type=int, help="of one series; without it the slices of DELTASCOPE_SLICE are run")
     parser.add_argument("--layout", nargs="+", choices=WITH_DIGESTS + WITHOUT, default=WITH_DIGESTS + WITHOUT)
     parser.add_argument("--out", type=pathlib.Path, help="where the table goes; else to stdout")
     parser.add_argument("--base", action="store_true", help="in the checkpoint that the chain starts from")
@@ -232,28 +255,17 @@ def main() -> int:
         "--list", action="store_true", help="print each flip that gave out wrong bytes or was not named"
     )
     arguments = parser.parse_args()
-    results = {}
-    bad = 0
-    for word in arguments.layout:
-        results[word] = []
-        with tempfile.TemporaryDirectory(prefix="ds-flips-") as folder:
-            place = pathlib.Path(folder) / word
-            for flip in series(word, arguments.flips, arguments.seed, place, arguments.base):
-                results[word].append(flip)
-                if arguments.records:
-                    with open(arguments.records, "a", encoding="utf-8") as file:
-                        print(json.dumps({"layout": word, "seed": arguments.seed} | vars(flip)), file=file)
-                if offends(word, flip):
-                    bad += 1
-                    print(f"{word}: {flip}", flush=True)
-                elif arguments.list and (flip.wrong or (flip.level is not None and not flip.named)):
-                    print(f"{word}: {flip}", flush=True)
-        print(row(word, results[word]), file=sys.stderr, flush=True)
-        if arguments.out:
-            arguments.out.write_text(table(results), encoding="utf-8")
+    results = collections.defaultdict(list)
+    for seed in SWEEP.chosen() if arguments.seed is None else [arguments.seed]:
+        repeat = SWEEP.begin(seed) if arguments.seed is None else f"--flips {arguments.flips} --seed {seed}"
+        for word in arguments.layout:
+            results[word] += told_series(word, seed, repeat, arguments)
+            print(row(word, results[word]), file=sys.stderr, flush=True)
+            if arguments.out:
+                arguments.out.write_text(table(results), encoding="utf-8")
     if not arguments.out:
         print(table(results), end="")
-    return 1 if bad else 0
+    return 1 if any(offends(word, flip) for word, flips in results.items() for flip in flips) else 0
 
 
 if __name__ == "__main__":

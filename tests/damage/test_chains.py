@@ -4,33 +4,33 @@
 After each of these exactly the versions that need a broken one are refused, all others are rebuilt right, and nothing
 wrong is built. Where a layout has no digest, what nothing can tell is counted and printed.
 
-DELTASCOPE_CHAIN_STEPS: how many versions of a chain are broken in turn (6), or `all`. DELTASCOPE_SEED: which (1).
-DELTASCOPE_CHAIN_WORDS: only these layouts, with commas. DELTASCOPE_CHAIN_LENGTH: other chains (40); see docs/damage.md
-for what short ones hide.
+A slice (tests/support/sweep.py) breaks every tenth version of each chain in turn, and those that are always worth it.
 """
 
 import collections
 import contextlib
-import os
 import pathlib
 import random
 import re
 import shutil
+import sys
 import tempfile
 import unittest
 
 from bucket import Bucket, memory
 
-SEED = int(os.environ.get("DELTASCOPE_SEED", "1"))
-COUNT = os.environ.get("DELTASCOPE_CHAIN_STEPS", "6")
-STEPS = int(os.environ.get("DELTASCOPE_CHAIN_LENGTH", "40"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+
+from sweep import Sweep  # noqa: E402
+
+SWEEP = Sweep("damage.chains", 10)
+STEPS = 40
 ANCHOR_EVERY = 10
 WITH_DIGESTS = ("trl-v1.0", "slime-v2-xor", "skyrl", "modelexpress", "grail-v3.1")
 # no digest of a state: only names, links, numbers inside, and the no-op test, which needs a writer without no-ops
 WITHOUT = ("trl-v1.1", "trl-v1.2", "trl-v2", "slime-v1-deltas", "prime-rl-update", "prime-rl-manifest")
 EXACT = ("trl-v1.1", "trl-v1.2", "trl-v2", "slime-v1-deltas")
 SOUND = ("verified", "consistent", "first_sight", "unverified")
-WORDS = [w for w in WITH_DIGESTS + WITHOUT if w in os.environ.get("DELTASCOPE_CHAIN_WORDS", w).split(",")]
 
 
 class Chain(Bucket):
@@ -95,12 +95,12 @@ class Chains(unittest.TestCase):
     def setUp(self):
         self.work = pathlib.Path(tempfile.mkdtemp(prefix="ds-chains-"))
         self.addCleanup(shutil.rmtree, self.work)
-        self.chance = random.Random(SEED)
+        self.chance = random.Random()
 
-    def chains(self, words=WORDS, length=STEPS):
-        for word in words:
-            self.chance.seed(f"{word} {SEED}")  # the choice does not hang on what came of the word before
-            chain = Chain(word, self.work / word, SEED, length, ANCHOR_EVERY)
+    def chains(self, seed, length=STEPS):
+        for word in WITH_DIGESTS + WITHOUT:
+            self.chance.seed(f"{word} {seed}")  # the choice does not hang on what came of the word before
+            chain = Chain(word, self.work / word, seed, length, ANCHOR_EVERY)
             with self.subTest(word=word), memory() as home:
                 rows, _ = chain.look(home)
                 self.assertEqual(sorted(step for step, row in rows.items() if row["restorable"]), chain.steps)
@@ -109,12 +109,9 @@ class Chains(unittest.TestCase):
                 self.assertEqual([step for step, row in rows.items() if not row["proven"]], across)
             yield word, chain
 
-    def some(self, steps, always=()):
-        """All, or a sample with those that are always worth it."""
-        if COUNT == "all":
-            return steps
-        rest = [step for step in steps if step not in always]
-        return sorted({*always, *self.chance.sample(rest, min(int(COUNT), len(rest)))})
+    def share(self, number, steps, always=()):
+        """Those of one slice, and those that are always worth it."""
+        return sorted({*always, *steps[number :: SWEEP.slices]})
 
     def pick(self, steps, count):
         steps = sorted(steps)
@@ -182,16 +179,18 @@ class Chains(unittest.TestCase):
 
     # --- tests -------------------------------------------------------------------------------------------------------
 
-    def test_sound(self):
+    @SWEEP
+    def test_sound(self, number):
         """What is asserted of broken chains means something: all of the sound ones are rebuilt right."""
-        for word, chain in self.chains():
+        for word, chain in self.chains(number):
             with self.subTest(word=word), memory() as home:
-                for step in self.some(chain.steps):
+                for step in self.share(number, chain.steps):
                     self.assertEqual(chain.digest(step, home), "right")
 
-    def test_a_version_is_removed(self):
-        for word, chain in self.chains():
-            for step in self.some(chain.steps, self.turning_points(chain)):
+    @SWEEP
+    def test_a_version_is_removed(self, number):
+        for word, chain in self.chains(number):
+            for step in self.share(number, chain.steps, self.turning_points(chain)):
                 with self.subTest(word=word, step=step), chain.broken([step]), memory() as home:
                     chain.put(step, {})
                     rows, _ = chain.look(home)
@@ -208,7 +207,7 @@ class Chains(unittest.TestCase):
 
     def test_the_first_version_of_a_short_chain_is_removed(self):
         """Each of its deltas comes soon enough after the loss to have no-ops, so they look like a habit of the writer."""
-        for word, chain in self.chains(length=12):
+        for word, chain in self.chains(seed=1, length=12):
             step = chain.steps[0]
             with self.subTest(word=word), chain.broken([step]), memory() as home:
                 chain.put(step, {})
@@ -220,12 +219,12 @@ class Chains(unittest.TestCase):
                     wrong, [], f"of these step {wrong[-1:]} is {[chain.digest(s, home) for s in wrong[-1:]]}"
                 )
 
-    def test_one_object_of_a_version_is_removed(self):
+    @SWEEP
+    def test_one_object_of_a_version_is_removed(self, number):
         """A version is refused, or it is right without this object."""
-        print()
-        for word, chain in self.chains():
+        for word, chain in self.chains(number):
             tally = collections.Counter()
-            for key in self.one_of_each_name(chain):
+            for key in self.some_of_each_name(number, chain):
                 step = chain.owner[key]
                 with self.subTest(word=word, key=key), chain.broken([step]), memory() as home:
                     chain.path(key).unlink()
@@ -237,27 +236,28 @@ class Chains(unittest.TestCase):
                     self.check_offered(chain, rows, affected, [step], telling, tally, home)
             self.report(word, "one object removed", tally)
 
-    def one_of_each_name(self, chain):
+    def some_of_each_name(self, number, chain):
         """Of the versions with several objects."""
         kinds = collections.defaultdict(list)
         for key, step in chain.owner.items():
             if len(chain.objects[step]) > 1:
                 name = key.removeprefix(chain.folder_of(step))
                 kinds[re.sub(r"\d+", "#", name), chain.truth[step]["kind"]].append(key)
-        return [key for keys in kinds.values() for key in self.some(keys)[:: 1 if COUNT == "all" else 3]]
+        return [key for keys in kinds.values() for key in self.share(number, keys)]
 
-    def test_two_versions_change_places(self):
-        self.exchange("swapped", lambda one, two: {one: two, two: one})
+    @SWEEP
+    def test_two_versions_change_places(self, number):
+        self.exchange(number, "swapped", lambda one, two: {one: two, two: one})
 
-    def test_a_version_stands_in_the_place_of_the_next(self):
-        self.exchange("repeated", lambda one, two: {two: one})
+    @SWEEP
+    def test_a_version_stands_in_the_place_of_the_next(self, number):
+        self.exchange(number, "repeated", lambda one, two: {two: one})
 
-    def exchange(self, what, places_of):
-        print()
-        for word, chain in self.chains():
+    def exchange(self, number, what, places_of):
+        for word, chain in self.chains(number):
             tally = collections.Counter()
             pairs = dict(zip(chain.steps, chain.steps[1:], strict=False))
-            for one in self.some(list(pairs), self.turning_points(chain) - {chain.steps[-1]}):
+            for one in self.share(number, list(pairs), self.turning_points(chain) - {chain.steps[-1]}):
                 two = pairs[one]
                 with self.subTest(word=word, steps=(one, two)), chain.broken([one, two]) as sound, memory() as home:
                     places = places_of(one, two)

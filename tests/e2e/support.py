@@ -20,6 +20,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 GOLDEN = os.environ.get("DELTASCOPE_GOLDEN", os.path.join(ROOT, "tests", "golden"))
 MIB = 1 << 20
+sys.path.insert(0, os.path.join(ROOT, "tests", "support"))  # sweep.py
 OK, OTHER, USAGE, NOT_FOUND, NOT_AUTHORIZED, TEMPORARY, DAMAGED, GAP, CONFLICT, NO_SPACE, STOPPED = range(11)
 
 

@@ -1,17 +1,15 @@
 #!/usr/bin/env python3
-"""Damaged objects: wrong bytes never leave with exit 0 where the publisher recorded digests, and nothing crashes or hangs
-where none were recorded.
-
-DELTASCOPE_FLIPS: how many single-bit flips per layout (120). DELTASCOPE_SEED: replays one series."""
+"""Damaged objects: wrong bytes never leave with exit 0 where the publisher recorded digests, and nothing crashes or
+hangs where none were recorded."""
 
 import os
 import random
-import time
 
 from support import OK, E2ETest, main, spread
+from sweep import Sweep
 
-FLIPS = int(os.environ.get("DELTASCOPE_FLIPS", "120"))
-SEED = int(os.environ.get("DELTASCOPE_SEED", str(time.time_ns() % 1_000_000)))
+SWEEP = Sweep("e2e.damage", 10)
+FLIPS = 40  # of single bits in a slice, of each layout
 
 
 def objects(folder):
@@ -28,9 +26,7 @@ class Damage(E2ETest):
         truth, got = run.truth(run.last), {t["name"]: t for t in outcome.json()["tensors"]}
         return set(got) == set(truth) and all(got[n]["xxh3_128"] == t["xxh3_128"] for n, t in truth.items())
 
-    def flip(self, run, protected):
-        rng = random.Random(SEED)
-        print(f"\nDELTASCOPE_SEED={SEED}", flush=True)
+    def flip(self, run, rng, protected):
         files = objects(run.source)
         found = 0
         for i in range(FLIPS):
@@ -41,7 +37,7 @@ class Damage(E2ETest):
             # Half of them into headers and indices, where the structure is.
             at = rng.randrange(header if rng.random() < 0.5 else len(content))
             bit = rng.randrange(8)
-            with self.subTest(file=os.path.relpath(path, run.source), at=at, bit=bit, seed=SEED):
+            with self.subTest(file=os.path.relpath(path, run.source), at=at, bit=bit):
                 changed = bytearray(content)
                 changed[at] ^= 1 << bit
                 times = os.stat(path)
@@ -62,13 +58,14 @@ class Damage(E2ETest):
         print(f"{found} of {FLIPS} flips had an effect", flush=True)
         self.assertGreater(found, FLIPS // 3)
 
-    def test_flips_in_a_run_with_digests(self):
+    @SWEEP
+    def test_flips_in_a_run_with_digests(self, number):
         for encoding in ("xor", "overwrite"):
             # Every tensor changes in every step, so a digest covers every byte of the state.
             run = self.make_run(
                 encoding, layout="slime-v2", encoding=encoding, tensors=3, elements=4000, steps=4, density=0.02
             )
-            self.flip(run, protected=True)
+            self.flip(run, random.Random(f"{encoding} {number}"), protected=True)
 
     def test_a_delta_whose_index_lost_the_key_that_makes_it_one(self):
         """Without delta_encoding the folder looks like a full version, and its compressed patches like tensors."""
@@ -84,20 +81,22 @@ class Damage(E2ETest):
         self.ok("log", run.source, *run.base_args)  # one bad version does not hide the others
         self.assert_digest(self.ok_json("digest", run.at(3), *run.base_args), run.truth(3))
 
-    def test_flips_in_a_run_without_digests(self):
+    @SWEEP
+    def test_flips_in_a_run_without_digests(self, number):
         run = self.make_run(tensors=3, elements=4000, steps=5, anchor_every=3, density=0.02)
-        self.flip(run, protected=False)
+        self.flip(run, random.Random(number), protected=False)
 
-    def test_flips_in_the_base(self):
+    @SWEEP
+    def test_flips_in_the_base(self, number):
         run = self.make_run(layout="slime-v2", tensors=3, elements=4000, steps=2, density=0.02)
         run_like = type(run)(run.source, run.base, run.expected_path)
         path = os.path.join(run.base, "model.safetensors")
         with open(path, "rb") as f:
             content = f.read()
-        rng = random.Random(SEED)
+        rng = random.Random(number)
         for _ in range(FLIPS // 4):
             at = rng.randrange(len(content))
-            with self.subTest(at=at, seed=SEED):
+            with self.subTest(at=at):
                 changed = bytearray(content)
                 changed[at] ^= 1 << rng.randrange(8)
                 with open(path, "wb") as f:
@@ -149,10 +148,11 @@ class Damage(E2ETest):
 class Caches(E2ETest):
     """What the program keeps for itself may rot; the answers stay right."""
 
-    def test_a_damaged_catalog(self):
+    @SWEEP
+    def test_a_damaged_catalog(self, number):
         run = self.make_run(steps=6)
         first = self.ok_json("log", run.source)
-        rng = random.Random(SEED)
+        rng = random.Random(number)
         files = [f for f in objects(self.home) if os.path.getsize(f)]
         self.assertTrue(files, "nothing is kept at all")
         for i in range(12):
@@ -164,7 +164,7 @@ class Caches(E2ETest):
                     content[rng.randrange(len(content))] = rng.randrange(256)
                 with open(path, "wb") as f:
                     f.write(content[: rng.randrange(len(content))] if i % 3 == 2 else content)
-            with self.subTest(i=i, seed=SEED):
+            with self.subTest(i=i):
                 self.assertEqual(self.ok_json("log", run.source)["epochs"], first["epochs"])
                 self.assert_digest(self.ok_json("digest", run.at(6)), run.truth(6))
 

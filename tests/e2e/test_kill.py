@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 """`materialize` killed with SIGKILL, at random moments and at single system calls: the final name never shows a half
-result, the source never changes, and the next call finishes.
-
-DELTASCOPE_KILLS: how many random kills (200). DELTASCOPE_SEED: replays one series."""
+result, the source never changes, and the next call finishes."""
 
 import os
 import random
 import shutil
 import subprocess
-import time
 
 from support import E2ETest, count_calls, main, need_strace, spread, tree_state
+from sweep import Sweep
+
+SWEEP = Sweep("e2e.kill", 20)
+KILLS = 50  # in a slice
 
 # Calls that change a disk, or stand right before or behind one that does.
 CALLS = (
@@ -65,16 +66,15 @@ class Kill(E2ETest):
             self.finish_and_clear(True)
         return sorted(seconds)[1]
 
-    def test_random_moments(self):
-        kills = int(os.environ.get("DELTASCOPE_KILLS", "200"))
-        seed = int(os.environ.get("DELTASCOPE_SEED", str(time.time_ns() % 1_000_000)))
-        rng = random.Random(seed)
+    @SWEEP
+    def test_random_moments(self, number):
+        rng = random.Random(number)
         self.prepare(tensors=9, elements=(2 << 20) + 4321, steps=9, density=0.01)
         duration = self.duration()
-        print(f"\nDELTASCOPE_SEED={seed}: {kills} kills over {duration:.2f} s of work", flush=True)
+        print(f"{KILLS} kills over {duration:.2f} s of work", flush=True)
         hit = 0
-        for i in range(kills):
-            with self.subTest(kill=i, seed=seed):
+        for i in range(KILLS):
+            with self.subTest(kill=i):
                 process = self.start(*self.command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
                 try:
                     process.wait(timeout=rng.uniform(0, 1.05 * duration))
@@ -89,8 +89,8 @@ class Kill(E2ETest):
         if not os.path.exists(self.destination):
             self.ok(*self.command)
         self.finish_and_clear(True)
-        print(f"{hit} of {kills} hit a living process", flush=True)
-        self.assertGreater(hit, kills // 4, "the kills came too late to mean anything")
+        print(f"{hit} of {KILLS} hit a living process", flush=True)
+        self.assertGreater(hit, KILLS // 4, "the kills came too late to mean anything")
 
     def test_every_kind_of_system_call(self):
         need_strace()

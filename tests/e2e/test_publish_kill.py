@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""`publish` killed with SIGKILL at random moments: readers that look meanwhile never meet half a version, the next start goes
-on, and at the end every step is there once, right and verified.
-
-DELTASCOPE_KILLS: how many kills (200), over both layouts and both ways to publish. DELTASCOPE_SEED: replays one series."""
+"""`publish` killed with SIGKILL at random moments: readers that look meanwhile never meet half a version, the next
+start goes on, and at the end every step is there once, right and verified."""
 
 import os
 import random
 import subprocess
 import threading
-import time
 
 from publication import Trainer
 from support import OK, main
+from sweep import Sweep
 
+SWEEP = Sweep("e2e.publish_kill", 20)
+KILLS = 12  # in a slice, of each layout and each way to publish
 UNUSABLE = {"publishing", "broken"}
 
 
@@ -53,18 +53,15 @@ class Reader(threading.Thread):
 
 
 class PublishKill(Trainer):
-    def prepare(self, layout):
-        seed = int(os.environ.get("DELTASCOPE_SEED", str(time.time_ns() % 1_000_000)))
-        self.rng = random.Random(seed)
+    def prepare(self, layout, number):
+        self.rng = random.Random(f"{layout} {number}")
         self.train(layout, count=6, tensors=3, elements=150_000, density=0.02)
         self.numbers = list(range(self.first, 7))
         self.drop(*self.numbers)
-        self.kills = max(1, int(os.environ.get("DELTASCOPE_KILLS", "200")) // 4)
         self.hit = self.round = 0
         self.new_target()
         self.reader = Reader(self)
         self.addCleanup(self.reader.ended.set)
-        self.label = f"{layout}, DELTASCOPE_SEED={seed}"
 
     def new_target(self):
         self.round += 1
@@ -99,26 +96,26 @@ class PublishKill(Trainer):
         self.reader.ended.set()
         self.reader.join(60)
         self.assertFalse(self.reader.is_alive())
-        self.assertEqual(self.reader.wrong, [], self.label)
-        print(f"\n{self.label}: {self.hit} of {self.kills} hit a living process, {self.reader.looks} looks", flush=True)
-        self.assertGreater(self.hit, self.kills // 8, "the kills came too late to mean anything")
+        self.assertEqual(self.reader.wrong, [])
+        print(f"{self.layout}: {self.hit} of {KILLS} hit a living process, {self.reader.looks} looks", flush=True)
+        self.assertGreater(self.hit, KILLS // 8, "the kills came too late to mean anything")
         self.assertGreater(self.reader.steps, 0)
 
-    def watching(self, layout):
-        self.prepare(layout)
+    def watching(self, layout, number):
+        self.prepare(layout, number)
         longest = self.ok(*self.watch_args("--once", into=self.target)).seconds
         self.finish()
         self.reader.start()
-        for i in range(self.kills):
-            with self.subTest(kill=i, label=self.label):
+        for i in range(KILLS):
+            with self.subTest(kill=i):
                 if self.run_and_kill(self.watch_args("--once", into=self.target), 1.05 * longest):
                     self.finish()
         self.ok(*self.watch_args("--once", into=self.target))
         self.finish()
         self.conclude()
 
-    def single_steps(self, layout):
-        self.prepare(layout)
+    def single_steps(self, layout, number):
+        self.prepare(layout, number)
         pairs = [(n, n + 1) for n in range(1, 6)]
 
         def args(a, b):
@@ -129,11 +126,11 @@ class PublishKill(Trainer):
         self.finish()
         self.reader.start()
         i = 0
-        while i < self.kills:
+        while i < KILLS:
             for a, b in pairs:
                 while self.name(b) not in self.origins(self.target):
-                    with self.subTest(kill=i, label=self.label):
-                        if i < self.kills:
+                    with self.subTest(kill=i):
+                        if i < KILLS:
                             self.run_and_kill(args(a, b), 1.05 * longest)
                         else:
                             self.ok(*args(a, b))
@@ -141,17 +138,21 @@ class PublishKill(Trainer):
             self.finish()
         self.conclude()
 
-    def test_watching_trl(self):
-        self.watching("trl-v2")
+    @SWEEP
+    def test_watching_trl(self, number):
+        self.watching("trl-v2", number)
 
-    def test_watching_slime(self):
-        self.watching("slime-v2")
+    @SWEEP
+    def test_watching_slime(self, number):
+        self.watching("slime-v2", number)
 
-    def test_single_steps_trl(self):
-        self.single_steps("trl-v2")
+    @SWEEP
+    def test_single_steps_trl(self, number):
+        self.single_steps("trl-v2", number)
 
-    def test_single_steps_slime(self):
-        self.single_steps("slime-v2")
+    @SWEEP
+    def test_single_steps_slime(self, number):
+        self.single_steps("slime-v2", number)
 
 
 if __name__ == "__main__":
