@@ -1,4 +1,4 @@
-# Shared by run.sh and test.sh; sourced, not run. Sets ROOT and provides say, install_packages, install_web, build.
+# Shared by run.sh and test.sh; sourced, not run. Sets ROOT and provides say, install_packages and install_web.
 ROOT=$(cd "$(dirname "$0")/.." && pwd)
 cd "$ROOT"
 
@@ -34,20 +34,9 @@ install_packages() {
     as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $missing
 }
 
-# install_web: what the web page is built with. Any Node from 18 on will do, wherever it comes from.
+# install_web: what the web page is built with, then its own packages. Any Node from 18 on will do, wherever it comes from.
 install_web() {
-    if command -v npm >/dev/null 2>&1; then
-        return 0
-    fi
-    install_packages installers/packages-web.txt
-}
-
-# build PRESET [OPTION...]: configures and builds a CMake preset.
-build() {
-    preset=$1
-    shift
-    say "building ($preset)"
-    cmake --preset "$preset" "$@" >"$ROOT/build-$preset.log" 2>&1 || { cat "$ROOT/build-$preset.log"; rm -f "$ROOT/build-$preset.log"; return 1; }
-    rm -f "$ROOT/build-$preset.log"
-    cmake --build --preset "$preset"
+    command -v npm >/dev/null 2>&1 || install_packages installers/packages-web.txt
+    say "npm packages of the web page"
+    (cd ui/web && cmake -DNPM="$(command -v npm)" -P "$ROOT/app/cmake/install_packages.cmake")
 }

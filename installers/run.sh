@@ -1,38 +1,59 @@
 #!/bin/sh
-# Installs what is missing, builds, and starts the live demo: a small model that trains, is published and followed, in
-# a window where there is a display, else in the browser.
-# usage: sh installers/run.sh [--build-only | --tour | --web | --both] [options of deltascope demo, such as --for 60]
+# Installs what is missing, builds, and starts the live demo: a small model that trains, is published and followed. Its
+# page opens in the browser as soon as it can be shown; where there is a display, a window joins it once that is built.
+# Closing the window ends the demo.
+# usage: sh installers/run.sh [--build-only | --tour | --web] [options of deltascope demo, such as --for 60]
 set -eu
+began=$(date +%s)
 . "$(dirname "$0")/lib.sh"
+
+since() { printf '%s s' $(($(date +%s) - $1)); }
+
+# build WHAT TARGET...: builds targets of the release preset.
+build() {
+    what=$1
+    shift
+    python3 -B installers/progress.py "$what" nice cmake --build --preset release --target "$@"
+}
 
 install_packages installers/packages.txt
 install_web
-build release -DDELTASCOPE_WITH_TESTS=OFF
-[ "${1:-}" = "--build-only" ] && exit 0
+say "packages: $(since "$began")"
 
+began=$(date +%s)
+say "building the program"
+log=$(mktemp)
+cmake --preset release >"$log" 2>&1 || { cat "$log"; rm -f "$log"; exit 1; }
+rm -f "$log"
 program=$ROOT/build/release/bin/deltascope
 window=$ROOT/build/release/bin/deltascope-desktop
+build "the program" deltascope
+
 face=${1:-}
 case $face in
---web | --both) shift ;;
---tour) ;;
-*) face=--web && [ -n "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ] && [ $# -eq 0 ] && face=--window ;;
+--build-only | --tour | --web) shift ;;
+*) [ -n "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ] && face=--both || face=--web ;;
 esac
 case $face in
---window)
-    say "a live run, made by the engine, in a window; --web shows it in the browser, --both in both"
-    exec "$window" --demo
+--web | --both)
+    say "a live run, made by the engine, in the browser, $(since "$began") after the packages; Ctrl+C ends it"
+    "$program" demo --serve --open --dir "$ROOT/build/demo" "$@" &
+    demo=$!
+    trap 'kill $demo 2>/dev/null || true' EXIT
+    trap 'exit 130' INT TERM
     ;;
+esac
+say "building the window"
+build "the window" deltascope-desktop deltascope_icons
+say "built, $(since "$began") after the packages: build/release/bin/deltascope and build/release/bin/deltascope-desktop"
+case $face in
+--build-only) exit 0 ;;
 --web)
-    say "a live run, made by the engine, in the browser; Ctrl+C ends it, and --tour shows sound and broken runs instead"
-    exec "$program" demo --serve --open --dir "$ROOT/build/demo" "$@"
+    wait $demo
+    exit
     ;;
 --both)
-    say "a live run, made by the engine, in the browser and in a window; closing the window ends it"
-    "$program" demo --serve --open --dir "$ROOT/build/demo" "$@" &
-    daemon=$!
-    trap 'kill $daemon 2>/dev/null' EXIT INT TERM
-    while [ ! -d "$ROOT/build/demo/bucket" ] && kill -0 $daemon 2>/dev/null; do sleep 0.2; done
+    say "the same run in a window; closing it ends the demo"
     "$window" "$ROOT/build/demo/bucket"
     exit
     ;;

@@ -122,6 +122,8 @@ protected:
         EXPECT_TRUE(created) << created.error().text;
         service = std::move(*created);
         feed = service->subscribe({});
+        m_events.clear();
+        m_at = 0;
     }
 
     /// The next event that `wanted` makes something of; an empty one after a minute.

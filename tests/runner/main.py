@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+"""Builds and runs every test, and ends with one line: N passed, M failed. installers/test.sh calls it.
+
+usage: main.py [--long] [--began SECONDS]
+
+--long also runs what is too long for each change: sweeps whole, and the window under sanitizers. Without it each sweep
+runs one slice, which DELTASCOPE_SLICE chooses (tests/support/sweep.py). SECONDS: when the run began, by `date +%s`.
+"""
+
+import argparse
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+from ledger import Ledger, run, stated_costs
+from tally import tally_of
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+SOURCES = "find app engine tests ui/desktop -name '*.cpp' -o -name '*.h' | xargs clang-format --dry-run -Werror"
+JOBS = 2 * (os.cpu_count() or 1)  # of tests: more than half of their time is waiting
+
+
+class BuildFailed(Exception):
+    pass
+
+
+class TestRun:
+    def __init__(self, arguments):
+        self.long = arguments.long
+        self.ledger = Ledger(arguments.began)
+        os.environ["DELTASCOPE_SLICE"] = "all" if self.long else os.environ.get("DELTASCOPE_SLICE", today())
+
+    def check(self, name, command):
+        """One test that is not CTest's."""
+        with self.ledger.phase(name) as phase, tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as log:
+            status = run(phase, command, stdout=log, stderr=subprocess.STDOUT, cwd=ROOT)
+            log.seek(0)
+            printed = log.read()
+            if status == 0:
+                phase.tally.passed += 1
+            else:
+                phase.tally.fail(name, printed)
+            print(printed, end="", flush=True)
+
+    def build(self, preset, *options, targets=()):
+        with self.ledger.phase(f"build {preset}") as phase:
+            configure = ["cmake", "--preset", preset, f"-DDELTASCOPE_LONG={'ON' if self.long else 'OFF'}", *options]
+            build = ["cmake", "--build", "--preset", preset, *(["--target", *targets] if targets else [])]
+            if run(phase, configure, cwd=ROOT, stdout=subprocess.DEVNULL) or run(phase, build, cwd=ROOT):
+                phase.tally.fail(f"build {preset}", "its output stands above")
+                raise BuildFailed
+
+    def test(self, preset, *options):
+        with self.ledger.phase(f"tests {preset}") as phase:
+            folder = ROOT / "build" / preset
+            for old in [folder / "tests.xml", *(folder / "suites").glob("*.xml")]:
+                old.unlink(missing_ok=True)
+            command = ["ctest", "--preset", preset, "--parallel", str(JOBS), "--output-junit", folder / "tests.xml"]
+            with open(folder / "tests.log", "wb") as out:
+                run(phase, [*command, *options], stdout=out, stderr=subprocess.STDOUT, cwd=ROOT)
+            if (folder / "tests.xml").exists():
+                phase.tally.add(tally_of(folder, preset))
+            if phase.tally.passed == 0:
+                phase.tally.fail(f"tests {preset}", "no test passed: " + (folder / "tests.log").read_text(errors="replace"))
+            print(f"{phase.tally.passed} passed, {phase.tally.failed} failed", flush=True)
+            for told in phase.tally.told:
+                print(f"\n{told}", flush=True)
+
+    def everything(self):
+        self.check("form of the code", ["sh", "-c", SOURCES])
+        self.build("release", "-DDELTASCOPE_WITH_TESTS=ON", "-DDELTASCOPE_WERROR=ON")
+        self.test("release")
+        self.build("asan")
+        self.test("asan", "--label-regex", "unit|fuzz")
+        self.build("tsan")
+        self.check("each file alone", [sys.executable, "-B", "tests/architecture/compile_alone.py", "build/tsan"])
+        self.test("tsan", "--label-regex", "unit")
+        if self.long:
+            self.build("tsan", targets=["deltascope_desktop_tests"])
+            self.test("tsan", "--label-regex", "desktop", "--exclude-regex", r"^desktop\.[a-z]")
+
+    def conclude(self):
+        tally = self.ledger.tally()
+        for told in tally.told:  # again: the end of a log is read first
+            print(f"\n{told}")
+        print(f"\n{self.ledger.table({} if self.long else stated_costs(ROOT / 'docs' / 'benchmarks.md'))}")
+        if tally.skipped:
+            print(f"\nskipped: {', '.join(tally.skipped)}")
+        print(f"\n{tally.passed} passed, {tally.failed} failed", flush=True)
+        return 0 if tally.passed and not tally.failed else 1
+
+
+def today():
+    return str(int(time.time()) // 86_400)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--long", action="store_true")
+    parser.add_argument("--began", type=float, default=time.time())
+    test_run = TestRun(parser.parse_args())
+    try:
+        test_run.everything()
+    except BuildFailed:
+        pass
+    sys.exit(test_run.conclude())
+
+
+if __name__ == "__main__":
+    main()
