@@ -1,5 +1,5 @@
 # Writes the CTest tests of a GoogleTest program after it was linked; see Suites.cmake. Variables: PROGRAM, TARGET, TESTS
-# (the file to write), FOLDER (of lists and results), LABEL, LIMIT, ALONE, ENVIRONMENT.
+# (the file to write), FOLDER (of lists and results), LABEL, LIMIT, ENVIRONMENT.
 cmake_minimum_required(VERSION 3.25)
 include(${CMAKE_CURRENT_LIST_DIR}/Schedule.cmake)
 
@@ -20,11 +20,7 @@ foreach(line IN LISTS lines)
         string(APPEND tests "add_test([=[${name}]=] [=[${PROGRAM}]=] [=[--gtest_filter=${suite}.*]=]"
             " [=[--gtest_output=xml:${FOLDER}/${name}.xml]=])\n"
             "set_tests_properties([=[${name}]=] PROPERTIES LABELS ${LABEL} TIMEOUT ${LIMIT} COST \"${cost}\""
-            " ENVIRONMENT [=[${ENVIRONMENT}]=]")
-        if(suite IN_LIST ALONE)
-            string(APPEND tests " RUN_SERIAL ON")
-        endif()
-        string(APPEND tests ")\n")
+            " ENVIRONMENT [=[${ENVIRONMENT}]=])\n")
     endif()
 endforeach()
 if(NOT cases)

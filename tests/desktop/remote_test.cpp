@@ -25,7 +25,7 @@
 namespace deltascope::desktop {
 namespace {
 
-constexpr const char* Token = "token-of-the-tests-token";
+constexpr const char* ServerToken = "token-of-the-tests-token";
 
 class RemoteWindow : public DesktopFixture {
 protected:
@@ -46,7 +46,7 @@ protected:
         server::ServerOptions options;
         options.listen = fmt::format("127.0.0.1:{}", port);
         options.allowActs = allowActs;
-        options.tokenFile = home.write("tokens", fmt::format("kim act {}\n", Token));
+        options.tokenFile = home.write("tokens", fmt::format("kim act {}\n", ServerToken));
         std::filesystem::permissions(options.tokenFile, std::filesystem::perms(0600));
         auto started = server::Server::start(options, *api, hub);
         ASSERT_TRUE(started) << started.error().text;
@@ -72,7 +72,7 @@ protected:
     }
     MainWindow& connectTo()
     {
-        auto server = app::RemoteServer::connect(app::ServerAddress::parse(daemon->url()).value(), Token);
+        auto server = app::RemoteServer::connect(app::ServerAddress::parse(daemon->url()).value(), ServerToken);
         EXPECT_TRUE(server) << server.error().text;
         MainWindow& shown = windows->open(std::move(*server));
         shown.resize(window->size());
