@@ -54,6 +54,7 @@ case $face in
     ;;
 --both)
     say "the same run in a window; closing it ends the demo"
+    while [ ! -d "$ROOT/build/demo/bucket" ] && kill -0 $demo 2>/dev/null; do sleep 0.2; done
     "$window" "$ROOT/build/demo/bucket"
     exit
     ;;

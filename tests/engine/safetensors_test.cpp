@@ -479,8 +479,7 @@ TEST(SafetensorsHeader, ReadsAMillionTensorsAndNotOneMore)
 {
     std::string json = "{";
     for (int i = 0; i < 1'000'000; ++i)
-        fmt::format_to(std::back_inserter(json), R"("{}":{{"dtype":"U8","shape":[],"data_offsets":[{},{}]}},)", i, i,
-                       i + 1);
+        json += fmt::format(R"("{}":{{"dtype":"U8","shape":[],"data_offsets":[{},{}]}},)", i, i, i + 1);
     const std::string more = json + R"("x":{}})";
     json.back() = '}';
     const auto parsed = parseWithData(json, 1'000'000);
