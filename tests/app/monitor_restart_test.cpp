@@ -102,6 +102,21 @@ protected:
     BucketCopy bucket { "trl-v2-gap" };
 };
 
+TEST_F(RestartedMonitor, BeginsNothingThatItCannotKeep)
+{
+    const std::string run = followed(bucket.source());
+    const auto plan = monitor->plan(run, materialize("12", "a"));
+    ASSERT_TRUE(plan);
+    std::filesystem::remove_all(home.path("state"));
+    home.write("state", "a file");
+    const Result<TaskView> refused = monitor->start(plan->id, plan->hash, "x");
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().text.find("the task is not begun"), std::string::npos) << refused.error().text;
+    EXPECT_TRUE(monitor->tasks().empty());
+    EXPECT_FALSE(std::filesystem::exists(home.path("out/a")));
+    std::filesystem::remove(home.path("state"));
+}
+
 TEST_F(RestartedMonitor, ShowsWhatWasDoneAsItWas)
 {
     const std::string run = followed(bucket.source());
@@ -331,12 +346,11 @@ TEST_F(RestartedMonitor, WritesNoFurtherByteWhileItIsPaused)
 TaskRecord doneAt(TaskJournal& journal, std::int64_t startedUs)
 {
     TaskRecord record;
-    record.view.id = journal.begin();
     record.view.state = "done";
     record.view.startedUs = startedUs;
     record.view.plan.kind = "verify";
     record.request = VerifyPlan();
-    journal.write(record);
+    EXPECT_TRUE(journal.accept(record));
     journal.release(record.view.id);
     return record;
 }
@@ -366,16 +380,44 @@ TEST(TheTaskJournal, ForgetsWhatIsOlderThanThreeMonths)
     EXPECT_EQ(kept.front().view.id, "t2");
 }
 
-TEST(TheTaskJournal, IsDoneWithoutWhereNothingCanBeWritten)
+TEST(TheTaskJournal, AcceptsNothingWhereNothingCanBeWritten)
 {
     const test::TempDir home;
     home.write("taken", "a file");
     TaskJournal journal(home.path("taken/tasks"));
-    EXPECT_EQ(journal.begin(), "t1");
-    EXPECT_EQ(journal.begin(), "t2");
-    doneAt(journal, test::Begin);
-    EXPECT_TRUE(journal.hold("t1"));
+    TaskRecord record;
+    const Result<void> accepted = journal.accept(record);
+    ASSERT_FALSE(accepted);
+    EXPECT_NE(accepted.error().text.find("the task is not begun"), std::string::npos) << accepted.error().text;
+    EXPECT_NE(accepted.error().action.find(home.path("taken/tasks")), std::string::npos) << accepted.error().action;
     EXPECT_TRUE(journal.readAll(test::Begin).empty());
+}
+
+TEST(TheTaskJournal, HasOnDiskWhatItAccepted)
+{
+    const test::TempDir home;
+    TaskJournal journal(home.path("tasks"));
+    TaskRecord record;
+    record.view.state = "queued";
+    record.view.plan.kind = "verify";
+    record.request = VerifyPlan();
+    ASSERT_TRUE(journal.accept(record));
+    EXPECT_EQ(journal.read("t1")->view.state, "queued");
+    journal.release("t1"); // as the kernel does when the process dies
+    const std::vector<TaskRecord> left = TaskJournal(home.path("tasks")).readAll(test::Begin);
+    ASSERT_EQ(left.size(), 1U);
+    EXPECT_EQ(left.front().view.id, "t1");
+}
+
+TEST(TheTaskJournal, NeedsNoFolderToGiveIds)
+{
+    TaskJournal journal("");
+    TaskRecord first;
+    TaskRecord second;
+    EXPECT_TRUE(journal.accept(first));
+    EXPECT_TRUE(journal.accept(second));
+    EXPECT_EQ(first.view.id, "t1");
+    EXPECT_EQ(second.view.id, "t2");
 }
 
 TEST(TheTaskJournal, ReplacesARecordAsAWhole)

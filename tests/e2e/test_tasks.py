@@ -1,15 +1,22 @@
 #!/usr/bin/env python3
-"""Tasks that browsers begin outlive the daemon: killed in the middle of one, the next daemon shows it, goes on with it
-when it is told to, and refuses to where the run is another one by then."""
+"""Tasks that browsers begin outlive the daemon: killed in the middle of one, or right behind the answer that accepted
+it, the next daemon shows it, goes on with it when it is told to, and refuses to where the run is another one by then."""
 
 import http.client
 import json
 import os
 import re
 import signal
+import random
 import subprocess
+import time
 
 from support import BIN, E2ETest, main, wait_until
+from sweep import Sweep
+
+SWEEP = Sweep("e2e.tasks", 10)
+KILLS = 4  # in a slice
+MOST_SECONDS = 0.05  # between the answer and the kill
 
 
 class Daemon:
@@ -105,6 +112,23 @@ class Tasks(E2ETest):
         self.daemon.end()
         history = self.shown(task)
         self.assertEqual((history["state"], history["result"]), ("done", done["result"]))
+
+    @SWEEP
+    def test_a_kill_behind_the_answer_loses_no_task(self, number):
+        self.prepare()
+        rng = random.Random(f"tasks {number}")
+        accepted = []
+        for _ in range(KILLS):
+            self.start_daemon()
+            wait_until(lambda: all(self.daemon.ask("GET", f"tasks/{task}")[0] == 200 for task in accepted), 60,
+                       f"the tasks {accepted}")
+            accepted.append(self.daemon.begin(2))
+            time.sleep(rng.uniform(0, MOST_SECONDS))
+            self.daemon.end(signal.SIGKILL)
+        self.start_daemon()
+        for task in accepted:
+            wait_until(lambda task=task: self.daemon.ask("GET", f"tasks/{task}")[0] == 200, 60, f"task {task}")
+            self.assertIn(self.daemon.task(task)["state"], ("paused", "done", "failed"), task)
 
     def test_another_run_by_then_is_refused(self):
         self.prepare()

@@ -55,9 +55,16 @@ Result<TaskView> Acts::start(const std::string& id, const std::string& hash, con
     DS_TRY(const BoundPlan now, planOf(plan.view.run, plan.request));
     if (now.view.hash != hash)
         return stale(plan.view.title, "look at the plan again");
-    const SourceRequest source = m_monitor.sourceOf(plan.view.run).value_or(SourceRequest());
+    TaskRecord record;
+    record.request = plan.request;
+    record.source = m_monitor.sourceOf(plan.view.run).value_or(SourceRequest());
+    record.view.plan = plan.view;
+    record.view.by = by;
+    record.view.startedUs = nowUs;
+    record.view.state = "queued";
+    DS_CHECK(m_tasks.journal().accept(record)); // without the lock: a disk may be slow
     const std::lock_guard lock(m_mutex);
-    return m_tasks.start(m_service, plan, source, by, nowUs);
+    return m_tasks.start(m_service, plan, std::move(record));
 }
 
 std::vector<TaskView> Acts::tasks() const

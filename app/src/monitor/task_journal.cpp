@@ -50,7 +50,7 @@ TaskJournal::TaskJournal(std::string folder)
 {
     if (m_folder.empty())
         return;
-    std::error_code ignored; // then no task can be begun in it
+    std::error_code ignored; // then accept() tells
     fs::create_directories(m_folder, ignored);
     if (const std::vector<std::uint64_t> known = numbers(); !known.empty())
         m_next = known.back() + 1;
@@ -122,14 +122,15 @@ void TaskJournal::write(const TaskRecord& record) const
         fs::remove(aside, ignored);
 }
 
-std::string TaskJournal::begin()
+/// The id of a folder that is new and locked by this process.
+Result<std::string> TaskJournal::newFolder()
 {
     const std::lock_guard lock(m_mutex);
-    while (!m_folder.empty()) {
+    for (;;) {
         std::string id = idOf(m_next);
         const Result<void> made = m_disk->createFolder(pathOf(id));
         if (!made && made.error().code != Code::Exists)
-            break;
+            return tl::unexpected(made.error());
         ++m_next;
         if (!made) // of another process
             continue;
@@ -138,10 +139,48 @@ std::string TaskJournal::begin()
             m_held[id] = std::move(*held);
             return id;
         }
+        // Another process takes a folder without a record for one of a task that never began, and removes it.
         if (held.error().code != Code::Exists && held.error().code != Code::NotFound)
-            break;
+            return tl::unexpected(held.error());
     }
-    return idOf(m_next++);
+}
+
+Result<void> TaskJournal::writeFirst(const TaskRecord& record)
+{
+    const std::string folder = pathOf(record.view.id);
+    const std::string path = fmt::format("{}/{}", folder, RecordName);
+    DS_CHECK(writeTextFile(*m_disk, path + ".new", recordText(record)));
+    DS_CHECK(m_disk->renameNoReplace(path + ".new", path));
+    DS_CHECK(m_disk->syncFolder(folder));
+    DS_CHECK(m_disk->syncFolder(m_folder));
+    return m_disk->syncFolder(fs::path(m_folder).parent_path().string());
+}
+
+Result<void> TaskJournal::accept(TaskRecord& record)
+{
+    if (m_folder.empty()) {
+        const std::lock_guard lock(m_mutex);
+        record.view.id = idOf(m_next++);
+        return {};
+    }
+    Result<void> kept;
+    if (Result<std::string> id = newFolder())
+        record.view.id = std::move(*id);
+    else
+        kept = tl::unexpected(id.error());
+    if (kept)
+        kept = writeFirst(record);
+    if (kept)
+        return {};
+    if (!record.view.id.empty()) {
+        static_cast<void>(m_disk->removeTree(pathOf(record.view.id))); // the first error is the one to tell
+        release(record.view.id);
+    }
+    Error error = std::move(kept.error());
+    error.text = "the task is not begun, for it cannot be kept: " + error.text;
+    error.action = fmt::format("make room in {} and let it be written, or set DELTASCOPE_HOME to another folder",
+                               m_folder);
+    return fail(std::move(error));
 }
 
 Result<bool> TaskJournal::hold(const std::string& id)

@@ -14,8 +14,7 @@
 namespace deltascope::app {
 
 /// Tasks on disk, so that they outlive the program: FOLDER/t12/task.json, replaced as a whole. The folder of a task is
-/// locked by the process that works on it, so any number of processes may share the journal. A journal that cannot be
-/// written is done without. Any thread.
+/// locked by the process that works on it, so any number of processes may share the journal. Any thread.
 class TaskJournal {
 public:
     explicit TaskJournal(std::string folder); ///< created when needed; empty: nothing is kept
@@ -25,10 +24,13 @@ public:
     std::vector<TaskRecord> readAll(std::int64_t nowUs);
     /// Errors: NotFound, Hostile, Io.
     Result<TaskRecord> read(const std::string& id) const;
+    /// What happened since it was accepted. What cannot be written is lost with the process: the task then shows as
+    /// interrupted, where it last stood.
     void write(const TaskRecord& record) const;
 
-    /// The id of a new task, held by this process.
-    std::string begin();
+    /// Gives a new task its id; this process holds it. On return the record is on disk and outlives a power failure.
+    /// Errors: NoSpace, Auth, Io; then there is no such task.
+    Result<void> accept(TaskRecord& record);
     /// Whether it was not held before. Errors: Exists (another process works on the task).
     Result<bool> hold(const std::string& id);
     void release(const std::string& id);
@@ -36,6 +38,8 @@ public:
 private:
     std::string pathOf(const std::string& id) const { return m_folder + "/" + id; }
     std::vector<std::uint64_t> numbers() const; ///< ascending
+    Result<std::string> newFolder();
+    Result<void> writeFirst(const TaskRecord& record);
 
     std::string m_folder;
     std::unique_ptr<FileSystem> m_disk;

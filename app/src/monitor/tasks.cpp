@@ -51,20 +51,13 @@ void Tasks::makeRoom()
         m_tasks.erase(over);
 }
 
-TaskView Tasks::start(Service& service, const BoundPlan& plan, SourceRequest source, const std::string& by,
-                      std::int64_t nowUs)
+TaskView Tasks::start(Service& service, const BoundPlan& plan, TaskRecord record)
 {
     makeRoom();
     Task task;
-    task.record.request = plan.request;
-    task.record.source = std::move(source);
-    TaskView& view = task.record.view;
-    view.id = m_journal.begin();
-    view.plan = plan.view;
-    view.by = by;
-    view.startedUs = nowUs;
-    view.state = "queued";
-    task.beganUs = nowUs;
+    task.record = std::move(record);
+    task.beganUs = task.record.view.startedUs;
+    task.unkept = Change::None;
     task.job = plan.start(service);
     m_tasks.push_back(std::move(task));
     return m_tasks.back().record.view;

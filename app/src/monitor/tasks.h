@@ -23,8 +23,8 @@ public:
     /// Errors: NotFound; Rewritten if `hash` is not the plan's.
     Result<const BoundPlan*> plan(const std::string& id, const std::string& hash) const;
 
-    TaskView start(Service& service, const BoundPlan& plan, SourceRequest source, const std::string& by,
-                   std::int64_t nowUs);
+    /// Begins what the journal has accepted.
+    TaskView start(Service& service, const BoundPlan& plan, TaskRecord record);
     std::vector<TaskView> all() const; ///< newest first
     const TaskView* find(const std::string& id) const;
     std::optional<PlanRequest> requestOf(const std::string& id) const;

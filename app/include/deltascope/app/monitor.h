@@ -75,7 +75,8 @@ public:
 
     /// What an act would do. Acts on nothing. Errors: NotFound, Usage, those that the act would have at once.
     virtual Result<PlanView> plan(const std::string& run, const PlanRequest& request) = 0;
-    /// Carries a plan out. Errors: NotFound (no such plan), Stale (the run changed since).
+    /// Carries a plan out. A task that is returned is on disk, in MonitorOptions::taskFolder. Errors: NotFound (no such
+    /// plan), Rewritten (the run changed since); NoSpace, Auth, Io (it cannot be kept, and has not begun).
     virtual Result<TaskView> start(const std::string& plan, const std::string& hash, const std::string& by) = 0;
     virtual std::vector<TaskView> tasks() const = 0; ///< newest first
     virtual std::optional<TaskView> task(const std::string& id) const = 0;
