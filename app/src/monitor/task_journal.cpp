@@ -178,8 +178,8 @@ Result<void> TaskJournal::accept(TaskRecord& record)
     }
     Error error = std::move(kept.error());
     error.text = "the task is not begun, for it cannot be kept: " + error.text;
-    error.action = fmt::format("make room in {} and let it be written, or set DELTASCOPE_HOME to another folder",
-                               m_folder);
+    error.action =
+        fmt::format("make room in {} and let it be written, or set DELTASCOPE_HOME to another folder", m_folder);
     return fail(std::move(error));
 }
 
