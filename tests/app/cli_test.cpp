@@ -225,6 +225,34 @@ TEST(ExitCodes, OfVerdictsAreZeroUnlessSomethingIsWrong)
     EXPECT_EQ(exitForVerdict(report), 6);
 }
 
+TEST(ExitCodes, OfStrictVerdictsAreSixForWhatIsMoreThanANotice)
+{
+    app::VerifyView report;
+    report.result = "verified";
+    report.steps.resize(1);
+    EXPECT_EQ(exitForVerdict(report, true), 0);
+    report.steps[0].problems = { app::ProblemView { "DS-STRAY", 1, {}, {}, {} } };
+    EXPECT_EQ(exitForVerdict(report, true), 0);
+    report.problems = { app::ProblemView { "DS-CLAIM", 1, {}, {}, {} } };
+    EXPECT_EQ(exitForVerdict(report), 0);
+    EXPECT_EQ(exitForVerdict(report, true), 6);
+    report.result = "incomplete";
+    EXPECT_EQ(exitForVerdict(report, true), 7);
+}
+
+TEST(Coverage, IsSaidInWords)
+{
+    app::CoverageView coverage;
+    coverage.tensors = 25;
+    coverage.digest = 16;
+    coverage.base = 9;
+    EXPECT_EQ(app::coverageText(coverage),
+              "16 of 25 tensors by digest, 9 only as in the base you gave, whose bytes nothing vouches for");
+    app::CoverageView one;
+    one.tensors = one.none = 1;
+    EXPECT_EQ(app::coverageText(one), "1 of 1 tensor compared with nothing");
+}
+
 // --- messages --------------------------------------------------------------------------------------------------------
 
 TEST_F(CliTest, AnUnknownCommandIsNamed)

@@ -25,7 +25,7 @@ protected:
     {
         VerifyView view;
         view.level = level;
-        view.steps.push_back({ 0, 1, result, 0, {}, {}, 0, {}, {} });
+        view.steps.push_back({ 0, 1, result, 0, {}, {}, {}, 0, {}, {} });
         m_run.addVerdicts(view, beganUs, nowUs);
     }
     std::string known() const

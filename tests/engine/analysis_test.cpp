@@ -230,13 +230,14 @@ TEST(Analysis, TheFirstAnchorIsComparedWithNothing)
     EXPECT_TRUE(!step(run, 1).facts || !step(run, 1).facts->changedVsPrevious);
 }
 
-TEST(Analysis, AnAnchorOfAnotherModelIsNotComparedAndStopsNothing)
+TEST(Analysis, AnAnchorOfAnotherModelIsRefusedAndStopsNothingElse)
 {
     TinyRun tiny;
     tiny.anchor(1, { 0, 0, 0, 0, 0, 0, 0, 0 })
         .delta(2, { 0 }, { 1 })
-        .anchor(3, { 1, 2, 3, 4 }) // w has another shape from here on
-        .delta(4, { 3 }, { 9 });
+        .anchor(3, { 1, 2, 3, 4 }) // w has another shape here
+        .delta(4, { 3 }, { 9 })
+        .anchor(5, { 0, 0, 0, 0, 0, 0, 0, 0 });
     CatalogSession session;
     auto run = session.open(tiny.store);
     ASSERT_TRUE(run);
@@ -244,10 +245,11 @@ TEST(Analysis, AnAnchorOfAnotherModelIsNotComparedAndStopsNothing)
     ASSERT_TRUE(outcome) << outcome.error().text;
     ASSERT_TRUE(step(*run, 2).facts);
     EXPECT_EQ(step(*run, 2).facts->changedElements, 1U);
-    EXPECT_TRUE(!step(*run, 3).facts || !step(*run, 3).facts->changedVsPrevious);
-    ASSERT_TRUE(step(*run, 4).facts);
-    EXPECT_EQ(step(*run, 4).facts->changedElements, 1U);
-    EXPECT_TRUE(obstructed(*run).empty());
+    ASSERT_TRUE(step(*run, 3).obstacle);
+    EXPECT_EQ(step(*run, 3).obstacle->code, Code::Hostile);
+    EXPECT_NE(step(*run, 3).obstacle->text.find("no checkpoint of this model"), std::string::npos);
+    EXPECT_EQ(step(*run, 4).obstacle->code, Code::ChainGap);
+    EXPECT_EQ(obstructed(*run).size(), 2U) << "step 5 needs neither of them";
 }
 
 TEST(Analysis, PerTensorCountsAddUpToTheFacts)

@@ -462,7 +462,18 @@ TEST(SlimeV2Index, ADataFileOutsideTheMapIsReported)
     source.put(Folder + "stray.safetensors", "whatever");
     const auto index = indexOnly(SlimeV2Layout(), source);
     ASSERT_TRUE(index);
-    EXPECT_EQ(countNotes(index->notes, Code::Claim), 1U);
+    EXPECT_EQ(countNotes(index->notes, Code::Stray), 1U);
+}
+
+TEST(SlimeV2Index, ATensorOutsideTheMapIsMissing)
+{
+    Source source;
+    fill(source, dataFile(SlimeFrame));
+    source.put(Folder + "stray.safetensors", safetensorsFile({ bytesTensor("model.other", SlimeFrame) }));
+    const auto index = indexOnly(SlimeV2Layout(), source);
+    ASSERT_TRUE(index);
+    EXPECT_EQ(countNotes(index->notes, Code::MissingTensor), 1U);
+    EXPECT_EQ(countNotes(index->notes, Code::Stray), 0U);
 }
 
 TEST(SlimeV2Index, AnIndexWithoutDeltaEncodingIsAFullVersion)

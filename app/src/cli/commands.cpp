@@ -191,7 +191,7 @@ private:
                                                         m_options.acceptRewritten });
                }));
         print<app::VerifyView>(*view, [&](const app::VerifyView& report) { return verifyText(report, m_style); });
-        return exitForVerdict(*view);
+        return exitForVerdict(*view, m_options.strict);
     }
 
     Result<int> digest(app::Service& service)

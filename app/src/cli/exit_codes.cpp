@@ -27,6 +27,8 @@ Exit exitFor(std::string_view word) noexcept
     case Code::DuplicateName:
     case Code::Rewritten:
     case Code::Claim:
+    case Code::MissingTensor:
+    case Code::Stray:
         return VerificationFailed;
     case Code::ChainGap:
     case Code::BaseMissing:
@@ -53,17 +55,30 @@ Exit exitFor(std::string_view word) noexcept
     return Failure;
 }
 
-Exit exitForVerdict(const app::VerifyView& report)
+namespace {
+
+template <class Wanted> bool anyProblem(const app::VerifyView& report, Wanted wanted)
+{
+    const auto isWanted = [&](const app::ProblemView& problem) {
+        return wanted(parseCode(problem.code).value_or(Code::Internal));
+    };
+    return std::any_of(report.problems.begin(), report.problems.end(), isWanted)
+        || std::any_of(report.steps.begin(), report.steps.end(), [&](const app::StepVerdictView& step) {
+               return std::any_of(step.problems.begin(), step.problems.end(), isWanted);
+           });
+}
+
+}
+
+Exit exitForVerdict(const app::VerifyView& report, bool strict)
 {
     if (report.result == "damaged")
         return VerificationFailed;
     if (report.result == "incomplete")
         return ChainBroken;
-    const bool rewritten = std::any_of(report.steps.begin(), report.steps.end(), [](const app::StepVerdictView& step) {
-        return std::any_of(step.problems.begin(), step.problems.end(),
-                           [](const app::ProblemView& problem) { return parseCode(problem.code) == Code::Rewritten; });
-    });
-    return rewritten ? VerificationFailed : Success;
+    const bool fails =
+        anyProblem(report, [strict](Code code) { return code == Code::Rewritten || (strict && !isNotice(code)); });
+    return fails ? VerificationFailed : Success;
 }
 
 } // namespace deltascope::cli

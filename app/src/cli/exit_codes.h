@@ -25,7 +25,8 @@ enum Exit : int {
 /// For the word of an error ("DS-CHAIN-GAP").
 Exit exitFor(std::string_view word) noexcept;
 
-/// For a verification. A rewritten object is a mismatch whatever else the result says.
-Exit exitForVerdict(const app::VerifyView& report);
+/// For a verification. A rewritten object is a mismatch whatever else the result says; with `strict`, so is any problem
+/// that is more than a notice.
+Exit exitForVerdict(const app::VerifyView& report, bool strict = false);
 
 } // namespace deltascope::cli

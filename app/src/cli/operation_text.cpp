@@ -22,9 +22,9 @@ Paint paintOf(const std::string& verdict)
 const char* meaning(const std::string& verdict)
 {
     if (verdict == "verified")
-        return "the state, or every tensor that changed, has the digest that its publisher recorded";
+        return "as its publisher recorded, tensor by tensor or as a whole";
     if (verdict == "consistent")
-        return "structure, no-op test and anchors agree; the publisher recorded no digest";
+        return "structure, no-op test and anchors or weak digests agree; no strong digest covers every tensor";
     if (verdict == "first_sight")
         return "readable and as we saw it first, which may be just now; no digest of the publisher was compared";
     if (verdict == "unverified")
@@ -104,14 +104,41 @@ std::string listingText(const app::ListingView& listing, const Style& style)
     return text;
 }
 
+/// Where trust begins and how far it reaches, for each epoch that is neither verified as a whole nor broken from its
+/// start: "Epoch 0: consistent to step 10, 11 to 15 as first read."
+std::string trustText(const app::VerifyView& report)
+{
+    std::string text;
+    for (const app::ConsistentToView& epoch : report.consistentTo) {
+        const auto ofEpoch = [&](const app::StepVerdictView& step) { return step.epoch == epoch.epoch; };
+        const auto begin = std::find_if(report.steps.begin(), report.steps.end(), ofEpoch);
+        const auto end = std::find_if_not(begin, report.steps.end(), ofEpoch);
+        const auto behind = std::find_if(
+            begin, end, [&](const app::StepVerdictView& step) { return !epoch.step || step.step > *epoch.step; });
+        if (!epoch.step || behind == end)
+            continue;
+        const bool asRead = std::all_of(behind, end, [](const auto& step) { return step.result == "first_sight"; });
+        const std::int64_t last = std::prev(end)->step;
+        text +=
+            fmt::format("\nEpoch {}: consistent to step {}, {} {}", epoch.epoch, *epoch.step,
+                        behind->step == last ? fmt::format("{}", last) : fmt::format("{} to {}", behind->step, last),
+                        asRead ? "as first read: no complete anchor follows to compare with" : "not");
+    }
+    if (std::any_of(report.steps.begin(), report.steps.end(), [](const auto& s) { return s.coverage.has_value(); })
+        && report.steps.front().result == "first_sight" && report.result != "first_sight")
+        text += fmt::format("\nStep {} is where trust begins: nothing before it could be compared with it",
+                            report.steps.front().step);
+    return text.empty() ? text : text + "\n";
+}
+
 std::string verifyText(const app::VerifyView& report, const Style& style)
 {
     std::string text;
     for (const app::StepVerdictView& step : report.steps) {
         text +=
             fmt::format("{:>6}  {}", step.step, paint(style, paintOf(step.result), fmt::format("{:<12}", step.result)));
-        if (step.digestsChecked > 0)
-            text += fmt::format("  {} publisher digests", step.digestsChecked);
+        if (step.coverage)
+            text += "  " + coverageText(*step.coverage);
         if (!step.root.empty())
             text += "  root " + step.root.substr(0, 16) + "…";
         if (step.anchorDifference)
@@ -140,6 +167,7 @@ std::string verifyText(const app::VerifyView& report, const Style& style)
                           fmt::format("      and {} more of that kind in the same object, up to step {}\n", more,
                                       problems[i - 1].step.value_or(0)));
     }
+    text += trustText(report);
     text += fmt::format("\n{}: {} ({} {}, level {}, {})\n", paint(style, paintOf(report.result), report.result),
                         meaning(report.result), report.steps.size(), report.steps.size() == 1 ? "step" : "steps",
                         report.level, durationText(report.seconds));
@@ -194,6 +222,7 @@ std::string materializeText(const app::MaterializeView& result, const Style& sty
     text += fmt::format("  {} tensors, {}, read back and equal, {}\n", result.tensors, bytesText(result.bytes),
                         durationText(result.seconds));
     text += "  root " + result.root + "\n";
+    text += "  " + coverageText(result.coverage) + "\n";
     if (result.digestsChecked > 0)
         text += fmt::format("  {} publisher digests matched on the way\n", result.digestsChecked);
     if (result.resumedBytes > 0)
@@ -212,6 +241,8 @@ std::string materializeText(const app::MaterializeView& result, const Style& sty
     if (std::find(result.sidecars.begin(), result.sidecars.end(), "config.json") == result.sidecars.end())
         text += paint(style, Paint::Dim,
                       "  the source holds no config.json; --base DIR carries config and tokenizer files over\n");
+    for (const app::ProblemView& notice : result.notices)
+        text += problemText(notice, style);
     return text;
 }
 

@@ -39,6 +39,7 @@ struct Options {
     std::string state;
     int level = 2;
     bool acceptRewritten = false;
+    bool strict = false;
     std::string destination;
     std::string shardSize;
     std::string shard;

@@ -131,7 +131,7 @@ void FollowedRun::takeVerification(const Result<JobResult>& outcome, std::int64_
     // What could not be verified at all is not asked about again before its objects change.
     VerifyView none;
     for (std::int64_t step = m_verifying.second.first; step <= m_verifying.second.second; ++step)
-        none.steps.push_back({ m_verifying.first, step, "unverified", 0, {}, {}, 0, {}, {} });
+        none.steps.push_back({ m_verifying.first, step, "unverified", 0, {}, {}, {}, 0, {}, {} });
     addVerdicts(none, m_verifyingSinceUs, nowUs);
 }
 

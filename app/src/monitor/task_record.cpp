@@ -12,7 +12,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr int FormatVersion = 1;
+constexpr int FormatVersion = 2;
+constexpr int WithOtherResults = 1; ///< its verdicts follow other rules, and are not shown
 constexpr std::size_t MostResultBytes = 1U << 20;
 
 ordered_json jsonOf(const PlanRequest& request)
@@ -65,10 +66,17 @@ void expectState(const std::string& word)
 
 TaskRecord readDocument(const json& from)
 {
-    if (read<int>(from, "version") != FormatVersion)
+    const int version = read<int>(from, "version");
+    if (version != FormatVersion && version != WithOtherResults)
         throw Unfit { "it is of another version" };
     TaskRecord record;
-    record.view = readTask(from);
+    if (version == WithOtherResults) {
+        json without = from;
+        without["result"] = nullptr;
+        record.view = readTask(without);
+    } else {
+        record.view = readTask(from);
+    }
     expectState(record.view.state);
     record.view.plan = readPlan(fieldOf(from, "plan"));
     record.request = readRequest(record.view.plan.kind, fieldOf(from, "request"));

@@ -6,6 +6,21 @@ namespace deltascope::app {
 
 namespace {
 
+CoverageView readCoverage(const json& from)
+{
+    CoverageView coverage;
+    coverage.tensors = read<std::uint32_t>(from, "tensors");
+    coverage.digest = read<std::uint32_t>(from, "digest");
+    coverage.root = read<std::uint32_t>(from, "root");
+    coverage.anchor = read<std::uint32_t>(from, "anchor");
+    coverage.base = read<std::uint32_t>(from, "base");
+    coverage.weak = read<std::uint32_t>(from, "weak");
+    coverage.firstSight = read<std::uint32_t>(from, "first_sight");
+    coverage.none = read<std::uint32_t>(from, "none");
+    coverage.weakest = readList<std::string>(from, "weakest");
+    return coverage;
+}
+
 StepVerdictView readVerdict(const json& from)
 {
     StepVerdictView step;
@@ -13,6 +28,8 @@ StepVerdictView readVerdict(const json& from)
     step.step = read<std::int64_t>(from, "step");
     step.result = read<std::string>(from, "result");
     step.digestsChecked = read<std::uint32_t>(from, "digests_checked");
+    if (const json& coverage = fieldOf(from, "coverage"); !coverage.is_null())
+        step.coverage = readCoverage(coverage);
     step.root = readText(from, "root");
     step.anchorDifference = readOptional<std::uint64_t>(from, "anchor_differs_elems");
     step.zeroSigns = read<std::uint64_t>(from, "zero_sign_elems");
@@ -93,6 +110,9 @@ VerifyView readVerify(const json& from)
     view.level = read<int>(from, "level");
     view.result = read<std::string>(from, "result");
     view.steps = readEach(from, "steps", readVerdict);
+    view.consistentTo = readEach(from, "consistent_to", [](const json& epoch) {
+        return ConsistentToView { read<int>(epoch, "epoch"), readOptional<std::int64_t>(epoch, "step") };
+    });
     view.problems = readEach(from, "problems", readProblem);
     view.seconds = read<double>(from, "seconds");
     return view;
@@ -127,6 +147,7 @@ MaterializeView readMaterialize(const json& from)
     view.tensors = read<std::uint64_t>(from, "tensors");
     view.resumedBytes = read<std::uint64_t>(from, "resumed_bytes");
     view.digestsChecked = read<std::uint32_t>(from, "digests_checked");
+    view.coverage = readCoverage(fieldOf(from, "coverage"));
     view.proven = read<bool>(from, "proven");
     view.lossProven = read<bool>(from, "loss_proven");
     view.lossy = read<bool>(from, "lossy");
@@ -134,6 +155,7 @@ MaterializeView readMaterialize(const json& from)
     view.statesDiffer = read<std::uint64_t>(from, "states_differ_elems");
     view.committed = read<bool>(from, "committed");
     view.sidecars = readList<std::string>(from, "sidecars");
+    view.notices = readEach(from, "notices", readProblem);
     view.seconds = read<double>(from, "seconds");
     return view;
 }

@@ -27,6 +27,13 @@ ordered_json json(const TensorDiffView& tensor)
     return out;
 }
 
+ordered_json json(const CoverageView& coverage)
+{
+    return { { "tensors", coverage.tensors },        { "digest", coverage.digest }, { "root", coverage.root },
+             { "anchor", coverage.anchor },          { "base", coverage.base },     { "weak", coverage.weak },
+             { "first_sight", coverage.firstSight }, { "none", coverage.none },     { "weakest", coverage.weakest },
+             { "text", coverageText(coverage) } };
+}
 }
 
 ordered_json json(const ProblemView& problem)
@@ -182,12 +189,16 @@ std::string toJson(const ListingView& view)
 
 std::string toJson(const VerifyView& view)
 {
+    ordered_json consistentTo = ordered_json::array();
+    for (const ConsistentToView& epoch : view.consistentTo)
+        consistentTo.push_back({ { "epoch", epoch.epoch }, { "step", orNull(epoch.step) } });
     ordered_json steps = ordered_json::array();
     for (const StepVerdictView& step : view.steps)
         steps.push_back({ { "epoch", step.epoch },
                           { "step", step.step },
                           { "result", step.result },
                           { "digests_checked", step.digestsChecked },
+                          { "coverage", step.coverage ? json(*step.coverage) : ordered_json(nullptr) },
                           { "root", step.root.empty() ? ordered_json(nullptr) : ordered_json(step.root) },
                           { "anchor_differs_elems", orNull(step.anchorDifference) },
                           { "zero_sign_elems", step.zeroSigns },
@@ -196,6 +207,7 @@ std::string toJson(const VerifyView& view)
     return dump({ { "source", view.source },
                   { "level", view.level },
                   { "result", view.result },
+                  { "consistent_to", std::move(consistentTo) },
                   { "steps", std::move(steps) },
                   { "problems", json(view.problems) },
                   { "seconds", view.seconds } });
@@ -249,6 +261,7 @@ std::string toJson(const MaterializeView& view)
                   { "tensors", view.tensors },
                   { "resumed_bytes", view.resumedBytes },
                   { "digests_checked", view.digestsChecked },
+                  { "coverage", json(view.coverage) },
                   { "proven", view.proven },
                   { "loss_proven", view.lossProven },
                   { "lossy", view.lossy },
@@ -256,6 +269,7 @@ std::string toJson(const MaterializeView& view)
                   { "states_differ_elems", view.statesDiffer },
                   { "committed", view.committed },
                   { "sidecars", view.sidecars },
+                  { "notices", json(view.notices) },
                   { "seconds", view.seconds } });
 }
 

@@ -70,6 +70,7 @@ MaterializeView makeMaterializeView(const Version& version, const MaterializeRep
     view.tensors = report.tensors;
     view.resumedBytes = report.resumedBytes;
     view.digestsChecked = report.digestsChecked;
+    view.coverage = makeCoverageView(report.coverage);
     view.proven = version.proven;
     view.lossProven = report.lossProven;
     view.lossy = report.lossy;
@@ -79,6 +80,8 @@ MaterializeView makeMaterializeView(const Version& version, const MaterializeRep
         view.state = report.fromFullForm ? "trained" : "served";
     view.committed = report.committed;
     view.sidecars = report.sidecars;
+    for (const Error& notice : report.notices)
+        view.notices.push_back(problemView(notice));
     return view;
 }
 

@@ -189,6 +189,8 @@ VerifyView makeVerifyView(const Run& run, const VerifyReport& report)
         row.step = version.step();
         row.result = word(step.verdict);
         row.digestsChecked = step.digestsChecked;
+        if (step.coverage)
+            row.coverage = makeCoverageView(*step.coverage);
         row.root = step.root;
         if (step.drift) {
             row.anchorDifference = step.drift->differs;
@@ -198,6 +200,8 @@ VerifyView makeVerifyView(const Run& run, const VerifyReport& report)
         row.problems = problemViews(step.problems);
         view.steps.push_back(std::move(row));
     }
+    for (const ConsistentTo& epoch : report.consistentTo)
+        view.consistentTo.push_back({ epoch.epoch, epoch.step });
     view.problems = problemViews(report.problems);
     return view;
 }

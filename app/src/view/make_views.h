@@ -42,6 +42,7 @@ struct Pause {
 using Pauses = std::map<std::pair<int, std::int64_t>, Pause>;
 Pauses pausesOf(const Run& run, const Trace& trace, const std::vector<Span>& logged);
 void addPause(StepView& step, const Pauses& pauses);
+CoverageView makeCoverageView(const Coverage& coverage);
 VerifyView makeVerifyView(const Run& run, const VerifyReport& report);
 DigestView makeDigestView(const CheckpointDigest& digest);
 DiffView makeDiffView(const DiffReport& report);

@@ -95,6 +95,12 @@ constexpr Meaning meaningOf(Code code) noexcept
                  "Use the next full version where bits matter; nothing was lost, but nothing can be proven either." };
     case Code::Claim:
         return { "DS-CLAIM", "Do not rely on the header of this object; verify compares its claims with its content." };
+    case Code::MissingTensor:
+        return { "DS-MISSING-TENSOR",
+                 "Fetch the version again from where it was published; what is rebuilt from it lacks tensors or holds "
+                 "older ones." };
+    case Code::Stray:
+        return { "DS-STRAY", "Remove the object if nothing else needs it; no version here does." };
     case Code::Unsupported:
         return { "DS-UNSUPPORTED",
                  "Use a newer version of this program, or copy the objects to a local folder and open that." };
@@ -119,6 +125,25 @@ constexpr Meaning meaningOf(Code code) noexcept
 std::string_view word(Code code) noexcept { return meaningOf(code).word; }
 
 std::string_view remedy(Code code) noexcept { return meaningOf(code).remedy; }
+
+bool isNotice(Code code) noexcept
+{
+    switch (code) {
+    case Code::Stray:
+    case Code::PartialAnchor:
+    case Code::Publishing:
+    case Code::Noop:
+    case Code::Fork:
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool forbidsTrust(Code code) noexcept
+{
+    return code == Code::MissingTensor || code == Code::Claim || code == Code::DuplicateName;
+}
 
 std::optional<Code> parseCode(std::string_view text) noexcept
 {

@@ -22,7 +22,7 @@ namespace {
 using nlohmann::json;
 
 /// Raise when a table changes; an older or newer file is thrown away and filled again.
-constexpr std::int64_t SchemaVersion = 5;
+constexpr std::int64_t SchemaVersion = 6;
 
 /// Up to this size the whole file is checked whenever it is opened (tens of milliseconds).
 constexpr std::uintmax_t CheckedAtOpenBytes = 64U << 20;

@@ -311,12 +311,14 @@ void assessNames(Run& run)
             before = nullptr;
         if (version.kind != VersionKind::Anchor || !version.summary || version.failure)
             continue;
+        const Code code = run.layout->standAlone() ? Code::PartialAnchor : Code::Claim; // each may be another model
         if (before && before->summary->nameSet != version.summary->nameSet)
             version.problems.push_back(Error {
-                Code::Claim,
-                fmt::format("the anchor at step {} holds tensors of other names, types or shapes than the one at "
-                            "step {}",
-                            version.step(), before->step()),
+                code,
+                fmt::format(
+                    "the {} at step {} holds {} tensors, of other names, types or shapes than the {} at step {}",
+                    run.layout->standAlone() ? "checkpoint" : "anchor", version.step(), version.summary->tensors,
+                    before->summary->tensors, before->step()),
                 version.objects.name, version.step(), "diff between the two steps shows which" });
         before = &version;
     }
@@ -464,8 +466,7 @@ void assess(Run& run)
     for (std::size_t i = 0; i < run.versions.size(); ++i)
         assessVersion(run, i, references[run.versions[i].epoch], usualNoops);
     assessDrift(run);
-    if (!run.layout->standAlone())
-        assessNames(run);
+    assessNames(run);
     for (int epoch = 0; epoch < run.epochs(); ++epoch)
         assessReference(run, epoch);
     for (const Gap& gap : run.gaps) {

@@ -19,6 +19,7 @@ Result<CheckpointDigest> digestState(Workbench& bench, const Chain& chain, TaskC
     CheckpointDigest result;
     result.tensors.resize(tensors.size());
     std::vector<NamedNode> nodes(tensors.size());
+    DS_CHECK(chain.checkWhole(task));
     ReplayAudit audit(chain);
     task.beginPhase("digest", chain.stateBytes());
     DS_CHECK(forEachParallel(bench.threads, order.size(), task, [&](std::size_t n) -> Result<void> {

@@ -4,6 +4,7 @@
 #include "rebuild_folder.h"
 #include "replay_audit.h"
 #include "state_digest.h"
+#include "step_evidence.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -184,6 +185,7 @@ private:
                       finished.leaves.begin() + static_cast<std::ptrdiff_t>(item.begin / LeafBytes));
             finished.noopsSeen = finished.noopsSeen || watcher.noopsSeen();
             finished.digestsChecked += watcher.digestsChecked();
+            finished.compared = watcher.comparedAtEnd();
             if (--m_left[tensor.name] > 0 || !sound)
                 return {};
             complete = finished;
@@ -326,6 +328,51 @@ Result<void> checkParts(Workbench& bench, const OutputLayout& layout, const Rebu
     return {};
 }
 
+/// Whether the objects of a plan stand on record with the bytes that were seen first, as far as their identities tell.
+Result<Evidence> evidenceOfObjects(const Workbench& bench, const Run& run, const Plan& plan)
+{
+    if (!bench.records)
+        return Evidence::None;
+    for (const PlanLink& link : plan.links) {
+        const VersionObjects& version = run.versions[link.version].objects;
+        for (const ObjectInfo& object : (link.fullForm ? *version.fullForm : version).objects) {
+            DS_TRY(const std::vector<Records::Sight> sights, bench.records->sights(run.store->uri(), object.key));
+            if (std::none_of(sights.begin(), sights.end(), [&](const Records::Sight& sight) {
+                    return sight.trusted && sight.identity == object.identity;
+                }))
+                return Evidence::None;
+        }
+    }
+    return Evidence::FirstSight;
+}
+
+/// What vouches for each tensor that was rebuilt.
+Result<Coverage> coverageOfRebuild(const Workbench& bench, const Run& run, const Version& version, const Plan& plan,
+                                   const std::map<std::string, FinishedTensor>& finished)
+{
+    ComparedTensors compared;
+    for (const auto& [name, tensor] : finished)
+        compared.add(tensor.compared, name);
+    DS_TRY(const Evidence ofObjects, evidenceOfObjects(bench, run, plan));
+    EvidenceAround around { ofObjects, ofObjects };
+    if (const bool ownFullForm = plan.links.size() == 1 && plan.links.front().fullForm; !ownFullForm)
+        around = evidenceAround(run, static_cast<std::size_t>(&version - run.versions.data()), ofObjects, true);
+    return coverageOf(compared, around);
+}
+
+/// All that is known against the versions that a rebuild uses, each problem once.
+std::vector<Error> noticesOf(const Run& run, const Plan& plan)
+{
+    std::vector<Error> notices;
+    for (const PlanLink& link : plan.links) {
+        for (const Error& problem : run.versions[link.version].problems) {
+            if (std::find(notices.begin(), notices.end(), problem) == notices.end())
+                notices.push_back(problem);
+        }
+    }
+    return notices;
+}
+
 Result<void> writeFinalFile(FileSystem& disk, const std::string& path, const std::string& text)
 {
     if (disk.exists(path)) // of an earlier attempt
@@ -356,6 +403,7 @@ Result<MaterializeReport> rebuildIn(Workbench& bench, const Run& run, const Vers
     if (!opened)
         return fail(std::move(opened.error()));
     const Chain& chain = *opened;
+    DS_CHECK(chain.checkWhole(task));
     const OutputLayout layout = makeOutputLayout(chain, options.shardBytes);
     MaterializeReport report;
     report.path = options.destination;
@@ -381,6 +429,8 @@ Result<MaterializeReport> rebuildIn(Workbench& bench, const Run& run, const Vers
     DS_TRY(report.lossProven, missesSomething(bench, run, version, plan, finished, options.acrossGap, task));
     for (const auto& [name, tensor] : finished)
         report.digestsChecked += tensor.digestsChecked;
+    DS_TRY(report.coverage, coverageOfRebuild(bench, run, version, plan, finished));
+    report.notices = noticesOf(run, plan);
     report.root = rootOf(layout, finished);
     DS_CHECK(expectRecordedRoot(chain, report.root));
     DS_CHECK(expectStateDigest(bench, chain, task));

@@ -1,5 +1,7 @@
+#include "compare_models.h"
 #include "deltascope/engine/operations.h"
 #include "deltascope/engine/safetensors.h"
+#include "format/common/shard_names.h"
 #include "notice_changes.h"
 
 #include <algorithm>
@@ -154,6 +156,8 @@ Result<std::vector<IndexedObjects>> indexVersions(Workbench& bench, const Object
         task.addDone(1);
         if (index) {
             *form.summary = VersionSummary::of(*index);
+            const std::vector<Error> ofShards = shardProblems(*form.objects);
+            (*form.summary)->notes.insert((*form.summary)->notes.end(), ofShards.begin(), ofShards.end());
             return {};
         }
         if (concernsTheStore(index.error().code))
@@ -299,6 +303,7 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
     }
     DS_TRY(std::vector<IndexedObjects> versions, indexVersions(bench, *store, *layout, std::move(groups), task));
     Run run = buildLineage(store, layout, std::move(base), std::move(versions), bench.nowUs());
+    DS_CHECK(compareModels(run, task));
     run.ignoredObjects = listing.size() - std::min(listing.size(), used);
     if (bench.records) {
         constexpr std::size_t EventsShown = 20;

@@ -111,6 +111,15 @@ std::string provenanceText(const Run& run, const Version& version, const Plan& p
                        { "proven", version.proven },
                        { "lossy", plan.lossy },
                        { "loss_proven", report.lossProven } };
+    ordered_json& evidence = text["evidence"]; // tensors by what vouches for them
+    for (std::size_t i = 0; i < EvidenceKinds; ++i)
+        evidence[word(static_cast<Evidence>(i))] = report.coverage.counts[i];
+    text["notices"] = ordered_json::array();
+    for (const Error& notice : report.notices)
+        text["notices"].push_back({ { "code", word(notice.code) },
+                                    { "step", notice.step ? ordered_json(*notice.step) : ordered_json(nullptr) },
+                                    { "where", notice.where },
+                                    { "text", notice.text } });
     return dump(text, 2);
 }
 

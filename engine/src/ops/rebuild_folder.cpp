@@ -47,15 +47,17 @@ std::optional<std::pair<std::string, FinishedTensor>> parseNote(const json& line
 {
     const bool whole = line.is_object() && line.contains("tensor") && line["tensor"].is_string()
         && line.contains("leaves") && line["leaves"].is_string() && line.contains("digests")
-        && line["digests"].is_number_unsigned() && line.contains("noops") && line["noops"].is_boolean();
+        && line["digests"].is_number_unsigned() && line.contains("noops") && line["noops"].is_boolean()
+        && line.contains("compared") && line["compared"].is_number_unsigned() && line["compared"] < ComparedKinds;
     std::optional<std::vector<Digest128>> leaves;
     if (whole)
         leaves = leavesFromHex(line["leaves"].get_ref<const std::string&>());
     if (!leaves)
         return std::nullopt;
-    return std::pair(
-        line["tensor"].get<std::string>(),
-        FinishedTensor { std::move(*leaves), line["digests"].get<std::uint32_t>(), line["noops"].get<bool>() });
+    return std::pair(line["tensor"].get<std::string>(),
+                     FinishedTensor { std::move(*leaves), line["digests"].get<std::uint32_t>(),
+                                      line["noops"].get<bool>(),
+                                      static_cast<Compared>(line["compared"].get<unsigned>()) });
 }
 
 /// How many parts the folders of a shared rebuild speak of. Errors: Usage if they do not agree.
@@ -258,7 +260,8 @@ Result<void> RebuildFolder::note(const std::string& tensor, const FinishedTensor
             { "tensor", tensor },
             { "leaves", leavesToHex(finished.leaves) },
             { "digests", finished.digestsChecked },
-            { "noops", finished.noopsSeen }
+            { "noops", finished.noopsSeen },
+            { "compared", static_cast<unsigned>(finished.compared) }
         }.dump()
         + "\n";
     const std::lock_guard lock(*m_mutex);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "deltascope/engine/evidence.h"
 #include "deltascope/engine/file_system.h"
 
 #include "output_layout.h"
@@ -18,6 +19,7 @@ struct FinishedTensor {
     std::vector<Digest128> leaves; ///< fast leaves of DSM1
     std::uint32_t digestsChecked = 0;
     bool noopsSeen = false;
+    Compared compared = Compared::Nothing;
 };
 
 /// The private folder beside the destination in which a checkpoint grows: `.<name>.ds-<plan>-<pid>-<random>`, or

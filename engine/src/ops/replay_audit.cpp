@@ -7,6 +7,7 @@ namespace deltascope {
 
 ReplayAudit::ReplayAudit(const Chain& chain, bool states)
     : m_chain(chain)
+    , m_states(states)
     , m_links(chain.links().size())
 {
     for (std::size_t i = 0; states && i < m_links.size(); ++i) {
@@ -26,6 +27,11 @@ bool ReplayAudit::wantsRoot(std::size_t link) const noexcept
     if (link == 0 && m_chain.onExternalBase())
         return !links[1]->index.fact(fact::Base).empty();
     return !links[link]->index.fact(fact::Root).empty();
+}
+
+bool ReplayAudit::recordsState(std::size_t link) const noexcept
+{
+    return wantsRoot(link) || !m_chain.links()[link]->index.stateDigest.hex.empty();
 }
 
 ReplayAudit::Tensor::Tensor(ReplayAudit& audit, const TensorInfo& tensor, bool whole)
@@ -83,6 +89,35 @@ bool ReplayAudit::Tensor::noopsSeen() const noexcept
                        [](const Watched& watched) { return watched.counts.noops > watched.counts.nanNoops; });
 }
 
+Compared ReplayAudit::Tensor::comparedAt(const Watched& watched) const noexcept
+{
+    if (watched.digest)
+        return m_audit.m_chain.links()[watched.link]->index.digests == DigestAlgorithm::Adler32 ? Compared::Weak
+                                                                                                : Compared::Digest;
+    return m_audit.m_chain.isComplete(watched.link) ? Compared::Start : Compared::Nothing;
+}
+
+Compared ReplayAudit::Tensor::comparedAtEnd() const noexcept
+{
+    const Compared compared = comparedAt(m_links.back());
+    const bool recorded = m_audit.recordsState(m_audit.m_links.size() - 1);
+    return recorded && compared != Compared::Digest ? Compared::Root : compared;
+}
+
+/// What was compared of this tensor in each state from the first that holds it on.
+void ReplayAudit::Tensor::addCompared()
+{
+    for (std::size_t i = 0; i < m_links.size(); ++i) {
+        const std::size_t end = i + 1 < m_links.size() ? m_links[i + 1].link : m_audit.m_links.size();
+        Compared compared = comparedAt(m_links[i]);
+        for (std::size_t link = m_links[i].link; link < end; ++link) {
+            if (compared != Compared::Digest && m_audit.recordsState(link))
+                compared = Compared::Root;
+            m_audit.m_links[link].compared.add(compared, m_tensor.name);
+        }
+    }
+}
+
 bool ReplayAudit::Tensor::finish()
 {
     bool sound = true;
@@ -91,6 +126,8 @@ bool ReplayAudit::Tensor::finish()
             watched.leaves->finish();
     }
     const std::lock_guard lock(m_audit.m_mutex);
+    if (m_audit.m_states)
+        addCompared();
     for (Watched& watched : m_links) {
         if (watched.leaves)
             m_audit.m_nodes[m_tensor.name][watched.link] = tensorNode(m_tensor, watched.leaves->fast(), {}).fast;
@@ -201,6 +238,8 @@ VersionFacts ReplayAudit::factsOf(std::size_t link, VersionKind kind, std::uint6
     facts.firstFailedTensor = audit.firstFailedTensor;
     facts.expectedDigest = audit.expected;
     facts.actualDigest = audit.actual;
+    if (m_states)
+        facts.compared = audit.compared;
     facts.rootCheck = rootCheck(link);
     if (facts.rootCheck == VersionFacts::RootCheck::Differs)
         facts.actualRoot = audit.root.empty() ? audit.state->actual() : audit.root;

@@ -25,6 +25,9 @@ struct LinkAudit {
     std::string root; ///< fast DSM1 root of the state behind it; only where one is recorded
     std::optional<StateHasher> state; ///< where a digest of the whole state is recorded
     bool stateMatches = false; ///< after finishStates()
+    /// Of the state behind it, as if all roots matched: where one does not, the version is damaged and nothing behind
+    /// it counts.
+    ComparedTensors compared;
 };
 
 /// Collects link by link what every operation has to know about the states that it passes through: how much changed,
@@ -48,6 +51,8 @@ public:
         bool finish();
         bool noopsSeen() const noexcept;
         std::uint32_t digestsChecked() const noexcept { return m_digestsChecked; } ///< after finish()
+        /// What was compared of its bytes behind the last link; a root of that state counts as if it matched.
+        Compared comparedAtEnd() const noexcept;
 
     private:
         struct Watched {
@@ -57,6 +62,9 @@ public:
             std::unique_ptr<StreamingDigest> digest;
             std::optional<LeafHasher> leaves;
         };
+        Compared comparedAt(const Watched& watched) const noexcept;
+        void addCompared();
+
         ReplayAudit& m_audit;
         const TensorInfo& m_tensor;
         std::uint32_t m_digestsChecked = 0;
@@ -86,9 +94,12 @@ public:
 
 private:
     bool wantsRoot(std::size_t link) const noexcept;
+    /// Whether a publisher recorded a root or digest of the state behind a link.
+    bool recordsState(std::size_t link) const noexcept;
     void finishRoots();
 
     const Chain& m_chain;
+    bool m_states;
     bool m_hasStates = false;
     std::size_t m_rootsUpTo = 0; ///< links below it may be needed for a root
     std::map<std::string, std::map<std::size_t, Digest128>, std::less<>>

@@ -1,6 +1,7 @@
 #include "deltascope/engine/operations.h"
 
 #include "replay_audit.h"
+#include "step_evidence.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -228,51 +229,6 @@ bool hasDamagedFullForm(const Version& version)
     return isDamage(version.fullFormFailure) || (version.facts && isDamage(version.facts->fullFormDamage));
 }
 
-/// Whether the publisher's root covers the state of a version, or its digests all that the chain changed. A step
-/// without changes has nothing to cover and vouches for nothing. `steps`: verdicts of the versions from `first` on.
-bool isVouchedFor(const Run& run, std::size_t at, const std::vector<StepVerdict>& steps, std::size_t first)
-{
-    for (bool compared = false;;) {
-        const Version& version = run.versions[at];
-        if (version.lossy) // whatever it matches: the same sum may round otherwise elsewhere
-            return false;
-        if (!version.obstacle && version.facts && version.facts->rootCheck == VersionFacts::RootCheck::Matches)
-            return true; // the root covers every bit of the state
-        if (version.obstacle || !version.facts || !version.summary)
-            return false;
-        if (version.kind == VersionKind::Anchor)
-            return version.summary->tensors > 0 && version.facts->digestsChecked == version.summary->tensors;
-        if (version.summary->tensors > 0 && version.facts->digestsChecked == 0)
-            return false;
-        compared = compared || version.facts->digestsChecked > 0;
-        if (!version.base)
-            return version.onExternalBase && compared;
-        at = *version.base;
-        if (at >= first && at - first < steps.size() && steps[at - first].verdict == Verdict::Verified)
-            return true;
-    }
-}
-
-/// An anchor that was compared with the replay before it without an alarm, or a delta between such anchors.
-bool agreesWithAnchors(const Run& run, std::size_t at)
-{
-    const auto compared = [](const Version& version) {
-        return version.kind == VersionKind::Anchor && version.facts && version.facts->changedVsPrevious
-            && std::none_of(version.problems.begin(), version.problems.end(),
-                            [](const Error& problem) { return problem.code == Code::AnchorDrift; });
-    };
-    const Version& version = run.versions[at];
-    if (version.kind == VersionKind::Anchor) // another anchor before it leads nowhere
-        return compared(version) && run.versions[at - 1].kind != VersionKind::Anchor;
-    if (!version.facts || version.facts->noops > 0)
-        return false;
-    for (std::size_t i = at + 1; i < run.versions.size() && run.versions[i].epoch == version.epoch; ++i) {
-        if (run.versions[i].kind == VersionKind::Anchor)
-            return compared(run.versions[i]);
-    }
-    return false;
-}
-
 /// Digest of the state of one version; the strong root needs every byte of it.
 Result<std::string> rootOf(Workbench& bench, const Run& run, const Version& version, TaskContext& task)
 {
@@ -341,6 +297,7 @@ Result<VerifyReport> verifyRun(Workbench& bench, Run& run, const VerifyOptions& 
     }
 
     std::vector<bool> rewritten(last - first + 1, false); ///< it or what it builds on, and no publisher vouches for it
+    const std::vector<bool> trustworthy = trustworthySteps(run);
     for (std::size_t i = first; i <= last; ++i) {
         const Version& version = run.versions[i];
         StepVerdict step;
@@ -361,6 +318,12 @@ Result<VerifyReport> verifyRun(Workbench& bench, Run& run, const VerifyOptions& 
             ? &report.steps[*version.base - first]
             : nullptr;
         const bool standsOnRewritten = ofObjects.has(Code::Rewritten) || (base && rewritten[*version.base - first]);
+        if (options.level >= 3)
+            step.coverage =
+                coverageAt(run, i, bench.records && !standsOnRewritten ? Evidence::FirstSight : Evidence::None,
+                           options.level >= 4);
+        // A lossy state is never trusted, whatever it matches: the same sum may round otherwise elsewhere.
+        const bool trusted = trustworthy[i] && step.coverage && !version.lossy;
         if (ofObjects.has(Code::Digest) || ofObjects.has(Code::Truncated) || ofObjects.has(Code::Hostile)) {
             step.verdict = Verdict::Damaged;
         } else if (version.obstacle) {
@@ -379,12 +342,12 @@ Result<VerifyReport> verifyRun(Workbench& bench, Run& run, const VerifyOptions& 
                         {} });
         } else if (options.level < 2 || !version.proven) {
             step.verdict = Verdict::Unverified;
-        } else if (options.level >= 3 && isVouchedFor(run, i, report.steps, first)) {
+        } else if (trusted && step.coverage->isVerified()) {
             step.verdict = Verdict::Verified;
         } else if (standsOnRewritten) {
             step.verdict = Verdict::Unverified;
             rewritten[i - first] = true;
-        } else if (options.level >= 4 && agreesWithAnchors(run, i)) {
+        } else if (trusted && step.coverage->isConsistent()) {
             step.verdict = Verdict::Consistent;
         } else {
             step.verdict = bench.records ? Verdict::FirstSight : Verdict::Unverified;
@@ -399,9 +362,9 @@ Result<VerifyReport> verifyRun(Workbench& bench, Run& run, const VerifyOptions& 
         if (hasDamagedFullForm(run.versions[step.version]))
             step.verdict = std::max(step.verdict, Verdict::Damaged);
     }
-    report.verdict = report.steps.front().verdict;
-    for (const StepVerdict& step : report.steps)
-        report.verdict = std::max(report.verdict, step.verdict);
+    report.verdict = verdictOfSteps(run, report.steps);
+    if (options.level >= 3)
+        report.consistentTo = consistentTo(run, report.steps);
     if (!ofBase.problems.empty())
         report.verdict = std::max(report.verdict, ofBase.has(Code::Rewritten) ? Verdict::Unverified : Verdict::Damaged);
     report.problems = run.problems;

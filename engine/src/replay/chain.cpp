@@ -16,12 +16,15 @@ Result<Chain> Chain::open(const Run& run, const Plan& plan, TaskContext& task)
         Result<VersionIndex> index = layout->index(*store, objects, task);
         if (!index)
             return inLink(std::move(index.error()));
-        if (Result<void> sound = layout->checkPayload(*store, objects, *index, task); !sound)
+        if (Result<void> sound =
+                layout->standAlone() ? Result<void>() : layout->checkPayload(*store, objects, *index, task);
+            !sound)
             return inLink(std::move(sound.error()));
         chain.m_links.push_back(std::make_shared<const OpenVersion>(
             OpenVersion { std::move(store), std::move(layout), objects, std::move(*index) }));
         chain.m_versions.push_back(from ? std::optional(from->version) : std::nullopt);
         chain.m_fullForms.push_back(from && from->fullForm);
+        chain.m_complete.push_back(!from || from->fullForm || run.versions[from->version].kind == VersionKind::Anchor);
         return {};
     };
     if (plan.fromExternalBase)
@@ -40,9 +43,21 @@ Chain Chain::ofOne(OpenVersion version)
     chain.m_links.push_back(std::make_shared<const OpenVersion>(std::move(version)));
     chain.m_versions.emplace_back();
     chain.m_fullForms.push_back(false);
+    chain.m_complete.push_back(true);
     for (const TensorEntry& entry : chain.m_links.front()->index.tensors)
         chain.m_tensors.push_back(*entry.info);
     return chain;
+}
+
+Result<void> Chain::checkWhole(TaskContext& task) const
+{
+    for (const auto& link : m_links) {
+        if (!link->layout->standAlone())
+            continue;
+        if (Result<void> sound = link->layout->checkPayload(*link->store, link->objects, link->index, task); !sound)
+            return fail(atStep(std::move(sound.error()), link->objects.step));
+    }
+    return {};
 }
 
 Result<void> Chain::collectTensors()

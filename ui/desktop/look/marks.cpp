@@ -55,9 +55,9 @@ QString levelText(int level)
 
 QString verdictText(const std::string& result)
 {
-    static constexpr std::array<Word, 6> Words { { { "verified", "verified" },
+    static constexpr std::array<Word, 6> Words { { { "verified", "as its publisher recorded" },
                                                    { "consistent", "consistent" },
-                                                   { "first_sight", "seen for the first time" },
+                                                   { "first_sight", "unchanged since first read" },
                                                    { "unverified", "nothing to check against" },
                                                    { "incomplete", "incomplete" },
                                                    { "damaged", "✕ damaged" } } };

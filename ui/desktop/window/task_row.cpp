@@ -191,10 +191,13 @@ QString TaskRow::resultText() const
             text += tr(", rounded differences on the way: never verified");
         else if (!view.proven)
             text += tr(", across a missing number: unproven");
-        else if (view.digestsChecked > 0)
-            text += tr(", %1 of the publisher match").arg(pluralText(view.digestsChecked, tr("digest"), tr("digests")));
+        else if (view.coverage.tensors > 0)
+            text += QStringLiteral(", ") + QString::fromStdString(app::coverageText(view.coverage));
         if (view.statesDiffer > 0)
             text += tr(", the %1 state").arg(safeName(view.state));
+        for (const app::ProblemView& notice : view.notices)
+            text += QStringLiteral("\n") + QString::fromStdString(notice.code) + QStringLiteral(" ")
+                + safeName(notice.text);
         return text;
     }
     if (const auto* verified = std::get_if<std::shared_ptr<const app::VerifyView>>(&*m_task.result))

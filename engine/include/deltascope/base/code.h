@@ -33,6 +33,8 @@ enum class Code : std::uint8_t {
     Rewritten, ///< an object changed after it was first seen
     Lossy, ///< rebuilt by adding rounded differences, so no proof of the trainer's bits
     Claim, ///< a header states something that its own content contradicts
+    MissingTensor, ///< a version lacks a tensor that its own names, or the versions around it, say it holds
+    Stray, ///< an object that no version needs; nothing is read from it
     Unsupported, ///< understood but not readable by this build
     ListSuspect, ///< a listing failed or shrank suddenly
     Catalog, ///< the local catalog is unusable
@@ -46,6 +48,13 @@ std::string_view word(Code code) noexcept;
 
 /// The code with this word, or nothing.
 std::optional<Code> parseCode(std::string_view word) noexcept;
+
+/// Whether a problem with this code is only worth knowing: it takes nothing away from what can be rebuilt or proven.
+bool isNotice(Code code) noexcept;
+
+/// Whether a version with such a problem of its own, and what builds on it, is neither verified nor consistent,
+/// whatever digests say.
+bool forbidsTrust(Code code) noexcept;
 
 /// What a user can usually do about it; a static string, one sentence.
 std::string_view remedy(Code code) noexcept;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "deltascope/engine/evidence.h"
 #include "deltascope/engine/hash_tree.h"
 #include "deltascope/engine/layout.h"
 
@@ -72,6 +73,8 @@ struct VersionFacts {
     /// Elements in which the full form differs from the replayed state, where both could be read.
     std::optional<std::uint64_t> fullFormDiffers;
     std::optional<Error> fullFormDamage; ///< why the full form cannot be used
+    /// Of the state behind the version. Known to who replayed it; no catalog keeps it.
+    std::optional<ComparedTensors> compared;
 };
 
 /// One node of the lineage. Identified by the identities of its objects; the step number is a label.

@@ -84,10 +84,11 @@ Result<CheckpointDigest> digestState(Workbench& bench, const Chain& chain, TaskC
 
 // --- verify ----------------------------------------------------------------------------------------------------------
 
-/// Ordered from best to worst; a run is as good as its worst step.
+/// Ordered from best to worst; a run is as good as its worst step, but for the anchor that an epoch begins with, which
+/// nothing can be compared with.
 enum class Verdict : std::uint8_t {
-    Verified, ///< digests of the publisher match
-    Consistent, ///< structure, no-op invariant and anchors agree
+    Verified, ///< as its publisher recorded: Coverage::isVerified()
+    Consistent, ///< structure, no-op invariant and anchors agree: Coverage::isConsistent()
     FirstSight, ///< only our own record vouches for it
     Unverified, ///< nothing was compared with anything
     Incomplete, ///< something that it builds on is missing
@@ -99,14 +100,22 @@ struct StepVerdict {
     std::size_t version = 0; ///< index in Run::versions
     Verdict verdict = Verdict::Unverified;
     std::uint32_t digestsChecked = 0; ///< of this step's own tensors
+    std::optional<Coverage> coverage; ///< from level 3 on, of versions that can be rebuilt
     std::string root; ///< strong DSM1 root of the state, hex; at level 4, for anchors and the last step of the range
     std::optional<Drift> drift; ///< where trained and served state were compared
     std::vector<Error> problems;
+};
+/// Up to where an epoch is verified or consistent. Steps behind its last complete anchor have nothing to be compared
+/// with.
+struct ConsistentTo {
+    int epoch = 0;
+    std::optional<std::int64_t> step; ///< nothing: nowhere
 };
 struct VerifyReport {
     int level = 0;
     Verdict verdict = Verdict::Unverified;
     std::vector<StepVerdict> steps;
+    std::vector<ConsistentTo> consistentTo; ///< from level 3 on
     std::vector<Error> problems; ///< of the run
 };
 struct VerifyOptions {
@@ -176,11 +185,13 @@ struct MaterializeReport {
     std::uint64_t tensors = 0;
     std::uint64_t resumedBytes = 0; ///< found from an earlier attempt and verified
     std::uint32_t digestsChecked = 0;
+    Coverage coverage; ///< not with one part of a shared rebuild
     bool lossProven = false; ///< rebuilt across a gap behind which a delta is proven to be lost
     bool lossy = false; ///< a delta on the way adds rounded differences
     bool fromFullForm = false; ///< read from the full form of a version that also has a sparse one
     bool committed = false; ///< false for one part of a shared rebuild
     std::vector<std::string> sidecars;
+    std::vector<Error> notices; ///< what is known against the versions that it was rebuilt from
 };
 /// Rebuilds a version as an ordinary Hugging Face checkpoint. Nothing appears under the final name unless all of it was
 /// written, read back and compared. Errors: Exists, NoSpace, Digest, BaseMismatch, ChainGap, Canceled (resumable), Io.

@@ -23,11 +23,15 @@ struct OpenVersion {
 /// Versions in the order in which they are applied. The first one is full. Immutable and shared between threads.
 class Chain {
 public:
-    /// Reads the indices of every link, and compares their payload with what they record about it. Errors: those of
-    /// Layout::index and Layout::checkPayload, with the step.
+    /// Reads the indices of every link, and compares their payload with what they record about it; where versions stand
+    /// alone, that reads a whole checkpoint, and checkWhole() does it. Errors: those of Layout::index and
+    /// Layout::checkPayload, with the step.
     static Result<Chain> open(const Run& run, const Plan& plan, TaskContext& task);
     /// One full version on its own.
     static Chain ofOne(OpenVersion version);
+
+    /// For who uses all of the state: compares what open() left out. Errors: those of Layout::checkPayload.
+    Result<void> checkWhole(TaskContext& task) const;
 
     const std::vector<std::shared_ptr<const OpenVersion>>& links() const noexcept { return m_links; }
     /// Name, dtype and shape of every tensor of the state behind the last link, by name.
@@ -37,6 +41,8 @@ public:
     std::optional<std::size_t> versionOf(std::size_t link) const noexcept { return m_versions[link]; }
     /// Whether the link is the full form of a version that also has a sparse one.
     bool isFullForm(std::size_t link) const noexcept { return m_fullForms[link]; }
+    /// Whether the link gives every tensor of the state, so that nothing before it counts.
+    bool isComplete(std::size_t link) const noexcept { return m_complete[link]; }
     const TensorInfo* find(std::string_view name) const noexcept;
     /// Whether the first link is a checkpoint outside of the source.
     bool onExternalBase() const noexcept { return m_links.size() > 1 && !m_versions.front(); }
@@ -47,6 +53,7 @@ private:
     std::vector<std::shared_ptr<const OpenVersion>> m_links;
     std::vector<std::optional<std::size_t>> m_versions;
     std::vector<bool> m_fullForms;
+    std::vector<bool> m_complete;
     std::vector<TensorInfo> m_tensors;
 };
 

@@ -65,9 +65,9 @@ std::optional<std::int64_t> stepOf(std::string_view folder)
     return parseNumber(folder.substr(separator + 1));
 }
 
-/// The chunks of the tensors that do not lie in one extent as they are.
 struct DcpDetail final : LayoutDetail {
-    std::map<std::string, PlacedTensor, std::less<>> tensors;
+    std::map<std::string, PlacedTensor, std::less<>> tensors; ///< those that do not lie in one extent as they are
+    std::vector<StoredChecksum> stored;
 };
 
 VersionIndex indexOf(std::vector<PlacedTensor> tensors)
@@ -80,8 +80,11 @@ VersionIndex indexOf(std::vector<PlacedTensor> tensors)
         entry.name = tensor.info.name;
         entry.info = tensor.info;
         entry.storedElements = tensor.info.elements();
-        for (const PlacedChunk& chunk : tensor.chunks)
+        for (const PlacedChunk& chunk : tensor.chunks) {
             entry.extents.push_back(chunk.extent);
+            if (chunk.stored.isRecorded())
+                detail->stored.push_back(chunk.stored);
+        }
         if (tensor.chunks.empty()) // no elements
             entry.extents.emplace_back();
         if (!tensor.isPlain())
@@ -90,6 +93,11 @@ VersionIndex indexOf(std::vector<PlacedTensor> tensors)
     }
     out.detail = std::move(detail);
     return out;
+}
+
+const std::vector<StoredChecksum>& storedOf(const VersionIndex& index)
+{
+    return static_cast<const DcpDetail&>(*index.detail).stored;
 }
 
 } // namespace
@@ -147,6 +155,20 @@ Result<VersionIndex> DcpLayout::index(const ObjectStore& store, const VersionObj
     }
     DS_TRY(std::vector<PlacedTensor> tensors, readShardedSafetensors(store, version, task));
     return indexOf(std::move(tensors));
+}
+
+Result<void> DcpLayout::checkPayload(const ObjectStore& store, const VersionObjects& version, const VersionIndex& index,
+                                     TaskContext& task) const
+{
+    return checkStored(store, version, storedOf(index), task);
+}
+
+std::uint64_t DcpLayout::checkedBytes(const VersionObjects&, const VersionIndex& index) const
+{
+    std::uint64_t bytes = 0;
+    for (const StoredChecksum& recorded : storedOf(index))
+        bytes += recorded.storage.bytes;
+    return bytes;
 }
 
 Result<std::unique_ptr<PatchStream>> DcpLayout::open(const ObjectStore& store, const VersionObjects& version,

@@ -17,6 +17,10 @@ public:
     Result<std::unique_ptr<PatchStream>> open(const ObjectStore& store, const VersionObjects& version,
                                               const VersionIndex& index, const TensorEntry& entry,
                                               const TensorInfo& target, const StreamOptions& options) const override;
+    /// The CRC-32 of each storage, where the writer computed them.
+    Result<void> checkPayload(const ObjectStore& store, const VersionObjects& version, const VersionIndex& index,
+                              TaskContext& task) const override;
+    std::uint64_t checkedBytes(const VersionObjects& version, const VersionIndex& index) const override;
     bool standAlone() const noexcept override { return true; }
 };
 

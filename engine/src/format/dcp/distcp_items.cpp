@@ -62,7 +62,12 @@ Result<PlacedChunk> readChunk(NearbyReader& reader, std::uint32_t object, const 
                                 describe({ {}, tensor.dtype, chunk.box.sizes })),
                     file.key);
     }
-    return PlacedChunk { std::move(chunk.box), std::move(view.strides), Extent { object, view.begin, view.bytes } };
+    return PlacedChunk {
+        std::move(chunk.box),
+        std::move(view.strides),
+        Extent { object, view.begin, view.bytes },
+        StoredChecksum { tensor.name, Extent { object, view.storageBegin, view.storageBytes }, view.crc },
+    };
 }
 
 } // namespace

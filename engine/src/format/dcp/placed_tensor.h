@@ -2,6 +2,7 @@
 
 #include "deltascope/engine/layout.h"
 #include "format/dcp/chunk_tiling.h"
+#include "format/dcp/stored_checksums.h"
 
 #include <cstdint>
 #include <vector>
@@ -13,6 +14,7 @@ struct PlacedChunk {
     ChunkBox box;
     std::vector<std::uint64_t> strides; ///< of the stored elements, one per dimension
     Extent extent; ///< from the first element to the end of the one that lies last
+    StoredChecksum stored {}; ///< of what it is a view of, where its file records one
 };
 
 /// A tensor that is pasted together from chunks, which tile it. All of it was checked.

@@ -140,8 +140,14 @@ Result<StoredView> readItem(NearbyReader& reader, std::uint64_t begin, std::uint
     if (!reach || *reach > tensor.storageElements || tensor.offset > tensor.storageElements - *reach)
         return noTensor("reaches beyond its storage");
     DS_TRY(const std::uint64_t dataBegin, archive.contentBegin(reader, *data));
-    return StoredView { tensor.dtype, std::move(tensor.sizes), std::move(tensor.strides),
-                        dataBegin + tensor.offset * elementBytes, *reach * elementBytes };
+    return StoredView { tensor.dtype,
+                        std::move(tensor.sizes),
+                        std::move(tensor.strides),
+                        dataBegin + tensor.offset * elementBytes,
+                        *reach * elementBytes,
+                        dataBegin,
+                        data->bytes,
+                        data->crc };
 }
 
 } // namespace

@@ -15,6 +15,9 @@ struct StoredView {
     std::vector<std::uint64_t> strides; ///< in elements, one per dimension
     std::uint64_t begin = 0; ///< where in the object the first element lies
     std::uint64_t bytes = 0; ///< from there to the end of the element that lies last
+    std::uint64_t storageBegin = 0; ///< where in the object the whole storage lies
+    std::uint64_t storageBytes = 0;
+    std::uint32_t crc = 0; ///< of the storage, as its archive records it
 };
 
 /// Reads the headers of the torch.save archive at bytes [begin, begin + bytes) of the reader's object. It must hold

@@ -150,8 +150,9 @@ Result<void> ZipDirectory::parse(ByteSpan raw, std::uint64_t records)
             return fail(Code::Hostile, fmt::format("an archive holds {} outside of its folder", quoteName(name)));
         folder = name.substr(0, slash);
 
-        ZipRecord record { std::string(name.substr(slash + 1)), std::string(name), loadLe<std::uint32_t>(raw, 42),
-                           loadLe<std::uint32_t>(raw, 24), false };
+        ZipRecord record { std::string(name.substr(slash + 1)), std::string(name),
+                           loadLe<std::uint32_t>(raw, 42),      loadLe<std::uint32_t>(raw, 24),
+                           loadLe<std::uint32_t>(raw, 16),      false };
         std::uint64_t packed = loadLe<std::uint32_t>(raw, 20);
         if (!widen(raw.subspan(EntryBytes + nameBytes, extraBytes), { &record.bytes, &packed, &record.header }))
             return fail(Code::Hostile, fmt::format("the ZIP64 field of {} is broken", quoteName(name)));

@@ -15,6 +15,7 @@ struct ZipRecord {
     std::string storedName;
     std::uint64_t header = 0;
     std::uint64_t bytes = 0;
+    std::uint32_t crc = 0; ///< CRC-32 of the content, as the directory records it
     bool isPlain = false; ///< neither compressed nor encrypted
 };
 

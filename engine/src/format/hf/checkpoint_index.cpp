@@ -30,6 +30,24 @@ Error missingFile(std::string_view folder, std::string_view file)
                    {} };
 }
 
+Error unmappedFile(const ObjectStore& store, const ObjectInfo& object, const IndexJson& index)
+{
+    if (const Result<SafetensorsHeader> header = SafetensorsHeader::read(store, object)) {
+        for (const StoredTensor& stored : header->tensors()) {
+            if (index.weightMap.find(stored.info.name) != index.weightMap.end())
+                continue;
+            return Error { Code::MissingTensor,
+                           fmt::format("the file holds {}, which the index does not name: it is not read, and what is "
+                                       "rebuilt lacks it",
+                                       quoteName(stored.info.name)),
+                           object.key,
+                           {},
+                           {} };
+        }
+    }
+    return Error { Code::Stray, "the index does not name this data file; it is not read", object.key, {}, {} };
+}
+
 bool isShardName(std::string_view file) noexcept
 {
     constexpr std::string_view Start = "model-";
@@ -71,6 +89,11 @@ Result<VersionIndex> readShardedIndex(const ObjectStore& store, const VersionObj
             else
                 strays.push_back(stored.info.name);
         }
+    }
+    for (const ObjectInfo& object : version.objects) {
+        const SplitKey key = splitKey(object.key);
+        if (key.folder == folder && isShardName(key.file) && !files.contains(key.file))
+            out.notes.push_back(atStep(unmappedFile(store, object, index), version.step));
     }
     sortByName(out.tensors);
     for (const auto& [name, file] : index.weightMap) {

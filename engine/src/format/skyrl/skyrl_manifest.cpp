@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
+#include <set>
 
 namespace deltascope {
 
@@ -41,6 +42,7 @@ public:
                 return fail(hostile("names a payload file that is not a plain name in its folder"));
             DS_CHECK(payload(file.get<std::string>()));
         }
+        noteUnnamed();
         sortByName(m_out.tensors);
         if (const TensorEntry* twice = firstDuplicate(m_out.tensors))
             return fail(Code::DuplicateName, fmt::format("the manifest has {} twice", quoteName(twice->name)), m_key);
@@ -110,10 +112,41 @@ private:
             return fail(Code::Hostile,
                         fmt::format("does not hold the bytes of {} that the manifest promises", quoteName(entry.name)),
                         m_version.objects[from.first].key);
+        m_named[file].insert(payloadKey);
         entry.extents = { Extent { from.first, stored->begin, stored->bytes } };
         DS_CHECK(readDigest(record, entry));
         m_out.tensors.push_back(std::move(entry));
         return {};
+    }
+
+    /// Payload that no tensor of the manifest uses, and files of the folder that the manifest does not list.
+    void noteUnnamed()
+    {
+        for (const auto& [file, header] : m_headers) {
+            for (const StoredTensor& stored : header.tensors()) {
+                if (m_named[file].contains(stored.info.name))
+                    continue;
+                m_out.notes.push_back(
+                    Error { Code::MissingTensor,
+                            fmt::format("holds {}, which the manifest does not name: it is not read, and what is "
+                                        "rebuilt lacks its changes",
+                                        quoteName(stored.info.name)),
+                            joinKey(m_version.name, file),
+                            m_version.step,
+                            {} });
+                break;
+            }
+        }
+        for (const ObjectInfo& object : m_version.objects) {
+            const std::string file(splitKey(object.key).file);
+            if (file.ends_with(".safetensors") && !m_headers.contains(file))
+                m_out.notes.push_back(Error { Code::MissingTensor,
+                                              "is a payload file that the manifest does not name: it is not read, and "
+                                              "what is rebuilt lacks its changes",
+                                              object.key,
+                                              m_version.step,
+                                              {} });
+        }
     }
 
     /// Older records have the key "sha256" and no word for the algorithm.
@@ -140,6 +173,7 @@ private:
     std::string m_key;
     VersionIndex m_out;
     std::map<std::string, SafetensorsHeader> m_headers;
+    std::map<std::string, std::set<std::string>> m_named; ///< payload keys that tensors use, by file
 };
 
 }

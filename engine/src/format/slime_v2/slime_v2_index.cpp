@@ -47,7 +47,7 @@ public:
             DS_CHECK(readFile(store, file));
         }
         DS_CHECK(checkComplete());
-        noteStrayFiles(files);
+        noteStrayFiles(store, files);
         return std::move(m_out);
     }
 
@@ -158,12 +158,12 @@ private:
         return {};
     }
 
-    void noteStrayFiles(const std::set<std::string_view>& named)
+    void noteStrayFiles(const ObjectStore& store, const std::set<std::string_view>& named)
     {
         for (const ObjectInfo& object : m_version.objects) {
             const std::string_view file = splitKey(object.key).file;
             if (isDataFile(file) && named.find(file) == named.end())
-                note(Code::Claim, "is a data file that the index does not name; it is not read", object.key);
+                m_out.notes.push_back(atStep(unmappedFile(store, object, m_index), m_version.step));
         }
     }
 

@@ -25,7 +25,7 @@ QString checkedText(const std::string& result)
     if (result == "consistent")
         return KpiRow::tr("Consistent to");
     if (result == "first_sight")
-        return KpiRow::tr("First sight to");
+        return KpiRow::tr("As first read to");
     return KpiRow::tr("Verified to");
 }
 

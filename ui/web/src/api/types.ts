@@ -554,15 +554,31 @@ export interface Task {
   result: Diff | VerifyReport | MaterializeReport | null; // of state done
 }
 
+/** How many tensors of a state have which evidence. */
+export interface Coverage {
+  tensors: number;
+  digest: number;
+  root: number;
+  anchor: number;
+  base: number;
+  weak: number;
+  first_sight: number;
+  none: number;
+  weakest: string[];
+  text: string;
+}
+
 export interface VerifyReport {
   source: string;
   level: number;
   result: VerifyResult;
+  consistent_to: { epoch: number; step: number | null }[];
   steps: {
     epoch: number;
     step: number;
     result: VerifyResult;
     digests_checked: number;
+    coverage: Coverage | null;
     root: string | null;
     anchor_differs_elems: number | null;
     zero_sign_elems: number;
@@ -581,13 +597,15 @@ export interface MaterializeReport {
   tensors: number;
   resumed_bytes: number;
   digests_checked: number;
-  proven: boolean;
+  coverage: Coverage;
+  proven: boolean; // no missing number on the way
   loss_proven: boolean; // rebuilt although a delta on the way is proven to be lost
   lossy: boolean;
   state: 'served' | 'trained' | null;
   states_differ_elems: number;
   committed: boolean;
   sidecars: string[];
+  notices: Problem[];
   seconds: number;
 }
 

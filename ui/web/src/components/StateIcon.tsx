@@ -20,9 +20,9 @@ export function StateIcon({ state }: { state: StepState }) {
 
 const levels = ['listed', 'header', 'payload', 'replay', 'cross-anchor'];
 const results: Record<VerifyResult, string> = {
-  verified: 'verified',
+  verified: 'as its publisher recorded',
   consistent: 'consistent',
-  first_sight: 'seen for the first time',
+  first_sight: 'unchanged since first read',
   unverified: 'nothing to check against',
   incomplete: 'incomplete',
   damaged: 'damaged',

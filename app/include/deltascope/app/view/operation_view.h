@@ -11,22 +11,40 @@ namespace deltascope::app {
 
 // Results of the operations, as every face shows them.
 
+/// How many tensors of a state have which evidence (engine/evidence.h).
+struct CoverageView {
+    std::uint32_t tensors = 0;
+    std::uint32_t digest = 0, root = 0, anchor = 0, base = 0, weak = 0, firstSight = 0, none = 0;
+    std::vector<std::string> weakest; ///< at most ten names, those with the least evidence first
+
+    bool operator==(const CoverageView&) const = default;
+};
+/// "16 of 25 tensors by digest, 9 only as in the base you gave, whose bytes nothing vouches for".
+std::string coverageText(const CoverageView& coverage);
+
 struct StepVerdictView {
     int epoch = 0;
     std::int64_t step = 0;
     std::string result; ///< verified consistent first_sight unverified incomplete damaged
     std::uint32_t digestsChecked = 0; ///< of tensors that this step changes
+    std::optional<CoverageView> coverage; ///< from level 3 on, of steps that can be rebuilt
     std::string root; ///< at level 4: strong DSM1 root, for anchors and the last step
     std::optional<std::uint64_t> anchorDifference; ///< of an anchor: elements that differ from the replay before it
     std::uint64_t zeroSigns = 0; ///< of these, in the sign of zero alone
     std::optional<std::uint64_t> driftEstimate; ///< of the others, more than a usual delta explains
     std::vector<ProblemView> problems;
 };
+/// Up to which step all of an epoch is verified or consistent; nothing: nowhere.
+struct ConsistentToView {
+    int epoch = 0;
+    std::optional<std::int64_t> step;
+};
 struct VerifyView {
     std::string source;
     int level = 0;
     std::string result;
     std::vector<StepVerdictView> steps;
+    std::vector<ConsistentToView> consistentTo; ///< from level 3 on
     std::vector<ProblemView> problems;
     double seconds = 0;
 };
@@ -80,6 +98,7 @@ struct MaterializeView {
     std::uint64_t tensors = 0;
     std::uint64_t resumedBytes = 0;
     std::uint32_t digestsChecked = 0;
+    CoverageView coverage;
     bool proven = true;
     bool lossProven = false; ///< rebuilt although a delta on the way is proven to be lost
     bool lossy = false; ///< a delta on the way adds rounded differences: never verified
@@ -89,6 +108,7 @@ struct MaterializeView {
     std::string state;
     bool committed = true; ///< false for one part of a shared rebuild
     std::vector<std::string> sidecars;
+    std::vector<ProblemView> notices; ///< what is known against the versions that it was rebuilt from
     double seconds = 0;
 };
 

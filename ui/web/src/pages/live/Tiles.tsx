@@ -10,7 +10,7 @@ const plain = (value: number | null) => ({ value: value === null ? unknown : Str
 
 /** The numbers of the page Live. */
 /** What the weakest check of a step claims, and nothing more. */
-const checked = { verified: 'Verified to', consistent: 'Consistent to', first_sight: 'First sight to' } as const;
+const checked = { verified: 'Verified to', consistent: 'Consistent to', first_sight: 'As first read to' } as const;
 
 export function Tiles({ run }: { run: RunDetail }) {
   const { kpi } = run;

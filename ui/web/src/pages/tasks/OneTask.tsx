@@ -72,7 +72,7 @@ function Verified({ report, run }: { report: VerifyReport; run: string }) {
         columns={[
           { id: 'step', head: 'step', number: true, cell: (r) => <Link to={runPage(run, 'steps', `${r.epoch}:${r.step}`)} keep={false}>{r.step}</Link>, key: (r) => r.step },
           { id: 'result', head: 'result', cell: (r) => <VerifyShield verified={{ level: report.level, result: r.result }} word />, key: (r) => r.result },
-          { id: 'digests', head: 'digests checked', number: true, cell: (r) => exact(r.digests_checked), key: (r) => r.digests_checked },
+          { id: 'evidence', head: 'what vouches for it', cell: (r) => (r.coverage === null ? unknown : r.coverage.text) },
           { id: 'differs', head: 'differs from anchor', number: true, cell: (r) => count(r.anchor_differs_elems), key: (r) => r.anchor_differs_elems },
           { id: 'root', head: 'root', cell: (r) => <span class="mono">{r.root === null ? unknown : <Name text={r.root} limit={20} />}</span>, narrow: true },
           { id: 'problem', head: 'problem', cell: (r) => (r.problems[0] ? <span class="error-text">✕ {r.problems[0].code}</span> : ''), narrow: true },
@@ -84,12 +84,13 @@ function Verified({ report, run }: { report: VerifyReport; run: string }) {
 
 function Materialized({ report }: { report: MaterializeReport }) {
   return (
-    <Card title="Result" note={report.proven ? 'every digest matched' : 'nothing proves the bytes'}>
+    <Card title="Result" note={report.proven ? '' : 'across a missing number: unproven'}>
+      {report.notices.length > 0 && <div class="card-body">{report.notices.map((problem, i) => <ProblemText key={i} problem={problem} />)}</div>}
       <dl class="facts card-body">
         <dt>Folder, on the daemon's machine</dt><dd class="mono">{safeName(report.path)}</dd>
         <dt>Written</dt><dd>{bytes(report.bytes)}, {exact(report.tensors)} tensors</dd>
         {report.resumed_bytes > 0 && <><dt>Was there already</dt><dd>{bytes(report.resumed_bytes)}</dd></>}
-        <dt>Digests checked</dt><dd>{exact(report.digests_checked)}</dd>
+        <dt>What vouches for it</dt><dd>{report.coverage.text}</dd>
         <dt>State</dt><dd>{report.state ?? unknown}{report.lossy ? ', rounded' : ''}</dd>
         {report.states_differ_elems > 0 && <><dt>Served and trained state differ in</dt><dd>{exact(report.states_differ_elems)} elements</dd></>}
         <dt>Root</dt><dd class="mono">{report.root === null ? unknown : safeName(report.root)}</dd>

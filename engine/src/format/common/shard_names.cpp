@@ -1,0 +1,98 @@
+#include "format/common/shard_names.h"
+
+#include "format/common/object_names.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <map>
+#include <set>
+
+namespace deltascope {
+
+namespace {
+
+constexpr std::string_view End = ".safetensors";
+constexpr std::string_view Of = "-of-";
+/// Larger counts are no shards, and missing ones are listed one by one.
+constexpr std::uint64_t MostShards = 100'000;
+
+struct ShardName {
+    std::string_view stem; ///< folder and name in front of the numbers
+    std::uint64_t number = 0;
+    std::uint64_t count = 0;
+};
+
+std::optional<ShardName> parseShardName(std::string_view key)
+{
+    if (!key.ends_with(End))
+        return std::nullopt;
+    key.remove_suffix(End.size());
+    const std::size_t of = key.rfind(Of);
+    if (of == std::string_view::npos)
+        return std::nullopt;
+    const std::optional<std::int64_t> count = parseNumber(key.substr(of + Of.size()));
+    const std::size_t dash = key.rfind('-', of - 1);
+    if (!count || of == 0 || dash == std::string_view::npos)
+        return std::nullopt;
+    const std::optional<std::int64_t> number = parseNumber(key.substr(dash + 1, of - dash - 1));
+    if (!number || *count < 1 || *count > static_cast<std::int64_t>(MostShards) || *number > *count)
+        return std::nullopt;
+    return ShardName { key.substr(0, dash), static_cast<std::uint64_t>(*number), static_cast<std::uint64_t>(*count) };
+}
+
+/// The numbers that are missing from 0…count-1 or 1…count, whichever fits better.
+std::vector<std::uint64_t> missingOf(const std::set<std::uint64_t>& numbers, std::uint64_t count)
+{
+    const std::uint64_t first = numbers.contains(0) ? 0 : 1;
+    std::vector<std::uint64_t> missing;
+    for (std::uint64_t number = first; number < first + count; ++number) {
+        if (!numbers.contains(number))
+            missing.push_back(number);
+    }
+    return missing;
+}
+
+}
+
+std::vector<Error> shardProblems(const VersionObjects& version)
+{
+    std::map<std::string_view, std::map<std::uint64_t, std::set<std::uint64_t>>> saves; ///< stem, count -> numbers
+    for (const ObjectInfo& object : version.objects) {
+        if (const std::optional<ShardName> name = parseShardName(object.key))
+            saves[name->stem][name->count].insert(name->number);
+    }
+    std::vector<Error> problems;
+    for (const auto& [stem, byCount] : saves) {
+        std::vector<std::string> found;
+        for (const auto& [count, numbers] : byCount)
+            found.push_back(fmt::format("{} of {}", numbers.size(), count));
+        if (found.size() > 1)
+            problems.push_back(
+                Error { Code::Stray,
+                        fmt::format("the folder holds shards of {} saves ({})", found.size(), fmt::join(found, ", ")),
+                        std::string(stem),
+                        version.step,
+                        {} });
+        const bool anyComplete = std::any_of(byCount.begin(), byCount.end(), [](const auto& save) {
+            return missingOf(save.second, save.first).empty();
+        });
+        if (anyComplete)
+            continue;
+        const auto& [count, numbers] = *byCount.begin();
+        std::vector<std::uint64_t> missing = missingOf(numbers, count);
+        const std::size_t all = missing.size();
+        missing.resize(std::min<std::size_t>(all, 5));
+        problems.push_back(Error { Code::MissingTensor,
+                                   fmt::format("the names of its shards say that there are {}; {} of them {} not here "
+                                               "(number {}{})",
+                                               count, all, all == 1 ? "is" : "are", fmt::join(missing, ", "),
+                                               all > missing.size() ? ", …" : ""),
+                                   std::string(stem),
+                                   version.step,
+                                   {} });
+    }
+    return problems;
+}
+
+} // namespace deltascope

@@ -1,0 +1,105 @@
+#include "compare_models.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace deltascope {
+
+namespace {
+
+/// A complete state that an anchor is compared with.
+struct Before {
+    const ObjectStore* store = nullptr;
+    const Layout* layout = nullptr;
+    const VersionObjects* objects = nullptr;
+    const VersionSummary* summary = nullptr;
+    bool inRun = false; ///< else a base that the user gave, which may hold more than the run
+};
+
+Result<std::optional<VersionIndex>> indexOf(const Before& state, TaskContext& task)
+{
+    Result<VersionIndex> index = state.layout->index(*state.store, *state.objects, task);
+    if (index)
+        return std::optional(std::move(*index));
+    if (index.error().code == Code::Canceled || index.error().code == Code::Transient)
+        return fail(std::move(index.error()));
+    return std::optional<VersionIndex>(); // it was readable a moment ago; the next look tells
+}
+
+std::string describe(const TensorInfo& tensor)
+{
+    return fmt::format("{} [{}]", word(tensor.dtype), fmt::join(tensor.shape, ","));
+}
+
+void compare(const VersionIndex& before, const Before& state, const VersionIndex& now, Version& version)
+{
+    std::vector<std::string> missing;
+    std::size_t lacking = 0;
+    for (const TensorEntry& entry : before.tensors) {
+        const TensorEntry* same = now.find(entry.name);
+        if (!same) {
+            if (state.inRun && ++lacking <= TensorGroup::MostNames)
+                missing.push_back(entry.name);
+            continue;
+        }
+        if (entry.info && same->info
+            && (entry.info->dtype != same->info->dtype || entry.info->shape != same->info->shape)) {
+            version.failure = Error {
+                Code::Hostile,
+                fmt::format("this full version holds {} as {}, the complete state before it ({}) as {}: it is no "
+                            "checkpoint of this model",
+                            entry.name, describe(*same->info), state.objects->name, describe(*entry.info)),
+                version.objects.name,
+                version.step(),
+                {}
+            };
+            return;
+        }
+    }
+    if (lacking > 0)
+        version.summary->notes.push_back(
+            Error { Code::MissingTensor,
+                    fmt::format("this full version lacks {} of the {} tensors that step {} has: {}{}", lacking,
+                                before.tensors.size(), state.objects->step, fmt::join(missing, ", "),
+                                lacking > missing.size() ? ", …" : ""),
+                    version.objects.name,
+                    version.step(),
+                    {} });
+}
+
+}
+
+Result<void> compareModels(Run& run, TaskContext& task)
+{
+    if (run.layout->standAlone())
+        return {};
+    bool found = false;
+    Before before;
+    int epoch = -1;
+    for (Version& version : run.versions) {
+        if (version.epoch != epoch) {
+            epoch = version.epoch;
+            before = run.base ? Before { run.base->store.get(), run.base->layout.get(), &run.base->objects,
+                                         &run.base->summary, false }
+                              : Before();
+        }
+        if (version.kind != VersionKind::Anchor || !version.summary || version.failure)
+            continue;
+        const Before self { run.store.get(), run.layout.get(), &version.objects, &*version.summary, true };
+        if (before.objects && before.summary->nameSet != version.summary->nameSet) {
+            DS_TRY(const std::optional<VersionIndex> then, indexOf(before, task));
+            DS_TRY(const std::optional<VersionIndex> now, indexOf(self, task));
+            if (then && now)
+                compare(*then, before, *now, version);
+            found = true;
+        }
+        if (!version.failure)
+            before = self;
+    }
+    if (found)
+        assess(run);
+    return {};
+}
+
+} // namespace deltascope
