@@ -3,7 +3,6 @@
 
 import json
 import os
-import shutil
 
 from support import GAP, GOLDEN, OK, USAGE, E2ETest, main, tree_state
 
@@ -115,13 +114,31 @@ class Publish(E2ETest):
 
     def test_an_occupied_step_is_never_overwritten(self):
         source, base, _ = golden("trl-v2-gap")
+        one, two, three = (self.state(source, base, step) for step in (1, 2, 3))
         into = self.path("run")
-        self.assertEqual(self.publish(into, FORMS[0], f"{source}@1", f"{source}@2").code, OK)
-        shutil.copy(os.path.join(into, "deltas", "step_000002.safetensors"), self.path("kept"))
-        outcome = self.publish(into, FORMS[0], f"{source}@1", f"{source}@2")
-        self.refused(outcome, GAP, "DS-BASE-MISMATCH")
-        with open(self.path("kept"), "rb") as kept, open(os.path.join(into, "deltas", "step_000002.safetensors"), "rb") as now:
-            self.assertEqual(kept.read(), now.read())
+        self.assertEqual(self.publish(into, FORMS[0], one, two).code, OK)
+        before = tree_state(into, without=OWN)
+        self.refused(self.publish(into, FORMS[0], one, three), GAP, "DS-BASE-MISMATCH")
+        self.assertEqual(tree_state(into, without=OWN), before)
+
+    def test_the_same_step_again_is_already_published(self):
+        source, base, _ = golden("trl-v2-gap")
+        one, two, three = (self.state(source, base, step) for step in (1, 2, 3))
+        for form in (FORMS[0], FORMS[2]):
+            for named in ([], ["--base", one]):
+                with self.subTest(form=form, base=bool(named)):
+                    into = self.path(f"run-{form[0]}-{len(named)}")
+                    self.assertEqual(self.publish(into, form, one, two, *named).code, OK)
+                    before = tree_state(into, without=OWN)
+                    again = self.publish(into, form, one, two, *named)
+                    self.assertEqual(again.code, OK, str(again))
+                    document = again.json()
+                    self.assertRegex(" ".join(document["notices"]), r"already published, as step \d")
+                    self.assertEqual(document["steps"], [])
+                    self.assertFalse(document["nothing_changed"])
+                    self.assertEqual(tree_state(into, without=OWN), before)
+                    self.refused(self.publish(into, form, one, three, "--base", one), GAP, "DS-BASE-MISMATCH")
+                    self.assertEqual(tree_state(into, without=OWN), before)
 
 
 if __name__ == "__main__":

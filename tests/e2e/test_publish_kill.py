@@ -8,7 +8,7 @@ import subprocess
 import threading
 
 from publication import Trainer
-from support import OK, main
+from support import OK, main, tree_state, wait_until
 from sweep import Sweep
 
 SWEEP = Sweep("e2e.publish_kill", 20)
@@ -137,6 +137,35 @@ class PublishKill(Trainer):
                         i += 1
             self.finish()
         self.conclude()
+
+    def behind_the_commit(self, layout):
+        """Killed as soon as the version is there: the same command again says so, and puts nothing."""
+        self.prepare(layout, 0)
+        hit = 0
+        for a in range(1, 6):
+            with self.subTest(layout=layout, step=a):
+                states = [os.path.join(self.made, self.name(n)) for n in (a, a + 1)]
+                args = self.publish_args("--from", states[0], "--to", states[1], into=self.target)
+                process = self.start(*args, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                wait_until(lambda: process.poll() is not None or self.has(self.name(a + 1)), 60, "a commit")
+                process.kill()
+                hit += process.wait() < 0
+                before = tree_state(self.target, without=(".deltascope",))
+                again = self.ok(*args)
+                self.assertIn(f"{self.name(a + 1)} is already published", again.out)
+                self.assertEqual(tree_state(self.target, without=(".deltascope",)), before)
+        self.assertGreater(hit, 0, "no kill hit a living process")
+        self.assert_published(self.names(*self.numbers), self.target)
+
+    def has(self, origin):
+        facts = self.facts(self.target) if os.path.isdir(self.target) else {}
+        return origin in [version.get("ds.origin") for version in facts.values()]
+
+    def test_behind_the_commit_trl(self):
+        self.behind_the_commit("trl-v2")
+
+    def test_behind_the_commit_slime(self):
+        self.behind_the_commit("slime-v2")
 
     @SWEEP
     def test_watching_trl(self, number):

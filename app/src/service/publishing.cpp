@@ -86,6 +86,12 @@ void addNotice(PublishView& view, std::string text)
 
 void addStep(PublishView& view, const Run& run, const PublishedVersion& version)
 {
+    if (version.wasThere) {
+        addNotice(view,
+                  fmt::format("{} is already published, as step {}; nothing was put",
+                              version.origin.empty() ? "the state" : version.origin, version.step));
+        return;
+    }
     view.nothingChanged = version.objects.empty();
     if (version.objects.empty()) {
         addNotice(view,

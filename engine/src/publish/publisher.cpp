@@ -18,6 +18,8 @@ namespace {
 struct Head {
     std::int64_t step = 0; ///< 0: nothing is published yet
     std::string root; ///< empty: not recorded
+    std::string base; ///< root of the state that it was made from; empty: not recorded
+    bool beginsEpoch = false; ///< behind an earlier one
     std::string origin;
     std::uint32_t versionsSinceAnchor = 0; ///< the anchor counts as none
     std::uint64_t anchorBytes = 0;
@@ -44,8 +46,13 @@ Head headOf(const Run& run, const Version& newest)
     head.step = newest.step();
     if (newest.summary) {
         head.root = newest.summary->root;
+        head.base = newest.summary->baseRoot;
         head.origin = newest.summary->origin;
     }
+    const Version* const before = &newest == run.versions.data() ? nullptr : &newest - 1;
+    if (newest.kind == VersionKind::Anchor && before && before->epoch == newest.epoch && before->summary)
+        head.base = before->summary->root;
+    head.beginsEpoch = before && before->epoch != newest.epoch;
     for (auto at = static_cast<std::size_t>(&newest - run.versions.data());; --at) {
         const Version& version = run.versions[at];
         if (version.kind == VersionKind::Anchor) {
@@ -245,7 +252,9 @@ struct Publisher::State {
         spans.add(Span { {}, "diff", version.step, epoch, startedUs, builtUs, to.stateBytes(), version.anchorReason });
         spans.add(Span { {}, "upload", version.step, epoch, builtUs, bench.nowUs(), bytes, version.origin });
         head.step = version.step;
+        head.base = version.anchor ? (epochBegun ? head.root : std::string()) : built.fromRoot;
         head.root = built.toRoot;
+        head.beginsEpoch = !epochBegun;
         head.origin = version.origin;
         head.versionsSinceAnchor = version.anchor ? 0 : head.versionsSinceAnchor + 1;
         head.deltaBytes = version.anchor ? 0 : head.deltaBytes + bytes;
@@ -279,6 +288,32 @@ struct Publisher::State {
                 "the state to publish from is not step {}, the newest of the run: {} elements in {} tensors differ",
                 head.step, difference.elementsDifferent(), difference.tensorsDifferent()),
             store->uri(), head.step, "publish from the state that the run ends with" });
+    }
+
+    /// Whether the newest version is the step from `from` to `to` already. Its roots say so, and its bytes must lead to
+    /// `to`. Errors: Digest (they do not), those of the replay.
+    Result<bool> isThere(const Chain& from, const Chain& to, TaskContext& task)
+    {
+        if (head.root.empty() || (options.newEpoch ? !head.beginsEpoch : head.base.empty()))
+            return false;
+        DS_TRY(const std::string root, build.rootOf(to, task));
+        if (root != head.root)
+            return false;
+        if (!options.newEpoch) {
+            DS_TRY(const std::string base, build.rootOf(from, task));
+            if (base != head.base)
+                return false;
+        }
+        DS_TRY(const Chain state, headState(task));
+        DS_TRY(const DiffReport difference, diffStates(bench, state, to, std::nullopt, task));
+        if (difference.equal())
+            return true;
+        return fail(Error { Code::Digest,
+                            fmt::format("step {} records that it is what was to be published, but its bytes give "
+                                        "another state: {} elements in {} tensors differ",
+                                        head.step, difference.elementsDifferent(), difference.tensorsDifferent()),
+                            store->uri(), head.step,
+                            "verify the run; mend it, or begin a new epoch behind it with --new-epoch" });
     }
 
     Result<PublishedVersion> putAnchor(const Chain* from, const Chain& to, PublishedVersion version, TaskContext& task)
@@ -375,6 +410,18 @@ Result<std::vector<PublishedVersion>> Publisher::begin(const NamedState& from, c
     return std::vector<PublishedVersion> { std::move(anchor), std::move(delta) };
 }
 
+Result<std::optional<PublishedVersion>> Publisher::find(const NamedState& from, const NamedState& to,
+                                                        TaskContext& task)
+{
+    DS_TRY(const bool there, m_state->isThere(from.state, to.state, task));
+    if (!there)
+        return std::optional<PublishedVersion>();
+    PublishedVersion version = m_state->next(to.state, to.origin);
+    version.step = m_state->head.step;
+    version.wasThere = true;
+    return std::optional(std::move(version));
+}
+
 Result<void> Publisher::keepAlive(TaskContext& task)
 {
     m_state->spans.flush();
@@ -387,17 +434,61 @@ void Publisher::note(std::int64_t step, const std::string& text)
     m_state->spans.add(Span { {}, "note", step, m_state->epoch, now, now, 0, text });
 }
 
+namespace {
+
+/// The checkpoint that a state was read from, if it was read from nothing else.
+std::shared_ptr<ObjectStore> folderOf(const Chain& state)
+{
+    if (state.links().size() != 1)
+        return nullptr;
+    Result<std::unique_ptr<ObjectStore>> store = openStore(state.links().front()->store->uri());
+    return store ? std::shared_ptr<ObjectStore>(std::move(*store)) : nullptr;
+}
+
+/// The first version on an external base can be found by who publishes it again without naming the base: it is `from`.
+std::optional<PublishedVersion> findFirst(Workbench& bench, const std::shared_ptr<ObjectStore>& into, OpenOptions base,
+                                          const NamedState& from, const NamedState& to, const PublishOptions& options,
+                                          TaskContext& task)
+{
+    base.base = base.base ? nullptr : folderOf(from.state);
+    if (!base.base)
+        return std::nullopt;
+    Result<Publisher> publisher = Publisher::open(bench, into, base, options, task);
+    if (!publisher || publisher->headStep() != 1)
+        return std::nullopt;
+    return publisher->find(from, to, task).value_or(std::nullopt);
+}
+
+}
+
 Result<std::vector<PublishedVersion>> publishStep(Workbench& bench, std::shared_ptr<ObjectStore> into,
                                                   const OpenOptions& base, const NamedState& from, const NamedState& to,
                                                   const PublishOptions& options, TaskContext& task)
 {
-    DS_TRY(Publisher publisher, Publisher::open(bench, into, base, options, task));
-    if (!publisher.headStep() && options.layout == "trl-v2")
-        return publisher.begin(from, to, task);
-    std::vector<PublishedVersion> versions;
-    DS_TRY(PublishedVersion version, publisher.publish(&from.state, to.state, to.origin, task));
-    versions.push_back(std::move(version));
-    return versions;
+    Result<Publisher> publisher = Publisher::open(bench, into, base, options, task);
+    if (!publisher && publisher.error().code == Code::BaseMissing) {
+        if (std::optional<PublishedVersion> there = findFirst(bench, into, base, from, to, options, task))
+            return std::vector { std::move(*there) };
+    }
+    if (!publisher)
+        return fail(std::move(publisher.error()));
+    if (!publisher->headStep() && options.layout == "trl-v2")
+        return publisher->begin(from, to, task);
+    std::optional<PublishedVersion> there;
+    if (options.newEpoch) {
+        DS_TRY(there, publisher->find(from, to, task));
+    }
+    if (there)
+        return std::vector { std::move(*there) };
+    Result<PublishedVersion> version = publisher->publish(&from.state, to.state, to.origin, task);
+    if (!version && version.error().code == Code::BaseMismatch && !options.newEpoch) {
+        DS_TRY(there, publisher->find(from, to, task));
+    }
+    if (there)
+        return std::vector { std::move(*there) };
+    if (!version)
+        return fail(std::move(version.error()));
+    return std::vector { std::move(*version) };
 }
 
 } // namespace deltascope

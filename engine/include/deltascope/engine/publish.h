@@ -33,6 +33,7 @@ struct PublishedVersion {
         objects; ///< in the order of their puts; empty: nothing changed and the layout has no empty version
     std::string origin; ///< as given
     std::string anchorReason; ///< why it is an anchor, with the numbers; empty for deltas
+    bool wasThere = false; ///< published before, with these very bytes; nothing was put
 };
 
 /// A state to publish and what it is called, if it has a name.
@@ -70,6 +71,10 @@ public:
     /// Begins an empty run whose layout has anchors: `from` as the first one, `to` as the delta behind it. Nothing is
     /// put if either cannot be. Errors: as publish.
     Result<std::vector<PublishedVersion>> begin(const NamedState& from, const NamedState& to, TaskContext& task);
+    /// The newest version, if it is the step from `from` to `to` already: its publisher recorded the roots of both, and
+    /// its bytes give `to`. With newEpoch: if another epoch begins with it, whatever it was made from. Replays only what
+    /// the roots do not exclude. Errors: Digest (its record and its bytes do not agree), those of the replay.
+    Result<std::optional<PublishedVersion>> find(const NamedState& from, const NamedState& to, TaskContext& task);
     /// Keeps the lease while there is nothing to publish, and puts waiting spans. Errors: Exists.
     Result<void> keepAlive(TaskContext& task);
     /// Tells of something that is no version (a coalesced checkpoint, an annotation).
@@ -83,7 +88,9 @@ private:
 
 /// Publishes the step from one state to the next. An empty source gets `from` as its first anchor, unless the layout
 /// starts from an external base, and `to` as the delta behind it. In a source that holds a run already, `from` must be
-/// its newest state, bit for bit, and `to` becomes the next step. Errors: those of Publisher.
+/// its newest state, bit for bit, and `to` becomes the next step. Where the newest version is this very step, put by a
+/// process that was killed before it could tell, nothing is put (PublishedVersion::wasThere). Errors: those of
+/// Publisher.
 Result<std::vector<PublishedVersion>> publishStep(Workbench& bench, std::shared_ptr<ObjectStore> into,
                                                   const OpenOptions& base, const NamedState& from, const NamedState& to,
                                                   const PublishOptions& options, TaskContext& task);
