@@ -130,8 +130,8 @@ TEST(PublishAgain, ARunWithoutRootsIsNotGuessedAbout)
     expectPut(p, 1, 2);
     expectPut(p, 2, 3);
     for (const std::int64_t number : { 1, 2, 3 }) {
-        const std::string key = number == 1 ? "anchors/step_000001.safetensors"
-                                            : fmt::format("deltas/step_{:06}.safetensors", number);
+        const std::string key =
+            number == 1 ? "anchors/step_000001.safetensors" : fmt::format("deltas/step_{:06}.safetensors", number);
         std::string bytes = readObject(*p.run, key);
         for (std::size_t at = bytes.find("\"ds."); at != std::string::npos; at = bytes.find("\"ds.", at))
             bytes.replace(at, 4, "\"xx.");

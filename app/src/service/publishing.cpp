@@ -113,12 +113,14 @@ Result<PublishView> publishOnce(Workbench& bench, const PublishRequest& request,
 {
     DS_TRY(const std::shared_ptr<ObjectStore> into, openInto(request.into.source));
     DS_TRY(const OpenOptions base, baseOf(request));
-    DS_TRY(const std::vector<PublishedVersion> versions,
-           publishStep(bench, into, base, { from, originOf(request.from) }, { to, originOf(request.to) },
-                       optionsOf(request, diffBackend), task));
     PublishView view;
     view.source = into->uri();
     view.layout = request.into.layout;
+    PublishOptions options = optionsOf(request, diffBackend);
+    options.lease.onWaiting = [&](const std::string& text) { addNotice(view, text); };
+    DS_TRY(
+        const std::vector<PublishedVersion> versions,
+        publishStep(bench, into, base, { from, originOf(request.from) }, { to, originOf(request.to) }, options, task));
     const bool nothing = std::all_of(versions.begin(), versions.end(),
                                      [](const PublishedVersion& version) { return version.objects.empty(); });
     Run run;
@@ -136,12 +138,16 @@ Result<PublishView> publishFolder(Workbench& bench, const PublishRequest& reques
     DS_TRY(const std::shared_ptr<ObjectStore> into, openInto(request.into.source));
     DS_TRY(const OpenOptions base, baseOf(request));
     DS_TRY(const std::shared_ptr<ObjectStore> checkpoints, openStore(request.watchFolder));
-    DS_TRY(Publisher publisher, Publisher::open(bench, into, base, optionsOf(request, diffBackend), task));
-
     PublishView view;
     view.source = into->uri();
     view.layout = request.into.layout;
     view.watched = checkpoints->uri();
+    PublishOptions publishing = optionsOf(request, diffBackend);
+    publishing.lease.onWaiting = [&](const std::string& text) {
+        addNotice(view, text);
+        onChange(view);
+    };
+    DS_TRY(Publisher publisher, Publisher::open(bench, into, base, publishing, task));
     onChange(view);
     FollowOptions options;
     options.marker = request.marker;

@@ -1,186 +1,216 @@
 #include "publish/lease.h"
 
-#include <algorithm>
-#include <filesystem>
+#include "deltascope/engine/store_cleanup.h"
+#include "publish/lease_holder.h"
+#include "publish/lease_watch.h"
+#include "trace/trace_json.h"
+
+#include <condition_variable>
 #include <fmt/format.h>
-#include <fstream>
-#include <nlohmann/json.hpp>
+#include <mutex>
 #include <optional>
-#include <sstream>
-#include <system_error>
-#include <unistd.h>
+#include <random>
+#include <thread>
 #include <utility>
 
 namespace deltascope {
 
 namespace {
 
-using nlohmann::json;
+constexpr int RenewalsPerLife = 20;
+constexpr int MostLooks = 100;
 
-constexpr std::string_view Folder = ".deltascope/v1/lease/";
-constexpr std::string_view Start = "publisher-";
-constexpr std::int64_t LifeUs = 600'000'000;
-constexpr std::uint64_t MostBytes = 64U << 10;
-
-/// Who holds a lease. `started` tells a process from a later one with the same number.
-struct Holder {
-    std::string actor;
-    std::string host;
-    std::int64_t pid = 0;
-    std::string started;
-    std::int64_t renewedUs = 0;
-    bool released = false;
-};
-
-/// What tells machines and containers apart: process numbers mean nothing elsewhere.
-std::string hostName()
+tl::unexpected<Error> heldBy(const std::string& who, const std::string& where)
 {
-    char name[256] = {};
-    ::gethostname(name, sizeof name - 1);
-    std::string boot;
-    std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot);
-    std::error_code ignored;
-    const std::filesystem::path processes = std::filesystem::read_symlink("/proc/self/ns/pid", ignored);
-    return fmt::format("{}/{}/{}", name, boot, processes.string());
+    return fail(Code::Exists, who + " publishes into this run", where, "stop the other publisher");
 }
 
-/// Clock ticks since boot at which a process began; empty if it is not there, or has ended and only waits to be asked
-/// how.
-std::string startOf(std::int64_t pid)
+std::string newNonce()
 {
-    std::ifstream file(fmt::format("/proc/{}/stat", pid));
-    std::stringstream text;
-    text << file.rdbuf();
-    const std::string stat = text.str();
-    std::istringstream fields(stat.substr(std::min(stat.rfind(')') + 1, stat.size())));
-    std::string field;
-    if (fields >> field && (field == "Z" || field == "X"))
-        return {};
-    for (int i = 4; i <= 22 && fields >> field; ++i) { } // proc(5): the 22nd field is starttime
-    return field;
+    std::random_device random;
+    return fmt::format("{:08x}{:08x}", random(), random());
 }
 
-std::optional<Holder> parseHolder(std::string_view text)
+/// Who holds the lease is the only one who writes versions, leases and the spans of this actor. Best effort: what stays
+/// is cleaned by the next one.
+void cleanBehind(ObjectStore& store, std::int64_t number, const std::string& actor, TaskContext& task)
 {
-    const json object = json::parse(text, nullptr, false);
-    if (!object.is_object())
-        return std::nullopt;
-    try {
-        return Holder { object.at("actor"),   object.at("host"),       object.at("pid"),
-                        object.at("started"), object.at("renewed_us"), object.at("released") };
-    } catch (const json::exception&) {
-        return std::nullopt;
-    }
+    StoreCleanup* const cleanup = cleanupOf(store);
+    if (!cleanup)
+        return;
+    for (const std::int64_t older : leasesBelow(store, number, task).value_or(std::vector<std::int64_t>()))
+        static_cast<void>(cleanup->remove(leaseKey(older)));
+    const std::string ours[] = { leaseKey(number), fmt::format("{}{}/", SpanFolder, actor) };
+    static_cast<void>(cleanup->removeTemporaries(
+        [&](std::string_view folder) {
+            if (folder != ".deltascope" && !folder.starts_with(".deltascope/"))
+                return true;
+            const std::string inside = fmt::format("{}/", folder);
+            return ours[0].starts_with(inside) || ours[1].starts_with(inside);
+        },
+        task));
 }
 
-std::string keyOf(std::int64_t number) { return fmt::format("{}{}{:08}.json", Folder, Start, number); }
-
-/// The highest number so far, 0 without one.
-Result<std::int64_t> newest(const ObjectStore& store, TaskContext& task)
+/// Whether the run is free, as far as its newest lease says. False: look again. Errors: as Lease::acquire.
+Result<bool> isFree(const ObjectStore& store, std::int64_t number, const std::function<std::int64_t()>& nowUs,
+                    const LeaseTerms& terms, TaskContext& task)
 {
-    DS_TRY(const std::vector<ObjectInfo> listing, listAll(store, fmt::format("{}{}", Folder, Start), task));
-    if (listing.empty())
-        return 0;
-    return parseNumber(std::string_view(listing.back().key).substr(Folder.size() + Start.size(), 8)).value_or(0);
-}
-
-bool isAlive(const Holder& holder, std::int64_t nowUs)
-{
-    if (holder.released)
+    const Result<std::optional<LeaseHolder>> holder = readLease(store, number);
+    if (!holder && holder.error().code == Code::NotFound) // removed meanwhile
         return false;
-    if (holder.host == hostName() && !holder.started.empty())
-        return startOf(holder.pid) == holder.started;
-    return nowUs - holder.renewedUs < LifeUs;
-}
-
-tl::unexpected<Error> heldBy(const std::optional<Holder>& holder, const std::string& where)
-{
-    const std::string who = holder ? fmt::format("{} (process {} on {})", holder->actor, holder->pid,
-                                                 holder->host.substr(0, holder->host.find('/')))
-                                   : std::string("somebody else");
-    return fail(Code::Exists, who + " publishes into this run", where,
-                fmt::format("stop the other publisher; one that died on another machine is forgotten after {} minutes",
-                            LifeUs / 60'000'000));
-}
-
-}
-
-Lease::Lease(std::shared_ptr<ObjectStore> store, std::string actor, std::function<std::int64_t()> nowUs,
-             std::int64_t number)
-    : m_store(std::move(store))
-    , m_actor(std::move(actor))
-    , m_nowUs(std::move(nowUs))
-    , m_number(number)
-{
-}
-
-Lease::Lease(Lease&& other) noexcept
-    : m_store(std::move(other.m_store))
-    , m_actor(std::move(other.m_actor))
-    , m_nowUs(std::move(other.m_nowUs))
-    , m_number(std::exchange(other.m_number, 0))
-    , m_renewedUs(other.m_renewedUs)
-{
-}
-
-Lease::~Lease()
-{
-    TaskContext task;
-    if (m_number > 0)
-        static_cast<void>(write(true, false, task)); // what is not given back is found dead or expires
-}
-
-Result<Lease> Lease::acquire(std::shared_ptr<ObjectStore> store, std::string actor, std::function<std::int64_t()> nowUs,
-                             TaskContext& task)
-{
-    DS_TRY(const std::int64_t last, newest(*store, task));
-    if (last > 0) {
-        Result<std::vector<std::byte>> bytes = readWhole(*store, keyOf(last), MostBytes);
-        if (!bytes && bytes.error().code == Code::Transient) // it was renewed or given back at this moment
-            bytes = readWhole(*store, keyOf(last), MostBytes);
-        if (!bytes)
-            return fail(std::move(bytes.error()));
-        const std::optional<Holder> holder = parseHolder(asText(*bytes));
-        if (holder && isAlive(*holder, nowUs()))
-            return heldBy(holder, store->uri());
+    if (!holder)
+        return fail(holder.error());
+    if (!*holder || (*holder)->released)
+        return true;
+    switch (livenessOf(**holder)) {
+    case Liveness::Lives:
+        return heldBy((*holder)->text(), store.uri());
+    case Liveness::Ended:
+        return true;
+    case Liveness::Unknown:
+        break;
     }
-    Lease lease(std::move(store), std::move(actor), std::move(nowUs), last + 1);
-    if (Result<void> written = lease.write(false, true, task); !written) {
-        lease.m_number = 0;
-        if (written.error().code == Code::Exists)
-            return heldBy(std::nullopt, lease.m_store->uri());
-        return fail(std::move(written.error()));
-    }
-    return lease;
+    return watchLease(store, number, nowUs, terms, task);
 }
 
-Result<void> Lease::check(TaskContext& task)
-{
-    DS_TRY(const std::int64_t last, newest(*m_store, task));
-    if (last != m_number) {
-        m_number = 0;
+}
+
+/// The object that was put, and the thread that renews it.
+class Lease::Holding {
+public:
+    Holding(std::shared_ptr<ObjectStore> store, const std::string& actor, std::function<std::int64_t()> nowUs,
+            std::chrono::milliseconds life, std::int64_t number)
+        : m_store(std::move(store))
+        , m_nowUs(std::move(nowUs))
+        , m_life(life)
+        , m_number(number)
+        , m_nonce(newNonce())
+        , m_holder(LeaseHolder::thisProcess(actor))
+    {
+    }
+    Holding(const Holding&) = delete;
+    Holding& operator=(const Holding&) = delete;
+    ~Holding()
+    {
+        if (!m_renewal.joinable()) // it was never held
+            return;
+        m_renewal.request_stop();
+        m_renewal.join();
+        TaskContext task;
+        m_holder.released = true;
+        if (!m_lost)
+            static_cast<void>(write(PutMode::Replace, task)); // what is not given back is found dead
+    }
+
+    /// Errors: Exists, those of the store.
+    Result<void> take(TaskContext& task)
+    {
+        DS_CHECK(write(PutMode::IfAbsent, task));
+        m_renewal = std::jthread([this](const std::stop_token& stop) { renew(stop); });
+        return {};
+    }
+
+    Result<void> check(TaskContext& task)
+    {
+        const std::lock_guard lock(m_mutex);
+        DS_CHECK(findOut(task));
+        if (!m_lost)
+            return {};
         return fail(Code::Exists, "somebody else has taken over this run; nothing more is published", m_store->uri(),
                     "find out who publishes; start again to go on behind them");
     }
-    if (m_nowUs() - m_renewedUs > LifeUs / 3)
-        return write(false, false, task);
-    return {};
+
+private:
+    void renew(const std::stop_token& stop)
+    {
+        std::unique_lock lock(m_mutex);
+        while (!m_lost) {
+            m_wake.wait_for(lock, stop, m_life / RenewalsPerLife, [] { return false; });
+            if (stop.stop_requested())
+                return;
+            TaskContext task;
+            if (findOut(task) && !m_lost)
+                static_cast<void>(write(PutMode::Replace, task)); // the next one may succeed
+        }
+    }
+
+    /// Whether the newest lease is the object as it was last put.
+    Result<void> findOut(TaskContext& task)
+    {
+        if (m_lost)
+            return {};
+        DS_TRY(const std::int64_t newest, newestLease(*m_store, task));
+        if (newest != m_number) {
+            m_lost = true;
+            return {};
+        }
+        DS_TRY(const ObjectInfo now, m_store->stat(leaseKey(m_number)));
+        if (now.identity == m_identity)
+            return {};
+        DS_TRY(const std::vector<std::byte> bytes, readWhole(*m_store, now.key, MostLeaseBytes));
+        m_lost = asText(bytes) != m_text;
+        m_identity = now.identity;
+        return {};
+    }
+
+    Result<void> write(PutMode mode, TaskContext& task)
+    {
+        m_holder.renewedUs = m_nowUs();
+        std::string text = leaseText(m_holder, m_nonce);
+        MemorySource source(asBytes(text));
+        DS_TRY(const ObjectInfo put, m_store->put(leaseKey(m_number), source, mode, task));
+        m_text = std::move(text);
+        m_identity = put.identity;
+        return {};
+    }
+
+    std::shared_ptr<ObjectStore> m_store;
+    std::function<std::int64_t()> m_nowUs;
+    std::chrono::milliseconds m_life;
+    std::int64_t m_number;
+    std::string m_nonce;
+    std::mutex m_mutex; ///< guards what follows
+    std::condition_variable_any m_wake;
+    LeaseHolder m_holder;
+    std::string m_text; ///< as last put
+    std::string m_identity;
+    bool m_lost = false;
+    std::jthread m_renewal; ///< last: it uses everything above
+};
+
+Lease::Lease(std::unique_ptr<Holding> holding)
+    : m_holding(std::move(holding))
+{
+}
+Lease::Lease(Lease&&) noexcept = default;
+Lease::~Lease() = default;
+
+Result<Lease> Lease::acquire(std::shared_ptr<ObjectStore> store, const std::string& actor,
+                             std::function<std::int64_t()> nowUs, const LeaseTerms& terms, TaskContext& task)
+{
+    for (int look = 0; look < MostLooks; ++look) {
+        DS_CHECK(task.checkpoint());
+        DS_TRY(const std::int64_t last, newestLease(*store, task));
+        bool free = last == 0;
+        if (!free) {
+            DS_TRY(free, isFree(*store, last, nowUs, terms, task));
+        }
+        if (!free)
+            continue;
+        auto holding = std::make_unique<Holding>(store, actor, nowUs, terms.life, last + 1);
+        const Result<void> taken = holding->take(task);
+        if (taken) {
+            cleanBehind(*store, last + 1, actor, task);
+            return Lease(std::move(holding));
+        }
+        if (taken.error().code == Code::Exists)
+            return heldBy("somebody else", store->uri());
+        return fail(taken.error());
+    }
+    return fail(Code::Transient, "the leases of this run change all the time", store->uri(),
+                "find out who publishes; try again");
 }
 
-Result<void> Lease::write(bool released, bool first, TaskContext& task)
-{
-    m_renewedUs = m_nowUs();
-    const std::int64_t pid = ::getpid();
-    const std::string text =
-        json {
-            { "actor", m_actor },        { "host", hostName() },        { "pid", pid },
-            { "started", startOf(pid) }, { "renewed_us", m_renewedUs }, { "released", released }
-        }.dump()
-        + "\n";
-    MemorySource source(asBytes(text));
-    DS_TRY([[maybe_unused]] const ObjectInfo put,
-           m_store->put(keyOf(m_number), source, first ? PutMode::IfAbsent : PutMode::Replace, task));
-    return {};
-}
+Result<void> Lease::check(TaskContext& task) { return m_holding->check(task); }
 
 } // namespace deltascope

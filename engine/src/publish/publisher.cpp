@@ -362,7 +362,7 @@ Result<Publisher> Publisher::open(Workbench& bench, std::shared_ptr<ObjectStore>
 {
     DS_TRY(WriterChoice writers, WriterChoice::of(options, bench.scratchFolder));
     DS_TRY(std::shared_ptr<const DiffBackend> backend, chooseDiffBackend(options.diffBackend));
-    DS_TRY(Lease lease, Lease::acquire(into, options.actor, bench.nowUs, task));
+    DS_TRY(Lease lease, Lease::acquire(into, options.actor, bench.nowUs, options.lease, task));
     std::unique_ptr<State> state(new State { bench,
                                              into,
                                              base,
@@ -410,8 +410,7 @@ Result<std::vector<PublishedVersion>> Publisher::begin(const NamedState& from, c
     return std::vector<PublishedVersion> { std::move(anchor), std::move(delta) };
 }
 
-Result<std::optional<PublishedVersion>> Publisher::find(const NamedState& from, const NamedState& to,
-                                                        TaskContext& task)
+Result<std::optional<PublishedVersion>> Publisher::find(const NamedState& from, const NamedState& to, TaskContext& task)
 {
     DS_TRY(const bool there, m_state->isThere(from.state, to.state, task));
     if (!there)

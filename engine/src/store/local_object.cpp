@@ -6,6 +6,7 @@
 #include <ctime>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <limits>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -67,6 +68,21 @@ std::string temporaryName(std::string_view name)
 bool isTemporaryName(std::string_view name) noexcept
 {
     return name.starts_with('.') && name.find(TemporaryMark) != std::string_view::npos;
+}
+
+std::optional<std::int64_t> writerOf(std::string_view name) noexcept
+{
+    constexpr std::size_t RandomDigits = 16;
+    const std::size_t mark = name.rfind(TemporaryMark);
+    if (!isTemporaryName(name) || mark == std::string_view::npos)
+        return std::nullopt;
+    const std::string_view rest = name.substr(mark + TemporaryMark.size());
+    const std::size_t dash = rest.find('-');
+    if (dash == std::string_view::npos || rest.size() != dash + 1 + RandomDigits
+        || rest.find_first_not_of("0123456789abcdef", dash + 1) != std::string_view::npos)
+        return std::nullopt;
+    const std::optional<std::int64_t> process = parseNumber(rest.substr(0, dash));
+    return process && *process > 0 && *process <= std::numeric_limits<pid_t>::max() ? process : std::nullopt;
 }
 
 std::string identityOf(const struct stat& status)

@@ -3,6 +3,7 @@
 #include "../base/file_handle.h"
 #include "deltascope/engine/object_store.h"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,6 +16,8 @@ namespace deltascope {
 /// ".<name>.ds-tmp-<pid>-<random>": the names of puts that are under way. They are no objects.
 std::string temporaryName(std::string_view name);
 bool isTemporaryName(std::string_view name) noexcept;
+/// The process that put under such a name; nothing if a name is not exactly of this form.
+std::optional<std::int64_t> writerOf(std::string_view name) noexcept;
 
 /// "dev:inode:size:mtime_ns:ctime_ns"
 std::string identityOf(const struct stat& status);

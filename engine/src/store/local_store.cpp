@@ -1,6 +1,7 @@
 #include "../base/errno_error.h"
 #include "../base/file_handle.h"
-#include "deltascope/engine/object_store.h"
+#include "deltascope/engine/store_cleanup.h"
+#include "local_cleanup.h"
 #include "local_listing.h"
 #include "local_object.h"
 #include "local_watch.h"
@@ -189,7 +190,7 @@ private:
 
 /// Holds the folder's path and opens it anew each time: a trainer may remove and create it again, and an open
 /// descriptor would go on to serve the removed one. For the same reason no file stays open between calls.
-class LocalStore final : public ObjectStore {
+class LocalStore final : public ObjectStore, public StoreCleanup {
 public:
     LocalStore(std::string root, bool pushesChanges)
         : m_root(std::move(root))
@@ -251,6 +252,20 @@ public:
     }
 
     Result<std::unique_ptr<StoreWatch>> watch() const override { return watchLocalFolder(m_root); }
+
+    Result<void> remove(std::string_view key) override
+    {
+        DS_TRY(const Place place, find(key, Missing::IsError));
+        if (::unlinkat(place.folder.get(), place.name.c_str(), 0) == 0)
+            return {};
+        return meansAbsent(errno) ? noSuchObject(key) : failErrno("unlink", errno, key);
+    }
+
+    Result<std::size_t> removeTemporaries(const std::function<bool(std::string_view folder)>& enters,
+                                          TaskContext& task) override
+    {
+        return removeLocalTemporaries(m_root, enters, task);
+    }
 
 private:
     static tl::unexpected<Error> noSuchObject(std::string_view key)

@@ -2,6 +2,7 @@
 
 #include "deltascope/engine/operations.h"
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -10,6 +11,15 @@
 #include <vector>
 
 namespace deltascope {
+
+/// When another publisher counts as gone, of whom this machine cannot say whether it runs: its lease has not changed
+/// for `life`, as watched by us. What its lease says of times is not looked at.
+struct LeaseTerms {
+    std::chrono::milliseconds life = std::chrono::minutes(10); ///< a holder renews it 20 times in this time
+    std::function<std::chrono::microseconds()> clock; ///< monotonic; empty: that of this machine
+    /// Told once who is waited for, since when, and what can be done. Called by the thread that opens the publisher.
+    std::function<void(const std::string& text)> onWaiting;
+};
 
 struct PublishOptions {
     std::string layout; ///< "trl-v2" or "slime-v2"
@@ -22,6 +32,7 @@ struct PublishOptions {
     double restoresPerAnchor = 1;
     bool newEpoch = false; ///< begin another incarnation, with an anchor, instead of going on with the run
     std::string actor = "publisher"; ///< in spans and lease
+    LeaseTerms lease;
 };
 
 struct PublishedVersion {
@@ -49,8 +60,10 @@ struct NamedState {
 /// thread at a time.
 class Publisher {
 public:
-    /// Opens the run, or an empty store. `base`: the external base for layouts that have one.
-    /// Errors: Exists (somebody else publishes here), Usage (options, or a run of another layout), those of openRun.
+    /// Opens the run, or an empty store, and removes what dead publishers left half-written in it. `base`: the external
+    /// base for layouts that have one. Waits for a publisher elsewhere that may be dead (PublishOptions::lease).
+    /// Errors: Exists (somebody else publishes here), Canceled, Usage (options, or a run of another layout), those of
+    /// openRun.
     static Result<Publisher> open(Workbench& bench, std::shared_ptr<ObjectStore> into, const OpenOptions& base,
                                   const PublishOptions& options, TaskContext& task);
     Publisher(Publisher&&) noexcept;
@@ -72,8 +85,8 @@ public:
     /// put if either cannot be. Errors: as publish.
     Result<std::vector<PublishedVersion>> begin(const NamedState& from, const NamedState& to, TaskContext& task);
     /// The newest version, if it is the step from `from` to `to` already: its publisher recorded the roots of both, and
-    /// its bytes give `to`. With newEpoch: if another epoch begins with it, whatever it was made from. Replays only what
-    /// the roots do not exclude. Errors: Digest (its record and its bytes do not agree), those of the replay.
+    /// its bytes give `to`. With newEpoch: if another epoch begins with it, whatever it was made from. Replays only
+    /// what the roots do not exclude. Errors: Digest (its record and its bytes do not agree), those of the replay.
     Result<std::optional<PublishedVersion>> find(const NamedState& from, const NamedState& to, TaskContext& task);
     /// Keeps the lease while there is nothing to publish, and puts waiting spans. Errors: Exists.
     Result<void> keepAlive(TaskContext& task);
