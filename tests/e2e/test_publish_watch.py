@@ -7,7 +7,7 @@ import signal
 import time
 
 from publication import Trainer
-from support import OK, main, wait_until
+from support import GOLDEN, NOT_FOUND, OK, main, wait_until
 
 LAYOUTS = ("trl-v2", "slime-v2")
 PATIENCE = 30.0
@@ -104,6 +104,51 @@ class Backlog(PublishWatch):
         self.assertEqual(sorted(steps), [(0, 1), (0, 2), (0, 3), (1, 4), (1, 5), (1, 6)])
         self.assertEqual(steps[(1, 4)]["kind"], "anchor")
         self.assertEqual(document["problems"], [])
+
+
+class NotUnderstood(PublishWatch):
+    def adapters(self, *numbers):
+        golden = os.path.join(GOLDEN, "trl-adapter", "bucket", "out", ".vllm_lora", "trl-policy-v7")
+        for n in numbers:
+            folder = os.path.join(self.checkpoints, self.name(n))
+            shutil.copytree(golden, folder)
+            with open(os.path.join(folder, "optimizer.pt"), "wb") as f:
+                f.write(b"state")
+
+    def assert_named(self, outcome, *numbers):
+        self.refused(outcome, NOT_FOUND, "DS-LAYOUT")
+        self.assertIn(f"{', '.join(self.names(*numbers))} ", outcome.err)
+        self.assertRegex(outcome.err, r"PEFT adapter \(adapter_model\.safetensors\)")
+        self.assertRegex(outcome.err, "→ merge the adapter into its base model")
+
+    def test_adapters_are_named_and_fail(self):
+        for layout in LAYOUTS:
+            with self.subTest(layout=layout):
+                self.train(layout)
+                self.adapters(10, 20)
+                self.assert_named(self.run_ds(*self.watch_args("--once")), 10, 20)
+                document = self.run_ds(*self.watch_args("--once"), "--json")
+                self.assertEqual(document.code, NOT_FOUND, str(document))
+                self.assertEqual(document.json()["error"]["code"], "DS-LAYOUT")
+                self.assertEqual(self.facts(), {})
+
+    def test_checkpoints_beside_them_are_published(self):
+        self.train()
+        self.drop(1, 3)
+        self.adapters(2)
+        self.assert_named(self.run_ds(*self.watch_args("--once")), 2)
+        self.assert_published(self.names(1, 3))
+
+    def test_an_endless_watch_says_them_and_goes_on(self):
+        self.train()
+        self.adapters(1)
+        self.begin()
+        wait_until(lambda: "checkpoint-1: not published, it holds a PEFT adapter" in self.said(), PATIENCE, "a word")
+        self.drop(2)
+        self.wait_for("checkpoint-2")
+        self.end()
+        self.assertEqual(self.said().count("PEFT adapter"), 1)
+        self.assert_published(self.names(2))
 
 
 class Complete(PublishWatch):

@@ -1,7 +1,10 @@
 #include "deltascope/engine/publish.h"
 
+#include "publish/unread_folders.h"
+
 #include <algorithm>
 #include <fmt/format.h>
+#include <set>
 
 namespace deltascope {
 
@@ -34,7 +37,26 @@ public:
         if (!opened && opened.error().code != Code::Layout)
             return fail(std::move(opened.error()));
         m_run = opened ? std::move(*opened) : Run();
+        DS_TRY(std::vector<ObjectInfo> listing, listAll(*m_store, "", task));
+        std::erase_if(listing, [](const ObjectInfo& object) { return object.key.starts_with(".deltascope/"); });
+        m_unread = unreadFolders(listing, m_run);
         return {};
+    }
+
+    /// Folders behind `step` that nothing will be published from, without those that are still being written. The
+    /// watched folder itself counts only where nothing was published from it before.
+    Result<std::vector<UnreadFolder>> unreadBehind(std::int64_t step)
+    {
+        std::vector<UnreadFolder> unread;
+        for (const UnreadFolder& folder : m_unread) {
+            if (folder.number >= 0 ? folder.number <= step : folder.name == "." && step >= 0)
+                continue;
+            DS_TRY(const bool quiet, isQuiet(folder.number >= 0 ? folder.name : std::string(), folder.changedUs));
+            if (quiet)
+                unread.push_back(folder);
+            m_waiting = m_waiting || (!quiet && folder.number >= 0);
+        }
+        return unread;
     }
 
     /// Complete checkpoints behind `step`, ascending.
@@ -61,6 +83,13 @@ public:
         for (const Version& version : m_run.versions)
             newest = std::max(newest, version.step());
         return newest;
+    }
+
+    /// Whether it holds a checkpoint whose name tells its place in the order.
+    bool hasNumbered() const
+    {
+        return std::any_of(m_run.versions.begin(), m_run.versions.end(),
+                           [](const Version& version) { return version.objects.name != "."; });
     }
 
     /// A checkpoint by its name, if it is still there.
@@ -91,10 +120,16 @@ private:
                                         [](const ObjectInfo& object) { return object.hasUnwrittenPart; });
         if (!whole)
             return false;
-        if (m_options.marker.empty())
-            return m_bench.nowUs() - version.objects.publishedUs()
-                >= static_cast<std::int64_t>(m_options.quietSeconds * 1e6);
-        const Result<ObjectInfo> marker = m_store->stat(labelOf(version) + "/" + m_options.marker);
+        return isQuiet(labelOf(version), version.objects.publishedUs());
+    }
+
+    /// Whether its trainer is done with a folder that it changed last at `changedUs`. `label`: empty where no marker is
+    /// to be expected.
+    Result<bool> isQuiet(const std::string& label, std::int64_t changedUs) const
+    {
+        if (m_options.marker.empty() || label.empty())
+            return m_bench.nowUs() - changedUs >= static_cast<std::int64_t>(m_options.quietSeconds * 1e6);
+        const Result<ObjectInfo> marker = m_store->stat(label + "/" + m_options.marker);
         if (!marker && marker.error().code != Code::NotFound)
             return fail(marker.error());
         return marker.has_value();
@@ -104,6 +139,7 @@ private:
     std::shared_ptr<ObjectStore> m_store;
     const FollowOptions& m_options;
     Run m_run;
+    std::vector<UnreadFolder> m_unread;
     bool m_waiting = false;
 };
 
@@ -133,16 +169,24 @@ Result<void> publishWatched(Workbench& bench, std::shared_ptr<ObjectStore> check
         if (options.onSkipped)
             options.onSkipped(names, why);
     };
+    const std::int64_t begun = last;
+    UnreadReport unread;
+    std::set<std::string> done; ///< published in this act, or passed over: they may be taken away piece by piece
     std::optional<std::int64_t> backlogEnd; ///< the newest checkpoint that lay there at the beginning
     for (;;) {
         DS_CHECK(queue.scan(task));
         backlogEnd = backlogEnd.value_or(queue.newestStep());
+        DS_TRY(std::vector<UnreadFolder> unreadNow, queue.unreadBehind(begun));
+        std::erase_if(unreadNow, [&](const UnreadFolder& folder) { return done.contains(folder.name); });
+        for (const UnreadReport::News& news : unread.take(unreadNow))
+            skip(news.names, news.why);
         DS_TRY(const std::vector<const Version*> ready, queue.readyBehind(last));
         if (ready.empty()) {
-            if (options.once && !queue.waiting())
-                return publisher.keepAlive(task);
             DS_CHECK(publisher.keepAlive(task));
-            DS_CHECK(changes->wait(std::chrono::milliseconds(queue.waiting() ? 200 : 1000), task));
+            const bool waiting = queue.waiting() || unread.waits();
+            if (options.once && !waiting)
+                return unread.outcome(checkpoints->uri(), !queue.hasNumbered() && last < 0);
+            DS_CHECK(changes->wait(std::chrono::milliseconds(waiting ? 200 : 1000), task));
             continue;
         }
         const bool backlog = ready.front()->step() <= *backlogEnd;
@@ -152,6 +196,7 @@ Result<void> publishWatched(Workbench& bench, std::shared_ptr<ObjectStore> check
             for (const Version* version : ready)
                 names.push_back(labelOf(*version));
             names.pop_back();
+            done.insert(names.begin(), names.end());
             skip(names,
                  fmt::format("passed over, publishing takes longer than training; {} holds their changes too",
                              labelOf(chosen)));
@@ -174,6 +219,7 @@ Result<void> publishWatched(Workbench& bench, std::shared_ptr<ObjectStore> check
         Result<PublishedVersion> version = publish();
         if (!version && concernsTheCheckpoint(version.error().code)
             && version.error().step.value_or(number) == number) {
+            done.insert(label);
             skip({ label }, "changed or vanished while it was read");
             DS_CHECK(changes->wait(std::chrono::milliseconds(200), task));
             continue;
@@ -181,6 +227,7 @@ Result<void> publishWatched(Workbench& bench, std::shared_ptr<ObjectStore> check
         if (!version)
             return fail(std::move(version.error()));
         last = number;
+        done.insert(label);
         if (options.onVersion)
             options.onVersion(*version);
     }

@@ -113,15 +113,17 @@ struct FollowOptions {
     double quietSeconds = 5; ///< a checkpoint is complete once nothing in it changed for so long
     bool once = false; ///< end when nothing is left to publish instead of waiting for more
     std::function<void(const PublishedVersion&)> onVersion;
-    /// Told the checkpoints that were passed over because newer ones were ready, and those that vanished before they
-    /// were read.
+    /// Told the checkpoints that were passed over because newer ones were ready, those that vanished before they were
+    /// read, and once each folder that holds something else than a checkpoint that can be published.
     std::function<void(const std::vector<std::string>& names, const std::string& why)> onSkipped;
 };
 
 /// Publishes the checkpoints (`checkpoint-N/`) that a trainer drops into a folder, in order. Those that lie there at
 /// the beginning are all published; later, if several are complete at once because publishing takes longer than
 /// training, only the newest is. Never writes into `checkpoints`, so it cannot block the trainer. Ends with Canceled,
-/// or as `once` says. Errors: those of Publisher::publish that waiting does not mend.
+/// or as `once` says. Errors: those of Publisher::publish that waiting does not mend; with `once`, after all that can
+/// be published, Layout for a checkpoint-N folder that was complete and not understood (an adapter, pickles), or for
+/// any folder with weights where no checkpoint is.
 Result<void> publishWatched(Workbench& bench, std::shared_ptr<ObjectStore> checkpoints, Publisher& publisher,
                             const FollowOptions& options, TaskContext& task);
 

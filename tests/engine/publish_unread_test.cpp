@@ -1,0 +1,173 @@
+#include "publish_fixture.h"
+
+// publishWatched over folders that hold something else than checkpoints: what was seen is said.
+
+namespace deltascope {
+namespace {
+
+using namespace layout_test;
+
+using Names = std::vector<std::string>;
+
+struct Folder : Publishing {
+    void put(const std::string& key) { ASSERT_TRUE(putText(*checkpoints, key, "x")); }
+    void adapter(std::int64_t step)
+    {
+        for (const char* file : { "adapter_config.json", "adapter_model.safetensors", "optimizer.pt", "rng_state.pth" })
+            put(fmt::format("checkpoint-{}/{}", step, file));
+    }
+    Result<void> follow(FollowOptions options = {})
+    {
+        DS_TRY(Publisher publisher, open());
+        options.once = true;
+        options.onVersion = [&](const PublishedVersion& version) { published.push_back(version.origin); };
+        options.onSkipped = [&](const Names& names, const std::string& why) {
+            for (const std::string& name : names)
+                said.emplace_back(name, why);
+        };
+        return publishWatched(bench, checkpoints, publisher, options, task);
+    }
+    /// What was said of a folder; all that was said of it, if it was more than once.
+    std::string saidOf(const std::string& name) const
+    {
+        std::string text;
+        for (const auto& [one, why] : said)
+            text += one == name ? why : "";
+        return text;
+    }
+    Names names() const
+    {
+        Names names;
+        for (const auto& [name, why] : said)
+            names.push_back(name);
+        return names;
+    }
+
+    Names published;
+    std::vector<std::pair<std::string, std::string>> said;
+};
+
+void expectNamed(const Error& error, std::initializer_list<const char*> parts)
+{
+    EXPECT_EQ(error.code, Code::Layout);
+    EXPECT_FALSE(error.action.empty());
+    for (const char* part : parts)
+        EXPECT_NE(error.text.find(part), std::string::npos) << error.text;
+}
+
+TEST(PublishUnread, AdaptersAreSaidAndFail)
+{
+    Folder p;
+    for (const std::int64_t step : { 10, 20 })
+        p.adapter(step);
+    const Error error = errorOf(p.follow());
+    expectNamed(error,
+                { "checkpoint-10, checkpoint-20 are not published", "PEFT adapter", "adapter_model.safetensors" });
+    EXPECT_NE(error.action.find("merge"), std::string::npos) << error.action;
+    EXPECT_EQ(p.names(), (Names { "checkpoint-10", "checkpoint-20" }));
+    EXPECT_NE(p.saidOf("checkpoint-10").find("merge"), std::string::npos);
+    EXPECT_TRUE(p.keys().empty());
+}
+
+TEST(PublishUnread, WhatCanBePublishedIsPublishedFirst)
+{
+    Folder p;
+    p.adapter(1);
+    p.drop(2);
+    p.adapter(3);
+    p.drop(4);
+    expectNamed(errorOf(p.follow()), { "checkpoint-1, checkpoint-3 are" });
+    EXPECT_EQ(p.published, (Names { "checkpoint-2", "checkpoint-4" }));
+    EXPECT_EQ(p.rootOfStep(2).value_or("none"), p.rootOfCheckpoint(4));
+    EXPECT_TRUE(p.follow()); // both lie behind what was published then
+    p.adapter(5);
+    expectNamed(errorOf(p.follow()), { "checkpoint-5 is" });
+}
+
+TEST(PublishUnread, EachKindHasItsReason)
+{
+    const std::pair<const char*, const char*> kinds[] = {
+        { "pytorch_model.bin", "pickled weights" },
+        { "global_step7/mp_rank_00_model_states.pt", "pickled weights" },
+        { "__0_0.distcp", "distributed" },
+        { "consolidated.safetensors", "consolidated.safetensors" },
+        { "config.json", "no weights" },
+        { "optimizer.bin", "no weights" },
+    };
+    for (const auto& [file, why] : kinds) {
+        SCOPED_TRACE(file);
+        Folder p;
+        p.put(fmt::format("checkpoint-7/{}", file));
+        expectNamed(errorOf(p.follow()), { "checkpoint-7 is not published", why });
+        EXPECT_NE(p.saidOf("checkpoint-7").find(why), std::string::npos) << p.saidOf("checkpoint-7");
+    }
+}
+
+TEST(PublishUnread, OtherNamesFailWhereNothingElseIsThere)
+{
+    for (const char* key : { "best/model.safetensors", "adapter_model.safetensors", "epoch_3/pytorch_model.bin" }) {
+        SCOPED_TRACE(key);
+        Folder p;
+        p.put(key);
+        EXPECT_EQ(errorOf(p.follow()).code, Code::Layout);
+        EXPECT_EQ(p.said.size(), 1U);
+        Folder q;
+        q.put(key);
+        q.drop(1);
+        EXPECT_TRUE(q.follow()); // beside checkpoints a trainer keeps many things
+        EXPECT_EQ(q.published, Names { "checkpoint-1" });
+        EXPECT_EQ(q.said.size(), std::string(key).find('/') == std::string::npos ? 0U : 1U);
+    }
+}
+
+TEST(PublishUnread, TheFolderItselfIsNoCheckpointToWatch)
+{
+    Folder p;
+    ASSERT_TRUE(putText(*p.checkpoints, "model.safetensors", Publishing::fileOf(7)));
+    expectNamed(errorOf(p.follow()), { "the folder itself is not published: it is a checkpoint" });
+    p.drop(1);
+    EXPECT_TRUE(p.follow());
+    ASSERT_TRUE(p.checkpoints->remove(Publishing::keyOf(1)));
+    EXPECT_TRUE(p.follow()); // what the trainer ends with
+}
+
+TEST(PublishUnread, WhatHoldsNoWeightsIsNothing)
+{
+    Folder p;
+    for (const char* key : { "README.md", "runs/Nov23/events.out.tfevents", "training_args.bin", "logs/trainer.log",
+                             ".cache/model.safetensors", "tmp-checkpoint-5/adapter_model.safetensors" })
+        p.put(key);
+    const Result<void> outcome = p.follow();
+    EXPECT_TRUE(outcome) << outcome.error().text;
+    EXPECT_TRUE(p.said.empty());
+}
+
+TEST(PublishUnread, WhatIsStillBeingWrittenIsNotJudged)
+{
+    Folder p;
+    p.adapter(1);
+    const auto grow = std::make_shared<ReadHookStore>(p.checkpoints);
+    FollowOptions options;
+    options.marker = "done";
+    // The folder becomes a checkpoint before its marker comes.
+    p.drop(2);
+    p.put("checkpoint-2/done");
+    grow->onRead = [&](std::string_view key, std::uint64_t offset) {
+        if (key == Publishing::keyOf(2) && Publishing::isPayload(offset)) {
+            p.drop(1);
+            p.put("checkpoint-1/done");
+        }
+    };
+    auto publisher = p.open();
+    ASSERT_TRUE(publisher);
+    options.once = true;
+    options.onSkipped = [&](const Names& names, const std::string& why) {
+        for (const std::string& name : names)
+            p.said.emplace_back(name, why);
+    };
+    EXPECT_TRUE(publishWatched(p.bench, grow, *publisher, options, p.task));
+    EXPECT_TRUE(p.said.empty()) << p.said.front().second;
+}
+
+} // namespace
+} // namespace deltascope
