@@ -2,11 +2,12 @@
 """What an interrupted `materialize` left behind is only used after it was checked: against rot, against a source that
 changed, against other processes, and against things that somebody planted there."""
 
+import glob
 import os
 import shutil
 import signal
 
-from support import CONFLICT, MIB, OK, E2ETest, main, tree_state, wait_until
+from support import CONFLICT, MIB, NOT_FOUND, OK, USAGE, E2ETest, main, tree_state, wait_until
 
 
 class Resume(E2ETest):
@@ -132,6 +133,47 @@ class Resume(E2ETest):
         else:
             self.refused(outcome)
             self.assertFalse(os.path.exists(out))
+
+    def test_leftovers_are_listed_and_removed(self):
+        self.prepare()
+        self.assertIn("no leftovers", self.ok("leftovers", self.folder).out)
+        self.refused(self.run_ds("leftovers", self.path("none")), NOT_FOUND, "DS-NOT-FOUND")
+        self.refused(self.run_ds("leftovers", self.folder, "--shared"), USAGE, "DS-USAGE")
+        self.interrupt()
+        (name,) = os.listdir(self.folder)
+        planted = [f".checkpoint.ds-{'0' * 16}-1-{'0' * 8}", ".checkpoint.ds-notes"]
+        for other in planted:
+            os.mkdir(os.path.join(self.folder, other))
+            with open(os.path.join(self.folder, other, "notes.txt"), "w", encoding="utf-8") as f:
+                f.write("not ours")
+        live = os.path.join(self.folder, "live")
+        worker = self.start("materialize", self.run_made.at(4), "-o", live, "--threads", 1)
+        wait_until(lambda: glob.glob(os.path.join(glob.escape(self.folder), ".live.ds-*", "*")), 60, "work")
+        worker.send_signal(signal.SIGSTOP)
+        wait_until(lambda: self.state(worker.pid) == "T", 60, "the worker to stand still")
+        listed = {one["path"]: one for one in self.ok_json("leftovers", self.folder)["leftovers"]}
+        self.assertEqual(len(listed), 2, str(listed))
+        dead = listed.pop(os.path.join(self.folder, name))
+        self.assertEqual(dead["destination"], self.destination)
+        self.assertEqual(dead["bytes"], sum(os.path.getsize(f) for f in self.written() if name in f))
+        self.assertFalse(dead["at_work"] or dead["shared"] or dead["removed"])
+        (working,) = listed.values()
+        self.assertTrue(working["at_work"])
+        self.assertEqual(working["process"], worker.pid)
+        self.assertIn(name, self.ok("leftovers", self.folder).out)
+        removed = self.ok_json("leftovers", self.folder, "--remove")["leftovers"]
+        self.assertEqual([one["path"] for one in removed if one["removed"]], [dead["path"]])
+        self.assertEqual(sorted(os.listdir(self.folder)), sorted([*planted, os.path.basename(working["path"])]))
+        worker.send_signal(signal.SIGCONT)
+        self.assertEqual(worker.wait(60), OK)
+        self.assert_checkpoint(live, self.run_made.truth(4))
+        shutil.rmtree(live)
+        self.finish()
+
+    @staticmethod
+    def state(process):
+        with open(f"/proc/{process}/stat", encoding="utf-8") as f:
+            return f.read().rpartition(")")[2].split()[0]
 
 
 if __name__ == "__main__":

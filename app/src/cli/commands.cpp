@@ -4,6 +4,7 @@
 #include "exit_codes.h"
 #include "gui.h"
 #include "job_console.h"
+#include "leftovers_text.h"
 #include "live_text.h"
 #include "serving.h"
 #include "text.h"
@@ -82,6 +83,10 @@ public:
     {
         if (command == "completion")
             return completion();
+        if (command == "leftovers") {
+            const Result<int> status = leftovers();
+            return status ? *status : report(status.error(), m_options.json);
+        }
         if (command == "gui")
             return report(becomeGui(m_options).error(), m_options.json);
         app::Settings settings = app::Settings::fromEnvironment();
@@ -145,6 +150,15 @@ private:
             return {};
         return fail(Code::Usage, fmt::format("{} takes a whole run, without @ and a step", command), m_options.source,
                     "deltascope show " + shellWord(m_options.source) + " shows one step");
+    }
+
+    /// The folder that the destination lies in.
+    std::string parentWord() const
+    {
+        const std::size_t end = m_options.destination.find_last_not_of('/');
+        const std::size_t slash = m_options.destination.rfind('/', end);
+        return slash == std::string::npos ? "."
+                                          : shellWord(m_options.destination.substr(0, std::max<std::size_t>(slash, 1)));
     }
 
     std::string baseWords() const { return m_options.base.empty() ? "" : " --base " + shellWord(m_options.base); }
@@ -264,8 +278,8 @@ private:
         if (!view && view.error().code == Code::Canceled) {
             view.error().text = "stopped; what is written is kept beside the destination";
             view.error().where = m_options.destination;
-            view.error().action =
-                "run the same command again to go on; to give up, remove the hidden folder .NAME.ds-* beside it";
+            view.error().action = fmt::format(
+                "run the same command again to go on; to give up: deltascope leftovers {} --remove", parentWord());
         }
         if (!view)
             return fail(std::move(view.error()));
@@ -429,6 +443,20 @@ private:
                runJob<app::DoctorView>(service, m_style, [&](app::Service& s) { return s.doctor(source); }));
         print<app::DoctorView>(*view, [&](const app::DoctorView& report) { return doctorText(report, m_style); });
         return view->ok ? Success : Failure;
+    }
+
+    Result<int> leftovers() const
+    {
+        using app::LeftoverChoice;
+        if (m_options.shared && !m_options.remove)
+            return fail(Code::Usage, "--shared says what --remove removes; it is not given");
+        DS_TRY(const app::LeftoversView view,
+               app::tendLeftovers(m_options.source,
+                                  !m_options.remove      ? LeftoverChoice::None
+                                      : m_options.shared ? LeftoverChoice::AlsoShared
+                                                         : LeftoverChoice::OfOneProcess));
+        print<app::LeftoversView>(view, [&](const app::LeftoversView& list) { return leftoversText(list, m_style); });
+        return Success;
     }
 
     int completion() const

@@ -59,6 +59,8 @@ struct Options {
     double rate = 1;
     std::uint64_t seed = 1;
     double seconds = 0;
+    bool remove = false; ///< of leftovers
+    bool shared = false;
     std::string shell;
     std::string page; ///< of gui
     app::CostRequest cost;

@@ -1,41 +1,169 @@
 #include "deltascope/engine/leftovers.h"
 
+#include "deltascope/engine/hash_tree.h"
 #include "rebuild_folder.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <filesystem>
+#include <fmt/format.h>
+#include <optional>
 #include <string_view>
 
 namespace deltascope {
 
 namespace {
 
-/// "PLAN-PROCESS-RANDOM", as RebuildFolder names what it makes.
-bool isOurs(std::string_view rest)
+constexpr std::string_view LeftoverMark = ".ds-";
+constexpr std::string_view LeftoverHex = "0123456789abcdef";
+constexpr std::string_view LeftoverPlanFile = "deltascope-plan.json";
+constexpr std::string_view LeftoverProvenance = "deltascope.provenance.json";
+constexpr std::size_t PlanDigits = 16;
+constexpr std::uint64_t MostPlanBytes = 1U << 30;
+constexpr int MostLevels = 8;
+
+/// The parts of ".NAME.ds-PLAN-PROCESS-RANDOM" or ".NAME.ds-PLAN-shared", as RebuildFolder names what it makes.
+struct LeftoverName {
+    std::string destination;
+    std::string plan;
+    std::int64_t process = 0;
+    bool shared = false;
+};
+
+std::optional<LeftoverName> parseLeftover(std::string_view name)
 {
-    constexpr std::string_view Hex = "0123456789abcdef";
-    constexpr std::size_t PlanDigits = 16;
     constexpr std::size_t RandomDigits = 8;
-    const std::size_t last = rest.rfind('-');
-    if (rest.size() <= PlanDigits || rest[PlanDigits] != '-' || last <= PlanDigits + 1
-        || rest.size() != last + 1 + RandomDigits)
-        return false;
-    const std::string_view process = rest.substr(PlanDigits + 1, last - PlanDigits - 1);
-    return rest.substr(0, PlanDigits).find_first_not_of(Hex) == std::string_view::npos
-        && process.find_first_not_of(Hex.substr(0, 10)) == std::string_view::npos
-        && rest.substr(last + 1).find_first_not_of(Hex) == std::string_view::npos;
+    const std::size_t mark = name.rfind(LeftoverMark);
+    if (!name.starts_with('.') || mark == std::string_view::npos || mark < 2)
+        return std::nullopt;
+    const std::string_view rest = name.substr(mark + LeftoverMark.size());
+    LeftoverName parsed { std::string(name.substr(1, mark - 1)), std::string(rest.substr(0, PlanDigits)) };
+    if (rest.size() <= PlanDigits || rest[PlanDigits] != '-'
+        || parsed.plan.find_first_not_of(LeftoverHex) != std::string::npos)
+        return std::nullopt;
+    const std::string_view behind = rest.substr(PlanDigits + 1);
+    parsed.shared = behind == "shared";
+    if (parsed.shared)
+        return parsed;
+    const std::size_t dash = behind.find('-');
+    const std::optional<std::int64_t> process = parseNumber(behind.substr(0, dash));
+    if (dash == std::string_view::npos || !process || behind.size() != dash + 1 + RandomDigits
+        || behind.find_first_not_of(LeftoverHex, dash + 1) != std::string_view::npos)
+        return std::nullopt;
+    parsed.process = *process;
+    return parsed;
 }
 
+bool isRealFolder(const std::string& path)
+{
+    std::error_code ignored;
+    return std::filesystem::is_directory(std::filesystem::symlink_status(path, ignored));
+}
+
+bool isPart(std::string_view name) { return name.starts_with("part-") && name.find("-of-") != std::string_view::npos; }
+
+/// Whether the folder holds what a materialization writes: the plan that its name is the digest of (or nothing, or the
+/// beginning of one, from a kill right behind the first step), the provenance of a whole checkpoint, or parts.
+bool holdsRebuild(const FileSystem& disk, const std::string& path, const LeftoverName& name,
+                  const std::vector<std::string>& entries)
+{
+    const auto has = [&](std::string_view wanted) {
+        return std::find(entries.begin(), entries.end(), wanted) != entries.end();
+    };
+    if (name.shared)
+        return entries.empty() || has(LeftoverProvenance) || std::any_of(entries.begin(), entries.end(), isPart);
+    if (entries.empty() || has(LeftoverProvenance) || (entries.size() == 1 && has(LeftoverPlanFile)))
+        return true;
+    const Result<std::string> plan = readTextFile(disk, fmt::format("{}/{}", path, LeftoverPlanFile), MostPlanBytes);
+    return plan && toHex(xxh3(asBytes(*plan))).substr(0, PlanDigits) == name.plan;
+}
+
+/// Of the files below a folder; what cannot be looked at counts as nothing.
+std::uint64_t bytesBelow(const FileSystem& disk, const std::string& folder, int level = 0)
+{
+    std::uint64_t bytes = 0;
+    const Result<std::vector<std::string>> names = disk.list(folder);
+    for (const std::string& name : names.value_or(std::vector<std::string>())) {
+        const std::string path = folder + "/" + name;
+        if (isRealFolder(path))
+            bytes += level < MostLevels ? bytesBelow(disk, path, level + 1) : 0;
+        else
+            bytes += disk.sizeOf(path).value_or(0);
+    }
+    return bytes;
+}
+
+/// Locks a leftover with all of its parts. Errors: Exists.
+Result<std::vector<std::unique_ptr<FolderLock>>>
+lockAll(FileSystem& disk, const std::string& path, const LeftoverName& name, const std::vector<std::string>& entries)
+{
+    std::vector<std::unique_ptr<FolderLock>> locks;
+    DS_TRY(std::unique_ptr<FolderLock> whole, disk.lock(path));
+    locks.push_back(std::move(whole));
+    for (const std::string& entry : entries) {
+        if (!name.shared || !isPart(entry))
+            continue;
+        DS_TRY(std::unique_ptr<FolderLock> part, disk.lock(path + "/" + entry));
+        locks.push_back(std::move(part));
+    }
+    return locks;
+}
+
+/// A process locks its folder right after it has made it, so one that is empty must not be locked to find out: its
+/// process would be refused.
+bool isAtWork(FileSystem& disk, const std::string& path, const LeftoverName& name,
+              const std::vector<std::string>& entries)
+{
+    if (entries.empty())
+        return name.shared || ::kill(static_cast<pid_t>(name.process), 0) == 0 || errno != ESRCH;
+    return !lockAll(disk, path, name, entries);
+}
+
+}
+
+Result<std::vector<Leftover>> findLeftovers(FileSystem& disk, const std::string& folder)
+{
+    std::vector<Leftover> found;
+    DS_TRY(const std::vector<std::string> names, disk.list(folder));
+    const std::string in = folder.ends_with('/') ? folder : folder + "/";
+    for (const std::string& name : names) {
+        const std::optional<LeftoverName> parsed = parseLeftover(name);
+        const std::string path = in + name;
+        if (!parsed || !isRealFolder(path))
+            continue;
+        const Result<std::vector<std::string>> entries = disk.list(path);
+        if (!entries || !holdsRebuild(disk, path, *parsed, *entries))
+            continue;
+        found.push_back({ path, in + parsed->destination, bytesBelow(disk, path), parsed->process, parsed->shared,
+                          isAtWork(disk, path, *parsed, *entries) });
+    }
+    return found;
+}
+
+Result<void> removeLeftover(FileSystem& disk, const Leftover& leftover)
+{
+    const std::optional<LeftoverName> name = parseLeftover(splitPath(leftover.path).second);
+    if (!name || !isRealFolder(leftover.path))
+        return fail(Code::NotFound, "there is no such leftover any more", leftover.path);
+    DS_TRY(const std::vector<std::string> entries, disk.list(leftover.path));
+    if (!holdsRebuild(disk, leftover.path, *name, entries))
+        return fail(Code::NotFound, "this folder is not what a materialization left", leftover.path);
+    if (entries.empty() && isAtWork(disk, leftover.path, *name, entries))
+        return fail(Code::Exists, "its process may just be beginning", leftover.path, "wait for it or stop it");
+    DS_TRY(const auto locks, lockAll(disk, leftover.path, *name, entries));
+    return disk.removeTree(leftover.path);
 }
 
 Result<void> removeLeftovers(FileSystem& disk, const std::string& destination)
 {
     const auto [parent, name] = splitPath(destination);
-    const std::string prefix = "." + name + ".ds-";
     if (!disk.exists(parent))
         return {};
     DS_TRY(const std::vector<std::string> names, disk.list(parent));
     for (const std::string& found : names) {
-        if (!found.starts_with(prefix) || !isOurs(std::string_view(found).substr(prefix.size())))
+        const std::optional<LeftoverName> parsed = parseLeftover(found);
+        if (!parsed || parsed->shared || parsed->destination != name)
             continue;
         const std::string path = parent + "/" + found;
         DS_TRY(const std::unique_ptr<FolderLock> lock, disk.lock(path));
