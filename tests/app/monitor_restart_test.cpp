@@ -155,6 +155,64 @@ TEST_F(RestartedMonitor, GoesOnWithWhatWasInterrupted)
     EXPECT_TRUE(leftovers().empty());
 }
 
+TEST_F(RestartedMonitor, KnowsASourceUnderAnySpelling)
+{
+    const std::filesystem::path folder = std::filesystem::canonical(bucket.source().source);
+    std::filesystem::create_directory_symlink(folder, home.path("link"));
+    const std::filesystem::path above = folder.parent_path();
+    for (const std::string& spelling :
+         { folder.string(), folder.string() + "/", folder.string() + "//.", "file://" + folder.string(),
+           "file://localhost" + folder.string() + "/", (above / "." / folder.filename()).string(),
+           (folder / ".." / folder.filename()).string(), home.path("link"), home.path("link") + "/",
+           std::filesystem::relative(folder).string(), "./" + std::filesystem::relative(folder).string() }) {
+        SCOPED_TRACE(spelling);
+        SourceRequest given = bucket.source();
+        given.source = spelling;
+        Tasks tasks("", false);
+        TaskRecord left;
+        left.view.id = "t1";
+        left.view.state = "running";
+        left.source = bucket.source();
+        tasks.restore({ left });
+        EXPECT_TRUE(tasks.all().empty());
+        tasks.runFollowed("gap", given);
+        ASSERT_EQ(tasks.all().size(), 1U);
+        EXPECT_EQ(tasks.all().front().plan.run, "gap");
+        Tasks later("", false); // the other way round: followed first
+        later.runFollowed("gap", given);
+        later.restore({ left });
+        EXPECT_EQ(later.all().size(), 1U);
+    }
+    Tasks tasks("", false);
+    TaskRecord left;
+    left.view.id = "t1";
+    left.source = bucket.source();
+    tasks.restore({ left });
+    SourceRequest other = bucket.source();
+    other.source = above.string();
+    tasks.runFollowed("above", other);
+    other = bucket.source();
+    other.base = folder.string();
+    tasks.runFollowed("based", other);
+    EXPECT_TRUE(tasks.all().empty());
+}
+
+TEST_F(RestartedMonitor, GoesOnUnderAnotherSpelling)
+{
+    std::filesystem::create_directory_symlink(bucket.source().source, home.path("link"));
+    SourceRequest link = bucket.source();
+    link.source = home.path("link") + "/";
+    const std::string task = interruptedTask(link, "12");
+    SourceRequest uri = bucket.source();
+    uri.source = "file://" + uri.source;
+    const std::string run = followed(uri);
+    ASSERT_TRUE(monitor->resume(task));
+    const TaskView done = endOf(task);
+    EXPECT_EQ(done.state, "done") << toJson(done);
+    EXPECT_EQ(done.plan.run, run);
+    EXPECT_EQ(monitor->runs().size(), 1U);
+}
+
 TEST_F(RestartedMonitor, TellsTheRunWhatAResumedVerificationFound)
 {
     const std::string task = start(followed(bucket.source()), VerifyPlan { "", 4 }).id;

@@ -1,5 +1,7 @@
 #include "acts.h"
 
+#include "same_source.h"
+
 #include "deltascope/engine/leftovers.h"
 
 namespace deltascope::app {
@@ -34,7 +36,7 @@ Result<BoundPlan> Acts::planOf(const std::string& run, const PlanRequest& reques
     const std::optional<SourceRequest> source = m_monitor.sourceOf(run);
     if (!snapshot || !source)
         return fail(Code::NotFound, "there is no such run", run);
-    return makePlan(*snapshot, *source, request, m_options);
+    return makePlan(*snapshot, canonical(*source), request, m_options);
 }
 
 Result<PlanView> Acts::plan(const std::string& run, const PlanRequest& request)
@@ -57,7 +59,7 @@ Result<TaskView> Acts::start(const std::string& id, const std::string& hash, con
         return stale(plan.view.title, "look at the plan again");
     TaskRecord record;
     record.request = plan.request;
-    record.source = m_monitor.sourceOf(plan.view.run).value_or(SourceRequest());
+    record.source = canonical(m_monitor.sourceOf(plan.view.run).value_or(SourceRequest()));
     record.view.plan = plan.view;
     record.view.by = by;
     record.view.startedUs = nowUs;

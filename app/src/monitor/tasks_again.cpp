@@ -1,5 +1,6 @@
 #include "tasks.h"
 
+#include "same_source.h"
 #include "task_states.h"
 
 #include <algorithm>
@@ -7,15 +8,6 @@
 // Tasks without a job: what earlier processes left, what begins again and what is thrown away.
 
 namespace deltascope::app {
-
-namespace {
-
-bool isSame(const SourceRequest& a, const SourceRequest& b)
-{
-    return a.source == b.source && a.base == b.base && a.layout == b.layout;
-}
-
-}
 
 /// Makes a task without a job ours, as it is now: another process may have gone on with it.
 Result<void> Tasks::hold(Task& task)
@@ -109,7 +101,7 @@ void Tasks::restore(std::vector<TaskRecord> records)
         task.unkept = Change::None;
         view.plan.run.clear();
         for (const auto& [run, source] : m_runs) {
-            if (isSame(source, task.record.source))
+            if (isSameSource(source, task.record.source))
                 view.plan.run = run;
         }
         if (view.state == "canceling")
@@ -124,7 +116,7 @@ void Tasks::runFollowed(const std::string& run, const SourceRequest& source)
 {
     m_runs[run] = source;
     for (Task& task : m_tasks) {
-        if (!task.record.view.plan.run.empty() || !isSame(task.record.source, source))
+        if (!task.record.view.plan.run.empty() || !isSameSource(task.record.source, source))
             continue;
         task.record.view.plan.run = run;
         task.moved = true;

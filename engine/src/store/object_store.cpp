@@ -1,6 +1,7 @@
 #include "deltascope/engine/object_store.h"
 
 #include "../base/errno_error.h"
+#include "deltascope/engine/local_path.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -164,17 +165,15 @@ Result<std::vector<std::byte>> readWhole(const ObjectStore& store, std::string_v
     return bytes;
 }
 
-Result<std::unique_ptr<ObjectStore>> openStore(std::string_view address)
+Result<std::string> localPathOf(std::string_view address)
 {
     if (address.empty() || address.find('\0') != std::string_view::npos)
         return fail(Code::Usage, "an address is a folder, a file or a URI such as file:///folder");
     const std::string scheme = schemeOf(address);
     if (scheme.empty())
-        return openPath(std::string(address));
-    if (scheme == "file") {
-        DS_TRY(const std::string path, pathOfFileUri(address));
-        return openPath(path);
-    }
+        return std::string(address);
+    if (scheme == "file")
+        return pathOfFileUri(address);
     if (scheme == "s3")
         return fail(Code::Unsupported, "this build does not read S3 buckets", std::string(address),
                     "Copy the prefix to a local folder, for instance with \"aws s3 sync\", and open that folder.");
@@ -184,6 +183,12 @@ Result<std::unique_ptr<ObjectStore>> openStore(std::string_view address)
                     "Download the files to a local folder, for instance with \"hf download\", and open that folder.");
     return fail(Code::Unsupported, fmt::format("this build does not know addresses with {}://", scheme),
                 std::string(address), "Give a local folder or a file:/// address.");
+}
+
+Result<std::unique_ptr<ObjectStore>> openStore(std::string_view address)
+{
+    DS_TRY(const std::string path, localPathOf(address));
+    return openPath(path);
 }
 
 } // namespace deltascope
