@@ -538,6 +538,60 @@ TEST(AnalysisOptions, AgainReplaysWhatIsKnown)
     EXPECT_GT(counting->calls(StoreOperation::Read), 0U);
 }
 
+TEST(Analysis, AnEarlyLossWithoutAMissingNumberIsNoHabitOfTheWriter)
+{
+    // an empty delta stands where delta 3 was: all that is left in front of the loss is one delta
+    const GoldenCopy golden("trl-v2-gap");
+    for (int number = 10; number <= 15; ++number)
+        std::filesystem::remove(golden.file(TinyRun::keyOf(number, number == 10)));
+    golden.write(TinyRun::keyOf(3, false),
+                 safetensorsFile({},
+                                 { { "format", "sparse_weight_patch" },
+                                   { "version", "1" },
+                                   { "sparse", "True" },
+                                   { "model_version", "3" },
+                                   { "num_changed_params", "0" },
+                                   { "total_changed_elements", "0" },
+                                   { "total_elements", "0" },
+                                   { "sparsity", "1.0" },
+                                   { "encoding", "gap_delta" } }));
+    CatalogSession session;
+    const auto run = session.analyzed(golden.store);
+    EXPECT_EQ(obstructed(run), Steps({ 4, 5, 6, 7, 8, 9 }));
+    EXPECT_EQ(step(run, 9).obstacle->code, Code::ChainGap);
+}
+
+TEST(Analysis, OneNoopInASoundChainRefusesNothing)
+{
+    const GoldenCopy golden("trl-v2-gap");
+    const std::string first = golden.read(TinyRun::keyOf(2, false));
+    const std::string anchor = golden.read(TinyRun::keyOf(1, true));
+    const auto header = SafetensorsHeader::read(*golden.store, *golden.store->stat(TinyRun::keyOf(1, true)));
+    const auto delta = SafetensorsHeader::read(*golden.store, *golden.store->stat(TinyRun::keyOf(2, false)));
+    ASSERT_TRUE(header);
+    ASSERT_TRUE(delta);
+    for (const StoredTensor& stored : delta->tensors()) {
+        if (!stored.info.name.ends_with(".idx") || stored.info.dtype != Dtype::U16)
+            continue;
+        const std::string name = stored.info.name.substr(0, stored.info.name.size() - 4);
+        const auto byName = [&](const SafetensorsHeader& in, const std::string& wanted) {
+            return *std::find_if(in.tensors().begin(), in.tensors().end(),
+                                 [&](const StoredTensor& tensor) { return tensor.info.name == wanted; });
+        };
+        const StoredTensor values = byName(*delta, name + ".val");
+        const StoredTensor whole = byName(*header, name);
+        const auto position = loadLe<std::uint16_t>(asBytes(first), stored.begin); // of its first assignment
+        golden.edit(TinyRun::keyOf(2, false), [&](std::string& bytes) {
+            bytes.replace(values.begin, 2, anchor.substr(whole.begin + 2ULL * position, 2));
+        });
+        break;
+    }
+    CatalogSession session;
+    const auto run = session.analyzed(golden.store);
+    EXPECT_EQ(step(run, 2).facts->noops, 1U);
+    EXPECT_TRUE(obstructed(run).empty());
+}
+
 // --- judgeChain ------------------------------------------------------------------------------------------------------
 
 TEST(JudgeChain, FindsTheLossThatAStepStandsOn)
@@ -557,7 +611,9 @@ TEST(JudgeChain, AcquitsTheHabitsOfAWriter)
     CatalogSession session;
     auto run = session.open(golden.store);
     ASSERT_TRUE(run);
-    EXPECT_TRUE(judgeChain(session.bench, *run, step(*run, 5), session.task));
+    const auto proven = judgeChain(session.bench, *run, step(*run, 5), session.task);
+    ASSERT_TRUE(proven);
+    EXPECT_TRUE(*proven);
 }
 
 TEST(JudgeChain, JudgesTheEpochOfTheVersionAlone)

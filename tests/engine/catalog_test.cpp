@@ -66,6 +66,8 @@ VersionFacts someFacts()
     facts.assigned = 12;
     facts.noops = 3;
     facts.zeroSigns = 2;
+    facts.sameLowByte = 5;
+    facts.driftedTensors = { { "model.größe", 90, 11 }, { "b", 40, 0 } };
     facts.digestsChecked = 9;
     facts.digestsFailed = 2;
     facts.firstFailedTensor = "model.größe";
@@ -81,6 +83,8 @@ void expectEqual(const VersionFacts& a, const VersionFacts& b)
     EXPECT_EQ(a.assigned, b.assigned);
     EXPECT_EQ(a.noops, b.noops);
     EXPECT_EQ(a.zeroSigns, b.zeroSigns);
+    EXPECT_EQ(a.sameLowByte, b.sameLowByte);
+    EXPECT_EQ(a.driftedTensors, b.driftedTensors);
     EXPECT_EQ(a.digestsChecked, b.digestsChecked);
     EXPECT_EQ(a.digestsFailed, b.digestsFailed);
     EXPECT_EQ(a.firstFailedTensor, b.firstFailedTensor);

@@ -35,7 +35,9 @@ TEST(HfIndex, ReadsASingleFile)
     std::string state(16, '\0');
     const auto counts = applyOnly(HfLayout(), source, tensor("model.w"), state, 6);
     ASSERT_TRUE(counts) << counts.error().text;
-    EXPECT_EQ(*counts, countsOf(0, 0, 8));
+    PatchCounts expected = countsOf(0, 0, 8);
+    expected.sameLowByte = 2; // 4000 and 4100, where zeros were
+    EXPECT_EQ(*counts, expected);
     EXPECT_EQ(hexOf(state), hexOf(Data));
 }
 

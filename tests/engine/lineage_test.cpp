@@ -54,6 +54,7 @@ public:
     bool standAlone() const noexcept override { return m_traits.standAlone; }
     bool needsExternalBase() const noexcept override { return m_traits.needsExternalBase; }
     bool anchorsMayBePartial() const noexcept override { return !m_traits.standAlone && !m_traits.needsExternalBase; }
+    bool mayCompareLowBytes() const noexcept override { return true; }
 
 private:
     LayoutTraits m_traits;
@@ -344,7 +345,7 @@ TEST(LineageGaps, ALostDeltaIsCalledLost)
     auto run = RunOf().anchor(1).deltas(2, 4).deltas(6, 7).build();
     for (const std::int64_t number : { 2, 3, 4, 7 })
         step(run, number).facts = factsOf(100);
-    step(run, 6).facts = factsOf(100, 3);
+    step(run, 6).facts = factsOf(100, 30);
     assess(run);
     EXPECT_NE(problem(run.problems, Code::ChainGap).text.find("is lost"), std::string::npos);
 }
@@ -678,13 +679,93 @@ Run judged(const std::vector<std::pair<std::uint64_t, std::uint64_t>>& deltas)
     return run;
 }
 
-TEST(LineageNoops, OneNoopOfAWriterThatHasNoneProvesALoss)
+TEST(LineageNoops, MoreThanTheWriterHasElsewhereProvesALoss)
 {
-    const auto run = judged({ { 500, 0 }, { 400, 0 }, { 300, 1 }, { 300, 0 } });
-    EXPECT_EQ(obstructed(run), Steps({ 4, 5 }));
-    EXPECT_TRUE(step(run, 4).lossProven);
-    EXPECT_EQ(step(run, 4).obstacle->code, Code::ChainGap);
-    EXPECT_NE(step(run, 4).obstacle->text.find("1 of 300"), std::string::npos) << step(run, 4).obstacle->text;
+    const auto run = judged({ { 576, 0 }, { 398, 0 }, { 329, 0 }, { 290, 0 }, { 277, 8 }, { 252, 6 } });
+    EXPECT_EQ(obstructed(run), Steps({ 6, 7 }));
+    EXPECT_TRUE(step(run, 6).lossProven);
+    EXPECT_EQ(step(run, 6).obstacle->code, Code::ChainGap);
+    EXPECT_NE(step(run, 6).obstacle->text.find("8 of 277"), std::string::npos) << step(run, 6).obstacle->text;
+}
+
+TEST(LineageNoops, OneInASoundChainProvesNothing)
+{
+    const auto run = judged({ { 661, 0 }, { 600, 0 }, { 500, 1 }, { 450, 0 }, { 350, 0 } });
+    EXPECT_TRUE(obstructed(run).empty());
+    for (const Version& version : run.versions)
+        EXPECT_TRUE(version.proven) << version.step();
+}
+
+TEST(LineageNoops, AnEarlyLossIsNoHabitOfTheWriter)
+{
+    // trl-v2-gap up to step 9, where an empty delta stands in place of delta 3: most steps stand behind the loss
+    const auto run =
+        judged({ { 1494, 0 }, { 0, 0 }, { 900, 66 }, { 854, 40 }, { 841, 22 }, { 762, 25 }, { 710, 14 }, { 725, 7 } });
+    EXPECT_EQ(obstructed(run), Steps({ 4, 5, 6, 7, 8, 9 }));
+    EXPECT_EQ(step(run, 9).obstacleAt, 3U);
+}
+
+TEST(LineageNoops, WithoutAHabitManyProveALossAndFewNothing)
+{
+    EXPECT_EQ(obstructed(judged({ { 1029, 139 } })), Steps({ 2 }));
+    const auto run = judged({ { 1618, 7 } });
+    EXPECT_TRUE(obstructed(run).empty());
+    EXPECT_FALSE(step(run, 2).proven);
+}
+
+TEST(LineageNoops, BetweenHabitAndProofTheStepsAreUnprovenUpToTheNextAnchor)
+{
+    auto run = RunOf().anchor(1).deltas(2, 5).anchor(6).delta(7).build();
+    for (const std::int64_t number : { 2, 3, 5, 7 })
+        step(run, number).facts = factsOf(500);
+    step(run, 4).facts = factsOf(300, 5);
+    assess(run);
+    EXPECT_TRUE(obstructed(run).empty());
+    EXPECT_TRUE(step(run, 3).proven);
+    EXPECT_FALSE(step(run, 4).proven);
+    EXPECT_TRUE(step(run, 4).noopsUnexplained);
+    EXPECT_NE(problem(step(run, 4).problems, Code::Unproven).text.find("5 of 300"), std::string::npos);
+    EXPECT_FALSE(step(run, 5).proven);
+    EXPECT_NE(problem(step(run, 5).problems, Code::Unproven).text.find("builds on step 4"), std::string::npos);
+    EXPECT_TRUE(step(run, 6).proven);
+    EXPECT_TRUE(step(run, 7).proven);
+}
+
+TEST(LineageNoops, LaterSegmentsAreHabitForTheFirstDelta)
+{
+    auto run = RunOf().anchor(1).delta(2).anchor(3).deltas(4, 8).build();
+    step(run, 2).facts = factsOf(1618, 7);
+    for (const std::int64_t number : { 4, 5, 6, 7, 8 })
+        step(run, number).facts = factsOf(900, 6);
+    assess(run);
+    EXPECT_TRUE(step(run, 2).proven);
+    EXPECT_EQ(usualNoops(run), (NoopCounts { 37, 6118 }));
+}
+
+TEST(LineageNoops, WhatStandsBehindAProofIsNoHabitForOtherSegments)
+{
+    // the second loss alone would be explained by the deltas behind the first one
+    auto run = RunOf().anchor(1).deltas(2, 12).anchor(13).deltas(14, 15).build();
+    for (std::int64_t number = 2; number <= 12; ++number)
+        step(run, number).facts = number <= 6 ? factsOf(1000) : factsOf(1000, 30);
+    step(run, 14).facts = factsOf(1000);
+    step(run, 15).facts = factsOf(300, 8);
+    assess(run);
+    EXPECT_EQ(obstructed(run), Steps({ 7, 8, 9, 10, 11, 12, 15 }));
+    EXPECT_EQ(usualNoops(run), (NoopCounts { 0, 6000 }));
+}
+
+TEST(LineageNoops, ALossInTheFirstSegmentIsProvenByAHabitThatALaterProofHasCleaned)
+{
+    // tested in order, the first segment meets a habit that the second loss spoils; that one is proven by its own front
+    auto run = RunOf().anchor(1).deltas(2, 3).anchor(4).deltas(5, 20).build();
+    step(run, 2).facts = factsOf(300);
+    step(run, 3).facts = factsOf(300, 12);
+    for (std::int64_t number = 5; number <= 20; ++number)
+        step(run, number).facts = number <= 12 ? factsOf(500) : factsOf(500, 40);
+    assess(run);
+    EXPECT_TRUE(step(run, 3).lossProven);
+    EXPECT_TRUE(step(run, 13).lossProven);
 }
 
 TEST(LineageNoops, TheNaturalRateOfAWriterProvesNothing)
@@ -701,7 +782,7 @@ TEST(LineageNoops, TheNaturalRateOfAWriterProvesNothing)
                               { 411, 4 },
                               { 403, 3 } });
     EXPECT_TRUE(obstructed(run).empty());
-    EXPECT_GT(usualNoopRate(run), 0.0);
+    EXPECT_EQ(usualNoops(run), (NoopCounts { 42, 6910 }));
 }
 
 TEST(LineageNoops, AJumpAboveTheNaturalRateProvesALoss)
@@ -730,7 +811,7 @@ TEST(LineageNoops, DeltasBehindAGapDoNotShapeTheRate)
     for (const std::int64_t number : { 5, 6, 7, 8, 9 })
         step(run, number).facts = factsOf(1000, 30);
     assess(run);
-    EXPECT_EQ(usualNoopRate(run), 0.0);
+    EXPECT_EQ(usualNoops(run), (NoopCounts { 0, 2000 }));
     EXPECT_EQ(obstructed(run), Steps({ 5, 6, 7, 8, 9 }));
     EXPECT_EQ(step(run, 9).obstacleAt, 3U);
 }
@@ -771,7 +852,7 @@ Run withAnchorDifference(std::uint64_t difference)
     return run;
 }
 
-TEST(LineageDrift, HalfAsMuchAgainAsTheLargestDeltaIsNoAlarm)
+TEST(LineageDrift, HalfAsMuchAgainAsTheSecondLargestDeltaIsNoAlarm)
 {
     EXPECT_EQ(count(step(withAnchorDifference(150), 5).problems, Code::AnchorDrift), 0U);
 }
@@ -783,6 +864,95 @@ TEST(LineageDrift, MoreThanThatIsAnAlarm)
     EXPECT_NE(drift.text.find("151"), std::string::npos) << drift.text;
     EXPECT_EQ(drift.step, 5);
     EXPECT_FALSE(step(run, 5).obstacle);
+}
+
+TEST(LineageDrift, APoisonedDeltaDoesNotRaiseItsOwnLimit)
+{
+    auto run = withAnchorDifference(400);
+    step(run, 3).facts = factsOf(400); // a delta that changes all, and an anchor that takes it back
+    assess(run);
+    EXPECT_EQ(count(step(run, 5).problems, Code::AnchorDrift), 1U);
+}
+
+TEST(LineageDrift, AnAlarmConcernsTheDeltasSinceTheAnchorBeforeAndTheAnchor)
+{
+    auto run = RunOf().anchor(1).deltas(2, 4).anchor(5).deltas(6, 8).anchor(9).delta(10).build();
+    for (const std::int64_t number : { 2, 3, 4, 6, 7, 8, 10 })
+        step(run, number).facts = factsOf(100);
+    for (const std::int64_t number : { 5, 9 }) {
+        step(run, number).facts = factsOf(0);
+        step(run, number).facts->changedVsPrevious = number == 5 ? 90 : 151;
+    }
+    assess(run);
+    for (const Version& version : run.versions) {
+        const bool concerned = version.step() >= 6 && version.step() <= 9;
+        EXPECT_EQ(version.driftAlarm, concerned) << version.step();
+        EXPECT_EQ(count(version.problems, Code::AnchorDrift), concerned ? 1U : 0U) << version.step();
+    }
+    step(run, 9).facts->changedVsPrevious = 150;
+    assess(run);
+    EXPECT_FALSE(step(run, 9).driftAlarm);
+    EXPECT_FALSE(step(run, 6).driftAlarm);
+}
+
+TEST(LineageDrift, WithFewerThanTwoDeltasNothingIsCompared)
+{
+    auto run = RunOf().anchor(1).delta(2).anchor(3).build();
+    step(run, 2).facts = factsOf(10);
+    step(run, 3).facts = factsOf(0);
+    step(run, 3).facts->changedVsPrevious = 400;
+    assess(run);
+    EXPECT_FALSE(driftLimit(run, 2));
+    EXPECT_FALSE(step(run, 3).driftAlarm);
+}
+
+TEST(LineageDrift, ATensorBeyondItsOwnLimitIsAnAlarm)
+{
+    auto run = withAnchorDifference(100);
+    step(run, 5).facts->driftedTensors = { { "w", 80, 20 }, { "b", 40, 7 } };
+    assess(run);
+    const std::string text = problem(step(run, 5).problems, Code::AnchorDrift).text;
+    EXPECT_NE(text.find("80 elements of w"), std::string::npos) << text;
+    EXPECT_TRUE(step(run, 4).driftAlarm);
+}
+
+TEST(LineageDrift, WarmUpAndAChangeOfTheLearningRateAreNoAlarm)
+{
+    for (const auto& sizes : { std::vector<std::uint64_t> { 10, 15, 22, 33, 50, 74, 90, 100 },
+                               std::vector<std::uint64_t> { 100, 100, 100, 60, 60, 60, 60, 60 } }) {
+        auto run = RunOf().anchor(1).deltas(2, 8).anchor(9).build();
+        for (std::int64_t number = 2; number <= 8; ++number)
+            step(run, number).facts = factsOf(sizes[static_cast<std::size_t>(number - 2)]);
+        step(run, 9).facts = factsOf(0);
+        step(run, 9).facts->changedVsPrevious = sizes.back();
+        assess(run);
+        EXPECT_FALSE(step(run, 9).driftAlarm);
+    }
+}
+
+TEST(LineageDrift, MissedChangesOfALowByteWriterAreCountedAndAreNoAlarm)
+{
+    auto run = withAnchorDifference(159);
+    step(run, 5).facts->sameLowByte = 9;
+    assess(run);
+    EXPECT_EQ(count(step(run, 5).problems, Code::AnchorDrift), 0U);
+    EXPECT_NE(problem(run.problems, Code::Missed).text.find("missed 9 changes"), std::string::npos);
+    EXPECT_EQ(driftAt(run, 4)->missed, 9U);
+    EXPECT_EQ(driftAt(run, 4)->estimate, 50U);
+
+    step(run, 3).facts->sameLowByte = 1; // such a writer would have missed this one
+    assess(run);
+    EXPECT_EQ(count(run.problems, Code::Missed), 0U);
+    EXPECT_EQ(count(step(run, 5).problems, Code::AnchorDrift), 1U);
+}
+
+TEST(LineageDrift, MoreMissedChangesThanChangesAreAnAlarm)
+{
+    auto run = withAnchorDifference(390);
+    step(run, 5).facts->sameLowByte = 390; // every sign turned over
+    assess(run);
+    EXPECT_TRUE(step(run, 5).driftAlarm);
+    EXPECT_EQ(count(run.problems, Code::Missed), 0U);
 }
 
 TEST(LineageDrift, ZerosWithAnotherSignAreCountedApartAndAreNoAlarm)
@@ -830,10 +1000,10 @@ TEST(LineageDrift, BehindALossTheDifferenceOfAnAnchorMeansNothing)
 {
     auto run = RunOf().anchor(1).deltas(2, 3).delta(5).anchor(6).build();
     for (const std::int64_t number : { 2, 3 })
-        step(run, number).facts = factsOf(100);
-    step(run, 5).facts = factsOf(100, 9);
+        step(run, number).facts = factsOf(1000);
+    step(run, 5).facts = factsOf(1000, 90);
     VersionFacts facts;
-    facts.changedVsPrevious = 390;
+    facts.changedVsPrevious = 3900;
     step(run, 6).facts = facts;
     assess(run);
     ASSERT_EQ(obstructed(run), Steps({ 5 }));
@@ -955,8 +1125,8 @@ Run withProvenLoss()
 {
     auto run = RunOf().anchor(1).deltas(2, 3).deltas(5, 6).build();
     for (const std::int64_t number : { 2, 3, 6 })
-        step(run, number).facts = factsOf(100);
-    step(run, 5).facts = factsOf(100, 9);
+        step(run, number).facts = factsOf(1000);
+    step(run, 5).facts = factsOf(1000, 90);
     assess(run);
     return run;
 }

@@ -24,6 +24,7 @@ Exit exitFor(std::string_view word) noexcept
     case Code::Digest:
     case Code::Noop:
     case Code::AnchorDrift:
+    case Code::Missed:
     case Code::DuplicateName:
     case Code::Rewritten:
     case Code::Claim:
@@ -57,6 +58,12 @@ Exit exitFor(std::string_view word) noexcept
 
 namespace {
 
+bool hasProblem(const std::vector<app::ProblemView>& problems, Code code)
+{
+    return std::any_of(problems.begin(), problems.end(),
+                       [code](const app::ProblemView& problem) { return parseCode(problem.code) == code; });
+}
+
 template <class Wanted> bool anyProblem(const app::VerifyView& report, Wanted wanted)
 {
     const auto isWanted = [&](const app::ProblemView& problem) {
@@ -76,8 +83,12 @@ Exit exitForVerdict(const app::VerifyView& report, bool strict)
         return VerificationFailed;
     if (report.result == "incomplete")
         return ChainBroken;
-    const bool fails =
-        anyProblem(report, [strict](Code code) { return code == Code::Rewritten || (strict && !isNotice(code)); });
+    const bool drifted = report.level >= 2
+        && std::any_of(report.steps.begin(), report.steps.end(), [](const app::StepVerdictView& step) {
+               return step.result == "unverified" && hasProblem(step.problems, Code::AnchorDrift);
+           });
+    const bool fails = drifted
+        || anyProblem(report, [strict](Code code) { return code == Code::Rewritten || (strict && !isNotice(code)); });
     return fails ? VerificationFailed : Success;
 }
 

@@ -439,7 +439,8 @@ private:
     {
         if (!state.version || state.version->facts)
             return {};
-        return judgeChain(m_bench, *state.run, *state.version, task);
+        DS_CHECK(judgeChain(m_bench, *state.run, *state.version, task));
+        return {};
     }
 
     /// The link of B's chain whose state is A, if B builds on A.

@@ -71,7 +71,7 @@ MaterializeView makeMaterializeView(const Version& version, const MaterializeRep
     view.resumedBytes = report.resumedBytes;
     view.digestsChecked = report.digestsChecked;
     view.coverage = makeCoverageView(report.coverage);
-    view.proven = version.proven;
+    view.proven = report.proven;
     view.lossProven = report.lossProven;
     view.lossy = report.lossy;
     if (version.facts && version.hasUsableFullForm() && !version.onlyFullForm)

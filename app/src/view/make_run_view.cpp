@@ -118,7 +118,7 @@ RunView makeRunView(const Run& run)
                 DriftView { version.epoch, version.step(), drift->differs, drift->zeroSigns, drift->estimate });
     }
     if (replayed)
-        view.noopRate = usualNoopRate(run);
+        view.noopRate = usualNoops(run).share();
     view.ignoredObjects = run.ignoredObjects;
     view.epochs.resize(static_cast<std::size_t>(run.epochs()));
     for (int epoch = 0; epoch < run.epochs(); ++epoch)

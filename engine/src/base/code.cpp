@@ -65,6 +65,12 @@ constexpr Meaning meaningOf(Code code) noexcept
             "DS-ANCHOR-DRIFT",
             "Run diff between the anchor and the version before it to see which tensors moved; a delta may be missing."
         };
+    case Code::Missed:
+        return {
+            "DS-MISSED",
+            "Materialize the anchor itself where the trainer's own weights matter; replicas that follow the deltas "
+            "have the states without these changes."
+        };
     case Code::PartialAnchor:
         return {
             "DS-PARTIAL-ANCHOR",
@@ -130,6 +136,7 @@ bool isNotice(Code code) noexcept
 {
     switch (code) {
     case Code::Stray:
+    case Code::Missed:
     case Code::PartialAnchor:
     case Code::Publishing:
     case Code::Noop:

@@ -21,7 +21,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Raise when a table changes; an older or newer file is thrown away and filled again.
+/// Raise when a table changes, or what facts mean; an older or newer file is thrown away and filled again.
 constexpr std::int64_t SchemaVersion = 6;
 
 /// Up to this size the whole file is checked whenever it is opened (tens of milliseconds).
@@ -117,6 +117,10 @@ std::string detailOf(const VersionFacts& facts)
         detail["full_form_differs"] = *facts.fullFormDiffers;
     if (facts.zeroSigns > 0)
         detail["zero_signs"] = facts.zeroSigns;
+    if (facts.sameLowByte > 0)
+        detail["same_low_byte"] = facts.sameLowByte;
+    for (const TensorDrift& drift : facts.driftedTensors)
+        detail["drifted"].push_back({ drift.name, drift.differs, drift.usual });
     if (facts.fullFormDamage)
         detail["full_form_damage"] = errorToJson(*facts.fullFormDamage);
     return detail.empty() ? std::string() : detail.dump(-1, ' ', false, json::error_handler_t::replace);
@@ -143,6 +147,16 @@ void addDetail(VersionFacts& facts, const std::string& text)
         facts.fullFormDiffers = differs->get<std::uint64_t>();
     if (const auto signs = detail.find("zero_signs"); signs != detail.end() && signs->is_number_unsigned())
         facts.zeroSigns = signs->get<std::uint64_t>();
+    if (const auto same = detail.find("same_low_byte"); same != detail.end() && same->is_number_unsigned())
+        facts.sameLowByte = same->get<std::uint64_t>();
+    if (const auto drifted = detail.find("drifted"); drifted != detail.end() && drifted->is_array()) {
+        for (const json& drift : *drifted) {
+            if (drift.is_array() && drift.size() == 3 && drift[0].is_string() && drift[1].is_number_unsigned()
+                && drift[2].is_number_unsigned())
+                facts.driftedTensors.push_back(
+                    { drift[0].get<std::string>(), drift[1].get<std::uint64_t>(), drift[2].get<std::uint64_t>() });
+        }
+    }
     if (const auto damage = detail.find("full_form_damage"); damage != detail.end())
         facts.fullFormDamage = errorFromJson(*damage);
 }

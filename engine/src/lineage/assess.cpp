@@ -1,3 +1,5 @@
+#include "lineage/drift.h"
+#include "lineage/noops.h"
 #include "lineage/reference.h"
 
 #include <algorithm>
@@ -130,11 +132,27 @@ bool hasRecordedRoot(const VersionFacts& facts)
     return facts.rootCheck == VersionFacts::RootCheck::None || facts.rootCheck == VersionFacts::RootCheck::Matches;
 }
 
-/// How many of the elements that differ between trained and served state do so in the sign of zero alone.
-std::string signsAmong(const VersionFacts& facts)
+/// Why nothing proves that a version has the bits that the trainer had.
+std::string doubtAbout(const Run& run, const Version& version, std::size_t self)
 {
-    return facts.zeroSigns == 0 ? std::string()
-                                : fmt::format(" ({} of them in the sign of zero alone)", facts.zeroSigns);
+    const Version& origin = run.versions[version.unprovenAt];
+    if (version.mayGrow)
+        return fmt::format(
+            "step {} is the newest and was touched a moment ago; its layout has no marker, so more of it "
+            "may be on its way",
+            version.step());
+    if (origin.acrossGap)
+        return fmt::format(
+            "step {} is chained across a missing number; nothing in the files proves that nothing was lost",
+            version.step());
+    if (version.unprovenAt != self)
+        return fmt::format("step {} builds on step {}, in front of which something may be lost: {} of its {} "
+                           "assignments change nothing",
+                           version.step(), origin.step(), origin.facts->noops, origin.facts->assigned);
+    return fmt::format("step {} assigns {} of {} elements the bits that they already have: more than the habit of its "
+                       "writer explains, or no habit is known, and too few to prove that something in front of it is "
+                       "lost",
+                       version.step(), version.facts->noops, version.facts->assigned);
 }
 
 /// A version with a full form stands whatever happened to its sparse form and to what that builds on.
@@ -158,6 +176,7 @@ void assessFullForm(Version& version, std::size_t self)
                     version.objects.fullForm->name, version.step(),
                     "materialize --state served or --state trained chooses one; diff shows the tensors" });
     version.proven = true;
+    version.unprovenAt = self;
     version.lossy = false;
     if (!version.obstacle || version.beingWritten)
         return;
@@ -170,7 +189,7 @@ void assessFullForm(Version& version, std::size_t self)
     version.onlyFullForm = true;
 }
 
-void assessVersion(Run& run, std::size_t self, const VersionSummary* reference, double usualNoops)
+void assessVersion(Run& run, std::size_t self, const VersionSummary* reference, NoopVerdict noops)
 {
     Version& version = run.versions[self];
     version.obstacle.reset();
@@ -178,6 +197,9 @@ void assessVersion(Run& run, std::size_t self, const VersionSummary* reference, 
     version.lossProven = false;
     version.onlyFullForm = false;
     version.proven = true;
+    version.unprovenAt = self;
+    version.noopsUnexplained = false;
+    version.driftAlarm = false;
     version.lossy = version.kind == VersionKind::Delta
         && ((version.summary && version.summary->lossy) || (version.base && run.versions[*version.base].lossy));
     version.problems = version.objects.notes;
@@ -240,26 +262,19 @@ void assessVersion(Run& run, std::size_t self, const VersionSummary* reference, 
             version.state = VersionState::Broken;
             version.obstacle = rootFailure(*version.facts, version.objects, recordedState(*version.summary));
         }
-        version.proven =
-            !version.acrossGap && !version.mayGrow && (!version.base || run.versions[*version.base].proven);
         const bool damaged = version.obstacle && version.obstacleAt == self;
-        version.lossProven = !damaged && provesLoss(version, usualNoops);
+        version.lossProven = !damaged && noops == NoopVerdict::Loss;
+        version.noopsUnexplained = !damaged && noops == NoopVerdict::Unexplained;
+        const bool ownDoubt = version.acrossGap || version.mayGrow || version.noopsUnexplained;
+        const Version* base = version.base ? &run.versions[*version.base] : nullptr;
+        version.proven = !ownDoubt && (!base || base->proven);
+        if (!ownDoubt && !version.proven)
+            version.unprovenAt = base->unprovenAt;
         if (version.lossProven && !version.obstacle)
             version.obstacle = lossError(version);
         if (!version.obstacle && !version.proven)
-            version.problems.push_back(Error {
-                Code::Unproven,
-                version.mayGrow
-                    ? fmt::format(
-                        "step {} is the newest and was touched a moment ago; its layout has no marker, so more "
-                        "of it may be on its way",
-                        version.step())
-                    : fmt::format(
-                        "step {} is chained across a missing number; nothing in the files proves that nothing was lost",
-                        version.step()),
-                version.objects.name,
-                version.step(),
-                {} });
+            version.problems.push_back(
+                Error { Code::Unproven, doubtAbout(run, version, self), version.objects.name, version.step(), {} });
         if (version.state == VersionState::Complete && version.summary && version.summary->tensors == 0)
             version.state = VersionState::Noop;
     }
@@ -324,50 +339,23 @@ void assessNames(Run& run)
     }
 }
 
-/// Anchors that moved further from the replayed state than deltas of this run do.
-void assessDrift(Run& run)
+/// A writer whose deltas hold no-ops by habit may miss changes, too.
+void assessHabit(Run& run)
 {
-    std::vector<std::uint64_t> recent;
-    std::uint64_t noops = 0;
-    std::uint64_t assigned = 0;
-    int epoch = 0;
-    for (Version& version : run.versions) {
-        if (std::exchange(epoch, version.epoch) != version.epoch)
-            recent.clear();
-        if (!version.facts)
-            continue;
-        if (version.kind == VersionKind::Delta) {
-            recent.push_back(version.facts->changedElements);
-            if (!version.lossProven && version.proven && !version.lossy && version.facts->digestsChecked == 0
-                && version.facts->rootCheck == VersionFacts::RootCheck::None) {
-                noops += version.facts->noops;
-                assigned += version.facts->assigned;
-            }
-            continue;
-        }
-        const std::size_t window = std::min<std::size_t>(recent.size(), 10);
-        if (version.facts->changedVsPrevious && window >= 2) {
-            const std::uint64_t largest =
-                *std::max_element(recent.end() - static_cast<std::ptrdiff_t>(window), recent.end());
-            if (*version.facts->changedVsPrevious - version.facts->zeroSigns > largest + largest / 2)
-                version.problems.push_back(Error {
-                    Code::AnchorDrift,
-                    fmt::format(
-                        "the anchor at step {} differs from the replayed state before it in {} elements{}; the largest "
-                        "of the last {} deltas changed {}",
-                        version.step(), *version.facts->changedVsPrevious, signsAmong(*version.facts), window, largest),
-                    version.objects.name,
-                    version.step(),
-                    {} });
-        }
+    NoopCounts habit;
+    for (const Version& version : run.versions) {
+        const VersionFacts* facts = version.facts ? &*version.facts : nullptr;
+        if (facts && version.kind == VersionKind::Delta && !version.obstacle && !version.lossy
+            && facts->digestsChecked == 0 && facts->rootCheck == VersionFacts::RootCheck::None)
+            habit += { facts->noops, facts->assigned };
     }
-    if (noops > 0)
+    if (habit.noops > 0)
         run.problems.push_back(Error {
             Code::Noop,
             fmt::format(
                 "the deltas assign {} of {} elements bits that they already have ({:.2f} %): the writer's change "
                 "detection is approximate, so the served state (replay) can drift from the trained one (anchors)",
-                noops, assigned, 100.0 * static_cast<double>(noops) / static_cast<double>(assigned)),
+                habit.noops, habit.assigned, 100.0 * habit.share()),
             run.store->uri(), std::nullopt, "compare anchors with the replay: verify --level 4" });
 }
 
@@ -426,46 +414,17 @@ Error rootFailure(const VersionFacts& facts, const VersionObjects& version, std:
                    {} };
 }
 
-double usualNoopRate(const Run& run)
-{
-    if (run.layout->writersAreExact())
-        return 0;
-    std::vector<double> rates;
-    bool behindGap = false;
-    int epoch = 0;
-    for (const Version& version : run.versions) {
-        if (std::exchange(epoch, version.epoch) != version.epoch || version.kind == VersionKind::Anchor)
-            behindGap = false;
-        behindGap = behindGap || version.acrossGap;
-        if (version.kind == VersionKind::Delta && version.facts && version.facts->assigned > 0 && !version.lossy
-            && !behindGap)
-            rates.push_back(static_cast<double>(version.facts->noops) / static_cast<double>(version.facts->assigned));
-    }
-    if (rates.empty())
-        return 0;
-    const auto middle = rates.begin() + static_cast<std::ptrdiff_t>((rates.size() - 1) / 2);
-    std::nth_element(rates.begin(), middle, rates.end());
-    return *middle;
-}
-
-bool provesLoss(const Version& version, double usualRate) noexcept
-{
-    if (!version.facts || version.lossy || version.facts->noops == 0 || version.facts->digestsChecked > 0
-        || version.facts->rootCheck != VersionFacts::RootCheck::None)
-        return false;
-    return static_cast<double>(version.facts->noops) > 4.0 * usualRate * static_cast<double>(version.facts->assigned);
-}
-
 void assess(Run& run)
 {
     run.problems.clear();
     std::map<int, const VersionSummary*> references;
     for (int epoch = 0; epoch < run.epochs(); ++epoch)
         references[epoch] = referenceOf(run, epoch);
-    const double usualNoops = usualNoopRate(run);
+    const std::vector<NoopVerdict> noops = judgeNoops(run);
     for (std::size_t i = 0; i < run.versions.size(); ++i)
-        assessVersion(run, i, references[run.versions[i].epoch], usualNoops);
+        assessVersion(run, i, references[run.versions[i].epoch], noops[i]);
     assessDrift(run);
+    assessHabit(run);
     assessNames(run);
     for (int epoch = 0; epoch < run.epochs(); ++epoch)
         assessReference(run, epoch);

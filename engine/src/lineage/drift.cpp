@@ -1,27 +1,136 @@
-#include "deltascope/engine/lineage.h"
+#include "lineage/drift.h"
 
 #include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <functional>
 #include <vector>
 
 namespace deltascope {
 
 namespace {
 
-/// Median of the changed elements of the last ten deltas before a version; nothing without facts.
-std::optional<std::uint64_t> usualDelta(const Run& run, std::size_t at)
+/// Changed elements of the last deltas before a version, at most ten.
+std::vector<std::uint64_t> lastDeltas(const Run& run, std::size_t at)
 {
     constexpr std::size_t Window = 10;
     std::vector<std::uint64_t> changed;
     for (std::size_t i = at; i-- > 0 && changed.size() < Window && run.versions[i].epoch == run.versions[at].epoch;) {
-        if (run.versions[i].kind == VersionKind::Delta && run.versions[i].facts && run.versions[i].facts->replayed)
-            changed.push_back(run.versions[i].facts->changedElements);
+        const Version& version = run.versions[i];
+        if (version.kind == VersionKind::Delta && version.facts && version.facts->replayed && !version.facts->damage)
+            changed.push_back(version.facts->changedElements);
     }
+    return changed;
+}
+
+/// Median of the last deltas before a version; nothing without facts.
+std::optional<std::uint64_t> usualDelta(const Run& run, std::size_t at)
+{
+    std::vector<std::uint64_t> changed = lastDeltas(run, at);
     if (changed.empty())
         return std::nullopt;
     std::nth_element(changed.begin(), changed.begin() + static_cast<std::ptrdiff_t>(changed.size() / 2), changed.end());
     return changed[changed.size() / 2];
 }
 
+/// Whether the writer found changes by comparing low bytes alone, as far as its deltas tell: they never hold a change
+/// that keeps the low byte, nor a no-op.
+bool comparesLowBytes(const Run& run)
+{
+    if (!run.layout->mayCompareLowBytes() || usualNoops(run).noops > 0)
+        return false;
+    bool any = false;
+    for (const Version& version : run.versions) {
+        if (version.kind != VersionKind::Delta || !version.facts)
+            continue;
+        if (version.facts->sameLowByte > 0)
+            return false;
+        any = any || version.facts->changedElements > 0;
+    }
+    return any;
+}
+
+bool isCompared(const Version& version)
+{
+    return version.kind == VersionKind::Anchor && version.facts && version.facts->changedVsPrevious;
+}
+
+std::uint64_t differsInValue(const VersionFacts& facts)
+{
+    return *facts.changedVsPrevious - std::min(*facts.changedVsPrevious, facts.zeroSigns);
+}
+
+std::uint64_t missedAt(const Version& version, bool lowBytes)
+{
+    return lowBytes ? std::min(version.facts->sameLowByte, differsInValue(*version.facts)) : 0;
+}
+
+/// What speaks against an anchor; nothing if it is as far from the replay as training explains.
+std::optional<std::string> reasonForAlarm(const Run& run, std::size_t at, std::uint64_t missed)
+{
+    const Version& version = run.versions[at];
+    const VersionFacts& facts = *version.facts;
+    const std::optional<std::uint64_t> limit = driftLimit(run, at);
+    if (!limit)
+        return std::nullopt;
+    // Far more missed changes than changes are none: signs that were turned over look the same.
+    if (std::max(differsInValue(facts) - missed, missed) > *limit)
+        return fmt::format("differs from the replayed state before it in {} elements{}; the last deltas of the run "
+                           "explain {}",
+                           *facts.changedVsPrevious, signsAmong(facts), *limit);
+    if (!facts.driftedTensors.empty()) {
+        const TensorDrift& worst = facts.driftedTensors.front();
+        return fmt::format("differs from the replayed state before it in {} elements of {}, of which the last deltas "
+                           "that touch it changed {}{}",
+                           worst.differs, worst.name, worst.usual,
+                           facts.driftedTensors.size() > 1 ? fmt::format(", and in more than usual of {} other tensors",
+                                                                         facts.driftedTensors.size() - 1)
+                                                           : std::string());
+    }
+    return std::nullopt;
+}
+
+/// What leads from the anchor before to this one, and this one, are in doubt: the files do not tell which is wrong.
+void raiseAlarm(Run& run, std::size_t at, const std::string& reason)
+{
+    Version& anchor = run.versions[at];
+    anchor.driftAlarm = true;
+    anchor.problems.push_back(Error { Code::AnchorDrift,
+                                      fmt::format("the anchor at step {} {}", anchor.step(), reason),
+                                      anchor.objects.name,
+                                      anchor.step(),
+                                      {} });
+    for (std::size_t i = at; i-- > 0;) {
+        Version& version = run.versions[i];
+        if (version.epoch != anchor.epoch || version.kind == VersionKind::Anchor)
+            return;
+        version.driftAlarm = true;
+        version.problems.push_back(
+            Error { Code::AnchorDrift,
+                    fmt::format("step {} leads to the anchor at step {}, which is further from the replay than "
+                                "training explains: one of the deltas since the anchor before, or the anchor, is wrong",
+                                version.step(), anchor.step()),
+                    version.objects.name,
+                    version.step(),
+                    {} });
+    }
+}
+
+}
+
+std::string signsAmong(const VersionFacts& facts)
+{
+    return facts.zeroSigns == 0 ? std::string()
+                                : fmt::format(" ({} of them in the sign of zero alone)", facts.zeroSigns);
+}
+
+std::optional<std::uint64_t> driftLimit(const Run& run, std::size_t at)
+{
+    std::vector<std::uint64_t> changed = lastDeltas(run, at);
+    if (changed.size() < 2)
+        return std::nullopt;
+    std::nth_element(changed.begin(), changed.begin() + 1, changed.end(), std::greater<>());
+    return changed[1] + changed[1] / 2;
 }
 
 std::optional<Drift> driftAt(const Run& run, std::size_t at)
@@ -31,14 +140,44 @@ std::optional<Drift> driftAt(const Run& run, std::size_t at)
         return std::nullopt;
     const VersionFacts& facts = *version.facts;
     if (facts.fullFormDiffers)
-        return Drift { *facts.fullFormDiffers, facts.zeroSigns, *facts.fullFormDiffers - facts.zeroSigns };
-    if (version.kind != VersionKind::Anchor || !facts.changedVsPrevious)
+        return Drift { *facts.fullFormDiffers, facts.zeroSigns, 0, *facts.fullFormDiffers - facts.zeroSigns };
+    if (!isCompared(version))
         return std::nullopt;
-    Drift drift { *facts.changedVsPrevious, facts.zeroSigns, std::nullopt };
-    const std::uint64_t inValue = drift.differs - drift.zeroSigns;
+    Drift drift { *facts.changedVsPrevious, facts.zeroSigns, 0, std::nullopt };
+    if (facts.sameLowByte > 0)
+        drift.missed = missedAt(version, comparesLowBytes(run));
+    const std::uint64_t inValue = differsInValue(facts) - drift.missed;
     if (const std::optional<std::uint64_t> usual = usualDelta(run, at))
         drift.estimate = inValue - std::min(inValue, *usual);
     return drift;
+}
+
+void assessDrift(Run& run)
+{
+    const bool lowBytes = comparesLowBytes(run);
+    std::uint64_t missed = 0;
+    std::vector<std::int64_t> missedAtSteps;
+    for (std::size_t i = 0; i < run.versions.size(); ++i) {
+        if (!isCompared(run.versions[i]))
+            continue;
+        const std::uint64_t here = missedAt(run.versions[i], lowBytes);
+        const std::optional<std::string> reason = reasonForAlarm(run, i, here);
+        if (reason)
+            raiseAlarm(run, i, *reason);
+        if (here == 0 || reason)
+            continue;
+        missed += here;
+        missedAtSteps.push_back(run.versions[i].step());
+    }
+    if (missed > 0)
+        run.problems.push_back(Error {
+            Code::Missed,
+            fmt::format("the writer compares the low bytes of elements alone and has missed {} changes: the anchors at "
+                        "steps {} hold them, the states that the deltas lead to before do not",
+                        missed, fmt::join(missedAtSteps, ", ")),
+            run.store->uri(),
+            std::nullopt,
+            {} });
 }
 
 } // namespace deltascope

@@ -122,16 +122,28 @@ const Version* Run::latest() const noexcept
     return last;
 }
 
+const Version* Run::newerThanLatest() const noexcept
+{
+    const Version* chosen = latest();
+    const Version* highest = nullptr;
+    for (const Version& version : versions) {
+        if (!highest || version.step() >= highest->step())
+            highest = &version;
+    }
+    return chosen && highest->step() > chosen->step() ? highest : nullptr;
+}
+
 Run buildLineage(std::shared_ptr<const ObjectStore> store, std::shared_ptr<const Layout> layout,
-                 std::optional<ExternalBase> base, std::vector<IndexedObjects> versions, std::int64_t nowUs)
+                 std::optional<ExternalBase> base, std::vector<IndexedObjects> versions, std::int64_t nowUs,
+                 std::optional<std::vector<int>> known)
 {
     Run run;
     run.store = std::move(store);
     run.layout = std::move(layout);
     run.base = std::move(base);
 
-    std::vector<int> epochs(versions.size(), 0);
-    if (!run.layout->standAlone()) {
+    std::vector<int> epochs = known ? std::move(*known) : std::vector<int>(versions.size(), 0);
+    if (!known && !run.layout->standAlone()) {
         std::vector<VersionObjects> objects;
         objects.reserve(versions.size());
         for (const IndexedObjects& version : versions)

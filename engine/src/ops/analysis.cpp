@@ -327,20 +327,22 @@ Result<void> analyzeRun(Workbench& bench, Run& run, const AnalyzeOptions& option
     return {};
 }
 
-Result<void> judgeChain(Workbench& bench, const Run& run, const Version& version, TaskContext& task)
+Result<bool> judgeChain(Workbench& bench, const Run& run, const Version& version, TaskContext& task)
 {
     Run judged = run;
     AnalyzeOptions options;
-    const auto ofEpoch = [&](const Version& other) { return other.epoch == version.epoch; };
-    const auto first = std::find_if(run.versions.begin(), run.versions.end(), ofEpoch);
-    const auto behind = std::find_if_not(first, run.versions.end(), ofEpoch);
-    options.range = { static_cast<std::size_t>(first - run.versions.begin()),
-                      static_cast<std::size_t>(behind - run.versions.begin()) - 1 };
+    if (run.layout->writersAreExact()) { // needs no habit
+        const auto ofEpoch = [&](const Version& other) { return other.epoch == version.epoch; };
+        const auto first = std::find_if(run.versions.begin(), run.versions.end(), ofEpoch);
+        const auto behind = std::find_if_not(first, run.versions.end(), ofEpoch);
+        options.range = { static_cast<std::size_t>(first - run.versions.begin()),
+                          static_cast<std::size_t>(behind - run.versions.begin()) - 1 };
+    }
     DS_CHECK(analyzeRun(bench, judged, options, task));
     const Version& verdict = judged.versions[static_cast<std::size_t>(&version - run.versions.data())];
     if (verdict.obstacle)
         return fail(*verdict.obstacle);
-    return {};
+    return verdict.proven;
 }
 
 } // namespace deltascope

@@ -380,20 +380,23 @@ Result<void> writeFinalFile(FileSystem& disk, const std::string& path, const std
     return writeTextFile(disk, path, text);
 }
 
-/// Whether no-ops on the way prove that a delta is lost. Errors: the obstacle (ChainGap), unless a gap may be crossed.
-Result<bool> missesSomething(Workbench& bench, const Run& run, const Version& version, const Plan& plan,
-                             const std::map<std::string, FinishedTensor>& finished, bool acrossGap, TaskContext& task)
+/// Fills in what no-ops on the way say. Errors: the obstacle (ChainGap), unless a gap may be crossed.
+Result<void> judgeNoops(Workbench& bench, const Run& run, const Version& version, const Plan& plan,
+                        const std::map<std::string, FinishedTensor>& finished, bool acrossGap,
+                        MaterializeReport& report, TaskContext& task)
 {
-    if (plan.lossProven)
-        return true;
+    report.lossProven = plan.lossProven;
+    report.proven = version.proven;
     const bool noops =
         std::any_of(finished.begin(), finished.end(), [](const auto& entry) { return entry.second.noopsSeen; });
-    if (!noops || version.facts)
-        return false;
-    Result<void> judged = judgeChain(bench, run, version, task);
-    if (!judged && !(acrossGap && judged.error().code == Code::ChainGap))
-        return fail(std::move(judged.error()));
-    return !judged;
+    if (plan.lossProven || !noops || version.facts)
+        return {};
+    const Result<bool> proven = judgeChain(bench, run, version, task);
+    if (!proven && !(acrossGap && proven.error().code == Code::ChainGap))
+        return fail(proven.error());
+    report.lossProven = !proven;
+    report.proven = proven && *proven;
+    return {};
 }
 
 Result<MaterializeReport> rebuildIn(Workbench& bench, const Run& run, const Version& version, const Plan& plan,
@@ -426,7 +429,7 @@ Result<MaterializeReport> rebuildIn(Workbench& bench, const Run& run, const Vers
             return report;
         }
     }
-    DS_TRY(report.lossProven, missesSomething(bench, run, version, plan, finished, options.acrossGap, task));
+    DS_CHECK(judgeNoops(bench, run, version, plan, finished, options.acrossGap, report, task));
     for (const auto& [name, tensor] : finished)
         report.digestsChecked += tensor.digestsChecked;
     DS_TRY(report.coverage, coverageOfRebuild(bench, run, version, plan, finished));

@@ -108,7 +108,7 @@ std::string provenanceText(const Run& run, const Version& version, const Plan& p
     text["checks"] = { { "publisher_digests_matched", report.digestsChecked },
                        { "read_back", true },
                        { "across_gap", plan.acrossGap },
-                       { "proven", version.proven },
+                       { "proven", report.proven },
                        { "lossy", plan.lossy },
                        { "loss_proven", report.lossProven } };
     ordered_json& evidence = text["evidence"]; // tensors by what vouches for them

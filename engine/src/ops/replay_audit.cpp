@@ -1,5 +1,7 @@
 #include "replay_audit.h"
 
+#include "tensor_drift.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -135,6 +137,8 @@ bool ReplayAudit::Tensor::finish()
         audit.counts += watched.counts;
         if (watched.counts.changed > 0)
             audit.changed.push_back(TensorCount { m_tensor.name, watched.counts.changed });
+        if (watched.counts.zeroSigns > 0)
+            audit.zeroSigns.push_back(TensorCount { m_tensor.name, watched.counts.zeroSigns });
         if (!watched.digest)
             continue;
         ++audit.digestsChecked;
@@ -230,6 +234,10 @@ VersionFacts ReplayAudit::factsOf(std::size_t link, VersionKind kind, std::uint6
     if (kind == VersionKind::Anchor && link > 0) {
         facts.changedVsPrevious = audit.counts.changed;
         facts.zeroSigns = audit.counts.zeroSigns;
+        facts.sameLowByte = audit.counts.sameLowByte - std::min(audit.counts.sameLowByte, audit.counts.zeroSigns);
+        facts.driftedTensors = driftedTensors(m_chain, m_links, link);
+    } else if (kind == VersionKind::Delta) {
+        facts.sameLowByte = audit.counts.sameLowByte;
     }
     facts.assigned = audit.counts.assigned;
     facts.noops = audit.counts.noops - audit.counts.nanNoops;

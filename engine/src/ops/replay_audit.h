@@ -17,6 +17,7 @@ namespace deltascope {
 struct LinkAudit {
     PatchCounts counts;
     std::vector<TensorCount> changed; ///< tensors with at least one changed element, unordered
+    std::vector<TensorCount> zeroSigns; ///< of these, tensors with PatchCounts::zeroSigns
     std::uint32_t digestsChecked = 0;
     std::uint32_t digestsFailed = 0;
     std::string firstFailedTensor; ///< by name

@@ -6,9 +6,6 @@ namespace deltascope {
 
 namespace {
 
-/// Fewer give no measure of what a step of training changes.
-constexpr std::ptrdiff_t FewestDeltas = 2;
-
 /// The first complete anchor at or behind `at` in its epoch.
 std::optional<std::size_t> nextAnchor(const Run& run, std::size_t at)
 {
@@ -60,14 +57,7 @@ bool agreesWithReplay(const Run& run, std::size_t anchor)
         return false;
     if (run.versions[anchor - 1].kind == VersionKind::Anchor) // nothing was replayed between them
         return false;
-    const auto isDelta = [&](const Version& other) {
-        return other.epoch == version.epoch && other.kind == VersionKind::Delta && other.facts;
-    };
-    const auto self = run.versions.begin() + static_cast<std::ptrdiff_t>(anchor);
-    if (std::count_if(run.versions.begin(), self, isDelta) < FewestDeltas)
-        return false;
-    return std::none_of(version.problems.begin(), version.problems.end(),
-                        [](const Error& problem) { return problem.code == Code::AnchorDrift; });
+    return !version.driftAlarm && driftLimit(run, anchor).has_value();
 }
 
 std::vector<bool> trustworthySteps(const Run& run)

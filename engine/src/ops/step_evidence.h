@@ -8,7 +8,7 @@
 namespace deltascope {
 
 /// Whether a complete anchor was compared with the replay before it, without an alarm. That needs a replay from another
-/// complete state, and at least two deltas of the epoch to judge the difference by.
+/// complete state, and a limit of drift to judge the difference by (driftLimit).
 bool agreesWithReplay(const Run& run, std::size_t anchor);
 
 /// For each version, whether neither it nor what it builds on has a problem that forbids trust: tensors may be missing,

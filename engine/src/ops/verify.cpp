@@ -347,6 +347,8 @@ Result<VerifyReport> verifyRun(Workbench& bench, Run& run, const VerifyOptions& 
         } else if (standsOnRewritten) {
             step.verdict = Verdict::Unverified;
             rewritten[i - first] = true;
+        } else if (version.driftAlarm) {
+            step.verdict = Verdict::Unverified;
         } else if (trusted && step.coverage->isConsistent()) {
             step.verdict = Verdict::Consistent;
         } else {

@@ -157,6 +157,19 @@ template <class Word> struct WordOps {
         return count;
     }
 
+    /// Of elements that differ, how many have one low byte; of 16-bit types.
+    std::uint64_t sameLowByte(ByteSpan a, ByteSpan b) const noexcept
+    {
+        std::uint64_t count = 0;
+        if constexpr (sizeof(Word) == 2) {
+            for (std::size_t at = 0; at < a.size(); at += sizeof(Word)) {
+                const auto difference = static_cast<Word>(loadAt<Word>(a.data() + at) ^ loadAt<Word>(b.data() + at));
+                count += difference != 0 && (difference & 0xff) == 0;
+            }
+        }
+        return count;
+    }
+
     PatchCounts assign(const AssignElements& piece, MutableByteSpan block) const noexcept
     {
         std::byte* const bytes = block.data();
@@ -165,16 +178,22 @@ template <class Word> struct WordOps {
         const NanRule<Word> nan = isNan;
         std::uint64_t noops = 0;
         std::uint64_t nanNoops = 0;
+        std::uint64_t sameLowBytes = 0; // no-ops among them
         for (std::size_t i = 0; i < count; ++i) {
             std::byte* at = bytes + std::size_t { piece.elements[i] } * sizeof(Word);
             const Word word = loadAt<Word>(fresh + i * sizeof(Word));
-            if (loadAt<Word>(at) == word) { // rare on a sound chain, so the branch is free and the NaN test is not made
+            const Word before = loadAt<Word>(at);
+            if constexpr (sizeof(Word) == 2)
+                sameLowBytes += ((before ^ word) & 0xff) == 0;
+            if (before == word) { // rare on a sound chain, so the branch is free and the NaN test is not made
                 ++noops;
                 nanNoops += nan(word);
             }
             storeAt<Word>(at, word);
         }
-        return { .assigned = count, .noops = noops, .nanNoops = nanNoops, .changed = count - noops };
+        PatchCounts counts { .assigned = count, .noops = noops, .nanNoops = nanNoops, .changed = count - noops };
+        counts.sameLowByte = sizeof(Word) == 2 ? sameLowBytes - noops : 0;
+        return counts;
     }
 
     std::uint64_t xorElements(const XorElements& piece, MutableByteSpan block) const noexcept
@@ -231,6 +250,7 @@ public:
     }
 
     std::uint64_t zeroSigns(ByteSpan, ByteSpan) const noexcept { return 0; }
+    std::uint64_t sameLowByte(ByteSpan, ByteSpan) const noexcept { return 0; }
 
     PatchCounts assign(const AssignElements& piece, MutableByteSpan block) const noexcept
     {
@@ -339,8 +359,10 @@ template <class Ops> PatchCounts applyWith(const Ops& ops, const PatchPiece& pie
         return onlyChanged(ops.xorElements(*masks, block));
     if (const auto* full = std::get_if<FullBlock>(&piece)) {
         PatchCounts counts = onlyChanged(ops.different(block, full->bytes));
-        if (counts.changed > 0)
+        if (counts.changed > 0) {
             counts.zeroSigns = ops.zeroSigns(block, full->bytes);
+            counts.sameLowByte = ops.sameLowByte(block, full->bytes);
+        }
         std::copy(full->bytes.begin(), full->bytes.end(), block.begin());
         return counts;
     }

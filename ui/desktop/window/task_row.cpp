@@ -190,7 +190,7 @@ QString TaskRow::resultText() const
         if (view.lossy)
             text += tr(", rounded differences on the way: never verified");
         else if (!view.proven)
-            text += tr(", across a missing number: unproven");
+            text += tr(", unproven: a delta on the way may be lost");
         else if (view.coverage.tensors > 0)
             text += QStringLiteral(", ") + QString::fromStdString(app::coverageText(view.coverage));
         if (view.statesDiffer > 0)

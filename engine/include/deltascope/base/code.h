@@ -24,11 +24,12 @@ enum class Code : std::uint8_t {
     BaseMismatch, ///< the state before is not the one that the delta was written against
     Noop, ///< a delta assigns bits that are already there although its writer never does
     AnchorDrift, ///< an anchor and the replayed state before it differ more than deltas do
+    Missed, ///< a writer's change detection has missed changes; an anchor shows how many
     PartialAnchor, ///< a full object holds only some tensors of the model
     DuplicateName, ///< one tensor name occurs in several objects of a version
     Unfinished, ///< payload without the marker that ends a publication
     Publishing, ///< a version is being written right now
-    Unproven, ///< the chain crosses a missing number and nothing proves that nothing was lost
+    Unproven, ///< a missing number or unexplained no-ops on the way: nothing proves that nothing was lost
     Fork, ///< two incarnations of a trainer share the prefix
     Rewritten, ///< an object changed after it was first seen
     Lossy, ///< rebuilt by adding rounded differences, so no proof of the trainer's bits

@@ -155,6 +155,8 @@ public:
     /// Whether its writers never assign an element the bits that it has (NaN left out): then one such assignment proves
     /// a lost delta or a wrong base. Otherwise the run's own habit is the measure.
     virtual bool writersAreExact() const noexcept { return false; }
+    /// Whether some of its writers compare the low bytes of 16-bit elements alone, and so miss changes that keep them.
+    virtual bool mayCompareLowBytes() const noexcept { return false; }
     /// Whether something ends the publication of a version; else a newest one may still be growing.
     virtual bool marksTheEnd() const noexcept { return true; }
     /// Whether its writers skip numbers by habit, so that a missing one says nothing.

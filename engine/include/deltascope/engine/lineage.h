@@ -44,12 +44,50 @@ struct VersionSummary {
     static VersionSummary of(const VersionIndex& index);
 };
 
+/// Assignments of deltas, and how many of them set bits that were there already (NaN elements left out).
+struct NoopCounts {
+    std::uint64_t noops = 0;
+    std::uint64_t assigned = 0;
+
+    NoopCounts& operator+=(const NoopCounts& other) noexcept
+    {
+        noops += other.noops;
+        assigned += other.assigned;
+        return *this;
+    }
+    NoopCounts& operator-=(const NoopCounts& other) noexcept
+    {
+        noops -= other.noops;
+        assigned -= other.assigned;
+        return *this;
+    }
+    double share() const noexcept
+    {
+        return assigned == 0 ? 0 : static_cast<double>(noops) / static_cast<double>(assigned);
+    }
+    bool operator==(const NoopCounts&) const = default;
+};
+
+/// A tensor in which an anchor is further from the replayed state before it than its own last deltas explain.
+struct TensorDrift {
+    std::string name;
+    std::uint64_t differs = 0; ///< elements, those of PatchCounts::zeroSigns left out
+    std::uint64_t usual = 0; ///< changed elements of the delta that is the measure
+
+    bool operator==(const TensorDrift&) const = default;
+};
+
 /// What replaying a version showed. Exact; never taken from header claims.
 struct VersionFacts {
     std::uint64_t changedElements = 0; ///< elements whose bits differ from the base; for an anchor all of them
     /// For an anchor: elements that differ from the replayed state before it.
     std::optional<std::uint64_t> changedVsPrevious;
     std::uint64_t zeroSigns = 0; ///< of changedVsPrevious or fullFormDiffers: differ in the sign of zero alone
+    /// Elements of 16 bits that changed and kept their low byte; of an anchor those of changedVsPrevious less
+    /// zeroSigns.
+    std::uint64_t sameLowByte = 0;
+    /// Of an anchor: its tensors beyond the limit of drift, the worst first; at most ten.
+    std::vector<TensorDrift> driftedTensors;
     std::uint64_t assigned = 0; ///< elements (or bytes) that the payload names
     /// Of these, how many had those bits already; NaN elements are left out, float-comparing writers always send them.
     std::uint64_t noops = 0;
@@ -94,7 +132,13 @@ struct Version {
     std::optional<std::size_t> base; ///< index in Run::versions; nothing for anchors, external bases and missing ones
     bool onExternalBase = false;
     bool acrossGap = false; ///< a number between base and this one is missing
-    bool proven = true; ///< false behind a gap that nothing disproves, until the next complete anchor
+    /// False from a gap that nothing disproves, or from a delta with unexplained no-ops, until the next complete
+    /// anchor.
+    bool proven = true;
+    std::size_t unprovenAt = 0; ///< index in Run::versions of the version whose own reason that is
+    bool noopsUnexplained = false; ///< more no-ops than the writer's habit explains, too few to prove a loss
+    /// The next complete anchor, or it itself, is further from the replay than training explains.
+    bool driftAlarm = false;
     /// Why it cannot be rebuilt, for a reason of its own or of something that it builds on; nothing if it can.
     std::optional<Error> obstacle;
     std::size_t obstacleAt = 0; ///< index in Run::versions of the version whose own reason the obstacle is
@@ -150,6 +194,9 @@ struct Run {
     int epochs() const noexcept { return static_cast<int>(totalElements.size()); }
     /// Elements of the whole model behind this version.
     std::optional<std::uint64_t> totalElementsOf(const Version& version) const noexcept;
+    /// The version with the highest step, if `latest()` is another one for a reason that is worth telling: a step of an
+    /// earlier run, or one that cannot be rebuilt. Null else.
+    const Version* newerThanLatest() const noexcept;
     /// The version with this step; without an epoch the newest one that has it.
     const Version* find(std::int64_t step, std::optional<int> epoch = {}) const noexcept;
     const Version* latest() const noexcept; ///< newest restorable version of the newest epoch, else its newest version
@@ -157,7 +204,7 @@ struct Run {
 
 /// Splits versions into incarnations of the trainer by publication time. Returns the epoch of each, 0 = oldest.
 /// `versions` are ascending by step. Only a suffix that is older as a whole than everything below it counts as the tail
-/// of an earlier run: copies that scramble times do not create epochs (docs/decisions/0005).
+/// of an earlier run: copies that scramble times do not create epochs. Times only suggest: docs/decisions/0009.
 std::vector<int> splitEpochs(const std::vector<VersionObjects>& versions);
 
 /// A version with what its headers said, or why they could not be read.
@@ -175,14 +222,14 @@ void splitEpochsByRun(const std::vector<IndexedObjects>& versions, std::vector<i
 
 /// Links versions, finds kinds, gaps and epochs. `versions` ascend by step; `nowUs` decides whether an unfinished
 /// object is still being written.
+/// `epochs`: of each version, 0 = oldest; nothing: as splitEpochs and splitEpochsByRun find them.
 Run buildLineage(std::shared_ptr<const ObjectStore> store, std::shared_ptr<const Layout> layout,
-                 std::optional<ExternalBase> base, std::vector<IndexedObjects> versions, std::int64_t nowUs);
+                 std::optional<ExternalBase> base, std::vector<IndexedObjects> versions, std::int64_t nowUs,
+                 std::optional<std::vector<int>> epochs = {});
 
-/// Share of assignments that set bits which were there already, as this run's writer does by itself on an unbroken
-/// chain: the lower median over deltas with facts that stand behind no gap; 0 if there are none.
-double usualNoopRate(const Run& run);
-/// Whether `version` has so many of them that it was not written against the state before it. Needs facts.
-bool provesLoss(const Version& version, double usualRate) noexcept;
+/// The habit of this run's writer: assignments and no-ops of all deltas with facts that no proven loss makes doubtful.
+/// Empty where the writer is exact (Layout::writersAreExact).
+NoopCounts usualNoops(const Run& run);
 
 /// How the trained state of a version differs from the served one: an anchor from the replay before it, or a full form
 /// from the deltas beside it.
@@ -190,12 +237,18 @@ struct Drift {
     std::uint64_t differs = 0; ///< elements
     /// Of these, how many differ in the sign of zero alone. Writers that compare floats never send those: no alarm.
     std::uint64_t zeroSigns = 0;
+    /// Of an anchor of a writer that compares low bytes alone: how many others it missed before. Exact.
+    std::uint64_t missed = 0;
     /// How many of the others are drift. Exact beside a delta; for an anchor, which also holds one step of training,
     /// what is more than a usual delta (the median of the last ten): an estimate.
     std::optional<std::uint64_t> estimate;
 };
 /// Nothing where the two states were not compared.
 std::optional<Drift> driftAt(const Run& run, std::size_t version);
+
+/// An anchor alarms above one and a half times the second largest of the last ten deltas (elements; those of zero signs
+/// and missed ones left out); nothing with fewer than two of them.
+std::optional<std::uint64_t> driftLimit(const Run& run, std::size_t version);
 
 /// Recomputes state, obstacle and problems of every version from its facts and links. Called by buildLineage and again
 /// whenever facts arrive.

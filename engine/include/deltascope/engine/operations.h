@@ -62,9 +62,10 @@ struct AnalyzeOptions {
 /// store that are worth a retry.
 Result<void> analyzeRun(Workbench& bench, Run& run, const AnalyzeOptions& options, TaskContext& task);
 
-/// Decides whether no-ops that a replay has met prove that `version` misses something, by analyzing its epoch. Errors:
-/// the obstacle of the version (ChainGap).
-Result<void> judgeChain(Workbench& bench, const Run& run, const Version& version, TaskContext& task);
+/// Decides what no-ops that a replay has met say of `version`, by analyzing what is known to be needed for that: its
+/// epoch, or where the writer's habit counts the run. Returns whether nothing speaks for a loss (Version::proven).
+/// Errors: the obstacle of the version (ChainGap).
+Result<bool> judgeChain(Workbench& bench, const Run& run, const Version& version, TaskContext& task);
 
 // --- digest ----------------------------------------------------------------------------------------------------------
 
@@ -186,6 +187,7 @@ struct MaterializeReport {
     std::uint64_t resumedBytes = 0; ///< found from an earlier attempt and verified
     std::uint32_t digestsChecked = 0;
     Coverage coverage; ///< not with one part of a shared rebuild
+    bool proven = true; ///< Version::proven, with what the no-ops on the way say
     bool lossProven = false; ///< rebuilt across a gap behind which a delta is proven to be lost
     bool lossy = false; ///< a delta on the way adds rounded differences
     bool fromFullForm = false; ///< read from the full form of a version that also has a sparse one

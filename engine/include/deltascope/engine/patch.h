@@ -76,6 +76,9 @@ struct PatchCounts {
     std::uint64_t changed = 0; ///< elements whose bits differ from the state before
     /// Of these, how many differ in the sign of zero alone; counted where full tensors replace a state.
     std::uint64_t zeroSigns = 0;
+    /// Of changed elements of 16 bits, how many kept their low byte (zeroSigns among them); counted where elements are
+    /// assigned and where full tensors replace a state.
+    std::uint64_t sameLowByte = 0;
 
     PatchCounts& operator+=(const PatchCounts& other) noexcept
     {
@@ -84,6 +87,7 @@ struct PatchCounts {
         nanNoops += other.nanNoops;
         changed += other.changed;
         zeroSigns += other.zeroSigns;
+        sameLowByte += other.sameLowByte;
         return *this;
     }
     bool operator==(const PatchCounts&) const = default;

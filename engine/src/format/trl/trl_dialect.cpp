@@ -88,6 +88,7 @@ const TrlDialect TrlV2 {
     .wrote = wroteV2,
     .saysFull = saysSparse,
     .anchorsMayBePartial = true,
+    .mayCompareLowBytes = true,
 };
 
 } // namespace deltascope

@@ -25,6 +25,8 @@ struct TrlDialect {
     bool countsFilesOnly = false;
     /// Whether changes were found by comparing values; later writers guess them.
     bool writersAreExact = false;
+    /// Whether some writers found changes by comparing the low bytes alone.
+    bool mayCompareLowBytes = false;
 };
 
 extern const TrlDialect TrlV10;

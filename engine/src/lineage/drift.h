@@ -1,0 +1,17 @@
+#pragma once
+
+#include "deltascope/engine/lineage.h"
+
+#include <string>
+
+namespace deltascope {
+
+/// Finds anchors that are further from the replayed state before them than deltas of the run explain, says so at them
+/// and at the deltas that lead to them, and counts what writers that compare low bytes have missed. Once every version
+/// was assessed.
+void assessDrift(Run& run);
+
+/// " (3 of them in the sign of zero alone)" of the elements in which trained and served state differ; empty if none do.
+std::string signsAmong(const VersionFacts& facts);
+
+} // namespace deltascope
