@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-// splitEpochs: which versions are the tail of an earlier run (docs/decisions/0005).
+// splitEpochs: which versions times suggest to be the tail of an earlier run (docs/decisions/0009).
 
 namespace deltascope {
 namespace {

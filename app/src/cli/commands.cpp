@@ -298,7 +298,7 @@ private:
     Result<int> publish(app::Service& service)
     {
         app::PublishRequest request;
-        request.into = { m_options.into, m_options.base, m_options.layout, {} };
+        request.into = { m_options.into, m_options.base, m_options.layout, {}, m_options.epochs };
         request.encoding = m_options.encoding;
         request.checksum = m_options.checksum;
         request.anchorEvery = m_options.anchorEvery;

@@ -20,6 +20,8 @@ std::vector<std::string> wordsFor(const Options& options)
         words.push_back(options.source);
     add("--base", options.base);
     add("--layout", options.layout);
+    if (options.epochs != "auto")
+        add("--epochs", options.epochs);
     for (const std::string& log : options.logs)
         add("--logs", log);
     add("--page", options.page);

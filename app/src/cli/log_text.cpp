@@ -130,6 +130,21 @@ std::string row(const app::StepView& step, const Style& style, const Columns& co
     return line + "\n";
 }
 
+/// What has a higher number than the newest step that can be rebuilt, and is of an earlier run.
+std::string higherNumber(const app::RunView& run)
+{
+    const app::StepView* highest = nullptr;
+    for (const app::EpochView& epoch : run.epochs) {
+        for (const app::StepView& step : epoch.steps) {
+            if (step.state != "gap" && (!highest || step.step > highest->step))
+                highest = &step;
+        }
+    }
+    if (!run.latest || !highest || highest->step <= *run.latest || highest->epoch == run.epochs.back().epoch)
+        return {};
+    return fmt::format("; step {} belongs to an earlier run", highest->step);
+}
+
 std::string header(const app::RunView& run, const Style& style)
 {
     std::map<std::string, std::size_t> kinds;
@@ -151,7 +166,7 @@ std::string header(const app::RunView& run, const Style& style)
     text += fmt::format(" · {}", bytesText(run.wireBytes));
     text += run.latest ? fmt::format(" · newest restorable step {}", *run.latest)
                        : std::string(" · no step can be rebuilt");
-    return text + "\n";
+    return text + higherNumber(run) + "\n";
 }
 
 }

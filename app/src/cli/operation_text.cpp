@@ -58,6 +58,8 @@ std::string stepText(const app::StepDetailView& detail, const Style& style)
     const app::StepView& step = detail.step;
     std::string text = paint(style, Paint::Bold, fmt::format("step {}", step.step))
         + fmt::format("  {}  {}  epoch {}\n", step.kind, step.state, step.epoch);
+    if (!detail.chosen.empty())
+        text += "  " + paint(style, Paint::Warn, safe(detail.chosen)) + "\n";
     if (step.baseStep)
         text += fmt::format("  builds on    step {}\n", *step.baseStep);
     if (step.changedElements && step.totalElements)
@@ -181,6 +183,8 @@ std::string digestText(const app::DigestView& digest, const Style& style)
         text += fmt::format("{}  {} {} {}\n", tensor.xxh3, tensor.dtype, safe(tensor.name),
                             paint(style, Paint::Dim, shapeText(tensor.shape)));
     text += fmt::format("root         {}\nstrong root  {}\n", digest.root, digest.strongRoot);
+    if (!digest.chosen.empty())
+        text += paint(style, Paint::Warn, safe(digest.chosen) + "\n");
     return text;
 }
 
@@ -222,6 +226,8 @@ std::string materializeText(const app::MaterializeView& result, const Style& sty
     text += fmt::format("  {} tensors, {}, read back and equal, {}\n", result.tensors, bytesText(result.bytes),
                         durationText(result.seconds));
     text += "  root " + result.root + "\n";
+    if (!result.chosen.empty())
+        text += paint(style, Paint::Warn, "  " + safe(result.chosen) + "\n");
     text += "  " + coverageText(result.coverage) + "\n";
     if (result.digestsChecked > 0)
         text += fmt::format("  {} publisher digests matched on the way\n", result.digestsChecked);

@@ -11,6 +11,11 @@ void addSourceOptions(CLI::App& command, Options& options)
     command.add_option("--base", options.base,
                        "folder of the checkpoint that the chain starts from, where the layout has none of its own");
     command.add_option("--layout", options.layout, "read the source as this layout instead of detecting it");
+    command
+        .add_option("--epochs", options.epochs,
+                    "where one run of the trainer ends and the next begins: auto (by evidence, the default), times, or "
+                    "one (all is one run)")
+        ->check(CLI::IsMember({ "auto", "times", "one" }));
 }
 
 }

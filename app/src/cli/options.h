@@ -31,6 +31,7 @@ struct Options {
     bool costOnly = false;
     std::string base;
     std::string layout;
+    std::string epochs = "auto";
     std::vector<std::string> logs;
     bool headersOnly = false;
     bool all = false;
@@ -67,7 +68,7 @@ struct Options {
     bool serve = false; ///< of demo
     ServeOptions served;
 
-    app::SourceRequest sourceRequest() const { return { source, base, layout, logs }; }
+    app::SourceRequest sourceRequest() const { return { source, base, layout, logs, epochs }; }
     app::Depth depth() const { return headersOnly ? app::Depth::Headers : app::Depth::Replayed; }
     app::VersionRequest versionRequest(const std::string& address) const
     {
@@ -75,6 +76,7 @@ struct Options {
         request.source.base = base;
         request.source.layout = layout;
         request.source.logs = logs;
+        request.source.epochs = epochs;
         return request;
     }
 };

@@ -22,6 +22,8 @@ std::string sourceOptions(const SourceRequest& source)
         text += " --base " + quoted(source.base);
     if (!source.layout.empty())
         text += " --layout " + quoted(source.layout);
+    if (!source.epochs.empty() && source.epochs != "auto")
+        text += " --epochs " + quoted(source.epochs);
     return text;
 }
 

@@ -43,7 +43,8 @@ bool isSameSource(const SourceRequest& a, const SourceRequest& b)
 {
     const SourceRequest left = canonical(a);
     const SourceRequest right = canonical(b);
-    return left.source == right.source && left.base == right.base && left.layout == right.layout;
+    return left.source == right.source && left.base == right.base && left.layout == right.layout
+        && left.epochs == right.epochs;
 }
 
 } // namespace deltascope::app

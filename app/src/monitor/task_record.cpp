@@ -45,15 +45,19 @@ PlanRequest readRequest(const std::string& kind, const json& from)
 
 ordered_json jsonOf(const SourceRequest& source)
 {
-    return {
-        { "source", source.source }, { "base", source.base }, { "layout", source.layout }, { "logs", source.logs }
-    };
+    return { { "source", source.source },
+             { "base", source.base },
+             { "layout", source.layout },
+             { "logs", source.logs },
+             { "epochs", source.epochs } };
 }
 
 SourceRequest readSource(const json& from)
 {
     return { read<std::string>(from, "source"), read<std::string>(from, "base"), read<std::string>(from, "layout"),
-             readList<std::string>(from, "logs") };
+             readList<std::string>(from, "logs"),
+             from.contains("epochs") ? read<std::string>(from, "epochs")
+                                     : std::string("auto") }; // older tasks have none
 }
 
 void expectState(const std::string& word)

@@ -141,6 +141,7 @@ MaterializeView readMaterialize(const json& from)
 {
     MaterializeView view;
     view.step = read<std::int64_t>(from, "step");
+    view.chosen = from.contains("chosen") ? readText(from, "chosen") : std::string(); // older servers do not tell
     view.path = read<std::string>(from, "path");
     view.bytes = read<std::uint64_t>(from, "bytes");
     view.root = readText(from, "root");

@@ -150,7 +150,7 @@ ReplicaView readReplica(const json& from)
 
 StepDetailView readStepDetail(const json& from)
 {
-    return { readStep(fieldOf(from, "step")), readEach(from, "tensors", readCount) };
+    return { readStep(fieldOf(from, "step")), readEach(from, "tensors", readCount), {} };
 }
 
 ListingView readListing(const json& from)

@@ -130,6 +130,21 @@ Result<const Version*> resolveVersion(const Run& run, const std::string& selecto
     return findStep(run, name);
 }
 
+std::string choiceText(const Run& run, const Version& chosen, const std::string& selector)
+{
+    const Version* higher = run.newerThanLatest();
+    if (!higher || higher->step() <= chosen.step()
+        || (!selector.empty() && !selector.starts_with("latest") && selector != "anchor"))
+        return {};
+    const std::string means =
+        fmt::format("{} is step {} of epoch {}", selector.empty() ? "latest" : selector, chosen.step(), chosen.epoch);
+    if (higher->epoch != chosen.epoch)
+        return fmt::format("{}; step {} belongs to an earlier run (SOURCE@{}:{})", means, higher->step(), higher->epoch,
+                           higher->step());
+    return fmt::format("{}; step {} {}", means, higher->step(),
+                       higher->obstacle ? "cannot be rebuilt" : "has a higher number");
+}
+
 Result<std::optional<std::pair<std::size_t, std::size_t>>> resolveRange(const Run& run, const std::string& range)
 {
     using Range = std::optional<std::pair<std::size_t, std::size_t>>;

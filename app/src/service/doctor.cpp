@@ -1,5 +1,7 @@
 #include "doctor.h"
 
+#include "opening.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -57,6 +59,8 @@ void examineSource(Examination& examination, Workbench& bench, const SourceReque
                      store->traits().pushesChanges ? "pushed by the store" : "by polling", false);
     OpenOptions options;
     options.layout = request.layout;
+    if (const Result<EpochChoice> epochs = epochChoice(request.epochs))
+        options.epochs = *epochs;
     if (!request.base.empty()) {
         Result<std::unique_ptr<ObjectStore>> base = openStore(request.base);
         examination.note("base", base, request.base);

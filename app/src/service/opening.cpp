@@ -7,11 +7,23 @@
 
 namespace deltascope::app {
 
+Result<EpochChoice> epochChoice(const std::string& word)
+{
+    if (word.empty() || word == "auto")
+        return EpochChoice::Auto;
+    if (word == "times")
+        return EpochChoice::Times;
+    if (word == "one")
+        return EpochChoice::One;
+    return fail(Code::Usage, "epochs are auto, times or one, not " + word);
+}
+
 Result<Run> openRequested(Workbench& bench, const SourceRequest& request, TaskContext& task)
 {
     DS_TRY(std::shared_ptr<ObjectStore> store, openStore(request.source));
     OpenOptions options;
     options.layout = request.layout;
+    DS_TRY(options.epochs, epochChoice(request.epochs));
     if (!request.base.empty()) {
         DS_TRY(options.base, openStore(request.base));
     }
@@ -37,6 +49,7 @@ Result<OpenState> openState(Workbench& bench, const VersionRequest& request, boo
     }
     DS_TRY(state.run, openRequested(bench, request.source, task));
     DS_TRY(state.version, resolveVersion(*state.run, request.version));
+    state.chosen = choiceText(*state.run, *state.version, request.version);
     DS_TRY(state.plan, planFor(*state.run, *state.version, { acrossGap, StateChoice::Served }));
     DS_TRY(Chain chain, Chain::open(*state.run, state.plan, task));
     state.chain = std::make_unique<Chain>(std::move(chain));

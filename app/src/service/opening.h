@@ -10,6 +10,9 @@
 
 namespace deltascope::app {
 
+/// What SourceRequest::epochs says. Errors: Usage.
+Result<EpochChoice> epochChoice(const std::string& word);
+
 /// Opens the source that a request means, with its base and layout.
 Result<Run> openRequested(Workbench& bench, const SourceRequest& request, TaskContext& task);
 
@@ -17,6 +20,7 @@ Result<Run> openRequested(Workbench& bench, const SourceRequest& request, TaskCo
 struct OpenState {
     std::optional<Run> run;
     const Version* version = nullptr; ///< in `run`; null for a file
+    std::string chosen; ///< choiceText()
     Plan plan;
     std::unique_ptr<Chain> chain;
 };

@@ -113,6 +113,7 @@ public:
                 LogReader logs(request.source.logs, m_bench.nowUs);
                 DS_CHECK(readAll(logs, task));
                 StepDetailView view = makeStepDetailView(run, *version, tensors, counts);
+                view.chosen = choiceText(run, *version, request.version);
                 addPause(view.step, pausesOf(run, trace, logs.spans()));
                 addLogProblems(view.step.problems, logs);
                 return ended(std::move(view));
@@ -173,7 +174,9 @@ public:
                          DS_TRY(const CheckpointDigest digest, digestState(m_bench, *state.chain, task));
                          if (digest.noopsSeen && !acrossGap)
                              DS_CHECK(judge(state, task));
-                         return ended(makeDigestView(digest));
+                         DigestView view = makeDigestView(digest);
+                         view.chosen = state.chosen;
+                         return ended(std::move(view));
                      });
     }
 
@@ -298,6 +301,7 @@ public:
                          DS_TRY(const MaterializeReport report,
                                 deltascope::materialize(m_bench, run, *version, plan, options, task));
                          MaterializeView view = makeMaterializeView(*version, report);
+                         view.chosen = choiceText(run, *version, request.version.version);
                          view.seconds = secondsSince(began);
                          return ended(std::move(view));
                      });

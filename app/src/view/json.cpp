@@ -169,6 +169,7 @@ std::string toJson(const StepDetailView& view)
                             { "changed_elems", orNull(tensor.changedElements) },
                             { "changed_vs_prev_elems", orNull(tensor.changedVsPrevious) },
                             { "total_elems", tensor.totalElements } });
+    out["chosen"] = view.chosen.empty() ? ordered_json(nullptr) : ordered_json(view.chosen);
     out["tensors"] = std::move(tensors);
     return dump(out);
 }
@@ -222,7 +223,10 @@ std::string toJson(const DigestView& view)
                             { "shape", tensor.shape },
                             { "xxh3_128", tensor.xxh3 },
                             { "sha256", tensor.sha256 } });
-    return dump({ { "root", view.root }, { "strong_root", view.strongRoot }, { "tensors", std::move(tensors) } });
+    return dump({ { "root", view.root },
+                  { "strong_root", view.strongRoot },
+                  { "chosen", view.chosen.empty() ? ordered_json(nullptr) : ordered_json(view.chosen) },
+                  { "tensors", std::move(tensors) } });
 }
 
 std::string toJson(const DiffView& view)
@@ -255,6 +259,7 @@ std::string toJson(const DiffView& view)
 std::string toJson(const MaterializeView& view)
 {
     return dump({ { "step", view.step },
+                  { "chosen", view.chosen.empty() ? ordered_json(nullptr) : ordered_json(view.chosen) },
                   { "path", view.path },
                   { "bytes", view.bytes },
                   { "root", view.root.empty() ? ordered_json(nullptr) : ordered_json(view.root) },

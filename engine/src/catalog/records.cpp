@@ -84,6 +84,32 @@ public:
         return transaction.commit();
     }
 
+    Result<std::optional<Continuity>> continuity(const std::string& source, const std::string& question) override
+    {
+        const std::lock_guard lock(m_mutex);
+        DS_TRY(sqlite::Statement rows,
+               m_database.prepare("SELECT continues,why,decided_us FROM continuity WHERE source=? AND question=? "
+                                  "ORDER BY rowid DESC LIMIT 1"));
+        rows.bind(1, source).bind(2, question);
+        DS_TRY(const bool row, rows.step());
+        if (!row)
+            return std::optional<Continuity>();
+        return std::optional<Continuity>(Continuity { rows.integer(0) != 0, rows.text(1), rows.integer(2) });
+    }
+
+    Result<void> addContinuity(const std::string& source, const std::string& question,
+                               const Continuity& answer) override
+    {
+        const std::lock_guard lock(m_mutex);
+        DS_TRY(sqlite::Statement insert, m_database.prepare("INSERT INTO continuity VALUES(?,?,?,?,?)"));
+        return insert.bind(1, source)
+            .bind(2, question)
+            .bind(3, static_cast<std::int64_t>(answer.continues))
+            .bind(4, answer.why)
+            .bind(5, answer.decidedUs)
+            .run();
+    }
+
 private:
     std::mutex m_mutex;
     sqlite::Database m_database;
@@ -101,6 +127,9 @@ Result<std::unique_ptr<Records>> Records::open(const std::string& path)
     DS_CHECK(database.execute(
         "CREATE TABLE IF NOT EXISTS event(source TEXT NOT NULL, seen_us INTEGER NOT NULL, what TEXT NOT NULL)"));
     DS_CHECK(database.execute("CREATE INDEX IF NOT EXISTS event_of ON event(source)"));
+    DS_CHECK(database.execute("CREATE TABLE IF NOT EXISTS continuity(source TEXT NOT NULL, question TEXT NOT NULL, "
+                              "continues INTEGER NOT NULL, why TEXT NOT NULL, decided_us INTEGER NOT NULL)"));
+    DS_CHECK(database.execute("CREATE INDEX IF NOT EXISTS continuity_of ON continuity(source, question)"));
     return std::unique_ptr<Records>(std::make_unique<SqliteRecords>(std::move(database)));
 }
 

@@ -1,7 +1,9 @@
 #include "compare_models.h"
 #include "deltascope/engine/operations.h"
 #include "deltascope/engine/safetensors.h"
+#include "epoch_evidence.h"
 #include "format/common/shard_names.h"
+#include "known_facts.h"
 #include "notice_changes.h"
 
 #include <algorithm>
@@ -196,26 +198,6 @@ Result<ExternalBase> openBase(Workbench& bench, std::shared_ptr<ObjectStore> sto
                           index.storedElements() };
 }
 
-void addKnownFacts(Workbench& bench, Run& run)
-{
-    if (!bench.catalog)
-        return;
-    auto known = bench.catalog->facts(catalogKey(run));
-    if (!known)
-        return;
-    const std::vector<std::string> keys = chainKeys(run);
-    bool any = false;
-    for (std::size_t i = 0; i < run.versions.size(); ++i) {
-        const auto at = known->find(run.versions[i].objects.name);
-        if (at == known->end() || at->second.chain != keys[i])
-            continue;
-        run.versions[i].facts = std::move(at->second.facts);
-        any = true;
-    }
-    if (any)
-        assess(run);
-}
-
 }
 
 Result<Chain> openSingleFile(Workbench& bench, std::shared_ptr<const ObjectStore> store, const std::string& key)
@@ -302,7 +284,8 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
         base = std::move(*opened);
     }
     DS_TRY(std::vector<IndexedObjects> versions, indexVersions(bench, *store, *layout, std::move(groups), task));
-    Run run = buildLineage(store, layout, std::move(base), std::move(versions), bench.nowUs());
+    DS_TRY(std::vector<int> epochs, decideEpochs(bench, store, layout, base, versions, options.epochs, task));
+    Run run = buildLineage(store, layout, std::move(base), std::move(versions), bench.nowUs(), std::move(epochs));
     DS_CHECK(compareModels(run, task));
     run.ignoredObjects = listing.size() - std::min(listing.size(), used);
     if (bench.records) {

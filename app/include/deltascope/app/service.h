@@ -40,6 +40,8 @@ struct SourceRequest {
     std::string layout; ///< force a layout; empty: detect
     std::vector<std::string>
         logs; ///< files that processes of the run print into; openRun, showStep and watch read them
+    /// Where one run of the trainer ends and the next begins: "auto" by evidence, "times", "one".
+    std::string epochs { "auto" };
 };
 
 /// `SOURCE[@[EPOCH:]STEP]`, where STEP is a number, `latest`, `latest~3` or `anchor` (the newest one); the last @

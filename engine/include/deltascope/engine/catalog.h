@@ -90,6 +90,18 @@ public:
     /// The journal of a source, oldest first; at most the last `limit`.
     virtual Result<std::vector<Event>> events(const std::string& source, std::size_t limit) = 0;
     virtual Result<void> addEvents(const std::string& source, const std::vector<Event>& events) = 0;
+
+    /// Whether versions on both sides of a place where times suggest a restart are of one run.
+    struct Continuity {
+        bool continues = false;
+        std::string why;
+        std::int64_t decidedUs = 0;
+    };
+    /// The last answer to a question; nothing if it was not asked yet. `question`: names the objects on both sides by
+    /// their identities.
+    virtual Result<std::optional<Continuity>> continuity(const std::string& source, const std::string& question) = 0;
+    virtual Result<void> addContinuity(const std::string& source, const std::string& question,
+                                       const Continuity& answer) = 0;
 };
 
 } // namespace deltascope

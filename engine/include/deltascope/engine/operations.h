@@ -30,13 +30,23 @@ struct Workbench {
 
 // --- open ------------------------------------------------------------------------------------------------------------
 
+/// Where one run of a trainer ends and the next begins (docs/decisions/0009-epochs-from-evidence.md).
+enum class EpochChoice : std::uint8_t {
+    Auto, ///< by our facts; where times alone suggest a break, by what the first version behind it shows
+    Times, ///< by our facts and by times
+    One, ///< all versions are one run: a number that was overwritten means the newest object
+};
+
 struct OpenOptions {
     std::shared_ptr<ObjectStore> base; ///< folder of the external base checkpoint; null if none was given
     std::string layout; ///< force a layout by its word; empty: detect
+    EpochChoice epochs = EpochChoice::Auto;
 };
 
 /// Lists a source, detects its layout, reads the headers that the catalog does not know, links the versions and adds
-/// known facts. Reads no payload. Errors: Layout, NotFound, those of the store.
+/// known facts. Reads no payload, unless times alone suggest that the trainer started again: then the first version
+/// behind is replayed on the one in front, once; Workbench::records keep the answer. Errors: Layout, NotFound, those of
+/// the store.
 Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const OpenOptions& options,
                     TaskContext& task);
 

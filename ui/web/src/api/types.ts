@@ -591,6 +591,7 @@ export interface VerifyReport {
 
 export interface MaterializeReport {
   step: number;
+  chosen: string | null; // which step `latest` has meant, where a higher number exists
   path: string;
   bytes: number;
   root: string | null;

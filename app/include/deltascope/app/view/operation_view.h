@@ -60,6 +60,7 @@ struct DigestView {
     std::string root; ///< fast DSM1 root, the one that materialize prints
     std::string strongRoot;
     std::vector<TensorDigestView> tensors;
+    std::string chosen; ///< as in MaterializeView
 };
 
 struct TensorDiffView {
@@ -92,6 +93,8 @@ struct DiffView {
 
 struct MaterializeView {
     std::int64_t step = 0;
+    /// Which step `latest` or no step at all has meant, where a version with a higher number exists; else empty.
+    std::string chosen;
     std::string path;
     std::uint64_t bytes = 0;
     std::string root;

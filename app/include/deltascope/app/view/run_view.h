@@ -106,6 +106,7 @@ struct TensorCountView {
 struct StepDetailView {
     StepView step;
     std::vector<TensorCountView> tensors; ///< of the state, by name
+    std::string chosen; ///< as in MaterializeView
 };
 
 struct ListingEntryView {

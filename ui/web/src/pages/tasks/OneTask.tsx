@@ -87,6 +87,7 @@ function Materialized({ report }: { report: MaterializeReport }) {
     <Card title="Result" note={report.proven ? '' : 'across a missing number: unproven'}>
       {report.notices.length > 0 && <div class="card-body">{report.notices.map((problem, i) => <ProblemText key={i} problem={problem} />)}</div>}
       <dl class="facts card-body">
+        {report.chosen && <><dt>Step</dt><dd>{report.chosen}</dd></>}
         <dt>Folder, on the daemon's machine</dt><dd class="mono">{safeName(report.path)}</dd>
         <dt>Written</dt><dd>{bytes(report.bytes)}, {exact(report.tensors)} tensors</dd>
         {report.resumed_bytes > 0 && <><dt>Was there already</dt><dd>{bytes(report.resumed_bytes)}</dd></>}
