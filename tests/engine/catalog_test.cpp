@@ -515,6 +515,123 @@ TEST_F(RecordsTest, ADamagedFileIsAnErrorAndStaysWhereItIs)
     EXPECT_EQ(m_folder.read("records.sqlite"), text);
 }
 
+TEST_F(RecordsTest, LeavesComeBack)
+{
+    Records::Sight seen = sight("a", 1);
+    for (std::uint8_t i = 0; i < 100; ++i)
+        seen.leaves.push_back(xxh3(std::as_bytes(std::span(&i, 1))));
+    {
+        auto records = Records::open(recordsPath());
+        ASSERT_TRUE(records);
+        ASSERT_TRUE((*records)->add("s", { { "k", seen }, { "small", sight("b", 1) } }));
+    }
+    auto records = Records::open(recordsPath());
+    ASSERT_TRUE(records);
+    EXPECT_EQ((*records)->sights("s", "k")->front().leaves, seen.leaves);
+    EXPECT_TRUE((*records)->sights("s", "small")->front().leaves.empty());
+}
+
+/// As version 0.1 has written it.
+void writeFirstRecords(const std::string& path)
+{
+    auto file = sqlite::Database::open(path, sqlite::Database::Durability::Full);
+    ASSERT_TRUE(file);
+    ASSERT_TRUE(
+        file->execute("CREATE TABLE sight(source TEXT NOT NULL, key TEXT NOT NULL, identity TEXT NOT NULL, "
+                      "size INTEGER NOT NULL, xxh3 TEXT NOT NULL, seen_us INTEGER NOT NULL, trusted INTEGER NOT NULL);"
+                      "CREATE INDEX sight_of ON sight(source, key);"
+                      "CREATE TABLE event(source TEXT NOT NULL, seen_us INTEGER NOT NULL, what TEXT NOT NULL);"
+                      "CREATE INDEX event_of ON event(source);"
+                      "INSERT INTO sight VALUES('s','k','one',5,'d1',7,1),('s','k','two',6,'d2',8,0);"
+                      "INSERT INTO event VALUES('s',9,'{\"code\":\"DS-REWRITTEN\",\"text\":\"was overwritten\"}')"));
+}
+
+TEST_F(RecordsTest, AFileOfVersion01IsTakenOver)
+{
+    writeFirstRecords(recordsPath());
+    for (int time = 0; time < 2; ++time) {
+        const auto records = Records::open(recordsPath());
+        ASSERT_TRUE(records) << records.error().text;
+        const auto sights = (*records)->sights("s", "k");
+        ASSERT_TRUE(sights) << sights.error().text;
+        ASSERT_EQ(sights->size(), 2U);
+        EXPECT_EQ((*sights)[0].identity, "one");
+        EXPECT_EQ((*sights)[0].xxh3, "d1");
+        EXPECT_TRUE((*sights)[0].leaves.empty());
+        EXPECT_FALSE((*sights)[1].trusted);
+        const auto events = (*records)->events("s", 5);
+        ASSERT_TRUE(events);
+        ASSERT_EQ(events->size(), 1U);
+        EXPECT_EQ(events->front().what.code, Code::Rewritten);
+    }
+}
+
+TEST_F(RecordsTest, AFileOfANewerVersionIsNotTouched)
+{
+    {
+        auto file = sqlite::Database::open(recordsPath(), sqlite::Database::Durability::Full);
+        ASSERT_TRUE(file);
+        ASSERT_TRUE(file->execute("PRAGMA user_version=99"));
+    }
+    const auto records = Records::open(recordsPath());
+    ASSERT_FALSE(records);
+    EXPECT_EQ(records.error().code, Code::Catalog);
+    EXPECT_EQ(records.error().where, recordsPath());
+}
+
+TEST_F(RecordsTest, ADamagedRowIsToldAsDamageOfTheFileUntilATrustedOneStandsBehindIt)
+{
+    {
+        auto records = Records::open(recordsPath());
+        ASSERT_TRUE(records);
+        ASSERT_TRUE((*records)->add("s", { { "k", sight("first", 100) }, { "other", sight("x", 1) } }));
+        ASSERT_TRUE((*records)->addEvents("s", { { 5, Error { Code::Fork, "two", "here", 3, "part them" } } }));
+    }
+    {
+        auto file = sqlite::Database::open(recordsPath(), sqlite::Database::Durability::Full);
+        ASSERT_TRUE(file);
+        ASSERT_TRUE(file->execute("UPDATE sight SET xxh3='digest of firsu' WHERE key='k'; UPDATE event SET seen_us=6"));
+    }
+    auto records = Records::open(recordsPath());
+    ASSERT_TRUE(records);
+    EXPECT_TRUE((*records)->check());
+    const auto damaged = (*records)->sights("s", "k");
+    ASSERT_FALSE(damaged);
+    EXPECT_EQ(damaged.error().code, Code::Catalog);
+    EXPECT_EQ(damaged.error().where, recordsPath());
+    EXPECT_NE(damaged.error().text.find("of k "), std::string::npos) << damaged.error().text;
+    EXPECT_EQ((*records)->sights("s", "other")->size(), 1U);
+    EXPECT_EQ((*records)->events("s", 5)->front().what.code, Code::Catalog);
+
+    Records::Sight untrusted = sight("second", 200);
+    untrusted.trusted = false;
+    ASSERT_TRUE((*records)->add("s", { { "k", untrusted } }));
+    EXPECT_FALSE((*records)->sights("s", "k"));
+    ASSERT_TRUE((*records)->add("s", { { "k", sight("third", 300) } }));
+    ASSERT_TRUE((*records)->sights("s", "k"));
+    EXPECT_EQ((*records)->sights("s", "k")->back().identity, "third");
+}
+
+TEST_F(RecordsTest, ARowThatNoIndexLeadsToIsDamage)
+{
+    {
+        auto records = Records::open(recordsPath());
+        ASSERT_TRUE(records);
+        ASSERT_TRUE((*records)->add("s", { { "a key of its own", sight("first", 100) } }));
+    }
+    std::string bytes = m_folder.read("records.sqlite");
+    const std::size_t place = bytes.find("a key of its own");
+    ASSERT_NE(place, std::string::npos);
+    bytes[place] = 'b'; // in the table or in the index, and not in the other
+    m_folder.write("records.sqlite", bytes);
+    auto records = Records::open(recordsPath());
+    ASSERT_TRUE(records);
+    EXPECT_FALSE((*records)->check());
+    const auto sights = (*records)->sights("s", "a key of its own");
+    ASSERT_FALSE(sights);
+    EXPECT_EQ(sights.error().code, Code::Catalog);
+}
+
 // --- packed counts ---------------------------------------------------------------------------------------------------
 
 using Counts = std::vector<std::pair<std::uint64_t, std::uint64_t>>;

@@ -89,7 +89,9 @@ Exit exitForVerdict(const app::VerifyView& report, bool strict)
            });
     const bool fails = drifted
         || anyProblem(report, [strict](Code code) { return code == Code::Rewritten || (strict && !isNotice(code)); });
-    return fails ? VerificationFailed : Success;
+    if (fails)
+        return VerificationFailed;
+    return anyProblem(report, [](Code code) { return code == Code::Catalog; }) ? exitFor(word(Code::Catalog)) : Success;
 }
 
 } // namespace deltascope::cli

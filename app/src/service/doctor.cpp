@@ -85,9 +85,13 @@ DoctorView examine(const Settings& settings, Workbench& bench, const std::option
     examination.note("catalog",
                      bench.catalog ? bench.catalog->check() : fail(Code::Catalog, "cannot be opened; working without"),
                      settings.cacheFolder + "/catalog.sqlite", false);
-    examination.note("records", bench.records != nullptr,
-                     bench.records ? settings.stateFolder + "/records.sqlite"
-                                   : "cannot be opened; first sight is not remembered",
+    const std::string recordsFile = settings.stateFolder + "/records.sqlite";
+    const Result<void> records = bench.records
+        ? bench.records->check()
+        : Result<void>(fail(Code::Auth, "cannot be opened; first sight is not remembered"));
+    examination.note("records", records.has_value(),
+                     records ? recordsFile
+                             : fmt::format("{}: {}: {}", word(records.error().code), recordsFile, records.error().text),
                      false);
     const Result<std::uint64_t> free = bench.disk->freeBytes(settings.cacheFolder);
     examination.note("cache space", free && *free > (64U << 20),

@@ -4,133 +4,382 @@
 #include "sqlite.h"
 
 #include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <fmt/format.h>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 namespace deltascope {
 
 namespace {
 
+/// Raise when a table changes, and bring older files there in migrateRecords(). Version 0.1 wrote 0.
+constexpr std::int64_t RecordsSchemaVersion = 1;
+
+/// Above this size only the pages are checked, not whether the indices lead to every row.
+constexpr std::uintmax_t IndicesCheckedBytes = 256U << 20;
+
+constexpr const char* SchemaOfFirstRecords = R"(
+        CREATE TABLE IF NOT EXISTS sight(source TEXT NOT NULL, key TEXT NOT NULL, identity TEXT NOT NULL,
+            size INTEGER NOT NULL, xxh3 TEXT NOT NULL, seen_us INTEGER NOT NULL, trusted INTEGER NOT NULL);
+        CREATE INDEX IF NOT EXISTS sight_of ON sight(source, key);
+        CREATE TABLE IF NOT EXISTS event(source TEXT NOT NULL, seen_us INTEGER NOT NULL, what TEXT NOT NULL);
+        CREATE INDEX IF NOT EXISTS event_of ON event(source);
+    )";
+
+ByteSpan bytesOf(const std::vector<Digest128>& leaves) { return std::as_bytes(std::span(leaves)); }
+
+std::optional<std::vector<Digest128>> leavesFrom(ByteSpan bytes)
+{
+    if (bytes.size() % sizeof(Digest128) != 0)
+        return std::nullopt;
+    std::vector<Digest128> leaves(bytes.size() / sizeof(Digest128));
+    if (!bytes.empty())
+        std::memcpy(leaves.data(), bytes.data(), bytes.size());
+    return leaves;
+}
+
+// SQLite does not notice when a bit of a value flips in its file.
+
+std::string sealOfSight(const std::string& source, const std::string& key, const Records::Sight& sight)
+{
+    const std::string content = fmt::format("{}\n{}\n{}\n{} {} {} {}\n", source, key, sight.identity, sight.sizeBytes,
+                                            sight.xxh3, sight.seenUs, sight.trusted)
+        + std::string(asText(bytesOf(sight.leaves)));
+    return toHex(xxh3(asBytes(content)));
+}
+
+std::string sealOfEvent(const std::string& source, std::int64_t seenUs, const std::string& what)
+{
+    return toHex(xxh3(asBytes(fmt::format("{}\n{}\n{}", source, seenUs, what))));
+}
+
+std::string sealOfContinuity(const std::string& source, const std::string& question, const Records::Continuity& answer)
+{
+    return toHex(xxh3(asBytes(
+        fmt::format("{}\n{}\n{} {}\n{}", source, question, answer.continues, answer.decidedUs, answer.why))));
+}
+
+Error ofRecords(Error error, const std::string& path)
+{
+    error.where = path;
+    if (error.code != Code::Catalog)
+        return error;
+    error.text = "the records of first sight cannot be used: " + error.text;
+    error.action = "restore the file from a copy, or move it away: then what was seen first is forgotten, and the next "
+                   "verify is a new first sight";
+    return error;
+}
+
 class SqliteRecords final : public Records {
 public:
-    explicit SqliteRecords(sqlite::Database database)
-        : m_database(std::move(database))
+    SqliteRecords(std::string path, sqlite::Database database)
+        : m_path(std::move(path))
+        , m_database(std::move(database))
     {
     }
 
+    Result<void> check() override
+    {
+        const std::lock_guard lock(m_mutex);
+        return told(checkOnce());
+    }
     Result<std::vector<Sight>> sights(const std::string& source, const std::string& key) override
     {
         const std::lock_guard lock(m_mutex);
-        DS_TRY(sqlite::Statement rows,
-               m_database.prepare("SELECT identity,size,xxh3,seen_us,trusted FROM sight WHERE source=? AND key=? "
-                                  "ORDER BY seen_us,rowid"));
-        rows.bind(1, source).bind(2, key);
-        std::vector<Sight> found;
-        for (;;) {
-            DS_TRY(const bool row, rows.step());
-            if (!row)
-                return found;
-            found.push_back(Sight { rows.text(0), static_cast<std::uint64_t>(rows.integer(1)), rows.text(2),
-                                    rows.integer(3), rows.integer(4) != 0 });
-        }
+        DS_CHECK(told(checkOnce()));
+        bool broken = false;
+        Result<std::vector<Sight>> found = told(readSights(source, key, broken));
+        if (found && broken)
+            return fail(
+                Code::Catalog,
+                fmt::format("what is on record about the first sight of {} is damaged, so nothing tells whether "
+                            "it holds the bytes that it held then",
+                            key),
+                m_path, "verify --accept-rewritten records it anew, as it is now");
+        return found;
     }
-
     Result<void> add(const std::string& source, const std::vector<std::pair<std::string, Sight>>& sights) override
     {
         const std::lock_guard lock(m_mutex);
+        DS_CHECK(told(checkOnce()));
+        return told(writeSights(source, sights));
+    }
+    Result<std::vector<Event>> events(const std::string& source, std::size_t limit) override
+    {
+        const std::lock_guard lock(m_mutex);
+        return told(readEvents(source, limit));
+    }
+    Result<void> addEvents(const std::string& source, const std::vector<Event>& events) override
+    {
+        const std::lock_guard lock(m_mutex);
+        return told(writeEvents(source, events));
+    }
+    Result<std::optional<Continuity>> continuity(const std::string& source, const std::string& question) override
+    {
+        const std::lock_guard lock(m_mutex);
+        return told(readContinuity(source, question));
+    }
+    Result<void> addContinuity(const std::string& source, const std::string& question,
+                               const Continuity& answer) override
+    {
+        const std::lock_guard lock(m_mutex);
+        return told(writeContinuity(source, question, answer));
+    }
+
+private:
+    template <class T> Result<T> told(Result<T> outcome) const
+    {
+        if (outcome)
+            return outcome;
+        return fail(ofRecords(std::move(outcome.error()), m_path));
+    }
+
+    /// Nothing where its row is damaged: the question is asked again.
+    Result<std::optional<Continuity>> readContinuity(const std::string& source, const std::string& question)
+    {
+        DS_TRY(sqlite::Statement rows,
+               m_database.prepare("SELECT continues,why,decided_us,seal FROM continuity WHERE source=? AND question=? "
+                                  "ORDER BY rowid DESC LIMIT 1"));
+        rows.bind(1, source).bind(2, question);
+        DS_TRY(const bool row, rows.step());
+        if (!row)
+            return std::optional<Continuity>();
+        Continuity answer { rows.integer(0) != 0, rows.text(1), rows.integer(2) };
+        if (rows.text(3) != sealOfContinuity(source, question, answer))
+            return std::optional<Continuity>();
+        return std::optional(std::move(answer));
+    }
+
+    Result<void> writeContinuity(const std::string& source, const std::string& question, const Continuity& answer)
+    {
+        DS_TRY(sqlite::Statement insert, m_database.prepare("INSERT INTO continuity VALUES(?,?,?,?,?,?)"));
+        return insert.bind(1, source)
+            .bind(2, question)
+            .bind(3, static_cast<std::int64_t>(answer.continues))
+            .bind(4, answer.why)
+            .bind(5, answer.decidedUs)
+            .bind(6, sealOfContinuity(source, question, answer))
+            .run();
+    }
+
+    Result<void> checkOnce()
+    {
+        if (m_sound)
+            return {};
+        std::error_code ignored;
+        const bool small = std::filesystem::file_size(m_path, ignored) <= IndicesCheckedBytes;
+        DS_CHECK(small ? m_database.checkIndices() : m_database.check());
+        m_sound = true;
+        return {};
+    }
+
+    Result<std::vector<Sight>> readSights(const std::string& source, const std::string& key, bool& broken)
+    {
+        DS_TRY(sqlite::Statement rows,
+               m_database.prepare("SELECT identity,size,xxh3,seen_us,trusted,leaves,seal,rowid FROM sight "
+                                  "WHERE source=? AND key=? ORDER BY seen_us,rowid"));
+        rows.bind(1, source).bind(2, key);
+        std::vector<Sight> found;
+        std::int64_t lastBroken = 0;
+        std::int64_t lastTrusted = 0;
+        for (;;) {
+            DS_TRY(const bool row, rows.step());
+            if (!row)
+                break;
+            Sight sight { rows.text(0),         static_cast<std::uint64_t>(rows.integer(1)),
+                          rows.text(2),         rows.integer(3),
+                          rows.integer(4) != 0, {} };
+            std::optional<std::vector<Digest128>> leaves = leavesFrom(rows.blob(5));
+            sight.leaves = leaves ? std::move(*leaves) : std::vector<Digest128>();
+            const std::int64_t place = rows.integer(7);
+            if (!leaves || rows.text(6) != sealOfSight(source, key, sight)) {
+                lastBroken = std::max(lastBroken, place);
+                continue;
+            }
+            if (sight.trusted)
+                lastTrusted = std::max(lastTrusted, place);
+            found.push_back(std::move(sight));
+        }
+        broken = lastBroken > lastTrusted;
+        return found;
+    }
+
+    Result<void> writeSights(const std::string& source, const std::vector<std::pair<std::string, Sight>>& sights)
+    {
         DS_TRY(sqlite::Transaction transaction, sqlite::Transaction::begin(m_database));
+        DS_TRY(sqlite::Statement insert,
+               m_database.prepare("INSERT INTO sight(source,key,identity,size,xxh3,seen_us,trusted,leaves,seal) "
+                                  "VALUES(?,?,?,?,?,?,?,?,?)"));
         for (const auto& [key, sight] : sights) {
-            DS_TRY(sqlite::Statement insert, m_database.prepare("INSERT INTO sight VALUES(?,?,?,?,?,?,?)"));
-            DS_CHECK(insert.bind(1, source)
-                         .bind(2, key)
-                         .bind(3, sight.identity)
-                         .bind(4, static_cast<std::int64_t>(sight.sizeBytes))
-                         .bind(5, sight.xxh3)
-                         .bind(6, sight.seenUs)
-                         .bind(7, static_cast<std::int64_t>(sight.trusted))
-                         .run());
+            insert.bind(1, source).bind(2, key).bind(3, sight.identity);
+            insert.bind(4, static_cast<std::int64_t>(sight.sizeBytes)).bind(5, sight.xxh3).bind(6, sight.seenUs);
+            insert.bind(7, static_cast<std::int64_t>(sight.trusted)).bindBlob(8, bytesOf(sight.leaves));
+            DS_CHECK(insert.bind(9, sealOfSight(source, key, sight)).run());
         }
         return transaction.commit();
     }
 
-    Result<std::vector<Event>> events(const std::string& source, std::size_t limit) override
+    Result<std::vector<Event>> readEvents(const std::string& source, std::size_t limit)
     {
-        const std::lock_guard lock(m_mutex);
         DS_TRY(sqlite::Statement rows,
-               m_database.prepare("SELECT seen_us,what FROM event WHERE source=? ORDER BY rowid DESC LIMIT ?"));
+               m_database.prepare("SELECT seen_us,what,seal FROM event WHERE source=? ORDER BY rowid DESC LIMIT ?"));
         rows.bind(1, source).bind(2, static_cast<std::int64_t>(limit));
         std::vector<Event> found;
         for (;;) {
             DS_TRY(const bool row, rows.step());
             if (!row)
                 break;
-            const nlohmann::json what = nlohmann::json::parse(rows.text(1), nullptr, false);
-            found.push_back(Event { rows.integer(0), errorFromJson(what) });
+            const std::int64_t seenUs = rows.integer(0);
+            const std::string what = rows.text(1);
+            if (rows.text(2) == sealOfEvent(source, seenUs, what))
+                found.push_back(Event { seenUs, errorFromJson(nlohmann::json::parse(what, nullptr, false)) });
+            else
+                found.push_back(
+                    Event { 0,
+                            Error { Code::Catalog, "an entry of the journal of this source is damaged", m_path,
+                                    std::nullopt, "look at the journal in a copy of the file, if there is one" } });
         }
         std::reverse(found.begin(), found.end());
         return found;
     }
 
-    Result<void> addEvents(const std::string& source, const std::vector<Event>& events) override
+    Result<void> writeEvents(const std::string& source, const std::vector<Event>& events)
     {
-        const std::lock_guard lock(m_mutex);
         DS_TRY(sqlite::Transaction transaction, sqlite::Transaction::begin(m_database));
+        DS_TRY(sqlite::Statement insert,
+               m_database.prepare("INSERT INTO event(source,seen_us,what,seal) VALUES(?,?,?,?)"));
         for (const Event& event : events) {
-            DS_TRY(sqlite::Statement insert, m_database.prepare("INSERT INTO event VALUES(?,?,?)"));
             const std::string what =
                 errorToJson(event.what).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-            DS_CHECK(insert.bind(1, source).bind(2, event.seenUs).bind(3, what).run());
+            insert.bind(1, source).bind(2, event.seenUs).bind(3, what);
+            DS_CHECK(insert.bind(4, sealOfEvent(source, event.seenUs, what)).run());
         }
         return transaction.commit();
     }
 
-    Result<std::optional<Continuity>> continuity(const std::string& source, const std::string& question) override
-    {
-        const std::lock_guard lock(m_mutex);
-        DS_TRY(sqlite::Statement rows,
-               m_database.prepare("SELECT continues,why,decided_us FROM continuity WHERE source=? AND question=? "
-                                  "ORDER BY rowid DESC LIMIT 1"));
-        rows.bind(1, source).bind(2, question);
-        DS_TRY(const bool row, rows.step());
-        if (!row)
-            return std::optional<Continuity>();
-        return std::optional<Continuity>(Continuity { rows.integer(0) != 0, rows.text(1), rows.integer(2) });
-    }
+    std::string m_path;
+    std::mutex m_mutex;
+    sqlite::Database m_database;
+    bool m_sound = false; ///< checkOnce() has found nothing
+};
 
-    Result<void> addContinuity(const std::string& source, const std::string& question,
-                               const Continuity& answer) override
+class UnusableRecords final : public Records {
+public:
+    explicit UnusableRecords(Error why)
+        : m_why(std::move(why))
     {
-        const std::lock_guard lock(m_mutex);
-        DS_TRY(sqlite::Statement insert, m_database.prepare("INSERT INTO continuity VALUES(?,?,?,?,?)"));
-        return insert.bind(1, source)
-            .bind(2, question)
-            .bind(3, static_cast<std::int64_t>(answer.continues))
-            .bind(4, answer.why)
-            .bind(5, answer.decidedUs)
-            .run();
+    }
+    Result<void> check() override { return fail(m_why); }
+    Result<std::vector<Sight>> sights(const std::string&, const std::string&) override { return fail(m_why); }
+    Result<void> add(const std::string&, const std::vector<std::pair<std::string, Sight>>&) override
+    {
+        return fail(m_why);
+    }
+    Result<std::vector<Event>> events(const std::string&, std::size_t) override { return fail(m_why); }
+    Result<void> addEvents(const std::string&, const std::vector<Event>&) override { return fail(m_why); }
+    Result<std::optional<Continuity>> continuity(const std::string&, const std::string&) override
+    {
+        return fail(m_why);
+    }
+    Result<void> addContinuity(const std::string&, const std::string&, const Continuity&) override
+    {
+        return fail(m_why);
     }
 
 private:
-    std::mutex m_mutex;
-    sqlite::Database m_database;
+    Error m_why;
 };
+
+Result<std::int64_t> recordsVersion(sqlite::Database& database)
+{
+    DS_TRY(sqlite::Statement row, database.prepare("PRAGMA user_version"));
+    DS_TRY([[maybe_unused]] const bool found, row.step());
+    return row.integer(0);
+}
+
+/// Seals what version 0.1 has written.
+Result<void> sealRows(sqlite::Database& database)
+{
+    std::vector<std::pair<std::int64_t, std::string>> sights;
+    {
+        DS_TRY(sqlite::Statement rows,
+               database.prepare("SELECT rowid,source,key,identity,size,xxh3,seen_us,trusted FROM sight"));
+        for (;;) {
+            DS_TRY(const bool row, rows.step());
+            if (!row)
+                break;
+            const Records::Sight sight { rows.text(3),         static_cast<std::uint64_t>(rows.integer(4)),
+                                         rows.text(5),         rows.integer(6),
+                                         rows.integer(7) != 0, {} };
+            sights.emplace_back(rows.integer(0), sealOfSight(rows.text(1), rows.text(2), sight));
+        }
+    }
+    std::vector<std::pair<std::int64_t, std::string>> events;
+    {
+        DS_TRY(sqlite::Statement rows, database.prepare("SELECT rowid,source,seen_us,what FROM event"));
+        for (;;) {
+            DS_TRY(const bool row, rows.step());
+            if (!row)
+                break;
+            events.emplace_back(rows.integer(0), sealOfEvent(rows.text(1), rows.integer(2), rows.text(3)));
+        }
+    }
+    DS_TRY(sqlite::Statement sealSight, database.prepare("UPDATE sight SET seal=? WHERE rowid=?"));
+    for (const auto& [place, seal] : sights)
+        DS_CHECK(sealSight.bind(1, seal).bind(2, place).run());
+    DS_TRY(sqlite::Statement sealEvent, database.prepare("UPDATE event SET seal=? WHERE rowid=?"));
+    for (const auto& [place, seal] : events)
+        DS_CHECK(sealEvent.bind(1, seal).bind(2, place).run());
+    return {};
+}
+
+/// Brings a new file, or one of version 0.1, to the schema of today, whole or not at all.
+Result<void> migrateRecords(sqlite::Database& database)
+{
+    DS_CHECK(database.checkIndices()); // damage must not get a seal
+    DS_TRY(sqlite::Transaction transaction, sqlite::Transaction::begin(database));
+    DS_TRY(const std::int64_t version, recordsVersion(database));
+    if (version != 0) // another process was faster
+        return transaction.commit();
+    DS_CHECK(database.execute(SchemaOfFirstRecords));
+    DS_CHECK(database.execute("ALTER TABLE sight ADD COLUMN leaves BLOB NOT NULL DEFAULT x''"));
+    DS_CHECK(database.execute("ALTER TABLE sight ADD COLUMN seal TEXT NOT NULL DEFAULT ''"));
+    DS_CHECK(database.execute("ALTER TABLE event ADD COLUMN seal TEXT NOT NULL DEFAULT ''"));
+    DS_CHECK(database.execute(
+        "CREATE TABLE continuity(source TEXT NOT NULL, question TEXT NOT NULL, continues INTEGER NOT NULL, "
+        "why TEXT NOT NULL, decided_us INTEGER NOT NULL, seal TEXT NOT NULL);"
+        "CREATE INDEX continuity_of ON continuity(source, question)"));
+    DS_CHECK(sealRows(database));
+    DS_CHECK(database.execute(fmt::format("PRAGMA user_version={}", RecordsSchemaVersion)));
+    return transaction.commit();
+}
+
+Result<sqlite::Database> openRecordsFile(const std::string& path)
+{
+    DS_TRY(sqlite::Database database, sqlite::Database::open(path, sqlite::Database::Durability::Full));
+    DS_TRY(const std::int64_t version, recordsVersion(database));
+    if (version == 0)
+        DS_CHECK(migrateRecords(database));
+    else if (version != RecordsSchemaVersion)
+        return fail(Code::Catalog,
+                    fmt::format("the file has version {}, this program knows {} and older ones", version,
+                                RecordsSchemaVersion));
+    return database;
+}
 
 }
 
 Result<std::unique_ptr<Records>> Records::open(const std::string& path)
 {
-    DS_TRY(sqlite::Database database, sqlite::Database::open(path, sqlite::Database::Durability::Full));
-    DS_CHECK(database.execute(
-        "CREATE TABLE IF NOT EXISTS sight(source TEXT NOT NULL, key TEXT NOT NULL, identity TEXT NOT NULL, "
-        "size INTEGER NOT NULL, xxh3 TEXT NOT NULL, seen_us INTEGER NOT NULL, trusted INTEGER NOT NULL)"));
-    DS_CHECK(database.execute("CREATE INDEX IF NOT EXISTS sight_of ON sight(source, key)"));
-    DS_CHECK(database.execute(
-        "CREATE TABLE IF NOT EXISTS event(source TEXT NOT NULL, seen_us INTEGER NOT NULL, what TEXT NOT NULL)"));
-    DS_CHECK(database.execute("CREATE INDEX IF NOT EXISTS event_of ON event(source)"));
-    DS_CHECK(database.execute("CREATE TABLE IF NOT EXISTS continuity(source TEXT NOT NULL, question TEXT NOT NULL, "
-                              "continues INTEGER NOT NULL, why TEXT NOT NULL, decided_us INTEGER NOT NULL)"));
-    DS_CHECK(database.execute("CREATE INDEX IF NOT EXISTS continuity_of ON continuity(source, question)"));
-    return std::unique_ptr<Records>(std::make_unique<SqliteRecords>(std::move(database)));
+    Result<sqlite::Database> database = openRecordsFile(path);
+    if (!database)
+        return fail(ofRecords(std::move(database.error()), path));
+    return std::unique_ptr<Records>(std::make_unique<SqliteRecords>(path, std::move(*database)));
 }
+
+std::unique_ptr<Records> unusableRecords(Error why) { return std::make_unique<UnusableRecords>(std::move(why)); }
 
 } // namespace deltascope

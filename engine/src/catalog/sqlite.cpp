@@ -82,7 +82,7 @@ Result<bool> Statement::step()
         return true;
     if (code == SQLITE_DONE)
         return false;
-    return failure(m_database, "reading the catalog");
+    return failure(m_database, "reading the database");
 }
 
 Result<void> Statement::run()
@@ -145,7 +145,7 @@ Database::~Database() { sqlite3_close_v2(m_handle); }
 Result<void> Database::execute(const std::string& sql)
 {
     if (sqlite3_exec(m_handle, sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK)
-        return failure(m_handle, "changing the catalog");
+        return failure(m_handle, "changing the database");
     return {};
 }
 
@@ -153,13 +153,17 @@ Result<Statement> Database::prepare(std::string_view sql)
 {
     sqlite3_stmt* statement = nullptr;
     if (sqlite3_prepare_v2(m_handle, sql.data(), static_cast<int>(sql.size()), &statement, nullptr) != SQLITE_OK)
-        return failure(m_handle, "querying the catalog");
+        return failure(m_handle, "querying the database");
     return Statement(m_handle, statement);
 }
 
-Result<void> Database::check()
+Result<void> Database::check() { return runCheck("PRAGMA quick_check(1)"); }
+
+Result<void> Database::checkIndices() { return runCheck("PRAGMA integrity_check(1)"); }
+
+Result<void> Database::runCheck(std::string_view pragma)
 {
-    DS_TRY(Statement statement, prepare("PRAGMA quick_check(1)"));
+    DS_TRY(Statement statement, prepare(pragma));
     DS_TRY(const bool row, statement.step());
     if (!row || statement.text(0) != "ok")
         return fail(Code::Catalog, "the database file is damaged" + (row ? ": " + statement.text(0) : std::string()));

@@ -65,8 +65,11 @@ public:
     Result<Statement> prepare(std::string_view sql);
     /// "ok" or what PRAGMA quick_check complains about.
     Result<void> check();
+    /// As check(), and whether indices and tables agree: else a row may be there that no query finds.
+    Result<void> checkIndices();
 
 private:
+    Result<void> runCheck(std::string_view pragma);
     explicit Database(sqlite3* handle)
         : m_handle(handle)
     {

@@ -24,6 +24,12 @@ struct ObjectFindings {
     }
 };
 
+/// Digests of a whole object.
+struct ObjectDigest {
+    std::string xxh3;
+    std::vector<Digest128> leaves;
+};
+
 /// Hashes every object of a version and compares it with what was seen first.
 class ObjectCheck {
 public:
@@ -39,12 +45,12 @@ public:
     {
         ObjectFindings findings;
         for (const ObjectInfo& object : objectsOf(version)) {
-            Result<std::string> hashed = hash(object, task);
+            Result<ObjectDigest> hashed = hash(object, task);
             if (!hashed && (hashed.error().code == Code::Truncated || hashed.error().code == Code::NotFound)) {
                 findings.problems.push_back(atStep(std::move(hashed.error()), version.step));
                 continue;
             }
-            DS_TRY(const std::string digest, std::move(hashed));
+            DS_TRY(const ObjectDigest digest, std::move(hashed));
             DS_TRY(const ObjectInfo after, m_store.stat(object.key));
             if (after.identity != object.identity)
                 findings.problems.push_back(Error { Code::Rewritten, "the object changed while it was being read",
@@ -65,33 +71,44 @@ private:
         return objects;
     }
 
-    Result<std::string> hash(const ObjectInfo& object, TaskContext& task)
+    Result<ObjectDigest> hash(const ObjectInfo& object, TaskContext& task)
     {
         const std::unique_ptr<StreamingDigest> digest = makeXxh3();
+        LeafHasher leaves(LeafHasher::Strength::Fast);
         std::vector<std::byte> chunk(std::min<std::uint64_t>(ChunkBytes, object.sizeBytes));
         for (std::uint64_t at = 0; at < object.sizeBytes; at += chunk.size()) {
             DS_CHECK(task.checkpoint());
             chunk.resize(std::min<std::uint64_t>(ChunkBytes, object.sizeBytes - at));
             DS_CHECK(m_store.read(object.key, at, chunk));
             digest->update(chunk);
+            leaves.update(chunk);
             task.addDone(chunk.size());
         }
-        return digest->hex();
+        leaves.finish();
+        return ObjectDigest { digest->hex(), leaves.fast() };
     }
 
     /// A rewritten object is told every time, until a user accepts it: a record that is updated by looking is none.
-    Result<void> compareWithSights(const VersionObjects& version, const ObjectInfo& object, const std::string& digest,
+    Result<void> compareWithSights(const VersionObjects& version, const ObjectInfo& object, const ObjectDigest& digest,
                                    ObjectFindings& findings)
     {
-        DS_TRY(const std::vector<Records::Sight> sights, m_bench.records->sights(m_source, object.key));
+        Result<std::vector<Records::Sight>> found = m_bench.records->sights(m_source, object.key);
+        if (!found && found.error().code == Code::Catalog) {
+            if (m_acceptRewritten)
+                findings.sights.emplace_back(object.key, sightOf(object, digest, true));
+            else
+                findings.problems.push_back(atStep(std::move(found.error()), version.step));
+            return {};
+        }
+        DS_TRY(const std::vector<Records::Sight> sights, std::move(found));
         const auto known = std::find_if(sights.rbegin(), sights.rend(),
                                         [&](const Records::Sight& sight) { return sight.identity == object.identity; });
-        if (known != sights.rend() && known->xxh3 != digest) {
+        if (known != sights.rend() && known->xxh3 != digest.xxh3) {
             findings.problems.push_back(
                 Error { Code::Digest,
                         fmt::format("its bytes have digest {}, at first sight they had {}, and neither size nor "
                                     "times of the object changed: the storage is damaged",
-                                    digest, known->xxh3),
+                                    digest.xxh3, known->xxh3),
                         object.key,
                         version.step,
                         {} });
@@ -99,20 +116,25 @@ private:
         }
         const auto trusted =
             std::find_if(sights.rbegin(), sights.rend(), [](const Records::Sight& sight) { return sight.trusted; });
-        const bool asTrusted = trusted == sights.rend() || trusted->xxh3 == digest;
+        const bool asTrusted = trusted == sights.rend() || trusted->xxh3 == digest.xxh3;
         if (!asTrusted && !m_acceptRewritten)
             findings.problems.push_back(
                 Error { Code::Rewritten,
                         fmt::format("the object was rewritten: identity {} had digest {}, identity {} has {}",
-                                    trusted->identity, trusted->xxh3, object.identity, digest),
+                                    trusted->identity, trusted->xxh3, object.identity, digest.xxh3),
                         object.key,
                         version.step,
                         {} });
         const bool trust = asTrusted || m_acceptRewritten;
-        if (known == sights.rend() || (trust && !known->trusted))
-            findings.sights.emplace_back(
-                object.key, Records::Sight { object.identity, object.sizeBytes, digest, m_bench.nowUs(), trust });
+        const bool lacksLeaves = known != sights.rend() && known->leaves.empty() && !digest.leaves.empty();
+        if (known == sights.rend() || lacksLeaves || (trust && !known->trusted))
+            findings.sights.emplace_back(object.key, sightOf(object, digest, trust));
         return {};
+    }
+
+    Records::Sight sightOf(const ObjectInfo& object, const ObjectDigest& digest, bool trusted) const
+    {
+        return { object.identity, object.sizeBytes, digest.xxh3, m_bench.nowUs(), trusted, digest.leaves };
     }
 
     static constexpr std::uint64_t ChunkBytes = 512U << 10; // stays in the second-level cache
@@ -269,6 +291,8 @@ Result<VerifyReport> verifyRun(Workbench& bench, Run& run, const VerifyOptions& 
     }
     const auto [first, last] = options.range.value_or(std::pair<std::size_t, std::size_t>(0, run.versions.size() - 1));
 
+    if (options.level >= 2 && bench.records)
+        DS_CHECK(bench.records->check());
     std::vector<ObjectFindings> findings(last - first + 1);
     if (options.level >= 1)
         DS_CHECK(readAgain(bench, run, first, findings, options.level >= 2, task));
@@ -317,7 +341,8 @@ Result<VerifyReport> verifyRun(Workbench& bench, Run& run, const VerifyOptions& 
         const StepVerdict* base = standsOnBase && *version.base >= first && *version.base < i
             ? &report.steps[*version.base - first]
             : nullptr;
-        const bool standsOnRewritten = ofObjects.has(Code::Rewritten) || (base && rewritten[*version.base - first]);
+        const bool standsOnRewritten = ofObjects.has(Code::Rewritten) || ofObjects.has(Code::Catalog)
+            || (base && rewritten[*version.base - first]);
         if (options.level >= 3)
             step.coverage =
                 coverageAt(run, i, bench.records && !standsOnRewritten ? Evidence::FirstSight : Evidence::None,
@@ -367,8 +392,13 @@ Result<VerifyReport> verifyRun(Workbench& bench, Run& run, const VerifyOptions& 
     report.verdict = verdictOfSteps(run, report.steps);
     if (options.level >= 3)
         report.consistentTo = consistentTo(run, report.steps);
-    if (!ofBase.problems.empty())
-        report.verdict = std::max(report.verdict, ofBase.has(Code::Rewritten) ? Verdict::Unverified : Verdict::Damaged);
+    if (!ofBase.problems.empty()) {
+        const bool onlyOtherThanOnRecord =
+            std::all_of(ofBase.problems.begin(), ofBase.problems.end(), [](const Error& problem) {
+                return problem.code == Code::Rewritten || problem.code == Code::Catalog;
+            });
+        report.verdict = std::max(report.verdict, onlyOtherThanOnRecord ? Verdict::Unverified : Verdict::Damaged);
+    }
     report.problems = run.problems;
     report.problems.insert(report.problems.end(), ofBase.problems.begin(), ofBase.problems.end());
     return report;

@@ -62,12 +62,20 @@ public:
     virtual Result<void> check() = 0;
 };
 
-/// What we saw first and must not forget: digests of whole objects at first sight. Not a cache: written with
-/// synchronous=FULL, never updated silently.
+/// What we saw first and must not forget: digests of objects at first sight. Not a cache: written with
+/// synchronous=FULL, never updated silently, never mended by deletion. Each row carries a digest of its own content.
+/// Damage of the file is Code::Catalog with the path of the file, never a finding about the object that it speaks of.
+/// Any thread; one call at a time.
 class Records {
 public:
     virtual ~Records() = default;
+    /// A file of version 0.1 gets the columns that it lacks; its sights have no leaves. Errors: Catalog (damaged, or
+    /// written by a newer version), Auth, NoSpace, Transient (locked).
     static Result<std::unique_ptr<Records>> open(const std::string& path);
+
+    /// Reads the structure of the file once. Errors: Catalog. The other calls do this first; what a flipped bit hit in
+    /// a single row is found by who asks for the row.
+    virtual Result<void> check() = 0;
 
     struct Sight {
         std::string identity;
@@ -76,8 +84,12 @@ public:
         std::int64_t seenUs = 0;
         /// False for bytes that differ from those trusted before, until a user accepts them.
         bool trusted = true;
+        /// XXH3-128 of every LeafBytes from byte 0 on. Empty in what version 0.1 has seen, and of an empty object: such
+        /// a sight can only be compared with the whole object.
+        std::vector<Digest128> leaves;
     };
-    /// Every sight of an object, oldest first.
+    /// Every sight of an object, oldest first. Errors: Catalog (a row of this object is damaged, and no sight that a
+    /// user trusted later stands behind it).
     virtual Result<std::vector<Sight>> sights(const std::string& source, const std::string& key) = 0;
     /// Sights with the keys of their objects, all or none of them.
     virtual Result<void> add(const std::string& source, const std::vector<std::pair<std::string, Sight>>& sights) = 0;
@@ -87,7 +99,8 @@ public:
         std::int64_t seenUs = 0;
         Error what;
     };
-    /// The journal of a source, oldest first; at most the last `limit`.
+    /// The journal of a source, oldest first; at most the last `limit`. In the place of a damaged entry stands one that
+    /// says so (Catalog).
     virtual Result<std::vector<Event>> events(const std::string& source, std::size_t limit) = 0;
     virtual Result<void> addEvents(const std::string& source, const std::vector<Event>& events) = 0;
 
@@ -103,5 +116,8 @@ public:
     virtual Result<void> addContinuity(const std::string& source, const std::string& question,
                                        const Continuity& answer) = 0;
 };
+
+/// Records that cannot be used: every call ends with `why`. So a damaged file is told instead of done without.
+std::unique_ptr<Records> unusableRecords(Error why);
 
 } // namespace deltascope
