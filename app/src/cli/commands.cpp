@@ -305,6 +305,7 @@ private:
         request.anchorWhenCheaper = m_options.anchorWhenCheaper;
         request.restoresPerAnchor = m_options.restoresPerAnchor;
         request.newEpoch = m_options.newEpoch;
+        request.acceptRewritten = m_options.acceptRewritten;
         const bool between = !m_options.source.empty() && !m_options.other.empty();
         if (between != m_options.watchFolder.empty() || m_options.source.empty() != m_options.other.empty())
             return fail(Code::Usage, "publish takes either --from and --to or --watch");
@@ -317,6 +318,7 @@ private:
         request.from = app::VersionRequest::parse(m_options.source);
         request.to = app::VersionRequest::parse(m_options.other);
         request.from.source.base = request.to.source.base = m_options.base;
+        request.from.acceptRewritten = request.to.acceptRewritten = m_options.acceptRewritten;
         DS_TRY(const auto view,
                runJob<app::PublishView>(service, m_style, [&](app::Service& s) { return s.publish(request); }));
         print<app::PublishView>(*view, [&](const app::PublishView& result) { return publishText(result, m_style); });

@@ -176,6 +176,22 @@ std::string verifyText(const app::VerifyView& report, const Style& style)
     return text;
 }
 
+namespace {
+
+/// What the reader of a result must know about the bytes that it was made from.
+std::string readsText(const app::ReadsView& reads, const Style& style)
+{
+    std::string text;
+    for (const std::string& key : reads.rewritten)
+        text +=
+            paint(style, Paint::Warn, fmt::format("  rewritten since it was first seen, and used: {}\n", safe(key)));
+    for (const app::ProblemView& notice : reads.notices)
+        text += problemText(notice, style);
+    return text;
+}
+
+}
+
 std::string digestText(const app::DigestView& digest, const Style& style)
 {
     std::string text;
@@ -185,6 +201,7 @@ std::string digestText(const app::DigestView& digest, const Style& style)
     text += fmt::format("root         {}\nstrong root  {}\n", digest.root, digest.strongRoot);
     if (!digest.chosen.empty())
         text += paint(style, Paint::Warn, safe(digest.chosen) + "\n");
+    text += readsText(digest.reads, style);
     return text;
 }
 
@@ -192,7 +209,8 @@ std::string diffText(const app::DiffView& diff, const Style& style)
 {
     if (diff.equal)
         return fmt::format("A and B are bit-identical ({} tensors, {} compared in {}).\n", diff.tensorsTotal,
-                           bytesText(diff.bytesCompared), durationText(diff.seconds));
+                           bytesText(diff.bytesCompared), durationText(diff.seconds))
+            + readsText(diff.reads, style);
     std::string text = fmt::format("{} of {} tensors differ, {} of {} elements", diff.tensorsDifferent,
                                    diff.tensorsTotal, countText(diff.elementsDifferent), countText(diff.elementsTotal));
     if (diff.elementsTouched)
@@ -214,6 +232,7 @@ std::string diffText(const app::DiffView& diff, const Style& style)
         text += "  only in A: " + safe(name) + "\n";
     for (const std::string& name : diff.onlyInB)
         text += "  only in B: " + safe(name) + "\n";
+    text += readsText(diff.reads, style);
     return text;
 }
 
@@ -244,11 +263,10 @@ std::string materializeText(const app::MaterializeView& result, const Style& sty
                       fmt::format("  this is the {} state; the {} one differs in {} elements (--state)\n",
                                   result.state == "served" ? "served" : "trained",
                                   result.state == "served" ? "trained" : "served", countText(result.statesDiffer)));
+    text += readsText(result.reads, style);
     if (std::find(result.sidecars.begin(), result.sidecars.end(), "config.json") == result.sidecars.end())
         text += paint(style, Paint::Dim,
                       "  the source holds no config.json; --base DIR carries config and tokenizer files over\n");
-    for (const app::ProblemView& notice : result.notices)
-        text += problemText(notice, style);
     return text;
 }
 
@@ -264,6 +282,9 @@ std::string publishText(const app::PublishView& result, const Style& style)
     std::string text;
     for (const app::StepView& step : result.steps)
         text += publishedLine(step, style);
+    for (const std::string& key : result.reads.rewritten)
+        text +=
+            paint(style, Paint::Warn, fmt::format("  rewritten since it was first seen, and used: {}\n", safe(key)));
     for (const std::string& notice : result.notices)
         text += paint(style, Paint::Dim, "  " + safe(notice)) + "\n";
     return text;

@@ -124,6 +124,10 @@ void describe(CLI::App& program, Options& options)
     publish->add_option("--encoding", options.encoding, "trl-v2: gap_delta or raw; slime-v2: xor or overwrite");
     publish->add_option("--checksum", options.checksum, "slime-v2: xxh3-128, blake3 or adler32");
 
+    for (CLI::App* command : { materialize, diff, digest, publish })
+        command->add_flag("--accept-rewritten", options.acceptRewritten,
+                          "read objects that were rewritten since they were first seen, this once");
+
     CLI::App* watch = program.add_subcommand("watch", "a line for every step as it is published");
     watch->add_option("source", options.source, "folder or URI of the run")->required();
     watch->add_flag("--headers-only", options.headersOnly, "read no payload");

@@ -77,6 +77,7 @@ struct Options {
         request.source.layout = layout;
         request.source.logs = logs;
         request.source.epochs = epochs;
+        request.acceptRewritten = acceptRewritten;
         return request;
     }
 };

@@ -118,6 +118,21 @@ VerifyView readVerify(const json& from)
     return view;
 }
 
+namespace {
+
+/// A server of an earlier version does not tell it.
+ReadsView readReads(const json& from)
+{
+    ReadsView view;
+    if (from.contains("rewritten"))
+        view.rewritten = readList<std::string>(from, "rewritten");
+    if (from.contains("notices"))
+        view.notices = readEach(from, "notices", readProblem);
+    return view;
+}
+
+}
+
 DiffView readDiff(const json& from)
 {
     DiffView view;
@@ -133,6 +148,7 @@ DiffView readDiff(const json& from)
     view.onlyInB = readList<std::string>(from, "only_in_b");
     view.tensors = readEach(from, "tensors", readTensorDiff);
     view.reshaped = readEach(from, "changed_dtype_or_shape", readReshaped);
+    view.reads = readReads(from);
     view.seconds = read<double>(from, "seconds");
     return view;
 }
@@ -156,7 +172,7 @@ MaterializeView readMaterialize(const json& from)
     view.statesDiffer = read<std::uint64_t>(from, "states_differ_elems");
     view.committed = read<bool>(from, "committed");
     view.sidecars = readList<std::string>(from, "sidecars");
-    view.notices = readEach(from, "notices", readProblem);
+    view.reads = readReads(from);
     view.seconds = read<double>(from, "seconds");
     return view;
 }

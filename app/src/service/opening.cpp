@@ -51,7 +51,7 @@ Result<OpenState> openState(Workbench& bench, const VersionRequest& request, boo
     DS_TRY(state.version, resolveVersion(*state.run, request.version));
     state.chosen = choiceText(*state.run, *state.version, request.version);
     DS_TRY(state.plan, planFor(*state.run, *state.version, { acrossGap, StateChoice::Served }));
-    DS_TRY(Chain chain, Chain::open(*state.run, state.plan, task));
+    DS_TRY(Chain chain, openChecked(bench, *state.run, state.plan, request.acceptRewritten, task));
     state.chain = std::make_unique<Chain>(std::move(chain));
     return state;
 }

@@ -23,6 +23,7 @@ PublishOptions optionsOf(const PublishRequest& request, const std::string& diffB
     options.anchorWhenCheaper = request.anchorWhenCheaper;
     options.restoresPerAnchor = request.restoresPerAnchor;
     options.newEpoch = request.newEpoch;
+    options.acceptRewritten = request.acceptRewritten;
     return options;
 }
 
@@ -121,6 +122,9 @@ Result<PublishView> publishOnce(Workbench& bench, const PublishRequest& request,
     DS_TRY(
         const std::vector<PublishedVersion> versions,
         publishStep(bench, into, base, { from, originOf(request.from) }, { to, originOf(request.to) }, options, task));
+    view.reads = makeReadsView({ &from, &to });
+    for (const ProblemView& notice : view.reads.notices)
+        addNotice(view, fmt::format("{}: {}", notice.where, notice.text));
     const bool nothing = std::all_of(versions.begin(), versions.end(),
                                      [](const PublishedVersion& version) { return version.objects.empty(); });
     Run run;

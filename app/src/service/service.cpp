@@ -176,6 +176,7 @@ public:
                              DS_CHECK(judge(state, task));
                          DigestView view = makeDigestView(digest);
                          view.chosen = state.chosen;
+                         view.reads = makeReadsView({ state.chain.get() });
                          return ended(std::move(view));
                      });
     }
@@ -194,6 +195,7 @@ public:
                              DS_CHECK(judge(right, task));
                          }
                          DiffView view = makeDiffView(report);
+                         view.reads = makeReadsView({ left.chain.get(), right.chain.get() });
                          view.seconds = secondsSince(began);
                          return ended(std::move(view));
                      });
@@ -294,6 +296,7 @@ public:
                          options.shardBytes = request.shardBytes;
                          options.readBackFromDisk = request.readBackFromDisk;
                          options.acrossGap = request.acrossGap;
+                         options.acceptRewritten = request.version.acceptRewritten;
                          options.part = request.part;
                          options.parts = request.parts;
                          options.commit = request.commit;
@@ -486,6 +489,8 @@ Result<std::unique_ptr<Service>> Service::create(const Settings& settings)
     std::unique_ptr<Records> records;
     if (Result<std::unique_ptr<Records>> opened = Records::open(settings.stateFolder + "/records.sqlite"))
         records = std::move(*opened);
+    else if (opened.error().code == Code::Catalog) // they were there once: doing without them in silence would forget
+        records = unusableRecords(std::move(opened.error()));
     return std::unique_ptr<Service>(std::make_unique<EngineService>(settings, std::move(catalog), std::move(records)));
 }
 

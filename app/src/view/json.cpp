@@ -226,7 +226,9 @@ std::string toJson(const DigestView& view)
     return dump({ { "root", view.root },
                   { "strong_root", view.strongRoot },
                   { "chosen", view.chosen.empty() ? ordered_json(nullptr) : ordered_json(view.chosen) },
-                  { "tensors", std::move(tensors) } });
+                  { "tensors", std::move(tensors) },
+                  { "rewritten", view.reads.rewritten },
+                  { "notices", json(view.reads.notices) } });
 }
 
 std::string toJson(const DiffView& view)
@@ -253,6 +255,8 @@ std::string toJson(const DiffView& view)
                   { "only_in_b", view.onlyInB },
                   { "tensors", std::move(tensors) },
                   { "changed_dtype_or_shape", std::move(reshaped) },
+                  { "rewritten", view.reads.rewritten },
+                  { "notices", json(view.reads.notices) },
                   { "seconds", view.seconds } });
 }
 
@@ -274,7 +278,8 @@ std::string toJson(const MaterializeView& view)
                   { "states_differ_elems", view.statesDiffer },
                   { "committed", view.committed },
                   { "sidecars", view.sidecars },
-                  { "notices", json(view.notices) },
+                  { "rewritten", view.reads.rewritten },
+                  { "notices", json(view.reads.notices) },
                   { "seconds", view.seconds } });
 }
 
@@ -289,6 +294,7 @@ std::string toJson(const PublishView& view)
                   { "steps_in_all", view.stepsInAll },
                   { "nothing_changed", view.nothingChanged },
                   { "notices", view.notices },
+                  { "rewritten", view.reads.rewritten },
                   { "seconds", view.seconds } });
 }
 

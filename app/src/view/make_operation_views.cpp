@@ -25,6 +25,18 @@ TensorDiffView diffRow(const TensorDiff& diff)
 
 }
 
+ReadsView makeReadsView(const std::vector<const Chain*>& chains)
+{
+    ReadsView view;
+    for (const Chain* chain : chains) {
+        for (std::string& key : chain->rewritten())
+            view.rewritten.push_back(std::move(key));
+        for (const Error& notice : chain->readNotices())
+            view.notices.push_back(problemView(notice));
+    }
+    return view;
+}
+
 DigestView makeDigestView(const CheckpointDigest& digest)
 {
     DigestView view;
@@ -80,8 +92,9 @@ MaterializeView makeMaterializeView(const Version& version, const MaterializeRep
         view.state = report.fromFullForm ? "trained" : "served";
     view.committed = report.committed;
     view.sidecars = report.sidecars;
+    view.reads.rewritten = report.rewritten;
     for (const Error& notice : report.notices)
-        view.notices.push_back(problemView(notice));
+        view.reads.notices.push_back(problemView(notice));
     return view;
 }
 

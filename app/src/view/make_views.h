@@ -43,6 +43,8 @@ using Pauses = std::map<std::pair<int, std::int64_t>, Pause>;
 Pauses pausesOf(const Run& run, const Trace& trace, const std::vector<Span>& logged);
 void addPause(StepView& step, const Pauses& pauses);
 CoverageView makeCoverageView(const Coverage& coverage);
+/// Of the chains that an act has read.
+ReadsView makeReadsView(const std::vector<const Chain*>& chains);
 VerifyView makeVerifyView(const Run& run, const VerifyReport& report);
 DigestView makeDigestView(const CheckpointDigest& digest);
 DiffView makeDiffView(const DiffReport& report);

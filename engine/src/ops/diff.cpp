@@ -102,8 +102,10 @@ std::uint64_t DiffReport::elementsDifferent() const noexcept
     return elements;
 }
 
-Result<DiffReport> diffStates(Workbench& bench, const Chain& a, const Chain& b, std::optional<std::size_t> aLinkInB,
-                              TaskContext& task)
+namespace {
+
+Result<DiffReport> compareStates(Workbench& bench, const Chain& a, const Chain& b, std::optional<std::size_t> aLinkInB,
+                                 TaskContext& task)
 {
     DiffReport report;
     report.touchedKnown = aLinkInB.has_value();
@@ -176,6 +178,19 @@ Result<DiffReport> diffStates(Workbench& bench, const Chain& a, const Chain& b, 
     report.noopsSeen = auditA.noopsSeen() || auditB.noopsSeen();
     std::sort(report.tensors.begin(), report.tensors.end(),
               [](const TensorDiff& x, const TensorDiff& y) { return x.name < y.name; });
+    DS_CHECK(a.expectSoundReads(task));
+    DS_CHECK(b.expectSoundReads(task));
+    return report;
+}
+
+}
+
+Result<DiffReport> diffStates(Workbench& bench, const Chain& a, const Chain& b, std::optional<std::size_t> aLinkInB,
+                              TaskContext& task)
+{
+    Result<DiffReport> report = compareStates(bench, a, b, aLinkInB, task);
+    if (!report)
+        return fail(b.reasonOf(a.reasonOf(std::move(report.error()), task), task));
     return report;
 }
 

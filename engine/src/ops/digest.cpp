@@ -7,7 +7,9 @@
 
 namespace deltascope {
 
-Result<CheckpointDigest> digestState(Workbench& bench, const Chain& chain, TaskContext& task)
+namespace {
+
+Result<CheckpointDigest> digestTensors(Workbench& bench, const Chain& chain, TaskContext& task)
 {
     const std::vector<TensorInfo>& tensors = chain.tensors();
     std::vector<std::size_t> order(tensors.size());
@@ -53,7 +55,18 @@ Result<CheckpointDigest> digestState(Workbench& bench, const Chain& chain, TaskC
     result.root = checkpointRoot(std::move(nodes), true);
     DS_CHECK(expectRecordedRoot(chain, toHex(result.root.fast)));
     DS_CHECK(expectStateDigest(bench, chain, task));
+    DS_CHECK(chain.expectSoundReads(task));
     return result;
+}
+
+}
+
+Result<CheckpointDigest> digestState(Workbench& bench, const Chain& chain, TaskContext& task)
+{
+    Result<CheckpointDigest> digest = digestTensors(bench, chain, task);
+    if (!digest)
+        return fail(chain.reasonOf(std::move(digest.error()), task));
+    return digest;
 }
 
 } // namespace deltascope

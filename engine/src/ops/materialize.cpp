@@ -262,7 +262,7 @@ private:
     std::uint64_t m_resumedBytes = 0;
 };
 
-Result<std::vector<std::string>> copySidecars(Workbench& bench, const Run& run, const Plan& plan,
+Result<std::vector<std::string>> copySidecars(Workbench& bench, const Run& run, const Plan& plan, const Chain& chain,
                                               const std::string& folder, const ObjectStore* extra, TaskContext& task)
 {
     std::map<std::string, std::pair<const ObjectStore*, std::string>> found; ///< file name -> where it is
@@ -277,7 +277,7 @@ Result<std::vector<std::string>> copySidecars(Workbench& bench, const Run& run, 
     if (!plan.fromExternalBase) {
         const PlanLink& first = plan.links.front();
         const VersionObjects& objects = run.versions[first.version].objects;
-        collect(*run.store, first.fullForm ? objects.fullForm->objects : objects.objects);
+        collect(*chain.links().front()->store, first.fullForm ? objects.fullForm->objects : objects.objects);
     }
     if (run.base)
         collect(*run.base->store, run.base->objects.objects);
@@ -329,15 +329,15 @@ Result<void> checkParts(Workbench& bench, const OutputLayout& layout, const Rebu
 }
 
 /// Whether the objects of a plan stand on record with the bytes that were seen first, as far as their identities tell.
-Result<Evidence> evidenceOfObjects(const Workbench& bench, const Run& run, const Plan& plan)
+Evidence evidenceOfObjects(const Workbench& bench, const Run& run, const Plan& plan)
 {
     if (!bench.records)
         return Evidence::None;
     for (const PlanLink& link : plan.links) {
         const VersionObjects& version = run.versions[link.version].objects;
         for (const ObjectInfo& object : (link.fullForm ? *version.fullForm : version).objects) {
-            DS_TRY(const std::vector<Records::Sight> sights, bench.records->sights(run.store->uri(), object.key));
-            if (std::none_of(sights.begin(), sights.end(), [&](const Records::Sight& sight) {
+            const Result<std::vector<Records::Sight>> sights = bench.records->sights(run.store->uri(), object.key);
+            if (!sights || std::none_of(sights->begin(), sights->end(), [&](const Records::Sight& sight) {
                     return sight.trusted && sight.identity == object.identity;
                 }))
                 return Evidence::None;
@@ -347,13 +347,13 @@ Result<Evidence> evidenceOfObjects(const Workbench& bench, const Run& run, const
 }
 
 /// What vouches for each tensor that was rebuilt.
-Result<Coverage> coverageOfRebuild(const Workbench& bench, const Run& run, const Version& version, const Plan& plan,
-                                   const std::map<std::string, FinishedTensor>& finished)
+Coverage coverageOfRebuild(const Workbench& bench, const Run& run, const Version& version, const Plan& plan,
+                           const std::map<std::string, FinishedTensor>& finished)
 {
     ComparedTensors compared;
     for (const auto& [name, tensor] : finished)
         compared.add(tensor.compared, name);
-    DS_TRY(const Evidence ofObjects, evidenceOfObjects(bench, run, plan));
+    const Evidence ofObjects = evidenceOfObjects(bench, run, plan);
     EvidenceAround around { ofObjects, ofObjects };
     if (const bool ownFullForm = plan.links.size() == 1 && plan.links.front().fullForm; !ownFullForm)
         around = evidenceAround(run, static_cast<std::size_t>(&version - run.versions.data()), ofObjects, true);
@@ -399,13 +399,18 @@ Result<void> judgeNoops(Workbench& bench, const Run& run, const Version& version
     return {};
 }
 
-Result<MaterializeReport> rebuildIn(Workbench& bench, const Run& run, const Version& version, const Plan& plan,
-                                    const MaterializeOptions& options, RebuildFolder& folder, TaskContext& task)
+/// What was read must be what is on record. What an earlier process read for this result was never compared.
+Result<void> expectSoundReads(const Chain& chain, const MaterializeOptions& options, const MaterializeReport& report,
+                              TaskContext& task)
 {
-    Result<Chain> opened = Chain::open(run, plan, task);
-    if (!opened)
-        return fail(std::move(opened.error()));
-    const Chain& chain = *opened;
+    const bool readByOthers = report.resumedBytes > 0 || (options.commit && options.acceptRewritten);
+    return readByOthers ? chain.expectSoundObjects(task) : chain.expectSoundReads(task);
+}
+
+Result<MaterializeReport> rebuildFrom(Workbench& bench, const Run& run, const Version& version, const Plan& plan,
+                                      const Chain& chain, const MaterializeOptions& options, RebuildFolder& folder,
+                                      TaskContext& task)
+{
     DS_CHECK(chain.checkWhole(task));
     const OutputLayout layout = makeOutputLayout(chain, options.shardBytes);
     MaterializeReport report;
@@ -425,6 +430,7 @@ Result<MaterializeReport> rebuildIn(Workbench& bench, const Run& run, const Vers
         finished = rebuild.finished();
         report.resumedBytes = rebuild.resumedBytes();
         if (options.parts > 1) {
+            DS_CHECK(expectSoundReads(chain, options, report, task));
             DS_CHECK(folder.notePartEnd());
             return report;
         }
@@ -432,7 +438,7 @@ Result<MaterializeReport> rebuildIn(Workbench& bench, const Run& run, const Vers
     DS_CHECK(judgeNoops(bench, run, version, plan, finished, options.acrossGap, report, task));
     for (const auto& [name, tensor] : finished)
         report.digestsChecked += tensor.digestsChecked;
-    DS_TRY(report.coverage, coverageOfRebuild(bench, run, version, plan, finished));
+    report.coverage = coverageOfRebuild(bench, run, version, plan, finished);
     report.notices = noticesOf(run, plan);
     report.root = rootOf(layout, finished);
     DS_CHECK(expectRecordedRoot(chain, report.root));
@@ -440,11 +446,27 @@ Result<MaterializeReport> rebuildIn(Workbench& bench, const Run& run, const Vers
     task.beginPhase("finish", 0);
     if (!layout.indexJson.empty())
         DS_CHECK(writeFinalFile(*bench.disk, folder.path() + "/" + std::string(IndexName), layout.indexJson));
-    DS_TRY(report.sidecars, copySidecars(bench, run, plan, folder.path(), options.sidecars.get(), task));
+    DS_TRY(report.sidecars, copySidecars(bench, run, plan, chain, folder.path(), options.sidecars.get(), task));
+    DS_CHECK(expectSoundReads(chain, options, report, task));
+    report.rewritten = chain.rewritten();
+    for (Error& notice : chain.readNotices())
+        report.notices.push_back(std::move(notice));
     report.committed = true;
     DS_CHECK(writeFinalFile(*bench.disk, folder.path() + "/" + std::string(ProvenanceName),
                             provenanceText(run, version, plan, report, options.toolVersion, bench.nowUs())));
     DS_CHECK(folder.publish());
+    return report;
+}
+
+Result<MaterializeReport> rebuildIn(Workbench& bench, const Run& run, const Version& version, const Plan& plan,
+                                    const MaterializeOptions& options, RebuildFolder& folder, TaskContext& task)
+{
+    Result<Chain> chain = openChecked(bench, run, plan, options.acceptRewritten, task);
+    if (!chain)
+        return fail(std::move(chain.error()));
+    Result<MaterializeReport> report = rebuildFrom(bench, run, version, plan, *chain, options, folder, task);
+    if (!report)
+        return fail(chain->reasonOf(std::move(report.error()), task));
     return report;
 }
 

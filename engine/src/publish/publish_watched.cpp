@@ -102,10 +102,11 @@ public:
         return nullptr;
     }
 
+    /// Watched, but not held against records: what a trainer drops anew under an old name is a new checkpoint.
     Result<Chain> open(const Version& version, TaskContext& task) const
     {
         DS_TRY(const Plan plan, planFor(m_run, version));
-        return Chain::open(m_run, plan, task);
+        return Chain::open(m_run, plan, ReadRules { nullptr, false, m_bench.threads }, task);
     }
 
     /// Whether something lies there that is not complete yet.

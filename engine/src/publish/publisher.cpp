@@ -68,8 +68,10 @@ Head headOf(const Run& run, const Version& newest)
 }
 
 /// What was read must still be there, bit for bit, when the version is committed.
-Result<void> expectUnchanged(const Chain& chain)
+Result<void> expectUnchanged(const Chain& chain, TaskContext& task)
 {
+    if (chain.watched())
+        return chain.expectSoundReads(task);
     for (const auto& link : chain.links()) {
         for (const ObjectInfo& object : link->objects.objects) {
             const Result<ObjectInfo> now = link->store->stat(object.key);
@@ -201,7 +203,7 @@ struct Publisher::State {
                 return fail(
                     Error { Code::NotFound, "the newest version of the run is gone", store->uri(), head.step, {} });
             DS_TRY(const Plan plan, planFor(run, *newest));
-            return Chain::open(run, plan, task);
+            return openChecked(bench, run, plan, options.acceptRewritten, task);
         }
         if (!base.base)
             return fail(Code::BaseMissing,
@@ -213,7 +215,7 @@ struct Publisher::State {
         if (run.versions.size() != 1)
             return fail(Code::BaseMissing, "the folder given as base must hold one checkpoint", base.base->uri());
         DS_TRY(const Plan plan, planFor(run, run.versions.front()));
-        return Chain::open(run, plan, task);
+        return openChecked(bench, run, plan, options.acceptRewritten, task);
     }
 
     Result<void> expectFree(std::int64_t step)
@@ -238,8 +240,8 @@ struct Publisher::State {
             DS_CHECK(writer.addFact(fact::Base, built.fromRoot));
         DS_CHECK(writer.addFact(fact::Root, built.toRoot));
         if (from)
-            DS_CHECK(expectUnchanged(*from));
-        DS_CHECK(expectUnchanged(to));
+            DS_CHECK(expectUnchanged(*from, task));
+        DS_CHECK(expectUnchanged(to, task));
         DS_CHECK(lease.check(task));
         DS_CHECK(expectFree(version.step));
         DS_TRY(version.objects, writer.finish(*store, task));
@@ -306,14 +308,27 @@ struct Publisher::State {
         }
         DS_TRY(const Chain state, headState(task));
         DS_TRY(const DiffReport difference, diffStates(bench, state, to, std::nullopt, task));
-        if (difference.equal())
+        if (difference.equal()) {
+            DS_CHECK(expectUnchanged(from, task));
+            DS_CHECK(expectUnchanged(to, task));
             return true;
+        }
         return fail(Error { Code::Digest,
                             fmt::format("step {} records that it is what was to be published, but its bytes give "
                                         "another state: {} elements in {} tensors differ",
                                         head.step, difference.elementsDifferent(), difference.tensorsDifferent()),
                             store->uri(), head.step,
                             "verify the run; mend it, or begin a new epoch behind it with --new-epoch" });
+    }
+
+    /// Bytes that are not what is on record say more than what they lead to.
+    Result<BuiltVersion> buildDelta(VersionWriter& writer, const Chain& from, const Chain& to, TaskContext& task)
+    {
+        Result<BuiltVersion> built = build.delta(writer, from, to, task);
+        if (!built)
+            return fail(to.reasonOf(from.reasonOf(std::move(built.error()), task), task));
+        DS_CHECK(expectUnchanged(from, task));
+        return built;
     }
 
     Result<PublishedVersion> putAnchor(const Chain* from, const Chain& to, PublishedVersion version, TaskContext& task)
@@ -326,8 +341,10 @@ struct Publisher::State {
         const std::int64_t startedUs = bench.nowUs();
         DS_TRY(const std::unique_ptr<VersionWriter> writer,
                writers.anchor(version.step, facts(version.origin), to.tensors()));
-        DS_TRY(const BuiltVersion built, build.anchor(*writer, to, task));
-        DS_CHECK(commit(*writer, built, nullptr, to, version, startedUs, task));
+        const Result<BuiltVersion> built = build.anchor(*writer, to, task);
+        if (!built)
+            return fail(to.reasonOf(built.error(), task));
+        DS_CHECK(commit(*writer, *built, nullptr, to, version, startedUs, task));
         return version;
     }
 
@@ -343,7 +360,7 @@ struct Publisher::State {
         }
         const std::int64_t startedUs = bench.nowUs();
         DS_TRY(const std::unique_ptr<VersionWriter> writer, writers.delta(version.step, facts(version.origin)));
-        DS_TRY(const BuiltVersion built, build.delta(*writer, *from, to, task));
+        DS_TRY(const BuiltVersion built, buildDelta(*writer, *from, to, task));
         DS_CHECK(expectHead(built.fromRoot));
         DS_CHECK(commit(*writer, built, from, to, version, startedUs, task));
         return version;
@@ -403,7 +420,7 @@ Result<std::vector<PublishedVersion>> Publisher::begin(const NamedState& from, c
     PublishedVersion delta = state.next(to.state, to.origin);
     ++delta.step; // behind the anchor, which is put only once this is sure to follow
     DS_TRY(const std::unique_ptr<VersionWriter> writer, state.writers.delta(delta.step, state.facts(to.origin)));
-    DS_TRY(const BuiltVersion built, state.build.delta(*writer, from.state, to.state, task));
+    DS_TRY(const BuiltVersion built, state.buildDelta(*writer, from.state, to.state, task));
     DS_TRY(PublishedVersion anchor, publish(nullptr, from.state, from.origin, task));
     DS_CHECK(state.expectHead(built.fromRoot));
     DS_CHECK(state.commit(*writer, built, &from.state, to.state, delta, startedUs, task));

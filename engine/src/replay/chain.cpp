@@ -1,5 +1,7 @@
 #include "deltascope/engine/replay.h"
 
+#include "replay/checked_reads.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
@@ -8,7 +10,23 @@ namespace deltascope {
 
 Result<Chain> Chain::open(const Run& run, const Plan& plan, TaskContext& task)
 {
+    return openThrough(run, plan, nullptr, task);
+}
+
+Result<Chain> Chain::open(const Run& run, const Plan& plan, const ReadRules& rules, TaskContext& task)
+{
+    DS_TRY(const std::shared_ptr<CheckedReads> reads, CheckedReads::of(run, plan, rules, task));
+    Result<Chain> chain = openThrough(run, plan, reads, task);
+    if (!chain)
+        return fail(reads->reasonOf(std::move(chain.error()), task));
+    return chain;
+}
+
+Result<Chain> Chain::openThrough(const Run& run, const Plan& plan, std::shared_ptr<CheckedReads> reads,
+                                 TaskContext& task)
+{
     Chain chain;
+    const std::shared_ptr<const ObjectStore> source = reads ? reads->source() : run.store;
     const auto add = [&](std::shared_ptr<const ObjectStore> store, std::shared_ptr<const Layout> layout,
                          const VersionObjects& objects, std::optional<PlanLink> from) -> Result<void> {
         DS_CHECK(task.checkpoint());
@@ -28,14 +46,37 @@ Result<Chain> Chain::open(const Run& run, const Plan& plan, TaskContext& task)
         return {};
     };
     if (plan.fromExternalBase)
-        DS_CHECK(add(run.base->store, run.base->layout, run.base->objects, std::nullopt));
+        DS_CHECK(add(reads ? reads->base() : run.base->store, run.base->layout, run.base->objects, std::nullopt));
     for (const PlanLink& link : plan.links) {
         const VersionObjects& objects = run.versions[link.version].objects;
-        DS_CHECK(add(run.store, run.layout, link.fullForm ? *objects.fullForm : objects, link));
+        DS_CHECK(add(source, run.layout, link.fullForm ? *objects.fullForm : objects, link));
     }
     DS_CHECK(chain.collectTensors());
+    chain.m_reads = std::move(reads);
     return chain;
 }
+
+Result<void> Chain::expectSoundReads(TaskContext& task) const
+{
+    return m_reads ? m_reads->expectSound(false, task) : Result<void>();
+}
+
+Result<void> Chain::expectSoundObjects(TaskContext& task) const
+{
+    return m_reads ? m_reads->expectSound(true, task) : Result<void>();
+}
+
+Error Chain::reasonOf(Error error, TaskContext& task) const
+{
+    return m_reads ? m_reads->reasonOf(std::move(error), task) : error;
+}
+
+std::vector<std::string> Chain::rewritten() const
+{
+    return m_reads ? m_reads->rewritten() : std::vector<std::string>();
+}
+
+std::vector<Error> Chain::readNotices() const { return m_reads ? m_reads->notices() : std::vector<Error>(); }
 
 Chain Chain::ofOne(OpenVersion version)
 {

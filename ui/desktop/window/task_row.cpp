@@ -195,7 +195,7 @@ QString TaskRow::resultText() const
             text += QStringLiteral(", ") + QString::fromStdString(app::coverageText(view.coverage));
         if (view.statesDiffer > 0)
             text += tr(", the %1 state").arg(safeName(view.state));
-        for (const app::ProblemView& notice : view.notices)
+        for (const app::ProblemView& notice : view.reads.notices)
             text += QStringLiteral("\n") + QString::fromStdString(notice.code) + QStringLiteral(" ")
                 + safeName(notice.text);
         return text;

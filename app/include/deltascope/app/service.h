@@ -49,6 +49,9 @@ struct SourceRequest {
 struct VersionRequest {
     SourceRequest source;
     std::string version; ///< what stands behind the @; empty: the only or newest version
+    /// For digest, diff, materialize and publish: read objects that were rewritten since they were first seen, this
+    /// once.
+    bool acceptRewritten = false;
 
     /// Splits an address. An @ that belongs to an existing path separates nothing.
     static VersionRequest parse(const std::string& address);
@@ -99,6 +102,7 @@ struct PublishRequest {
     bool anchorWhenCheaper = false;
     double restoresPerAnchor = 1;
     bool newEpoch = false; ///< begin another incarnation in the run instead of going on
+    bool acceptRewritten = false; ///< of the run, as in VersionRequest
     std::string marker; ///< of watchFolder: a checkpoint is complete once it holds this file; empty: after quietSeconds
     double quietSeconds = 5;
     bool once = false; ///< of watchFolder: end when nothing is left

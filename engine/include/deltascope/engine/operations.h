@@ -53,6 +53,14 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
 /// One safetensors file as a state of its own. Errors: those of SafetensorsHeader::read.
 Result<Chain> openSingleFile(Workbench& bench, std::shared_ptr<const ObjectStore> store, const std::string& key);
 
+/// Opens what an operation rebuilds a state from: watched, and held against the records of the workbench. Errors: those
+/// of Chain::open.
+inline Result<Chain> openChecked(const Workbench& bench, const Run& run, const Plan& plan, bool acceptRewritten,
+                                 TaskContext& task)
+{
+    return Chain::open(run, plan, ReadRules { bench.records, acceptRewritten, bench.threads }, task);
+}
+
 /// The key under which a run is kept in catalog and records.
 std::string catalogKey(const Run& run);
 /// Digests over the identities of everything that the facts of each version depend on, by index in Run::versions.
@@ -90,7 +98,7 @@ struct CheckpointDigest {
     bool noopsSeen = false; ///< a delta on the way assigned bits that were there: judgeChain() says what it means
 };
 /// Replays the chain and hashes its last state. Errors: Digest (a publisher's digest fails on the way), those of the
-/// replay.
+/// replay and of Chain::expectSoundReads().
 Result<CheckpointDigest> digestState(Workbench& bench, const Chain& chain, TaskContext& task);
 
 // --- verify ----------------------------------------------------------------------------------------------------------
@@ -169,7 +177,8 @@ struct DiffReport {
         return tensorsDifferent() == 0 && reshaped.empty() && onlyInA.empty() && onlyInB.empty();
     }
 };
-/// `aLinkInB`: the link of `b` whose state is A, if B builds on A; then touched elements are counted as well.
+/// `aLinkInB`: the link of `b` whose state is A, if B builds on A; then touched elements are counted as well. Errors:
+/// as digestState().
 Result<DiffReport> diffStates(Workbench& bench, const Chain& a, const Chain& b, std::optional<std::size_t> aLinkInB,
                               TaskContext& task);
 
@@ -187,6 +196,7 @@ struct MaterializeOptions {
     std::uint32_t parts = 1;
     bool commit = false; ///< checks that all parts are there and finishes
     bool acrossGap = false; ///< do not refuse what only the no-op test speaks against
+    bool acceptRewritten = false; ///< use objects that were rewritten since they were first seen, this once
     std::string toolVersion; ///< for the provenance file
 };
 struct MaterializeReport {
@@ -203,10 +213,14 @@ struct MaterializeReport {
     bool fromFullForm = false; ///< read from the full form of a version that also has a sparse one
     bool committed = false; ///< false for one part of a shared rebuild
     std::vector<std::string> sidecars;
-    std::vector<Error> notices; ///< what is known against the versions that it was rebuilt from
+    std::vector<std::string> rewritten; ///< objects that were used although they were rewritten (Chain::rewritten())
+    /// What is known against the versions that it was rebuilt from, and objects that could not be compared with what is
+    /// on record of them.
+    std::vector<Error> notices;
 };
 /// Rebuilds a version as an ordinary Hugging Face checkpoint. Nothing appears under the final name unless all of it was
-/// written, read back and compared. Errors: Exists, NoSpace, Digest, BaseMismatch, ChainGap, Canceled (resumable), Io.
+/// written, read back and compared, and all that was read is what is on record of it and what stands there in the end.
+/// Errors: Exists, NoSpace, Digest, Rewritten, BaseMismatch, ChainGap, Canceled (resumable), Io.
 Result<MaterializeReport> materialize(Workbench& bench, const Run& run, const Version& version, const Plan& plan,
                                       const MaterializeOptions& options, TaskContext& task);
 

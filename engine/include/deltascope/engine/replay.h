@@ -20,6 +20,17 @@ struct OpenVersion {
     VersionIndex index;
 };
 
+class CheckedReads;
+class Records;
+
+/// How what is read of a run is held against what is on record of it.
+struct ReadRules {
+    Records* records = nullptr; ///< outlives the chain; null: nothing is on record
+    /// Reads objects that were rewritten since they were first seen instead of refusing them.
+    bool acceptRewritten = false;
+    unsigned threads = 1;
+};
+
 /// Versions in the order in which they are applied. The first one is full. Immutable and shared between threads.
 class Chain {
 public:
@@ -27,6 +38,11 @@ public:
     /// alone, that reads a whole checkpoint, and checkWhole() does it. Errors: those of Layout::index and
     /// Layout::checkPayload, with the step.
     static Result<Chain> open(const Run& run, const Plan& plan, TaskContext& task);
+    /// As open(), and every object of the plan is watched. Where leaves of it are on record (Records), what is read of
+    /// it has to be what they say; where it changes meanwhile, what was used has to be what stands there in the end.
+    /// Without a call of expectSoundReads() behind the last read that is not known. Errors: also Digest, Rewritten.
+    /// Damaged records are told by readNotices().
+    static Result<Chain> open(const Run& run, const Plan& plan, const ReadRules& rules, TaskContext& task);
     /// One full version on its own.
     static Chain ofOne(OpenVersion version);
 
@@ -44,12 +60,31 @@ public:
     /// Whether the link gives every tensor of the state, so that nothing before it counts.
     bool isComplete(std::size_t link) const noexcept { return m_complete[link]; }
     const TensorInfo* find(std::string_view name) const noexcept;
+    /// Behind the last read of an operation; reads again what was read in pieces. Does nothing for a chain that is not
+    /// watched. Errors: Digest (the storage is damaged), Rewritten (an object is not what is on record, or changed
+    /// while it was read), those of the stores.
+    Result<void> expectSoundReads(TaskContext& task) const;
+    /// As expectSoundReads(), and reads all of what is on record, for results that an earlier process has begun.
+    Result<void> expectSoundObjects(TaskContext& task) const;
+    /// Whether the chain is watched.
+    bool watched() const noexcept { return m_reads != nullptr; }
+    /// An error of an operation on this chain, or what lies behind it: bytes that are not those on record.
+    Error reasonOf(Error error, TaskContext& task) const;
+    /// Objects that were rewritten since they were first seen and are read all the same (ReadRules): keys, and
+    /// addresses of those outside of the source. Complete behind expectSoundReads().
+    std::vector<std::string> rewritten() const;
+    /// Objects that could not be compared with what is on record of them, and why.
+    std::vector<Error> readNotices() const;
+
     /// Whether the first link is a checkpoint outside of the source.
     bool onExternalBase() const noexcept { return m_links.size() > 1 && !m_versions.front(); }
 
 private:
+    static Result<Chain> openThrough(const Run& run, const Plan& plan, std::shared_ptr<CheckedReads> reads,
+                                     TaskContext& task);
     Result<void> collectTensors();
 
+    std::shared_ptr<CheckedReads> m_reads; ///< null where nothing is watched
     std::vector<std::shared_ptr<const OpenVersion>> m_links;
     std::vector<std::optional<std::size_t>> m_versions;
     std::vector<bool> m_fullForms;

@@ -516,6 +516,8 @@ export interface Diff {
   only_in_b: string[];
   tensors: TensorDiff[];
   changed_dtype_or_shape: { name: string; dtype_a: string; dtype_b: string; shape_a: number[]; shape_b: number[] }[];
+  rewritten: string[]; // keys of objects that were rewritten since they were first seen, and accepted
+  notices: Problem[]; // objects that could not be compared with what is on record of them
   seconds: number;
 }
 
@@ -606,6 +608,7 @@ export interface MaterializeReport {
   states_differ_elems: number;
   committed: boolean;
   sidecars: string[];
+  rewritten: string[]; // as in Diff
   notices: Problem[];
   seconds: number;
 }

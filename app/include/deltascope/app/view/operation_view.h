@@ -1,6 +1,7 @@
 #pragma once
 
 #include "deltascope/app/view/problem.h"
+#include "deltascope/app/view/reads_view.h"
 
 #include <cstdint>
 #include <optional>
@@ -61,6 +62,7 @@ struct DigestView {
     std::string strongRoot;
     std::vector<TensorDigestView> tensors;
     std::string chosen; ///< as in MaterializeView
+    ReadsView reads;
 };
 
 struct TensorDiffView {
@@ -88,6 +90,7 @@ struct DiffView {
     std::vector<std::string> onlyInA, onlyInB;
     std::vector<TensorDiffView> tensors; ///< differing or touched
     std::vector<TensorDiffView> reshaped; ///< dtype or shape changed; not compared
+    ReadsView reads; ///< of both sides
     double seconds = 0;
 };
 
@@ -111,7 +114,7 @@ struct MaterializeView {
     std::string state;
     bool committed = true; ///< false for one part of a shared rebuild
     std::vector<std::string> sidecars;
-    std::vector<ProblemView> notices; ///< what is known against the versions that it was rebuilt from
+    ReadsView reads;
     double seconds = 0;
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "deltascope/app/view/problem.h"
+#include "deltascope/app/view/reads_view.h"
 #include "deltascope/app/view/trace_view.h"
 
 #include <cstdint>
@@ -130,6 +131,7 @@ struct PublishView {
     bool nothingChanged = false; ///< last time, and the layout has no form for an empty step
     std::vector<std::string> notices; ///< the newest: what was passed over, why an anchor was put
     std::uint64_t noticesInAll = 0;
+    ReadsView reads; ///< of the states that were published from and to
     double seconds = 0;
 };
 

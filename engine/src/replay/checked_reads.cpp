@@ -1,0 +1,313 @@
+#include "replay/checked_reads.h"
+
+#include "deltascope/engine/catalog.h"
+
+#include <algorithm>
+#include <charconv>
+#include <fmt/format.h>
+
+namespace deltascope {
+
+namespace {
+
+using Sight = Records::Sight;
+
+std::optional<Digest128> digestFromHex(std::string_view hex)
+{
+    Digest128 digest {};
+    if (hex.size() != 2 * digest.size())
+        return std::nullopt;
+    for (std::size_t i = 0; i < digest.size(); ++i) {
+        unsigned value = 0;
+        const auto [end, error] = std::from_chars(&hex[2 * i], &hex[2 * i] + 2, value, 16);
+        if (error != std::errc() || end != &hex[2 * i] + 2)
+            return std::nullopt;
+        digest[i] = static_cast<std::byte>(value);
+    }
+    return digest;
+}
+
+/// What can be compared with a stretch of an object. A sight of version 0.1 has no leaves; but other sights of the same
+/// bytes may, and an object of one leaf has the digest of the whole.
+std::vector<Digest128> leavesOf(const Sight& sight, const std::vector<Sight>& sights)
+{
+    for (const Sight& other : sights) {
+        if (!other.leaves.empty() && other.xxh3 == sight.xxh3 && other.sizeBytes == sight.sizeBytes)
+            return other.leaves;
+    }
+    const std::optional<Digest128> only = sight.sizeBytes <= LeafBytes ? digestFromHex(sight.xxh3) : std::nullopt;
+    return only && sight.sizeBytes > 0 ? std::vector<Digest128> { *only } : std::vector<Digest128>();
+}
+
+/// Errors that say nothing about the bytes that were read.
+bool concernsTheAct(Code code)
+{
+    switch (code) {
+    case Code::Usage:
+    case Code::Auth:
+    case Code::NoSpace:
+    case Code::Exists:
+    case Code::Catalog:
+    case Code::Transient:
+    case Code::Canceled:
+    case Code::Internal:
+        return true;
+    default:
+        return false;
+    }
+}
+
+struct WholeDigest {
+    std::string xxh3;
+    std::vector<Digest128> leaves;
+};
+
+Result<WholeDigest> digestWhole(const ObjectStore& store, const ObjectInfo& object, TaskContext& task)
+{
+    const std::unique_ptr<StreamingDigest> whole = makeXxh3();
+    LeafHasher leaves(LeafHasher::Strength::Fast);
+    std::vector<std::byte> chunk(std::min<std::uint64_t>(LeafBytes, object.sizeBytes));
+    for (std::uint64_t at = 0; at < object.sizeBytes; at += chunk.size()) {
+        DS_CHECK(task.checkpoint());
+        chunk.resize(std::min<std::uint64_t>(LeafBytes, object.sizeBytes - at));
+        DS_CHECK(store.read(object.key, at, chunk));
+        whole->update(chunk);
+        leaves.update(chunk);
+    }
+    leaves.finish();
+    return WholeDigest { whole->hex(), leaves.fast() };
+}
+
+}
+
+void CheckedStore::add(std::unique_ptr<ObjectReads> reads)
+{
+    std::string key = reads->object().key;
+    m_reads.try_emplace(std::move(key), std::move(reads));
+}
+
+Result<void> CheckedStore::read(std::string_view key, std::uint64_t offset, MutableByteSpan out) const
+{
+    DS_CHECK(m_inner->read(key, offset, out));
+    const auto reads = m_reads.find(key);
+    return reads == m_reads.end() ? Result<void>() : blame(reads->second->note(offset, out), *reads->second);
+}
+
+Result<void> CheckedStore::compareLeaf(ObjectReads& reads, std::size_t leaf) const
+{
+    return blame(reads.compareLeaf(leaf, *m_inner), reads);
+}
+
+/// Other bytes under the identity of the listing speak against the storage only if the identity is still that one.
+Result<void> CheckedStore::blame(Result<void> outcome, const ObjectReads& reads) const
+{
+    if (outcome || (outcome.error().code != Code::Digest && outcome.error().code != Code::Rewritten))
+        return outcome;
+    const Result<ObjectInfo> now = m_inner->stat(reads.object().key);
+    const bool asListed = now && now->identity == reads.object().identity;
+    Error error = outcome.error().code == Code::Rewritten || asListed ? outcome.error() : reads.changed().value();
+    const std::lock_guard lock(m_mutex);
+    if (!m_failure)
+        m_failure = error;
+    return fail(std::move(error));
+}
+
+Result<void> CheckedStore::expectNoFailure() const
+{
+    const std::lock_guard lock(m_mutex);
+    return m_failure ? Result<void>(fail(*m_failure)) : Result<void>();
+}
+
+Result<ObjectInfo> CheckedStore::put(std::string_view key, ByteSource&, PutMode, TaskContext&)
+{
+    return fail(Code::Internal, "a store that is only read was asked to put an object", std::string(key));
+}
+
+Result<std::shared_ptr<CheckedReads>> CheckedReads::of(const Run& run, const Plan& plan, const ReadRules& rules,
+                                                       TaskContext& task)
+{
+    std::shared_ptr<CheckedReads> reads(new CheckedReads(rules));
+    reads->m_source = std::make_shared<CheckedStore>(run.store);
+    if (plan.fromExternalBase) {
+        reads->m_base = std::make_shared<CheckedStore>(run.base->store);
+        DS_CHECK(reads->addAll(*reads->m_base, run.base->objects, task));
+    }
+    for (const PlanLink& link : plan.links) {
+        const VersionObjects& objects = run.versions[link.version].objects;
+        DS_CHECK(reads->addAll(*reads->m_source, link.fullForm ? *objects.fullForm : objects, task));
+    }
+    return reads;
+}
+
+Result<void> CheckedReads::addAll(CheckedStore& store, const VersionObjects& version, TaskContext& task)
+{
+    for (const ObjectInfo& object : version.objects) {
+        if (store.has(object.key))
+            continue;
+        const bool inSource = &store == m_source.get();
+        const std::string where = inSource ? object.key : store.uri() + "/" + object.key;
+        const std::optional<std::int64_t> step = inSource ? std::optional(version.step) : std::nullopt;
+        ExpectedLeaves expected;
+        if (m_rules.records) {
+            DS_TRY(expected, expectedOf(store.inner(), object, where, step, task));
+        }
+        store.add(std::make_unique<ObjectReads>(object, where, step, std::move(expected)));
+    }
+    return {};
+}
+
+Result<ExpectedLeaves> CheckedReads::expectedOf(const ObjectStore& store, const ObjectInfo& object,
+                                                const std::string& where, std::optional<std::int64_t> step,
+                                                TaskContext& task)
+{
+    ExpectedLeaves expected;
+    expected.acceptRewritten = m_rules.acceptRewritten;
+    Result<std::vector<Sight>> found = m_rules.records->sights(store.uri(), object.key);
+    if (!found) {
+        if (found.error().code != Code::Catalog)
+            return fail(std::move(found.error()));
+        std::string text = found.error().text; // the same for every object where the file as a whole is damaged
+        m_notices.emplace(std::move(text), std::move(found.error()));
+        return expected;
+    }
+    const std::vector<Sight>& sights = *found;
+    const auto same = std::find_if(sights.rbegin(), sights.rend(),
+                                   [&](const Sight& sight) { return sight.identity == object.identity; });
+    if (same != sights.rend())
+        expected.sameIdentity = leavesOf(*same, sights);
+    const auto trusted = std::find_if(sights.rbegin(), sights.rend(), [](const Sight& sight) { return sight.trusted; });
+    if (trusted == sights.rend())
+        return expected;
+    expected.trustedIdentity = trusted->identity;
+
+    bool rewritten = trusted->sizeBytes != object.sizeBytes || (same != sights.rend() && same->xxh3 != trusted->xxh3);
+    if (!rewritten)
+        expected.trusted = leavesOf(*trusted, sights);
+    const bool asWholeOnly = !rewritten && expected.trusted.empty() && object.sizeBytes > 0;
+    if (asWholeOnly && same == sights.rend()) { // who wrote it anew cannot be told from who copied it, but by its bytes
+        DS_TRY(WholeDigest now, digestWhole(store, object, task));
+        rewritten = now.xxh3 != trusted->xxh3;
+        expected.trusted = rewritten ? std::vector<Digest128>() : std::move(now.leaves);
+    } else if (asWholeOnly) {
+        m_notices.emplace(
+            where,
+            Error { Code::Unproven,
+                    "an earlier version of this program put it on record only as a whole, so the parts that were read "
+                    "of it could not be compared with their first sight",
+                    where, step, "verify reads it whole, and compares the parts from then on" });
+    }
+    if (!rewritten)
+        return expected;
+    if (!m_rules.acceptRewritten)
+        return fail(Error { Code::Rewritten,
+                            fmt::format("the object was rewritten since it was first seen (identity {} was {})",
+                                        object.identity, trusted->identity),
+                            where, step, std::string(AcceptRewrittenAction) });
+    m_knownRewritten.push_back(where);
+    return expected;
+}
+
+Result<void> CheckedReads::compare(const std::vector<std::pair<CheckedStore*, ObjectReads*>>& objects,
+                                   ObjectReads::Which which, TaskContext& task)
+{
+    struct Item {
+        CheckedStore* store;
+        ObjectReads* reads;
+        std::size_t leaf;
+    };
+    std::vector<Item> items;
+    for (const auto& [store, reads] : objects) {
+        for (const std::size_t leaf : reads->leaves(which))
+            items.push_back(Item { store, reads, leaf });
+    }
+    return forEachParallel(m_rules.threads, items.size(), task, [&](std::size_t n) -> Result<void> {
+        const Item& item = items[n];
+        Result<void> outcome = item.store->compareLeaf(*item.reads, item.leaf);
+        if (outcome || outcome.error().code != Code::NotFound)
+            return outcome;
+        noteGone(*item.reads);
+        return {};
+    });
+}
+
+Result<bool> CheckedReads::looksTheSame(CheckedStore& store, const ObjectReads& reads) const
+{
+    const Result<ObjectInfo> now = store.inner().stat(reads.object().key);
+    if (!now && now.error().code == Code::NotFound) // everything that was wanted of it was read
+        return true;
+    if (!now)
+        return fail(now.error());
+    return now->identity == reads.object().identity;
+}
+
+Result<void> CheckedReads::expectSound(bool whole, TaskContext& task)
+{
+    std::vector<std::pair<CheckedStore*, ObjectReads*>> read;
+    std::vector<std::pair<CheckedStore*, ObjectReads*>> onRecord;
+    for (CheckedStore* store : { m_source.get(), m_base.get() }) {
+        if (!store)
+            continue;
+        DS_CHECK(store->expectNoFailure());
+        for (const auto& [key, reads] : store->reads()) {
+            if (reads->anyRead())
+                read.emplace_back(store, reads.get());
+            if (reads->expected().any() && (whole || reads->anyRead()))
+                onRecord.emplace_back(store, reads.get());
+        }
+    }
+    DS_CHECK(compare(onRecord, whole ? ObjectReads::Which::NotCompared : ObjectReads::Which::ReadInPieces, task));
+    std::vector<std::pair<CheckedStore*, ObjectReads*>> changed;
+    for (const auto& [store, reads] : read) {
+        DS_CHECK(task.checkpoint());
+        DS_TRY(const bool same, looksTheSame(*store, *reads));
+        if (!same)
+            changed.emplace_back(store, reads);
+    }
+    return compare(changed, ObjectReads::Which::Read, task);
+}
+
+Error CheckedReads::reasonOf(Error error, TaskContext& task)
+{
+    if (concernsTheAct(error.code))
+        return error;
+    const Result<void> sound = expectSound(false, task);
+    const bool explains = !sound && (sound.error().code == Code::Digest || sound.error().code == Code::Rewritten);
+    return explains ? sound.error() : error;
+}
+
+void CheckedReads::noteGone(const ObjectReads& reads)
+{
+    if (!reads.expected().any())
+        return;
+    const std::lock_guard lock(m_mutex);
+    m_notices.emplace(reads.where(),
+                      Error { Code::Unproven,
+                              "it was deleted before all that was read of it could be compared with its first sight",
+                              reads.where(), reads.step(), "rebuild the step from a copy that holds it" });
+}
+
+std::vector<std::string> CheckedReads::rewritten() const
+{
+    std::vector<std::string> names = m_knownRewritten;
+    for (const CheckedStore* store : { m_source.get(), m_base.get() }) {
+        if (!store)
+            continue;
+        for (const auto& [key, reads] : store->reads()) {
+            if (reads->rewritten())
+                names.push_back(reads->where());
+        }
+    }
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+std::vector<Error> CheckedReads::notices() const
+{
+    const std::lock_guard lock(m_mutex);
+    std::vector<Error> notices;
+    for (const auto& [name, notice] : m_notices)
+        notices.push_back(notice);
+    return notices;
+}
+
+} // namespace deltascope

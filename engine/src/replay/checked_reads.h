@@ -1,0 +1,97 @@
+#pragma once
+
+#include "deltascope/engine/replay.h"
+#include "replay/object_reads.h"
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace deltascope {
+
+/// A store whose reads of some objects are taken down and compared with what is on record. Everything else passes.
+class CheckedStore final : public ObjectStore {
+public:
+    explicit CheckedStore(std::shared_ptr<const ObjectStore> inner)
+        : m_inner(std::move(inner))
+    {
+    }
+    /// Before the first read.
+    void add(std::unique_ptr<ObjectReads> reads);
+    bool has(std::string_view key) const { return m_reads.contains(key); }
+    const std::map<std::string, std::unique_ptr<ObjectReads>, std::less<>>& reads() const noexcept { return m_reads; }
+    const ObjectStore& inner() const noexcept { return *m_inner; }
+
+    std::string uri() const override { return m_inner->uri(); }
+    StoreTraits traits() const noexcept override { return m_inner->traits(); }
+    Result<ListPage> list(const ListRequest& request, TaskContext& task) const override
+    {
+        return m_inner->list(request, task);
+    }
+    Result<ObjectInfo> stat(std::string_view key) const override { return m_inner->stat(key); }
+    Result<void> read(std::string_view key, std::uint64_t offset, MutableByteSpan out) const override;
+    /// That no comparison has failed so far, whatever became of its error.
+    Result<void> expectNoFailure() const;
+    /// Reads a leaf whole and compares it (ObjectReads).
+    Result<void> compareLeaf(ObjectReads& reads, std::size_t leaf) const;
+    /// It is for reading. Errors: Internal.
+    Result<ObjectInfo> put(std::string_view key, ByteSource& bytes, PutMode mode, TaskContext& task) override;
+    Result<std::unique_ptr<StoreWatch>> watch() const override { return m_inner->watch(); }
+
+private:
+    Result<void> blame(Result<void> outcome, const ObjectReads& reads) const;
+
+    std::shared_ptr<const ObjectStore> m_inner;
+    mutable std::mutex m_mutex; ///< guards m_failure
+    mutable std::optional<Error> m_failure; ///< of the first comparison that failed
+    std::map<std::string, std::unique_ptr<ObjectReads>, std::less<>> m_reads;
+};
+
+/// Everything that a chain reads, held against the records and against what stands there behind the last read. Any
+/// thread.
+class CheckedReads {
+public:
+    /// What is on record and damaged there is a notice. Errors: Rewritten (an object has another size than on record,
+    /// or is known to hold other bytes), those of the records.
+    static Result<std::shared_ptr<CheckedReads>> of(const Run& run, const Plan& plan, const ReadRules& rules,
+                                                    TaskContext& task);
+
+    const std::shared_ptr<CheckedStore>& source() const noexcept { return m_source; }
+    const std::shared_ptr<CheckedStore>& base() const noexcept { return m_base; } ///< null without an external base
+
+    /// Compares what has not been compared yet. Errors: Digest, Rewritten, those of the stores. `whole`: also what was
+    /// not read of objects that are on record.
+    Result<void> expectSound(bool whole, TaskContext& task);
+    /// An error that stems from bytes which are not what is on record is told as that.
+    Error reasonOf(Error error, TaskContext& task);
+
+    /// Objects that were rewritten and accepted: keys, and addresses of those outside of the source.
+    std::vector<std::string> rewritten() const;
+    /// What could not be compared.
+    std::vector<Error> notices() const;
+
+private:
+    explicit CheckedReads(const ReadRules& rules)
+        : m_rules(rules)
+    {
+    }
+    Result<void> addAll(CheckedStore& store, const VersionObjects& version, TaskContext& task);
+    Result<ExpectedLeaves> expectedOf(const ObjectStore& store, const ObjectInfo& object, const std::string& where,
+                                      std::optional<std::int64_t> step, TaskContext& task);
+    Result<void> compare(const std::vector<std::pair<CheckedStore*, ObjectReads*>>& objects, ObjectReads::Which which,
+                         TaskContext& task);
+    Result<bool> looksTheSame(CheckedStore& store, const ObjectReads& reads) const;
+    void noteGone(const ObjectReads& reads);
+
+    ReadRules m_rules;
+    std::shared_ptr<CheckedStore> m_source;
+    std::shared_ptr<CheckedStore> m_base;
+    std::vector<std::string> m_knownRewritten; ///< accepted without a look at their bytes
+    mutable std::mutex m_mutex; ///< guards m_notices
+    std::map<std::string, Error> m_notices; ///< each once
+};
+
+} // namespace deltascope

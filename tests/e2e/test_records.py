@@ -1,0 +1,219 @@
+#!/usr/bin/env python3
+"""What is on record of a run is used by every act that reads it: rotted, rewritten and changing objects are refused, and
+damage of the program's own databases is told as that and as nothing else."""
+
+import json
+import os
+import random
+import shutil
+import time
+
+from support import DAMAGED, OK, OTHER, E2ETest, main, read_header
+from sweep import Sweep
+
+SWEEP = Sweep("e2e.records", 20)
+MOMENTS = 12  # of changes in a slice
+FLIPS = 15  # in each database in a slice
+
+
+def objects(folder):
+    return sorted(os.path.join(at, name) for at, _, names in os.walk(folder) for name in names)
+
+
+def flip(path, at, bit=0):
+    """Turns a bit in place."""
+    with open(path, "r+b") as f:
+        f.seek(at)
+        byte = f.read(1)[0]
+        f.seek(at)
+        f.write(bytes([byte ^ (1 << bit)]))
+
+
+def place_of_value(path):
+    """Where a file of TRL keeps the first of its values."""
+    header, data = read_header(path)
+    return data + min(info["data_offsets"][0] for name, info in header.items() if name.endswith(".val"))
+
+
+class Records(E2ETest):
+    def rewritten_of(self, destination):
+        with open(os.path.join(destination, "deltascope.provenance.json"), encoding="utf-8") as f:
+            return json.load(f)["rewritten"]
+
+    def acts(self, run, *options):
+        """Every command that reads the bytes of the last step."""
+        out, into = self.path("out"), self.path("into")
+        for folder in (out, into):
+            shutil.rmtree(folder, ignore_errors=True)
+        yield self.run_ds("materialize", run.at(run.last), "-o", out, *run.base_args, *options)
+        yield self.run_ds("digest", run.at(run.last), *run.base_args, *options)
+        yield self.run_ds("diff", run.at(1), run.at(run.last), *run.base_args, *options)
+        yield self.run_ds(
+            "publish", "--into", into, "--layout", "trl-v2", "--from", run.at(1), "--to", run.at(run.last), *options
+        )
+
+    def test_a_rewritten_object_is_refused_by_every_act_until_it_is_accepted(self):
+        run = self.make_run(tensors=3, elements=4000, steps=4, density=0.02)
+        self.ok("verify", run.source)
+        key = os.path.join("deltas", "step_000003.safetensors")
+        path = os.path.join(run.source, key)
+        flip(path, place_of_value(path))
+        for outcome in self.acts(run):
+            self.refused(outcome, code=DAMAGED, word="DS-REWRITTEN")
+            self.assertIn("step_000003", outcome.err)
+            self.assertIn("--accept-rewritten", outcome.err)
+        self.assertFalse(os.path.exists(self.path("out")))
+        for outcome in self.acts(run, "--accept-rewritten", "--json"):
+            self.assertEqual(outcome.code, OK, str(outcome))
+            self.assertEqual(outcome.json()["rewritten"], [key], str(outcome))
+        self.assertEqual(self.rewritten_of(self.path("out")), [key])
+        for outcome in self.acts(run):
+            self.refused(outcome, code=DAMAGED, word="DS-REWRITTEN")
+        self.assertEqual(self.run_ds("verify", run.source).code, DAMAGED)
+        self.ok("verify", run.source, "--accept-rewritten")
+        for outcome in self.acts(run, "--json"):
+            self.assertEqual(outcome.code, OK, str(outcome))
+            self.assertEqual(outcome.json()["rewritten"], [])
+
+    def test_a_rewritten_base_is_refused(self):
+        run = self.make_run(layout="slime-v2", tensors=3, elements=4000, steps=3, density=0.02)
+        self.ok("verify", run.source, *run.base_args)
+        flip(os.path.join(run.base, "model.safetensors"), os.path.getsize(os.path.join(run.base, "model.safetensors")) - 1)
+        self.assertEqual(self.run_ds("verify", run.source, *run.base_args).code, DAMAGED)
+        self.refused(self.run_ds("digest", run.at(3), *run.base_args), code=DAMAGED, word="DS-REWRITTEN")
+
+    def test_a_copy_with_equal_bytes_is_welcome(self):
+        run = self.make_run(tensors=3, elements=4000, steps=4, density=0.02)
+        self.ok("verify", run.source)
+        for n, path in enumerate(objects(run.source)):
+            if n % 3 == 0:
+                os.chmod(path, 0o600)
+            elif n % 3 == 1:
+                os.link(path, self.path(f"link{n}"))
+            else:
+                shutil.copyfile(path, path + ".copy")
+                os.replace(path + ".copy", path)
+        self.ok("materialize", run.at(run.last), "-o", self.path("out"))
+        self.assert_checkpoint(self.path("out"), run.truth(run.last))
+
+    @SWEEP
+    def test_an_object_that_changes_in_place_during_a_rebuild(self, number):
+        """The result is the state of before, that of after, or none. With a first sight it is that of before or none."""
+        rng = random.Random(number)
+        run = self.make_run(tensors=6, elements=(1 << 20) + 4321, steps=6, density=0.01, seed=number + 1)
+        out = self.path("out")
+        command = ["materialize", run.at(run.last), "-o", out]
+        seconds = self.ok(*command).seconds
+        shutil.rmtree(out)
+        known = number % 2 == 1
+        if known:
+            self.ok("verify", run.source)
+        payload = [path for path in objects(run.source) if path.endswith(".safetensors")]
+        refused = 0
+        for n in range(MOMENTS):
+            path = rng.choice(payload)
+            size = os.path.getsize(path)
+            at = size - 1 - rng.randrange(size // 3)  # values, not headers
+            with open(path, "rb") as f:
+                content = f.read()
+            with self.subTest(change=n, file=os.path.basename(path), at=at):
+                process = self.start(*command)
+                time.sleep(rng.uniform(0, seconds))
+                flip(path, at, rng.randrange(8))
+                out_text, err = process.communicate(timeout=120)
+                if process.returncode == OK:
+                    digest = self.run_ds("digest", out, "--json")
+                    self.assertEqual(digest.code, OK, str(digest))
+                    tensors = {t["name"]: t["xxh3_128"] for t in digest.json()["tensors"]}
+                    before = {name: t["xxh3_128"] for name, t in run.truth(run.last).items()}
+                    if tensors != before:
+                        self.assertFalse(known, "bytes that differ from those on record were used")
+                        after = self.ok_json("digest", run.at(run.last))
+                        self.assertEqual(tensors, {t["name"]: t["xxh3_128"] for t in after["tensors"]}, "a mix")
+                    shutil.rmtree(out)
+                else:
+                    refused += 1
+                    self.assertIn(process.returncode, (DAMAGED, 7), err)
+                    self.assertFalse(os.path.exists(out))
+            with open(path, "r+b") as f:  # in place, as it was
+                f.write(content)
+            if known:
+                self.ok("verify", run.source)
+        print(f"{refused} of {MOMENTS} changes were refused", flush=True)
+
+    def made_databases(self):
+        run = self.make_run(tensors=2, elements=2000, steps=5, density=0.02)
+        self.ok("verify", run.source)
+        self.ok("log", run.source)
+        kept = self.path("kept")
+        shutil.copytree(self.home, kept)
+        return run, kept
+
+    def ask(self, run):
+        """Commands that use both databases; whatever they say, it is not a finding about a bucket that is sound."""
+        out = self.path("out")
+        shutil.rmtree(out, ignore_errors=True)
+        said = []
+        for command in (
+            ["verify", run.source, "--json"],
+            ["materialize", run.at(run.last), "-o", out],
+            ["log", run.source, "--json"],
+        ):
+            outcome = self.run_ds(*command)
+            said.append(outcome.code)
+            for word in ("DS-REWRITTEN", "DS-DIGEST", "DS-HOSTILE", "DS-TRUNCATED", "DS-CHAIN-GAP", '"damaged"'):
+                self.assertNotIn(word, outcome.out + outcome.err, str(outcome))
+            if outcome.code != OK:
+                self.refused(outcome) if not outcome.out else self.assertEqual(outcome.code, OTHER, str(outcome))
+                self.assertIn("records.sqlite", outcome.out + outcome.err, str(outcome))
+        if os.path.exists(out):
+            self.assert_checkpoint(out, run.truth(run.last))
+        return said
+
+    def database(self, name):
+        for path in objects(self.home):
+            if os.path.basename(path) == name:
+                return path
+        raise AssertionError(f"no {name} in {self.home}")
+
+    @SWEEP
+    def test_flipped_bits_in_the_databases(self, number):
+        rng = random.Random(number)
+        run, kept = self.made_databases()
+        for name in ("records.sqlite", "catalog.sqlite"):
+            told = 0
+            for n in range(FLIPS):
+                shutil.rmtree(self.home)
+                shutil.copytree(kept, self.home)
+                path = self.database(name)
+                with open(path, "rb") as f:
+                    used = [i for i, byte in enumerate(f.read()) if byte != 0]  # most of a page is empty
+                at, bit = rng.choice(used), rng.randrange(8)
+                flip(path, at, bit)
+                with self.subTest(database=name, flip=n, at=at, bit=bit):
+                    told += any(code != OK for code in self.ask(run))
+            print(f"{name}: {told} of {FLIPS} flips were told", flush=True)
+            if name == "records.sqlite":
+                self.assertGreater(told, FLIPS // 4, "the flips hit nothing that means anything")
+
+    def test_damaged_records_are_told_and_never_done_without(self):
+        run, _ = self.made_databases()
+        path = self.database("records.sqlite")
+        with open(path, "r+b") as f:
+            f.write(b"\0" * 200)
+        outcome = self.run_ds("verify", run.source)
+        self.refused(outcome, code=OTHER, word="DS-CATALOG")
+        self.assertIn(path, outcome.err)
+        digest = self.ok_json("digest", run.at(run.last))
+        self.assert_digest(digest, run.truth(run.last))
+        self.assertEqual([(n["code"], n["where"]) for n in digest["notices"]], [("DS-CATALOG", path)])
+        self.assertIn(path, self.ok("materialize", run.at(run.last), "-o", self.path("out")).out)
+        self.ok("log", run.source)
+        self.assertIn(path, self.run_ds("doctor").out)
+        os.rename(path, path + ".aside")
+        self.ok("verify", run.source)
+        self.ok("digest", run.at(run.last))
+
+
+if __name__ == "__main__":
+    main()
