@@ -1,6 +1,7 @@
 #include "deltascope/engine/operations.h"
 
 #include "replay_audit.h"
+#include "restart.h"
 #include "step_evidence.h"
 
 #include <algorithm>
@@ -183,6 +184,40 @@ Result<ObjectFindings> checkBase(Workbench& bench, const ExternalBase& base, boo
     return findings;
 }
 
+/// A trainer that began anew under the same keys is told once, and what is there now is a first sight. `findings`: of
+/// the versions from `first` on; loses what the restart explains.
+Result<void> takeRestarts(Workbench& bench, const Run& run, std::size_t first, std::vector<ObjectFindings>& findings,
+                          std::vector<Error>& problems, TaskContext& task)
+{
+    const auto isRewritten = [&](std::size_t version) { return findings[version - first].has(Code::Rewritten); };
+    const auto epochOf = [&](std::size_t version) { return run.versions[version].epoch; };
+    const std::size_t end = first + findings.size();
+    for (std::size_t begin = first, behind = first; begin < end; begin = behind) {
+        while (behind < end && epochOf(behind) == epochOf(begin))
+            ++behind;
+        const bool isWhole = (begin == 0 || epochOf(begin - 1) != epochOf(begin))
+            && (behind == run.versions.size() || epochOf(behind) != epochOf(begin));
+        if (!isWhole || !isRewritten(begin))
+            continue;
+        DS_TRY(const RestartSights sights, sightsOfRestart(bench, run, begin, behind - 1, isRewritten, task));
+        if (sights.empty())
+            continue;
+        DS_CHECK(bench.records->add(run.store->uri(), sights));
+        for (std::size_t i = begin; i < behind; ++i)
+            std::erase_if(findings[i - first].problems,
+                          [](const Error& problem) { return problem.code == Code::Rewritten; });
+        problems.push_back(Error {
+            Code::Fork,
+            fmt::format(
+                "the run began anew under the same keys: steps {} to {} are others than on record, all of them, "
+                "and replay on each other; this is their first sight",
+                run.versions[begin].step(), run.versions[behind - 1].step()),
+            run.store->uri(), run.versions[begin].step(),
+            "nothing, if a trainer was started again; what was built from the run before keeps its provenance" });
+    }
+    return {};
+}
+
 bool speaksOfDamage(Code code)
 {
     switch (code) {
@@ -293,6 +328,7 @@ Result<VerifyReport> verifyRun(Workbench& bench, Run& run, const VerifyOptions& 
 
     if (options.level >= 2 && bench.records)
         DS_CHECK(bench.records->check());
+    std::vector<Error> restarts;
     std::vector<ObjectFindings> findings(last - first + 1);
     if (options.level >= 1)
         DS_CHECK(readAgain(bench, run, first, findings, options.level >= 2, task));
@@ -319,6 +355,8 @@ Result<VerifyReport> verifyRun(Workbench& bench, Run& run, const VerifyOptions& 
     } else {
         assess(run);
     }
+    if (options.level >= 2 && bench.records)
+        DS_CHECK(takeRestarts(bench, run, first, findings, restarts, task));
 
     std::vector<bool> rewritten(last - first + 1, false); ///< it or what it builds on, and no publisher vouches for it
     const std::vector<bool> trustworthy = trustworthySteps(run);
@@ -400,6 +438,7 @@ Result<VerifyReport> verifyRun(Workbench& bench, Run& run, const VerifyOptions& 
         report.verdict = std::max(report.verdict, onlyOtherThanOnRecord ? Verdict::Unverified : Verdict::Damaged);
     }
     report.problems = run.problems;
+    report.problems.insert(report.problems.end(), restarts.begin(), restarts.end());
     report.problems.insert(report.problems.end(), ofBase.problems.begin(), ofBase.problems.end());
     return report;
 }

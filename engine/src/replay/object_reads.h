@@ -28,9 +28,9 @@ struct ExpectedLeaves {
 };
 
 /// What to do about a rewritten object.
-inline constexpr std::string_view AcceptRewrittenAction = "find out who replaced it; --accept-rewritten uses what is "
-                                                          "there now for this once, verify --accept-rewritten trusts "
-                                                          "it from then on";
+inline constexpr std::string_view AcceptRewrittenAction =
+    "verify tells a run that began anew from a rewrite; --accept-rewritten uses what is there now for this once, "
+    "verify --accept-rewritten trusts it from then on";
 
 /// What an operation has read of one object: a digest of every stretch, put together leaf by leaf where one read
 /// follows the other. A leaf that was read from its begin to its end is compared at once, others by compareLeaf().
