@@ -142,6 +142,8 @@ TEST(PublisherLeaseWatch, ItSaysForWhomItWaitsSinceWhenAndWhatCanBeDone)
             EXPECT_NE(text.find(part), std::string::npos) << text;
         EXPECT_EQ(text.find("boot"), std::string::npos) << text;
     }
+    for (const char* part : { "waiting for nightly (process 4711 on elsewhere) since ", "UTC", "10 minutes" })
+        EXPECT_NE(p.task.progress().phase.find(part), std::string::npos) << p.task.progress().phase;
     EXPECT_TRUE(p.keys().empty());
 }
 

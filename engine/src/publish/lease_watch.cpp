@@ -53,7 +53,9 @@ Result<bool> watchLease(const ObjectStore& store, std::int64_t number, const std
     const std::string remedy =
         fmt::format("it counts as dead once its lease has not changed for {}; if you know that it has ended, remove {}",
                     lifeText(terms.life), key);
-    task.beginPhase("waiting for " + (*holder)->text(), 0);
+    task.beginPhase(fmt::format("waiting for {} since {:%H:%M:%S} UTC, at most {}", (*holder)->text(),
+                                fmt::gmtime(static_cast<std::time_t>(nowUs() / 1'000'000)), lifeText(terms.life)),
+                    0);
     if (terms.onWaiting)
         terms.onWaiting(wait + "; " + remedy);
     DS_TRY(const std::unique_ptr<StoreWatch> changes, store.watch());
