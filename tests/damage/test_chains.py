@@ -145,6 +145,11 @@ class Chains(unittest.TestCase):
         self.assertRegex(answer.error["code"], "^DS-")
         return answer.error
 
+    def is_in_doubt(self, row):
+        """Offered, and both log and verify say that nothing proves it."""
+        marked = "DS-UNPROVEN" in {problem["code"] for problem in row["problems"]}
+        return row["restorable"] and not row["proven"] and row["word"] == "unverified" and marked
+
     def is_named(self, step, error):
         """In words, or as the only one that lies between two that are."""
         numbers = {int(number) for number in re.findall(r"\d+", error["text"])} | {error["step"]}
@@ -195,11 +200,14 @@ class Chains(unittest.TestCase):
                     chain.put(step, {})
                     rows, _ = chain.look(home)
                     self.others_are_right(chain, rows, chain.needed_by(step), home)
-                    offered = [s for s in chain.needed_by(step) if s in rows and rows[s]["restorable"]]
+                    needing = set(chain.needed_by(step))
+                    if word == "trl-v2":  # too few no-ops are no proof; then the missing number makes the steps unproven
+                        needing -= {s for s in needing if s in rows and self.is_in_doubt(rows[s])}
+                    offered = [s for s in needing if s in rows and rows[s]["restorable"]]
                     self.assertEqual(offered, [], "these need what is missing")
-                    sound = [s for s in chain.needed_by(step) if s in rows and rows[s]["word"] in SOUND]
+                    sound = [s for s in needing if s in rows and rows[s]["word"] in SOUND]
                     self.assertEqual(sound, [], "verify finds these sound")
-                    for other in self.pick(set(chain.needed_by(step)) - {step}, 3):
+                    for other in self.pick(needing - {step}, 3):
                         error = self.is_refused(chain, other, home)
                         if word.startswith("slime-v2") and step == chain.steps[0]:
                             continue  # the base may be the state behind it: docs/formats/slime-v2.md, section 5

@@ -561,6 +561,51 @@ TEST(Analysis, AnEarlyLossWithoutAMissingNumberIsNoHabitOfTheWriter)
     EXPECT_EQ(step(run, 9).obstacle->code, Code::ChainGap);
 }
 
+/// Changes every second byte of the last elements of the anchor at step 10.
+void moveLastElements(const GoldenCopy& golden, std::size_t elements, bool highByte, char mask)
+{
+    golden.edit(TinyRun::keyOf(10, true), [&](std::string& bytes) {
+        for (std::size_t i = 1; i <= elements; ++i) {
+            char& byte = bytes[bytes.size() - 2 * i + (highByte ? 1 : 0)];
+            byte = static_cast<char>(byte ^ mask);
+        }
+    });
+}
+
+TEST(AnalysisDrift, OneTensorBeyondItsOwnLimitIsAnAlarm)
+{
+    const GoldenCopy golden("trl-v2-gap");
+    moveLastElements(golden, 300, false, 0x40); // far less than the whole may differ
+    CatalogSession session;
+    const auto run = session.analyzed(golden.store);
+    ASSERT_TRUE(step(run, 10).facts);
+    ASSERT_EQ(step(run, 10).facts->driftedTensors.size(), 1U);
+    EXPECT_GT(step(run, 10).facts->driftedTensors.front().differs, 200U);
+    for (const Version& version : run.versions)
+        EXPECT_EQ(version.driftAlarm, version.step() >= 2 && version.step() <= 10) << version.step();
+}
+
+TEST(AnalysisDrift, ChangesThatKeepTheLowByteAreCountedAsMissed)
+{
+    const GoldenCopy golden("trl-v2-gap"); // of a writer that compares low bytes
+    moveLastElements(golden, 9, true, 0x40);
+    CatalogSession session;
+    const auto run = session.analyzed(golden.store);
+    EXPECT_EQ(step(run, 10).facts->sameLowByte, 9U);
+    EXPECT_FALSE(step(run, 10).driftAlarm);
+    ASSERT_EQ(run.problems.size(), 1U);
+    EXPECT_EQ(run.problems.front().code, Code::Missed);
+    EXPECT_NE(run.problems.front().text.find("missed 9 changes"), std::string::npos) << run.problems.front().text;
+}
+
+TEST(AnalysisDrift, SignsThatWereAllTurnedOverAreNoMissedChanges)
+{
+    const GoldenCopy golden("trl-v2-gap");
+    moveLastElements(golden, 20'000, true, static_cast<char>(0x80));
+    CatalogSession session;
+    EXPECT_TRUE(step(session.analyzed(golden.store), 10).driftAlarm);
+}
+
 TEST(Analysis, OneNoopInASoundChainRefusesNothing)
 {
     const GoldenCopy golden("trl-v2-gap");

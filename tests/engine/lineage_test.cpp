@@ -688,6 +688,18 @@ TEST(LineageNoops, MoreThanTheWriterHasElsewhereProvesALoss)
     EXPECT_NE(step(run, 6).obstacle->text.find("8 of 277"), std::string::npos) << step(run, 6).obstacle->text;
 }
 
+TEST(LineageNoops, ALossThatALaterDeltaProvesIsPlacedAtTheMissingNumber)
+{
+    auto run = RunOf().anchor(1).deltas(2, 3).deltas(5, 6).build();
+    for (const std::int64_t number : { 2, 3, 5 })
+        step(run, number).facts = factsOf(1000);
+    step(run, 6).facts = factsOf(1000, 90);
+    assess(run);
+    EXPECT_EQ(obstructed(run), Steps({ 6 }));
+    EXPECT_NE(step(run, 6).obstacle->text.find("between step 3 and it"), std::string::npos);
+    EXPECT_FALSE(step(run, 5).proven);
+}
+
 TEST(LineageNoops, OneInASoundChainProvesNothing)
 {
     const auto run = judged({ { 661, 0 }, { 600, 0 }, { 500, 1 }, { 450, 0 }, { 350, 0 } });

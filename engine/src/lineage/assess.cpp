@@ -61,16 +61,17 @@ Error gapProblem(const Run& run, const Gap& gap)
     return Error { Code::ChainGap, text, run.store->uri(), gap.first, {} };
 }
 
-Error lossError(const Version& version)
+Error lossError(const Run& run, const Version& version)
 {
     const VersionFacts& facts = *version.facts;
+    const Version& origin = run.versions[version.unprovenAt]; // perhaps a missing number further in front
     return Error {
         Code::ChainGap,
         fmt::format("step {} assigns {} of {} elements the bits that they already have, which its writer does "
                     "not do on an unbroken chain: {}",
                     version.step(), facts.noops, facts.assigned,
-                    version.acrossGap
-                        ? fmt::format("something between step {} and it is lost", *version.baseStep)
+                    origin.acrossGap
+                        ? fmt::format("something between step {} and it is lost", *origin.baseStep)
                         : fmt::format("it was not written against step {} as it is here", *version.baseStep)),
         version.objects.name, version.step(),
         "Materialize a version before it or the next complete anchor; --across-gap rebuilds this one all the same."
@@ -271,7 +272,7 @@ void assessVersion(Run& run, std::size_t self, const VersionSummary* reference, 
         if (!ownDoubt && !version.proven)
             version.unprovenAt = base->unprovenAt;
         if (version.lossProven && !version.obstacle)
-            version.obstacle = lossError(version);
+            version.obstacle = lossError(run, version);
         if (!version.obstacle && !version.proven)
             version.problems.push_back(
                 Error { Code::Unproven, doubtAbout(run, version, self), version.objects.name, version.step(), {} });
