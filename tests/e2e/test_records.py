@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What is on record of a run is used by every act that reads it: rotted, rewritten and changing objects are refused, and
-damage of the program's own databases is told as that and as nothing else."""
+"""What is on record of a run is used by every act that reads it: rotted, rewritten and changing objects are refused,
+and damage of the program's own databases is told as that and as nothing else."""
 
 import json
 import os
@@ -78,7 +78,8 @@ class Records(E2ETest):
     def test_a_rewritten_base_is_refused(self):
         run = self.make_run(layout="slime-v2", tensors=3, elements=4000, steps=3, density=0.02)
         self.ok("verify", run.source, *run.base_args)
-        flip(os.path.join(run.base, "model.safetensors"), os.path.getsize(os.path.join(run.base, "model.safetensors")) - 1)
+        weights = os.path.join(run.base, "model.safetensors")
+        flip(weights, os.path.getsize(weights) - 1)
         self.assertEqual(self.run_ds("verify", run.source, *run.base_args).code, DAMAGED)
         self.refused(self.run_ds("digest", run.at(3), *run.base_args), code=DAMAGED, word="DS-REWRITTEN")
 
@@ -98,7 +99,7 @@ class Records(E2ETest):
 
     @SWEEP
     def test_an_object_that_changes_in_place_during_a_rebuild(self, number):
-        """The result is the state of before, that of after, or none. With a first sight it is that of before or none."""
+        """The result is the state of before, that of after, or none; with a first sight that of before, or none."""
         rng = random.Random(number)
         run = self.make_run(tensors=6, elements=(1 << 20) + 4321, steps=6, density=0.01, seed=number + 1)
         out = self.path("out")

@@ -11,17 +11,17 @@ namespace deltascope {
 
 namespace {
 
-constexpr std::size_t Window = 10; ///< deltas that touch a tensor
+constexpr std::size_t DriftWindow = 10; ///< deltas that touch a tensor
 constexpr std::size_t Named = 10;
 
 /// Changed elements of the last deltas that touch a tensor.
 struct Touches {
-    std::size_t deltas = 0; ///< at most Window
+    std::size_t deltas = 0; ///< at most DriftWindow
     std::array<std::uint64_t, 2> largest {}; ///< descending
 
     void add(std::uint64_t changed) noexcept
     {
-        if (deltas == Window)
+        if (deltas == DriftWindow)
             return;
         ++deltas;
         if (changed > largest[0])

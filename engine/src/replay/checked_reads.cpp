@@ -93,9 +93,9 @@ Result<void> CheckedStore::read(std::string_view key, std::uint64_t offset, Muta
     return reads == m_reads.end() ? Result<void>() : blame(reads->second->note(offset, out), *reads->second);
 }
 
-Result<void> CheckedStore::compareLeaf(ObjectReads& reads, std::size_t leaf) const
+Result<void> CheckedStore::compareLeaf(ObjectReads& reads, std::size_t leaf, MutableByteSpan buffer) const
 {
-    return blame(reads.compareLeaf(leaf, *m_inner), reads);
+    return blame(reads.compareLeaf(leaf, *m_inner, buffer), reads);
 }
 
 /// Other bytes under the identity of the listing speak against the storage only if the identity is still that one.
@@ -213,19 +213,30 @@ Result<void> CheckedReads::compare(const std::vector<std::pair<CheckedStore*, Ob
     struct Item {
         CheckedStore* store;
         ObjectReads* reads;
-        std::size_t leaf;
+        std::vector<std::size_t> leaves; ///< few, so that threads share a large object
     };
+    constexpr std::size_t LeavesAtOnce = 16;
     std::vector<Item> items;
     for (const auto& [store, reads] : objects) {
-        for (const std::size_t leaf : reads->leaves(which))
-            items.push_back(Item { store, reads, leaf });
+        const std::vector<std::size_t> leaves = reads->leaves(which);
+        for (auto at = leaves.begin(); at != leaves.end();) {
+            const auto end = at + std::min<std::ptrdiff_t>(LeavesAtOnce, leaves.end() - at);
+            items.push_back(Item { store, reads, { at, end } });
+            at = end;
+        }
     }
     return forEachParallel(m_rules.threads, items.size(), task, [&](std::size_t n) -> Result<void> {
         const Item& item = items[n];
-        Result<void> outcome = item.store->compareLeaf(*item.reads, item.leaf);
-        if (outcome || outcome.error().code != Code::NotFound)
-            return outcome;
-        noteGone(*item.reads);
+        std::vector<std::byte> buffer(std::min<std::uint64_t>(LeafBytes, item.reads->object().sizeBytes));
+        for (const std::size_t leaf : item.leaves) {
+            DS_CHECK(task.checkpoint());
+            Result<void> outcome = item.store->compareLeaf(*item.reads, leaf, buffer);
+            if (!outcome && outcome.error().code == Code::NotFound) {
+                noteGone(*item.reads);
+                return {};
+            }
+            DS_CHECK(outcome);
+        }
         return {};
     });
 }

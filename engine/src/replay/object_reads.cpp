@@ -121,9 +121,9 @@ std::vector<std::size_t> ObjectReads::leaves(Which which) const
     return wanted;
 }
 
-Result<void> ObjectReads::compareLeaf(std::size_t leaf, const ObjectStore& store)
+Result<void> ObjectReads::compareLeaf(std::size_t leaf, const ObjectStore& store, MutableByteSpan buffer)
 {
-    std::vector<std::byte> bytes(bytesOf(leaf));
+    const MutableByteSpan bytes = buffer.first(bytesOf(leaf));
     const Result<void> read = store.read(m_object.key, leaf * LeafBytes, bytes);
     if (!read && read.error().code == Code::Truncated)
         return changed();
