@@ -254,7 +254,7 @@ TEST(VerifyJson, HasTheKeysOfTheContract)
 
 TEST(DigestJson, HasTheKeysOfTheContract)
 {
-    DigestView view { "r", "s", { { "model.w", "BF16", { 2 }, "aa", "bb" } }, {} };
+    DigestView view { "r", "s", { { "model.w", "BF16", { 2 }, "aa", "bb" } }, {}, {} };
     const std::string text = toJson(view);
     expectDocument(text);
     const Json json = Json::parse(text);

@@ -475,7 +475,7 @@ class RecordsTest : public CatalogTest {
 protected:
     static Records::Sight sight(const std::string& identity, std::int64_t seen)
     {
-        return Records::Sight { identity, 1ULL << 41, "digest of " + identity, seen };
+        return Records::Sight { identity, 1ULL << 41, "digest of " + identity, seen, true, {} };
     }
     std::string recordsPath() const { return m_folder.path("records.sqlite"); }
 };

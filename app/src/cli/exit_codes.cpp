@@ -85,8 +85,8 @@ Exit exitForVerdict(const app::VerifyView& report, bool strict)
         return ChainBroken;
     const bool drifted = report.level >= 2
         && std::any_of(report.steps.begin(), report.steps.end(), [](const app::StepVerdictView& step) {
-               return step.result == "unverified" && hasProblem(step.problems, Code::AnchorDrift);
-           });
+                             return step.result == "unverified" && hasProblem(step.problems, Code::AnchorDrift);
+                         });
     const bool fails = drifted
         || anyProblem(report, [strict](Code code) { return code == Code::Rewritten || (strict && !isNotice(code)); });
     if (fails)

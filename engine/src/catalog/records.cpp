@@ -58,8 +58,8 @@ std::string sealOfEvent(const std::string& source, std::int64_t seenUs, const st
 
 std::string sealOfContinuity(const std::string& source, const std::string& question, const Records::Continuity& answer)
 {
-    return toHex(xxh3(asBytes(
-        fmt::format("{}\n{}\n{} {}\n{}", source, question, answer.continues, answer.decidedUs, answer.why))));
+    return toHex(xxh3(
+        asBytes(fmt::format("{}\n{}\n{} {}\n{}", source, question, answer.continues, answer.decidedUs, answer.why))));
 }
 
 Error ofRecords(Error error, const std::string& path)

@@ -77,11 +77,11 @@ public:
 
     /// Puts `to` behind the newest version: as a delta, or as an anchor where one is due. `from`: the newest state of
     /// the run in another place, where reading it costs less than replaying the run; null: replay. An empty run gets
-    /// `to` as its anchor, or as the delta onto its external base. Tied to what was read: if an object of `from` or `to`
-    /// changed meanwhile (in a watched chain: if its bytes did), nothing is put. Errors: BaseMismatch (`from` is not the
-    /// newest state; the tensors differ in name, dtype or shape), Rewritten (a checkpoint changed while it was read, or
-    /// is not what is on record), Exists (somebody else published), Unsupported (the layout cannot carry a change),
-    /// those of stores and replay.
+    /// `to` as its anchor, or as the delta onto its external base. Tied to what was read: if an object of `from` or
+    /// `to` changed meanwhile (in a watched chain: if its bytes did), nothing is put. Errors: BaseMismatch (`from` is
+    /// not the newest state; the tensors differ in name, dtype or shape), Rewritten (a checkpoint changed while it was
+    /// read, or is not what is on record), Exists (somebody else published), Unsupported (the layout cannot carry a
+    /// change), those of stores and replay.
     Result<PublishedVersion> publish(const Chain* from, const Chain& to, const std::string& origin, TaskContext& task);
     /// Begins an empty run whose layout has anchors: `from` as the first one, `to` as the delta behind it. Nothing is
     /// put if either cannot be. Errors: as publish.
