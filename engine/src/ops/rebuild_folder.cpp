@@ -16,6 +16,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::string_view PlanName = "deltascope-plan.json";
+constexpr int MostAttempts = 8; ///< to have a new folder that nobody else takes for a leftover
 constexpr std::uint64_t MaxRecordBytes = 1U << 30;
 
 std::string leavesToHex(const std::vector<Digest128>& leaves)
@@ -121,16 +122,25 @@ Result<RebuildFolder> RebuildFolder::open(FileSystem& disk, const Request& reque
     return folder;
 }
 
+Result<void> RebuildFolder::holdNew()
+{
+    DS_TRY(m_lock, m_disk->lock(m_path));
+    return writeTextFile(*m_disk, fmt::format("{}/{}", m_path, PlanName), m_request.plan);
+}
+
 Result<void> RebuildFolder::begin(const std::string& parent, const std::string& prefix)
 {
-    if (!m_adopted) {
+    Result<void> made;
+    for (int attempt = 0; !m_adopted && attempt < MostAttempts; ++attempt) {
         std::random_device random;
-        std::string path = fmt::format("{}/{}{}-{:08x}", parent, prefix, ::getpid(), random());
-        DS_CHECK(m_disk->createFolder(path));
-        m_path = std::move(path);
-        DS_TRY(m_lock, m_disk->lock(m_path));
-        DS_CHECK(writeTextFile(*m_disk, fmt::format("{}/{}", m_path, PlanName), m_request.plan));
+        m_path = fmt::format("{}/{}{}-{:08x}", parent, prefix, ::getpid(), random());
+        DS_CHECK(m_disk->createFolder(m_path));
+        made = holdNew();
+        // Another process that looks for leftovers takes a folder without lock and plan for one, and removes it.
+        if (made || (made.error().code != Code::NotFound && made.error().code != Code::Exists))
+            break;
     }
+    DS_CHECK(made);
     return openProgress();
 }
 

@@ -70,6 +70,7 @@ private:
     }
 
     Result<bool> adopt(const std::string& parent, const std::string& prefix);
+    Result<void> holdNew();
     Result<void> begin(const std::string& parent, const std::string& prefix);
     Result<void> findParts();
     Result<void> openShared(const std::string& parent, const std::string& prefix);
