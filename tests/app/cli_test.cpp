@@ -837,7 +837,8 @@ TEST_F(CliEpochs, ADriftAlarmFailsTheVerificationOfAllStepsConcerned)
     file.close();
     const Outcome verified = call({ "verify", source, "--level", "4", "--json" });
     EXPECT_EQ(verified.status, 6);
-    for (const Json& step : verified.json()["steps"]) {
+    const Json report = verified.json();
+    for (const Json& step : report["steps"]) {
         const bool concerned = step["step"] >= 2 && step["step"] <= 10;
         EXPECT_EQ(step["result"] == "unverified", concerned) << step;
     }
