@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-// verify tells a run that its trainer began anew under the same keys from one whose objects were rewritten.
+// verify tells a run whose trainer started again under the same keys from one whose objects were rewritten.
 
 namespace deltascope {
 namespace {
@@ -14,7 +14,7 @@ namespace {
 using namespace layout_test;
 using test::MemoryStore;
 
-/// A trainer that publishes a model, and begins anew with other weights under the same keys.
+/// A trainer that publishes a model, and starts again with other weights under the same keys.
 class Restarting {
 public:
     Restarting()

@@ -1,5 +1,7 @@
 #include "compare_models.h"
 
+#include "format/common/full_tensor_stream.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -25,11 +27,6 @@ Result<std::optional<VersionIndex>> indexOf(const Before& state, TaskContext& ta
     if (index.error().code == Code::Canceled || index.error().code == Code::Transient)
         return fail(std::move(index.error()));
     return std::optional<VersionIndex>(); // it was readable a moment ago; the next look tells
-}
-
-std::string describe(const TensorInfo& tensor)
-{
-    return fmt::format("{} [{}]", word(tensor.dtype), fmt::join(tensor.shape, ","));
 }
 
 void compare(const VersionIndex& before, const Before& state, const VersionIndex& now, Version& version)

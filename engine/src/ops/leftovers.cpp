@@ -1,6 +1,7 @@
 #include "deltascope/engine/leftovers.h"
 
 #include "deltascope/engine/hash_tree.h"
+#include "provenance.h"
 #include "rebuild_folder.h"
 
 #include <algorithm>
@@ -17,8 +18,6 @@ namespace {
 
 constexpr std::string_view LeftoverMark = ".ds-";
 constexpr std::string_view LeftoverHex = "0123456789abcdef";
-constexpr std::string_view LeftoverPlanFile = "deltascope-plan.json";
-constexpr std::string_view LeftoverProvenance = "deltascope.provenance.json";
 constexpr std::size_t PlanDigits = 16;
 constexpr std::uint64_t MostPlanBytes = 1U << 30;
 constexpr int MostLevels = 8;
@@ -72,10 +71,10 @@ bool holdsRebuild(const FileSystem& disk, const std::string& path, const Leftove
         return std::find(entries.begin(), entries.end(), wanted) != entries.end();
     };
     if (name.shared)
-        return entries.empty() || has(LeftoverProvenance) || std::any_of(entries.begin(), entries.end(), isPart);
-    if (entries.empty() || has(LeftoverProvenance) || (entries.size() == 1 && has(LeftoverPlanFile)))
+        return entries.empty() || has(ProvenanceName) || std::any_of(entries.begin(), entries.end(), isPart);
+    if (entries.empty() || has(ProvenanceName) || (entries.size() == 1 && has(RebuildPlanName)))
         return true;
-    const Result<std::string> plan = readTextFile(disk, fmt::format("{}/{}", path, LeftoverPlanFile), MostPlanBytes);
+    const Result<std::string> plan = readTextFile(disk, fmt::format("{}/{}", path, RebuildPlanName), MostPlanBytes);
     return plan && toHex(xxh3(asBytes(*plan))).substr(0, PlanDigits) == name.plan;
 }
 

@@ -15,7 +15,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::string_view PlanName = "deltascope-plan.json";
 constexpr int MostAttempts = 8; ///< to have a new folder that nobody else takes for a leftover
 constexpr std::uint64_t MaxRecordBytes = 1U << 30;
 
@@ -125,7 +124,7 @@ Result<RebuildFolder> RebuildFolder::open(FileSystem& disk, const Request& reque
 Result<void> RebuildFolder::holdNew()
 {
     DS_TRY(m_lock, m_disk->lock(m_path));
-    return writeTextFile(*m_disk, fmt::format("{}/{}", m_path, PlanName), m_request.plan);
+    return writeTextFile(*m_disk, fmt::format("{}/{}", m_path, RebuildPlanName), m_request.plan);
 }
 
 Result<void> RebuildFolder::begin(const std::string& parent, const std::string& prefix)
@@ -154,7 +153,8 @@ Result<bool> RebuildFolder::adopt(const std::string& parent, const std::string& 
         Result<std::unique_ptr<FolderLock>> lock = m_disk->lock(path);
         if (!lock)
             continue; // its process lives
-        const Result<std::string> plan = readTextFile(*m_disk, fmt::format("{}/{}", path, PlanName), MaxRecordBytes);
+        const Result<std::string> plan =
+            readTextFile(*m_disk, fmt::format("{}/{}", path, RebuildPlanName), MaxRecordBytes);
         if (!plan || *plan != m_request.plan) {
             if (!plan || plan->empty() || m_request.plan.starts_with(*plan)) // killed before its plan was whole
                 static_cast<void>(m_disk->removeTree(path));
@@ -311,7 +311,7 @@ Result<void> RebuildFolder::publish()
             DS_CHECK(m_disk->removeTree(fmt::format("{}/part-{}-of-{}", m_path, part, m_request.parts)));
     } else {
         DS_CHECK(m_disk->removeFile(progressName(0)));
-        DS_CHECK(m_disk->removeFile(fmt::format("{}/{}", m_path, PlanName)));
+        DS_CHECK(m_disk->removeFile(fmt::format("{}/{}", m_path, RebuildPlanName)));
     }
     DS_CHECK(m_disk->syncFolder(m_path));
     DS_CHECK(m_disk->renameNoReplace(m_path, m_request.destination));

@@ -14,6 +14,9 @@
 
 namespace deltascope {
 
+/// In the private folder of an unfinished rebuild: the text that its name is the digest of.
+inline constexpr std::string_view RebuildPlanName = "deltascope-plan.json";
+
 /// What a rebuild has finished of one tensor.
 struct FinishedTensor {
     std::vector<Digest128> leaves; ///< fast leaves of DSM1

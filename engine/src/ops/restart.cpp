@@ -27,7 +27,7 @@ Result<bool> deltasReplay(Workbench& bench, const Run& run, std::size_t first, s
     return any;
 }
 
-/// What is on record of an object, against the time at which the run is thought to have begun anew.
+/// What is on record of an object, against the time at which the run is thought to have started again.
 struct RestartedObject {
     bool fits = true;
     std::optional<Records::Sight> now; ///< not trusted yet

@@ -11,7 +11,7 @@ namespace deltascope {
 /// Objects by key, with what is recorded of them.
 using RestartSights = std::vector<std::pair<std::string, Records::Sight>>;
 
-/// Whether the rewritten objects of an epoch are those of a trainer that began anew under the same keys: its first
+/// Whether the rewritten objects of an epoch are those of a trainer that started again under the same keys: its first
 /// version (a complete anchor, or one on the external base) was rewritten, so was everything that was on record and is
 /// not older than that version, and its own deltas replay on it. Anything else is a rewrite. `first`, `last`: the
 /// versions of the epoch. `isRewritten`: whether an object of the version is not what is on record; all were read and

@@ -184,8 +184,8 @@ Result<ObjectFindings> checkBase(Workbench& bench, const ExternalBase& base, boo
     return findings;
 }
 
-/// A trainer that began anew under the same keys is told once, and what is there now is a first sight. `findings`: of
-/// the versions from `first` on; loses what the restart explains.
+/// A trainer that started again under the same keys is told once, and what is there now is a first sight. `findings`:
+/// of the versions from `first` on; loses what the restart explains.
 Result<void> takeRestarts(Workbench& bench, const Run& run, std::size_t first, std::vector<ObjectFindings>& findings,
                           std::vector<Error>& problems, TaskContext& task)
 {
@@ -209,7 +209,7 @@ Result<void> takeRestarts(Workbench& bench, const Run& run, std::size_t first, s
         problems.push_back(Error {
             Code::Fork,
             fmt::format(
-                "the run began anew under the same keys: steps {} to {} are others than on record, all of them, "
+                "the trainer started again under the same keys: steps {} to {} are others than on record, all of them, "
                 "and replay on each other; this is their first sight",
                 run.versions[begin].step(), run.versions[behind - 1].step()),
             run.store->uri(), run.versions[begin].step(),

@@ -29,7 +29,7 @@ struct ExpectedLeaves {
 
 /// What to do about a rewritten object.
 inline constexpr std::string_view AcceptRewrittenAction =
-    "verify tells a run that began anew from a rewrite; --accept-rewritten uses what is there now for this once, "
+    "run verify, which recognizes a trainer that started again; --accept-rewritten uses what is there now this once, "
     "verify --accept-rewritten trusts it from then on";
 
 /// What an operation has read of one object: a digest of every stretch, put together leaf by leaf where one read

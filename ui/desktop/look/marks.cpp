@@ -55,7 +55,7 @@ QString levelText(int level)
 
 QString verdictText(const std::string& result)
 {
-    static constexpr std::array<Word, 6> Words { { { "verified", "as its publisher recorded" },
+    static constexpr std::array<Word, 6> Words { { { "verified", "verified as published" },
                                                    { "consistent", "consistent" },
                                                    { "first_sight", "unchanged since first read" },
                                                    { "unverified", "nothing to check against" },

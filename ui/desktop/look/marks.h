@@ -11,7 +11,7 @@ namespace deltascope::desktop {
 QString stepStateText(const std::string& state); ///< "● complete", "✕ broken"
 QString kindText(const std::string& kind); ///< "anchor", "partial anchor", "delta"
 QString levelText(int level); ///< "3 replay"
-QString verdictText(const std::string& result); ///< "as its publisher recorded", "unchanged since first read"
+QString verdictText(const std::string& result); ///< "verified as published", "unchanged since first read"
 bool isSound(const std::string& result); ///< a verdict that found nothing wrong and checked something
 
 } // namespace deltascope::desktop

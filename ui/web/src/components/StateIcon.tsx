@@ -20,7 +20,7 @@ export function StateIcon({ state }: { state: StepState }) {
 
 const levels = ['listed', 'header', 'payload', 'replay', 'cross-anchor'];
 const results: Record<VerifyResult, string> = {
-  verified: 'as its publisher recorded',
+  verified: 'verified as published',
   consistent: 'consistent',
   first_sight: 'unchanged since first read',
   unverified: 'nothing to check against',
