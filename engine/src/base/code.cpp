@@ -105,6 +105,10 @@ constexpr Meaning meaningOf(Code code) noexcept
         return { "DS-MISSING-TENSOR",
                  "Fetch the version again from where it was published; what is rebuilt from it lacks tensors or holds "
                  "older ones." };
+    case Code::SuspectValues:
+        return { "DS-SUSPECT-VALUES",
+                 "Look at the tensor with stats and at the trainer's log of this step; a version before it is free of "
+                 "what is reported." };
     case Code::Stray:
         return { "DS-STRAY", "Remove the object if nothing else needs it; no version here does." };
     case Code::Unsupported:

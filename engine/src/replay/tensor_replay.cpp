@@ -105,10 +105,13 @@ struct TensorReplay::State {
                 return fail(inLink(std::move(piece.error()), stream.from));
             const bool first = !scratch && &stream == &open.front();
             PatchCounts counts;
-            if (first)
+            if (first) {
                 std::copy_n(std::get<FullBlock>(*piece).bytes.data(), state.size(), state.data());
-            else
+            } else {
+                if (options.observer)
+                    options.observer->onPiece(stream.from.link, begin, state, *piece);
                 counts = applyPiece(*piece, state, tensor.dtype);
+            }
             if (options.observer)
                 options.observer->onBlock(stream.from.link, begin, state, counts);
         }
@@ -146,6 +149,8 @@ struct TensorReplay::State {
         return {};
     }
 };
+
+void ReplayObserver::onPiece(std::size_t, std::uint64_t, ByteSpan, const PatchPiece&) { }
 
 TensorReplay::TensorReplay(std::unique_ptr<State> state)
     : m_state(std::move(state))

@@ -157,6 +157,9 @@ public:
     virtual bool writersAreExact() const noexcept { return false; }
     /// Whether some of its writers compare the low bytes of 16-bit elements alone, and so miss changes that keep them.
     virtual bool mayCompareLowBytes() const noexcept { return false; }
+    /// How many elements of a tensor the positions of its deltas can tell apart. Its writers do not look: in a larger
+    /// tensor positions wrap and name other elements.
+    virtual std::uint64_t countableElements() const noexcept { return UINT64_MAX; }
     /// Whether something ends the publication of a version; else a newest one may still be growing.
     virtual bool marksTheEnd() const noexcept { return true; }
     /// Whether its writers skip numbers by habit, so that a missing one says nothing.

@@ -2,6 +2,7 @@
 
 #include "deltascope/engine/evidence.h"
 #include "deltascope/engine/hash_tree.h"
+#include "deltascope/engine/health.h"
 #include "deltascope/engine/layout.h"
 
 #include <cstdint>
@@ -73,6 +74,8 @@ struct TensorDrift {
     std::string name;
     std::uint64_t differs = 0; ///< elements, those of PatchCounts::zeroSigns left out
     std::uint64_t usual = 0; ///< changed elements of the delta that is the measure
+    /// Instead, how many elements moved over eight times the largest distance of its last deltas; 0: not the reason.
+    std::uint64_t farMoved = 0;
 
     bool operator==(const TensorDrift&) const = default;
 };
@@ -88,6 +91,8 @@ struct VersionFacts {
     std::uint64_t sameLowByte = 0;
     /// Of an anchor: its tensors beyond the limit of drift, the worst first; at most ten.
     std::vector<TensorDrift> driftedTensors;
+    /// Whose values it left suspect, or, of an anchor, has itself although a version before it began it; at most ten.
+    std::vector<SuspectTensor> suspectTensors;
     std::uint64_t assigned = 0; ///< elements (or bytes) that the payload names
     /// Of these, how many had those bits already; NaN elements are left out, float-comparing writers always send them.
     std::uint64_t noops = 0;
@@ -139,6 +144,8 @@ struct Version {
     bool noopsUnexplained = false; ///< more no-ops than the writer's habit explains, too few to prove a loss
     /// The next complete anchor, or it itself, is further from the replay than training explains.
     bool driftAlarm = false;
+    /// It, or a version before it and no complete anchor since, has suspect tensors. Says nothing of its bytes.
+    bool suspect = false;
     /// Why it cannot be rebuilt, for a reason of its own or of something that it builds on; nothing if it can.
     std::optional<Error> obstacle;
     std::size_t obstacleAt = 0; ///< index in Run::versions of the version whose own reason the obstacle is

@@ -122,6 +122,9 @@ struct StepVerdict {
     std::optional<Coverage> coverage; ///< from level 3 on, of versions that can be rebuilt
     std::string root; ///< strong DSM1 root of the state, hex; at level 4, for anchors and the last step of the range
     std::optional<Drift> drift; ///< where trained and served state were compared
+    /// Of its values, beside the verdict on its bytes; nothing where no replay of it was seen.
+    enum class Health : std::uint8_t { Normal, Suspect };
+    std::optional<Health> health;
     std::vector<Error> problems;
 };
 /// Up to where an epoch is verified or consistent. Steps behind its last complete anchor have nothing to be compared

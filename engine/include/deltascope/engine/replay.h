@@ -97,6 +97,8 @@ private:
 class ReplayObserver {
 public:
     virtual ~ReplayObserver() = default;
+    /// Before the piece of a link is applied to `state`. Not called for the first link, which makes the state.
+    virtual void onPiece(std::size_t link, std::uint64_t begin, ByteSpan state, const PatchPiece& piece);
     virtual void onBlock(std::size_t link, std::uint64_t begin, ByteSpan state, const PatchCounts& counts) = 0;
 };
 

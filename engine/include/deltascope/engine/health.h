@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace deltascope {
+
+// Health speaks of values, evidence of bytes: a publisher that ships broken weights with the right digests is verified
+// and suspect. The measures stand in docs/damage.md, section 4.
+
+/// What a version did to the values of a tensor that the run's own deltas do not explain.
+enum class Suspicion : std::uint8_t {
+    NotFinite, ///< the tensor was finite and now holds NaN or infinity
+    Zero, ///< it became all zeros
+    Constant, ///< it became one value throughout, which is not zero
+    SignFlips, ///< far more of its changed elements than usual have the other sign
+    Move, ///< it moved much further than usual, as a share of its own norm
+    UlpDistance, ///< many of its elements moved many more steps of their type than any did before
+    NotChanged, ///< it did not change, while the rest of the model did as usual
+    Wrap, ///< it has more elements than the positions of the layout can count
+};
+std::string_view word(Suspicion suspicion) noexcept; ///< "not_finite", "zero", …
+
+struct SuspectTensor {
+    std::string name;
+    Suspicion suspicion = Suspicion::NotFinite;
+    /// NotFinite, SignFlips, UlpDistance: elements. Move: L2 norm of the change over that of the tensor. Wrap: elements
+    /// of the tensor. Else 0.
+    double figure = 0;
+    /// What the last deltas explain: of SignFlips elements, of Move as `figure`, of UlpDistance the largest distance, of
+    /// NotChanged the fewest changed elements. Of Wrap the elements that can be counted. Else 0.
+    double usual = 0;
+
+    bool operator==(const SuspectTensor&) const = default;
+};
+
+} // namespace deltascope
