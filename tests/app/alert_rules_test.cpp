@@ -166,6 +166,27 @@ TEST(PhantomVersion, FiresForAReplicaThatServesAMissingNumber)
     EXPECT_EQ(findNow(run, "phantom-version")[0].text, "r0 serves step 15, but no object of it is in the run.");
 }
 
+TEST(SuspectValues, FiresUntilAnAnchorIsFreeOfThem)
+{
+    AlertRun run(30);
+    const auto suspect = [&](std::size_t at, const char* text) {
+        run.view.epochs[0].steps[at].problems = { { "DS-SUSPECT-VALUES", static_cast<std::int64_t>(at), "d", text,
+                                                    "" } };
+    };
+    const std::size_t last = run.view.epochs[0].steps.size() - 1;
+    suspect(10, "w is all zeros");
+    EXPECT_TRUE(findNow(run, "suspect-values").empty()) << "an anchor has ended it";
+    suspect(last - 2, "w holds NaN");
+    suspect(last - 1, "builds on it");
+    suspect(last, "builds on it");
+    const Findings found = findNow(run, "suspect-values");
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].step, run.view.epochs[0].steps[last - 2].step);
+    EXPECT_EQ(found[0].text, "w holds NaN");
+    run.publish("anchor");
+    EXPECT_TRUE(findNow(run, "suspect-values").empty());
+}
+
 TEST(Drift, IsWhatTheEngineSaysOfTheLastComparison)
 {
     AlertRun run(30);

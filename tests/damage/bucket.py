@@ -49,7 +49,7 @@ class Bucket:
     def __init__(self, word: str, folder: pathlib.Path, seed: int, steps: int, anchor_every: int):
         self.word = word
         self.folder = folder
-        make(word, folder, seed, steps, small=True, anchor_every=anchor_every)
+        self.make(word, folder, seed, steps, anchor_every)
         expected = json.loads((folder / "expected.json").read_text(encoding="utf-8"))
         self.layout = expected["layout"]
         self.source = folder / "bucket"
@@ -63,6 +63,9 @@ class Bucket:
             for key in self.objects[step]:
                 self.time[key] = FIRST_TIME + 60 * number
                 self.touch(key)
+
+    def make(self, word, folder, seed, steps, anchor_every):
+        make(word, folder, seed, steps, small=True, anchor_every=anchor_every)
 
     def objects_of_base(self) -> list[str]:
         """Keys of the checkpoint that the chain starts from, as far as it holds bytes."""

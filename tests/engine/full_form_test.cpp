@@ -109,6 +109,24 @@ TEST(FullForm, LeavesTwoStatesWhereNothingTellsWhichIsRight)
         EXPECT_EQ((*Golden("grail").step(2700))["tensors"][tensor.tensor.name]["sha256"], tensor.sha256);
 }
 
+TEST(FullForm, RaisesTheAlarmWhereItIsFurtherAwayThanDeltasExplain)
+{
+    GoldenRun run("grail");
+    const std::string key = Root + "FULL/model.safetensors";
+    std::string file = run.read(key);
+    const std::size_t data = 8 + loadLe<std::uint64_t>(asBytes(file), 0);
+    for (std::size_t at = data; at < file.size(); at += 2)
+        file[at] = static_cast<char>(file[at] ^ 1);
+    run.write(key, file);
+    forgetDigests(run);
+    const auto opened = run.analyzed();
+    const auto alarmAt = [&](std::int64_t step) { return opened.find(step)->driftAlarm; };
+    EXPECT_TRUE(alarmAt(2700));
+    EXPECT_TRUE(alarmAt(2670)); // one of the deltas, or the full form: the files do not tell
+    EXPECT_FALSE(alarmAt(2730));
+    EXPECT_FALSE(alarmAt(opened.versions.front().step()));
+}
+
 TEST(FullForm, IsReadWhereItsDeltaIsDamaged)
 {
     GoldenRun run("grail");

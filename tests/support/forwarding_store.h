@@ -28,6 +28,7 @@ public:
     {
         return m_inner->read(key, offset, out);
     }
+    Result<bool> hasEmptyFolder(std::string_view key) const override { return m_inner->hasEmptyFolder(key); }
     Result<ObjectInfo> put(std::string_view key, ByteSource& bytes, PutMode mode, TaskContext& task) override
     {
         return m_inner->put(key, bytes, mode, task);

@@ -123,6 +123,29 @@ Findings drift(const RuleInput& input)
     return { finding };
 }
 
+Findings suspectValues(const RuleInput& input)
+{
+    if (input.run.epochs.empty())
+        return {};
+    const std::vector<StepView>& steps = input.run.epochs.back().steps;
+    const auto problemOf = [](const StepView& step) { return problemWith(step.problems, { "DS-SUSPECT-VALUES" }); };
+    const auto newest = std::find_if(steps.rbegin(), steps.rend(), [](const StepView& step) {
+        return step.state != "gap" && step.state != "publishing";
+    });
+    if (newest == steps.rend() || !problemOf(*newest))
+        return {};
+    // The step that began it says what it is; those behind only that they build on it.
+    const auto before = std::find_if_not(newest, steps.rend(),
+                                         [&](const StepView& step) { return problemOf(step) || step.state == "gap"; });
+    const auto first = std::find_if(before.base(), steps.end(), problemOf);
+    Finding finding;
+    finding.level = AlertLevel::Error;
+    finding.step = first->step;
+    finding.title = fmt::format("Suspect values since step {}", first->step);
+    finding.text = problemOf(*first)->text;
+    return { finding };
+}
+
 Findings verifyBehind(const RuleInput& input)
 {
     constexpr double Normal = 0.5; // of the threshold

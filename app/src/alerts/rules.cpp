@@ -11,7 +11,7 @@ constexpr auto Info = AlertLevel::Info;
 constexpr auto Warn = AlertLevel::Warn;
 constexpr auto Error = AlertLevel::Error;
 
-constexpr std::array<Rule, 15> Rules = { {
+constexpr std::array<Rule, 16> Rules = { {
     { "publish-stalled", Warn, "No new step for several usual intervals, and for at least a minute.", 3,
       "× median interval",
       "Is the trainer dead, the bucket full, or have credentials expired? Look at the end of the trainer's log.",
@@ -36,6 +36,14 @@ constexpr std::array<Rule, 15> Rules = { {
       "The change detector has missed elements, or the anchor is incomplete: verify at level 4 and materialize the "
       "state that is meant.",
       drift },
+    { "suspect-values",
+      Error,
+      "The newest step has values that the deltas of the run do not explain.",
+      {},
+      {},
+      "Stop the fleet from taking the step, look at the tensor with stats and at the trainer's log, and roll back to a "
+      "step before it.",
+      suspectValues },
     { "density-shift", Warn, "The share of changed weights has left its usual range.", 6, "× MAD",
       "Have learning rate, precision or optimizer changed?", densityShift },
     { "density-high", Warn, "Five deltas in a row change so many weights that deltas hardly pay.", 10, "%",

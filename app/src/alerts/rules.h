@@ -61,6 +61,7 @@ Findings phantomVersion(const RuleInput& input);
 Findings chainGap(const RuleInput& input);
 Findings digestMismatch(const RuleInput& input);
 Findings drift(const RuleInput& input);
+Findings suspectValues(const RuleInput& input);
 Findings verifyBehind(const RuleInput& input);
 // Trends
 Findings densityShift(const RuleInput& input);

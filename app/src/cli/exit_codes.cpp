@@ -24,6 +24,7 @@ Exit exitFor(std::string_view word) noexcept
     case Code::Digest:
     case Code::Noop:
     case Code::AnchorDrift:
+    case Code::SuspectValues:
     case Code::Missed:
     case Code::DuplicateName:
     case Code::Rewritten:
@@ -83,11 +84,13 @@ Exit exitForVerdict(const app::VerifyView& report, bool strict)
         return VerificationFailed;
     if (report.result == "incomplete")
         return ChainBroken;
-    const bool drifted = report.level >= 2
+    const bool moved =
+        report.level >= 2
         && std::any_of(report.steps.begin(), report.steps.end(), [](const app::StepVerdictView& step) {
-                             return step.result == "unverified" && hasProblem(step.problems, Code::AnchorDrift);
-                         });
-    const bool fails = drifted
+               return step.result == "unverified"
+                   && (hasProblem(step.problems, Code::AnchorDrift) || hasProblem(step.problems, Code::SuspectValues));
+           });
+    const bool fails = moved
         || anyProblem(report, [strict](Code code) { return code == Code::Rewritten || (strict && !isNotice(code)); });
     if (fails)
         return VerificationFailed;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace deltascope::cli {
 
@@ -149,6 +150,8 @@ std::string verifyText(const app::VerifyView& report, const Style& style)
             text += fmt::format(", {} in the sign of zero alone", countText(step.zeroSigns));
         if (step.driftEstimate && *step.driftEstimate > 0)
             text += paint(style, Paint::Warn, fmt::format(" (drift ~{})", countText(*step.driftEstimate)));
+        if (step.missed > 0)
+            text += fmt::format(", {} that the writer missed before", countText(step.missed));
         if (!step.problems.empty())
             text += "  " + paint(style, Paint::Warn, step.problems.front().code);
         text += "\n";
@@ -264,6 +267,10 @@ std::string materializeText(const app::MaterializeView& result, const Style& sty
                                   result.state == "served" ? "served" : "trained",
                                   result.state == "served" ? "trained" : "served", countText(result.statesDiffer)));
     text += readsText(result.reads, style);
+    if (!result.leftOut.empty())
+        text += paint(style, Paint::Dim,
+                      fmt::format("  not copied: {} (state of the trainer at the step that the rebuild began with)\n",
+                                  safe(fmt::format("{}", fmt::join(result.leftOut, ", ")))));
     if (std::find(result.sidecars.begin(), result.sidecars.end(), "config.json") == result.sidecars.end())
         text += paint(style, Paint::Dim,
                       "  the source holds no config.json; --base DIR carries config and tokenizer files over\n");

@@ -27,12 +27,14 @@ StepVerdictView readVerdict(const json& from)
     step.epoch = read<int>(from, "epoch");
     step.step = read<std::int64_t>(from, "step");
     step.result = read<std::string>(from, "result");
+    step.health = readText(from, "health");
     step.digestsChecked = read<std::uint32_t>(from, "digests_checked");
     if (const json& coverage = fieldOf(from, "coverage"); !coverage.is_null())
         step.coverage = readCoverage(coverage);
     step.root = readText(from, "root");
     step.anchorDifference = readOptional<std::uint64_t>(from, "anchor_differs_elems");
     step.zeroSigns = read<std::uint64_t>(from, "zero_sign_elems");
+    step.missed = read<std::uint64_t>(from, "missed_elems");
     step.driftEstimate = readOptional<std::uint64_t>(from, "drift_elems_estimate");
     step.problems = readEach(from, "problems", readProblem);
     return step;
@@ -172,6 +174,7 @@ MaterializeView readMaterialize(const json& from)
     view.statesDiffer = read<std::uint64_t>(from, "states_differ_elems");
     view.committed = read<bool>(from, "committed");
     view.sidecars = readList<std::string>(from, "sidecars");
+    view.leftOut = readList<std::string>(from, "left_out");
     view.reads = readReads(from);
     view.seconds = read<double>(from, "seconds");
     return view;

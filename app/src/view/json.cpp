@@ -198,11 +198,13 @@ std::string toJson(const VerifyView& view)
         steps.push_back({ { "epoch", step.epoch },
                           { "step", step.step },
                           { "result", step.result },
+                          { "health", step.health.empty() ? ordered_json(nullptr) : ordered_json(step.health) },
                           { "digests_checked", step.digestsChecked },
                           { "coverage", step.coverage ? json(*step.coverage) : ordered_json(nullptr) },
                           { "root", step.root.empty() ? ordered_json(nullptr) : ordered_json(step.root) },
                           { "anchor_differs_elems", orNull(step.anchorDifference) },
                           { "zero_sign_elems", step.zeroSigns },
+                          { "missed_elems", step.missed },
                           { "drift_elems_estimate", orNull(step.driftEstimate) },
                           { "problems", json(step.problems) } });
     return dump({ { "source", view.source },
@@ -278,6 +280,7 @@ std::string toJson(const MaterializeView& view)
                   { "states_differ_elems", view.statesDiffer },
                   { "committed", view.committed },
                   { "sidecars", view.sidecars },
+                  { "left_out", view.leftOut },
                   { "rewritten", view.reads.rewritten },
                   { "notices", json(view.reads.notices) },
                   { "seconds", view.seconds } });

@@ -92,6 +92,7 @@ MaterializeView makeMaterializeView(const Version& version, const MaterializeRep
         view.state = report.fromFullForm ? "trained" : "served";
     view.committed = report.committed;
     view.sidecars = report.sidecars;
+    view.leftOut = report.leftOut;
     view.reads.rewritten = report.rewritten;
     for (const Error& notice : report.notices)
         view.reads.notices.push_back(problemView(notice));

@@ -195,8 +195,11 @@ VerifyView makeVerifyView(const Run& run, const VerifyReport& report)
         if (step.drift) {
             row.anchorDifference = step.drift->differs;
             row.zeroSigns = step.drift->zeroSigns;
+            row.missed = step.drift->missed;
             row.driftEstimate = step.drift->estimate;
         }
+        if (step.health)
+            row.health = *step.health == StepVerdict::Health::Suspect ? "suspect" : "normal";
         row.problems = problemViews(step.problems);
         view.steps.push_back(std::move(row));
     }

@@ -22,7 +22,7 @@ namespace {
 using nlohmann::json;
 
 /// Raise when a table changes, or what facts mean; an older or newer file is thrown away and filled again.
-constexpr std::int64_t SchemaVersion = 6;
+constexpr std::int64_t SchemaVersion = 7;
 
 /// Up to this size the whole file is checked whenever it is opened (tens of milliseconds).
 constexpr std::uintmax_t CheckedAtOpenBytes = 64U << 20;
@@ -98,6 +98,28 @@ void addExtras(VersionSummary& summary, const std::string& text)
     summary.lossy = extras.contains("lossy");
 }
 
+void addSuspects(json& detail, const char* key, const std::vector<SuspectTensor>& suspects)
+{
+    for (const SuspectTensor& suspect : suspects)
+        detail[key].push_back(
+            { suspect.name, static_cast<unsigned>(suspect.suspicion), suspect.figure, suspect.usual });
+}
+
+std::vector<SuspectTensor> suspectsIn(const json& detail, const char* key)
+{
+    std::vector<SuspectTensor> suspects;
+    const auto rows = detail.find(key);
+    if (rows == detail.end() || !rows->is_array())
+        return suspects;
+    for (const json& row : *rows) {
+        if (row.is_array() && row.size() == 4 && row[0].is_string() && row[1].is_number_unsigned()
+            && row[1] <= static_cast<unsigned>(Suspicion::Wrap) && row[2].is_number() && row[3].is_number())
+            suspects.push_back({ row[0].get<std::string>(), static_cast<Suspicion>(row[1].get<unsigned>()),
+                                 row[2].get<double>(), row[3].get<double>() });
+    }
+    return suspects;
+}
+
 std::string detailOf(const VersionFacts& facts)
 {
     json detail = json::object();
@@ -120,7 +142,9 @@ std::string detailOf(const VersionFacts& facts)
     if (facts.sameLowByte > 0)
         detail["same_low_byte"] = facts.sameLowByte;
     for (const TensorDrift& drift : facts.driftedTensors)
-        detail["drifted"].push_back({ drift.name, drift.differs, drift.usual });
+        detail["drifted"].push_back({ drift.name, drift.differs, drift.usual, drift.farMoved });
+    addSuspects(detail, "suspect", facts.suspectTensors);
+    addSuspects(detail, "full_form_suspect", facts.fullFormSuspects);
     if (facts.fullFormDamage)
         detail["full_form_damage"] = errorToJson(*facts.fullFormDamage);
     return detail.empty() ? std::string() : detail.dump(-1, ' ', false, json::error_handler_t::replace);
@@ -151,12 +175,14 @@ void addDetail(VersionFacts& facts, const std::string& text)
         facts.sameLowByte = same->get<std::uint64_t>();
     if (const auto drifted = detail.find("drifted"); drifted != detail.end() && drifted->is_array()) {
         for (const json& drift : *drifted) {
-            if (drift.is_array() && drift.size() == 3 && drift[0].is_string() && drift[1].is_number_unsigned()
-                && drift[2].is_number_unsigned())
-                facts.driftedTensors.push_back(
-                    { drift[0].get<std::string>(), drift[1].get<std::uint64_t>(), drift[2].get<std::uint64_t>() });
+            if (drift.is_array() && drift.size() == 4 && drift[0].is_string() && drift[1].is_number_unsigned()
+                && drift[2].is_number_unsigned() && drift[3].is_number_unsigned())
+                facts.driftedTensors.push_back({ drift[0].get<std::string>(), drift[1].get<std::uint64_t>(),
+                                                 drift[2].get<std::uint64_t>(), drift[3].get<std::uint64_t>() });
         }
     }
+    facts.suspectTensors = suspectsIn(detail, "suspect");
+    facts.fullFormSuspects = suspectsIn(detail, "full_form_suspect");
     if (const auto damage = detail.find("full_form_damage"); damage != detail.end())
         facts.fullFormDamage = errorFromJson(*damage);
 }

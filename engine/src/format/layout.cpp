@@ -4,6 +4,8 @@
 
 namespace deltascope {
 
+std::string Layout::emptyFolderOf(const VersionObjects&, std::int64_t) const { return {}; }
+
 std::uint64_t VersionObjects::wireBytes() const noexcept
 {
     std::uint64_t sum = 0;

@@ -1,4 +1,5 @@
 #include "lineage/drift.h"
+#include "lineage/health.h"
 #include "lineage/noops.h"
 #include "lineage/reference.h"
 
@@ -425,6 +426,7 @@ void assess(Run& run)
     for (std::size_t i = 0; i < run.versions.size(); ++i)
         assessVersion(run, i, references[run.versions[i].epoch], noops[i]);
     assessDrift(run);
+    assessHealth(run);
     assessHabit(run);
     assessNames(run);
     for (int epoch = 0; epoch < run.epochs(); ++epoch)

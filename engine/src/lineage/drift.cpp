@@ -80,35 +80,54 @@ std::optional<std::string> reasonForAlarm(const Run& run, std::size_t at, std::u
                            *facts.changedVsPrevious, signsAmong(facts), *limit);
     if (!facts.driftedTensors.empty()) {
         const TensorDrift& worst = facts.driftedTensors.front();
+        const std::string others = facts.driftedTensors.size() > 1
+            ? fmt::format(", and in more than usual of {} other tensors", facts.driftedTensors.size() - 1)
+            : std::string();
+        if (worst.farMoved > 0)
+            return fmt::format("moves {} elements of {} more than eight times as far as any moved in the last deltas "
+                               "that touch it{}",
+                               worst.farMoved, worst.name, others);
         return fmt::format("differs from the replayed state before it in {} elements of {}, of which the last deltas "
                            "that touch it changed {}{}",
-                           worst.differs, worst.name, worst.usual,
-                           facts.driftedTensors.size() > 1 ? fmt::format(", and in more than usual of {} other tensors",
-                                                                         facts.driftedTensors.size() - 1)
-                                                           : std::string());
+                           worst.differs, worst.name, worst.usual, others);
     }
     return std::nullopt;
 }
 
-/// What leads from the anchor before to this one, and this one, are in doubt: the files do not tell which is wrong.
+/// As reasonForAlarm(), for a step with both forms: there the difference holds no step of training.
+std::optional<std::string> reasonForAlarmBetweenForms(const Run& run, std::size_t at)
+{
+    const VersionFacts& facts = *run.versions[at].facts;
+    const std::optional<std::uint64_t> limit = driftLimit(run, at);
+    const std::uint64_t inValue = *facts.fullFormDiffers - std::min(*facts.fullFormDiffers, facts.zeroSigns);
+    if (!limit || inValue <= *limit)
+        return std::nullopt;
+    return fmt::format("differs in {} elements from what its deltas lead to; the last deltas of the run explain {}",
+                       inValue, *limit);
+}
+
+/// What leads from the complete state before to this one, and this one, are in doubt: the files do not tell which is
+/// wrong.
 void raiseAlarm(Run& run, std::size_t at, const std::string& reason)
 {
     Version& anchor = run.versions[at];
     anchor.driftAlarm = true;
-    anchor.problems.push_back(Error { Code::AnchorDrift,
-                                      fmt::format("the anchor at step {} {}", anchor.step(), reason),
-                                      anchor.objects.name,
-                                      anchor.step(),
-                                      {} });
+    const bool ofFullForm = anchor.kind != VersionKind::Anchor;
+    anchor.problems.push_back(
+        Error { Code::AnchorDrift,
+                fmt::format("the {} step {} {}", ofFullForm ? "full form of" : "anchor at", anchor.step(), reason),
+                ofFullForm ? anchor.objects.fullForm->name : anchor.objects.name,
+                anchor.step(),
+                {} });
     for (std::size_t i = at; i-- > 0;) {
         Version& version = run.versions[i];
-        if (version.epoch != anchor.epoch || version.kind == VersionKind::Anchor)
+        if (version.epoch != anchor.epoch || version.kind == VersionKind::Anchor || version.hasUsableFullForm())
             return;
         version.driftAlarm = true;
         version.problems.push_back(
             Error { Code::AnchorDrift,
-                    fmt::format("step {} leads to the anchor at step {}, which is further from the replay than "
-                                "training explains: one of the deltas since the anchor before, or the anchor, is wrong",
+                    fmt::format("step {} leads to the complete state of step {}, which is further from the replay than "
+                                "training explains: one of the deltas since the one before, or that state, is wrong",
                                 version.step(), anchor.step()),
                     version.objects.name,
                     version.step(),
@@ -158,7 +177,12 @@ void assessDrift(Run& run)
     std::uint64_t missed = 0;
     std::vector<std::int64_t> missedAtSteps;
     for (std::size_t i = 0; i < run.versions.size(); ++i) {
-        if (!isCompared(run.versions[i]))
+        const Version& version = run.versions[i];
+        if (version.facts && version.facts->fullFormDiffers && version.hasUsableFullForm()) {
+            if (const std::optional<std::string> reason = reasonForAlarmBetweenForms(run, i))
+                raiseAlarm(run, i, *reason);
+        }
+        if (!isCompared(version))
             continue;
         const std::uint64_t here = missedAt(run.versions[i], lowBytes);
         const std::optional<std::string> reason = reasonForAlarm(run, i, here);

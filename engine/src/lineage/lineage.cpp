@@ -190,7 +190,7 @@ Run buildLineage(std::shared_ptr<const ObjectStore> store, std::shared_ptr<const
         link(run, i, previous);
         const std::int64_t expected = previous ? run.versions[*previous].step() + 1 : version.baseStep.value_or(0) + 1;
         const bool numbered = !run.layout->standAlone() && !run.layout->numbersMaySkip();
-        if (numbered && previous && expected < version.step())
+        if (numbered && previous && expected + version.objects.emptyBefore < version.step())
             run.gaps.push_back(Gap { version.epoch, expected, version.step() - 1 });
         previous = i;
     }

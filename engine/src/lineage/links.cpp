@@ -54,11 +54,12 @@ void link(Run& run, std::size_t at, std::optional<std::size_t> previous)
     version.baseStep = previous ? run.versions[*previous].step() : version.step() - 1;
     version.base = previous;
     if (previous)
-        version.acrossGap = !run.layout->numbersMaySkip() && run.versions[*previous].step() + 1 != version.step();
+        version.acrossGap = !run.layout->numbersMaySkip()
+            && run.versions[*previous].step() + version.objects.emptyBefore + 1 != version.step();
     else if (run.layout->needsExternalBase()) { // other layouts bring their first state: a checkpoint given beside is
                                                 // none of the chain
         version.onExternalBase = true;
-        version.acrossGap = version.baseStep > 0;
+        version.acrossGap = version.baseStep > version.objects.emptyBefore;
     }
 }
 

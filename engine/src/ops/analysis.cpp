@@ -209,6 +209,7 @@ void addFullForm(const ReplayAudit& audit, const Chain& chain, std::size_t link,
         facts.fullFormDamage = digestFailure(own, objects, false);
     if (link == 0)
         return;
+    facts.fullFormSuspects = own.suspectTensors;
     facts.fullFormDiffers = audit.links()[link].counts.changed;
     facts.zeroSigns = audit.links()[link].counts.zeroSigns;
     if (*facts.fullFormDiffers > 0 && facts.rootCheck == Check::Matches && own.rootCheck == Check::None)
@@ -258,16 +259,28 @@ std::vector<PlanLink>::iterator brokenLink(const Run& run, std::vector<PlanLink>
     });
 }
 
-/// Analyzes one stretch; damage cuts it short and becomes a fact of the version.
-Result<void> analyzeStretch(Workbench& bench, Run& run, Stretch stretch, const std::vector<std::string>& keys,
-                            const AnalyzeOptions& options, TaskContext& task)
+/// What the complete state that a stretch begins with has of suspect values.
+std::vector<SuspectTensor> heldBy(const Run& run, const Stretch& stretch)
 {
+    const PlanLink& first = stretch.plan.links.front();
+    const std::optional<VersionFacts>& facts = run.versions[first.version].facts;
+    if (!stretch.fromAnchor() || !facts)
+        return {};
+    return first.fullForm ? facts->fullFormSuspects : facts->suspectTensors;
+}
+
+/// Analyzes one stretch; damage cuts it short and becomes a fact of the version. `book`: of the epoch, from the
+/// stretches before.
+Result<void> analyzeStretch(Workbench& bench, Run& run, Stretch stretch, HealthBook& book,
+                            const std::vector<std::string>& keys, const AnalyzeOptions& options, TaskContext& task)
+{
+    book.held = heldBy(run, stretch);
     while (!stretch.judged(run).empty()) {
         Result<Chain> chain = Chain::open(run, stretch.plan, task);
         Result<void> outcome;
         std::optional<ReplayAudit> audit;
         if (chain) {
-            audit.emplace(*chain, true);
+            audit.emplace(*chain, true, &book);
             outcome = replayStretch(bench, *chain, *audit, task);
         } else {
             outcome = fail(std::move(chain.error()));
@@ -275,6 +288,7 @@ Result<void> analyzeStretch(Workbench& bench, Run& run, Stretch stretch, const s
         if (outcome) {
             audit->finishStates();
             takeFacts(bench, run, *chain, *audit, keys, options);
+            audit->addTo(book);
             return {};
         }
         const Error& error = outcome.error();
@@ -321,8 +335,15 @@ Result<void> analyzeRun(Workbench& bench, Run& run, const AnalyzeOptions& option
         work.push_back(std::move(stretch));
     }
     task.beginPhase("replay", bytes);
-    for (const Stretch& stretch : work)
-        DS_CHECK(analyzeStretch(bench, run, stretch, keys, options, task));
+    HealthBook book;
+    std::optional<int> epoch;
+    for (const Stretch& stretch : work) {
+        const int own = run.versions[stretch.plan.links.front().version].epoch;
+        if (epoch != own)
+            book = {};
+        epoch = own;
+        DS_CHECK(analyzeStretch(bench, run, stretch, book, keys, options, task));
+    }
     assess(run);
     return {};
 }

@@ -56,7 +56,7 @@ void compareIntegers(ByteSpan a, ByteSpan b, const IntegerFormat<Number>&, Tenso
 }
 
 /// Several sums at a time, because each waits for its own last addition.
-template <class Format> double sumOfSquares(ByteSpan block, const Format& format, const std::vector<double>& values)
+template <class Format> double squaresOf(ByteSpan block, const Format& format, const std::vector<double>& values)
 {
     using Bits = typename Format::Bits;
     constexpr std::size_t Lanes = 8;
@@ -91,11 +91,18 @@ std::optional<double> Squares::relativeNorm() const noexcept
     return a.value() > 0 && std::isfinite(ratio) ? std::optional(ratio) : std::nullopt;
 }
 
-void compareBlocks(ByteSpan a, ByteSpan b, Dtype dtype, TensorDiff& diff, Squares& squares)
+double sumOfSquares(ByteSpan block, Dtype dtype)
 {
     const std::vector<double>& values = numberTable(dtype);
-    const auto addSquares = [&](auto format) { squares.a.add(sumOfSquares(a, format, values)); };
-    withNumbers(dtype, addSquares, addSquares);
+    double sum = 0;
+    const auto add = [&](auto format) { sum = squaresOf(block, format, values); };
+    withNumbers(dtype, add, add);
+    return sum;
+}
+
+void compareBlocks(ByteSpan a, ByteSpan b, Dtype dtype, TensorDiff& diff, Squares& squares)
+{
+    squares.a.add(sumOfSquares(a, dtype));
     if (std::memcmp(a.data(), b.data(), a.size()) == 0)
         return;
     const bool numbers = withNumbers(

@@ -15,6 +15,9 @@ struct Squares {
     std::optional<double> relativeNorm() const noexcept;
 };
 
+/// Over the finite values of a block; 0 for types that are not numbers.
+double sumOfSquares(ByteSpan block, Dtype dtype);
+
 /// Adds what differs between two blocks of a tensor to `diff`: counts by bits, distances by value where the type is a
 /// number; for such types `squares` takes all of A.
 void compareBlocks(ByteSpan a, ByteSpan b, Dtype dtype, TensorDiff& diff, Squares& squares);

@@ -1,5 +1,6 @@
 #include "epoch_evidence.h"
 
+#include "format/common/read_chunks.h"
 #include "known_facts.h"
 
 #include <algorithm>
@@ -68,15 +69,8 @@ std::optional<Continuity> byOwnFacts(const std::vector<IndexedObjects>& versions
 
 Result<std::string> hashOf(const ObjectStore& store, const ObjectInfo& object, TaskContext& task)
 {
-    constexpr std::uint64_t ChunkBytes = 512U << 10;
     const std::unique_ptr<StreamingDigest> digest = makeXxh3();
-    std::vector<std::byte> chunk;
-    for (std::uint64_t at = 0; at < object.sizeBytes; at += chunk.size()) {
-        DS_CHECK(task.checkpoint());
-        chunk.resize(std::min(ChunkBytes, object.sizeBytes - at));
-        DS_CHECK(store.read(object.key, at, chunk));
-        digest->update(chunk);
-    }
+    DS_CHECK(readChunks(store, object.key, 0, object.sizeBytes, task, [&](ByteSpan chunk) { digest->update(chunk); }));
     return digest->hex();
 }
 

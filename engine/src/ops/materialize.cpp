@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <set>
 
 namespace deltascope {
 
@@ -300,6 +301,36 @@ Result<std::vector<std::string>> copySidecars(Workbench& bench, const Run& run, 
     return names;
 }
 
+/// Names of files of the trainer in the folder of an object.
+Result<void> collectTrainerState(const ObjectStore& store, const std::string& key, std::set<std::string>& names,
+                                 TaskContext& task)
+{
+    const std::size_t slash = key.rfind('/');
+    const std::string folder = slash == std::string::npos ? std::string() : key.substr(0, slash + 1);
+    DS_TRY(const std::vector<ObjectInfo> objects, listAll(store, folder, task));
+    for (const ObjectInfo& object : objects) {
+        const std::string name = object.key.substr(folder.size());
+        if (name.find('/') == std::string::npos && isTrainerState(name))
+            names.insert(name);
+    }
+    return {};
+}
+
+/// Beside the complete state that a rebuild begins with.
+Result<std::vector<std::string>> filesLeftOut(const Run& run, const Plan& plan, TaskContext& task)
+{
+    std::set<std::string> names;
+    if (plan.fromExternalBase && !run.base->objects.objects.empty()) {
+        DS_CHECK(collectTrainerState(*run.base->store, run.base->objects.objects.front().key, names, task));
+    } else if (!plan.fromExternalBase) {
+        const PlanLink& first = plan.links.front();
+        const VersionObjects& objects = run.versions[first.version].objects;
+        const std::vector<ObjectInfo>& read = first.fullForm ? objects.fullForm->objects : objects.objects;
+        DS_CHECK(collectTrainerState(*run.store, read.front().key, names, task));
+    }
+    return std::vector<std::string>(names.begin(), names.end());
+}
+
 std::string rootOf(const OutputLayout& layout, const std::map<std::string, FinishedTensor>& finished)
 {
     std::vector<NamedNode> nodes;
@@ -447,6 +478,7 @@ Result<MaterializeReport> rebuildFrom(Workbench& bench, const Run& run, const Ve
     if (!layout.indexJson.empty())
         DS_CHECK(writeFinalFile(*bench.disk, folder.path() + "/" + std::string(IndexName), layout.indexJson));
     DS_TRY(report.sidecars, copySidecars(bench, run, plan, chain, folder.path(), options.sidecars.get(), task));
+    DS_TRY(report.leftOut, filesLeftOut(run, plan, task));
     DS_CHECK(expectSoundReads(chain, options, report, task));
     report.rewritten = chain.rewritten();
     for (Error& notice : chain.readNotices())

@@ -37,6 +37,15 @@ template <class Pattern> struct FloatFormat {
         return hasInfinity ? magnitude(bits) > infinity : magnitude(bits) == allOnes;
     }
 
+    /// NaN or infinity.
+    bool isSpecial(Bits bits) const
+    {
+        if (!hasInfinity)
+            return isNan(bits);
+        const Bits infinity = static_cast<Bits>((signBit() - 1) & ~((Bits(1) << mantissaBits) - 1));
+        return magnitude(bits) >= infinity;
+    }
+
     double value(Bits bits) const
     {
         if constexpr (Width == 32)

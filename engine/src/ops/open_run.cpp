@@ -183,6 +183,24 @@ Result<std::vector<IndexedObjects>> indexVersions(Workbench& bench, const Object
     return versions;
 }
 
+/// Notes where all numbers that are missing in front of a version are empty folders.
+Result<void> findEmptyVersions(const ObjectStore& store, const Layout& layout, std::vector<VersionObjects>& versions)
+{
+    constexpr std::int64_t MostMissing = 1000;
+    std::int64_t previous = 0;
+    for (VersionObjects& version : versions) {
+        const std::int64_t missing = version.step - previous - 1;
+        bool allEmpty = missing > 0 && missing <= MostMissing && !layout.emptyFolderOf(version, version.step).empty();
+        for (std::int64_t step = previous + 1; allEmpty && step < version.step; ++step) {
+            DS_TRY(allEmpty, store.hasEmptyFolder(layout.emptyFolderOf(version, step)));
+        }
+        if (allEmpty)
+            version.emptyBefore = missing;
+        previous = version.step;
+    }
+    return {};
+}
+
 Result<ExternalBase> openBase(Workbench& bench, std::shared_ptr<ObjectStore> store, TaskContext& task)
 {
     DS_TRY(const std::vector<ObjectInfo> listing, listAll(*store, "", task));
@@ -272,6 +290,8 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
         return fail(Code::Layout,
                     fmt::format("none of its {} objects has a name that {} gives", listing.size(), options.layout),
                     store->uri(), "Leave out --layout to have it detected.");
+
+    DS_CHECK(findEmptyVersions(*store, *layout, groups));
 
     std::optional<ExternalBase> base;
     if (options.base) {

@@ -111,6 +111,15 @@ OutputLayout makeOutputLayout(const Chain& chain, std::uint64_t shardBytes)
     return layout;
 }
 
+bool isTrainerState(std::string_view fileName) noexcept
+{
+    constexpr std::array<std::string_view, 7> Starts = {
+        "optimizer.", "scheduler.", "scaler.", "trainer_state.", "training_args.", "rng_state", "random_states_",
+    };
+    return std::any_of(Starts.begin(), Starts.end(),
+                       [&](std::string_view start) { return fileName.starts_with(start); });
+}
+
 bool isSidecar(std::string_view fileName) noexcept
 {
     constexpr std::array<std::string_view, 12> Names = {

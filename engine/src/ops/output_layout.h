@@ -31,4 +31,8 @@ OutputLayout makeOutputLayout(const Chain& chain, std::uint64_t shardBytes);
 /// settings.
 bool isSidecar(std::string_view fileName) noexcept;
 
+/// Whether a trainer keeps what it needs to go on in such a file, and no reader of a model: as transformers, accelerate
+/// and DeepSpeed name them.
+bool isTrainerState(std::string_view fileName) noexcept;
+
 } // namespace deltascope

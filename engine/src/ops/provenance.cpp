@@ -105,6 +105,7 @@ std::string provenanceText(const Run& run, const Version& version, const Plan& p
     text["root_algorithm"] = "dsm1-xxh3-128";
     text["tensors"] = report.tensors;
     text["bytes"] = report.bytes;
+    text["left_out"] = report.leftOut;
     text["rewritten"] = report.rewritten;
     text["checks"] = { { "publisher_digests_matched", report.digestsChecked },
                        { "read_back", true },

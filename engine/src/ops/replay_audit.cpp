@@ -7,9 +7,10 @@
 
 namespace deltascope {
 
-ReplayAudit::ReplayAudit(const Chain& chain, bool states)
+ReplayAudit::ReplayAudit(const Chain& chain, bool states, const HealthBook* health)
     : m_chain(chain)
     , m_states(states)
+    , m_health(health)
     , m_links(chain.links().size())
 {
     for (std::size_t i = 0; states && i < m_links.size(); ++i) {
@@ -58,17 +59,38 @@ ReplayAudit::Tensor::Tensor(ReplayAudit& audit, const TensorInfo& tensor, bool w
         if (audit.m_links[i].state)
             audit.m_links[i].state->beginTensor(tensor);
     }
+    if (audit.m_health && whole) {
+        std::vector<std::size_t> touching;
+        for (const Watched& watched : m_links)
+            touching.push_back(watched.link);
+        m_health.emplace(audit.m_chain, tensor, std::move(touching), *audit.m_health);
+    }
+}
+
+std::size_t ReplayAudit::Tensor::indexOf(std::size_t link) const noexcept
+{
+    const auto at = std::lower_bound(m_links.begin(), m_links.end(), link,
+                                     [](const Watched& watched, std::size_t wanted) { return watched.link < wanted; });
+    return static_cast<std::size_t>(at - m_links.begin());
+}
+
+void ReplayAudit::Tensor::onPiece(std::size_t link, std::uint64_t, ByteSpan state, const PatchPiece& piece)
+{
+    if (m_health)
+        m_health->onPiece(indexOf(link), state, piece);
 }
 
 void ReplayAudit::Tensor::onBlock(std::size_t link, std::uint64_t, ByteSpan state, const PatchCounts& counts)
 {
-    const auto at = std::lower_bound(m_links.begin(), m_links.end(), link,
-                                     [](const Watched& watched, std::size_t wanted) { return watched.link < wanted; });
-    at->counts += counts;
-    if (at->digest)
-        at->digest->update(state);
-    if (at->leaves)
-        at->leaves->update(state);
+    const std::size_t at = indexOf(link);
+    Watched& watched = m_links[at];
+    watched.counts += counts;
+    if (watched.digest)
+        watched.digest->update(state);
+    if (watched.leaves)
+        watched.leaves->update(state);
+    if (m_health)
+        m_health->onBlock(at, state);
     if (m_audit.m_hasStates)
         updateStates(link, state);
 }
@@ -120,9 +142,25 @@ void ReplayAudit::Tensor::addCompared()
     }
 }
 
+void ReplayAudit::Tensor::addHealth(TensorHealth::Findings findings)
+{
+    for (auto& [link, suspect] : findings.suspects)
+        m_audit.m_links[link].suspects.push_back(std::move(suspect));
+    for (const std::size_t link : findings.expected)
+        ++m_audit.m_links[link].expectedToChange;
+    for (auto& [link, suspect] : findings.unchanged)
+        m_audit.m_links[link].unchanged.push_back(std::move(suspect));
+    for (auto& [link, drift] : findings.farMoved)
+        m_audit.m_links[link].farMoved.push_back(std::move(drift));
+    m_audit.m_histories[m_tensor.name] = std::move(findings.history);
+}
+
 bool ReplayAudit::Tensor::finish()
 {
     bool sound = true;
+    std::optional<TensorHealth::Findings> health;
+    if (m_health)
+        health = m_health->finish();
     for (Watched& watched : m_links) {
         if (watched.leaves)
             watched.leaves->finish();
@@ -130,6 +168,8 @@ bool ReplayAudit::Tensor::finish()
     const std::lock_guard lock(m_audit.m_mutex);
     if (m_audit.m_states)
         addCompared();
+    if (health)
+        addHealth(std::move(*health));
     for (Watched& watched : m_links) {
         if (watched.leaves)
             m_audit.m_nodes[m_tensor.name][watched.link] = tensorNode(m_tensor, watched.leaves->fast(), {}).fast;
@@ -189,6 +229,25 @@ void ReplayAudit::finishStates()
             link.stateMatches = link.state->matches();
     }
     finishRoots();
+    finishHealth();
+}
+
+/// A tensor that a delta leaves as it is is suspect if the delta changes most of those that always change.
+void ReplayAudit::finishHealth()
+{
+    for (LinkAudit& audit : m_links) {
+        if (2 * audit.unchanged.size() <= audit.expectedToChange)
+            std::move(audit.unchanged.begin(), audit.unchanged.end(), std::back_inserter(audit.suspects));
+        std::sort(audit.suspects.begin(), audit.suspects.end(), [](const SuspectTensor& a, const SuspectTensor& b) {
+            return a.suspicion != b.suspicion ? a.suspicion < b.suspicion : a.name < b.name;
+        });
+    }
+}
+
+void ReplayAudit::addTo(HealthBook& book) const
+{
+    for (const auto& [name, history] : m_histories)
+        book.tensors[name] = history;
 }
 
 void ReplayAudit::finishRoots()
@@ -239,6 +298,10 @@ VersionFacts ReplayAudit::factsOf(std::size_t link, VersionKind kind, std::uint6
     } else if (kind == VersionKind::Delta) {
         facts.sameLowByte = audit.counts.sameLowByte;
     }
+    constexpr std::size_t MostSuspects = 10;
+    facts.suspectTensors.assign(audit.suspects.begin(),
+                                audit.suspects.begin()
+                                    + static_cast<std::ptrdiff_t>(std::min(MostSuspects, audit.suspects.size())));
     facts.assigned = audit.counts.assigned;
     facts.noops = audit.counts.noops - audit.counts.nanNoops;
     facts.digestsChecked = audit.digestsChecked;

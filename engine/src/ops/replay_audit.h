@@ -3,6 +3,7 @@
 #include "deltascope/engine/catalog.h"
 #include "deltascope/engine/replay.h"
 #include "state_digest.h"
+#include "tensor_health.h"
 
 #include <map>
 #include <memory>
@@ -29,6 +30,10 @@ struct LinkAudit {
     /// Of the state behind it, as if all roots matched: where one does not, the version is damaged and nothing behind
     /// it counts.
     ComparedTensors compared;
+    std::vector<SuspectTensor> suspects;
+    std::size_t expectedToChange = 0; ///< tensors, of TensorHealth::Findings::expected
+    std::vector<SuspectTensor> unchanged; ///< of these
+    std::vector<TensorDrift> farMoved;
 };
 
 /// Collects link by link what every operation has to know about the states that it passes through: how much changed,
@@ -36,8 +41,9 @@ struct LinkAudit {
 class ReplayAudit {
 public:
     /// `states`: also compare the state behind every link with the root or digest that is recorded for it; every tensor
-    /// must then be watched whole.
-    explicit ReplayAudit(const Chain& chain, bool states = false);
+    /// must then be watched whole. `health`: also judge values, beginning with what is known before the chain; outlives
+    /// the audit.
+    explicit ReplayAudit(const Chain& chain, bool states = false, const HealthBook* health = nullptr);
     /// Whether tensors must be watched one after another in byte order of names: a digest of a whole state is one
     /// stream.
     bool wantsOrder() const noexcept { return m_hasStates; }
@@ -47,6 +53,7 @@ public:
     public:
         /// `whole`: the replay covers all of the tensor; only then digests can be compared.
         Tensor(ReplayAudit& audit, const TensorInfo& tensor, bool whole);
+        void onPiece(std::size_t link, std::uint64_t begin, ByteSpan state, const PatchPiece& piece) override;
         void onBlock(std::size_t link, std::uint64_t begin, ByteSpan state, const PatchCounts& counts) override;
         /// Adds what was seen to the audit. False if a publisher's digest fails.
         bool finish();
@@ -63,8 +70,10 @@ public:
             std::unique_ptr<StreamingDigest> digest;
             std::optional<LeafHasher> leaves;
         };
+        std::size_t indexOf(std::size_t link) const noexcept; ///< in m_links
         Compared comparedAt(const Watched& watched) const noexcept;
         void addCompared();
+        void addHealth(TensorHealth::Findings findings);
 
         ReplayAudit& m_audit;
         const TensorInfo& m_tensor;
@@ -73,6 +82,7 @@ public:
         void updateStates(std::size_t link, ByteSpan state);
 
         std::vector<Watched> m_links; ///< ascending; links that touch the tensor
+        std::optional<TensorHealth> m_health;
     };
 
     /// Complete once every Tensor has finished.
@@ -90,6 +100,9 @@ public:
     /// How the state behind a link compares with what its publisher recorded. After finishStates().
     VersionFacts::RootCheck rootCheck(std::size_t link) const;
 
+    /// Adds what the chain tells of the values of its run. After finishStates().
+    void addTo(HealthBook& book) const;
+
     /// The facts of one link. `elements`: of the full state, for anchors.
     VersionFacts factsOf(std::size_t link, VersionKind kind, std::uint64_t elements) const;
 
@@ -98,9 +111,12 @@ private:
     /// Whether a publisher recorded a root or digest of the state behind a link.
     bool recordsState(std::size_t link) const noexcept;
     void finishRoots();
+    void finishHealth();
 
     const Chain& m_chain;
     bool m_states;
+    const HealthBook* m_health; ///< null: values are not judged
+    ValueHistories m_histories; ///< behind the chain
     bool m_hasStates = false;
     std::size_t m_rootsUpTo = 0; ///< links below it may be needed for a root
     std::map<std::string, std::map<std::size_t, Digest128>, std::less<>>

@@ -64,7 +64,7 @@ std::vector<TensorDrift> driftedTensors(const Chain& chain, const std::vector<Li
         const std::uint64_t differs = count.changed - (signs == zeroSigns.end() ? 0 : signs->second);
         const std::uint64_t usual = own->second.largest[1];
         if (differs > 3 * usual + Slack)
-            drifted.push_back(TensorDrift { count.name, differs, usual });
+            drifted.push_back(TensorDrift { count.name, differs, usual, 0 });
     }
     std::sort(drifted.begin(), drifted.end(), [](const TensorDrift& a, const TensorDrift& b) {
         const auto share = [](const TensorDrift& drift) {
@@ -72,6 +72,12 @@ std::vector<TensorDrift> driftedTensors(const Chain& chain, const std::vector<Li
         };
         return share(a) != share(b) ? share(a) > share(b) : a.name < b.name;
     });
+    for (const TensorDrift& far : links[anchor].farMoved) {
+        const bool told = std::any_of(drifted.begin(), drifted.end(),
+                                      [&](const TensorDrift& other) { return other.name == far.name; });
+        if (!told)
+            drifted.push_back(far);
+    }
     drifted.resize(std::min(drifted.size(), Named));
     return drifted;
 }

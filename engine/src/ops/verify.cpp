@@ -1,5 +1,7 @@
 #include "deltascope/engine/operations.h"
 
+#include "format/common/read_chunks.h"
+#include "lost_publications.h"
 #include "replay_audit.h"
 #include "restart.h"
 #include "step_evidence.h"
@@ -76,15 +78,11 @@ private:
     {
         const std::unique_ptr<StreamingDigest> digest = makeXxh3();
         LeafHasher leaves(LeafHasher::Strength::Fast);
-        std::vector<std::byte> chunk(std::min<std::uint64_t>(ChunkBytes, object.sizeBytes));
-        for (std::uint64_t at = 0; at < object.sizeBytes; at += chunk.size()) {
-            DS_CHECK(task.checkpoint());
-            chunk.resize(std::min<std::uint64_t>(ChunkBytes, object.sizeBytes - at));
-            DS_CHECK(m_store.read(object.key, at, chunk));
+        DS_CHECK(readChunks(m_store, object.key, 0, object.sizeBytes, task, [&](ByteSpan chunk) {
             digest->update(chunk);
             leaves.update(chunk);
             task.addDone(chunk.size());
-        }
+        }));
         leaves.finish();
         return ObjectDigest { digest->hex(), leaves.fast() };
     }
@@ -137,8 +135,6 @@ private:
     {
         return { object.identity, object.sizeBytes, digest.xxh3, m_bench.nowUs(), trusted, digest.leaves };
     }
-
-    static constexpr std::uint64_t ChunkBytes = 512U << 10; // stays in the second-level cache
 
     Workbench& m_bench;
     const ObjectStore& m_store;
@@ -367,6 +363,8 @@ Result<VerifyReport> verifyRun(Workbench& bench, Run& run, const VerifyOptions& 
         step.problems = version.problems;
         step.digestsChecked = options.level >= 3 && version.facts ? version.facts->digestsChecked : 0;
         step.drift = driftAt(run, i);
+        if (options.level >= 3 && version.facts && version.facts->replayed && !version.obstacle)
+            step.health = version.suspect ? StepVerdict::Health::Suspect : StepVerdict::Health::Normal;
         const ObjectFindings& ofObjects = findings[i - first];
         for (const Error& problem : ofObjects.problems) {
             const bool told = std::any_of(step.problems.begin(), step.problems.end(), [&](const Error& other) {
@@ -410,7 +408,7 @@ Result<VerifyReport> verifyRun(Workbench& bench, Run& run, const VerifyOptions& 
         } else if (standsOnRewritten) {
             step.verdict = Verdict::Unverified;
             rewritten[i - first] = true;
-        } else if (version.driftAlarm) {
+        } else if (version.driftAlarm || version.suspect) {
             step.verdict = Verdict::Unverified;
         } else if (trusted && step.coverage->isConsistent()) {
             step.verdict = Verdict::Consistent;
@@ -439,6 +437,11 @@ Result<VerifyReport> verifyRun(Workbench& bench, Run& run, const VerifyOptions& 
     }
     report.problems = run.problems;
     report.problems.insert(report.problems.end(), restarts.begin(), restarts.end());
+    DS_TRY(std::optional<Error> lost, lostPublications(run, task));
+    if (lost) {
+        report.verdict = std::max(report.verdict, Verdict::Incomplete);
+        report.problems.push_back(std::move(*lost));
+    }
     report.problems.insert(report.problems.end(), ofBase.problems.begin(), ofBase.problems.end());
     return report;
 }

@@ -1,5 +1,6 @@
 #include "../base/errno_error.h"
 #include "../base/file_handle.h"
+#include "../base/folder_reader.h"
 #include "deltascope/engine/store_cleanup.h"
 #include "local_cleanup.h"
 #include "local_listing.h"
@@ -236,6 +237,23 @@ public:
         if (got != out.size()) // cut meanwhile
             return tooShort(key, offset, out.size(), offset + got);
         return {};
+    }
+
+    Result<bool> hasEmptyFolder(std::string_view key) const override
+    {
+        Result<Place> place = find(key, Missing::IsError);
+        if (!place && place.error().code == Code::NotFound)
+            return false;
+        if (!place)
+            return fail(std::move(place.error()));
+        const FileHandle folder = openAt(place->folder.get(), place->name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+        if (!folder && (meansAbsent(errno) || errno == ENOTDIR || errno == ELOOP))
+            return false;
+        if (!folder)
+            return failErrno("open", errno, key);
+        bool empty = true;
+        DS_CHECK(readFolder(folder, key, [&](std::string_view, EntryKind) { empty = false; }));
+        return empty;
     }
 
     Result<ObjectInfo> put(std::string_view key, ByteSource& bytes, PutMode mode, TaskContext& task) override

@@ -132,6 +132,8 @@ Result<void> checkKey(std::string_view key)
     }
 }
 
+Result<bool> ObjectStore::hasEmptyFolder(std::string_view) const { return false; }
+
 Result<std::vector<ObjectInfo>> listAll(const ObjectStore& store, std::string_view prefix, TaskContext& task)
 {
     std::vector<ObjectInfo> objects;

@@ -28,8 +28,8 @@ struct SuspectTensor {
     /// NotFinite, SignFlips, UlpDistance: elements. Move: L2 norm of the change over that of the tensor. Wrap: elements
     /// of the tensor. Else 0.
     double figure = 0;
-    /// What the last deltas explain: of SignFlips elements, of Move as `figure`, of UlpDistance the largest distance, of
-    /// NotChanged the fewest changed elements. Of Wrap the elements that can be counted. Else 0.
+    /// What the last deltas explain: of SignFlips elements, of Move as `figure`, of UlpDistance the largest distance,
+    /// of NotChanged the fewest changed elements. Of Wrap the elements that can be counted. Else 0.
     double usual = 0;
 
     bool operator==(const SuspectTensor&) const = default;

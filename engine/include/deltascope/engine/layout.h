@@ -24,6 +24,8 @@ struct VersionObjects {
     std::vector<Error> notes;
     /// The same state as complete tensors, where a version has a full form beside a sparse one; usually null.
     std::shared_ptr<const VersionObjects> fullForm;
+    /// Numbers right before it whose versions are there and change nothing (Layout::emptyFolderOf).
+    std::int64_t emptyBefore = 0;
 
     std::uint64_t wireBytes() const noexcept; ///< without the full form
     std::int64_t publishedUs() const noexcept; ///< the newest of the objects, without the full form
@@ -162,6 +164,9 @@ public:
     virtual std::uint64_t countableElements() const noexcept { return UINT64_MAX; }
     /// Whether something ends the publication of a version; else a newest one may still be growing.
     virtual bool marksTheEnd() const noexcept { return true; }
+    /// The folder that its writers leave for a version without a change, beside that of `neighbor`; empty if they leave
+    /// none.
+    virtual std::string emptyFolderOf(const VersionObjects& neighbor, std::int64_t step) const;
     /// Whether its writers skip numbers by habit, so that a missing one says nothing.
     virtual bool numbersMaySkip() const noexcept { return false; }
 };

@@ -115,6 +115,7 @@ struct VersionFacts {
     bool replayed = true;
     /// Elements in which the full form differs from the replayed state, where both could be read.
     std::optional<std::uint64_t> fullFormDiffers;
+    std::vector<SuspectTensor> fullFormSuspects; ///< suspectTensors that the full form has, too
     std::optional<Error> fullFormDamage; ///< why the full form cannot be used
     /// Of the state behind the version. Known to who replayed it; no catalog keeps it.
     std::optional<ComparedTensors> compared;

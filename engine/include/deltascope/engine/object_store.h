@@ -98,6 +98,8 @@ public:
     virtual Result<ObjectInfo> stat(std::string_view key) const = 0;
     /// Fills all of `out` from byte `offset`. An object that ends before is Code::Truncated, never a short read.
     virtual Result<void> read(std::string_view key, std::uint64_t offset, MutableByteSpan out) const = 0;
+    /// Whether a folder of this name exists and nothing is in it. Always false in stores that have no folders.
+    virtual Result<bool> hasEmptyFolder(std::string_view key) const;
     virtual Result<ObjectInfo> put(std::string_view key, ByteSource& bytes, PutMode mode, TaskContext& task) = 0;
     virtual Result<std::unique_ptr<StoreWatch>> watch() const = 0;
 };

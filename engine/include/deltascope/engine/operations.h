@@ -216,6 +216,9 @@ struct MaterializeReport {
     bool fromFullForm = false; ///< read from the full form of a version that also has a sparse one
     bool committed = false; ///< false for one part of a shared rebuild
     std::vector<std::string> sidecars;
+    /// Files of the trainer beside the checkpoint that it was rebuilt from (optimizer, scheduler, random state): they
+    /// belong to that step, and are not copied.
+    std::vector<std::string> leftOut;
     std::vector<std::string> rewritten; ///< objects that were used although they were rewritten (Chain::rewritten())
     /// What is known against the versions that it was rebuilt from, and objects that could not be compared with what is
     /// on record of them.

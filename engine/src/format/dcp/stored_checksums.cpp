@@ -1,8 +1,8 @@
 #include "format/dcp/stored_checksums.h"
 
 #include "format/common/quote_name.h"
+#include "format/common/read_chunks.h"
 
-#include <algorithm>
 #include <fmt/format.h>
 #include <zlib.h>
 
@@ -10,19 +10,13 @@ namespace deltascope {
 
 namespace {
 
-constexpr std::uint64_t ChunkBytes = 512U << 10; // stays in the second-level cache
-
 Result<std::uint32_t> crcOf(const ObjectStore& store, const std::string& key, const Extent& extent, TaskContext& task)
 {
-    std::vector<std::byte> chunk;
     uLong crc = crc32_z(0, nullptr, 0);
-    for (std::uint64_t at = 0; at < extent.bytes; at += chunk.size()) {
-        DS_CHECK(task.checkpoint());
-        chunk.resize(std::min(ChunkBytes, extent.bytes - at));
-        DS_CHECK(store.read(key, extent.begin + at, chunk));
+    DS_CHECK(readChunks(store, key, extent.begin, extent.bytes, task, [&](ByteSpan chunk) {
         crc = crc32_z(crc, reinterpret_cast<const Bytef*>(chunk.data()), chunk.size());
         task.addDone(chunk.size());
-    }
+    }));
     return static_cast<std::uint32_t>(crc);
 }
 

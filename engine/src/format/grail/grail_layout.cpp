@@ -6,6 +6,7 @@
 #include "format/common/packed_header.h"
 #include "format/common/pair_stream.h"
 #include "format/common/quote_name.h"
+#include "format/common/read_chunks.h"
 #include "format/common/strict_json.h"
 #include "format/grail/grail_metadata.h"
 #include "format/grail/grail_old_payload.h"
@@ -187,14 +188,8 @@ Result<VersionIndex> readDelta(const ObjectStore& store, const VersionObjects& v
 
 Result<std::string> sha256Of(const ObjectStore& store, const ObjectInfo& object, TaskContext& task)
 {
-    constexpr std::uint64_t PieceBytes = 512U << 10;
     const std::unique_ptr<StreamingDigest> digest = makeSha256();
-    BufferedExtent input(store, object.key, 0, object.sizeBytes, PieceBytes);
-    while (input.left() > 0) {
-        DS_CHECK(task.checkpoint());
-        DS_TRY(const ByteSpan bytes, input.take(std::min(input.left(), PieceBytes)));
-        digest->update(bytes);
-    }
+    DS_CHECK(readChunks(store, object.key, 0, object.sizeBytes, task, [&](ByteSpan chunk) { digest->update(chunk); }));
     return digest->hex();
 }
 

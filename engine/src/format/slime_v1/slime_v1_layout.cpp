@@ -85,6 +85,13 @@ std::vector<VersionObjects> SlimeV1Layout::group(const std::vector<ObjectInfo>& 
     return Folders.group(flushes);
 }
 
+std::string SlimeV1Layout::emptyFolderOf(const VersionObjects& neighbor, std::int64_t step) const
+{
+    const SplitKey name = splitKey(neighbor.name);
+    return fmt::format("{}{}{}{:0{}}", name.folder, name.folder.empty() ? "" : "/", Folders.start, step,
+                       Folders.minDigits);
+}
+
 Result<VersionIndex> SlimeV1Layout::index(const ObjectStore& store, const VersionObjects& version,
                                           TaskContext& task) const
 {

@@ -19,6 +19,7 @@ public:
     Result<void> checkPayload(const ObjectStore& store, const VersionObjects& version, const VersionIndex& index,
                               TaskContext& task) const override;
     std::uint64_t checkedBytes(const VersionObjects& version, const VersionIndex& index) const override;
+    std::string emptyFolderOf(const VersionObjects& neighbor, std::int64_t step) const override;
     bool needsExternalBase() const noexcept override { return true; }
     bool writersAreExact() const noexcept override { return true; }
     bool marksTheEnd() const noexcept override { return false; }

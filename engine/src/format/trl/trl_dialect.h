@@ -25,6 +25,8 @@ struct TrlDialect {
     bool countsFilesOnly = false;
     /// Whether changes were found by comparing values; later writers guess them.
     bool writersAreExact = false;
+    /// Positions pass through int32 in all writers (docs/formats/trl-v1.md, docs/formats/trl-v2.md).
+    std::uint64_t countableElements = std::uint64_t { 1 } << 31;
     /// Whether some writers found changes by comparing the low bytes alone.
     bool mayCompareLowBytes = false;
 };

@@ -26,6 +26,7 @@ public:
                                               const TensorInfo& target, const StreamOptions& options) const override;
     bool anchorsMayBePartial() const noexcept override { return m_dialect.anchorsMayBePartial; }
     bool writersAreExact() const noexcept override { return m_dialect.writersAreExact; }
+    std::uint64_t countableElements() const noexcept override { return m_dialect.countableElements; }
     bool mayCompareLowBytes() const noexcept override { return m_dialect.mayCompareLowBytes; }
 
 private:

@@ -579,11 +579,13 @@ export interface VerifyReport {
     epoch: number;
     step: number;
     result: VerifyResult;
+    health: 'normal' | 'suspect' | null; // of its values, beside the verdict on its bytes
     digests_checked: number;
     coverage: Coverage | null;
     root: string | null;
     anchor_differs_elems: number | null;
     zero_sign_elems: number;
+    missed_elems: number;
     drift_elems_estimate: number | null;
     problems: Problem[];
   }[];
@@ -608,6 +610,7 @@ export interface MaterializeReport {
   states_differ_elems: number;
   committed: boolean;
   sidecars: string[];
+  left_out: string[]; // files of the trainer beside the checkpoint that the rebuild began with
   rewritten: string[]; // as in Diff
   notices: Problem[];
   seconds: number;

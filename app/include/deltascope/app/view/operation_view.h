@@ -28,10 +28,12 @@ struct StepVerdictView {
     std::int64_t step = 0;
     std::string result; ///< verified consistent first_sight unverified incomplete damaged
     std::uint32_t digestsChecked = 0; ///< of tensors that this step changes
+    std::string health; ///< of its values: "normal", "suspect"; empty where no replay of it was seen
     std::optional<CoverageView> coverage; ///< from level 3 on, of steps that can be rebuilt
     std::string root; ///< at level 4: strong DSM1 root, for anchors and the last step
     std::optional<std::uint64_t> anchorDifference; ///< of an anchor: elements that differ from the replay before it
     std::uint64_t zeroSigns = 0; ///< of these, in the sign of zero alone
+    std::uint64_t missed = 0; ///< of the others, changes that a writer that compares low bytes has missed
     std::optional<std::uint64_t> driftEstimate; ///< of the others, more than a usual delta explains
     std::vector<ProblemView> problems;
 };
@@ -114,6 +116,7 @@ struct MaterializeView {
     std::string state;
     bool committed = true; ///< false for one part of a shared rebuild
     std::vector<std::string> sidecars;
+    std::vector<std::string> leftOut; ///< files of the trainer beside the checkpoint that it began with
     ReadsView reads;
     double seconds = 0;
 };

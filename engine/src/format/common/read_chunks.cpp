@@ -1,0 +1,22 @@
+#include "format/common/read_chunks.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace deltascope {
+
+Result<void> readChunks(const ObjectStore& store, std::string_view key, std::uint64_t begin, std::uint64_t bytes,
+                        TaskContext& task, const std::function<void(ByteSpan)>& show)
+{
+    constexpr std::uint64_t ChunkBytes = 512U << 10;
+    std::vector<std::byte> chunk;
+    for (std::uint64_t at = 0; at < bytes; at += chunk.size()) {
+        DS_CHECK(task.checkpoint());
+        chunk.resize(std::min(ChunkBytes, bytes - at));
+        DS_CHECK(store.read(key, begin + at, chunk));
+        show(chunk);
+    }
+    return {};
+}
+
+} // namespace deltascope

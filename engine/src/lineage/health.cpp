@@ -1,0 +1,117 @@
+#include "lineage/health.h"
+
+#include <fmt/format.h>
+#include <optional>
+#include <vector>
+
+namespace deltascope {
+
+namespace {
+
+/// What is wrong with one tensor, without its version.
+std::string sentenceOf(const SuspectTensor& suspect)
+{
+    switch (suspect.suspicion) {
+    case Suspicion::NotFinite:
+        return fmt::format("{} elements of {} are NaN or infinite, and none was before", suspect.figure, suspect.name);
+    case Suspicion::Zero:
+        return fmt::format("{} is all zeros, and was not before", suspect.name);
+    case Suspicion::Constant:
+        return fmt::format("{} has one value throughout, and had not before", suspect.name);
+    case Suspicion::SignFlips:
+        return fmt::format("{} elements of {} change their sign; of as many changed elements the last deltas explain "
+                           "{:.0f}",
+                           suspect.figure, suspect.name, suspect.usual);
+    case Suspicion::Move:
+        return fmt::format("{} moves by {:.3g} of its norm; the last deltas explain {:.3g}", suspect.name,
+                           suspect.figure, suspect.usual);
+    case Suspicion::UlpDistance:
+        return fmt::format("{} elements of {} move more than eight times as far as any did in the last deltas",
+                           suspect.figure, suspect.name);
+    case Suspicion::NotChanged:
+        return fmt::format("{} does not change while other tensors do; each of the last deltas changed at least {} of "
+                           "its elements",
+                           suspect.name, suspect.usual);
+    case Suspicion::Wrap:
+        break;
+    }
+    return fmt::format("{} has {:.0f} elements and positions of this layout count {:.0f}: a change behind them names "
+                       "another element",
+                       suspect.name, suspect.figure, suspect.usual);
+}
+
+Error ownProblem(const Version& version)
+{
+    const VersionFacts& facts = *version.facts;
+    const std::vector<SuspectTensor>& tensors =
+        facts.suspectTensors.empty() ? facts.fullFormSuspects : facts.suspectTensors;
+    return Error { Code::SuspectValues,
+                   fmt::format("values of step {} are suspect: {}{}", version.step(), sentenceOf(tensors.front()),
+                               tensors.size() > 1
+                                   ? fmt::format("; so are those of {}{} other tensors",
+                                                 tensors.size() < 10 ? "" : "at least ", tensors.size() - 1)
+                                   : std::string()),
+                   version.objects.name,
+                   version.step(),
+                   {} };
+}
+
+}
+
+std::string_view word(Suspicion suspicion) noexcept
+{
+    switch (suspicion) {
+    case Suspicion::NotFinite:
+        return "not_finite";
+    case Suspicion::Zero:
+        return "zero";
+    case Suspicion::Constant:
+        return "constant";
+    case Suspicion::SignFlips:
+        return "sign_flips";
+    case Suspicion::Move:
+        return "move";
+    case Suspicion::UlpDistance:
+        return "ulp_distance";
+    case Suspicion::NotChanged:
+        return "not_changed";
+    case Suspicion::Wrap:
+        break;
+    }
+    return "wrap";
+}
+
+void assessHealth(Run& run)
+{
+    // Where what comes behind a version inherits from; a full form may be free of what its version has.
+    std::vector<std::optional<std::size_t>> origin(run.versions.size());
+    for (std::size_t i = 0; i < run.versions.size(); ++i) {
+        Version& version = run.versions[i];
+        version.suspect = false;
+        if (version.obstacle || version.beingWritten)
+            continue;
+        const VersionFacts* facts = version.facts ? &*version.facts : nullptr;
+        const bool inherits = version.kind != VersionKind::Anchor && version.base;
+        if (facts && !(facts->suspectTensors.empty() && facts->fullFormSuspects.empty())) {
+            version.suspect = true;
+            version.problems.push_back(ownProblem(version));
+            origin[i] = i;
+        } else if (inherits && origin[*version.base]) {
+            version.suspect = true;
+            origin[i] = origin[*version.base];
+            version.problems.push_back(
+                Error { Code::SuspectValues,
+                        fmt::format("step {} builds on step {}, whose values are suspect, and no complete anchor "
+                                    "between them is free of that",
+                                    version.step(), run.versions[*origin[i]].step()),
+                        version.objects.name,
+                        version.step(),
+                        {} });
+        }
+        if (origin[i] && version.hasUsableFullForm() && facts && facts->fullFormDiffers
+            && facts->fullFormSuspects.empty())
+            origin[i].reset();
+    }
+}
+
+} // namespace deltascope

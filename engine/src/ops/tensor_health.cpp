@@ -1,0 +1,111 @@
+#include "tensor_health.h"
+
+#include <algorithm>
+
+namespace deltascope {
+
+bool isDelta(const Chain& chain, std::size_t link) noexcept { return !chain.links()[link]->index.full; }
+
+TensorHealth::TensorHealth(const Chain& chain, const TensorInfo& tensor, std::vector<std::size_t> links,
+                           const HealthBook& before)
+    : m_chain(chain)
+    , m_tensor(tensor)
+    , m_links(std::move(links))
+    , m_meter(MoveMeter::of(tensor.dtype, m_links.size()))
+{
+    if (const auto known = before.tensors.find(tensor.name); known != before.tensors.end())
+        m_history = known->second;
+    std::copy_if(before.held.begin(), before.held.end(), std::back_inserter(m_held),
+                 [&](const SuspectTensor& suspect) { return suspect.name == tensor.name; });
+}
+
+void TensorHealth::onPiece(std::size_t at, ByteSpan state, const PatchPiece& piece)
+{
+    if (m_meter)
+        m_meter->onPiece(at, state, piece);
+}
+
+void TensorHealth::onBlock(std::size_t at, ByteSpan state)
+{
+    if (m_meter)
+        m_meter->onBlock(at, state);
+}
+
+TensorHealth::Findings TensorHealth::finish()
+{
+    Findings findings;
+    if (!m_meter)
+        return findings;
+    m_meter->finish();
+    const std::vector<TensorMoves>& moves = m_meter->moves();
+    std::size_t at = m_meter->start();
+    if (at >= m_links.size())
+        return findings;
+    for (std::size_t link = m_links[at] + 1; link < m_chain.links().size(); ++link) {
+        const bool touched = at + 1 < m_links.size() && m_links[at + 1] == link;
+        const TensorMoves& before = moves[at];
+        at += touched ? 1 : 0;
+        if (isDelta(m_chain, link))
+            judgeDelta(link, touched ? at : m_links.size(), before, findings);
+        else if (touched && m_chain.isComplete(link))
+            judgeAnchor(link, before, moves[at], findings);
+    }
+    findings.history = m_history;
+    return findings;
+}
+
+/// `at`: in m_links, or behind its end where the delta does not name the tensor.
+void TensorHealth::judgeDelta(std::size_t link, std::size_t at, const TensorMoves& before, Findings& findings)
+{
+    static const TensorMoves none;
+    const TensorMoves& moves = at < m_links.size() ? m_meter->moves()[at] : none;
+    const std::optional<std::uint64_t> fewest = m_history.alwaysChanged();
+    if (fewest)
+        findings.expected.push_back(link);
+    if (moves.changed == 0) {
+        if (fewest)
+            findings.unchanged.emplace_back(
+                link, SuspectTensor { m_tensor.name, Suspicion::NotChanged, 0, static_cast<double>(*fewest) });
+    } else if (std::optional<SuspectTensor> suspect =
+                   m_history.judge(before, moves, m_meter->squares(), m_tensor.elements())) {
+        add(link, std::move(*suspect), findings);
+    }
+    const std::uint64_t countable = m_chain.links()[link]->layout->countableElements();
+    if (at < m_links.size() && m_tensor.elements() > countable)
+        add(link,
+            SuspectTensor {
+                {}, Suspicion::Wrap, static_cast<double>(m_tensor.elements()), static_cast<double>(countable) },
+            findings);
+    m_history.add(moves, m_meter->squares());
+}
+
+void TensorHealth::judgeAnchor(std::size_t link, const TensorMoves& before, const TensorMoves& moves,
+                               Findings& findings)
+{
+    std::vector<SuspectTensor> held;
+    for (const SuspectTensor& suspect : m_held) {
+        if (stillHolds(suspect, moves, m_meter->squares()))
+            held.push_back(suspect);
+    }
+    const bool takenBack = held.size() < m_held.size();
+    m_held = std::move(held);
+    for (const SuspectTensor& suspect : m_held)
+        findings.suspects.emplace_back(link, suspect);
+    if (std::optional<SuspectTensor> suspect =
+            m_history.judgeAnchor(before, moves, m_meter->squares(), m_tensor.elements()))
+        add(link, std::move(*suspect), findings);
+    constexpr std::uint64_t ManyElements = 16;
+    const bool lowBytesMissed = m_chain.links()[link]->layout->mayCompareLowBytes(); // they differ by far, and alone
+    const std::optional<std::uint64_t> far = m_history.farMoved(moves, !lowBytesMissed);
+    if (!takenBack && far.value_or(0) > ManyElements && !m_chain.isFullForm(link))
+        findings.farMoved.emplace_back(link, TensorDrift { m_tensor.name, moves.changed, 0, *far });
+}
+
+void TensorHealth::add(std::size_t link, SuspectTensor suspect, Findings& findings)
+{
+    suspect.name = m_tensor.name;
+    m_held.push_back(suspect);
+    findings.suspects.emplace_back(link, std::move(suspect));
+}
+
+} // namespace deltascope

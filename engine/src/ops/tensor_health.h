@@ -1,0 +1,59 @@
+#pragma once
+
+#include "deltascope/engine/replay.h"
+#include "value_history.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace deltascope {
+
+/// What is known of the values of an epoch before a chain is replayed.
+struct HealthBook {
+    ValueHistories tensors;
+    std::vector<SuspectTensor> held; ///< by the first link of the chain
+};
+
+/// Whether a link is neither a complete nor a partial anchor, nor a full form.
+bool isDelta(const Chain& chain, std::size_t link) noexcept;
+
+/// Judges what the links of a chain do to the values of one tensor. One thread.
+class TensorHealth {
+public:
+    /// `links`: that touch the tensor, ascending. Everything outlives it.
+    TensorHealth(const Chain& chain, const TensorInfo& tensor, std::vector<std::size_t> links,
+                 const HealthBook& before);
+
+    /// As those of ReplayObserver; `at`: index in `links`.
+    void onPiece(std::size_t at, ByteSpan state, const PatchPiece& piece);
+    void onBlock(std::size_t at, ByteSpan state);
+
+    struct Findings {
+        std::vector<std::pair<std::size_t, SuspectTensor>> suspects; ///< by link
+        /// Complete anchors in which elements moved too far for what the deltas do.
+        std::vector<std::pair<std::size_t, TensorDrift>> farMoved;
+        std::vector<std::size_t> expected; ///< deltas in front of which all others changed the tensor
+        /// Those of them that leave it as it is: suspect if they change most of what is expected to change.
+        std::vector<std::pair<std::size_t, SuspectTensor>> unchanged;
+        ValueHistory history; ///< behind the chain
+    };
+    /// Behind the last block.
+    Findings finish();
+
+private:
+    void judgeDelta(std::size_t link, std::size_t at, const TensorMoves& before, Findings& findings);
+    void judgeAnchor(std::size_t link, const TensorMoves& before, const TensorMoves& moves, Findings& findings);
+    void add(std::size_t link, SuspectTensor suspect, Findings& findings);
+
+    const Chain& m_chain;
+    const TensorInfo& m_tensor;
+    std::vector<std::size_t> m_links;
+    std::unique_ptr<MoveMeter> m_meter; ///< null for types that are not floating
+    ValueHistory m_history;
+    std::vector<SuspectTensor> m_held; ///< by the state behind the last link that was judged
+};
+
+} // namespace deltascope

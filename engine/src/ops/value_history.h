@@ -1,0 +1,57 @@
+#pragma once
+
+#include "deltascope/engine/health.h"
+#include "tensor_moves.h"
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace deltascope {
+
+/// What the last deltas of a run did to one tensor: the measure of the next one. The second largest of ten counts, so
+/// that one delta does not raise its own limit.
+class ValueHistory {
+public:
+    void add(const TensorMoves& moves, double squares);
+
+    /// What speaks against a delta behind these; the worst reason alone. `before`: the state that it changes.
+    /// `squares`: of the tensor, over its values.
+    std::optional<SuspectTensor> judge(const TensorMoves& before, const TensorMoves& moves, double squares,
+                                       std::uint64_t elements) const;
+    /// Of what a complete anchor holds against the replay before it.
+    std::optional<SuspectTensor> judgeAnchor(const TensorMoves& before, const TensorMoves& moves, double squares,
+                                             std::uint64_t elements) const;
+    /// The fewest elements that each of the last deltas changed, if a delta that leaves the tensor as it is would be
+    /// out of line: there are enough of them, and all changed many.
+    std::optional<std::uint64_t> alwaysChanged() const;
+    /// Elements that move over eight times the largest distance of the last deltas (distances are known up to the next
+    /// power of two: all that are counted do); nothing with fewer than two deltas. `lowBytes`: those that kept their
+    /// low byte count.
+    std::optional<std::uint64_t> farMoved(const TensorMoves& moves, bool lowBytes) const;
+
+private:
+    static constexpr std::size_t Window = 10;
+
+    struct Delta {
+        double flipped = 0; ///< share of the changed elements
+        std::optional<double> moved; ///< share of the tensor's norm, if it had one
+        std::uint64_t largestStep = 0;
+    };
+    template <class Of> std::optional<double> secondLargest(Of of) const;
+
+    std::deque<Delta> m_deltas; ///< that changed the tensor, at most Window
+    std::deque<std::uint64_t> m_changed; ///< elements, of all deltas, at most Window
+};
+
+/// The histories of all tensors of an epoch.
+using ValueHistories = std::map<std::string, ValueHistory, std::less<>>;
+
+/// Whether a later complete anchor still holds what began it: NaN, one value, or a state that the anchor did not take
+/// back. `moves`: of the anchor against the replay before it.
+bool stillHolds(const SuspectTensor& suspect, const TensorMoves& moves, double squares);
+
+} // namespace deltascope
