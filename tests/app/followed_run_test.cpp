@@ -78,6 +78,32 @@ TEST_F(FollowedRunTest, ADeeperVerdictOrDamageReplacesOneBefore)
     EXPECT_EQ(known(), "damaged");
 }
 
+TEST_F(FollowedRunTest, AVerdictKeepsItsGravestProblem)
+{
+    look(10, 100);
+    VerifyView view;
+    view.level = 2;
+    const auto problem = [](const char* code) { return ProblemView { code, 1, {}, {}, {} }; };
+    view.steps.push_back({ 0,
+                           1,
+                           "unverified",
+                           0,
+                           {},
+                           {},
+                           {},
+                           0,
+                           {},
+                           { problem("DS-STRAY"), problem("DS-CATALOG"), problem("DS-REWRITTEN") } });
+    m_run.addVerdicts(view, 100, 200);
+    EXPECT_EQ(m_run.snapshot()->verified.at({ 0, 1 }).problem->code, "DS-REWRITTEN");
+    view.steps.front().problems = { problem("DS-STRAY"), problem("DS-CATALOG") };
+    m_run.addVerdicts(view, 200, 300);
+    EXPECT_EQ(m_run.snapshot()->verified.at({ 0, 1 }).problem->code, "DS-CATALOG");
+    view.steps.front().problems = { problem("DS-STRAY") };
+    m_run.addVerdicts(view, 300, 400);
+    EXPECT_EQ(m_run.snapshot()->verified.at({ 0, 1 }).problem, std::nullopt) << "only a notice";
+}
+
 TEST_F(FollowedRunTest, AStepThatIsGoneTakesItsVerdictAlong)
 {
     look(10, 100);

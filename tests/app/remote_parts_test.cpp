@@ -80,7 +80,7 @@ const std::string First = R"({"cursor":"i-3","whole":true,"rev":3,"id":"x","name
 "source":"file:///x","layout":"trl-v2","run":"x","base":"","latest":null,"noop_rate":null,"ignored_objects":0,
 "wire_bytes":0,"epochs":[0],"steps":[{"epoch":0,"step":4,"kind":"gap","state":"gap","last_step":6}],
 "problems":{"keep":0,"add":[]},"events":{"keep":0,"add":[]},"drift":{"keep":0,"add":[]},"notes":{"keep":0,"add":[]},
-"spans":{"keep":0,"add":[]},"replicas":[]},"heat":null,"verified":[{"epoch":0,"step":3,"level":2,"result":"verified",
+"spans":{"keep":0,"add":[]},"replicas":[]},"heat":null,"verified":[{"epoch":0,"step":3,"level":2,"result":"verified","problem":null,
 "t_us":7}],"something new":1})";
 
 TEST(MirroredRun, TakesWhatItKnowsAndPassesTheRest)

@@ -1,7 +1,7 @@
 #include "desktop_fixture.h"
 
 #include "acts/destination.h"
-#include "pages/live/damage_banner.h"
+#include "pages/live/health_tile.h"
 #include "pages/live/live_page.h"
 
 #include <QLabel>
@@ -48,18 +48,17 @@ TEST_F(DemoScript, EveryActOfItIsSeenAndTheWayOutOfTheDamageWorks)
     }));
     ASSERT_TRUE(waitFor([this] { return alert("digest-mismatch").has_value(); }));
     EXPECT_EQ(alert("digest-mismatch")->level, app::AlertLevel::Error);
-    ASSERT_TRUE(waitFor([page] { return !page->banner().isHidden(); }));
-    ASSERT_TRUE(page->shown()->damage);
+    ASSERT_TRUE(waitFor([page] { return page->health().health().state == "broken"; }));
     EXPECT_TRUE(waitFor([this] {
         const auto told = window->statusBar()->findChildren<QLabel*>();
         return std::any_of(told.begin(), told.end(),
                            [](const QLabel* label) { return label->text().contains(QStringLiteral("1 damaged")); });
     }));
-    const std::int64_t sound = page->shown()->damage->sound.value_or(-1);
+    const std::int64_t sound = page->health().health().restore.value_or(-1);
     ASSERT_GE(sound, 0);
 
     rememberFolder(window->focus().id(), QString::fromStdString(home.path("made")));
-    for (QPushButton* button : page->banner().findChildren<QPushButton*>()) {
+    for (QPushButton* button : page->health().findChildren<QPushButton*>()) {
         if (button->text().contains(QStringLiteral("Materialize")))
             button->click();
     }

@@ -3,8 +3,8 @@
 #include "heat/mini_heatmap.h"
 #include "look/format.h"
 #include "pages/live/chart_grid.h"
-#include "pages/live/damage_banner.h"
 #include "pages/live/feed_card.h"
+#include "pages/live/health_tile.h"
 #include "pages/live/kpi_row.h"
 #include "pages/live/live_page.h"
 #include "pages/live/replicas_card.h"
@@ -74,7 +74,10 @@ TEST_F(LivePageTest, TilesTellWhatTheSummarySays)
     EXPECT_EQ(tiles.tile(KpiRow::DeltaSize).content().value.text(), bytesText(kpi.deltaBytes));
     EXPECT_TRUE(context(tiles.tile(KpiRow::DeltaSize)).startsWith(timesText(kpi.ratio)));
     EXPECT_FALSE(tiles.tile(KpiRow::Latest).content().bad);
-    EXPECT_TRUE(page->banner().isHidden());
+    EXPECT_TRUE(waitFor([&] { return page->health().health().state == "sound"; }));
+    EXPECT_EQ(page->health().property("role").toString(), QStringLiteral("card"));
+    EXPECT_EQ(page->health().text(),
+              QStringLiteral("Bytes unchanged since first read, to step 15. Can be restored: from step 1 on"));
 }
 
 TEST_F(LivePageTest, WhatNobodyReportedIsUnknownAndNotZero)
@@ -189,56 +192,49 @@ TEST_F(LivePageTest, EnterOnTheMiniHeatmapAsksForTheHeatmap)
 TEST_F(LivePageTest, DamageIsSaidWithTheStepAndTheWayOut)
 {
     LivePage* page = live("trl-v2-truncated"); // delta 13, the newest one, is cut short
-    ASSERT_TRUE(waitFor([&] { return page->shown()->damage.has_value(); }));
-    const Damage damage = *page->shown()->damage;
-    EXPECT_FALSE(page->banner().isHidden());
-    EXPECT_TRUE(page->banner().text().startsWith(QStringLiteral("✕ Step %1").arg(damage.step)))
-        << page->banner().text().toStdString();
+    const app::HealthView& health = page->health().health();
+    EXPECT_EQ(page->health().property("role").toString(), QStringLiteral("banner"));
+    EXPECT_TRUE(page->health().text().startsWith(QStringLiteral("Step 13 is damaged")))
+        << page->health().text().toStdString();
     EXPECT_TRUE(page->tiles().tile(KpiRow::Latest).content().bad);
-    ASSERT_TRUE(damage.sound);
-    EXPECT_LT(*damage.sound, damage.step);
-    EXPECT_TRUE(window->focus().step({ damage.epoch, *damage.sound })->restorable);
-    QPushButton* go = button(page->banner(), QStringLiteral("Go to step"));
+    ASSERT_EQ(health.step, 13);
+    ASSERT_EQ(health.restore, 12);
+    QPushButton* go = button(page->health(), QStringLiteral("Go to step"));
     ASSERT_TRUE(go);
     QTest::mouseClick(go, Qt::LeftButton);
-    EXPECT_EQ(window->cursor().b(), (StepId { damage.epoch, damage.step }));
-    QPushButton* way = button(page->banner(), QStringLiteral("Materialize"));
+    EXPECT_EQ(window->cursor().b(), (StepId { 0, 13 }));
+    QPushButton* way = button(page->health(), QStringLiteral("Materialize"));
     ASSERT_TRUE(way);
-    EXPECT_TRUE(way->text().contains(QString::number(*damage.sound)));
+    EXPECT_TRUE(way->text().contains(QStringLiteral("12")));
 }
 
-TEST_F(LivePageTest, TheBannerIsWholeInTheSmallestWindow)
+TEST_F(LivePageTest, TheFirstTileIsWholeInTheSmallestWindow)
 {
     window->resize(1024, 640);
     LivePage* page = live("trl-v2-truncated");
-    ASSERT_TRUE(waitFor([&] { return page->banner().isVisible(); }));
+    ASSERT_TRUE(waitFor([&] { return page->health().isVisible(); }));
     QTest::qWait(200);
-    for (const QLabel* label : page->banner().findChildren<QLabel*>()) {
-        const int needed = label->wordWrap() ? label->heightForWidth(label->width()) : label->sizeHint().height();
-        EXPECT_GE(label->height(), needed) << label->text().toStdString();
-        EXPECT_TRUE(label->wordWrap() || label->width() >= label->sizeHint().width()) << label->text().toStdString();
+    for (const QLabel* label : page->health().findChildren<QLabel*>()) {
+        if (label->isHidden())
+            continue;
+        EXPECT_GE(label->height(), label->heightForWidth(label->width())) << label->text().toStdString();
     }
-    EXPECT_LT(page->banner().height(), page->height() / 2);
+    EXPECT_LT(page->health().height(), page->height() / 2);
 }
 
-TEST_F(LivePageTest, DamageThatAnAnchorHasHealedIsNoBanner)
-{
-    LivePage* page = live("trl-v1.0-badhash"); // 8 to 11 are damaged, 12 is an anchor
-    EXPECT_FALSE(page->shown()->damage);
-    EXPECT_TRUE(page->banner().isHidden());
-    EXPECT_FALSE(page->tiles().tile(KpiRow::Latest).content().bad);
-}
-
-TEST_F(LivePageTest, AHoleInAnOldChainIsNoBanner)
+TEST_F(LivePageTest, ARunWithALostDeltaIsBrokenAtFirstGlance)
 {
     LivePage* page = live("trl-v2-gap-in-chain"); // delta 6 is gone; 7 to 9 cannot be rebuilt, the anchor at 10 can
-    for (const app::StepView* step : app::newestSteps(*window->focus().run()->run)) {
-        if (step->kind == "anchor" && step->step == 10) {
-            EXPECT_TRUE(step->restorable);
-        }
-    }
-    EXPECT_FALSE(page->shown()->damage) << "the newest chain is sound";
-    EXPECT_TRUE(page->banner().isHidden());
+    EXPECT_EQ(page->health().property("role").toString(), QStringLiteral("banner"));
+    QStringList shown;
+    for (const QLabel* label : page->health().findChildren<QLabel*>())
+        shown += label->text();
+    EXPECT_EQ(shown.value(0), QStringLiteral("✕ Step 6 is lost: steps 7 to 9 cannot be rebuilt"));
+    EXPECT_EQ(shown.value(1), QStringLiteral("Can be restored: steps 1 to 5, and from 10 on"));
+    EXPECT_EQ(shown.value(2), QStringLiteral("Put step 6 back if there is a copy of it"));
+    EXPECT_FALSE(page->tiles().tile(KpiRow::Latest).content().bad) << "the newest chain is sound";
+    const int below = page->tiles().mapTo(page, QPoint()).y();
+    EXPECT_LE(page->health().mapTo(page, QPoint(0, page->health().height())).y(), below) << "it comes first";
 }
 
 TEST_F(LivePageTest, EventsGoToTheirSteps)

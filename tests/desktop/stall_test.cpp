@@ -1,7 +1,7 @@
 #include "desktop_fixture.h"
 
 #include "integration/watched_application.h"
-#include "pages/live/damage_banner.h"
+#include "pages/live/health_tile.h"
 #include "pages/live/live_page.h"
 
 #include <QThread>
@@ -133,7 +133,7 @@ TEST_F(StallTest, NoPageStandsStillWhileTheDemoRunsTenTimesASecond)
             application().watch(LimitMs);
             QTest::qWait(2'000);
             if (auto* live = qobject_cast<LivePage*>(window->page()); live && i == 0) { // the page makes room for it
-                const bool came = QTest::qWaitFor([live] { return live->banner().isVisible(); }, 8'000);
+                const bool came = QTest::qWaitFor([live] { return live->health().health().state == "broken"; }, 8'000);
                 std::printf("live      the banner %s\n", came ? "came" : "was there before, or is late");
                 QTest::qWait(2'000);
             }

@@ -1,5 +1,7 @@
 #include "text.h"
 
+#include "deltascope/app/view/health_view.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
@@ -169,12 +171,28 @@ std::string header(const app::RunView& run, const Style& style)
     return text + higherNumber(run) + "\n";
 }
 
+/// What is wrong with the run as a whole, in the words of all faces; empty: nothing.
+std::string healthLines(const app::RunView& run, const Style& style)
+{
+    const app::HealthView health = app::makeHealth(run, {});
+    const bool broken = health.state == "broken";
+    if (!broken && health.state != "doubtful")
+        return {};
+    std::string text =
+        paint(style, broken ? Paint::Bad : Paint::Warn, (broken ? "✕ " : "! ") + safe(health.headline)) + "\n";
+    for (const std::string& line : { health.restorable, health.remedy }) {
+        if (!line.empty())
+            text += "  " + safe(line) + "\n";
+    }
+    return text;
+}
+
 }
 
 std::string logText(const app::RunView& run, const Style& style, std::size_t limit)
 {
     const std::int64_t now = nowUs();
-    std::string text = header(run, style);
+    std::string text = header(run, style) + healthLines(run, style);
     const Columns columns = columnsOf(run);
     std::size_t shown = 0;
     std::size_t hidden = 0;

@@ -17,6 +17,19 @@ std::string objectsOf(const StepView& step)
 
 bool canBeVerified(const StepView& step) { return step.state != "gap" && step.state != "publishing"; }
 
+/// Rewritten bytes are refused whatever vouches for them; of the rest the first that is more than a notice.
+std::optional<ProblemView> gravestOf(const std::vector<ProblemView>& problems)
+{
+    auto found = std::find_if(problems.begin(), problems.end(),
+                              [](const ProblemView& problem) { return problem.code == word(Code::Rewritten); });
+    if (found == problems.end())
+        found = std::find_if(problems.begin(), problems.end(), [](const ProblemView& problem) {
+            const std::optional<Code> code = parseCode(problem.code);
+            return !code || !isNotice(*code);
+        });
+    return found == problems.end() ? std::nullopt : std::optional(*found);
+}
+
 using StepObjects = std::map<std::pair<int, std::int64_t>, std::string>;
 
 StepObjects objectsOf(const RunView& run)
@@ -145,7 +158,7 @@ void FollowedRun::addVerdicts(const VerifyView& view, std::int64_t beganUs, std:
             continue;
         VerifiedView& verified = snapshot.verified[key];
         if (verified.result.empty() || view.level >= verified.level || verdict.result == "damaged")
-            verified = { view.level, verdict.result, nowUs };
+            verified = { view.level, verdict.result, nowUs, gravestOf(verdict.problems) };
     }
 }
 

@@ -198,11 +198,14 @@ void MirroredRun::readHeat(const json& from)
 void MirroredRun::readVerified(const json& changes)
 {
     for (const json& from : readArray(changes, "verified")) {
-        if (isGone(from))
+        if (isGone(from)) {
             m_next.verified.erase(keyOf(from));
-        else
-            m_next.verified[keyOf(from)] = { app::read<int>(from, "level"), app::read<std::string>(from, "result"),
-                                             app::read<std::int64_t>(from, "t_us") };
+            continue;
+        }
+        const json& problem = fieldOf(from, "problem");
+        m_next.verified[keyOf(from)] = { app::read<int>(from, "level"), app::read<std::string>(from, "result"),
+                                         app::read<std::int64_t>(from, "t_us"),
+                                         problem.is_null() ? std::nullopt : std::optional(readProblem(problem)) };
     }
 }
 

@@ -10,7 +10,10 @@ ordered_json json(const std::optional<VerifiedView>& verified)
 {
     if (!verified)
         return nullptr;
-    return { { "level", verified->level }, { "result", verified->result }, { "t_us", verified->tUs } };
+    return { { "level", verified->level },
+             { "result", verified->result },
+             { "t_us", verified->tUs },
+             { "problem", verified->problem ? json(*verified->problem) : ordered_json(nullptr) } };
 }
 
 ordered_json json(const LineageRowView& row)

@@ -114,11 +114,11 @@ ordered_json stepJson(const StepKey&, const StepView& step)
 
 ordered_json verifiedJson(const StepKey& key, const VerifiedView& verified)
 {
-    return { { "epoch", key.first },
-             { "step", key.second },
-             { "level", verified.level },
-             { "result", verified.result },
-             { "t_us", verified.tUs } };
+    return {
+        { "epoch", key.first },      { "step", key.second },
+        { "level", verified.level }, { "result", verified.result },
+        { "t_us", verified.tUs },    { "problem", verified.problem ? json(*verified.problem) : ordered_json(nullptr) }
+    };
 }
 
 ordered_json tensorsJson(const std::vector<TensorRowView>& rows)

@@ -36,6 +36,18 @@ ordered_json json(const KpiView& kpi)
              { "verified_result", orNull(kpi.verifiedResult) } };
 }
 
+ordered_json json(const HealthView& health)
+{
+    return { { "state", orNull(health.state) },
+             { "headline", health.headline },
+             { "proven", health.proven },
+             { "restorable", health.restorable },
+             { "remedy", health.remedy },
+             { "step", orNull(health.step) },
+             { "restore", orNull(health.restore) },
+             { "problem", health.problem ? json(*health.problem) : ordered_json(nullptr) } };
+}
+
 ordered_json json(const RunSummaryView& view)
 {
     const RunSnapshot& snapshot = *view.snapshot;
@@ -58,6 +70,7 @@ ordered_json json(const RunSummaryView& view)
              { "gaps", view.gaps },
              { "wire_bytes", snapshot.run ? snapshot.run->wireBytes : 0 },
              { "kpi", json(view.kpi) },
+             { "health", json(view.health) },
              { "alerts_firing", snapshot.alertsFiring },
              { "worst_alert", orNull(snapshot.worstAlert) },
              { "attention", view.attention },

@@ -1,7 +1,6 @@
 #include "deltascope/app/view/summary_view.h"
 
 #include <algorithm>
-#include <array>
 #include <fmt/format.h>
 
 namespace deltascope::app {
@@ -20,9 +19,6 @@ std::optional<double> quantile(std::vector<double> values, double share)
     std::nth_element(values.begin(), values.begin() + at, values.end());
     return values[static_cast<std::size_t>(at)];
 }
-
-/// From strong to weak; nothing else is sound.
-constexpr std::array<std::string_view, 3> SoundResults = { "verified", "consistent", "first_sight" };
 
 void addPublication(KpiView& kpi, const std::vector<const StepView*>& steps)
 {
@@ -94,17 +90,6 @@ void addReplicas(KpiView& kpi, const std::vector<ReplicaView>& replicas)
     }
 }
 
-/// How strong a check was, 0 the strongest; nothing for what was not found sound.
-std::optional<std::size_t> strengthOf(const VerifiedSteps& verified, const StepView& step)
-{
-    const std::optional<VerifiedView> known = verifiedOf(verified, step);
-    if (!known)
-        return std::nullopt;
-    const auto result = std::find(SoundResults.begin(), SoundResults.end(), known->result);
-    return result == SoundResults.end() ? std::nullopt
-                                        : std::optional(static_cast<std::size_t>(result - SoundResults.begin()));
-}
-
 /// A chain counts up to its first step that was not found sound; the next anchor begins a new one.
 void addVerified(KpiView& kpi, const std::vector<const StepView*>& steps, const VerifiedSteps& verified)
 {
@@ -117,26 +102,28 @@ void addVerified(KpiView& kpi, const std::vector<const StepView*>& steps, const 
             weakest = 0;
             level.reset();
         }
-        const std::optional<std::size_t> strength = strengthOf(verified, *step);
-        sound = sound && strength;
+        const std::optional<VerifiedView> known = verifiedOf(verified, *step);
+        const std::optional<std::size_t> soundness = known ? soundnessOf(*known) : std::nullopt;
+        sound = sound && soundness;
         if (!sound)
             continue;
-        weakest = std::max(weakest, *strength);
-        const int own = verified.at({ step->epoch, step->step }).level;
-        level = std::min(level.value_or(own), own);
+        weakest = std::max(weakest, *soundness);
+        level = std::min(level.value_or(known->level), known->level);
         kpi.verifiedTo = step->step;
         kpi.verifiedLevel = level;
         kpi.verifiedResult = SoundResults[weakest];
     }
 }
 
-std::uint64_t attentionOf(const RunSnapshot& snapshot, const KpiView& kpi)
+std::uint64_t attentionOf(const RunSnapshot& snapshot, const RunSummaryView& view)
 {
+    const KpiView& kpi = view.kpi;
     std::uint64_t attention = snapshot.state == "error" ? 1000 : 0;
     attention += snapshot.worstAlert == "error" ? 500 : snapshot.worstAlert == "warn" ? 100 : 0;
     attention += 10 * snapshot.alertsFiring;
     if (kpi.newest && kpi.newest != kpi.latest)
         attention += 300;
+    attention += view.health.state == "broken" ? 150 : view.health.state == "doubtful" ? 50 : 0;
     return attention + static_cast<std::uint64_t>(kpi.worstLag.value_or(0) >= 3 ? 50 : 0);
 }
 
@@ -217,24 +204,6 @@ std::string publishedText(const StepView& step)
 
 }
 
-std::optional<VerifiedView> verifiedOf(const VerifiedSteps& verified, const StepView& step)
-{
-    const auto known = verified.find({ step.epoch, step.step });
-    return known == verified.end() ? std::nullopt : std::optional(known->second);
-}
-
-std::vector<const StepView*> newestSteps(const RunView& run)
-{
-    std::vector<const StepView*> steps;
-    if (run.epochs.empty())
-        return steps;
-    for (const StepView& step : run.epochs.back().steps) {
-        if (step.state != "gap")
-            steps.push_back(&step);
-    }
-    return steps;
-}
-
 RunSummaryView makeRunSummary(std::shared_ptr<const RunSnapshot> snapshot)
 {
     RunSummaryView view;
@@ -246,6 +215,7 @@ RunSummaryView makeRunSummary(std::shared_ptr<const RunSnapshot> snapshot)
         addPublication(view.kpi, newest);
         addReplicas(view.kpi, run.replicas);
         addVerified(view.kpi, newest, view.snapshot->verified);
+        view.health = makeHealth(run, view.snapshot->verified);
         for (const EpochView& epoch : run.epochs) {
             for (const StepView& step : epoch.steps) {
                 view.gaps += step.state == "gap";
@@ -257,7 +227,7 @@ RunSummaryView makeRunSummary(std::shared_ptr<const RunSnapshot> snapshot)
         for (std::size_t i = newest.size() > SparkSteps ? newest.size() - SparkSteps : 0; i < newest.size(); ++i)
             view.spark.push_back(newest[i]->kind == "delta" ? newest[i]->changedFraction : std::nullopt);
     }
-    view.attention = attentionOf(*view.snapshot, view.kpi);
+    view.attention = attentionOf(*view.snapshot, view);
     return view;
 }
 

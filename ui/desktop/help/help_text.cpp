@@ -34,12 +34,15 @@ Keys canvasKeys()
 HelpText helpText(const QString& page)
 {
     if (page == QLatin1String("live"))
-        return { Words::tr(
-                     "What the run is doing now. The tiles are about the newest version; a click on one leads to "
-                     "the page that it comes from. The charts have one value per step: drag over steps to look "
-                     "closer, on all pages at once. The mini heatmap shows in which layers weights changed. Below "
-                     "stand what happened last and what each replica serves."),
-                 chartKeys() };
+        return {
+            Words::tr(
+                "What the run is doing now. The first line says what can be relied on. The tiles are about the newest "
+                "version; a click on one leads to the page that it comes from. The charts have one value per step: "
+                "drag over steps to look "
+                "closer, on all pages at once. The mini heatmap shows in which layers weights changed. Below "
+                "stand what happened last and what each replica says it serves."),
+            chartKeys()
+        };
     if (page == QLatin1String("heatmap")) {
         Keys keys = canvasKeys();
         keys.insert(

@@ -35,7 +35,7 @@ enum class Type { Kpi, PageNumber, SheetTitle, Section, Body, Table, TableTitle,
 QFont typeFont(Type type);
 
 /// Gives a widget one of the roles that the style sheet knows: "card", "muted", "label", "kpi", "section", "title",
-/// "mono", "tag", "badTag", "primary", "error", "banner", "sunken", "chrome", "link".
+/// "mono", "tag", "badTag", "primary", "error", "banner", "doubt", "sunken", "chrome", "link".
 void setRole(QWidget* widget, const char* role);
 /// After a change of another property that the style sheet looks at. Costs a millisecond.
 void repolish(QWidget* widget);

@@ -74,7 +74,7 @@ private:
     /// A step as far as a page shows it; cheaper than its JSON.
     static std::string mark(const RunSnapshot& snapshot, const StepView& step)
     {
-        const VerifiedView verified = verifiedOf(snapshot.verified, step).value_or(VerifiedView { -1, {}, 0 });
+        const VerifiedView verified = verifiedOf(snapshot.verified, step).value_or(VerifiedView { -1, {}, 0, {} });
         return fmt::format("{} {} {} {} {} {} {} {} {}", step.state, step.restorable, step.wireBytes, step.publishedUs,
                            step.changedFraction.value_or(-1), step.pauseMs.value_or(-1), step.problems.size(),
                            verified.level, verified.result);

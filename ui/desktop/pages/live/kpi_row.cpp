@@ -19,16 +19,6 @@ std::optional<double> seconds(std::optional<double> ms) { return ms ? std::optio
 KpiTile::Run muted(const QString& text) { return { text, false, Token::Muted }; }
 KpiTile::Run strong(const QString& text) { return { text, true, Token::Text }; }
 
-/// What the weakest check of a step claims, and nothing more.
-QString checkedText(const std::string& result)
-{
-    if (result == "consistent")
-        return KpiRow::tr("Consistent to");
-    if (result == "first_sight")
-        return KpiRow::tr("As first read to");
-    return KpiRow::tr("Verified to");
-}
-
 }
 
 QString usualText(std::optional<double> value, std::optional<double> median)
@@ -47,8 +37,8 @@ KpiRow::KpiRow(QWidget* parent)
     : QWidget(parent)
     , m_grid(new QGridLayout(this))
 {
-    static constexpr std::array<const char*, TileCount> Pages { "lineage",  "lineage",  "heatmap", "bucket",
-                                                                "timeline", "timeline", "lineage" };
+    static constexpr std::array<const char*, TileCount> Pages { "lineage", "lineage",  "heatmap",
+                                                                "bucket",  "timeline", "timeline" };
     m_grid->setContentsMargins(0, 0, 0, 0);
     m_grid->setSpacing(metrics().gap);
     for (int i = 0; i < TileCount; ++i) {
@@ -64,9 +54,8 @@ KpiRow::KpiRow(QWidget* parent)
     m_tiles[Changed]->setToolTip(tr("Elements that the latest delta changes, of all.\n"
                                     "The median is over the last 50 versions."));
     m_tiles[DeltaSize]->setToolTip(tr("Bytes of the latest delta; smaller: full version / delta."));
-    m_tiles[Replicas]->setToolTip(tr("Replicas that serve the newest version, of those that report."));
-    m_tiles[Verified]->setToolTip(tr("Newest step whose whole chain was checked and found sound.\n"
-                                     "The level is the lowest on that chain."));
+    m_tiles[Replicas]->setToolTip(tr("Replicas that say they serve the newest version, of those that report.\nNobody "
+                                     "has looked into their memory."));
 }
 
 void KpiRow::setRows(int rows)
@@ -88,7 +77,6 @@ void KpiRow::setData(std::shared_ptr<const LiveData> data)
     setChanged(kpi);
     setPaused(kpi);
     setReplicas(kpi);
-    setVerified(kpi);
     tick(ServiceBridge::nowUs());
 }
 
@@ -112,14 +100,13 @@ void KpiRow::setLatest(const app::KpiView& kpi)
 {
     KpiTile::Content content;
     content.label = tr("Latest step");
-    if (m_data->damage) {
+    const app::HealthView& health = m_data->summary.health;
+    if (health.state == "broken" && health.restore < kpi.newest) {
         content.label = tr("Newest step");
         content.bad = true;
-        content.badge = { m_data->damage->damaged ? tr("✕ broken") : tr("✕ cannot be rebuilt"), false, Token::Error };
+        content.badge = { tr("✕ cannot be used"), false, Token::Error };
         content.value = plain(kpi.newest);
-        content.context = { muted(tr("last sound step ")), strong(plain(m_data->damage->sound).value) };
-        if (kpi.newest && *kpi.newest != m_data->damage->step)
-            content.badge.text = tr("✕ stands on %1").arg(m_data->damage->step);
+        content.context = { muted(tr("last sound step ")), strong(plain(health.restore).value) };
     } else {
         content.value = plain(kpi.latest);
         content.context = { kpi.chainAnchor
@@ -174,7 +161,7 @@ void KpiRow::setPaused(const app::KpiView& kpi)
 void KpiRow::setReplicas(const app::KpiView& kpi)
 {
     KpiTile::Content content;
-    content.label = tr("Replicas in sync");
+    content.label = tr("Replicas in sync, they say");
     if (kpi.replicas == 0) {
         content.value = { unknownText(), {} };
         content.context = { muted(tr("none has reported")) };
@@ -184,30 +171,10 @@ void KpiRow::setReplicas(const app::KpiView& kpi)
             content.context = { muted(tr("worst ")),
                                 strong(tr("%1, lag %2 ⚑").arg(safeName(*kpi.worstReplica)).arg(*kpi.worstLag)) };
         else
-            content.context = { muted(kpi.replicasInSync == kpi.replicas ? tr("none is behind")
+            content.context = { muted(kpi.replicasInSync == kpi.replicas ? tr("none says it is behind")
                                                                          : tr("not all are heard")) };
     }
     m_tiles[Replicas]->setContent(std::move(content));
-}
-
-void KpiRow::setVerified(const app::KpiView& kpi)
-{
-    KpiTile::Content content;
-    content.label = checkedText(kpi.verifiedResult);
-    content.value = plain(kpi.verifiedTo);
-    if (kpi.verifiedTo) {
-        content.icon = QStringLiteral("shield");
-        content.context = { muted(tr("level %1").arg(kpi.verifiedLevel.value_or(0))) };
-        if (m_data->damage) {
-            content.context.push_back(muted(tr(", next failed")));
-        } else if (m_data->unverified) {
-            content.context.push_back(muted(tr(", queue ")));
-            content.context.push_back(strong(exactText(*m_data->unverified)));
-        }
-    } else {
-        content.context = { muted(tr("no step was checked yet")) };
-    }
-    m_tiles[Verified]->setContent(std::move(content));
 }
 
 } // namespace deltascope::desktop

@@ -11,12 +11,12 @@ class QGridLayout;
 
 namespace deltascope::desktop {
 
-/// The seven numbers of the page Live. GUI thread.
+/// The six numbers of the page Live. GUI thread.
 class KpiRow final : public QWidget {
     Q_OBJECT
 
 public:
-    enum Tile { Latest, Age, Changed, DeltaSize, Paused, Replicas, Verified, TileCount };
+    enum Tile { Latest, Age, Changed, DeltaSize, Paused, Replicas, TileCount };
 
     explicit KpiRow(QWidget* parent = nullptr);
     void setData(std::shared_ptr<const LiveData> data);
@@ -35,7 +35,6 @@ private:
     void setChanged(const app::KpiView& kpi);
     void setPaused(const app::KpiView& kpi);
     void setReplicas(const app::KpiView& kpi);
-    void setVerified(const app::KpiView& kpi);
 
     std::array<KpiTile*, TileCount> m_tiles {};
     QGridLayout* m_grid;

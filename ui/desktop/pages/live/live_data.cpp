@@ -20,15 +20,6 @@ int severity(const app::ReplicaView& replica)
     return replica.late || !replica.behind ? 2 : replica.behind > 0 ? 1 : 0;
 }
 
-std::optional<std::uint64_t> countUnverified(const app::RunView& run, const app::KpiView& kpi)
-{
-    if (!kpi.verifiedTo)
-        return std::nullopt;
-    const std::vector<const app::StepView*> steps = app::newestSteps(run);
-    return static_cast<std::uint64_t>(std::count_if(
-        steps.begin(), steps.end(), [&](const app::StepView* step) { return step->step > *kpi.verifiedTo; }));
-}
-
 std::shared_ptr<const StepClock> makeClock(const app::RunView& run, int epoch)
 {
     std::vector<std::pair<std::int64_t, std::int64_t>> times;
@@ -62,8 +53,6 @@ std::shared_ptr<const LiveData> makeLiveData(const LiveQuestion& question)
     made->epoch = question.epoch;
     made->range = question.range;
     made->summary = app::makeRunSummary(question.run);
-    made->damage = findDamage(*question.run);
-    made->unverified = countUnverified(run, made->summary.kpi);
     const app::TimelineView timeline =
         app::makeTimelineView(run, question.epoch, question.range.first, question.range.second);
     made->worstPause = timeline.summary.worst;

@@ -4,7 +4,6 @@
 #include "deltascope/app/view/series_view.h"
 #include "deltascope/app/view/summary_view.h"
 #include "heat/layer_heat.h"
-#include "pages/live/damage.h"
 #include "pages/live/sync_stack.h"
 #include "plot/plot_data.h"
 
@@ -31,8 +30,6 @@ struct LiveData {
     int epoch = 0;
     StepRange range { 0, 0 };
     app::RunSummaryView summary;
-    std::optional<Damage> damage;
-    std::optional<std::uint64_t> unverified; ///< versions newer than the newest verified one; nothing: none is verified
     app::SeriesView lines; ///< changed_frac
     app::SeriesView bars; ///< pause_ms, wire_bytes
     std::optional<app::WorstPauseView> worstPause; ///< in the range

@@ -5,8 +5,8 @@
 #include "look/format.h"
 #include "look/look.h"
 #include "pages/live/chart_grid.h"
-#include "pages/live/damage_banner.h"
 #include "pages/live/feed_card.h"
+#include "pages/live/health_tile.h"
 #include "pages/live/kpi_row.h"
 #include "pages/live/live_plots.h"
 #include "pages/live/replicas_card.h"
@@ -36,7 +36,7 @@ const QString XKey = QStringLiteral("plots/x");
 LivePage::LivePage(PageContext& context, QWidget* parent)
     : Page(context, parent)
     , m_tiles(new KpiRow)
-    , m_banner(new DamageBanner)
+    , m_health(new HealthTile)
     , m_heat(new MiniHeatmap)
     , m_heatCard(nullptr)
     , m_feed(new FeedCard)
@@ -55,14 +55,21 @@ LivePage::LivePage(PageContext& context, QWidget* parent)
         addRuleLinks(*menu, rulesOfTile(tile), [this](const QString& rule) { editRule(rule); });
         menu->popup(global);
     });
-    connect(m_banner, &DamageBanner::stepWanted, this, &LivePage::goTo);
-    connect(m_banner, &DamageBanner::verifyWanted, this, [this](int epoch, std::int64_t step) {
+    connect(m_health, &HealthTile::stepWanted, this, &LivePage::goTo);
+    connect(m_health, &HealthTile::verifyWanted, this, [this](int epoch, std::int64_t step) {
         goTo(epoch, step);
         this->context().actions.trigger(QStringLiteral("run.verify"));
     });
-    connect(m_banner, &DamageBanner::materializeWanted, this, [this](int epoch, std::int64_t step) {
+    connect(m_health, &HealthTile::materializeWanted, this, [this](int epoch, std::int64_t step) {
         goTo(epoch, step);
         this->context().actions.trigger(QStringLiteral("run.materialize"));
+    });
+    m_health->setContextMenuPolicy(Qt::CustomContextMenu);
+    connect(m_health, &HealthTile::customContextMenuRequested, this, [this](const QPoint& at) {
+        auto* menu = new QMenu(this);
+        menu->setAttribute(Qt::WA_DeleteOnClose);
+        addRuleLinks(*menu, rulesOfHealth(), [this](const QString& rule) { editRule(rule); });
+        menu->popup(m_health->mapToGlobal(at));
     });
     m_clock.setInterval(1000);
     connect(&m_clock, &QTimer::timeout, this, [this] {
@@ -163,7 +170,7 @@ QWidget* LivePage::makeContent()
     all->addLayout(m_grid, 1);
     m_grid->setSpacing(metrics().gap);
     arrange();
-    return new NoticePane(m_banner, m_inner, padding);
+    return new NoticePane(m_health, m_inner, padding);
 }
 
 void LivePage::arrange()
@@ -209,7 +216,7 @@ void LivePage::runOpened()
 {
     m_data = nullptr;
     m_turn.stop();
-    m_banner->setDamage(std::nullopt);
+    m_health->setHealth({}, 0);
     m_heat->setHeat(nullptr);
 }
 
@@ -239,7 +246,7 @@ void LivePage::refresh()
 void LivePage::show(std::shared_ptr<const LiveData> data)
 {
     m_data = std::move(data);
-    m_banner->setDamage(m_data->damage);
+    m_health->setHealth(m_data->summary.health, m_data->run->run->epochs.back().epoch);
     m_tiles->setData(m_data);
     arrange();
     m_partsLeft = PartCount;

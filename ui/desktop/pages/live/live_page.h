@@ -12,8 +12,8 @@ namespace deltascope::desktop {
 
 class Card;
 class ChartGrid;
-class DamageBanner;
 class FeedCard;
+class HealthTile;
 class KpiRow;
 class MiniHeatmap;
 class PartMover;
@@ -41,7 +41,7 @@ public:
     ChartGrid& charts() { return *m_charts; }
     MiniHeatmap& heat() { return *m_heat; }
     Card& heatCard() { return *m_heatCard; }
-    DamageBanner& banner() { return *m_banner; }
+    HealthTile& health() { return *m_health; }
     FeedCard& feed() { return *m_feed; }
     ReplicasCard& replicas() { return *m_replicas; }
     /// Null until the first calculation is done.
@@ -78,7 +78,7 @@ private:
     std::array<PlotCard*, PlotCount> m_plots {};
     ChartGrid* m_charts = nullptr;
     KpiRow* m_tiles;
-    DamageBanner* m_banner;
+    HealthTile* m_health;
     MiniHeatmap* m_heat;
     Card* m_heatCard;
     FeedCard* m_feed;

@@ -147,7 +147,7 @@ QVariant ReplicaModel::headerData(int section, Qt::Orientation orientation, int 
         return typeFont(Type::Label);
     if (role != Qt::DisplayRole)
         return {};
-    const std::array<QString, ColumnCount> heads { tr("id"),         tr("engine"),      tr("serving now"),
+    const std::array<QString, ColumnCount> heads { tr("id"),         tr("engine"),      tr("says it serves"),
                                                    tr("state"),      tr("lag"),         tr("last 60 steps"),
                                                    tr("last pause"), tr("paused, 1 h"), tr("contact") };
     return heads[static_cast<std::size_t>(section)];

@@ -40,11 +40,14 @@ std::vector<RuleLink> rulesOfTile(int tile)
         return { storage() };
     case KpiRow::Paused:
         return { pauseLong() };
-    case KpiRow::Replicas:
-        return { replicaLag() };
     default:
-        return { { QStringLiteral("verify-behind"), RuleLinkWords::tr("too much is not verified…") } };
+        return { replicaLag() };
     }
+}
+
+std::vector<RuleLink> rulesOfHealth()
+{
+    return { { QStringLiteral("verify-behind"), RuleLinkWords::tr("too much is not verified…") } };
 }
 
 std::vector<RuleLink> rulesOfPlot(int plot)

@@ -15,6 +15,7 @@ struct RuleLink {
     QString text;
 };
 
+std::vector<RuleLink> rulesOfHealth();
 std::vector<RuleLink> rulesOfTile(int tile); ///< of KpiRow::Tile
 std::vector<RuleLink> rulesOfPlot(int plot); ///< of LivePage::Plot
 

@@ -72,7 +72,7 @@ export interface Step {
   objects: ObjectInfo[];
   problems: Problem[];
   /** The deepest verification of this step in this daemon; null: not checked. */
-  verified: { level: number; result: VerifyResult; t_us: number } | null;
+  verified: { level: number; result: VerifyResult; t_us: number; problem: Problem | null } | null;
 }
 
 /** A hole in the numbers: `step` is the first missing one. */
@@ -90,7 +90,7 @@ export interface Replica {
   id: string;
   engine: string;
   state: string; // its own word: serving, fetching, paused, stalled, …
-  step: number | null;
+  step: number | null; // that it says it serves
   behind: number | null; // versions
   lag_s: number | null; // since the first version that it does not serve was published
   age_s: number; // of the heartbeat
@@ -129,6 +129,19 @@ export interface Kpi {
   verified_result: 'verified' | 'consistent' | 'first_sight' | null; // the weakest of these
 }
 
+/** What can be relied on in the newest epoch, in words that are shown as they are. */
+export interface Health {
+  /** broken: steps cannot be used; doubtful: they can, and may be wrong; null: nothing is published. */
+  state: 'broken' | 'doubtful' | 'unchecked' | 'sound' | null;
+  headline: string; // the damage, else the doubt, else what is proven
+  proven: string;
+  restorable: string;
+  remedy: string;
+  step: number | null; // that the damage or the doubt starts at
+  restore: number | null; // the newest that can be restored
+  problem: Problem | null;
+}
+
 export interface RunSummary {
   id: string; // stands in URLs
   source: string; // URI
@@ -146,6 +159,7 @@ export interface RunSummary {
   gaps: number;
   wire_bytes: number;
   kpi: Kpi;
+  health: Health;
   alerts_firing: number;
   worst_alert: AlertLevel | null;
   attention: number; // 0: all is well; the higher, the earlier it is shown

@@ -18,7 +18,7 @@ export function StatusBar() {
         {quiet === null ? 'connecting' : `contact ${age(quiet)} ago`}
       </span>
       <StaleBadge />
-      {queue !== null && <span>{queue} newer than verified</span>}
+      {queue !== null && <span>{queue} not checked yet</span>}
       {backends.length > 0 && <span>engine {backends.map((name) => backendNames[name] ?? name).join(' + ')}</span>}
       <span class="spring" />
       <span>{time.toLocaleTimeString('en-GB')} {zone(time)}</span>

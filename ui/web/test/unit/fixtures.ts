@@ -13,6 +13,7 @@ export function runSummary(over: Partial<RunSummary> = {}): RunSummary {
       pause_p95_ms: null, paused_frac: null, replicas: 0, replicas_in_sync: 0, worst_replica: null, worst_lag: null,
       verified_to: null, verified_level: null, verified_result: null,
     },
+    health: { state: 'sound', headline: '', proven: '', restorable: '', remedy: '', step: null, restore: 2, problem: null },
     ...over,
   };
 }

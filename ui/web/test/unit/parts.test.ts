@@ -4,10 +4,9 @@ import { rowsInSight, sorted, type Column } from '../../src/components/Table';
 import { runState } from '../../src/components/RunPill';
 import { best, score, stepOf, type Hit } from '../../src/search';
 import { progressTexts, remaining } from '../../src/pages/tasks/progress';
-import { damageOf } from '../../src/pages/live/damage';
 import { lagSeries } from '../../src/pages/live/lag';
 import { usual } from '../../src/pages/live/usual';
-import { replica, runDetail, runSummary, task } from './fixtures';
+import { replica, runSummary, task } from './fixtures';
 
 describe('tables', () => {
   it('draw the rows in sight and a few more', () => {
@@ -73,22 +72,6 @@ describe('usual', () => {
     expect(usual(0.0083, 0.0079).word).toBe('above usual');
     expect(usual(0.0079, 0.0079).mark).toBe('');
     expect(usual(null, 1).word).toBe('');
-  });
-});
-
-describe('damage', () => {
-  const problem = (step: number | null) => ({ code: 'DS-DIGEST', step, where: '', text: '', remedy: '' });
-  const run = (latest: number | null, newest: number, problems: (number | null)[]) => {
-    const detail = runDetail({ problems: problems.map(problem) });
-    return { ...detail, kpi: { ...detail.kpi, latest, newest } };
-  };
-  it('is the first thing wrong after the last sound step', () => {
-    expect(damageOf(run(101, 109, [null, 50, 109, 102]))?.step).toBe(102);
-    expect(damageOf(run(null, 2, [1]))?.step).toBe(1);
-  });
-  it('is not seen in a step that is being published, nor in what newer steps have left behind', () => {
-    expect(damageOf(run(101, 102, []))).toBeNull();
-    expect(damageOf(run(109, 109, [102]))).toBeNull();
   });
 });
 

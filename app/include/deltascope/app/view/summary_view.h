@@ -1,31 +1,15 @@
 #pragma once
 
+#include "deltascope/app/view/health_view.h"
 #include "deltascope/app/view/heat_view.h"
-#include "deltascope/app/view/run_view.h"
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace deltascope::app {
-
-/// What a verification of one step came to.
-struct VerifiedView {
-    int level = 0;
-    std::string result; ///< as in StepVerdictView
-    std::int64_t tUs = 0;
-
-    bool operator==(const VerifiedView&) const = default;
-};
-/// By epoch and step; the deepest verification since the version got its objects.
-using VerifiedSteps = std::map<std::pair<int, std::int64_t>, VerifiedView>;
-
-/// Nothing for a step that was not verified.
-std::optional<VerifiedView> verifiedOf(const VerifiedSteps& verified, const StepView& step);
 
 /// A run that is followed, at one moment. Immutable.
 struct RunSnapshot {
@@ -73,6 +57,7 @@ struct KpiView {
 struct RunSummaryView {
     std::shared_ptr<const RunSnapshot> snapshot;
     KpiView kpi;
+    HealthView health;
     std::uint64_t steps = 0, anchors = 0, deltas = 0, gaps = 0;
     std::uint64_t attention = 0; ///< 0: all is well; the higher, the earlier it is shown
     std::vector<std::optional<double>> spark; ///< changed fraction of the last 60 versions
@@ -101,7 +86,5 @@ RunSummaryView makeRunSummary(std::shared_ptr<const RunSnapshot> snapshot);
 std::vector<ReplicaHistoryView> makeReplicaHistory(const RunView& run, std::int64_t nowUs, std::size_t versions = 60);
 /// What happened, newest first.
 std::vector<FeedItemView> makeFeed(const RunView& run, std::size_t limit);
-/// Steps of the newest epoch, ascending; holes left out.
-std::vector<const StepView*> newestSteps(const RunView& run);
 
 } // namespace deltascope::app

@@ -17,7 +17,7 @@ export function stateOf(replica: Replica): { mark: string; word: string; look: s
 const columns: Column<Replica>[] = [
   { id: 'id', head: 'id', cell: (r) => <strong><Name text={r.id} limit={24} /></strong>, key: (r) => r.id },
   { id: 'engine', head: 'engine', cell: (r) => <span class="muted"><Name text={r.engine} limit={24} /></span>, key: (r) => r.engine, narrow: true, spare: true },
-  { id: 'step', head: 'serving now', number: true, cell: (r) => <strong>{r.step ?? unknown}</strong>, key: (r) => r.step },
+  { id: 'step', head: 'says it serves', number: true, cell: (r) => <strong>{r.step ?? unknown}</strong>, key: (r) => r.step },
   {
     id: 'state', head: 'state', key: (r) => stateOf(r).word,
     cell: (r) => {

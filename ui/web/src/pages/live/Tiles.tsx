@@ -2,29 +2,24 @@ import type { RunDetail } from '../../api/types';
 import { Kpi } from '../../components/Kpi';
 import { age, bytes, bytesQ, duration, durationQ, fullTime, milliseconds, percent, percentQ, safeName, secondsSince, times, unknown } from '../../format';
 import { now } from '../../state/store';
-import { VerifyShield } from '../../components/StateIcon';
-import { damageOf } from './damage';
 import { usual } from './usual';
 
 const plain = (value: number | null) => ({ value: value === null ? unknown : String(value), unit: '' });
 
 /** The numbers of the page Live. */
-/** What the weakest check of a step claims, and nothing more. */
-const checked = { verified: 'Verified to', consistent: 'Consistent to', first_sight: 'As first read to' } as const;
-
 export function Tiles({ run }: { run: RunDetail }) {
   const { kpi } = run;
-  const damaged = damageOf(run) !== null;
+  const { state, restore } = run.health;
+  const damaged = state === 'broken' && kpi.newest !== null && (restore ?? -1) < kpi.newest;
   const changed = usual(kpi.changed_frac, kpi.changed_frac_median);
   const behind = (kpi.worst_lag ?? 0) > 0;
-  const queue = kpi.latest !== null && kpi.verified_to !== null ? kpi.latest - kpi.verified_to : null;
   return (
     <dl class="kpis">
       <Kpi
-        label={damaged ? <>Newest step <span class="error-text">✕ broken</span></> : 'Latest step'}
+        label={damaged ? <>Newest step <span class="error-text">✕ cannot be used</span></> : 'Latest step'}
         bad={damaged} value={plain(damaged ? kpi.newest : kpi.latest)} title={fullTime(kpi.latest_at_us)}
         context={damaged ? (
-          <>last sound step <strong>{kpi.latest ?? unknown}</strong></>
+          <>last sound step <strong>{restore ?? unknown}</strong></>
         ) : (
           <><strong>{age(secondsSince(kpi.latest_at_us, now.value))}</strong> ago, every <strong>{duration(kpi.interval_s)}</strong></>
         )}
@@ -43,14 +38,10 @@ export function Tiles({ run }: { run: RunDetail }) {
         context={<><strong>{percent(kpi.paused_frac)}</strong> of wall, p95 {milliseconds(kpi.pause_p95_ms)}</>}
       />
       <Kpi
-        label="Replicas in sync" value={kpi.replicas === 0 ? plain(null) : { value: String(kpi.replicas_in_sync), unit: `of ${kpi.replicas}` }}
+        label="Replicas in sync, they say" title="What replicas report; nobody has looked into their memory" value={kpi.replicas === 0 ? plain(null) : { value: String(kpi.replicas_in_sync), unit: `of ${kpi.replicas}` }}
         context={kpi.replicas === 0 ? 'no replica has reported' : behind
           ? <>worst <strong>{safeName(kpi.worst_replica ?? '')}, lag {kpi.worst_lag}</strong> <span aria-hidden="true">⚑</span></>
-          : 'none is behind'}
-      />
-      <Kpi
-        label={checked[kpi.verified_result ?? 'verified']} value={plain(kpi.verified_to)}
-        context={kpi.verified_to === null || kpi.verified_result === null ? 'no step was checked yet' : <><VerifyShield verified={{ level: kpi.verified_level ?? 0, result: kpi.verified_result }} /> level {kpi.verified_level ?? unknown}, newer: <strong>{queue ?? unknown}</strong></>}
+          : 'none says it is behind'}
       />
     </dl>
   );

@@ -9,8 +9,8 @@ import { phone } from '../../state/media';
 import { detail, failure } from '../../state/store';
 import { AlertsCard } from './AlertsCard';
 import { Charts } from './Charts';
-import { DamageBanner } from './DamageBanner';
 import { EventsCard } from './EventsCard';
+import { HealthTile } from './HealthTile';
 import { Newest } from './Newest';
 import { ReplicasCard } from './ReplicasCard';
 import { Tiles } from './Tiles';
@@ -26,11 +26,10 @@ const SyncBars = canvas('SyncBars');
 export default function Live({ runId = '' }: { runId?: string }) {
   const run = detail.value?.id === runId ? detail.value : null;
   if (!run) return failure.value ? null : <Skeleton rows={12} />;
-  if (run.error && run.steps === 0) {
-    return (
-      <ErrorBanner what={`✕ ${safeName(run.error.text)}`} why={safeName(`${run.error.where} ${run.error.remedy}`)} code={run.error.code} />
-    );
-  }
+  const error = run.error && (
+    <ErrorBanner what={`✕ ${safeName(run.error.text)}`} why={safeName(`${run.error.where} ${run.error.remedy}`)} code={run.error.code} />
+  );
+  if (error && run.steps === 0) return error;
   if (run.steps === 0) {
     return (
       <EmptyState title={run.state === 'opening' ? 'The run is being opened' : 'Nothing is published yet'}>
@@ -40,7 +39,8 @@ export default function Live({ runId = '' }: { runId?: string }) {
   }
   return (
     <div class="live-page">
-      <DamageBanner run={run} />
+      {error}
+      <HealthTile run={run} />
       <Tiles run={run} />
       {phone.value && <AlertsCard runId={runId} />}
       <Charts run={run} />

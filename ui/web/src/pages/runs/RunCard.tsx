@@ -10,7 +10,7 @@ import { alerts, now } from '../../state/store';
 /** One run: what it published last, how it did lately, and what is wrong. */
 export function RunCard({ run }: { run: RunSummary }) {
   const { kpi } = run;
-  const bad = run.state === 'error' || run.worst_alert === 'error';
+  const bad = run.state === 'error' || run.worst_alert === 'error' || run.health.state === 'broken';
   return (
     <article class={bad ? 'card run-card bad' : 'card run-card'}>
       <header>
@@ -32,7 +32,7 @@ export function RunCard({ run }: { run: RunSummary }) {
       </figure>
       <footer>
         <Worst run={run} />
-        <span class="muted">{kpi.replicas === 0 ? 'no replicas' : `${kpi.replicas_in_sync} of ${kpi.replicas} in sync`}</span>
+        <span class="muted">{kpi.replicas === 0 ? 'no replicas' : `${kpi.replicas_in_sync} of ${kpi.replicas} say in sync`}</span>
       </footer>
     </article>
   );
@@ -52,6 +52,7 @@ function Worst({ run }: { run: RunSummary }) {
   if (run.error) {
     return <span class="worst"><strong class="error-text">✕ {run.error.code}</strong> {shorten(safeName(run.error.text))}</span>;
   }
+  if (run.health.state === 'broken') return <span class="worst error-text">✕ {safeName(run.health.headline)}</span>;
   const firing = (alerts.value?.alerts ?? []).filter((alert) => alert.run === run.id && alert.state !== 'cleared');
   const alert = firing.find(({ level }) => level === run.worst_alert) ?? firing[0];
   if (!alert) return <span>{run.alerts_firing === 0 ? 'No alerts' : plural(run.alerts_firing, 'alert')}</span>;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
-import { profile, settle, signIn } from '../browser.mjs';
+import { accessible, noOverflow, profile, settle, signIn } from '../browser.mjs';
 import { Daemon, golden, token } from '../daemon.mjs';
 
 const last = 'deltas/step_000013.safetensors';
@@ -61,6 +61,36 @@ export const cases = {
       await second.bringToFront();
       await latest(second, 13);
     }),
+  'a run with a lost delta is shown as broken at first glance': async (browser) => {
+    const daemon = new Daemon();
+    daemon.add('trl-v2-gap-in-chain', 'wordle'); // the delta of step 6 is gone
+    await daemon.start();
+    const context = await profile(browser);
+    try {
+      const page = await context.newPage();
+      await signIn(page, daemon);
+      const run = (await daemon.get('runs')).runs[0].id;
+      await page.goto(`${daemon.address}r/${run}`);
+      await settle(page);
+      const tile = page.locator('.live-page > :first-child');
+      await tile.getByText('Step 6 is lost: steps 7 to 9 cannot be rebuilt').waitFor();
+      await tile.getByText('Can be restored: steps 1 to 5, and from 10 on').waitFor();
+      await tile.getByText('Put step 6 back').waitFor();
+      assert.equal(await tile.getByText('DS-').isVisible(), false, 'words of developers stand behind Details');
+      await tile.getByText('Details').click();
+      await tile.getByText('Bytes unchanged since first read, to step 5').waitFor({ timeout: 20_000 });
+      await tile.getByText('DS-CHAIN-GAP').waitFor();
+      for (const width of [390, 1440]) {
+        await page.setViewportSize({ width, height: 900 });
+        await noOverflow(page, `a broken run, ${width} px wide`);
+      }
+      await accessible(page, 'a broken run');
+      assert.deepEqual(context.complaints, []);
+    } finally {
+      await context.close();
+      await daemon.remove();
+    }
+  },
   'lost contact is said after 40 s, on all sizes': async (browser) => {
     const daemon = new Daemon();
     daemon.add('trl-v1.2', 'wordle');

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "pages/live/damage.h"
+#include "deltascope/app/view/health_view.h"
 
 #include <QFrame>
 
@@ -10,13 +10,14 @@ class QPushButton;
 
 namespace deltascope::desktop {
 
-/// Says which step is damaged, why, and what can be done about it. GUI thread.
-class DamageBanner final : public QFrame {
+/// The first tile of a run: what can be relied on, and what can be done about what cannot. GUI thread.
+class HealthTile final : public QFrame {
     Q_OBJECT
 
 public:
-    explicit DamageBanner(QWidget* parent = nullptr);
-    void setDamage(std::optional<Damage> damage); ///< nothing: hides
+    explicit HealthTile(QWidget* parent = nullptr);
+    void setHealth(const app::HealthView& health, int epoch); ///< without a state: hides
+    const app::HealthView& health() const { return m_health; }
     QString text() const;
 
 protected:
@@ -28,12 +29,13 @@ signals:
     void materializeWanted(int epoch, std::int64_t step);
 
 private:
-    std::optional<Damage> m_damage;
+    app::HealthView m_health;
+    int m_epoch = 0;
     QBoxLayout* m_all; ///< words and acts
     QLabel* m_headline;
-    QLabel* m_what;
-    QLabel* m_why;
-    QPushButton* m_verify;
+    QLabel* m_restorable;
+    QLabel* m_remedy;
+    QWidget* m_acts;
     QPushButton* m_materialize;
 };
 

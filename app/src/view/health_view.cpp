@@ -1,0 +1,314 @@
+#include "deltascope/app/view/health_view.h"
+
+#include "deltascope/base/code.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace deltascope::app {
+
+namespace {
+
+enum class Use : std::uint8_t { Pending, Usable, Doubtful, Unusable };
+
+struct JudgedStep {
+    const StepView* step;
+    std::optional<VerifiedView> verified;
+    Use use;
+    std::size_t origin; ///< place of the step whose fault it is
+};
+/// Steps that follow each other and are of one use.
+struct StepStretch {
+    std::size_t first, last; ///< places among the judged steps
+};
+using Judged = std::vector<JudgedStep>;
+
+bool isRewritten(const JudgedStep& judged)
+{
+    return judged.verified && judged.verified->problem && judged.verified->problem->code == word(Code::Rewritten);
+}
+
+std::optional<std::size_t> soundnessOf(const JudgedStep& judged)
+{
+    return judged.verified ? soundnessOf(*judged.verified) : std::nullopt;
+}
+
+bool raisesDoubt(const ProblemView& problem)
+{
+    const std::optional<Code> code = parseCode(problem.code);
+    return code && (forbidsTrust(*code) || *code == Code::SuspectValues || *code == Code::Unproven);
+}
+
+/// What raises a doubt about a step by itself; null: nothing.
+const ProblemView* doubtAbout(const JudgedStep& judged)
+{
+    const std::vector<ProblemView>& own = judged.step->problems;
+    const auto found = std::find_if(own.begin(), own.end(), raisesDoubt);
+    if (found != own.end())
+        return &*found;
+    const bool failed = judged.verified && judged.verified->result == "unverified" && judged.verified->problem;
+    return failed ? &*judged.verified->problem : nullptr;
+}
+
+const StepView* gapBefore(const RunView& run, const StepView& step)
+{
+    for (const StepView& other : run.epochs.back().steps) {
+        if (other.state == "gap" && other.lastMissing == step.step - 1)
+            return &other;
+    }
+    return nullptr;
+}
+
+Use ownUseOf(const RunView& run, const JudgedStep& judged, bool isNewest)
+{
+    const StepView& step = *judged.step;
+    if (step.state == "publishing")
+        return Use::Pending;
+    const bool damaged = judged.verified && judged.verified->result == "damaged";
+    if (!step.restorable || damaged || isRewritten(judged))
+        return Use::Unusable;
+    const ProblemView* doubt = doubtAbout(judged);
+    if (!doubt)
+        return Use::Usable;
+    // Where nothing marks the end of a version, more of the newest one may be on its way.
+    const bool mayGrow = isNewest && doubt->code == word(Code::Unproven) && !gapBefore(run, step);
+    return mayGrow ? Use::Pending : Use::Doubtful;
+}
+
+/// What builds on something that cannot be used cannot be used, and doubts last as long.
+Judged judge(const RunView& run, const VerifiedSteps& verified)
+{
+    Judged all;
+    std::map<std::int64_t, std::size_t> places;
+    const std::vector<const StepView*> steps = newestSteps(run);
+    for (const StepView* step : steps) {
+        JudgedStep judged { step, verifiedOf(verified, *step), Use::Usable, all.size() };
+        judged.use = ownUseOf(run, judged, step == steps.back());
+        const auto place = step->baseStep ? places.find(*step->baseStep) : places.end();
+        const JudgedStep* base = place == places.end() ? nullptr : &all[place->second];
+        if (base && base->use >= std::max(judged.use, Use::Doubtful)) {
+            judged.use = base->use;
+            judged.origin = base->origin;
+        }
+        places[step->step] = all.size();
+        all.push_back(std::move(judged));
+    }
+    return all;
+}
+
+template <class Predicate> std::vector<StepStretch> stretchesWhere(const Judged& all, Predicate&& holds)
+{
+    std::vector<StepStretch> found;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        if (!holds(all[i].use))
+            continue;
+        if (found.empty() || found.back().last + 1 != i)
+            found.push_back({ i, i });
+        found.back().last = i;
+    }
+    return found;
+}
+
+std::string numbers(std::int64_t first, std::int64_t last)
+{
+    return first == last ? fmt::format("step {}", first)
+                         : fmt::format("steps {} {} {}", first, last == first + 1 ? "and" : "to", last);
+}
+
+std::string numbers(const Judged& all, const StepStretch& stretch)
+{
+    return numbers(all[stretch.first].step->step, all[stretch.last].step->step);
+}
+
+std::string upper(std::string text)
+{
+    if (!text.empty() && text[0] >= 'a' && text[0] <= 'z')
+        text[0] = static_cast<char>(text[0] - 'a' + 'A');
+    return text;
+}
+
+// --- what is proven
+// ----------------------------------------------------------------------------------------------------
+
+/// From the first usable step on, as far as all were found sound.
+std::string provenText(const Judged& all, const std::vector<StepStretch>& usable)
+{
+    std::optional<std::int64_t> to;
+    std::size_t weakest = 0;
+    std::size_t unchecked = 0;
+    for (std::size_t i = usable.empty() ? all.size() : usable.front().first; i < all.size(); ++i) {
+        const std::optional<std::size_t> soundness = soundnessOf(all[i]);
+        if (unchecked == 0 && all[i].use == Use::Usable && soundness) {
+            to = all[i].step->step;
+            weakest = std::max(weakest, *soundness);
+        } else if (all[i].use > Use::Usable) {
+            break;
+        } else {
+            ++unchecked;
+        }
+    }
+    std::string text = !to ? std::string("No step is checked yet")
+        : SoundResults[weakest] == "first_sight"
+        ? fmt::format("Bytes unchanged since first read, to step {}", *to)
+        : fmt::format("Checked to step {}: {}", *to,
+                      SoundResults[weakest] == "verified" ? "as their publisher recorded them"
+                                                          : "they lead to the complete states that were published");
+    if (to && unchecked > 0)
+        text += fmt::format("; {} newer not checked yet", unchecked);
+    return text;
+}
+
+std::string restorableText(const Judged& all, const std::vector<StepStretch>& usable)
+{
+    constexpr std::size_t Shown = 3;
+    if (usable.empty())
+        return "No step can be restored";
+    const bool toTheEnd = std::none_of(all.begin() + static_cast<std::ptrdiff_t>(usable.back().last), all.end(),
+                                       [](const JudgedStep& judged) { return judged.use == Use::Unusable; });
+    std::vector<std::string> parts;
+    for (std::size_t i = usable.size() > Shown ? usable.size() - Shown : 0; i < usable.size(); ++i) {
+        const bool open = toTheEnd && i + 1 == usable.size();
+        parts.push_back(
+            open ? fmt::format("{} {} on", parts.empty() ? "from step" : "and from", all[usable[i].first].step->step)
+                 : numbers(all, usable[i]));
+    }
+    return fmt::format("Can be restored: {}{}", usable.size() > Shown ? "among others " : "", fmt::join(parts, ", "));
+}
+
+// --- damage and doubt
+// --------------------------------------------------------------------------------------------------
+
+const ProblemView* problemOf(const JudgedStep& judged)
+{
+    if (isRewritten(judged) || judged.step->problems.empty())
+        return judged.verified && judged.verified->problem ? &*judged.verified->problem : nullptr;
+    return &judged.step->problems.front();
+}
+
+struct DamageWords {
+    std::string cause;
+    std::string remedy;
+    bool endsByCompleteState = false;
+};
+
+DamageWords damageWords(const RunView& run, const JudgedStep& first)
+{
+    const StepView& step = *first.step;
+    const ProblemView* problem = problemOf(first);
+    const std::optional<Code> code = problem ? parseCode(problem->code) : std::nullopt;
+    const auto copy = [](const std::string& what) { return fmt::format("Put {} back if there is a copy of it", what); };
+    if (isRewritten(first))
+        return { fmt::format("Step {} is no longer what was first read", step.step),
+                 "If it was rewritten on purpose, accept what is there now; else put the first bytes back" };
+    if (code == Code::BaseMissing)
+        return { fmt::format("The checkpoint that step {} builds on was not given", step.step),
+                 "Give the checkpoint that the run started from as its base" };
+    if (code == Code::BaseMismatch)
+        return { fmt::format("Step {} does not fit the checkpoint that was given", step.step),
+                 "Give the checkpoint that the run started from as its base, and no other" };
+    if (code == Code::NotFound || code == Code::Unfinished)
+        return { fmt::format("Step {} is not whole", step.step), copy("what is missing"), true };
+    if (code == Code::Unsupported)
+        return { fmt::format("Step {} is in a form that this version does not read", step.step), problem->remedy };
+    if (step.state == "broken" || (first.verified && first.verified->result == "damaged"))
+        return { fmt::format("Step {} is damaged", step.step), copy(fmt::format("a sound step {}", step.step)), true };
+    if (const StepView* gap = gapBefore(run, step)) {
+        const std::string lost = numbers(gap->step, gap->lastMissing);
+        return { fmt::format("{} {} lost", upper(lost), gap->step == gap->lastMissing ? "is" : "are"), copy(lost),
+                 true };
+    }
+    if (code == Code::ChainGap)
+        return { fmt::format("Something in front of step {} is lost", step.step), copy("what is lost"), true };
+    return { fmt::format("Step {} cannot be read", step.step), problem ? problem->remedy : std::string() };
+}
+
+void addDamage(HealthView& health, const RunView& run, const Judged& all, const StepStretch& stretch, std::size_t more)
+{
+    const JudgedStep& first = all[all[stretch.first].origin];
+    const std::string steps = numbers(all, stretch);
+    const DamageWords words = damageWords(run, first);
+    const std::string fate = isRewritten(first) ? "cannot be used" : "cannot be rebuilt";
+    health.state = "broken";
+    const bool ownFault = stretch.first == stretch.last && words.cause.starts_with(upper(steps) + " is ");
+    health.headline = fmt::format("{}{} {}", words.cause, ownFault ? " and" : ": " + steps, fate);
+    if (more > 0)
+        health.headline += fmt::format("; {} more {} damaged", more, more == 1 ? "stretch is" : "stretches are");
+    health.remedy = words.remedy;
+    if (words.endsByCompleteState && stretch.last + 1 == all.size())
+        health.remedy += ". The next complete state that is published ends the damage";
+    health.step = first.step->step;
+    if (const ProblemView* problem = problemOf(first))
+        health.problem = *problem;
+}
+
+std::string doubtText(const RunView& run, const JudgedStep& first, const ProblemView& doubt)
+{
+    const std::optional<Code> code = parseCode(doubt.code);
+    const std::int64_t step = first.step->step;
+    if (code == Code::SuspectValues)
+        return fmt::format("Values of step {} look broken", step);
+    if (code == Code::AnchorDrift)
+        return fmt::format("Step {} does not follow from the steps before it", step);
+    if (code == Code::Unproven) {
+        const StepView* gap = gapBefore(run, *first.step);
+        return gap ? fmt::format("{} may be lost", upper(numbers(gap->step, gap->lastMissing)))
+                   : fmt::format("Something in front of step {} may be lost", step);
+    }
+    if (code && forbidsTrust(*code))
+        return fmt::format("Step {} contradicts itself", step);
+    return fmt::format("Step {} could not be checked", step);
+}
+
+void addDoubt(HealthView& health, const RunView& run, const Judged& all, const StepStretch& stretch)
+{
+    const JudgedStep& first = all[all[stretch.first].origin];
+    const ProblemView* doubt = doubtAbout(first);
+    health.state = "doubtful";
+    health.headline = fmt::format("{}: do not rely on {}", doubtText(run, first, *doubt), numbers(all, stretch));
+    health.remedy = doubt->remedy;
+    health.step = first.step->step;
+    health.problem = *doubt;
+}
+
+}
+
+HealthView makeHealth(const RunView& run, const VerifiedSteps& verified)
+{
+    HealthView health;
+    const Judged all = judge(run, verified);
+    if (all.empty())
+        return health;
+    const auto usable = stretchesWhere(all, [](Use use) { return use == Use::Usable || use == Use::Doubtful; });
+    const auto damaged = stretchesWhere(all, [](Use use) { return use == Use::Unusable; });
+    const auto doubtful = stretchesWhere(all, [](Use use) { return use == Use::Doubtful; });
+    health.proven = provenText(all, usable);
+    health.restorable = restorableText(all, usable);
+    if (!usable.empty())
+        health.restore = all[usable.back().last].step->step;
+    if (!damaged.empty()) {
+        const bool newest = damaged.back().last + 1 == all.size(); // it matters most
+        addDamage(health, run, all, newest ? damaged.back() : damaged.front(), damaged.size() - 1);
+    } else if (!doubtful.empty()) {
+        addDoubt(health, run, all, doubtful.front());
+    } else {
+        const bool checked = !usable.empty() && soundnessOf(all[usable.front().first]);
+        health.state = checked ? "sound" : "unchecked";
+        health.headline = health.proven;
+    }
+    return health;
+}
+
+std::string healthText(const HealthView& health)
+{
+    std::vector<std::string> sentences { health.headline };
+    if (health.headline != health.proven)
+        sentences.push_back(health.proven);
+    for (const std::string& sentence : { health.restorable, health.remedy }) {
+        if (!sentence.empty())
+            sentences.push_back(sentence);
+    }
+    return fmt::format("{}", fmt::join(sentences, ". "));
+}
+
+} // namespace deltascope::app

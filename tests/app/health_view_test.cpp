@@ -1,0 +1,247 @@
+#include "deltascope/app/view/health_view.h"
+
+#include "monitor_fixture.h"
+#include "run_views.h"
+
+#include <gtest/gtest.h>
+
+// What the first tile of a run says.
+
+namespace deltascope::app {
+namespace {
+
+/// Anchors at 0 and 5, deltas up to 9.
+RunView soundRun()
+{
+    std::vector<StepView> steps;
+    for (std::int64_t step = 0; step < 10; ++step)
+        steps.push_back(stepView(step, step % 5 == 0 ? "anchor" : "delta"));
+    return runView({ steps });
+}
+
+StepView& stepOf(RunView& run, std::int64_t step)
+{
+    return *std::find_if(run.epochs.back().steps.begin(), run.epochs.back().steps.end(),
+                         [step](const StepView& view) { return view.step == step; });
+}
+
+VerifiedSteps verified(const RunView& run, const char* result, int level = 2)
+{
+    VerifiedSteps all;
+    for (const StepView* step : newestSteps(run))
+        all[{ step->epoch, step->step }] = { level, result, 0 };
+    return all;
+}
+
+ProblemView problem(const char* code, std::int64_t step)
+{
+    return { code, step, "object", "in other words", "Do this." };
+}
+
+TEST(Health, OfARunWithoutStepsIsNotKnown)
+{
+    EXPECT_EQ(makeHealth(runView({}), {}).state, "");
+    EXPECT_EQ(makeHealth(runView({ {} }), {}).state, "");
+}
+
+TEST(Health, OfASoundRunIsWhatIsProvenToWhichStep)
+{
+    const RunView run = soundRun();
+    const HealthView seen = makeHealth(run, verified(run, "first_sight"));
+    EXPECT_EQ(seen.state, "sound");
+    EXPECT_EQ(seen.headline, "Bytes unchanged since first read, to step 9");
+    EXPECT_EQ(seen.restorable, "Can be restored: from step 0 on");
+    EXPECT_EQ(seen.remedy, "");
+    EXPECT_EQ(seen.step, std::nullopt);
+    EXPECT_EQ(seen.restore, 9);
+    EXPECT_EQ(makeHealth(run, verified(run, "verified", 3)).headline,
+              "Checked to step 9: as their publisher recorded them");
+    EXPECT_EQ(makeHealth(run, verified(run, "consistent", 4)).headline,
+              "Checked to step 9: they lead to the complete states that were published");
+}
+
+TEST(Health, TheWeakestStepSpeaksForAll)
+{
+    const RunView run = soundRun();
+    VerifiedSteps steps = verified(run, "verified", 3);
+    steps[{ 0, 2 }].result = "first_sight";
+    EXPECT_EQ(makeHealth(run, steps).headline, "Bytes unchanged since first read, to step 9");
+}
+
+TEST(Health, WhatIsNotCheckedYetIsCountedAndNotCalledProven)
+{
+    const RunView run = soundRun();
+    EXPECT_EQ(makeHealth(run, {}).state, "unchecked");
+    EXPECT_EQ(makeHealth(run, {}).headline, "No step is checked yet");
+    VerifiedSteps steps = verified(run, "first_sight");
+    steps.erase({ 0, 7 }); // 8 and 9 build on it
+    EXPECT_EQ(makeHealth(run, steps).headline, "Bytes unchanged since first read, to step 6; 3 newer not checked yet");
+}
+
+TEST(Health, ALostStepIsTheDamageWithItsEndAndTheWayOut)
+{
+    RunView run = soundRun();
+    std::erase_if(run.epochs.back().steps, [](const StepView& step) { return step.step == 2; });
+    run.epochs.back().steps.insert(run.epochs.back().steps.begin() + 2, gapStep(2, 2));
+    for (const std::int64_t step : { 3, 4 }) {
+        stepOf(run, step).restorable = false;
+        stepOf(run, step).problems = { problem("DS-CHAIN-GAP", step) };
+    }
+    const HealthView health = makeHealth(run, verified(run, "first_sight"));
+    EXPECT_EQ(health.state, "broken");
+    EXPECT_EQ(health.headline, "Step 2 is lost: steps 3 and 4 cannot be rebuilt");
+    EXPECT_EQ(health.proven, "Bytes unchanged since first read, to step 1")
+        << "what lies behind the hole is not joined";
+    EXPECT_EQ(health.restorable, "Can be restored: steps 0 and 1, and from 5 on");
+    EXPECT_EQ(health.remedy, "Put step 2 back if there is a copy of it");
+    EXPECT_EQ(health.step, 3);
+    EXPECT_EQ(health.restore, 9);
+    EXPECT_EQ(health.problem->code, "DS-CHAIN-GAP");
+    EXPECT_EQ(healthText(health),
+              "Step 2 is lost: steps 3 and 4 cannot be rebuilt. Bytes unchanged since first read, to step 1. "
+              "Can be restored: steps 0 and 1, and from 5 on. Put step 2 back if there is a copy of it");
+}
+
+TEST(Health, DamageOfTheNewestStepsIsSaidBeforeOlderDamage)
+{
+    RunView run = soundRun();
+    for (const std::int64_t step : { 4, 8, 9 }) {
+        stepOf(run, step).restorable = false;
+        stepOf(run, step).state = step == 9 ? "complete" : "broken";
+        stepOf(run, step).problems = { problem("DS-DIGEST", step) };
+    }
+    const HealthView health = makeHealth(run, verified(run, "first_sight"));
+    EXPECT_EQ(health.headline, "Step 8 is damaged: steps 8 and 9 cannot be rebuilt; 1 more stretch is damaged");
+    EXPECT_EQ(health.restorable, "Can be restored: steps 0 to 3, steps 5 to 7");
+    EXPECT_EQ(health.remedy,
+              "Put a sound step 8 back if there is a copy of it. "
+              "The next complete state that is published ends the damage");
+    EXPECT_EQ(health.restore, 7);
+}
+
+TEST(Health, DamageThatOnlyAVerificationSawTakesAlongWhatBuildsOnIt)
+{
+    const RunView run = soundRun(); // all of it can be rebuilt, as far as reading it tells
+    VerifiedSteps steps = verified(run, "first_sight");
+    steps[{ 0, 3 }] = { 2, "damaged", 0, problem("DS-DIGEST", 3) };
+    const HealthView health = makeHealth(run, steps);
+    EXPECT_EQ(health.headline, "Step 3 is damaged: steps 3 and 4 cannot be rebuilt");
+    EXPECT_EQ(health.problem->text, "in other words");
+}
+
+TEST(Health, RewrittenBytesAreNotUsedEvenWhereTheirPublisherVouchesForThem)
+{
+    const RunView run = soundRun();
+    VerifiedSteps steps = verified(run, "verified", 3);
+    steps[{ 0, 7 }].problem = problem("DS-REWRITTEN", 7);
+    const HealthView health = makeHealth(run, steps);
+    EXPECT_EQ(health.state, "broken");
+    EXPECT_EQ(health.headline, "Step 7 is no longer what was first read: steps 7 to 9 cannot be used");
+    EXPECT_EQ(health.restorable, "Can be restored: steps 0 to 6");
+    EXPECT_EQ(health.remedy, "If it was rewritten on purpose, accept what is there now; else put the first bytes back");
+}
+
+TEST(Health, SuspectValuesAreADoubtUntilTheNextCompleteState)
+{
+    RunView run = soundRun();
+    stepOf(run, 2).problems = { problem("DS-SUSPECT-VALUES", 2) };
+    const HealthView health = makeHealth(run, verified(run, "first_sight"));
+    EXPECT_EQ(health.state, "doubtful");
+    EXPECT_EQ(health.headline, "Values of step 2 look broken: do not rely on steps 2 to 4");
+    EXPECT_EQ(health.restorable, "Can be restored: from step 0 on") << "doubts forbid nothing";
+    EXPECT_EQ(health.proven, "Bytes unchanged since first read, to step 1");
+    EXPECT_EQ(health.remedy, "Do this.");
+    EXPECT_EQ(health.step, 2);
+}
+
+TEST(Health, AnUnexplainedHoleIsADoubt)
+{
+    RunView run = soundRun();
+    run.epochs.back().steps.erase(run.epochs.back().steps.begin() + 7);
+    run.epochs.back().steps.insert(run.epochs.back().steps.begin() + 7, gapStep(7, 7));
+    stepOf(run, 8).problems = { problem("DS-UNPROVEN", 8) };
+    stepOf(run, 8).baseStep = 6;
+    EXPECT_EQ(makeHealth(run, verified(run, "first_sight")).headline,
+              "Step 7 may be lost: do not rely on steps 8 and 9");
+}
+
+TEST(Health, WhatIsStillBeingPublishedIsNoDamage)
+{
+    RunView run = soundRun();
+    stepOf(run, 9).state = "publishing";
+    stepOf(run, 9).restorable = false;
+    VerifiedSteps steps = verified(run, "first_sight");
+    steps.erase({ 0, 9 });
+    const HealthView health = makeHealth(run, steps);
+    EXPECT_EQ(health.state, "sound");
+    EXPECT_EQ(health.restorable, "Can be restored: from step 0 on");
+}
+
+TEST(Health, OnlyNoticesOfAVerificationRaiseNoDoubt)
+{
+    const RunView run = soundRun();
+    EXPECT_EQ(makeHealth(run, verified(run, "unverified", 0)).state, "unchecked") << "nothing was compared";
+    VerifiedSteps steps = verified(run, "first_sight");
+    steps[{ 0, 4 }] = { 2, "unverified", 0, problem("DS-CATALOG", 4) };
+    EXPECT_EQ(makeHealth(run, steps).headline, "Step 4 could not be checked: do not rely on step 4");
+}
+
+// --- real runs -------------------------------------------------------------------------------------------------------
+
+class HealthOf : public MonitorFixture {
+protected:
+    HealthView golden(const std::string& name, bool withBase = true)
+    {
+        const BucketCopy bucket(name);
+        SourceRequest source = bucket.source();
+        if (!withBase)
+            source.base.clear();
+        return makeHealth(*viewOf<RunView>(service->openRun(source, Depth::Replayed)), {});
+    }
+};
+
+TEST_F(HealthOf, DamagedBucketsNamesTheirFirstFault)
+{
+    const HealthView gap = golden("trl-v2-gap-in-chain");
+    EXPECT_EQ(gap.headline, "Step 6 is lost: steps 7 to 9 cannot be rebuilt");
+    EXPECT_EQ(gap.restorable, "Can be restored: steps 1 to 5, and from 10 on");
+    EXPECT_EQ(golden("trl-v1.0-badhash").headline, "Step 8 is damaged: steps 8 to 11 cannot be rebuilt");
+    EXPECT_EQ(golden("trl-v2-truncated").headline, "Step 13 is damaged and cannot be rebuilt");
+    EXPECT_EQ(golden("slime-v2-gap-in-chain").headline, "Step 4 is lost: steps 5 and 6 cannot be rebuilt");
+    EXPECT_EQ(golden("slime-v2-wrongbase").headline,
+              "Step 1 does not fit the checkpoint that was given: steps 1 to 3 cannot be rebuilt");
+    EXPECT_EQ(golden("slime-v2-xor", false).headline,
+              "The checkpoint that step 1 builds on was not given: steps 1 to 9 cannot be rebuilt");
+    EXPECT_EQ(golden("skyrl-missing-payload").headline, "Step 3 is not whole: steps 3 and 4 cannot be rebuilt");
+}
+
+TEST_F(HealthOf, AHoleThatNothingExplainsIsADoubtAndNoDamage)
+{
+    EXPECT_EQ(golden("trl-v2-empty-step").headline, "Step 5 may be lost: do not rely on steps 6 to 9");
+}
+
+TEST_F(HealthOf, SoundBucketsIsNotInDoubt)
+{
+    for (const char* name : { "trl-v2-gap", "trl-v1.2", "slime-v2-xor", "slime-v1-deltas", "grail", "modelexpress",
+                              "skyrl", "hf-single", "trl-v2-restart" })
+        EXPECT_EQ(golden(name).state, "unchecked") << name << ": " << golden(name).headline;
+}
+
+TEST_F(HealthOf, ARewrittenObjectIsToldUntilItIsAccepted)
+{
+    const BucketCopy bucket("trl-v2-gap");
+    const std::string id = monitor->follow(bucket.source(), "", false);
+    const Snapshot before = runWhen(id, [](const RunSnapshot& run) { return run.verified.size() == 15; });
+    EXPECT_EQ(makeRunSummary(before).health.headline, "Bytes unchanged since first read, to step 15");
+    const std::string key = "deltas/step_000014.safetensors";
+    bucket.damage(key, std::filesystem::file_size(bucket.file(key)) - 1); // of a value
+    const Snapshot rewritten = runWhen(id, [](const RunSnapshot& run) {
+        const auto verified = run.verified.find({ 0, 14 });
+        return verified != run.verified.end() && verified->second.problem;
+    });
+    EXPECT_EQ(makeRunSummary(rewritten).health.headline,
+              "Step 14 is no longer what was first read: steps 14 and 15 cannot be used");
+}
+
+} // namespace
+} // namespace deltascope::app

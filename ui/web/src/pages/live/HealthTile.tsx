@@ -1,0 +1,42 @@
+import { openPlan } from '../../actions';
+import type { RunDetail } from '../../api/types';
+import { Link, runPage } from '../../components/Link';
+import { ProblemText } from '../../components/states';
+import { safeName } from '../../format';
+import { setB } from '../../state/cursor';
+import { mayAct } from '../../state/store';
+
+const marks = { broken: '✕ ', doubtful: '! ', unchecked: '', sound: '' } as const;
+
+/** The first tile: what can be relied on, and what can be done about what cannot. The words are the server's. */
+export function HealthTile({ run }: { run: RunDetail }) {
+  const { state, headline, proven, restorable, remedy, step, restore, problem } = run.health;
+  if (state === null) return null;
+  const wrong = state === 'broken' || state === 'doubtful';
+  const { latest_epoch: epoch, newest } = run.kpi;
+  return (
+    <section class={`health ${state}`} aria-label="Health" role={wrong ? 'alert' : undefined}>
+      <div class="health-text">
+        <p class="health-headline">{marks[state]}{safeName(headline)}</p>
+        <p>{safeName(restorable)}</p>
+        {remedy !== '' && <p class="muted">{safeName(remedy)}</p>}
+        {problem && (
+          <details>
+            <summary>Details</summary>
+            <p class="muted">{safeName(proven)}</p>
+            <ProblemText problem={problem} />
+          </details>
+        )}
+      </div>
+      {step !== null && (
+        <div class="health-acts">
+          <Link class="button" to={runPage(run.id, 'steps', `${epoch ?? 0}:${step}`)}>Go to step</Link>
+          {mayAct.value && <button type="button" onClick={() => openPlan('verify', run.id, epoch ?? 0, step)}>Verify again</button>}
+          {restore !== null && restore !== newest && (
+            <button type="button" class="primary" onClick={() => setB(restore)}>Go to {restore}, the last sound step</button>
+          )}
+        </div>
+      )}
+    </section>
+  );
+}
