@@ -263,13 +263,42 @@ TEST_F(Bundle, OtherArchivesAndVersionsAreTold)
     EXPECT_EQ(older.code, Code::Unsupported);
     EXPECT_NE(older.text.find("older version"), std::string::npos);
     EXPECT_NE(older.action.find("web/index.html"), std::string::npos);
-    manifest["format_version"] = 3;
+    manifest["format_version"] = 4;
     manifest["tool_version"] = "9.9.9";
     files["manifest.json"] = manifest.dump();
     const Error newer = refusalOf(write(files));
     EXPECT_EQ(newer.code, Code::Unsupported);
-    EXPECT_NE(newer.text.find("version 3"), std::string::npos);
+    EXPECT_NE(newer.text.find("version 4"), std::string::npos);
     EXPECT_NE(newer.action.find("9.9.9"), std::string::npos);
+}
+
+/// A bundle as it was written before verdicts had the rules of now.
+TEST_F(Bundle, VerdictsOfOlderRulesAreNotBelieved)
+{
+    const BucketCopy bucket("trl-v2-gap");
+    Files files = filesOf(exportOf(bucket.source()));
+    ASSERT_EQ(makeRunSummary(here).health.state, "sound");
+    EXPECT_FALSE(readBundle(home.path("run.dscope")).value().snapshot->oldVerdicts);
+    nlohmann::json manifest = nlohmann::json::parse(files["manifest.json"]);
+    manifest["format_version"] = 2;
+    files["manifest.json"] = manifest.dump();
+    nlohmann::json run = nlohmann::json::parse(files["snapshot.json"]);
+    for (nlohmann::json& step : run["verified"]) {
+        step.erase("problem");
+        step["result"] = step["step"] == 15 ? "damaged" : "verified";
+    }
+    files["snapshot.json"] = run.dump();
+    const auto opened = OpenedBundle::open(write(files));
+    ASSERT_TRUE(opened) << opened.error().text;
+    const Snapshot copy = (*opened)->monitor().runs().front();
+    EXPECT_TRUE(copy->oldVerdicts);
+    ASSERT_EQ(copy->verified.size(), 1U) << "what was called sound";
+    EXPECT_EQ(copy->verified.begin()->second.result, "damaged");
+    EXPECT_EQ(makeRunSummary(copy).health.headline, "Step 15 is damaged and cannot be rebuilt");
+    EXPECT_EQ(makeRunSummary(copy).health.proven,
+              "The verdicts in this bundle were made by older rules: do not rely on them");
+    EXPECT_TRUE(makeRunSummary(copy).health.remedy.ends_with("by older rules: do not rely on them"));
+    EXPECT_EQ(makeRunSummary(copy).kpi.verifiedTo, std::nullopt);
 }
 
 TEST_F(Bundle, NothingUnpacksBeyondItsLimit)

@@ -186,6 +186,15 @@ TEST(Health, OnlyNoticesOfAVerificationRaiseNoDoubt)
     EXPECT_EQ(makeHealth(run, steps).headline, "Step 4 could not be checked: do not rely on step 4");
 }
 
+TEST(Health, VerdictsOfOlderRulesAreADoubt)
+{
+    const HealthView health = makeHealth(soundRun(), {}, true);
+    EXPECT_EQ(health.state, "doubtful");
+    EXPECT_EQ(health.headline, "The verdicts in this bundle were made by older rules: do not rely on them");
+    EXPECT_EQ(health.remedy, "Export the run again, or verify it where it lies");
+    EXPECT_EQ(health.restorable, "Can be restored: from step 0 on");
+}
+
 // --- real runs -------------------------------------------------------------------------------------------------------
 
 class HealthOf : public MonitorFixture {

@@ -2,6 +2,8 @@
 #include "page_text.h"
 
 #include "bundle/bundle.h"
+#include "bundle/zip.h"
+#include "recorded/bundle_archive.h"
 
 #include "acts/materialize_sheet.h"
 #include "pages/pages.h"
@@ -67,6 +69,29 @@ protected:
 
     ServerWindows windows;
 };
+
+TEST_F(BundleWindow, SaysThatItsVerdictsWereMadeByOlderRules)
+{
+    const std::string path = exportOf("trl-v2-gap");
+    const auto archive = app::BundleArchive::open(path);
+    ASSERT_TRUE(archive);
+    auto made = bundle::ZipArchive::create();
+    for (const char* name : { "manifest.json", "snapshot.json", "listing.json", "alerts.jsonl", "counts.jsonl" }) {
+        std::string text = archive->read(name, UINT32_MAX).value();
+        if (const std::size_t at = text.find("\"format_version\": 3"); at != std::string::npos)
+            text.replace(at, 19, "\"format_version\": 2");
+        ASSERT_TRUE(made->add(name, text));
+    }
+    MainWindow* recorded = open(home.write("old.dscope", made->finish().value()));
+    ASSERT_TRUE(recorded);
+    const auto says = [&](const char* id) {
+        recorded->showPage(QString::fromLatin1(id));
+        const QString old = QStringLiteral("by older rules: do not rely on them");
+        return std::pair(said(*recorded->page()).contains(old), said(*recorded->statusBar()).contains(old));
+    };
+    EXPECT_TRUE(waitFor([&] { return says("live") == std::pair(true, true); }));
+    EXPECT_TRUE(says("lineage").second);
+}
 
 TEST_F(BundleWindow, ItsPagesSayWhatTheRunsOwnSaid)
 {

@@ -55,7 +55,7 @@ class Bundle(E2ETest):
                         if key in mine or mine["kind"] != "gap":
                             self.assertEqual(mine[key], theirs[key], (key, mine))
                 manifest = json.loads(files["manifest.json"])
-                self.assertEqual(manifest["format_version"], 2)
+                self.assertEqual(manifest["format_version"], 3)
                 self.assertEqual(manifest["ranges"][-1]["last_step"], steps[-1]["step"])
                 self.assertEqual(manifest["left_out"], [])
                 self.assertEqual(manifest["layout"], log["layout"])

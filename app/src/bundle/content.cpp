@@ -42,7 +42,7 @@ ordered_json rangesOf(const Recording& recording)
 std::string manifestOf(const Recording& recording, std::int64_t createdUs)
 {
     const ordered_json& run = recording.answers.at("runs/" + recording.run);
-    const ordered_json manifest = { { "format_version", 2 },          { "tool_version", DELTASCOPE_VERSION },
+    const ordered_json manifest = { { "format_version", 3 },          { "tool_version", DELTASCOPE_VERSION },
                                     { "created_us", createdUs },      { "run", run["name"] },
                                     { "source", run["source"] },      { "base", run["base"] },
                                     { "layout", run["layout"] },      { "ranges", rangesOf(recording) },

@@ -12,7 +12,8 @@ namespace deltascope::app {
 
 namespace {
 
-constexpr unsigned Version = 2; ///< of docs/formats/dscope.md
+constexpr unsigned Version = 3; ///< of docs/formats/dscope.md
+constexpr unsigned OldVerdicts = 2; ///< the same, with verdicts of weaker rules
 constexpr std::uint64_t ManifestLimit = 1ULL << 20;
 constexpr std::uint64_t FileLimit = 1ULL << 28;
 
@@ -89,9 +90,10 @@ private:
                         fmt::format("the bundle is of version {}, and this program reads version {}", manifest->version,
                                     Version),
                         m_path, "open it with Deltascope " + manifest->about.toolVersion);
-        if (manifest->version < Version)
+        if (manifest->version < OldVerdicts)
             return fail(Code::Unsupported, "the bundle was written by an older version and opens in a browser alone",
                         m_path, "unpack it and open web/index.html in a browser");
+        m_oldVerdicts = manifest->version == OldVerdicts;
         m_out.about = std::move(manifest->about);
         m_out.about.path = m_path;
         return {};
@@ -108,6 +110,10 @@ private:
             return unfit(Name);
         auto recorded = std::make_shared<RunSnapshot>(*run.snapshot());
         recorded->state = "recorded";
+        recorded->oldVerdicts = m_oldVerdicts;
+        if (m_oldVerdicts)
+            std::erase_if(recorded->verified,
+                          [](const auto& verified) { return soundnessOf(verified.second).has_value(); });
         m_out.snapshot = std::move(recorded);
         return {};
     }
@@ -139,6 +145,7 @@ private:
     BundleArchive m_archive;
     const std::string m_path;
     RecordedRun m_out;
+    bool m_oldVerdicts = false;
 };
 
 }

@@ -202,7 +202,7 @@ void MirroredRun::readVerified(const json& changes)
             m_next.verified.erase(keyOf(from));
             continue;
         }
-        const json& problem = fieldOf(from, "problem");
+        const json problem = from.value("problem", json()); // bundles of version 2 have none
         m_next.verified[keyOf(from)] = { app::read<int>(from, "level"), app::read<std::string>(from, "result"),
                                          app::read<std::int64_t>(from, "t_us"),
                                          problem.is_null() ? std::nullopt : std::optional(readProblem(problem)) };

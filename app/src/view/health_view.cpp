@@ -271,9 +271,21 @@ void addDoubt(HealthView& health, const RunView& run, const Judged& all, const S
     health.problem = *doubt;
 }
 
+void addOldVerdicts(HealthView& health)
+{
+    health.proven = "The verdicts in this bundle were made by older rules: do not rely on them";
+    if (health.state == "broken" || health.state == "doubtful") {
+        health.remedy += ". " + health.proven;
+        return;
+    }
+    health.state = "doubtful";
+    health.headline = health.proven;
+    health.remedy = "Export the run again, or verify it where it lies";
 }
 
-HealthView makeHealth(const RunView& run, const VerifiedSteps& verified)
+}
+
+HealthView makeHealth(const RunView& run, const VerifiedSteps& verified, bool oldVerdicts)
 {
     HealthView health;
     const Judged all = judge(run, verified);
@@ -296,6 +308,8 @@ HealthView makeHealth(const RunView& run, const VerifiedSteps& verified)
         health.state = checked ? "sound" : "unchecked";
         health.headline = health.proven;
     }
+    if (oldVerdicts)
+        addOldVerdicts(health);
     return health;
 }
 

@@ -215,7 +215,7 @@ RunSummaryView makeRunSummary(std::shared_ptr<const RunSnapshot> snapshot)
         addPublication(view.kpi, newest);
         addReplicas(view.kpi, run.replicas);
         addVerified(view.kpi, newest, view.snapshot->verified);
-        view.health = makeHealth(run, view.snapshot->verified);
+        view.health = makeHealth(run, view.snapshot->verified, view.snapshot->oldVerdicts);
         for (const EpochView& epoch : run.epochs) {
             for (const StepView& step : epoch.steps) {
                 view.gaps += step.state == "gap";

@@ -80,7 +80,9 @@ QString StatusLine::contactText(const app::RunSnapshot& run, std::int64_t nowUs)
     if (run.state == "error")
         return tr("✕ not readable");
     if (run.state == "recorded")
-        return tr("○ %1, recorded %2").arg(server, agoText(run.contactUs, nowUs));
+        return tr(run.oldVerdicts ? "○ %1, recorded %2, verdicts by older rules: do not rely on them"
+                                  : "○ %1, recorded %2")
+            .arg(server, agoText(run.contactUs, nowUs));
     if (!run.run)
         return tr("○ opening");
     return server.isEmpty() ? tr("● connected") : tr("● connected to %1").arg(server);

@@ -25,8 +25,8 @@ struct HealthView {
     bool operator==(const HealthView&) const = default;
 };
 
-/// `verified` may be empty: then nothing is known to be checked.
-HealthView makeHealth(const RunView& run, const VerifiedSteps& verified);
+/// `verified` may be empty: then nothing is known to be checked. `oldVerdicts`: as in RunSnapshot.
+HealthView makeHealth(const RunView& run, const VerifiedSteps& verified, bool oldVerdicts = false);
 /// All of it as one paragraph, without the details.
 std::string healthText(const HealthView& health);
 

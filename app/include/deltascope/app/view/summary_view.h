@@ -25,6 +25,8 @@ struct RunSnapshot {
     std::shared_ptr<const RunView> run; ///< null while it is opened
     std::shared_ptr<const HeatView> heat; ///< null while nothing was replayed
     VerifiedSteps verified;
+    bool oldVerdicts =
+        false; ///< of an old bundle: weaker rules made them, so that those that it holds are only bad ones
     std::uint64_t alertsFiring = 0;
     std::string worstAlert; ///< info warn error; empty: none
 };
