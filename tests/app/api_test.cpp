@@ -408,6 +408,7 @@ TEST_F(ApiAnswers, ABodyThatIsNoPlanIsRefused)
                               R"({"kind":"materialize","args":{"step":"12","shard_bytes":-1}})",
                               R"({"kind":"materialize","args":{"step":"12","across_gap":1}})",
                               R"({"kind":"diff","args":{"a":"11"}})",
+                              R"({"kind":"verify","args":{"level":2,"accept_rewritten":"yes"}})",
                               "\xff\xfe" }) {
         const HttpResponse answer = ask("POST", run("plans"), {}, body);
         EXPECT_EQ(answer.status, 400) << body << ": " << answer.body;

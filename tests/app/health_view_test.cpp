@@ -250,6 +250,15 @@ TEST_F(HealthOf, ARewrittenObjectIsToldUntilItIsAccepted)
     });
     EXPECT_EQ(makeRunSummary(rewritten).health.headline,
               "Step 14 is no longer what was first read: steps 14 and 15 cannot be used");
+    VerifyPlan accepting;
+    accepting.acceptRewritten = true;
+    const PlanView plan = monitor->plan(id, accepting).value();
+    ASSERT_TRUE(monitor->start(plan.id, plan.hash, "me"));
+    const Snapshot accepted = runWhen(id, [](const RunSnapshot& run) {
+        const auto verified = run.verified.find({ 0, 14 });
+        return verified != run.verified.end() && !verified->second.problem;
+    });
+    EXPECT_EQ(makeRunSummary(accepted).health.headline, "Bytes unchanged since first read, to step 15");
 }
 
 } // namespace

@@ -115,6 +115,25 @@ TEST_F(Plans, AStepThatIsLostIsRefusedWithItsReason)
     EXPECT_EQ(made.error().remedyText(), "publish an anchor");
 }
 
+TEST_F(Plans, RewrittenObjectsAreAcceptedByNameAndWithAWarning)
+{
+    const auto accepting = [](auto request) {
+        request.acceptRewritten = true;
+        return PlanRequest(request);
+    };
+    for (const auto& [without, with] : std::vector<std::pair<PlanRequest, PlanRequest>> {
+             { materialize("3"), accepting(materialize("3")) },
+             { VerifyPlan { "", 2 }, accepting(VerifyPlan { "", 2 }) },
+             { DiffPlan { "1", "2" }, accepting(DiffPlan { "1", "2" }) } }) {
+        const PlanView careful = plan(without);
+        const PlanView accepts = plan(with);
+        EXPECT_EQ(careful.cli.find("--accept-rewritten"), std::string::npos);
+        EXPECT_NE(accepts.cli.find(" --accept-rewritten"), std::string::npos) << accepts.cli;
+        EXPECT_EQ(accepts.warnings.size(), careful.warnings.size() + 1);
+        EXPECT_NE(accepts.hash, careful.hash);
+    }
+}
+
 TEST_F(Plans, ALostStepIsPlannedAcrossTheGapOnRequest)
 {
     MaterializePlan request = materialize("7");

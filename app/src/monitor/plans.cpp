@@ -36,6 +36,8 @@ std::string stateOf(const RunSnapshot& snapshot, const StepView& until)
 
 void seal(PlanView& plan, const std::string& state) { plan.hash = toHex(xxh3(asBytes(plan.cli + "\n" + state))); }
 
+const char* acceptOption(bool acceptRewritten) { return acceptRewritten ? " --accept-rewritten" : ""; }
+
 Result<void> expectRestorable(const StepView& step)
 {
     if (step.restorable)
@@ -99,9 +101,9 @@ Result<BoundPlan> planMaterialize(const RunSnapshot& snapshot, const SourceReque
     PlanView& view = plan.view;
     view.kind = "materialize";
     view.title = fmt::format("Materialize step {} of {}", step->step, snapshot.name);
-    view.cli = fmt::format("deltascope materialize {} -o {}{}{}{}{}", quoted(source.source + "@" + addressOf(*step)),
+    view.cli = fmt::format("deltascope materialize {} -o {}{}{}{}{}{}", quoted(source.source + "@" + addressOf(*step)),
                            quoted(destination), sourceOptions(source), request.trained ? " --state trained" : "",
-                           request.acrossGap ? " --across-gap" : "",
+                           request.acrossGap ? " --across-gap" : "", acceptOption(request.acceptRewritten),
                            request.shardBytes > 0 ? fmt::format(" --shard-size {}", request.shardBytes) : "");
     view.destination = destination;
     view.readBytes = step->restore.bytes;
@@ -122,7 +124,7 @@ Result<BoundPlan> planMaterialize(const RunSnapshot& snapshot, const SourceReque
     if (fs::exists(destination, ignored))
         view.warnings.emplace_back("The destination exists already; nothing is overwritten.");
     MaterializeRequest act;
-    act.version = { source, addressOf(*step) };
+    act.version = { source, addressOf(*step), request.acceptRewritten };
     act.destination = destination;
     act.shardBytes = request.shardBytes;
     act.trained = request.trained;
@@ -147,7 +149,8 @@ Result<BoundPlan> planVerify(const RunSnapshot& snapshot, const SourceRequest& s
                                        : fmt::format("Verify {} of {}", request.range, snapshot.name);
     view.title += fmt::format(", level {}", request.level);
     const std::string where = request.range.empty() ? source.source : source.source + "@" + request.range;
-    view.cli = fmt::format("deltascope verify {} --level {}{}", quoted(where), request.level, sourceOptions(source));
+    view.cli = fmt::format("deltascope verify {} --level {}{}{}", quoted(where), request.level, sourceOptions(source),
+                           acceptOption(request.acceptRewritten));
     if (request.level >= 2)
         view.readBytes = snapshot.run->wireBytes;
     view.steps.push_back({ "Compare names, numbers and headers", 0 });
@@ -157,7 +160,7 @@ Result<BoundPlan> planVerify(const RunSnapshot& snapshot, const SourceRequest& s
         view.steps.push_back({ "Replay the chains and compare tensors with their publisher's digests", 0 });
     if (request.level >= 4)
         view.steps.push_back({ "Compare anchors with the replay before them", 0 });
-    const VerifyRequest act { source, request.range, request.level, false };
+    const VerifyRequest act { source, request.range, request.level, request.acceptRewritten };
     plan.start = [act](Service& service) { return service.verify(act); };
     seal(view, {});
     return plan;
@@ -173,13 +176,14 @@ Result<BoundPlan> planDiff(const RunSnapshot& snapshot, const SourceRequest& sou
     PlanView& view = plan.view;
     view.kind = "diff";
     view.title = fmt::format("Compare steps {} and {} of {}", a->step, b->step, snapshot.name);
-    view.cli = fmt::format("deltascope diff {} {}{}", quoted(source.source + "@" + addressOf(*a)),
-                           quoted(source.source + "@" + addressOf(*b)), sourceOptions(source));
+    view.cli = fmt::format("deltascope diff {} {}{}{}", quoted(source.source + "@" + addressOf(*a)),
+                           quoted(source.source + "@" + addressOf(*b)), sourceOptions(source),
+                           acceptOption(request.acceptRewritten));
     view.readBytes = a->restore.bytes + b->restore.bytes;
     view.steps.push_back({ fmt::format("Replay step {}", a->step), a->restore.bytes });
     view.steps.push_back({ fmt::format("Replay step {} and compare every bit", b->step), b->restore.bytes });
-    const VersionRequest left { source, addressOf(*a) };
-    const VersionRequest right { source, addressOf(*b) };
+    const VersionRequest left { source, addressOf(*a), request.acceptRewritten };
+    const VersionRequest right { source, addressOf(*b), request.acceptRewritten };
     plan.start = [left, right](Service& service) { return service.diff(left, right); };
     seal(view, stateOf(snapshot, *a) + stateOf(snapshot, *b));
     return plan;
@@ -206,6 +210,8 @@ Result<BoundPlan> makePlan(const RunSnapshot& snapshot, const SourceRequest& sou
                request));
     plan.view.run = snapshot.id;
     plan.request = request;
+    if (std::visit([](const auto& act) { return act.acceptRewritten; }, request))
+        plan.view.warnings.push_back(acceptRewrittenText(plan.view.kind) + '.');
     return plan;
 }
 

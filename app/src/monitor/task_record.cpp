@@ -23,23 +23,27 @@ ordered_json jsonOf(const PlanRequest& request)
                  { "to", materialize->to },
                  { "shard_bytes", materialize->shardBytes },
                  { "trained", materialize->trained },
-                 { "across_gap", materialize->acrossGap } };
+                 { "across_gap", materialize->acrossGap },
+                 { "accept_rewritten", materialize->acceptRewritten } };
     if (const auto* verify = std::get_if<VerifyPlan>(&request))
-        return { { "range", verify->range }, { "level", verify->level } };
+        return { { "range", verify->range },
+                 { "level", verify->level },
+                 { "accept_rewritten", verify->acceptRewritten } };
     const auto& diff = std::get<DiffPlan>(request);
-    return { { "a", diff.a }, { "b", diff.b } };
+    return { { "a", diff.a }, { "b", diff.b }, { "accept_rewritten", diff.acceptRewritten } };
 }
 
 PlanRequest readRequest(const std::string& kind, const json& from)
 {
+    const bool acceptRewritten = from.contains("accept_rewritten") && read<bool>(from, "accept_rewritten");
     if (kind == "materialize")
-        return MaterializePlan { read<std::string>(from, "step"), read<std::string>(from, "to"),
+        return MaterializePlan { read<std::string>(from, "step"),          read<std::string>(from, "to"),
                                  read<std::uint64_t>(from, "shard_bytes"), read<bool>(from, "trained"),
-                                 read<bool>(from, "across_gap") };
+                                 read<bool>(from, "across_gap"),           acceptRewritten };
     if (kind == "verify")
-        return VerifyPlan { read<std::string>(from, "range"), read<int>(from, "level") };
+        return VerifyPlan { read<std::string>(from, "range"), read<int>(from, "level"), acceptRewritten };
     if (kind == "diff")
-        return DiffPlan { read<std::string>(from, "a"), read<std::string>(from, "b") };
+        return DiffPlan { read<std::string>(from, "a"), read<std::string>(from, "b"), acceptRewritten };
     throw Unfit { "there is no such kind of task" };
 }
 

@@ -1,6 +1,7 @@
 #include "remote_monitor.h"
 
 #include "read_views.h"
+#include "view/plan_request_json.h"
 
 #include <algorithm>
 
@@ -16,25 +17,6 @@ std::int64_t nowUs()
 {
     using namespace std::chrono;
     return duration_cast<microseconds>(system_clock::now().time_since_epoch()).count();
-}
-
-json argsOf(const MaterializePlan& plan)
-{
-    return { { "step", plan.step },
-             { "to", plan.to },
-             { "shard_bytes", plan.shardBytes },
-             { "across_gap", plan.acrossGap },
-             { "state", plan.trained ? "trained" : "served" } };
-}
-json argsOf(const VerifyPlan& plan) { return { { "range", plan.range }, { "level", plan.level } }; }
-json argsOf(const DiffPlan& plan) { return { { "a", plan.a }, { "b", plan.b } }; }
-
-std::string bodyOf(const PlanRequest& request)
-{
-    constexpr const char* Kinds[] = { "materialize", "verify", "diff" };
-    const json args = std::visit([](const auto& plan) { return argsOf(plan); }, request);
-    return json { { "kind", Kinds[request.index()] }, { "args", args } }.dump(-1, ' ', false,
-                                                                              json::error_handler_t::replace);
 }
 
 }
@@ -78,7 +60,7 @@ std::optional<SourceRequest> RemoteMonitor::sourceOf(const std::string& id) cons
 
 Result<PlanView> RemoteMonitor::plan(const std::string& run, const PlanRequest& request)
 {
-    DS_TRY(const std::string answer, m_wire.post("runs/" + pathPart(run) + "/plans", bodyOf(request)));
+    DS_TRY(const std::string answer, m_wire.post("runs/" + pathPart(run) + "/plans", toJson(request)));
     DS_TRY(PlanView plan, readJson(answer, readPlan));
     const std::lock_guard lock(m_mutex);
     m_requests.insert_or_assign(plan.hash, request);

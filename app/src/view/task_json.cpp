@@ -48,6 +48,7 @@ std::string toJson(const PlanView& view)
 
 std::string toJson(const TaskView& view)
 {
+    const std::string accept = mayAcceptRewritten(view) ? acceptRewrittenText(view.plan.kind) : std::string();
     return dump({ { "id", view.id },
                   { "kind", view.plan.kind },
                   { "title", view.plan.title },
@@ -65,6 +66,7 @@ std::string toJson(const TaskView& view)
                   { "plan_hash", view.plan.hash },
                   { "resumable", view.resumable },
                   { "interrupted", view.interrupted },
+                  { "accept_rewritten", accept.empty() ? ordered_json(nullptr) : ordered_json(accept) },
                   { "problem", view.problem ? json(*view.problem) : ordered_json(nullptr) },
                   { "result", resultOf(view.result) } });
 }

@@ -4,12 +4,15 @@
 
 namespace deltascope::desktop {
 
-/// A new plan for what a task was about, where its old one holds no longer.
+/// A new plan for what a task was about: its old one holds no longer, or objects were rewritten.
 class AgainSheet final : public PlanSheet {
     Q_OBJECT
 
 public:
     AgainSheet(ServiceBridge& bridge, const app::TaskView& task, app::PlanRequest request, QWidget* parent);
+    /// The same with rewritten objects, and what that means.
+    static AgainSheet* accepting(ServiceBridge& bridge, const app::TaskView& task, app::PlanRequest request,
+                                 QWidget* parent);
 
 protected:
     app::PlanRequest request() const override { return m_request; }

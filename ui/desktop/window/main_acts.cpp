@@ -84,6 +84,13 @@ void MainWindow::planAgain(const app::TaskView& task)
         (new AgainSheet(m_session.bridge(), task, *request, this))->open();
 }
 
+void MainWindow::planAccepting(const app::TaskView& task)
+{
+    const std::optional<app::PlanRequest> request = m_session.monitor().requestOf(task.id);
+    if (request)
+        AgainSheet::accepting(m_session.bridge(), task, *request, this)->open();
+}
+
 void MainWindow::exportPage()
 {
     Page* shown = page();

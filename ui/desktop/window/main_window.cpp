@@ -133,6 +133,7 @@ void MainWindow::makeDocks()
     resizeDocks({ m_inspector }, { 288 }, Qt::Horizontal);
     resizeDocks({ m_bottom }, { 104 }, Qt::Vertical);
     connect(&m_bottom->tasks(), &TasksPanel::planWanted, this, &MainWindow::planAgain);
+    connect(&m_bottom->tasks(), &TasksPanel::acceptWanted, this, &MainWindow::planAccepting);
     connect(&m_bottom->tasks(), &TasksPanel::interruptedFound, this, &MainWindow::showInterrupted);
 }
 

@@ -102,6 +102,7 @@ private:
     void keepLayout() const;
     void showInterrupted();
     void planAgain(const app::TaskView& task);
+    void planAccepting(const app::TaskView& task);
     void showTitle();
     void visit();
     void materialize(bool ask);

@@ -32,6 +32,15 @@ QString iconOf(const std::string& kind)
                                  : QStringLiteral("diff");
 }
 
+/// Which objects were used although they are not those first read.
+QString rewrittenText(const app::ReadsView& reads)
+{
+    QStringList keys;
+    for (const std::string& key : reads.rewritten)
+        keys += shortened(safeName(key));
+    return keys.isEmpty() ? QString() : TaskRow::tr(", rewritten and used: %1").arg(keys.join(QStringLiteral(", ")));
+}
+
 }
 
 TaskRow::TaskRow(ServiceBridge& bridge, QWidget* parent)
@@ -47,6 +56,7 @@ TaskRow::TaskRow(ServiceBridge& bridge, QWidget* parent)
     , m_cancel(makeButton(tr("Cancel"), {}, "small"))
     , m_discard(makeButton(tr("Delete partial"), {}, "small"))
     , m_again(makeButton(tr("New plan…"), {}, "small"))
+    , m_accept(makeButton(tr("Accept rewritten…"), {}, "small"))
     , m_open(makeButton(tr("Open folder"), {}, "small"))
     , m_copy(makeButton(tr("Copy path"), {}, "small"))
 {
@@ -64,7 +74,7 @@ TaskRow::TaskRow(ServiceBridge& bridge, QWidget* parent)
     row->addWidget(m_phase);
     row->addWidget(m_bar);
     row->addWidget(m_numbers, 1);
-    for (QPushButton* button : { m_open, m_copy, m_pause, m_resume, m_again, m_discard, m_cancel })
+    for (QPushButton* button : { m_open, m_copy, m_pause, m_resume, m_again, m_accept, m_discard, m_cancel })
         row->addWidget(button);
     connect(m_pause, &QPushButton::clicked, this, [this] { act(&app::Monitor::pause); });
     connect(m_resume, &QPushButton::clicked, this, [this] { act(&app::Monitor::resume); });
@@ -74,6 +84,7 @@ TaskRow::TaskRow(ServiceBridge& bridge, QWidget* parent)
     });
     connect(m_discard, &QPushButton::clicked, this, [this] { act(&app::Monitor::discard); });
     connect(m_again, &QPushButton::clicked, this, &TaskRow::planWanted);
+    connect(m_accept, &QPushButton::clicked, this, &TaskRow::acceptWanted);
     connect(m_open, &QPushButton::clicked, this, &TaskRow::openFolder);
     connect(m_copy, &QPushButton::clicked, this,
             [this] { QApplication::clipboard()->setText(QString::fromStdString(m_task.plan.destination)); });
@@ -143,6 +154,8 @@ void TaskRow::showTask(const app::TaskView& task)
     const bool partial = local && writes && (task.interrupted || (task.state == "canceled" && task.resumable));
     m_discard->setVisible(partial);
     m_again->setVisible(over && task.state != "done" && !task.resumable && local && !task.plan.run.empty());
+    m_accept->setVisible(app::mayAcceptRewritten(task) && local && !task.plan.run.empty());
+    m_accept->setToolTip(QString::fromStdString(app::acceptRewrittenText(task.plan.kind)));
     m_open->setVisible(task.state == "done" && writes && local);
     m_copy->setVisible(task.state == "done" && writes);
     if (over && std::exchange(m_canceledHere, false) && partial && task.doneBytes > 0)
@@ -195,6 +208,7 @@ QString TaskRow::resultText() const
             text += QStringLiteral(", ") + QString::fromStdString(app::coverageText(view.coverage));
         if (view.statesDiffer > 0)
             text += tr(", the %1 state").arg(safeName(view.state));
+        text += rewrittenText(view.reads);
         for (const app::ProblemView& notice : view.reads.notices)
             text += QStringLiteral("\n") + QString::fromStdString(notice.code) + QStringLiteral(" ")
                 + safeName(notice.text);
@@ -207,10 +221,12 @@ QString TaskRow::resultText() const
     if (const auto* diff = std::get_if<std::shared_ptr<const app::DiffView>>(&*m_task.result)) {
         if ((*diff)->equal)
             return tr("bit-identical, %1 compared in %2")
-                .arg(bytesText((*diff)->bytesCompared), durationText((*diff)->seconds));
+                       .arg(bytesText((*diff)->bytesCompared), durationText((*diff)->seconds))
+                + rewrittenText((*diff)->reads);
         return tr("%1 of %2 tensors differ, %3 of %4 elements")
-            .arg(exactText((*diff)->tensorsDifferent), exactText((*diff)->tensorsTotal),
-                 countText((*diff)->elementsDifferent), countText((*diff)->elementsTotal));
+                   .arg(exactText((*diff)->tensorsDifferent), exactText((*diff)->tensorsTotal),
+                        countText((*diff)->elementsDifferent), countText((*diff)->elementsTotal))
+            + rewrittenText((*diff)->reads);
     }
     return {};
 }

@@ -21,6 +21,7 @@ public:
 
 signals:
     void planWanted(); ///< the old one holds no longer
+    void acceptWanted(); ///< the same with rewritten objects
 
 private:
     QString progressText() const;
@@ -43,6 +44,7 @@ private:
     QPushButton* m_cancel;
     QPushButton* m_discard;
     QPushButton* m_again;
+    QPushButton* m_accept;
     QPushButton* m_open;
     QPushButton* m_copy;
 };

@@ -76,6 +76,7 @@ void TasksPanel::take(const app::TaskView& task)
     if (!row) {
         row = new TaskRow(m_bridge);
         connect(row, &TaskRow::planWanted, this, [this, row = row] { emit planWanted(row->task()); });
+        connect(row, &TaskRow::acceptWanted, this, [this, row = row] { emit acceptWanted(row->task()); });
         m_rows->insertWidget(placeOf(task), row);
     }
     const bool found = task.interrupted && !row->task().interrupted;

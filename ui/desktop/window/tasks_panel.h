@@ -26,6 +26,7 @@ signals:
     void countChanged(int running);
     void interruptedFound();
     void planWanted(const deltascope::app::TaskView& task);
+    void acceptWanted(const deltascope::app::TaskView& task);
 
 private:
     void take(const app::TaskView& task);

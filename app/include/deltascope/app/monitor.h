@@ -22,13 +22,16 @@ struct MaterializePlan {
     std::uint64_t shardBytes = 0;
     bool trained = false;
     bool acrossGap = false;
+    bool acceptRewritten = false; ///< as in VersionRequest
 };
 struct VerifyPlan {
     std::string range; ///< as in VerifyRequest
     int level = 2;
+    bool acceptRewritten = false; ///< as in VerifyRequest
 };
 struct DiffPlan {
     std::string a, b; ///< steps
+    bool acceptRewritten = false;
 };
 using PlanRequest = std::variant<MaterializePlan, VerifyPlan, DiffPlan>;
 

@@ -1,6 +1,7 @@
 #include "context.h"
 
 #include "deltascope/app/view/dashboard_json.h"
+#include "view/plan_request_json.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -40,6 +41,7 @@ Result<PlanRequest> materializeOf(const json& args)
     DS_TRY(plan.to, fieldOf(args, "to", std::string()));
     DS_TRY(plan.shardBytes, fieldOf(args, "shard_bytes", std::uint64_t { 0 }));
     DS_TRY(plan.acrossGap, fieldOf(args, "across_gap", false));
+    DS_TRY(plan.acceptRewritten, fieldOf(args, "accept_rewritten", false));
     DS_TRY(const std::string state, fieldOf(args, "state", std::string("served")));
     if (state != "served" && state != "trained")
         return fail(Code::Usage, "a state is served or trained", state);
@@ -60,12 +62,14 @@ Result<PlanRequest> planRequestOf(const json& body)
         DS_TRY(plan.range, fieldOf(args, "range", std::string()));
         DS_TRY(const std::uint64_t level, fieldOf(args, "level", std::uint64_t { 2 }));
         plan.level = level > 4 ? 5 : static_cast<int>(level);
+        DS_TRY(plan.acceptRewritten, fieldOf(args, "accept_rewritten", false));
         return PlanRequest(plan);
     }
     if (kind == "diff") {
         DiffPlan plan;
         DS_TRY(plan.a, fieldOf(args, "a", std::string()));
         DS_TRY(plan.b, fieldOf(args, "b", std::string()));
+        DS_TRY(plan.acceptRewritten, fieldOf(args, "accept_rewritten", false));
         return PlanRequest(plan);
     }
     return fail(Code::Usage, "a plan is of kind materialize, verify or diff", kind);
@@ -125,6 +129,12 @@ void addActRoutes(Routes& routes, Context& context)
                    if (!task)
                        return fail(Code::NotFound, "there is no such task", call.parts[0]);
                    return jsonAnswer(toJson(*task));
+               }));
+    routes.add("GET", "tasks/{}/request", Scope::Read, answering([&](const Call& call) -> Result<HttpResponse> {
+                   const std::optional<PlanRequest> request = context.monitor.requestOf(call.parts[0]);
+                   if (!request)
+                       return fail(Code::NotFound, "there is no such task", call.parts[0]);
+                   return jsonAnswer(toJson(*request));
                }));
     routes.add("POST", "tasks/{}/{}", Scope::Act, answering([&](const Call& call) { return steer(context, call); }));
 }

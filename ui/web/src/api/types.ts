@@ -566,6 +566,7 @@ export interface Task {
   plan_hash: string; // Plan.hash
   resumable: boolean; // canceled or failed: running the same plan again goes on from what is there
   interrupted: boolean; // paused: the program that worked on it ended
+  accept_rewritten: string | null; // what it means to do it with rewritten objects, where they are in the way
   problem: Problem | null;
   result: Diff | VerifyReport | MaterializeReport | null; // of state done
 }
@@ -631,9 +632,9 @@ export interface MaterializeReport {
 }
 
 export type PlanRequest =
-  | { kind: 'materialize'; args: { step: string; to?: string; shard_bytes?: number; state?: 'served' | 'trained'; across_gap?: boolean } }
-  | { kind: 'verify'; args: { range?: string; level: number } }
-  | { kind: 'diff'; args: { a: string; b: string } };
+  | { kind: 'materialize'; args: { step: string; to?: string; shard_bytes?: number; state?: 'served' | 'trained'; across_gap?: boolean; accept_rewritten?: boolean } }
+  | { kind: 'verify'; args: { range?: string; level: number; accept_rewritten?: boolean } }
+  | { kind: 'diff'; args: { a: string; b: string; accept_rewritten?: boolean } };
 
 /** POST /runs/{r}/plans: what an act would do. Never acts. Steps are "12" or "EPOCH:12". */
 export interface Plan {

@@ -2,10 +2,10 @@ import { useEffect, useState } from 'preact/hooks';
 import { sheet } from '../actions';
 import { ApiError, makePlan, runPlan } from '../api/client';
 import type { Plan, PlanRequest } from '../api/types';
-import { CliLine } from '../components/CliLine';
 import { Dialog } from '../components/Dialog';
 import { Icon } from '../components/Icon';
 import { Name } from '../components/Name';
+import { PlanFacts } from '../components/PlanFacts';
 import { ErrorBanner, Skeleton } from '../components/states';
 import { bytes, safeName } from '../format';
 import { navigate } from '../router';
@@ -100,26 +100,3 @@ export function PlanSheet({ kind, run, step }: Props) {
 }
 
 const baseName = (path: string) => safeName(path.slice(path.lastIndexOf('/') + 1));
-
-function PlanFacts({ plan }: { plan: Plan }) {
-  return (
-    <>
-      <ol class="plan-steps" aria-label="What happens">
-        {plan.steps.map(({ text, bytes: size }, i) => (
-          <li key={i}><span>{safeName(text)}</span><span>{size > 0 && bytes(size)}</span></li>
-        ))}
-      </ol>
-      <dl class="facts">
-        <dt>Read</dt><dd>{bytes(plan.read_bytes)}</dd>
-        {plan.write_bytes > 0 && <><dt>Written</dt><dd>{bytes(plan.write_bytes)}</dd></>}
-        {plan.destination !== null && <><dt>Destination</dt><dd class="mono">{safeName(plan.destination)}</dd></>}
-      </dl>
-      {plan.warnings.length > 0 && (
-        <ul class="warnings" aria-label="Warnings">
-          {plan.warnings.map((text) => <li key={text}><span aria-hidden="true">⚑</span> {safeName(text)}</li>)}
-        </ul>
-      )}
-      <CliLine command={plan.cli} />
-    </>
-  );
-}

@@ -51,6 +51,10 @@ struct TaskView {
     std::optional<JobResult> result; ///< of state done
 };
 
+/// What it means to do such an act with objects that were rewritten since they were first read. `kind`: of a PlanView.
+std::string acceptRewrittenText(const std::string& kind);
+/// Whether rewritten objects are why the task failed, or what its verification found, so that it can be done with them.
+bool mayAcceptRewritten(const TaskView& task);
 bool isOver(const TaskView& task); ///< done, failed or canceled
 bool isAtWork(const TaskView& task); ///< neither over nor interrupted
 

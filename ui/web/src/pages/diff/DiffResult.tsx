@@ -3,6 +3,7 @@ import type { Diff, TensorDiff } from '../../api/types';
 import { useRoom } from '../../canvas/room';
 import { Kpi } from '../../components/Kpi';
 import { Name } from '../../components/Name';
+import { Rewritten } from '../../components/Rewritten';
 import { Table, type Column } from '../../components/Table';
 import { Tabs } from '../../components/Tabs';
 import { bytes, count, duration, exact, percent, percentQ, plural, rate, shape, unknown } from '../../format';
@@ -57,6 +58,7 @@ export function DiffResult({ pair, diff, again }: Props) {
       <div class="equal">
         <p class="equal-text">A and B are bit-identical</p>
         <p class="muted">{plural(diff.tensors_total, 'tensor')}, {exact(diff.elements_total)} elements, {speed}.</p>
+        <Rewritten keys={diff.rewritten} />
         <button type="button" onClick={again}>Compare again</button>
       </div>
     );

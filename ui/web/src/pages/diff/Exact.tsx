@@ -6,6 +6,7 @@ import { CliLine } from '../../components/CliLine';
 import { ProblemText, RequestError, Skeleton } from '../../components/states';
 import { bytes, duration, rate, safeName } from '../../format';
 import { mayAct, tasks } from '../../state/store';
+import { AcceptRewritten } from '../tasks/AcceptRewritten';
 import { DiffResult } from './DiffResult';
 import type { Pair } from './pair';
 
@@ -70,6 +71,7 @@ function Running({ pair, id }: { pair: Pair; id: string }) {
     return (
       <div class="offer">
         <ProblemText problem={task.problem} />
+        <AcceptRewritten key={task.id} task={task} started={({ id: next }) => setPageParameters({ task: next })} />
         <p><button type="button" onClick={again}>Back to the plan</button></p>
       </div>
     );

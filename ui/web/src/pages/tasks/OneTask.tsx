@@ -4,11 +4,15 @@ import { CliLine } from '../../components/CliLine';
 import { Link, runPage } from '../../components/Link';
 import { Name } from '../../components/Name';
 import { VerifyShield } from '../../components/StateIcon';
+import { Rewritten } from '../../components/Rewritten';
 import { ErrorBanner, Loaded, ProblemText } from '../../components/states';
 import { Table } from '../../components/Table';
 import { bytes, clock, count, duration, exact, fullTime, percent, rate, safeName, unknown } from '../../format';
 import { useResource } from '../../state/resource';
 import { now, tasks } from '../../state/store';
+import { navigate } from '../../router';
+import { viewQuery } from '../../state/cursor';
+import { AcceptRewritten } from './AcceptRewritten';
 import { over, remaining } from './progress';
 import { TaskActs, TaskProgress, TaskStateText } from './TaskRow';
 
@@ -37,6 +41,7 @@ function TaskFacts({ task }: { task: Task }) {
         <TaskActs task={task} />
       </header>
       {problem && <ErrorBanner what={`✕ ${safeName(problem.text)}`} why={safeName(`${problem.where} ${problem.remedy}`)} code={problem.code} />}
+      <AcceptRewritten key={task.id} task={task} started={({ id }) => navigate(`tasks/${encodeURIComponent(id)}`, viewQuery.value)} />
       {!over(task) && (
         <Card title={safeName(task.phase) || 'waiting'} note={remaining(task)}>
           <div class="card-body">
@@ -85,6 +90,7 @@ function Verified({ report, run }: { report: VerifyReport; run: string }) {
 function Materialized({ report }: { report: MaterializeReport }) {
   return (
     <Card title="Result" note={report.proven ? '' : 'across a missing number: unproven'}>
+      <Rewritten keys={report.rewritten} />
       {report.notices.length > 0 && <div class="card-body">{report.notices.map((problem, i) => <ProblemText key={i} problem={problem} />)}</div>}
       <dl class="facts card-body">
         {report.chosen && <><dt>Step</dt><dd>{report.chosen}</dd></>}
@@ -104,6 +110,7 @@ function Materialized({ report }: { report: MaterializeReport }) {
 function Compared({ diff, run }: { diff: Diff; run: string }) {
   return (
     <Card title="Result" tools={<Link to={runPage(run, 'diff')}>Open diff</Link>}>
+      <Rewritten keys={diff.rewritten} />
       <p class="card-body">
         {diff.equal
           ? `Both steps are bit-identical (${bytes(diff.bytes_compared)} compared in ${duration(diff.seconds)}).`

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { accessible, profile, settle, signIn } from '../browser.mjs';
 import { Daemon } from '../daemon.mjs';
@@ -39,6 +39,45 @@ export const cases = {
       assert.ok(existsSync(join(to, 'model.safetensors')) || existsSync(join(to, 'model.safetensors.index.json')), 'a checkpoint is there');
       await page.getByRole('link', { name: 'Tasks' }).click();
       await page.getByText('Materialize step 5').first().waitFor();
+    }),
+  'rewritten objects are used only behind a refusal and a second look': (browser) =>
+    atStep(browser, ['--allow-acts'], async ({ page, daemon, run }) => {
+      const verified = async (wanted) => {
+        for (let i = 0; i < 300; i += 1) {
+          const { steps } = await daemon.get(`runs/${run}/steps`);
+          if (steps.filter(({ kind }) => kind !== 'gap').every(wanted)) return;
+          await page.waitForTimeout(100);
+        }
+        assert.fail('the background verification is late');
+      };
+      await verified((step) => step.verified);
+      const key = 'deltas/step_000004.safetensors';
+      const file = join(daemon.sources[0], key);
+      const bytes = readFileSync(file);
+      bytes[bytes.length - 1] ^= 1;
+      writeFileSync(file, bytes);
+      await verified((step) => step.step !== 4 || step.verified?.problem?.code === 'DS-REWRITTEN');
+      const task = async (button) => {
+        const before = page.url();
+        await button.click();
+        await page.waitForURL((url) => url.pathname.includes('tasks/') && url.href !== before);
+      };
+      await page.getByRole('button', { name: 'Materialize…' }).click();
+      const sheet = page.getByRole('dialog');
+      assert.equal(await sheet.getByText('not those first read').count(), 0, 'nothing is offered before it is refused');
+      await sheet.locator('code', { hasText: 'deltascope materialize' }).waitFor();
+      await task(sheet.getByRole('button', { name: 'Materialize' }));
+      await page.getByText('Code DS-REWRITTEN').waitFor();
+      const offer = page.getByRole('region', { name: 'Rewritten objects' });
+      const words = 'Use the bytes that are there now, which are not those first read';
+      await offer.getByRole('button', { name: `${words}…` }).click();
+      await offer.locator('code', { hasText: '--accept-rewritten' }).waitFor();
+      await accessible(page, 'the offer to accept rewritten objects');
+      await task(offer.getByRole('button', { name: words, exact: true }));
+      await page.getByText('1 object was used although rewritten since first read').click();
+      await page.getByText(key, { exact: true }).waitFor();
+      await page.goto(`${daemon.address}r/${run}`);
+      await page.getByText('Step 4 is no longer what was first read').waitFor();
     }),
   'acts are explained, not offered, where the daemon only reads': (browser) =>
     atStep(browser, [], async ({ page }) => {

@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""Over HTTP, an act on objects that were rewritten since they were first read is refused, and done where the request
+accepts them: this once by a materialization or comparison, from then on by a verification."""
+
+import json
+import os
+import signal
+
+from support import E2ETest, main, wait_until
+from test_records import flip, place_of_value
+from test_tasks import Daemon
+
+KEY = "deltas/step_000003.safetensors"
+MEANING = "Use the bytes that are there now, which are not those first read"
+
+
+class AcceptRewritten(E2ETest):
+    def prepare(self):
+        run = self.make_run(tensors=3, elements=4000, steps=4, density=0.02)
+        self.ok("verify", run.source)
+        path = os.path.join(run.source, KEY)
+        flip(path, place_of_value(path))
+        output = self.path("out")
+        os.mkdir(output)
+        self.daemon = Daemon(run.source, output, {**os.environ, "DELTASCOPE_HOME": self.path("home")})
+        self.addCleanup(lambda: self.daemon.end(signal.SIGKILL))
+        self.run_id = self.daemon.ask("GET", "runs")[1]["runs"][0]["id"]
+        return run
+
+    def did(self, kind, **args):
+        """The task of an act, once it is over."""
+
+        def started():  # the plan stays the same once everything was replayed
+            status, plan = self.daemon.ask("POST", f"runs/{self.run_id}/plans", {"kind": kind, "args": args})
+            if status != 200:
+                return None
+            status, task = self.daemon.ask("POST", f"plans/{plan['id']}/run", {"hash": plan["hash"]})
+            return task if status == 202 else None
+
+        task = wait_until(started, 60, "a task")["id"]
+        return wait_until(
+            lambda: self.daemon.task(task)["state"] in ("done", "failed") and self.daemon.task(task), 60, "its end"
+        )
+
+    def refused(self, kind, **args):
+        task = self.did(kind, **args)
+        self.assertEqual((task["state"], task["problem"]["code"]), ("failed", "DS-REWRITTEN"), task)
+        self.assertEqual(task["accept_rewritten"], MEANING)
+        return task
+
+    def test_a_materialization_and_a_comparison_accept_only_where_they_say_so(self):
+        self.prepare()
+        for kind, args in (("materialize", {"step": "4", "to": "made"}), ("diff", {"a": "1", "b": "4"})):
+            task = self.refused(kind, **args)
+            status, request = self.daemon.ask("GET", f"tasks/{task['id']}/request")
+            self.assertEqual((status, request["kind"], request["args"]["accept_rewritten"]), (200, kind, False))
+            request["args"]["accept_rewritten"] = True
+            done = self.did(kind, **request["args"])
+            self.assertEqual((done["state"], done["accept_rewritten"]), ("done", None), done)
+            self.assertEqual(done["result"]["rewritten"], [KEY])
+            self.assertIn(" --accept-rewritten", done["cli"])
+        self.refused("materialize", step="4", to="once more")
+        with open(self.path("out", "made", "deltascope.provenance.json"), encoding="utf-8") as f:
+            self.assertEqual(json.load(f)["rewritten"], [KEY])
+
+    def test_behind_a_verification_that_accepts_nothing_is_left_to_accept(self):
+        self.prepare()
+        found = self.did("verify", level=2)
+        self.assertEqual(found["state"], "done")
+        self.assertIn("from now on", found["accept_rewritten"])
+        self.refused("materialize", step="4", to="made")
+        self.assertIsNone(self.did("verify", level=2, accept_rewritten=True)["accept_rewritten"])
+        done = self.did("materialize", step="4", to="made")
+        self.assertEqual((done["state"], done["result"]["rewritten"]), ("done", []), done)
+
+    def test_the_field_is_a_truth_value(self):
+        self.prepare()
+        for kind, args in (("materialize", {"step": "4"}), ("verify", {"level": 2}), ("diff", {"a": "1", "b": "4"})):
+            for wrong in (1, "true", []):
+                status, problem = self.daemon.ask(
+                    "POST", f"runs/{self.run_id}/plans", {"kind": kind, "args": {**args, "accept_rewritten": wrong}}
+                )
+                self.assertEqual((status, problem["code"]), (400, "DS-USAGE"), (kind, wrong))
+
+
+if __name__ == "__main__":
+    main()
