@@ -236,8 +236,8 @@ TEST_F(Alerting, RulesCanBeSwitchedAndSet)
     look(0, "replica-lag");
     EXPECT_EQ(look(Minute, "replica-lag").size(), 1U);
     ASSERT_TRUE(m_engine.set("replica-lag", true, std::nullopt));
-    EXPECT_EQ(m_engine.list("").rules.at(8).id, "replica-lag");
-    EXPECT_EQ(m_engine.list("").rules.at(8).threshold, 3) << "the default is back";
+    EXPECT_EQ(m_engine.list("").rules.at(9).id, "replica-lag");
+    EXPECT_EQ(m_engine.list("").rules.at(9).threshold, 3) << "the default is back";
 
     EXPECT_EQ(m_engine.set("no-such", true, {}).error().code, Code::NotFound);
     EXPECT_EQ(m_engine.set("replica-poisoned", true, 3).error().code, Code::Usage);

@@ -54,7 +54,7 @@ TEST(AlertRules, AreExplained)
         EXPECT_FALSE(rule.remedy.empty()) << rule.id;
         EXPECT_FALSE(rule.threshold && rule.unit.empty()) << rule.id;
     }
-    EXPECT_EQ(ids.size(), 15U);
+    EXPECT_EQ(ids.size(), 16U);
     EXPECT_EQ(alertRule("no-such"), nullptr);
 }
 
