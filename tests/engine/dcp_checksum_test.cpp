@@ -52,6 +52,14 @@ TEST(DcpChecksums, TellADamagedStorage)
     EXPECT_TRUE(checked.error().where.ends_with(".distcp"));
 }
 
+TEST(DcpChecksums, TellADamagedDescription)
+{
+    const Result<void> checked =
+        checkedAfter([](std::string& file) { file[file.find("cpu", file.find("_rebuild_tensor_v2"))] ^= 1; });
+    ASSERT_FALSE(checked);
+    EXPECT_EQ(checked.error().code, Code::Digest) << checked.error().text;
+}
+
 TEST(DcpChecksums, OfZeroWereNotComputed)
 {
     const Result<void> checked = checkedAfter([](std::string& file) {

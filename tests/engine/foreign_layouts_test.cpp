@@ -135,6 +135,30 @@ TEST(PrimeRl, ChecksTheFoldOfASparseStep)
     }
 }
 
+TEST(PrimeRl, ReportsWhatNoManifestNames)
+{
+    const auto file = safetensorsFile({ { tensor("tensor_0.indices", { 2 }, Dtype::I32), fromHex("01000000 04000000") },
+                                        { tensor("tensor_0.values", { 2 }), fromHex("01c0 813e") } });
+    Source update;
+    update.put("step_2/STABLE", "");
+    update.put("step_2/sparse_update_patch.safetensors", file);
+    update.put("step_2/sparse_update_manifest.json",
+               R"({"format":"prime-rl-sparse-update","step":2,"base_step":1,)"
+               R"("patch_file":"sparse_update_patch.safetensors","tensors":[]})");
+    Source files;
+    files.put("step_2/STABLE", "");
+    files.put("step_2/delta-00001-of-00001.safetensors", file);
+    files.put("step_2/sparse_manifest.json",
+              R"({"format":"prime_rl_sparse_filesystem_v1","type":"delta","step":2,"base_step":1,"patch_files":[]})");
+    for (Source* source : { &update, &files }) {
+        const auto index = indexOnly(PrimeRlLayout(), *source);
+        ASSERT_TRUE(index) << index.error().text;
+        ASSERT_EQ(index->notes.size(), 1U);
+        EXPECT_EQ(index->notes[0].code, Code::MissingTensor);
+        EXPECT_TRUE(index->notes[0].where.ends_with(".safetensors"));
+    }
+}
+
 TEST(ModelExpress, IsToldFromSlimeAndFromPlainCheckpoints)
 {
     const auto index = [](std::string_view version, std::string_view checksum) {

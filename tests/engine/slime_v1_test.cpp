@@ -103,6 +103,33 @@ TEST(SlimeV1, RefusesVersionsThatLackAFlushOrHaveOneTwice)
     EXPECT_EQ(errorOf(indexOnly(SlimeV1Layout(), twice)).code, Code::DuplicateName);
 }
 
+TEST(SlimeV1, RefusesAFileOfAnotherVersion)
+{
+    Source source;
+    source.put("weight_v000002/rank0000_flush000000.safetensors", indicesFile());
+    EXPECT_EQ(errorOf(indexOnly(SlimeV1Layout(), source)).code, Code::Hostile);
+}
+
+TEST(SlimeV1, ReportsParamsThatDoNotShareOutTheFile)
+{
+    const auto notesOf = [](const Json& params) {
+        Source source;
+        source.put(Flush, flushFile(params, "indices", fromHex("01000000 06000000"), ""));
+        const auto index = indexOnly(SlimeV1Layout(), source);
+        return index ? index->notes : std::vector<Error> { index.error() };
+    };
+    Json half = param("model.w", 4);
+    half["pos_width"] = 4;
+    half["val_end"] = 1;
+    EXPECT_TRUE(notesOf(Json::array({ param("model.w", 8) })).empty());
+    for (const Json& params :
+         { Json::array(), Json::array({ half }), Json::array({ param("model.w", 8), param("model.x", 8) }) }) {
+        const std::vector<Error> notes = notesOf(params);
+        ASSERT_EQ(notes.size(), 1U) << params;
+        EXPECT_EQ(notes[0].code, Code::Claim) << notes[0].text;
+    }
+}
+
 TEST(SlimeV1, RefusesParamsThatDoNotFit)
 {
     const auto codeOf = [](const Json& params, std::string_view encoding = "indices") {

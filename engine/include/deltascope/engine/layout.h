@@ -131,7 +131,7 @@ public:
     virtual std::vector<VersionObjects> group(const std::vector<ObjectInfo>& listing) const = 0;
 
     /// Reads headers and small manifests, never payload.
-    /// Errors: Truncated, Hostile, Unfinished (marker missing), DuplicateName, Unsupported, and those of the store.
+    /// Errors: Truncated, Hostile, Digest, Unfinished (marker missing), DuplicateName, Unsupported, those of the store.
     virtual Result<VersionIndex> index(const ObjectStore& store, const VersionObjects& version,
                                        TaskContext& task) const = 0;
 

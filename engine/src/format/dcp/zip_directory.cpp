@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
+#include <zlib.h>
 
 namespace deltascope {
 
@@ -204,6 +205,12 @@ Result<std::vector<std::byte>> ZipDirectory::content(NearbyReader& reader, const
     DS_TRY(const std::uint64_t begin, contentBegin(reader, record));
     std::vector<std::byte> bytes(record.bytes);
     DS_CHECK(reader.read(begin, bytes));
+    const auto crc = static_cast<std::uint32_t>(crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
+    if (record.crc != 0 && crc != record.crc)
+        return fail(Code::Digest,
+                    fmt::format("{} has CRC-32 {:08x}, its archive records {:08x}", quoteName(record.storedName), crc,
+                                record.crc),
+                    reader.object().key);
     return bytes;
 }
 

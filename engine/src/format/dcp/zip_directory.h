@@ -34,7 +34,8 @@ public:
     /// Where in the object the content of a record of this directory lies. Errors: Hostile, Unsupported (compressed),
     /// those of the reader.
     Result<std::uint64_t> contentBegin(NearbyReader& reader, const ZipRecord& record) const;
-    /// The whole content. Errors: those of contentBegin; Hostile above `limitBytes`.
+    /// The whole content, compared with its CRC-32 where that was computed (docs/formats/dcp.md, section 4).
+    /// Errors: those of contentBegin; Hostile above `limitBytes`; Digest.
     Result<std::vector<std::byte>> content(NearbyReader& reader, const ZipRecord& record,
                                            std::uint64_t limitBytes) const;
 

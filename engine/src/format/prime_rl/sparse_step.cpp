@@ -11,6 +11,7 @@
 #include "format/hf/checkpoint_index.h"
 
 #include <fmt/format.h>
+#include <set>
 
 namespace deltascope {
 
@@ -63,6 +64,8 @@ public:
         if (stored != Dtype::I32 && stored != Dtype::I64)
             return fail(Code::Hostile, fmt::format("has positions of {} for {}", word(stored), quoteName(entry.name)),
                         m_key);
+        m_named.insert(positions->info.name);
+        m_named.insert(values->info.name);
         const std::uint64_t count = values->info.elements();
         if (const auto claim = memberNumber(record, m_keys.changed); claim && *claim != count)
             m_out.notes.push_back(Error { Code::Claim,
@@ -82,6 +85,26 @@ public:
         return {};
     }
 
+    /// What the file holds beyond the records that were added.
+    void noteUnnamed()
+    {
+        for (const StoredTensor& stored : m_header.tensors()) {
+            if (m_named.contains(stored.info.name))
+                continue;
+            m_out.notes.push_back(unread(fmt::format("holds {}, which", quoteName(stored.info.name)), m_key));
+            return;
+        }
+    }
+
+    static Error unread(const std::string& what, const std::string& key)
+    {
+        return Error { Code::MissingTensor,
+                       what + " the manifest does not name: it is not read, and what is rebuilt lacks its changes",
+                       key,
+                       {},
+                       {} };
+    }
+
 private:
     const Keys& m_keys;
     const std::string& m_key;
@@ -89,6 +112,7 @@ private:
     const SafetensorsHeader& m_header;
     VersionIndex& m_out;
     PrimeRlDetail& m_detail;
+    std::set<std::string, std::less<>> m_named; ///< of the file's tensors
 };
 
 Result<std::uint32_t> objectOf(const VersionObjects& version, const std::string& file)
@@ -166,6 +190,7 @@ Result<std::optional<VersionIndex>> readSparseManifest(const ObjectStore& store,
     VersionIndex out;
     auto detail = std::make_shared<PrimeRlDetail>();
     DS_CHECK(readNumbers(manifest, "prime_rl_sparse_filesystem_v1", version, out));
+    std::set<std::uint32_t> named; ///< patch files
     for (const nlohmann::json& file : *files) {
         DS_CHECK(task.checkpoint());
         DS_TRY(const std::uint32_t object, objectOf(version, memberText(file, "file")));
@@ -174,6 +199,13 @@ Result<std::optional<VersionIndex>> readSparseManifest(const ObjectStore& store,
         DS_TRY(const nlohmann::json* tensors, listOf(file, "tensors", version));
         for (const nlohmann::json& record : *tensors)
             DS_CHECK(reader.add(record));
+        reader.noteUnnamed();
+        named.insert(object);
+    }
+    for (std::uint32_t i = 0; i < version.objects.size(); ++i) {
+        const std::string_view file = splitKey(version.objects[i].key).file;
+        if (file.starts_with("delta-") && file.ends_with(".safetensors") && !named.contains(i))
+            out.notes.push_back(PatchFileReader::unread("is a patch file that", version.objects[i].key));
     }
     DS_CHECK(finish(out, std::move(detail), version));
     return std::optional(std::move(out));
@@ -201,6 +233,7 @@ Result<VersionIndex> readSparseUpdateManifest(const ObjectStore& store, const Ve
         PatchFileReader reader(Names, version, object, header, out, *detail);
         for (const nlohmann::json& record : *tensors)
             DS_CHECK(reader.add(record));
+        reader.noteUnnamed();
     } else if (!tensors->empty()) {
         return fail(Code::Hostile, "the manifest has changed tensors but no patch file", version.name);
     }

@@ -35,6 +35,8 @@ public:
         DS_TRY(const nlohmann::json rest, parseRecords(asBytes(params), "the list of params", m_key, "", record));
         if (!rest.is_array())
             return fail(Code::Hostile, "its params are no list", m_key);
+        m_flush.isTiled =
+            m_inOrder && m_positionsEnd == m_flush.positions.bytes && m_valuesEnd == m_flush.values.info.elements();
         return {};
     }
 
@@ -77,6 +79,9 @@ private:
                         fmt::format("{} has {} bytes of positions but {} values", quoteName(entry.name),
                                     *positionsEnd - *positionsBegin, count),
                         m_key);
+        m_inOrder = m_inOrder && *positionsBegin == m_positionsEnd && *valuesBegin == m_valuesEnd;
+        m_positionsEnd = *positionsEnd;
+        m_valuesEnd = *valuesEnd;
         const std::uint64_t valueBytes = bitsOf(encoding.values) / 8;
         entry.storedElements = count;
         entry.encoding = encoding.packed();
@@ -98,6 +103,9 @@ private:
     SlimeFlush& m_flush;
     std::uint32_t m_object;
     const std::string& m_key;
+    bool m_inOrder = true; ///< each entry so far begins where the one in front of it ends
+    std::uint64_t m_positionsEnd = 0;
+    std::uint64_t m_valuesEnd = 0;
 };
 
 /// Reads the file's content from front to back.
@@ -177,6 +185,7 @@ Result<SlimeFlush> readSlimeFlush(const ObjectStore& store, const ObjectInfo& in
     DS_TRY(const SafetensorsHeader header,
            packed ? readPackedHeader(*flush.packed) : SafetensorsHeader::read(store, info));
     flush.encoding = std::string(header.meta("encoding"));
+    flush.version = std::string(header.meta("current_version"));
     flush.checksum = std::string(header.meta("checksum"));
     const bool expectPacked = flush.encoding == "deltas_zstd";
     if (flush.encoding != "indices" && flush.encoding != "deltas" && !expectPacked)

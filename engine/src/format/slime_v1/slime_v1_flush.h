@@ -17,8 +17,10 @@ struct SlimeFlush {
     std::string encoding; ///< "indices", "deltas", "deltas_zstd"
     StoredTensor positions; ///< offsets in the file, or in its content where it is packed
     StoredTensor values;
+    std::string version; ///< the one that it says it belongs to, decimal; empty if none
     std::string checksum; ///< decimal; empty if none
     std::vector<TensorEntry> entries; ///< extents: positions, values
+    bool isTiled = false; ///< the entries take all of the positions and values, one behind the other, as writers do
     std::shared_ptr<UnpackedObject> packed; ///< null for files that are not compressed
 };
 

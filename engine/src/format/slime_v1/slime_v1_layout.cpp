@@ -107,6 +107,16 @@ Result<VersionIndex> SlimeV1Layout::index(const ObjectStore& store, const Versio
                 fmt::format("has encoding {}, another file of the version has {}", flush.encoding, out.encoding),
                 version.objects[i].key);
         out.encoding = flush.encoding;
+        if (!flush.version.empty() && flush.version != std::to_string(version.step))
+            return fail(misplaced("version " + quoteName(flush.version), version.step, version.objects[i].key));
+        if (!flush.isTiled)
+            out.notes.push_back(
+                Error { Code::Claim,
+                        "its list of tensors does not share out its positions and values one behind the "
+                        "other: some belong to no tensor, or to two",
+                        version.objects[i].key,
+                        version.step,
+                        {} });
         std::move(flush.entries.begin(), flush.entries.end(), std::back_inserter(out.tensors));
         flush.entries.clear();
         detail->flushes.push_back(std::move(flush));
