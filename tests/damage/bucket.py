@@ -48,6 +48,7 @@ class Answer:
 class Bucket:
     def __init__(self, word: str, folder: pathlib.Path, seed: int, steps: int, anchor_every: int):
         self.word = word
+        self.seed = seed
         self.folder = folder
         self.make(word, folder, seed, steps, anchor_every)
         expected = json.loads((folder / "expected.json").read_text(encoding="utf-8"))

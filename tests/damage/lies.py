@@ -1,6 +1,7 @@
 """Lies: each takes a sound made bucket, changes what one version says or holds, and keeps everything else as it is.
 
-They are plain about what must see them: `codes` are the words of which verify has to name at least one.
+They are plain about what must see them: `codes` are the words of which verify has to name at least one. Those of layouts
+without deltas are in lies_of_checkpoints.py.
 """
 
 import json
@@ -8,7 +9,7 @@ from typing import Callable, NamedTuple
 
 import zstandard
 
-from tensors import Tensor, format_safetensors, parse_safetensors
+from tensors import Tensor, format_safetensors, is_zstd, parse_safetensors, unzstd
 
 INDEX = "model.safetensors.index.json"
 
@@ -17,7 +18,7 @@ class Lie(NamedTuple):
     word: str  # of the made bucket
     name: str
     codes: set[str]
-    tell: Callable  # (bucket, step): changes the bucket
+    tell: Callable  # (bucket, step): changes the bucket; returns keys of objects that it added
 
 
 LIES: list[Lie] = []
@@ -212,7 +213,7 @@ def counts_other_params_than_it_holds(bucket, step):
     edit_file(bucket, data_keys(bucket, step)[0], change)
 
 
-@lie("trl-v1.2 trl-v2", "DS-CLAIM")
+@lie("trl-v1.1 trl-v1.2 trl-v2", "DS-CLAIM")
 def loses_a_tensor_of_a_delta(bucket, step):
     ends = TRL_ENDS[bucket.word]
 
@@ -220,6 +221,18 @@ def loses_a_tensor_of_a_delta(bucket, step):
         name = streams_of(tensors, ends)[0]
         for end in ends:
             del tensors[name + end]
+
+    edit_file(bucket, data_keys(bucket, step)[0], change)
+
+
+@lie("trl-v1.0 trl-v1.1 trl-v1.2 trl-v2", "DS-HOSTILE")
+def holds_more_positions_than_values(bucket, step):
+    ends = TRL_ENDS[bucket.word]
+
+    def change(_, tensors):
+        name = streams_of(tensors, ends)[0] + ends[1]
+        values = tensors[name]
+        tensors[name] = values._replace(shape=(values.elements - 1,), data=values.data[: -values.item])
 
     edit_file(bucket, data_keys(bucket, step)[0], change)
 
@@ -243,7 +256,7 @@ def corrupts_a_value(bucket, step):
     edit_file(bucket, data_keys(bucket, step)[0], change)
 
 
-# --- prime-rl, grail, slime-v1 -----------------------------------------------------------------------------------------
+# --- prime-rl, grail -----------------------------------------------------------------------------------------
 
 
 @lie("prime-rl-update prime-rl-update-i64", "DS-CLAIM")
@@ -254,9 +267,126 @@ def counts_other_elements_of_a_tensor_than_it_holds(bucket, step):
     edit_json(bucket, key_of(bucket, step, "sparse_update_manifest.json"), change)
 
 
+@lie("prime-rl-update prime-rl-update-i64", "DS-MISSING-TENSOR")
+def leaves_a_tensor_out_of_the_manifest(bucket, step):
+    edit_json(bucket, key_of(bucket, step, "sparse_update_manifest.json"), lambda manifest: manifest["tensors"].pop())
+
+
+@lie("prime-rl-update prime-rl-update-i64", "DS-DIGEST")
+def corrupts_a_value_under_the_sum(bucket, step):
+    def change(_, tensors):
+        values = tensors["tensor_0.values"]
+        tensors["tensor_0.values"] = values._replace(data=flipped(values.data))
+
+    edit_file(bucket, data_keys(bucket, step)[0], change)
+
+
+@lie("prime-rl-manifest", "DS-MISSING-TENSOR")
+def leaves_a_tensor_out_of_a_patch_file(bucket, step):
+    edit_json(
+        bucket,
+        key_of(bucket, step, "sparse_manifest.json"),
+        lambda manifest: manifest["patch_files"][0]["tensors"].pop(),
+    )
+
+
+@lie("prime-rl-manifest", "DS-MISSING-TENSOR")
+def leaves_a_patch_file_out_of_the_manifest(bucket, step):
+    edit_json(bucket, key_of(bucket, step, "sparse_manifest.json"), lambda manifest: manifest["patch_files"].pop())
+
+
+@lie("prime-rl-manifest", "DS-CLAIM")
+def counts_other_changes_of_a_tensor_than_it_holds(bucket, step):
+    def change(manifest):
+        manifest["patch_files"][0]["tensors"][0]["num_changed"] += 1
+
+    edit_json(bucket, key_of(bucket, step, "sparse_manifest.json"), change)
+
+
+@lie("grail-v2 grail-v3 grail-v3.1", "DS-DIGEST")
+def corrupts_the_payload(bucket, step):
+    key = key_of(bucket, step, "DELTA/delta_sparse.bin.zst")
+    raw = zstandard.ZstdDecompressor().decompress(bucket.read(key), max_output_size=1 << 24)
+    bucket.write(key, zstandard.ZstdCompressor(level=1).compress(flipped(raw, len(raw) - 1)))
+
+
+@lie("grail-v2 grail-v3 grail-v3.1", "DS-UNFINISHED")
+def loses_its_payload(bucket, step):
+    remove(bucket, key_of(bucket, step, "DELTA/delta_sparse.bin.zst"))
+
+
 @lie("grail-v2 grail-v3 grail-v3.1", "DS-CLAIM")
 def counts_other_elements_of_the_state_than_it_holds(bucket, step):
     def change(metadata):
         metadata["nonzero_params"] += 1
 
     edit_json(bucket, key_of(bucket, step, "DELTA/delta_metadata.json"), change)
+
+
+# --- slime-v1 ----------------------------------------------------------------------------------------------------------
+
+SLIME_V1 = "slime-v1-indices slime-v1-deltas slime-v1-deltas-zstd"
+
+
+def edit_flush(bucket, step, rank, change):
+    """change(metadata, params, tensors) of the flush file of a rank."""
+    key = key_of(bucket, step, f"rank{rank:04d}_flush000000.safetensors")
+    data = bucket.read(key)
+    packed = is_zstd(data)
+    metadata, tensors = parse_safetensors(unzstd(data) if packed else data)
+    params = json.loads(metadata["params"])
+    change(metadata, params, tensors)
+    metadata["params"] = json.dumps(params)
+    data = format_safetensors(tensors, metadata)
+    bucket.write(key, zstandard.ZstdCompressor(level=1).compress(data) if packed else data)
+
+
+@lie(SLIME_V1, "DS-DIGEST")
+def corrupts_a_value_under_the_checksum(bucket, step):
+    def change(_, __, tensors):
+        values = tensors["__values__"]
+        tensors["__values__"] = values._replace(data=flipped(values.data, len(values.data) - 1))
+
+    edit_flush(bucket, step, 0, change)
+
+
+@lie(SLIME_V1, "DS-HOSTILE")
+def says_that_it_is_another_version(bucket, step):
+    edit_flush(bucket, step, 1, lambda metadata, _, __: metadata.update(current_version=str(step + 1)))
+
+
+@lie(SLIME_V1, "DS-CLAIM")
+def leaves_a_tensor_out_of_its_list(bucket, step):
+    """Its positions and values stay, and so does the checksum over them."""
+    edit_flush(bucket, step, 0, lambda _, params, __: params.pop())
+
+
+@lie(SLIME_V1, "DS-CLAIM")
+def gives_a_tensor_the_changes_of_another(bucket, step):
+    def change(_, params, __):
+        smaller, larger = sorted(params, key=lambda param: param["val_end"] - param["val_start"])[:2]
+        for field in ("pos_start", "pos_end", "pos_width", "val_start", "val_end"):
+            larger[field] = smaller[field]
+
+    edit_flush(bucket, step, 1, change)
+
+
+@lie(SLIME_V1, "DS-DUPLICATE-NAME")
+def changes_a_tensor_in_two_files(bucket, step):
+    taken = {}
+    edit_flush(bucket, step, 0, lambda _, params, __: taken.update(params[0]))
+
+    def change(_, params, __):
+        params[0].update({field: taken[field] for field in ("name", "dtype", "shape")})
+
+    edit_flush(bucket, step, 1, change)
+
+
+@lie(SLIME_V1, "DS-UNFINISHED")
+def counts_its_files_from_another_number(bucket, step):
+    key = key_of(bucket, step, "rank0000_flush000000.safetensors")
+    other = key.replace("flush000000", "flush000001")
+    bucket.time[other] = bucket.time[key]
+    bucket.write(other, bucket.read(key))
+    remove(bucket, key)
+    return [other]

@@ -10,6 +10,8 @@ import argparse
 import pathlib
 import sys
 
+import case_checkpoint
+import case_dcp
 import case_grail
 import case_prime_rl
 import case_slime_v1
@@ -42,6 +44,9 @@ CASES = {
     "prime-rl-update-i64": ("prime-rl", case_prime_rl.update_i64),
     "prime-rl-update-zstd": ("prime-rl", case_prime_rl.update_zstd),
     "prime-rl-manifest": ("prime-rl", case_prime_rl.manifest),
+    "trl-adapter": ("trl-adapter", case_checkpoint.trl_adapter),
+    "hf": ("hf", case_checkpoint.hf),
+    "dcp": ("dcp", case_dcp.distcp),
 }
 
 
