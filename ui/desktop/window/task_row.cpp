@@ -208,6 +208,11 @@ QString TaskRow::resultText() const
             text += QStringLiteral(", ") + QString::fromStdString(app::coverageText(view.coverage));
         if (view.statesDiffer > 0)
             text += tr(", the %1 state").arg(safeName(view.state));
+        QStringList leftOut;
+        for (const std::string& name : view.leftOut)
+            leftOut << safeName(name);
+        if (!leftOut.isEmpty())
+            text += tr("\nNot copied, the trainer's own: %1").arg(leftOut.join(QStringLiteral(", ")));
         text += rewrittenText(view.reads);
         for (const app::ProblemView& notice : view.reads.notices)
             text += QStringLiteral("\n") + QString::fromStdString(notice.code) + QStringLiteral(" ")
