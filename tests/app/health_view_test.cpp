@@ -141,6 +141,17 @@ TEST(Health, RewrittenBytesAreNotUsedEvenWhereTheirPublisherVouchesForThem)
     EXPECT_EQ(health.remedy, "If it was rewritten on purpose, accept what is there now; else put the first bytes back");
 }
 
+TEST(Health, RewrittenBytesThatAreDamagedTooAreDamaged)
+{
+    RunView run = soundRun();
+    VerifiedSteps steps = verified(run, "first_sight");
+    steps[{ 0, 9 }] = { 2, "damaged", 0, problem("DS-REWRITTEN", 9) };
+    EXPECT_EQ(makeHealth(run, steps).headline, "Step 9 is damaged and cannot be rebuilt");
+    stepOf(run, 9).restorable = false;
+    stepOf(run, 9).problems = { problem("DS-HOSTILE", 9) };
+    EXPECT_EQ(makeHealth(run, steps).problem->code, "DS-HOSTILE");
+}
+
 TEST(Health, SuspectValuesAreADoubtUntilTheNextCompleteState)
 {
     RunView run = soundRun();
@@ -238,27 +249,27 @@ TEST_F(HealthOf, SoundBucketsIsNotInDoubt)
 
 TEST_F(HealthOf, ARewrittenObjectIsToldUntilItIsAccepted)
 {
-    const BucketCopy bucket("trl-v2-gap");
+    const BucketCopy bucket("trl-v1.2");
     const std::string id = monitor->follow(bucket.source(), "", false);
-    const Snapshot before = runWhen(id, [](const RunSnapshot& run) { return run.verified.size() == 15; });
-    EXPECT_EQ(makeRunSummary(before).health.headline, "Bytes unchanged since first read, to step 15");
-    const std::string key = "deltas/step_000014.safetensors";
+    const Snapshot before = runWhen(id, [](const RunSnapshot& run) { return run.verified.contains({ 0, 13 }); });
+    EXPECT_EQ(makeRunSummary(before).health.headline, "Bytes unchanged since first read, to step 13");
+    const std::string key = "deltas/step_000012.safetensors";
     bucket.damage(key, std::filesystem::file_size(bucket.file(key)) - 1); // of a value
     const Snapshot rewritten = runWhen(id, [](const RunSnapshot& run) {
-        const auto verified = run.verified.find({ 0, 14 });
+        const auto verified = run.verified.find({ 0, 12 });
         return verified != run.verified.end() && verified->second.problem;
     });
     EXPECT_EQ(makeRunSummary(rewritten).health.headline,
-              "Step 14 is no longer what was first read: steps 14 and 15 cannot be used");
+              "Step 12 is no longer what was first read: steps 12 and 13 cannot be used");
     VerifyPlan accepting;
     accepting.acceptRewritten = true;
     const PlanView plan = monitor->plan(id, accepting).value();
     ASSERT_TRUE(monitor->start(plan.id, plan.hash, "me"));
     const Snapshot accepted = runWhen(id, [](const RunSnapshot& run) {
-        const auto verified = run.verified.find({ 0, 14 });
+        const auto verified = run.verified.find({ 0, 12 });
         return verified != run.verified.end() && !verified->second.problem;
     });
-    EXPECT_EQ(makeRunSummary(accepted).health.headline, "Bytes unchanged since first read, to step 15");
+    EXPECT_EQ(makeRunSummary(accepted).health.headline, "Bytes unchanged since first read, to step 13");
 }
 
 } // namespace

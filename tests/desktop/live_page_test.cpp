@@ -233,8 +233,10 @@ TEST_F(LivePageTest, ARunWithALostDeltaIsBrokenAtFirstGlance)
     EXPECT_EQ(shown.value(1), QStringLiteral("Can be restored: steps 1 to 5, and from 10 on"));
     EXPECT_EQ(shown.value(2), QStringLiteral("Put step 6 back if there is a copy of it"));
     EXPECT_FALSE(page->tiles().tile(KpiRow::Latest).content().bad) << "the newest chain is sound";
-    const int below = page->tiles().mapTo(page, QPoint()).y();
-    EXPECT_LE(page->health().mapTo(page, QPoint(0, page->health().height())).y(), below) << "it comes first";
+    EXPECT_TRUE(waitFor([page] {
+        const int end = page->health().mapTo(page, QPoint(0, page->health().height())).y();
+        return end <= page->tiles().mapTo(page, QPoint()).y();
+    })) << "it comes first";
 }
 
 TEST_F(LivePageTest, EventsGoToTheirSteps)

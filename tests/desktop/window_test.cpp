@@ -1,5 +1,6 @@
 #include "desktop_fixture.h"
 
+#include "acts/again_sheet.h"
 #include "acts/destination.h"
 #include "canvas/canvas.h"
 #include "help/page_help.h"
@@ -7,6 +8,7 @@
 #include "window/omnibox.h"
 #include "window/open_dialog.h"
 #include "window/table_twin.h"
+#include "window/task_row.h"
 #include "window/tasks_panel.h"
 
 #include <QAbstractButton>
@@ -74,6 +76,60 @@ protected:
         });
     }
 };
+
+TEST_F(Window, RewrittenObjectsAreUsedOnlyBehindARefusalAndASecondLook)
+{
+    const auto buttonOf = [](const QWidget* of, const QString& text) -> QPushButton* {
+        for (QPushButton* found : of->findChildren<QPushButton*>()) {
+            if (found->text() == text && found->isVisibleTo(of))
+                return found;
+        }
+        return nullptr;
+    };
+    const QString accept = QStringLiteral("Accept rewritten…");
+    open("trl-v1.2");
+    ASSERT_TRUE(waitFor([this] { return window->focus().run()->verified.contains({ 0, 13 }); }));
+    const std::string key = "deltas/step_000012.safetensors";
+    std::string bytes = home.read("trl-v1.2/bucket/" + key);
+    bytes.back() ^= 1; // of a value
+    home.write("trl-v1.2/bucket/" + key, bytes);
+    ASSERT_TRUE(waitFor([this] {
+        const auto& verified = window->focus().run()->verified;
+        const auto found = verified.find({ 0, 12 });
+        return found != verified.end() && found->second.problem;
+    }));
+    app::MaterializePlan request;
+    request.step = "12";
+    request.to = home.path("made");
+    const auto plan = session->monitor().plan(window->focus().id().toStdString(), request);
+    ASSERT_TRUE(plan);
+    ASSERT_TRUE(session->monitor().start(plan->id, plan->hash, "desktop"));
+    ASSERT_TRUE(taskEnds());
+    ASSERT_EQ(newestTask()->problem->code, "DS-REWRITTEN");
+    ASSERT_TRUE(waitFor([&] {
+        const auto* row = window->findChild<TaskRow*>();
+        return row && buttonOf(row, accept);
+    }));
+    QPushButton* offer = buttonOf(window->findChild<TaskRow*>(), accept);
+    EXPECT_TRUE(offer->toolTip().startsWith(QStringLiteral("Use the bytes that are there now")));
+    offer->click();
+    auto* sheet = window->findChild<AgainSheet*>();
+    ASSERT_TRUE(sheet);
+    auto* act = sheet->findChild<QPushButton*>(QStringLiteral("act"));
+    ASSERT_TRUE(waitFor([act] { return act->isEnabled(); }));
+    EXPECT_NE(shownText(sheet).find("rewritten since they were first read"), std::string::npos);
+    EXPECT_NE(shownText(sheet).find("Use the bytes that are there now"), std::string::npos);
+    act->click();
+    ASSERT_TRUE(waitFor([this] { return session->monitor().tasks().size() == 2; }));
+    ASSERT_TRUE(taskEnds());
+    EXPECT_EQ(newestTask()->state, "done") << (newestTask()->problem ? newestTask()->problem->text : "");
+    EXPECT_TRUE(waitFor([&] {
+        const auto rows = window->findChildren<TaskRow*>();
+        return std::any_of(rows.begin(), rows.end(), [&](const TaskRow* row) {
+            return shownText(row).find("rewritten and used: " + key) != std::string::npos;
+        });
+    }));
+}
 
 TEST_F(Window, BeginsWithTheWelcomePage)
 {

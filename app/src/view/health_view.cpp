@@ -24,9 +24,11 @@ struct StepStretch {
 };
 using Judged = std::vector<JudgedStep>;
 
+/// Sound but for that; accepting it would not help otherwise.
 bool isRewritten(const JudgedStep& judged)
 {
-    return judged.verified && judged.verified->problem && judged.verified->problem->code == word(Code::Rewritten);
+    return judged.step->restorable && judged.verified && judged.verified->result != "damaged"
+        && judged.verified->problem && judged.verified->problem->code == word(Code::Rewritten);
 }
 
 std::optional<std::size_t> soundnessOf(const JudgedStep& judged)

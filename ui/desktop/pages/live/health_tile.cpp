@@ -87,9 +87,13 @@ void HealthTile::setHealth(const app::HealthView& health, int epoch)
         bold.setWeight(QFont::DemiBold);
         m_headline->setFont(bold);
     }
-    m_headline->setText(look.mark + safeName(health.headline));
-    m_restorable->setText(safeName(health.restorable));
-    m_remedy->setText(safeName(health.remedy));
+    const auto say = [](QLabel* label, const QString& text) {
+        label->setText(text);
+        label->setAccessibleName(text); // it takes the focus, to be copied from
+    };
+    say(m_headline, look.mark + safeName(health.headline));
+    say(m_restorable, safeName(health.restorable));
+    say(m_remedy, safeName(health.remedy));
     m_remedy->setVisible(!health.remedy.empty());
     m_acts->setVisible(health.step.has_value());
     m_materialize->setVisible(health.restore.has_value());

@@ -104,7 +104,7 @@ void KpiRow::setLatest(const app::KpiView& kpi)
     if (health.state == "broken" && health.restore < kpi.newest) {
         content.label = tr("Newest step");
         content.bad = true;
-        content.badge = { tr("✕ cannot be used"), false, Token::Error };
+        content.badge = { tr("✕ broken"), false, Token::Error };
         content.value = plain(kpi.newest);
         content.context = { muted(tr("last sound step ")), strong(plain(health.restore).value) };
     } else {

@@ -16,7 +16,7 @@ export function Tiles({ run }: { run: RunDetail }) {
   return (
     <dl class="kpis">
       <Kpi
-        label={damaged ? <>Newest step <span class="error-text">✕ cannot be used</span></> : 'Latest step'}
+        label={damaged ? <>Newest step <span class="error-text">✕ broken</span></> : 'Latest step'}
         bad={damaged} value={plain(damaged ? kpi.newest : kpi.latest)} title={fullTime(kpi.latest_at_us)}
         context={damaged ? (
           <>last sound step <strong>{restore ?? unknown}</strong></>
