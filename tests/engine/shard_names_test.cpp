@@ -1,5 +1,6 @@
 #include "format/common/shard_names.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace deltascope {
@@ -47,6 +48,28 @@ TEST(ShardNames, TellTwoSavesInOneFolder)
     ASSERT_EQ(none.size(), 2U);
     EXPECT_EQ(none[0].code, Code::Stray);
     EXPECT_EQ(none[1].code, Code::MissingTensor);
+}
+
+TEST(ShardNames, TellOfShardsThatLieApartInTime)
+{
+    const auto problems = [](std::initializer_list<int> minutes) {
+        VersionObjects objects;
+        for (const int minute : minutes) {
+            ObjectInfo object;
+            object.key = fmt::format("model-{:05}-of-{:05}.safetensors", objects.objects.size() + 1, minutes.size());
+            object.modifiedUs = 60'000'000LL * minute;
+            objects.objects.push_back(object);
+        }
+        return shardProblems(objects);
+    };
+    EXPECT_TRUE(problems({ 0, 0, 0, 0 }).empty());
+    EXPECT_TRUE(problems({ 5 }).empty());
+    EXPECT_TRUE(problems({ 0, 30, 60, 90, 150 }).empty()) << "a slow save";
+    EXPECT_TRUE(problems({ 0, 0, 59, 59 }).empty());
+    const auto two = problems({ 300, 301, 2, 3 }); // saved over from the front on, and stopped
+    ASSERT_EQ(two.size(), 1U);
+    EXPECT_EQ(two[0].code, Code::Unproven);
+    EXPECT_NE(two[0].text.find("2 of its 4 shards were written 5.0 hours before"), std::string::npos) << two[0].text;
 }
 
 TEST(ShardNames, ListFewOfManyThatAreMissing)

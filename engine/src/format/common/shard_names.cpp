@@ -53,14 +53,47 @@ std::vector<std::uint64_t> missingOf(const std::set<std::uint64_t>& numbers, std
     return missing;
 }
 
+/// Shards that were saved over those of another save, up to a stop, lie apart in time; those of one save follow each
+/// other, however slowly. `times`: of the shards of one count, in microseconds.
+std::optional<Error> pauseBetween(std::vector<std::int64_t> times, std::string_view stem, std::int64_t step)
+{
+    constexpr std::int64_t Hour = 3'600'000'000;
+    constexpr std::int64_t Longer = 10; ///< times the usual interval
+    std::sort(times.begin(), times.end());
+    std::vector<std::int64_t> intervals;
+    for (std::size_t i = 1; i < times.size(); ++i)
+        intervals.push_back(times[i] - times[i - 1]);
+    if (intervals.empty())
+        return std::nullopt;
+    const auto longest = std::max_element(intervals.begin(), intervals.end());
+    const std::int64_t pause = *longest;
+    const auto earlier = longest - intervals.begin() + 1;
+    intervals.erase(longest);
+    std::nth_element(intervals.begin(), intervals.begin() + static_cast<std::ptrdiff_t>(intervals.size() / 2),
+                     intervals.end());
+    const std::int64_t usual = intervals.empty() ? 0 : intervals[intervals.size() / 2];
+    if (pause < Hour || pause / Longer < usual)
+        return std::nullopt;
+    return Error { Code::Unproven,
+                   fmt::format("{} of its {} shards were written {:.1f} hours before the others: they may be of two "
+                               "saves, one over the other",
+                               earlier, times.size(), static_cast<double>(pause) / static_cast<double>(Hour)),
+                   std::string(stem), step,
+                   "Compare the shards with those of where they were saved; a download that went on later looks the "
+                   "same." };
+}
+
 }
 
 std::vector<Error> shardProblems(const VersionObjects& version)
 {
     std::map<std::string_view, std::map<std::uint64_t, std::set<std::uint64_t>>> saves; ///< stem, count -> numbers
+    std::map<std::string_view, std::vector<std::int64_t>> times; ///< stem -> of its shards
     for (const ObjectInfo& object : version.objects) {
-        if (const std::optional<ShardName> name = parseShardName(object.key))
+        if (const std::optional<ShardName> name = parseShardName(object.key)) {
             saves[name->stem][name->count].insert(name->number);
+            times[name->stem].push_back(object.modifiedUs);
+        }
     }
     std::vector<Error> problems;
     for (const auto& [stem, byCount] : saves) {
@@ -77,6 +110,10 @@ std::vector<Error> shardProblems(const VersionObjects& version)
         const bool anyComplete = std::any_of(byCount.begin(), byCount.end(), [](const auto& save) {
             return missingOf(save.second, save.first).empty();
         });
+        if (anyComplete && found.size() == 1) {
+            if (std::optional<Error> pause = pauseBetween(times[stem], stem, version.step))
+                problems.push_back(std::move(*pause));
+        }
         if (anyComplete)
             continue;
         const auto& [count, numbers] = *byCount.begin();

@@ -31,7 +31,7 @@ export function AcceptRewritten({ task, started }: { task: Task; started: (task:
       ) : (
         <>
           <PlanFacts plan={plan} />
-          <p class="task-acts">
+          <p class="accept-acts">
             <button type="button" onClick={() => setPlan(null)}>Cancel</button>
             <button type="button" class="primary" onClick={() => trying(async () => started(await runPlan(plan)))}>
               {safeName(task.accept_rewritten)}
