@@ -3,6 +3,7 @@
 #include "deltascope/engine/object_store.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,7 +24,13 @@ public:
 
     std::string uri() const override { return "memory:"; }
     StoreTraits traits() const noexcept override { return {}; }
-    Result<ListPage> list(const ListRequest&, TaskContext&) const override { return ListPage { m_infos, false }; }
+    Result<ListPage> list(const ListRequest& request, TaskContext&) const override
+    {
+        ListPage page;
+        std::copy_if(m_infos.begin(), m_infos.end(), std::back_inserter(page.objects),
+                     [&](const ObjectInfo& info) { return info.key.starts_with(request.prefix); });
+        return page;
+    }
     Result<ObjectInfo> stat(std::string_view key) const override
     {
         for (const ObjectInfo& info : m_infos) {

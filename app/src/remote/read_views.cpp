@@ -1,5 +1,7 @@
 #include "read_views.h"
 
+#include "view/times.h"
+
 namespace deltascope::app {
 
 namespace {
@@ -104,6 +106,8 @@ StepView readStep(const json& from)
     step.claimedElements = readOptional<std::uint64_t>(from, "claimed_elems");
     step.wireBytes = read<std::uint64_t>(from, "wire_bytes");
     step.publishedUs = read<std::int64_t>(from, "published_at");
+    if (step.publishedUs < -FarthestUs || step.publishedUs > FarthestUs)
+        throw Unfit { "\"published_at\" is no time" };
     step.pauseMs = readOptional<double>(from, "pause_ms");
     step.pauseIsLogged = readText(from, "spans_from") == "logs";
     step.restorable = read<bool>(from, "restorable");
@@ -128,9 +132,13 @@ NoteView readNote(const json& from)
 
 SpanView readSpan(const json& from)
 {
-    return { read<std::string>(from, "actor"),  read<std::string>(from, "phase"),  read<int>(from, "epoch"),
-             read<std::int64_t>(from, "step"),  read<std::int64_t>(from, "t0_us"), read<std::int64_t>(from, "t1_us"),
-             read<std::uint64_t>(from, "bytes") };
+    SpanView span { read<std::string>(from, "actor"),  read<std::string>(from, "phase"),
+                    read<int>(from, "epoch"),          read<std::int64_t>(from, "step"),
+                    read<std::int64_t>(from, "t0_us"), read<std::int64_t>(from, "t1_us"),
+                    read<std::uint64_t>(from, "bytes") };
+    if (span.t0Us < 0 || span.t1Us < span.t0Us || span.t1Us > LastUs || span.t1Us - span.t0Us > LongestUs)
+        throw Unfit { "a span lies at no time" };
+    return span;
 }
 
 ReplicaView readReplica(const json& from)

@@ -1,4 +1,5 @@
 #include "make_views.h"
+#include "times.h"
 
 #include <algorithm>
 #include <set>
@@ -11,9 +12,6 @@ namespace {
 constexpr std::int64_t LaggingVersions = 3;
 constexpr double LatePeriods = 3;
 constexpr std::ptrdiff_t MostTraceSpans = 20'000; // the newest
-// Times beyond these are no times, and sums of them would overflow.
-constexpr std::int64_t LastUs = 4'102'444'800'000'000; // the year 2100
-constexpr std::int64_t LongestUs = 30 * 86'400'000'000; // a month
 
 /// Versions of the newest epoch behind `step`.
 std::int64_t versionsBehind(const RunView& run, std::int64_t step)
