@@ -143,8 +143,12 @@ void FollowedRun::takeVerification(const Result<JobResult>& outcome, std::int64_
     }
     // What could not be verified at all is not asked about again before its objects change.
     VerifyView none;
-    for (std::int64_t step = m_verifying.second.first; step <= m_verifying.second.second; ++step)
-        none.steps.push_back({ m_verifying.first, step, "unverified", 0, {}, {}, {}, 0, {}, {} });
+    for (std::int64_t step = m_verifying.second.first; step <= m_verifying.second.second; ++step) {
+        StepVerdictView& verdict = none.steps.emplace_back();
+        verdict.epoch = m_verifying.first;
+        verdict.step = step;
+        verdict.result = "unverified";
+    }
     addVerdicts(none, m_verifyingSinceUs, nowUs);
 }
 
