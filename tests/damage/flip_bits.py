@@ -1,22 +1,24 @@
 #!/usr/bin/env python3
-"""Turns single bits over and counts what finds it.
+"""Turns single bits over and counts what is refused.
 
 usage: flip_bits.py [--flips N] [--seed S] [--layout WORD ...] [--base] [--out TABLE.md]
 
-For each layout a small bucket is made. Then, N times: one random bit of one random object is turned over, its time
-stays, and with nothing remembered the lowest level of `deltascope verify` that reports anything new is searched, and
-`digest` of the steps from there on is compared with the truth. What nothing reported is asked about once more by a
-`verify` that saw the sound bucket before. Ends with 1 if a layout with digests gave out wrong bytes, but for what the
-digests of that layout cannot tell (WEAK), or if a flip in its payload was found without being named.
+For each layout a small bucket is made. Then, N times: one random bit of one random object is turned over; size and time
+stay. Asked is for each step whose rebuild reads the object, and for another one, with `digest`, twice:
+
+* By a program that remembers: a `verify --level 2` saw the sound bucket. Each of the steps is refused, by `materialize`
+  too, unless its rebuild does not read the object (UNREAD); then it comes out right.
+* At first sight, with nothing remembered. A flip is *refused* if at least one step is, and none comes out wrong;
+  *harmless* if all come out right; else it *cannot be seen*, and UNSEEN has to say why.
+
+Ends with 1 if a flip is in none of these classes.
 
 Without --seed it is a sweep (tests/support/sweep.py): each slice makes its own buckets and turns over 10 bits in each.
-
-With --base the bits are those of the external checkpoint; then nothing is asserted.
+With --base the bits are those of the external checkpoint.
 """
 
 import argparse
 import collections
-import json
 import pathlib
 import random
 import re
@@ -25,72 +27,80 @@ import sys
 import tempfile
 
 from bucket import Bucket, memory
+from make_case import CASES
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 
 from sweep import Sweep  # noqa: E402
 
-SWEEP = Sweep("damage.flips", 50)
+SWEEP = Sweep("damage.flips", 30)
 STEPS, ANCHOR_EVERY = 7, 4
+WITHOUT = ("modelexpress-plain-keys", "grail-v3", "grail-old-arithmetic", "grail-old-absolute", "prime-rl-update-i64")
+WORDS = [word for word in CASES if word not in WITHOUT]  # of these another variant stands for all
 PAYLOAD = ("values", "positions", "payload")
-WITH_DIGESTS = (
-    "trl-v1.0",
-    "slime-v2-xor",
-    "slime-v2-overwrite",
-    "slime-v2-adler32",
-    "skyrl",
-    "skyrl-sha256",
-    "modelexpress",
-    "grail-v2",
-    "grail-v3.1",
-)
-# What their digests cannot tell, as the slow reader confirms: many states have one Adler-32, and the checksum of
-# trl-v1.0 has no names, so it holds for a tensor with another one.
-WEAK = {"slime-v2-adler32": PAYLOAD, "modelexpress": PAYLOAD, "trl-v1.0": ("header",)}
-WITHOUT = (
-    "trl-v1.1",
-    "trl-v1.2",
-    "trl-v2",
-    "slime-v1-indices",
-    "slime-v1-deltas",
-    "slime-v1-deltas-zstd",
-    "prime-rl-update",
-    "prime-rl-manifest",
-)
-REGIONS = (*PAYLOAD, "header", "digest", "json", "other")
-TEXTS = (".json", ".sig")
+REGIONS = (*PAYLOAD, "header", "digest", "manifest", "other")
+MANIFESTS = (".json", ".sig", ".metadata")
+
+NO_DIGEST = "the layout has no digest"
+ADLER = "another state has the same Adler-32"
+BASE = "nothing vouches for the base"
+# Why a flip in a part of a layout cannot be seen at first sight.
+UNSEEN = {
+    "trl-v1.0": {"header": "its digest covers values without their names"},
+    "trl-v1.1": dict.fromkeys(REGIONS, NO_DIGEST),
+    "trl-v1.2": dict.fromkeys(REGIONS, NO_DIGEST),
+    "trl-v2": dict.fromkeys(REGIONS, NO_DIGEST),
+    "slime-v2-adler32": dict.fromkeys(PAYLOAD, ADLER),
+    "modelexpress": dict.fromkeys(PAYLOAD, ADLER),
+    "prime-rl-manifest": dict.fromkeys(REGIONS, NO_DIGEST),
+    "trl-adapter": dict.fromkeys(REGIONS, NO_DIGEST),
+    "hf": dict.fromkeys(REGIONS, NO_DIGEST),
+}
+# Objects that lie in the folder of a version, and that its rebuild does not read. Where a version has two forms
+# (grail), it reads one of them, and the other one if the first is damaged.
+UNREAD = re.compile(r"README\.md|(adapter_)?config\.json|manifest\.sig|DELTA|FULL")
 
 
 class Flip:
     """What was turned over, and what came of it."""
 
-    def __init__(self, key, step, at, bit, region):
+    def __init__(self, key, step, at, bit, region, may_be_unread):
         self.key, self.step, self.at, self.bit, self.region = key, step, at, bit, region
-        self.level = None  # the lowest that reports it
-        self.named = False  # with its step or its object
-        self.states = {}  # step: right, wrong or the word of a refusal
-        self.remembered = None  # of what nothing reports: whether who saw the sound bucket does
-        self.collides = False  # the slow reader takes the wrong state too, digests and all
+        self.may_be_unread = may_be_unread
+        self.remembering = {}  # step: right, wrong or the word of a refusal
+        self.first = {}  # the same at first sight
+        self.materialized = ""  # its own step, remembering
+        self.same_sums = False  # the slow reader takes each wrong state too, digests and all
+        self.verify_tells = False  # at first sight
 
     @property
-    def wrong(self):
-        return "wrong" in self.states.values()
+    def is_unread(self):
+        return set(self.remembering.values()) == {"right"}
 
     @property
-    def harmless(self):
-        return self.level is None and not self.wrong
+    def word(self):
+        """refused, harmless or unseen at first sight"""
+        if "wrong" in self.first.values():
+            return "unseen"
+        return "harmless" if set(self.first.values()) == {"right"} else "refused"
 
     def __str__(self):
-        level = "not found" if self.level is None else f"level {self.level}{'' if self.named else ', not named'}"
-        states = " ".join(f"{step}:{state}" for step, state in self.states.items())
-        return f"{self.key} byte {self.at} bit {self.bit} ({self.region}): {level}; {states}"
+        remembering, first = (
+            " ".join(f"{step}:{state}" for step, state in found.items()) for found in (self.remembering, self.first)
+        )
+        return (
+            f"{self.key} byte {self.at} bit {self.bit} ({self.region}): remembering {remembering}, materialize "
+            f"{self.materialized}; at first sight {first}"
+        )
 
 
 def region_of(key: str, data: bytes, at: int) -> str:
     if key.endswith(".zst") or data[:4] == b"\x28\xb5\x2f\xfd":
         return "payload"
-    if key.endswith(TEXTS):
-        return "digest" if in_digest(data, at) else "json"
+    if key.endswith(MANIFESTS):
+        return "digest" if in_digest(data, at) else "manifest"
+    if key.endswith(".distcp"):
+        return "payload" if in_stored_tensor(data, at) else "header"
     if not key.endswith(".safetensors"):
         return "other"
     size = 8 + int.from_bytes(data[:8], "little")
@@ -109,122 +119,132 @@ def in_digest(text: bytes, at: int) -> bool:
     return any(m.start() <= at < m.end() for m in re.finditer(rb"\b[0-9a-f]{8,}\b|\b\d{12,}\b", text))
 
 
+def in_stored_tensor(data: bytes, at: int) -> bool:
+    """In a record data/0 of one of the archives that a .distcp file holds."""
+    for header in re.finditer(rb"PK\x03\x04.{14}(.{4}).{4}(.{2})(.{2})archive/data/0", data, re.DOTALL):
+        size, name, extra = (int.from_bytes(part, "little") for part in header.groups())
+        begin = header.start(3) + 2 + name + extra
+        if begin <= at < begin + size:
+            return True
+    return False
+
+
 class Flipper:
-    def __init__(self, bucket: Bucket):
-        self.bucket = bucket
+    def __init__(self, bucket: Bucket, chance: random.Random):
+        self.bucket, self.chance = bucket, chance
         self.home = bucket.folder / "home"
-        bucket.ask("verify", bucket.source, "--level", 2, home=self.home)
-        self.sound = {level: self.reports(level)[0] for level in range(5)}
+        self.sound = self.problems(bucket.ask("verify", bucket.source, "--level", 2, home=self.home))
+        with memory() as home:
+            if any(bucket.digest(step, home) != "right" for step in bucket.steps):
+                raise AssertionError(f"{bucket.word}: the sound bucket is not rebuilt")
 
-    def reports(self, level):
-        answer = self.bucket.ask("verify", self.bucket.source, "--level", level)
-        problems = {(p["code"], p["step"], p["where"], p["text"]) for p in answer.problems()}
-        return problems | {("exit", answer.code, "", "")}, answer
-
-    def look(self, flip, level):
-        """Whether this level reports something that the sound bucket has not."""
-        new = self.reports(level)[0] - self.sound[level]
-        if not new:
-            return False
-        flip.level = level
-        key = flip.key.removeprefix("../")
-        folder = key.rpartition("/")[0]
-        flip.named = any(
-            code != "exit" and (step == flip.step or key in where or (folder and where.endswith(folder)))
-            for code, step, where, _ in new
-        )
-        return True
-
-    def lowest_level(self, flip):
-        if not self.look(flip, 3):
-            self.look(flip, 4)
-        elif self.look(flip, 1):
-            self.look(flip, 0)
-        else:
-            self.look(flip, 2)
+    @staticmethod
+    def problems(answer):
+        return {(p["code"], p["step"], p["where"], p["text"]) for p in answer.problems()}
 
     def turn_over(self, key, at, bit):
         bucket = self.bucket
         with bucket.kept([key]) as sound:
             data = bytearray(sound[key])
-            flip = Flip(key, bucket.owner[key], at, bit, region_of(key, bytes(data), at))
+            step = bucket.owner[key]
+            has_two_forms = "full_objects" in bucket.truth[step]
+            may_be_unread = has_two_forms or bool(UNREAD.fullmatch(key.rpartition("/")[2]))
+            flip = Flip(key, step, at, bit, region_of(key, bytes(data), at), may_be_unread)
             data[at] ^= 1 << bit
             bucket.write(key, bytes(data))
-            self.lowest_level(flip)
-            later = [step for step in bucket.steps if step >= flip.step]
-            if flip.level is not None:  # some of them
-                later = sorted({later[0], later[1 % len(later)], later[-1]})
+            reading = bucket.steps if key.startswith("..") else bucket.needed_by(flip.step)
+            others = [step for step in bucket.steps if step not in reading]
+            asked = sorted({*reading, *self.chance.sample(others, min(1, len(others)))})
             with memory() as home:
-                flip.states = {step: bucket.digest(step, home) for step in later}
-            if flip.wrong:
-                flip.collides = all(
-                    bucket.slow_reader_takes(step) for step, state in flip.states.items() if state == "wrong"
-                )
-                flip.remembered = flip.level is None and self.remembers()
+                shutil.copytree(self.home, home, dirs_exist_ok=True)
+                flip.remembering = {step: bucket.digest(step, home) for step in reading}
+                flip.materialized = self.materialize(reading[0], home)
+            with memory() as home:
+                flip.first = {step: bucket.digest(step, home) for step in asked}
+            if flip.word == "unseen":
+                wrong = [step for step, state in flip.first.items() if state == "wrong"]
+                flip.same_sums = all(bucket.slow_reader_takes(step) for step in wrong)
+                answer = bucket.ask("verify", bucket.source, "--level", 2)
+                flip.verify_tells = bool(self.problems(answer) - self.sound)
         return flip
 
-    def remembers(self):
-        with memory() as home:
-            shutil.copytree(self.home, home, dirs_exist_ok=True)
-            return self.bucket.ask("verify", self.bucket.source, "--level", 2, home=home).code == 6
+    def materialize(self, step, home):
+        """done, or the word of the refusal"""
+        output = pathlib.Path(home) / "output"
+        answer = self.bucket.ask("materialize", f"{self.bucket.source}@{step}", "--output", output, home=home)
+        shutil.rmtree(output, ignore_errors=True)
+        return answer.error["code"] if answer.error else "done"
 
 
 def series(word: str, count: int, seed: int, folder: pathlib.Path, in_base=False):
     bucket = Bucket(word, folder, seed, STEPS, ANCHOR_EVERY)
-    flipper = Flipper(bucket)
     chance = random.Random(f"{word} {seed}")
     keys = bucket.objects_of_base() if in_base else sorted(key for key in bucket.owner if bucket.read(key))
+    flipper = Flipper(bucket, chance)
     for _ in range(count):
         key = chance.choice(keys)
         yield flipper.turn_over(key, chance.randrange(len(bucket.read(key))), chance.randrange(8))
 
 
+def reason(word: str, flip: Flip) -> str | None:
+    """Why it cannot be seen at first sight."""
+    if flip.key.startswith(".."):
+        return BASE
+    why = UNSEEN.get(word, {}).get(flip.region)
+    return None if why == ADLER and not flip.same_sums else why
+
+
 def offends(word: str, flip: Flip) -> bool:
-    """With digests nothing wrong may leave, and what is damaged must be named."""
-    if word not in WITH_DIGESTS or flip.key.startswith(".."):
-        return False
-    if flip.wrong and flip.collides and flip.region in WEAK.get(word, ()):
-        return False
-    return flip.wrong or (flip.region in PAYLOAD and flip.level is not None and not flip.named)
+    """Whether it is in no class."""
+    states = set(flip.remembering.values())
+    refused = flip.remembering[min(flip.remembering)] != "right"
+    if "wrong" in states or (refused and flip.materialized == "done"):
+        return True
+    if "right" in states and not flip.may_be_unread:
+        return True
+    return flip.word == "unseen" and reason(word, flip) is None
 
 
-def share(part: int, whole: int) -> str:
-    return f"{100 * part / whole:.1f} %" if whole else "–"
+COLUMNS = (
+    "flips",
+    "remembering: refused",
+    "not read",
+    "first sight: refused",
+    "harmless",
+    "cannot be seen",
+    "of these `verify` tells",
+)
+HEAD = "| layout | " + " | ".join(COLUMNS) + " |\n|---|" + "--:|" * len(COLUMNS) + "\n"
 
 
 def row(word: str, flips: list[Flip]) -> str:
-    levels = collections.Counter(flip.level for flip in flips)
-    found = len(flips) - levels[None]
-    unnamed = sum(flip.level is not None and not flip.named for flip in flips)
-    harmless = sum(flip.harmless for flip in flips)
-    cells = [word, len(flips), *(levels[level] for level in range(5)), unnamed, harmless]
-    cells += [sum(flip.wrong and flip.level is None for flip in flips), sum(bool(flip.remembered) for flip in flips)]
-    cells += [sum(flip.wrong and flip.level is not None for flip in flips), share(found, len(flips) - harmless)]
+    words = collections.Counter(flip.word for flip in flips)
+    unread = sum(flip.is_unread for flip in flips)
+    told = sum(flip.verify_tells for flip in flips)
+    cells = [word, len(flips), len(flips) - unread, unread, words["refused"], words["harmless"], words["unseen"], told]
     return "| " + " | ".join(map(str, cells)) + " |"
 
 
 def region_row(word: str, flips: list[Flip], regions: list[str]) -> str:
     cells = [word]
     for region in regions:
-        here = [flip for flip in flips if flip.region == region]
-        found = sum(flip.level is not None for flip in here)
-        wrong = sum(flip.wrong for flip in here)
-        cells.append(f"{found} / {sum(flip.harmless for flip in here)} / {wrong}" if here else "")
+        words = collections.Counter(flip.word for flip in flips if flip.region == region)
+        cells.append(f"{words['refused']} / {words['harmless']} / {words['unseen']}" if words else "")
     return "| " + " | ".join(cells) + " |"
-
-
-HEAD = """| layout | flips | level 0 | 1 | 2 | 3 | 4 | not named | harmless | wrong, unseen | of these remembered | wrong, reported | found |
-|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|
-"""
 
 
 def table(results: dict[str, list[Flip]]) -> str:
     text = HEAD + "\n".join(row(word, flips) for word, flips in results.items())
     hit = {flip.region for flips in results.values() for flip in flips}
     regions = [region for region in REGIONS if region in hit]
-    text += "\n\nBy what was hit: found / harmless / wrong state.\n\n"
+    text += "\n\nAt first sight, by what was hit: refused / harmless / cannot be seen.\n\n"
     text += "| layout | " + " | ".join(regions) + " |\n|---|" + "--:|" * len(regions) + "\n"
-    return text + "\n".join(region_row(word, flips, regions) for word, flips in results.items()) + "\n"
+    text += "\n".join(region_row(word, flips, regions) for word, flips in results.items())
+    whys = collections.Counter(
+        (word, reason(word, flip)) for word, flips in results.items() for flip in flips if flip.word == "unseen"
+    )
+    text += "\n\n| layout | cannot be seen, because | flips |\n|---|---|--:|\n"
+    return text + "".join(f"| {word} | {why} | {count} |\n" for (word, why), count in whys.items())
 
 
 def told_series(word: str, seed: int, repeat: str, arguments: argparse.Namespace) -> list[Flip]:
@@ -233,13 +253,8 @@ def told_series(word: str, seed: int, repeat: str, arguments: argparse.Namespace
     with tempfile.TemporaryDirectory(prefix="ds-flips-") as folder:
         for flip in series(word, arguments.flips, seed, pathlib.Path(folder) / word, arguments.base):
             flips.append(flip)
-            if arguments.records:
-                with open(arguments.records, "a", encoding="utf-8") as file:
-                    print(json.dumps({"layout": word, "seed": seed} | vars(flip)), file=file)
             if offends(word, flip):
                 print(f"{word}: {flip}\nto repeat it: {repeat}", flush=True)
-            elif arguments.list and (flip.wrong or (flip.level is not None and not flip.named)):
-                print(f"{word}: {flip}", flush=True)
     return flips
 
 
@@ -247,13 +262,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--flips", type=int, default=10, help="in each layout; in a sweep, in each slice (10)")
     parser.add_argument("--seed", type=int, help="of one series; without it the slices of DELTASCOPE_SLICE are run")
-    parser.add_argument("--layout", nargs="+", choices=WITH_DIGESTS + WITHOUT, default=WITH_DIGESTS + WITHOUT)
-    parser.add_argument("--out", type=pathlib.Path, help="where the table goes; else to stdout")
+    parser.add_argument("--layout", nargs="+", choices=WORDS, default=WORDS)
+    parser.add_argument("--out", type=pathlib.Path, help="where the tables go; else to stdout")
     parser.add_argument("--base", action="store_true", help="in the checkpoint that the chain starts from")
-    parser.add_argument("--records", type=pathlib.Path, help="a line of JSON per flip, added to this file")
-    parser.add_argument(
-        "--list", action="store_true", help="print each flip that gave out wrong bytes or was not named"
-    )
     arguments = parser.parse_args()
     results = collections.defaultdict(list)
     for seed in SWEEP.chosen() if arguments.seed is None else [arguments.seed]:

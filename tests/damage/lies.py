@@ -1,7 +1,7 @@
 """Lies: each takes a sound made bucket, changes what one version says or holds, and keeps everything else as it is.
 
-They are plain about what must see them: `codes` are the words of which verify has to name at least one. Those of layouts
-without deltas are in lies_of_checkpoints.py.
+They are plain about what must see them: `codes` are the words of which verify has to name at least one. Those of
+layouts without deltas are in lies_of_checkpoints.py.
 """
 
 import json
@@ -85,7 +85,7 @@ TRL_ENDS = {
     "trl-v2": (".idx", ".val"),
 }
 
-# --- one index for several files: slime-v2, modelexpress ---------------------------------------------------------------
+# --- one index for several files: slime-v2, modelexpress --------------------------------------------------------------
 
 SLIME = "slime-v2-xor slime-v2-overwrite slime-v2-adler32"
 
@@ -158,7 +158,7 @@ def puts_a_tensor_into_two_files(bucket, step):
     edit_file(bucket, second, change)
 
 
-# --- skyrl -------------------------------------------------------------------------------------------------------------
+# --- skyrl ------------------------------------------------------------------------------------------------------------
 
 
 @lie("skyrl skyrl-sha256", "DS-MISSING-TENSOR")
@@ -186,7 +186,7 @@ def gives_a_tensor_the_digest_of_another(bucket, step):
     edit_json(bucket, key_of(bucket, step, "manifest.json"), change)
 
 
-# --- trl ---------------------------------------------------------------------------------------------------------------
+# --- trl --------------------------------------------------------------------------------------------------------------
 
 
 @lie("trl-v1.0 trl-v1.2 trl-v2", "DS-CLAIM")
@@ -323,7 +323,7 @@ def counts_other_elements_of_the_state_than_it_holds(bucket, step):
     edit_json(bucket, key_of(bucket, step, "DELTA/delta_metadata.json"), change)
 
 
-# --- slime-v1 ----------------------------------------------------------------------------------------------------------
+# --- slime-v1 ---------------------------------------------------------------------------------------------------------
 
 SLIME_V1 = "slime-v1-indices slime-v1-deltas slime-v1-deltas-zstd"
 

@@ -22,7 +22,7 @@ def transposed(tensor: Tensor) -> Tensor:
     return tensor._replace(shape=tensor.shape[::-1])
 
 
-# --- hf ----------------------------------------------------------------------------------------------------------------
+# --- hf ---------------------------------------------------------------------------------------------------------------
 
 
 def without(files):
@@ -58,7 +58,8 @@ def leaves_a_shard_out_of_the_index(bucket, step):
 @lie(SHARDED, "DS-HOSTILE")
 def names_a_tensor_that_no_file_has(bucket, step):
     file = file_of(data_keys(bucket, step)[0])
-    edit_json(bucket, key_of(bucket, step, INDEX), lambda index: index["weight_map"].update({"model.more.weight": file}))
+    more = {"model.more.weight": file}
+    edit_json(bucket, key_of(bucket, step, INDEX), lambda index: index["weight_map"].update(more))
 
 
 @lie(SHARDED, "DS-PARTIAL-ANCHOR")
@@ -95,7 +96,7 @@ def turns_a_matrix_over(bucket, step):
     edit_file(bucket, data_keys(bucket, step)[0], change)
 
 
-# --- trl-adapter -------------------------------------------------------------------------------------------------------
+# --- trl-adapter ------------------------------------------------------------------------------------------------------
 
 
 @lie(ADAPTER, "DS-MISSING-TENSOR")
@@ -132,7 +133,7 @@ def ends_early(bucket, step):
     bucket.write(key, bucket.read(key)[:-4])
 
 
-# --- dcp ---------------------------------------------------------------------------------------------------------------
+# --- dcp --------------------------------------------------------------------------------------------------------------
 
 
 def saved(bucket, step):

@@ -46,8 +46,8 @@ class Deceptions(unittest.TestCase):
         return answer, words
 
     def reachable(self, bucket):
-        """Two versions that hold enough to lie about: an early one, and one with an anchor behind it where there are any.
-        Where all stand alone, not the first one, with which nothing can be compared."""
+        """Two versions that hold enough to lie about: an early one, and one with an anchor behind it where there are
+        any. Where all stand alone, not the first one, with which nothing can be compared."""
         found = [s for s in bucket.steps if bucket.truth[s]["kind"] == "delta" and bucket.truth[s]["changed_elems"] > 8
                  and not bucket.truth[s].get("full_objects")]
         found = found or bucket.steps[1:]
@@ -89,7 +89,8 @@ class Deceptions(unittest.TestCase):
             with self.subTest(word=word):
                 answer, _ = self.verify(self.bucket(word))
                 codes = {problem["code"] for problem in answer.problems()}
-                self.assertEqual(codes & {code for lie in LIES if lie.word == word for code in lie.codes}, set(), answer)
+                due = {code for lie in LIES if lie.word == word for code in lie.codes}
+                self.assertEqual(codes & due, set(), answer)
 
     def test_what_stands_in_front_of_a_lie_keeps_its_word(self):
         for lie in LIES:

@@ -22,7 +22,7 @@ DTYPES = {
 RANKS = 3
 
 
-# --- pickles -----------------------------------------------------------------------------------------------------------
+# --- pickles ----------------------------------------------------------------------------------------------------------
 
 
 class Pairs:
@@ -85,7 +85,7 @@ def pickled(value) -> bytes:
     return b"\x80\x02" + opcodes(value) + b"."
 
 
-# --- a save ------------------------------------------------------------------------------------------------------------
+# --- a save -----------------------------------------------------------------------------------------------------------
 
 
 class Chunk(NamedTuple):
@@ -140,10 +140,11 @@ def parts_of(tensor: Tensor) -> list[tuple[int | None, Tensor]]:
     rows = tensor.shape[0]
     row_bytes = len(tensor.data) // rows
     cuts = [rows * rank // RANKS for rank in range(RANKS + 1)]
-    return [
-        (begin, Tensor(tensor.dtype, (end - begin, *tensor.shape[1:]), tensor.data[begin * row_bytes : end * row_bytes]))
-        for begin, end in zip(cuts, cuts[1:], strict=False)
-    ]
+    out = []
+    for begin, end in zip(cuts, cuts[1:], strict=False):
+        data = tensor.data[begin * row_bytes : end * row_bytes]
+        out.append((begin, Tensor(tensor.dtype, (end - begin, *tensor.shape[1:]), data)))
+    return out
 
 
 def save(state: State) -> tuple[Save, dict[str, bytes]]:
@@ -170,8 +171,9 @@ def metadata(saved: Save) -> bytes:
     memory = Call(Global(CHECKPOINT, "_MEM_FORMAT_ENCODING"), (0,))
     tensors = {}
     for name, tensor in saved.tensors.items():
+        kind_of_chunk = Global(CHECKPOINT, "ChunkStorageMetadata")
         chunks = [
-            Record(Global(CHECKPOINT, "ChunkStorageMetadata"), {"offsets": size(c.offsets), "sizes": size(c.tensor.shape)})
+            Record(kind_of_chunk, {"offsets": size(c.offsets), "sizes": size(c.tensor.shape)})
             for c in saved.chunks
             if c.name == name
         ]
