@@ -25,7 +25,9 @@ protected:
     {
         VerifyView view;
         view.level = level;
-        view.steps.push_back({ 0, 1, result, 0, {}, {}, {}, 0, {}, {} });
+        StepVerdictView& step = view.steps.emplace_back();
+        step.step = 1;
+        step.result = result;
         m_run.addVerdicts(view, beganUs, nowUs);
     }
     std::string known() const

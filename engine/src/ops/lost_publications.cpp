@@ -27,13 +27,13 @@ Result<std::optional<Error>> lostPublications(const Run& run, TaskContext& task)
     }
     if (lost.empty())
         return std::optional<Error>();
-    return std::optional(
-        Error { Code::ChainGap,
-                fmt::format("{} says that it has published {} {}, behind the newest version that is here: {} removed",
-                            actor, lost.size() == 1 ? "step" : "steps", fmt::join(lost, ", "),
-                            lost.size() == 1 ? "it was" : "they were"),
-                run.store->uri(), *lost.begin(),
-                "Restore what was removed if it exists elsewhere; the next version that is published here ends this." });
+    return std::optional(Error {
+        Code::ChainGap,
+        fmt::format("{} says that it has published {} {}, behind the newest version that is here: {} removed", actor,
+                    lost.size() == 1 ? "step" : "steps", fmt::join(lost, ", "),
+                    lost.size() == 1 ? "it was" : "they were"),
+        run.store->uri(), *lost.begin(),
+        "Restore what was removed if it exists elsewhere; the next version that is published here ends this." });
 }
 
 } // namespace deltascope
