@@ -86,16 +86,10 @@ TEST_F(FollowedRunTest, AVerdictKeepsItsGravestProblem)
     VerifyView view;
     view.level = 2;
     const auto problem = [](const char* code) { return ProblemView { code, 1, {}, {}, {} }; };
-    view.steps.push_back({ 0,
-                           1,
-                           "unverified",
-                           0,
-                           {},
-                           {},
-                           {},
-                           0,
-                           {},
-                           { problem("DS-STRAY"), problem("DS-CATALOG"), problem("DS-REWRITTEN") } });
+    StepVerdictView& step = view.steps.emplace_back();
+    step.step = 1;
+    step.result = "unverified";
+    step.problems = { problem("DS-STRAY"), problem("DS-CATALOG"), problem("DS-REWRITTEN") };
     m_run.addVerdicts(view, 100, 200);
     EXPECT_EQ(m_run.snapshot()->verified.at({ 0, 1 }).problem->code, "DS-REWRITTEN");
     view.steps.front().problems = { problem("DS-STRAY"), problem("DS-CATALOG") };
