@@ -46,7 +46,7 @@ TEST_F(AlertsPageTest, EveryRuleHasARow)
 {
     AlertsPage* page = alerts("trl-v2-gap");
     const std::vector<app::AlertRuleView> rules = engine().list({}).rules;
-    ASSERT_EQ(rules.size(), 15U);
+    ASSERT_EQ(rules.size(), 16U);
     for (const app::AlertRuleView& rule : rules) {
         const RuleRow* row = page->rules().row(rule.id);
         ASSERT_TRUE(row) << rule.id;

@@ -182,11 +182,20 @@ TEST(MoveMeter, KnowsTheStateThatItBeginsWith)
     meter->onPiece(2, bytesOf(state), std::monostate());
     meter->onBlock(2, bytesOf(state));
     meter->finish();
-    EXPECT_DOUBLE_EQ(meter->squares(), 4.0 * (Elements - 2));
+    EXPECT_EQ(meter->squares(), 0) << "infinity has no norm";
     EXPECT_EQ(meter->moves()[0].notFinite, 2);
     EXPECT_EQ(meter->moves()[1].notFinite, 1);
     EXPECT_EQ(meter->moves()[2].notFinite, 1);
     EXPECT_EQ(meter->moves()[2].changed, 0U);
+}
+
+TEST(MoveMeter, TakesTheNormOfTheStateThatItBeginsWith)
+{
+    const Bits state(Elements, floatToBf16(-2));
+    const auto meter = MoveMeter::of(Dtype::BF16, 1);
+    meter->onBlock(0, bytesOf(state));
+    meter->finish();
+    EXPECT_DOUBLE_EQ(meter->squares(), 4.0 * Elements);
 }
 
 TEST(MoveMeter, OnlyFloatingTypesMove)

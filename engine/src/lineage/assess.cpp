@@ -66,13 +66,16 @@ Error lossError(const Run& run, const Version& version)
 {
     const VersionFacts& facts = *version.facts;
     const Version& origin = run.versions[version.unprovenAt]; // perhaps a missing number further in front
+    const std::int64_t empty = version.objects.emptyBefore;
     return Error {
         Code::ChainGap,
         fmt::format("step {} assigns {} of {} elements the bits that they already have, which its writer does "
                     "not do on an unbroken chain: {}",
                     version.step(), facts.noops, facts.assigned,
-                    origin.acrossGap
-                        ? fmt::format("something between step {} and it is lost", *origin.baseStep)
+                    origin.acrossGap ? fmt::format("something between step {} and it is lost", *origin.baseStep)
+                        : empty > 0
+                        ? fmt::format("the files of {}, whose folder is there and empty, are lost",
+                                      steps(version.step() - empty, version.step() - 1))
                         : fmt::format("it was not written against step {} as it is here", *version.baseStep)),
         version.objects.name, version.step(),
         "Materialize a version before it or the next complete anchor; --across-gap rebuilds this one all the same."

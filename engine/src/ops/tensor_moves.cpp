@@ -139,6 +139,11 @@ std::unique_ptr<MoveMeter> MoveMeter::of(Dtype dtype, std::size_t versions)
     return meter;
 }
 
+double MoveMeter::squares() const noexcept
+{
+    return m_start < m_moves.size() && m_moves[m_start].notFinite == 0 ? m_squares : 0;
+}
+
 void MoveMeter::finish()
 {
     std::int64_t notFinite = 0;

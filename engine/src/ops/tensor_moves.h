@@ -42,7 +42,8 @@ public:
     void finish();
     /// By version, from start() on. After finish().
     const std::vector<TensorMoves>& moves() const noexcept { return m_moves; }
-    double squares() const noexcept { return m_squares; } ///< of the state that the first version makes
+    /// Of the state that the first version makes; 0 where it holds NaN or infinity, so that it has no norm.
+    double squares() const noexcept;
     std::size_t start() const noexcept { return m_start; } ///< the version that makes the state
 
 protected:

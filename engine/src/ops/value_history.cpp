@@ -22,7 +22,7 @@ constexpr double FlipsBeyond = 0.25; ///< share of the changed elements beyond t
 constexpr std::size_t AlwaysDeltas = 5;
 constexpr std::uint64_t AlwaysElements = 64;
 
-/// Nothing for a tensor that began as zeros.
+/// Nothing for a tensor without a norm.
 std::optional<double> shareOfNorm(const TensorMoves& moves, double squares)
 {
     if (squares <= 0)

@@ -19,7 +19,8 @@ public:
     void add(const TensorMoves& moves, double squares);
 
     /// What speaks against a delta behind these; the worst reason alone. `before`: the state that it changes.
-    /// `squares`: of the tensor, over its values.
+    /// `squares`:
+    /// of the tensor, over its values; 0 where it has no norm, as zeros have none.
     std::optional<SuspectTensor> judge(const TensorMoves& before, const TensorMoves& moves, double squares,
                                        std::uint64_t elements) const;
     /// Of what a complete anchor holds against the replay before it.

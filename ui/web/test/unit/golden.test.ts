@@ -59,6 +59,6 @@ test('run, replicas, tasks, plans, alerts and listings have the keys that the pa
   expect(lagSeries([read<api.Replica>(replica)], detail.kpi.newest ?? 0).length).toBe(1);
   expect(progressTexts(read<api.Task>(task)).length).toBeGreaterThan(0);
   expect(read<api.Plan>(plan).steps.length).toBeGreaterThan(0);
-  expect(read<api.AlertList>(alerts).rules.length).toBe(15);
+  expect(read<api.AlertList>(alerts).rules.length).toBe(16);
   expect(read<api.ListingPage>(listing).objects.length).toBeGreaterThan(0);
 });
