@@ -17,17 +17,29 @@ export function Dialog({ title, note, onClose, children, footer, ...rest }: Prop
   // Before the next key can arrive.
   useLayoutEffect(() => {
     const before = document.activeElement as HTMLElement | null;
-    dialog.current?.showModal();
-    return () => before?.focus();
+    const shown = dialog.current;
+    shown?.showModal();
+    return () => {
+      shown?.close(); // while it is open nothing behind it takes the focus
+      before?.focus();
+    };
   }, []);
   return (
-    <dialog ref={dialog} class={`sheet ${rest.class ?? ''}`} aria-label={title} onClose={onClose}>
+    <dialog
+      ref={dialog} class={`sheet ${rest.class ?? ''}`} aria-label={title}
+      // The browser tells that a dialog was closed later than it delivers the next key.
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+      onClose={() => dialog.current && onClose()}
+    >
       <header class="sheet-head">
         <div>
           <h2>{title}</h2>
           {note !== undefined && <p class="muted">{note}</p>}
         </div>
-        <button type="button" class="icon-button" aria-label="Close" onClick={() => dialog.current?.close()}>
+        <button type="button" class="icon-button" aria-label="Close" onClick={onClose}>
           <Icon name="close" />
         </button>
       </header>

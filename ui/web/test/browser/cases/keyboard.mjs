@@ -62,6 +62,21 @@ export const cases = {
         }
       }
     }),
+  'takes a letter that is typed while a sheet closes': (browser) =>
+    opened(browser, async ({ page, daemon, run }) => {
+      await page.goto(`${daemon.address}r/${run}/steps/3`);
+      await settle(page);
+      for (let i = 0; i < 20; i += 1) {
+        await page.keyboard.press('?');
+        await page.getByRole('dialog', { name: 'Shortcuts' }).waitFor();
+        await Promise.all([page.keyboard.press('Escape'), page.keyboard.press('e')]);
+        await page.getByRole('dialog', { name: 'Verify step 3' }).waitFor({ timeout: 5000 });
+        await page.waitForTimeout(20); // what closed the first sheet does not close the second
+        assert.equal(await page.getByRole('dialog', { name: 'Verify step 3' }).count(), 1);
+        await page.keyboard.press('Escape');
+        await page.getByRole('dialog').waitFor({ state: 'detached' });
+      }
+    }),
   'moves the step, and letters can be turned off': (browser) =>
     opened(browser, async ({ page, daemon, run }) => {
       await page.goto(`${daemon.address}r/${run}?b=5`);
