@@ -70,7 +70,7 @@ def w4(bench):
             bench.gate(folder, steps[1 + k]["tensors"], " ".join(command))
     clear()
     copy = ["sh", "-c", 'cp "$0" "$1" && sync "$1"', anchor, file]
-    for k, cp_goal, replay_goal in ((1, 1.3, None), (10, 1.3, 3.0), (50, None, 3.0)):
+    for k, cp_goal, replay_goal in ((1, 1.15, None), (10, 1.15, 3.0), (50, 1.5, 3.0)):
         bench.compare(
             f"W4 materialize anchor+{k}",
             {

@@ -13,7 +13,8 @@ stay. Asked is for each step whose rebuild reads the object, and for another one
 
 Ends with 1 if a flip is in none of these classes.
 
-Without --seed it is a sweep (tests/support/sweep.py): each slice makes its own buckets and turns over 10 bits in each.
+Without --seed it is a sweep (tests/support/sweep.py): slice n makes its own buckets, of seed n / 2, of every other layout
+and turns over 10 bits in each.
 With --base the bits are those of the external checkpoint.
 """
 
@@ -25,6 +26,7 @@ import re
 import shutil
 import sys
 import tempfile
+from collections.abc import Iterator
 
 from bucket import Bucket, memory
 from make_case import CASES
@@ -33,7 +35,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 
 from sweep import Sweep  # noqa: E402
 
-SWEEP = Sweep("damage.flips", 30)
+SWEEP = Sweep("damage.flips", 60)
 STEPS, ANCHOR_EVERY = 7, 4
 WITHOUT = ("modelexpress-plain-keys", "grail-v3", "grail-old-arithmetic", "grail-old-absolute", "prime-rl-update-i64")
 WORDS = [word for word in CASES if word not in WITHOUT]  # of these another variant stands for all
@@ -258,6 +260,15 @@ def told_series(word: str, seed: int, repeat: str, arguments: argparse.Namespace
     return flips
 
 
+def chosen(arguments: argparse.Namespace) -> Iterator[tuple[int, list[str], str]]:
+    """Seeds, the layouts that are tried with each, and what repeats that."""
+    if arguments.seed is not None:
+        yield arguments.seed, arguments.layout, f"--flips {arguments.flips} --seed {arguments.seed}"
+        return
+    for number in SWEEP.chosen():
+        yield number // 2, arguments.layout[number % 2 :: 2], SWEEP.begin(number)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--flips", type=int, default=10, help="in each layout; in a sweep, in each slice (10)")
@@ -267,9 +278,8 @@ def main() -> int:
     parser.add_argument("--base", action="store_true", help="in the checkpoint that the chain starts from")
     arguments = parser.parse_args()
     results = collections.defaultdict(list)
-    for seed in SWEEP.chosen() if arguments.seed is None else [arguments.seed]:
-        repeat = SWEEP.begin(seed) if arguments.seed is None else f"--flips {arguments.flips} --seed {seed}"
-        for word in arguments.layout:
+    for seed, words, repeat in chosen(arguments):
+        for word in words:
             results[word] += told_series(word, seed, repeat, arguments)
             print(row(word, results[word]), file=sys.stderr, flush=True)
             if arguments.out:

@@ -14,9 +14,9 @@ namespace deltascope {
 
 namespace {
 
-template <class Bits>
-void compareFloats(ByteSpan a, ByteSpan b, const FloatFormat<Bits>& format, TensorDiff& diff, Sum& moved)
+template <class Format> void compareFloats(ByteSpan a, ByteSpan b, const Format& format, TensorDiff& diff, Sum& moved)
 {
+    using Bits = typename Format::Bits;
     for (std::size_t at = 0; at + sizeof(Bits) <= a.size(); at += sizeof(Bits)) {
         const Bits x = loadLe<Bits>(a, at);
         const Bits y = loadLe<Bits>(b, at);

@@ -13,14 +13,16 @@ namespace deltascope {
 
 // How the bits of element types are read as numbers.
 
-/// A floating type.
-template <class Pattern> struct FloatFormat {
-    using Bits = Pattern;
+/// What an all-ones exponent and a negative zero stand for.
+enum class Specials {
+    Ieee, ///< infinity and NaN
+    AllOnesIsNan, ///< no infinity, and only the all-ones pattern is NaN
+    NegativeZeroIsNan, ///< no infinity ("FNUZ")
+};
 
-    unsigned mantissaBits;
-    int exponentBias;
-    bool hasInfinity; ///< an all-ones exponent is Inf or NaN; without, only the all-ones pattern is NaN
-    bool negativeZeroIsNan; ///< "FNUZ" types
+/// A floating type.
+template <class Pattern, unsigned MantissaBits, int ExponentBias, Specials Of = Specials::Ieee> struct FloatFormat {
+    using Bits = Pattern;
 
     static constexpr unsigned Width = sizeof(Bits) * 8;
     static constexpr bool IsInteger = false;
@@ -30,21 +32,16 @@ template <class Pattern> struct FloatFormat {
 
     bool isNan(Bits bits) const
     {
-        if (negativeZeroIsNan)
+        if constexpr (Of == Specials::NegativeZeroIsNan)
             return bits == signBit();
-        const Bits allOnes = static_cast<Bits>(signBit() - 1);
-        const Bits infinity = static_cast<Bits>(allOnes & ~((Bits(1) << mantissaBits) - 1));
-        return hasInfinity ? magnitude(bits) > infinity : magnitude(bits) == allOnes;
+        else if constexpr (Of == Specials::AllOnesIsNan)
+            return magnitude(bits) == static_cast<Bits>(signBit() - 1);
+        else
+            return magnitude(bits) > Infinity;
     }
 
     /// NaN or infinity.
-    bool isSpecial(Bits bits) const
-    {
-        if (!hasInfinity)
-            return isNan(bits);
-        const Bits infinity = static_cast<Bits>((signBit() - 1) & ~((Bits(1) << mantissaBits) - 1));
-        return magnitude(bits) >= infinity;
-    }
+    bool isSpecial(Bits bits) const { return Of == Specials::Ieee ? magnitude(bits) >= Infinity : isNan(bits); }
 
     double value(Bits bits) const
     {
@@ -52,20 +49,24 @@ template <class Pattern> struct FloatFormat {
             return static_cast<double>(std::bit_cast<float>(bits));
         else if constexpr (Width == 64)
             return std::bit_cast<double>(bits);
+        else if constexpr (Width == 16 && ExponentBias == 127) // BF16: the upper half of an F32
+            return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits) << Width));
         else {
-            const auto fraction = static_cast<std::uint64_t>(bits & ((Bits(1) << mantissaBits) - 1));
-            const int exponent = static_cast<int>(static_cast<std::uint64_t>(magnitude(bits)) >> mantissaBits);
-            const int highest = (1 << (Width - 1 - mantissaBits)) - 1;
+            // In the bits of a double, which holds each of these values exactly and has room for their exponents.
+            constexpr int Bias = 1023;
+            constexpr unsigned Fraction = 52;
+            const auto fraction = static_cast<std::uint64_t>(bits & FractionMask);
+            const int exponent = static_cast<int>(static_cast<std::uint64_t>(magnitude(bits)) >> MantissaBits);
+            const auto powerOfTwo = [](int n) { return static_cast<std::uint64_t>(Bias + n) << Fraction; };
             double magnitudeValue = 0;
-            if (hasInfinity && exponent == highest)
+            if (Of == Specials::Ieee && isSpecial(bits))
                 magnitudeValue = std::numeric_limits<double>::infinity();
             else if (exponent == 0)
-                magnitudeValue =
-                    std::ldexp(static_cast<double>(fraction), 1 - exponentBias - static_cast<int>(mantissaBits));
+                magnitudeValue = static_cast<double>(fraction)
+                    * std::bit_cast<double>(powerOfTwo(1 - ExponentBias - static_cast<int>(MantissaBits)));
             else
                 magnitudeValue =
-                    std::ldexp(1.0 + std::ldexp(static_cast<double>(fraction), -static_cast<int>(mantissaBits)),
-                               exponent - exponentBias);
+                    std::bit_cast<double>(powerOfTwo(exponent - ExponentBias) | fraction << (Fraction - MantissaBits));
             return (bits & signBit()) ? -magnitudeValue : magnitudeValue;
         }
     }
@@ -75,7 +76,8 @@ template <class Pattern> struct FloatFormat {
     {
         const std::uint64_t half = std::uint64_t(1) << (Width - 1);
         const auto size = static_cast<std::uint64_t>(magnitude(bits));
-        return (bits & signBit()) ? half - 1 - size : half + size;
+        // half - 1 - size for negative ones, without a branch: signs are as good as random.
+        return half + (size ^ (0 - static_cast<std::uint64_t>(bits >> (Width - 1))));
     }
     /// The bits at a position.
     Bits pattern(std::uint64_t position) const
@@ -84,6 +86,10 @@ template <class Pattern> struct FloatFormat {
         return position < half ? static_cast<Bits>(signBit() | (half - 1 - position))
                                : static_cast<Bits>(position - half);
     }
+
+private:
+    static constexpr Bits FractionMask = static_cast<Bits>((Bits(1) << MantissaBits) - 1);
+    static constexpr Bits Infinity = static_cast<Bits>(static_cast<Bits>(~Bits(0)) / 2 & ~FractionMask);
 };
 
 /// An integer type; the same functions as a floating one.
@@ -115,28 +121,28 @@ template <class Float, class Integer> bool withNumbers(Dtype dtype, Float onFloa
 {
     switch (dtype) {
     case Dtype::BF16:
-        onFloat(FloatFormat<std::uint16_t> { 7, 127, true, false });
+        onFloat(FloatFormat<std::uint16_t, 7, 127> {});
         return true;
     case Dtype::F16:
-        onFloat(FloatFormat<std::uint16_t> { 10, 15, true, false });
+        onFloat(FloatFormat<std::uint16_t, 10, 15> {});
         return true;
     case Dtype::F32:
-        onFloat(FloatFormat<std::uint32_t> { 23, 127, true, false });
+        onFloat(FloatFormat<std::uint32_t, 23, 127> {});
         return true;
     case Dtype::F64:
-        onFloat(FloatFormat<std::uint64_t> { 52, 1023, true, false });
+        onFloat(FloatFormat<std::uint64_t, 52, 1023> {});
         return true;
     case Dtype::F8E5M2:
-        onFloat(FloatFormat<std::uint8_t> { 2, 15, true, false });
+        onFloat(FloatFormat<std::uint8_t, 2, 15> {});
         return true;
     case Dtype::F8E4M3:
-        onFloat(FloatFormat<std::uint8_t> { 3, 7, false, false });
+        onFloat(FloatFormat<std::uint8_t, 3, 7, Specials::AllOnesIsNan> {});
         return true;
     case Dtype::F8E4M3Fnuz:
-        onFloat(FloatFormat<std::uint8_t> { 3, 8, false, true });
+        onFloat(FloatFormat<std::uint8_t, 3, 8, Specials::NegativeZeroIsNan> {});
         return true;
     case Dtype::F8E5M2Fnuz:
-        onFloat(FloatFormat<std::uint8_t> { 2, 16, false, true });
+        onFloat(FloatFormat<std::uint8_t, 2, 16, Specials::NegativeZeroIsNan> {});
         return true;
     case Dtype::I8:
         onInteger(IntegerFormat<std::int8_t> {});
