@@ -1,5 +1,7 @@
 #include "deltascope/engine/diff_backend.h"
 
+#include "support/sanitizer.h"
+
 #include <algorithm>
 #include <functional>
 #include <gtest/gtest.h>
@@ -12,14 +14,6 @@
 
 namespace deltascope {
 namespace {
-
-#if defined(__has_feature) // clang
-constexpr bool UnderSanitizer = __has_feature(thread_sanitizer) || __has_feature(address_sanitizer);
-#elif defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__) // g++
-constexpr bool UnderSanitizer = true;
-#else
-constexpr bool UnderSanitizer = false;
-#endif
 
 constexpr unsigned Widths[] = { 1, 2, 4, 8 };
 
@@ -314,7 +308,7 @@ struct Sparse {
 
 TEST_P(DiffBackendConformance, PositionsPast2To31)
 {
-    if (UnderSanitizer)
+    if (test::UnderSanitizer)
         GTEST_SKIP() << "a sanitizer looks at each of 2^31 elements: 16 GiB or a minute; the release build runs it";
     const std::size_t elements = (std::size_t { 1 } << 31) + 129;
     const Sparse before(elements);
