@@ -472,6 +472,8 @@ TEST_F(ApiAnswers, MetricsAreOneLinePerValue)
     const std::string metrics = api->metrics();
     EXPECT_NE(metrics.find("deltascope_up{run=\"bucket\"} 1\n"), std::string::npos);
     EXPECT_NE(metrics.find("deltascope_latest_step{run=\"bucket\"} 15\n"), std::string::npos);
+    EXPECT_NE(metrics.find("deltascope_checked_step{run=\"bucket\",result=\"first_sight\"} 15\n"), std::string::npos)
+        << metrics;
     EXPECT_NE(metrics.find("deltascope_last_pause_seconds{run=\"bucket\"} 1.25\n"), std::string::npos);
     EXPECT_NE(metrics.find("deltascope_replica_lag_versions{run=\"bucket\",replica=\"r0\"} 3\n"), std::string::npos);
     EXPECT_TRUE(api->ready());

@@ -87,7 +87,7 @@ def holds_two_values_of_a_tensor(bucket, step):
 
 
 @lie(SHARDED, "DS-PARTIAL-ANCHOR")
-@lie(ADAPTER, "DS-HOSTILE")
+@lie(ADAPTER, "DS-PARTIAL-ANCHOR")
 def turns_a_matrix_over(bucket, step):
     def change(_, tensors):
         name = next(name for name in sorted(tensors) if len(set(tensors[name].shape)) > 1)
@@ -99,12 +99,12 @@ def turns_a_matrix_over(bucket, step):
 # --- trl-adapter ------------------------------------------------------------------------------------------------------
 
 
-@lie(ADAPTER, "DS-MISSING-TENSOR")
+@lie(ADAPTER, "DS-PARTIAL-ANCHOR")
 def loses_one_half_of_a_pair(bucket, step):
     edit_file(bucket, data_keys(bucket, step)[0], lambda _, tensors: tensors.pop(first_name(tensors)))
 
 
-@lie(ADAPTER, "DS-MISSING-TENSOR")
+@lie(ADAPTER, "DS-PARTIAL-ANCHOR")
 def gives_a_tensor_another_name(bucket, step):
     def change(_, tensors):
         name = first_name(tensors)
@@ -113,7 +113,7 @@ def gives_a_tensor_another_name(bucket, step):
     edit_file(bucket, data_keys(bucket, step)[0], change)
 
 
-@lie(ADAPTER, "DS-HOSTILE")
+@lie(ADAPTER, "DS-PARTIAL-ANCHOR")
 def gives_a_tensor_another_type(bucket, step):
     def change(_, tensors):
         name = first_name(tensors)

@@ -94,10 +94,9 @@ void TensorHealth::judgeAnchor(std::size_t link, const TensorMoves& before, cons
     if (std::optional<SuspectTensor> suspect =
             m_history.judgeAnchor(before, moves, m_meter->squares(), m_tensor.elements()))
         add(link, std::move(*suspect), findings);
-    constexpr std::uint64_t ManyElements = 16;
     const bool lowBytesMissed = m_chain.links()[link]->layout->mayCompareLowBytes(); // they differ by far, and alone
     const std::optional<std::uint64_t> far = m_history.farMoved(moves, !lowBytesMissed);
-    if (!takenBack && far.value_or(0) > ManyElements && !m_chain.isFullForm(link))
+    if (!takenBack && far.value_or(0) > ValueHistory::ManyElements && !m_chain.isFullForm(link))
         findings.farMoved.emplace_back(link, TensorDrift { m_tensor.name, moves.changed, 0, *far });
 }
 

@@ -11,7 +11,6 @@ namespace {
 
 // The limits. docs/damage.md, section 4, says what they let pass and what they were tried on.
 constexpr std::size_t FewestDeltas = 2; ///< with less there is no measure
-constexpr std::size_t ManyElements = 16;
 constexpr std::uint64_t FewestElements = 4; ///< of a tensor in which one value throughout means something
 constexpr std::size_t FarSteps = 8; ///< times the largest distance
 constexpr double FarMove = 32; ///< times the usual share of the norm
@@ -109,17 +108,18 @@ std::optional<SuspectTensor> ValueHistory::judge(const TensorMoves& before, cons
     if (std::optional<SuspectTensor> suspect = judgeState(before, moves, moved, elements))
         return suspect;
     const std::optional<double> usualMove = secondLargest([](const Delta& delta) { return delta.moved; });
-    const double least = moves.changed > ManyElements ? LeastMove : FewMove;
+    const double least = moves.changed > ValueHistory::ManyElements ? LeastMove : FewMove;
     if (moved && usualMove && *moved > least && *moved > FarMove * *usualMove)
         return SuspectTensor { {}, Suspicion::Move, *moved, *usualMove };
     const std::optional<double> usualFlips =
         secondLargest([](const Delta& delta) { return std::optional(delta.flipped); });
-    if (usualFlips && moves.signFlips > ManyElements && shareFlipped(moves) > 2 * *usualFlips + FlipsBeyond)
+    if (usualFlips && moves.signFlips > ValueHistory::ManyElements
+        && shareFlipped(moves) > 2 * *usualFlips + FlipsBeyond)
         return SuspectTensor { {},
                                Suspicion::SignFlips,
                                static_cast<double>(moves.signFlips),
                                *usualFlips * static_cast<double>(moves.changed) };
-    if (const std::uint64_t far = farMoved(moves, true).value_or(0); far > ManyElements)
+    if (const std::uint64_t far = farMoved(moves, true).value_or(0); far > ValueHistory::ManyElements)
         return SuspectTensor { {}, Suspicion::UlpDistance, static_cast<double>(far), 0 };
     return std::nullopt;
 }

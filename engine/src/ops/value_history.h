@@ -16,11 +16,13 @@ namespace deltascope {
 /// that one delta does not raise its own limit.
 class ValueHistory {
 public:
+    /// What so many elements do, or fewer, is no finding of its own.
+    static constexpr std::uint64_t ManyElements = 16;
+
     void add(const TensorMoves& moves, double squares);
 
     /// What speaks against a delta behind these; the worst reason alone. `before`: the state that it changes.
-    /// `squares`:
-    /// of the tensor, over its values; 0 where it has no norm, as zeros have none.
+    /// `squares`: of the tensor, over its values; 0 where it has no norm, as zeros have none.
     std::optional<SuspectTensor> judge(const TensorMoves& before, const TensorMoves& moves, double squares,
                                        std::uint64_t elements) const;
     /// Of what a complete anchor holds against the replay before it.

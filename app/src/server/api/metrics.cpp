@@ -54,7 +54,7 @@ void addRun(Exposition& out, const RunSummaryView& view)
     out.add("full_bytes", run, kpi.fullBytes);
     if (kpi.pauseMs)
         out.add("last_pause_seconds", run, std::optional(*kpi.pauseMs / 1e3));
-    out.add("verified_step", run, kpi.verifiedTo);
+    out.add("checked_step", fmt::format("{},result=\"{}\"", run, kpi.verifiedResult), kpi.verifiedTo);
     out.add("alerts_firing", run, std::optional(view.snapshot->alertsFiring));
     if (!view.snapshot->run)
         return;

@@ -16,7 +16,7 @@ public:
     Result<std::unique_ptr<PatchStream>> open(const ObjectStore& store, const VersionObjects& version,
                                               const VersionIndex& index, const TensorEntry& entry,
                                               const TensorInfo& target, const StreamOptions& options) const override;
-    bool numbersMaySkip() const noexcept override { return true; }
+    bool standAlone() const noexcept override { return true; }
 };
 
 } // namespace deltascope
