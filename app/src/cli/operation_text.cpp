@@ -1,5 +1,7 @@
 #include "text.h"
 
+#include "deltascope/base/code.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -20,19 +22,49 @@ Paint paintOf(const std::string& verdict)
 }
 
 /// What a result word means, said once under the table.
-const char* meaning(const std::string& verdict)
+std::string meaning(const app::VerifyView& report)
 {
+    const std::string& verdict = report.result;
     if (verdict == "verified")
         return "as its publisher recorded, tensor by tensor or as a whole";
     if (verdict == "consistent")
         return "structure, no-op test and anchors or weak digests agree; no strong digest covers every tensor";
     if (verdict == "first_sight")
         return "readable and as we saw it first, which may be just now; no digest of the publisher was compared";
-    if (verdict == "unverified")
+    if (verdict == "unverified") {
+        const auto isDoubt = [](const app::ProblemView& problem) {
+            const std::optional<Code> code = parseCode(problem.code);
+            return !code || !isNotice(*code);
+        };
+        const auto doubted = std::count_if(report.steps.begin(), report.steps.end(), [&](const auto& step) {
+            return step.result == "unverified" && std::any_of(step.problems.begin(), step.problems.end(), isDoubt);
+        });
+        if (doubted > 0)
+            return fmt::format("what is listed above speaks against {} of its steps, although no damage is proven",
+                               doubted);
         return "nothing was compared with anything that vouches for it";
+    }
     if (verdict == "incomplete")
         return "something that it builds on is missing or not finished";
     return "bytes are not what they should be";
+}
+
+using Verdicts = std::vector<app::StepVerdictView>::const_iterator;
+
+/// "11 to 15 unverified, 16 consistent, 17 to 18 as first read"
+std::string wordsOf(Verdicts begin, Verdicts end)
+{
+    std::vector<std::string> words;
+    while (begin != end) {
+        const std::string& result = begin->result;
+        const auto next = std::find_if(begin, end, [&](const auto& step) { return step.result != result; });
+        const std::int64_t last = std::prev(next)->step;
+        words.push_back(fmt::format(
+            "{} {}", begin->step == last ? fmt::to_string(last) : fmt::format("{} to {}", begin->step, last),
+            result == "first_sight" ? "as first read" : result));
+        begin = next;
+    }
+    return fmt::format("{}", fmt::join(words, ", "));
 }
 
 }
@@ -121,11 +153,8 @@ std::string trustText(const app::VerifyView& report)
         if (!epoch.step || behind == end)
             continue;
         const bool asRead = std::all_of(behind, end, [](const auto& step) { return step.result == "first_sight"; });
-        const std::int64_t last = std::prev(end)->step;
-        text +=
-            fmt::format("\nEpoch {}: consistent to step {}, {} {}", epoch.epoch, *epoch.step,
-                        behind->step == last ? fmt::format("{}", last) : fmt::format("{} to {}", behind->step, last),
-                        asRead ? "as first read: no complete anchor follows to compare with" : "not");
+        text += fmt::format("\nEpoch {}: consistent to step {}, {}{}", epoch.epoch, *epoch.step, wordsOf(behind, end),
+                            asRead ? ": no complete anchor follows to compare with" : "");
     }
     if (std::any_of(report.steps.begin(), report.steps.end(), [](const auto& s) { return s.coverage.has_value(); })
         && report.steps.front().result == "first_sight" && report.result != "first_sight")
@@ -174,8 +203,8 @@ std::string verifyText(const app::VerifyView& report, const Style& style)
     }
     text += trustText(report);
     text += fmt::format("\n{}: {} ({} {}, level {}, {})\n", paint(style, paintOf(report.result), report.result),
-                        meaning(report.result), report.steps.size(), report.steps.size() == 1 ? "step" : "steps",
-                        report.level, durationText(report.seconds));
+                        meaning(report), report.steps.size(), report.steps.size() == 1 ? "step" : "steps", report.level,
+                        durationText(report.seconds));
     return text;
 }
 

@@ -109,7 +109,7 @@ enum class Verdict : std::uint8_t {
     Verified, ///< as its publisher recorded: Coverage::isVerified()
     Consistent, ///< structure, no-op invariant and anchors agree: Coverage::isConsistent()
     FirstSight, ///< only our own record vouches for it
-    Unverified, ///< nothing was compared with anything
+    Unverified, ///< nothing was compared with anything, or something speaks against it
     Incomplete, ///< something that it builds on is missing
     Damaged,
 };

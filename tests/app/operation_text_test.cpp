@@ -1,0 +1,59 @@
+#include "cli/terminal.h"
+#include "cli/text.h"
+
+#include <gtest/gtest.h>
+
+namespace deltascope::cli {
+namespace {
+
+app::StepVerdictView step(std::int64_t number, const std::string& result, const std::string& code = {})
+{
+    app::StepVerdictView verdict;
+    verdict.step = number;
+    verdict.result = result;
+    if (!code.empty())
+        verdict.problems.push_back(app::ProblemView { code, number, {}, "something about it", {} });
+    return verdict;
+}
+
+/// A report whose steps are consistent to step 2.
+app::VerifyView reportOf(const std::string& result, std::vector<app::StepVerdictView> behind)
+{
+    app::VerifyView report;
+    report.level = 4;
+    report.result = result;
+    report.steps = { step(1, "first_sight"), step(2, "consistent") };
+    report.steps.insert(report.steps.end(), behind.begin(), behind.end());
+    report.consistentTo = { app::ConsistentToView { 0, 2 } };
+    return report;
+}
+
+bool says(const app::VerifyView& report, const std::string& words)
+{
+    return verifyText(report, Style {}).find(words) != std::string::npos;
+}
+
+TEST(VerifyText, NamesTheWordOfEachStretch)
+{
+    EXPECT_TRUE(says(reportOf("first_sight", { step(3, "first_sight"), step(4, "first_sight") }),
+                     "Epoch 0: consistent to step 2, 3 to 4 as first read: no complete anchor follows"));
+    const app::VerifyView mixed =
+        reportOf("unverified",
+                 { step(3, "unverified", "DS-SUSPECT-VALUES"), step(4, "unverified", "DS-SUSPECT-VALUES"),
+                   step(5, "consistent"), step(6, "first_sight") });
+    EXPECT_TRUE(says(mixed, "Epoch 0: consistent to step 2, 3 to 4 unverified, 5 consistent, 6 as first read\n"));
+}
+
+TEST(VerifyText, SaysWhyARunIsUnverified)
+{
+    EXPECT_TRUE(says(reportOf("unverified", { step(3, "unverified") }), "nothing was compared"));
+    EXPECT_TRUE(says(reportOf("unverified", { step(3, "unverified", "DS-MISSED") }), "nothing was compared"))
+        << "a notice speaks against nothing";
+    const app::VerifyView doubted = reportOf(
+        "unverified", { step(3, "unverified", "DS-SUSPECT-VALUES"), step(4, "unverified", "DS-ANCHOR-DRIFT") });
+    EXPECT_FALSE(says(doubted, "nothing was compared"));
+    EXPECT_TRUE(says(doubted, "what is listed above speaks against 2 of its steps, although no damage is proven"));
+}
+
+} // namespace
+} // namespace deltascope::cli
