@@ -108,18 +108,17 @@ std::optional<SuspectTensor> ValueHistory::judge(const TensorMoves& before, cons
     if (std::optional<SuspectTensor> suspect = judgeState(before, moves, moved, elements))
         return suspect;
     const std::optional<double> usualMove = secondLargest([](const Delta& delta) { return delta.moved; });
-    const double least = moves.changed > ValueHistory::ManyElements ? LeastMove : FewMove;
+    const double least = moves.changed > ManyElements ? LeastMove : FewMove;
     if (moved && usualMove && *moved > least && *moved > FarMove * *usualMove)
         return SuspectTensor { {}, Suspicion::Move, *moved, *usualMove };
     const std::optional<double> usualFlips =
         secondLargest([](const Delta& delta) { return std::optional(delta.flipped); });
-    if (usualFlips && moves.signFlips > ValueHistory::ManyElements
-        && shareFlipped(moves) > 2 * *usualFlips + FlipsBeyond)
+    if (usualFlips && moves.signFlips > ManyElements && shareFlipped(moves) > 2 * *usualFlips + FlipsBeyond)
         return SuspectTensor { {},
                                Suspicion::SignFlips,
                                static_cast<double>(moves.signFlips),
                                *usualFlips * static_cast<double>(moves.changed) };
-    if (const std::uint64_t far = farMoved(moves, true).value_or(0); far > ValueHistory::ManyElements)
+    if (const std::uint64_t far = farMoved(moves, true).value_or(0); far > ManyElements)
         return SuspectTensor { {}, Suspicion::UlpDistance, static_cast<double>(far), 0 };
     return std::nullopt;
 }
