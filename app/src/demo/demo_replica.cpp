@@ -12,6 +12,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::int64_t BeatUs = 1'000'000;
+constexpr std::int64_t RefusalUs = 2'000'000; ///< between a refused version and the next one that is tried
 constexpr auto Poll = std::chrono::milliseconds(40);
 
 /// Bytes of an object in one store, on their way into another.
@@ -83,7 +84,7 @@ void DemoReplica::run(TaskContext& task)
             continue;
         }
         Result<std::optional<Offer>> offer = nextOffer(task);
-        if (!offer || !*offer) {
+        if (!offer || !*offer || m_bench.nowUs() < m_refusedUs + RefusalUs) {
             beat(m_waitsForAnchor ? "digest-mismatch" : "serving", m_trouble, task);
             std::this_thread::sleep_for(Poll);
             continue;
@@ -91,11 +92,13 @@ void DemoReplica::run(TaskContext& task)
         const Result<void> outcome = takeOffer(**offer, task);
         if (!outcome && speaksAgainstTheVersion(outcome.error().code)) {
             m_waitsForAnchor = true;
+            m_refusedUs = m_bench.nowUs();
             m_trouble = fmt::format("refused step {} ({}), waits for the next anchor", (*offer)->step,
                                     word(outcome.error().code));
         }
     }
-    beat("stopped", {}, task);
+    TaskContext last; // the other one is canceled, and writes nothing any more
+    beat("stopped", {}, last);
 }
 
 Result<std::optional<DemoReplica::Offer>> DemoReplica::nextOffer(TaskContext& task) const
@@ -109,8 +112,7 @@ Result<std::optional<DemoReplica::Offer>> DemoReplica::nextOffer(TaskContext& ta
         const std::string anchor = fmt::format("anchors/step_{:06}.safetensors", next);
         if (m_places.bucket->stat(anchor))
             return Offer { anchor, next, true };
-        return std::nullopt;
-    }
+    } // else: nothing is newer, or so much is that the next one was pruned
     DS_TRY(const std::vector<ObjectInfo> anchors, listAll(*m_places.bucket, "anchors/", task));
     if (anchors.empty() || stepIn(anchors.back().key) <= m_step)
         return std::nullopt;

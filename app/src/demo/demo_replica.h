@@ -58,7 +58,8 @@ private:
     std::atomic<std::int64_t> m_stalledUntilUs = 0;
     std::string m_state;
     std::int64_t m_beatUs = 0;
-    bool m_waitsForAnchor = false; ///< a version failed: the chain cannot be gone on with
+    bool m_waitsForAnchor = false; ///< a version failed: what builds on it cannot be used
+    std::int64_t m_refusedUs = 0;
     std::string m_trouble;
 };
 
