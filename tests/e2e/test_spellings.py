@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""One source under any spelling is one source: for the catalog, for the records, and as a base."""
+"""One source under any spelling is one source: for the catalog, for the records, and as a base. A file is never the
+folder around it."""
 
 import os
 import sqlite3
@@ -70,6 +71,38 @@ class Spellings(E2ETest):
                 outcome = self.run_ds("verify", source, "--level", 2)
                 self.assertEqual(outcome.code, DAMAGED, str(outcome))
                 self.assertIn("DS-REWRITTEN", outcome.out)
+
+    def test_a_file_is_not_the_run_around_it(self):
+        made = self.make_run("slime", layout="slime-v2")
+        stray = os.path.join(made.source, "notes.safetensors")
+        with open(stray, "w", encoding="utf-8") as f:
+            f.write("no tensors")
+        for file in (stray, "file://" + stray):
+            for command in (
+                ("log", file),
+                ("show", file),
+                ("ls", file),
+                ("verify", file),
+                ("materialize", file, "-o", self.path("out")),
+                ("publish", "--from", made.base, "--to", made.base, "--layout", "trl-v2", "--into", file),
+                ("publish", "--watch", file, "--layout", "trl-v2", "--into", self.path("run")),
+                ("watch", file),
+                ("cost", file),
+                ("stats", file, "w"),
+                ("log", made.source, "--base", file),
+                ("export", file, "--bundle", self.path("x.dscope")),
+            ):
+                with self.subTest(command=command):
+                    outcome = self.run_ds(*command)
+                    self.refused(outcome, 2, "DS-USAGE")
+                    self.assertIn("notes.safetensors", outcome.err)
+            for command in (("digest", file), ("diff", file, made.base)):
+                with self.subTest(command=command):
+                    self.refused(self.run_ds(*command), DAMAGED)
+            with self.subTest(command="doctor"):
+                outcome = self.run_ds("doctor", file)
+                self.assertNotEqual(outcome.code, 0, str(outcome))
+                self.assertIn("this is a file", outcome.out)
 
 
 if __name__ == "__main__":

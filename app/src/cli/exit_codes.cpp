@@ -3,6 +3,7 @@
 #include "deltascope/base/code.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace deltascope::cli {
 
@@ -62,14 +63,11 @@ namespace {
 bool hasProblem(const std::vector<app::ProblemView>& problems, Code code)
 {
     return std::any_of(problems.begin(), problems.end(),
-                       [code](const app::ProblemView& problem) { return parseCode(problem.code) == code; });
+                       [code](const app::ProblemView& problem) { return problem.code == word(code); });
 }
 
-template <class Wanted> bool anyProblem(const app::VerifyView& report, Wanted wanted)
+template <class Wanted> bool anyProblem(const app::VerifyView& report, Wanted isWanted)
 {
-    const auto isWanted = [&](const app::ProblemView& problem) {
-        return wanted(parseCode(problem.code).value_or(Code::Internal));
-    };
     return std::any_of(report.problems.begin(), report.problems.end(), isWanted)
         || std::any_of(report.steps.begin(), report.steps.end(), [&](const app::StepVerdictView& step) {
                return std::any_of(step.problems.begin(), step.problems.end(), isWanted);
@@ -90,11 +88,12 @@ Exit exitForVerdict(const app::VerifyView& report, bool strict)
                return step.result == "unverified"
                    && (hasProblem(step.problems, Code::AnchorDrift) || hasProblem(step.problems, Code::SuspectValues));
            });
-    const bool fails = moved
-        || anyProblem(report, [strict](Code code) { return code == Code::Rewritten || (strict && !isNotice(code)); });
-    if (fails)
+    const auto has = [&](Code code) {
+        return anyProblem(report, [code](const app::ProblemView& problem) { return problem.code == word(code); });
+    };
+    if (moved || has(Code::Rewritten) || (strict && anyProblem(report, std::not_fn(app::isNotice))))
         return VerificationFailed;
-    return anyProblem(report, [](Code code) { return code == Code::Catalog; }) ? exitFor(word(Code::Catalog)) : Success;
+    return has(Code::Catalog) ? exitFor(word(Code::Catalog)) : Success;
 }
 
 } // namespace deltascope::cli

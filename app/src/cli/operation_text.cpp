@@ -32,12 +32,9 @@ std::string meaning(const app::VerifyView& report)
     if (verdict == "first_sight")
         return "readable and as we saw it first, which may be just now; no digest of the publisher was compared";
     if (verdict == "unverified") {
-        const auto isDoubt = [](const app::ProblemView& problem) {
-            const std::optional<Code> code = parseCode(problem.code);
-            return !code || !isNotice(*code);
-        };
         const auto doubted = std::count_if(report.steps.begin(), report.steps.end(), [&](const auto& step) {
-            return step.result == "unverified" && std::any_of(step.problems.begin(), step.problems.end(), isDoubt);
+            return step.result == "unverified"
+                && !std::all_of(step.problems.begin(), step.problems.end(), app::isNotice);
         });
         if (doubted > 0)
             return fmt::format("what is listed above speaks against {} of its steps, although no damage is proven",

@@ -23,10 +23,7 @@ std::optional<ProblemView> gravestOf(const std::vector<ProblemView>& problems)
     auto found = std::find_if(problems.begin(), problems.end(),
                               [](const ProblemView& problem) { return problem.code == word(Code::Rewritten); });
     if (found == problems.end())
-        found = std::find_if(problems.begin(), problems.end(), [](const ProblemView& problem) {
-            const std::optional<Code> code = parseCode(problem.code);
-            return !code || !isNotice(*code);
-        });
+        found = std::find_if_not(problems.begin(), problems.end(), isNotice);
     return found == problems.end() ? std::nullopt : std::optional(*found);
 }
 

@@ -24,8 +24,6 @@ std::string canonicalAddress(const std::string& address)
         canonical = absolute.lexically_normal();
     if (!canonical.has_filename() && canonical.has_relative_path())
         canonical = canonical.parent_path();
-    if (fs::is_regular_file(canonical, error)) // openStore takes the folder that holds it
-        canonical = canonical.parent_path();
     return canonical.string();
 }
 

@@ -1,6 +1,7 @@
 #include "opening.h"
 
 #include "address.h"
+#include "deltascope/engine/local_path.h"
 #include "view/make_views.h"
 
 #include <filesystem>
@@ -32,15 +33,16 @@ Result<Run> openRequested(Workbench& bench, const SourceRequest& request, TaskCo
 
 bool isSingleFile(const VersionRequest& request)
 {
+    const Result<std::string> path = localPathOf(request.source.source);
     std::error_code ignored;
-    return request.version.empty() && std::filesystem::is_regular_file(request.source.source, ignored);
+    return path && request.version.empty() && std::filesystem::is_regular_file(*path, ignored);
 }
 
 Result<OpenState> openState(Workbench& bench, const VersionRequest& request, bool acrossGap, TaskContext& task)
 {
     OpenState state;
     if (isSingleFile(request)) {
-        const std::filesystem::path path(request.source.source);
+        DS_TRY(const std::filesystem::path path, localPathOf(request.source.source));
         const std::string folder = path.parent_path().empty() ? "." : path.parent_path().string();
         DS_TRY(const std::shared_ptr<ObjectStore> store, openLocalStore(folder));
         DS_TRY(Chain chain, openSingleFile(bench, store, path.filename().string()));

@@ -1,5 +1,6 @@
 #include "publishing.h"
 
+#include "deltascope/engine/local_path.h"
 #include "view/make_views.h"
 
 #include <algorithm>
@@ -31,7 +32,8 @@ PublishOptions optionsOf(const PublishRequest& request, const std::string& diffB
 Result<std::shared_ptr<ObjectStore>> openInto(const std::string& address)
 {
     std::error_code ignored;
-    std::filesystem::create_directory(address, ignored);
+    if (const Result<std::string> path = localPathOf(address))
+        std::filesystem::create_directory(*path, ignored);
     DS_TRY(std::shared_ptr<ObjectStore> into, openStore(address));
     return into;
 }

@@ -8,4 +8,10 @@ ProblemView problemView(const Error& error)
                          std::string(error.remedyText()) };
 }
 
+bool isNotice(const ProblemView& problem) noexcept
+{
+    const std::optional<Code> code = parseCode(problem.code);
+    return code && isNotice(*code);
+}
+
 } // namespace deltascope::app

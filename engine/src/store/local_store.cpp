@@ -333,11 +333,14 @@ private:
 Result<std::unique_ptr<ObjectStore>> openLocalStore(const std::string& folder)
 {
     const std::unique_ptr<char, FreeMemory> real(::realpath(folder.c_str(), nullptr));
+    if (!real && errno == ENOTDIR)
+        return fail(Code::NotFound, "there is no such file or folder", folder);
     if (!real)
         return failErrno("realpath", errno, folder);
     const FileHandle handle = openAt(AT_FDCWD, real.get(), O_RDONLY | O_DIRECTORY);
     if (!handle && errno == ENOTDIR)
-        return fail(Code::Usage, "this is not a folder", folder);
+        return fail(Code::Usage, "a folder is needed here, and this is a file", folder,
+                    "Name the folder that holds the run or checkpoint; only digest and diff read one file by itself.");
     if (!handle)
         return failErrno("open", errno, folder);
     return std::make_unique<LocalStore>(real.get(), seesAllChanges(handle));

@@ -1,12 +1,10 @@
 #include "deltascope/engine/object_store.h"
 
-#include "../base/errno_error.h"
 #include "deltascope/engine/local_path.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 namespace deltascope {
 
@@ -71,22 +69,6 @@ Result<std::string> pathOfFileUri(std::string_view address)
         return fail(Code::Usage, "a file address names an absolute path on this machine: file:///folder",
                     std::string(address));
     return percentDecode(rest);
-}
-
-Result<std::unique_ptr<ObjectStore>> openPath(const std::string& path)
-{
-    struct stat status = {};
-    if (::stat(path.c_str(), &status) != 0) {
-        if (errno == ENOTDIR)
-            return fail(Code::NotFound, "there is no such file or folder", path);
-        return failErrno("stat", errno, path);
-    }
-    if (!S_ISREG(status.st_mode))
-        return openLocalStore(path);
-    const std::size_t slash = path.rfind('/');
-    if (slash == std::string::npos)
-        return openLocalStore(".");
-    return openLocalStore(path.substr(0, std::max<std::size_t>(slash, 1)));
 }
 
 /// Pages must advance and hold only what was asked for: a store that repeats a page would never end.
@@ -190,7 +172,7 @@ Result<std::string> localPathOf(std::string_view address)
 Result<std::unique_ptr<ObjectStore>> openStore(std::string_view address)
 {
     DS_TRY(const std::string path, localPathOf(address));
-    return openPath(path);
+    return openLocalStore(path);
 }
 
 } // namespace deltascope

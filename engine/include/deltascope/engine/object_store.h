@@ -116,8 +116,8 @@ Result<std::vector<ObjectInfo>> listAll(const ObjectStore& store, std::string_vi
 /// changed meanwhile.
 Result<std::vector<std::byte>> readWhole(const ObjectStore& store, std::string_view key, std::uint64_t limitBytes);
 
-/// Opens `address`: a path or "file:///…". Errors: Usage, NotFound, Auth, Unsupported (a scheme of another build).
-/// A path of one file opens the folder that holds it; use Source to keep the file's name.
+/// Opens `address`, the path of a folder or "file:///…". Errors: Usage (also for a file: the folder around it was not
+/// named, and may hold something else), NotFound, Auth, Unsupported (a scheme of another build).
 Result<std::unique_ptr<ObjectStore>> openStore(std::string_view address);
 
 /// The store of a local folder. `folder` must exist.

@@ -20,5 +20,7 @@ struct ProblemView {
 };
 
 ProblemView problemView(const Error& error);
+/// Whether it is something to know and nothing to doubt (docs/formats/dsm1.md 9). A code of another build is no notice.
+bool isNotice(const ProblemView& problem) noexcept;
 
 } // namespace deltascope::app
