@@ -212,7 +212,7 @@ TEST(ListingJson, ObjectsOfNoVersionHaveNoStep)
 {
     ListingView view;
     view.source = "file:///x";
-    view.objects = { { { "a", 1, 2 }, 3, "delta" }, { { "notes", 4, 5 }, {}, "" } };
+    view.objects = { { { "a", 1, 2 }, 3, "delta", 7 }, { { "notes", 4, 5 }, {}, "", {} } };
     const std::string text = toJson(view);
     expectDocument(text);
     const Json json = Json::parse(text);
@@ -220,6 +220,8 @@ TEST(ListingJson, ObjectsOfNoVersionHaveNoStep)
     EXPECT_EQ(json["objects"][0]["step"], 3);
     EXPECT_TRUE(json["objects"][1]["step"].is_null());
     EXPECT_TRUE(json["objects"][1]["kind"].is_null());
+    EXPECT_EQ(json["objects"][0]["needed_by"], 7);
+    EXPECT_TRUE(json["objects"][1]["needed_by"].is_null());
 }
 
 TEST(VerifyJson, HasTheKeysOfTheContract)

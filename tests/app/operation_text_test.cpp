@@ -55,5 +55,19 @@ TEST(VerifyText, SaysWhyARunIsUnverified)
     EXPECT_TRUE(says(doubted, "what is listed above speaks against 2 of its steps, although no damage is proven"));
 }
 
+TEST(ListingText, SaysHowManyStepsNeedAnObjectUnlessItIsItsOwnAlone)
+{
+    const auto line = [](std::optional<std::uint64_t> neededBy) {
+        app::ListingView listing;
+        listing.objects = { { { "the key", 2048, 0 }, 7, "delta", neededBy } };
+        return listingText(listing, Style {});
+    };
+    EXPECT_NE(line(12).find("delta 7             12 steps need it    the key\n"), std::string::npos) << line(12);
+    EXPECT_NE(line(0).find("delta 7             no step needs it    the key\n"), std::string::npos) << line(0);
+    for (const std::optional<std::uint64_t> usual : { std::optional<std::uint64_t>(1), std::optional<std::uint64_t>() })
+        EXPECT_NE(line(usual).find("delta 7                                 the key\n"), std::string::npos)
+            << line(usual);
+}
+
 } // namespace
 } // namespace deltascope::cli

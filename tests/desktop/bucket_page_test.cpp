@@ -93,6 +93,28 @@ TEST_F(BucketPageTest, SortsByAnyColumn)
     EXPECT_EQ(names(*page).back(), "step_000002.safetensors");
 }
 
+TEST_F(BucketPageTest, SaysWhoNeedsAnObject)
+{
+    BucketPage* page = openPage("trl-v2-gap-in-chain");
+    const BucketModel& model = page->list().objects();
+    EXPECT_EQ(model.index(0, BucketWish::NeededBy).data().toString(), "") << "a folder";
+    enter(*page, "deltas/");
+    const auto said = [&](const QString& name, int role) {
+        return model.index(static_cast<int>(names(*page).indexOf(name)), BucketWish::NeededBy).data(role).toString();
+    };
+    EXPECT_EQ(said("step_000002.safetensors", Qt::DisplayRole), "4 steps");
+    EXPECT_EQ(said("step_000005.safetensors", Qt::DisplayRole), "1 step");
+    EXPECT_EQ(said("step_000007.safetensors", Qt::DisplayRole), QStringLiteral("–"));
+    EXPECT_TRUE(said("step_000007.safetensors", Qt::ToolTipRole).startsWith("Its step cannot be rebuilt"));
+    page->sortBy(BucketWish::NeededBy, true);
+    ASSERT_TRUE(waitFor([&] { return names(*page).indexOf("step_000011.safetensors") == 2; }));
+    EXPECT_EQ(names(*page).front(), "step_000002.safetensors");
+    EXPECT_EQ(names(*page).back(), "step_000009.safetensors") << "what is not known comes last";
+    page->filterField()->setText("needed:>3");
+    ASSERT_TRUE(waitFor([&] { return model.rowCount() == 1; }));
+    EXPECT_EQ(names(*page), QStringList { "step_000002.safetensors" });
+}
+
 TEST_F(BucketPageTest, PreviewShowsTheHeader)
 {
     BucketPage* page = openPage("trl-v2-gap-in-chain");

@@ -381,6 +381,45 @@ class AddressesAndErrors(ContractBase):
         self.refused(outcome, GAP, "DS-BASE-MISSING")
         self.assertIn("--base", self.assert_error_document(outcome)["remedy"])
 
+    def test_ls_foretells_what_the_loss_of_an_object_costs(self):
+        case = self.open_case("trl-v2-gap")
+        restorable = lambda source: {k for k, s in log_steps(self.ok_json("log", source)).items() if s["restorable"]}
+        before = restorable(case.source)
+        objects = {o["key"]: o for o in self.ok_json("ls", case.source)["objects"]}
+        self.assertEqual(sorted(o["needed_by"] for o in objects.values()), sorted([*range(1, 10), *range(1, 7)]))
+        lines = {line.split()[-1]: line for line in self.ok("ls", case.source).out.splitlines()}
+        self.assertEqual(set(lines), set(objects))
+        for key, entry in objects.items():
+            with self.subTest(key=key):
+                said = f" {entry['needed_by']} steps need it " in lines[key]
+                self.assertEqual(said, entry["needed_by"] > 1, lines[key])
+        for key in ("anchors/step_000001.safetensors", "anchors/step_000010.safetensors"):
+            with self.subTest(removed=key):
+                copy = self.path("without-" + key.split("/")[1])
+                shutil.copytree(case.source, copy)
+                os.remove(os.path.join(copy, key))
+                self.assertEqual(len(before - restorable(copy)), objects[key]["needed_by"])
+
+    def test_ls_knows_forms_that_make_up_for_each_other_and_objects_of_no_step(self):
+        case = self.open_case("grail")
+        copy = self.path("copy")
+        shutil.copytree(case.source, copy)
+        with open(os.path.join(copy, "notes.txt"), "w", encoding="utf-8") as f:
+            f.write("no part of any step")
+        objects = {o["key"]: o for o in self.ok_json("ls", copy)["objects"]}
+        window = "grail/checkpoints/checkpoint-2700/"
+        for key, kind, needed_by in (
+            (window + "FULL/model.safetensors", "anchor", 0),
+            (window + "DELTA/delta_sparse.bin.zst", "delta", 0),
+            ("grail/checkpoints/checkpoint-2640/DELTA/delta_sparse.bin.zst", "delta", 2),
+            ("notes.txt", None, None),
+        ):
+            with self.subTest(key=key):
+                got = objects[key]
+                self.assertEqual((got["kind"], got["needed_by"]), (kind, needed_by))
+                line = next(line for line in self.ok("ls", copy).out.splitlines() if line.endswith("  " + key))
+                self.assertEqual("no step needs it" in line, needed_by == 0, line)
+
     def test_diff_tells_by_its_exit_code_only_when_asked(self):
         run = self.make_run()
         self.ok("diff", run.at(2), run.at(3))

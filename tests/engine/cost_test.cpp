@@ -85,7 +85,7 @@ private:
         summary.tensors = full ? 4 : 2;
         summary.storedElements = full ? 400 : 10;
         summary.countsKnown = true;
-        m_versions.push_back(IndexedObjects { objects(step, bytes), std::move(summary), {}, {}, {} });
+        m_versions.push_back(IndexedObjects { objects(step, bytes), std::move(summary), {}, {} });
         return *this;
     }
 

@@ -28,13 +28,13 @@ TEST(FullForm, AgreesWithItsDeltaAndIsReadInItsPlace)
     const auto opened = run.analyzed();
     const Version& version = *opened.find(2700);
     EXPECT_EQ(version.kind, VersionKind::Delta);
-    EXPECT_EQ(version.facts->fullFormDiffers, 0U);
+    EXPECT_EQ(version.fullFormDiffers(), 0U);
     EXPECT_EQ(version.facts->rootCheck, VersionFacts::RootCheck::Matches);
     EXPECT_TRUE(version.problems.empty());
     const auto plan = planFor(opened, version);
     ASSERT_TRUE(plan);
     ASSERT_EQ(plan->links.size(), 1U);
-    EXPECT_TRUE(plan->links.front().fullForm);
+    EXPECT_EQ(plan->links.front().form, 1U);
     const auto next = planFor(opened, *opened.find(2730));
     EXPECT_EQ(next->links.size(), 2U); // from the full form on
 }
@@ -47,7 +47,7 @@ TEST(FullForm, StandsWhereTheChainBeforeItIsGone)
     const auto opened = run.analyzed();
     const Version& version = *opened.find(2700);
     EXPECT_FALSE(version.obstacle);
-    EXPECT_TRUE(version.onlyFullForm);
+    EXPECT_TRUE(version.ownFormUnusable);
     EXPECT_TRUE(hasProblem(version, Code::ChainGap));
     EXPECT_FALSE(version.facts->replayed);
     EXPECT_TRUE(run.digest(opened, 2850, StateChoice::Served));
@@ -60,13 +60,13 @@ TEST(FullForm, IsNotUsedOnceItIsDamaged)
     run.flip(key, run.read(key).size() - 5);
     const auto opened = run.analyzed();
     const Version& version = *opened.find(2700);
-    ASSERT_TRUE(version.facts->fullFormDamage);
-    EXPECT_EQ(version.facts->fullFormDamage->code, Code::Digest);
-    EXPECT_EQ(version.facts->fullFormDamage->where, key);
+    ASSERT_TRUE(version.factsOf(1)->damage);
+    EXPECT_EQ(version.factsOf(1)->damage->code, Code::Digest);
+    EXPECT_EQ(version.factsOf(1)->damage->where, key);
     EXPECT_FALSE(version.obstacle); // its delta is sound
     const auto plan = planFor(opened, version);
     ASSERT_TRUE(plan);
-    EXPECT_FALSE(plan->links.back().fullForm);
+    EXPECT_FALSE(plan->links.back().form == 1U);
     EXPECT_TRUE(run.digest(opened, 2730, StateChoice::Trained));
 }
 
@@ -81,10 +81,10 @@ TEST(FullForm, IsRefusedWhereOnlyTheDeltaHasTheRecordedDigest)
     run.write(Root + "FULL/metadata.json", metadata.dump());
     const auto opened = run.analyzed();
     const Version& version = *opened.find(2700);
-    EXPECT_EQ(version.facts->fullFormDiffers, 1U);
-    ASSERT_TRUE(version.facts->fullFormDamage);
-    EXPECT_EQ(version.facts->fullFormDamage->code, Code::Digest);
-    EXPECT_FALSE(planFor(opened, version)->links.back().fullForm);
+    EXPECT_EQ(version.factsOf(1)->differs, 1U);
+    ASSERT_TRUE(version.factsOf(1)->damage);
+    EXPECT_EQ(version.factsOf(1)->damage->code, Code::Digest);
+    EXPECT_FALSE(planFor(opened, version)->links.back().form == 1U);
 }
 
 TEST(FullForm, LeavesTwoStatesWhereNothingTellsWhichIsRight)
@@ -95,8 +95,8 @@ TEST(FullForm, LeavesTwoStatesWhereNothingTellsWhichIsRight)
     run.flip(key, run.read(key).size() - 5);
     const auto opened = run.analyzed();
     const Version& version = *opened.find(2700);
-    EXPECT_EQ(version.facts->fullFormDiffers, 1U);
-    EXPECT_FALSE(version.facts->fullFormDamage);
+    EXPECT_EQ(version.fullFormDiffers(), 1U);
+    EXPECT_FALSE(version.factsOf(1)->damage);
     EXPECT_TRUE(hasProblem(version, Code::AnchorDrift));
     const std::size_t at = static_cast<std::size_t>(&version - opened.versions.data());
     ASSERT_TRUE(driftAt(opened, at));
@@ -135,7 +135,7 @@ TEST(FullForm, IsReadWhereItsDeltaIsDamaged)
     const auto opened = run.analyzed();
     const Version& version = *opened.find(2700);
     EXPECT_FALSE(version.obstacle);
-    EXPECT_TRUE(version.onlyFullForm);
+    EXPECT_TRUE(version.ownFormUnusable);
     EXPECT_TRUE(hasProblem(version, Code::Digest));
     EXPECT_FALSE(opened.find(2730)->obstacle);
 }
@@ -166,7 +166,7 @@ TEST(FullForm, IsRememberedWithTheFactsOfItsVersion)
     const auto again = run.open();
     ASSERT_TRUE(again);
     ASSERT_TRUE(again->find(2700)->facts);
-    EXPECT_TRUE(again->find(2700)->facts->fullFormDamage);
+    EXPECT_TRUE(again->find(2700)->factsOf(1)->damage);
 }
 
 TEST(Lossy, IsNeverCalledVerified)

@@ -94,8 +94,7 @@ public:
     }
     RunOf& unreadable(std::int64_t step, Code code)
     {
-        m_versions.push_back(
-            IndexedObjects { objects(step), {}, Error { code, "the header is bad", {}, {}, {} }, {}, {} });
+        m_versions.push_back(IndexedObjects { objects(step), {}, Error { code, "the header is bad", {}, {}, {} }, {} });
         return *this;
     }
     /// Of the version added last.
@@ -145,7 +144,7 @@ private:
     }
     RunOf& add(std::int64_t step, VersionSummary summary)
     {
-        m_versions.push_back(IndexedObjects { objects(step), std::move(summary), {}, {}, {} });
+        m_versions.push_back(IndexedObjects { objects(step), std::move(summary), {}, {} });
         return *this;
     }
 

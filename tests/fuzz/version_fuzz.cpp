@@ -46,8 +46,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(layout->recognizes(store, store.infos(), task).has_value());
     for (const VersionObjects& version : layout->group(store.infos())) {
         checkVersion(*layout, store, version, task);
-        if (version.fullForm)
-            checkVersion(*layout, store, *version.fullForm, task);
+        for (const VersionObjects& form : version.otherForms)
+            checkVersion(*layout, store, form, task);
     }
     return 0;
 }

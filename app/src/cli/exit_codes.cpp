@@ -31,6 +31,7 @@ Exit exitFor(std::string_view word) noexcept
     case Code::Rewritten:
     case Code::Claim:
     case Code::MissingTensor:
+    case Code::FormsDiffer:
     case Code::Stray:
         return VerificationFailed;
     case Code::ChainGap:
@@ -91,7 +92,8 @@ Exit exitForVerdict(const app::VerifyView& report, bool strict)
     const auto has = [&](Code code) {
         return anyProblem(report, [code](const app::ProblemView& problem) { return problem.code == word(code); });
     };
-    if (moved || has(Code::Rewritten) || (strict && anyProblem(report, std::not_fn(app::isNotice))))
+    if (moved || has(Code::Rewritten) || has(Code::FormsDiffer)
+        || (strict && anyProblem(report, std::not_fn(app::isNotice))))
         return VerificationFailed;
     return has(Code::Catalog) ? exitFor(word(Code::Catalog)) : Success;
 }

@@ -83,6 +83,20 @@ std::string problemText(const app::ProblemView& problem, const Style& style)
     return text;
 }
 
+/// "  way          delta on step 8, 1.2 MB; 3.4 MB in 2 deltas, first_sight, used  deltas/…".
+std::string formText(const app::FormView& form, const Style& style)
+{
+    std::string text = fmt::format("  way          {}{}, {}", form.kind,
+                                   form.baseStep ? fmt::format(" on step {}", *form.baseStep) : std::string(),
+                                   bytesText(form.wireBytes));
+    text += form.restore.reason.empty()
+        ? fmt::format("; to rebuild {} in {} deltas, vouched for by {}{}{}", bytesText(form.restore.bytes),
+                      form.restore.deltas, form.evidence, form.isTrained ? ", trained state" : "",
+                      form.isUsed ? ", used" : "")
+        : "; " + paint(style, Paint::Bad, "cannot be used: " + safe(form.restore.reason));
+    return text + "  " + safe(form.name) + "\n";
+}
+
 std::string stepText(const app::StepDetailView& detail, const Style& style)
 {
     const app::StepView& step = detail.step;
@@ -106,6 +120,10 @@ std::string stepText(const app::StepDetailView& detail, const Style& style)
                             step.proven ? "" : ", unproven");
     else
         text += "  " + paint(style, Paint::Bad, "cannot be rebuilt: " + safe(step.restore.reason)) + "\n";
+    if (step.forms.size() > 1) {
+        for (const app::FormView& form : step.forms)
+            text += formText(form, style);
+    }
     for (const app::ObjectView& object : step.objects)
         text += fmt::format("  object       {}  {}\n", safe(object.key), bytesText(object.sizeBytes));
     for (const app::ProblemView& problem : step.problems)
@@ -129,9 +147,12 @@ std::string listingText(const app::ListingView& listing, const Style& style)
     std::string text;
     for (const app::ListingEntryView& entry : listing.objects) {
         const std::string version = entry.step ? fmt::format("{} {}", entry.kind, *entry.step) : "";
-        text += fmt::format("{:>10}  {:>8}  {}  {}\n", bytesText(entry.object.sizeBytes),
+        const std::string lost = entry.neededBy.value_or(1) == 1 ? ""
+            : *entry.neededBy == 0                               ? "no step needs it"
+                                                                 : fmt::format("{} steps need it", *entry.neededBy);
+        text += fmt::format("{:>10}  {:>8}  {}  {:<18}  {}\n", bytesText(entry.object.sizeBytes),
                             ageText(entry.object.modifiedUs, nowUs()),
-                            paint(style, Paint::Dim, fmt::format("{:<18}", version)), safe(entry.object.key));
+                            paint(style, Paint::Dim, fmt::format("{:<18}", version)), lost, safe(entry.object.key));
     }
     return text;
 }

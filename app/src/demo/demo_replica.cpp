@@ -160,7 +160,7 @@ Result<void> DemoReplica::rebuild(const Offer& offer, TaskContext& task)
     if (run.versions.size() != 1)
         return fail(Code::NotFound, "what was fetched is no version", offer.key);
     Plan plan;
-    plan.links = { PlanLink { 0, false } };
+    plan.links = { PlanLink { 0, 0 } };
     if (!offer.anchor) {
         DS_TRY(run.base, openCheckpoint(m_bench, inOwn("current"), task));
         plan.fromExternalBase = true;

@@ -84,6 +84,20 @@ ProblemView readProblem(const json& from)
              read<std::string>(from, "where"), read<std::string>(from, "text"), read<std::string>(from, "remedy") };
 }
 
+FormView readForm(const json& from)
+{
+    FormView form;
+    form.name = read<std::string>(from, "name");
+    form.kind = read<std::string>(from, "kind");
+    form.baseStep = readOptional<std::int64_t>(from, "base_step");
+    form.wireBytes = read<std::uint64_t>(from, "wire_bytes");
+    form.restore = readRestore(fieldOf(from, "restore"));
+    form.evidence = read<std::string>(from, "evidence");
+    form.isUsed = read<bool>(from, "used");
+    form.isTrained = read<std::string>(from, "state") == "trained";
+    return form;
+}
+
 StepView readStep(const json& from)
 {
     StepView step;
@@ -114,6 +128,8 @@ StepView readStep(const json& from)
     step.proven = read<bool>(from, "proven");
     step.restore = readRestore(fieldOf(from, "restore"));
     step.objects = readEach(from, "objects", readObject);
+    if (from.contains("forms"))
+        step.forms = readEach(from, "forms", readForm);
     step.problems = readEach(from, "problems", readProblem);
     return step;
 }
@@ -167,7 +183,10 @@ ListingView readListing(const json& from)
     view.source = read<std::string>(from, "source");
     view.layout = readText(from, "layout");
     view.objects = readEach(from, "objects", [](const json& row) {
-        return ListingEntryView { readObject(row), readOptional<std::int64_t>(row, "step"), readText(row, "kind") };
+        ListingEntryView entry { readObject(row), readOptional<std::int64_t>(row, "step"), readText(row, "kind"), {} };
+        if (row.contains("needed_by")) // bundles of version 2 do not say it
+            entry.neededBy = readOptional<std::uint64_t>(row, "needed_by");
+        return entry;
     });
     return view;
 }

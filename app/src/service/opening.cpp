@@ -38,6 +38,25 @@ bool isSingleFile(const VersionRequest& request)
     return path && request.version.empty() && std::filesystem::is_regular_file(*path, ignored);
 }
 
+const std::vector<Error>& OpenState::replaced() const noexcept
+{
+    static const std::vector<Error> none;
+    return plans ? plans->replaced() : none;
+}
+
+namespace {
+
+Result<void> openChain(Workbench& bench, OpenState& state, TaskContext& task)
+{
+    DS_TRY(Chain chain, tryPlans(*state.plans, [&](const Plan& plan) {
+               return openChecked(bench, *state.run, plan, state.acceptRewritten, task);
+           }));
+    state.chain = std::make_unique<Chain>(std::move(chain));
+    return {};
+}
+
+}
+
 Result<OpenState> openState(Workbench& bench, const VersionRequest& request, bool acrossGap, TaskContext& task)
 {
     OpenState state;
@@ -49,13 +68,26 @@ Result<OpenState> openState(Workbench& bench, const VersionRequest& request, boo
         state.chain = std::make_unique<Chain>(std::move(chain));
         return state;
     }
-    DS_TRY(state.run, openRequested(bench, request.source, task));
+    DS_TRY(Run run, openRequested(bench, request.source, task));
+    state.run = std::make_unique<const Run>(std::move(run));
     DS_TRY(state.version, resolveVersion(*state.run, request.version));
     state.chosen = choiceText(*state.run, *state.version, request.version);
-    DS_TRY(state.plan, planFor(*state.run, *state.version, { acrossGap, StateChoice::Served }));
-    DS_TRY(Chain chain, openChecked(bench, *state.run, state.plan, request.acceptRewritten, task));
-    state.chain = std::make_unique<Chain>(std::move(chain));
+    DS_TRY(state.plans, FallbackPlans::of(*state.run, *state.version, { acrossGap, StateChoice::Served, {} }));
+    state.acceptRewritten = request.acceptRewritten;
+    DS_CHECK(openChain(bench, state, task));
     return state;
+}
+
+Result<void> moveOn(Workbench& bench, std::initializer_list<OpenState*> states, const Error& error, TaskContext& task)
+{
+    bool any = false;
+    for (OpenState* state : states) {
+        if (!state->plans || !state->plans->moveOn(error))
+            continue;
+        any = true;
+        DS_CHECK(openChain(bench, *state, task));
+    }
+    return any ? Result<void>() : fail(error);
 }
 
 Result<void> readAll(LogReader& logs, TaskContext& task)

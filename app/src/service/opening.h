@@ -5,6 +5,7 @@
 #include "deltascope/engine/operations.h"
 #include "deltascope/engine/trace.h"
 
+#include <initializer_list>
 #include <memory>
 #include <optional>
 
@@ -18,15 +19,35 @@ Result<Run> openRequested(Workbench& bench, const SourceRequest& request, TaskCo
 
 /// A state that can be replayed: a version of a run, or a file on its own.
 struct OpenState {
-    std::optional<Run> run;
+    std::unique_ptr<const Run> run; ///< null for a file
     const Version* version = nullptr; ///< in `run`; null for a file
     std::string chosen; ///< choiceText()
-    Plan plan;
-    std::unique_ptr<Chain> chain;
+    std::optional<FallbackPlans> plans; ///< nothing for a file
+    bool acceptRewritten = false;
+    std::unique_ptr<Chain> chain; ///< along the present plan
+
+    /// Forms that proved damaged, and what is used in their place.
+    const std::vector<Error>& replaced() const noexcept;
 };
 /// Whether a file is meant, not a run.
 bool isSingleFile(const VersionRequest& request);
 Result<OpenState> openState(Workbench& bench, const VersionRequest& request, bool acrossGap, TaskContext& task);
+/// Opens the states whose plan holds a form that `error` speaks of anew, along another way. Errors: `error` itself if
+/// no state has one.
+Result<void> moveOn(Workbench& bench, std::initializer_list<OpenState*> states, const Error& error, TaskContext& task);
+
+/// Does `act` with open states, and from the beginning with other ways to them where a form proves damaged or lost.
+template <class Act>
+auto tryStates(Workbench& bench, std::initializer_list<OpenState*> states, const Act& act, TaskContext& task)
+    -> decltype(act())
+{
+    for (;;) {
+        auto outcome = act();
+        if (outcome)
+            return outcome;
+        DS_CHECK(moveOn(bench, states, outcome.error(), task));
+    }
+}
 
 /// Reads everything that stands in the logs now.
 Result<void> readAll(LogReader& logs, TaskContext& task);

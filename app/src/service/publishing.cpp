@@ -62,7 +62,7 @@ StepView stepOf(const Run& run, const PublishedVersion& version)
 {
     StepView view;
     if (const Version* step = run.find(version.step))
-        view = makeStepView(run, *step);
+        view = makeStepView(run, *step, Planner(run));
     view.step = version.step;
     view.changedElements = version.changedElements;
     if (!version.anchor)

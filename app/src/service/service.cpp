@@ -125,28 +125,10 @@ public:
         return start("list " + request.source, [this, request](JobId, TaskContext& task) -> Result<JobResult> {
             DS_TRY(const std::unique_ptr<ObjectStore> store, openStore(request.source));
             DS_TRY(const std::vector<ObjectInfo> listing, listAll(*store, "", task));
-            ListingView view;
-            view.source = store->uri();
-            std::map<std::string, std::pair<std::int64_t, std::string>> versions;
-            if (const Result<Run> run = openRequested(m_bench, request, task)) {
-                view.layout = run->layout->word();
-                for (const Version& version : run->versions) {
-                    for (const ObjectInfo& object : version.objects.objects)
-                        versions[object.key] = { version.step(), std::string(word(version.kind)) };
-                }
-            } else if (run.error().code != Code::Layout) {
+            const Result<Run> run = openRequested(m_bench, request, task);
+            if (!run && run.error().code != Code::Layout)
                 return fail(run.error());
-            }
-            for (const ObjectInfo& object : listing) {
-                ListingEntryView entry;
-                entry.object = ObjectView { object.key, object.sizeBytes, object.modifiedUs };
-                if (const auto at = versions.find(object.key); at != versions.end()) {
-                    entry.step = at->second.first;
-                    entry.kind = at->second.second;
-                }
-                view.objects.push_back(std::move(entry));
-            }
-            return ended(std::move(view));
+            return ended(makeListingView(store->uri(), listing, run ? &*run : nullptr));
         });
     }
 
@@ -170,13 +152,14 @@ public:
     {
         return start("digest " + request.source.source,
                      [this, request, acrossGap](JobId, TaskContext& task) -> Result<JobResult> {
-                         DS_TRY(const OpenState state, openState(m_bench, request, acrossGap, task));
-                         DS_TRY(const CheckpointDigest digest, digestState(m_bench, *state.chain, task));
+                         DS_TRY(OpenState state, openState(m_bench, request, acrossGap, task));
+                         const auto attempt = [&] { return digestState(m_bench, *state.chain, task); };
+                         DS_TRY(const CheckpointDigest digest, tryStates(m_bench, { &state }, attempt, task));
                          if (digest.noopsSeen && !acrossGap)
                              DS_CHECK(judge(state, task));
                          DigestView view = makeDigestView(digest);
                          view.chosen = state.chosen;
-                         view.reads = makeReadsView({ state.chain.get() });
+                         view.reads = makeReadsView({ state.chain.get() }, state.replaced());
                          return ended(std::move(view));
                      });
     }
@@ -186,16 +169,20 @@ public:
         return start(fmt::format("diff {} {}", a.source.source, b.source.source),
                      [this, a, b](JobId, TaskContext& task) -> Result<JobResult> {
                          const Clock::time_point began = Clock::now();
-                         DS_TRY(const OpenState left, openState(m_bench, a, false, task));
-                         DS_TRY(const OpenState right, openState(m_bench, b, false, task));
-                         DS_TRY(const DiffReport report,
-                                diffStates(m_bench, *left.chain, *right.chain, linkOfAInB(left, right), task));
+                         DS_TRY(OpenState left, openState(m_bench, a, false, task));
+                         DS_TRY(OpenState right, openState(m_bench, b, false, task));
+                         const auto attempt = [&] {
+                             return diffStates(m_bench, *left.chain, *right.chain, linkOfAInB(left, right), task);
+                         };
+                         DS_TRY(const DiffReport report, tryStates(m_bench, { &left, &right }, attempt, task));
                          if (report.noopsSeen) {
                              DS_CHECK(judge(left, task));
                              DS_CHECK(judge(right, task));
                          }
                          DiffView view = makeDiffView(report);
-                         view.reads = makeReadsView({ left.chain.get(), right.chain.get() });
+                         std::vector<Error> replaced = left.replaced();
+                         replaced.insert(replaced.end(), right.replaced().begin(), right.replaced().end());
+                         view.reads = makeReadsView({ left.chain.get(), right.chain.get() }, replaced);
                          view.seconds = secondsSince(began);
                          return ended(std::move(view));
                      });
@@ -278,36 +265,41 @@ public:
 
     JobId materialize(MaterializeRequest request) override
     {
-        return start("materialize " + request.version.source.source,
-                     [this, request](JobId, TaskContext& task) -> Result<JobResult> {
-                         const Clock::time_point began = Clock::now();
-                         if (isInside(request.destination, request.version.source.source))
-                             return fail(
-                                 Code::Usage,
-                                 "the destination lies inside the source, where it would be taken for part of the run",
-                                 request.destination, "choose a destination outside of the source");
-                         DS_TRY(Run run, openRequested(m_bench, request.version.source, task));
-                         DS_TRY(const Version* version, resolveVersion(run, request.version.version));
-                         DS_CHECK(compareForms(run, *version, task));
-                         const StateChoice wanted = request.trained ? StateChoice::Trained : StateChoice::Served;
-                         DS_TRY(const Plan plan, planFor(run, *version, { request.acrossGap, wanted }));
-                         MaterializeOptions options;
-                         options.destination = request.destination;
-                         options.shardBytes = request.shardBytes;
-                         options.readBackFromDisk = request.readBackFromDisk;
-                         options.acrossGap = request.acrossGap;
-                         options.acceptRewritten = request.version.acceptRewritten;
-                         options.part = request.part;
-                         options.parts = request.parts;
-                         options.commit = request.commit;
-                         options.toolVersion = DELTASCOPE_VERSION;
-                         DS_TRY(const MaterializeReport report,
-                                deltascope::materialize(m_bench, run, *version, plan, options, task));
-                         MaterializeView view = makeMaterializeView(*version, report);
-                         view.chosen = choiceText(run, *version, request.version.version);
-                         view.seconds = secondsSince(began);
-                         return ended(std::move(view));
-                     });
+        return start(
+            "materialize " + request.version.source.source,
+            [this, request](JobId, TaskContext& task) -> Result<JobResult> {
+                const Clock::time_point began = Clock::now();
+                if (isInside(request.destination, request.version.source.source))
+                    return fail(Code::Usage,
+                                "the destination lies inside the source, where it would be taken for part of the run",
+                                request.destination, "choose a destination outside of the source");
+                DS_TRY(Run run, openRequested(m_bench, request.version.source, task));
+                DS_TRY(const Version* version, resolveVersion(run, request.version.version));
+                DS_CHECK(compareForms(run, *version, task));
+                const StateChoice wanted = request.trained ? StateChoice::Trained : StateChoice::Served;
+                DS_TRY(FallbackPlans plans, FallbackPlans::of(run, *version, { request.acrossGap, wanted, {} }));
+                MaterializeOptions options;
+                options.destination = request.destination;
+                options.shardBytes = request.shardBytes;
+                options.readBackFromDisk = request.readBackFromDisk;
+                options.acrossGap = request.acrossGap;
+                options.acceptRewritten = request.version.acceptRewritten;
+                options.part = request.part;
+                options.parts = request.parts;
+                options.commit = request.commit;
+                options.toolVersion = DELTASCOPE_VERSION;
+                const auto rebuild = [&](const Plan& plan) {
+                    options.replaced = plans.replaced();
+                    return deltascope::materialize(m_bench, run, *version, plan, options, task);
+                };
+                // Processes that share a rebuild have to agree on its plan: they take the first one.
+                const bool shared = request.parts > 1 || request.commit;
+                DS_TRY(const MaterializeReport report, shared ? rebuild(plans.plan()) : tryPlans(plans, rebuild));
+                MaterializeView view = makeMaterializeView(*version, report);
+                view.chosen = choiceText(run, *version, request.version.version);
+                view.seconds = secondsSince(began);
+                return ended(std::move(view));
+            });
     }
 
     JobId publish(PublishRequest request) override
@@ -430,10 +422,10 @@ private:
         return m_runner.start(std::move(title), JobRunner::Life::Short, std::move(work));
     }
 
-    /// A version with two forms may have two states; which one is meant can only be told once they were compared.
+    /// A version with several forms may have two states; which one is meant can only be told once they were compared.
     Result<void> compareForms(Run& run, const Version& version, TaskContext& task)
     {
-        if (!version.objects.fullForm || version.facts)
+        if (version.otherForms.empty() || version.facts)
             return {};
         AnalyzeOptions options;
         const auto at = static_cast<std::size_t>(&version - run.versions.data());
@@ -456,10 +448,12 @@ private:
         if (!a.version || !b.version)
             return std::nullopt;
         const auto& links = b.chain->links();
-        for (std::size_t i = 0; i < links.size(); ++i) {
+        for (std::size_t i = links.size(); i-- > 0;) {
             if (links[i]->store->uri() == a.run->store->uri()
                 && links[i]->objects.identity() == a.version->objects.identity())
                 return i;
+            if (b.chain->formOf(i) > 0) // another way than step by step, which does not pass what came and went
+                return std::nullopt;
         }
         return std::nullopt;
     }

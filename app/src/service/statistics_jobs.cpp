@@ -39,8 +39,8 @@ std::vector<Stretch> stretchesOf(const Run& run, const Version& newest, std::uin
         const std::size_t base = stretch.plan.fromExternalBase ? 1 : 0;
         for (std::size_t i = 0; i < stretch.plan.links.size(); ++i) {
             const PlanLink& link = stretch.plan.links[i];
-            // A full form below may differ from what the deltas lead to: such a step is rebuilt by itself.
-            if (link.version == last || (!link.fullForm && wanted.erase(link.version) > 0))
+            // Another form below may differ from what the deltas lead to: such a step is rebuilt by itself.
+            if (link.version == last || (link.form == 0 && wanted.erase(link.version) > 0))
                 stretch.links[base + i] = &run.versions[link.version];
         }
         stretches.push_back(std::move(stretch));

@@ -27,6 +27,18 @@ ordered_json json(const TensorDiffView& tensor)
     return out;
 }
 
+ordered_json json(const FormView& form)
+{
+    return { { "name", form.name },
+             { "kind", form.kind },
+             { "base_step", orNull(form.baseStep) },
+             { "wire_bytes", form.wireBytes },
+             { "restore", json(form.restore) },
+             { "evidence", form.evidence },
+             { "used", form.isUsed },
+             { "state", form.isTrained ? "trained" : "served" } };
+}
+
 ordered_json json(const CoverageView& coverage)
 {
     return { { "tensors", coverage.tensors },        { "digest", coverage.digest }, { "root", coverage.root },
@@ -53,6 +65,14 @@ ordered_json json(const std::vector<ProblemView>& problems)
     return list;
 }
 
+ordered_json json(const RestoreView& restore)
+{
+    return { { "deltas", restore.deltas },
+             { "bytes", restore.bytes },
+             { "blocked_by", orNull(restore.blockedBy) },
+             { "reason", restore.reason.empty() ? ordered_json(nullptr) : ordered_json(restore.reason) } };
+}
+
 ordered_json json(const StepView& step)
 {
     ordered_json out;
@@ -77,15 +97,15 @@ ordered_json json(const StepView& step)
     out["spans_from"] = step.pauseMs ? ordered_json(step.pauseIsLogged ? "logs" : "spans") : ordered_json(nullptr);
     out["restorable"] = step.restorable;
     out["proven"] = step.proven;
-    out["restore"] = { { "deltas", step.restore.deltas },
-                       { "bytes", step.restore.bytes },
-                       { "blocked_by", orNull(step.restore.blockedBy) },
-                       { "reason",
-                         step.restore.reason.empty() ? ordered_json(nullptr) : ordered_json(step.restore.reason) } };
+    out["restore"] = json(step.restore);
     ordered_json objects = ordered_json::array();
     for (const ObjectView& object : step.objects)
         objects.push_back(json(object));
     out["objects"] = std::move(objects);
+    ordered_json forms = ordered_json::array();
+    for (const FormView& form : step.forms)
+        forms.push_back(json(form));
+    out["forms"] = std::move(forms);
     out["problems"] = json(step.problems);
     return out;
 }
@@ -181,6 +201,7 @@ std::string toJson(const ListingView& view)
         ordered_json row = json(entry.object);
         row["step"] = orNull(entry.step);
         row["kind"] = entry.kind.empty() ? ordered_json(nullptr) : ordered_json(entry.kind);
+        row["needed_by"] = orNull(entry.neededBy);
         objects.push_back(std::move(row));
     }
     return dump({ { "source", view.source },

@@ -19,6 +19,12 @@ ordered_json json(const std::optional<VerifiedView>& verified)
 ordered_json json(const LineageRowView& row)
 {
     const StepView& step = *row.step;
+    ordered_json forms = ordered_json::array();
+    for (const LineageFormView& form : row.forms)
+        forms.push_back({ { "complete", form.complete },
+                          { "base", orNull(form.base) },
+                          { "used", form.isUsed },
+                          { "usable", form.isUsable } });
     const bool gap = step.state == "gap";
     return { { "epoch", step.epoch },
              { "step", step.step },
@@ -34,14 +40,8 @@ ordered_json json(const LineageRowView& row)
              { "restorable", step.restorable },
              { "proven", step.proven },
              { "verified", json(row.verified) },
-             { "restore",
-               gap ? ordered_json(nullptr)
-                   : ordered_json { { "deltas", step.restore.deltas },
-                                    { "bytes", step.restore.bytes },
-                                    { "blocked_by", orNull(step.restore.blockedBy) },
-                                    { "reason",
-                                      step.restore.reason.empty() ? ordered_json(nullptr)
-                                                                  : ordered_json(step.restore.reason) } } },
+             { "restore", gap ? ordered_json(nullptr) : json(step.restore) },
+             { "forms", std::move(forms) },
              { "problem", step.problems.empty() ? ordered_json(nullptr) : json(step.problems.front()) },
              { "refs", row.refs },
              { "surviving", row.lane == 0 || step.restorable } };

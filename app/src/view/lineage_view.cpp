@@ -5,6 +5,20 @@
 
 namespace deltascope::app {
 
+namespace {
+
+/// The step on which the way builds that a step is rebuilt by; nothing for a complete state.
+std::optional<std::int64_t> rebuiltOn(const StepView& step)
+{
+    const auto used =
+        std::find_if(step.forms.begin(), step.forms.end(), [](const FormView& form) { return form.isUsed; });
+    if (used != step.forms.end())
+        return used->baseStep;
+    return step.kind == "anchor" ? std::nullopt : step.baseStep;
+}
+
+}
+
 LineageView makeLineage(std::shared_ptr<const RunSnapshot> snapshot)
 {
     LineageView view;
@@ -26,10 +40,13 @@ LineageView makeLineage(std::shared_ptr<const RunSnapshot> snapshot)
             row.chain = chain;
             if (step.state != "gap")
                 row.verified = verifiedOf(view.snapshot->verified, step);
-            if (step.baseStep && step.kind != "anchor") {
-                if (const auto base = oldestFirst.find({ step.epoch, *step.baseStep }); base != oldestFirst.end())
-                    row.base = base->second;
-            }
+            const auto rowOf = [&](std::optional<std::int64_t> base) -> std::optional<std::size_t> {
+                const auto found = base ? oldestFirst.find({ step.epoch, *base }) : oldestFirst.end();
+                return found == oldestFirst.end() ? std::nullopt : std::optional(found->second);
+            };
+            row.base = rowOf(rebuiltOn(step));
+            for (const FormView& form : step.forms)
+                row.forms.push_back({ !form.baseStep, rowOf(form.baseStep), form.isUsed, form.restore.reason.empty() });
             if (step.state != "gap")
                 oldestFirst[{ step.epoch, step.step }] = view.rows.size();
             view.rows.push_back(std::move(row));
@@ -41,9 +58,14 @@ LineageView makeLineage(std::shared_ptr<const RunSnapshot> snapshot)
             view.rows[latest->second].refs.emplace_back("latest");
     }
     std::reverse(view.rows.begin(), view.rows.end());
+    const auto turn = [&](std::optional<std::size_t>& base) {
+        if (base)
+            base = view.rows.size() - 1 - *base;
+    };
     for (LineageRowView& row : view.rows) {
-        if (row.base)
-            row.base = view.rows.size() - 1 - *row.base;
+        turn(row.base);
+        for (LineageFormView& form : row.forms)
+            turn(form.base);
     }
     return view;
 }

@@ -42,6 +42,7 @@ ListingPage makeListingPage(const ListingView& listing, const RunView& run, cons
         if (!folder) {
             row.step = entry.step;
             row.kind = entry.kind;
+            row.neededBy = entry.neededBy;
         }
     }
     std::map<std::string_view, std::string_view> states; // by key of an object

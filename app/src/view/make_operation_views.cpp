@@ -25,9 +25,11 @@ TensorDiffView diffRow(const TensorDiff& diff)
 
 }
 
-ReadsView makeReadsView(const std::vector<const Chain*>& chains)
+ReadsView makeReadsView(const std::vector<const Chain*>& chains, const std::vector<Error>& replaced)
 {
     ReadsView view;
+    for (const Error& error : replaced)
+        view.notices.push_back(problemView(error));
     for (const Chain* chain : chains) {
         for (std::string& key : chain->rewritten())
             view.rewritten.push_back(std::move(key));
@@ -86,8 +88,8 @@ MaterializeView makeMaterializeView(const Version& version, const MaterializeRep
     view.proven = report.proven;
     view.lossProven = report.lossProven;
     view.lossy = report.lossy;
-    if (version.facts && version.hasUsableFullForm() && !version.onlyFullForm)
-        view.statesDiffer = version.facts->fullFormDiffers.value_or(0);
+    if (!version.ownFormUnusable)
+        view.statesDiffer = version.fullFormDiffers().value_or(0);
     if (view.statesDiffer > 0)
         view.state = report.fromFullForm ? "trained" : "served";
     view.committed = report.committed;

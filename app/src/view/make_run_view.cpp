@@ -48,7 +48,7 @@ StepView gapView(const Gap& gap)
 
 }
 
-StepView makeStepView(const Run& run, const Version& version)
+StepView makeStepView(const Run& run, const Version& version, const Planner& planner)
 {
     StepView view;
     view.epoch = version.epoch;
@@ -62,7 +62,7 @@ StepView makeStepView(const Run& run, const Version& version)
         view.changedElements = version.summary->storedElements;
         if (version.facts)
             view.changedVsPrevious = version.facts->changedVsPrevious;
-    } else if (version.onlyFullForm && version.summary && version.summary->countsKnown) {
+    } else if (version.ownFormUnusable && version.summary && version.summary->countsKnown) {
         view.changedElements = version.summary->storedElements; // what it changed from cannot be read any more
     } else if (version.facts && version.facts->replayed && !version.facts->damage) {
         view.changedElements = view.changedVsPrevious = version.facts->changedElements;
@@ -72,10 +72,12 @@ StepView makeStepView(const Run& run, const Version& version)
     if (version.summary && version.summary->countsKnown)
         view.claimedElements = version.summary->storedElements;
     view.wireBytes = version.objects.wireBytes();
+    if (!version.otherForms.empty())
+        view.forms = makeFormViews(version, planner);
     view.publishedUs = version.objects.publishedUs();
     view.restorable = !version.obstacle;
     view.proven = version.proven;
-    if (const Result<Plan> plan = planFor(run, version)) {
+    if (const Result<Plan> plan = planner.planFor(version)) {
         view.restore.deltas = plan->deltas();
         view.restore.bytes = plan->readBytes;
     } else {
@@ -123,8 +125,9 @@ RunView makeRunView(const Run& run)
     view.epochs.resize(static_cast<std::size_t>(run.epochs()));
     for (int epoch = 0; epoch < run.epochs(); ++epoch)
         view.epochs[static_cast<std::size_t>(epoch)].epoch = epoch;
+    const Planner planner(run);
     for (const Version& version : run.versions) {
-        view.epochs[static_cast<std::size_t>(version.epoch)].steps.push_back(makeStepView(run, version));
+        view.epochs[static_cast<std::size_t>(version.epoch)].steps.push_back(makeStepView(run, version, planner));
         view.wireBytes += version.objects.wireBytes();
         const std::vector<ProblemView> problems = problemViews(version.problems);
         const bool inherits =
@@ -156,7 +159,9 @@ StepDetailView makeStepDetailView(const Run& run, const Version& version, const 
                                   const std::vector<TensorCount>& counts)
 {
     StepDetailView view;
-    view.step = makeStepView(run, version);
+    const Planner planner(run);
+    view.step = makeStepView(run, version, planner);
+    view.step.forms = makeFormViews(version, planner);
     std::map<std::string_view, std::uint64_t> changed;
     for (const TensorCount& count : counts)
         changed[count.name] = count.changed;

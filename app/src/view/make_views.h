@@ -19,7 +19,10 @@ namespace deltascope::app {
 
 // Engine values to view values. Pure functions.
 
-StepView makeStepView(const Run& run, const Version& version);
+/// `planner`: of this run, with the usual options.
+StepView makeStepView(const Run& run, const Version& version, const Planner& planner);
+/// All forms of a version, its own objects first. `planner`: as above.
+std::vector<FormView> makeFormViews(const Version& version, const Planner& planner);
 RunView makeRunView(const Run& run);
 /// Of a source in which no run is found (yet): no versions, and why.
 RunView makeEmptyRunView(const std::string& uri, const Error& why);
@@ -42,9 +45,11 @@ struct Pause {
 using Pauses = std::map<std::pair<int, std::int64_t>, Pause>;
 Pauses pausesOf(const Run& run, const Trace& trace, const std::vector<Span>& logged);
 void addPause(StepView& step, const Pauses& pauses);
+/// `run`: the one that was found in the listing; null if none was.
+ListingView makeListingView(const std::string& source, const std::vector<ObjectInfo>& listing, const Run* run);
 CoverageView makeCoverageView(const Coverage& coverage);
-/// Of the chains that an act has read.
-ReadsView makeReadsView(const std::vector<const Chain*>& chains);
+/// Of the chains that an act has read. `replaced`: forms that proved damaged on other ways.
+ReadsView makeReadsView(const std::vector<const Chain*>& chains, const std::vector<Error>& replaced = {});
 VerifyView makeVerifyView(const Run& run, const VerifyReport& report);
 DigestView makeDigestView(const CheckpointDigest& digest);
 DiffView makeDiffView(const DiffReport& report);

@@ -84,6 +84,7 @@ std::string toJson(const ListingPage& page)
                          { "step", orNull(row.step) },
                          { "kind", row.kind.empty() ? ordered_json(nullptr) : ordered_json(row.kind) },
                          { "state", row.state.empty() ? ordered_json(nullptr) : ordered_json(row.state) },
+                         { "needed_by", orNull(row.neededBy) },
                          { "folder", row.folder } });
     const ListingTotals& totals = page.totals;
     return dump({ { "rev", page.revision },

@@ -101,6 +101,9 @@ constexpr Meaning meaningOf(Code code) noexcept
                  "Use the next full version where bits matter; nothing was lost, but nothing can be proven either." };
     case Code::Claim:
         return { "DS-CLAIM", "Do not rely on the header of this object; verify compares its claims with its content." };
+    case Code::FormsDiffer:
+        return { "DS-FORMS-DIFFER",
+                 "Compare both with what the trainer has of this step; diff shows the tensors of its neighbors." };
     case Code::MissingTensor:
         return { "DS-MISSING-TENSOR",
                  "Fetch the version again from where it was published; what is rebuilt from it lacks tensors or holds "
@@ -153,7 +156,8 @@ bool isNotice(Code code) noexcept
 
 bool forbidsTrust(Code code) noexcept
 {
-    return code == Code::MissingTensor || code == Code::Claim || code == Code::DuplicateName;
+    return code == Code::MissingTensor || code == Code::Claim || code == Code::DuplicateName
+        || code == Code::FormsDiffer;
 }
 
 std::optional<Code> parseCode(std::string_view text) noexcept

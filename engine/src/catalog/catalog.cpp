@@ -22,7 +22,7 @@ namespace {
 using nlohmann::json;
 
 /// Raise when a table changes, or what facts mean; an older or newer file is thrown away and filled again.
-constexpr std::int64_t SchemaVersion = 7;
+constexpr std::int64_t SchemaVersion = 8;
 
 /// Up to this size the whole file is checked whenever it is opened (tens of milliseconds).
 constexpr std::uintmax_t CheckedAtOpenBytes = 64U << 20;
@@ -120,6 +120,40 @@ std::vector<SuspectTensor> suspectsIn(const json& detail, const char* key)
     return suspects;
 }
 
+json formDetailOf(const FormFacts& facts)
+{
+    json detail = json::object();
+    if (facts.differs)
+        detail = { { "differs", *facts.differs }, { "compared_with", facts.comparedWith } };
+    if (facts.zeroSigns > 0)
+        detail["zero_signs"] = facts.zeroSigns;
+    if (facts.vouchedFor)
+        detail["vouched_for"] = true;
+    addSuspects(detail, "suspect", facts.suspects);
+    if (facts.damage)
+        detail["damage"] = errorToJson(*facts.damage);
+    return detail;
+}
+
+FormFacts formFactsIn(const json& detail)
+{
+    FormFacts facts;
+    if (!detail.is_object())
+        return facts;
+    const auto number = [&](const char* key) {
+        const auto at = detail.find(key);
+        return at != detail.end() && at->is_number_unsigned() ? std::optional(at->get<std::uint64_t>()) : std::nullopt;
+    };
+    facts.differs = number("differs");
+    facts.comparedWith = number("compared_with").value_or(0);
+    facts.zeroSigns = number("zero_signs").value_or(0);
+    facts.vouchedFor = detail.contains("vouched_for");
+    facts.suspects = suspectsIn(detail, "suspect");
+    if (const auto damage = detail.find("damage"); damage != detail.end())
+        facts.damage = errorFromJson(*damage);
+    return facts;
+}
+
 std::string detailOf(const VersionFacts& facts)
 {
     json detail = json::object();
@@ -134,9 +168,7 @@ std::string detailOf(const VersionFacts& facts)
     if (facts.damage)
         detail["damage"] = errorToJson(*facts.damage);
     if (!facts.replayed)
-        detail["only_full_form"] = true;
-    if (facts.fullFormDiffers)
-        detail["full_form_differs"] = *facts.fullFormDiffers;
+        detail["only_other_form"] = true;
     if (facts.zeroSigns > 0)
         detail["zero_signs"] = facts.zeroSigns;
     if (facts.sameLowByte > 0)
@@ -144,9 +176,8 @@ std::string detailOf(const VersionFacts& facts)
     for (const TensorDrift& drift : facts.driftedTensors)
         detail["drifted"].push_back({ drift.name, drift.differs, drift.usual, drift.farMoved });
     addSuspects(detail, "suspect", facts.suspectTensors);
-    addSuspects(detail, "full_form_suspect", facts.fullFormSuspects);
-    if (facts.fullFormDamage)
-        detail["full_form_damage"] = errorToJson(*facts.fullFormDamage);
+    for (const FormFacts& form : facts.otherForms)
+        detail["other_forms"].push_back(formDetailOf(form));
     return detail.empty() ? std::string() : detail.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
@@ -166,9 +197,7 @@ void addDetail(VersionFacts& facts, const std::string& text)
         facts.rootCheck = static_cast<VersionFacts::RootCheck>(check->get<unsigned>());
     if (const auto damage = detail.find("damage"); damage != detail.end())
         facts.damage = errorFromJson(*damage);
-    facts.replayed = !detail.contains("only_full_form");
-    if (const auto differs = detail.find("full_form_differs"); differs != detail.end() && differs->is_number_unsigned())
-        facts.fullFormDiffers = differs->get<std::uint64_t>();
+    facts.replayed = !detail.contains("only_other_form");
     if (const auto signs = detail.find("zero_signs"); signs != detail.end() && signs->is_number_unsigned())
         facts.zeroSigns = signs->get<std::uint64_t>();
     if (const auto same = detail.find("same_low_byte"); same != detail.end() && same->is_number_unsigned())
@@ -182,9 +211,10 @@ void addDetail(VersionFacts& facts, const std::string& text)
         }
     }
     facts.suspectTensors = suspectsIn(detail, "suspect");
-    facts.fullFormSuspects = suspectsIn(detail, "full_form_suspect");
-    if (const auto damage = detail.find("full_form_damage"); damage != detail.end())
-        facts.fullFormDamage = errorFromJson(*damage);
+    if (const auto others = detail.find("other_forms"); others != detail.end() && others->is_array()) {
+        for (const json& form : *others)
+            facts.otherForms.push_back(formFactsIn(form));
+    }
 }
 
 // SQLite does not notice when a bit of a value flips in its file. Every row carries a digest of its own content; a row

@@ -31,8 +31,8 @@ std::string VersionObjects::identity() const
         joined += object.identity;
         joined += '\n';
     }
-    if (fullForm)
-        joined += fullForm->identity();
+    for (const VersionObjects& form : otherForms)
+        joined += form.identity();
     return joined;
 }
 

@@ -160,38 +160,116 @@ std::string doubtAbout(const Run& run, const Version& version, std::size_t self)
                        version.step(), version.facts->noops, version.facts->assigned);
 }
 
-/// A version with a full form stands whatever happened to its sparse form and to what that builds on.
-void assessFullForm(Version& version, std::size_t self)
+/// Why an other form of a version cannot be used; nothing if it can.
+std::optional<Error> obstacleOf(const Run& run, const Version& version, std::size_t number)
 {
-    if (!version.objects.fullForm)
-        return;
-    const VersionFacts* facts = version.facts ? &*version.facts : nullptr;
-    if (version.fullFormFailure)
-        version.problems.push_back(atStep(*version.fullFormFailure, version.step()));
-    if (facts && facts->fullFormDamage)
-        version.problems.push_back(*facts->fullFormDamage);
-    if (!version.hasUsableFullForm())
-        return;
-    if (facts && facts->fullFormDiffers.value_or(0) > facts->zeroSigns)
+    const OtherForm& form = version.otherForms[number - 1];
+    const VersionObjects& objects = version.objectsOf(number);
+    const auto because = [&](Code code, std::string text) {
+        return Error { code, std::move(text), objects.name, version.step(), {} };
+    };
+    if (form.failure)
+        return atStep(*form.failure, version.step());
+    if (const FormFacts* facts = version.factsOf(number); facts && facts->damage)
+        return *facts->damage;
+    if (version.beingWritten)
+        return because(Code::Publishing, "its version is still being written");
+    if (!form.summary)
+        return because(Code::Unfinished, "its headers were not read");
+    if (form.isComplete())
+        return std::nullopt;
+    if (!form.base)
+        return because(Code::ChainGap,
+                       fmt::format("it builds on step {}, which is missing", form.baseStep.value_or(0)));
+    const Version& base = run.versions[*form.base];
+    if (base.obstacle)
+        return because(Code::ChainGap,
+                       fmt::format("it builds on step {}, which cannot be used: {}", base.step(), base.obstacle->text));
+    return std::nullopt;
+}
+
+/// "is rebuilt from its full form": what stands in for the objects of a version that cannot be used.
+std::string insteadOf(const Run& run, const Version& version, std::size_t number)
+{
+    const OtherForm& form = version.otherForms[number - 1];
+    if (form.isComplete() && version.kind != VersionKind::Anchor)
+        return fmt::format("step {} is rebuilt from its full form, for its delta", version.step());
+    if (form.isComplete())
+        return fmt::format("step {} is rebuilt from {}, for its anchor", version.step(),
+                           version.objectsOf(number).name);
+    return fmt::format("step {} is rebuilt from step {} by {}, for its {}", version.step(),
+                       run.versions[*form.base].step(), version.objectsOf(number).name,
+                       version.kind == VersionKind::Anchor ? "anchor" : "delta");
+}
+
+void tellDifference(Version& version, std::size_t number, const FormFacts& facts)
+{
+    const std::string& name = version.objectsOf(number).name;
+    if (version.fullForm() == number && facts.comparedWith == 0) {
         version.problems.push_back(
             Error { Code::AnchorDrift,
                     fmt::format("the full form of step {} (trained state) differs in {} elements from what its deltas "
                                 "lead to (served state){}",
-                                version.step(), *facts->fullFormDiffers, signsAmong(*facts)),
-                    version.objects.fullForm->name, version.step(),
+                                version.step(), *facts.differs, signsAmong(facts.zeroSigns)),
+                    name, version.step(),
                     "materialize --state served or --state trained chooses one; diff shows the tensors" });
-    version.proven = true;
-    version.unprovenAt = self;
-    version.lossy = false;
+        return;
+    }
+    version.formsDiffer = true;
+    version.problems.push_back(
+        Error { Code::FormsDiffer,
+                fmt::format("{} and {} are two ways to the state of step {} and lead to {} elements with different "
+                            "bits; no digest tells which of them is right",
+                            name, version.objectsOf(facts.comparedWith).name, version.step(), *facts.differs),
+                name,
+                version.step(),
+                {} });
+}
+
+/// A version with another form stands whatever happened to its own objects and to what they build on.
+void assessOtherForms(Run& run, Version& version, std::size_t self)
+{
+    version.formsDiffer = false;
+    std::optional<std::size_t> standsIn; ///< the best of those that can be used
+    bool standInProven = false;
+    bool standInLossy = false;
+    for (std::size_t number = 1; number < version.forms(); ++number) {
+        OtherForm& form = version.otherForms[number - 1];
+        form.obstacle = obstacleOf(run, version, number);
+        const FormFacts* facts = version.factsOf(number);
+        if (form.failure || (facts && facts->damage))
+            version.problems.push_back(*form.obstacle);
+        if (form.obstacle)
+            continue;
+        if (facts && facts->differs.value_or(0) > (form.isComplete() ? facts->zeroSigns : 0))
+            tellDifference(version, number, *facts);
+        const bool proven = form.isComplete() || run.versions[*form.base].proven;
+        const bool lossy = !form.isComplete() && (form.summary->lossy || run.versions[*form.base].lossy);
+        if (standsIn && std::pair(standInProven, !standInLossy) >= std::pair(proven, !lossy))
+            continue;
+        standsIn = number;
+        standInProven = proven;
+        standInLossy = lossy;
+    }
+    if (!standsIn)
+        return;
+    if (!version.proven && standInProven) {
+        version.proven = true;
+        version.unprovenAt = self;
+    }
+    version.lossy = version.lossy && standInLossy;
     if (!version.obstacle || version.beingWritten)
         return;
-    version.obstacle->text = fmt::format("step {} is rebuilt from its full form, for its delta cannot be used: {}",
-                                         version.step(), version.obstacle->text);
+    version.proven = standInProven;
+    version.unprovenAt = standInProven ? self : run.versions[*version.otherForms[*standsIn - 1].base].unprovenAt;
+    version.lossy = standInLossy;
+    version.obstacle->text =
+        fmt::format("{} cannot be used: {}", insteadOf(run, version, *standsIn), version.obstacle->text);
     version.problems.insert(version.problems.begin(), *version.obstacle);
     version.obstacle.reset();
     version.obstacleAt = self;
     version.lossProven = false;
-    version.onlyFullForm = true;
+    version.ownFormUnusable = true;
 }
 
 void assessVersion(Run& run, std::size_t self, const VersionSummary* reference, NoopVerdict noops)
@@ -200,7 +278,7 @@ void assessVersion(Run& run, std::size_t self, const VersionSummary* reference, 
     version.obstacle.reset();
     version.obstacleAt = self;
     version.lossProven = false;
-    version.onlyFullForm = false;
+    version.ownFormUnusable = false;
     version.proven = true;
     version.unprovenAt = self;
     version.noopsUnexplained = false;
@@ -283,7 +361,7 @@ void assessVersion(Run& run, std::size_t self, const VersionSummary* reference, 
         if (version.state == VersionState::Complete && version.summary && version.summary->tensors == 0)
             version.state = VersionState::Noop;
     }
-    assessFullForm(version, self);
+    assessOtherForms(run, version, self);
     if (version.lossy)
         version.problems.push_back(
             Error { Code::Lossy,

@@ -77,7 +77,7 @@ std::optional<std::string> reasonForAlarm(const Run& run, std::size_t at, std::u
     if (std::max(differsInValue(facts) - missed, missed) > *limit)
         return fmt::format("differs from the replayed state before it in {} elements{}; the last deltas of the run "
                            "explain {}",
-                           *facts.changedVsPrevious, signsAmong(facts), *limit);
+                           *facts.changedVsPrevious, signsAmong(facts.zeroSigns), *limit);
     if (!facts.driftedTensors.empty()) {
         const TensorDrift& worst = facts.driftedTensors.front();
         const std::string others = facts.driftedTensors.size() > 1
@@ -97,9 +97,9 @@ std::optional<std::string> reasonForAlarm(const Run& run, std::size_t at, std::u
 /// As reasonForAlarm(), for a step with both forms: there the difference holds no step of training.
 std::optional<std::string> reasonForAlarmBetweenForms(const Run& run, std::size_t at)
 {
-    const VersionFacts& facts = *run.versions[at].facts;
+    const FormFacts& facts = *run.versions[at].factsOf(*run.versions[at].fullForm());
     const std::optional<std::uint64_t> limit = driftLimit(run, at);
-    const std::uint64_t inValue = *facts.fullFormDiffers - std::min(*facts.fullFormDiffers, facts.zeroSigns);
+    const std::uint64_t inValue = *facts.differs - std::min(*facts.differs, facts.zeroSigns);
     if (!limit || inValue <= *limit)
         return std::nullopt;
     return fmt::format("differs in {} elements from what its deltas lead to; the last deltas of the run explain {}",
@@ -112,16 +112,16 @@ void raiseAlarm(Run& run, std::size_t at, const std::string& reason)
 {
     Version& anchor = run.versions[at];
     anchor.driftAlarm = true;
-    const bool ofFullForm = anchor.kind != VersionKind::Anchor;
+    const std::optional<std::size_t> fullForm = anchor.fullForm();
     anchor.problems.push_back(
         Error { Code::AnchorDrift,
-                fmt::format("the {} step {} {}", ofFullForm ? "full form of" : "anchor at", anchor.step(), reason),
-                ofFullForm ? anchor.objects.fullForm->name : anchor.objects.name,
+                fmt::format("the {} step {} {}", fullForm ? "full form of" : "anchor at", anchor.step(), reason),
+                anchor.objectsOf(fullForm.value_or(0)).name,
                 anchor.step(),
                 {} });
     for (std::size_t i = at; i-- > 0;) {
         Version& version = run.versions[i];
-        if (version.epoch != anchor.epoch || version.kind == VersionKind::Anchor || version.hasUsableFullForm())
+        if (version.epoch != anchor.epoch || version.kind == VersionKind::Anchor || version.fullForm())
             return;
         version.driftAlarm = true;
         version.problems.push_back(
@@ -137,10 +137,9 @@ void raiseAlarm(Run& run, std::size_t at, const std::string& reason)
 
 }
 
-std::string signsAmong(const VersionFacts& facts)
+std::string signsAmong(std::uint64_t zeroSigns)
 {
-    return facts.zeroSigns == 0 ? std::string()
-                                : fmt::format(" ({} of them in the sign of zero alone)", facts.zeroSigns);
+    return zeroSigns == 0 ? std::string() : fmt::format(" ({} of them in the sign of zero alone)", zeroSigns);
 }
 
 std::optional<std::uint64_t> driftLimit(const Run& run, std::size_t at)
@@ -158,8 +157,10 @@ std::optional<Drift> driftAt(const Run& run, std::size_t at)
     if (!version.facts)
         return std::nullopt;
     const VersionFacts& facts = *version.facts;
-    if (facts.fullFormDiffers)
-        return Drift { *facts.fullFormDiffers, facts.zeroSigns, 0, *facts.fullFormDiffers - facts.zeroSigns };
+    if (const std::optional<std::uint64_t> differs = version.fullFormDiffers()) {
+        const std::uint64_t zeroSigns = version.factsOf(*version.fullForm())->zeroSigns;
+        return Drift { *differs, zeroSigns, 0, *differs - std::min(*differs, zeroSigns) };
+    }
     if (!isCompared(version))
         return std::nullopt;
     Drift drift { *facts.changedVsPrevious, facts.zeroSigns, 0, std::nullopt };
@@ -178,7 +179,7 @@ void assessDrift(Run& run)
     std::vector<std::int64_t> missedAtSteps;
     for (std::size_t i = 0; i < run.versions.size(); ++i) {
         const Version& version = run.versions[i];
-        if (version.facts && version.facts->fullFormDiffers && version.hasUsableFullForm()) {
+        if (version.fullFormDiffers()) {
             if (const std::optional<std::string> reason = reasonForAlarmBetweenForms(run, i))
                 raiseAlarm(run, i, *reason);
         }

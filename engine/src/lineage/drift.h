@@ -2,6 +2,7 @@
 
 #include "deltascope/engine/lineage.h"
 
+#include <cstdint>
 #include <string>
 
 namespace deltascope {
@@ -11,7 +12,7 @@ namespace deltascope {
 /// was assessed.
 void assessDrift(Run& run);
 
-/// " (3 of them in the sign of zero alone)" of the elements in which trained and served state differ; empty if none do.
-std::string signsAmong(const VersionFacts& facts);
+/// " (3 of them in the sign of zero alone)" of the elements in which two states differ; empty for 0.
+std::string signsAmong(std::uint64_t zeroSigns);
 
 } // namespace deltascope

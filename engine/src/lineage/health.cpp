@@ -40,11 +40,20 @@ std::string sentenceOf(const SuspectTensor& suspect)
                        suspect.name, suspect.figure, suspect.usual);
 }
 
+/// What its full form has of suspect values, where that could be compared; empty else.
+const std::vector<SuspectTensor>& suspectsOfFullForm(const Version& version)
+{
+    static const std::vector<SuspectTensor> none;
+    const std::optional<std::size_t> form = version.fullForm();
+    const FormFacts* facts = form ? version.factsOf(*form) : nullptr;
+    return facts ? facts->suspects : none;
+}
+
 Error ownProblem(const Version& version)
 {
     const VersionFacts& facts = *version.facts;
     const std::vector<SuspectTensor>& tensors =
-        facts.suspectTensors.empty() ? facts.fullFormSuspects : facts.suspectTensors;
+        facts.suspectTensors.empty() ? suspectsOfFullForm(version) : facts.suspectTensors;
     return Error { Code::SuspectValues,
                    fmt::format("values of step {} are suspect: {}{}", version.step(), sentenceOf(tensors.front()),
                                tensors.size() > 1
@@ -92,7 +101,7 @@ void assessHealth(Run& run)
             continue;
         const VersionFacts* facts = version.facts ? &*version.facts : nullptr;
         const bool inherits = version.kind != VersionKind::Anchor && version.base;
-        if (facts && !(facts->suspectTensors.empty() && facts->fullFormSuspects.empty())) {
+        if (facts && !(facts->suspectTensors.empty() && suspectsOfFullForm(version).empty())) {
             version.suspect = true;
             version.problems.push_back(ownProblem(version));
             origin[i] = i;
@@ -108,8 +117,7 @@ void assessHealth(Run& run)
                         version.step(),
                         {} });
         }
-        if (origin[i] && version.hasUsableFullForm() && facts && facts->fullFormDiffers
-            && facts->fullFormSuspects.empty())
+        if (origin[i] && version.fullFormDiffers() && suspectsOfFullForm(version).empty())
             origin[i].reset();
     }
 }

@@ -92,6 +92,53 @@ VersionSummary VersionSummary::of(const VersionIndex& index)
     return summary;
 }
 
+FormFacts& Version::noteForm(std::size_t otherForm)
+{
+    if (!facts) {
+        facts.emplace();
+        facts->replayed = false;
+    }
+    if (facts->otherForms.size() < otherForm)
+        facts->otherForms.resize(otherForm);
+    return facts->otherForms[otherForm - 1];
+}
+
+void Version::noteDamage(std::size_t form, const Error& damage)
+{
+    if (form > 0) {
+        FormFacts& noted = noteForm(form);
+        noted = {};
+        noted.damage = damage;
+        return;
+    }
+    std::vector<FormFacts> others = facts ? std::move(facts->otherForms) : std::vector<FormFacts>();
+    facts.emplace();
+    facts->damage = damage;
+    facts->otherForms = std::move(others);
+}
+
+const FormFacts* Version::factsOf(std::size_t otherForm) const noexcept
+{
+    return facts && otherForm <= facts->otherForms.size() ? &facts->otherForms[otherForm - 1] : nullptr;
+}
+
+std::optional<std::size_t> Version::fullForm() const noexcept
+{
+    for (std::size_t form = 1; form < forms() && kind != VersionKind::Anchor; ++form) {
+        const FormFacts* known = factsOf(form);
+        if (otherForms[form - 1].isComplete() && !(known && known->damage))
+            return form;
+    }
+    return std::nullopt;
+}
+
+std::optional<std::uint64_t> Version::fullFormDiffers() const noexcept
+{
+    const std::optional<std::size_t> form = fullForm();
+    const FormFacts* known = form ? factsOf(*form) : nullptr;
+    return known && known->comparedWith == 0 ? known->differs : std::nullopt;
+}
+
 std::optional<std::uint64_t> Run::totalElementsOf(const Version& version) const noexcept
 {
     if (version.kind == VersionKind::Anchor && version.summary)
@@ -164,8 +211,8 @@ Run buildLineage(std::shared_ptr<const ObjectStore> store, std::shared_ptr<const
         version.objects = std::move(from.objects);
         version.summary = std::move(from.summary);
         version.failure = std::move(from.failure);
-        version.fullForm = std::move(from.fullForm);
-        version.fullFormFailure = std::move(from.fullFormFailure);
+        version.otherForms = std::move(from.otherForms);
+        version.otherForms.resize(version.objects.otherForms.size());
         run.versions.push_back(std::move(version));
     }
     std::stable_sort(run.versions.begin(), run.versions.end(), [](const Version& a, const Version& b) {
@@ -188,6 +235,7 @@ Run buildLineage(std::shared_ptr<const ObjectStore> store, std::shared_ptr<const
                 ? VersionKind::Anchor
                 : VersionKind::PartialAnchor;
         link(run, i, previous);
+        linkOtherForms(run, i);
         const std::int64_t expected = previous ? run.versions[*previous].step() + 1 : version.baseStep.value_or(0) + 1;
         const bool numbered = !run.layout->standAlone() && !run.layout->numbersMaySkip();
         if (numbered && previous && expected + version.objects.emptyBefore < version.step())

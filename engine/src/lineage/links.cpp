@@ -1,5 +1,7 @@
 #include "lineage/links.h"
 
+#include <algorithm>
+
 namespace deltascope {
 
 namespace {
@@ -60,6 +62,32 @@ void link(Run& run, std::size_t at, std::optional<std::size_t> previous)
                                                 // none of the chain
         version.onExternalBase = true;
         version.acrossGap = version.baseStep > version.objects.emptyBefore;
+    }
+}
+
+void linkOtherForms(Run& run, std::size_t at)
+{
+    Version& version = run.versions[at];
+    const auto own = run.versions.begin() + static_cast<std::ptrdiff_t>(at);
+    for (OtherForm& form : version.otherForms) {
+        if (!form.summary || form.summary->full)
+            continue;
+        const std::string& root = form.summary->baseRoot;
+        form.baseStep = form.summary->declaredBase.value_or(version.step() - 1);
+        const auto fits = [&](const Version& other) {
+            return other.epoch == version.epoch
+                && (root.empty() ? other.step() == *form.baseStep : other.summary && other.summary->root == root);
+        };
+        // Most say the number, and versions ascend; a root may stand anywhere.
+        auto found = std::partition_point(run.versions.begin(), own, [&](const Version& other) {
+            return other.epoch < version.epoch || (other.epoch == version.epoch && other.step() < *form.baseStep);
+        });
+        if (found != own && !fits(*found) && !root.empty())
+            found = std::find_if(run.versions.begin(), own, fits);
+        if (found == own || !fits(*found))
+            continue;
+        form.base = static_cast<std::size_t>(found - run.versions.begin());
+        form.baseStep = found->step();
     }
 }
 

@@ -6,8 +6,10 @@ const VersionSummary* referenceOf(const Run& run, int epoch)
 {
     const VersionSummary* largest = nullptr;
     for (const Version& version : run.versions) {
-        if (version.epoch == epoch && version.fullForm && !largest)
-            largest = &*version.fullForm;
+        for (const OtherForm& form : version.otherForms) {
+            if (version.epoch == epoch && form.isComplete() && !largest)
+                largest = &*form.summary;
+        }
         if (!version.summary || !version.summary->full)
             continue;
         if (version.epoch == epoch && version.step() <= 1)

@@ -1,5 +1,7 @@
 #include "deltascope/engine/operations.h"
 
+#include "compare_forms.h"
+#include "recorded_state.h"
 #include "replay_audit.h"
 
 #include <algorithm>
@@ -9,9 +11,23 @@ namespace deltascope {
 
 namespace {
 
+/// Whether what was replayed of its own objects does not fit what its publisher recorded.
+bool failsItsRecord(const VersionFacts& facts)
+{
+    using Check = VersionFacts::RootCheck;
+    return facts.digestsFailed > 0 || facts.rootCheck == Check::Differs || facts.rootCheck == Check::BaseDiffers;
+}
+
+/// Whether another form has to be used because replaying its own objects showed that they are wrong.
+bool isReplaced(const Version& version)
+{
+    return version.ownFormUnusable && version.facts && (version.facts->damage || failsItsRecord(*version.facts));
+}
+
 bool usable(const Version& version)
 {
-    return version.summary && !version.failure && !version.beingWritten && !(version.facts && version.facts->damage);
+    return version.summary && !version.failure && !version.beingWritten && !(version.facts && version.facts->damage)
+        && !isReplaced(version);
 }
 
 /// Whether a version records something that the state behind it can be compared with.
@@ -22,8 +38,13 @@ bool recordsItsState(const VersionSummary& summary)
 
 const VersionSummary& summaryOf(const Run& run, const PlanLink& link)
 {
-    const Version& version = run.versions[link.version];
-    return link.fullForm ? *version.fullForm : *version.summary;
+    return *run.versions[link.version].summaryOf(link.form);
+}
+
+/// The complete form beside a delta that replays are compared with and begin with.
+std::optional<std::size_t> fullFormOf(const Version& version)
+{
+    return version.beingWritten ? std::nullopt : version.fullForm();
 }
 
 /// A complete state and everything that can be replayed on it, up to and including the next complete anchor or full
@@ -53,6 +74,7 @@ class StretchCutter {
 public:
     explicit StretchCutter(const Run& run)
         : m_run(run)
+        , m_planner(run, PlanOptions { true, StateChoice::Served, {} })
     {
     }
 
@@ -77,49 +99,46 @@ private:
             close();
             beginAtFullForm(i);
         } else if (version.kind == VersionKind::Anchor) {
-            endAt(PlanLink { i, false }, *version.summary);
+            endAt(PlanLink { i, 0 }, *version.summary);
         } else if (m_open && version.base && !m_current.plan.links.empty()
                    && *version.base == m_current.plan.links.back().version) {
-            m_current.plan.links.push_back(PlanLink { i, false });
-            if (version.fullForm && !version.beingWritten)
-                endAt(PlanLink { i, true }, *version.fullForm);
+            m_current.plan.links.push_back(PlanLink { i, 0 });
+            if (const std::optional<std::size_t> full = fullFormOf(version))
+                endAt(PlanLink { i, *full }, *version.summaryOf(*full));
         } else {
             close();
             beginOnBase(i);
-            if (m_open && version.fullForm && !version.beingWritten)
-                endAt(PlanLink { i, true }, *version.fullForm);
+            const std::optional<std::size_t> full = fullFormOf(version);
+            if (m_open && full)
+                endAt(PlanLink { i, *full }, *version.summaryOf(*full));
             else
                 beginAtFullForm(i);
         }
     }
 
-    /// Where a delta does not build on the version before it, its stretch begins at the full state that it builds on.
+    /// Where a delta does not build on the version before it, its stretch begins with what leads to its base.
     void beginOnBase(std::size_t i)
     {
-        Plan plan;
-        for (std::size_t at = i;;) {
-            const Version& version = m_run.versions[at];
-            const bool asFullForm = at != i && version.hasUsableFullForm();
-            if (!asFullForm && !usable(version))
+        const Version& version = m_run.versions[i];
+        if (version.base) {
+            Result<Plan> plan = m_planner.planFor(m_run.versions[*version.base]);
+            if (!plan)
                 return;
-            plan.links.insert(plan.links.begin(), PlanLink { at, asFullForm });
-            plan.fromExternalBase = version.onExternalBase && m_run.base;
-            if (asFullForm || version.kind == VersionKind::Anchor || plan.fromExternalBase) {
-                m_current.plan = std::move(plan);
-                m_open = true;
-                return;
-            }
-            if (!version.base)
-                return;
-            at = *version.base;
+            m_current.plan = std::move(*plan);
+        } else if (version.onExternalBase && m_run.base) {
+            m_current.plan.fromExternalBase = true;
+        } else {
+            return;
         }
+        m_current.plan.links.push_back(PlanLink { i, 0 });
+        m_open = true;
     }
 
     void beginAtFullForm(std::size_t i)
     {
-        const Version& version = m_run.versions[i];
-        if (!m_open && version.fullForm && !version.beingWritten) {
-            m_current.plan.links.push_back(PlanLink { i, true });
+        const std::optional<std::size_t> full = fullFormOf(m_run.versions[i]);
+        if (!m_open && full) {
+            m_current.plan.links.push_back(PlanLink { i, *full });
             m_open = true;
         }
     }
@@ -143,84 +162,53 @@ private:
     }
 
     const Run& m_run;
+    Planner m_planner;
     std::vector<Stretch> m_stretches;
     Stretch m_current;
     bool m_open = false;
 };
 
-/// Replays the stretch over all tensors. Errors carry the step of the link that failed.
-Result<void> replayStretch(Workbench& bench, const Chain& chain, ReplayAudit& audit, TaskContext& task)
-{
-    std::vector<const TensorInfo*> tensors;
-    for (const TensorInfo& tensor : chain.tensors())
-        tensors.push_back(&tensor);
-    if (!audit.wantsOrder()) {
-        std::stable_sort(tensors.begin(), tensors.end(),
-                         [](const TensorInfo* a, const TensorInfo* b) { return a->bytes() > b->bytes(); });
-    }
-    const unsigned threads = audit.wantsOrder() ? 1 : bench.threads;
-    return forEachParallel(threads, tensors.size(), task, [&](std::size_t i) -> Result<void> {
-        ReplayAudit::Tensor watcher(audit, *tensors[i], true);
-        ReplayOptions options;
-        options.scratchFolder = bench.scratchFolder;
-        options.observer = &watcher;
-        DS_TRY(TensorReplay replay, TensorReplay::open(chain, *tensors[i], std::move(options), task));
-        for (;;) {
-            DS_TRY(const ByteSpan block, replay.next(task));
-            if (block.empty())
-                break;
-            task.addDone(block.size());
-        }
-        watcher.finish();
-        return {};
-    });
-}
-
-bool isDamage(Code code)
-{
-    return code == Code::Hostile || code == Code::Truncated || code == Code::BaseMismatch || code == Code::Unsupported
-        || code == Code::Digest || code == Code::DuplicateName || code == Code::Unfinished || code == Code::NotFound;
-}
-
-/// A cache: that it cannot be written must not stop the work.
+/// A cache: that it cannot be written must not stop the work. `counts`: nothing: as it knows them.
 void remember(Workbench& bench, const Run& run, const std::vector<std::string>& keys, std::size_t version,
-              const std::vector<TensorCount>& counts)
+              std::optional<std::vector<TensorCount>> counts = {})
 {
-    if (bench.catalog)
-        static_cast<void>(bench.catalog->putFacts(catalogKey(run), run.versions[version].objects.name,
-                                                  Catalog::KnownFacts { keys[version], *run.versions[version].facts },
-                                                  counts));
+    if (!bench.catalog)
+        return;
+    const std::string source = catalogKey(run);
+    const std::string& name = run.versions[version].objects.name;
+    if (!counts) {
+        Result<std::vector<TensorCount>> known = bench.catalog->counts(source, name, keys[version]);
+        counts = known ? std::move(*known) : std::vector<TensorCount>();
+    }
+    static_cast<void>(bench.catalog->putFacts(
+        source, name, Catalog::KnownFacts { keys[version], *run.versions[version].facts }, *counts));
 }
 
 /// The facts of a full form: what speaks against it, and how it differs from the state that leads to it.
 void addFullForm(const ReplayAudit& audit, const Chain& chain, std::size_t link, Version& version)
 {
     using Check = VersionFacts::RootCheck;
-    if (!version.facts) {
-        version.facts.emplace();
-        version.facts->replayed = false;
-    }
-    VersionFacts& facts = *version.facts;
+    FormFacts& facts = version.noteForm(chain.formOf(link));
     const VersionObjects& objects = chain.links()[link]->objects;
     const VersionFacts own = audit.factsOf(link, VersionKind::Anchor, 0);
     if (own.rootCheck == Check::Differs)
-        facts.fullFormDamage = rootFailure(own, objects, chain.links()[link]->index.stateDigest.hex);
+        facts.damage = rootFailure(own, objects, chain.links()[link]->index.stateDigest.hex);
     else if (own.digestsFailed > 0)
-        facts.fullFormDamage = digestFailure(own, objects, false);
+        facts.damage = digestFailure(own, objects, false);
     if (link == 0)
         return;
-    facts.fullFormSuspects = own.suspectTensors;
-    facts.fullFormDiffers = audit.links()[link].counts.changed;
+    facts.suspects = own.suspectTensors;
+    facts.vouchedFor = !facts.damage && own.rootCheck == Check::Matches;
+    facts.differs = audit.links()[link].counts.changed;
     facts.zeroSigns = audit.links()[link].counts.zeroSigns;
-    if (*facts.fullFormDiffers > 0 && facts.rootCheck == Check::Matches && own.rootCheck == Check::None)
-        facts.fullFormDamage =
-            Error { Code::Digest,
-                    fmt::format("the full form differs in {} elements from what the deltas lead to, and that has the "
-                                "digest that the publisher recorded",
-                                *facts.fullFormDiffers),
-                    objects.name,
-                    objects.step,
-                    {} };
+    if (*facts.differs > 0 && version.facts->rootCheck == Check::Matches && own.rootCheck == Check::None)
+        facts.damage = Error { Code::Digest,
+                               fmt::format("the full form differs in {} elements from what the deltas lead to, and "
+                                           "that has the digest that the publisher recorded",
+                                           *facts.differs),
+                               objects.name,
+                               objects.step,
+                               {} };
 }
 
 /// Fills in what the replay of a stretch has shown.
@@ -238,25 +226,15 @@ void takeFacts(Workbench& bench, Run& run, const Chain& chain, const ReplayAudit
             remember(bench, run, keys, *at, ownCounts ? audit.links()[link - 1].changed : std::vector<TensorCount>());
             continue;
         }
-        if (link == 0 && (version.facts || !recordsItsState(*version.summary)))
-            continue; // its own stretch has told all
+        if (chain.formOf(link) > 0 || (link == 0 && (version.facts || !recordsItsState(*version.summary))))
+            continue; // its own stretch, or comparing it with others, tells all
+        std::vector<FormFacts> others = version.facts ? std::move(version.facts->otherForms) : std::vector<FormFacts>();
         version.facts = audit.factsOf(link, version.kind, version.summary->storedElements);
+        version.facts->otherForms = std::move(others);
         remember(bench, run, keys, *at, audit.links()[link].changed);
         if (options.onCounts)
             options.onCounts(*at, audit.links()[link].changed);
     }
-}
-
-/// The link that an error speaks of.
-std::vector<PlanLink>::iterator brokenLink(const Run& run, std::vector<PlanLink>& links, const Error& error)
-{
-    return std::find_if(links.begin(), links.end(), [&](const PlanLink& link) {
-        const VersionObjects& objects = run.versions[link.version].objects;
-        if (!error.step || objects.step != *error.step)
-            return false;
-        const bool ofFullForm = objects.fullForm && error.where.starts_with(objects.fullForm->name);
-        return link.fullForm == ofFullForm;
-    });
 }
 
 /// What the complete state that a stretch begins with has of suspect values.
@@ -266,7 +244,10 @@ std::vector<SuspectTensor> heldBy(const Run& run, const Stretch& stretch)
     const std::optional<VersionFacts>& facts = run.versions[first.version].facts;
     if (!stretch.fromAnchor() || !facts)
         return {};
-    return first.fullForm ? facts->fullFormSuspects : facts->suspectTensors;
+    if (first.form == 0)
+        return facts->suspectTensors;
+    const FormFacts* ofForm = run.versions[first.version].factsOf(first.form);
+    return ofForm ? ofForm->suspects : std::vector<SuspectTensor>();
 }
 
 /// Analyzes one stretch; damage cuts it short and becomes a fact of the version. `book`: of the epoch, from the
@@ -281,7 +262,7 @@ Result<void> analyzeStretch(Workbench& bench, Run& run, Stretch stretch, HealthB
         std::optional<ReplayAudit> audit;
         if (chain) {
             audit.emplace(*chain, true, &book);
-            outcome = replayStretch(bench, *chain, *audit, task);
+            outcome = replayAll(bench, *chain, *audit, task);
         } else {
             outcome = fail(std::move(chain.error()));
         }
@@ -293,21 +274,11 @@ Result<void> analyzeStretch(Workbench& bench, Run& run, Stretch stretch, HealthB
         }
         const Error& error = outcome.error();
         std::vector<PlanLink>& links = stretch.plan.links;
-        const auto broken = brokenLink(run, links, error);
-        if (!isDamage(error.code) || broken == links.end())
+        const auto broken = links.begin() + static_cast<std::ptrdiff_t>(linkOf(run, links, error));
+        if (!speaksOfAnObject(error.code) || broken == links.end())
             return fail(std::move(outcome.error()));
-        std::optional<VersionFacts>& facts = run.versions[broken->version].facts;
-        if (broken->fullForm) {
-            if (!facts) {
-                facts.emplace();
-                facts->replayed = false;
-            }
-            facts->fullFormDamage = error;
-        } else {
-            facts.emplace();
-            facts->damage = error;
-        }
-        remember(bench, run, keys, broken->version, {});
+        run.versions[broken->version].noteDamage(broken->form, error);
+        remember(bench, run, keys, broken->version, std::vector<TensorCount>());
         if (broken == links.begin() && stretch.fromAnchor())
             return {};
         links.erase(broken, links.end());
@@ -315,11 +286,10 @@ Result<void> analyzeStretch(Workbench& bench, Run& run, Stretch stretch, HealthB
     return {};
 }
 
-}
-
-Result<void> analyzeRun(Workbench& bench, Run& run, const AnalyzeOptions& options, TaskContext& task)
+/// Replays every stretch that tells something about versions that are wanted.
+Result<void> replayStretches(Workbench& bench, Run& run, const AnalyzeOptions& options,
+                             const std::vector<std::string>& keys, TaskContext& task)
 {
-    const std::vector<std::string> keys = chainKeys(run);
     std::vector<Stretch> work;
     std::uint64_t bytes = 0;
     for (Stretch& stretch : StretchCutter(run).cut()) {
@@ -344,8 +314,74 @@ Result<void> analyzeRun(Workbench& bench, Run& run, const AnalyzeOptions& option
         epoch = own;
         DS_CHECK(analyzeStretch(bench, run, stretch, book, keys, options, task));
     }
-    assess(run);
     return {};
+}
+
+bool hasOtherForms(const Run& run)
+{
+    return std::any_of(run.versions.begin(), run.versions.end(),
+                       [](const Version& version) { return !version.otherForms.empty(); });
+}
+
+std::size_t damagedOtherForms(const Run& run)
+{
+    std::size_t damaged = 0;
+    for (const Version& version : run.versions) {
+        for (std::size_t form = 1; form < version.forms(); ++form) {
+            const FormFacts* facts = version.factsOf(form);
+            damaged += facts && facts->damage ? 1 : 0;
+        }
+    }
+    return damaged;
+}
+
+/// Drops what was replayed on a state that another form replaces by now. `known`: the replaced versions of earlier
+/// calls, behind which that has happened. Returns whether there was anything to drop.
+bool forgetBehindReplaced(Run& run, std::vector<bool>& known)
+{
+    const std::vector<bool> before = known;
+    std::vector<bool> stale(run.versions.size(), false);
+    bool any = false;
+    for (std::size_t i = 0; i < run.versions.size(); ++i) {
+        Version& version = run.versions[i];
+        const bool isAnchor = version.kind == VersionKind::Anchor; // compared with the version before it
+        const std::optional<std::size_t> on = isAnchor && i > 0 ? std::optional(i - 1) : version.base;
+        const bool stands = on && run.versions[*on].epoch == version.epoch
+            && (stale[*on] || (isReplaced(run.versions[*on]) && !before[*on]));
+        stale[i] = stands && !isAnchor;
+        known[i] = !stands && isReplaced(version);
+        any = any || (stands && version.facts);
+        if (stands)
+            version.facts.reset();
+    }
+    if (any)
+        assess(run);
+    return any;
+}
+
+}
+
+Result<void> analyzeRun(Workbench& bench, Run& run, const AnalyzeOptions& options, TaskContext& task)
+{
+    const std::vector<std::string> keys = chainKeys(run);
+    const auto range = options.range.value_or(std::pair<std::size_t, std::size_t>(0, run.versions.size()));
+    std::vector<bool> replaced(run.versions.size(), false);
+    AnalyzeOptions pass = options;
+    for (;;) {
+        const std::size_t damaged = damagedOtherForms(run);
+        DS_CHECK(replayStretches(bench, run, pass, keys, task));
+        assess(run);
+        if (!hasOtherForms(run))
+            return {};
+        DS_TRY(const std::vector<std::size_t> compared, compareOtherForms(bench, run, range, pass.again, task));
+        for (const std::size_t version : compared)
+            remember(bench, run, keys, version);
+        assess(run);
+        const bool anyStale = forgetBehindReplaced(run, replaced);
+        if (!anyStale && damagedOtherForms(run) == damaged)
+            return {};
+        pass.again = false; // once more, only what was replayed over damaged forms and can be had another way
+    }
 }
 
 Result<bool> judgeChain(Workbench& bench, const Run& run, const Version& version, TaskContext& task)

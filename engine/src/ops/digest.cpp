@@ -1,7 +1,7 @@
 #include "deltascope/engine/operations.h"
 
+#include "recorded_state.h"
 #include "replay_audit.h"
-#include "state_digest.h"
 
 #include <algorithm>
 
@@ -53,8 +53,7 @@ Result<CheckpointDigest> digestTensors(Workbench& bench, const Chain& chain, Tas
     DS_CHECK(audit.checkDigests(chain.onExternalBase()));
     result.noopsSeen = audit.noopsSeen();
     result.root = checkpointRoot(std::move(nodes), true);
-    DS_CHECK(expectRecordedRoot(chain, toHex(result.root.fast)));
-    DS_CHECK(expectStateDigest(bench, chain, task));
+    DS_CHECK(expectRecordedState(bench, chain, toHex(result.root.fast), task));
     DS_CHECK(chain.expectSoundReads(task));
     return result;
 }

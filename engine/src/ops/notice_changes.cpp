@@ -99,8 +99,8 @@ std::vector<Error> noticeChanges(const ObjectStore& store, const KnownVersions& 
     std::set<std::string_view> present;
     for (const IndexedObjects& version : now) {
         present.insert(version.objects.name);
-        if (version.objects.fullForm)
-            present.insert(version.objects.fullForm->name);
+        for (const VersionObjects& form : version.objects.otherForms)
+            present.insert(form.name);
         const auto before = known.find(version.objects.name);
         if (before == known.end())
             continue;

@@ -75,19 +75,21 @@ void forgetGone(Workbench& bench, const std::string& source, const KnownVersions
 }
 
 /// One form of a version whose headers are wanted.
-struct Form {
+struct WantedForm {
     const VersionObjects* objects;
     std::optional<VersionSummary>* summary;
     std::optional<Error>* failure;
 };
 
-std::vector<Form> formsOf(std::vector<IndexedObjects>& versions)
+std::vector<WantedForm> formsOf(std::vector<IndexedObjects>& versions)
 {
-    std::vector<Form> forms;
+    std::vector<WantedForm> forms;
     for (IndexedObjects& version : versions) {
-        forms.push_back(Form { &version.objects, &version.summary, &version.failure });
-        if (const VersionObjects* full = version.objects.fullForm.get())
-            forms.push_back(Form { full, &version.fullForm, &version.fullFormFailure });
+        forms.push_back({ &version.objects, &version.summary, &version.failure });
+        version.otherForms.resize(version.objects.otherForms.size());
+        for (std::size_t i = 0; i < version.otherForms.size(); ++i)
+            forms.push_back(
+                { &version.objects.otherForms[i], &version.otherForms[i].summary, &version.otherForms[i].failure });
     }
     return forms;
 }
@@ -140,8 +142,8 @@ Result<std::vector<IndexedObjects>> indexVersions(Workbench& bench, const Object
         versions[i].objects = std::move(groups[i]);
     const std::vector<Error> happened = noticeChanges(store, known, versions);
     journal(bench, store, happened);
-    std::vector<Form> unknown;
-    for (const Form& form : formsOf(versions)) {
+    std::vector<WantedForm> unknown;
+    for (const WantedForm& form : formsOf(versions)) {
         const auto at = known.extract(form.objects->name);
         if (at && at.mapped().identity == form.objects->identity())
             *form.summary = std::move(at.mapped().summary);
@@ -153,7 +155,7 @@ Result<std::vector<IndexedObjects>> indexVersions(Workbench& bench, const Object
     forgetGone(bench, key, known, wiped ? 0 : KeptGone);
     task.beginPhase("headers", unknown.size());
     DS_CHECK(forEachParallel(bench.threads, unknown.size(), task, [&](std::size_t n) -> Result<void> {
-        const Form& form = unknown[n];
+        const WantedForm& form = unknown[n];
         Result<VersionIndex> index = layout.index(store, *form.objects, task);
         task.addDone(1);
         if (index) {
@@ -169,7 +171,7 @@ Result<std::vector<IndexedObjects>> indexVersions(Workbench& bench, const Object
     }));
     if (bench.catalog) {
         std::vector<std::pair<std::string, Catalog::KnownVersion>> fresh;
-        for (const Form& form : unknown) {
+        for (const WantedForm& form : unknown) {
             // what is not written yet changes by itself
             const bool settled = std::none_of(form.objects->objects.begin(), form.objects->objects.end(),
                                               [](const ObjectInfo& object) { return object.hasUnwrittenPart; });
@@ -254,7 +256,11 @@ std::vector<std::string> chainKeys(const Run& run)
     std::vector<std::string> keys(run.versions.size());
     for (std::size_t i = 0; i < run.versions.size(); ++i) {
         const Version& version = run.versions[i];
-        const std::string own = version.objects.identity();
+        std::string own = version.objects.identity();
+        for (const OtherForm& form : version.otherForms) {
+            if (form.base)
+                own += states[*form.base] + '\n';
+        }
         const bool hasPrevious = i > 0 && run.versions[i - 1].epoch == version.epoch;
         if (version.kind == VersionKind::Anchor) {
             states[i] = digestOf(own);
@@ -283,8 +289,11 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
 
     std::vector<VersionObjects> groups = layout->group(listing);
     std::size_t used = 0;
-    for (const VersionObjects& group : groups)
-        used += group.objects.size() + (group.fullForm ? group.fullForm->objects.size() : 0);
+    for (const VersionObjects& group : groups) {
+        used += group.objects.size();
+        for (const VersionObjects& form : group.otherForms)
+            used += form.objects.size();
+    }
 
     if (groups.empty() && !options.layout.empty() && !listing.empty())
         return fail(Code::Layout,

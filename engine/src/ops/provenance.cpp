@@ -21,15 +21,14 @@ ordered_json objectsOf(const VersionObjects& version)
 
 const VersionObjects& objectsRead(const Run& run, const PlanLink& link)
 {
-    const VersionObjects& objects = run.versions[link.version].objects;
-    return link.fullForm ? *objects.fullForm : objects;
+    return run.versions[link.version].objectsOf(link.form);
 }
 
 ordered_json linkOf(const Run& run, const PlanLink& link)
 {
     const Version& version = run.versions[link.version];
     return { { "step", version.step() },
-             { "kind", word(link.fullForm ? VersionKind::Anchor : version.kind) },
+             { "kind", word(version.kindOf(link.form)) },
              { "objects", objectsOf(objectsRead(run, link)) } };
 }
 

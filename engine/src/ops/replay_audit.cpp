@@ -319,16 +319,4 @@ VersionFacts ReplayAudit::factsOf(std::size_t link, VersionKind kind, std::uint6
     return facts;
 }
 
-Result<void> expectRecordedRoot(const Chain& chain, const std::string& root)
-{
-    const OpenVersion& last = *chain.links().back();
-    const std::string_view recorded = last.index.fact(fact::Root);
-    if (recorded.empty() || recorded == root)
-        return {};
-    VersionFacts facts;
-    facts.rootCheck = VersionFacts::RootCheck::Differs;
-    facts.actualRoot = root;
-    return fail(rootFailure(facts, last.objects, recorded));
-}
-
 } // namespace deltascope

@@ -125,7 +125,4 @@ private:
     std::vector<LinkAudit> m_links;
 };
 
-/// Errors: Digest, if the publisher of the last link recorded another root than `root` for the state behind it.
-Result<void> expectRecordedRoot(const Chain& chain, const std::string& root);
-
 } // namespace deltascope

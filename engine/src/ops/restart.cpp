@@ -67,7 +67,7 @@ Result<RestartSights> sightsOfRestart(Workbench& bench, const Run& run, std::siz
     RestartSights fresh;
     for (std::size_t i = first; i <= last; ++i) {
         const Version& version = run.versions[i];
-        if (version.failure || version.beingWritten || version.objects.fullForm)
+        if (version.failure || version.beingWritten || !version.otherForms.empty())
             return RestartSights();
         for (const ObjectInfo& object : version.objects.objects) {
             DS_TRY(const std::vector<Records::Sight> sights, bench.records->sights(run.store->uri(), object.key));

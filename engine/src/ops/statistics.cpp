@@ -257,10 +257,8 @@ Result<StatisticsCost> costOfStatistics(const Run& run, const Plan& plan, std::s
     };
     if (plan.fromExternalBase)
         DS_CHECK(add(*run.base->store, *run.base->layout, run.base->objects));
-    for (const PlanLink& link : plan.links) {
-        const VersionObjects& objects = run.versions[link.version].objects;
-        DS_CHECK(add(*run.store, *run.layout, link.fullForm ? *objects.fullForm : objects));
-    }
+    for (const PlanLink& link : plan.links)
+        DS_CHECK(add(*run.store, *run.layout, run.versions[link.version].objectsOf(link.form)));
     if (!info)
         return fail(noSuchTensor(tensor));
     DS_CHECK(expectNumbers(*info));

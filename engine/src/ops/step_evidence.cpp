@@ -23,7 +23,7 @@ std::optional<std::size_t> startOf(const Run& run, std::size_t at)
         if (!run.versions[at].base)
             return std::nullopt;
         at = *run.versions[at].base;
-        if (run.versions[at].hasUsableFullForm())
+        if (run.versions[at].fullForm())
             return at;
     }
     return at;

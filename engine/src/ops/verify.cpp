@@ -69,8 +69,8 @@ private:
     static std::vector<ObjectInfo> objectsOf(const VersionObjects& version)
     {
         std::vector<ObjectInfo> objects = version.objects;
-        if (version.fullForm)
-            objects.insert(objects.end(), version.fullForm->objects.begin(), version.fullForm->objects.end());
+        for (const VersionObjects& form : version.otherForms)
+            objects.insert(objects.end(), form.objects.begin(), form.objects.end());
         return objects;
     }
 
@@ -255,14 +255,15 @@ Result<void> readAgain(Workbench& bench, Run& run, std::size_t first, std::vecto
     return forEachParallel(bench.threads, findings.size(), task, [&](std::size_t n) -> Result<void> {
         Version& version = run.versions[first + n];
         DS_CHECK(readForm(run, version.objects, payload, version.failure, findings[n], task));
-        if (!version.objects.fullForm)
-            return {};
-        ObjectFindings ofFullForm; // its delta may be sound
-        DS_CHECK(readForm(run, *version.objects.fullForm, payload, version.fullFormFailure, ofFullForm, task));
-        if (!version.fullFormFailure && !ofFullForm.problems.empty())
-            version.fullFormFailure = ofFullForm.problems.front();
-        if (version.fullFormFailure)
-            version.fullForm.reset();
+        for (std::size_t i = 0; i < version.otherForms.size(); ++i) {
+            OtherForm& form = version.otherForms[i];
+            ObjectFindings ofForm; // the other ones may be sound
+            DS_CHECK(readForm(run, version.objects.otherForms[i], payload, form.failure, ofForm, task));
+            if (!form.failure && !ofForm.problems.empty())
+                form.failure = ofForm.problems.front();
+            if (form.failure)
+                form.summary.reset();
+        }
         return {};
     });
 }
@@ -276,10 +277,15 @@ Verdict verdictOf(const Run& run, std::size_t at)
     return speaksOfDamage(version.obstacle->code) ? Verdict::Damaged : Verdict::Incomplete;
 }
 
-bool hasDamagedFullForm(const Version& version)
+bool hasDamagedOtherForm(const Version& version)
 {
     const auto isDamage = [](const std::optional<Error>& error) { return error && speaksOfDamage(error->code); };
-    return isDamage(version.fullFormFailure) || (version.facts && isDamage(version.facts->fullFormDamage));
+    for (std::size_t form = 1; form < version.forms(); ++form) {
+        const FormFacts* facts = version.factsOf(form);
+        if (isDamage(version.otherForms[form - 1].failure) || (facts && isDamage(facts->damage)))
+            return true;
+    }
+    return false;
 }
 
 /// Digest of the state of one version; the strong root needs every byte of it.
@@ -373,7 +379,7 @@ Result<VerifyReport> verifyRun(Workbench& bench, Run& run, const VerifyOptions& 
             if (!told)
                 step.problems.push_back(problem);
         }
-        const bool standsOnBase = version.base && !version.hasUsableFullForm();
+        const bool standsOnBase = version.base && !version.fullForm() && !version.ownFormUnusable;
         const StepVerdict* base = standsOnBase && *version.base >= first && *version.base < i
             ? &report.steps[*version.base - first]
             : nullptr;
@@ -408,7 +414,7 @@ Result<VerifyReport> verifyRun(Workbench& bench, Run& run, const VerifyOptions& 
         } else if (standsOnRewritten) {
             step.verdict = Verdict::Unverified;
             rewritten[i - first] = true;
-        } else if (version.driftAlarm || version.suspect) {
+        } else if (version.driftAlarm || version.formsDiffer || version.suspect) {
             step.verdict = Verdict::Unverified;
         } else if (trusted && step.coverage->isConsistent()) {
             step.verdict = Verdict::Consistent;
@@ -421,8 +427,8 @@ Result<VerifyReport> verifyRun(Workbench& bench, Run& run, const VerifyOptions& 
         }
         report.steps.push_back(std::move(step));
     }
-    for (StepVerdict& step : report.steps) { // what builds on such a step can do without its full form
-        if (hasDamagedFullForm(run.versions[step.version]))
+    for (StepVerdict& step : report.steps) { // what builds on such a step can do without that form
+        if (hasDamagedOtherForm(run.versions[step.version]))
             step.verdict = std::max(step.verdict, Verdict::Damaged);
     }
     report.verdict = verdictOfSteps(run, report.steps);

@@ -76,8 +76,8 @@ Result<std::optional<OpenVersion>> openState(const Run& run, TaskContext& task)
     if (plan && !plan->fromExternalBase) {
         state.store = run.store;
         state.layout = run.layout;
-        const VersionObjects& objects = run.versions[plan->links.front().version].objects;
-        state.objects = plan->links.front().fullForm ? *objects.fullForm : objects;
+        const PlanLink& first = plan->links.front();
+        state.objects = run.versions[first.version].objectsOf(first.form);
     } else if (run.base) {
         state.store = run.base->store;
         state.layout = run.base->layout;

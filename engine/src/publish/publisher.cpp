@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <random>
+#include <utility>
 
 namespace deltascope {
 
@@ -193,17 +194,21 @@ struct Publisher::State {
         return std::nullopt;
     }
 
-    /// The state that the run ends with, replayed from the run itself or the external base.
-    Result<Chain> headState(TaskContext& task)
+    /// Does `act` with the state that the run ends with, replayed from the run itself or the external base.
+    template <class Act> auto withHeadState(const Act& act, TaskContext& task) -> decltype(act(std::declval<Chain>()))
     {
+        const auto replayed = [&](const Run& run, const Plan& plan) -> decltype(act(std::declval<Chain>())) {
+            DS_TRY(Chain state, openChecked(bench, run, plan, options.acceptRewritten, task));
+            return act(std::move(state));
+        };
         if (head.step > 0) {
             DS_TRY(const Run run, openRun(bench, store, base, task));
             const Version* newest = run.find(head.step);
             if (!newest)
                 return fail(
                     Error { Code::NotFound, "the newest version of the run is gone", store->uri(), head.step, {} });
-            DS_TRY(const Plan plan, planFor(run, *newest));
-            return openChecked(bench, run, plan, options.acceptRewritten, task);
+            DS_TRY(FallbackPlans plans, FallbackPlans::of(run, *newest));
+            return tryPlans(plans, [&](const Plan& plan) { return replayed(run, plan); });
         }
         if (!base.base)
             return fail(Code::BaseMissing,
@@ -215,7 +220,7 @@ struct Publisher::State {
         if (run.versions.size() != 1)
             return fail(Code::BaseMissing, "the folder given as base must hold one checkpoint", base.base->uri());
         DS_TRY(const Plan plan, planFor(run, run.versions.front()));
-        return openChecked(bench, run, plan, options.acceptRewritten, task);
+        return replayed(run, plan);
     }
 
     Result<void> expectFree(std::int64_t step)
@@ -277,11 +282,16 @@ struct Publisher::State {
                     store->uri(), head.step, "publish from the state that the run ends with" });
     }
 
+    Result<DiffReport> differenceOfHead(const Chain& other, TaskContext& task)
+    {
+        return withHeadState([&](const Chain& state) { return diffStates(bench, state, other, std::nullopt, task); },
+                             task);
+    }
+
     /// For a run whose publisher recorded no roots: compares bit by bit.
     Result<void> expectHeadState(const Chain& from, TaskContext& task)
     {
-        DS_TRY(const Chain state, headState(task));
-        DS_TRY(const DiffReport difference, diffStates(bench, state, from, std::nullopt, task));
+        DS_TRY(const DiffReport difference, differenceOfHead(from, task));
         if (difference.equal())
             return {};
         return fail(Error {
@@ -306,8 +316,7 @@ struct Publisher::State {
             if (base != head.base)
                 return false;
         }
-        DS_TRY(const Chain state, headState(task));
-        DS_TRY(const DiffReport difference, diffStates(bench, state, to, std::nullopt, task));
+        DS_TRY(const DiffReport difference, differenceOfHead(to, task));
         if (difference.equal()) {
             DS_CHECK(expectUnchanged(from, task));
             DS_CHECK(expectUnchanged(to, task));
@@ -350,19 +359,28 @@ struct Publisher::State {
 
     Result<PublishedVersion> putDelta(const Chain* from, const Chain& to, PublishedVersion version, TaskContext& task)
     {
-        std::optional<Chain> replayed;
-        if (!from) {
-            DS_TRY(Chain state, headState(task));
-            replayed.emplace(std::move(state));
-            from = &*replayed;
-        } else if (head.step > 0 && head.root.empty()) {
+        struct Ready {
+            std::unique_ptr<VersionWriter> writer;
+            BuiltVersion built;
+            std::optional<Chain> replayed;
+        };
+        std::int64_t startedUs = bench.nowUs();
+        const auto makeReady = [&](const Chain& state) -> Result<Ready> {
+            startedUs = bench.nowUs();
+            DS_TRY(std::unique_ptr<VersionWriter> writer, writers.delta(version.step, facts(version.origin)));
+            DS_TRY(BuiltVersion built, buildDelta(*writer, state, to, task));
+            return Ready { std::move(writer), std::move(built), std::nullopt };
+        };
+        const auto replay = [&](Chain state) -> Result<Ready> {
+            DS_TRY(Ready ready, makeReady(state));
+            ready.replayed.emplace(std::move(state));
+            return ready;
+        };
+        if (from && head.step > 0 && head.root.empty())
             DS_CHECK(expectHeadState(*from, task));
-        }
-        const std::int64_t startedUs = bench.nowUs();
-        DS_TRY(const std::unique_ptr<VersionWriter> writer, writers.delta(version.step, facts(version.origin)));
-        DS_TRY(const BuiltVersion built, buildDelta(*writer, *from, to, task));
-        DS_CHECK(expectHead(built.fromRoot));
-        DS_CHECK(commit(*writer, built, from, to, version, startedUs, task));
+        DS_TRY(const Ready ready, from ? makeReady(*from) : withHeadState(replay, task));
+        DS_CHECK(expectHead(ready.built.fromRoot));
+        DS_CHECK(commit(*ready.writer, ready.built, from ? from : &*ready.replayed, to, version, startedUs, task));
         return version;
     }
 };

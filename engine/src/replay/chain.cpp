@@ -41,15 +41,17 @@ Result<Chain> Chain::openThrough(const Run& run, const Plan& plan, std::shared_p
         chain.m_links.push_back(std::make_shared<const OpenVersion>(
             OpenVersion { std::move(store), std::move(layout), objects, std::move(*index) }));
         chain.m_versions.push_back(from ? std::optional(from->version) : std::nullopt);
-        chain.m_fullForms.push_back(from && from->fullForm);
-        chain.m_complete.push_back(!from || from->fullForm || run.versions[from->version].kind == VersionKind::Anchor);
+        chain.m_forms.push_back(from ? from->form : 0);
+        const Version* version = from ? &run.versions[from->version] : nullptr;
+        chain.m_complete.push_back(!version
+                                   || (from->form == 0 ? version->kind == VersionKind::Anchor
+                                                       : version->otherForms[from->form - 1].isComplete()));
         return {};
     };
     if (plan.fromExternalBase)
         DS_CHECK(add(reads ? reads->base() : run.base->store, run.base->layout, run.base->objects, std::nullopt));
     for (const PlanLink& link : plan.links) {
-        const VersionObjects& objects = run.versions[link.version].objects;
-        DS_CHECK(add(source, run.layout, link.fullForm ? *objects.fullForm : objects, link));
+        DS_CHECK(add(source, run.layout, run.versions[link.version].objectsOf(link.form), link));
     }
     DS_CHECK(chain.collectTensors());
     chain.m_reads = std::move(reads);
@@ -83,7 +85,7 @@ Chain Chain::ofOne(OpenVersion version)
     Chain chain;
     chain.m_links.push_back(std::make_shared<const OpenVersion>(std::move(version)));
     chain.m_versions.emplace_back();
-    chain.m_fullForms.push_back(false);
+    chain.m_forms.push_back(0);
     chain.m_complete.push_back(true);
     for (const TensorEntry& entry : chain.m_links.front()->index.tensors)
         chain.m_tensors.push_back(*entry.info);

@@ -133,8 +133,7 @@ Result<std::shared_ptr<CheckedReads>> CheckedReads::of(const Run& run, const Pla
         DS_CHECK(reads->addAll(*reads->m_base, run.base->objects, task));
     }
     for (const PlanLink& link : plan.links) {
-        const VersionObjects& objects = run.versions[link.version].objects;
-        DS_CHECK(reads->addAll(*reads->m_source, link.fullForm ? *objects.fullForm : objects, task));
+        DS_CHECK(reads->addAll(*reads->m_source, run.versions[link.version].objectsOf(link.form), task));
     }
     return reads;
 }

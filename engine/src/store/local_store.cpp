@@ -18,6 +18,8 @@ namespace deltascope {
 
 namespace {
 
+/// Opening a file and its first read take about as long as reading so much of a file that the system keeps in memory.
+constexpr std::uint64_t RequestBytes = 32 * 1024;
 constexpr std::size_t PutChunkBytes = std::size_t { 1 } << 20;
 
 struct FreeMemory {
@@ -200,7 +202,7 @@ public:
     }
 
     std::string uri() const override { return fileUri(m_root); }
-    StoreTraits traits() const noexcept override { return { true, m_pushesChanges }; }
+    StoreTraits traits() const noexcept override { return { true, m_pushesChanges, RequestBytes }; }
 
     Result<ListPage> list(const ListRequest& request, TaskContext& task) const override
     {

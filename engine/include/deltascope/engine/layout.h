@@ -22,14 +22,15 @@ struct VersionObjects {
     std::vector<ObjectInfo> objects; ///< in byte order of keys
     /// Objects of the same step that a newer one replaces, and the like; empty if there is nothing to say.
     std::vector<Error> notes;
-    /// The same state as complete tensors, where a version has a full form beside a sparse one; usually null.
-    std::shared_ptr<const VersionObjects> fullForm;
+    /// Other forms of the same state: complete tensors beside a delta, a second copy, a delta over several steps.
+    /// Usually empty; they have none themselves.
+    std::vector<VersionObjects> otherForms;
     /// Numbers right before it whose versions are there and change nothing (Layout::emptyFolderOf).
     std::int64_t emptyBefore = 0;
 
-    std::uint64_t wireBytes() const noexcept; ///< without the full form
-    std::int64_t publishedUs() const noexcept; ///< the newest of the objects, without the full form
-    std::string identity() const; ///< joins keys and identities: equal text, equal version
+    std::uint64_t wireBytes() const noexcept; ///< without the other forms
+    std::int64_t publishedUs() const noexcept; ///< the newest of the objects, without the other forms
+    std::string identity() const; ///< joins keys and identities, other forms included: equal text, equal version
 };
 
 enum class DigestAlgorithm : std::uint8_t { None, Xxh3_128, Blake3, Adler32, Sha256 };

@@ -80,12 +80,25 @@ struct TensorDrift {
     bool operator==(const TensorDrift&) const = default;
 };
 
+/// What replaying another form of a version showed (Version::otherForms).
+struct FormFacts {
+    /// Elements in which it differs from what the form `comparedWith` leads to; where both could be read.
+    std::optional<std::uint64_t> differs;
+    std::size_t comparedWith = 0; ///< 0: the own form of the version
+    std::uint64_t zeroSigns = 0; ///< of `differs`: in the sign of zero alone
+    std::vector<SuspectTensor> suspects; ///< VersionFacts::suspectTensors that it has, too
+    bool vouchedFor = false; ///< its publisher recorded digests or a root of its own with it, and they fit
+    std::optional<Error> damage; ///< why it cannot be used
+
+    bool operator==(const FormFacts&) const = default;
+};
+
 /// What replaying a version showed. Exact; never taken from header claims.
 struct VersionFacts {
     std::uint64_t changedElements = 0; ///< elements whose bits differ from the base; for an anchor all of them
     /// For an anchor: elements that differ from the replayed state before it.
     std::optional<std::uint64_t> changedVsPrevious;
-    std::uint64_t zeroSigns = 0; ///< of changedVsPrevious or fullFormDiffers: differ in the sign of zero alone
+    std::uint64_t zeroSigns = 0; ///< of changedVsPrevious: differ in the sign of zero alone
     /// Elements of 16 bits that changed and kept their low byte; of an anchor those of changedVsPrevious less
     /// zeroSigns.
     std::uint64_t sameLowByte = 0;
@@ -111,14 +124,22 @@ struct VersionFacts {
     RootCheck rootCheck = RootCheck::None; ///< also of StateDigest where no root is recorded
     std::string actualRoot; ///< where it differs
     std::optional<Error> damage; ///< the payload could not be replayed
-    /// False if only the full form was read, for what the sparse form builds on is not there: all counts are zero.
+    /// False if only another form was read, for what its own builds on is not there: all counts are zero.
     bool replayed = true;
-    /// Elements in which the full form differs from the replayed state, where both could be read.
-    std::optional<std::uint64_t> fullFormDiffers;
-    std::vector<SuspectTensor> fullFormSuspects; ///< suspectTensors that the full form has, too
-    std::optional<Error> fullFormDamage; ///< why the full form cannot be used
+    std::vector<FormFacts> otherForms; ///< in the order of Version::otherForms; those behind the end are not known yet
     /// Of the state behind the version. Known to who replayed it; no catalog keeps it.
     std::optional<ComparedTensors> compared;
+};
+
+/// Another way to have a version than its own objects (VersionObjects::otherForms).
+struct OtherForm {
+    std::optional<VersionSummary> summary; ///< nothing where the headers cannot be read
+    std::optional<Error> failure; ///< why they cannot
+    std::optional<std::int64_t> baseStep; ///< null for a complete form
+    std::optional<std::size_t> base; ///< index in Run::versions; nothing for complete forms and for missing bases
+    std::optional<Error> obstacle; ///< why it cannot be used, for a reason of its own or of what it builds on
+
+    bool isComplete() const noexcept { return summary && summary->full; }
 };
 
 /// One node of the lineage. Identified by the identities of its objects; the step number is a label.
@@ -129,8 +150,7 @@ struct Version {
     VersionState state = VersionState::Complete;
     std::optional<VersionSummary> summary; ///< nothing where the headers cannot be read
     std::optional<Error> failure; ///< why the headers cannot be read
-    std::optional<VersionSummary> fullForm; ///< of VersionObjects::fullForm, if its headers can be read
-    std::optional<Error> fullFormFailure; ///< why they cannot
+    std::vector<OtherForm> otherForms; ///< in the order of VersionObjects::otherForms
     bool beingWritten = false; ///< not whole yet, and touched recently
     bool mayGrow = false; ///< nothing says that it is whole, and it was touched recently
     std::optional<VersionFacts> facts; ///< nothing until the version was replayed
@@ -145,6 +165,7 @@ struct Version {
     bool noopsUnexplained = false; ///< more no-ops than the writer's habit explains, too few to prove a loss
     /// The next complete anchor, or it itself, is further from the replay than training explains.
     bool driftAlarm = false;
+    bool formsDiffer = false; ///< one of its other forms leads to other bits, and nothing tells which are right
     /// It, or a version before it and no complete anchor since, has suspect tensors. Says nothing of its bytes.
     bool suspect = false;
     /// Why it cannot be rebuilt, for a reason of its own or of something that it builds on; nothing if it can.
@@ -152,13 +173,36 @@ struct Version {
     std::size_t obstacleAt = 0; ///< index in Run::versions of the version whose own reason the obstacle is
     bool lossProven = false; ///< the no-op test alone speaks against it
     bool lossy = false; ///< it, or what it builds on, adds rounded differences
-    bool onlyFullForm = false; ///< its sparse form cannot be used
+    bool ownFormUnusable = false; ///< its own objects cannot be used, another form of it can
     std::vector<Error> problems; ///< all that is worth knowing about this version, the obstacle included
 
     std::int64_t step() const noexcept { return objects.step; }
     bool isFull() const noexcept { return kind != VersionKind::Delta; }
-    /// Whether it can be read as complete tensors although it also has a sparse form.
-    bool hasUsableFullForm() const noexcept { return fullForm && !(facts && facts->fullFormDamage); }
+
+    // Forms are counted from 0, its own objects; others in the order of `otherForms` from 1 on.
+    std::size_t forms() const noexcept { return otherForms.size() + 1; }
+    const VersionObjects& objectsOf(std::size_t form) const noexcept
+    {
+        return form == 0 ? objects : objects.otherForms[form - 1];
+    }
+    const std::optional<VersionSummary>& summaryOf(std::size_t form) const noexcept
+    {
+        return form == 0 ? summary : otherForms[form - 1].summary;
+    }
+    VersionKind kindOf(std::size_t form) const noexcept
+    {
+        return form == 0 ? kind : otherForms[form - 1].isComplete() ? VersionKind::Anchor : VersionKind::Delta;
+    }
+    const FormFacts* factsOf(std::size_t otherForm) const noexcept; ///< null while nothing is known
+    /// The complete form that stands beside its delta, if that can be used: the state that the trainer meant, where the
+    /// deltas lead to another one (FormFacts::differs). Nothing for anchors.
+    std::optional<std::size_t> fullForm() const noexcept;
+    /// Elements in which that form differs from what its deltas lead to; nothing if they were not compared.
+    std::optional<std::uint64_t> fullFormDiffers() const noexcept;
+    /// The facts of another form, to be filled in.
+    FormFacts& noteForm(std::size_t otherForm);
+    /// That a form cannot be used: what else was known of it counts no more.
+    void noteDamage(std::size_t form, const Error& damage);
 };
 
 /// Why a version whose publisher's digests fail cannot be used. Digests that fail right on an external base, and most
@@ -220,8 +264,7 @@ struct IndexedObjects {
     VersionObjects objects;
     std::optional<VersionSummary> summary;
     std::optional<Error> failure;
-    std::optional<VersionSummary> fullForm; ///< of VersionObjects::fullForm
-    std::optional<Error> fullFormFailure;
+    std::vector<OtherForm> otherForms; ///< of VersionObjects::otherForms
 };
 
 /// Splits further where a full version names another incarnation of its publisher (fact::Run) than the versions below
@@ -261,41 +304,5 @@ std::optional<std::uint64_t> driftLimit(const Run& run, std::size_t version);
 /// Recomputes state, obstacle and problems of every version from its facts and links. Called by buildLineage and again
 /// whenever facts arrive.
 void assess(Run& run);
-
-/// One version of a plan.
-struct PlanLink {
-    std::size_t version = 0; ///< index in Run::versions
-    bool fullForm = false; ///< read as VersionObjects::fullForm
-
-    bool operator==(const PlanLink&) const = default;
-};
-
-/// What rebuilds a version: the newest complete state at or below it, then patches in order.
-struct Plan {
-    std::vector<PlanLink> links; ///< oldest first; the first is full unless external
-    bool fromExternalBase = false;
-    std::uint64_t readBytes = 0; ///< objects that have to be read
-    bool acrossGap = false; ///< a missing number lies on the way
-    bool lossProven = false; ///< the no-op test speaks against a version on the way
-    bool lossy = false; ///< a version on the way adds rounded differences
-
-    std::size_t deltas() const noexcept { return links.empty() ? 0 : links.size() - (fromExternalBase ? 0 : 1); }
-};
-
-/// Which state of a version is meant. They differ where the writer's deltas drift from what it trained.
-enum class StateChoice : std::uint8_t {
-    Served, ///< what replicas have that follow the deltas
-    Trained, ///< what the trainer published in full
-};
-
-struct PlanOptions {
-    /// A gap whose loss is proven by the no-op test alone is no obstacle.
-    bool acrossGap = false;
-    /// For versions with both forms whose difference is known; others have one state.
-    StateChoice state = StateChoice::Served;
-};
-
-/// Errors: the obstacle of the version or of what it builds on, naming object, step and remedy.
-Result<Plan> planFor(const Run& run, const Version& version, const PlanOptions& options = {});
 
 } // namespace deltascope

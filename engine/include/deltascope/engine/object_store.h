@@ -70,6 +70,8 @@ enum class PutMode : std::uint8_t {
 struct StoreTraits {
     bool conditionalPut = false; ///< PutMode::IfAbsent is atomic against other writers
     bool pushesChanges = false; ///< watch() learns of changes without polling
+    /// What one request costs, as bytes that could be read in its time: weighs many small objects against a large one.
+    std::uint64_t requestBytes = 0;
 };
 
 /// Says when a store may have changed.

@@ -201,6 +201,9 @@ struct MaterializeOptions {
     bool acrossGap = false; ///< do not refuse what only the no-op test speaks against
     bool acceptRewritten = false; ///< use objects that were rewritten since they were first seen, this once
     std::string toolVersion; ///< for the provenance file
+    /// Forms that proved damaged when the same version was rebuilt another way (FallbackPlans::replaced()). They are
+    /// told as notices, and the result is proven only if a digest or root vouches for every tensor.
+    std::vector<Error> replaced;
 };
 struct MaterializeReport {
     std::string path;
@@ -213,7 +216,7 @@ struct MaterializeReport {
     bool proven = true; ///< Version::proven, with what the no-ops on the way say
     bool lossProven = false; ///< rebuilt across a gap behind which a delta is proven to be lost
     bool lossy = false; ///< a delta on the way adds rounded differences
-    bool fromFullForm = false; ///< read from the full form of a version that also has a sparse one
+    bool fromFullForm = false; ///< read from Version::fullForm()
     bool committed = false; ///< false for one part of a shared rebuild
     std::vector<std::string> sidecars;
     /// Files of the trainer beside the checkpoint that it was rebuilt from (optimizer, scheduler, random state): they

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "deltascope/base/task.h"
-#include "deltascope/engine/lineage.h"
 #include "deltascope/engine/patch.h"
+#include "deltascope/engine/plan.h"
 
 #include <functional>
 #include <memory>
@@ -55,8 +55,10 @@ public:
     std::uint64_t stateBytes() const noexcept;
     /// Index of the link in Run::versions; nothing for an external base.
     std::optional<std::size_t> versionOf(std::size_t link) const noexcept { return m_versions[link]; }
-    /// Whether the link is the full form of a version that also has a sparse one.
-    bool isFullForm(std::size_t link) const noexcept { return m_fullForms[link]; }
+    /// Which form of its version the link is (Version::objectsOf()).
+    std::size_t formOf(std::size_t link) const noexcept { return m_forms[link]; }
+    /// Whether the link is a complete form beside the own objects of its version.
+    bool isFullForm(std::size_t link) const noexcept { return m_forms[link] > 0 && m_complete[link]; }
     /// Whether the link gives every tensor of the state, so that nothing before it counts.
     bool isComplete(std::size_t link) const noexcept { return m_complete[link]; }
     const TensorInfo* find(std::string_view name) const noexcept;
@@ -87,7 +89,7 @@ private:
     std::shared_ptr<CheckedReads> m_reads; ///< null where nothing is watched
     std::vector<std::shared_ptr<const OpenVersion>> m_links;
     std::vector<std::optional<std::size_t>> m_versions;
-    std::vector<bool> m_fullForms;
+    std::vector<std::size_t> m_forms;
     std::vector<bool> m_complete;
     std::vector<TensorInfo> m_tensors;
 };

@@ -228,7 +228,7 @@ std::vector<VersionObjects> GrailLayout::group(const std::vector<ObjectInfo>& li
         VersionObjects delta = formOf(number, inFolder ? joinKey(window.folder, DeltaFolder) : window.folder,
                                       std::move(window.delta), window.markers);
         if (!window.full.empty())
-            delta.fullForm = std::make_shared<const VersionObjects>(std::move(full));
+            delta.otherForms.push_back(std::move(full));
         out.push_back(std::move(delta));
     }
     return out;

@@ -29,11 +29,9 @@ struct ColumnWidth {
     int wide;
     int narrow;
 };
-constexpr ColumnWidth Widths[] = { { BucketWish::Kind, 120, 72 },
-                                   { BucketWish::Step, 84, 60 },
-                                   { BucketWish::Size, 96, 76 },
-                                   { BucketWish::Modified, 120, 88 },
-                                   { BucketWish::State, 140, 112 } };
+constexpr ColumnWidth Widths[] = { { BucketWish::Kind, 120, 72 },     { BucketWish::Step, 84, 60 },
+                                   { BucketWish::Size, 96, 76 },      { BucketWish::NeededBy, 104, 84 },
+                                   { BucketWish::Modified, 120, 88 }, { BucketWish::State, 140, 112 } };
 
 /// Cells without the style sheet in between: a screen of them takes a fraction of a millisecond.
 class ObjectCell final : public QStyledItemDelegate {

@@ -97,6 +97,8 @@ QVariant BucketModel::data(const QModelIndex& index, int role) const
             return safeName(shown.key);
         case BucketWish::Size:
             return tr("%1 bytes").arg(exactText(shown.sizeBytes));
+        case BucketWish::NeededBy:
+            return whyNeededText(shown);
         case BucketWish::Modified:
             return fullTimeText(shown.modifiedUs);
         default:
@@ -114,6 +116,8 @@ QVariant BucketModel::data(const QModelIndex& index, int role) const
         return shown.step ? QString::number(*shown.step) : unknownText();
     case BucketWish::Size:
         return bytesText(shown.sizeBytes);
+    case BucketWish::NeededBy:
+        return neededByText(shown);
     case BucketWish::Modified:
         return agoText(shown.modifiedUs, ServiceBridge::nowUs());
     case BucketWish::State:
@@ -142,6 +146,8 @@ QVariant BucketModel::headerData(int section, Qt::Orientation orientation, int r
         return tr("step");
     case BucketWish::Size:
         return tr("size");
+    case BucketWish::NeededBy:
+        return tr("needed by");
     case BucketWish::Modified:
         return tr("modified");
     case BucketWish::State:

@@ -14,7 +14,7 @@ namespace {
 
 using Row = app::ListingRowView;
 
-enum Field : std::size_t { KindField, StateField, StepField, SizeField };
+enum Field : std::size_t { KindField, StateField, StepField, SizeField, NeededByField };
 
 /// A row as a filter reads it.
 struct QueriedRow {
@@ -24,6 +24,8 @@ struct QueriedRow {
     {
         if (field == StepField)
             return row.step ? std::optional(static_cast<double>(*row.step)) : std::nullopt;
+        if (field == NeededByField)
+            return row.neededBy ? std::optional(static_cast<double>(*row.neededBy)) : std::nullopt;
         return row.folder ? std::nullopt : std::optional(static_cast<double>(row.sizeBytes));
     }
     bool hasWord(std::size_t field, const Query::WordTest& test) const
@@ -66,6 +68,9 @@ bool comesFirst(const Row& x, const Row& y, const BucketWish& wish)
     case BucketWish::Size:
         order = compareKnown(std::optional(x.sizeBytes), std::optional(y.sizeBytes), wish.descending);
         break;
+    case BucketWish::NeededBy:
+        order = compareKnown(x.neededBy, y.neededBy, wish.descending);
+        break;
     case BucketWish::Modified: {
         const auto known = [](const Row& row) {
             return row.modifiedUs == 0 ? std::nullopt : std::optional(row.modifiedUs);
@@ -86,7 +91,8 @@ const std::vector<QueryField>& bucketFields()
     static const std::vector<QueryField> fields { { QStringLiteral("kind"), false },
                                                   { QStringLiteral("state"), false },
                                                   { QStringLiteral("step"), true },
-                                                  { QStringLiteral("size"), true } };
+                                                  { QStringLiteral("size"), true },
+                                                  { QStringLiteral("needed"), true } };
     return fields;
 }
 
@@ -100,6 +106,26 @@ QString objectKindText(const Row& row)
     if (row.folder)
         return QCoreApplication::translate("Bucket", "folder");
     return row.kind.empty() ? QCoreApplication::translate("Bucket", "other") : kindText(row.kind);
+}
+
+QString neededByText(const Row& row)
+{
+    if (!row.neededBy)
+        return row.folder ? QString() : unknownText();
+    return pluralText(*row.neededBy, QCoreApplication::translate("Bucket", "step"));
+}
+
+QString whyNeededText(const Row& row)
+{
+    if (row.folder)
+        return {};
+    if (row.neededBy)
+        return *row.neededBy == 0
+            ? QCoreApplication::translate("Bucket", "Another form of its step makes up for it")
+            : QCoreApplication::translate("Bucket", "So many steps cannot be rebuilt any more if this object is lost");
+    return row.step
+        ? QCoreApplication::translate("Bucket", "Its step cannot be rebuilt, or an older bundle does not say")
+        : QCoreApplication::translate("Bucket", "It belongs to no step");
 }
 
 BucketPointer makeBucketPicture(const app::ListingView& listing, const app::RunView& run, const BucketWish& wish)

@@ -13,7 +13,7 @@ namespace deltascope::desktop {
 
 /// Which part of a listing is shown, and how.
 struct BucketWish {
-    enum Column { Name, Kind, Step, Size, Modified, State, ColumnCount };
+    enum Column { Name, Kind, Step, Size, NeededBy, Modified, State, ColumnCount };
 
     std::string prefix; ///< empty, or ending with a slash
     std::size_t most = 1000; ///< rows that are read, in the order of their keys
@@ -44,5 +44,9 @@ const std::vector<QueryField>& bucketFields();
 std::string nameInFolder(const app::ListingRowView& row, const std::string& prefix);
 /// "delta", "folder", "other".
 QString objectKindText(const app::ListingRowView& row);
+/// "12 steps": those that cannot be rebuilt any more if the object is lost.
+QString neededByText(const app::ListingRowView& row);
+/// The same as a sentence; of those that say no number, why.
+QString whyNeededText(const app::ListingRowView& row);
 
 } // namespace deltascope::desktop

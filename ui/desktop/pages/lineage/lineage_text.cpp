@@ -5,6 +5,8 @@
 
 #include <QCoreApplication>
 
+#include <algorithm>
+
 namespace deltascope::desktop {
 
 namespace {
@@ -30,6 +32,19 @@ QString restoreText(const app::LineageRowView& row)
     return step.restore.deltas == 0
         ? bytes
         : translated("%1, %2").arg(bytes, pluralText(step.restore.deltas, translated("delta"), translated("deltas")));
+}
+
+/// "Way: delta on step 8, 1.2 MB, stands by".
+QString wayText(const app::FormView& form)
+{
+    const QString what = form.baseStep ? translated("%1 on step %2").arg(kindText(form.kind)).arg(*form.baseStep)
+                                       : translated("%1, complete").arg(kindText(form.kind));
+    const QString use = !form.restore.reason.empty()
+        ? translated("cannot be used: %1").arg(safeName(form.restore.reason))
+        : form.isUsed    ? translated("this one is used")
+        : form.isTrained ? translated("trained state")
+                         : translated("stands by");
+    return translated("Way: %1, %2, %3").arg(what, bytesText(form.wireBytes), use);
 }
 
 QString verifiedTip(const app::LineageRowView& row)
@@ -127,7 +142,10 @@ QString rowTip(const LineagePicture& picture, std::size_t at, Column column)
         QString text = translated("Step %1, %2").arg(stepText(row), stepStateText(step.state));
         if (step.baseStep)
             text += translated(", builds on %1").arg(*step.baseStep);
-        return text + QLatin1Char('\n') + translated("To materialize: %1").arg(restoreText(row));
+        text += QLatin1Char('\n') + translated("To materialize: %1").arg(restoreText(row));
+        for (const app::FormView& form : step.forms)
+            text += QLatin1Char('\n') + wayText(form);
+        return text;
     }
     }
 }
@@ -236,6 +254,10 @@ QString remarkText(const LineagePicture& picture, std::size_t row)
         parts.append(remark.alert);
     if (isLost(picture.rows()[row]))
         parts.append(translated("overwritten by a later epoch"));
+    const std::vector<app::LineageFormView>& forms = picture.rows()[row].forms;
+    const auto usable = std::count_if(forms.begin(), forms.end(), [](const auto& form) { return form.isUsable; });
+    if (usable > 1)
+        parts.append(translated("%1 ways").arg(usable));
     return parts.join(QStringLiteral(" · "));
 }
 

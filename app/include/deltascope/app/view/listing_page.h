@@ -18,6 +18,7 @@ struct ListingRowView {
     std::optional<std::int64_t> step;
     std::string kind; ///< empty for objects of no version
     std::string state;
+    std::optional<std::uint64_t> neededBy; ///< as in ListingEntryView
     bool folder = false;
 };
 

@@ -31,6 +31,20 @@ struct ObjectView {
     bool operator==(const ObjectView&) const = default;
 };
 
+/// One way to have a step.
+struct FormView {
+    std::string name; ///< file or folder that stands for it
+    std::string kind; ///< as StepView::kind
+    std::optional<std::int64_t> baseStep; ///< nothing for a complete one
+    std::uint64_t wireBytes = 0;
+    RestoreView restore; ///< of the step over this form
+    std::string evidence; ///< what vouches for that way: "digest", "root", "anchor", "base", "first_sight", "none"
+    bool isUsed = false; ///< the step is rebuilt over it
+    bool isTrained = false; ///< the state that the trainer meant, which is another one than the deltas lead to
+
+    bool operator==(const FormView&) const = default;
+};
+
 struct StepView {
     int epoch = 0;
     std::int64_t step = 0;
@@ -51,6 +65,8 @@ struct StepView {
     bool proven = true; ///< false across a missing number that nothing disproves
     RestoreView restore;
     std::vector<ObjectView> objects;
+    /// In a run only where there are several, of a step by itself always; its own objects first.
+    std::vector<FormView> forms;
     std::vector<ProblemView> problems;
     std::int64_t lastMissing = 0; ///< for state gap: the last of the missing steps, `step` is the first
 
@@ -114,6 +130,9 @@ struct ListingEntryView {
     ObjectView object;
     std::optional<std::int64_t> step;
     std::string kind; ///< of its version; empty for objects of none
+    /// How many steps cannot be rebuilt any more if it is lost. Nothing for objects of no version, and of a version
+    /// that cannot be rebuilt anyway.
+    std::optional<std::uint64_t> neededBy;
 };
 struct ListingView {
     std::string source;

@@ -1,0 +1,211 @@
+#include "compare_forms.h"
+
+#include "replay_audit.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <fmt/format.h>
+
+namespace deltascope {
+
+namespace {
+
+/// How many elements of two blocks of one tensor have different bits.
+std::uint64_t differentElements(ByteSpan a, ByteSpan b, Dtype dtype)
+{
+    if (std::memcmp(a.data(), b.data(), a.size()) == 0)
+        return 0;
+    const std::size_t width = std::max<std::size_t>(1, bitsOf(dtype) / 8);
+    std::uint64_t different = 0;
+    for (std::size_t at = 0; at + width <= a.size(); at += width)
+        different += std::memcmp(&a[at], &b[at], width) != 0 ? 1 : 0;
+    return different;
+}
+
+/// What replaying two ways to a version side by side shows.
+struct SideBySide {
+    std::uint64_t differs = 0;
+    bool sameTensors = true;
+    VersionFacts ofForm; ///< of the last link of the second way
+};
+
+bool holdSameTensors(const Chain& a, const Chain& b)
+{
+    return std::equal(a.tensors().begin(), a.tensors().end(), b.tensors().begin(), b.tensors().end(),
+                      [](const TensorInfo& x, const TensorInfo& y) {
+                          return x.name == y.name && x.dtype == y.dtype && x.shape == y.shape;
+                      });
+}
+
+Result<SideBySide> replayBoth(Workbench& bench, const Chain& a, const Chain& b, TaskContext& task)
+{
+    SideBySide result;
+    result.sameTensors = holdSameTensors(a, b);
+    if (!result.sameTensors)
+        return result;
+    ReplayAudit audit(b, true);
+    std::atomic<std::uint64_t> differs = 0;
+    const unsigned threads = audit.wantsOrder() ? 1 : bench.threads;
+    DS_CHECK(forEachParallel(threads, b.tensors().size(), task, [&](std::size_t n) -> Result<void> {
+        const TensorInfo& tensor = b.tensors()[n];
+        ReplayAudit::Tensor watcher(audit, tensor, true);
+        ReplayOptions plain;
+        plain.scratchFolder = bench.scratchFolder;
+        ReplayOptions watched = plain;
+        watched.observer = &watcher;
+        DS_TRY(TensorReplay left, TensorReplay::open(a, tensor, std::move(plain), task));
+        DS_TRY(TensorReplay right, TensorReplay::open(b, tensor, std::move(watched), task));
+        for (;;) {
+            DS_TRY(const ByteSpan x, left.next(task));
+            DS_TRY(const ByteSpan y, right.next(task));
+            if (y.empty())
+                break;
+            differs += differentElements(x, y, tensor.dtype);
+            task.addDone(y.size());
+        }
+        watcher.finish();
+        return {};
+    }));
+    audit.finishStates();
+    result.differs = differs;
+    result.ofForm = audit.factsOf(b.links().size() - 1, VersionKind::Anchor, 0);
+    return result;
+}
+
+/// Whether a publisher recorded a digest of the tensors or the state behind a form, and it fits. Weak ones tell
+/// nothing.
+bool isVouchedFor(const VersionFacts& facts, const VersionSummary& summary)
+{
+    if (facts.rootCheck == VersionFacts::RootCheck::Matches)
+        return facts.digestsFailed == 0;
+    return facts.digestsFailed == 0 && facts.digestsChecked > 0 && summary.digests != DigestAlgorithm::Adler32;
+}
+
+/// Compares the other forms of one version.
+class FormComparison {
+public:
+    FormComparison(Workbench& bench, const Run& run, const Planner& planner, Version& version)
+        : m_bench(bench)
+        , m_run(run)
+        , m_planner(planner)
+        , m_version(version)
+    {
+    }
+
+    /// Returns whether there was anything to compare.
+    Result<bool> compareAll(bool again, TaskContext& task)
+    {
+        const std::optional<std::size_t> reference = firstUsable();
+        bool any = false;
+        for (std::size_t form = 1; reference && form < m_version.forms(); ++form) {
+            const FormFacts* known = m_version.factsOf(form);
+            const bool isKnown = known && (known->differs || known->damage);
+            const bool ofDelta = *reference == 0 && m_version.fullForm() == form;
+            if (m_version.otherForms[form - 1].obstacle || ofDelta || (isKnown && !again))
+                continue;
+            DS_CHECK(compare(*reference, form, task));
+            any = true;
+        }
+        return any;
+    }
+
+private:
+    std::optional<std::size_t> firstUsable() const
+    {
+        if (!m_version.obstacle && !m_version.ownFormUnusable)
+            return 0;
+        for (std::size_t form = 1; form < m_version.forms(); ++form) {
+            if (!m_version.otherForms[form - 1].obstacle)
+                return form;
+        }
+        return std::nullopt;
+    }
+
+    Result<void> compare(std::size_t reference, std::size_t form, TaskContext& task)
+    {
+        Result<Plan> a = m_planner.planOver(m_version, reference);
+        Result<Plan> b = m_planner.planOver(m_version, form);
+        if (!a || !b)
+            return {};
+        Result<SideBySide> seen = replay(*a, *b, task);
+        if (seen)
+            return take(reference, form, *seen), Result<void>();
+        const Error& error = seen.error();
+        if (!speaksOfAnObject(error.code))
+            return fail(std::move(seen.error()));
+        const std::size_t link = linkOf(m_run, b->links, error);
+        if (link < b->links.size() && b->links[link] == b->links.back())
+            m_version.noteDamage(form, error);
+        return {}; // what else is damaged on the way is told where it is replayed by itself
+    }
+
+    Result<SideBySide> replay(const Plan& a, const Plan& b, TaskContext& task)
+    {
+        DS_TRY(const Chain left, Chain::open(m_run, a, task));
+        DS_TRY(const Chain right, Chain::open(m_run, b, task));
+        return replayBoth(m_bench, left, right, task);
+    }
+
+    void take(std::size_t reference, std::size_t form, const SideBySide& seen)
+    {
+        using Check = VersionFacts::RootCheck;
+        const VersionObjects& objects = m_version.objectsOf(form);
+        const auto damaged = [&](const VersionObjects& of, std::string text) {
+            return Error { Code::Digest, std::move(text), of.name, m_version.step(), {} };
+        };
+        if (seen.ofForm.digestsFailed > 0)
+            return m_version.noteDamage(form, digestFailure(seen.ofForm, objects, false));
+        if (seen.ofForm.rootCheck == Check::Differs || seen.ofForm.rootCheck == Check::BaseDiffers)
+            return m_version.noteDamage(form, rootFailure(seen.ofForm, objects, m_version.summaryOf(form)->root));
+        if (!seen.sameTensors)
+            return m_version.noteDamage(
+                form,
+                damaged(objects,
+                        fmt::format("it leads to other tensors than {}", m_version.objectsOf(reference).name)));
+        const bool forOwn = reference == 0 && m_version.facts && isVouchedFor(*m_version.facts, *m_version.summary);
+        const bool forForm = isVouchedFor(seen.ofForm, *m_version.summaryOf(form));
+        const auto against = [&](const VersionObjects& right) {
+            return fmt::format("it differs in {} elements from the state that {} leads to, which has the digest that "
+                               "its publisher recorded",
+                               seen.differs, right.name);
+        };
+        if (seen.differs > 0 && forOwn && !forForm)
+            return m_version.noteDamage(form, damaged(objects, against(m_version.objects)));
+        if (seen.differs > 0 && forForm && reference == 0 && !forOwn)
+            return m_version.noteDamage(0, damaged(m_version.objects, against(objects)));
+        FormFacts& facts = m_version.noteForm(form);
+        facts.differs = seen.differs;
+        facts.comparedWith = reference;
+        facts.vouchedFor = forForm;
+    }
+
+    Workbench& m_bench;
+    const Run& m_run;
+    const Planner& m_planner;
+    Version& m_version;
+};
+
+}
+
+Result<std::vector<std::size_t>>
+compareOtherForms(Workbench& bench, Run& run, std::pair<std::size_t, std::size_t> range, bool again, TaskContext& task)
+{
+    std::vector<std::size_t> changed;
+    std::uint64_t bytes = 0; // nearly all elements are of 16 bits
+    for (std::size_t at = range.first; at <= range.second && at < run.versions.size(); ++at)
+        bytes += run.versions[at].otherForms.size() * run.totalElementsOf(run.versions[at]).value_or(0) * 2;
+    task.beginPhase("compare forms", bytes);
+    const Planner planner(run); // of what was known before: what proves damaged now is left out at the next look
+    for (std::size_t at = range.first; at <= range.second && at < run.versions.size(); ++at) {
+        Version& version = run.versions[at];
+        if (version.otherForms.empty() || version.beingWritten)
+            continue;
+        DS_TRY(const bool compared, FormComparison(bench, run, planner, version).compareAll(again, task));
+        if (compared)
+            changed.push_back(at);
+    }
+    return changed;
+}
+
+} // namespace deltascope
