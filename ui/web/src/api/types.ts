@@ -50,6 +50,18 @@ export interface ObjectInfo {
   modified_at: number;
 }
 
+/** One way to have a step. */
+export interface Form {
+  name: string;
+  kind: StepKind;
+  base_step: number | null; // null: complete by itself
+  wire_bytes: number;
+  restore: Restore; // of the step over it
+  evidence: 'digest' | 'root' | 'anchor' | 'weak' | 'base' | 'first_sight' | 'none'; // what vouches for the whole way
+  used: boolean;
+  state: 'served' | 'trained';
+}
+
 export interface Step {
   epoch: number;
   step: number;
@@ -70,6 +82,7 @@ export interface Step {
   proven: boolean;
   restore: Restore;
   objects: ObjectInfo[];
+  forms?: Form[]; // in a run only where there are several
   problems: Problem[];
   /** The deepest verification of this step in this daemon; null: not checked. */
   verified: { level: number; result: VerifyResult; t_us: number; problem: Problem | null } | null;
@@ -418,6 +431,7 @@ export interface LineageRow {
   proven: boolean;
   verified: { level: number; result: VerifyResult } | null;
   restore: Restore | null;
+  forms?: { complete: boolean; base: number | null; used: boolean; usable: boolean }[]; // empty for a single one; rows as `base`
   problem: Problem | null; // the first one
   refs: string[]; // latest, …
   surviving: boolean; // false for steps of an epoch that was overwritten and cannot be rebuilt
@@ -483,6 +497,7 @@ export interface ListingRow {
   step: number | null;
   kind: StepKind | null;
   state: StepState | null;
+  needed_by?: number | null; // steps that cannot be rebuilt any more without it; not in bundles of version 2
   folder: boolean; // a common prefix; size is 0
 }
 

@@ -1,7 +1,7 @@
 // The chain column of the lineage: lanes, anchors ◆, deltas ●, gaps ○, broken ✕, and the replay path of B.
 
 import type { LineageRow } from '../api/types';
-import type { Item, Link } from './chains';
+import type { Edge, Item, Link } from './chains';
 import type { Palette } from './palette';
 import { cross, diamond, font, line, text } from './pen';
 import type { Pen } from './surface';
@@ -17,13 +17,14 @@ export interface ChainScene {
   rows: readonly LineageRow[];
   items: readonly Item[];
   links: readonly Link[];
+  edges: readonly Edge[];
   path: ReadonlySet<number>;
   b: number; // row, -1: none
   scroll: number;
 }
 
 export function paintChains(pen: Pen, height: number, scene: ChainScene, colors: Palette): void {
-  const { items, links, scroll } = scene;
+  const { items, links, edges, scroll } = scene;
   const first = Math.floor(scroll / ROW);
   const last = Math.min(items.length, Math.ceil((scroll + height) / ROW) + 1);
   const y = (item: number): number => item * ROW + ROW / 2 - scroll;
@@ -32,6 +33,7 @@ export function paintChains(pen: Pen, height: number, scene: ChainScene, colors:
     paintLink(pen, link, y, colors);
   }
   for (const link of links) if (link.path && link.to >= first && link.from <= last) paintLink(pen, link, y, colors);
+  for (const edge of edges) if ((edge.to ?? edge.from) >= first && edge.from <= last) paintEdge(pen, edge, y, colors);
   for (let at = first; at < last; at += 1) paintItem(pen, items[at]!, y(at), scene, colors);
 }
 
@@ -44,6 +46,31 @@ function paintLink(pen: Pen, link: Link, y: (item: number) => number, colors: Pa
   pen.moveTo(x0, y(link.from));
   if (x0 !== x1) pen.lineTo(x0, y(link.to) - ROW / 2);
   pen.lineTo(x1, y(link.to));
+  pen.stroke();
+  pen.setLineDash([]);
+}
+
+/** A bracket beside the lane; of a complete form an open diamond beside its row. */
+function paintEdge(pen: Pen, edge: Edge, y: (item: number) => number, colors: Palette): void {
+  const x = laneX(edge.lane);
+  const top = y(edge.from);
+  pen.strokeStyle = edge.usable ? colors.muted : colors.error;
+  pen.lineWidth = 1;
+  pen.setLineDash(edge.usable ? [] : [2, 2]);
+  pen.beginPath();
+  if (edge.to === null) {
+    pen.moveTo(x + 12, top - 4);
+    pen.lineTo(x + 16, top);
+    pen.lineTo(x + 12, top + 4);
+    pen.lineTo(x + 8, top);
+    pen.closePath();
+  } else {
+    const side = x + 8 + 2 * edge.track;
+    pen.moveTo(x + 5, top + 2);
+    pen.lineTo(side, top + 5);
+    pen.lineTo(side, y(edge.to) - 5);
+    pen.lineTo(x + 5, y(edge.to) - 2);
+  }
   pen.stroke();
   pen.setLineDash([]);
 }

@@ -80,3 +80,30 @@ export function linksOf(rows: readonly LineageRow[], where: Int32Array, path: Re
   });
   return links;
 }
+
+/** A way to have a row beside the line of its chain. */
+export interface Edge {
+  from: number; // item
+  to: number | null; // item that holds what it builds on; null: it is complete by itself
+  lane: number;
+  track: number; // 0…TRACKS - 1, longer ones further out
+  usable: boolean;
+}
+
+export const TRACKS = 5;
+const trackOf = (length: number): number => Math.min(TRACKS - 1, Math.floor(Math.log2(Math.max(1, length)) / 2));
+
+/** What a fold hides inside itself has no edge. The way that is used has one where it leaves the chain: a complete form of a delta. */
+export function edgesOf(rows: readonly LineageRow[], items: readonly Item[], where: Int32Array): Edge[] {
+  const edges: Edge[] = [];
+  rows.forEach((row, at) => {
+    const from = where[at]!;
+    for (const form of row.forms ?? []) {
+      if (from < 0 || (form.used && !(form.complete && row.kind === 'delta'))) continue;
+      const to = form.base === null ? null : (where[form.base] ?? -1);
+      const hidden = to === null ? !form.complete || items[from]?.kind !== 'row' : to < 0 || to === from;
+      if (!hidden) edges.push({ from, to, lane: row.lane, track: to === null ? 0 : trackOf(to - from), usable: form.usable });
+    }
+  });
+  return edges;
+}

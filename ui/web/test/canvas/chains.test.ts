@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { LineageRow } from '../../src/api/types';
-import { chainKey, itemOfRows, itemsOf, linksOf, replayPath } from '../../src/canvas/chains';
+import { chainKey, edgesOf, itemOfRows, itemsOf, linksOf, replayPath, TRACKS } from '../../src/canvas/chains';
 import { stripRow } from '../../src/canvas/stripPainter';
 
 /** Newest first: chains of three, an anchor at each third step. */
@@ -54,6 +54,29 @@ describe('chains', () => {
     expect([...where]).toEqual([0, 1, 2, 3, 3, 3, 4, 4, 4]);
     const links = linksOf(rows, where, replayPath(rows, 0));
     expect(links.map(({ from, to, path }) => [from, to, path])).toEqual([[0, 1, true], [1, 2, true], [3, 4, false]]);
+  });
+  it('draws other forms as edges, also to what a fold hides, and none inside a fold', () => {
+    const rows = lineage(30);
+    const own = (base: number) => ({ complete: false, base, used: true, usable: true });
+    const over = (base: number | null, usable = true) => ({ complete: base === null, base, used: false, usable });
+    rows[0]!.forms = [own(1), over(2), over(17), over(29, false)]; // 17 and 29 lie in folds
+    rows[1]!.forms = [{ ...own(2), used: false }, { complete: true, base: null, used: true, usable: true }];
+    rows[6]!.forms = [own(7), over(8)]; // in one fold
+    rows[7]!.forms = [own(8), over(null)]; // a complete form in a fold
+    const items = itemsOf(rows, new Map(), new Set());
+    const where = itemOfRows(items, rows.length);
+    expect(items[where[6]!]!.kind).toBe('fold');
+    expect(edgesOf(rows, items, where).map(({ from, to, usable }) => [from, to, usable])).toEqual([
+      [0, 2, true], [0, where[17], true], [0, where[29], false], [1, 2, true], [1, null, true],
+    ]);
+  });
+  it('puts long edges further out', () => {
+    const rows = lineage(2000);
+    rows[0]!.forms = [1, 2, 8, 60, 400, 1999].map((base) => ({ complete: false, base, used: false, usable: true }));
+    const items = rows.map((_, at) => ({ kind: 'row' as const, at }));
+    const tracks = edgesOf(rows, items, itemOfRows(items, rows.length)).map((edge) => edge.track);
+    expect(tracks).toEqual([0, 0, 1, 2, 4, 4]);
+    expect(Math.max(...tracks)).toBe(TRACKS - 1);
   });
   it('lists 10,000 versions within 50 ms', () => {
     const rows = lineage(10_000);

@@ -25,6 +25,7 @@ const FIELDS: Record<string, (row: ListingRow) => Value> = {
   state: (row) => row.state,
   step: (row) => row.step,
   size: (row) => row.size,
+  needed: (row) => row.needed_by ?? null,
 };
 
 /** Objects as they lie in the bucket. */
@@ -34,7 +35,7 @@ export default function BucketPage({ runId = '' }: Record<string, string>) {
   const [filter, setFilter] = useState('');
   const listing = useListing(runId, prefix);
   const room = useRoom(300);
-  const query = useMemo(() => parseQuery(filter, FIELDS, ['step', 'size'], (row) => row.key), [filter]);
+  const query = useMemo(() => parseQuery(filter, FIELDS, ['step', 'size', 'needed'], (row) => row.key), [filter]);
   const rows = useMemo(() => listing.rows.filter(query.test), [listing.rows, query]);
   const open = (row: ListingRow): void =>
     setPageParameters(row.folder ? { prefix: row.key, key: null } : { key: row.key === chosen ? null : row.key });
@@ -101,6 +102,18 @@ function Path({ prefix }: { prefix: string }) {
   );
 }
 
+function neededBy(row: ListingRow): string {
+  if (row.needed_by === null || row.needed_by === undefined) return row.folder ? '' : unknown;
+  return plural(row.needed_by, 'step');
+}
+
+function whyNeeded(row: ListingRow): string | undefined {
+  if (row.folder || row.needed_by === undefined) return undefined;
+  if (row.needed_by === 0) return 'Another form of its step makes up for it';
+  if (row.needed_by !== null) return 'So many steps cannot be rebuilt any more if this object is lost';
+  return row.step === null ? 'It belongs to no step' : 'Its step cannot be rebuilt';
+}
+
 function columns(runId: string, prefix: string): Column<ListingRow>[] {
   return [
     {
@@ -119,6 +132,10 @@ function columns(runId: string, prefix: string): Column<ListingRow>[] {
     {
       id: 'size', head: 'size', number: true, key: (row) => (row.folder ? null : row.size),
       cell: (row) => (row.folder ? '' : <span title={`${exact(row.size)} bytes`}>{bytes(row.size)}</span>),
+    },
+    {
+      id: 'needed', head: 'needed by', number: true, key: (row) => row.needed_by ?? null, narrow: true,
+      cell: (row) => <span title={whyNeeded(row)}>{neededBy(row)}</span>,
     },
     {
       id: 'modified', head: 'modified', number: true, key: (row) => row.modified_at || null, narrow: true,

@@ -1,6 +1,6 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { LineageRow } from '../../api/types';
-import { chainKey, itemOfRows, itemsOf, linksOf, replayPath, type Item } from '../../canvas/chains';
+import { chainKey, edgesOf, itemOfRows, itemsOf, linksOf, replayPath, type Item } from '../../canvas/chains';
 import { laneX, paintChains, ROW } from '../../canvas/chainPainter';
 import { useSurface } from '../../canvas/surface';
 import { runPage } from '../../components/Link';
@@ -46,10 +46,11 @@ export function Chains({ runId, rows, folding }: Props) {
   );
   const where = useMemo(() => itemOfRows(items, rows.length), [items]);
   const links = useMemo(() => linksOf(rows, where, path), [rows, where, path]);
+  const edges = useMemo(() => edgesOf(rows, items, where), [rows, items, where]);
   const lanes = useMemo(() => rows.reduce((most, row) => Math.max(most, row.lane), 0), [rows]);
 
   const surface = useSurface(({ pen, height: tall, colors }) => {
-    paintChains(pen, tall, { rows, items, links, path, b, scroll: box.current?.scrollTop ?? 0 }, colors);
+    paintChains(pen, tall, { rows, items, links, edges, path, b, scroll: box.current?.scrollTop ?? 0 }, colors);
   });
   useLayoutEffect(() => {
     const observer = new ResizeObserver(() => setHeight(box.current!.clientHeight));

@@ -23,6 +23,8 @@ function restoreText(restore: Restore | null, row: LineageRow): string {
   return restore.deltas === 0 ? bytes(restore.bytes) : `${bytes(restore.bytes)}, ${plural(restore.deltas, 'delta')}`;
 }
 
+const ways = (row: LineageRow): number => row.forms?.filter((form) => form.usable).length ?? 0;
+
 type VersionProps = Common & { runId: string; row: LineageRow; isA: boolean; isB: boolean };
 
 /** One version, or a hole in the numbers. */
@@ -49,6 +51,7 @@ export function VersionLine({ runId, row, isA, isB, ...common }: VersionProps) {
         {row.refs.map((ref) => <span key={ref} class="tag"><Name text={ref} limit={40} /></span>)}
         {row.problem && <span class="error-text" title={safeName(`${row.problem.text} ${row.problem.remedy}`)}>✕ {row.problem.code} {safeName(row.problem.text)}</span>}
         {!row.surviving && `overwritten by a later epoch`}
+        {ways(row) > 1 && <span class="muted" title="Forms that this step can be rebuilt over; its page lists them"> {ways(row)} ways</span>}
       </td>
       <td class="number" title={safeName(row.restore?.reason ?? '')}>{restoreText(row.restore, row)}</td>
     </tr>

@@ -61,7 +61,9 @@ function Filtered({ runId, data }: { runId: string; data: Lineage }) {
           Export CSV
         </button>
         <ul class="chain-legend" aria-label="Marks">
-          <li>◆ anchor</li><li>● delta</li><li>○ gap</li><li>✕ broken</li><li>⟲ restart</li><li class="path">replay path of B</li>
+          <li>◆ anchor</li><li>● delta</li><li>○ gap</li><li>✕ broken</li><li>⟲ restart</li>
+          {rows.some((row) => (row.forms?.length ?? 0) > 1) && <li>◇ ⊐ other way</li>}
+          <li class="path">replay path of B</li>
         </ul>
       </div>
       <Chains runId={runId} rows={rows} folding={!filtering} />
@@ -85,5 +87,8 @@ function lineageTable(rows: readonly LineageRow[]): Twin {
 function keep(rows: LineageRow[], test: (row: LineageRow) => boolean): LineageRow[] {
   const place = new Map<number, number>();
   const passed = rows.filter((row, at) => test(row) && place.set(at, place.size));
-  return passed.map((row) => ({ ...row, base: row.base === null ? null : (place.get(row.base) ?? null) }));
+  const placeOf = (base: number | null): number | null => (base === null ? null : (place.get(base) ?? null));
+  return passed.map((row) => ({
+    ...row, base: placeOf(row.base), ...(row.forms ? { forms: row.forms.map((form) => ({ ...form, base: placeOf(form.base) })) } : {}),
+  }));
 }

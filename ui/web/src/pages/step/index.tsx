@@ -1,7 +1,7 @@
 import { useLayoutEffect } from 'preact/hooks';
 import { openPlan } from '../../actions';
 import { runPath } from '../../api/client';
-import type { Step, StepDetail, TensorCount } from '../../api/types';
+import type { Form, Step, StepDetail, TensorCount } from '../../api/types';
 import { Card } from '../../components/Card';
 import { CliLine } from '../../components/CliLine';
 import { Icon } from '../../components/Icon';
@@ -100,6 +100,11 @@ function Facts({ runId, data }: { runId: string; data: StepDetail }) {
           />
         )}
       </Card>
+      {step.forms && step.forms.length > 0 && (
+        <Card title="Ways to this step" note={plural(step.forms.length, 'form')}>
+          <Table label="Ways to this step" rows={step.forms} columns={forms} id={(form) => form.name} />
+        </Card>
+      )}
       <Card title="Tensors" note={tensors.length === 0 ? '' : plural(tensors.length, 'tensor')}>
         {tensors.length === 0
           ? <EmptyState title="Counts of tensors are known once the step was replayed" />
@@ -113,6 +118,26 @@ function Facts({ runId, data }: { runId: string; data: StepDetail }) {
 }
 
 const share = (t: TensorCount) => (t.changed_elems === null || t.total_elems === 0 ? null : t.changed_elems / t.total_elems);
+
+const vouchers: Record<Form['evidence'], string> = {
+  digest: 'digests', root: 'root', anchor: 'next anchor', weak: 'weak digests', base: 'base given', first_sight: 'first sight', none: 'nothing',
+};
+
+const forms: Column<Form>[] = [
+  { id: 'name', head: 'form', cell: (f) => <span class="mono"><Name text={f.name} limit={90} /></span>, key: (f) => f.name },
+  { id: 'on', head: 'builds on', number: true, cell: (f) => (f.base_step === null ? 'complete' : `step ${f.base_step}`), key: (f) => f.base_step },
+  { id: 'size', head: 'size', number: true, cell: (f) => <span title={exact(f.wire_bytes)}>{bytes(f.wire_bytes)}</span>, key: (f) => f.wire_bytes },
+  {
+    id: 'restore', head: 'to rebuild', number: true, narrow: true, key: (f) => f.restore.bytes,
+    cell: (f) => (f.restore.reason === null ? `${bytes(f.restore.bytes)}, ${plural(f.restore.deltas, 'delta')}` : unknown),
+  },
+  { id: 'evidence', head: 'vouched for by', cell: (f) => vouchers[f.evidence], key: (f) => f.evidence, narrow: true },
+  {
+    id: 'use', head: 'use',
+    cell: (f) => (f.restore.reason !== null ? <span class="error-text">✕ {safeName(f.restore.reason)}</span>
+      : f.used ? 'this one is used' : f.state === 'trained' ? 'trained state' : 'stands by'),
+  },
+];
 
 const columns: Column<TensorCount>[] = [
   { id: 'name', head: 'tensor', cell: (t) => <span class="mono"><Name text={t.name} limit={90} /></span>, key: (t) => t.name },
