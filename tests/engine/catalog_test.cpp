@@ -566,6 +566,42 @@ TEST_F(RecordsTest, AFileOfVersion01IsTakenOver)
     }
 }
 
+TEST_F(RecordsTest, AFileWithoutMirrorsGetsThem)
+{
+    {
+        auto records = Records::open(recordsPath());
+        ASSERT_TRUE(records);
+        ASSERT_TRUE((*records)->add("s", { { "k", sight("first", 100) } }));
+    }
+    {
+        auto file = sqlite::Database::open(recordsPath(), sqlite::Database::Durability::Full);
+        ASSERT_TRUE(file);
+        ASSERT_TRUE(file->execute("DROP TABLE mirror; PRAGMA user_version=1"));
+    }
+    auto records = Records::open(recordsPath());
+    ASSERT_TRUE(records) << records.error().text;
+    EXPECT_EQ((*records)->sights("s", "k")->size(), 1U);
+    EXPECT_TRUE((*records)->mirrors("s")->empty());
+    ASSERT_TRUE((*records)->addMirror("s", "/there", 5));
+    EXPECT_EQ(*(*records)->mirrors("s"), std::set<std::string> { "/there" });
+    EXPECT_TRUE((*records)->mirrors("other")->empty());
+}
+
+TEST_F(RecordsTest, AMirrorThatNobodyNamedIsNotRead)
+{
+    {
+        auto records = Records::open(recordsPath());
+        ASSERT_TRUE(records);
+        ASSERT_TRUE((*records)->addMirror("s", "/there", 5));
+    }
+    {
+        auto file = sqlite::Database::open(recordsPath(), sqlite::Database::Durability::Full);
+        ASSERT_TRUE(file);
+        ASSERT_TRUE(file->execute("UPDATE mirror SET address='/etc'"));
+    }
+    EXPECT_TRUE((*Records::open(recordsPath()))->mirrors("s")->empty());
+}
+
 TEST_F(RecordsTest, AFileOfANewerVersionIsNotTouched)
 {
     {

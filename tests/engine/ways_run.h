@@ -29,6 +29,7 @@ public:
     };
     static std::optional<Name> parse(std::string_view key)
     {
+        key.remove_prefix(key.rfind('/') + 1); // of a mirror's object its address; npos + 1 is 0
         const std::size_t line = key.find('_');
         const std::size_t dot = key.find('.');
         if (line == std::string_view::npos || dot == std::string_view::npos)

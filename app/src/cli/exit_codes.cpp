@@ -33,6 +33,7 @@ Exit exitFor(std::string_view word) noexcept
     case Code::MissingTensor:
     case Code::FormsDiffer:
     case Code::Stray:
+    case Code::Mirror:
         return VerificationFailed;
     case Code::ChainGap:
     case Code::BaseMissing:

@@ -96,6 +96,9 @@ constexpr Meaning meaningOf(Code code) noexcept
     case Code::Rewritten:
         return { "DS-REWRITTEN",
                  "Find out who replaced the object; verify --accept-rewritten trusts its new bytes from then on." };
+    case Code::Mirror:
+        return { "DS-MIRROR",
+                 "Copy what the source lacks back into it; until then, what is rebuilt needs the mirror." };
     case Code::Lossy:
         return { "DS-LOSSY",
                  "Use the next full version where bits matter; nothing was lost, but nothing can be proven either." };
@@ -148,6 +151,7 @@ bool isNotice(Code code) noexcept
     case Code::Publishing:
     case Code::Noop:
     case Code::Fork:
+    case Code::Mirror:
         return true;
     default:
         return false;

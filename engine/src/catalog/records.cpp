@@ -16,7 +16,7 @@ namespace deltascope {
 namespace {
 
 /// Raise when a table changes, and bring older files there in migrateRecords(). Version 0.1 wrote 0.
-constexpr std::int64_t RecordsSchemaVersion = 1;
+constexpr std::int64_t RecordsSchemaVersion = 2;
 
 /// Above this size only the pages are checked, not whether the indices lead to every row.
 constexpr std::uintmax_t IndicesCheckedBytes = 256U << 20;
@@ -60,6 +60,11 @@ std::string sealOfContinuity(const std::string& source, const std::string& quest
 {
     return toHex(xxh3(
         asBytes(fmt::format("{}\n{}\n{} {}\n{}", source, question, answer.continues, answer.decidedUs, answer.why))));
+}
+
+std::string sealOfMirror(const std::string& source, const std::string& address, std::int64_t namedUs)
+{
+    return toHex(xxh3(asBytes(fmt::format("{}\n{}\n{}", source, address, namedUs))));
 }
 
 Error ofRecords(Error error, const std::string& path)
@@ -128,6 +133,16 @@ public:
         const std::lock_guard lock(m_mutex);
         return told(writeContinuity(source, question, answer));
     }
+    Result<std::set<std::string>> mirrors(const std::string& source) override
+    {
+        const std::lock_guard lock(m_mutex);
+        return told(readMirrors(source));
+    }
+    Result<void> addMirror(const std::string& source, const std::string& address, std::int64_t namedUs) override
+    {
+        const std::lock_guard lock(m_mutex);
+        return told(writeMirror(source, address, namedUs));
+    }
 
 private:
     template <class T> Result<T> told(Result<T> outcome) const
@@ -162,6 +177,34 @@ private:
             .bind(4, answer.why)
             .bind(5, answer.decidedUs)
             .bind(6, sealOfContinuity(source, question, answer))
+            .run();
+    }
+
+    Result<std::set<std::string>> readMirrors(const std::string& source)
+    {
+        DS_TRY(sqlite::Statement rows, m_database.prepare("SELECT address,named_us,seal FROM mirror WHERE source=?"));
+        rows.bind(1, source);
+        std::set<std::string> found;
+        for (;;) {
+            DS_TRY(const bool row, rows.step());
+            if (!row)
+                return found;
+            std::string address = rows.text(0);
+            if (rows.text(2) == sealOfMirror(source, address, rows.integer(1)))
+                found.insert(std::move(address));
+        }
+    }
+
+    Result<void> writeMirror(const std::string& source, const std::string& address, std::int64_t namedUs)
+    {
+        DS_TRY(const std::set<std::string> known, readMirrors(source));
+        if (known.contains(address))
+            return {};
+        DS_TRY(sqlite::Statement insert, m_database.prepare("INSERT INTO mirror VALUES(?,?,?,?)"));
+        return insert.bind(1, source)
+            .bind(2, address)
+            .bind(3, namedUs)
+            .bind(4, sealOfMirror(source, address, namedUs))
             .run();
     }
 
@@ -288,6 +331,8 @@ public:
     {
         return fail(m_why);
     }
+    Result<std::set<std::string>> mirrors(const std::string&) override { return fail(m_why); }
+    Result<void> addMirror(const std::string&, const std::string&, std::int64_t) override { return fail(m_why); }
 
 private:
     Error m_why;
@@ -336,14 +381,9 @@ Result<void> sealRows(sqlite::Database& database)
     return {};
 }
 
-/// Brings a new file, or one of version 0.1, to the schema of today, whole or not at all.
-Result<void> migrateRecords(sqlite::Database& database)
+/// Version 0.1 knew neither leaves nor seals.
+Result<void> migrateFirstRecords(sqlite::Database& database)
 {
-    DS_CHECK(database.checkIndices()); // damage must not get a seal
-    DS_TRY(sqlite::Transaction transaction, sqlite::Transaction::begin(database));
-    DS_TRY(const std::int64_t version, recordsVersion(database));
-    if (version != 0) // another process was faster
-        return transaction.commit();
     DS_CHECK(database.execute(SchemaOfFirstRecords));
     DS_CHECK(database.execute("ALTER TABLE sight ADD COLUMN leaves BLOB NOT NULL DEFAULT x''"));
     DS_CHECK(database.execute("ALTER TABLE sight ADD COLUMN seal TEXT NOT NULL DEFAULT ''"));
@@ -352,8 +392,22 @@ Result<void> migrateRecords(sqlite::Database& database)
         "CREATE TABLE continuity(source TEXT NOT NULL, question TEXT NOT NULL, continues INTEGER NOT NULL, "
         "why TEXT NOT NULL, decided_us INTEGER NOT NULL, seal TEXT NOT NULL);"
         "CREATE INDEX continuity_of ON continuity(source, question)"));
-    DS_CHECK(sealRows(database));
-    DS_CHECK(database.execute(fmt::format("PRAGMA user_version={}", RecordsSchemaVersion)));
+    return sealRows(database);
+}
+
+/// Brings a new file, or an older one, to the schema of today, whole or not at all.
+Result<void> migrateRecords(sqlite::Database& database)
+{
+    DS_CHECK(database.checkIndices()); // damage must not get a seal
+    DS_TRY(sqlite::Transaction transaction, sqlite::Transaction::begin(database));
+    DS_TRY(const std::int64_t version, recordsVersion(database));
+    if (version == 0)
+        DS_CHECK(migrateFirstRecords(database));
+    if (version < RecordsSchemaVersion) // else another process was faster
+        DS_CHECK(database.execute("CREATE TABLE mirror(source TEXT NOT NULL, address TEXT NOT NULL, "
+                                  "named_us INTEGER NOT NULL, seal TEXT NOT NULL);"
+                                  "CREATE INDEX mirror_of ON mirror(source)"));
+    DS_CHECK(database.execute(fmt::format("PRAGMA user_version={}", std::max(version, RecordsSchemaVersion))));
     return transaction.commit();
 }
 
@@ -361,7 +415,7 @@ Result<sqlite::Database> openRecordsFile(const std::string& path)
 {
     DS_TRY(sqlite::Database database, sqlite::Database::open(path, sqlite::Database::Durability::Full));
     DS_TRY(const std::int64_t version, recordsVersion(database));
-    if (version == 0)
+    if (version >= 0 && version < RecordsSchemaVersion)
         DS_CHECK(migrateRecords(database));
     else if (version != RecordsSchemaVersion)
         return fail(Code::Catalog,

@@ -22,6 +22,13 @@ std::int64_t VersionObjects::publishedUs() const noexcept
     return newest;
 }
 
+std::string_view VersionObjects::inSource(std::string_view nameOrKey) const noexcept
+{
+    if (mirror.empty())
+        return nameOrKey;
+    return nameOrKey.size() > mirror.size() ? nameOrKey.substr(mirror.size() + 1) : "."; // the mirror as a whole
+}
+
 std::string VersionObjects::identity() const
 {
     std::string joined;

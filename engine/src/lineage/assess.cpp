@@ -1,3 +1,4 @@
+#include "format/common/quote_name.h"
 #include "lineage/drift.h"
 #include "lineage/health.h"
 #include "lineage/noops.h"
@@ -146,7 +147,7 @@ std::string doubtAbout(const Run& run, const Version& version, std::size_t self)
             "step {} is the newest and was touched a moment ago; its layout has no marker, so more of it "
             "may be on its way",
             version.step());
-    if (origin.acrossGap)
+    if (origin.acrossGap || !origin.facts) // its own objects, or those of the form that stands in for them
         return fmt::format(
             "step {} is chained across a missing number; nothing in the files proves that nothing was lost",
             version.step());
@@ -160,6 +161,15 @@ std::string doubtAbout(const Run& run, const Version& version, std::size_t self)
                        version.step(), version.facts->noops, version.facts->assigned);
 }
 
+/// Whether the own objects of a version were read or replayed and are wrong, so that a copy of them may be right.
+bool hasDamagedObjects(const Version& version)
+{
+    return version.failure
+        || (version.facts
+            && (version.facts->damage || version.facts->digestsFailed > 0
+                || version.facts->rootCheck == VersionFacts::RootCheck::Differs));
+}
+
 /// Why an other form of a version cannot be used; nothing if it can.
 std::optional<Error> obstacleOf(const Run& run, const Version& version, std::size_t number)
 {
@@ -168,6 +178,9 @@ std::optional<Error> obstacleOf(const Run& run, const Version& version, std::siz
     const auto because = [&](Code code, std::string text) {
         return Error { code, std::move(text), objects.name, version.step(), {} };
     };
+    if (!objects.lacks.empty())
+        return because(Code::Unfinished,
+                       fmt::format("it is not whole: a mirror holds {} of it", quoteName(objects.lacks)));
     if (form.failure)
         return atStep(*form.failure, version.step());
     if (const FormFacts* facts = version.factsOf(number); facts && facts->damage)
@@ -176,8 +189,14 @@ std::optional<Error> obstacleOf(const Run& run, const Version& version, std::siz
         return because(Code::Publishing, "its version is still being written");
     if (!form.summary)
         return because(Code::Unfinished, "its headers were not read");
+    if (version.originalOf(number) == 0U && version.obstacle && !hasDamagedObjects(version))
+        return version.obstacle; // the same bytes once more do not help
     if (form.isComplete())
         return std::nullopt;
+    if (form.onExternalBase)
+        return run.base ? std::nullopt
+                        : std::optional(because(
+                            Code::BaseMissing, "it builds on a checkpoint outside of the source, which was not given"));
     if (!form.base)
         return because(Code::ChainGap,
                        fmt::format("it builds on step {}, which is missing", form.baseStep.value_or(0)));
@@ -192,6 +211,9 @@ std::optional<Error> obstacleOf(const Run& run, const Version& version, std::siz
 std::string insteadOf(const Run& run, const Version& version, std::size_t number)
 {
     const OtherForm& form = version.otherForms[number - 1];
+    if (version.originalOf(number) || !(form.isComplete() || form.base))
+        return fmt::format("step {} is rebuilt from {}, for the source's own form of it", version.step(),
+                           version.objectsOf(number).name);
     if (form.isComplete() && version.kind != VersionKind::Anchor)
         return fmt::format("step {} is rebuilt from its full form, for its delta", version.step());
     if (form.isComplete())
@@ -243,8 +265,10 @@ void assessOtherForms(Run& run, Version& version, std::size_t self)
             continue;
         if (facts && facts->differs.value_or(0) > (form.isComplete() ? facts->zeroSigns : 0))
             tellDifference(version, number, *facts);
-        const bool proven = form.isComplete() || run.versions[*form.base].proven;
-        const bool lossy = !form.isComplete() && (form.summary->lossy || run.versions[*form.base].lossy);
+        const Version* base = form.base ? &run.versions[*form.base] : nullptr;
+        const bool isDoubtful = form.acrossGap || (version.originalOf(number) == 0U && version.noopsUnexplained);
+        const bool proven = form.isComplete() || (!isDoubtful && (!base || base->proven));
+        const bool lossy = !form.isComplete() && (form.summary->lossy || (base && base->lossy));
         if (standsIn && std::pair(standInProven, !standInLossy) >= std::pair(proven, !lossy))
             continue;
         standsIn = number;
@@ -261,7 +285,8 @@ void assessOtherForms(Run& run, Version& version, std::size_t self)
     if (!version.obstacle || version.beingWritten)
         return;
     version.proven = standInProven;
-    version.unprovenAt = standInProven ? self : run.versions[*version.otherForms[*standsIn - 1].base].unprovenAt;
+    const std::optional<std::size_t> standInBase = version.otherForms[*standsIn - 1].base;
+    version.unprovenAt = standInProven || !standInBase ? self : run.versions[*standInBase].unprovenAt;
     version.lossy = standInLossy;
     version.obstacle->text =
         fmt::format("{} cannot be used: {}", insteadOf(run, version, *standsIn), version.obstacle->text);
@@ -499,7 +524,7 @@ Error rootFailure(const VersionFacts& facts, const VersionObjects& version, std:
 
 void assess(Run& run)
 {
-    run.problems.clear();
+    run.problems = run.mirrorNotices;
     std::map<int, const VersionSummary*> references;
     for (int epoch = 0; epoch < run.epochs(); ++epoch)
         references[epoch] = referenceOf(run, epoch);

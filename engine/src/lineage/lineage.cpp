@@ -122,6 +122,17 @@ const FormFacts* Version::factsOf(std::size_t otherForm) const noexcept
     return facts && otherForm <= facts->otherForms.size() ? &facts->otherForms[otherForm - 1] : nullptr;
 }
 
+std::optional<std::size_t> Version::originalOf(std::size_t form) const noexcept
+{
+    const VersionObjects& copy = objectsOf(form);
+    for (std::size_t other = 0; other < form && !copy.mirror.empty(); ++other) {
+        const VersionObjects& original = objectsOf(other);
+        if (original.inSource(original.name) == copy.inSource(copy.name))
+            return other;
+    }
+    return std::nullopt;
+}
+
 std::optional<std::size_t> Version::fullForm() const noexcept
 {
     for (std::size_t form = 1; form < forms() && kind != VersionKind::Anchor; ++form) {
@@ -180,6 +191,42 @@ const Version* Run::newerThanLatest() const noexcept
     return chosen && highest->step() > chosen->step() ? highest : nullptr;
 }
 
+namespace {
+
+VersionKind kindOf(const Run& run, const std::optional<VersionSummary>& summary, const VersionSummary* reference)
+{
+    if (!summary || !summary->full)
+        return VersionKind::Delta;
+    return !run.layout->anchorsMayBePartial() || summary->tensors >= reference->tensors ? VersionKind::Anchor
+                                                                                        : VersionKind::PartialAnchor;
+}
+
+/// Decides what kind each form of a version is, and what it builds on.
+void linkForms(Run& run, std::size_t at, const VersionSummary* reference, std::optional<std::size_t> previous)
+{
+    Version& version = run.versions[at];
+    version.kind = kindOf(run, version.summary, reference);
+    if (version.kind != VersionKind::Anchor) {
+        const BaseLink link = linkOf(run, at, version.summary, previous);
+        version.base = link.base;
+        version.baseStep = link.baseStep;
+        version.onExternalBase = link.onExternalBase;
+        version.acrossGap = link.acrossGap;
+    }
+    for (OtherForm& form : version.otherForms) {
+        form.kind = kindOf(run, form.summary, reference);
+        if (!form.summary || form.isComplete())
+            continue;
+        const BaseLink link = linkOf(run, at, form.summary, previous);
+        form.base = link.base;
+        form.baseStep = link.baseStep;
+        form.onExternalBase = link.onExternalBase;
+        form.acrossGap = link.acrossGap;
+    }
+}
+
+}
+
 Run buildLineage(std::shared_ptr<const ObjectStore> store, std::shared_ptr<const Layout> layout,
                  std::optional<ExternalBase> base, std::vector<IndexedObjects> versions, std::int64_t nowUs,
                  std::optional<std::vector<int>> known)
@@ -230,12 +277,7 @@ Run buildLineage(std::shared_ptr<const ObjectStore> store, std::shared_ptr<const
             previous.reset();
             reference = referenceOf(run, version.epoch);
         }
-        if (version.summary && version.summary->full)
-            version.kind = !run.layout->anchorsMayBePartial() || version.summary->tensors >= reference->tensors
-                ? VersionKind::Anchor
-                : VersionKind::PartialAnchor;
-        link(run, i, previous);
-        linkOtherForms(run, i);
+        linkForms(run, i, reference, previous);
         const std::int64_t expected = previous ? run.versions[*previous].step() + 1 : version.baseStep.value_or(0) + 1;
         const bool numbered = !run.layout->standAlone() && !run.layout->numbersMaySkip();
         if (numbered && previous && expected + version.objects.emptyBefore < version.step())

@@ -3,15 +3,22 @@
 #include "deltascope/engine/lineage.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 
 namespace deltascope {
 
-/// Finds what version `at` builds on: by the root of its state where it names one, by the number that it declares, else
-/// the version before it. `previous`: that one; nothing at the beginning of an epoch.
-void link(Run& run, std::size_t at, std::optional<std::size_t> previous);
+/// What a form of a version builds on. Empty for a complete one.
+struct BaseLink {
+    std::optional<std::size_t> base; ///< index in Run::versions; nothing if it is missing
+    std::optional<std::int64_t> baseStep;
+    bool onExternalBase = false;
+    bool acrossGap = false; ///< over a missing number, without a word of the publisher
+};
 
-/// Finds what the other forms of a version build on, in the same way.
-void linkOtherForms(Run& run, std::size_t at);
+/// Finds what a form of version `at` builds on: by the root of its state where `summary` names one, by the number that
+/// it declares, else the version before it. `previous`: that one; nothing at the beginning of an epoch.
+BaseLink linkOf(const Run& run, std::size_t at, const std::optional<VersionSummary>& summary,
+                std::optional<std::size_t> previous);
 
 } // namespace deltascope

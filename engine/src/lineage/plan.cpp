@@ -23,10 +23,16 @@ bool isLeftOut(const PlanLink& link, const PlanOptions& options)
     return std::find(options.without.begin(), options.without.end(), link) != options.without.end();
 }
 
+/// Whether something speaks against the deltas of a version, whatever their bytes are.
+bool isDoubtful(const Version& version)
+{
+    return version.acrossGap || version.mayGrow || version.noopsUnexplained || version.lossProven || version.lossy;
+}
+
 /// What vouches for the own objects of a version.
 Evidence evidenceOf(const Version& version)
 {
-    if (version.acrossGap || version.mayGrow || version.noopsUnexplained || version.lossProven || version.lossy)
+    if (isDoubtful(version))
         return Evidence::None;
     if (!version.facts)
         return Evidence::FirstSight;
@@ -42,9 +48,17 @@ Evidence evidenceOf(const Version& version)
 /// What vouches for another form of it: what vouches for the own one, where both lead to the same bits.
 Evidence evidenceOf(const Version& version, std::size_t form)
 {
+    if (form == 0)
+        return evidenceOf(version);
     const FormFacts* facts = version.factsOf(form);
-    const bool complete = version.otherForms[form - 1].isComplete();
-    if (!complete && version.otherForms[form - 1].summary->lossy)
+    const std::optional<std::size_t> original = version.originalOf(form);
+    if (original == 0U && isDoubtful(version))
+        return Evidence::None; // the same bytes twice are no answer to what may be missing before them
+    if (original && facts && facts->differs == 0U && facts->comparedWith == *original)
+        return evidenceOf(version, *original);
+    const OtherForm& other = version.otherForms[form - 1];
+    const bool complete = other.isComplete();
+    if (!complete && (other.summary->lossy || other.acrossGap))
         return Evidence::None;
     if (facts && facts->vouchedFor)
         return Evidence::Root;
@@ -121,9 +135,11 @@ std::unique_ptr<const Planner::Forms> Planner::Forms::of(const Run& run, const P
             const OtherForm& form = version.otherForms[number - 1];
             if (form.obstacle || isLeftOut(PlanLink { i, number }, options))
                 continue;
-            const StateId to = trained && version.fullForm() == number ? *trained : servedState(i);
-            add(PlanLink { i, number }, form.base ? servedState(*form.base) : FormGraph::Nothing, to,
-                version.objectsOf(number), evidenceOf(version, number));
+            const bool leadsToTrained = trained
+                && (version.fullForm() == number || version.fullForm() == version.originalOf(number).value_or(0));
+            const StateId to = leadsToTrained ? *trained : servedState(i);
+            const StateId from = form.isComplete() ? FormGraph::Nothing : form.base ? servedState(*form.base) : outside;
+            add(PlanLink { i, number }, from, to, version.objectsOf(number), evidenceOf(version, number));
         }
     }
     return std::unique_ptr<const Forms>(new Forms(std::move(parts)));
@@ -187,10 +203,8 @@ Plan Planner::planOf(const std::vector<FormId>& path) const
         const Version& at = m_run.versions[link->version];
         plan.readBytes += at.objectsOf(link->form).wireBytes();
         plan.lossy = plan.lossy || at.summaryOf(link->form)->lossy;
-        if (link->form > 0)
-            continue;
-        plan.acrossGap = plan.acrossGap || at.acrossGap;
-        plan.lossProven = plan.lossProven || at.lossProven;
+        plan.acrossGap = plan.acrossGap || (link->form == 0 ? at.acrossGap : at.otherForms[link->form - 1].acrossGap);
+        plan.lossProven = plan.lossProven || (link->form == 0 && at.lossProven);
     }
     return plan;
 }

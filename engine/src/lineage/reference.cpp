@@ -7,7 +7,8 @@ const VersionSummary* referenceOf(const Run& run, int epoch)
     const VersionSummary* largest = nullptr;
     for (const Version& version : run.versions) {
         for (const OtherForm& form : version.otherForms) {
-            if (version.epoch == epoch && form.isComplete() && !largest)
+            if (version.epoch == epoch && form.summary && form.summary->full
+                && (!largest || form.summary->tensors > largest->tensors))
                 largest = &*form.summary;
         }
         if (!version.summary || !version.summary->full)

@@ -96,30 +96,92 @@ public:
     /// Returns whether there was anything to compare.
     Result<bool> compareAll(bool again, TaskContext& task)
     {
-        const std::optional<std::size_t> reference = firstUsable();
+        const std::optional<std::size_t> first = firstUsable();
         bool any = false;
-        for (std::size_t form = 1; reference && form < m_version.forms(); ++form) {
+        for (std::size_t form = 1; first && form < m_version.forms(); ++form) {
             const FormFacts* known = m_version.factsOf(form);
             const bool isKnown = known && (known->differs || known->damage);
-            const bool ofDelta = *reference == 0 && m_version.fullForm() == form;
-            if (m_version.otherForms[form - 1].obstacle || ofDelta || (isKnown && !again))
+            const bool ofDelta = *first == 0 && m_version.fullForm() == form;
+            if (!isUsable(form) || ofDelta || (isKnown && !again))
                 continue;
-            DS_CHECK(compare(*reference, form, task));
+            const std::optional<std::size_t> original = m_version.originalOf(form);
+            const bool isCopy = original && isUsable(*original);
+            const std::size_t reference = isCopy ? *original : *first;
+            DS_TRY(const bool same, isCopy ? haveSameBytes(reference, form, task) : Result<bool>(false));
+            if (same)
+                noteSame(reference, form);
+            else
+                DS_CHECK(compare(reference, form, task));
             any = true;
         }
         return any;
     }
 
 private:
+    bool isUsable(std::size_t form) const
+    {
+        return form == 0 ? !m_version.obstacle && !m_version.ownFormUnusable : !m_version.otherForms[form - 1].obstacle;
+    }
+
     std::optional<std::size_t> firstUsable() const
     {
-        if (!m_version.obstacle && !m_version.ownFormUnusable)
-            return 0;
-        for (std::size_t form = 1; form < m_version.forms(); ++form) {
-            if (!m_version.otherForms[form - 1].obstacle)
+        for (std::size_t form = 0; form < m_version.forms(); ++form) {
+            if (isUsable(form))
                 return form;
         }
         return std::nullopt;
+    }
+
+    /// Whether a mirror holds the very bytes of a form; then nothing has to be replayed to know where they lead.
+    Result<bool> haveSameBytes(std::size_t original, std::size_t copy, TaskContext& task)
+    {
+        const VersionObjects& here = m_version.objectsOf(original);
+        const VersionObjects& there = m_version.objectsOf(copy);
+        if (here.objects.size() != there.objects.size())
+            return false;
+        for (const ObjectInfo& object : here.objects) {
+            const auto other =
+                std::find_if(there.objects.begin(), there.objects.end(), [&](const ObjectInfo& candidate) {
+                    return there.inSource(candidate.key) == here.inSource(object.key);
+                });
+            if (other == there.objects.end() || other->sizeBytes != object.sizeBytes)
+                return false;
+            Result<bool> same = compareBytes(object, *other, task);
+            if (!same && speaksOfAnObject(same.error().code))
+                return false; // replaying it tells what is wrong
+            if (!same || !*same)
+                return same;
+        }
+        return true;
+    }
+
+    Result<bool> compareBytes(const ObjectInfo& a, const ObjectInfo& b, TaskContext& task)
+    {
+        constexpr std::uint64_t ChunkBytes = std::uint64_t { 1 } << 20;
+        std::vector<std::byte> left(std::min(ChunkBytes, a.sizeBytes));
+        std::vector<std::byte> right(left.size());
+        for (std::uint64_t at = 0; at < a.sizeBytes; at += left.size()) {
+            DS_CHECK(task.checkpoint());
+            left.resize(std::min(ChunkBytes, a.sizeBytes - at));
+            right.resize(left.size());
+            DS_CHECK(m_run.store->read(a.key, at, left));
+            DS_CHECK(m_run.store->read(b.key, at, right));
+            if (left != right)
+                return false;
+        }
+        return true;
+    }
+
+    void noteSame(std::size_t original, std::size_t copy)
+    {
+        const FormFacts* known = original == 0 ? nullptr : m_version.factsOf(original);
+        const bool ownIsVouchedFor =
+            original == 0 && m_version.facts && isVouchedFor(*m_version.facts, *m_version.summary);
+        const bool vouchedFor = ownIsVouchedFor || (known && known->vouchedFor);
+        FormFacts& facts = m_version.noteForm(copy);
+        facts.differs = 0;
+        facts.comparedWith = original;
+        facts.vouchedFor = vouchedFor;
     }
 
     Result<void> compare(std::size_t reference, std::size_t form, TaskContext& task)

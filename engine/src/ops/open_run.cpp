@@ -1,13 +1,17 @@
+#include "choose_mirrors.h"
 #include "compare_models.h"
 #include "deltascope/engine/operations.h"
 #include "deltascope/engine/safetensors.h"
 #include "epoch_evidence.h"
 #include "format/common/shard_names.h"
 #include "known_facts.h"
+#include "mirrored_versions.h"
 #include "notice_changes.h"
+#include "store/mirrored_store.h"
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <functional>
 #include <set>
 
 namespace deltascope {
@@ -114,6 +118,23 @@ void journal(Workbench& bench, const ObjectStore& store, const std::vector<Error
     static_cast<void>(bench.records->addEvents(store.uri(), events));
 }
 
+/// What is told at every look is kept once, as long as it stands among the last events.
+void journalOnce(Workbench& bench, const ObjectStore& store, std::vector<Error> told)
+{
+    if (!bench.records)
+        return;
+    constexpr std::size_t Last = 20;
+    const Result<std::vector<Records::Event>> before = bench.records->events(store.uri(), Last);
+    if (!before)
+        return;
+    std::erase_if(told, [&](const Error& error) {
+        return std::any_of(before->begin(), before->end(), [&](const Records::Event& event) {
+            return event.what.text == error.text && event.what.where == error.where;
+        });
+    });
+    journal(bench, store, told);
+}
+
 /// An emptied prefix is an event, never an empty source.
 Result<void> expectNothingLost(Workbench& bench, const ObjectStore& store)
 {
@@ -140,7 +161,14 @@ Result<std::vector<IndexedObjects>> indexVersions(Workbench& bench, const Object
     std::vector<IndexedObjects> versions(groups.size());
     for (std::size_t i = 0; i < groups.size(); ++i)
         versions[i].objects = std::move(groups[i]);
+    KnownVersions ofMirrors; // whose mirror may not be named this time
+    for (auto at = known.begin(); at != known.end();) {
+        const auto entry = at++;
+        if (entry->first.find("://") != std::string::npos)
+            ofMirrors.insert(known.extract(entry));
+    }
     const std::vector<Error> happened = noticeChanges(store, known, versions);
+    known.merge(ofMirrors);
     journal(bench, store, happened);
     std::vector<WantedForm> unknown;
     for (const WantedForm& form : formsOf(versions)) {
@@ -203,6 +231,40 @@ Result<void> findEmptyVersions(const ObjectStore& store, const Layout& layout, s
     return {};
 }
 
+using Listing = std::vector<ObjectInfo>;
+
+/// The objects of a run, without our own files beside it.
+Result<Listing> listRun(const ObjectStore& store, TaskContext& task)
+{
+    DS_TRY(Listing listing, listAll(store, "", task));
+    std::erase_if(listing, [](const ObjectInfo& object) {
+        return object.key.starts_with(OwnPrefix) || object.key.find("/.deltascope/") != std::string::npos;
+    });
+    return listing;
+}
+
+/// What the source has and cannot be used, and a mirror stands in for.
+std::vector<Error> replacedByMirrors(const Run& run)
+{
+    std::vector<Error> told;
+    for (const Version& version : run.versions) {
+        const auto standsIn = [](const OtherForm& form) { return !form.obstacle; };
+        const auto usable = std::find_if(version.otherForms.begin(), version.otherForms.end(), standsIn);
+        if (!version.ownFormUnusable || usable == version.otherForms.end())
+            continue;
+        const auto form = static_cast<std::size_t>(usable - version.otherForms.begin()) + 1;
+        const VersionObjects& objects = version.objectsOf(form);
+        if (!objects.mirror.empty())
+            told.push_back(Error {
+                Code::Mirror,
+                fmt::format("{} of the source cannot be used, and is read from the mirror", version.objects.name),
+                objects.name,
+                version.step(),
+                {} });
+    }
+    return told;
+}
+
 Result<ExternalBase> openBase(Workbench& bench, std::shared_ptr<ObjectStore> store, TaskContext& task)
 {
     DS_TRY(const std::vector<ObjectInfo> listing, listAll(*store, "", task));
@@ -245,7 +307,10 @@ Result<Chain> openSingleFile(Workbench& bench, std::shared_ptr<const ObjectStore
 
 std::string catalogKey(const Run& run)
 {
-    return summaryKey(*run.store, *run.layout) + (run.base ? "|" + run.base->store->uri() : std::string());
+    std::string key = summaryKey(*run.store, *run.layout) + (run.base ? "|" + run.base->store->uri() : std::string());
+    for (const std::string& mirror : run.mirrors)
+        key += "|mirror " + mirror;
+    return key;
 }
 
 std::vector<std::string> chainKeys(const Run& run)
@@ -260,6 +325,8 @@ std::vector<std::string> chainKeys(const Run& run)
         for (const OtherForm& form : version.otherForms) {
             if (form.base)
                 own += states[*form.base] + '\n';
+            else if (form.onExternalBase)
+                own += base + '\n';
         }
         const bool hasPrevious = i > 0 && run.versions[i - 1].epoch == version.epoch;
         if (version.kind == VersionKind::Anchor) {
@@ -276,16 +343,41 @@ std::vector<std::string> chainKeys(const Run& run)
     return keys;
 }
 
+Result<Chain> openChecked(Workbench& bench, const Run& run, const Plan& plan, bool acceptRewritten, TaskContext& task)
+{
+    DS_TRY(Chain chain, Chain::open(run, plan, ReadRules { bench.records, acceptRewritten, bench.threads }, task));
+    std::vector<Error> notices = chain.readNotices();
+    std::erase_if(notices, [](const Error& notice) { return notice.code != Code::Mirror; });
+    if (!notices.empty())
+        journalOnce(bench, *run.store, std::move(notices));
+    return chain;
+}
+
 Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const OpenOptions& options, TaskContext& task)
 {
     task.beginPhase("listing", 0);
-    DS_TRY(std::vector<ObjectInfo> listing, listAll(*store, "", task));
-    std::erase_if(listing, [](const ObjectInfo& object) {
-        return object.key.starts_with(OwnPrefix) || object.key.find("/.deltascope/") != std::string::npos;
-    });
-    if (listing.empty())
+    ChosenMirrors mirrors;
+    if (options.mirrors) {
+        DS_TRY(mirrors, chooseMirrors(bench, *store, *options.mirrors));
+    }
+    std::vector<Listing> copies; // of each mirror, listed first: what is copied meanwhile is not missed
+    for (const auto& mirror : mirrors.stores) {
+        DS_TRY(Listing copy, listRun(*mirror, task));
+        copies.push_back(std::move(copy));
+    }
+    DS_TRY(const Listing listing, listRun(*store, task));
+    const bool isNowhere = listing.empty() && std::all_of(copies.begin(), copies.end(), std::mem_fn(&Listing::empty));
+    if (isNowhere)
         DS_CHECK(expectNothingLost(bench, *store));
-    DS_TRY(const std::shared_ptr<const Layout> layout, chooseLayout(bench, *store, listing, options.layout, task));
+    Result<std::shared_ptr<const Layout>> found = chooseLayout(bench, *store, listing, options.layout, task);
+    for (std::size_t i = 0; !found && found.error().code == Code::Layout && i < copies.size(); ++i) {
+        // What is left of the source may not tell any more.
+        Result<std::shared_ptr<const Layout>> ofMirror =
+            chooseLayout(bench, *mirrors.stores[i], copies[i], options.layout, task);
+        if (ofMirror)
+            found = std::move(ofMirror);
+    }
+    DS_TRY(const std::shared_ptr<const Layout> layout, std::move(found));
 
     std::vector<VersionObjects> groups = layout->group(listing);
     std::size_t used = 0;
@@ -294,6 +386,17 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
         for (const VersionObjects& form : group.otherForms)
             used += form.objects.size();
     }
+    std::vector<Error> mirrorNotices = std::move(mirrors.notices);
+    std::vector<std::string> addresses;
+    for (std::size_t i = 0; i < mirrors.stores.size(); ++i) {
+        addresses.push_back(mirrors.stores[i]->uri());
+        DS_TRY(const std::vector<Error> told,
+               addMirrored(groups, addresses.back(), layout->group(copies[i]), bench.records, store->uri()));
+        journalOnce(bench, *store, told);
+        mirrorNotices.insert(mirrorNotices.end(), told.begin(), told.end());
+    }
+    if (!mirrors.stores.empty())
+        store = std::make_shared<MirroredStore>(store, std::move(mirrors.stores));
 
     if (groups.empty() && !options.layout.empty() && !listing.empty())
         return fail(Code::Layout,
@@ -315,8 +418,13 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
     DS_TRY(std::vector<IndexedObjects> versions, indexVersions(bench, *store, *layout, std::move(groups), task));
     DS_TRY(std::vector<int> epochs, decideEpochs(bench, store, layout, base, versions, options.epochs, task));
     Run run = buildLineage(store, layout, std::move(base), std::move(versions), bench.nowUs(), std::move(epochs));
+    run.mirrors = std::move(addresses);
+    run.mirrorNotices = std::move(mirrorNotices);
+    run.problems.insert(run.problems.end(), run.mirrorNotices.begin(), run.mirrorNotices.end());
     DS_CHECK(compareModels(run, task));
     run.ignoredObjects = listing.size() - std::min(listing.size(), used);
+    addKnownFacts(bench, run);
+    journalOnce(bench, *store, replacedByMirrors(run));
     if (bench.records) {
         constexpr std::size_t EventsShown = 20;
         if (const auto events = bench.records->events(store->uri(), EventsShown)) {
@@ -326,7 +434,6 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
         if (std::optional<Error> fork = twoWriters(*store, run.events))
             run.events.push_back(std::move(*fork));
     }
-    addKnownFacts(bench, run);
     return run;
 }
 

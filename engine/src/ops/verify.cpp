@@ -2,6 +2,7 @@
 
 #include "format/common/read_chunks.h"
 #include "lost_publications.h"
+#include "replay/object_reads.h"
 #include "replay_audit.h"
 #include "restart.h"
 #include "step_evidence.h"
@@ -47,7 +48,7 @@ public:
     Result<ObjectFindings> check(const VersionObjects& version, TaskContext& task)
     {
         ObjectFindings findings;
-        for (const ObjectInfo& object : objectsOf(version)) {
+        for (const auto& [form, object] : objectsOf(version)) {
             Result<ObjectDigest> hashed = hash(object, task);
             if (!hashed && (hashed.error().code == Code::Truncated || hashed.error().code == Code::NotFound)) {
                 findings.problems.push_back(atStep(std::move(hashed.error()), version.step));
@@ -60,17 +61,23 @@ public:
                                                     object.key, version.step,
                                                     "verify again when the trainer is quiet" });
             else if (m_bench.records)
-                DS_CHECK(compareWithSights(version, object, digest, findings));
+                DS_CHECK(form->mirror.empty() ? compareWithSights(version, object, digest, findings)
+                                              : compareWithSource(version, *form, object, digest, findings));
         }
         return findings;
     }
 
 private:
-    static std::vector<ObjectInfo> objectsOf(const VersionObjects& version)
+    using OfForm = std::pair<const VersionObjects*, ObjectInfo>;
+    static std::vector<OfForm> objectsOf(const VersionObjects& version)
     {
-        std::vector<ObjectInfo> objects = version.objects;
-        for (const VersionObjects& form : version.otherForms)
-            objects.insert(objects.end(), form.objects.begin(), form.objects.end());
+        std::vector<OfForm> objects;
+        const auto add = [&](const VersionObjects& form) {
+            for (const ObjectInfo& object : form.objects)
+                objects.emplace_back(&form, object);
+        };
+        add(version);
+        std::for_each(version.otherForms.begin(), version.otherForms.end(), add);
         return objects;
     }
 
@@ -128,6 +135,25 @@ private:
         const bool lacksLeaves = known != sights.rend() && known->leaves.empty() && !digest.leaves.empty();
         if (known == sights.rend() || lacksLeaves || (trust && !known->trusted))
             findings.sights.emplace_back(object.key, sightOf(object, digest, trust));
+        return {};
+    }
+
+    /// An object of a mirror is held against what is on record of the source's, and is no sight of its own. Where the
+    /// source has the object, one that is unlike it is only worth knowing: it is never read.
+    Result<void> compareWithSource(const VersionObjects& version, const VersionObjects& form, const ObjectInfo& object,
+                                   const ObjectDigest& digest, ObjectFindings& findings)
+    {
+        Result<std::vector<Records::Sight>> sights =
+            m_bench.records->sights(m_source, std::string(form.inSource(object.key)));
+        if (!sights && sights.error().code == Code::Catalog)
+            return {}; // told of the source's own object, or where the mirror is read in its place
+        DS_CHECK(sights);
+        const auto trusted =
+            std::find_if(sights->rbegin(), sights->rend(), [](const Records::Sight& sight) { return sight.trusted; });
+        if (trusted != sights->rend() && trusted->xxh3 != digest.xxh3)
+            findings.problems.push_back(Error { &form == &version ? Code::Rewritten : Code::Mirror,
+                                                std::string(UnlikeRecord), object.key, version.step,
+                                                "fetch the object again from where it was published" });
         return {};
     }
 

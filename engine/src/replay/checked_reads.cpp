@@ -57,6 +57,26 @@ bool concernsTheAct(Code code)
     }
 }
 
+/// Says what was read of a mirror, and what tells that it is what the source held.
+Error mirrorNotice(const std::string& address, std::size_t objects, std::size_t notCompared)
+{
+    const std::string what = fmt::format("{} object{} of this state {} read from the mirror; ", objects,
+                                         objects == 1 ? "" : "s", objects == 1 ? "is" : "are");
+    if (notCompared == 0)
+        return Error { Code::Mirror,
+                       what + "all that was read has the digests on record of the source's objects",
+                       address,
+                       std::nullopt,
+                       {} };
+    return Error { Code::Mirror,
+                   fmt::format("{}of {} of them nothing is on record of the source's, so names, sizes and the digests "
+                               "of the publisher, if there are any, are all that tells that they are the same",
+                               what, notCompared),
+                   address,
+                   std::nullopt,
+                   {} };
+}
+
 struct WholeDigest {
     std::string xxh3;
     std::vector<Digest128> leaves;
@@ -144,24 +164,30 @@ Result<void> CheckedReads::addAll(CheckedStore& store, const VersionObjects& ver
         if (store.has(object.key))
             continue;
         const bool inSource = &store == m_source.get();
+        if (!version.mirror.empty())
+            ++m_mirrored[version.mirror].objects;
         const std::string where = inSource ? object.key : store.uri() + "/" + object.key;
         const std::optional<std::int64_t> step = inSource ? std::optional(version.step) : std::nullopt;
         ExpectedLeaves expected;
         if (m_rules.records) {
-            DS_TRY(expected, expectedOf(store.inner(), object, where, step, task));
+            DS_TRY(expected, expectedOf(store.inner(), object, version, where, step, task));
         }
+        if (!version.mirror.empty() && expected.trusted.empty() && object.sizeBytes > 0)
+            ++m_mirrored[version.mirror].notCompared;
         store.add(std::make_unique<ObjectReads>(object, where, step, std::move(expected)));
     }
     return {};
 }
 
 Result<ExpectedLeaves> CheckedReads::expectedOf(const ObjectStore& store, const ObjectInfo& object,
-                                                const std::string& where, std::optional<std::int64_t> step,
-                                                TaskContext& task)
+                                                const VersionObjects& version, const std::string& where,
+                                                std::optional<std::int64_t> step, TaskContext& task)
 {
+    const bool ofMirror = !version.mirror.empty(); // held against what is on record of the source's object
     ExpectedLeaves expected;
-    expected.acceptRewritten = m_rules.acceptRewritten;
-    Result<std::vector<Sight>> found = m_rules.records->sights(store.uri(), object.key);
+    expected.acceptRewritten = m_rules.acceptRewritten && !ofMirror;
+    expected.ofMirror = ofMirror;
+    Result<std::vector<Sight>> found = m_rules.records->sights(store.uri(), std::string(version.inSource(object.key)));
     if (!found) {
         if (found.error().code != Code::Catalog)
             return fail(std::move(found.error()));
@@ -197,6 +223,9 @@ Result<ExpectedLeaves> CheckedReads::expectedOf(const ObjectStore& store, const 
     }
     if (!rewritten)
         return expected;
+    if (ofMirror)
+        return fail(Error { Code::Rewritten, std::string(UnlikeRecord), where, step,
+                            "fetch the object again from where it was published" });
     if (!m_rules.acceptRewritten)
         return fail(Error { Code::Rewritten,
                             fmt::format("the object was rewritten since it was first seen (identity {} was {})",
@@ -317,6 +346,8 @@ std::vector<Error> CheckedReads::notices() const
     std::vector<Error> notices;
     for (const auto& [name, notice] : m_notices)
         notices.push_back(notice);
+    for (const auto& [address, read] : m_mirrored)
+        notices.push_back(mirrorNotice(address, read.objects, read.notCompared));
     return notices;
 }
 

@@ -79,8 +79,8 @@ private:
     {
     }
     Result<void> addAll(CheckedStore& store, const VersionObjects& version, TaskContext& task);
-    Result<ExpectedLeaves> expectedOf(const ObjectStore& store, const ObjectInfo& object, const std::string& where,
-                                      std::optional<std::int64_t> step, TaskContext& task);
+    Result<ExpectedLeaves> expectedOf(const ObjectStore& store, const ObjectInfo& object, const VersionObjects& version,
+                                      const std::string& where, std::optional<std::int64_t> step, TaskContext& task);
     Result<void> compare(const std::vector<std::pair<CheckedStore*, ObjectReads*>>& objects, ObjectReads::Which which,
                          TaskContext& task);
     Result<bool> looksTheSame(CheckedStore& store, const ObjectReads& reads) const;
@@ -89,6 +89,11 @@ private:
     ReadRules m_rules;
     std::shared_ptr<CheckedStore> m_source;
     std::shared_ptr<CheckedStore> m_base;
+    struct Mirrored {
+        std::size_t objects = 0;
+        std::size_t notCompared = 0; ///< of which nothing is on record
+    };
+    std::map<std::string, Mirrored> m_mirrored; ///< what is read of mirrors, by their addresses
     std::vector<std::string> m_knownRewritten; ///< accepted without a look at their bytes
     mutable std::mutex m_mutex; ///< guards m_notices
     std::map<std::string, Error> m_notices; ///< each once

@@ -101,6 +101,9 @@ Result<void> ObjectReads::take(Leaf& leaf, std::size_t number, const Digest128& 
     m_rewritten = true;
     if (m_expected.acceptRewritten)
         return {};
+    if (m_expected.ofMirror)
+        return fail(Error { Code::Rewritten, std::string(UnlikeRecord), m_where, m_step,
+                            "fetch the object again from where it was published" });
     return fail(Error { Code::Rewritten,
                         fmt::format("the object was rewritten since it was first seen: its bytes {} to {} are others "
                                     "(identity {} was {})",

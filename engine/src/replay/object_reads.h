@@ -23,6 +23,7 @@ struct ExpectedLeaves {
     std::vector<Digest128> trusted;
     std::string trustedIdentity;
     bool acceptRewritten = false; ///< rewritten ones are noted instead of refused
+    bool ofMirror = false; ///< the object of a mirror is compared with what is on record of the source's
 
     bool any() const noexcept { return !sameIdentity.empty() || !trusted.empty(); }
 };
@@ -31,6 +32,10 @@ struct ExpectedLeaves {
 inline constexpr std::string_view AcceptRewrittenAction =
     "run verify, which recognizes a trainer that started again; --accept-rewritten uses what is there now this once, "
     "verify --accept-rewritten trusts it from then on";
+
+/// What is wrong with an object of a mirror that is another one than the source's.
+inline constexpr std::string_view UnlikeRecord =
+    "the mirror holds other bytes than are on record of this object of the source";
 
 /// What an operation has read of one object: a digest of every stretch, put together leaf by leaf where one read
 /// follows the other. A leaf that was read from its begin to its end is compared at once, others by compareLeaf().

@@ -32,6 +32,7 @@ enum class Code : std::uint8_t {
     Unproven, ///< a missing number or unexplained no-ops on the way: nothing proves that nothing was lost
     Fork, ///< two incarnations of a trainer share the prefix
     Rewritten, ///< an object changed after it was first seen
+    Mirror, ///< a mirror is offered, read in the place of the source, or holds something else
     Lossy, ///< rebuilt by adding rounded differences, so no proof of the trainer's bits
     Claim, ///< a header states something that its own content contradicts
     SuspectValues, ///< a version moves values in a way that the deltas of its run do not explain

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -115,6 +116,12 @@ public:
     virtual Result<std::optional<Continuity>> continuity(const std::string& source, const std::string& question) = 0;
     virtual Result<void> addContinuity(const std::string& source, const std::string& question,
                                        const Continuity& answer) = 0;
+
+    /// The mirrors that a user has named for a source on this machine: what the source offers is read only if it is
+    /// one of them. Damaged rows count as never named.
+    virtual Result<std::set<std::string>> mirrors(const std::string& source) = 0;
+    /// Does nothing for one that was named before.
+    virtual Result<void> addMirror(const std::string& source, const std::string& address, std::int64_t namedUs) = 0;
 };
 
 /// Records that cannot be used: every call ends with `why`. So a damaged file is told instead of done without.

@@ -27,7 +27,13 @@ struct VersionObjects {
     std::vector<VersionObjects> otherForms;
     /// Numbers right before it whose versions are there and change nothing (Layout::emptyFolderOf).
     std::int64_t emptyBefore = 0;
+    /// Address of the mirror that holds the objects; empty: the source does. Name and keys begin with it, and a '/'.
+    std::string mirror;
+    /// Key of an object that a mirror holds of this form and its own store does not. Empty: nothing speaks of one.
+    std::string lacks;
 
+    /// What a name or key of a mirror is called in the source; others as they are.
+    std::string_view inSource(std::string_view nameOrKey) const noexcept;
     std::uint64_t wireBytes() const noexcept; ///< without the other forms
     std::int64_t publishedUs() const noexcept; ///< the newest of the objects, without the other forms
     std::string identity() const; ///< joins keys and identities, other forms included: equal text, equal version

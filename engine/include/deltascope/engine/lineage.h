@@ -135,11 +135,14 @@ struct VersionFacts {
 struct OtherForm {
     std::optional<VersionSummary> summary; ///< nothing where the headers cannot be read
     std::optional<Error> failure; ///< why they cannot
+    VersionKind kind = VersionKind::Delta;
     std::optional<std::int64_t> baseStep; ///< null for a complete form
     std::optional<std::size_t> base; ///< index in Run::versions; nothing for complete forms and for missing bases
+    bool onExternalBase = false; ///< builds on Run::base
+    bool acrossGap = false; ///< a number between base and its version is missing
     std::optional<Error> obstacle; ///< why it cannot be used, for a reason of its own or of what it builds on
 
-    bool isComplete() const noexcept { return summary && summary->full; }
+    bool isComplete() const noexcept { return kind == VersionKind::Anchor; }
 };
 
 /// One node of the lineage. Identified by the identities of its objects; the step number is a label.
@@ -189,11 +192,10 @@ struct Version {
     {
         return form == 0 ? summary : otherForms[form - 1].summary;
     }
-    VersionKind kindOf(std::size_t form) const noexcept
-    {
-        return form == 0 ? kind : otherForms[form - 1].isComplete() ? VersionKind::Anchor : VersionKind::Delta;
-    }
+    VersionKind kindOf(std::size_t form) const noexcept { return form == 0 ? kind : otherForms[form - 1].kind; }
     const FormFacts* factsOf(std::size_t otherForm) const noexcept; ///< null while nothing is known
+    /// The form whose objects a mirror holds once more as this one. Nothing if it is a form of its own.
+    std::optional<std::size_t> originalOf(std::size_t form) const noexcept;
     /// The complete form that stands beside its delta, if that can be used: the state that the trainer meant, where the
     /// deltas lead to another one (FormFacts::differs). Nothing for anchors.
     std::optional<std::size_t> fullForm() const noexcept;
@@ -234,6 +236,8 @@ struct Run {
     std::shared_ptr<const ObjectStore> store;
     std::shared_ptr<const Layout> layout;
     std::optional<ExternalBase> base;
+    std::vector<std::string> mirrors; ///< addresses of the stores that are read beside the source
+    std::vector<Error> mirrorNotices; ///< what they were found to be good for; among the problems, too
     std::vector<Version> versions; ///< by epoch, then step
     std::vector<Gap> gaps;
     std::vector<Error> problems; ///< that concern no single version

@@ -41,25 +41,24 @@ struct OpenOptions {
     std::shared_ptr<ObjectStore> base; ///< folder of the external base checkpoint; null if none was given
     std::string layout; ///< force a layout by its word; empty: detect
     EpochChoice epochs = EpochChoice::Auto;
+    /// Addresses of mirrors that the user names now, perhaps none; also read are those that the source offers and that
+    /// were named before (docs/formats/mirror.md). Nothing: the source alone counts, as for who writes to it.
+    std::optional<std::vector<std::string>> mirrors = {};
 };
 
 /// Lists a source, detects its layout, reads the headers that the catalog does not know, links the versions and adds
 /// known facts. Reads no payload, unless times alone suggest that the trainer started again: then the first version
-/// behind is replayed on the one in front, once; Workbench::records keep the answer. Errors: Layout, NotFound, those of
-/// the store.
+/// behind is replayed on the one in front, once; Workbench::records keep the answer. Errors: Layout, NotFound, Usage (a
+/// mirror that is none), those of the stores.
 Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const OpenOptions& options,
                     TaskContext& task);
 
 /// One safetensors file as a state of its own. Errors: those of SafetensorsHeader::read.
 Result<Chain> openSingleFile(Workbench& bench, std::shared_ptr<const ObjectStore> store, const std::string& key);
 
-/// Opens what an operation rebuilds a state from: watched, and held against the records of the workbench. Errors: those
-/// of Chain::open.
-inline Result<Chain> openChecked(const Workbench& bench, const Run& run, const Plan& plan, bool acceptRewritten,
-                                 TaskContext& task)
-{
-    return Chain::open(run, plan, ReadRules { bench.records, acceptRewritten, bench.threads }, task);
-}
+/// Opens what an operation rebuilds a state from: watched, and held against the records of the workbench. What is read
+/// of mirrors is kept in the events of the source. Errors: those of Chain::open.
+Result<Chain> openChecked(Workbench& bench, const Run& run, const Plan& plan, bool acceptRewritten, TaskContext& task);
 
 /// The key under which a run is kept in catalog and records.
 std::string catalogKey(const Run& run);

@@ -1,0 +1,171 @@
+#include "choose_mirrors.h"
+
+#include "deltascope/engine/local_path.h"
+#include "format/common/quote_name.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <set>
+
+namespace deltascope {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view OfferKey = ".deltascope/v1/mirror.json";
+constexpr std::uint64_t MaxOfferBytes = 64 * 1024;
+constexpr std::size_t MaxOffers = 16;
+
+Error noticeOf(std::string text, std::string where, std::string action = {})
+{
+    return Error { Code::Mirror, std::move(text), std::move(where), std::nullopt, std::move(action) };
+}
+
+/// One spelling of an address, without a look at what stands there. Nothing for a relative path.
+std::optional<std::string> spelledOut(const std::string& address)
+{
+    const Result<std::string> path = localPathOf(address);
+    if (!path)
+        return address.find("://") == std::string::npos ? std::nullopt : std::optional(address);
+    if (!fs::path(*path).is_absolute())
+        return std::nullopt;
+    std::string plain = fs::path(*path).lexically_normal().string();
+    while (plain.size() > 1 && plain.ends_with('/'))
+        plain.pop_back();
+    return plain;
+}
+
+/// What the user means by a path from where the program was started.
+std::string fromHere(const std::string& address)
+{
+    const Result<std::string> path = localPathOf(address);
+    std::error_code failed;
+    const fs::path absolute = path ? fs::absolute(*path, failed) : fs::path();
+    return path && !failed ? absolute.string() : address;
+}
+
+/// The addresses in what a source offers. Errors: Hostile, those of the store.
+Result<std::vector<std::string>> readOffers(const ObjectStore& source)
+{
+    Result<std::vector<std::byte>> bytes = readWhole(source, OfferKey, MaxOfferBytes);
+    if (!bytes && bytes.error().code == Code::NotFound)
+        return std::vector<std::string>();
+    DS_CHECK(bytes);
+    const auto hostile = [](std::string text) { return fail(Code::Hostile, std::move(text), std::string(OfferKey)); };
+    const nlohmann::json offer = nlohmann::json::parse(asText(*bytes), nullptr, false);
+    if (!offer.is_object() || !offer.contains("mirrors") || !offer["mirrors"].is_array())
+        return hostile("is no JSON object with a list of mirrors");
+    if (offer["mirrors"].size() > MaxOffers)
+        return hostile(
+            fmt::format("offers {} mirrors, where at most {} make sense", offer["mirrors"].size(), MaxOffers));
+    std::vector<std::string> addresses;
+    for (const nlohmann::json& address : offer["mirrors"]) {
+        if (!address.is_string())
+            return hostile("holds an address that is no text");
+        addresses.push_back(address.get<std::string>());
+    }
+    return addresses;
+}
+
+class Choice {
+public:
+    Choice(Workbench& bench, const ObjectStore& source)
+        : m_bench(bench)
+        , m_source(source)
+    {
+    }
+
+    Result<void> take(const std::string& address)
+    {
+        const std::optional<std::string> plain = spelledOut(fromHere(address));
+        if (!plain)
+            return fail(Code::Usage, "is no address of a mirror", address, "give a folder or a file:/// address");
+        DS_CHECK(open(*plain));
+        const Result<void> kept =
+            m_bench.records ? m_bench.records->addMirror(m_source.uri(), *plain, m_bench.nowUs()) : Result<void>();
+        if (!kept)
+            m_chosen.notices.push_back(noticeOf("the mirror is read, and cannot be remembered: " + kept.error().text,
+                                                *plain, "name it with --mirror the next time, too"));
+        return {};
+    }
+
+    void takeOffers()
+    {
+        const Result<std::vector<std::string>> offers = readOffers(m_source);
+        if (!offers) {
+            m_chosen.notices.push_back(
+                noticeOf("what the source offers as mirrors cannot be read: " + offers.error().text,
+                         std::string(OfferKey), "nothing, if you need no mirror"));
+            return;
+        }
+        const Result<std::set<std::string>> named =
+            m_bench.records && !offers->empty() ? m_bench.records->mirrors(m_source.uri()) : std::set<std::string>();
+        for (const std::string& offer : *offers)
+            takeOffer(offer, named ? *named : std::set<std::string>());
+    }
+
+    ChosenMirrors result() && { return std::move(m_chosen); }
+
+private:
+    Result<void> open(const std::string& plain)
+    {
+        if (!m_opened.insert(plain).second)
+            return {};
+        DS_TRY(std::shared_ptr<const ObjectStore> store, openStore(plain));
+        const std::string address = store->uri();
+        if (address == m_source.uri())
+            return fail(Code::Usage, "the mirror is the source itself", plain, "name a second copy of it");
+        const bool again = std::any_of(m_chosen.stores.begin(), m_chosen.stores.end(),
+                                       [&](const auto& other) { return other->uri() == address; });
+        if (!again)
+            m_chosen.stores.push_back(std::move(store));
+        return {};
+    }
+
+    void takeOffer(const std::string& offer, const std::set<std::string>& named)
+    {
+        const std::string quoted = quoteName(offer);
+        const std::optional<std::string> plain = spelledOut(offer);
+        if (!plain) {
+            m_chosen.notices.push_back(noticeOf(
+                fmt::format("the source offers {} as a mirror, which is no absolute address: it is not read", quoted),
+                std::string(OfferKey), "tell who keeps the source; an address in it begins with / or a scheme"));
+            return;
+        }
+        if (m_opened.contains(*plain))
+            return;
+        if (!named.contains(*plain)) {
+            m_chosen.notices.push_back(noticeOf(
+                fmt::format("the source offers a mirror at {}; it is not read, for nobody has named it for this "
+                            "source on this machine",
+                            quoted),
+                std::string(OfferKey), "--mirror with this address reads it, if you trust who keeps it"));
+            return;
+        }
+        if (const Result<void> opened = open(*plain); !opened)
+            m_chosen.notices.push_back(noticeOf(
+                fmt::format("the mirror at {} cannot be read: {}", quoted, opened.error().text), std::string(OfferKey),
+                "nothing, if the source is whole; else see why the mirror does not answer"));
+    }
+
+    Workbench& m_bench;
+    const ObjectStore& m_source;
+    std::set<std::string> m_opened;
+    ChosenMirrors m_chosen;
+};
+
+}
+
+Result<ChosenMirrors> chooseMirrors(Workbench& bench, const ObjectStore& source, const std::vector<std::string>& named)
+{
+    Choice choice(bench, source);
+    for (const std::string& address : named)
+        DS_CHECK(choice.take(address));
+    choice.takeOffers();
+    return std::move(choice).result();
+}
+
+} // namespace deltascope

@@ -1,0 +1,46 @@
+#pragma once
+
+#include "deltascope/engine/object_store.h"
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace deltascope {
+
+/// A source and other stores that hold the same objects. Keys of the source are what they are; "ADDRESS/KEY" is the
+/// object KEY of the mirror at ADDRESS (ObjectStore::uri()). No source has such a key, for it holds "//". What is said
+/// of the store as a whole (address, listing, traits, watch), and everything that is written, is the source's.
+/// Identities of a mirror's objects begin with its address, so that those of different stores never equal.
+class MirroredStore final : public ObjectStore {
+public:
+    MirroredStore(std::shared_ptr<ObjectStore> source, std::vector<std::shared_ptr<const ObjectStore>> mirrors);
+
+    std::string uri() const override { return m_source->uri(); }
+    StoreTraits traits() const noexcept override { return m_source->traits(); }
+    /// A prefix of the form "ADDRESS/…" lists a mirror.
+    Result<ListPage> list(const ListRequest& request, TaskContext& task) const override;
+    Result<ObjectInfo> stat(std::string_view key) const override;
+    Result<void> read(std::string_view key, std::uint64_t offset, MutableByteSpan out) const override;
+    Result<bool> hasEmptyFolder(std::string_view key) const override;
+    /// Errors: also Internal (into a mirror).
+    Result<ObjectInfo> put(std::string_view key, ByteSource& bytes, PutMode mode, TaskContext& task) override;
+    Result<std::unique_ptr<StoreWatch>> watch() const override { return m_source->watch(); }
+
+private:
+    struct Mirror {
+        std::string prefix; ///< "ADDRESS/"
+        std::shared_ptr<const ObjectStore> store;
+    };
+    const Mirror* mirrorOf(std::string_view key) const noexcept; ///< null: a key of the source
+
+    std::shared_ptr<ObjectStore> m_source;
+    std::vector<Mirror> m_mirrors;
+};
+
+/// An object of a mirror as MirroredStore shows it.
+ObjectInfo inMirror(const std::string& address, ObjectInfo object);
+
+} // namespace deltascope
