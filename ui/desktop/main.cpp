@@ -37,6 +37,8 @@ void addOptions(QCommandLineParser& parser)
         { QStringLiteral("demo"), tr("Start the live demo.") },
         { QStringLiteral("rate"), tr("Steps per second of the demo."), QStringLiteral("number"), QStringLiteral("1") },
         { QStringLiteral("base"), tr("Folder of the base checkpoint."), QStringLiteral("folder") },
+        { QStringLiteral("mirror"), tr("A folder that holds the same objects; may be repeated."),
+          QStringLiteral("folder") },
         { QStringLiteral("layout"), tr("Read the source as this layout."), QStringLiteral("word") },
         { QStringLiteral("logs"), tr("A log of the run, for pause timings; may be repeated."), QStringLiteral("file") },
         { QStringLiteral("page"), tr("Page to show first."), QStringLiteral("page") },
@@ -74,6 +76,8 @@ void follow(MainWindow& window, const QCommandLineParser& words)
         request.source = source.toStdString();
         request.base = words.value(QStringLiteral("base")).toStdString();
         request.layout = words.value(QStringLiteral("layout")).toStdString();
+        for (const QString& mirror : words.values(QStringLiteral("mirror")))
+            request.mirrors.push_back(mirror.toStdString());
         for (const QString& log : words.values(QStringLiteral("logs")))
             request.logs.push_back(log.toStdString());
         window.openSource(request);

@@ -22,6 +22,8 @@ std::vector<std::string> wordsFor(const Options& options)
     add("--layout", options.layout);
     if (options.epochs != "auto")
         add("--epochs", options.epochs);
+    for (const std::string& mirror : options.mirrors)
+        add("--mirror", mirror);
     for (const std::string& log : options.logs)
         add("--logs", log);
     add("--page", options.page);

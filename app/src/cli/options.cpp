@@ -201,6 +201,10 @@ void describe(CLI::App& program, Options& options)
     for (CLI::App* command : { log, show, list, verify, materialize, diff, stats, digest, publish, cost, watch, serve,
                                gui, exported, doctor })
         addSourceOptions(*command, options);
+    for (CLI::App* command :
+         { log, show, list, verify, materialize, diff, stats, digest, cost, watch, serve, gui, exported })
+        command->add_option("--mirror", options.mirrors,
+                            "folder that holds the same objects, read where the source lost or damaged them");
     for (CLI::App* command : { log, show, watch, serve, gui, exported })
         command->add_option("--logs", options.logs,
                             "log files of trainer and inference engines: their lines tell how long a sync paused");

@@ -32,6 +32,7 @@ struct Options {
     std::string base;
     std::string layout;
     std::string epochs = "auto";
+    std::vector<std::string> mirrors;
     std::vector<std::string> logs;
     bool headersOnly = false;
     bool all = false;
@@ -68,7 +69,7 @@ struct Options {
     bool serve = false; ///< of demo
     ServeOptions served;
 
-    app::SourceRequest sourceRequest() const { return { source, base, layout, logs, epochs }; }
+    app::SourceRequest sourceRequest() const { return { source, base, layout, logs, epochs, mirrors }; }
     app::Depth depth() const { return headersOnly ? app::Depth::Headers : app::Depth::Replayed; }
     app::VersionRequest versionRequest(const std::string& address) const
     {
@@ -77,6 +78,7 @@ struct Options {
         request.source.layout = layout;
         request.source.logs = logs;
         request.source.epochs = epochs;
+        request.source.mirrors = mirrors;
         request.acceptRewritten = acceptRewritten;
         return request;
     }

@@ -20,6 +20,8 @@ std::string sourceOptions(const SourceRequest& source)
     std::string text;
     if (!source.base.empty())
         text += " --base " + quoted(source.base);
+    for (const std::string& mirror : source.mirrors)
+        text += " --mirror " + quoted(mirror);
     if (!source.layout.empty())
         text += " --layout " + quoted(source.layout);
     if (!source.epochs.empty() && source.epochs != "auto")

@@ -34,6 +34,8 @@ SourceRequest canonical(SourceRequest request)
     request.source = canonicalAddress(request.source);
     if (!request.base.empty())
         request.base = canonicalAddress(request.base);
+    for (std::string& mirror : request.mirrors)
+        mirror = canonicalAddress(mirror);
     return request;
 }
 
@@ -42,7 +44,7 @@ bool isSameSource(const SourceRequest& a, const SourceRequest& b)
     const SourceRequest left = canonical(a);
     const SourceRequest right = canonical(b);
     return left.source == right.source && left.base == right.base && left.layout == right.layout
-        && left.epochs == right.epochs;
+        && left.epochs == right.epochs && left.mirrors == right.mirrors;
 }
 
 } // namespace deltascope::app

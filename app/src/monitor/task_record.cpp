@@ -49,19 +49,18 @@ PlanRequest readRequest(const std::string& kind, const json& from)
 
 ordered_json jsonOf(const SourceRequest& source)
 {
-    return { { "source", source.source },
-             { "base", source.base },
-             { "layout", source.layout },
-             { "logs", source.logs },
-             { "epochs", source.epochs } };
+    return { { "source", source.source }, { "base", source.base },     { "layout", source.layout },
+             { "logs", source.logs },     { "epochs", source.epochs }, { "mirrors", source.mirrors } };
 }
 
 SourceRequest readSource(const json& from)
 {
-    return { read<std::string>(from, "source"), read<std::string>(from, "base"), read<std::string>(from, "layout"),
+    return { read<std::string>(from, "source"),
+             read<std::string>(from, "base"),
+             read<std::string>(from, "layout"),
              readList<std::string>(from, "logs"),
-             from.contains("epochs") ? read<std::string>(from, "epochs")
-                                     : std::string("auto") }; // older tasks have none
+             from.contains("epochs") ? read<std::string>(from, "epochs") : std::string("auto"), // older tasks have none
+             from.contains("mirrors") ? readList<std::string>(from, "mirrors") : std::vector<std::string>() };
 }
 
 void expectState(const std::string& word)

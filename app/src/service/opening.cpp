@@ -25,6 +25,7 @@ Result<Run> openRequested(Workbench& bench, const SourceRequest& request, TaskCo
     OpenOptions options;
     options.layout = request.layout;
     DS_TRY(options.epochs, epochChoice(request.epochs));
+    options.mirrors = request.mirrors;
     if (!request.base.empty()) {
         DS_TRY(options.base, openStore(request.base));
     }

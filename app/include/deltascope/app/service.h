@@ -42,6 +42,9 @@ struct SourceRequest {
         logs; ///< files that processes of the run print into; openRun, showStep and watch read them
     /// Where one run of the trainer ends and the next begins: "auto" by evidence, "times", "one".
     std::string epochs { "auto" };
+    /// Stores that hold the same objects and are read where the source lost or damaged them; those that the source
+    /// offers and that were named before come of themselves.
+    std::vector<std::string> mirrors = {};
 };
 
 /// `SOURCE[@[EPOCH:]STEP]`, where STEP is a number, `latest`, `latest~3` or `anchor` (the newest one); the last @
