@@ -113,6 +113,61 @@ TEST_F(LineageModelTest, ANewAnchorFoldsTheChainBeforeIt)
     EXPECT_EQ(model.rowCount(), 5);
 }
 
+/// A run in which 8 can also be had on 2 and whole, and 9 on a damaged way from 1.
+RunPointer runOfSeveralWays()
+{
+    const MadeRun made { 0, 12, 100 };
+    std::vector<app::EpochView> epochs { made.epoch() };
+    const auto form = [](const app::StepView& step, std::optional<std::int64_t> base, bool isUsed) {
+        app::FormView view;
+        view.kind = base ? "delta" : "anchor";
+        view.baseStep = base;
+        view.isUsed = isUsed;
+        view.restore = step.restore;
+        return view;
+    };
+    app::StepView& eight = epochs[0].steps[8];
+    eight.forms = { form(eight, 7, true), form(eight, 2, false), form(eight, {}, false) };
+    app::StepView& nine = epochs[0].steps[9];
+    nine.forms = { form(nine, 8, true), form(nine, 1, false) };
+    nine.forms[1].restore.reason = "its object is gone";
+    app::StepView& copied = epochs[0].steps[5];
+    copied.forms = { form(copied, 4, true), form(copied, 4, false) };
+    copied.forms[1].isCopy = true;
+    return made.snapshot(epochs);
+}
+
+TEST_F(LineageModelTest, OtherWaysAreBracketsToWhatTheyBuildOn)
+{
+    show(pictureOf(runOfSeveralWays()));
+    ASSERT_EQ(model.rowCount(), 13);
+    const auto& brackets = model.brackets();
+    const auto item = [](int step) { return static_cast<std::size_t>(12 - step); };
+    EXPECT_TRUE(brackets.usable(item(8)).diamond);
+    const std::uint32_t way = brackets.usable(item(8)).begins;
+    EXPECT_NE(way, 0U);
+    for (int step = 12; step >= 0; --step) {
+        const auto& strokes = brackets.usable(item(step));
+        EXPECT_EQ(strokes.begins, step == 8 ? way : 0U) << step;
+        EXPECT_EQ(strokes.ends, step == 2 ? way : 0U) << step;
+        EXPECT_EQ(strokes.above, step < 8 && step >= 2 ? way : 0U) << step;
+        EXPECT_EQ(strokes.below, step <= 8 && step > 2 ? way : 0U) << step;
+        EXPECT_EQ(strokes.diamond, step == 8) << step;
+    }
+    EXPECT_NE(brackets.broken(item(9)).begins, 0U);
+    EXPECT_EQ(brackets.broken(item(9)).begins, brackets.broken(item(1)).ends);
+    EXPECT_TRUE(brackets.broken(item(12)).isEmpty());
+}
+
+TEST_F(LineageModelTest, AFoldHidesTheWaysInsideItself)
+{
+    show(pictureOf(runOfSeveralWays()));
+    model.setOpen(0, false);
+    ASSERT_EQ(model.rowCount(), 1);
+    EXPECT_TRUE(model.brackets().usable(0).isEmpty());
+    EXPECT_TRUE(model.brackets().broken(0).isEmpty());
+}
+
 TEST_F(LineageModelTest, ReplayPathOfBGoesDownToItsAnchor)
 {
     show(pictureOf(MadeRun { 0, 32 }.snapshot()), StepId { 0, 32 });
@@ -207,6 +262,21 @@ TEST(LineageTreeTest, ScrollAndSelectionSurviveNewSteps)
     tree.showPicture(pictureOf(made.snapshot()), {}, StepId { 0, 402 });
     EXPECT_EQ(tree.verticalScrollBar()->value(), 0) << "at the top new steps come into sight";
     EXPECT_EQ(tree.indexAt(QPoint(200, 1)).siblingAtColumn(LineageModel::Step).data().toString(), "402");
+}
+
+TEST(LineageTreeTest, OtherWaysArePaintedInTheColumnOfChains)
+{
+    LineageTree tree;
+    tree.resize(1000, 440);
+    tree.show();
+    const auto chains = [&](RunPointer run) {
+        tree.showPicture(pictureOf(std::move(run)), {}, {});
+        return tree.viewport()->grab({ 0, 0, tree.columnWidth(LineageModel::Chain), 440 }).toImage();
+    };
+    const QImage one = chains(MadeRun { 0, 12, 100 }.snapshot());
+    const QImage several = chains(runOfSeveralWays());
+    EXPECT_NE(one, several);
+    EXPECT_EQ(one, chains(MadeRun { 0, 12, 100 }.snapshot()));
 }
 
 TEST(LineageTreeTest, FollowingBDoesNotScrollTheListAway)

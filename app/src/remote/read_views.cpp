@@ -95,6 +95,7 @@ FormView readForm(const json& from)
     form.evidence = read<std::string>(from, "evidence");
     form.isUsed = read<bool>(from, "used");
     form.isTrained = read<std::string>(from, "state") == "trained";
+    form.isCopy = read<bool>(from, "copy");
     return form;
 }
 

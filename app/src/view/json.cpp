@@ -36,7 +36,8 @@ ordered_json json(const FormView& form)
              { "restore", json(form.restore) },
              { "evidence", form.evidence },
              { "used", form.isUsed },
-             { "state", form.isTrained ? "trained" : "served" } };
+             { "state", form.isTrained ? "trained" : "served" },
+             { "copy", form.isCopy } };
 }
 
 ordered_json json(const CoverageView& coverage)

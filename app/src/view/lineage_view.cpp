@@ -45,8 +45,13 @@ LineageView makeLineage(std::shared_ptr<const RunSnapshot> snapshot)
                 return found == oldestFirst.end() ? std::nullopt : std::optional(found->second);
             };
             row.base = rowOf(rebuiltOn(step));
-            for (const FormView& form : step.forms)
-                row.forms.push_back({ !form.baseStep, rowOf(form.baseStep), form.isUsed, form.restore.reason.empty() });
+            for (const FormView& form : step.forms) {
+                if (!form.isCopy)
+                    row.forms.push_back(
+                        { !form.baseStep, rowOf(form.baseStep), form.isUsed, form.restore.reason.empty() });
+            }
+            if (row.forms.size() < 2)
+                row.forms.clear();
             if (step.state != "gap")
                 oldestFirst[{ step.epoch, step.step }] = view.rows.size();
             view.rows.push_back(std::move(row));

@@ -18,6 +18,7 @@ FormView makeFormView(const Version& version, std::size_t form, const Planner& p
     view.baseStep = baseStepOf(version, form);
     view.wireBytes = objects.wireBytes();
     view.isTrained = form > 0 && version.fullForm() == form && version.fullFormDiffers().value_or(0) > 0;
+    view.isCopy = version.originalOf(form).has_value();
     if (const Result<Plan> plan = planner.planOver(version, form)) {
         view.restore.deltas = plan->deltas();
         view.restore.bytes = plan->readBytes;

@@ -47,6 +47,42 @@ struct Cell {
     double left, top, middle, bottom;
 };
 
+/// Lines of one lane: from the row to the side, down there, and back to what the row builds on.
+void paintBrackets(QPainter& painter, const Cell& cell, const LineageBrackets::Strokes& strokes, double x, int lane)
+{
+    constexpr double Mark = 5; // from the middle of a row to where its mark ends
+    for (int track = 0; track < LineageBrackets::Tracks; ++track) {
+        const unsigned bit = 1U << LineageBrackets::bit(lane, track);
+        const double side = x + 8 + 2 * track;
+        if (((strokes.above & ~strokes.ends) & bit) != 0)
+            painter.drawLine(QPointF(side, cell.top), QPointF(side, cell.middle));
+        if (((strokes.below & ~strokes.begins) & bit) != 0)
+            painter.drawLine(QPointF(side, cell.middle), QPointF(side, cell.bottom));
+        if ((strokes.begins & bit) != 0)
+            painter.drawPolyline(QPolygonF { QPointF(x + Mark, cell.middle + 2), QPointF(side, cell.middle + Mark),
+                                             QPointF(side, cell.bottom) });
+        if ((strokes.ends & bit) != 0)
+            painter.drawPolyline(QPolygonF { QPointF(x + Mark, cell.middle - 2), QPointF(side, cell.middle - Mark),
+                                             QPointF(side, cell.top) });
+    }
+}
+
+void paintOtherWays(QPainter& painter, const Cell& cell, const LineageBrackets::Strokes& strokes, double x,
+                    bool isUsable)
+{
+    if (strokes.isEmpty())
+        return;
+    QPen pen(color(isUsable ? Token::Muted : Token::Error), 1);
+    if (!isUsable)
+        pen.setDashPattern({ 2, 2 });
+    painter.setPen(pen);
+    painter.setBrush(Qt::NoBrush);
+    for (int lane = 0; lane < MostLanes; ++lane)
+        paintBrackets(painter, cell, strokes, cell.left + laneX(lane), lane);
+    if (strokes.diamond)
+        paintOpenDiamond(painter, QPointF(x + 12, cell.middle));
+}
+
 void paintPath(QPainter& painter, const Cell& cell, const ShownPath& path, std::size_t line)
 {
     painter.setPen(QPen(color(Token::Accent), 3, Qt::SolidLine, Qt::FlatCap));
@@ -78,6 +114,13 @@ void paintFold(QPainter& painter, double x, const Cell& cell, const QColor& ink)
 
 int laneX(int lane) { return FirstLane + std::min(lane, MostLanes - 1) * LaneDistance; }
 int chainWidth(int lanes) { return laneX(std::max(0, lanes - 1)) + LaneDistance; }
+
+void paintOpenDiamond(QPainter& painter, QPointF at)
+{
+    constexpr double Half = 4;
+    painter.drawPolygon(QPolygonF { QPointF(at.x(), at.y() - Half), QPointF(at.x() + Half, at.y()),
+                                    QPointF(at.x(), at.y() + Half), QPointF(at.x() - Half, at.y()) });
+}
 
 void paintBrokenMark(QPainter& painter, QPointF at)
 {
@@ -136,6 +179,8 @@ void paintChain(QPainter& painter, const QRect& cell, const LineageModel& model,
     const bool older = line + 1 < model.rowCount() && model.item(line + 1).row <= picture.chains()[item.chain].to;
     if (item.kind == LineageItem::Kind::Row && isAnchor(*row.step) && older)
         paintBoundary(painter, x, place);
+    paintOtherWays(painter, place, model.brackets().broken(at), x, false);
+    paintOtherWays(painter, place, model.brackets().usable(at), x, true);
     painter.setOpacity(1);
     if (!hovered.isEmpty())
         paintPath(painter, place, hovered, at);

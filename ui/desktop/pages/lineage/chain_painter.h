@@ -14,6 +14,8 @@ int chainWidth(int lanes);
 
 /// ◆ anchor, ● delta, ○ hole, around a point. For rows and for the legend.
 void paintStepMark(QPainter& painter, const app::StepView& step, QPointF at, const QColor& ink, bool large);
+/// A complete form beside a row, in the pen of the painter.
+void paintOpenDiamond(QPainter& painter, QPointF at);
 void paintBrokenMark(QPainter& painter, QPointF at);
 void paintRestartMark(QPainter& painter, QPointF at);
 

@@ -10,11 +10,13 @@ namespace deltascope::desktop {
 
 namespace {
 
-enum Mark { Anchor, Delta, Hole, Broken, Restart, Path };
+enum Mark { Anchor, Delta, Hole, Broken, Restart, Path, OtherWay };
 
 constexpr int MarkWidth = 18;
 constexpr int Gap = 14;
-constexpr int PathRoom = 4; ///< its mark is wider
+constexpr int PathRoom = 4; ///< its mark is wider, as that of other ways
+
+int markWidth(int mark) { return MarkWidth + (mark == Path || mark == OtherWay ? PathRoom : 0); }
 
 app::StepView sample(const char* kind, const char* state)
 {
@@ -32,16 +34,35 @@ LineageLegend::LineageLegend(QWidget* parent)
                   { tr("broken"), Broken }, { tr("restart"), Restart }, { tr("replay path of B"), Path } }
 {
     setFont(typeFont(Type::Label));
-    QString all;
-    for (const Entry& entry : m_entries)
-        all += (all.isEmpty() ? QString() : QStringLiteral(", ")) + entry.text;
-    setAccessibleName(tr("Marks: %1").arg(all));
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
+    tell();
+}
+
+void LineageLegend::setOtherWays(bool shown)
+{
+    const bool isShown = m_entries.back().mark == OtherWay;
+    if (shown == isShown)
+        return;
+    if (shown)
+        m_entries.push_back({ tr("other way"), OtherWay });
+    else
+        m_entries.pop_back();
+    tell();
+    updateGeometry();
+    update();
+}
+
+void LineageLegend::tell()
+{
+    QStringList all;
+    for (const Entry& entry : m_entries)
+        all.append(entry.text);
+    setAccessibleName(tr("Marks: %1").arg(all.join(QStringLiteral(", "))));
 }
 
 int LineageLegend::widthOf(const Entry& entry) const
 {
-    return MarkWidth + (entry.mark == Path ? PathRoom : 0) + fontMetrics().horizontalAdvance(entry.text) + Gap;
+    return markWidth(entry.mark) + fontMetrics().horizontalAdvance(entry.text) + Gap;
 }
 
 QSize LineageLegend::sizeHint() const
@@ -87,14 +108,19 @@ void LineageLegend::paintEvent(QPaintEvent*)
         case Restart:
             paintRestartMark(painter, {});
             break;
+        case OtherWay:
+            painter.setPen(QPen(ink, 1.5));
+            paintOpenDiamond(painter, QPointF(-6, 0));
+            painter.drawPolyline(QPolygonF { QPointF(3, -7), QPointF(9, -5), QPointF(9, 5), QPointF(3, 7) });
+            break;
         default:
             painter.setPen(QPen(color(Token::Accent), 4, Qt::SolidLine, Qt::FlatCap));
             painter.drawLine(QPointF(-9, 0), QPointF(9, 0));
         }
         painter.restore();
         painter.setPen(color(Token::Muted));
-        painter.drawText(QRectF(left + MarkWidth + (entry->mark == Path ? PathRoom : 0), 0, width(), height()),
-                         Qt::AlignLeft | Qt::AlignVCenter, entry->text);
+        painter.drawText(QRectF(left + markWidth(entry->mark), 0, width(), height()), Qt::AlignLeft | Qt::AlignVCenter,
+                         entry->text);
         right = left;
     }
 }

@@ -10,6 +10,7 @@ class LineageLegend final : public QWidget {
 
 public:
     explicit LineageLegend(QWidget* parent = nullptr);
+    void setOtherWays(bool shown); ///< whether any version can be had in several ways
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override;
 
@@ -21,6 +22,7 @@ private:
         QString text;
         int mark;
     };
+    void tell(); ///< for those who do not see it
     int widthOf(const Entry& entry) const;
     std::vector<Entry> m_entries;
 };

@@ -132,10 +132,12 @@ bool LineageModel::insertAndRemove(LineagePointer picture, std::vector<LineageIt
 void LineageModel::findMarks()
 {
     m_lines = {};
+    m_brackets = {};
     m_path = {};
     if (!m_picture)
         return;
     m_lines.build(*m_picture, m_items);
+    m_brackets.build(*m_picture, m_items);
     if (m_b)
         m_path = shownPath(m_items, *m_picture, *m_b);
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "pages/lineage/lineage_brackets.h"
 #include "pages/lineage/lineage_items.h"
 
 #include <QAbstractTableModel>
@@ -29,6 +30,7 @@ public:
     const std::vector<LineageItem>& items() const { return m_items; }
     const LineageItem& item(int row) const { return m_items[static_cast<std::size_t>(row)]; }
     const LineageLines& lines() const { return m_lines; }
+    const LineageBrackets& brackets() const { return m_brackets; }
     const ShownPath& path() const { return m_path; } ///< of B
     std::optional<std::size_t> a() const { return m_a; } ///< row of the picture
     std::optional<std::size_t> b() const { return m_b; }
@@ -52,6 +54,7 @@ private:
     LineageFolding m_folding;
     std::vector<LineageItem> m_items;
     LineageLines m_lines;
+    LineageBrackets m_brackets;
     ShownPath m_path;
     std::optional<StepId> m_aId, m_bId;
     std::optional<std::size_t> m_a, m_b;

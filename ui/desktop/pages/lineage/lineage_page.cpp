@@ -32,6 +32,7 @@ LineagePage::LineagePage(PageContext& context, QWidget* parent)
     , m_tree(new LineageTree)
     , m_filter(new FilterField(lineageFields(), context.viewUndo))
     , m_counts(new Readout("body"))
+    , m_legend(new LineageLegend)
     , m_message(makeLabel({}, "error"))
 {
     m_filter->setPlaceholderText(QStringLiteral("kind:anchor state:broken verify:<2 step:1100..1200"));
@@ -48,7 +49,7 @@ LineagePage::LineagePage(PageContext& context, QWidget* parent)
     tools->setSpacing(16);
     tools->addWidget(m_filter, 3);
     tools->addWidget(m_counts);
-    tools->addWidget(new LineageLegend, 2);
+    tools->addWidget(m_legend, 2);
     auto* content = new QWidget;
     auto* all = new QVBoxLayout(content);
     all->setContentsMargins(0, 0, 0, 0);
@@ -118,6 +119,8 @@ void LineagePage::take(const LineagePointer& picture)
     const StepCursor::State& cursor = context().cursor.state();
     m_tree->showPicture(picture, cursor.a, cursor.b);
     m_strip->showPicture(picture);
+    m_legend->setOtherWays(std::any_of(picture->rows().begin(), picture->rows().end(),
+                                       [](const app::LineageRowView& row) { return !row.forms.empty(); }));
     m_strip->setMarks(cursor.a, cursor.b, cursor.range);
     m_tree->setEmptyText(picture->kept() ? tr("No version passes the filter") : QString());
     showCounts();

@@ -11,6 +11,7 @@ class QModelIndex;
 namespace deltascope::desktop {
 
 class FilterField;
+class LineageLegend;
 class LineageStrip;
 class LineageTree;
 class Readout;
@@ -49,6 +50,7 @@ private:
     LineageTree* m_tree;
     FilterField* m_filter;
     Readout* m_counts;
+    LineageLegend* m_legend;
     QLabel* m_message;
     QTimer m_clock; ///< ages grow
 };

@@ -60,6 +60,7 @@ export interface Form {
   evidence: 'digest' | 'root' | 'anchor' | 'weak' | 'base' | 'first_sight' | 'none'; // what vouches for the whole way
   used: boolean;
   state: 'served' | 'trained';
+  copy: boolean; // objects of another form once more, in a mirror
 }
 
 export interface Step {

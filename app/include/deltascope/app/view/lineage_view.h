@@ -22,7 +22,8 @@ struct LineageRowView {
     const StepView* step = nullptr; ///< in the run of the snapshot
     int lane = 0; ///< 0: the newest epoch
     std::optional<std::size_t> base; ///< row that the way it is rebuilt by builds on
-    std::vector<LineageFormView> forms; ///< only where there are several; its own objects first
+    /// Only where there are several, without copies in mirrors; its own objects first.
+    std::vector<LineageFormView> forms;
     std::size_t chain = 0; ///< rows of one chain share it
     std::optional<VerifiedView> verified;
     std::vector<std::string> refs;

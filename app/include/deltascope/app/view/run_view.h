@@ -41,6 +41,7 @@ struct FormView {
     std::string evidence; ///< what vouches for that way: "digest", "root", "anchor", "base", "first_sight", "none"
     bool isUsed = false; ///< the step is rebuilt over it
     bool isTrained = false; ///< the state that the trainer meant, which is another one than the deltas lead to
+    bool isCopy = false; ///< objects of another form once more, in a mirror
 
     bool operator==(const FormView&) const = default;
 };
