@@ -47,7 +47,7 @@ TEST(FullForm, StandsWhereTheChainBeforeItIsGone)
     const auto opened = run.analyzed();
     const Version& version = *opened.find(2700);
     EXPECT_FALSE(version.obstacle);
-    EXPECT_TRUE(version.ownFormUnusable);
+    EXPECT_TRUE(version.ownFormObstacle.has_value());
     EXPECT_TRUE(hasProblem(version, Code::ChainGap));
     EXPECT_FALSE(version.facts->replayed);
     EXPECT_TRUE(run.digest(opened, 2850, StateChoice::Served));
@@ -135,7 +135,7 @@ TEST(FullForm, IsReadWhereItsDeltaIsDamaged)
     const auto opened = run.analyzed();
     const Version& version = *opened.find(2700);
     EXPECT_FALSE(version.obstacle);
-    EXPECT_TRUE(version.ownFormUnusable);
+    EXPECT_TRUE(version.ownFormObstacle.has_value());
     EXPECT_TRUE(hasProblem(version, Code::Digest));
     EXPECT_FALSE(opened.find(2730)->obstacle);
 }

@@ -88,7 +88,7 @@ MaterializeView makeMaterializeView(const Version& version, const MaterializeRep
     view.proven = report.proven;
     view.lossProven = report.lossProven;
     view.lossy = report.lossy;
-    if (!version.ownFormUnusable)
+    if (!version.ownFormObstacle)
         view.statesDiffer = version.fullFormDiffers().value_or(0);
     if (view.statesDiffer > 0)
         view.state = report.fromFullForm ? "trained" : "served";

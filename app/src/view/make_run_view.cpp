@@ -62,7 +62,7 @@ StepView makeStepView(const Run& run, const Version& version, const Planner& pla
         view.changedElements = version.summary->storedElements;
         if (version.facts)
             view.changedVsPrevious = version.facts->changedVsPrevious;
-    } else if (version.ownFormUnusable && version.summary && version.summary->countsKnown) {
+    } else if (version.ownFormObstacle && version.summary && version.summary->countsKnown) {
         view.changedElements = version.summary->storedElements; // what it changed from cannot be read any more
     } else if (version.facts && version.facts->replayed && !version.facts->damage) {
         view.changedElements = view.changedVsPrevious = version.facts->changedElements;

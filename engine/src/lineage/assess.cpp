@@ -288,13 +288,13 @@ void assessOtherForms(Run& run, Version& version, std::size_t self)
     const std::optional<std::size_t> standInBase = version.otherForms[*standsIn - 1].base;
     version.unprovenAt = standInProven || !standInBase ? self : run.versions[*standInBase].unprovenAt;
     version.lossy = standInLossy;
+    version.ownFormObstacle = version.obstacle;
     version.obstacle->text =
         fmt::format("{} cannot be used: {}", insteadOf(run, version, *standsIn), version.obstacle->text);
     version.problems.insert(version.problems.begin(), *version.obstacle);
     version.obstacle.reset();
     version.obstacleAt = self;
     version.lossProven = false;
-    version.ownFormUnusable = true;
 }
 
 void assessVersion(Run& run, std::size_t self, const VersionSummary* reference, NoopVerdict noops)
@@ -303,7 +303,7 @@ void assessVersion(Run& run, std::size_t self, const VersionSummary* reference, 
     version.obstacle.reset();
     version.obstacleAt = self;
     version.lossProven = false;
-    version.ownFormUnusable = false;
+    version.ownFormObstacle.reset();
     version.proven = true;
     version.unprovenAt = self;
     version.noopsUnexplained = false;

@@ -15,7 +15,7 @@ bool isExcused(const Version& version, const PlanOptions& options) { return opti
 /// Whether the full form beside a delta leads to another state than the delta.
 bool hasTwoStates(const Version& version)
 {
-    return !version.ownFormUnusable && version.fullFormDiffers().value_or(0) > 0;
+    return !version.ownFormObstacle && version.fullFormDiffers().value_or(0) > 0;
 }
 
 bool isLeftOut(const PlanLink& link, const PlanOptions& options)
@@ -118,7 +118,7 @@ std::unique_ptr<const Planner::Forms> Planner::Forms::of(const Run& run, const P
         parts.targets.push_back(servedState(i));
         if (version.obstacle && version.obstacleAt == i && !isExcused(version, options))
             continue;
-        if (!version.ownFormUnusable && !isLeftOut(PlanLink { i, 0 }, options)) {
+        if (!version.ownFormObstacle && !isLeftOut(PlanLink { i, 0 }, options)) {
             const Evidence evidence = evidenceOf(version);
             if (version.kind == VersionKind::Anchor)
                 add(PlanLink { i, 0 }, FormGraph::Nothing, servedState(i), version.objects, evidence);
@@ -175,7 +175,8 @@ Result<Plan> Planner::planOver(const Version& version, std::size_t form) const
         && (m_forms->graph.forms()[id].from == FormGraph::Nothing
             || m_forms->paths.reach(m_forms->graph.forms()[id].from));
     if (!reached) {
-        const std::optional<Error>& why = form == 0 ? version.obstacle : version.otherForms[form - 1].obstacle;
+        const std::optional<Error>& ofOwn = version.obstacle ? version.obstacle : version.ownFormObstacle;
+        const std::optional<Error>& why = form == 0 ? ofOwn : version.otherForms[form - 1].obstacle;
         return fail(why.value_or(Error { Code::ChainGap,
                                          "no way that may be used leads to this form",
                                          version.objectsOf(form).name,

@@ -21,7 +21,7 @@ bool failsItsRecord(const VersionFacts& facts)
 /// Whether another form has to be used because replaying its own objects showed that they are wrong.
 bool isReplaced(const Version& version)
 {
-    return version.ownFormUnusable && version.facts && (version.facts->damage || failsItsRecord(*version.facts));
+    return version.ownFormObstacle && version.facts && (version.facts->damage || failsItsRecord(*version.facts));
 }
 
 bool usable(const Version& version)

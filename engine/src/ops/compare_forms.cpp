@@ -120,7 +120,7 @@ public:
 private:
     bool isUsable(std::size_t form) const
     {
-        return form == 0 ? !m_version.obstacle && !m_version.ownFormUnusable : !m_version.otherForms[form - 1].obstacle;
+        return form == 0 ? !m_version.obstacle && !m_version.ownFormObstacle : !m_version.otherForms[form - 1].obstacle;
     }
 
     std::optional<std::size_t> firstUsable() const

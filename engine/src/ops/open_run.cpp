@@ -250,7 +250,7 @@ std::vector<Error> replacedByMirrors(const Run& run)
     for (const Version& version : run.versions) {
         const auto standsIn = [](const OtherForm& form) { return !form.obstacle; };
         const auto usable = std::find_if(version.otherForms.begin(), version.otherForms.end(), standsIn);
-        if (!version.ownFormUnusable || usable == version.otherForms.end())
+        if (!version.ownFormObstacle || usable == version.otherForms.end())
             continue;
         const auto form = static_cast<std::size_t>(usable - version.otherForms.begin()) + 1;
         const VersionObjects& objects = version.objectsOf(form);

@@ -405,7 +405,7 @@ Result<VerifyReport> verifyRun(Workbench& bench, Run& run, const VerifyOptions& 
             if (!told)
                 step.problems.push_back(problem);
         }
-        const bool standsOnBase = version.base && !version.fullForm() && !version.ownFormUnusable;
+        const bool standsOnBase = version.base && !version.fullForm() && !version.ownFormObstacle;
         const StepVerdict* base = standsOnBase && *version.base >= first && *version.base < i
             ? &report.steps[*version.base - first]
             : nullptr;

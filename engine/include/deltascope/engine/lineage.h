@@ -176,7 +176,7 @@ struct Version {
     std::size_t obstacleAt = 0; ///< index in Run::versions of the version whose own reason the obstacle is
     bool lossProven = false; ///< the no-op test alone speaks against it
     bool lossy = false; ///< it, or what it builds on, adds rounded differences
-    bool ownFormUnusable = false; ///< its own objects cannot be used, another form of it can
+    std::optional<Error> ownFormObstacle; ///< why its own objects cannot be used, where another form of it can
     std::vector<Error> problems; ///< all that is worth knowing about this version, the obstacle included
 
     std::int64_t step() const noexcept { return objects.step; }
