@@ -211,6 +211,13 @@ void addFullForm(const ReplayAudit& audit, const Chain& chain, std::size_t link,
                                {} };
 }
 
+/// Whether an other form has proven damaged: what is replayed on it tells nothing of the versions behind it.
+bool isDamaged(const Run& run, const PlanLink& link)
+{
+    const FormFacts* facts = link.form > 0 ? run.versions[link.version].factsOf(link.form) : nullptr;
+    return facts && facts->damage;
+}
+
 /// Fills in what the replay of a stretch has shown.
 void takeFacts(Workbench& bench, Run& run, const Chain& chain, const ReplayAudit& audit,
                const std::vector<std::string>& keys, const AnalyzeOptions& options)
@@ -224,6 +231,8 @@ void takeFacts(Workbench& bench, Run& run, const Chain& chain, const ReplayAudit
             addFullForm(audit, chain, link, version);
             const bool ownCounts = link > 0; // the link before it is its sparse form
             remember(bench, run, keys, *at, ownCounts ? audit.links()[link - 1].changed : std::vector<TensorCount>());
+            if (isDamaged(run, PlanLink { *at, chain.formOf(link) }))
+                return; // nothing stands behind it, or the next pass begins elsewhere
             continue;
         }
         if (chain.formOf(link) > 0 || (link == 0 && (version.facts || !recordsItsState(*version.summary))))
@@ -312,6 +321,8 @@ Result<void> replayStretches(Workbench& bench, Run& run, const AnalyzeOptions& o
         if (epoch != own)
             book = {};
         epoch = own;
+        if (isDamaged(run, stretch.plan.links.front())) // as the stretch before it has shown
+            continue;
         DS_CHECK(analyzeStretch(bench, run, stretch, book, keys, options, task));
     }
     return {};
