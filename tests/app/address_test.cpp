@@ -25,7 +25,7 @@ void PrintTo(const Split& split, std::ostream* out) { *out << split.source << " 
 Split split(const std::string& address)
 {
     const VersionRequest request = VersionRequest::parse(address);
-    return { request.source.source, request.version };
+    return { request.source.source.text(), request.version };
 }
 
 TEST(AddressSplit, APlainPathHasNoVersion)
@@ -53,6 +53,15 @@ TEST(AddressSplit, AnAtInsideAnExistingPathSeparatesNothing)
     std::filesystem::create_directories(folder.path("me@home/run"));
     EXPECT_EQ(split(folder.path("me@home/run")), (Split { folder.path("me@home/run"), "" }));
     EXPECT_EQ(split(folder.path("me@home/run@5")), (Split { folder.path("me@home/run"), "5" }));
+}
+
+TEST(AddressSplit, AnAtInAFileAddressIsLookedForWhereItLeads)
+{
+    const TempDir folder;
+    std::filesystem::create_directories(folder.path("run@5"));
+    const std::string uri = "file://" + folder.path("run@5");
+    EXPECT_EQ(split(uri), (Split { uri, "" }));
+    EXPECT_EQ(split(uri + "@7"), (Split { uri, "7" }));
 }
 
 TEST(AddressSplit, AFolderWhoseNameLooksLikeAVersionIsAFolder)

@@ -215,7 +215,7 @@ protected:
         const BucketCopy bucket(name);
         SourceRequest source = bucket.source();
         if (!withBase)
-            source.base.clear();
+            source.base = {};
         return makeHealth(*viewOf<RunView>(service->openRun(source, Depth::Replayed)), {});
     }
 };

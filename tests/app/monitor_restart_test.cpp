@@ -157,7 +157,7 @@ TEST_F(RestartedMonitor, GoesOnWithWhatWasInterrupted)
 
 TEST_F(RestartedMonitor, KnowsASourceUnderAnySpelling)
 {
-    const std::filesystem::path folder = std::filesystem::canonical(bucket.source().source);
+    const std::filesystem::path folder = std::filesystem::canonical(bucket.source().source.text());
     std::filesystem::create_directory_symlink(folder, home.path("link"));
     const std::filesystem::path above = folder.parent_path();
     for (const std::string& spelling :
@@ -199,12 +199,12 @@ TEST_F(RestartedMonitor, KnowsASourceUnderAnySpelling)
 
 TEST_F(RestartedMonitor, GoesOnUnderAnotherSpelling)
 {
-    std::filesystem::create_directory_symlink(bucket.source().source, home.path("link"));
+    std::filesystem::create_directory_symlink(bucket.source().source.text(), home.path("link"));
     SourceRequest link = bucket.source();
     link.source = home.path("link") + "/";
     const std::string task = interruptedTask(link, "12");
     SourceRequest uri = bucket.source();
-    uri.source = "file://" + uri.source;
+    uri.source = "file://" + uri.source.text();
     const std::string run = followed(uri);
     ASSERT_TRUE(monitor->resume(task));
     const TaskView done = endOf(task);

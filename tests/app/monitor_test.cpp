@@ -91,7 +91,7 @@ TEST_F(Monitors, ASourceThatIsNotThereIsAnErrorUntilItIsThere)
     EXPECT_EQ(failed->contactUs, 0);
     const std::string onItsWay = home.path("on-its-way");
     std::filesystem::copy(test::goldenPath("trl-v2-raw/bucket"), onItsWay, std::filesystem::copy_options::recursive);
-    std::filesystem::rename(onItsWay, request.source);
+    std::filesystem::rename(onItsWay, request.source.text());
     const Snapshot live = runWhen(id, [](const RunSnapshot& run) { return run.state == "live"; });
     EXPECT_FALSE(live->error);
     EXPECT_EQ(live->run->latest, 14);

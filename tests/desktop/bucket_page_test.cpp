@@ -136,8 +136,8 @@ TEST_F(BucketPageTest, PreviewShowsTheHeader)
 TEST_F(BucketPageTest, WhatIsNoSafetensorsSaysSo)
 {
     const app::SourceRequest source = golden("trl-v2-raw");
-    std::ofstream(source.source + "/notes.txt") << "hello";
-    std::ofstream(source.source + "/deltas/step_000099.safetensors") << "this is no header at all";
+    std::ofstream(source.source.text() + "/notes.txt") << "hello";
+    std::ofstream(source.source.text() + "/deltas/step_000099.safetensors") << "this is no header at all";
     window->openSource(source);
     ASSERT_TRUE(waitFor([this] {
         const RunPointer& run = window->focus().run();
@@ -162,7 +162,7 @@ TEST_F(BucketPageTest, WhatIsNoSafetensorsSaysSo)
 TEST_F(BucketPageTest, NewObjectsAppear)
 {
     const app::SourceRequest source = golden("trl-v2-raw");
-    const std::filesystem::path deltas = std::filesystem::path(source.source) / "deltas";
+    const std::filesystem::path deltas = std::filesystem::path(source.source.text()) / "deltas";
     std::filesystem::path newest;
     for (const auto& file : std::filesystem::directory_iterator(deltas))
         newest = std::max(newest, file.path());

@@ -33,7 +33,7 @@ protected:
     HeatmapPage* openPage(const std::string& bucket)
     {
         const app::SourceRequest source = golden(bucket);
-        setTimes(bucket, source.source);
+        setTimes(bucket, source.source.text());
         window->openSource(source);
         EXPECT_TRUE(waitFor([this] {
             const RunPointer& run = window->focus().run();

@@ -138,7 +138,7 @@ TEST_F(LineagePageTest, TheStripMovesBAndTheRange)
 TEST_F(LineagePageTest, ANewVersionAppearsOnTopByItself)
 {
     const app::SourceRequest source = golden("trl-v2-raw");
-    const std::filesystem::path deltas = std::filesystem::path(source.source) / "deltas";
+    const std::filesystem::path deltas = std::filesystem::path(source.source.text()) / "deltas";
     std::filesystem::path newest;
     for (const auto& file : std::filesystem::directory_iterator(deltas))
         newest = std::max(newest, file.path());

@@ -42,7 +42,7 @@ TEST_F(LinksInAWindow, OfAnOpenRunGoToItsStep)
     window->openSource(source);
     ASSERT_TRUE(waitFor([this] { return window->focus().run() && window->focus().run()->run; }));
     window->showRun({});
-    window->openLink({ QString::fromStdString(source.source), std::nullopt, 11 });
+    window->openLink({ QString::fromStdString(source.source.text()), std::nullopt, 11 });
     EXPECT_TRUE(waitFor([this] { return window->cursor().b() == std::optional(StepId { 0, 11 }); }));
     EXPECT_FALSE(window->findChild<QDialog*>());
 }
@@ -50,7 +50,7 @@ TEST_F(LinksInAWindow, OfAnOpenRunGoToItsStep)
 TEST_F(LinksInAWindow, OfAnUnknownSourceAreAskedAboutAndGoToTheStepThen)
 {
     const app::SourceRequest source = golden("trl-v2-gap");
-    window->openLink({ QString::fromStdString(source.source), 0, 11 });
+    window->openLink({ QString::fromStdString(source.source.text()), 0, 11 });
     EXPECT_TRUE(session->monitor().runs().empty());
     EXPECT_TRUE(window->findChild<QDialog*>());
     window->openSource(source); // what the dialog does

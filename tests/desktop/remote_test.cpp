@@ -62,7 +62,7 @@ protected:
     {
         const app::SourceRequest request = golden(bucket);
         const auto before = std::filesystem::file_time_type::clock::now() - std::chrono::hours(50);
-        for (const auto& file : std::filesystem::recursive_directory_iterator(request.source))
+        for (const auto& file : std::filesystem::recursive_directory_iterator(request.source.text()))
             std::filesystem::last_write_time(file.path(), before);
         window->openSource(request);
         EXPECT_TRUE(waitFor([this] {

@@ -17,7 +17,7 @@ protected:
     {
         app::SourceRequest source;
         source.source = home.path("large");
-        Spawned writer({ DELTASCOPE_MAKE_RUN, "--layout", "trl-v2", "--out", source.source, "--tensors",
+        Spawned writer({ DELTASCOPE_MAKE_RUN, "--layout", "trl-v2", "--out", source.source.text(), "--tensors",
                          std::to_string(tensors), "--elements", std::to_string(elements), "--steps",
                          std::to_string(steps), "--anchor-every", std::to_string(anchorEvery) });
         EXPECT_TRUE(writer.wait());

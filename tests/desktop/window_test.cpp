@@ -231,7 +231,7 @@ TEST_F(Window, FromTheKeyboardAloneToACheckpoint)
     press(Qt::Key_O, Qt::ControlModifier);
     ASSERT_TRUE(waitFor([] { return dialog<OpenDialog>() != nullptr; }));
     activate(dialog<OpenDialog>());
-    type(QString::fromStdString(source.source));
+    type(QString::fromStdString(source.source.text()));
     press(Qt::Key_Return);
     ASSERT_TRUE(waitFor([this] { return window->focus().b() != nullptr; }));
     activate(window.get());
@@ -293,7 +293,7 @@ TEST_F(Window, AFolderThatGoesAwayIsSaidAndWhatWasSeenStays)
     const app::SourceRequest source = golden("trl-v2-gap");
     window->openSource(source);
     ASSERT_TRUE(waitFor([this] { return window->focus().b() != nullptr; }));
-    fs::remove_all(source.source);
+    fs::remove_all(source.source.text());
     EXPECT_TRUE(waitFor([this] {
         return window->focus().run()->error.has_value() || !window->focus().run()->run->problems.empty()
             || !window->focus().run()->run->events.empty();

@@ -167,6 +167,14 @@ class OneRun(E2ETest):
         two = self.run_ds("diff", f"{self.source}@3", f"{self.mirror}@3", "--mirror", self.mirror)
         self.refused(two, code=USAGE)
 
+    def test_nothing_is_written_into_a_mirror(self):
+        before = tree_state(self.mirror)
+        out = os.path.join(self.mirror, "out")
+        self.refused(self.run_ds("materialize", f"{self.source}@8", "-o", out, "--mirror", self.mirror), code=USAGE)
+        self.offer("file://" + self.mirror)  # it was named above
+        self.refused(self.run_ds("materialize", f"{self.source}@8", "-o", out), code=USAGE)
+        self.assertEqual(tree_state(self.mirror), before)
+
     def test_a_relative_path_is_meant_from_here(self):
         self.lose()
         here = os.path.relpath(self.mirror)

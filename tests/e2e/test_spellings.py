@@ -5,7 +5,7 @@ folder around it."""
 import os
 import sqlite3
 
-from support import DAMAGED, E2ETest, main
+from support import DAMAGED, USAGE, E2ETest, main, tree_state
 
 
 class Spellings(E2ETest):
@@ -71,6 +71,18 @@ class Spellings(E2ETest):
                 outcome = self.run_ds("verify", source, "--level", 2)
                 self.assertEqual(outcome.code, DAMAGED, str(outcome))
                 self.assertIn("DS-REWRITTEN", outcome.out)
+
+    def test_nothing_is_written_into_a_source_under_any_spelling(self):
+        made = self.make_run()
+        before = tree_state(made.source)
+        for source in self.spellings(made.source):
+            for inside in (made.source + "/out", self.spellings(made.source)[8] + "/deltas/../out"):
+                with self.subTest(source=source, inside=inside):
+                    self.refused(self.run_ds("materialize", source + "@3", "-o", inside), USAGE, "DS-USAGE")
+        self.assertEqual(tree_state(made.source), before)
+        beside = made.source + "-out"
+        self.ok("materialize", "file://" + made.source + "@3", "-o", beside)
+        self.assert_checkpoint(beside, made.truth(3))
 
     def test_a_file_is_not_the_run_around_it(self):
         made = self.make_run("slime", layout="slime-v2")

@@ -389,7 +389,7 @@ TEST(OpenStore, SaysWhatItCannotOpen)
 {
     TempDir folder;
     folder.write("file", "x");
-    const auto codeOf = [](std::string_view address) {
+    const auto codeOf = [](const std::string& address) {
         const auto store = openStore(address);
         return store ? Code::Internal : store.error().code;
     };

@@ -41,16 +41,16 @@ public:
         bytes[bytes.size() - 2] = static_cast<char>(bytes[bytes.size() - 2] ^ 4);
         writeFile(mirror + '/' + key, bytes);
     }
-    Result<deltascope::Run> tryOpen(std::vector<std::string> mirrors)
+    Result<deltascope::Run> tryOpen(const std::vector<std::string>& mirrors)
     {
         OpenOptions options;
-        options.mirrors = std::move(mirrors);
+        options.mirrors.emplace(mirrors.begin(), mirrors.end());
         return openRun(ways.session.bench, ways.store, options, ways.session.task);
     }
     deltascope::Run open() { return openWith({ mirror }); }
-    deltascope::Run openWith(std::vector<std::string> mirrors)
+    deltascope::Run openWith(const std::vector<std::string>& mirrors)
     {
-        auto run = tryOpen(std::move(mirrors));
+        auto run = tryOpen(mirrors);
         EXPECT_TRUE(run) << run.error().text;
         return std::move(*run);
     }

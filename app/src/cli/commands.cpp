@@ -222,8 +222,8 @@ private:
         const app::VersionRequest a = m_options.versionRequest(m_options.source);
         const app::VersionRequest b = m_options.versionRequest(m_options.other);
         if (!m_options.mirrors.empty() && a.source.source != b.source.source)
-            return fail(Code::Usage, "a mirror holds the objects of one source, and these are two", b.source.source,
-                        "rebuild one of the states with --mirror, and compare the checkpoint");
+            return fail(Code::Usage, "a mirror holds the objects of one source, and these are two",
+                        b.source.source.text(), "rebuild one of the states with --mirror, and compare the checkpoint");
         DS_TRY(const auto view, runJob<app::DiffView>(service, m_style, [&](app::Service& s) { return s.diff(a, b); }));
         print<app::DiffView>(*view, [&](const app::DiffView& diff) { return diffText(diff, m_style); });
         return m_options.exitCode && !view->equal ? Failure : Success;

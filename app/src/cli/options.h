@@ -69,16 +69,17 @@ struct Options {
     bool serve = false; ///< of demo
     ServeOptions served;
 
-    app::SourceRequest sourceRequest() const { return { source, base, layout, logs, epochs, mirrors }; }
+    app::SourceRequest sourceRequest() const
+    {
+        return { source, base, layout, logs, epochs, { mirrors.begin(), mirrors.end() } };
+    }
     app::Depth depth() const { return headersOnly ? app::Depth::Headers : app::Depth::Replayed; }
     app::VersionRequest versionRequest(const std::string& address) const
     {
         app::VersionRequest request = app::VersionRequest::parse(address);
-        request.source.base = base;
-        request.source.layout = layout;
-        request.source.logs = logs;
-        request.source.epochs = epochs;
-        request.source.mirrors = mirrors;
+        const Address split = request.source.source;
+        request.source = sourceRequest();
+        request.source.source = split;
         request.acceptRewritten = acceptRewritten;
         return request;
     }

@@ -129,7 +129,7 @@ Result<void> Acts::begin(const Tasks::Waiting& task, std::int64_t nowUs)
         m_tasks.begin(m_service, task.id, *plan, nowUs);
         return {};
     }
-    Result<void> refusal = plan ? stale(task.source.source, "make a new plan")
+    Result<void> refusal = plan ? stale(task.source.source.text(), "make a new plan")
         : !open && snapshot     ? fail(errorOf(*snapshot->error))
                                 : fail(plan.error());
     m_tasks.refuse(task.id, refusal.error(), !open);

@@ -18,10 +18,10 @@ std::string quoted(const std::string& text)
 std::string sourceOptions(const SourceRequest& source)
 {
     std::string text;
-    if (!source.base.empty())
-        text += " --base " + quoted(source.base);
-    for (const std::string& mirror : source.mirrors)
-        text += " --mirror " + quoted(mirror);
+    if (!source.base.isEmpty())
+        text += " --base " + quoted(source.base.text());
+    for (const Address& mirror : source.mirrors)
+        text += " --mirror " + quoted(mirror.text());
     if (!source.layout.empty())
         text += " --layout " + quoted(source.layout);
     if (!source.epochs.empty() && source.epochs != "auto")

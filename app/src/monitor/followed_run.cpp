@@ -49,8 +49,8 @@ FollowedRun::FollowedRun(std::string id, std::string name, SourceRequest request
     auto snapshot = std::make_shared<RunSnapshot>();
     snapshot->id = std::move(id);
     snapshot->name = std::move(name);
-    snapshot->source = m_request.source;
-    snapshot->base = m_request.base;
+    snapshot->source = m_request.source.text();
+    snapshot->base = m_request.base.text();
     snapshot->state = "opening";
     snapshot->demo = demo;
     m_snapshot = std::move(snapshot);

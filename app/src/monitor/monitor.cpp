@@ -47,7 +47,7 @@ public:
     std::string follow(SourceRequest request, std::string name, bool demo) override
     {
         const std::lock_guard lock(m_mutex);
-        const std::string plain = idOf(request.source);
+        const std::string plain = idOf(request.source.text());
         std::string id = plain;
         for (int n = 2; findRun(id); ++n)
             id = plain + "-" + std::to_string(n);

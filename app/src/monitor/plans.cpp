@@ -101,10 +101,11 @@ Result<BoundPlan> planMaterialize(const RunSnapshot& snapshot, const SourceReque
     PlanView& view = plan.view;
     view.kind = "materialize";
     view.title = fmt::format("Materialize step {} of {}", step->step, snapshot.name);
-    view.cli = fmt::format("deltascope materialize {} -o {}{}{}{}{}{}", quoted(source.source + "@" + addressOf(*step)),
-                           quoted(destination), sourceOptions(source), request.trained ? " --state trained" : "",
-                           request.acrossGap ? " --across-gap" : "", acceptOption(request.acceptRewritten),
-                           request.shardBytes > 0 ? fmt::format(" --shard-size {}", request.shardBytes) : "");
+    view.cli =
+        fmt::format("deltascope materialize {} -o {}{}{}{}{}{}", quoted(source.source.text() + "@" + addressOf(*step)),
+                    quoted(destination), sourceOptions(source), request.trained ? " --state trained" : "",
+                    request.acrossGap ? " --across-gap" : "", acceptOption(request.acceptRewritten),
+                    request.shardBytes > 0 ? fmt::format(" --shard-size {}", request.shardBytes) : "");
     view.destination = destination;
     view.readBytes = step->restore.bytes;
     view.writeBytes = checkpointBytes(snapshot);
@@ -148,7 +149,7 @@ Result<BoundPlan> planVerify(const RunSnapshot& snapshot, const SourceRequest& s
     view.title = request.range.empty() ? "Verify " + snapshot.name
                                        : fmt::format("Verify {} of {}", request.range, snapshot.name);
     view.title += fmt::format(", level {}", request.level);
-    const std::string where = request.range.empty() ? source.source : source.source + "@" + request.range;
+    const std::string where = request.range.empty() ? source.source.text() : source.source.text() + "@" + request.range;
     view.cli = fmt::format("deltascope verify {} --level {}{}{}", quoted(where), request.level, sourceOptions(source),
                            acceptOption(request.acceptRewritten));
     if (request.level >= 2)
@@ -176,8 +177,8 @@ Result<BoundPlan> planDiff(const RunSnapshot& snapshot, const SourceRequest& sou
     PlanView& view = plan.view;
     view.kind = "diff";
     view.title = fmt::format("Compare steps {} and {} of {}", a->step, b->step, snapshot.name);
-    view.cli = fmt::format("deltascope diff {} {}{}{}", quoted(source.source + "@" + addressOf(*a)),
-                           quoted(source.source + "@" + addressOf(*b)), sourceOptions(source),
+    view.cli = fmt::format("deltascope diff {} {}{}{}", quoted(source.source.text() + "@" + addressOf(*a)),
+                           quoted(source.source.text() + "@" + addressOf(*b)), sourceOptions(source),
                            acceptOption(request.acceptRewritten));
     view.readBytes = a->restore.bytes + b->restore.bytes;
     view.steps.push_back({ fmt::format("Replay step {}", a->step), a->restore.bytes });

@@ -1,41 +1,13 @@
 #include "same_source.h"
 
-#include "deltascope/engine/local_path.h"
-
-#include <filesystem>
-
 namespace deltascope::app {
-
-namespace {
-
-namespace fs = std::filesystem;
-
-std::string canonicalAddress(const std::string& address)
-{
-    const Result<std::string> path = localPathOf(address);
-    if (!path)
-        return address;
-    std::error_code error;
-    const fs::path absolute = fs::absolute(*path, error);
-    if (error)
-        return address;
-    fs::path canonical = fs::weakly_canonical(absolute, error);
-    if (error)
-        canonical = absolute.lexically_normal();
-    if (!canonical.has_filename() && canonical.has_relative_path())
-        canonical = canonical.parent_path();
-    return canonical.string();
-}
-
-}
 
 SourceRequest canonical(SourceRequest request)
 {
-    request.source = canonicalAddress(request.source);
-    if (!request.base.empty())
-        request.base = canonicalAddress(request.base);
-    for (std::string& mirror : request.mirrors)
-        mirror = canonicalAddress(mirror);
+    request.source = request.source.canonical();
+    request.base = request.base.canonical();
+    for (Address& mirror : request.mirrors)
+        mirror = mirror.canonical();
     return request;
 }
 

@@ -49,18 +49,24 @@ PlanRequest readRequest(const std::string& kind, const json& from)
 
 ordered_json jsonOf(const SourceRequest& source)
 {
-    return { { "source", source.source }, { "base", source.base },     { "layout", source.layout },
-             { "logs", source.logs },     { "epochs", source.epochs }, { "mirrors", source.mirrors } };
+    std::vector<std::string> mirrors;
+    for (const Address& mirror : source.mirrors)
+        mirrors.push_back(mirror.text());
+    return { { "source", source.source.text() }, { "base", source.base.text() },
+             { "layout", source.layout },        { "logs", source.logs },
+             { "epochs", source.epochs },        { "mirrors", mirrors } };
 }
 
 SourceRequest readSource(const json& from)
 {
+    const std::vector<std::string> mirrors = // older tasks have neither these nor epochs
+        from.contains("mirrors") ? readList<std::string>(from, "mirrors") : std::vector<std::string>();
     return { read<std::string>(from, "source"),
              read<std::string>(from, "base"),
              read<std::string>(from, "layout"),
              readList<std::string>(from, "logs"),
-             from.contains("epochs") ? read<std::string>(from, "epochs") : std::string("auto"), // older tasks have none
-             from.contains("mirrors") ? readList<std::string>(from, "mirrors") : std::vector<std::string>() };
+             from.contains("epochs") ? read<std::string>(from, "epochs") : std::string("auto"),
+             { mirrors.begin(), mirrors.end() } };
 }
 
 void expectState(const std::string& word)

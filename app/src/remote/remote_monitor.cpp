@@ -39,7 +39,7 @@ RemoteMonitor::~RemoteMonitor()
 
 std::string RemoteMonitor::follow(SourceRequest request, std::string, bool)
 {
-    const auto run = m_runs.ofSource(request.source, request.base);
+    const auto run = m_runs.ofSource(request.source.text(), request.base.text());
     return run ? (*run)->id : std::string();
 }
 

@@ -102,7 +102,7 @@ JobId RemoteService::refuse(const char* what)
 
 Result<RemoteRuns::Snapshot> RemoteService::runOf(const SourceRequest& request) const
 {
-    DS_TRY(RemoteRuns::Snapshot run, m_runs.ofSource(request.source, request.base));
+    DS_TRY(RemoteRuns::Snapshot run, m_runs.ofSource(request.source.text(), request.base.text()));
     if (run->run)
         return run;
     if (run->error)

@@ -15,10 +15,10 @@ const std::regex& selectorPattern()
     return pattern;
 }
 
-bool exists(const std::string& path)
+bool exists(const Address& address)
 {
     std::error_code ignored;
-    return std::filesystem::exists(path, ignored);
+    return address.path() && std::filesystem::exists(*address.path(), ignored);
 }
 
 tl::unexpected<Error> notFound(const Run& run, std::int64_t step, std::optional<int> epoch)

@@ -61,9 +61,9 @@ void examineSource(Examination& examination, Workbench& bench, const SourceReque
     options.layout = request.layout;
     if (const Result<EpochChoice> epochs = epochChoice(request.epochs))
         options.epochs = *epochs;
-    if (!request.base.empty()) {
+    if (!request.base.isEmpty()) {
         Result<std::unique_ptr<ObjectStore>> base = openStore(request.base);
-        examination.note("base", base, request.base);
+        examination.note("base", base, request.base.text());
         if (base)
             options.base = std::move(*base);
     }

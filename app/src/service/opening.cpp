@@ -1,7 +1,6 @@
 #include "opening.h"
 
 #include "address.h"
-#include "deltascope/engine/local_path.h"
 #include "view/make_views.h"
 
 #include <filesystem>
@@ -26,7 +25,7 @@ Result<Run> openRequested(Workbench& bench, const SourceRequest& request, TaskCo
     options.layout = request.layout;
     DS_TRY(options.epochs, epochChoice(request.epochs));
     options.mirrors = request.mirrors;
-    if (!request.base.empty()) {
+    if (!request.base.isEmpty()) {
         DS_TRY(options.base, openStore(request.base));
     }
     return openRun(bench, std::move(store), options, task);
@@ -34,7 +33,7 @@ Result<Run> openRequested(Workbench& bench, const SourceRequest& request, TaskCo
 
 bool isSingleFile(const VersionRequest& request)
 {
-    const Result<std::string> path = localPathOf(request.source.source);
+    const Result<std::string>& path = request.source.source.path();
     std::error_code ignored;
     return path && request.version.empty() && std::filesystem::is_regular_file(*path, ignored);
 }
@@ -62,7 +61,7 @@ Result<OpenState> openState(Workbench& bench, const VersionRequest& request, boo
 {
     OpenState state;
     if (isSingleFile(request)) {
-        DS_TRY(const std::filesystem::path path, localPathOf(request.source.source));
+        DS_TRY(const std::filesystem::path path, request.source.source.path());
         const std::string folder = path.parent_path().empty() ? "." : path.parent_path().string();
         DS_TRY(const std::shared_ptr<ObjectStore> store, openLocalStore(folder));
         DS_TRY(Chain chain, openSingleFile(bench, store, path.filename().string()));

@@ -1,6 +1,5 @@
 #include "publishing.h"
 
-#include "deltascope/engine/local_path.h"
 #include "view/make_views.h"
 
 #include <algorithm>
@@ -29,11 +28,11 @@ PublishOptions optionsOf(const PublishRequest& request, const std::string& diffB
 }
 
 /// Opens the run to publish into; a missing folder is an empty run, and what cannot be made fails when it is opened.
-Result<std::shared_ptr<ObjectStore>> openInto(const std::string& address)
+Result<std::shared_ptr<ObjectStore>> openInto(const Address& address)
 {
     std::error_code ignored;
-    if (const Result<std::string> path = localPathOf(address))
-        std::filesystem::create_directory(*path, ignored);
+    if (address.path())
+        std::filesystem::create_directory(*address.path(), ignored);
     DS_TRY(std::shared_ptr<ObjectStore> into, openStore(address));
     return into;
 }
@@ -42,7 +41,7 @@ Result<OpenOptions> baseOf(const PublishRequest& request)
 {
     OpenOptions base;
     base.layout = request.into.layout;
-    if (!request.into.base.empty()) {
+    if (!request.into.base.isEmpty()) {
         DS_TRY(base.base, openStore(request.into.base));
     }
     return base;
@@ -51,9 +50,7 @@ Result<OpenOptions> baseOf(const PublishRequest& request)
 /// The name of a checkpoint folder; a step of another run has none that could be found again.
 std::string originOf(const VersionRequest& request)
 {
-    std::filesystem::path path(request.source.source);
-    if (!path.has_filename())
-        path = path.parent_path();
+    const std::filesystem::path path(request.source.source.absolute().text());
     return request.version.empty() ? path.filename().string() : std::string();
 }
 

@@ -42,13 +42,14 @@ template <class View> Result<JobResult> ended(View view)
     return JobResult(std::make_shared<const View>(std::move(view)));
 }
 
-bool isInside(const std::string& path, const std::string& folder)
+/// What is written into a run would be taken for part of it.
+Result<void> expectOutside(const std::string& destination, const Address& run, std::string_view word)
 {
-    std::error_code ignored;
-    const std::filesystem::path inner = std::filesystem::weakly_canonical(std::filesystem::absolute(path), ignored);
-    const std::filesystem::path outer = std::filesystem::weakly_canonical(std::filesystem::absolute(folder), ignored);
-    const auto stop = std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end());
-    return stop.first == outer.end();
+    if (!Address(destination).isWithin(run))
+        return {};
+    return fail(Code::Usage,
+                fmt::format("the destination lies inside the {}, where it would be taken for part of the run", word),
+                destination, fmt::format("choose a destination outside of the {}", word));
 }
 
 class EngineService final : public Service {
@@ -71,58 +72,60 @@ public:
 
     JobId openRun(SourceRequest request, Depth depth) override
     {
-        return start("open " + request.source, [this, request, depth](JobId, TaskContext& task) -> Result<JobResult> {
-            DS_TRY(Run run, openRequested(m_bench, request, task));
-            if (depth == Depth::Replayed)
-                DS_CHECK(analyzeRun(m_bench, run, {}, task));
-            DS_TRY(const Trace trace, TraceReader().read(*run.store, task));
-            LogReader logs(request.logs, m_bench.nowUs);
-            DS_CHECK(readAll(logs, task));
-            return ended(runViewOf(run, trace, logs, ++m_revision, m_bench.nowUs()));
-        });
+        return start("open " + request.source.text(),
+                     [this, request, depth](JobId, TaskContext& task) -> Result<JobResult> {
+                         DS_TRY(Run run, openRequested(m_bench, request, task));
+                         if (depth == Depth::Replayed)
+                             DS_CHECK(analyzeRun(m_bench, run, {}, task));
+                         DS_TRY(const Trace trace, TraceReader().read(*run.store, task));
+                         LogReader logs(request.logs, m_bench.nowUs);
+                         DS_CHECK(readAll(logs, task));
+                         return ended(runViewOf(run, trace, logs, ++m_revision, m_bench.nowUs()));
+                     });
     }
 
     JobId showStep(VersionRequest request, Depth depth) override
     {
-        return start(
-            "show " + request.source.source, [this, request, depth](JobId, TaskContext& task) -> Result<JobResult> {
-                DS_TRY(Run run, openRequested(m_bench, request.source, task));
-                DS_TRY(const Version* version, resolveVersion(run, request.version));
-                const auto at = static_cast<std::size_t>(version - run.versions.data());
-                std::vector<TensorCount> counts;
-                if (m_catalog && version->facts) {
-                    if (auto known = m_catalog->counts(catalogKey(run), version->objects.name, chainKeys(run)[at]))
-                        counts = std::move(*known);
-                }
-                if (depth == Depth::Replayed && !explains(*version, counts)) {
-                    AnalyzeOptions options;
-                    options.range = { at, at };
-                    options.again = true;
-                    options.onCounts = [&](std::size_t replayed, const std::vector<TensorCount>& changed) {
-                        if (replayed == at)
-                            counts = changed;
-                    };
-                    DS_CHECK(analyzeRun(m_bench, run, options, task));
-                }
-                std::vector<TensorInfo> tensors;
-                if (const Result<Plan> plan = planFor(run, *version)) {
-                    DS_TRY(const Chain chain, Chain::open(run, *plan, task));
-                    tensors = chain.tensors();
-                }
-                DS_TRY(const Trace trace, TraceReader().read(*run.store, task));
-                LogReader logs(request.source.logs, m_bench.nowUs);
-                DS_CHECK(readAll(logs, task));
-                StepDetailView view = makeStepDetailView(run, *version, tensors, counts);
-                view.chosen = choiceText(run, *version, request.version);
-                addPause(view.step, pausesOf(run, trace, logs.spans()));
-                addLogProblems(view.step.problems, logs);
-                return ended(std::move(view));
-            });
+        return start("show " + request.source.source.text(),
+                     [this, request, depth](JobId, TaskContext& task) -> Result<JobResult> {
+                         DS_TRY(Run run, openRequested(m_bench, request.source, task));
+                         DS_TRY(const Version* version, resolveVersion(run, request.version));
+                         const auto at = static_cast<std::size_t>(version - run.versions.data());
+                         std::vector<TensorCount> counts;
+                         if (m_catalog && version->facts) {
+                             if (auto known =
+                                     m_catalog->counts(catalogKey(run), version->objects.name, chainKeys(run)[at]))
+                                 counts = std::move(*known);
+                         }
+                         if (depth == Depth::Replayed && !explains(*version, counts)) {
+                             AnalyzeOptions options;
+                             options.range = { at, at };
+                             options.again = true;
+                             options.onCounts = [&](std::size_t replayed, const std::vector<TensorCount>& changed) {
+                                 if (replayed == at)
+                                     counts = changed;
+                             };
+                             DS_CHECK(analyzeRun(m_bench, run, options, task));
+                         }
+                         std::vector<TensorInfo> tensors;
+                         if (const Result<Plan> plan = planFor(run, *version)) {
+                             DS_TRY(const Chain chain, Chain::open(run, *plan, task));
+                             tensors = chain.tensors();
+                         }
+                         DS_TRY(const Trace trace, TraceReader().read(*run.store, task));
+                         LogReader logs(request.source.logs, m_bench.nowUs);
+                         DS_CHECK(readAll(logs, task));
+                         StepDetailView view = makeStepDetailView(run, *version, tensors, counts);
+                         view.chosen = choiceText(run, *version, request.version);
+                         addPause(view.step, pausesOf(run, trace, logs.spans()));
+                         addLogProblems(view.step.problems, logs);
+                         return ended(std::move(view));
+                     });
     }
 
     JobId listObjects(SourceRequest request) override
     {
-        return start("list " + request.source, [this, request](JobId, TaskContext& task) -> Result<JobResult> {
+        return start("list " + request.source.text(), [this, request](JobId, TaskContext& task) -> Result<JobResult> {
             DS_TRY(const std::unique_ptr<ObjectStore> store, openStore(request.source));
             DS_TRY(const std::vector<ObjectInfo> listing, listAll(*store, "", task));
             const Result<Run> run = openRequested(m_bench, request, task);
@@ -134,23 +137,24 @@ public:
 
     JobId verify(VerifyRequest request) override
     {
-        return start("verify " + request.source.source, [this, request](JobId, TaskContext& task) -> Result<JobResult> {
-            const Clock::time_point began = Clock::now();
-            DS_TRY(Run run, openRequested(m_bench, request.source, task));
-            VerifyOptions options;
-            options.level = request.level;
-            options.acceptRewritten = request.acceptRewritten;
-            DS_TRY(options.range, resolveRange(run, request.range));
-            DS_TRY(const VerifyReport report, verifyRun(m_bench, run, options, task));
-            VerifyView view = makeVerifyView(run, report);
-            view.seconds = secondsSince(began);
-            return ended(std::move(view));
-        });
+        return start("verify " + request.source.source.text(),
+                     [this, request](JobId, TaskContext& task) -> Result<JobResult> {
+                         const Clock::time_point began = Clock::now();
+                         DS_TRY(Run run, openRequested(m_bench, request.source, task));
+                         VerifyOptions options;
+                         options.level = request.level;
+                         options.acceptRewritten = request.acceptRewritten;
+                         DS_TRY(options.range, resolveRange(run, request.range));
+                         DS_TRY(const VerifyReport report, verifyRun(m_bench, run, options, task));
+                         VerifyView view = makeVerifyView(run, report);
+                         view.seconds = secondsSince(began);
+                         return ended(std::move(view));
+                     });
     }
 
     JobId digest(VersionRequest request, bool acrossGap) override
     {
-        return start("digest " + request.source.source,
+        return start("digest " + request.source.source.text(),
                      [this, request, acrossGap](JobId, TaskContext& task) -> Result<JobResult> {
                          DS_TRY(OpenState state, openState(m_bench, request, acrossGap, task));
                          const auto attempt = [&] { return digestState(m_bench, *state.chain, task); };
@@ -166,7 +170,7 @@ public:
 
     JobId diff(VersionRequest a, VersionRequest b) override
     {
-        return start(fmt::format("diff {} {}", a.source.source, b.source.source),
+        return start(fmt::format("diff {} {}", a.source.source.text(), b.source.source.text()),
                      [this, a, b](JobId, TaskContext& task) -> Result<JobResult> {
                          const Clock::time_point began = Clock::now();
                          DS_TRY(OpenState left, openState(m_bench, a, false, task));
@@ -266,14 +270,13 @@ public:
     JobId materialize(MaterializeRequest request) override
     {
         return start(
-            "materialize " + request.version.source.source,
+            "materialize " + request.version.source.source.text(),
             [this, request](JobId, TaskContext& task) -> Result<JobResult> {
                 const Clock::time_point began = Clock::now();
-                if (isInside(request.destination, request.version.source.source))
-                    return fail(Code::Usage,
-                                "the destination lies inside the source, where it would be taken for part of the run",
-                                request.destination, "choose a destination outside of the source");
+                DS_CHECK(expectOutside(request.destination, request.version.source.source, "source"));
                 DS_TRY(Run run, openRequested(m_bench, request.version.source, task));
+                for (const std::string& mirror : run.mirrors)
+                    DS_CHECK(expectOutside(request.destination, mirror, "mirror"));
                 DS_TRY(const Version* version, resolveVersion(run, request.version.version));
                 DS_CHECK(compareForms(run, *version, task));
                 const StateChoice wanted = request.trained ? StateChoice::Trained : StateChoice::Served;
@@ -304,12 +307,12 @@ public:
 
     JobId publish(PublishRequest request) override
     {
-        const std::string title = "publish into " + request.into.source;
+        const std::string title = "publish into " + request.into.source.text();
         if (!request.watchFolder.empty())
             return m_runner.start(
                 title, JobRunner::Life::Long, [this, request](JobId id, TaskContext& task) -> Result<JobResult> {
-                    if (isInside(request.watchFolder, request.into.source)
-                        || isInside(request.into.source, request.watchFolder))
+                    const Address watched(request.watchFolder);
+                    if (watched.isWithin(request.into.source) || request.into.source.isWithin(watched))
                         return fail(Code::Usage, "the run and the folder of checkpoints must not lie in each other",
                                     request.watchFolder);
                     const auto tell = [&](const PublishView& view) {
@@ -331,20 +334,21 @@ public:
 
     JobId cost(CostRequest request) override
     {
-        return start("cost " + request.source.source, [this, request](JobId, TaskContext& task) -> Result<JobResult> {
-            const CostOptions options { request.pricePerGb, request.linkGbps, request.stepsPerDay,
-                                        request.restoresPerDay, request.learningRate };
-            DS_CHECK(options.check());
-            DS_TRY(Run run, openRequested(m_bench, request.source, task));
-            if (request.depth == Depth::Replayed)
-                DS_CHECK(analyzeRun(m_bench, run, {}, task));
-            std::optional<ChangePrediction> prediction;
-            if (options.learningRate) {
-                DS_TRY(const std::vector<WeightScale> scales, sampleWeightScales(m_bench, run, task));
-                prediction = predictChanges(scales, *options.learningRate);
-            }
-            return ended(makeCostView(run, adviseCost(run, options), prediction));
-        });
+        return start("cost " + request.source.source.text(),
+                     [this, request](JobId, TaskContext& task) -> Result<JobResult> {
+                         const CostOptions options { request.pricePerGb, request.linkGbps, request.stepsPerDay,
+                                                     request.restoresPerDay, request.learningRate };
+                         DS_CHECK(options.check());
+                         DS_TRY(Run run, openRequested(m_bench, request.source, task));
+                         if (request.depth == Depth::Replayed)
+                             DS_CHECK(analyzeRun(m_bench, run, {}, task));
+                         std::optional<ChangePrediction> prediction;
+                         if (options.learningRate) {
+                             DS_TRY(const std::vector<WeightScale> scales, sampleWeightScales(m_bench, run, task));
+                             prediction = predictChanges(scales, *options.learningRate);
+                         }
+                         return ended(makeCostView(run, adviseCost(run, options), prediction));
+                     });
     }
 
     JobId doctor(std::optional<SourceRequest> source) override
@@ -383,7 +387,7 @@ public:
 
     JobId watch(SourceRequest request, Depth depth) override
     {
-        return m_runner.start("watch " + request.source, JobRunner::Life::Long,
+        return m_runner.start("watch " + request.source.text(), JobRunner::Life::Long,
                               [this, request, depth](JobId id, TaskContext& task) -> Result<JobResult> {
                                   const auto tell = [&](std::shared_ptr<const RunView> run,
                                                         std::shared_ptr<const HeatView> heat) {

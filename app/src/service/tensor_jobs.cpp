@@ -51,7 +51,7 @@ Result<OpenPair> openPair(const StatePair& pair, TaskContext& task)
 Result<StatePair> planPair(Workbench& bench, const TensorRequest& request, TaskContext& task)
 {
     if (isSingleFile(request.version))
-        return fail(Code::Usage, "a file on its own has no steps", request.version.source.source);
+        return fail(Code::Usage, "a file on its own has no steps", request.version.source.source.text());
     StatePair pair;
     DS_TRY(pair.run, openRequested(bench, request.version.source, task));
     DS_TRY(pair.version, resolveVersion(pair.run, request.version.version));

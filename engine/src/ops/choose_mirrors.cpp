@@ -1,10 +1,9 @@
 #include "choose_mirrors.h"
 
-#include "deltascope/engine/local_path.h"
+#include "deltascope/base/address.h"
 #include "format/common/quote_name.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -13,8 +12,6 @@ namespace deltascope {
 
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr std::string_view OfferKey = ".deltascope/v1/mirror.json";
 constexpr std::uint64_t MaxOfferBytes = 64 * 1024;
 constexpr std::size_t MaxOffers = 16;
@@ -22,29 +19,6 @@ constexpr std::size_t MaxOffers = 16;
 Error noticeOf(std::string text, std::string where, std::string action = {})
 {
     return Error { Code::Mirror, std::move(text), std::move(where), std::nullopt, std::move(action) };
-}
-
-/// One spelling of an address, without a look at what stands there. Nothing for a relative path.
-std::optional<std::string> spelledOut(const std::string& address)
-{
-    const Result<std::string> path = localPathOf(address);
-    if (!path)
-        return address.find("://") == std::string::npos ? std::nullopt : std::optional(address);
-    if (!fs::path(*path).is_absolute())
-        return std::nullopt;
-    std::string plain = fs::path(*path).lexically_normal().string();
-    while (plain.size() > 1 && plain.ends_with('/'))
-        plain.pop_back();
-    return plain;
-}
-
-/// What the user means by a path from where the program was started.
-std::string fromHere(const std::string& address)
-{
-    const Result<std::string> path = localPathOf(address);
-    std::error_code failed;
-    const fs::path absolute = path ? fs::absolute(*path, failed) : fs::path();
-    return path && !failed ? absolute.string() : address;
 }
 
 /// The addresses in what a source offers. Errors: Hostile, those of the store.
@@ -78,17 +52,16 @@ public:
     {
     }
 
-    Result<void> take(const std::string& address)
+    Result<void> take(const Address& named)
     {
-        const std::optional<std::string> plain = spelledOut(fromHere(address));
-        if (!plain)
-            return fail(Code::Usage, "is no address of a mirror", address, "give a folder or a file:/// address");
-        DS_CHECK(open(*plain));
-        const Result<void> kept =
-            m_bench.records ? m_bench.records->addMirror(m_source.uri(), *plain, m_bench.nowUs()) : Result<void>();
+        const Address address = named.absolute();
+        DS_CHECK(open(address));
+        const Result<void> kept = m_bench.records
+            ? m_bench.records->addMirror(m_source.uri(), address.text(), m_bench.nowUs())
+            : Result<void>();
         if (!kept)
             m_chosen.notices.push_back(noticeOf("the mirror is read, and cannot be remembered: " + kept.error().text,
-                                                *plain, "name it with --mirror the next time, too"));
+                                                address.text(), "name it with --mirror the next time, too"));
         return {};
     }
 
@@ -110,16 +83,16 @@ public:
     ChosenMirrors result() && { return std::move(m_chosen); }
 
 private:
-    Result<void> open(const std::string& plain)
+    Result<void> open(const Address& address)
     {
-        if (!m_opened.insert(plain).second)
+        if (!m_opened.insert(address.text()).second)
             return {};
-        DS_TRY(std::shared_ptr<const ObjectStore> store, openStore(plain));
-        const std::string address = store->uri();
-        if (address == m_source.uri())
-            return fail(Code::Usage, "the mirror is the source itself", plain, "name a second copy of it");
+        DS_TRY(std::shared_ptr<const ObjectStore> store, openStore(address));
+        const std::string uri = store->uri();
+        if (uri == m_source.uri())
+            return fail(Code::Usage, "the mirror is the source itself", address.text(), "name a second copy of it");
         const bool again = std::any_of(m_chosen.stores.begin(), m_chosen.stores.end(),
-                                       [&](const auto& other) { return other->uri() == address; });
+                                       [&](const auto& other) { return other->uri() == uri; });
         if (!again)
             m_chosen.stores.push_back(std::move(store));
         return {};
@@ -128,16 +101,16 @@ private:
     void takeOffer(const std::string& offer, const std::set<std::string>& named)
     {
         const std::string quoted = quoteName(offer);
-        const std::optional<std::string> plain = spelledOut(offer);
-        if (!plain) {
+        if (!Address(offer).isAbsolute()) {
             m_chosen.notices.push_back(noticeOf(
                 fmt::format("the source offers {} as a mirror, which is no absolute address: it is not read", quoted),
                 std::string(OfferKey), "tell who keeps the source; an address in it begins with / or a scheme"));
             return;
         }
-        if (m_opened.contains(*plain))
+        const Address address = Address(offer).absolute();
+        if (m_opened.contains(address.text()))
             return;
-        if (!named.contains(*plain)) {
+        if (!named.contains(address.text())) {
             m_chosen.notices.push_back(noticeOf(
                 fmt::format("the source offers a mirror at {}; it is not read, for nobody has named it for this "
                             "source on this machine",
@@ -145,7 +118,7 @@ private:
                 std::string(OfferKey), "--mirror with this address reads it, if you trust who keeps it"));
             return;
         }
-        if (const Result<void> opened = open(*plain); !opened)
+        if (const Result<void> opened = open(address); !opened)
             m_chosen.notices.push_back(noticeOf(
                 fmt::format("the mirror at {} cannot be read: {}", quoted, opened.error().text), std::string(OfferKey),
                 "nothing, if the source is whole; else see why the mirror does not answer"));
@@ -159,10 +132,10 @@ private:
 
 }
 
-Result<ChosenMirrors> chooseMirrors(Workbench& bench, const ObjectStore& source, const std::vector<std::string>& named)
+Result<ChosenMirrors> chooseMirrors(Workbench& bench, const ObjectStore& source, const std::vector<Address>& named)
 {
     Choice choice(bench, source);
-    for (const std::string& address : named)
+    for (const Address& address : named)
         DS_CHECK(choice.take(address));
     choice.takeOffers();
     return std::move(choice).result();

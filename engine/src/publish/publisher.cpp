@@ -475,7 +475,7 @@ std::shared_ptr<ObjectStore> folderOf(const Chain& state)
 {
     if (state.links().size() != 1)
         return nullptr;
-    Result<std::unique_ptr<ObjectStore>> store = openStore(state.links().front()->store->uri());
+    Result<std::unique_ptr<ObjectStore>> store = openStore(Address(state.links().front()->store->uri()));
     return store ? std::shared_ptr<ObjectStore>(std::move(*store)) : nullptr;
 }
 

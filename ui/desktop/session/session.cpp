@@ -101,7 +101,7 @@ Session::~Session()
 
 QString Session::openSource(const app::SourceRequest& request)
 {
-    const QString key = QString::fromStdString(request.source);
+    const QString key = QString::fromStdString(request.source.text());
     if (const QString known = m_idOfSource.value(key); !known.isEmpty())
         return known;
     const QString id = QString::fromStdString(monitor().follow(request, {}, false));

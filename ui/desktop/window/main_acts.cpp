@@ -35,7 +35,7 @@ QString MainWindow::commandOnB(const QString& command) const
     const std::optional<app::SourceRequest> source = m_session.monitor().sourceOf(m_focus->id().toStdString());
     if (!source || !m_cursor->b())
         return {};
-    const std::string address = source->source + "@" + m_cursor->b()->address().toStdString();
+    const std::string address = source->source.text() + "@" + m_cursor->b()->address().toStdString();
     return QStringLiteral("deltascope %1 ").arg(command)
         + QString::fromStdString(app::quoted(address) + app::sourceOptions(*source));
 }

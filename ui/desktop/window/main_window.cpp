@@ -149,7 +149,7 @@ void MainWindow::makePages()
 
 void MainWindow::openSource(const app::SourceRequest& request)
 {
-    if (const QString bundle = Session::bundleFile(request.source); !bundle.isEmpty())
+    if (const QString bundle = Session::bundleFile(request.source.text()); !bundle.isEmpty())
         emit bundleWanted(bundle);
     else
         showRun(m_session.openSource(request));

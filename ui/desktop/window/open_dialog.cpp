@@ -117,7 +117,7 @@ void OpenDialog::browse(QLineEdit* field, const QString& title)
 void OpenDialog::lookLater()
 {
     ++m_generation;
-    m_open->setEnabled(!request().source.empty());
+    m_open->setEnabled(!request().source.isEmpty());
     m_found->setText({});
     m_later.start();
 }
@@ -125,9 +125,9 @@ void OpenDialog::lookLater()
 void OpenDialog::look()
 {
     const app::SourceRequest wanted = request();
-    if (wanted.source.empty())
+    if (wanted.source.isEmpty())
         return;
-    if (!Session::bundleFile(wanted.source).isEmpty()) {
+    if (!Session::bundleFile(wanted.source.text()).isEmpty()) {
         setRole(m_found, "body");
         return m_found->setText(tr("A bundle: opens in a window of its own, as it was recorded."));
     }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "deltascope/app/events.h"
+#include "deltascope/base/address.h"
 
 #include <chrono>
 #include <cstdint>
@@ -35,8 +36,8 @@ struct Settings {
 
 /// Which run is meant and how it is read.
 struct SourceRequest {
-    std::string source; ///< path or URI
-    std::string base; ///< folder of the external base checkpoint; empty: none
+    Address source;
+    Address base; ///< folder of the external base checkpoint; empty: none
     std::string layout; ///< force a layout; empty: detect
     std::vector<std::string>
         logs; ///< files that processes of the run print into; openRun, showStep and watch read them
@@ -44,7 +45,7 @@ struct SourceRequest {
     std::string epochs { "auto" };
     /// Stores that hold the same objects and are read where the source lost or damaged them; those that the source
     /// offers and that were named before come of themselves.
-    std::vector<std::string> mirrors = {};
+    std::vector<Address> mirrors = {};
 };
 
 /// `SOURCE[@[EPOCH:]STEP]`, where STEP is a number, `latest`, `latest~3` or `anchor` (the newest one); the last @

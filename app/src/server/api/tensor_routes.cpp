@@ -138,7 +138,7 @@ HttpResponse stepAnswer(const RunSnapshot& snapshot, const SourceRequest& source
 {
     const std::string step = stepToJson(view.step, verifiedOf(snapshot.verified, view.step));
     const auto tensors = ordered_json::parse(toJson(view)).at("tensors");
-    const std::string where = quoted(source.source + "@" + addressOf(view.step));
+    const std::string where = quoted(source.source.text() + "@" + addressOf(view.step));
     const std::string options = sourceOptions(source);
     const ordered_json cli = {
         { "show", fmt::format("deltascope show {}{}", where, options) },

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "deltascope/base/address.h"
 #include "deltascope/base/bytes.h"
 #include "deltascope/base/result.h"
 #include "deltascope/base/task.h"
@@ -118,9 +119,9 @@ Result<std::vector<ObjectInfo>> listAll(const ObjectStore& store, std::string_vi
 /// changed meanwhile.
 Result<std::vector<std::byte>> readWhole(const ObjectStore& store, std::string_view key, std::uint64_t limitBytes);
 
-/// Opens `address`, the path of a folder or "file:///…". Errors: Usage (also for a file: the folder around it was not
-/// named, and may hold something else), NotFound, Auth, Unsupported (a scheme of another build).
-Result<std::unique_ptr<ObjectStore>> openStore(std::string_view address);
+/// Opens the store at an address. Errors: Usage (also for a file: the folder around it was not named, and may hold
+/// something else), NotFound, Auth, Unsupported (a scheme of another build).
+Result<std::unique_ptr<ObjectStore>> openStore(const Address& address);
 
 /// The store of a local folder. `folder` must exist.
 Result<std::unique_ptr<ObjectStore>> openLocalStore(const std::string& folder);

@@ -43,7 +43,7 @@ struct OpenOptions {
     EpochChoice epochs = EpochChoice::Auto;
     /// Addresses of mirrors that the user names now, perhaps none; also read are those that the source offers and that
     /// were named before (docs/formats/mirror.md). Nothing: the source alone counts, as for who writes to it.
-    std::optional<std::vector<std::string>> mirrors = {};
+    std::optional<std::vector<Address>> mirrors = {};
 };
 
 /// Lists a source, detects its layout, reads the headers that the catalog does not know, links the versions and adds
