@@ -18,6 +18,8 @@ RULES = [
     ("engine/src/http", r'#\s*include\s*"(deltascope/engine/(?!http)|(\.\./)*(store|format|catalog|ops|replay|lineage)/)', "the HTTP client knows nobody who uses it"),
     ("engine/src/format", r'#\s*include\s*"(\.\./)*(store|catalog|ops|replay|lineage)/', "formats see neither stores nor operations"),
     ("engine/src/store", r'#\s*include\s*"(\.\./)*(format|catalog|ops|replay|lineage)/', "stores see no formats and no operations"),
+    ("app", r'#\s*include\s*<curl/', "engine/src/http alone talks to libcurl"),
+    ("ui", r'#\s*include\s*<curl/', "engine/src/http alone talks to libcurl"),
     ("app", r'#\s*include\s*[<"](deltascope/ui/|Q[A-Z])', "app is free of Qt"),
     ("app/include", r'#\s*include\s*"deltascope/engine|#\s*include\s*<nlohmann/', "faces reach the engine through app only"),
     ("app/src/cli", r'#\s*include\s*"deltascope/engine', "the CLI is a client of the service"),

@@ -1,12 +1,12 @@
 #include "deltascope/app/alert_channel.h"
 
+#include "deltascope/engine/http_url.h"
+
 #include <algorithm>
 #include <array>
-#include <curl/curl.h>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
-#include <memory>
 #include <optional>
 #include <sstream>
 
@@ -24,33 +24,6 @@ std::optional<Word> parseWord(const std::array<const char*, Count>& words, const
 {
     const auto found = std::find(words.begin(), words.end(), text);
     return found == words.end() ? std::nullopt : std::optional(static_cast<Word>(found - words.begin()));
-}
-
-struct Address {
-    std::string scheme;
-    std::string host;
-    std::string port; ///< empty: the usual one
-};
-
-std::string partOf(CURLU* url, CURLUPart part)
-{
-    char* text = nullptr;
-    if (curl_url_get(url, part, &text, 0) != CURLUE_OK)
-        return {};
-    const std::unique_ptr<char, decltype(&curl_free)> owner(text, &curl_free);
-    return text;
-}
-
-std::optional<Address> parseUrl(const std::string& text)
-{
-    const std::unique_ptr<CURLU, decltype(&curl_url_cleanup)> url(curl_url(), &curl_url_cleanup);
-    if (!url || curl_url_set(url.get(), CURLUPART_URL, text.c_str(), 0) != CURLUE_OK)
-        return std::nullopt;
-    Address address { partOf(url.get(), CURLUPART_SCHEME), partOf(url.get(), CURLUPART_HOST),
-                      partOf(url.get(), CURLUPART_PORT) };
-    if ((address.scheme != "http" && address.scheme != "https") || address.host.empty())
-        return std::nullopt;
-    return address;
 }
 
 bool isAt(const std::string& host, const std::string& domain) { return host == domain || host.ends_with("." + domain); }
@@ -72,8 +45,8 @@ bool takeAddress(AlertChannel& channel)
         channel.name = channel.address;
         return true;
     }
-    const std::optional<Address> address = parseUrl(channel.address);
-    if (!address)
+    const Result<http::Url> address = http::Url::parse(channel.address);
+    if (!address || !address->isHttp() || address->host.empty())
         return false;
     channel.kind = kindOf(address->host);
     channel.name =

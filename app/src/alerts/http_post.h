@@ -2,28 +2,30 @@
 
 #include "alerts/delivery.h"
 
-#include <memory>
+#include "deltascope/base/task.h"
+#include "deltascope/engine/http.h"
+
 #include <string>
-#include <vector>
 
 namespace deltascope::app {
 
 /// Posts JSON over HTTP(S). Follows no redirects and keeps nothing of the answers. One thread posts; any may stop it.
 class HttpPost {
 public:
-    HttpPost();
-    ~HttpPost();
-    HttpPost(const HttpPost&) = delete;
-    HttpPost& operator=(const HttpPost&) = delete;
+    /// `client` must live as long.
+    explicit HttpPost(http::Client& client)
+        : m_client(client)
+    {
+    }
 
-    /// At most ten seconds. `headers`: further ones, whole lines.
-    Delivery post(const std::string& url, const std::string& body, const std::vector<std::string>& headers);
+    /// At most ten seconds. `headers`: further ones.
+    Delivery post(const std::string& url, const std::string& body, http::Headers headers);
     /// What is under way ends at once, and so does everything later.
-    void stop();
+    void stop() { m_task.requestStop(); }
 
 private:
-    struct State;
-    std::unique_ptr<State> m_state;
+    http::Client& m_client;
+    TaskContext m_task;
 };
 
 } // namespace deltascope::app

@@ -22,9 +22,10 @@ constexpr int PauseGrowth = 4;
 /// One channel, its queue and its thread.
 class AlertSender::Line {
 public:
-    Line(AlertChannel channel, std::chrono::milliseconds firstPause)
+    Line(AlertChannel channel, std::chrono::milliseconds firstPause, http::Client& client)
         : m_channel(std::move(channel))
         , m_firstPause(firstPause)
+        , m_post(client)
         , m_thread([this] { run(); })
     {
     }
@@ -84,9 +85,9 @@ private:
     /// Gives the lock back while it sends.
     bool deliver(const std::string& body, std::unique_lock<std::mutex>& lock)
     {
-        std::vector<std::string> headers;
+        http::Headers headers;
         if (m_channel.kind == ChannelKind::Webhook && !m_channel.secret.empty())
-            headers.push_back("X-Deltascope-Signature: sha256=" + signatureOf(body, m_channel.secret));
+            headers.add("X-Deltascope-Signature", "sha256=" + signatureOf(body, m_channel.secret));
         std::chrono::milliseconds pause = m_firstPause;
         for (int left = Tries; left > 0 && !m_stopping; --left, pause *= PauseGrowth) {
             lock.unlock();
@@ -117,6 +118,7 @@ private:
 
 AlertSender::AlertSender(std::vector<AlertChannel> channels, std::string pageUrl, std::chrono::milliseconds firstPause)
     : m_firstPause(firstPause)
+    , m_client(std::make_unique<http::Client>())
 {
     setChannels(std::move(channels), std::move(pageUrl));
 }
@@ -127,7 +129,7 @@ void AlertSender::setChannels(std::vector<AlertChannel> channels, std::string pa
 {
     Lines lines;
     for (AlertChannel& channel : channels)
-        lines.push_back(std::make_shared<Line>(std::move(channel), m_firstPause));
+        lines.push_back(std::make_shared<Line>(std::move(channel), m_firstPause, *m_client));
     const std::lock_guard lock(m_mutex);
     m_lines.swap(lines);
     m_pageUrl = std::move(pageUrl);

@@ -1,12 +1,12 @@
 #include "event_source.h"
 
-#include "curl_parts.h"
+#include <condition_variable>
+#include <mutex>
 
 namespace deltascope::app {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
 constexpr auto Silence = std::chrono::seconds(40); ///< a server sends something every 15
 constexpr std::size_t MostEventBytes = std::size_t { 64 } << 20; ///< of one event
 
@@ -49,68 +49,64 @@ void EventParser::takeLine(std::string_view line, std::vector<ServerEvent>& even
         m_event.data += (m_event.data.empty() ? "" : "\n") + std::string(value);
 }
 
-struct EventSource::State {
+/// What the thread of the client hands over.
+struct EventSource::State final : http::Sink {
+    explicit State(Wire& theWire, const std::string& topics)
+        : wire(theWire)
+        , exchange(wire.listen("events", { { "topics", topics } }, *this, Silence))
+    {
+    }
+
+    void begin(const http::Response& head) override
+    {
+        const std::lock_guard lock(mutex);
+        isOpen = head.status == 200;
+        changed.notify_all();
+    }
+    Result<void> take(ByteSpan bytes) override
+    {
+        const std::lock_guard lock(mutex);
+        heardAt = std::chrono::system_clock::now();
+        if (!parser.take(asText(bytes), events))
+            return fail(Code::Unsupported, "an event is larger than any that a server sends");
+        changed.notify_all();
+        return {};
+    }
+    void end() override
+    {
+        const std::lock_guard lock(mutex);
+        heardAt = std::chrono::system_clock::now(); // that it ended was heard, too
+        isOver = true;
+        changed.notify_all();
+    }
+
+    /// Why it is over.
+    Error reason()
+    {
+        if (!ending) {
+            const Result<http::Response> answer = exchange.take();
+            if (!answer)
+                ending = wire.noContact(answer.error().text);
+            else if (answer->status != 200)
+                ending = wire.errorOf(answer->status, answer->body);
+            else
+                ending = wire.noContact("it ended the connection");
+        }
+        return *ending;
+    }
+
     Wire& wire;
-    CurlMulti multi { curl_multi_init() };
-    CurlEasy easy { curl_easy_init() };
-    CurlHeaders headers;
-    std::string url;
-    std::string refusal; ///< body of an answer that is no stream
+    std::optional<Error> ending;
+
+    std::mutex mutex; ///< guards what follows
+    std::condition_variable changed;
+    bool isOpen = false;
+    bool isOver = false;
     EventParser parser;
     std::vector<ServerEvent> events;
-    Clock::time_point heard = Clock::now();
     std::chrono::system_clock::time_point heardAt = std::chrono::system_clock::now();
 
-    explicit State(Wire& theWire)
-        : wire(theWire)
-    {
-    }
-    ~State()
-    {
-        if (easy)
-            curl_multi_remove_handle(multi.get(), easy.get());
-    }
-
-    long status() const
-    {
-        long code = 0;
-        curl_easy_getinfo(easy.get(), CURLINFO_RESPONSE_CODE, &code);
-        return code;
-    }
-
-    static std::size_t takeBytes(char* bytes, std::size_t size, std::size_t count, void* to)
-    {
-        auto& state = *static_cast<State*>(to);
-        state.heard = Clock::now();
-        state.heardAt = std::chrono::system_clock::now();
-        const std::string_view text(bytes, size * count);
-        if (state.status() != 200) {
-            state.refusal += text.substr(0, 64'000 - std::min<std::size_t>(state.refusal.size(), 64'000));
-            return text.size();
-        }
-        return state.parser.take(text, state.events) ? text.size() : 0;
-    }
-
-    /// Errors: the connection ended.
-    Result<void> turn(std::chrono::milliseconds time)
-    {
-        int running = 0;
-        curl_multi_perform(multi.get(), &running);
-        if (running > 0 && events.empty() && time.count() > 0) {
-            curl_multi_poll(multi.get(), nullptr, 0, static_cast<int>(time.count()), nullptr);
-            curl_multi_perform(multi.get(), &running);
-        }
-        if (running > 0)
-            return Clock::now() - heard < Silence ? Result<void>() : fail(wire.noContact("it is silent"));
-        heardAt = std::chrono::system_clock::now(); // that it ended was heard, too
-        int left = 0;
-        const CURLMsg* const end = curl_multi_info_read(multi.get(), &left);
-        if (end && end->data.result != CURLE_OK)
-            return fail(wire.noContact(curl_easy_strerror(end->data.result)));
-        if (status() != 200)
-            return fail(wire.errorOf(status(), refusal));
-        return fail(wire.noContact("it ended the connection"));
-    }
+    http::Exchange exchange; ///< last: it calls this object
 };
 
 EventSource::EventSource(std::unique_ptr<State> state)
@@ -124,35 +120,33 @@ Result<std::unique_ptr<EventSource>> EventSource::open(Wire& wire, const std::st
                                                        const Wire::Stopped& stopped)
 {
     constexpr auto Pause = std::chrono::milliseconds(50);
-    auto state = std::make_unique<State>(wire);
-    std::vector<std::string> lines = wire.headers();
-    lines.emplace_back("Accept: text/event-stream");
-    state->headers = curlHeaders(lines);
-    state->url = wire.urlOf("events", { { "topics", topics } });
-    CURL* const easy = state->easy.get();
-    setCommon(easy, state->url, state->headers.get());
-    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, &State::takeBytes);
-    curl_easy_setopt(easy, CURLOPT_WRITEDATA, state.get());
-    curl_multi_add_handle(state->multi.get(), easy);
-    while (state->status() != 200) {
+    auto state = std::make_unique<State>(wire, topics);
+    for (std::unique_lock lock(state->mutex); !state->isOpen;) {
         if (stopped())
             return fail(Code::Canceled, "stopped on request");
-        DS_CHECK(state->turn(Pause));
+        if (state->isOver) {
+            lock.unlock();
+            return fail(state->reason());
+        }
+        state->changed.wait_for(lock, Pause);
     }
     return std::unique_ptr<EventSource>(new EventSource(std::move(state)));
 }
 
 std::int64_t EventSource::heardUs() const
 {
+    const std::lock_guard lock(m_state->mutex);
     return std::chrono::duration_cast<std::chrono::microseconds>(m_state->heardAt.time_since_epoch()).count();
 }
 
 Result<std::vector<ServerEvent>> EventSource::wait(std::chrono::milliseconds time)
 {
-    const Result<void> alive = m_state->turn(time);
-    if (!alive && m_state->events.empty())
-        return fail(alive.error());
-    return std::exchange(m_state->events, {});
+    std::unique_lock lock(m_state->mutex);
+    m_state->changed.wait_for(lock, time, [this] { return m_state->isOver || !m_state->events.empty(); });
+    if (!m_state->events.empty() || !m_state->isOver)
+        return std::exchange(m_state->events, {});
+    lock.unlock();
+    return fail(m_state->reason());
 }
 
 } // namespace deltascope::app

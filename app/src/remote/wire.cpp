@@ -1,10 +1,7 @@
 #include "wire.h"
 
-#include "curl_parts.h"
-
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <fmt/format.h>
 
 namespace deltascope::app {
@@ -12,10 +9,7 @@ namespace deltascope::app {
 namespace {
 
 constexpr std::size_t MostAnswerBytes = std::size_t { 1 } << 30; ///< of one answer
-constexpr long SilenceSeconds = 20; ///< without a byte: the connection is dead
-constexpr std::size_t MostIdle = 8;
-
-bool good(long status) { return status >= 200 && status < 300; }
+constexpr auto WireSilence = std::chrono::seconds(20); ///< without a byte: the connection is dead
 
 /// The origin that a browser would name: scheme and authority of the address.
 std::string originOf(const ServerAddress& address)
@@ -23,7 +17,7 @@ std::string originOf(const ServerAddress& address)
     return address.url.substr(0, address.url.find("://") + 3) + address.host;
 }
 
-Code codeOf(long status)
+Code codeOf(int status)
 {
     switch (status) {
     case 401:
@@ -41,172 +35,109 @@ Code codeOf(long status)
     }
 }
 
+/// Of a Set-Cookie, without its attributes; empty if there is none.
+std::string cookieOf(const http::Response& response)
+{
+    const std::string_view cookie = response.headers.find("Set-Cookie").value_or("");
+    return std::string(cookie.substr(0, cookie.find(';')));
 }
 
-/// One connection, kept between requests. One thread at a time.
-class Wire::Line {
-public:
-    Result<Answer> exchange(const Wire& wire, const Request& request)
-    {
-        Transfer transfer { wire, request, {} };
-        std::vector<std::string> lines = wire.headers();
-        if (request.body) {
-            lines.emplace_back("Content-Type: application/json");
-            lines.emplace_back("Expect:");
-        }
-        const CurlHeaders headers = curlHeaders(lines);
-        CURL* const easy = m_easy.get();
-        curl_easy_reset(easy); // keeps the connection
-        setCommon(easy, request.url, headers.get());
-        curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "");
-        curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
-        curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, SilenceSeconds);
-        curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, takeBytes);
-        curl_easy_setopt(easy, CURLOPT_WRITEDATA, &transfer);
-        curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, takeHeader);
-        curl_easy_setopt(easy, CURLOPT_HEADERDATA, &transfer);
-        curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, askWhetherToStop);
-        curl_easy_setopt(easy, CURLOPT_XFERINFODATA, &transfer);
-        curl_easy_setopt(easy, CURLOPT_NOPROGRESS, 0L);
-        if (request.body) {
-            curl_easy_setopt(easy, CURLOPT_POSTFIELDS, request.body->data());
-            curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body->size()));
-        }
-        const CURLcode result = curl_easy_perform(easy);
-        if (transfer.stopped())
-            return fail(Code::Canceled, "stopped on request");
-        if (result == CURLE_WRITE_ERROR)
-            return fail(Code::Unsupported, "the answer of the server is too large", wire.address().host);
-        if (result != CURLE_OK)
-            return fail(wire.noContact(curl_easy_strerror(result)));
-        curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &transfer.answer.status);
-        return std::move(transfer.answer);
-    }
-
-private:
-    struct Transfer {
-        const Wire& wire;
-        const Request& request;
-        Answer answer;
-
-        bool stopped() const { return wire.m_stopped || (request.stopped && *request.stopped && (*request.stopped)()); }
-    };
-
-    static std::size_t takeBytes(char* bytes, std::size_t size, std::size_t count, void* to)
-    {
-        std::string& body = static_cast<Transfer*>(to)->answer.body;
-        if (body.size() + size * count > MostAnswerBytes)
-            return 0;
-        body.append(bytes, size * count);
-        return size * count;
-    }
-    static std::size_t takeHeader(char* bytes, std::size_t size, std::size_t count, void* to)
-    {
-        constexpr std::string_view Name = "set-cookie:";
-        const std::string_view line(bytes, size * count);
-        const bool isCookie = line.size() > Name.size()
-            && std::equal(Name.begin(), Name.end(), line.begin(),
-                          [](char a, char b) { return a == (b >= 'A' && b <= 'Z' ? char(b | 0x20) : b); });
-        if (isCookie) {
-            std::string_view value = line.substr(Name.size());
-            value.remove_prefix(std::min(value.find_first_not_of(' '), value.size()));
-            static_cast<Transfer*>(to)->answer.cookie = value.substr(0, value.find_first_of(";\r\n"));
-        }
-        return size * count;
-    }
-    static int askWhetherToStop(void* from, curl_off_t, curl_off_t, curl_off_t, curl_off_t)
-    {
-        return static_cast<Transfer*>(from)->stopped() ? 1 : 0;
-    }
-
-    CurlEasy m_easy { curl_easy_init() };
-};
+}
 
 Wire::Wire(ServerAddress address, std::string secret)
     : m_address(std::move(address))
     , m_secret(std::move(secret))
 {
-    static const CURLcode ready = curl_global_init(CURL_GLOBAL_DEFAULT);
-    static_cast<void>(ready);
 }
-
-Wire::~Wire() = default;
 
 Result<void> Wire::signIn()
 {
     if (m_secret.empty())
         return {};
-    const std::string body =
-        nlohmann::json { { "code", m_secret } }.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-    DS_TRY(Answer answer, exchange({ urlOf("session"), &body, nullptr }));
-    if (!good(answer.status))
-        return fail(errorOf(answer.status, answer.body));
-    if (answer.cookie.empty())
+    http::Request signing =
+        request("session",
+                nlohmann::json { { "code", m_secret } }.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+    DS_TRY(const http::Response answer, exchange(std::move(signing), {}));
+    std::string cookie = cookieOf(answer);
+    if (cookie.empty())
         return fail(errorOf(0, {}));
     const std::lock_guard lock(m_mutex);
-    m_cookie = std::move(answer.cookie);
+    m_cookie = std::move(cookie);
     return {};
 }
 
 Result<std::string> Wire::get(const std::string& path, const WireQuery& query, const Stopped& stopped)
 {
-    DS_TRY(Answer answer, exchange({ urlOf(path, query), nullptr, &stopped }));
-    if (!good(answer.status))
-        return fail(errorOf(answer.status, answer.body));
+    DS_TRY(http::Response answer, exchange(request(path, query), stopped));
     return std::move(answer.body);
 }
 
 Result<std::string> Wire::post(const std::string& path, const std::string& json)
 {
-    DS_TRY(Answer answer, exchange({ urlOf(path), &json, nullptr }));
-    if (!good(answer.status))
-        return fail(errorOf(answer.status, answer.body));
+    DS_TRY(http::Response answer, exchange(request(path, json), {}));
     return std::move(answer.body);
+}
+
+http::Exchange Wire::listen(const std::string& path, const WireQuery& query, http::Sink& sink,
+                            std::chrono::milliseconds silence)
+{
+    http::Request listening = request(path, query);
+    listening.headers.add("Accept", "text/event-stream");
+    listening.destination = &sink;
+    listening.mayBeCompressed = false; // what comes is to be seen at once
+    listening.stallWithin = silence;
+    return m_client.start(std::move(listening));
 }
 
 void Wire::stop() noexcept { m_stopped = true; }
 
-Result<Wire::Answer> Wire::exchange(const Request& request)
+http::Request Wire::request(const std::string& path, const WireQuery& query) const
 {
-    std::unique_ptr<Line> line = takeLine();
-    Result<Answer> answer = line->exchange(*this, request);
+    http::Request request;
+    request.url = m_address.url + "api/v1/" + path;
+    char separator = '?';
+    for (const auto& [key, value] : query) {
+        request.url += separator + key + "=" + pathPart(value);
+        separator = '&';
+    }
+    request.headers.add("Origin", originOf(m_address));
+    request.destination = http::Keep { MostAnswerBytes };
+    request.mayBeCompressed = true;
+    request.stallWithin = WireSilence;
     const std::lock_guard lock(m_mutex);
-    if (answer && m_idle.size() < MostIdle)
-        m_idle.push_back(std::move(line));
+    if (!m_cookie.empty())
+        request.headers.add("Cookie", m_cookie);
+    return request;
+}
+
+http::Request Wire::request(const std::string& path, std::string json) const
+{
+    http::Request posting = request(path, WireQuery());
+    posting.method = "POST";
+    posting.headers.add("Content-Type", "application/json");
+    posting.body = http::bodyOf(std::move(json));
+    return posting;
+}
+
+Result<http::Response> Wire::exchange(http::Request request, const Stopped& stopped)
+{
+    constexpr auto Look = std::chrono::milliseconds(50); // nobody tells when it is time to stop
+    http::Exchange exchange = m_client.start(std::move(request));
+    do {
+        if (m_stopped || (stopped && stopped()))
+            return fail(Code::Canceled, "stopped on request");
+    } while (!exchange.wait(Look));
+    Result<http::Response> answer = exchange.take();
+    if (!answer && answer.error().code == Code::Hostile)
+        return fail(Code::Unsupported, "the answer of the server is too large", m_address.host);
+    if (!answer)
+        return fail(noContact(answer.error().text));
+    if (!answer->isGood())
+        return fail(errorOf(answer->status, answer->body));
     return answer;
 }
 
-std::unique_ptr<Wire::Line> Wire::takeLine()
-{
-    const std::lock_guard lock(m_mutex);
-    if (m_idle.empty())
-        return std::make_unique<Line>();
-    std::unique_ptr<Line> line = std::move(m_idle.back());
-    m_idle.pop_back();
-    return line;
-}
-
-std::vector<std::string> Wire::headers() const
-{
-    std::vector<std::string> lines { "Origin: " + originOf(m_address) };
-    const std::lock_guard lock(m_mutex);
-    if (!m_cookie.empty())
-        lines.push_back("Cookie: " + m_cookie);
-    return lines;
-}
-
-std::string Wire::urlOf(const std::string& path, const WireQuery& query) const
-{
-    std::string url = m_address.url + "api/v1/" + path;
-    char separator = '?';
-    for (const auto& [key, value] : query) {
-        url += separator + key + "=" + pathPart(value);
-        separator = '&';
-    }
-    return url;
-}
-
-Error Wire::errorOf(long status, const std::string& body) const
+Error Wire::errorOf(int status, const std::string& body) const
 {
     const nlohmann::json problem = nlohmann::json::parse(body, nullptr, false);
     const auto text = [&](const char* key) {

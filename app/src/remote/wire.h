@@ -1,15 +1,15 @@
 #pragma once
 
 #include "deltascope/app/remote.h"
+#include "deltascope/engine/http.h"
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace deltascope::app {
 
@@ -20,7 +20,6 @@ class Wire {
 public:
     /// `secret`: empty: none.
     Wire(ServerAddress address, std::string secret);
-    ~Wire();
     Wire(const Wire&) = delete;
     Wire& operator=(const Wire&) = delete;
 
@@ -35,35 +34,27 @@ public:
     /// Everything that is under way ends at once, and so does everything later.
     void stop() noexcept;
 
+    /// Begins a GET whose answer goes to `sink` as it comes, and is lost once nothing comes for `silence`.
+    http::Exchange listen(const std::string& path, const WireQuery& query, http::Sink& sink,
+                          std::chrono::milliseconds silence);
+
     const ServerAddress& address() const noexcept { return m_address; }
-    /// Lines that say who asks. For requests that are not made here.
-    std::vector<std::string> headers() const;
-    std::string urlOf(const std::string& path, const WireQuery& query = {}) const;
     /// What a status other than a good one means.
-    Error errorOf(long status, const std::string& body) const;
+    Error errorOf(int status, const std::string& body) const;
     Error noContact(const std::string& why) const;
 
 private:
-    class Line;
-    struct Answer {
-        long status = 0;
-        std::string body;
-        std::string cookie; ///< of a Set-Cookie, without its attributes
-    };
-    struct Request {
-        std::string url;
-        const std::string* body = nullptr; ///< null: GET
-        const Stopped* stopped = nullptr;
-    };
-    Result<Answer> exchange(const Request& request);
-    std::unique_ptr<Line> takeLine();
+    http::Request request(const std::string& path, const WireQuery& query = {}) const;
+    http::Request request(const std::string& path, std::string json) const;
+    /// The answer, if it is a good one. `stopped` may be empty.
+    Result<http::Response> exchange(http::Request request, const Stopped& stopped);
 
     const ServerAddress m_address;
     const std::string m_secret;
     std::atomic<bool> m_stopped = false;
+    http::Client m_client;
     mutable std::mutex m_mutex; ///< guards what follows
     std::string m_cookie;
-    std::vector<std::unique_ptr<Line>> m_idle;
 };
 
 /// One part of a path, escaped.

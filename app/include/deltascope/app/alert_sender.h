@@ -9,6 +9,10 @@
 #include <string>
 #include <vector>
 
+namespace deltascope::http {
+class Client;
+}
+
 namespace deltascope::app {
 
 /// What became of the messages of one channel.
@@ -48,6 +52,7 @@ private:
     Lines lines() const;
 
     const std::chrono::milliseconds m_firstPause;
+    const std::unique_ptr<http::Client> m_client; ///< of all channels
     mutable std::mutex m_mutex; ///< guards what follows
     Lines m_lines;
     std::string m_pageUrl;
