@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <array>
 #include <cctype>
+#include <csignal>
 #include <netinet/in.h>
 #include <stdexcept>
 #include <sys/socket.h>
@@ -17,6 +18,15 @@ bool isSameText(std::string_view a, std::string_view b)
 {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                       [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
+}
+
+/// OpenSSL writes to sockets without MSG_NOSIGNAL.
+void blockBrokenPipe()
+{
+    sigset_t pipe;
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &pipe, nullptr);
 }
 
 }
@@ -39,10 +49,16 @@ std::string ScriptedServer::Request::header(std::string_view name) const
     return {};
 }
 
+std::int64_t ScriptedServer::Connection::receive(char* bytes, std::size_t most) const
+{
+    return m_tls ? SSL_read(m_tls, bytes, static_cast<int>(most)) : recv(m_socket, bytes, most, 0);
+}
+
 bool ScriptedServer::Connection::send(std::string_view bytes) const
 {
     while (!bytes.empty()) {
-        const ssize_t sent = ::send(m_socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+        const ssize_t sent = m_tls ? SSL_write(m_tls, bytes.data(), static_cast<int>(bytes.size()))
+                                   : ::send(m_socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);
         if (sent <= 0)
             return false;
         bytes.remove_prefix(static_cast<std::size_t>(sent));
@@ -53,7 +69,7 @@ bool ScriptedServer::Connection::send(std::string_view bytes) const
 void ScriptedServer::Connection::hold() const
 {
     std::array<char, 4096> ignored;
-    while (recv(m_socket, ignored.data(), ignored.size(), 0) > 0) { }
+    while (receive(ignored.data(), ignored.size()) > 0) { }
 }
 
 void ScriptedServer::Connection::reset()
@@ -64,8 +80,9 @@ void ScriptedServer::Connection::reset()
     m_isOpen = false;
 }
 
-ScriptedServer::ScriptedServer(Script script)
+ScriptedServer::ScriptedServer(Script script, const TlsIdentity* tls)
     : m_script(std::move(script))
+    , m_tls(tls)
     , m_listener(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0))
 {
     sockaddr_in address {};
@@ -128,9 +145,13 @@ void ScriptedServer::accept()
 
 void ScriptedServer::serve(int socket, std::size_t number)
 {
-    Connection connection(socket);
+    blockBrokenPipe();
+    const std::unique_ptr<SSL, decltype(&SSL_free)> tls(m_tls ? SSL_new(m_tls->context()) : nullptr, &SSL_free);
+    Connection connection(socket, tls.get());
+    if (tls && (SSL_set_fd(tls.get(), socket) != 1 || SSL_accept(tls.get()) != 1))
+        connection.close();
     std::string buffer;
-    for (Request request { {}, {}, number }; connection.isOpen() && readRequest(socket, buffer, request);) {
+    for (Request request { {}, {}, number }; connection.isOpen() && readRequest(connection, buffer, request);) {
         {
             const std::lock_guard lock(m_mutex);
             m_requests.push_back(request);
@@ -140,11 +161,11 @@ void ScriptedServer::serve(int socket, std::size_t number)
     shutdown(socket, SHUT_RDWR);
 }
 
-bool ScriptedServer::readRequest(int socket, std::string& buffer, Request& request)
+bool ScriptedServer::readRequest(const Connection& connection, std::string& buffer, Request& request)
 {
     std::size_t end = 0;
     while ((end = buffer.find("\r\n\r\n")) == std::string::npos) {
-        if (!readSome(socket, buffer))
+        if (!readSome(connection, buffer))
             return false;
     }
     request.head = buffer.substr(0, end + 2);
@@ -152,7 +173,7 @@ bool ScriptedServer::readRequest(int socket, std::string& buffer, Request& reque
     const std::string length = request.header("Content-Length");
     const std::size_t bytes = length.empty() ? 0 : std::stoul(length);
     while (buffer.size() < bytes) {
-        if (!readSome(socket, buffer))
+        if (!readSome(connection, buffer))
             return false;
     }
     request.body = buffer.substr(0, bytes);
@@ -160,10 +181,10 @@ bool ScriptedServer::readRequest(int socket, std::string& buffer, Request& reque
     return true;
 }
 
-bool ScriptedServer::readSome(int socket, std::string& buffer)
+bool ScriptedServer::readSome(const Connection& connection, std::string& buffer)
 {
     std::array<char, 65536> bytes;
-    const ssize_t got = recv(socket, bytes.data(), bytes.size(), 0);
+    const std::int64_t got = connection.receive(bytes.data(), bytes.size());
     if (got <= 0)
         return false;
     m_bytesIn += static_cast<std::uint64_t>(got);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "tls_identity.h"
+
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -29,10 +31,14 @@ public:
     /// One connection, as a script sees it.
     class Connection {
     public:
-        explicit Connection(int socket)
+        /// `tls`: null: plain.
+        Connection(int socket, SSL* tls)
             : m_socket(socket)
+            , m_tls(tls)
         {
         }
+        /// Returns how many bytes came; 0 or less: none will.
+        std::int64_t receive(char* bytes, std::size_t most) const;
         /// False: the client is gone, or the server ends.
         bool send(std::string_view bytes) const;
         /// Waits until the client is gone or the server ends.
@@ -45,6 +51,7 @@ public:
 
     private:
         int m_socket;
+        SSL* m_tls;
         bool m_isOpen = true;
     };
 
@@ -52,7 +59,8 @@ public:
     /// thread per connection.
     using Script = std::function<void(const Request&, Connection&)>;
 
-    explicit ScriptedServer(Script script);
+    /// `tls`: speaks TLS with this identity, which must live as long; null: plain.
+    explicit ScriptedServer(Script script, const TlsIdentity* tls = nullptr);
     ~ScriptedServer();
     ScriptedServer(const ScriptedServer&) = delete;
     ScriptedServer& operator=(const ScriptedServer&) = delete;
@@ -60,7 +68,10 @@ public:
     /// "127.0.0.1:port".
     std::string host() const;
     /// `path` begins with '/'.
-    std::string url(std::string_view path = "/") const { return "http://" + host() + std::string(path); }
+    std::string url(std::string_view path = "/") const
+    {
+        return (m_tls ? "https://" : "http://") + host() + std::string(path);
+    }
     std::vector<Request> requests() const;
     std::size_t connections() const;
     std::uint64_t bytesIn() const { return m_bytesIn; }
@@ -73,10 +84,11 @@ private:
 
     void accept();
     void serve(int socket, std::size_t number);
-    bool readRequest(int socket, std::string& buffer, Request& request);
-    bool readSome(int socket, std::string& buffer);
+    bool readRequest(const Connection& connection, std::string& buffer, Request& request);
+    bool readSome(const Connection& connection, std::string& buffer);
 
     const Script m_script;
+    const TlsIdentity* const m_tls;
     int m_listener = -1;
     std::uint16_t m_port = 0;
     std::atomic<std::uint64_t> m_bytesIn = 0;
