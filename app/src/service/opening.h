@@ -32,8 +32,8 @@ struct OpenState {
 /// Whether a file is meant, not a run.
 bool isSingleFile(const VersionRequest& request);
 Result<OpenState> openState(Workbench& bench, const VersionRequest& request, bool acrossGap, TaskContext& task);
-/// Opens the states whose plan holds a form that `error` speaks of anew, along another way. Errors: `error` itself if
-/// no state has one.
+/// After `error`: opens each state again whose plan reads the form that it names, along the next plan without that
+/// form. Errors: `error` itself if no state has such a plan.
 Result<void> moveOn(Workbench& bench, std::initializer_list<OpenState*> states, const Error& error, TaskContext& task);
 
 /// Does `act` with open states, and from the beginning with other ways to them where a form proves damaged or lost.

@@ -196,7 +196,7 @@ int Transfer::onSeek(void* self, curl_off_t offset, int origin)
 int Transfer::onProgress(void* self, curl_off_t, curl_off_t in, curl_off_t, curl_off_t out)
 {
     auto& transfer = *static_cast<Transfer*>(self);
-    // Both begin anew with another answer or a second try.
+    // libcurl counts from 0 again after a redirect and when it sends the request once more.
     const auto moved = [](curl_off_t& seen, curl_off_t now) {
         const curl_off_t before = std::exchange(seen, now);
         return static_cast<std::uint64_t>(now >= before ? now - before : now);
