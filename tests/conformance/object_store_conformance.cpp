@@ -1,4 +1,5 @@
 #include "deltascope/engine/object_store.h"
+#include "support/any_task.h"
 #include "support/memory_store.h"
 #include "support/temp_dir.h"
 
@@ -8,6 +9,7 @@
 #include <functional>
 #include <future>
 #include <gtest/gtest.h>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -49,7 +51,7 @@ protected:
 
     std::string textOf(std::string_view key)
     {
-        const auto bytes = readWhole(store(), key, 1 << 20);
+        const auto bytes = readWhole(store(), key, 1 << 20, anyTask());
         return bytes ? std::string(asText(*bytes)) : std::string(word(bytes.error().code));
     }
 
@@ -82,6 +84,8 @@ protected:
 private:
     StoreUnderTest m_under = GetParam().make();
 };
+
+MutableByteSpan writable(std::string& bytes) { return std::as_writable_bytes(std::span(bytes)); }
 
 /// In byte order; where plain comparison of names and of paths differ.
 std::vector<std::string> trickyKeys()
@@ -126,7 +130,7 @@ TEST_P(ObjectStoreConformance, GivesBackWhatWasPut)
     EXPECT_GT(object.modifiedUs, 1'577'836'800'000'000); // 2020
     EXPECT_EQ(textOf("run/step_000001.safetensors"), "payload");
 
-    const auto status = store().stat(object.key);
+    const auto status = store().stat(object.key, anyTask());
     ASSERT_TRUE(status);
     EXPECT_EQ(*status, object);
     EXPECT_EQ(listPage({}).objects, std::vector { object });
@@ -150,7 +154,7 @@ TEST_P(ObjectStoreConformance, PutIsVisibleWholeOrNotAtAll)
         std::vector<std::byte> bytes(Bytes);
         TaskContext task;
         while (!finished) {
-            if (!store().read("object", 0, bytes))
+            if (!store().read("object", 0, bytes, anyTask()))
                 ++mixed;
             if (std::adjacent_find(bytes.begin(), bytes.end(), std::not_equal_to<>()) != bytes.end())
                 ++mixed;
@@ -168,43 +172,89 @@ TEST_P(ObjectStoreConformance, PutIsVisibleWholeOrNotAtAll)
 
 TEST_P(ObjectStoreConformance, FailedPutLeavesTheStoreAsItWas)
 {
-    class BrokenSource final : public ByteSource {
+    class BrokenPayload final : public Payload {
     public:
         std::uint64_t sizeBytes() const noexcept override { return 100; }
-        Result<std::size_t> read(MutableByteSpan out) override
+        Result<std::size_t> read(std::uint64_t offset, MutableByteSpan out) const override
         {
-            if (m_calls++ > 0)
+            if (offset > 0)
                 return fail(Code::Transient, "connection lost");
             std::fill_n(out.begin(), 10, std::byte { 1 });
             return 10;
         }
-
-    private:
-        int m_calls = 0;
     };
-    class ShortSource final : public ByteSource {
+    class ShortPayload final : public Payload {
     public:
         std::uint64_t sizeBytes() const noexcept override { return 100; }
-        Result<std::size_t> read(MutableByteSpan) override { return 0; }
+        Result<std::size_t> read(std::uint64_t, MutableByteSpan) const override { return 0; }
     };
 
     const ObjectInfo old = put("object", "old");
-    BrokenSource broken;
+    const BrokenPayload broken;
     const auto lost = store().put("object", broken, PutMode::Replace, m_task);
     ASSERT_FALSE(lost);
     EXPECT_EQ(lost.error().code, Code::Transient);
-    ShortSource shortSource;
-    const auto cut = store().put("object", shortSource, PutMode::Replace, m_task);
+    const ShortPayload shortPayload;
+    const auto cut = store().put("object", shortPayload, PutMode::Replace, m_task);
     ASSERT_FALSE(cut);
     EXPECT_EQ(cut.error().code, Code::Truncated);
     EXPECT_EQ(listPage({}).objects, std::vector { old });
+}
+
+TEST_P(ObjectStoreConformance, AReadIsOfTheIdentityThatWasAskedFor)
+{
+    const ObjectInfo old = put("object", "old bytes");
+    std::string bytes(3, ' ');
+    for (const ObjectInfo& known : { old, *store().stat("object", anyTask()), listPage({}).objects.front() }) {
+        ASSERT_TRUE(store().read(known, 4, writable(bytes), anyTask()));
+        EXPECT_EQ(bytes, "byt");
+    }
+    const ObjectInfo now = put("object", "new bytes");
+    const auto replaced = store().read(old, 0, writable(bytes), anyTask());
+    ASSERT_FALSE(replaced);
+    EXPECT_EQ(replaced.error().code, Code::Rewritten);
+    EXPECT_EQ(replaced.error().where, "object");
+    ASSERT_TRUE(store().read(now, 0, writable(bytes), anyTask()));
+    EXPECT_EQ(bytes, "new");
+    ASSERT_TRUE(store().read("object", 0, writable(bytes), anyTask()));
+    EXPECT_EQ(bytes, "new");
+}
+
+TEST_P(ObjectStoreConformance, EachOfManyReadsHasItsOwnOutcome)
+{
+    const ObjectInfo old = put("replaced", "0123");
+    put("replaced", "4567");
+    const ObjectInfo object = put("object", "abcdefghij");
+    std::vector<std::string> room(104, std::string(2, ' '));
+    std::vector<RangeRead> reads;
+    for (std::size_t i = 0; i < 100; ++i)
+        reads.push_back({ object, i % 9, writable(room[i]) });
+    reads.insert(reads.begin() + 10, { "missing", 0, writable(room[100]) });
+    reads.insert(reads.begin() + 20, { object, 9, writable(room[101]) });
+    reads.insert(reads.begin() + 30, { old, 0, writable(room[102]) });
+    reads.insert(reads.begin() + 40, { "replaced", 2, writable(room[103]) });
+    const std::vector<Result<void>> outcomes = store().readMany(reads, anyTask());
+    ASSERT_EQ(outcomes.size(), reads.size());
+    const std::map<std::size_t, Code> refused { { 10, Code::NotFound },
+                                                { 20, Code::Truncated },
+                                                { 30, Code::Rewritten } };
+    for (std::size_t i = 0; i < outcomes.size(); ++i) {
+        const auto expected = refused.find(i);
+        ASSERT_EQ(outcomes[i].has_value(), expected == refused.end()) << i;
+        if (expected != refused.end())
+            EXPECT_EQ(outcomes[i].error().code, expected->second) << i;
+    }
+    for (std::size_t i = 0; i < 100; ++i)
+        EXPECT_EQ(room[i], std::string("abcdefghij").substr(i % 9, 2)) << i;
+    EXPECT_EQ(room[103], "67");
+    EXPECT_TRUE(store().readMany({}, anyTask()).empty());
 }
 
 TEST_P(ObjectStoreConformance, CanceledPutLeavesNothing)
 {
     TaskContext stopped;
     stopped.requestStop();
-    MemorySource source(asBytes("text"));
+    const MemoryPayload source(asBytes("text"));
     const auto outcome = store().put("object", source, PutMode::Replace, stopped);
     ASSERT_FALSE(outcome);
     EXPECT_EQ(outcome.error().code, Code::Canceled);
@@ -338,11 +388,11 @@ TEST_P(ObjectStoreConformance, ReadsAnyRange)
 {
     put("object", "0123456789");
     std::vector<std::byte> out(4);
-    ASSERT_TRUE(store().read("object", 3, out));
+    ASSERT_TRUE(store().read("object", 3, out, anyTask()));
     EXPECT_EQ(asText(out), "3456");
-    ASSERT_TRUE(store().read("object", 6, out));
+    ASSERT_TRUE(store().read("object", 6, out, anyTask()));
     EXPECT_EQ(asText(out), "6789");
-    EXPECT_TRUE(store().read("object", 10, {}));
+    EXPECT_TRUE(store().read("object", 10, {}, anyTask()));
 }
 
 TEST_P(ObjectStoreConformance, ReadPastTheEndIsTruncated)
@@ -352,12 +402,12 @@ TEST_P(ObjectStoreConformance, ReadPastTheEndIsTruncated)
     const std::uint64_t huge = std::numeric_limits<std::uint64_t>::max();
     for (const std::uint64_t offset :
          { std::uint64_t { 7 }, std::uint64_t { 10 }, std::uint64_t { 11 }, huge, huge / 2 }) {
-        const auto outcome = store().read("object", offset, out);
+        const auto outcome = store().read("object", offset, out, anyTask());
         ASSERT_FALSE(outcome) << offset;
         EXPECT_EQ(outcome.error().code, Code::Truncated) << offset;
         EXPECT_EQ(outcome.error().where, "object");
     }
-    const auto nothing = store().read("object", 11, {});
+    const auto nothing = store().read("object", 11, {}, anyTask());
     ASSERT_FALSE(nothing);
     EXPECT_EQ(nothing.error().code, Code::Truncated);
 }
@@ -369,8 +419,8 @@ TEST_P(ObjectStoreConformance, IdentityChangesWithEveryRewrite)
         const ObjectInfo object = put("object", i % 2 == 0 ? "same size" : "SAME SIZE");
         EXPECT_EQ(std::count(seen.begin(), seen.end(), object.identity), 0);
         seen.push_back(object.identity);
-        EXPECT_EQ(store().stat("object")->identity, object.identity);
-        EXPECT_EQ(store().stat("object")->identity, listPage({}).objects.front().identity);
+        EXPECT_EQ(store().stat("object", anyTask())->identity, object.identity);
+        EXPECT_EQ(store().stat("object", anyTask())->identity, listPage({}).objects.front().identity);
     }
 }
 
@@ -381,8 +431,8 @@ TEST_P(ObjectStoreConformance, HostileKeysAreRefused)
     std::byte byte {};
     for (const std::string_view key : { ""sv, "/"sv, "/etc/passwd"sv, "a//b"sv, "a/"sv, "."sv, ".."sv, "./a"sv,
                                         "../a"sv, "a/../b"sv, "a/./b"sv, "a/.."sv, "a\0b"sv, "\0"sv }) {
-        const auto status = store().stat(key);
-        const auto read = store().read(key, 0, MutableByteSpan(&byte, 1));
+        const auto status = store().stat(key, anyTask());
+        const auto read = store().read(key, 0, MutableByteSpan(&byte, 1), anyTask());
         const auto written = putText(store(), key, "x");
         ASSERT_FALSE(status) << key;
         ASSERT_FALSE(read) << key;
@@ -401,11 +451,11 @@ TEST_P(ObjectStoreConformance, MissingObjectsAreNotFound)
     for (const std::string& key :
          { std::string("missing"), std::string("folder"), std::string("folder/other"), std::string("folder/file/below"),
            std::string("no/such/folder"), std::string(300, 'n') }) {
-        const auto status = store().stat(key);
+        const auto status = store().stat(key, anyTask());
         ASSERT_FALSE(status) << key;
         EXPECT_EQ(status.error().code, Code::NotFound) << key;
         EXPECT_EQ(status.error().where, key);
-        const auto read = store().read(key, 0, MutableByteSpan(&byte, 1));
+        const auto read = store().read(key, 0, MutableByteSpan(&byte, 1), anyTask());
         ASSERT_FALSE(read) << key;
         EXPECT_EQ(read.error().code, Code::NotFound) << key;
     }
@@ -414,8 +464,8 @@ TEST_P(ObjectStoreConformance, MissingObjectsAreNotFound)
 TEST_P(ObjectStoreConformance, ReadWholeRefusesMoreThanItsLimit)
 {
     put("object", "0123456789");
-    EXPECT_TRUE(readWhole(store(), "object", 10));
-    const auto tooLarge = readWhole(store(), "object", 9);
+    EXPECT_TRUE(readWhole(store(), "object", 10, anyTask()));
+    const auto tooLarge = readWhole(store(), "object", 9, anyTask());
     ASSERT_FALSE(tooLarge);
     EXPECT_EQ(tooLarge.error().code, Code::Hostile);
 }
@@ -434,7 +484,7 @@ TEST_P(ObjectStoreConformance, WatchSeesAPut)
         while (!seen && std::chrono::steady_clock::now() - start < 5s) {
             const auto woken = (*watch)->wait(5s, m_task);
             ASSERT_TRUE(woken);
-            const auto object = store().stat(key);
+            const auto object = store().stat(key, anyTask());
             seen = *woken && object.has_value();
         }
         writer.join();

@@ -2,6 +2,7 @@
 
 #include "golden_copy.h"
 #include "run_steps.h"
+#include "support/any_task.h"
 #include "support/faulty_store.h"
 #include "tiny_run.h"
 
@@ -558,8 +559,10 @@ TEST(Analysis, OneNoopInASoundChainRefusesNothing)
     const GoldenCopy golden("trl-v2-gap");
     const std::string first = golden.read(TinyRun::keyOf(2, false));
     const std::string anchor = golden.read(TinyRun::keyOf(1, true));
-    const auto header = SafetensorsHeader::read(*golden.store, *golden.store->stat(TinyRun::keyOf(1, true)));
-    const auto delta = SafetensorsHeader::read(*golden.store, *golden.store->stat(TinyRun::keyOf(2, false)));
+    const auto header = SafetensorsHeader::read(
+        *golden.store, *golden.store->stat(TinyRun::keyOf(1, true), test::anyTask()), test::anyTask());
+    const auto delta = SafetensorsHeader::read(
+        *golden.store, *golden.store->stat(TinyRun::keyOf(2, false), test::anyTask()), test::anyTask());
     ASSERT_TRUE(header);
     ASSERT_TRUE(delta);
     for (const StoredTensor& stored : delta->tensors()) {
@@ -679,7 +682,7 @@ TEST(OpenRun, ReadsNoPayload)
     for (int number = 1; number <= 6; ++number) {
         const std::string key = TinyRun::keyOf(number, number == 1 || number == 5);
         std::string length(8, '\0');
-        ASSERT_TRUE(tiny.store->read(key, 0, writable(length)));
+        ASSERT_TRUE(tiny.store->read(key, 0, writable(length), test::anyTask()));
         headers += 8 + loadLe<std::uint64_t>(asBytes(length));
     }
     EXPECT_LE(counting->bytesRead(), 2 * headers);

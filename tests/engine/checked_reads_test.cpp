@@ -5,6 +5,7 @@
 #include "golden_copy.h"
 #include "publish_fixture.h"
 #include "read_hook_store.h"
+#include "support/any_task.h"
 #include "support/faulty_store.h"
 
 #include <filesystem>
@@ -176,7 +177,7 @@ TEST(CheckedReads, RotIsRefusedByEveryActAndNeverAccepted)
     const GoldenCopy golden("trl-v2-gap");
     Reader reader(golden.store);
     reader.verify();
-    const ObjectInfo victim = *golden.store->stat("deltas/step_000012.safetensors");
+    const ObjectInfo victim = *golden.store->stat("deltas/step_000012.safetensors", test::anyTask());
     reader.faulty->flipBit(victim.key, victim.sizeBytes - 1, 3);
     expectRefused(reader, 15, 11, Code::Digest, victim.key);
     reader.acceptRewritten = true;
@@ -191,7 +192,7 @@ TEST(CheckedReads, RotInTheBaseIsTold)
     const auto base = std::make_shared<FaultyStore>(golden.base);
     Reader reader(golden.store, base);
     reader.verify();
-    const ObjectInfo victim = *golden.base->stat("model-00002-of-00002.safetensors");
+    const ObjectInfo victim = *golden.base->stat("model-00002-of-00002.safetensors", test::anyTask());
     base->flipBit(victim.key, victim.sizeBytes - 1);
     const auto digest = reader.digest(3);
     ASSERT_FALSE(digest);
@@ -203,7 +204,7 @@ TEST(CheckedReads, WithoutRecordsThereIsNothingToCompareWith)
 {
     const GoldenCopy golden("trl-v2-gap");
     Reader reader(golden.store);
-    const ObjectInfo victim = *golden.store->stat("deltas/step_000012.safetensors");
+    const ObjectInfo victim = *golden.store->stat("deltas/step_000012.safetensors", test::anyTask());
     reader.faulty->flipBit(victim.key, placeOfValue(golden.read(victim.key)), 3);
     EXPECT_TRUE(reader.rebuild(15));
 }
@@ -355,7 +356,7 @@ TEST(CheckedReads, ThreadsThatReadOneObjectFindWhatOneFinds)
     reader.session.bench.threads = 4;
     reader.verify();
     EXPECT_TRUE(reader.rebuild(0));
-    const std::uint64_t size = reader.store->stat("model.safetensors")->sizeBytes;
+    const std::uint64_t size = reader.store->stat("model.safetensors", test::anyTask())->sizeBytes;
     for (const std::uint64_t at : { std::uint64_t { 500 }, MiB, 2 * MiB + 77, size - 2 }) {
         reader.faulty->clearFaults();
         reader.faulty->flipBit("model.safetensors", at);
@@ -403,7 +404,7 @@ TEST(CheckedReads, ADamagedRecordIsToldAndNoFindingAboutTheObject)
 /// What version 0.1 has put on record of an object.
 void rememberWhole(Reader& reader, const std::string& key, const std::string& identity)
 {
-    const std::string bytes(asText(*readWhole(*reader.store, key, 1U << 30)));
+    const std::string bytes(asText(*readWhole(*reader.store, key, 1U << 30, test::anyTask())));
     ASSERT_TRUE(reader.session.records->add(
         reader.store->uri(),
         { { key, Records::Sight { identity, bytes.size(), toHex(xxh3(asBytes(bytes))), 1, true, {} } } }));
@@ -413,7 +414,7 @@ TEST(CheckedReadsOfOldRecords, AWholeDigestIsNoEvidenceForPartsAndThatIsSaid)
 {
     Reader reader(severalLeaves());
     const std::string key = "model.safetensors";
-    rememberWhole(reader, key, reader.store->stat(key)->identity);
+    rememberWhole(reader, key, reader.store->stat(key, test::anyTask())->identity);
     reader.faulty->flipBit(key, 2 * MiB);
     const auto unseen = reader.rebuild(0);
     ASSERT_TRUE(unseen) << unseen.error().text;
@@ -448,7 +449,7 @@ TEST(CheckedReadsOfOldRecords, TheDigestOfASmallObjectIsThatOfItsOnlyLeaf)
 {
     const GoldenCopy golden("trl-v2-gap");
     Reader reader(golden.store);
-    const ObjectInfo victim = *golden.store->stat("deltas/step_000012.safetensors");
+    const ObjectInfo victim = *golden.store->stat("deltas/step_000012.safetensors", test::anyTask());
     rememberWhole(reader, victim.key, victim.identity);
     EXPECT_TRUE(reader.rebuild(15)->notices.empty());
     reader.faulty->flipBit(victim.key, victim.sizeBytes - 1, 3);
@@ -562,7 +563,7 @@ TEST(CheckedReads, WhatAnInterruptedRebuildHasReadIsComparedByTheNext)
     std::uint64_t all = 0;
     reader.store->onRead = [&](auto&&...) { ++all; };
     ASSERT_TRUE(reader.rebuild(15));
-    const ObjectInfo victim = *golden.store->stat("deltas/step_000012.safetensors");
+    const ObjectInfo victim = *golden.store->stat("deltas/step_000012.safetensors", test::anyTask());
     reader.faulty->flipBit(victim.key, victim.sizeBytes - 1, 3);
     std::uint64_t reads = 0;
     bool stopped = false;
@@ -610,7 +611,7 @@ TEST(CheckedReads, ARunIsNotContinuedFromRewrittenObjects)
     p.look();
     const std::vector<ObjectInfo> objects = listAll(*p.run, "deltas/", p.task).value();
     ASSERT_EQ(objects.size(), 1U);
-    std::string bytes(asText(*readWhole(*p.run, objects.front().key, 1 << 20)));
+    std::string bytes(asText(*readWhole(*p.run, objects.front().key, 1 << 20, test::anyTask())));
     turnValue(bytes);
     ASSERT_TRUE(putText(*p.run, objects.front().key, bytes));
     {

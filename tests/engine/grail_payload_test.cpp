@@ -1,5 +1,6 @@
 #include "format/grail/grail_payload.h"
 
+#include "support/any_task.h"
 #include "worked_examples.h"
 
 #include <zstd.h>
@@ -30,17 +31,17 @@ struct Payload {
     explicit Payload(const std::string& bytes)
     {
         source.put("p", bytes);
-        auto opened = UnpackedObject::open(source.store(), source.listing().front());
+        auto opened = UnpackedObject::open(source.store(), source.listing().front(), test::anyTask());
         EXPECT_TRUE(opened) << opened.error().text;
         object = std::move(*opened);
     }
-    Result<std::vector<TensorEntry>> entries() { return readGrailPayload(*object, 0); }
+    Result<std::vector<TensorEntry>> entries() { return readGrailPayload(*object, 0, test::anyTask()); }
     Result<std::string> apply(std::string state, std::uint64_t blockBytes)
     {
         DS_TRY(const std::vector<TensorEntry> all, entries());
-        DS_CHECK(object->unpack({}));
+        DS_CHECK(object->unpack({}, test::anyTask()));
         DS_TRY(const std::unique_ptr<PatchStream> stream,
-               openGrailEntry(object, all.at(0), *all.at(0).info, StreamOptions {}));
+               openGrailEntry(object, all.at(0), *all.at(0).info, StreamOptions { &test::anyTask(), 64 * 1024, {} }));
         for (std::uint64_t begin = 0; begin < state.size(); begin += blockBytes) {
             const std::uint64_t end = std::min<std::uint64_t>(state.size(), begin + blockBytes);
             DS_TRY(const PatchPiece piece, stream->next(begin, end));
@@ -131,8 +132,8 @@ TEST(UnpackedObject, BelievesNoFrameThatDoesNotKeepItsPromise)
     source.put("a", "no frame").put("b", larger).put("c", frame.substr(0, frame.size() - 1)).put("d", frame + frame);
     const auto outcome = [&](std::size_t i) -> Result<void> {
         DS_TRY(const std::shared_ptr<UnpackedObject> object,
-               UnpackedObject::open(source.store(), source.listing().at(i)));
-        return object->unpack({});
+               UnpackedObject::open(source.store(), source.listing().at(i), test::anyTask()));
+        return object->unpack({}, test::anyTask());
     };
     for (std::size_t i = 0; i < 4; ++i)
         EXPECT_EQ(errorOf(outcome(i)).code, Code::Hostile) << i;

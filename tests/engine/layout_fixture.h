@@ -4,6 +4,7 @@
 #include "deltascope/engine/layout.h"
 #include "deltascope/engine/safetensors.h"
 
+#include "support/any_task.h"
 #include "support/golden.h"
 #include "support/memory_store.h"
 
@@ -140,6 +141,7 @@ inline Result<PatchCounts> applyEntry(const Layout& layout, const ObjectStore& s
                                       const VersionIndex& index, const TensorEntry& entry, const TensorInfo& target,
                                       MutableByteSpan state, std::uint64_t blockBytes = 0, StreamOptions options = {})
 {
+    options.task = &test::anyTask();
     DS_TRY(const std::unique_ptr<PatchStream> stream, layout.open(store, version, index, entry, target, options));
     PatchCounts counts;
     const std::uint64_t step = blockBytes != 0 ? blockBytes : blockBytesOf(target.dtype);
@@ -241,7 +243,7 @@ public:
                 return fail(Code::BaseMismatch, "no such tensor", entry.name);
             DS_TRY(const PatchCounts changed,
                    applyEntry(layout, store, version, index, entry, found->second.info, writable(found->second.data),
-                              blockBytes, { 256, {} }));
+                              blockBytes, { &test::anyTask(), 256, {} }));
             counts += changed;
             if (!entry.digest.empty()) {
                 const std::unique_ptr<StreamingDigest> digest = makeDigest(index.digests);

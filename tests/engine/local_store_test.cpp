@@ -1,4 +1,5 @@
 #include "deltascope/engine/object_store.h"
+#include "support/any_task.h"
 #include "support/child_process.h"
 #include "support/faulty_store.h"
 #include "support/forwarding_store.h"
@@ -76,11 +77,11 @@ TEST_F(LocalStoreTest, LinksToFilesAreObjectsLinksToFoldersAreNot)
     fs::create_symlink("loop", m_folder.path("loop"));
 
     EXPECT_EQ(keys(), Names { "link" });
-    const auto bytes = readWhole(*m_store, "link", 100);
+    const auto bytes = readWhole(*m_store, "link", 100, anyTask());
     ASSERT_TRUE(bytes);
     EXPECT_EQ(asText(*bytes), "content");
     for (const char* key : { "linked_folder/inner", "linked_folder", "dangling", "loop" })
-        EXPECT_EQ(m_store->stat(key).error().code, Code::NotFound) << key;
+        EXPECT_EQ(m_store->stat(key, anyTask()).error().code, Code::NotFound) << key;
     EXPECT_FALSE(putText(*m_store, "linked_folder/new", "x"));
     EXPECT_FALSE(fs::exists(elsewhere.path("folder/new")));
 }
@@ -100,19 +101,19 @@ TEST_F(LocalStoreTest, PipesNeitherHangNorShow)
     ASSERT_EQ(::mkfifo(m_folder.path("pipe").c_str(), 0600), 0);
     std::byte byte {};
     EXPECT_TRUE(keys().empty());
-    EXPECT_EQ(m_store->stat("pipe").error().code, Code::NotFound);
-    EXPECT_EQ(m_store->read("pipe", 0, MutableByteSpan(&byte, 1)).error().code, Code::NotFound);
+    EXPECT_EQ(m_store->stat("pipe", anyTask()).error().code, Code::NotFound);
+    EXPECT_EQ(m_store->read("pipe", 0, MutableByteSpan(&byte, 1), anyTask()).error().code, Code::NotFound);
 }
 
 TEST_F(LocalStoreTest, HolesOfFreshFilesAreUnwrittenParts)
 {
     const std::string path = m_folder.write("model", std::string(4096, 'x'));
     ASSERT_EQ(::truncate(path.c_str(), 1 << 20), 0);
-    EXPECT_TRUE(m_store->stat("model")->hasUnwrittenPart);
+    EXPECT_TRUE(m_store->stat("model", anyTask())->hasUnwrittenPart);
     EXPECT_TRUE(m_store->list({}, m_task)->objects.front().hasUnwrittenPart);
 
     m_folder.write("model", std::string(1 << 20, '\0')); // zeros that were written are no hole
-    EXPECT_FALSE(m_store->stat("model")->hasUnwrittenPart);
+    EXPECT_FALSE(m_store->stat("model", anyTask())->hasUnwrittenPart);
 }
 
 TEST_F(LocalStoreTest, PreallocatedFilesHaveUnwrittenPartsUntilFilled)
@@ -123,20 +124,20 @@ TEST_F(LocalStoreTest, PreallocatedFilesHaveUnwrittenPartsUntilFilled)
         ::close(file);
         GTEST_SKIP() << "no fallocate here";
     }
-    EXPECT_TRUE(m_store->stat("model")->hasUnwrittenPart);
+    EXPECT_TRUE(m_store->stat("model", anyTask())->hasUnwrittenPart);
     const std::string content(1 << 20, 'x');
     ASSERT_EQ(::pwrite(file, content.data(), content.size(), 0), static_cast<ssize_t>(content.size()));
     ::close(file);
-    EXPECT_FALSE(m_store->stat("model")->hasUnwrittenPart);
+    EXPECT_FALSE(m_store->stat("model", anyTask())->hasUnwrittenPart);
 }
 
 TEST_F(LocalStoreTest, RewriteInPlaceChangesTheIdentity)
 {
     m_folder.write("object", "first");
-    const auto before = m_store->stat("object");
+    const auto before = m_store->stat("object", anyTask());
     std::this_thread::sleep_for(20ms); // more than the grain of the kernel's clock
     m_folder.write("object", "other");
-    EXPECT_NE(m_store->stat("object")->identity, before->identity);
+    EXPECT_NE(m_store->stat("object", anyTask())->identity, before->identity);
 }
 
 TEST_F(LocalStoreTest, TemporaryNamesNeverShow)
@@ -145,7 +146,7 @@ TEST_F(LocalStoreTest, TemporaryNamesNeverShow)
     m_folder.write("step/.model.safetensors.ds-tmp-1-2", "half");
     m_folder.write(".ds-tmp", "a user's own");
     EXPECT_EQ(keys(), Names { ".ds-tmp" });
-    EXPECT_EQ(m_store->stat(".model.ds-tmp-1234-00ff").error().code, Code::Usage);
+    EXPECT_EQ(m_store->stat(".model.ds-tmp-1234-00ff", anyTask()).error().code, Code::Usage);
     EXPECT_EQ(putText(*m_store, "a/.b.ds-tmp-1", "x").error().code, Code::Usage);
 }
 
@@ -201,7 +202,7 @@ TEST_F(LocalStoreTest, IfAbsentWorksByASecondNameWhereRenameCannotPromiseIt)
         if (!denyCall(SYS_renameat2, EINVAL))
             return true;
         const auto first = putText(*m_store, "object", "first", PutMode::IfAbsent);
-        const auto status = m_store->stat("object");
+        const auto status = m_store->stat("object", anyTask());
         return first && status && first->identity == status->identity
             && !putText(*m_store, "object", "second", PutMode::IfAbsent) && m_folder.read("object") == "first";
     }));
@@ -214,7 +215,7 @@ TEST_F(LocalStoreTest, RemovedFolderIsAnErrorNotAnEmptyListing)
     m_folder.write("object", "x");
     fs::remove_all(m_folder.path());
     EXPECT_EQ(codeOfList(), Code::NotFound);
-    EXPECT_FALSE(m_store->stat("object"));
+    EXPECT_FALSE(m_store->stat("object", anyTask()));
     EXPECT_FALSE(putText(*m_store, "object", "x"));
 
     m_folder.write("object2", "x"); // and it works again once the trainer made it anew
@@ -372,7 +373,7 @@ TEST(OpenStore, OpensPathsAndFileAddresses)
         const auto store = openStore(address);
         ASSERT_TRUE(store) << address;
         EXPECT_EQ((*store)->uri(), uri) << address;
-        EXPECT_TRUE((*store)->stat("model.safetensors")) << address;
+        EXPECT_TRUE((*store)->stat("model.safetensors", anyTask())) << address;
     }
 }
 
@@ -431,14 +432,14 @@ TEST(FaultyStore, FailsOnceOrForever)
     FaultyStore store(memory);
     const Error error { Code::Io, "injected", {}, {}, {} };
     store.failNth(StoreOperation::Stat, 2, error);
-    EXPECT_TRUE(store.stat("key"));
-    EXPECT_EQ(store.stat("key").error(), error);
-    EXPECT_TRUE(store.stat("key"));
+    EXPECT_TRUE(store.stat("key", anyTask()));
+    EXPECT_EQ(store.stat("key", anyTask()).error(), error);
+    EXPECT_TRUE(store.stat("key", anyTask()));
     store.failNth(StoreOperation::Any, 1, error, Repeat::Forever);
-    EXPECT_FALSE(store.stat("key"));
+    EXPECT_FALSE(store.stat("key", anyTask()));
     EXPECT_FALSE(putText(store, "key", "x"));
     store.clearFaults();
-    EXPECT_TRUE(store.stat("key"));
+    EXPECT_TRUE(store.stat("key", anyTask()));
     EXPECT_EQ(store.calls(StoreOperation::Stat), 5U);
     EXPECT_EQ(store.calls(StoreOperation::Any), 6U);
 }
@@ -449,9 +450,9 @@ TEST(FaultyStore, FlipsABitOfReadsThatCoverIt)
     ASSERT_TRUE(putText(memory, "key", "aaaa"));
     FaultyStore store(memory);
     store.flipBit("key", 2, 1);
-    EXPECT_EQ(asText(*readWhole(store, "key", 10)), "aaca");
+    EXPECT_EQ(asText(*readWhole(store, "key", 10, anyTask())), "aaca");
     std::byte first {};
-    ASSERT_TRUE(store.read("key", 0, MutableByteSpan(&first, 1)));
+    ASSERT_TRUE(store.read("key", 0, MutableByteSpan(&first, 1), anyTask()));
     EXPECT_EQ(first, std::byte { 'a' });
 }
 
@@ -461,16 +462,34 @@ TEST(ReadWhole, NoticesThatTheObjectChangedMeanwhile)
     class ChangingStore final : public ForwardingStore {
     public:
         using ForwardingStore::ForwardingStore;
-        Result<void> read(std::string_view key, std::uint64_t offset, MutableByteSpan out) const override
+        Result<void> read(const ObjectRef& object, std::uint64_t offset, MutableByteSpan out,
+                          TaskContext& task) const override
         {
-            DS_CHECK(inner().read(key, offset, out));
-            DS_CHECK(putText(inner(), key, "TEXT"));
-            return {};
+            DS_CHECK(putText(inner(), object.key, "TEXT"));
+            return inner().read(object, offset, out, task);
         }
     };
     const auto memory = std::make_shared<MemoryStore>();
     ASSERT_TRUE(putText(*memory, "key", "text"));
-    EXPECT_EQ(readWhole(ChangingStore(memory), "key", 10).error().code, Code::Transient);
+    EXPECT_EQ(readWhole(ChangingStore(memory), "key", 10, anyTask()).error().code, Code::Transient);
+}
+
+TEST(ReadWhole, SaysWhatTheStoreSaidOfAnObjectThatIsStillTheSame)
+{
+    /// As a store does that knows from an earlier sight that the object held other bytes.
+    class RefusingStore final : public ForwardingStore {
+    public:
+        using ForwardingStore::ForwardingStore;
+        Result<void> read(const ObjectRef& object, std::uint64_t, MutableByteSpan, TaskContext&) const override
+        {
+            return fail(Code::Rewritten, "other bytes than at first sight", std::string(object.key));
+        }
+    };
+    const auto memory = std::make_shared<MemoryStore>();
+    ASSERT_TRUE(putText(*memory, "key", "text"));
+    const Error error = readWhole(RefusingStore(memory), "key", 10, anyTask()).error();
+    EXPECT_EQ(error.code, Code::Rewritten);
+    EXPECT_EQ(error.text, "other bytes than at first sight");
 }
 
 } // namespace deltascope::test

@@ -2,6 +2,7 @@
 
 #include "layout_fixture.h"
 #include "read_hook_store.h"
+#include "support/any_task.h"
 #include "support/faulty_file_system.h"
 #include "support/temp_dir.h"
 #include "support/times.h"
@@ -337,7 +338,8 @@ TEST(Materialize, TheHeaderSaysPtAsTransformersDoes)
     Workshop workshop("trl-v2-partial-anchor");
     ASSERT_TRUE(workshop.rebuild(2));
     const auto store = localStore(workshop.out());
-    const auto header = SafetensorsHeader::read(*store, *store->stat("model.safetensors"));
+    const auto header =
+        SafetensorsHeader::read(*store, *store->stat("model.safetensors", test::anyTask()), test::anyTask());
     ASSERT_TRUE(header);
     EXPECT_EQ(header->meta("format"), "pt");
 }
@@ -401,7 +403,7 @@ TEST(MaterializeShards, AreCutToTheSizeThatWasAskedFor)
     ASSERT_GT(files.size(), 2U);
     for (const std::string& file : files) {
         EXPECT_EQ(file.substr(11), fmt::format("-of-{:05}.safetensors", files.size()));
-        const auto header = SafetensorsHeader::read(*store, *store->stat(file));
+        const auto header = SafetensorsHeader::read(*store, *store->stat(file, test::anyTask()), test::anyTask());
         ASSERT_TRUE(header);
         std::uint64_t inFile = 0;
         for (const StoredTensor& tensor : header->tensors()) {
@@ -481,7 +483,7 @@ TEST(MaterializeProvenance, SaysWhatTheCheckpointWasMadeFrom)
     ASSERT_EQ(provenance["deltas"].size(), 2U);
     EXPECT_EQ(provenance["deltas"][1]["objects"][0]["key"], "deltas/step_000012.safetensors");
     EXPECT_EQ(provenance["deltas"][1]["objects"][0]["identity"],
-              workshop.store->stat("deltas/step_000012.safetensors")->identity);
+              workshop.store->stat("deltas/step_000012.safetensors", test::anyTask())->identity);
     EXPECT_EQ(provenance["checks"]["proven"], true);
 }
 

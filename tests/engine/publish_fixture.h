@@ -3,6 +3,7 @@
 #include "deltascope/engine/publish.h"
 
 #include "read_hook_store.h"
+#include "support/any_task.h"
 #include "support/times.h"
 #include "version_writer_fixture.h"
 
@@ -75,7 +76,7 @@ struct Publishing {
     /// A checkpoint, dropped if it is not there yet, read from `from`.
     Chain state(std::int64_t step, std::shared_ptr<ObjectStore> from = {})
     {
-        if (!checkpoints->stat(keyOf(step)))
+        if (!checkpoints->stat(keyOf(step), test::anyTask()))
             drop(step);
         OpenOptions plain;
         plain.layout = "hf";

@@ -1,6 +1,7 @@
 #include "deltascope/engine/trace.h"
 
 #include "publish_fixture.h"
+#include "support/any_task.h"
 
 // publishWatched: what happens to checkpoints that come, go and change while others are published.
 
@@ -83,13 +84,13 @@ TEST(PublishWatched, ACheckpointThatIsDeletedWhileItIsPublishedFromIsReplayed)
     p.drop(2);
     const auto hooked = std::make_shared<ReadHookStore>(p.checkpoints);
     hooked->onRead = [&](std::string_view key, std::uint64_t offset) {
-        if (key == Publishing::keyOf(1) && p.checkpoints->stat(key) && Publishing::isPayload(offset)) {
+        if (key == Publishing::keyOf(1) && p.checkpoints->stat(key, test::anyTask()) && Publishing::isPayload(offset)) {
             ASSERT_TRUE(p.checkpoints->remove(key));
         }
     };
     const Result<void> outcome = follow(p, hooked, told);
     ASSERT_TRUE(outcome) << outcome.error().text;
-    EXPECT_FALSE(p.checkpoints->stat(Publishing::keyOf(1)));
+    EXPECT_FALSE(p.checkpoints->stat(Publishing::keyOf(1), test::anyTask()));
     EXPECT_EQ(told.origins, (Names { "checkpoint-1", "checkpoint-2" }));
     EXPECT_TRUE(told.skipped.empty());
     EXPECT_EQ(p.rootOfStep(2).value_or("none"), p.rootOfCheckpoint(2));
@@ -103,14 +104,14 @@ TEST(PublishWatched, ACheckpointThatVanishesIsPassedOver)
     p.drop(3);
     const auto hooked = std::make_shared<ReadHookStore>(p.checkpoints);
     hooked->onRead = [&](std::string_view key, std::uint64_t offset) {
-        if (key == Publishing::keyOf(2) && p.checkpoints->stat(key) && Publishing::isPayload(offset)) {
+        if (key == Publishing::keyOf(2) && p.checkpoints->stat(key, test::anyTask()) && Publishing::isPayload(offset)) {
             ASSERT_TRUE(p.checkpoints->remove(key));
         }
     };
     Told told;
     const Result<void> outcome = follow(p, hooked, told);
     ASSERT_TRUE(outcome) << outcome.error().text;
-    EXPECT_FALSE(p.checkpoints->stat(Publishing::keyOf(2)));
+    EXPECT_FALSE(p.checkpoints->stat(Publishing::keyOf(2), test::anyTask()));
     EXPECT_EQ(told.origins, (Names { "checkpoint-1", "checkpoint-3" }));
     EXPECT_EQ(told.skipped, Names { "checkpoint-2" });
     EXPECT_EQ(p.rootOfStep(2).value_or("none"), p.rootOfCheckpoint(3));

@@ -1,4 +1,5 @@
 #include "lease_fixture.h"
+#include "support/any_task.h"
 #include "support/eventually.h"
 
 // One publisher at a time: who holds a run, who takes it over, and what a publisher does that lost it.
@@ -113,7 +114,7 @@ TEST(PublisherLease, WhatHasNoNameOfALeaseIsIgnored)
         EXPECT_EQ(errorOf(p.open()).code, Code::Exists); // and the real one is seen beside it
         EXPECT_EQ(leaseOf(p, 1)["pid"], ::getpid());
         EXPECT_TRUE(p.publish(*first, 1));
-        EXPECT_TRUE(p.run->stat(key));
+        EXPECT_TRUE(p.run->stat(key, test::anyTask()));
     }
 }
 
@@ -134,10 +135,10 @@ TEST(PublisherLease, ItIsRenewedWhateverItsHolderDoes)
     auto publisher = p.open();
     ASSERT_TRUE(publisher);
     for (int again = 0; again < 3; ++again) {
-        const auto before = p.run->stat(leaseKey(1));
+        const auto before = p.run->stat(leaseKey(1), test::anyTask());
         ASSERT_TRUE(before);
         EXPECT_TRUE(test::eventually([&] {
-            const auto now = p.run->stat(leaseKey(1));
+            const auto now = p.run->stat(leaseKey(1), test::anyTask());
             return now && now->identity != before->identity;
         }));
     }

@@ -12,11 +12,12 @@ public:
     using ForwardingStore::ForwardingStore;
     std::function<void(std::string_view key, std::uint64_t offset)> onRead;
 
-    Result<void> read(std::string_view key, std::uint64_t offset, MutableByteSpan out) const override
+    Result<void> read(const ObjectRef& object, std::uint64_t offset, MutableByteSpan out,
+                      TaskContext& task) const override
     {
         if (onRead)
-            onRead(key, offset);
-        return ForwardingStore::read(key, offset, out);
+            onRead(object.key, offset);
+        return ForwardingStore::read(object, offset, out, task);
     }
 };
 

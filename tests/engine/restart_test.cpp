@@ -1,6 +1,7 @@
 #include "deltascope/engine/operations.h"
 
 #include "publish_fixture.h"
+#include "support/any_task.h"
 #include "support/temp_dir.h"
 #include "support/times.h"
 
@@ -36,7 +37,7 @@ public:
         const std::vector<ObjectInfo> objects = listAll(*p.run, "", p.task).value();
         for (const ObjectInfo& object : objects) {
             if (!object.key.starts_with('.'))
-                put(object.key, std::string(asText(*readWhole(*p.run, object.key, 1 << 20))));
+                put(object.key, std::string(asText(*readWhole(*p.run, object.key, 1 << 20, test::anyTask()))));
         }
     }
     void put(const std::string& key, const std::string& bytes)
@@ -47,7 +48,7 @@ public:
     }
     std::string read(const std::string& key) const
     {
-        return std::string(asText(readWhole(*store, key, 1 << 20).value()));
+        return std::string(asText(readWhole(*store, key, 1 << 20, test::anyTask()).value()));
     }
 
     VerifyReport verify()

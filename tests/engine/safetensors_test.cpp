@@ -1,5 +1,6 @@
 #include "deltascope/engine/safetensors.h"
 
+#include "support/any_task.h"
 #include "support/sanitizer.h"
 #include "support/single_object_store.h"
 
@@ -48,7 +49,7 @@ std::string fileOf(std::string_view json, std::string_view data = {})
 Result<SafetensorsHeader> readFile(std::string_view file, std::uint64_t* readUpTo = nullptr)
 {
     const SingleObjectStore store("dir/a.safetensors", asBytes(file));
-    auto header = SafetensorsHeader::read(store, store.info());
+    auto header = SafetensorsHeader::read(store, store.info(), test::anyTask());
     if (readUpTo)
         *readUpTo = store.readUpTo();
     return header;
@@ -236,7 +237,7 @@ TEST(SafetensorsHeader, ReadsNothingBehindTheHeader)
 TEST(SafetensorsHeader, PassesOnTheErrorsOfTheStore)
 {
     const SingleObjectStore store("there", asBytes(Sound));
-    const auto absent = SafetensorsHeader::read(store, { "elsewhere", 100, "", 0, false });
+    const auto absent = SafetensorsHeader::read(store, { "elsewhere", 100, "", 0, false }, test::anyTask());
     ASSERT_FALSE(absent);
     EXPECT_EQ(absent.error().code, Code::NotFound);
     EXPECT_EQ(absent.error().where, "elsewhere");
@@ -632,7 +633,7 @@ TEST(SafetensorsGolden, HostileFilesAreRefusedAndOddOnesRead)
         const std::string content = contentOf(folder / "bucket" / name);
         ASSERT_EQ(content.size(), facts.at("bytes").get<std::size_t>());
         const SingleObjectStore store(name, asBytes(content));
-        const auto parsed = SafetensorsHeader::read(store, store.info());
+        const auto parsed = SafetensorsHeader::read(store, store.info(), test::anyTask());
         EXPECT_EQ(parsed.has_value(), facts.at("valid").get<bool>());
         if (parsed)
             continue;

@@ -3,6 +3,7 @@
 #include "deltascope/engine/operations.h"
 
 #include "layout_fixture.h"
+#include "support/any_task.h"
 #include "support/times.h"
 
 #include <memory>
@@ -28,7 +29,7 @@ inline Chain stateOf(const std::vector<FileTensor>& tensors)
 {
     const auto store = std::make_shared<MemoryStore>();
     EXPECT_TRUE(putText(*store, "model.safetensors", safetensorsFile(tensors)));
-    auto chain = openSingleFile(bench(), store, "model.safetensors");
+    auto chain = openSingleFile(bench(), store, "model.safetensors", test::anyTask());
     EXPECT_TRUE(chain) << chain.error().text;
     return std::move(*chain);
 }

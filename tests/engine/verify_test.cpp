@@ -2,6 +2,7 @@
 
 #include "golden_copy.h"
 #include "run_steps.h"
+#include "support/any_task.h"
 #include "support/faulty_store.h"
 #include "support/forwarding_store.h"
 
@@ -384,7 +385,7 @@ TEST(VerifyRecords, EachObjectIsRememberedOnce)
             ASSERT_EQ(sights->size(), 1U) << object.key;
             EXPECT_EQ(sights->front().sizeBytes, object.sizeBytes);
             EXPECT_EQ(sights->front().seenUs, session.now);
-            const auto bytes = readWhole(*golden.store, object.key, 1 << 20);
+            const auto bytes = readWhole(*golden.store, object.key, 1 << 20, test::anyTask());
             ASSERT_TRUE(bytes);
             EXPECT_EQ(sights->front().xxh3, toHex(xxh3(*bytes)));
         }
@@ -397,7 +398,7 @@ TEST(VerifyRecords, RotWithUnchangedIdentityIsDamage)
     VerifySession session;
     session.verify(golden, 2);
     const auto rotten = std::make_shared<FaultyStore>(golden.store);
-    const ObjectInfo victim = *golden.store->stat("deltas/step_000004.safetensors");
+    const ObjectInfo victim = *golden.store->stat("deltas/step_000004.safetensors", test::anyTask());
     rotten->flipBit(victim.key, victim.sizeBytes - 1, 3);
     const auto report = session.tryVerify(rotten, {}, 2);
     ASSERT_TRUE(report);
@@ -415,7 +416,7 @@ TEST(VerifyRecords, StepsThatStandOnRotAreNotSound)
     VerifySession session;
     session.verify(golden, 2);
     const auto rotten = std::make_shared<FaultyStore>(golden.store);
-    const ObjectInfo victim = *golden.store->stat("anchors/step_000001.safetensors");
+    const ObjectInfo victim = *golden.store->stat("anchors/step_000001.safetensors", test::anyTask());
     rotten->flipBit(victim.key, victim.sizeBytes - 1, 3);
     const auto report = session.tryVerify(rotten, {}, 4);
     ASSERT_TRUE(report);
@@ -432,9 +433,9 @@ TEST(VerifyRecords, ARewrittenObjectIsToldWithBothIdentities)
     VerifySession session;
     session.verify(golden, 2);
     const std::string key = "deltas/step_000012.safetensors";
-    const std::string before = golden.store->stat(key)->identity;
+    const std::string before = golden.store->stat(key, test::anyTask())->identity;
     golden.edit(key, [](std::string& bytes) { bytes.back() = static_cast<char>(bytes.back() ^ 1); });
-    const std::string after = golden.store->stat(key)->identity;
+    const std::string after = golden.store->stat(key, test::anyTask())->identity;
     ASSERT_NE(before, after);
     const VerifyReport report = session.verify(golden, 2);
     const StepVerdict& step = session.step(report, 12);
@@ -490,7 +491,7 @@ TEST(VerifyRecords, WhatIsStillBeingWrittenHasNoFirstSight)
 {
     const GoldenCopy golden("trl-v2-truncated");
     VerifySession session;
-    session.now = golden.store->stat("deltas/step_000013.safetensors")->modifiedUs + 1'000'000;
+    session.now = golden.store->stat("deltas/step_000013.safetensors", test::anyTask())->modifiedUs + 1'000'000;
     const VerifyReport report = session.verify(golden, 2);
     EXPECT_EQ(session.step(report, 13).verdict, Verdict::Incomplete);
     EXPECT_TRUE(session.records->sights(golden.store->uri(), "deltas/step_000013.safetensors")->empty());
@@ -500,9 +501,9 @@ TEST(VerifyRecords, WhatIsStillBeingWrittenHasNoFirstSight)
 class RestlessStore final : public test::ForwardingStore {
 public:
     using ForwardingStore::ForwardingStore;
-    Result<ObjectInfo> stat(std::string_view key) const override
+    Result<ObjectInfo> stat(std::string_view key, TaskContext& task) const override
     {
-        DS_TRY(ObjectInfo info, ForwardingStore::stat(key));
+        DS_TRY(ObjectInfo info, ForwardingStore::stat(key, task));
         info.identity += " changed";
         return info;
     }

@@ -3,6 +3,7 @@
 #include "deltascope/engine/version_writer.h"
 
 #include "layout_fixture.h"
+#include "support/any_task.h"
 
 #include <map>
 #include <string>
@@ -108,7 +109,7 @@ inline Result<PatchCounts> applyVersion(const Layout& layout, const ObjectStore&
             return fail(Code::BaseMismatch, "no such tensor", entry.name);
         DS_TRY(const PatchCounts one,
                applyEntry(layout, store, version, index, entry, found->second.info, writable(found->second.data), 0,
-                          { 256, {} }));
+                          { &test::anyTask(), 256, {} }));
         counts += one;
         if (entry.digest.empty())
             continue;
@@ -149,7 +150,7 @@ inline std::uint64_t countChanged(const Model& before, const Model& after)
 
 inline std::string readObject(const ObjectStore& store, const std::string& key)
 {
-    const auto bytes = readWhole(store, key, 1U << 30);
+    const auto bytes = readWhole(store, key, 1U << 30, test::anyTask());
     EXPECT_TRUE(bytes) << key;
     return bytes ? std::string(asText(*bytes)) : std::string();
 }
@@ -163,15 +164,16 @@ inline std::string tensorBytes(const ObjectStore& store, const SafetensorsHeader
     if (!stored)
         return {};
     std::string bytes(stored->bytes, '\0');
-    EXPECT_TRUE(store.read(key, stored->begin, writable(bytes)));
+    EXPECT_TRUE(store.read(key, stored->begin, writable(bytes), test::anyTask()));
     return bytes;
 }
 
 inline SafetensorsHeader headerOf(const ObjectStore& store, const std::string& key)
 {
-    const auto object = store.stat(key);
+    const auto object = store.stat(key, test::anyTask());
     EXPECT_TRUE(object) << key;
-    auto header = object ? SafetensorsHeader::read(store, *object) : Result<SafetensorsHeader>(SafetensorsHeader());
+    auto header = object ? SafetensorsHeader::read(store, *object, test::anyTask())
+                         : Result<SafetensorsHeader>(SafetensorsHeader());
     EXPECT_TRUE(header) << key;
     return header ? *header : SafetensorsHeader();
 }

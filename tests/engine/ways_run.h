@@ -2,6 +2,7 @@
 
 #include "layout_fixture.h"
 #include "session.h"
+#include "support/any_task.h"
 
 #include <charconv>
 #include <cstdint>
@@ -160,8 +161,8 @@ public:
     }
     std::string read(const std::string& key) const
     {
-        std::string bytes(store->stat(key)->sizeBytes, '\0');
-        EXPECT_TRUE(store->read(key, 0, writable(bytes)));
+        std::string bytes(store->stat(key, test::anyTask())->sizeBytes, '\0');
+        EXPECT_TRUE(store->read(key, 0, writable(bytes), test::anyTask()));
         return bytes;
     }
 

@@ -7,6 +7,7 @@
 
 #include "few_objects_store.h"
 #include "patch_checks.h"
+#include "support/any_task.h"
 
 using namespace deltascope;
 
@@ -27,7 +28,7 @@ void checkPickle(ByteSpan bytes)
 
 void checkItem(const ObjectStore& store, const ObjectInfo& object)
 {
-    NearbyReader reader(store, object);
+    NearbyReader reader(store, object, test::anyTask());
     const auto view = readTensorItem(reader, 0, object.sizeBytes);
     if (!view) {
         checkRefusal(view.error());

@@ -31,7 +31,7 @@ public:
                      [&](const ObjectInfo& info) { return info.key.starts_with(request.prefix); });
         return page;
     }
-    Result<ObjectInfo> stat(std::string_view key) const override
+    Result<ObjectInfo> stat(std::string_view key, TaskContext&) const override
     {
         for (const ObjectInfo& info : m_infos) {
             if (info.key == key)
@@ -39,8 +39,9 @@ public:
         }
         return fail(Code::NotFound, "no such object", std::string(key));
     }
-    Result<void> read(std::string_view key, std::uint64_t offset, MutableByteSpan out) const override
+    Result<void> read(const ObjectRef& object, std::uint64_t offset, MutableByteSpan out, TaskContext&) const override
     {
+        const std::string_view key = object.key;
         for (std::size_t i = 0; i < m_infos.size(); ++i) {
             if (m_infos[i].key != key)
                 continue;
@@ -51,7 +52,7 @@ public:
         }
         return fail(Code::NotFound, "no such object", std::string(key));
     }
-    Result<ObjectInfo> put(std::string_view key, ByteSource&, PutMode, TaskContext&) override
+    Result<ObjectInfo> put(std::string_view key, const Payload&, PutMode, TaskContext&) override
     {
         return fail(Code::Unsupported, "this store is read-only", std::string(key));
     }

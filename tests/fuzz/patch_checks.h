@@ -1,6 +1,7 @@
 #pragma once
 
 #include "deltascope/engine/layout.h"
+#include "support/any_task.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -63,7 +64,7 @@ inline PatchOutcome applyPatch(const Layout& layout, const ObjectStore& store, c
 {
     PatchOutcome out;
     out.state.resize(target.bytes());
-    const auto stream = layout.open(store, version, index, entry, target, { bufferBytes, {} });
+    const auto stream = layout.open(store, version, index, entry, target, { &test::anyTask(), bufferBytes, {} });
     if (!stream) {
         checkRefusal(stream.error());
         return out;

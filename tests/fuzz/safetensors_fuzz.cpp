@@ -2,6 +2,7 @@
 
 #include "deltascope/engine/safetensors.h"
 
+#include "support/any_task.h"
 #include "support/single_object_store.h"
 
 #include <cstdlib>
@@ -73,7 +74,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 {
     const ByteSpan file = std::as_bytes(std::span(data, size));
     const SingleObjectStore store("input", file);
-    check(SafetensorsHeader::read(store, store.info()), size);
+    check(SafetensorsHeader::read(store, store.info(), test::anyTask()), size);
     // The bytes behind the length field as a header of their own, so that mutations need not keep the length right.
     if (size >= 8) {
         check(SafetensorsHeader::parse(file.subspan(8), size), size);

@@ -59,26 +59,27 @@ Result<ListPage> FaultyStore::list(const ListRequest& request, TaskContext& task
     return page;
 }
 
-Result<ObjectInfo> FaultyStore::stat(std::string_view key) const
+Result<ObjectInfo> FaultyStore::stat(std::string_view key, TaskContext& task) const
 {
     DS_CHECK(m_plan.enter(StoreOperation::Stat));
-    return m_inner->stat(key);
+    return m_inner->stat(key, task);
 }
 
-Result<void> FaultyStore::read(std::string_view key, std::uint64_t offset, MutableByteSpan out) const
+Result<void> FaultyStore::read(const ObjectRef& object, std::uint64_t offset, MutableByteSpan out,
+                               TaskContext& task) const
 {
     DS_CHECK(m_plan.enter(StoreOperation::Read));
-    DS_CHECK(m_inner->read(key, offset, out));
+    DS_CHECK(m_inner->read(object, offset, out, task));
     const std::lock_guard lock(m_mutex);
     m_bytesRead += out.size();
     for (const Flip& flip : m_flips) {
-        if (flip.key == key && flip.offset >= offset && flip.offset - offset < out.size())
+        if (flip.key == object.key && flip.offset >= offset && flip.offset - offset < out.size())
             out[flip.offset - offset] ^= std::byte { 1 } << (flip.bit & 7U);
     }
     return {};
 }
 
-Result<ObjectInfo> FaultyStore::put(std::string_view key, ByteSource& bytes, PutMode mode, TaskContext& task)
+Result<ObjectInfo> FaultyStore::put(std::string_view key, const Payload& bytes, PutMode mode, TaskContext& task)
 {
     DS_CHECK(m_plan.enter(StoreOperation::Put));
     return m_inner->put(key, bytes, mode, task);

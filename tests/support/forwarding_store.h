@@ -23,13 +23,17 @@ public:
     {
         return m_inner->list(request, task);
     }
-    Result<ObjectInfo> stat(std::string_view key) const override { return m_inner->stat(key); }
-    Result<void> read(std::string_view key, std::uint64_t offset, MutableByteSpan out) const override
+    Result<ObjectInfo> stat(std::string_view key, TaskContext& task) const override { return m_inner->stat(key, task); }
+    Result<void> read(const ObjectRef& object, std::uint64_t offset, MutableByteSpan out,
+                      TaskContext& task) const override
     {
-        return m_inner->read(key, offset, out);
+        return m_inner->read(object, offset, out, task);
     }
-    Result<bool> hasEmptyFolder(std::string_view key) const override { return m_inner->hasEmptyFolder(key); }
-    Result<ObjectInfo> put(std::string_view key, ByteSource& bytes, PutMode mode, TaskContext& task) override
+    Result<bool> hasEmptyFolder(std::string_view key, TaskContext& task) const override
+    {
+        return m_inner->hasEmptyFolder(key, task);
+    }
+    Result<ObjectInfo> put(std::string_view key, const Payload& bytes, PutMode mode, TaskContext& task) override
     {
         return m_inner->put(key, bytes, mode, task);
     }

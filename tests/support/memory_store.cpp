@@ -32,7 +32,7 @@ tl::unexpected<Error> noSuchObject(std::string_view key)
     return fail(Code::NotFound, "there is no such object", std::string(key));
 }
 
-Result<std::vector<std::byte>> readAll(ByteSource& source, std::string_view key, TaskContext& task)
+Result<std::vector<std::byte>> readAll(const Payload& source, std::string_view key, TaskContext& task)
 {
     constexpr std::size_t ChunkBytes = 64 * 1024;
     std::vector<std::byte> bytes;
@@ -40,7 +40,7 @@ Result<std::vector<std::byte>> readAll(ByteSource& source, std::string_view key,
     for (;;) {
         DS_CHECK(task.checkpoint());
         bytes.resize(done + ChunkBytes);
-        DS_TRY(const std::size_t got, source.read(MutableByteSpan(bytes).subspan(done)));
+        DS_TRY(const std::size_t got, source.read(done, MutableByteSpan(bytes).subspan(done)));
         done += got;
         if (got == 0)
             break;
@@ -143,7 +143,7 @@ Result<ListPage> MemoryStore::list(const ListRequest& request, TaskContext& task
     return page;
 }
 
-Result<ObjectInfo> MemoryStore::stat(std::string_view key) const
+Result<ObjectInfo> MemoryStore::stat(std::string_view key, TaskContext&) const
 {
     DS_CHECK(checkKey(key));
     const std::lock_guard lock(m_state->mutex);
@@ -153,13 +153,16 @@ Result<ObjectInfo> MemoryStore::stat(std::string_view key) const
     return describe(found->first, found->second);
 }
 
-Result<void> MemoryStore::read(std::string_view key, std::uint64_t offset, MutableByteSpan out) const
+Result<void> MemoryStore::read(const ObjectRef& object, std::uint64_t offset, MutableByteSpan out, TaskContext&) const
 {
+    const std::string_view key = object.key;
     DS_CHECK(checkKey(key));
     const std::lock_guard lock(m_state->mutex);
     const auto found = m_state->objects.find(key);
     if (found == m_state->objects.end())
         return noSuchObject(key);
+    if (!object.identity.empty() && found->second.identity != object.identity)
+        return fail(Code::Rewritten, "the object is another one by now", std::string(key));
     const std::vector<std::byte>& bytes = found->second.bytes;
     if (offset > bytes.size() || out.size() > bytes.size() - offset)
         return fail(Code::Truncated, "the object ends before", std::string(key));
@@ -167,7 +170,7 @@ Result<void> MemoryStore::read(std::string_view key, std::uint64_t offset, Mutab
     return {};
 }
 
-Result<ObjectInfo> MemoryStore::put(std::string_view key, ByteSource& source, PutMode mode, TaskContext& task)
+Result<ObjectInfo> MemoryStore::put(std::string_view key, const Payload& source, PutMode mode, TaskContext& task)
 {
     DS_CHECK(checkKey(key));
     DS_TRY(std::vector<std::byte> bytes, readAll(source, key, task));
@@ -207,7 +210,7 @@ Result<void> MemoryStore::setModified(std::string_view key, std::int64_t modifie
 
 Result<ObjectInfo> putText(ObjectStore& store, std::string_view key, std::string_view text, PutMode mode)
 {
-    MemorySource source(asBytes(text));
+    const MemoryPayload source(asBytes(text));
     TaskContext task;
     return store.put(key, source, mode, task);
 }

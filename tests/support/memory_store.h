@@ -18,9 +18,10 @@ public:
     std::string uri() const override;
     StoreTraits traits() const noexcept override;
     Result<ListPage> list(const ListRequest& request, TaskContext& task) const override;
-    Result<ObjectInfo> stat(std::string_view key) const override;
-    Result<void> read(std::string_view key, std::uint64_t offset, MutableByteSpan out) const override;
-    Result<ObjectInfo> put(std::string_view key, ByteSource& bytes, PutMode mode, TaskContext& task) override;
+    Result<ObjectInfo> stat(std::string_view key, TaskContext& task) const override;
+    Result<void> read(const ObjectRef& object, std::uint64_t offset, MutableByteSpan out,
+                      TaskContext& task) const override;
+    Result<ObjectInfo> put(std::string_view key, const Payload& bytes, PutMode mode, TaskContext& task) override;
     Result<std::unique_ptr<StoreWatch>> watch() const override;
 
     /// What the interface does not offer. NotFound if there is no such object.

@@ -25,14 +25,15 @@ public:
     std::string uri() const override { return "memory:"; }
     StoreTraits traits() const noexcept override { return {}; }
     Result<ListPage> list(const ListRequest&, TaskContext&) const override { return ListPage { { m_info }, false }; }
-    Result<ObjectInfo> stat(std::string_view key) const override
+    Result<ObjectInfo> stat(std::string_view key, TaskContext&) const override
     {
         if (key != m_info.key)
             return fail(Code::NotFound, "no such object", std::string(key));
         return m_info;
     }
-    Result<void> read(std::string_view key, std::uint64_t offset, MutableByteSpan out) const override
+    Result<void> read(const ObjectRef& object, std::uint64_t offset, MutableByteSpan out, TaskContext&) const override
     {
+        const std::string_view key = object.key;
         if (key != m_info.key)
             return fail(Code::NotFound, "no such object", std::string(key));
         m_readUpTo = std::max<std::uint64_t>(m_readUpTo, offset + out.size());
@@ -41,7 +42,7 @@ public:
         std::copy_n(m_bytes.begin() + static_cast<std::ptrdiff_t>(offset), out.size(), out.begin());
         return {};
     }
-    Result<ObjectInfo> put(std::string_view key, ByteSource&, PutMode, TaskContext&) override
+    Result<ObjectInfo> put(std::string_view key, const Payload&, PutMode, TaskContext&) override
     {
         return fail(Code::Unsupported, "this store is read-only", std::string(key));
     }

@@ -85,7 +85,7 @@ private:
     Result<void> saveCheckpoint(TaskContext& task)
     {
         ++m_trained;
-        MemorySource source(m_model.file());
+        const MemoryPayload source(m_model.file());
         DS_TRY([[maybe_unused]] const ObjectInfo put,
                m_trainer->put(nameOf(m_trained) + "/model.safetensors", source, PutMode::Replace, task));
         std::error_code ignored;
@@ -123,7 +123,7 @@ private:
         const std::unique_lock closed(
             m_gate); // so that replicas meet the flipped byte, not the sound version before it
         DS_TRY(const PublishedVersion version, m_publisher->publish(from, to, nameOf(m_trained), task));
-        if (m_flipNext && !version.anchor && flipByte(version))
+        if (m_flipNext && !version.anchor && flipByte(version, task))
             m_flipNext = false;
         return {};
     }
@@ -173,10 +173,10 @@ private:
     }
 
     /// What a faulty disk does: one bit of one value of a delta turns over.
-    bool flipByte(const PublishedVersion& version)
+    bool flipByte(const PublishedVersion& version, TaskContext& task)
     {
         const ObjectInfo& object = version.objects.back();
-        const Result<SafetensorsHeader> header = SafetensorsHeader::read(*m_bucket, object);
+        const Result<SafetensorsHeader> header = SafetensorsHeader::read(*m_bucket, object, task);
         if (!header)
             return false;
         const auto values =

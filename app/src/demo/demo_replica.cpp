@@ -16,26 +16,27 @@ constexpr std::int64_t RefusalUs = 2'000'000; ///< between a refused version and
 constexpr auto Poll = std::chrono::milliseconds(40);
 
 /// Bytes of an object in one store, on their way into another.
-class ObjectSource final : public ByteSource {
+class ObjectPayload final : public Payload {
 public:
-    ObjectSource(const ObjectStore& store, ObjectInfo object)
+    ObjectPayload(const ObjectStore& store, ObjectInfo object, TaskContext& task)
         : m_store(store)
         , m_object(std::move(object))
+        , m_task(task)
     {
     }
     std::uint64_t sizeBytes() const noexcept override { return m_object.sizeBytes; }
-    Result<std::size_t> read(MutableByteSpan out) override
+    Result<std::size_t> read(std::uint64_t offset, MutableByteSpan out) const override
     {
-        const std::size_t bytes = std::min<std::uint64_t>(out.size(), m_object.sizeBytes - m_at);
-        DS_CHECK(m_store.read(m_object.key, m_at, out.first(bytes)));
-        m_at += bytes;
+        const std::uint64_t left = m_object.sizeBytes - std::min(offset, m_object.sizeBytes);
+        const std::size_t bytes = std::min<std::uint64_t>(out.size(), left);
+        DS_CHECK(m_store.read(m_object, offset, out.first(bytes), m_task));
         return bytes;
     }
 
 private:
     const ObjectStore& m_store;
     ObjectInfo m_object;
-    std::uint64_t m_at = 0;
+    TaskContext& m_task;
 };
 
 std::int64_t stepIn(const std::string& key)
@@ -107,10 +108,10 @@ Result<std::optional<DemoReplica::Offer>> DemoReplica::nextOffer(TaskContext& ta
     const std::int64_t next = m_step + 1;
     if (m_step >= 0 && !m_waitsForAnchor) {
         const std::string delta = fmt::format("deltas/step_{:06}.safetensors", next);
-        if (m_places.bucket->stat(delta))
+        if (m_places.bucket->stat(delta, task))
             return Offer { delta, next, false };
         const std::string anchor = fmt::format("anchors/step_{:06}.safetensors", next);
-        if (m_places.bucket->stat(anchor))
+        if (m_places.bucket->stat(anchor, task))
             return Offer { anchor, next, true };
     } // else: nothing is newer, or so much is that the next one was pruned
     DS_TRY(const std::vector<ObjectInfo> anchors, listAll(*m_places.bucket, "anchors/", task));
@@ -141,9 +142,9 @@ Result<void> DemoReplica::fetch(const Offer& offer, TaskContext& task)
     const std::shared_lock lock(m_places.gate);
     const std::int64_t started = m_bench.nowUs();
     DS_TRY(const std::unique_ptr<ObjectStore> staging, openLocalStore(inOwn("staging")));
-    DS_TRY(ObjectInfo object, m_places.bucket->stat(offer.key));
+    DS_TRY(ObjectInfo object, m_places.bucket->stat(offer.key, task));
     const std::uint64_t bytes = object.sizeBytes;
-    ObjectSource source(*m_places.bucket, std::move(object));
+    const ObjectPayload source(*m_places.bucket, std::move(object), task);
     DS_TRY([[maybe_unused]] const ObjectInfo copied, staging->put(offer.key, source, PutMode::Replace, task));
     span("fetch", offer.step, started, bytes);
     return {};

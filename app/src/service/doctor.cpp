@@ -45,7 +45,7 @@ void examineSource(Examination& examination, Workbench& bench, const SourceReque
                                            [](const ObjectInfo& object) { return object.sizeBytes > 0; });
         readable != listing->end()) {
         std::byte first[1];
-        examination.note("ranged read", store->read(readable->key, readable->sizeBytes - 1, first),
+        examination.note("ranged read", store->read(readable->key, readable->sizeBytes - 1, first, task),
                          "last byte of " + readable->key);
     }
     const std::int64_t now = bench.nowUs();

@@ -64,7 +64,7 @@ Result<OpenState> openState(Workbench& bench, const VersionRequest& request, boo
         DS_TRY(const std::filesystem::path path, request.source.source.path());
         const std::string folder = path.parent_path().empty() ? "." : path.parent_path().string();
         DS_TRY(const std::shared_ptr<ObjectStore> store, openLocalStore(folder));
-        DS_TRY(Chain chain, openSingleFile(bench, store, path.filename().string()));
+        DS_TRY(Chain chain, openSingleFile(bench, store, path.filename().string(), task));
         state.chain = std::make_unique<Chain>(std::move(chain));
         return state;
     }

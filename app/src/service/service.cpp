@@ -244,10 +244,10 @@ public:
 
     JobId readHeader(SourceRequest request, std::string key) override
     {
-        return start("header of " + key, [request, key](JobId, TaskContext&) -> Result<JobResult> {
+        return start("header of " + key, [request, key](JobId, TaskContext& task) -> Result<JobResult> {
             DS_TRY(const std::unique_ptr<ObjectStore> store, openStore(request.source));
-            DS_TRY(const ObjectInfo object, store->stat(key));
-            DS_TRY(const SafetensorsHeader header, SafetensorsHeader::read(*store, object));
+            DS_TRY(const ObjectInfo object, store->stat(key, task));
+            DS_TRY(const SafetensorsHeader header, SafetensorsHeader::read(*store, object, task));
             return ended(makeHeaderView(key, header));
         });
     }

@@ -22,9 +22,9 @@ Error noticeOf(std::string text, std::string where, std::string action = {})
 }
 
 /// The addresses in what a source offers. Errors: Hostile, those of the store.
-Result<std::vector<std::string>> readOffers(const ObjectStore& source)
+Result<std::vector<std::string>> readOffers(const ObjectStore& source, TaskContext& task)
 {
-    Result<std::vector<std::byte>> bytes = readWhole(source, OfferKey, MaxOfferBytes);
+    Result<std::vector<std::byte>> bytes = readWhole(source, OfferKey, MaxOfferBytes, task);
     if (!bytes && bytes.error().code == Code::NotFound)
         return std::vector<std::string>();
     DS_CHECK(bytes);
@@ -65,9 +65,9 @@ public:
         return {};
     }
 
-    void takeOffers()
+    void takeOffers(TaskContext& task)
     {
-        const Result<std::vector<std::string>> offers = readOffers(m_source);
+        const Result<std::vector<std::string>> offers = readOffers(m_source, task);
         if (!offers) {
             m_chosen.notices.push_back(
                 noticeOf("what the source offers as mirrors cannot be read: " + offers.error().text,
@@ -132,12 +132,13 @@ private:
 
 }
 
-Result<ChosenMirrors> chooseMirrors(Workbench& bench, const ObjectStore& source, const std::vector<Address>& named)
+Result<ChosenMirrors> chooseMirrors(Workbench& bench, const ObjectStore& source, const std::vector<Address>& named,
+                                    TaskContext& task)
 {
     Choice choice(bench, source);
     for (const Address& address : named)
         DS_CHECK(choice.take(address));
-    choice.takeOffers();
+    choice.takeOffers(task);
     return std::move(choice).result();
 }
 

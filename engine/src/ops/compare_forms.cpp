@@ -164,8 +164,8 @@ private:
             DS_CHECK(task.checkpoint());
             left.resize(std::min(ChunkBytes, a.sizeBytes - at));
             right.resize(left.size());
-            DS_CHECK(m_run.store->read(a.key, at, left));
-            DS_CHECK(m_run.store->read(b.key, at, right));
+            DS_CHECK(m_run.store->read(a, at, left, task));
+            DS_CHECK(m_run.store->read(b, at, right, task));
             if (left != right)
                 return false;
         }

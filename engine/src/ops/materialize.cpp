@@ -290,7 +290,7 @@ Result<std::vector<std::string>> copySidecars(Workbench& bench, const Run& run, 
     std::vector<std::string> names;
     constexpr std::uint64_t MaxSidecarBytes = 256U << 20;
     for (const auto& [name, from] : found) {
-        DS_TRY(const std::vector<std::byte> bytes, readWhole(*from.first, from.second, MaxSidecarBytes));
+        DS_TRY(const std::vector<std::byte> bytes, readWhole(*from.first, from.second, MaxSidecarBytes, task));
         const std::string path = folder + "/" + name;
         if (bench.disk->exists(path)) // of an earlier attempt
             DS_CHECK(bench.disk->removeFile(path));

@@ -214,7 +214,8 @@ Result<std::vector<IndexedObjects>> indexVersions(Workbench& bench, const Object
 }
 
 /// Notes where all numbers that are missing in front of a version are empty folders.
-Result<void> findEmptyVersions(const ObjectStore& store, const Layout& layout, std::vector<VersionObjects>& versions)
+Result<void> findEmptyVersions(const ObjectStore& store, const Layout& layout, std::vector<VersionObjects>& versions,
+                               TaskContext& task)
 {
     constexpr std::int64_t MostMissing = 1000;
     std::int64_t previous = 0;
@@ -222,7 +223,7 @@ Result<void> findEmptyVersions(const ObjectStore& store, const Layout& layout, s
         const std::int64_t missing = version.step - previous - 1;
         bool allEmpty = missing > 0 && missing <= MostMissing && !layout.emptyFolderOf(version, version.step).empty();
         for (std::int64_t step = previous + 1; allEmpty && step < version.step; ++step) {
-            DS_TRY(allEmpty, store.hasEmptyFolder(layout.emptyFolderOf(version, step)));
+            DS_TRY(allEmpty, store.hasEmptyFolder(layout.emptyFolderOf(version, step), task));
         }
         if (allEmpty)
             version.emptyBefore = missing;
@@ -282,10 +283,11 @@ Result<ExternalBase> openBase(Workbench& bench, std::shared_ptr<ObjectStore> sto
 
 }
 
-Result<Chain> openSingleFile(Workbench& bench, std::shared_ptr<const ObjectStore> store, const std::string& key)
+Result<Chain> openSingleFile(Workbench& bench, std::shared_ptr<const ObjectStore> store, const std::string& key,
+                             TaskContext& task)
 {
-    DS_TRY(const ObjectInfo object, store->stat(key));
-    DS_TRY(const SafetensorsHeader header, SafetensorsHeader::read(*store, object));
+    DS_TRY(const ObjectInfo object, store->stat(key, task));
+    DS_TRY(const SafetensorsHeader header, SafetensorsHeader::read(*store, object, task));
     OpenVersion version;
     version.store = std::move(store);
     version.layout = bench.layouts.find("hf"); // its streams read full tensors from extents
@@ -358,7 +360,7 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
     task.beginPhase("listing", 0);
     ChosenMirrors mirrors;
     if (options.mirrors) {
-        DS_TRY(mirrors, chooseMirrors(bench, *store, *options.mirrors));
+        DS_TRY(mirrors, chooseMirrors(bench, *store, *options.mirrors, task));
     }
     std::vector<Listing> copies; // of each mirror, listed first: what is copied meanwhile is not missed
     for (const auto& mirror : mirrors.stores) {
@@ -403,7 +405,7 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
                     fmt::format("none of its {} objects has a name that {} gives", listing.size(), options.layout),
                     store->uri(), "Leave out --layout to have it detected.");
 
-    DS_CHECK(findEmptyVersions(*store, *layout, groups));
+    DS_CHECK(findEmptyVersions(*store, *layout, groups, task));
 
     std::optional<ExternalBase> base;
     if (options.base) {

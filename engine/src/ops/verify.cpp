@@ -55,7 +55,7 @@ public:
                 continue;
             }
             DS_TRY(const ObjectDigest digest, std::move(hashed));
-            DS_TRY(const ObjectInfo after, m_store.stat(object.key));
+            DS_TRY(const ObjectInfo after, m_store.stat(object.key, task));
             if (after.identity != object.identity)
                 findings.problems.push_back(Error { Code::Rewritten, "the object changed while it was being read",
                                                     object.key, version.step,

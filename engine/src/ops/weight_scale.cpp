@@ -102,7 +102,7 @@ Result<WeightScale> sampleTensor(const OpenVersion& state, const TensorEntry& en
         const std::uint64_t begin = blocks * i / looks * SampleBytes;
         const std::uint64_t end = std::min(begin + SampleBytes, tensor.bytes());
         DS_TRY(const std::unique_ptr<PatchStream> stream,
-               state.layout->open(*state.store, state.objects, state.index, entry, tensor, { SampleBytes, {} }));
+               state.layout->open(*state.store, state.objects, state.index, entry, tensor, { &task, SampleBytes, {} }));
         if (begin > 0 && !stream->seekable())
             break; // reading all that lies before is no sample
         DS_TRY(const PatchPiece piece, stream->next(begin, end));

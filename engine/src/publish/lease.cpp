@@ -39,7 +39,7 @@ void cleanBehind(ObjectStore& store, std::int64_t number, const std::string& act
     if (!cleanup)
         return;
     for (const std::int64_t older : leasesBelow(store, number, task).value_or(std::vector<std::int64_t>()))
-        static_cast<void>(cleanup->remove(leaseKey(older)));
+        static_cast<void>(cleanup->remove(leaseKey(older), task));
     const std::string ours[] = { leaseKey(number), fmt::format("{}{}/", SpanFolder, actor) };
     static_cast<void>(cleanup->removeTemporaries(
         [&](std::string_view folder) {
@@ -55,7 +55,7 @@ void cleanBehind(ObjectStore& store, std::int64_t number, const std::string& act
 Result<bool> isFree(const ObjectStore& store, std::int64_t number, const std::function<std::int64_t()>& nowUs,
                     const LeaseTerms& terms, TaskContext& task)
 {
-    const Result<std::optional<LeaseHolder>> holder = readLease(store, number);
+    const Result<std::optional<LeaseHolder>> holder = readLease(store, number, task);
     if (!holder && holder.error().code == Code::NotFound) // removed meanwhile
         return false;
     if (!holder)
@@ -144,10 +144,10 @@ private:
             m_lost = true;
             return {};
         }
-        DS_TRY(const ObjectInfo now, m_store->stat(leaseKey(m_number)));
+        DS_TRY(const ObjectInfo now, m_store->stat(leaseKey(m_number), task));
         if (now.identity == m_identity)
             return {};
-        DS_TRY(const std::vector<std::byte> bytes, readWhole(*m_store, now.key, MostLeaseBytes));
+        DS_TRY(const std::vector<std::byte> bytes, readWhole(*m_store, now.key, MostLeaseBytes, task));
         m_lost = asText(bytes) != m_text;
         m_identity = now.identity;
         return {};
@@ -157,7 +157,7 @@ private:
     {
         m_holder.renewedUs = m_nowUs();
         std::string text = leaseText(m_holder, m_nonce);
-        MemorySource source(asBytes(text));
+        const MemoryPayload source(asBytes(text));
         DS_TRY(const ObjectInfo put, m_store->put(leaseKey(m_number), source, mode, task));
         m_text = std::move(text);
         m_identity = put.identity;

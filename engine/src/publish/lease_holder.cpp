@@ -137,12 +137,12 @@ std::string leaseText(const LeaseHolder& holder, const std::string& nonce)
         + "\n";
 }
 
-Result<std::optional<LeaseHolder>> readLease(const ObjectStore& store, std::int64_t number)
+Result<std::optional<LeaseHolder>> readLease(const ObjectStore& store, std::int64_t number, TaskContext& task)
 {
     const std::string key = leaseKey(number);
-    Result<std::vector<std::byte>> bytes = readWhole(store, key, MostLeaseBytes);
+    Result<std::vector<std::byte>> bytes = readWhole(store, key, MostLeaseBytes, task);
     if (!bytes && bytes.error().code == Code::Transient) // it was renewed or given back at this moment
-        bytes = readWhole(store, key, MostLeaseBytes);
+        bytes = readWhole(store, key, MostLeaseBytes, task);
     if (!bytes)
         return fail(std::move(bytes.error()));
     return parseHolder(asText(*bytes));

@@ -42,7 +42,7 @@ Result<std::vector<std::int64_t>> leasesBelow(const ObjectStore& store, std::int
 /// `nonce`: makes the text of one holding differ from all others.
 std::string leaseText(const LeaseHolder& holder, const std::string& nonce);
 /// Nothing if the object holds no lease of this form. Errors: those of readWhole.
-Result<std::optional<LeaseHolder>> readLease(const ObjectStore& store, std::int64_t number);
+Result<std::optional<LeaseHolder>> readLease(const ObjectStore& store, std::int64_t number, TaskContext& task);
 constexpr std::uint64_t MostLeaseBytes = 64U << 10;
 
 } // namespace deltascope

@@ -39,8 +39,8 @@ Result<bool> watchLease(const ObjectStore& store, std::int64_t number, const std
     const auto clock = [&] { return terms.clock ? terms.clock() : monotonic(); };
     const std::string key = leaseKey(number);
     const microseconds began = clock();
-    const Result<ObjectInfo> first = store.stat(key);
-    const Result<std::optional<LeaseHolder>> holder = readLease(store, number);
+    const Result<ObjectInfo> first = store.stat(key, task);
+    const Result<std::optional<LeaseHolder>> holder = readLease(store, number, task);
     if (!first && first.error().code != Code::NotFound)
         return fail(first.error());
     if (!holder && holder.error().code != Code::NotFound)
@@ -61,13 +61,13 @@ Result<bool> watchLease(const ObjectStore& store, std::int64_t number, const std
     DS_TRY(const std::unique_ptr<StoreWatch> changes, store.watch());
     for (;;) {
         DS_TRY(const std::int64_t newest, newestLease(store, task));
-        const Result<ObjectInfo> now = store.stat(key);
+        const Result<ObjectInfo> now = store.stat(key, task);
         if (!now && now.error().code != Code::NotFound)
             return fail(now.error());
         if (newest != number || !now)
             return false;
         if (now->identity != first->identity) {
-            DS_TRY(const std::optional<LeaseHolder> later, readLease(store, number));
+            DS_TRY(const std::optional<LeaseHolder> later, readLease(store, number, task));
             if (!later || later->released)
                 return false;
             return fail(Code::Exists,

@@ -45,13 +45,13 @@ public:
 
     /// Folders behind `step` that nothing will be published from, without those that are still being written. The
     /// watched folder itself counts only where nothing was published from it before.
-    Result<std::vector<UnreadFolder>> unreadBehind(std::int64_t step)
+    Result<std::vector<UnreadFolder>> unreadBehind(std::int64_t step, TaskContext& task)
     {
         std::vector<UnreadFolder> unread;
         for (const UnreadFolder& folder : m_unread) {
             if (folder.number >= 0 ? folder.number <= step : folder.name == "." && step >= 0)
                 continue;
-            DS_TRY(const bool quiet, isQuiet(folder.number >= 0 ? folder.name : std::string(), folder.changedUs));
+            DS_TRY(const bool quiet, isQuiet(folder.number >= 0 ? folder.name : std::string(), folder.changedUs, task));
             if (quiet)
                 unread.push_back(folder);
             m_waiting = m_waiting || (!quiet && folder.number >= 0);
@@ -60,14 +60,14 @@ public:
     }
 
     /// Complete checkpoints behind `step`, ascending.
-    Result<std::vector<const Version*>> readyBehind(std::int64_t step)
+    Result<std::vector<const Version*>> readyBehind(std::int64_t step, TaskContext& task)
     {
         std::vector<const Version*> ready;
         for (const Version& version : m_run.versions) {
             if (version.step() <= step
                 || version.objects.name == ".") // the folder itself is what the trainer ends with
                 continue;
-            DS_TRY(const bool complete, isComplete(version));
+            DS_TRY(const bool complete, isComplete(version, task));
             if (complete)
                 ready.push_back(&version);
             else
@@ -113,7 +113,7 @@ public:
     bool waiting() const noexcept { return m_waiting; }
 
 private:
-    Result<bool> isComplete(const Version& version) const
+    Result<bool> isComplete(const Version& version, TaskContext& task) const
     {
         if (version.failure || version.beingWritten || version.obstacle)
             return false;
@@ -121,16 +121,16 @@ private:
                                         [](const ObjectInfo& object) { return object.hasUnwrittenPart; });
         if (!whole)
             return false;
-        return isQuiet(labelOf(version), version.objects.publishedUs());
+        return isQuiet(labelOf(version), version.objects.publishedUs(), task);
     }
 
     /// Whether its trainer is done with a folder that it changed last at `changedUs`. `label`: empty where no marker is
     /// to be expected.
-    Result<bool> isQuiet(const std::string& label, std::int64_t changedUs) const
+    Result<bool> isQuiet(const std::string& label, std::int64_t changedUs, TaskContext& task) const
     {
         if (m_options.marker.empty() || label.empty())
             return m_bench.nowUs() - changedUs >= static_cast<std::int64_t>(m_options.quietSeconds * 1e6);
-        const Result<ObjectInfo> marker = m_store->stat(label + "/" + m_options.marker);
+        const Result<ObjectInfo> marker = m_store->stat(label + "/" + m_options.marker, task);
         if (!marker && marker.error().code != Code::NotFound)
             return fail(marker.error());
         return marker.has_value();
@@ -177,11 +177,11 @@ Result<void> publishWatched(Workbench& bench, std::shared_ptr<ObjectStore> check
     for (;;) {
         DS_CHECK(queue.scan(task));
         backlogEnd = backlogEnd.value_or(queue.newestStep());
-        DS_TRY(std::vector<UnreadFolder> unreadNow, queue.unreadBehind(begun));
+        DS_TRY(std::vector<UnreadFolder> unreadNow, queue.unreadBehind(begun, task));
         std::erase_if(unreadNow, [&](const UnreadFolder& folder) { return done.contains(folder.name); });
         for (const UnreadReport::News& news : unread.take(unreadNow))
             skip(news.names, news.why);
-        DS_TRY(const std::vector<const Version*> ready, queue.readyBehind(last));
+        DS_TRY(const std::vector<const Version*> ready, queue.readyBehind(last, task));
         if (ready.empty()) {
             DS_CHECK(publisher.keepAlive(task));
             const bool waiting = queue.waiting() || unread.waits();

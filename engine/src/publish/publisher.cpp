@@ -75,7 +75,7 @@ Result<void> expectUnchanged(const Chain& chain, TaskContext& task)
         return chain.expectSoundReads(task);
     for (const auto& link : chain.links()) {
         for (const ObjectInfo& object : link->objects.objects) {
-            const Result<ObjectInfo> now = link->store->stat(object.key);
+            const Result<ObjectInfo> now = link->store->stat(object.key, task);
             if (!now || now->identity != object.identity)
                 return fail(Code::Rewritten, "the checkpoint changed while it was read, so nothing was published",
                             object.key, "publish again when it is complete");
@@ -223,10 +223,10 @@ struct Publisher::State {
         return replayed(run, plan);
     }
 
-    Result<void> expectFree(std::int64_t step)
+    Result<void> expectFree(std::int64_t step, TaskContext& task)
     {
         for (const std::string& key : writers.committingKeys(step)) {
-            const Result<ObjectInfo> there = store->stat(key);
+            const Result<ObjectInfo> there = store->stat(key, task);
             if (there)
                 return fail(Error { Code::Exists, "somebody else has published this step", key, step,
                                     "find out who publishes here; start again to go on behind them" });
@@ -248,7 +248,7 @@ struct Publisher::State {
             DS_CHECK(expectUnchanged(*from, task));
         DS_CHECK(expectUnchanged(to, task));
         DS_CHECK(lease.check(task));
-        DS_CHECK(expectFree(version.step));
+        DS_CHECK(expectFree(version.step, task));
         DS_TRY(version.objects, writer.finish(*store, task));
         version.changedElements = built.changedElements;
         if (version.objects.empty())

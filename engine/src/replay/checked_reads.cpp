@@ -90,7 +90,7 @@ Result<WholeDigest> digestWhole(const ObjectStore& store, const ObjectInfo& obje
     for (std::uint64_t at = 0; at < object.sizeBytes; at += chunk.size()) {
         DS_CHECK(task.checkpoint());
         chunk.resize(std::min<std::uint64_t>(LeafBytes, object.sizeBytes - at));
-        DS_CHECK(store.read(object.key, at, chunk));
+        DS_CHECK(store.read(object.key, at, chunk, task));
         whole->update(chunk);
         leaves.update(chunk);
     }
@@ -106,24 +106,31 @@ void CheckedStore::add(std::unique_ptr<ObjectReads> reads)
     m_reads.try_emplace(std::move(key), std::move(reads));
 }
 
-Result<void> CheckedStore::read(std::string_view key, std::uint64_t offset, MutableByteSpan out) const
+Result<void> CheckedStore::read(const ObjectRef& object, std::uint64_t offset, MutableByteSpan out,
+                                TaskContext& task) const
 {
-    DS_CHECK(m_inner->read(key, offset, out));
-    const auto reads = m_reads.find(key);
-    return reads == m_reads.end() ? Result<void>() : blame(reads->second->note(offset, out), *reads->second);
+    const auto reads = m_reads.find(object.key);
+    if (reads == m_reads.end())
+        return m_inner->read(object, offset, out, task);
+    Result<void> outcome = m_inner->read(reads->second->object(), offset, out, task);
+    if (!outcome && outcome.error().code == Code::Rewritten)
+        outcome = m_inner->read(object.key, offset, out, task);
+    DS_CHECK(outcome);
+    return blame(reads->second->note(offset, out), *reads->second, task);
 }
 
-Result<void> CheckedStore::compareLeaf(ObjectReads& reads, std::size_t leaf, MutableByteSpan buffer) const
+Result<void> CheckedStore::compareLeaf(ObjectReads& reads, std::size_t leaf, MutableByteSpan buffer,
+                                       TaskContext& task) const
 {
-    return blame(reads.compareLeaf(leaf, *m_inner, buffer), reads);
+    return blame(reads.compareLeaf(leaf, *m_inner, buffer, task), reads, task);
 }
 
 /// Other bytes under the identity of the listing speak against the storage only if the identity is still that one.
-Result<void> CheckedStore::blame(Result<void> outcome, const ObjectReads& reads) const
+Result<void> CheckedStore::blame(Result<void> outcome, const ObjectReads& reads, TaskContext& task) const
 {
     if (outcome || (outcome.error().code != Code::Digest && outcome.error().code != Code::Rewritten))
         return outcome;
-    const Result<ObjectInfo> now = m_inner->stat(reads.object().key);
+    const Result<ObjectInfo> now = m_inner->stat(reads.object().key, task);
     const bool asListed = now && now->identity == reads.object().identity;
     Error error = outcome.error().code == Code::Rewritten || asListed ? outcome.error() : reads.changed().value();
     const std::lock_guard lock(m_mutex);
@@ -138,7 +145,7 @@ Result<void> CheckedStore::expectNoFailure() const
     return m_failure ? Result<void>(fail(*m_failure)) : Result<void>();
 }
 
-Result<ObjectInfo> CheckedStore::put(std::string_view key, ByteSource&, PutMode, TaskContext&)
+Result<ObjectInfo> CheckedStore::put(std::string_view key, const Payload&, PutMode, TaskContext&)
 {
     return fail(Code::Internal, "a store that is only read was asked to put an object", std::string(key));
 }
@@ -258,7 +265,7 @@ Result<void> CheckedReads::compare(const std::vector<std::pair<CheckedStore*, Ob
         std::vector<std::byte> buffer(std::min<std::uint64_t>(LeafBytes, item.reads->object().sizeBytes));
         for (const std::size_t leaf : item.leaves) {
             DS_CHECK(task.checkpoint());
-            Result<void> outcome = item.store->compareLeaf(*item.reads, leaf, buffer);
+            Result<void> outcome = item.store->compareLeaf(*item.reads, leaf, buffer, task);
             if (!outcome && outcome.error().code == Code::NotFound) {
                 noteGone(*item.reads);
                 return {};
@@ -269,9 +276,9 @@ Result<void> CheckedReads::compare(const std::vector<std::pair<CheckedStore*, Ob
     });
 }
 
-Result<bool> CheckedReads::looksTheSame(CheckedStore& store, const ObjectReads& reads) const
+Result<bool> CheckedReads::looksTheSame(CheckedStore& store, const ObjectReads& reads, TaskContext& task) const
 {
-    const Result<ObjectInfo> now = store.inner().stat(reads.object().key);
+    const Result<ObjectInfo> now = store.inner().stat(reads.object().key, task);
     if (!now && now.error().code == Code::NotFound) // everything that was wanted of it was read
         return true;
     if (!now)
@@ -298,7 +305,7 @@ Result<void> CheckedReads::expectSound(bool whole, TaskContext& task)
     std::vector<std::pair<CheckedStore*, ObjectReads*>> changed;
     for (const auto& [store, reads] : read) {
         DS_CHECK(task.checkpoint());
-        DS_TRY(const bool same, looksTheSame(*store, *reads));
+        DS_TRY(const bool same, looksTheSame(*store, *reads, task));
         if (!same)
             changed.emplace_back(store, reads);
     }

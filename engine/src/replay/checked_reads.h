@@ -31,18 +31,21 @@ public:
     {
         return m_inner->list(request, task);
     }
-    Result<ObjectInfo> stat(std::string_view key) const override { return m_inner->stat(key); }
-    Result<void> read(std::string_view key, std::uint64_t offset, MutableByteSpan out) const override;
+    Result<ObjectInfo> stat(std::string_view key, TaskContext& task) const override { return m_inner->stat(key, task); }
+    /// Of the identity that was listed, as long as it is there; of what has taken its place then, for what was read is
+    /// compared in the end (CheckedReads::expectSound).
+    Result<void> read(const ObjectRef& object, std::uint64_t offset, MutableByteSpan out,
+                      TaskContext& task) const override;
     /// That no comparison has failed so far, whatever became of its error.
     Result<void> expectNoFailure() const;
     /// Reads a leaf whole and compares it (ObjectReads).
-    Result<void> compareLeaf(ObjectReads& reads, std::size_t leaf, MutableByteSpan buffer) const;
+    Result<void> compareLeaf(ObjectReads& reads, std::size_t leaf, MutableByteSpan buffer, TaskContext& task) const;
     /// It is for reading. Errors: Internal.
-    Result<ObjectInfo> put(std::string_view key, ByteSource& bytes, PutMode mode, TaskContext& task) override;
+    Result<ObjectInfo> put(std::string_view key, const Payload& bytes, PutMode mode, TaskContext& task) override;
     Result<std::unique_ptr<StoreWatch>> watch() const override { return m_inner->watch(); }
 
 private:
-    Result<void> blame(Result<void> outcome, const ObjectReads& reads) const;
+    Result<void> blame(Result<void> outcome, const ObjectReads& reads, TaskContext& task) const;
 
     std::shared_ptr<const ObjectStore> m_inner;
     mutable std::mutex m_mutex; ///< guards m_failure
@@ -83,7 +86,7 @@ private:
                                       const std::string& where, std::optional<std::int64_t> step, TaskContext& task);
     Result<void> compare(const std::vector<std::pair<CheckedStore*, ObjectReads*>>& objects, ObjectReads::Which which,
                          TaskContext& task);
-    Result<bool> looksTheSame(CheckedStore& store, const ObjectReads& reads) const;
+    Result<bool> looksTheSame(CheckedStore& store, const ObjectReads& reads, TaskContext& task) const;
     void noteGone(const ObjectReads& reads);
 
     ReadRules m_rules;

@@ -124,10 +124,11 @@ std::vector<std::size_t> ObjectReads::leaves(Which which) const
     return wanted;
 }
 
-Result<void> ObjectReads::compareLeaf(std::size_t leaf, const ObjectStore& store, MutableByteSpan buffer)
+Result<void> ObjectReads::compareLeaf(std::size_t leaf, const ObjectStore& store, MutableByteSpan buffer,
+                                      TaskContext& task)
 {
     const MutableByteSpan bytes = buffer.first(bytesOf(leaf));
-    const Result<void> read = store.read(m_object.key, leaf * LeafBytes, bytes);
+    const Result<void> read = store.read(m_object.key, leaf * LeafBytes, bytes, task);
     if (!read && read.error().code == Code::Truncated)
         return changed();
     DS_CHECK(read);

@@ -65,7 +65,7 @@ public:
     std::vector<std::size_t> leaves(Which which) const;
     /// Reads a leaf whole: whether the stretches that were read are those that stand there now, and whether it is on
     /// record like that. `buffer`: as long as the longest leaf. Errors: as note(); those of the store.
-    Result<void> compareLeaf(std::size_t leaf, const ObjectStore& store, MutableByteSpan buffer);
+    Result<void> compareLeaf(std::size_t leaf, const ObjectStore& store, MutableByteSpan buffer, TaskContext& task);
     /// That the object is not what it was when it was listed.
     tl::unexpected<Error> changed() const;
 

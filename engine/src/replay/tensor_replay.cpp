@@ -54,12 +54,13 @@ struct TensorReplay::State {
     }
 
     /// Opens the streams of the next stretch and brings them to `begin`.
-    Result<void> openStretch(std::uint64_t begin)
+    Result<void> openStretch(std::uint64_t begin, TaskContext& task)
     {
         open.clear();
         const std::size_t left = entries.size() - nextEntry;
         const std::size_t count = std::min(left, MaxStreams);
         StreamOptions streamOptions;
+        streamOptions.task = &task;
         streamOptions.bufferBytes =
             std::clamp<std::uint64_t>(StreamMemory / (2 * std::max<std::size_t>(1, count)), 8 * 1024, 512 * 1024);
         streamOptions.scratchFolder = options.scratchFolder;
@@ -133,7 +134,7 @@ struct TensorReplay::State {
     /// Replays all stretches but the last into scratch files.
     Result<void> prepare(TaskContext& task)
     {
-        DS_CHECK(openStretch(at));
+        DS_CHECK(openStretch(at, task));
         while (nextEntry < entries.size()) {
             DS_TRY(std::unique_ptr<Scratch> result, Scratch::create(options.scratchFolder));
             for (std::uint64_t begin = at; begin < end;) {
@@ -144,7 +145,7 @@ struct TensorReplay::State {
             }
             DS_CHECK(finishStretch());
             scratch = std::move(result);
-            DS_CHECK(openStretch(at));
+            DS_CHECK(openStretch(at, task));
         }
         return {};
     }

@@ -93,7 +93,7 @@ public:
     TemporaryFile& operator=(const TemporaryFile&) = delete;
     ~TemporaryFile() { discard(); }
 
-    Result<void> fill(ByteSource& bytes, TaskContext& task)
+    Result<void> fill(const Payload& bytes, TaskContext& task)
     {
         DS_CHECK(create());
 
@@ -102,7 +102,7 @@ public:
         std::uint64_t done = 0;
         for (;;) {
             DS_CHECK(task.checkpoint());
-            DS_TRY(const std::size_t got, bytes.read(chunk));
+            DS_TRY(const std::size_t got, bytes.read(done, chunk));
             if (got == 0)
                 break;
             DS_CHECK(writeAt(m_file, done, ByteSpan(chunk).first(got), m_key));
@@ -209,7 +209,7 @@ public:
         return listLocalFolder(m_root, request, task);
     }
 
-    Result<ObjectInfo> stat(std::string_view key) const override
+    Result<ObjectInfo> stat(std::string_view key, TaskContext&) const override
     {
         DS_TRY(const Place place, find(key, Missing::IsError));
         DS_TRY(std::optional<ObjectInfo> object, examineName(place.folder, place.name, std::string(key)));
@@ -218,8 +218,9 @@ public:
         return std::move(*object);
     }
 
-    Result<void> read(std::string_view key, std::uint64_t offset, MutableByteSpan out) const override
+    Result<void> read(const ObjectRef& object, std::uint64_t offset, MutableByteSpan out, TaskContext&) const override
     {
+        const std::string_view key = object.key;
         DS_TRY(const Place place, find(key, Missing::IsError));
         const FileHandle file = openAt(place.folder.get(), place.name.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY);
         if (!file && meansAbsent(errno))
@@ -233,15 +234,23 @@ public:
             return noSuchObject(key);
 
         const auto size = static_cast<std::uint64_t>(status.st_size);
+        if (!object.identity.empty() && identityOf(status) != object.identity)
+            return rewritten(key);
         if (offset > size || out.size() > size - offset)
             return tooShort(key, offset, out.size(), size);
         DS_TRY(const std::size_t got, readAt(file, offset, out, key));
+        if (!object.identity.empty()) {
+            if (::fstat(file.get(), &status) != 0)
+                return failErrno("fstat", errno, key);
+            if (identityOf(status) != object.identity)
+                return rewritten(key);
+        }
         if (got != out.size()) // cut meanwhile
             return tooShort(key, offset, out.size(), offset + got);
         return {};
     }
 
-    Result<bool> hasEmptyFolder(std::string_view key) const override
+    Result<bool> hasEmptyFolder(std::string_view key, TaskContext&) const override
     {
         Result<Place> place = find(key, Missing::IsError);
         if (!place && place.error().code == Code::NotFound)
@@ -258,7 +267,7 @@ public:
         return empty;
     }
 
-    Result<ObjectInfo> put(std::string_view key, ByteSource& bytes, PutMode mode, TaskContext& task) override
+    Result<ObjectInfo> put(std::string_view key, const Payload& bytes, PutMode mode, TaskContext& task) override
     {
         DS_TRY(const Place place, find(key, Missing::IsCreated));
         struct stat status = {};
@@ -273,7 +282,7 @@ public:
 
     Result<std::unique_ptr<StoreWatch>> watch() const override { return watchLocalFolder(m_root); }
 
-    Result<void> remove(std::string_view key) override
+    Result<void> remove(std::string_view key, TaskContext&) override
     {
         DS_TRY(const Place place, find(key, Missing::IsError));
         if (::unlinkat(place.folder.get(), place.name.c_str(), 0) == 0)
@@ -291,6 +300,11 @@ private:
     static tl::unexpected<Error> noSuchObject(std::string_view key)
     {
         return fail(Code::NotFound, "there is no such object", std::string(key));
+    }
+
+    static tl::unexpected<Error> rewritten(std::string_view key)
+    {
+        return fail(Code::Rewritten, "the object is not the one that was listed any more", std::string(key));
     }
 
     static tl::unexpected<Error> tooShort(std::string_view key, std::uint64_t offset, std::size_t wanted,

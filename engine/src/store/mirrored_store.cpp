@@ -1,6 +1,7 @@
 #include "store/mirrored_store.h"
 
 #include <algorithm>
+#include <map>
 
 namespace deltascope {
 
@@ -37,29 +38,59 @@ Result<ListPage> MirroredStore::list(const ListRequest& request, TaskContext& ta
     return page;
 }
 
-Result<ObjectInfo> MirroredStore::stat(std::string_view key) const
+Result<ObjectInfo> MirroredStore::stat(std::string_view key, TaskContext& task) const
 {
     const Mirror* mirror = mirrorOf(key);
     if (!mirror)
-        return m_source->stat(key);
-    DS_TRY(ObjectInfo object, mirror->store->stat(key.substr(mirror->prefix.size())));
+        return m_source->stat(key, task);
+    DS_TRY(ObjectInfo object, mirror->store->stat(key.substr(mirror->prefix.size()), task));
     return inMirror(mirror->store->uri(), std::move(object));
 }
 
-Result<void> MirroredStore::read(std::string_view key, std::uint64_t offset, MutableByteSpan out) const
+ObjectRef MirroredStore::inside(const Mirror& mirror, const ObjectRef& object)
 {
-    const Mirror* mirror = mirrorOf(key);
-    return mirror ? mirror->store->read(key.substr(mirror->prefix.size()), offset, out)
-                  : m_source->read(key, offset, out);
+    ObjectRef inside = object;
+    inside.key.remove_prefix(mirror.prefix.size());
+    if (!inside.identity.empty())
+        inside.identity.remove_prefix(std::min(mirror.prefix.size(), inside.identity.size())); // inMirror()
+    return inside;
 }
 
-Result<bool> MirroredStore::hasEmptyFolder(std::string_view key) const
+Result<void> MirroredStore::read(const ObjectRef& object, std::uint64_t offset, MutableByteSpan out,
+                                 TaskContext& task) const
 {
-    const Mirror* mirror = mirrorOf(key);
-    return mirror ? mirror->store->hasEmptyFolder(key.substr(mirror->prefix.size())) : m_source->hasEmptyFolder(key);
+    const Mirror* mirror = mirrorOf(object.key);
+    return mirror ? mirror->store->read(inside(*mirror, object), offset, out, task)
+                  : m_source->read(object, offset, out, task);
 }
 
-Result<ObjectInfo> MirroredStore::put(std::string_view key, ByteSource& bytes, PutMode mode, TaskContext& task)
+std::vector<Result<void>> MirroredStore::readMany(const std::vector<RangeRead>& reads, TaskContext& task) const
+{
+    std::map<const Mirror*, std::vector<std::size_t>> ofStore; // the source under null
+    for (std::size_t i = 0; i < reads.size(); ++i)
+        ofStore[mirrorOf(reads[i].object.key)].push_back(i);
+    std::vector<Result<void>> outcomes(reads.size());
+    for (const auto& [mirror, indices] : ofStore) {
+        std::vector<RangeRead> part;
+        for (const std::size_t index : indices)
+            part.push_back({ mirror ? inside(*mirror, reads[index].object) : reads[index].object, reads[index].offset,
+                             reads[index].out });
+        const ObjectStore& store = mirror ? *mirror->store : static_cast<const ObjectStore&>(*m_source);
+        std::vector<Result<void>> ofPart = store.readMany(part, task);
+        for (std::size_t i = 0; i < indices.size(); ++i)
+            outcomes[indices[i]] = std::move(ofPart[i]);
+    }
+    return outcomes;
+}
+
+Result<bool> MirroredStore::hasEmptyFolder(std::string_view key, TaskContext& task) const
+{
+    const Mirror* mirror = mirrorOf(key);
+    return mirror ? mirror->store->hasEmptyFolder(key.substr(mirror->prefix.size()), task)
+                  : m_source->hasEmptyFolder(key, task);
+}
+
+Result<ObjectInfo> MirroredStore::put(std::string_view key, const Payload& bytes, PutMode mode, TaskContext& task)
 {
     if (mirrorOf(key))
         return fail(Code::Internal, "a mirror is only read, and was asked to put an object", std::string(key));

@@ -22,11 +22,13 @@ public:
     StoreTraits traits() const noexcept override { return m_source->traits(); }
     /// A prefix of the form "ADDRESS/…" lists a mirror.
     Result<ListPage> list(const ListRequest& request, TaskContext& task) const override;
-    Result<ObjectInfo> stat(std::string_view key) const override;
-    Result<void> read(std::string_view key, std::uint64_t offset, MutableByteSpan out) const override;
-    Result<bool> hasEmptyFolder(std::string_view key) const override;
+    Result<ObjectInfo> stat(std::string_view key, TaskContext& task) const override;
+    Result<void> read(const ObjectRef& object, std::uint64_t offset, MutableByteSpan out,
+                      TaskContext& task) const override;
+    std::vector<Result<void>> readMany(const std::vector<RangeRead>& reads, TaskContext& task) const override;
+    Result<bool> hasEmptyFolder(std::string_view key, TaskContext& task) const override;
     /// Errors: also Internal (into a mirror).
-    Result<ObjectInfo> put(std::string_view key, ByteSource& bytes, PutMode mode, TaskContext& task) override;
+    Result<ObjectInfo> put(std::string_view key, const Payload& bytes, PutMode mode, TaskContext& task) override;
     Result<std::unique_ptr<StoreWatch>> watch() const override { return m_source->watch(); }
 
 private:
@@ -35,6 +37,8 @@ private:
         std::shared_ptr<const ObjectStore> store;
     };
     const Mirror* mirrorOf(std::string_view key) const noexcept; ///< null: a key of the source
+    /// An object of MirroredStore as the mirror itself knows it.
+    static ObjectRef inside(const Mirror& mirror, const ObjectRef& object);
 
     std::shared_ptr<ObjectStore> m_source;
     std::vector<Mirror> m_mirrors;

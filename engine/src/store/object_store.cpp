@@ -27,14 +27,6 @@ Result<void> checkPage(const ListPage& page, const ListRequest& request)
 
 } // namespace
 
-Result<std::size_t> MemorySource::read(MutableByteSpan out)
-{
-    const std::size_t bytes = std::min(out.size(), m_bytes.size() - m_at);
-    std::copy_n(m_bytes.begin() + static_cast<std::ptrdiff_t>(m_at), bytes, out.begin());
-    m_at += bytes;
-    return bytes;
-}
-
 Result<void> checkKey(std::string_view key)
 {
     if (key.find('\0') != std::string_view::npos)
@@ -52,7 +44,16 @@ Result<void> checkKey(std::string_view key)
     }
 }
 
-Result<bool> ObjectStore::hasEmptyFolder(std::string_view) const { return false; }
+std::vector<Result<void>> ObjectStore::readMany(const std::vector<RangeRead>& reads, TaskContext& task) const
+{
+    std::vector<Result<void>> outcomes;
+    outcomes.reserve(reads.size());
+    for (const RangeRead& wanted : reads)
+        outcomes.push_back(read(wanted.object, wanted.offset, wanted.out, task));
+    return outcomes;
+}
+
+Result<bool> ObjectStore::hasEmptyFolder(std::string_view, TaskContext&) const { return false; }
 
 Result<std::vector<ObjectInfo>> listAll(const ObjectStore& store, std::string_view prefix, TaskContext& task)
 {
@@ -73,17 +74,21 @@ Result<std::vector<ObjectInfo>> listAll(const ObjectStore& store, std::string_vi
     }
 }
 
-Result<std::vector<std::byte>> readWhole(const ObjectStore& store, std::string_view key, std::uint64_t limitBytes)
+Result<std::vector<std::byte>> readWhole(const ObjectStore& store, std::string_view key, std::uint64_t limitBytes,
+                                         TaskContext& task)
 {
-    DS_TRY(const ObjectInfo before, store.stat(key));
-    if (before.sizeBytes > limitBytes)
-        return fail(Code::Hostile, fmt::format("{} bytes, where at most {} make sense", before.sizeBytes, limitBytes),
+    DS_TRY(const ObjectInfo object, store.stat(key, task));
+    if (object.sizeBytes > limitBytes)
+        return fail(Code::Hostile, fmt::format("{} bytes, where at most {} make sense", object.sizeBytes, limitBytes),
                     std::string(key));
-    std::vector<std::byte> bytes(before.sizeBytes);
-    DS_CHECK(store.read(key, 0, bytes));
-    DS_TRY(const ObjectInfo after, store.stat(key));
-    if (after.identity != before.identity)
-        return fail(Code::Transient, "the object changed while it was read", std::string(key));
+    std::vector<std::byte> bytes(object.sizeBytes);
+    const Result<void> outcome = store.read(object, 0, bytes, task);
+    if (!outcome && outcome.error().code == Code::Rewritten) { // since the stat, or since a record was made of it
+        DS_TRY(const ObjectInfo now, store.stat(key, task));
+        if (now.identity != object.identity)
+            return fail(Code::Transient, "the object changed while it was read", std::string(key));
+    }
+    DS_CHECK(outcome);
     return bytes;
 }
 

@@ -50,7 +50,7 @@ void SpanWriter::flushLocked()
         return;
     TaskContext task;
     for (int attempt = 0; attempt < MostCollisions; ++attempt) {
-        MemorySource source(asBytes(m_lines));
+        const MemoryPayload source(asBytes(m_lines));
         const auto put = m_store->put(fmt::format("{}{}/{:08}.jsonl", SpanFolder, m_actor, m_next++), source,
                                       PutMode::IfAbsent, task);
         if (put || put.error().code != Code::Exists)

@@ -15,7 +15,7 @@ constexpr std::uint64_t MostObjectBytes = 1U << 20;
 Result<void> putHeartbeat(ObjectStore& store, const Heartbeat& heartbeat, TaskContext& task)
 {
     const std::string text = heartbeatToText(heartbeat);
-    MemorySource source(asBytes(text));
+    const MemoryPayload source(asBytes(text));
     DS_TRY([[maybe_unused]] const ObjectInfo put,
            store.put(fmt::format("{}{}.json", ReplicaFolder, heartbeat.id), source, PutMode::Replace, task));
     return {};
@@ -28,7 +28,7 @@ Result<Trace> TraceReader::read(const ObjectStore& store, TaskContext& task)
     for (const ObjectInfo& object : spans) {
         if (m_seen.contains(object.key))
             continue;
-        const auto bytes = readWhole(store, object.key, MostObjectBytes);
+        const auto bytes = readWhole(store, object.key, MostObjectBytes, task);
         if (bytes || bytes.error().code == Code::Hostile) // else it may be there the next time
             m_seen.insert(object.key);
         if (!bytes)
@@ -48,7 +48,7 @@ Result<Trace> TraceReader::read(const ObjectStore& store, TaskContext& task)
 
     DS_TRY(const std::vector<ObjectInfo> replicas, listAll(store, ReplicaFolder, task));
     for (const ObjectInfo& object : replicas) {
-        const auto bytes = readWhole(store, object.key, MostObjectBytes);
+        const auto bytes = readWhole(store, object.key, MostObjectBytes, task);
         if (!bytes)
             continue;
         if (std::optional<Heartbeat> heartbeat = heartbeatFromText(asText(*bytes)))

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "deltascope/base/bytes.h"
+#include "deltascope/base/payload.h"
 #include "deltascope/base/result.h"
 #include "deltascope/base/task.h"
 
@@ -40,15 +41,8 @@ private:
     std::vector<Header> m_lines;
 };
 
-/// What a request carries. It can be read again, and from any offset, so that a request can be repeated.
-class Body {
-public:
-    virtual ~Body() = default;
-    virtual std::uint64_t sizeBytes() const noexcept = 0;
-    /// Fills the front of `out` with what stands at `offset`; returns how much, never 0 before the end. Called on the
-    /// thread of the client, which serves all requests: it must not wait for anything but a local disk.
-    virtual Result<std::size_t> read(std::uint64_t offset, MutableByteSpan out) const = 0;
-};
+/// What a request carries.
+using Body = Payload;
 
 /// A Body that owns its bytes.
 std::shared_ptr<const Body> bodyOf(std::string bytes);

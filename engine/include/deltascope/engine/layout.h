@@ -117,6 +117,7 @@ struct VersionIndex {
 };
 
 struct StreamOptions {
+    TaskContext* task = nullptr; ///< what the reads belong to; not null, and outlives the stream
     std::uint64_t bufferBytes = 64 * 1024; ///< for each input of the stream
     std::string scratchFolder; ///< for objects that have to be unpacked whole; empty: the system's own
 };

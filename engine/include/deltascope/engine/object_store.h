@@ -2,6 +2,7 @@
 
 #include "deltascope/base/address.h"
 #include "deltascope/base/bytes.h"
+#include "deltascope/base/payload.h"
 #include "deltascope/base/result.h"
 #include "deltascope/base/task.h"
 
@@ -28,6 +29,37 @@ struct ObjectInfo {
     bool operator==(const ObjectInfo&) const = default;
 };
 
+/// Which bytes are meant: those of a key, and of which identity of it. A view: what it was made from must live as long.
+struct ObjectRef {
+    std::string_view key;
+    std::string_view identity; ///< empty: whatever the key stands for now
+
+    ObjectRef(const ObjectInfo& object) // NOLINT(google-explicit-constructor)
+        : key(object.key)
+        , identity(object.identity)
+    {
+    }
+    ObjectRef(std::string_view anyIdentityOf) // NOLINT(google-explicit-constructor)
+        : key(anyIdentityOf)
+    {
+    }
+    ObjectRef(const std::string& anyIdentityOf) // NOLINT(google-explicit-constructor)
+        : key(anyIdentityOf)
+    {
+    }
+    ObjectRef(const char* anyIdentityOf) // NOLINT(google-explicit-constructor)
+        : key(anyIdentityOf)
+    {
+    }
+};
+
+/// One of several reads.
+struct RangeRead {
+    ObjectRef object;
+    std::uint64_t offset = 0;
+    MutableByteSpan out; ///< is filled whole, or its outcome is an error
+};
+
 struct ListRequest {
     std::string prefix; ///< only keys that start with this
     std::string startAfter; ///< only keys behind this one in byte order; for paging and for incremental listings
@@ -37,30 +69,6 @@ struct ListRequest {
 struct ListPage {
     std::vector<ObjectInfo> objects; ///< in byte order of their keys
     bool more = false; ///< ask again with startAfter = last key
-};
-
-/// Bytes on their way into a store.
-class ByteSource {
-public:
-    virtual ~ByteSource() = default;
-    virtual std::uint64_t sizeBytes() const noexcept = 0;
-    /// Fills the front of `out`; returns how much, 0 at the end.
-    virtual Result<std::size_t> read(MutableByteSpan out) = 0;
-};
-
-/// A ByteSource over memory that the caller keeps alive.
-class MemorySource final : public ByteSource {
-public:
-    explicit MemorySource(ByteSpan bytes)
-        : m_bytes(bytes)
-    {
-    }
-    std::uint64_t sizeBytes() const noexcept override { return m_bytes.size(); }
-    Result<std::size_t> read(MutableByteSpan out) override;
-
-private:
-    ByteSpan m_bytes;
-    std::size_t m_at = 0;
 };
 
 enum class PutMode : std::uint8_t {
@@ -86,8 +94,9 @@ public:
 
 /// A bucket: local folder, S3, Hugging Face. Implementations guarantee read after write, puts that become visible whole
 /// or not at all, and listings that hold what was put before.
-/// All methods may be called from any thread. No store retries by itself; retry, cache and throttle are decorators.
-/// Codes: Usage (see checkKey), NotFound, Auth, Exists, NoSpace, Truncated, Transient (worth retrying), Io, Canceled.
+/// All methods may be called from any thread, and end soon with Code::Canceled when their task is asked to stop.
+/// Codes: Usage (see checkKey), NotFound, Auth, Exists, NoSpace, Truncated, Rewritten, Transient (worth retrying), Io,
+/// Canceled.
 class ObjectStore {
 public:
     virtual ~ObjectStore() = default;
@@ -98,12 +107,17 @@ public:
 
     /// One page of keys. A failure is an error, never an empty page.
     virtual Result<ListPage> list(const ListRequest& request, TaskContext& task) const = 0;
-    virtual Result<ObjectInfo> stat(std::string_view key) const = 0;
-    /// Fills all of `out` from byte `offset`. An object that ends before is Code::Truncated, never a short read.
-    virtual Result<void> read(std::string_view key, std::uint64_t offset, MutableByteSpan out) const = 0;
+    virtual Result<ObjectInfo> stat(std::string_view key, TaskContext& task) const = 0;
+    /// Fills all of `out` from byte `offset`. An object that ends before is Code::Truncated, never a short read; one
+    /// that has another identity than the one that was asked for is Code::Rewritten, and nothing of it counts.
+    virtual Result<void> read(const ObjectRef& object, std::uint64_t offset, MutableByteSpan out,
+                              TaskContext& task) const = 0;
+    /// As many reads, each with its own outcome, in the order of `reads`. Stores whose requests take time run them at
+    /// the same time; others one after the other.
+    virtual std::vector<Result<void>> readMany(const std::vector<RangeRead>& reads, TaskContext& task) const;
     /// Whether a folder of this name exists and nothing is in it. Always false in stores that have no folders.
-    virtual Result<bool> hasEmptyFolder(std::string_view key) const;
-    virtual Result<ObjectInfo> put(std::string_view key, ByteSource& bytes, PutMode mode, TaskContext& task) = 0;
+    virtual Result<bool> hasEmptyFolder(std::string_view key, TaskContext& task) const;
+    virtual Result<ObjectInfo> put(std::string_view key, const Payload& bytes, PutMode mode, TaskContext& task) = 0;
     virtual Result<std::unique_ptr<StoreWatch>> watch() const = 0;
 };
 
@@ -117,7 +131,8 @@ Result<std::vector<ObjectInfo>> listAll(const ObjectStore& store, std::string_vi
 
 /// Reads a whole object of at most `limitBytes`. Errors: those of read; Hostile if it is larger, Transient if it
 /// changed meanwhile.
-Result<std::vector<std::byte>> readWhole(const ObjectStore& store, std::string_view key, std::uint64_t limitBytes);
+Result<std::vector<std::byte>> readWhole(const ObjectStore& store, std::string_view key, std::uint64_t limitBytes,
+                                         TaskContext& task);
 
 /// Opens the store at an address. Errors: Usage (also for a file: the folder around it was not named, and may hold
 /// something else), NotFound, Auth, Unsupported (a scheme of another build).

@@ -54,7 +54,8 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
                     TaskContext& task);
 
 /// One safetensors file as a state of its own. Errors: those of SafetensorsHeader::read.
-Result<Chain> openSingleFile(Workbench& bench, std::shared_ptr<const ObjectStore> store, const std::string& key);
+Result<Chain> openSingleFile(Workbench& bench, std::shared_ptr<const ObjectStore> store, const std::string& key,
+                             TaskContext& task);
 
 /// Opens what an operation rebuilds a state from: watched, and held against the records of the workbench. What is read
 /// of mirrors is kept in the events of the source. Errors: those of Chain::open.

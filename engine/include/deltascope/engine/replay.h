@@ -117,7 +117,7 @@ struct ReplayOptions {
 class TensorReplay {
 public:
     /// Errors: BaseMismatch (a patch names a tensor that no state before it holds, or does not fit it), those of
-    /// Layout::open.
+    /// Layout::open. `task` outlives the replay.
     static Result<TensorReplay> open(const Chain& chain, const TensorInfo& tensor, ReplayOptions options,
                                      TaskContext& task);
     TensorReplay(TensorReplay&&) noexcept;

@@ -30,7 +30,7 @@ public:
 
     /// Reads nothing but the header. `object`: key and size as listed. Errors: those of parse and of the store, with
     /// the key as `where`; Unfinished for a preallocated file whose length field is still zero.
-    static Result<SafetensorsHeader> read(const ObjectStore& store, const ObjectInfo& object);
+    static Result<SafetensorsHeader> read(const ObjectStore& store, const ObjectInfo& object, TaskContext& task);
 
     /// In the order of their data.
     const std::vector<StoredTensor>& tensors() const noexcept { return m_tensors; }

@@ -15,7 +15,7 @@ public:
     virtual ~StoreCleanup() = default;
 
     /// Errors: Usage (see checkKey), NotFound, Auth, Io.
-    virtual Result<void> remove(std::string_view key) = 0;
+    virtual Result<void> remove(std::string_view key, TaskContext& task) = 0;
 
     /// Removes what puts of processes that have ended left half-written in the folders for whose key `enters` answers
     /// true ("" is the store itself, others have no slash at their end); a folder that is not entered hides all below.

@@ -6,8 +6,8 @@
 namespace deltascope {
 
 BufferedExtent::BufferedExtent(const ObjectStore& store, std::string key, std::uint64_t begin, std::uint64_t bytes,
-                               std::uint64_t bufferBytes)
-    : BufferedExtent(std::make_shared<ObjectRange>(store, std::move(key)), begin, bytes, bufferBytes)
+                               std::uint64_t bufferBytes, TaskContext& task)
+    : BufferedExtent(std::make_shared<ObjectRange>(store, std::move(key), task), begin, bytes, bufferBytes)
 {
 }
 

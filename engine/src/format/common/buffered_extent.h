@@ -12,12 +12,13 @@
 namespace deltascope {
 
 /// Reads one stretch of an object, or of what was unpacked from one, from front to back through a buffer, and nothing
-/// outside of it. The store must outlive this. The buffer is allocated by the first read. Errors: those of the source.
+/// outside of it. The store and the task must outlive this. The buffer is allocated by the first read. Errors: those of
+/// the source.
 class BufferedExtent {
 public:
     /// `begin` + `bytes` must not overflow; headers were checked for it.
     BufferedExtent(const ObjectStore& store, std::string key, std::uint64_t begin, std::uint64_t bytes,
-                   std::uint64_t bufferBytes);
+                   std::uint64_t bufferBytes, TaskContext& task);
 
     BufferedExtent(std::shared_ptr<const ByteRange> source, std::uint64_t begin, std::uint64_t bytes,
                    std::uint64_t bufferBytes);

@@ -52,7 +52,7 @@ Result<std::unique_ptr<PatchStream>> openFullTensor(const ObjectStore& store, co
         return fail(Code::BaseMismatch,
                     fmt::format("{} has another size than in the state before", quoteName(entry.name)), key);
     return std::unique_ptr<PatchStream>(std::make_unique<FullTensorStream>(
-        BufferedExtent(store, key, extent.begin, extent.bytes, options.bufferBytes)));
+        BufferedExtent(store, key, extent.begin, extent.bytes, options.bufferBytes, *options.task)));
 }
 
 TensorEntry fullTensorEntry(const StoredTensor& stored, std::uint32_t object)

@@ -149,11 +149,11 @@ Result<IndexJson> parseIndexJson(ByteSpan text, std::string_view key)
     return handler.result(complete);
 }
 
-Result<IndexJson> readIndexJson(const ObjectStore& store, const ObjectInfo& object)
+Result<IndexJson> readIndexJson(const ObjectStore& store, const ObjectInfo& object, TaskContext& task)
 {
     if (object.sizeBytes == 0)
         return fail(Code::Unfinished, "the index is empty; it may be in the middle of being written", object.key);
-    DS_TRY(const std::vector<std::byte> text, readWhole(store, object.key, IndexJson::MaxBytes));
+    DS_TRY(const std::vector<std::byte> text, readWhole(store, object.key, IndexJson::MaxBytes, task));
     return parseIndexJson(text, object.key);
 }
 

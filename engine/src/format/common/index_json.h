@@ -34,7 +34,7 @@ struct IndexJson {
 Result<IndexJson> parseIndexJson(ByteSpan text, std::string_view key);
 
 /// Errors: those of parseIndexJson and of the store; Hostile above MaxBytes.
-Result<IndexJson> readIndexJson(const ObjectStore& store, const ObjectInfo& object);
+Result<IndexJson> readIndexJson(const ObjectStore& store, const ObjectInfo& object, TaskContext& task);
 
 /// A plain name in the same folder: letters, digits, '.', '_', '-', at most 255 of them, neither "." nor "..".
 bool isSafeFileName(std::string_view name) noexcept;

@@ -7,6 +7,6 @@ namespace deltascope {
 
 /// The header of a safetensors file that lies inside a zstd frame; offsets count in its content. Errors: those of
 /// SafetensorsHeader::parse and UnpackedObject::front.
-Result<SafetensorsHeader> readPackedHeader(const UnpackedObject& packed);
+Result<SafetensorsHeader> readPackedHeader(const UnpackedObject& packed, TaskContext& task);
 
 } // namespace deltascope

@@ -13,7 +13,7 @@ Result<void> readChunks(const ObjectStore& store, std::string_view key, std::uin
     for (std::uint64_t at = 0; at < bytes; at += chunk.size()) {
         DS_CHECK(task.checkpoint());
         chunk.resize(std::min(ChunkBytes, bytes - at));
-        DS_CHECK(store.read(key, begin + at, chunk));
+        DS_CHECK(store.read(key, begin + at, chunk, task));
         show(chunk);
     }
     return {};

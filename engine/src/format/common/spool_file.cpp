@@ -86,70 +86,64 @@ void SpooledBytes::drop() noexcept
     m_buffer.clear();
 }
 
-void SpoolSource::add(const std::vector<SpoolRange>& ranges)
+void SpoolPayload::add(const std::vector<SpoolRange>& ranges)
 {
-    for (const SpoolRange& range : ranges) {
-        m_pieces.push_back({ range, false });
-        m_size += range.bytes;
+    for (const SpoolRange& range : ranges)
+        addPiece(range, false);
+}
+
+void SpoolPayload::addWidened(const std::vector<SpoolRange>& ranges)
+{
+    for (const SpoolRange& range : ranges)
+        addPiece(range, true);
+}
+
+void SpoolPayload::addPiece(const SpoolRange& range, bool widened)
+{
+    if (range.bytes == 0)
+        return;
+    m_pieces.push_back({ m_size, widened ? range.bytes * 2 : range.bytes, range.offset, widened });
+    m_size += m_pieces.back().bytes;
+}
+
+Result<std::size_t> SpoolPayload::read(std::uint64_t offset, MutableByteSpan out) const
+{
+    std::size_t done = 0;
+    if (offset < m_text.size()) {
+        done = std::min<std::size_t>(out.size(), m_text.size() - offset);
+        std::memcpy(out.data(), m_text.data() + offset, done);
     }
-}
-
-void SpoolSource::addWidened(const std::vector<SpoolRange>& ranges)
-{
-    for (const SpoolRange& range : ranges) {
-        m_pieces.push_back({ range, true });
-        m_size += range.bytes * 2;
-    }
-}
-
-void SpoolSource::rewind() noexcept
-{
-    m_textAt = 0;
-    m_piece = 0;
-    m_pieceAt = 0;
-    m_wide.clear();
-    m_wideAt = 0;
-}
-
-Result<std::size_t> SpoolSource::read(MutableByteSpan out)
-{
-    std::size_t done = std::min<std::size_t>(out.size(), m_text.size() - m_textAt);
-    if (done != 0)
-        std::memcpy(out.data(), m_text.data() + m_textAt, done);
-    m_textAt += done;
-    while (done < out.size() && m_piece < m_pieces.size()) {
-        DS_TRY(const std::size_t got, readPiece(m_pieces[m_piece], out.subspan(done)));
-        done += got;
-        if (got == 0) {
-            ++m_piece;
-            m_pieceAt = 0;
-        }
+    auto piece = std::upper_bound(m_pieces.begin(), m_pieces.end(), offset + done,
+                                  [](std::uint64_t at, const Piece& each) { return at < each.begin + each.bytes; });
+    for (; done < out.size() && piece != m_pieces.end(); ++piece) {
+        const std::uint64_t at = offset + done - piece->begin;
+        const std::size_t bytes = std::min<std::uint64_t>(out.size() - done, piece->bytes - at);
+        DS_CHECK(readPiece(*piece, at, out.subspan(done, bytes)));
+        done += bytes;
     }
     return done;
 }
 
-Result<std::size_t> SpoolSource::readPiece(const Piece& piece, MutableByteSpan out)
+Result<void> SpoolPayload::readPiece(const Piece& piece, std::uint64_t at, MutableByteSpan out) const
 {
-    if (!piece.widened) {
-        const std::size_t bytes = std::min<std::uint64_t>(out.size(), piece.range.bytes - m_pieceAt);
-        DS_CHECK(m_spool->read(piece.range.offset + m_pieceAt, out.first(bytes)));
-        m_pieceAt += bytes;
-        return bytes;
+    if (!piece.widened)
+        return m_spool->read(piece.spooled + at, out);
+    std::vector<std::byte> narrow;
+    std::vector<std::byte> wide;
+    for (std::size_t done = 0; done < out.size();) {
+        const std::uint64_t first = (at + done) / 4; // the u32 that the next byte belongs to
+        const std::size_t skipped = (at + done) % 4;
+        const std::size_t count = std::min<std::size_t>(ReadBytes / 4, (skipped + out.size() - done + 3) / 4);
+        narrow.resize(count * 2);
+        DS_CHECK(m_spool->read(piece.spooled + first * 2, narrow));
+        wide.resize(count * 4);
+        for (std::size_t i = 0; i < count; ++i)
+            storeLe<std::uint32_t>(wide, i * 4, loadLe<std::uint16_t>(narrow, i * 2));
+        const std::size_t bytes = std::min(out.size() - done, wide.size() - skipped);
+        std::copy_n(wide.data() + skipped, bytes, out.data() + done);
+        done += bytes;
     }
-    if (m_wideAt == m_wide.size()) {
-        const std::size_t bytes = std::min<std::uint64_t>(ReadBytes, piece.range.bytes - m_pieceAt);
-        std::vector<std::byte> narrow(bytes);
-        DS_CHECK(m_spool->read(piece.range.offset + m_pieceAt, narrow));
-        m_pieceAt += bytes;
-        m_wide.resize(bytes * 2);
-        m_wideAt = 0;
-        for (std::size_t i = 0; i < bytes; i += 2)
-            storeLe<std::uint32_t>(m_wide, i * 2, loadLe<std::uint16_t>(narrow, i));
-    }
-    const std::size_t bytes = std::min(out.size(), m_wide.size() - m_wideAt);
-    std::copy_n(m_wide.data() + m_wideAt, bytes, out.data());
-    m_wideAt += bytes;
-    return bytes;
+    return {};
 }
 
 } // namespace deltascope

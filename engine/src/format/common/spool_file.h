@@ -70,9 +70,9 @@ private:
 };
 
 /// An object on its way into a store: text (a header), then ranges of a spool file, which must outlive this.
-class SpoolSource final : public ByteSource {
+class SpoolPayload final : public Payload {
 public:
-    SpoolSource(const SpoolFile& spool, std::string text)
+    SpoolPayload(const SpoolFile& spool, std::string text)
         : m_spool(&spool)
         , m_text(std::move(text))
         , m_size(m_text.size())
@@ -82,28 +82,25 @@ public:
     void add(const std::vector<SpoolRange>& ranges);
     /// Ranges of u16 that are stored as u32.
     void addWidened(const std::vector<SpoolRange>& ranges);
-    /// Starts again at the front.
-    void rewind() noexcept;
 
     std::uint64_t sizeBytes() const noexcept override { return m_size; }
-    Result<std::size_t> read(MutableByteSpan out) override;
+    Result<std::size_t> read(std::uint64_t offset, MutableByteSpan out) const override;
 
 private:
     struct Piece {
-        SpoolRange range;
+        std::uint64_t begin = 0; ///< in the object
+        std::uint64_t bytes = 0; ///< of the object
+        std::uint64_t spooled = 0; ///< where the range begins in the spool file
         bool widened = false;
     };
-    Result<std::size_t> readPiece(const Piece& piece, MutableByteSpan out);
+    void addPiece(const SpoolRange& range, bool widened);
+    /// The bytes of a piece from `at` on, counted in the object.
+    Result<void> readPiece(const Piece& piece, std::uint64_t at, MutableByteSpan out) const;
 
     const SpoolFile* m_spool;
     std::string m_text;
     std::vector<Piece> m_pieces;
     std::uint64_t m_size;
-    std::uint64_t m_textAt = 0;
-    std::size_t m_piece = 0;
-    std::uint64_t m_pieceAt = 0; ///< bytes of the range that were read
-    std::vector<std::byte> m_wide; ///< widened bytes that were not handed out yet
-    std::size_t m_wideAt = 0;
 };
 
 } // namespace deltascope

@@ -154,12 +154,13 @@ Result<nlohmann::json> parseRecords(ByteSpan text, std::string_view what, const 
     return build(text, what, key, list, visit, visitHead);
 }
 
-Result<nlohmann::json> readStrictJson(const ObjectStore& store, const ObjectInfo& object, std::string_view what)
+Result<nlohmann::json> readStrictJson(const ObjectStore& store, const ObjectInfo& object, std::string_view what,
+                                      TaskContext& task)
 {
     if (object.sizeBytes == 0)
         return fail(Code::Unfinished, fmt::format("{} is empty; it may be in the middle of being written", what),
                     object.key);
-    DS_TRY(const std::vector<std::byte> text, readWhole(store, object.key, MaxBytes));
+    DS_TRY(const std::vector<std::byte> text, readWhole(store, object.key, MaxBytes, task));
     return parseStrictJson(text, what, object.key);
 }
 

@@ -27,7 +27,8 @@ Result<nlohmann::json> parseRecords(ByteSpan text, std::string_view what, const 
                                     const RecordVisitor& visit, const RecordVisitor& visitHead = {});
 
 /// Reads an object of at most 64 MiB. Errors: those of parseStrictJson and of the store.
-Result<nlohmann::json> readStrictJson(const ObjectStore& store, const ObjectInfo& object, std::string_view what);
+Result<nlohmann::json> readStrictJson(const ObjectStore& store, const ObjectInfo& object, std::string_view what,
+                                      TaskContext& task);
 
 /// A member of an object, null if it is absent or `json` is no object.
 const nlohmann::json& member(const nlohmann::json& json, const char* key);

@@ -13,29 +13,30 @@ namespace {
 constexpr std::uint64_t LargestFrameHeader = 18; // RFC 8878, 3.1.1.1
 constexpr std::uint64_t PieceBytes = 256U << 10;
 
-Result<std::vector<std::byte>> firstBytes(const ObjectStore& store, const ObjectInfo& object)
+Result<std::vector<std::byte>> firstBytes(const ObjectStore& store, const ObjectInfo& object, TaskContext& task)
 {
     std::vector<std::byte> bytes(std::min(object.sizeBytes, LargestFrameHeader));
-    DS_CHECK(store.read(object.key, 0, bytes));
+    DS_CHECK(store.read(object.key, 0, bytes, task));
     return bytes;
 }
 
-ZstdStream streamOf(const ObjectStore& store, const std::string& key, std::uint64_t bytes)
+ZstdStream streamOf(const ObjectStore& store, const std::string& key, std::uint64_t bytes, TaskContext& task)
 {
-    return ZstdStream(BufferedExtent(store, key, 0, bytes, PieceBytes), std::string(splitKey(key).file));
+    return ZstdStream(BufferedExtent(store, key, 0, bytes, PieceBytes, task), std::string(splitKey(key).file));
 }
 
 }
 
-Result<bool> UnpackedObject::isFrame(const ObjectStore& store, const ObjectInfo& object)
+Result<bool> UnpackedObject::isFrame(const ObjectStore& store, const ObjectInfo& object, TaskContext& task)
 {
-    DS_TRY(const std::vector<std::byte> bytes, firstBytes(store, object));
+    DS_TRY(const std::vector<std::byte> bytes, firstBytes(store, object, task));
     return bytes.size() >= 4 && loadLe<std::uint32_t>(bytes) == ZSTD_MAGICNUMBER;
 }
 
-Result<std::shared_ptr<UnpackedObject>> UnpackedObject::open(const ObjectStore& store, const ObjectInfo& object)
+Result<std::shared_ptr<UnpackedObject>> UnpackedObject::open(const ObjectStore& store, const ObjectInfo& object,
+                                                             TaskContext& task)
 {
-    DS_TRY(const std::vector<std::byte> bytes, firstBytes(store, object));
+    DS_TRY(const std::vector<std::byte> bytes, firstBytes(store, object, task));
     const unsigned long long content = ZSTD_getFrameContentSize(bytes.data(), bytes.size());
     if (content == ZSTD_CONTENTSIZE_ERROR)
         return fail(Code::Hostile, "is no zstd frame", object.key);
@@ -44,10 +45,10 @@ Result<std::shared_ptr<UnpackedObject>> UnpackedObject::open(const ObjectStore& 
     return std::shared_ptr<UnpackedObject>(new UnpackedObject(store, object, content));
 }
 
-Result<std::vector<std::byte>> UnpackedObject::front(std::uint64_t bytes) const
+Result<std::vector<std::byte>> UnpackedObject::front(std::uint64_t bytes, TaskContext& task) const
 {
     std::vector<std::byte> out;
-    ZstdStream stream = streamOf(*m_store, m_key, m_packedBytes);
+    ZstdStream stream = streamOf(*m_store, m_key, m_packedBytes, task);
     while (out.size() < bytes) { // grows with what really comes, whatever the frame claims
         const std::size_t at = out.size();
         out.resize(at + std::min<std::uint64_t>(PieceBytes, bytes - at));
@@ -56,13 +57,13 @@ Result<std::vector<std::byte>> UnpackedObject::front(std::uint64_t bytes) const
     return out;
 }
 
-Result<void> UnpackedObject::unpack(const std::string& scratchFolder)
+Result<void> UnpackedObject::unpack(const std::string& scratchFolder, TaskContext& task)
 {
     const std::lock_guard lock(m_mutex);
     if (m_content)
         return {};
     DS_TRY(std::shared_ptr<Scratch> content, Scratch::create(scratchFolder));
-    ZstdStream stream = streamOf(*m_store, m_key, m_packedBytes);
+    ZstdStream stream = streamOf(*m_store, m_key, m_packedBytes, task);
     std::vector<std::byte> piece(std::min(PieceBytes, m_contentBytes));
     for (std::uint64_t at = 0; at < m_contentBytes; at += piece.size()) {
         piece.resize(std::min<std::uint64_t>(PieceBytes, m_contentBytes - at));

@@ -17,17 +17,18 @@ class UnpackedObject final : public ByteRange {
 public:
     /// Reads the frame's header. Errors: Hostile (no zstd frame), Unsupported (one that does not say its size), those
     /// of the store.
-    static Result<std::shared_ptr<UnpackedObject>> open(const ObjectStore& store, const ObjectInfo& object);
+    static Result<std::shared_ptr<UnpackedObject>> open(const ObjectStore& store, const ObjectInfo& object,
+                                                        TaskContext& task);
     /// Whether the object begins like a zstd frame.
-    static Result<bool> isFrame(const ObjectStore& store, const ObjectInfo& object);
+    static Result<bool> isFrame(const ObjectStore& store, const ObjectInfo& object, TaskContext& task);
 
     const std::string& key() const noexcept override { return m_key; }
     /// Of the content, as the frame says; unpacking checks it.
     std::uint64_t sizeBytes() const noexcept { return m_contentBytes; }
     /// Decompresses the first `bytes`, at most sizeBytes(). Errors: Hostile, those of the store.
-    Result<std::vector<std::byte>> front(std::uint64_t bytes) const;
+    Result<std::vector<std::byte>> front(std::uint64_t bytes, TaskContext& task) const;
     /// Makes read() possible. `scratchFolder` as in Scratch::create. Errors: Hostile, NoSpace, those of the store.
-    Result<void> unpack(const std::string& scratchFolder);
+    Result<void> unpack(const std::string& scratchFolder, TaskContext& task);
     Result<void> read(std::uint64_t offset, MutableByteSpan out) const override;
 
 private:

@@ -117,7 +117,8 @@ tl::unexpected<Error> BlockCursor::defect(const char* text) const
     return fail(Code::Internal, fmt::format("{}: {} at byte {}", quoteName(m_name), text, m_at));
 }
 
-Result<bool> holdsSameBytes(const ObjectStore& store, const ObjectInfo& object, ByteSource& source, TaskContext& task)
+Result<bool> holdsSameBytes(const ObjectStore& store, const ObjectInfo& object, const Payload& source,
+                            TaskContext& task)
 {
     constexpr std::size_t ChunkBytes = 1U << 20;
     if (object.sizeBytes != source.sizeBytes() || object.hasUnwrittenPart)
@@ -125,10 +126,10 @@ Result<bool> holdsSameBytes(const ObjectStore& store, const ObjectInfo& object, 
     std::vector<std::byte> ours(ChunkBytes), theirs(ChunkBytes);
     for (std::uint64_t at = 0;;) {
         DS_CHECK(task.checkpoint());
-        DS_TRY(const std::size_t got, source.read(ours));
+        DS_TRY(const std::size_t got, source.read(at, ours));
         if (got == 0)
             return at == object.sizeBytes;
-        DS_CHECK(store.read(object.key, at, MutableByteSpan(theirs).first(got)));
+        DS_CHECK(store.read(object, at, MutableByteSpan(theirs).first(got), task));
         if (!std::equal(ours.begin(), ours.begin() + static_cast<std::ptrdiff_t>(got), theirs.begin()))
             return false;
         at += got;

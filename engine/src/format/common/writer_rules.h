@@ -43,7 +43,8 @@ private:
 };
 
 /// Whether the object holds exactly what `source` gives. Errors: those of the store and the source.
-Result<bool> holdsSameBytes(const ObjectStore& store, const ObjectInfo& object, ByteSource& source, TaskContext& task);
+Result<bool> holdsSameBytes(const ObjectStore& store, const ObjectInfo& object, const Payload& source,
+                            TaskContext& task);
 
 /// writeSafetensorsHeader for a version. Errors: Unsupported (more header than readers take).
 Result<std::string> versionHeader(const std::vector<TensorInfo>& tensors, const VersionFactMap& metadata);

@@ -48,8 +48,9 @@ void copyElements(const std::byte* from, std::uint64_t fromStep, std::byte* to, 
 class ChunkStream final : public PatchStream {
 public:
     ChunkStream(const ObjectStore& store, const VersionObjects& version, const PlacedTensor& tensor,
-                std::uint64_t bufferBytes)
+                const StreamOptions& options)
         : m_store(&store)
+        , m_task(options.task)
         , m_elementBytes(bitsOf(tensor.info.dtype) / 8)
         , m_tensorBytes(tensor.info.bytes())
     {
@@ -61,7 +62,7 @@ public:
             m_sources.push_back({ version.objects.at(chunk.extent.object).key, chunk.extent, geometry, isSequential });
         }
         m_spanBytes = reorders ? ReorderBytes : 0;
-        m_windowBytes = std::max(bufferBytes, m_spanBytes) / m_elementBytes * m_elementBytes;
+        m_windowBytes = std::max(options.bufferBytes, m_spanBytes) / m_elementBytes * m_elementBytes;
     }
 
     Result<std::uint64_t> workingBytes() override { return m_windowBytes + std::max(m_windowBytes, m_spanBytes); }
@@ -119,7 +120,7 @@ private:
                            std::uint64_t to)
     {
         m_scratch.resize(bytes);
-        DS_CHECK(m_store->read(source.key, source.extent.begin + begin, m_scratch));
+        DS_CHECK(m_store->read(source.key, source.extent.begin + begin, m_scratch, *m_task));
         const std::uint64_t firstStored = begin / m_elementBytes;
         source.geometry.forEachRun(from, to, [&](const ChunkRun& run) {
             place(run, m_scratch.data() + (run.stored - firstStored) * m_elementBytes, run.storedStep);
@@ -139,7 +140,7 @@ private:
             for (std::uint64_t i = 0; i < pieces && outcome; ++i)
                 outcome =
                     m_store->read(source.key, source.extent.begin + (run.stored + i * run.storedStep) * m_elementBytes,
-                                  MutableByteSpan(m_scratch).subspan(i * pieceBytes, pieceBytes));
+                                  MutableByteSpan(m_scratch).subspan(i * pieceBytes, pieceBytes), *m_task);
             if (outcome)
                 place(run, m_scratch.data(), 1);
             return outcome.has_value();
@@ -154,6 +155,7 @@ private:
     }
 
     const ObjectStore* m_store;
+    TaskContext* m_task;
     std::uint64_t m_elementBytes;
     std::uint64_t m_tensorBytes;
     std::vector<Source> m_sources;
@@ -170,7 +172,7 @@ private:
 std::unique_ptr<PatchStream> openChunks(const ObjectStore& store, const VersionObjects& version,
                                         const PlacedTensor& tensor, const StreamOptions& options)
 {
-    return std::make_unique<ChunkStream>(store, version, tensor, options.bufferBytes);
+    return std::make_unique<ChunkStream>(store, version, tensor, options);
 }
 
 } // namespace deltascope

@@ -137,7 +137,7 @@ Result<bool> DcpLayout::recognizes(const ObjectStore& store, const std::vector<O
             if (!isShardedFileName(splitKey(object.key).file) || ++probed > MaxProbedFiles)
                 continue;
             DS_CHECK(task.checkpoint());
-            const Result<SafetensorsHeader> header = SafetensorsHeader::read(store, object);
+            const Result<SafetensorsHeader> header = SafetensorsHeader::read(store, object, task);
             if (header)
                 return header->metadata().find(ShardingInfoKey) != header->metadata().end();
             if (!concernsOneObject(header.error().code))

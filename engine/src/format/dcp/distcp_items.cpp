@@ -21,9 +21,9 @@ struct ItemRef {
     std::size_t chunk;
 };
 
-Result<std::vector<DcpTensor>> readMetadata(const ObjectStore& store, const std::string& key)
+Result<std::vector<DcpTensor>> readMetadata(const ObjectStore& store, const std::string& key, TaskContext& task)
 {
-    DS_TRY(std::vector<std::byte> bytes, readWhole(store, key, Pickle::MaxBytes));
+    DS_TRY(std::vector<std::byte> bytes, readWhole(store, key, Pickle::MaxBytes, task));
     Result<std::vector<DcpTensor>> tensors = parseDcpMetadata(std::move(bytes));
     if (!tensors && tensors.error().where.empty())
         tensors.error().where = key;
@@ -87,7 +87,7 @@ Result<std::vector<PlacedTensor>> readDistcpItems(const ObjectStore& store, cons
     const std::string metadataKey = joinKey(folder, MetadataFileName);
     if (!objectIndex(version, metadataKey))
         return fail(missingMetadata(version.name));
-    DS_TRY(std::vector<DcpTensor> tensors, readMetadata(store, metadataKey));
+    DS_TRY(std::vector<DcpTensor> tensors, readMetadata(store, metadataKey, task));
 
     const std::vector<ItemRef> items = itemsOf(tensors);
     std::vector<PlacedTensor> out(tensors.size());
@@ -101,7 +101,7 @@ Result<std::vector<PlacedTensor>> readDistcpItems(const ObjectStore& store, cons
         if (!object)
             return fail(Code::Unfinished, fmt::format("incomplete: .metadata names {}, which does not exist", file),
                         joinKey(folder, file));
-        NearbyReader reader(store, version.objects[*object]);
+        NearbyReader reader(store, version.objects[*object], task);
         for (; i < items.size(); ++i) {
             DcpChunk& chunk = tensors[items[i].tensor].chunks[items[i].chunk];
             if (chunk.file != file)

@@ -22,11 +22,11 @@ Result<void> NearbyReader::read(std::uint64_t offset, MutableByteSpan out)
         }
     }
     if (out.size() >= WindowBytes)
-        return m_store->read(m_object->key, offset, out);
+        return m_store->read(m_object->key, offset, out, *m_task);
     Window& window = m_windows[0].begin < m_windows[1].begin ? m_windows[0] : m_windows[1]; // the one left behind
     window.begin = offset;
     window.bytes.resize(std::min(WindowBytes, m_object->sizeBytes - offset));
-    if (Result<void> outcome = m_store->read(m_object->key, offset, window.bytes); !outcome) {
+    if (Result<void> outcome = m_store->read(m_object->key, offset, window.bytes, *m_task); !outcome) {
         window.bytes.clear();
         return outcome;
     }

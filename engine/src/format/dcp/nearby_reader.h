@@ -9,11 +9,12 @@
 namespace deltascope {
 
 /// Small reads that lie close together in one object, read from front to back: the end of an item and the start of the
-/// next one come with one request. The store must outlive this. One thread.
+/// next one come with one request. The store and the task must outlive this. One thread.
 class NearbyReader {
 public:
-    NearbyReader(const ObjectStore& store, const ObjectInfo& object)
+    NearbyReader(const ObjectStore& store, const ObjectInfo& object, TaskContext& task)
         : m_store(&store)
+        , m_task(&task)
         , m_object(&object)
     {
     }
@@ -34,6 +35,7 @@ private:
     };
 
     const ObjectStore* m_store;
+    TaskContext* m_task;
     const ObjectInfo* m_object;
     std::array<Window, 2> m_windows; ///< around the end of one item and of the item before it
 };

@@ -125,7 +125,7 @@ Result<std::vector<PlacedTensor>> readShardedSafetensors(const ObjectStore& stor
         if (!isShardedFileName(splitKey(object.key).file))
             continue;
         DS_CHECK(task.checkpoint());
-        DS_TRY(const SafetensorsHeader header, SafetensorsHeader::read(store, object));
+        DS_TRY(const SafetensorsHeader header, SafetensorsHeader::read(store, object, task));
         if (Result<void> added = addFile(header, i, tensors); !added)
             return fail(added.error().code, added.error().text, object.key);
     }

@@ -114,7 +114,7 @@ bool isReady(const VersionObjects& version)
 
 Result<VersionIndex> readFull(const ObjectStore& store, const VersionObjects& version, TaskContext& task)
 {
-    DS_TRY(GrailMetadata metadata, readGrailMetadata(store, version, version.name));
+    DS_TRY(GrailMetadata metadata, readGrailMetadata(store, version, version.name, task));
     DS_TRY(VersionIndex out, readCheckpointIndex(store, version, version.name, task));
     out.stateDigest = std::move(metadata.weights);
     auto detail = std::make_shared<GrailDetail>();
@@ -157,19 +157,20 @@ Result<VersionIndex> readDelta(const ObjectStore& store, const VersionObjects& v
     DS_CHECK(task.checkpoint());
     VersionIndex out;
     auto detail = std::make_shared<GrailDetail>();
-    DS_TRY(GrailMetadata metadata, readGrailMetadata(store, version, version.name));
+    DS_TRY(GrailMetadata metadata, readGrailMetadata(store, version, version.name, task));
     DS_TRY(const PayloadObject payload, findPayload(version));
     detail->isOld = payload.isOld;
     out.declaredBase = metadata.previous;
     if (payload.isOld) {
-        DS_CHECK(readOldGrailPayload(store, version, payload.object, detail->packed, out));
+        DS_CHECK(readOldGrailPayload(store, version, payload.object, detail->packed, out, task));
     } else {
-        DS_TRY(detail->packed, UnpackedObject::open(store, version.objects[payload.object]));
-        DS_TRY(out.tensors, readGrailPayload(*detail->packed, payload.object));
+        DS_TRY(detail->packed, UnpackedObject::open(store, version.objects[payload.object], task));
+        DS_TRY(out.tensors, readGrailPayload(*detail->packed, payload.object, task));
         out.encoding = "sparse_codec";
     }
     if (const auto object = objectIndex(version, joinKey(version.name, DeltaMetadataName))) {
-        DS_TRY(const nlohmann::json extra, readStrictJson(store, version.objects[*object], "the delta's metadata"));
+        DS_TRY(const nlohmann::json extra,
+               readStrictJson(store, version.objects[*object], "the delta's metadata", task));
         noteClaims(extra, version, out);
         if (!payload.isOld && !memberText(extra, "format").empty())
             out.encoding = memberText(extra, "format");
@@ -250,7 +251,7 @@ Result<std::unique_ptr<PatchStream>> GrailLayout::open(const ObjectStore& store,
         return openFullTensor(store, version, entry, target, options);
     const auto& detail = static_cast<const GrailDetail&>(*index.detail);
     if (detail.packed)
-        DS_CHECK(detail.packed->unpack(options.scratchFolder));
+        DS_CHECK(detail.packed->unpack(options.scratchFolder, *options.task));
     if (detail.isOld)
         return openOldGrailEntry(store, version, detail.packed, index, entry, target, options);
     return openGrailEntry(detail.packed, entry, target, options);

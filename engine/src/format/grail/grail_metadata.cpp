@@ -38,13 +38,13 @@ Result<StateDigest> weightsOf(const nlohmann::json& json, const std::string& key
 }
 
 Result<GrailMetadata> readGrailMetadata(const ObjectStore& store, const VersionObjects& version,
-                                        std::string_view folder)
+                                        std::string_view folder, TaskContext& task)
 {
     const std::string key = joinKey(folder, GrailMetadata::FileName);
     const std::optional<std::uint32_t> object = objectIndex(version, key);
     if (!object)
         return fail(missingFile(folder, GrailMetadata::FileName));
-    DS_TRY(const nlohmann::json json, readStrictJson(store, version.objects[*object], "the metadata"));
+    DS_TRY(const nlohmann::json json, readStrictJson(store, version.objects[*object], "the metadata", task));
     GrailMetadata out;
     if (const auto window = windowOf(json, "window"); window && *window != version.step)
         return fail(misplaced(fmt::format("window {}", *window), version.step, key));

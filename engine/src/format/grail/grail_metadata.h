@@ -26,6 +26,6 @@ struct GrailMetadata {
 /// `folder`: that the file and the paths in it lie in. Errors: Unfinished (it, or a file that it names, is not there
 /// (yet)), Hostile, those of the store.
 Result<GrailMetadata> readGrailMetadata(const ObjectStore& store, const VersionObjects& version,
-                                        std::string_view folder);
+                                        std::string_view folder, TaskContext& task);
 
 } // namespace deltascope

@@ -23,14 +23,15 @@ bool isOldGrailPayload(std::string_view file) noexcept
 }
 
 Result<void> readOldGrailPayload(const ObjectStore& store, const VersionObjects& version, std::uint32_t object,
-                                 std::shared_ptr<UnpackedObject>& packed, VersionIndex& out)
+                                 std::shared_ptr<UnpackedObject>& packed, VersionIndex& out, TaskContext& task)
 {
     const ObjectInfo& info = version.objects[object];
-    DS_TRY(const bool isPacked, UnpackedObject::isFrame(store, info));
+    DS_TRY(const bool isPacked, UnpackedObject::isFrame(store, info, task));
     if (isPacked) {
-        DS_TRY(packed, UnpackedObject::open(store, info));
+        DS_TRY(packed, UnpackedObject::open(store, info, task));
     }
-    DS_TRY(const SafetensorsHeader header, isPacked ? readPackedHeader(*packed) : SafetensorsHeader::read(store, info));
+    DS_TRY(const SafetensorsHeader header,
+           isPacked ? readPackedHeader(*packed, task) : SafetensorsHeader::read(store, info, task));
     out.encoding = "sparse_safetensors";
     for (const StoredTensor& values : header.tensors()) {
         const std::string_view full = values.info.name;
@@ -69,7 +70,7 @@ Result<std::unique_ptr<PatchStream>> openOldGrailEntry(const ObjectStore& store,
                                 quoteName(entry.name)),
                     key);
     const std::shared_ptr<const ByteRange> source =
-        packed ? std::shared_ptr<const ByteRange>(packed) : std::make_shared<ObjectRange>(store, key);
+        packed ? std::shared_ptr<const ByteRange>(packed) : std::make_shared<ObjectRange>(store, key, *options.task);
     const auto input = [&](const Extent& extent) {
         return BufferedExtent(source, extent.begin, extent.bytes, options.bufferBytes);
     };

@@ -17,7 +17,7 @@ bool isOldGrailPayload(std::string_view file) noexcept;
 /// Fills in entries and whether they are lossy. `packed`: set if the file is compressed. Errors: Hostile, those of the
 /// store.
 Result<void> readOldGrailPayload(const ObjectStore& store, const VersionObjects& version, std::uint32_t object,
-                                 std::shared_ptr<UnpackedObject>& packed, VersionIndex& out);
+                                 std::shared_ptr<UnpackedObject>& packed, VersionIndex& out, TaskContext& task);
 
 /// `packed` is unpacked, or null. Errors: BaseMismatch, Unsupported (F32 beside an F32 tensor: differences or values,
 /// nothing tells).

@@ -143,18 +143,19 @@ private:
 
 }
 
-Result<std::vector<TensorEntry>> readGrailPayload(const UnpackedObject& payload, std::uint32_t object)
+Result<std::vector<TensorEntry>> readGrailPayload(const UnpackedObject& payload, std::uint32_t object,
+                                                  TaskContext& task)
 {
     if (payload.sizeBytes() == 0) // the publisher's other way to say that nothing changed
         return std::vector<TensorEntry>();
     if (payload.sizeBytes() < 4)
         return fail(Code::Hostile, "its content is too short for a header", payload.key());
-    DS_TRY(const std::vector<std::byte> length, payload.front(4));
+    DS_TRY(const std::vector<std::byte> length, payload.front(4, task));
     const std::uint64_t headerBytes = loadLe<std::uint32_t>(length);
     if (headerBytes > MaxHeaderBytes || headerBytes > payload.sizeBytes() - 4)
         return fail(Code::Hostile, "its content promises a header that is longer than allowed or than itself",
                     payload.key());
-    DS_TRY(const std::vector<std::byte> front, payload.front(4 + headerBytes));
+    DS_TRY(const std::vector<std::byte> front, payload.front(4 + headerBytes, task));
     return HeaderReader(payload, object, 4 + headerBytes).read(ByteSpan(front).subspan(4));
 }
 

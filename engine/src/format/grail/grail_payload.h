@@ -30,7 +30,8 @@ struct GrailEncoding {
 
 /// The entries of delta_sparse.bin.zst, from its header alone. Extents count in the content: positions or rows, columns
 /// (not for Flat), values. `object`: index in the version. Errors: Hostile, Unsupported, those of the store.
-Result<std::vector<TensorEntry>> readGrailPayload(const UnpackedObject& payload, std::uint32_t object);
+Result<std::vector<TensorEntry>> readGrailPayload(const UnpackedObject& payload, std::uint32_t object,
+                                                  TaskContext& task);
 
 /// Opens an entry. `payload` is unpacked. Errors: BaseMismatch.
 Result<std::unique_ptr<PatchStream>> openGrailEntry(const std::shared_ptr<const UnpackedObject>& payload,

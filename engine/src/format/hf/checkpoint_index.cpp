@@ -13,9 +13,10 @@ namespace deltascope {
 
 namespace {
 
-Result<VersionIndex> readSingleFile(const ObjectStore& store, const VersionObjects& version, std::uint32_t object)
+Result<VersionIndex> readSingleFile(const ObjectStore& store, const VersionObjects& version, std::uint32_t object,
+                                    TaskContext& task)
 {
-    DS_TRY(const SafetensorsHeader header, SafetensorsHeader::read(store, version.objects[object]));
+    DS_TRY(const SafetensorsHeader header, SafetensorsHeader::read(store, version.objects[object], task));
     return fullIndexOf(header, object);
 }
 
@@ -30,9 +31,9 @@ Error missingFile(std::string_view folder, std::string_view file)
                    {} };
 }
 
-Error unmappedFile(const ObjectStore& store, const ObjectInfo& object, const IndexJson& index)
+Error unmappedFile(const ObjectStore& store, const ObjectInfo& object, const IndexJson& index, TaskContext& task)
 {
-    if (const Result<SafetensorsHeader> header = SafetensorsHeader::read(store, object)) {
+    if (const Result<SafetensorsHeader> header = SafetensorsHeader::read(store, object, task)) {
         for (const StoredTensor& stored : header->tensors()) {
             if (index.weightMap.find(stored.info.name) != index.weightMap.end())
                 continue;
@@ -76,7 +77,7 @@ Result<VersionIndex> readShardedIndex(const ObjectStore& store, const VersionObj
         const std::optional<std::uint32_t> object = objectIndex(version, key);
         if (!object)
             return fail(missingFile(folder, file));
-        DS_TRY(const SafetensorsHeader header, SafetensorsHeader::read(store, version.objects[*object]));
+        DS_TRY(const SafetensorsHeader header, SafetensorsHeader::read(store, version.objects[*object], task));
         if (seen)
             seen(header);
         for (const StoredTensor& stored : header.tensors()) {
@@ -93,7 +94,7 @@ Result<VersionIndex> readShardedIndex(const ObjectStore& store, const VersionObj
     for (const ObjectInfo& object : version.objects) {
         const SplitKey key = splitKey(object.key);
         if (key.folder == folder && isShardName(key.file) && !files.contains(key.file))
-            out.notes.push_back(atStep(unmappedFile(store, object, index), version.step));
+            out.notes.push_back(atStep(unmappedFile(store, object, index, task), version.step));
     }
     sortByName(out.tensors);
     for (const auto& [name, file] : index.weightMap) {
@@ -114,7 +115,7 @@ Result<VersionIndex> readCheckpointIndex(const ObjectStore& store, const Version
 {
     const std::optional<std::uint32_t> indexObject = objectIndex(version, joinKey(folder, CheckpointIndexName));
     if (indexObject) {
-        DS_TRY(const IndexJson index, readIndexJson(store, version.objects[*indexObject]));
+        DS_TRY(const IndexJson index, readIndexJson(store, version.objects[*indexObject], task));
         if (index.isDelta()) {
             return fail(Code::Unsupported, "the folder holds a delta, not a checkpoint",
                         version.objects[*indexObject].key, "open the folder above it, which holds the chain");
@@ -125,7 +126,7 @@ Result<VersionIndex> readCheckpointIndex(const ObjectStore& store, const Version
                                        [](const ObjectInfo& object) { return isShardName(splitKey(object.key).file); });
     const std::optional<std::uint32_t> single = objectIndex(version, joinKey(folder, CheckpointFileName));
     if (single && !hasShards)
-        return readSingleFile(store, version, *single);
+        return readSingleFile(store, version, *single, task);
     return fail(Code::Unfinished,
                 fmt::format("data files without {}: the checkpoint is not written to its end", CheckpointIndexName),
                 std::string(folder));

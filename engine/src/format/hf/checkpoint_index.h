@@ -30,7 +30,7 @@ Error missingFile(std::string_view folder, std::string_view file);
 
 /// What to say of a data file beside an index that does not name it: MissingTensor if it holds a tensor that the index
 /// does not find elsewhere, else Stray.
-Error unmappedFile(const ObjectStore& store, const ObjectInfo& object, const IndexJson& index);
+Error unmappedFile(const ObjectStore& store, const ObjectInfo& object, const IndexJson& index, TaskContext& task);
 
 /// "model-00001-of-00002.safetensors", and "model-00001.safetensors" as some writers name it until all are there.
 bool isShardName(std::string_view file) noexcept;

@@ -110,7 +110,7 @@ Result<bool> HfLayout::recognizes(const ObjectStore& store, const std::vector<Ob
         if (!index || ++probed > MaxProbedIndices)
             continue;
         DS_CHECK(task.checkpoint());
-        const Result<IndexJson> read = readIndexJson(store, version.objects[*index]);
+        const Result<IndexJson> read = readIndexJson(store, version.objects[*index], task);
         if (!read && !concernsOneObject(read.error().code))
             return fail(read.error());
         if (read && read->isDelta())

@@ -98,7 +98,7 @@ Result<bool> ModelExpressLayout::recognizes(const ObjectStore& store, const std:
         if (++probed > MaxProbedIndices)
             break;
         DS_CHECK(task.checkpoint());
-        const Result<IndexJson> index = readIndexJson(store, version.objects[*object]);
+        const Result<IndexJson> index = readIndexJson(store, version.objects[*object], task);
         if (!index && !concernsOneObject(index.error().code))
             return fail(index.error());
         if (!index)
@@ -111,7 +111,7 @@ Result<bool> ModelExpressLayout::recognizes(const ObjectStore& store, const std:
         for (const ObjectInfo& data : version.objects) {
             if (!isDataFile(data.key))
                 continue;
-            const Result<SafetensorsHeader> header = SafetensorsHeader::read(store, data);
+            const Result<SafetensorsHeader> header = SafetensorsHeader::read(store, data, task);
             if (!header && !concernsOneObject(header.error().code))
                 return fail(header.error());
             if (header && isWrittenByModelExpress(*header))
@@ -154,7 +154,7 @@ Result<VersionIndex> ModelExpressLayout::index(const ObjectStore& store, const V
     if (!object)
         return fail(Code::Unfinished,
                     fmt::format("holds files but no {}: publication not finished", CheckpointIndexName), version.name);
-    DS_TRY(const IndexJson index, readIndexJson(store, version.objects[*object]));
+    DS_TRY(const IndexJson index, readIndexJson(store, version.objects[*object], task));
     if (index.isDelta())
         return readSlimeDelta(store, version, index, numberOf, task);
     if (!index.hasMetadata)

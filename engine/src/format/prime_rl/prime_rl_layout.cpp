@@ -28,18 +28,19 @@ bool isMarker(std::string_view file)
 }
 
 /// Runs that train an adapter broadcast nothing else.
-Result<VersionIndex> readAdapter(const ObjectStore& store, const VersionObjects& version, std::uint32_t object)
+Result<VersionIndex> readAdapter(const ObjectStore& store, const VersionObjects& version, std::uint32_t object,
+                                 TaskContext& task)
 {
-    DS_TRY(const SafetensorsHeader header, SafetensorsHeader::read(store, version.objects[object]));
+    DS_TRY(const SafetensorsHeader header, SafetensorsHeader::read(store, version.objects[object], task));
     return fullIndexOf(header, object);
 }
 
 std::shared_ptr<const ByteRange> sourceOf(const ObjectStore& store, const VersionObjects& version,
-                                          const PrimeRlDetail& detail, std::uint32_t object)
+                                          const PrimeRlDetail& detail, std::uint32_t object, TaskContext& task)
 {
     if (detail.packed)
         return detail.packed;
-    return std::make_shared<ObjectRange>(store, version.objects.at(object).key);
+    return std::make_shared<ObjectRange>(store, version.objects.at(object).key, task);
 }
 
 Result<std::uint64_t> foldExtent(const std::shared_ptr<const ByteRange>& source, const Extent& extent, Dtype dtype,
@@ -88,7 +89,7 @@ Result<VersionIndex> PrimeRlLayout::index(const ObjectStore& store, const Versio
     }
     const bool hasModel = has(CheckpointFileName) || has(CheckpointIndexName);
     if (const auto adapter = has(AdapterName); adapter && !hasModel)
-        return readAdapter(store, version, *adapter);
+        return readAdapter(store, version, *adapter, task);
     return readCheckpointIndex(store, version, version.name, task);
 }
 
@@ -100,8 +101,8 @@ Result<std::unique_ptr<PatchStream>> PrimeRlLayout::open(const ObjectStore& stor
         return openFullTensor(store, version, entry, target, options);
     const auto& detail = static_cast<const PrimeRlDetail&>(*index.detail);
     if (detail.packed)
-        DS_CHECK(detail.packed->unpack(options.scratchFolder));
-    const auto source = sourceOf(store, version, detail, entry.extents.at(0).object);
+        DS_CHECK(detail.packed->unpack(options.scratchFolder, *options.task));
+    const auto source = sourceOf(store, version, detail, entry.extents.at(0).object, *options.task);
     const auto input = [&](const Extent& extent) {
         return BufferedExtent(source, extent.begin, extent.bytes, options.bufferBytes);
     };
@@ -115,13 +116,13 @@ Result<void> PrimeRlLayout::checkPayload(const ObjectStore& store, const Version
         return {};
     const auto& detail = static_cast<const PrimeRlDetail&>(*index.detail);
     if (detail.packed)
-        DS_CHECK(detail.packed->unpack({}));
+        DS_CHECK(detail.packed->unpack({}, task));
     for (const TensorEntry& entry : index.tensors) {
         const auto recorded = detail.checksums.find(entry.name);
         if (recorded == detail.checksums.end() || !recorded->second)
             continue;
         const std::uint32_t object = entry.extents[0].object;
-        const auto source = sourceOf(store, version, detail, object);
+        const auto source = sourceOf(store, version, detail, object, task);
         const PairEncoding encoding = PairEncoding::unpack(entry.encoding);
         const Dtype positionType = encoding.form == PositionForm::I64 ? Dtype::I64 : Dtype::I32;
         DS_TRY(const std::uint64_t positions, foldExtent(source, entry.extents[0], positionType, task));

@@ -170,10 +170,11 @@ Result<void> finish(VersionIndex& out, std::shared_ptr<PrimeRlDetail> detail, co
     return {};
 }
 
-Result<nlohmann::json> readManifest(const ObjectStore& store, const VersionObjects& version, std::string_view name)
+Result<nlohmann::json> readManifest(const ObjectStore& store, const VersionObjects& version, std::string_view name,
+                                    TaskContext& task)
 {
     const std::optional<std::uint32_t> object = objectIndex(version, joinKey(version.name, name));
-    return readStrictJson(store, version.objects.at(object.value()), "the manifest");
+    return readStrictJson(store, version.objects.at(object.value()), "the manifest", task);
 }
 
 }
@@ -182,7 +183,7 @@ Result<std::optional<VersionIndex>> readSparseManifest(const ObjectStore& store,
                                                        TaskContext& task)
 {
     constexpr Keys Names { "indices_key", "values_key", "num_changed" };
-    DS_TRY(const nlohmann::json manifest, readManifest(store, version, SparseManifestName));
+    DS_TRY(const nlohmann::json manifest, readManifest(store, version, SparseManifestName, task));
     DS_CHECK(checkStep(manifest, version));
     if (memberText(manifest, "type") == "full")
         return std::optional<VersionIndex>();
@@ -194,7 +195,7 @@ Result<std::optional<VersionIndex>> readSparseManifest(const ObjectStore& store,
     for (const nlohmann::json& file : *files) {
         DS_CHECK(task.checkpoint());
         DS_TRY(const std::uint32_t object, objectOf(version, memberText(file, "file")));
-        DS_TRY(const SafetensorsHeader header, SafetensorsHeader::read(store, version.objects[object]));
+        DS_TRY(const SafetensorsHeader header, SafetensorsHeader::read(store, version.objects[object], task));
         PatchFileReader reader(Names, version, object, header, out, *detail);
         DS_TRY(const nlohmann::json* tensors, listOf(file, "tensors", version));
         for (const nlohmann::json& record : *tensors)
@@ -215,7 +216,7 @@ Result<VersionIndex> readSparseUpdateManifest(const ObjectStore& store, const Ve
                                               TaskContext& task)
 {
     constexpr Keys Names { "indices", "values", "changed_numel" };
-    DS_TRY(const nlohmann::json manifest, readManifest(store, version, SparseUpdateManifestName));
+    DS_TRY(const nlohmann::json manifest, readManifest(store, version, SparseUpdateManifestName, task));
     VersionIndex out;
     auto detail = std::make_shared<PrimeRlDetail>();
     DS_CHECK(checkStep(manifest, version));
@@ -224,12 +225,13 @@ Result<VersionIndex> readSparseUpdateManifest(const ObjectStore& store, const Ve
     DS_TRY(const nlohmann::json* tensors, listOf(manifest, "tensors", version));
     if (member(manifest, "patch_file").is_string()) {
         DS_TRY(const std::uint32_t object, objectOf(version, memberText(manifest, "patch_file")));
-        DS_TRY(const bool packed, UnpackedObject::isFrame(store, version.objects[object]));
+        DS_TRY(const bool packed, UnpackedObject::isFrame(store, version.objects[object], task));
         if (packed) {
-            DS_TRY(detail->packed, UnpackedObject::open(store, version.objects[object]));
+            DS_TRY(detail->packed, UnpackedObject::open(store, version.objects[object], task));
         }
         DS_TRY(const SafetensorsHeader header,
-               packed ? readPackedHeader(*detail->packed) : SafetensorsHeader::read(store, version.objects[object]));
+               packed ? readPackedHeader(*detail->packed, task)
+                      : SafetensorsHeader::read(store, version.objects[object], task));
         PatchFileReader reader(Names, version, object, header, out, *detail);
         for (const nlohmann::json& record : *tensors)
             DS_CHECK(reader.add(record));

@@ -142,17 +142,17 @@ Error located(Error error, const std::string& key)
     return error;
 }
 
-Result<SafetensorsHeader> readHeader(const ObjectStore& store, const ObjectInfo& object)
+Result<SafetensorsHeader> readHeader(const ObjectStore& store, const ObjectInfo& object, TaskContext& task)
 {
     DS_CHECK(checkHeaderLength(0, object.sizeBytes));
     std::array<std::byte, LengthBytes> length {};
-    DS_CHECK(store.read(object.key, 0, length));
+    DS_CHECK(store.read(object.key, 0, length, task));
     const auto headerBytes = loadLe<std::uint64_t>(length);
     if (headerBytes == 0)
         return fail(Code::Unfinished, "its first 8 bytes are zero: the file was preallocated and never written");
     DS_CHECK(checkHeaderLength(headerBytes, object.sizeBytes));
     std::vector<std::byte> json(headerBytes);
-    DS_CHECK(store.read(object.key, LengthBytes, json));
+    DS_CHECK(store.read(object.key, LengthBytes, json, task));
     return SafetensorsHeader::parse(json, object.sizeBytes);
 }
 
@@ -181,9 +181,9 @@ Result<SafetensorsHeader> SafetensorsHeader::parse(ByteSpan json, std::uint64_t 
     return header;
 }
 
-Result<SafetensorsHeader> SafetensorsHeader::read(const ObjectStore& store, const ObjectInfo& object)
+Result<SafetensorsHeader> SafetensorsHeader::read(const ObjectStore& store, const ObjectInfo& object, TaskContext& task)
 {
-    auto header = readHeader(store, object);
+    auto header = readHeader(store, object, task);
     if (!header)
         return fail(located(std::move(header.error()), object.key));
     return header;

@@ -50,7 +50,7 @@ Result<std::unique_ptr<PatchStream>> SkyrlLayout::open(const ObjectStore& store,
                     key);
     }
     return std::unique_ptr<PatchStream>(std::make_unique<ZstdMaskStream>(
-        BufferedExtent(store, key, extent.begin, extent.bytes, options.bufferBytes), target));
+        BufferedExtent(store, key, extent.begin, extent.bytes, options.bufferBytes, *options.task), target));
 }
 
 } // namespace deltascope

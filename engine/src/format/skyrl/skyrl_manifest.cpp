@@ -19,18 +19,19 @@ namespace {
 
 class ManifestReader {
 public:
-    ManifestReader(const ObjectStore& store, const VersionObjects& version, std::string key)
+    ManifestReader(const ObjectStore& store, const VersionObjects& version, std::string key, TaskContext& task)
         : m_store(store)
+        , m_task(task)
         , m_version(version)
         , m_key(std::move(key))
     {
     }
 
-    Result<VersionIndex> read(ByteSpan text, TaskContext& task)
+    Result<VersionIndex> read(ByteSpan text)
     {
         m_out.encoding = "xor";
         const auto record = [&](const nlohmann::json& json) -> Result<void> {
-            DS_CHECK(task.checkpoint());
+            DS_CHECK(m_task.checkpoint());
             return addTensor(json);
         };
         DS_TRY(const nlohmann::json manifest, parseRecords(text, "the manifest", m_key, "tensors", record));
@@ -77,7 +78,7 @@ private:
             return fail(missingFile(m_version.name, file));
         auto at = m_headers.find(file);
         if (at == m_headers.end()) {
-            DS_TRY(SafetensorsHeader header, SafetensorsHeader::read(m_store, m_version.objects[*object]));
+            DS_TRY(SafetensorsHeader header, SafetensorsHeader::read(m_store, m_version.objects[*object], m_task));
             at = m_headers.emplace(file, std::move(header)).first;
         }
         return std::pair(*object, &at->second);
@@ -169,6 +170,7 @@ private:
     }
 
     const ObjectStore& m_store;
+    TaskContext& m_task;
     const VersionObjects& m_version;
     std::string m_key;
     VersionIndex m_out;
@@ -186,8 +188,8 @@ Result<VersionIndex> readSkyrlManifest(const ObjectStore& store, const VersionOb
         return fail(Code::Unfinished, fmt::format("has no {}: publication not finished", SkyrlManifestName),
                     version.name);
     constexpr std::uint64_t MaxBytes = 256U << 20; // of 140,000 tensors about 60 MiB
-    DS_TRY(const std::vector<std::byte> text, readWhole(store, key, MaxBytes));
-    return ManifestReader(store, version, key).read(text, task);
+    DS_TRY(const std::vector<std::byte> text, readWhole(store, key, MaxBytes, task));
+    return ManifestReader(store, version, key, task).read(text);
 }
 
 } // namespace deltascope

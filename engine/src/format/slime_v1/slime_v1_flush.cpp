@@ -111,11 +111,11 @@ private:
 /// Reads the file's content from front to back.
 class ContentReader {
 public:
-    ContentReader(const ObjectStore& store, const ObjectInfo& info, bool packed)
-        : m_plain(store, info.key, 0, info.sizeBytes, PieceBytes)
+    ContentReader(const ObjectStore& store, const ObjectInfo& info, bool packed, TaskContext& task)
+        : m_plain(store, info.key, 0, info.sizeBytes, PieceBytes, task)
     {
         if (packed)
-            m_packed.emplace(BufferedExtent(store, info.key, 0, info.sizeBytes, PieceBytes), info.key);
+            m_packed.emplace(BufferedExtent(store, info.key, 0, info.sizeBytes, PieceBytes, task), info.key);
     }
 
     Result<void> skipTo(std::uint64_t offset)
@@ -175,15 +175,16 @@ std::string checksumText(std::uint64_t positions, std::uint64_t values)
 
 }
 
-Result<SlimeFlush> readSlimeFlush(const ObjectStore& store, const ObjectInfo& info, std::uint32_t object)
+Result<SlimeFlush> readSlimeFlush(const ObjectStore& store, const ObjectInfo& info, std::uint32_t object,
+                                  TaskContext& task)
 {
     SlimeFlush flush;
-    DS_TRY(const bool packed, UnpackedObject::isFrame(store, info));
+    DS_TRY(const bool packed, UnpackedObject::isFrame(store, info, task));
     if (packed) {
-        DS_TRY(flush.packed, UnpackedObject::open(store, info));
+        DS_TRY(flush.packed, UnpackedObject::open(store, info, task));
     }
     DS_TRY(const SafetensorsHeader header,
-           packed ? readPackedHeader(*flush.packed) : SafetensorsHeader::read(store, info));
+           packed ? readPackedHeader(*flush.packed, task) : SafetensorsHeader::read(store, info, task));
     flush.encoding = std::string(header.meta("encoding"));
     flush.version = std::string(header.meta("current_version"));
     flush.checksum = std::string(header.meta("checksum"));
@@ -212,7 +213,7 @@ Result<void> checkSlimeFlush(const ObjectStore& store, const ObjectInfo& info, c
 {
     if (flush.checksum.empty())
         return {};
-    ContentReader reader(store, info, flush.packed != nullptr);
+    ContentReader reader(store, info, flush.packed != nullptr, task);
     const bool valuesFirst = flush.values.begin < flush.positions.begin;
     DS_TRY(const std::uint64_t first, foldSection(reader, valuesFirst ? flush.values : flush.positions, task));
     DS_TRY(const std::uint64_t second, foldSection(reader, valuesFirst ? flush.positions : flush.values, task));

@@ -26,7 +26,8 @@ struct SlimeFlush {
 
 /// Reads header and parameter list. `object`: index of it in the version. Errors: Hostile, Unsupported, Truncated,
 /// those of the store.
-Result<SlimeFlush> readSlimeFlush(const ObjectStore& store, const ObjectInfo& info, std::uint32_t object);
+Result<SlimeFlush> readSlimeFlush(const ObjectStore& store, const ObjectInfo& info, std::uint32_t object,
+                                  TaskContext& task);
 
 /// Compares the flush with its checksum. Errors: Digest, Hostile, those of the store.
 Result<void> checkSlimeFlush(const ObjectStore& store, const ObjectInfo& info, const SlimeFlush& flush,

@@ -100,7 +100,7 @@ Result<VersionIndex> SlimeV1Layout::index(const ObjectStore& store, const Versio
     auto detail = std::make_shared<SlimeV1Detail>();
     for (std::uint32_t i = 0; i < version.objects.size(); ++i) {
         DS_CHECK(task.checkpoint());
-        DS_TRY(SlimeFlush flush, readSlimeFlush(store, version.objects[i], i));
+        DS_TRY(SlimeFlush flush, readSlimeFlush(store, version.objects[i], i, task));
         if (!out.encoding.empty() && out.encoding != flush.encoding)
             return fail(
                 Code::Hostile,
@@ -137,10 +137,10 @@ Result<std::unique_ptr<PatchStream>> SlimeV1Layout::open(const ObjectStore& stor
     const SlimeFlush& flush = static_cast<const SlimeV1Detail&>(*index.detail).flushes.at(object);
     std::shared_ptr<const ByteRange> source;
     if (flush.packed) {
-        DS_CHECK(flush.packed->unpack(options.scratchFolder));
+        DS_CHECK(flush.packed->unpack(options.scratchFolder, *options.task));
         source = flush.packed;
     } else {
-        source = std::make_shared<ObjectRange>(store, version.objects.at(object).key);
+        source = std::make_shared<ObjectRange>(store, version.objects.at(object).key, *options.task);
     }
     const auto input = [&](const Extent& extent) {
         return BufferedExtent(source, extent.begin, extent.bytes, options.bufferBytes);

@@ -44,10 +44,10 @@ public:
             files.insert(file);
         for (const std::string_view file : files) {
             DS_CHECK(task.checkpoint());
-            DS_CHECK(readFile(store, file));
+            DS_CHECK(readFile(store, file, task));
         }
         DS_CHECK(checkComplete());
-        noteStrayFiles(store, files);
+        noteStrayFiles(store, files, task);
         return std::move(m_out);
     }
 
@@ -96,13 +96,13 @@ private:
         return {};
     }
 
-    Result<void> readFile(const ObjectStore& store, std::string_view file)
+    Result<void> readFile(const ObjectStore& store, std::string_view file, TaskContext& task)
     {
         const std::string key = joinKey(m_version.name, file);
         const std::optional<std::uint32_t> object = objectIndex(m_version, key);
         if (!object)
             return fail(missingFile(m_version.name, file));
-        DS_TRY(const SafetensorsHeader header, SafetensorsHeader::read(store, m_version.objects[*object]));
+        DS_TRY(const SafetensorsHeader header, SafetensorsHeader::read(store, m_version.objects[*object], task));
         for (const StoredTensor& stored : header.tensors()) {
             const auto mapped = m_index.weightMap.find(stored.info.name);
             if (mapped == m_index.weightMap.end())
@@ -158,12 +158,12 @@ private:
         return {};
     }
 
-    void noteStrayFiles(const ObjectStore& store, const std::set<std::string_view>& named)
+    void noteStrayFiles(const ObjectStore& store, const std::set<std::string_view>& named, TaskContext& task)
     {
         for (const ObjectInfo& object : m_version.objects) {
             const std::string_view file = splitKey(object.key).file;
             if (isDataFile(file) && named.find(file) == named.end())
-                m_out.notes.push_back(atStep(unmappedFile(store, object, m_index), m_version.step));
+                m_out.notes.push_back(atStep(unmappedFile(store, object, m_index, task), m_version.step));
         }
     }
 
@@ -189,7 +189,7 @@ Result<std::unique_ptr<PatchStream>> openSlimeEntry(const ObjectStore& store, co
     const auto payload = [&] {
         const Extent& extent = entry.extents.at(0);
         return BufferedExtent(store, version.objects.at(extent.object).key, extent.begin, extent.bytes,
-                              options.bufferBytes);
+                              options.bufferBytes, *options.task);
     };
     switch (static_cast<SlimeEncoding>(entry.encoding)) {
     case SlimeEncoding::None:

@@ -36,7 +36,7 @@ Result<bool> SlimeV2Layout::recognizes(const ObjectStore& store, const std::vect
         if (++probed > MaxProbedIndices)
             break;
         DS_CHECK(task.checkpoint());
-        const Result<IndexJson> index = readIndexJson(store, version.objects[*object]);
+        const Result<IndexJson> index = readIndexJson(store, version.objects[*object], task);
         if (!index && !concernsOneObject(index.error().code))
             return fail(index.error());
         // ModelExpress writes the same files with names for versions ("v1")
@@ -65,7 +65,7 @@ Result<VersionIndex> SlimeV2Layout::index(const ObjectStore& store, const Versio
                         version.name, CheckpointIndexName),
             version.name);
     }
-    DS_TRY(const IndexJson index, readIndexJson(store, version.objects[*object]));
+    DS_TRY(const IndexJson index, readIndexJson(store, version.objects[*object], task));
     if (!index.hasMetadata)
         return fail(Code::Hostile, "the index has no metadata, so it does not say what it is",
                     version.objects[*object].key);

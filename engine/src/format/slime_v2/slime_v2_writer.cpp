@@ -366,19 +366,19 @@ Result<std::vector<ObjectInfo>> SlimeV2DeltaWriter::putVersion(ObjectStore& stor
         DS_TRY(ObjectInfo data, putData(store, folder, task));
         objects.push_back(std::move(data));
     } else {
-        DS_CHECK(expectNoData(store, folder));
+        DS_CHECK(expectNoData(store, folder, task));
     }
     const std::string index = indexText();
-    MemorySource source(asBytes(index));
+    const MemoryPayload source(asBytes(index));
     DS_TRY(ObjectInfo committed, store.put(indexKey, source, PutMode::IfAbsent, task));
     objects.push_back(std::move(committed));
     return objects;
 }
 
-Result<void> SlimeV2DeltaWriter::expectNoData(const ObjectStore& store, const std::string& folder)
+Result<void> SlimeV2DeltaWriter::expectNoData(const ObjectStore& store, const std::string& folder, TaskContext& task)
 {
     const std::string key = joinKey(folder, DataFileName);
-    const Result<ObjectInfo> data = store.stat(key);
+    const Result<ObjectInfo> data = store.stat(key, task);
     if (data)
         return fail(Code::Exists, "an interrupted publication left a data file where an empty version has none", key,
                     "Remove the file: receivers that do not read the index would apply it.");
@@ -394,7 +394,7 @@ Result<ObjectInfo> SlimeV2DeltaWriter::putData(ObjectStore& store, const std::st
         digests.emplace(name, stored.digest);
     }
     DS_TRY(std::string header, versionHeader(infos, digests));
-    SpoolSource source(*m_spool, std::move(header));
+    SpoolPayload source(*m_spool, std::move(header));
     for (const auto& [name, stored] : m_stored)
         source.add(stored.frame);
 
@@ -403,17 +403,15 @@ Result<ObjectInfo> SlimeV2DeltaWriter::putData(ObjectStore& store, const std::st
     if (put || put.error().code != Code::Exists)
         return put;
     // An interrupted run left it, unless the version is committed.
-    const Result<ObjectInfo> index = store.stat(joinKey(folder, CheckpointIndexName));
+    const Result<ObjectInfo> index = store.stat(joinKey(folder, CheckpointIndexName), task);
     if (index || index.error().code != Code::NotFound)
         return index ? put : Result<ObjectInfo>(fail(index.error()));
-    DS_TRY(ObjectInfo there, store.stat(key));
-    source.rewind();
+    DS_TRY(ObjectInfo there, store.stat(key, task));
     DS_TRY(const bool same, holdsSameBytes(store, there, source, task));
     if (same)
         return there;
     if (!m_options.replaceUnfinished)
         return put;
-    source.rewind();
     return store.put(key, source, PutMode::Replace, task);
 }
 

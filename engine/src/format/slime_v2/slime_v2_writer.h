@@ -65,7 +65,7 @@ public:
     void giveBack(std::unique_ptr<ZstdFrameWriter> compressor);
 
 private:
-    static Result<void> expectNoData(const ObjectStore& store, const std::string& folder);
+    static Result<void> expectNoData(const ObjectStore& store, const std::string& folder, TaskContext& task);
     // All of them with the mutex held.
     Result<ObjectInfo> putData(ObjectStore& store, const std::string& folder, TaskContext& task) const;
     Result<std::vector<ObjectInfo>> putVersion(ObjectStore& store, TaskContext& task) const;

@@ -209,7 +209,7 @@ Result<bool> TrlLayout::recognizes(const ObjectStore& store, const std::vector<O
         if (++probed > MaxProbedHeaders)
             break;
         DS_CHECK(task.checkpoint());
-        const Result<SafetensorsHeader> header = SafetensorsHeader::read(store, object);
+        const Result<SafetensorsHeader> header = SafetensorsHeader::read(store, object, task);
         if (header && isOfAnyDialect(*header))
             return m_dialect.wrote(*header);
         if (header)
@@ -261,7 +261,7 @@ Result<VersionIndex> TrlLayout::index(const ObjectStore& store, const VersionObj
 {
     DS_CHECK(task.checkpoint());
     const std::string& key = version.objects.at(0).key;
-    DS_TRY(const SafetensorsHeader header, SafetensorsHeader::read(store, version.objects[0]));
+    DS_TRY(const SafetensorsHeader header, SafetensorsHeader::read(store, version.objects[0], task));
     const bool stripped = isStripped(m_dialect, header);
     if (!stripped && !m_dialect.wrote(header))
         return fail(Code::Unsupported, fmt::format("is no file of layout {}: its metadata are others", word()), key);
@@ -311,7 +311,7 @@ Result<std::unique_ptr<PatchStream>> TrlLayout::open(const ObjectStore& store, c
                     version.objects.at(0).key);
     const auto input = [&](const Extent& extent) {
         return BufferedExtent(store, version.objects.at(extent.object).key, extent.begin, extent.bytes,
-                              options.bufferBytes);
+                              options.bufferBytes, *options.task);
     };
     return openPair(entry, target, PairRule::Assign, input(entry.extents.at(0)), input(entry.extents.at(1)));
 }

@@ -60,7 +60,7 @@ Result<void> checkOptions(const TrlV2WriterOptions& options)
 }
 
 Result<std::vector<ObjectInfo>> putStep(ObjectStore& store, const TrlV2WriterOptions& options, std::string_view folder,
-                                        SpoolSource source, TaskContext& task)
+                                        SpoolPayload source, TaskContext& task)
 {
     const std::string key = joinKey(options.root, fmt::format("{}/step_{:06}.safetensors", folder, options.step));
     Result<ObjectInfo> object = store.put(key, source, PutMode::IfAbsent, task);
@@ -252,11 +252,11 @@ Result<std::vector<ObjectInfo>> TrlV2DeltaWriter::finish(ObjectStore& store, Tas
     const std::lock_guard lock(m_mutex);
     if (m_stored.empty())
         return std::vector<ObjectInfo>();
-    DS_TRY(SpoolSource file, source());
+    DS_TRY(SpoolPayload file, source());
     return putStep(store, m_options, "deltas", std::move(file), task);
 }
 
-Result<SpoolSource> TrlV2DeltaWriter::source() const
+Result<SpoolPayload> TrlV2DeltaWriter::source() const
 {
     struct Part {
         TensorInfo info;
@@ -281,7 +281,7 @@ Result<SpoolSource> TrlV2DeltaWriter::source() const
     for (const Part& part : parts)
         infos.push_back(part.info);
     DS_TRY(std::string header, versionHeader(infos, patchMetadata(m_options, totals)));
-    SpoolSource out(*m_spool, std::move(header));
+    SpoolPayload out(*m_spool, std::move(header));
     for (const Part& part : parts) {
         if (part.values) {
             out.add(part.stored->values);
@@ -360,7 +360,7 @@ Result<std::vector<ObjectInfo>> TrlV2AnchorWriter::finish(ObjectStore& store, Ta
     }
     totals.changed = totals.elements;
     DS_TRY(std::string header, versionHeader(m_tensors, patchMetadata(m_options, totals)));
-    SpoolSource source(*m_spool, std::move(header));
+    SpoolPayload source(*m_spool, std::move(header));
     source.add({ m_data });
     return putStep(store, m_options, "anchors", std::move(source), task);
 }

@@ -37,7 +37,7 @@ public:
 
 private:
     /// The file. Call with the mutex held.
-    Result<SpoolSource> source() const;
+    Result<SpoolPayload> source() const;
 
     TrlV2WriterOptions m_options;
     std::unique_ptr<SpoolFile> m_spool;

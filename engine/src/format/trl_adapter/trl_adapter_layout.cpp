@@ -83,7 +83,7 @@ Result<VersionIndex> TrlAdapterLayout::index(const ObjectStore& store, const Ver
     if (!object || !objectIndex(version, joinKey(version.name, ConfigName)))
         return fail(Code::Unfinished, fmt::format("lacks {} or {}: not a whole adapter", WeightsName, ConfigName),
                     version.name);
-    DS_TRY(const SafetensorsHeader header, SafetensorsHeader::read(store, version.objects[*object]));
+    DS_TRY(const SafetensorsHeader header, SafetensorsHeader::read(store, version.objects[*object], task));
     return fullIndexOf(header, *object);
 }
 
