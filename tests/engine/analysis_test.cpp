@@ -1,4 +1,5 @@
 #include "deltascope/engine/operations.h"
+#include "deltascope/engine/trace.h"
 
 #include "golden_copy.h"
 #include "run_steps.h"
@@ -686,6 +687,37 @@ TEST(OpenRun, ReadsNoPayload)
         headers += 8 + loadLe<std::uint64_t>(asBytes(length));
     }
     EXPECT_LE(counting->bytesRead(), 2 * headers);
+}
+
+TEST(OpenRun, AsksAgainForOneListingAndTheHeadersOfWhatIsNew)
+{
+    const TinyRun tiny = TinyRun::sound();
+    const auto growing = std::make_shared<MemoryStore>();
+    const auto copy = [&](int number) {
+        const std::string key = TinyRun::keyOf(number, number == 1 || number == 5);
+        const auto bytes = readWhole(*tiny.store, key, 1U << 20, test::anyTask());
+        ASSERT_TRUE(bytes);
+        ASSERT_TRUE(test::putText(*growing, key, asText(*bytes)));
+    };
+    for (int number = 1; number <= 5; ++number)
+        copy(number);
+    ASSERT_TRUE(test::putText(*growing, ".deltascope/v1/spans/a/00000001.jsonl", "{}\n"));
+    CatalogSession session;
+    const auto counting = std::make_shared<FaultyStore>(growing);
+    const auto costOfOpening = [&] {
+        const std::uint64_t lists = counting->calls(StoreOperation::List);
+        const std::uint64_t others = counting->calls(StoreOperation::Read) + counting->calls(StoreOperation::Stat);
+        const auto run = session.open(counting);
+        EXPECT_TRUE(run);
+        EXPECT_TRUE(run && TraceReader().read(*run->store, run->beside, session.task));
+        return std::pair(counting->calls(StoreOperation::List) - lists,
+                         counting->calls(StoreOperation::Read) + counting->calls(StoreOperation::Stat) - others);
+    };
+    using Cost = std::pair<std::uint64_t, std::uint64_t>;
+    EXPECT_GT(costOfOpening().second, 10U);
+    EXPECT_EQ(costOfOpening(), (Cost { 1, 1 })) << "the listing, and one object of spans";
+    copy(6);
+    EXPECT_EQ(costOfOpening(), (Cost { 1, 3 })) << "also length and text of one header";
 }
 
 } // namespace

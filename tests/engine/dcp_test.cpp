@@ -402,7 +402,7 @@ TEST(DcpStream, PastesAnyTilingInAnyBlocks)
         const std::uint64_t elementBytes = bitsOf(type.dtype) / 8;
         const TensorInfo info = tensor("w", shape, type.dtype);
         const std::uint64_t blockBytes = elementBytes * (1 + random() % 40);
-        ASSERT_EQ(hexOf(bytesOf(source, info, blockBytes, { 1 + random() % 100, {} })), hexOf(bytes))
+        ASSERT_EQ(hexOf(bytesOf(source, info, blockBytes, { &test::anyTask(), 1 + random() % 100, {} })), hexOf(bytes))
             << "round " << round;
     }
 }

@@ -135,7 +135,7 @@ TEST(SlimeV2Xor, CompressedBlocksAndSmallBuffers)
     for (const std::string& frame : { compress(mask), compressStreamed(mask) }) {
         for (const std::uint64_t buffer : { 1U, 1000U, 65536U }) {
             std::string state(mask.size(), 'x');
-            const auto counts = apply(frame, "xor", state, 0, { buffer, {} });
+            const auto counts = apply(frame, "xor", state, 0, { &test::anyTask(), buffer, {} });
             ASSERT_TRUE(counts) << counts.error().text;
             EXPECT_TRUE(state == expected);
         }
@@ -255,7 +255,7 @@ TEST(SlimeV2Overwrite, ManyPositionsWithSmallBuffers)
     for (const std::uint64_t blockBytes : { 1000U, 131072U }) {
         for (const std::uint64_t buffer : { 1U, 65536U }) {
             std::string state(expected.size(), 'x');
-            const auto counts = apply(frame, "overwrite", state, blockBytes, { buffer, {} });
+            const auto counts = apply(frame, "overwrite", state, blockBytes, { &test::anyTask(), buffer, {} });
             ASSERT_TRUE(counts) << counts.error().text;
             EXPECT_EQ(counts->assigned, positions.size());
             EXPECT_TRUE(state == expected);

@@ -186,6 +186,33 @@ TEST(Trace, AReaderGoesOnWhereItWas)
     }
 }
 
+TEST(Trace, TheNewestSpansAreReadFirstAndNoMoreObjectsThanTheyNeed)
+{
+    const auto store = std::make_shared<MemoryStore>();
+    constexpr int Objects = 300;
+    constexpr int SpansPerObject = 100;
+    for (int object = 0; object < Objects; ++object) {
+        SpanWriter writer(store, object % 2 == 0 ? "a" : "b");
+        for (int i = 0; i < SpansPerObject; ++i)
+            writer.add(spanAt(Us + object * SpansPerObject + i));
+    }
+    test::FaultyStore counted(*store);
+    TaskContext task;
+    TraceReader reader;
+    const auto trace = reader.read(counted, task);
+    ASSERT_TRUE(trace);
+    ASSERT_EQ(trace->spans.size(), TraceReader::MostSpans);
+    constexpr std::int64_t Last = Us + Objects * SpansPerObject - 1;
+    EXPECT_EQ(trace->spans.back().t0Us, Last);
+    EXPECT_EQ(trace->spans.front().t0Us, Last - static_cast<std::int64_t>(TraceReader::MostSpans) + 1);
+    const std::uint64_t needed = TraceReader::MostSpans / SpansPerObject;
+    const std::uint64_t first = counted.calls(test::StoreOperation::Read);
+    EXPECT_GE(first, needed);
+    EXPECT_LE(first, 2 * needed);
+    ASSERT_TRUE(reader.read(counted, task));
+    EXPECT_EQ(counted.calls(test::StoreOperation::Read), first);
+}
+
 TEST(Trace, AnObjectThatCouldNotBeReadIsReadLater)
 {
     const auto store = std::make_shared<MemoryStore>();
@@ -292,6 +319,67 @@ TEST(Trace, ObjectsThatAreTooLargeAreLeftOut)
 }
 
 // --- heartbeats ------------------------------------------------------------------------------------------------------
+
+TEST(Trace, AHeartbeatThatIsTheSameIsNotReadAgain)
+{
+    MemoryStore store;
+    TaskContext task;
+    Heartbeat one { "r1", "demo", {}, "serving", 1, 0, Us, 1, {} };
+    Heartbeat other = one;
+    other.id = "r2";
+    ASSERT_TRUE(putHeartbeat(store, one, task));
+    ASSERT_TRUE(putHeartbeat(store, other, task));
+    test::FaultyStore counted(store);
+    TraceReader reader;
+    ASSERT_TRUE(reader.read(counted, task));
+    one.step = 2;
+    ASSERT_TRUE(putHeartbeat(store, one, task));
+    const std::uint64_t before = counted.calls(test::StoreOperation::Read);
+    const auto trace = reader.read(counted, task);
+    ASSERT_TRUE(trace);
+    EXPECT_EQ(counted.calls(test::StoreOperation::Read) - before, 1U);
+    ASSERT_EQ(trace->replicas.size(), 2U);
+    EXPECT_EQ(trace->replicas[0].step, 2);
+    EXPECT_EQ(trace->replicas[1].step, 1);
+}
+
+TEST(Trace, AHeartbeatBetweenListingAndReadingCounts)
+{
+    MemoryStore store;
+    TaskContext task;
+    Heartbeat replica { "r1", "demo", {}, "serving", 1, 0, Us, 1, {} };
+    ASSERT_TRUE(putHeartbeat(store, replica, task));
+    const auto beside = listAll(store, ".deltascope/", task);
+    ASSERT_TRUE(beside);
+    replica.step = 1'000'000; // of another size, too
+    ASSERT_TRUE(putHeartbeat(store, replica, task));
+    TraceReader reader;
+    const auto trace = reader.read(store, *beside, task);
+    ASSERT_TRUE(trace);
+    ASSERT_EQ(trace->replicas.size(), 1U);
+    EXPECT_EQ(trace->replicas[0].step, 1'000'000);
+}
+
+TEST(Trace, AHeartbeatThatCannotBeReadIsTheLastOneThatCould)
+{
+    MemoryStore store;
+    TaskContext task;
+    Heartbeat replica { "r1", "demo", {}, "serving", 1, 0, Us, 1, {} };
+    ASSERT_TRUE(putHeartbeat(store, replica, task));
+    test::FaultyStore faulty(store);
+    TraceReader reader;
+    ASSERT_TRUE(reader.read(faulty, task));
+    replica.step = 2;
+    ASSERT_TRUE(putHeartbeat(store, replica, task));
+    faulty.failNth(test::StoreOperation::Read, 1, Error { Code::Transient, "try again", {}, {}, {} },
+                   test::Repeat::Forever);
+    const auto trace = reader.read(faulty, task);
+    ASSERT_TRUE(trace);
+    ASSERT_EQ(trace->replicas.size(), 1U);
+    EXPECT_EQ(trace->replicas[0].step, 1);
+    ASSERT_TRUE(store.remove(".deltascope/v1/replicas/r1.json"));
+    EXPECT_TRUE(reader.read(faulty, task)->replicas.empty());
+}
 
 TEST(Trace, AHeartbeatComesBackAndIsReplaced)
 {

@@ -143,8 +143,8 @@ TEST(TrlV2Delta, SmallBuffersAndBlocksGiveTheSameResult)
     for (const std::uint64_t blockBytes : { 2U, 250U, 4096U, 131072U }) {
         for (const std::uint64_t buffer : { 1U, 67U, 65536U }) {
             std::string state(expected.size(), '\0');
-            const auto counts =
-                applyOnly(TrlLayout(TrlV2), source, tensor("w", { 9000 }), state, blockBytes, { buffer, {} });
+            const auto counts = applyOnly(TrlLayout(TrlV2), source, tensor("w", { 9000 }), state, blockBytes,
+                                          { &test::anyTask(), buffer, {} });
             ASSERT_TRUE(counts) << counts.error().text;
             EXPECT_EQ(counts->assigned, count);
             EXPECT_TRUE(state == expected) << blockBytes << ' ' << buffer;

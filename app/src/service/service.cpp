@@ -77,7 +77,7 @@ public:
                          DS_TRY(Run run, openRequested(m_bench, request, task));
                          if (depth == Depth::Replayed)
                              DS_CHECK(analyzeRun(m_bench, run, {}, task));
-                         DS_TRY(const Trace trace, TraceReader().read(*run.store, task));
+                         DS_TRY(const Trace trace, TraceReader().read(*run.store, run.beside, task));
                          LogReader logs(request.logs, m_bench.nowUs);
                          DS_CHECK(readAll(logs, task));
                          return ended(runViewOf(run, trace, logs, ++m_revision, m_bench.nowUs()));
@@ -112,7 +112,7 @@ public:
                              DS_TRY(const Chain chain, Chain::open(run, *plan, task));
                              tensors = chain.tensors();
                          }
-                         DS_TRY(const Trace trace, TraceReader().read(*run.store, task));
+                         DS_TRY(const Trace trace, TraceReader().read(*run.store, run.beside, task));
                          LogReader logs(request.source.logs, m_bench.nowUs);
                          DS_CHECK(readAll(logs, task));
                          StepDetailView view = makeStepDetailView(run, *version, tensors, counts);

@@ -77,7 +77,7 @@ private:
                 tellWiped(run.error());
             return {};
         }
-        DS_TRY(m_trace, m_reader.read(*m_store, task));
+        DS_TRY(m_trace, m_reader.read(*m_store, run->beside, task));
         if (m_depth == Depth::Replayed)
             DS_CHECK(replay(*run, {}, task));
         if (m_depth == Depth::Progressive) {

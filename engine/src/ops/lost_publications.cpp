@@ -10,7 +10,7 @@ namespace deltascope {
 
 Result<std::optional<Error>> lostPublications(const Run& run, TaskContext& task)
 {
-    const Result<Trace> trace = TraceReader().read(*run.store, task);
+    const Result<Trace> trace = TraceReader().read(*run.store, run.beside, task);
     if (!trace && trace.error().code == Code::Canceled)
         return fail(trace.error());
     std::set<std::int64_t> lost;

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <functional>
+#include <iterator>
 #include <set>
 
 namespace deltascope {
@@ -234,10 +235,13 @@ Result<void> findEmptyVersions(const ObjectStore& store, const Layout& layout, s
 
 using Listing = std::vector<ObjectInfo>;
 
-/// The objects of a run, without our own files beside it.
-Result<Listing> listRun(const ObjectStore& store, TaskContext& task)
+/// The objects of a run, without our own files beside it, of which `beside` gets those of the source's own folder.
+Result<Listing> listRun(const ObjectStore& store, TaskContext& task, Listing* beside = nullptr)
 {
     DS_TRY(Listing listing, listAll(store, "", task));
+    if (beside)
+        std::copy_if(listing.begin(), listing.end(), std::back_inserter(*beside),
+                     [](const ObjectInfo& object) { return object.key.starts_with(OwnPrefix); });
     std::erase_if(listing, [](const ObjectInfo& object) {
         return object.key.starts_with(OwnPrefix) || object.key.find("/.deltascope/") != std::string::npos;
     });
@@ -367,7 +371,8 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
         DS_TRY(Listing copy, listRun(*mirror, task));
         copies.push_back(std::move(copy));
     }
-    DS_TRY(const Listing listing, listRun(*store, task));
+    Listing beside;
+    DS_TRY(const Listing listing, listRun(*store, task, &beside));
     const bool isNowhere = listing.empty() && std::all_of(copies.begin(), copies.end(), std::mem_fn(&Listing::empty));
     if (isNowhere)
         DS_CHECK(expectNothingLost(bench, *store));
@@ -420,6 +425,7 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
     DS_TRY(std::vector<IndexedObjects> versions, indexVersions(bench, *store, *layout, std::move(groups), task));
     DS_TRY(std::vector<int> epochs, decideEpochs(bench, store, layout, base, versions, options.epochs, task));
     Run run = buildLineage(store, layout, std::move(base), std::move(versions), bench.nowUs(), std::move(epochs));
+    run.beside = std::move(beside);
     run.mirrors = std::move(addresses);
     run.mirrorNotices = std::move(mirrorNotices);
     run.problems.insert(run.problems.end(), run.mirrorNotices.begin(), run.mirrorNotices.end());

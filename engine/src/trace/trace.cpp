@@ -2,13 +2,62 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <iterator>
+#include <span>
 
 namespace deltascope {
 
 namespace {
 
-constexpr std::size_t MostSpans = 5'000;
+constexpr std::string_view BesideFolder = ".deltascope/";
 constexpr std::uint64_t MostObjectBytes = 1U << 20;
+constexpr std::size_t ObjectsAtOnce = 64;
+
+std::vector<ObjectInfo> below(const std::vector<ObjectInfo>& listing, std::string_view folder)
+{
+    std::vector<ObjectInfo> objects;
+    std::copy_if(listing.begin(), listing.end(), std::back_inserter(objects),
+                 [&](const ObjectInfo& object) { return object.key.starts_with(folder); });
+    return objects;
+}
+
+/// The content of each object, or nothing where it cannot be read now. One that is too large to be ours is empty.
+Result<std::vector<std::optional<std::string>>> readTexts(const ObjectStore& store,
+                                                          const std::vector<ObjectInfo>& objects, TaskContext& task)
+{
+    std::vector<std::optional<std::string>> texts(objects.size(), std::string());
+    std::vector<RangeRead> reads;
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < objects.size(); ++i) {
+        if (objects[i].sizeBytes == 0 || objects[i].sizeBytes > MostObjectBytes)
+            continue;
+        texts[i]->resize(objects[i].sizeBytes);
+        reads.push_back({ objects[i], 0, std::as_writable_bytes(std::span(*texts[i])) });
+        places.push_back(i);
+    }
+    const std::vector<Result<void>> outcomes = store.readMany(reads, task);
+    for (std::size_t i = 0; i < outcomes.size(); ++i) {
+        if (outcomes[i])
+            continue;
+        if (outcomes[i].error().code == Code::Canceled)
+            return fail(outcomes[i].error());
+        texts[places[i]].reset();
+    }
+    return texts;
+}
+
+/// Returns how many the lines hold.
+std::size_t addSpans(std::string_view text, std::vector<Span>& spans)
+{
+    const std::size_t before = spans.size();
+    for (std::size_t begin = 0; begin < text.size();) {
+        const std::size_t end = std::min(text.find('\n', begin), text.size());
+        if (std::optional<Span> span = spanFromLine(text.substr(begin, end - begin)))
+            spans.push_back(std::move(*span));
+        begin = end + 1;
+    }
+    return spans.size() - before;
+}
 
 }
 
@@ -23,38 +72,82 @@ Result<void> putHeartbeat(ObjectStore& store, const Heartbeat& heartbeat, TaskCo
 
 Result<Trace> TraceReader::read(const ObjectStore& store, TaskContext& task)
 {
+    DS_TRY(const std::vector<ObjectInfo> beside, listAll(store, BesideFolder, task));
+    return read(store, beside, task);
+}
+
+Result<Trace> TraceReader::read(const ObjectStore& store, const std::vector<ObjectInfo>& beside, TaskContext& task)
+{
+    DS_CHECK(readSpans(store, below(beside, SpanFolder), task));
+    DS_CHECK(readReplicas(store, below(beside, ReplicaFolder), task));
     Trace trace;
-    DS_TRY(const std::vector<ObjectInfo> spans, listAll(store, SpanFolder, task));
-    for (const ObjectInfo& object : spans) {
-        if (m_seen.contains(object.key))
-            continue;
-        const auto bytes = readWhole(store, object.key, MostObjectBytes, task);
-        if (bytes || bytes.error().code == Code::Hostile) // else it may be there the next time
-            m_seen.insert(object.key);
-        if (!bytes)
-            continue;
-        const std::string_view text = asText(*bytes);
-        for (std::size_t begin = 0; begin < text.size();) {
-            const std::size_t end = std::min(text.find('\n', begin), text.size());
-            if (std::optional<Span> span = spanFromLine(text.substr(begin, end - begin)))
-                m_spans.push_back(std::move(*span));
-            begin = end + 1;
+    trace.spans = m_spans;
+    for (const auto& [key, known] : m_replicas) {
+        if (known.heartbeat)
+            trace.replicas.push_back(*known.heartbeat);
+    }
+    return trace;
+}
+
+Result<void> TraceReader::readSpans(const ObjectStore& store, std::vector<ObjectInfo> objects, TaskContext& task)
+{
+    std::erase_if(objects, [&](const ObjectInfo& object) { return m_seen.contains(object.key); });
+    std::stable_sort(objects.begin(), objects.end(),
+                     [](const ObjectInfo& a, const ObjectInfo& b) { return a.modifiedUs > b.modifiedUs; });
+    std::size_t fresh = 0;
+    for (std::size_t at = 0; at < objects.size(); at += ObjectsAtOnce) {
+        const std::size_t end = std::min(objects.size(), at + ObjectsAtOnce);
+        if (fresh >= MostSpans) { // what is older ended before all of those
+            for (; at < objects.size(); ++at)
+                m_seen.insert(objects[at].key);
+            break;
+        }
+        DS_TRY(std::vector<std::optional<std::string>> texts,
+               readTexts(store,
+                         { objects.begin() + static_cast<std::ptrdiff_t>(at),
+                           objects.begin() + static_cast<std::ptrdiff_t>(end) },
+                         task));
+        for (std::size_t i = 0; i < texts.size(); ++i) {
+            if (!texts[i])
+                continue;
+            m_seen.insert(objects[at + i].key);
+            fresh += addSpans(*texts[i], m_spans);
         }
     }
     std::stable_sort(m_spans.begin(), m_spans.end(), [](const Span& a, const Span& b) { return a.t1Us < b.t1Us; });
     if (m_spans.size() > MostSpans)
         m_spans.erase(m_spans.begin(), m_spans.end() - MostSpans);
-    trace.spans = m_spans;
+    return {};
+}
 
-    DS_TRY(const std::vector<ObjectInfo> replicas, listAll(store, ReplicaFolder, task));
-    for (const ObjectInfo& object : replicas) {
-        const auto bytes = readWhole(store, object.key, MostObjectBytes, task);
-        if (!bytes)
-            continue;
-        if (std::optional<Heartbeat> heartbeat = heartbeatFromText(asText(*bytes)))
-            trace.replicas.push_back(std::move(*heartbeat));
+Result<void> TraceReader::readReplicas(const ObjectStore& store, std::vector<ObjectInfo> objects, TaskContext& task)
+{
+    std::map<std::string, KnownReplica, std::less<>> replicas;
+    std::erase_if(objects, [&](const ObjectInfo& object) {
+        const auto known = m_replicas.find(object.key);
+        const bool isKnown = known != m_replicas.end() && known->second.identity == object.identity;
+        if (isKnown)
+            replicas.insert(*known);
+        return isKnown;
+    });
+    DS_TRY(std::vector<std::optional<std::string>> texts, readTexts(store, objects, task));
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        const ObjectInfo& object = objects[i];
+        if (!texts[i]) { // it beats: the listing knows it as it was a moment ago
+            const auto now = readWhole(store, object.key, MostObjectBytes, task);
+            if (!now && now.error().code == Code::Canceled)
+                return fail(now.error());
+            if (now)
+                texts[i] = std::string(asText(*now));
+        }
+        const auto known = m_replicas.find(object.key);
+        if (texts[i])
+            replicas.insert_or_assign(object.key, KnownReplica { object.identity, heartbeatFromText(*texts[i]) });
+        else if (known != m_replicas.end())
+            replicas.insert(*known);
     }
-    return trace;
+    m_replicas = std::move(replicas);
+    return {};
 }
 
 } // namespace deltascope

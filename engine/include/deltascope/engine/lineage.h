@@ -244,6 +244,8 @@ struct Run {
     /// What happened to the source since it was first seen, oldest first: objects overwritten, a prefix wiped.
     std::vector<Error> events;
     std::uint64_t ignoredObjects = 0; ///< listed, but of no version
+    /// What stands below ".deltascope/" in the source, in byte order of keys, by the listing that the run is made from.
+    std::vector<ObjectInfo> beside;
     /// Elements of the whole model per epoch; nothing while no complete state is known.
     std::vector<std::optional<std::uint64_t>> totalElements;
 

@@ -129,8 +129,8 @@ Result<void> checkKey(std::string_view key);
 /// or hold keys that were not asked for.
 Result<std::vector<ObjectInfo>> listAll(const ObjectStore& store, std::string_view prefix, TaskContext& task);
 
-/// Reads a whole object of at most `limitBytes`. Errors: those of read; Hostile if it is larger, Transient if it
-/// changed meanwhile.
+/// Reads a whole object of at most `limitBytes`. Errors: those of stat and read; Hostile if it is larger, Transient if
+/// it changed meanwhile.
 Result<std::vector<std::byte>> readWhole(const ObjectStore& store, std::string_view key, std::uint64_t limitBytes,
                                          TaskContext& task);
 

@@ -3,8 +3,11 @@
 #include "deltascope/engine/object_store.h"
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -76,15 +79,30 @@ struct Trace {
     std::vector<Heartbeat> replicas; ///< by id
 };
 
-/// Reads a trace, each object of spans once.
+/// Reads a trace, and each object of it once: the newest spans first, and no more of them than are kept.
 class TraceReader {
 public:
-    /// Errors: those of listing. At most 5,000 spans are kept, the newest.
+    static constexpr std::size_t MostSpans = 5'000;
+
+    /// `beside`: a listing of the source below ".deltascope/" (Run::beside), in byte order of keys. At most MostSpans
+    /// are kept, the newest. An object of spans that cannot be read is read the next time; a heartbeat that cannot be
+    /// is the last one that could.
+    /// Errors: Canceled.
+    Result<Trace> read(const ObjectStore& store, const std::vector<ObjectInfo>& beside, TaskContext& task);
+    /// Lists first. Errors: also those of listing.
     Result<Trace> read(const ObjectStore& store, TaskContext& task);
 
 private:
-    std::set<std::string> m_seen;
-    std::vector<Span> m_spans;
+    struct KnownReplica {
+        std::string identity;
+        std::optional<Heartbeat> heartbeat; ///< nothing: the object says none
+    };
+    Result<void> readSpans(const ObjectStore& store, std::vector<ObjectInfo> objects, TaskContext& task);
+    Result<void> readReplicas(const ObjectStore& store, std::vector<ObjectInfo> objects, TaskContext& task);
+
+    std::set<std::string> m_seen; ///< objects of spans that were read, or that hold nothing new enough
+    std::vector<Span> m_spans; ///< by end
+    std::map<std::string, KnownReplica, std::less<>> m_replicas; ///< by key
 };
 
 } // namespace deltascope
