@@ -295,7 +295,8 @@ TEST(DcpStream, IsSeekableAndChecksItsTarget)
     const VersionObjects version = onlyVersion(layout, source);
     const auto index = layout.index(source.store(), version, source.task);
     ASSERT_TRUE(index);
-    const auto stream = layout.open(source.store(), version, *index, index->tensors[0], *index->tensors[0].info, {});
+    const auto stream = layout.open(source.store(), version, *index, index->tensors[0], *index->tensors[0].info,
+                                    { &test::anyTask(), 64 * 1024, {} });
     ASSERT_TRUE(stream && (*stream)->seekable());
     EXPECT_GT(*(*stream)->workingBytes(), 0U);
     EXPECT_EQ(toHex(std::get<FullBlock>(*(*stream)->next(3, 4)).bytes), hexOf("d"));
@@ -303,7 +304,8 @@ TEST(DcpStream, IsSeekableAndChecksItsTarget)
     EXPECT_EQ(errorOf((*stream)->next(0, 1)).code, Code::Internal);
     EXPECT_EQ(errorOf((*stream)->next(4, 5)).code, Code::Internal);
     for (const TensorInfo& other : { tensor("v", { 4 }, Dtype::U8), tensor("v", { 2, 2 }, Dtype::I8) }) {
-        const auto refused = layout.open(source.store(), version, *index, index->tensors[0], other, {});
+        const auto refused =
+            layout.open(source.store(), version, *index, index->tensors[0], other, { &test::anyTask(), 64 * 1024, {} });
         ASSERT_FALSE(refused);
         EXPECT_EQ(refused.error().code, Code::BaseMismatch);
     }
@@ -447,7 +449,8 @@ TEST(DcpStream, PassesOnWhatTheStoreSays)
     const VersionObjects version = onlyVersion(layout, source);
     const auto index = layout.index(faulty, version, source.task);
     ASSERT_TRUE(index);
-    const auto stream = layout.open(faulty, version, *index, index->tensors[0], *index->tensors[0].info, {});
+    const auto stream = layout.open(faulty, version, *index, index->tensors[0], *index->tensors[0].info,
+                                    { &test::anyTask(), 64 * 1024, {} });
     ASSERT_TRUE(stream);
     faulty.failNth(test::StoreOperation::Read, 1, Error { Code::Transient, "try again", {}, {}, {} });
     EXPECT_EQ(errorOf((*stream)->next(0, 400)).code, Code::Transient);

@@ -60,7 +60,8 @@ TEST(HfIndex, AFullStreamIsSeekable)
     const HfLayout layout;
     const VersionObjects version = onlyVersion(layout, source);
     const auto index = layout.index(source.store(), version, source.task);
-    const auto stream = layout.open(source.store(), version, *index, index->tensors[0], tensor("model.w"), {});
+    const auto stream = layout.open(source.store(), version, *index, index->tensors[0], tensor("model.w"),
+                                    { &test::anyTask(), 64 * 1024, {} });
     ASSERT_TRUE((*stream)->seekable());
     const auto piece = (*stream)->next(10, 14);
     ASSERT_TRUE(piece);

@@ -190,7 +190,8 @@ TEST(SlimeV2Streams, TellTheMemoryThatTheirWindowsTake)
         const VersionObjects version = onlyVersion(layout, source);
         DS_TRY(const VersionIndex read, layout.index(source.store(), version, source.task));
         DS_TRY(const auto stream,
-               layout.open(source.store(), version, read, read.tensors[0], tensor("model.w", { 8 }), {}));
+               layout.open(source.store(), version, read, read.tensors[0], tensor("model.w", { 8 }),
+                           { &test::anyTask(), 64 * 1024, {} }));
         return stream->workingBytes();
     };
     const std::uint64_t small = *working(SlimeFrame, "xor");
@@ -214,7 +215,8 @@ TEST(SlimeV2Xor, AStreamMayStartLater)
         const SlimeV2Layout layout;
         const VersionObjects version = onlyVersion(layout, source);
         const auto read = layout.index(source.store(), version, source.task);
-        const auto stream = layout.open(source.store(), version, *read, read->tensors[0], tensor("model.w"), {});
+        const auto stream = layout.open(source.store(), version, *read, read->tensors[0], tensor("model.w"),
+                                        { &test::anyTask(), 64 * 1024, {} });
         const auto piece = (*stream)->next(10, 16);
         ASSERT_TRUE(piece) << piece.error().text;
         std::string block = SlimeBefore.substr(10);

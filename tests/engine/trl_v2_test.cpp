@@ -162,7 +162,8 @@ TEST(TrlV2Delta, AStreamMayStartLater)
         const VersionObjects version = onlyVersion(layout, source);
         const auto read = layout.index(source.store(), version, source.task);
         ASSERT_TRUE(read);
-        const auto stream = layout.open(source.store(), version, *read, read->tensors[0], tensor("layer.weight"), {});
+        const auto stream = layout.open(source.store(), version, *read, read->tensors[0], tensor("layer.weight"),
+                                        { &test::anyTask(), 64 * 1024, {} });
         ASSERT_TRUE(stream);
         const auto piece = (*stream)->next(10, 16);
         ASSERT_TRUE(piece) << piece.error().text;
@@ -180,7 +181,8 @@ TEST(TrlV2Delta, RefusesBlocksInAnotherOrder)
     const TrlLayout layout(TrlV2);
     const VersionObjects version = onlyVersion(layout, source);
     const auto read = layout.index(source.store(), version, source.task);
-    const auto stream = layout.open(source.store(), version, *read, read->tensors[0], tensor("layer.weight"), {});
+    const auto stream = layout.open(source.store(), version, *read, read->tensors[0], tensor("layer.weight"),
+                                    { &test::anyTask(), 64 * 1024, {} });
     ASSERT_TRUE((*stream)->next(0, 8));
     EXPECT_EQ(errorOf((*stream)->next(0, 8)).code, Code::Internal);
 }
@@ -211,7 +213,8 @@ TEST(TrlV2Delta, FinishFindsWhatIsLeftOver)
     const TrlLayout layout(TrlV2);
     const VersionObjects version = onlyVersion(layout, source);
     const auto read = layout.index(source.store(), version, source.task);
-    const auto stream = layout.open(source.store(), version, *read, read->tensors[0], tensor("layer.weight"), {});
+    const auto stream = layout.open(source.store(), version, *read, read->tensors[0], tensor("layer.weight"),
+                                    { &test::anyTask(), 64 * 1024, {} });
     ASSERT_TRUE((*stream)->next(0, 8));
     EXPECT_EQ(errorOf((*stream)->finish()).code, Code::Hostile);
 }
