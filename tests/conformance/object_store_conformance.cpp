@@ -241,8 +241,9 @@ TEST_P(ObjectStoreConformance, EachOfManyReadsHasItsOwnOutcome)
     for (std::size_t i = 0; i < outcomes.size(); ++i) {
         const auto expected = refused.find(i);
         ASSERT_EQ(outcomes[i].has_value(), expected == refused.end()) << i;
-        if (expected != refused.end())
+        if (expected != refused.end()) {
             EXPECT_EQ(outcomes[i].error().code, expected->second) << i;
+        }
     }
     for (std::size_t i = 0; i < 100; ++i)
         EXPECT_EQ(room[i], std::string("abcdefghij").substr(i % 9, 2)) << i;
