@@ -32,7 +32,7 @@ protected:
     TimelinePage* timeline()
     {
         const app::SourceRequest request = golden("trl-v2-gap");
-        const std::shared_ptr<ObjectStore> store = std::move(*openStore(request.source));
+        const std::shared_ptr<ObjectStore> store = *Stores().open(request.source);
         SpanWriter publisher(store, "publisher");
         SpanWriter fast(store, "r0");
         SpanWriter slow(store, "r1");
@@ -212,7 +212,7 @@ TEST_F(TimelinePageTest, TheWallClockZoomsAndItCanBeUndone)
 TEST_F(TimelinePageTest, ATotalOnlySaysSo)
 {
     const app::SourceRequest request = golden("trl-v2-gap");
-    const std::shared_ptr<ObjectStore> store = std::move(*openStore(request.source));
+    const std::shared_ptr<ObjectStore> store = *Stores().open(request.source);
     {
         SpanWriter trainer(store, "trainer");
         trainer.add({ {}, "sync", 3, 0, BeginUs, BeginUs + 5 * Second, 0, {} });

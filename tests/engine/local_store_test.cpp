@@ -359,46 +359,49 @@ TEST_F(LocalStoreTest, WatchPollsWhereLinksHideChanges)
     EXPECT_TRUE(waitFor(*watch, 20ms));
 }
 
-TEST(OpenStore, OpensPathsAndFileAddresses)
+TEST(Stores, OpensPathsAndFileAddresses)
 {
     TempDir folder;
     folder.write("with space %/model.safetensors", "x");
     const std::string path = folder.path("with space %");
-    const auto plain = openStore(path);
+    Stores stores;
+    const auto plain = stores.open(path);
     ASSERT_TRUE(plain);
     const std::string uri = (*plain)->uri();
     EXPECT_TRUE(uri.starts_with("file:///"));
     EXPECT_TRUE(uri.ends_with("/with%20space%20%25"));
     for (const std::string& address : { uri, "FILE://localhost" + uri.substr(7), path + "/", uri + "/" }) {
-        const auto store = openStore(address);
+        const auto store = stores.open(address);
         ASSERT_TRUE(store) << address;
         EXPECT_EQ((*store)->uri(), uri) << address;
         EXPECT_TRUE((*store)->stat("model.safetensors", anyTask())) << address;
     }
 }
 
-TEST(OpenStore, ResolvesLinksAndRelativePaths)
+TEST(Stores, ResolvesLinksAndRelativePaths)
 {
     TempDir folder;
     folder.write("run_1/object", "x");
     fs::create_directory_symlink("run_1", folder.path("latest"));
-    EXPECT_EQ((*openStore(folder.path("latest")))->uri(), "file://" + folder.path("run_1"));
-    EXPECT_EQ((*openStore("."))->uri(), (*openLocalStore(fs::current_path().string()))->uri());
+    Stores stores;
+    EXPECT_EQ((*stores.open(folder.path("latest")))->uri(), "file://" + folder.path("run_1"));
+    EXPECT_EQ((*stores.open("."))->uri(), (*openLocalStore(fs::current_path().string()))->uri());
 }
 
-TEST(OpenStore, SaysWhatItCannotOpen)
+TEST(Stores, SaysWhatItCannotOpen)
 {
     TempDir folder;
     folder.write("file", "x");
-    const auto codeOf = [](const std::string& address) {
-        const auto store = openStore(address);
+    Stores stores;
+    const auto codeOf = [&](const std::string& address) {
+        const auto store = stores.open(address);
         return store ? Code::Internal : store.error().code;
     };
     EXPECT_EQ(codeOf(""), Code::Usage);
     EXPECT_EQ(codeOf(folder.path("missing")), Code::NotFound);
     EXPECT_EQ(codeOf(folder.path("file/below")), Code::NotFound);
-    EXPECT_EQ(codeOf("s3://bucket/prefix"), Code::Unsupported);
-    EXPECT_EQ(codeOf("hf://buckets/user/run"), Code::Unsupported);
+    EXPECT_EQ(codeOf("s3://"), Code::Usage);
+    EXPECT_EQ(codeOf("hf://model"), Code::Usage);
     EXPECT_EQ(codeOf("gs://bucket"), Code::Unsupported);
     for (const char* address :
          { "file://otherhost/x", "file:///a%2", "file:///a%zz", "file:///a%00b", "file://relative" })

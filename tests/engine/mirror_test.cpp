@@ -315,7 +315,7 @@ TEST(Mirror, WhatIsNamedMustBeThere)
 {
     MirroredRun copied(10);
     EXPECT_EQ(copied.tryOpen({ copied.mirror + "-not" }).error().code, Code::NotFound);
-    EXPECT_EQ(copied.tryOpen({ "s3://bucket/run" }).error().code, Code::Unsupported);
+    EXPECT_EQ(copied.tryOpen({ "gs://bucket/run" }).error().code, Code::Unsupported);
     auto itself = openLocalStore(copied.mirror);
     ASSERT_TRUE(itself);
     OpenOptions options;

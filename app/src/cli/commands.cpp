@@ -91,14 +91,30 @@ public:
             return report(becomeGui(m_options).error(), m_options.json);
         app::Settings settings = app::Settings::fromEnvironment();
         settings.threads = m_options.threads;
+        if (!m_options.limitRate.empty()) {
+            const Result<std::uint64_t> limit = parseSize(m_options.limitRate);
+            if (!limit)
+                return report(limit.error(), m_options.json);
+            settings.bytesPerSecond = *limit;
+        }
         if (command == "serve" || command == "export" || m_options.serve)
             settings.jobsAtOnce = 4; // following a run must not hold up what is asked about it
         Result<std::unique_ptr<app::Service>> service = app::Service::create(settings);
         const Result<int> status = service ? dispatch(command, **service) : fail(std::move(service.error()));
+        if (service && !m_options.quiet)
+            tellMeters(**service);
         return status ? *status : report(status.error(), m_options.json);
     }
 
 private:
+    void tellMeters(const app::Service& service) const
+    {
+        for (const app::StoreMeterView& meter : service.meters()) {
+            if (meter.requests > 0)
+                writeErr(safe(meterText(meter)) + "\n");
+        }
+    }
+
     Result<int> dispatch(const std::string& command, app::Service& service)
     {
         if (command == "log")
@@ -308,6 +324,7 @@ private:
         request.anchorWhenCheaper = m_options.anchorWhenCheaper;
         request.restoresPerAnchor = m_options.restoresPerAnchor;
         request.newEpoch = m_options.newEpoch;
+        request.soleWriter = m_options.soleWriter;
         request.acceptRewritten = m_options.acceptRewritten;
         const bool between = !m_options.source.empty() && !m_options.other.empty();
         if (between != m_options.watchFolder.empty() || m_options.source.empty() != m_options.other.empty())
@@ -380,7 +397,8 @@ private:
 
     Result<int> demo(app::Service& service)
     {
-        const app::DemoRequest request { m_options.destination, m_options.rate, m_options.seed, m_options.seconds };
+        const app::DemoRequest request { m_options.destination, m_options.rate, m_options.seed,
+                                         m_options.seconds,     m_options.into, m_options.soleWriter };
         DS_TRY(const app::DemoView demo, service.prepareDemo(request));
         if (!m_options.quiet) {
             writeErr(fmt::format("a small model trains and is published into {}\n", safe(demo.bucket)));

@@ -29,6 +29,8 @@ void describe(CLI::App& program, Options& options)
     program.add_flag("-q,--quiet", options.quiet, "no progress, no suggestions");
     program.add_flag("--plain", options.plain, "no colors and no bars");
     program.add_flag("--no-input", options.noInput, "never ask; nothing asks today");
+    program.add_option("--limit-rate", options.limitRate, "most bytes per second (20MB) from and to each object store")
+        ->type_name("SIZE");
     program.add_option("--color", options.color, "auto, always or never")
         ->check(CLI::IsMember({ "auto", "always", "never" }));
     program.add_option("--threads", options.threads, "worker threads; default: all of the machine")
@@ -99,7 +101,8 @@ void describe(CLI::App& program, Options& options)
 
     CLI::App* publish = program.add_subcommand(
         "publish", "publish a step between two checkpoints, or all that a trainer drops into a folder");
-    publish->add_option("--into", options.into, "folder of the run; a new or empty one begins a run")->required();
+    publish->add_option("--into", options.into, "folder or URI of the run; a new or empty one begins a run")
+        ->required();
     publish->add_option("--from", options.source, "checkpoint folder or SOURCE@STEP: the state that the run ends with");
     publish->add_option("--to", options.other, "checkpoint folder or SOURCE@STEP: the next state");
     publish->add_option("--watch", options.watchFolder,
@@ -121,6 +124,8 @@ void describe(CLI::App& program, Options& options)
         ->check(CLI::Range(0.0, 1e9));
     publish->add_flag("--new-epoch", options.newEpoch,
                       "begin another epoch behind the run, with an anchor, instead of going on with it");
+    publish->add_flag("--sole-writer", options.soleWriter,
+                      "nobody else publishes there: needed where the store cannot put under a condition");
     publish->add_option("--encoding", options.encoding, "trl-v2: gap_delta or raw; slime-v2: xor or overwrite");
     publish->add_option("--checksum", options.checksum, "slime-v2: xxh3-128, blake3 or adler32");
 
@@ -152,6 +157,9 @@ void describe(CLI::App& program, Options& options)
     demo->add_option("--for", options.seconds, "end after so many seconds; default: with Ctrl+C")
         ->check(CLI::Range(0.0, 1e9));
 
+    demo->add_option("--into", options.into, "publish into this folder or bucket instead of one in --dir");
+    demo->add_flag("--sole-writer", options.soleWriter,
+                   "nobody else writes into that bucket; what the demo makes itself is its own");
     demo->add_flag("--serve", options.serve, "show it in the browser instead of the terminal");
 
     CLI::App* serve = program.add_subcommand("serve", "follow runs and show them in the browser");

@@ -58,6 +58,8 @@ struct Options {
     bool anchorWhenCheaper = false;
     double restoresPerAnchor = 1;
     bool newEpoch = false;
+    bool soleWriter = false;
+    std::string limitRate;
     double rate = 1;
     std::uint64_t seed = 1;
     double seconds = 0;

@@ -32,6 +32,8 @@ std::string statisticsText(const app::StatisticsView& view, const Style& style);
 std::string statisticsHistoryText(const app::StatisticsHistoryView& view, const Style& style);
 std::string statisticsCostText(const app::StatisticsCostView& cost);
 std::string doctorText(const app::DoctorView& report, const Style& style);
+/// What a command moved over the network, in one line.
+std::string meterText(const app::StoreMeterView& meter);
 std::string problemText(const app::ProblemView& problem, const Style& style);
 /// Whether the text of a problem says by itself which step it is about, or there is none.
 bool namesStep(const app::ProblemView& problem);

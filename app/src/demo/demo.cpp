@@ -1,5 +1,6 @@
 #include "demo/demo.h"
 
+#include "demo/demo_bucket.h"
 #include "demo/demo_model.h"
 #include "demo/demo_replica.h"
 
@@ -57,7 +58,8 @@ public:
 
     Result<DemoView> run(TaskContext& task)
     {
-        DS_TRY(m_bucket, openLocalStore(m_folder + "/bucket"));
+        const Address bucket = demoBucket(m_request, m_folder);
+        DS_TRY(m_bucket, openDemoBucket(m_bench, bucket));
         DS_TRY(m_trainer, openLocalStore(m_folder + "/trainer"));
         PublishOptions options;
         options.layout = "trl-v2";
@@ -75,7 +77,7 @@ public:
         m_threads.clear();
         if (!outcome && outcome.error().code != Code::Canceled)
             return fail(outcome.error());
-        return DemoView { m_folder, m_folder + "/bucket", publisher.headStep().value_or(0) };
+        return DemoView { m_folder, bucket.text(), publisher.headStep().value_or(0) };
     }
 
 private:
@@ -185,12 +187,12 @@ private:
             });
         if (values == header->tensors().end())
             return false;
-        std::fstream file(m_folder + "/bucket/" + object.key, std::ios::in | std::ios::out | std::ios::binary);
-        file.seekg(static_cast<std::streamoff>(values->begin));
-        const int byte = file.get();
-        file.seekp(static_cast<std::streamoff>(values->begin));
-        file.put(static_cast<char>(byte ^ 0x10));
-        return file.good();
+        std::vector<std::byte> bytes(object.sizeBytes);
+        if (!m_bucket->read(object, 0, bytes, task))
+            return false;
+        bytes[values->begin] ^= std::byte { 0x10 };
+        const MemoryPayload damaged(bytes);
+        return m_bucket->put(object.key, damaged, PutMode::Replace, task).has_value();
     }
 
     void startReplicas()
@@ -219,6 +221,11 @@ private:
         std::uint64_t bytes = 0;
         for (const ObjectInfo& object : listing)
             bytes += object.sizeBytes;
+        std::vector<std::string> spans;
+        for (const ObjectInfo& object : listing) {
+            if (object.key.starts_with(".deltascope/v1/spans/"))
+                spans.push_back(object.key);
+        }
         std::erase_if(listing, [](const ObjectInfo& object) { return object.key.starts_with("."); });
         if (listing.size() <= MostVersions && bytes <= MostBytes)
             return {};
@@ -236,27 +243,25 @@ private:
         }
         // Deltas first and the newest of them, the anchor last: what is left can be rebuilt at every moment.
         std::sort(removed.begin(), removed.end(), std::greater<>());
-        std::error_code ignored;
-        for (const std::string& key : removed)
-            fs::remove(m_folder + "/bucket/" + key, ignored);
-        pruneSpans();
-        return tell(fmt::format("pruned {} versions of the oldest chain: the demo keeps {} versions or {} MB",
-                                removed.size(), MostVersions, MostBytes / 1'000'000),
+        const std::size_t versions = removed.size();
+        for (const std::string& key : spansBehind(spans))
+            removed.push_back(key);
+        DS_CHECK(removeFromDemo(*m_bucket, removed, task));
+        return tell(fmt::format("pruned {} versions of the oldest chain: the demo keeps {} versions or {} MB", versions,
+                                MostVersions, MostBytes / 1'000'000),
                     task);
     }
 
-    void pruneSpans() const
+    /// Of each actor, what is older than its newest objects. `spans`: keys in byte order.
+    static std::vector<std::string> spansBehind(const std::vector<std::string>& spans)
     {
-        std::error_code failed;
-        for (const fs::directory_entry& actor :
-             fs::directory_iterator(m_folder + "/bucket/.deltascope/v1/spans", failed)) {
-            std::vector<fs::path> objects;
-            for (const fs::directory_entry& object : fs::directory_iterator(actor.path(), failed))
-                objects.push_back(object.path());
-            std::sort(objects.begin(), objects.end());
-            for (std::size_t i = 0; i + MostSpanObjects < objects.size(); ++i)
-                fs::remove(objects[i], failed);
+        std::vector<std::string> behind;
+        for (std::size_t i = 0; i + MostSpanObjects < spans.size(); ++i) {
+            const std::string& later = spans[i + MostSpanObjects];
+            if (later.substr(0, later.rfind('/')) == spans[i].substr(0, spans[i].rfind('/')))
+                behind.push_back(spans[i]);
         }
+        return behind;
     }
 
     const DemoRequest& m_request;

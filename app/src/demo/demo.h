@@ -13,8 +13,8 @@ namespace deltascope::app {
 Result<DemoView> runDemo(const DemoRequest& request, const std::string& folder,
                          const std::function<Workbench()>& makeBench, TaskContext& task);
 
-/// Makes the folder of a demo ready, removing what an earlier demo left there. The bucket is `folder`/bucket.
-/// Errors: Exists (it holds something else, or a demo runs there), Io.
+/// Makes the folder of a demo ready, removing what an earlier demo left there. Errors: Exists (it holds something else,
+/// or a demo runs there), Io.
 Result<void> prepareDemoFolder(FileSystem& disk, const std::string& folder);
 
 /// Removes the folder of a demo. Errors: those of prepareDemoFolder.

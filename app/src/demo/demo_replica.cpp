@@ -12,8 +12,10 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::int64_t BeatUs = 1'000'000;
+constexpr std::int64_t RemoteBeatUs = 5'000'000; ///< a heartbeat is a request
 constexpr std::int64_t RefusalUs = 2'000'000; ///< between a refused version and the next one that is tried
 constexpr auto Poll = std::chrono::milliseconds(40);
+constexpr auto RemotePoll = std::chrono::milliseconds(500);
 
 /// Bytes of an object in one store, on their way into another.
 class ObjectPayload final : public Payload {
@@ -71,6 +73,7 @@ DemoReplica::DemoReplica(std::string id, Workbench bench, Places places, std::ui
     : m_id(std::move(id))
     , m_bench(std::move(bench))
     , m_places(std::move(places))
+    , m_remote(m_places.bucket->traits().requestBytes > 0)
     , m_random(seed)
     , m_spans(m_places.bucket, m_id)
 {
@@ -81,13 +84,13 @@ void DemoReplica::run(TaskContext& task)
     while (!task.stopRequested()) {
         if (m_bench.nowUs() < m_stalledUntilUs) {
             beat("stalled", "hangs in a long generation", task);
-            std::this_thread::sleep_for(Poll);
+            std::this_thread::sleep_for(m_remote ? RemotePoll : Poll);
             continue;
         }
         Result<std::optional<Offer>> offer = nextOffer(task);
         if (!offer || !*offer || m_bench.nowUs() < m_refusedUs + RefusalUs) {
             beat(m_waitsForAnchor ? "digest-mismatch" : "serving", m_trouble, task);
-            std::this_thread::sleep_for(Poll);
+            std::this_thread::sleep_for(m_remote ? RemotePoll : Poll);
             continue;
         }
         const Result<void> outcome = takeOffer(**offer, task);
@@ -195,11 +198,12 @@ Result<void> DemoReplica::swap(const Offer& offer, TaskContext& task)
 void DemoReplica::beat(const std::string& state, const std::string& detail, TaskContext& task)
 {
     const std::int64_t now = m_bench.nowUs();
-    if (state == m_state && now - m_beatUs < BeatUs)
+    const std::int64_t beatUs = m_remote ? RemoteBeatUs : BeatUs;
+    if (state == m_state && now - m_beatUs < beatUs)
         return;
     m_state = state;
     m_beatUs = now;
-    Heartbeat heartbeat { m_id, "demo", {}, state, m_step, 0, now, BeatUs / 1e6, detail };
+    Heartbeat heartbeat { m_id, "demo", {}, state, m_step, 0, now, static_cast<double>(beatUs) / 1e6, detail };
     static_cast<void>(putHeartbeat(*m_places.bucket, heartbeat, task)); // a lost one shows itself
 }
 

@@ -52,6 +52,7 @@ private:
     std::string m_id;
     Workbench m_bench;
     Places m_places;
+    bool m_remote; ///< a look at the bucket is a request
     std::mt19937_64 m_random;
     SpanWriter m_spans;
     std::atomic<std::int64_t> m_step = -1;

@@ -135,6 +135,16 @@ StepView readStep(const json& from)
     return step;
 }
 
+std::optional<StoreMeterView> readMeter(const json& run)
+{
+    const auto meter = run.find("store_meter"); // servers before 0.2 send none
+    if (meter == run.end() || meter->is_null())
+        return std::nullopt;
+    return StoreMeterView { read<std::string>(*meter, "source"),      read<std::uint64_t>(*meter, "requests"),
+                            read<std::uint64_t>(*meter, "retries"),   read<std::uint64_t>(*meter, "bytes_in"),
+                            read<std::uint64_t>(*meter, "bytes_out"), read<std::uint64_t>(*meter, "bytes_from_cache") };
+}
+
 DriftView readDrift(const json& from)
 {
     return { read<int>(from, "epoch"), read<std::int64_t>(from, "step"), read<std::uint64_t>(from, "differs_elems"),

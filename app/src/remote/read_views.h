@@ -13,6 +13,8 @@ namespace deltascope::app {
 
 ProblemView readProblem(const json& from);
 StepView readStep(const json& from);
+/// Of a run's document; nothing where it has none.
+std::optional<StoreMeterView> readMeter(const json& run);
 DriftView readDrift(const json& from);
 NoteView readNote(const json& from);
 SpanView readSpan(const json& from);

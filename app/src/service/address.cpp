@@ -89,6 +89,11 @@ VersionRequest VersionRequest::parse(const std::string& address)
 {
     VersionRequest request;
     const std::size_t at = address.rfind('@');
+    if (at != std::string::npos && Address(address).remote() && address.find('/', at) == std::string::npos) {
+        request.source.source = address.substr(0, at); // an @ in a key is written %40
+        request.version = address.substr(at + 1);
+        return request;
+    }
     if (at != std::string::npos && at > 0) {
         const std::string left = address.substr(0, at);
         const std::string right = address.substr(at + 1);

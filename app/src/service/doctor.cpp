@@ -30,13 +30,41 @@ private:
     DoctorView m_view;
 };
 
+/// What a store can do, and what that means for who uses it.
+void examineTraits(Examination& examination, const ObjectStore& store, const std::vector<ObjectInfo>& listing)
+{
+    const StoreTraits traits = store.traits();
+    examination.note("publishing", traits.conditionalPut,
+                     traits.conditionalPut
+                         ? "puts under a condition: two publishers cannot overwrite each other"
+                         : "cannot put under a condition: publish needs --sole-writer, and nothing but that word keeps "
+                           "two publishers apart",
+                     false);
+    if (traits.requestBytes == 0)
+        return;
+    examination.note("new steps", traits.listsFromKey || traits.pushesChanges,
+                     traits.listsFromKey ? "are found by listing where they can appear"
+                                         : "are found when the store tells of a change, by listing everything",
+                     false);
+    const auto hashed = std::count_if(listing.begin(), listing.end(),
+                                      [](const ObjectInfo& object) { return !object.contentHash.empty(); });
+    examination.note(
+        "content hashes", hashed > 0,
+        fmt::format("the listing holds them of {} of {} objects{}", hashed, listing.size(),
+                    hashed > 0
+                        ? "; what is read whole is compared with them"
+                        : "; what is read is bound to its version, and damage on the way is found where the store "
+                          "sends checksums or the run records digests"),
+        false);
+}
+
 void examineSource(Examination& examination, Workbench& bench, const SourceRequest& request, TaskContext& task)
 {
-    Result<std::unique_ptr<ObjectStore>> opened = openStore(request.source);
+    const Result<std::shared_ptr<ObjectStore>> opened = bench.stores->open(request.source);
     examination.note("source", opened, opened ? (*opened)->uri() : "");
     if (!opened)
         return;
-    std::shared_ptr<ObjectStore> store = std::move(*opened);
+    const std::shared_ptr<ObjectStore>& store = *opened;
     const Result<std::vector<ObjectInfo>> listing = listAll(*store, "", task);
     examination.note("listing", listing, listing ? fmt::format("{} objects", listing->size()) : "");
     if (!listing)
@@ -48,6 +76,7 @@ void examineSource(Examination& examination, Workbench& bench, const SourceReque
         examination.note("ranged read", store->read(readable->key, readable->sizeBytes - 1, first, task),
                          "last byte of " + readable->key);
     }
+    examineTraits(examination, *store, *listing);
     const std::int64_t now = bench.nowUs();
     const auto newest =
         std::max_element(listing->begin(), listing->end(),
@@ -62,7 +91,7 @@ void examineSource(Examination& examination, Workbench& bench, const SourceReque
     if (const Result<EpochChoice> epochs = epochChoice(request.epochs))
         options.epochs = *epochs;
     if (!request.base.isEmpty()) {
-        Result<std::unique_ptr<ObjectStore>> base = openStore(request.base);
+        Result<std::shared_ptr<ObjectStore>> base = bench.stores->open(request.base);
         examination.note("base", base, request.base.text());
         if (base)
             options.base = std::move(*base);

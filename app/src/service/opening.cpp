@@ -18,24 +18,56 @@ Result<EpochChoice> epochChoice(const std::string& word)
     return fail(Code::Usage, "epochs are auto, times or one, not " + word);
 }
 
-Result<Run> openRequested(Workbench& bench, const SourceRequest& request, TaskContext& task)
+Result<Run> openRequested(Workbench& bench, const SourceRequest& request, TaskContext& task,
+                          std::optional<KeptLook> look)
 {
-    DS_TRY(std::shared_ptr<ObjectStore> store, openStore(request.source));
+    DS_TRY(std::shared_ptr<ObjectStore> store, bench.stores->open(request.source));
     OpenOptions options;
     options.layout = request.layout;
     DS_TRY(options.epochs, epochChoice(request.epochs));
     options.mirrors = request.mirrors;
+    if (look) {
+        options.listing = &look->listing;
+        options.changed = look->changed;
+    }
     if (!request.base.isEmpty()) {
-        DS_TRY(options.base, openStore(request.base));
+        DS_TRY(options.base, bench.stores->open(request.base));
     }
     return openRun(bench, std::move(store), options, task);
 }
 
+namespace {
+
+constexpr std::string_view FileEnd = ".safetensors";
+
+/// The store around a single file, and its key there.
+Result<std::pair<std::shared_ptr<ObjectStore>, std::string>> openAround(Workbench& bench, const Address& file)
+{
+    if (file.remote()) {
+        RemotePlace folder = *file.remote();
+        const std::size_t slash = folder.prefix.rfind('/');
+        const std::string key = folder.prefix.substr(slash == std::string::npos ? 0 : slash + 1);
+        folder.prefix.resize(slash == std::string::npos ? 0 : slash);
+        DS_TRY(std::shared_ptr<ObjectStore> store, bench.stores->open(folder.text()));
+        return std::pair(std::move(store), key);
+    }
+    DS_TRY(const std::filesystem::path path, file.path());
+    DS_TRY(std::shared_ptr<ObjectStore> store,
+           bench.stores->open(path.parent_path().empty() ? "." : path.parent_path().string()));
+    return std::pair(std::move(store), path.filename().string());
+}
+
+}
+
 bool isSingleFile(const VersionRequest& request)
 {
+    if (!request.version.empty())
+        return false;
+    if (const std::optional<RemotePlace>& place = request.source.source.remote())
+        return place->prefix.ends_with(FileEnd);
     const Result<std::string>& path = request.source.source.path();
     std::error_code ignored;
-    return path && request.version.empty() && std::filesystem::is_regular_file(*path, ignored);
+    return path && std::filesystem::is_regular_file(*path, ignored);
 }
 
 const std::vector<Error>& OpenState::replaced() const noexcept
@@ -61,10 +93,8 @@ Result<OpenState> openState(Workbench& bench, const VersionRequest& request, boo
 {
     OpenState state;
     if (isSingleFile(request)) {
-        DS_TRY(const std::filesystem::path path, request.source.source.path());
-        const std::string folder = path.parent_path().empty() ? "." : path.parent_path().string();
-        DS_TRY(const std::shared_ptr<ObjectStore> store, openLocalStore(folder));
-        DS_TRY(Chain chain, openSingleFile(bench, store, path.filename().string(), task));
+        DS_TRY(const auto around, openAround(bench, request.source.source));
+        DS_TRY(Chain chain, openSingleFile(bench, around.first, around.second, task));
         state.chain = std::make_unique<Chain>(std::move(chain));
         return state;
     }
@@ -102,6 +132,24 @@ void addLogProblems(std::vector<ProblemView>& problems, const LogReader& logs)
 {
     for (const Error& problem : logs.problems())
         problems.push_back(problemView(problem));
+}
+
+std::vector<StoreMeterView> meterViews(const Stores& stores)
+{
+    std::vector<StoreMeterView> views;
+    for (const StoreMeter& meter : stores.meters())
+        views.push_back({ meter.uri, meter.wire.requests, meter.wire.retries, meter.wire.bytesIn, meter.wire.bytesOut,
+                          meter.bytesFromCache });
+    return views;
+}
+
+std::optional<StoreMeterView> meterOf(const Stores& stores, const std::string& uri)
+{
+    for (StoreMeterView& view : meterViews(stores)) {
+        if (view.source == uri)
+            return std::move(view);
+    }
+    return std::nullopt;
 }
 
 RunView runViewOf(const Run& run, const Trace& trace, const LogReader& logs, std::uint64_t revision, std::int64_t nowUs)

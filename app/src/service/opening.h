@@ -14,8 +14,14 @@ namespace deltascope::app {
 /// What SourceRequest::epochs says. Errors: Usage.
 Result<EpochChoice> epochChoice(const std::string& word);
 
+/// What is kept from one look at a followed source to the next.
+struct KeptLook {
+    KeptListing& listing;
+    bool changed; ///< something may have changed since the last look
+};
 /// Opens the source that a request means, with its base and layout.
-Result<Run> openRequested(Workbench& bench, const SourceRequest& request, TaskContext& task);
+Result<Run> openRequested(Workbench& bench, const SourceRequest& request, TaskContext& task,
+                          std::optional<KeptLook> look = {});
 
 /// A state that can be replayed: a version of a run, or a file on its own.
 struct OpenState {
@@ -56,5 +62,10 @@ void addLogProblems(std::vector<ProblemView>& problems, const LogReader& logs);
 /// The run with what stands beside it and in its logs.
 RunView runViewOf(const Run& run, const Trace& trace, const LogReader& logs, std::uint64_t revision,
                   std::int64_t nowUs);
+
+/// Of all object stores that were opened.
+std::vector<StoreMeterView> meterViews(const Stores& stores);
+/// The meter of one of them; nothing for other stores.
+std::optional<StoreMeterView> meterOf(const Stores& stores, const std::string& uri);
 
 } // namespace deltascope::app

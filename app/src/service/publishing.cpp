@@ -27,22 +27,21 @@ PublishOptions optionsOf(const PublishRequest& request, const std::string& diffB
     return options;
 }
 
-/// Opens the run to publish into; a missing folder is an empty run, and what cannot be made fails when it is opened.
-Result<std::shared_ptr<ObjectStore>> openInto(const Address& address)
+/// Opens the run to publish into; a missing folder is an empty run.
+Result<std::shared_ptr<ObjectStore>> openInto(const Workbench& bench, const PublishRequest& request)
 {
-    std::error_code ignored;
-    if (address.path())
-        std::filesystem::create_directory(*address.path(), ignored);
-    DS_TRY(std::shared_ptr<ObjectStore> into, openStore(address));
-    return into;
+    std::error_code ignored; // what cannot be made fails when it is opened
+    if (const Result<std::string>& path = request.into.source.path())
+        std::filesystem::create_directory(*path, ignored);
+    return bench.stores->open(request.into.source, { request.soleWriter });
 }
 
-Result<OpenOptions> baseOf(const PublishRequest& request)
+Result<OpenOptions> baseOf(const Workbench& bench, const PublishRequest& request)
 {
     OpenOptions base;
     base.layout = request.into.layout;
     if (!request.into.base.isEmpty()) {
-        DS_TRY(base.base, openStore(request.into.base));
+        DS_TRY(base.base, bench.stores->open(request.into.base));
     }
     return base;
 }
@@ -111,8 +110,8 @@ void addStep(PublishView& view, const Run& run, const PublishedVersion& version)
 Result<PublishView> publishOnce(Workbench& bench, const PublishRequest& request, const std::string& diffBackend,
                                 const Chain& from, const Chain& to, TaskContext& task)
 {
-    DS_TRY(const std::shared_ptr<ObjectStore> into, openInto(request.into.source));
-    DS_TRY(const OpenOptions base, baseOf(request));
+    DS_TRY(const std::shared_ptr<ObjectStore> into, openInto(bench, request));
+    DS_TRY(const OpenOptions base, baseOf(bench, request));
     PublishView view;
     view.source = into->uri();
     view.layout = request.into.layout;
@@ -138,9 +137,9 @@ Result<PublishView> publishOnce(Workbench& bench, const PublishRequest& request,
 Result<PublishView> publishFolder(Workbench& bench, const PublishRequest& request, const std::string& diffBackend,
                                   const std::function<void(const PublishView&)>& onChange, TaskContext& task)
 {
-    DS_TRY(const std::shared_ptr<ObjectStore> into, openInto(request.into.source));
-    DS_TRY(const OpenOptions base, baseOf(request));
-    DS_TRY(const std::shared_ptr<ObjectStore> checkpoints, openStore(request.watchFolder));
+    DS_TRY(const std::shared_ptr<ObjectStore> into, openInto(bench, request));
+    DS_TRY(const OpenOptions base, baseOf(bench, request));
+    DS_TRY(const std::shared_ptr<ObjectStore> checkpoints, bench.stores->open(request.watchFolder));
     PublishView view;
     view.source = into->uri();
     view.layout = request.into.layout;

@@ -2,6 +2,7 @@
 
 #include "address.h"
 #include "demo/demo.h"
+#include "demo/demo_bucket.h"
 #include "doctor.h"
 #include "job_runner.h"
 #include "opening.h"
@@ -65,6 +66,12 @@ public:
         m_bench.catalog = m_catalog.get();
         m_bench.records = m_records.get();
         m_bench.disk = m_disk.get();
+        StoresOptions stores;
+        stores.cacheFolder = settings.cacheFolder + "/blocks";
+        stores.stateFolder = settings.stateFolder + "/uploads";
+        stores.bytesPerSecond = settings.bytesPerSecond;
+        stores.requestsPerSecond = settings.requestsPerSecond;
+        m_bench.stores = std::make_shared<Stores>(std::move(stores));
         const unsigned machine = std::max(1U, std::thread::hardware_concurrency());
         m_bench.threads = settings.threads > 0 ? std::min(settings.threads, machine) : machine;
         m_bench.nowUs = settings.nowUs ? settings.nowUs : systemNowUs;
@@ -80,7 +87,9 @@ public:
                          DS_TRY(const Trace trace, TraceReader().read(*run.store, run.beside, task));
                          LogReader logs(request.logs, m_bench.nowUs);
                          DS_CHECK(readAll(logs, task));
-                         return ended(runViewOf(run, trace, logs, ++m_revision, m_bench.nowUs()));
+                         RunView view = runViewOf(run, trace, logs, ++m_revision, m_bench.nowUs());
+                         view.meter = meterOf(*m_bench.stores, view.source);
+                         return ended(std::move(view));
                      });
     }
 
@@ -126,7 +135,7 @@ public:
     JobId listObjects(SourceRequest request) override
     {
         return start("list " + request.source.text(), [this, request](JobId, TaskContext& task) -> Result<JobResult> {
-            DS_TRY(const std::unique_ptr<ObjectStore> store, openStore(request.source));
+            DS_TRY(const std::shared_ptr<ObjectStore> store, m_bench.stores->open(request.source));
             DS_TRY(const std::vector<ObjectInfo> listing, listAll(*store, "", task));
             const Result<Run> run = openRequested(m_bench, request, task);
             if (!run && run.error().code != Code::Layout)
@@ -244,8 +253,8 @@ public:
 
     JobId readHeader(SourceRequest request, std::string key) override
     {
-        return start("header of " + key, [request, key](JobId, TaskContext& task) -> Result<JobResult> {
-            DS_TRY(const std::unique_ptr<ObjectStore> store, openStore(request.source));
+        return start("header of " + key, [this, request, key](JobId, TaskContext& task) -> Result<JobResult> {
+            DS_TRY(const std::shared_ptr<ObjectStore> store, m_bench.stores->open(request.source));
             DS_TRY(const ObjectInfo object, store->stat(key, task));
             DS_TRY(const SafetensorsHeader header, SafetensorsHeader::read(*store, object, task));
             return ended(makeHeaderView(key, header));
@@ -362,7 +371,10 @@ public:
     {
         const std::string folder = demoFolder(request);
         DS_CHECK(prepareDemoFolder(*m_disk, folder));
-        return DemoView { folder, folder + "/bucket", 0 };
+        const Address bucket = demoBucket(request, folder);
+        TaskContext task;
+        DS_CHECK(prepareDemoBucket(m_bench, request, bucket, task));
+        return DemoView { folder, bucket.text(), 0 };
     }
 
     JobId demo(DemoRequest request) override
@@ -403,6 +415,8 @@ public:
         const auto backend = chooseDiffBackend(m_settings.diffBackend);
         return backend ? std::string((*backend)->name()) : std::string();
     }
+
+    std::vector<StoreMeterView> meters() const override { return meterViews(*m_bench.stores); }
 
     std::vector<JobView> jobs() const override { return m_runner.jobs(); }
     std::optional<JobView> job(JobId id) const override { return m_runner.job(id); }

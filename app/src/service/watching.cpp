@@ -48,25 +48,30 @@ public:
         , m_revision(revision)
         , m_tell(tell)
         , m_logs(request.logs, bench.nowUs)
+        , m_listing(bench.nowUs)
     {
     }
 
     Result<void> follow(TaskContext& task)
     {
-        DS_TRY(m_store, openStore(m_request.source));
+        DS_TRY(m_store, m_bench.stores->open(m_request.source));
         DS_TRY(m_changes, m_store->watch()); // before the first look, so that nothing is missed
         for (;;) {
             DS_TRY(const bool moreLogged, m_logs.read(task));
             DS_CHECK(look(task));
             const auto pause = moreLogged ? std::chrono::milliseconds(0) : m_periods.poll;
-            DS_CHECK(m_changes->wait(pause, task).map([](bool) {}));
+            DS_TRY(m_changed, m_changes->wait(pause, task));
         }
     }
 
 private:
     Result<void> look(TaskContext& task)
     {
-        Result<Run> run = openRequested(m_bench, m_request, task);
+        const bool isRemote = m_store->traits().requestBytes > 0;
+        Result<Run> run = openRequested(m_bench, m_request, task,
+                                        isRemote ? std::optional(KeptLook { m_listing, m_changed }) : std::nullopt);
+        if (!run)
+            m_listing.suspect();
         // A source whose first version is still on its way has no layout yet; one that was wiped may come back.
         if (!run && run.error().code != Code::Layout && run.error().code != Code::ListSuspect)
             return fail(std::move(run.error()));
@@ -117,8 +122,8 @@ private:
             told = Clock::now();
             if (!m_bench.catalog)
                 continue;
-            DS_TRY(const bool changed, m_changes->wait(std::chrono::milliseconds(0), task));
-            if (changed)
+            DS_TRY(m_changed, m_changes->wait(std::chrono::milliseconds(0), task));
+            if (m_changed)
                 return false;
         }
         return true;
@@ -141,6 +146,8 @@ private:
         m_seen = std::move(now);
         RunView view = runViewOf(run, m_trace, m_logs, ++m_revision, m_bench.nowUs());
         view.settled = settled;
+        view.meter = meterOf(*m_bench.stores, view.source);
+        view.listedUs = m_listing.wholeAtUs();
         m_last = std::make_shared<const RunView>(std::move(view));
         m_told = Clock::now();
         m_tell(m_last, m_lastHeat);
@@ -199,7 +206,9 @@ private:
     std::atomic<std::uint64_t>& m_revision;
     const TellRun& m_tell;
     LogReader m_logs;
-    std::unique_ptr<ObjectStore> m_store;
+    KeptListing m_listing;
+    bool m_changed = true; ///< since the last look
+    std::shared_ptr<ObjectStore> m_store;
     std::unique_ptr<StoreWatch> m_changes;
     TraceReader m_reader;
     Trace m_trace;

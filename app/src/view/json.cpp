@@ -140,6 +140,15 @@ ordered_json json(const ReplicaView& replica)
              { "detail", replica.detail } };
 }
 
+ordered_json json(const std::optional<StoreMeterView>& meter)
+{
+    if (!meter)
+        return nullptr;
+    return { { "source", meter->source },      { "requests", meter->requests },
+             { "retries", meter->retries },    { "bytes_in", meter->bytesIn },
+             { "bytes_out", meter->bytesOut }, { "bytes_from_cache", meter->bytesFromCache } };
+}
+
 std::string toJson(const RunView& view)
 {
     ordered_json out;
@@ -151,6 +160,8 @@ std::string toJson(const RunView& view)
     out["latest"] = orNull(view.latest);
     out["wire_bytes"] = view.wireBytes;
     out["ignored_objects"] = view.ignoredObjects;
+    out["store_meter"] = json(view.meter);
+    out["listed_us"] = listedOrNull(view.listedUs);
     ordered_json epochs = ordered_json::array();
     for (const EpochView& epoch : view.epochs) {
         ordered_json steps = ordered_json::array();

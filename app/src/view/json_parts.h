@@ -26,6 +26,9 @@ ordered_json json(const DriftView& point);
 ordered_json json(const NoteView& note);
 ordered_json json(const ReplicaView& replica);
 ordered_json json(const SpanView& span);
+ordered_json json(const std::optional<StoreMeterView>& meter);
+/// RunView::listedUs.
+inline ordered_json listedOrNull(std::int64_t us) { return us > 0 ? ordered_json(us) : ordered_json(nullptr); }
 
 /// One line; invalid UTF-8 is replaced.
 inline std::string dump(const ordered_json& json)

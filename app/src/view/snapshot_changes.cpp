@@ -221,6 +221,8 @@ ordered_json SnapshotChanges::runChanges(const RunView& run, std::uint64_t since
                          { "latest", orNull(run.latest) },
                          { "noop_rate", orNull(run.noopRate) },
                          { "ignored_objects", run.ignoredObjects },
+                         { "store_meter", json(run.meter) },
+                         { "listed_us", listedOrNull(run.listedUs) },
                          { "wire_bytes", run.wireBytes } };
     ordered_json epochs = ordered_json::array();
     for (const EpochView& epoch : run.epochs)

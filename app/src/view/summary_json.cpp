@@ -123,6 +123,8 @@ std::string detailToJson(const RunSummaryView& view, std::int64_t nowUs)
     out["first_step"] = steps.empty() ? ordered_json(nullptr) : ordered_json(steps.front()->step);
     out["last_step"] = steps.empty() ? ordered_json(nullptr) : ordered_json(steps.back()->step);
     out["ignored_objects"] = run.ignoredObjects;
+    out["store_meter"] = json(run.meter);
+    out["listed_us"] = listedOrNull(run.listedUs);
     out["noop_rate"] = orNull(run.noopRate);
     out["problems"] = json(run.problems);
     out["events"] = json(run.events);

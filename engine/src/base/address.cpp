@@ -1,5 +1,8 @@
 #include "deltascope/base/address.h"
 
+#include "base/percent_code.h"
+#include "base/remote_place.h"
+
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
@@ -11,35 +14,6 @@ namespace deltascope {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::optional<unsigned> hexDigit(char digit) noexcept
-{
-    if (digit >= '0' && digit <= '9')
-        return static_cast<unsigned>(digit - '0');
-    if (digit >= 'a' && digit <= 'f')
-        return static_cast<unsigned>(digit - 'a' + 10);
-    if (digit >= 'A' && digit <= 'F')
-        return static_cast<unsigned>(digit - 'A' + 10);
-    return std::nullopt;
-}
-
-Result<std::string> percentDecode(std::string_view text)
-{
-    std::string out;
-    for (std::size_t at = 0; at < text.size(); ++at) {
-        if (text[at] != '%') {
-            out += text[at];
-            continue;
-        }
-        const auto high = at + 2 < text.size() ? hexDigit(text[at + 1]) : std::nullopt;
-        const auto low = at + 2 < text.size() ? hexDigit(text[at + 2]) : std::nullopt;
-        if (!high || !low || (*high == 0 && *low == 0))
-            return fail(Code::Usage, "\"%\" in the address is not followed by two hexadecimal digits of a character");
-        out += static_cast<char>(*high * 16 + *low);
-        at += 2;
-    }
-    return out;
-}
 
 /// "s3" of "s3://bucket/x" in lower case; empty for a plain path.
 std::string schemeOf(std::string_view address)
@@ -80,19 +54,21 @@ Result<std::string> pathOf(const std::string& address)
         return address;
     if (scheme == "file")
         return pathOfFileUri(address);
-    if (scheme == "s3")
-        return fail(Code::Unsupported, "this build does not read S3 buckets", address,
-                    "Copy the prefix to a local folder, for instance with \"aws s3 sync\", and open that folder.");
-    if (scheme == "hf")
-        return fail(Code::Unsupported, "this build does not read Hugging Face repositories or buckets", address,
-                    "Download the files to a local folder, for instance with \"hf download\", and open that folder.");
     return fail(Code::Unsupported, fmt::format("this build does not know addresses with {}://", scheme), address,
-                "Give a local folder or a file:/// address.");
+                "Give a folder, or an address that begins with file:///, s3:// or hf://.");
 }
 
 }
 
 namespace {
+
+bool lies(const RemotePlace& inner, const RemotePlace& outer)
+{
+    RemotePlace above = inner;
+    above.prefix = outer.prefix;
+    return above == outer
+        && (outer.prefix.empty() || inner.prefix == outer.prefix || inner.prefix.starts_with(outer.prefix + '/'));
+}
 
 Address withoutSlash(const fs::path& path)
 {
@@ -103,14 +79,29 @@ Address withoutSlash(const fs::path& path)
 
 Address::Address(std::string text)
     : m_text(std::move(text))
-    , m_path(pathOf(m_text))
+    , m_path(std::string())
 {
+    const std::string scheme = schemeOf(m_text);
+    if (!isRemoteScheme(scheme)) {
+        m_path = pathOf(m_text);
+        return;
+    }
+    Result<RemotePlace> place = parseRemotePlace(scheme, m_text);
+    if (place) {
+        m_remote = std::move(*place);
+        m_path =
+            fail(Code::Usage, "names a place in an object store, where a folder of this machine is needed", m_text);
+    } else {
+        m_path = fail(std::move(place.error()));
+    }
 }
 
 bool Address::isAbsolute() const { return m_path ? fs::path(*m_path).is_absolute() : !schemeOf(m_text).empty(); }
 
 Address Address::absolute() const
 {
+    if (m_remote)
+        return m_remote->text();
     std::error_code error;
     const fs::path path = m_path ? fs::absolute(*m_path, error) : fs::path();
     return m_path && !error ? withoutSlash(path.lexically_normal()) : *this;
@@ -118,6 +109,8 @@ Address Address::absolute() const
 
 Address Address::canonical() const
 {
+    if (m_remote)
+        return m_remote->text();
     std::error_code error;
     const fs::path path = m_path ? fs::absolute(*m_path, error) : fs::path();
     if (!m_path || error)
@@ -128,6 +121,8 @@ Address Address::canonical() const
 
 bool Address::isWithin(const Address& folder) const
 {
+    if (m_remote && folder.m_remote)
+        return lies(*m_remote, *folder.m_remote);
     if (!m_path || !folder.m_path)
         return false;
     const fs::path inner(canonical().text());

@@ -87,7 +87,7 @@ private:
     {
         if (!m_opened.insert(address.text()).second)
             return {};
-        DS_TRY(std::shared_ptr<const ObjectStore> store, openStore(address));
+        DS_TRY(std::shared_ptr<const ObjectStore> store, m_bench.stores->open(address));
         const std::string uri = store->uri();
         if (uri == m_source.uri())
             return fail(Code::Usage, "the mirror is the source itself", address.text(), "name a second copy of it");

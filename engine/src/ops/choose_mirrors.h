@@ -17,7 +17,7 @@ struct ChosenMirrors {
 /// Opens the mirrors that the user names, remembers them (Records), and opens what the source itself offers
 /// (docs/formats/mirror.md) if the user has named the same address for this source before: a foreign bucket must not
 /// point the program at hosts or folders. `named`: addresses, relative ones from the working directory. Errors: Usage
-/// (the source itself, or an address that is none), those of openStore() for what the user names.
+/// (the source itself, or an address that is none), those of Stores::open() for what the user names.
 Result<ChosenMirrors> chooseMirrors(Workbench& bench, const ObjectStore& source, const std::vector<Address>& named,
                                     TaskContext& task);
 

@@ -235,17 +235,16 @@ Result<void> findEmptyVersions(const ObjectStore& store, const Layout& layout, s
 
 using Listing = std::vector<ObjectInfo>;
 
-/// The objects of a run, without our own files beside it, of which `beside` gets those of the source's own folder.
-Result<Listing> listRun(const ObjectStore& store, TaskContext& task, Listing* beside = nullptr)
+/// Takes our own files beside a run out of a listing; returns those of the source's own folder.
+Listing takeOwn(Listing& listing)
 {
-    DS_TRY(Listing listing, listAll(store, "", task));
-    if (beside)
-        std::copy_if(listing.begin(), listing.end(), std::back_inserter(*beside),
-                     [](const ObjectInfo& object) { return object.key.starts_with(OwnPrefix); });
+    Listing beside;
+    std::copy_if(listing.begin(), listing.end(), std::back_inserter(beside),
+                 [](const ObjectInfo& object) { return object.key.starts_with(OwnPrefix); });
     std::erase_if(listing, [](const ObjectInfo& object) {
         return object.key.starts_with(OwnPrefix) || object.key.find("/.deltascope/") != std::string::npos;
     });
-    return listing;
+    return beside;
 }
 
 /// What the source has and cannot be used, and a mirror stands in for.
@@ -368,11 +367,13 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
     }
     std::vector<Listing> copies; // of each mirror, listed first: what is copied meanwhile is not missed
     for (const auto& mirror : mirrors.stores) {
-        DS_TRY(Listing copy, listRun(*mirror, task));
+        DS_TRY(Listing copy, listAll(*mirror, "", task));
+        takeOwn(copy);
         copies.push_back(std::move(copy));
     }
-    Listing beside;
-    DS_TRY(const Listing listing, listRun(*store, task, &beside));
+    DS_TRY(Listing listing,
+           options.listing ? options.listing->look(*store, options.changed, task) : listAll(*store, "", task));
+    Listing beside = takeOwn(listing);
     const bool isNowhere = listing.empty() && std::all_of(copies.begin(), copies.end(), std::mem_fn(&Listing::empty));
     if (isNowhere)
         DS_CHECK(expectNothingLost(bench, *store));
@@ -387,6 +388,8 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
     DS_TRY(const std::shared_ptr<const Layout> layout, std::move(found));
 
     std::vector<VersionObjects> groups = layout->group(listing);
+    if (options.listing)
+        options.listing->growsAt(growthPlaces(groups, beside));
     std::size_t used = 0;
     for (const VersionObjects& group : groups) {
         used += group.objects.size();

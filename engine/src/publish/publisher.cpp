@@ -471,12 +471,11 @@ void Publisher::note(std::int64_t step, const std::string& text)
 namespace {
 
 /// The checkpoint that a state was read from, if it was read from nothing else.
-std::shared_ptr<ObjectStore> folderOf(const Chain& state)
+std::shared_ptr<ObjectStore> folderOf(const Workbench& bench, const Chain& state)
 {
     if (state.links().size() != 1)
         return nullptr;
-    Result<std::unique_ptr<ObjectStore>> store = openStore(Address(state.links().front()->store->uri()));
-    return store ? std::shared_ptr<ObjectStore>(std::move(*store)) : nullptr;
+    return bench.stores->open(state.links().front()->store->uri()).value_or(nullptr);
 }
 
 /// The first version on an external base can be found by who publishes it again without naming the base: it is `from`.
@@ -484,7 +483,7 @@ std::optional<PublishedVersion> findFirst(Workbench& bench, const std::shared_pt
                                           const NamedState& from, const NamedState& to, const PublishOptions& options,
                                           TaskContext& task)
 {
-    base.base = base.base ? nullptr : folderOf(from.state);
+    base.base = base.base ? nullptr : folderOf(bench, from.state);
     if (!base.base)
         return std::nullopt;
     Result<Publisher> publisher = Publisher::open(bench, into, base, options, task);

@@ -57,9 +57,16 @@ Result<bool> ObjectStore::hasEmptyFolder(std::string_view, TaskContext&) const {
 
 Result<std::vector<ObjectInfo>> listAll(const ObjectStore& store, std::string_view prefix, TaskContext& task)
 {
+    return listFrom(store, prefix, {}, task);
+}
+
+Result<std::vector<ObjectInfo>> listFrom(const ObjectStore& store, std::string_view prefix, std::string_view startAfter,
+                                         TaskContext& task)
+{
     std::vector<ObjectInfo> objects;
     ListRequest request;
     request.prefix = prefix;
+    request.startAfter = startAfter;
     for (;;) {
         DS_CHECK(task.checkpoint());
         DS_TRY(ListPage page, store.list(request, task));
@@ -90,12 +97,6 @@ Result<std::vector<std::byte>> readWhole(const ObjectStore& store, std::string_v
     }
     DS_CHECK(outcome);
     return bytes;
-}
-
-Result<std::unique_ptr<ObjectStore>> openStore(const Address& address)
-{
-    DS_TRY(const std::string path, address.path());
-    return openLocalStore(path);
 }
 
 } // namespace deltascope

@@ -39,6 +39,17 @@ QString latestText(const app::RunView& run, std::int64_t nowUs)
                       : StatusLine::tr("%1, nothing can be rebuilt").arg(latest);
 }
 
+/// What following the run moves over the network.
+QString storeText(const app::RunView& run, std::int64_t nowUs)
+{
+    QString text =
+        StatusLine::tr("%1 requests, %2 in, %3 out")
+            .arg(countText(run.meter->requests), bytesText(run.meter->bytesIn), bytesText(run.meter->bytesOut));
+    if (run.listedUs > 0)
+        text += StatusLine::tr(", all listed %1").arg(agoText(run.listedUs, nowUs));
+    return text;
+}
+
 }
 
 StatusLine::StatusLine(PageContext& context, QWidget* parent)
@@ -48,10 +59,11 @@ StatusLine::StatusLine(PageContext& context, QWidget* parent)
     , m_latest(new Readout("muted"))
     , m_replicas(new Readout("muted"))
     , m_checked(new Readout("muted"))
+    , m_store(new Readout("muted"))
     , m_clock(new Readout("muted"))
 {
     setSizeGripEnabled(false);
-    for (Readout* label : { m_contact, m_latest, m_replicas, m_checked }) {
+    for (Readout* label : { m_contact, m_latest, m_replicas, m_checked, m_store }) {
         label->setContentsMargins(8, 0, 8, 0);
         addWidget(label);
     }
@@ -94,7 +106,7 @@ void StatusLine::refresh()
     m_clock->read(QDateTime::currentDateTime().toString(QStringLiteral("HH:mm:ss t")));
     const RunPointer& run = m_context.focus.run();
     const app::RunView* view = run ? run->run.get() : nullptr;
-    for (Readout* label : { m_latest, m_replicas, m_checked })
+    for (Readout* label : { m_latest, m_replicas, m_checked, m_store })
         label->setVisible(view != nullptr);
     if (!run)
         return m_contact->read(m_context.bridge.server().isEmpty()
@@ -104,6 +116,9 @@ void StatusLine::refresh()
     if (!view)
         return;
     m_latest->read(latestText(*view, now));
+    m_store->setVisible(view->meter.has_value());
+    if (view->meter)
+        m_store->read(storeText(*view, now));
     std::int64_t worst = 0;
     for (const app::ReplicaView& replica : view->replicas)
         worst = std::max(worst, replica.behind.value_or(0));

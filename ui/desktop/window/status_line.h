@@ -9,7 +9,8 @@ namespace deltascope::desktop {
 
 class Readout;
 
-/// The last line of the window: contact, newest step and its age, replicas, how much was checked, the engine.
+/// The last line of the window: contact, newest step and its age, replicas, how much was checked, requests to an object
+/// store, the engine.
 class StatusLine final : public QStatusBar {
     Q_OBJECT
 
@@ -25,6 +26,7 @@ private:
     Readout* m_latest;
     Readout* m_replicas;
     Readout* m_checked;
+    Readout* m_store; ///< what an object store was asked for
     Readout* m_clock;
     QTimer m_second;
 };

@@ -23,7 +23,9 @@ struct WatchPeriods {
 
 struct Settings {
     std::string cacheFolder; ///< the catalog; created when needed
-    std::string stateFolder; ///< records of first sight; created when needed
+    std::string stateFolder; ///< records of first sight, journals of uploads; created when needed
+    std::uint64_t bytesPerSecond = 0; ///< most that is moved from and to each object store; 0: no limit
+    double requestsPerSecond = 0; ///< likewise of requests
     unsigned threads = 0; ///< 0, or more than the machine has: as many as it has
     std::uint32_t jobsAtOnce = 2;
     std::string diffBackend; ///< force one by name; empty: the fastest
@@ -110,6 +112,8 @@ struct PublishRequest {
     std::string marker; ///< of watchFolder: a checkpoint is complete once it holds this file; empty: after quietSeconds
     double quietSeconds = 5;
     bool once = false; ///< of watchFolder: end when nothing is left
+    /// The user vouches that nobody else publishes there, which a store without conditional puts cannot make sure.
+    bool soleWriter = false;
 };
 
 /// What a run costs. Nothing in a number: it is assumed (price, link, restores), taken from publication times (steps),
@@ -130,6 +134,8 @@ struct DemoRequest {
     double rate = 1; ///< steps per second
     std::uint64_t seed = 1;
     double seconds = 0; ///< how long it stays live; 0: until it is canceled
+    Address into; ///< where it publishes; empty: the folder "bucket" in `folder`
+    bool soleWriter = false; ///< as in PublishRequest; what the demo makes itself is its own in any case
 };
 
 /// The only door to the engine: snapshots, jobs, events. Every face of the program is a client of this class and
@@ -179,6 +185,9 @@ public:
 
     /// What changes are found with on this machine: "avx2", …
     virtual std::string diffBackend() const = 0;
+    /// Of all object stores that were opened, by address.
+    virtual std::vector<StoreMeterView> meters() const = 0;
+
     virtual std::vector<JobView> jobs() const = 0;
     virtual std::optional<JobView> job(JobId id) const = 0;
     virtual void cancel(JobId id) = 0; ///< idempotent; what was written stays resumable

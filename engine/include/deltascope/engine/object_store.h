@@ -1,6 +1,5 @@
 #pragma once
 
-#include "deltascope/base/address.h"
 #include "deltascope/base/bytes.h"
 #include "deltascope/base/payload.h"
 #include "deltascope/base/result.h"
@@ -81,6 +80,7 @@ struct StoreTraits {
     bool pushesChanges = false; ///< watch() learns of changes without polling
     /// What one request costs, as bytes that could be read in its time: weighs many small objects against a large one.
     std::uint64_t requestBytes = 0;
+    bool listsFromKey = true; ///< a listing behind a key costs what it holds; else what stands in front of it, too
 };
 
 /// Says when a store may have changed.
@@ -129,16 +129,16 @@ Result<void> checkKey(std::string_view key);
 /// or hold keys that were not asked for.
 Result<std::vector<ObjectInfo>> listAll(const ObjectStore& store, std::string_view prefix, TaskContext& task);
 
+/// listAll() of the keys behind `startAfter`.
+Result<std::vector<ObjectInfo>> listFrom(const ObjectStore& store, std::string_view prefix, std::string_view startAfter,
+                                         TaskContext& task);
+
 /// Reads a whole object of at most `limitBytes`. Errors: those of stat and read; Hostile if it is larger, Transient if
 /// it changed meanwhile.
 Result<std::vector<std::byte>> readWhole(const ObjectStore& store, std::string_view key, std::uint64_t limitBytes,
                                          TaskContext& task);
 
-/// Opens the store at an address. Errors: Usage (also for a file: the folder around it was not named, and may hold
-/// something else), NotFound, Auth, Unsupported (a scheme of another build).
-Result<std::unique_ptr<ObjectStore>> openStore(const Address& address);
-
-/// The store of a local folder. `folder` must exist.
+/// The store of a local folder. Errors: Usage (a file), NotFound, Auth.
 Result<std::unique_ptr<ObjectStore>> openLocalStore(const std::string& folder);
 
 } // namespace deltascope

@@ -3,8 +3,10 @@
 #include "deltascope/base/task.h"
 #include "deltascope/engine/catalog.h"
 #include "deltascope/engine/file_system.h"
+#include "deltascope/engine/kept_listing.h"
 #include "deltascope/engine/lineage.h"
 #include "deltascope/engine/replay.h"
+#include "deltascope/engine/stores.h"
 
 #include <cstdint>
 #include <functional>
@@ -23,6 +25,7 @@ struct Workbench {
     Catalog* catalog = nullptr; ///< null: work without one
     Records* records = nullptr; ///< null: nothing is remembered as first sight
     FileSystem* disk = nullptr;
+    std::shared_ptr<Stores> stores = makeStores(); ///< never null
     unsigned threads = 2;
     std::string scratchFolder;
     std::function<std::int64_t()> nowUs; ///< microseconds since 1970
@@ -44,6 +47,9 @@ struct OpenOptions {
     /// Addresses of mirrors that the user names now, perhaps none; also read are those that the source offers and that
     /// were named before (docs/formats/mirror.md). Nothing: the source alone counts, as for who writes to it.
     std::optional<std::vector<Address>> mirrors = {};
+    /// Keeps the listing of the source from look to look, and is told where it grows. Null: everything is listed.
+    KeptListing* listing = nullptr;
+    bool changed = true; ///< of KeptListing::look
 };
 
 /// Lists a source, detects its layout, reads the headers that the catalog does not know, links the versions and adds

@@ -208,10 +208,22 @@ export interface FeedItem {
   text: string;
 }
 
+/** What went between the server and an object store since it was opened. */
+export interface StoreMeter {
+  source: string;
+  requests: number; // retries are some of them
+  retries: number;
+  bytes_in: number;
+  bytes_out: number;
+  bytes_from_cache: number;
+}
+
 export interface RunDetail extends RunSummary {
   first_step: number | null;
   last_step: number | null;
   ignored_objects: number;
+  store_meter: StoreMeter | null; // of an object store
+  listed_us: number | null; // when everything was last listed; null: at every look
   noop_rate: number | null;
   problems: Problem[];
   events: Problem[];

@@ -1,8 +1,27 @@
 import { StaleBadge } from '../components/states';
-import { age, zone } from '../format';
+import { age, bytes, count, zone } from '../format';
 import { capabilities, detail, heardAt, now, openRun } from '../state/store';
 
 const backendNames: Record<string, string> = { avx2: 'AVX2', avx512: 'AVX-512', cuda: 'CUDA', scalar: 'scalar' };
+
+/** What following the open run moves over the network, and how old the last whole listing is. */
+function StoreReadout() {
+  const run = openRun.value !== null ? detail.value : null;
+  const meter = run?.store_meter;
+  if (!run || !meter) return null;
+  const title = `${meter.requests} requests, ${meter.retries} of them repeated; ${bytes(meter.bytes_from_cache)} were read from the cache`;
+  const listed = run.listed_us !== null ? (now.value - run.listed_us / 1000) / 1000 : null;
+  return (
+    <>
+      <span title={title}>{count(meter.requests)} requests, {bytes(meter.bytes_in)} in, {bytes(meter.bytes_out)} out</span>
+      {listed !== null && (
+        <span title="Overwritten and deleted objects show in a whole listing, which is made every ten minutes">
+          all listed {age(Math.max(0, listed))} ago
+        </span>
+      )}
+    </>
+  );
+}
 
 /** Contact, verification and the engine, at the bottom of each page. */
 export function StatusBar() {
@@ -18,6 +37,7 @@ export function StatusBar() {
         {quiet === null ? 'connecting' : `contact ${age(quiet)} ago`}
       </span>
       <StaleBadge />
+      <StoreReadout />
       {queue !== null && <span>{queue} not checked yet</span>}
       {backends.length > 0 && <span>engine {backends.map((name) => backendNames[name] ?? name).join(' + ')}</span>}
       <span class="spring" />

@@ -90,6 +90,18 @@ struct DriftView {
     bool operator==(const DriftView&) const = default;
 };
 
+/// What went between this process and an object store since it was opened.
+struct StoreMeterView {
+    std::string source; ///< canonical URI
+    std::uint64_t requests = 0; ///< retries are some of them
+    std::uint64_t retries = 0;
+    std::uint64_t bytesIn = 0; ///< over the wire, headers included
+    std::uint64_t bytesOut = 0;
+    std::uint64_t bytesFromCache = 0; ///< read without a request
+
+    bool operator==(const StoreMeterView&) const = default;
+};
+
 struct RunView {
     std::uint64_t revision = 0;
     bool settled = true; ///< false while versions wait to be replayed
@@ -107,6 +119,10 @@ struct RunView {
     std::optional<double> noopRate;
     std::uint64_t ignoredObjects = 0;
     std::uint64_t wireBytes = 0;
+    std::optional<StoreMeterView> meter; ///< of the source; nothing where it is no object store
+    /// When everything in the source was last listed: what was overwritten or deleted since is not known yet. 0: every
+    /// look lists everything.
+    std::int64_t listedUs = 0;
     std::vector<ReplicaView> replicas; ///< by id; empty where none writes heartbeats
     std::vector<NoteView> notes; ///< by time
     std::vector<SpanView> spans; ///< by begin; those that tell when they were
