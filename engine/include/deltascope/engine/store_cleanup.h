@@ -4,7 +4,9 @@
 
 #include <cstddef>
 #include <functional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace deltascope {
 
@@ -16,6 +18,19 @@ public:
 
     /// Errors: Usage (see checkKey), NotFound, Auth, Io.
     virtual Result<void> remove(std::string_view key, TaskContext& task) = 0;
+
+    /// With an outcome for each key, in their order. Here one after the other; stores that can remove many at once do,
+    /// and may count an object that was not there as removed. Errors: as those of remove, Canceled.
+    virtual std::vector<Result<void>> removeMany(const std::vector<std::string>& keys, TaskContext& task)
+    {
+        std::vector<Result<void>> outcomes;
+        outcomes.reserve(keys.size());
+        for (const std::string& key : keys) {
+            const Result<void> going = task.checkpoint();
+            outcomes.push_back(going ? remove(key, task) : going);
+        }
+        return outcomes;
+    }
 
     /// Removes what puts of processes that have ended left half-written in the folders for whose key `enters` answers
     /// true ("" is the store itself, others have no slash at their end); a folder that is not entered hides all below.

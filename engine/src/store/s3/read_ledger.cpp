@@ -1,0 +1,217 @@
+#include "read_ledger.h"
+
+#include "crc64nvme.h"
+#include "deltascope/engine/hash_tree.h"
+#include "encoding.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <zlib.h>
+
+namespace deltascope::s3 {
+
+namespace {
+
+constexpr std::size_t MostPieces = 4096; ///< of one object; far more than windows of a large one
+
+/// The number in a header, its high byte first.
+std::optional<std::uint64_t> bigEndianNumber(std::string_view header, std::size_t size)
+{
+    const auto bytes = parseBase64(trimBlanks(header)); // fails for "…-3", the form of composite ones
+    if (!bytes || bytes->size() != size)
+        return std::nullopt;
+    std::uint64_t number = 0;
+    for (const std::byte byte : *bytes)
+        number = (number << 8) | static_cast<std::uint64_t>(byte);
+    return number;
+}
+
+std::string ledgerName(const ObjectRef& object)
+{
+    std::string name(object.key);
+    name += '\0';
+    name += object.identity;
+    return name;
+}
+
+std::uint32_t crc32Of(ByteSpan bytes)
+{
+    return static_cast<std::uint32_t>(::crc32_z(0, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()));
+}
+
+tl::unexpected<Error> badBytes(std::string_view key)
+{
+    return fail(Code::Digest, "what was read does not have the checksum that the store keeps of the object",
+                std::string(key), "Read it again; if it happens again, the object or the way to it is damaged.");
+}
+
+} // namespace
+
+WholeChecksums checksumsOf(const http::Headers& headers)
+{
+    WholeChecksums checksums;
+    if (equalsIgnoringCase(headers.find("x-amz-checksum-type").value_or(""), "COMPOSITE"))
+        return checksums;
+    if (const auto value = headers.find("x-amz-checksum-crc64nvme"))
+        checksums.crc64 = bigEndianNumber(*value, 8);
+    if (const auto value = headers.find("x-amz-checksum-crc32")) {
+        if (const auto number = bigEndianNumber(*value, 4))
+            checksums.crc32 = static_cast<std::uint32_t>(*number);
+    }
+    if (const auto value = headers.find("x-amz-checksum-sha256")) {
+        const auto bytes = parseBase64(trimBlanks(*value));
+        if (bytes && bytes->size() == sizeof(Digest256))
+            checksums.sha256 = trimBlanks(*value);
+    }
+    return checksums;
+}
+
+Result<bool> ReadLedger::add(const ObjectRef& object, std::uint64_t totalBytes, std::uint64_t offset, ByteSpan bytes,
+                             const WholeChecksums& told)
+{
+    const bool isWhole = offset == 0 && bytes.size() == totalBytes;
+    if (isWhole && !told.sha256.empty() && base64Of(sha256(bytes)) != told.sha256)
+        return badBytes(object.key);
+    const std::string name = ledgerName(object);
+    std::vector<Gap> gaps;
+    bool isFull = false;
+    {
+        const std::lock_guard lock(m_mutex);
+        Entry& entry = entryOf(name);
+        entry.totalBytes = totalBytes;
+        if (told.hasAny())
+            entry.told = told;
+        if (isWhole && !told.sha256.empty())
+            entry.state = State::Proven;
+        if (entry.state != State::Open)
+            return false;
+        gaps = gapsOf(entry, offset, bytes.size());
+        isFull = entry.pieces.size() >= MostPieces;
+    }
+    std::vector<Piece> pieces;
+    for (const Gap& gap : gaps) { // without the lock: this is what takes time
+        const ByteSpan part =
+            bytes.subspan(static_cast<std::size_t>(gap.offset - offset), static_cast<std::size_t>(gap.bytes));
+        pieces.push_back({ gap.bytes, crc64Nvme(part), crc32Of(part) });
+    }
+    const std::lock_guard lock(m_mutex);
+    Entry& entry = entryOf(name);
+    if (entry.state != State::Open)
+        return false;
+    entry.totalBytes = totalBytes; // it may have been forgotten meanwhile
+    if (isFull)
+        entry.state = State::Unprovable;
+    for (std::size_t i = 0; i < pieces.size() && !isFull; ++i)
+        insert(entry, gaps[i].offset, pieces[i]);
+    return judge(name, entry, object.key);
+}
+
+Result<void> ReadLedger::learn(const ObjectRef& object, const WholeChecksums& told)
+{
+    const std::string name = ledgerName(object);
+    const std::lock_guard lock(m_mutex);
+    const auto found = m_entries.find(name);
+    if (found == m_entries.end() || found->second.state != State::Open)
+        return {};
+    found->second.told = told;
+    found->second.wasAsked = true;
+    DS_CHECK(judge(name, found->second, object.key));
+    return {};
+}
+
+ReadProof ReadLedger::proofOf(const ObjectRef& object) const
+{
+    const std::lock_guard lock(m_mutex);
+    const auto found = m_entries.find(ledgerName(object));
+    if (found == m_entries.end() || found->second.state == State::Unprovable)
+        return ReadProof::None;
+    return found->second.state == State::Proven ? ReadProof::Proven : ReadProof::Partial;
+}
+
+ReadLedger::Entry& ReadLedger::entryOf(const std::string& name)
+{
+    const auto [entry, isNew] = m_entries.try_emplace(name);
+    if (isNew) {
+        m_order.push_back(name);
+        if (m_order.size() > m_mostObjects) {
+            m_entries.erase(m_order.front());
+            m_order.pop_front();
+        }
+    }
+    return entry->second;
+}
+
+std::vector<ReadLedger::Gap> ReadLedger::gapsOf(const Entry& entry, std::uint64_t offset, std::uint64_t bytes)
+{
+    std::vector<Gap> gaps;
+    const std::uint64_t end = offset + bytes;
+    auto next = entry.pieces.upper_bound(offset);
+    std::uint64_t at = offset;
+    if (next != entry.pieces.begin()) {
+        const auto before = std::prev(next);
+        at = std::max(at, before->first + before->second.bytes);
+    }
+    for (; at < end; ++next) {
+        const std::uint64_t stop = next == entry.pieces.end() ? end : std::min(end, next->first);
+        if (stop > at)
+            gaps.push_back({ at, stop - at });
+        if (next == entry.pieces.end())
+            break;
+        at = std::max(at, next->first + next->second.bytes);
+    }
+    return gaps;
+}
+
+void ReadLedger::insert(Entry& entry, std::uint64_t offset, const Piece& piece)
+{
+    const std::vector<Gap> free = gapsOf(entry, offset, piece.bytes);
+    if (free.size() != 1 || free.front().bytes != piece.bytes) // another thread was faster with some of it
+        return;
+    joinNeighbours(entry, entry.pieces.emplace(offset, piece).first);
+}
+
+void ReadLedger::joinNeighbours(Entry& entry, std::map<std::uint64_t, Piece>::iterator at)
+{
+    const auto absorbNext = [&entry](std::map<std::uint64_t, Piece>::iterator first) {
+        const auto second = std::next(first);
+        if (second == entry.pieces.end() || first->first + first->second.bytes != second->first)
+            return;
+        const Piece& tail = second->second;
+        first->second.crc64 = combineCrc64Nvme(first->second.crc64, tail.crc64, tail.bytes);
+        first->second.crc32 = static_cast<std::uint32_t>(
+            ::crc32_combine(first->second.crc32, tail.crc32, static_cast<z_off_t>(tail.bytes)));
+        first->second.bytes += tail.bytes;
+        entry.pieces.erase(second);
+    };
+    absorbNext(at);
+    if (at != entry.pieces.begin())
+        absorbNext(std::prev(at));
+}
+
+Result<bool> ReadLedger::judge(const std::string& name, Entry& entry, std::string_view key)
+{
+    const Piece* const whole = entry.pieces.empty() ? nullptr : &entry.pieces.begin()->second;
+    const bool isComplete =
+        entry.totalBytes == 0 || (whole && entry.pieces.begin()->first == 0 && whole->bytes == entry.totalBytes);
+    if (!isComplete)
+        return false;
+    if (!entry.told.hasCrc()) {
+        if (!entry.wasAsked && entry.state == State::Open)
+            return true;
+        entry.state = State::Unprovable;
+        return false;
+    }
+    const Piece seen = whole ? *whole : Piece {};
+    const bool isRight = (!entry.told.crc64 || *entry.told.crc64 == seen.crc64)
+        && (!entry.told.crc32 || *entry.told.crc32 == seen.crc32);
+    if (!isRight) {
+        m_order.erase(std::find(m_order.begin(), m_order.end(), name));
+        m_entries.erase(name);
+        return badBytes(key);
+    }
+    entry.state = State::Proven;
+    entry.pieces.clear();
+    return false;
+}
+
+} // namespace deltascope::s3

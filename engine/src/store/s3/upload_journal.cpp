@@ -1,0 +1,131 @@
+#include "upload_journal.h"
+
+#include "../../base/errno_error.h"
+#include "../../base/folder_reader.h"
+#include "encoding.h"
+
+#include <cerrno>
+#include <fcntl.h>
+#include <filesystem>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <vector>
+
+namespace deltascope::s3 {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr std::string_view NoteSuffix = ".s3-upload";
+constexpr std::size_t MostNoteBytes = std::size_t { 16 } << 10;
+
+std::string noteText(const NotedUpload& upload)
+{
+    // Names that are no UTF-8 would not come back as they were.
+    const json note { { "store", uriEncode(upload.store, true) },
+                      { "key", uriEncode(upload.key, true) },
+                      { "upload", uriEncode(upload.uploadId, true) } };
+    return note.dump() + "\n";
+}
+
+std::string noteMember(const json& note, const char* name)
+{
+    const auto member = note.is_object() ? note.find(name) : note.end();
+    if (member == note.end() || !member->is_string())
+        return {};
+    return uriDecode(member->get<std::string>()).value_or("");
+}
+
+std::optional<NotedUpload> parseNote(std::string_view text)
+{
+    const json note = json::parse(text, nullptr, false);
+    NotedUpload upload { noteMember(note, "store"), noteMember(note, "key"), noteMember(note, "upload") };
+    if (upload.store.empty() || upload.key.empty() || upload.uploadId.empty())
+        return std::nullopt;
+    return upload;
+}
+
+/// Whether nobody holds it any more; then we do.
+bool isOrphan(const FileHandle& file) { return ::flock(file.get(), LOCK_EX | LOCK_NB) == 0; }
+
+Result<std::string> readNote(const FileHandle& file, const std::string& path)
+{
+    std::string text(MostNoteBytes, '\0');
+    DS_TRY(const std::size_t got, readAt(file, 0, std::as_writable_bytes(std::span(text)), path));
+    text.resize(got);
+    return text;
+}
+
+} // namespace
+
+void UploadJournal::Note::done() noexcept
+{
+    if (m_file)
+        ::unlink(m_path.c_str());
+    m_file = FileHandle();
+}
+
+Result<UploadJournal::Note> UploadJournal::note(const NotedUpload& upload) const
+{
+    if (m_folder.empty())
+        return Note();
+    std::error_code failed;
+    std::filesystem::create_directories(m_folder, failed);
+    if (failed)
+        return failErrno("mkdir", failed.value(), m_folder);
+    std::random_device device;
+    const std::uint64_t number = (std::uint64_t { device() } << 32) | device();
+    const std::string path = fmt::format("{}/{:016x}{}", m_folder, number, NoteSuffix);
+    // Locked before it has its name, so that nobody takes it for an orphan.
+    FileHandle file = openAt(AT_FDCWD, (path + ".new").c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+    if (!file)
+        return failErrno("open", errno, path);
+    const std::string text = noteText(upload);
+    Result<void> written;
+    if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0)
+        written = failErrno("flock", errno, path);
+    else
+        written = writeAt(file, 0, asBytes(text), path);
+    if (written && (::fsync(file.get()) != 0 || ::rename((path + ".new").c_str(), path.c_str()) != 0))
+        written = failErrno("rename", errno, path);
+    if (!written) {
+        ::unlink((path + ".new").c_str());
+        return fail(std::move(written.error()));
+    }
+    return Note(path, std::move(file));
+}
+
+Result<void> UploadJournal::forEachOrphan(std::string_view store,
+                                          const std::function<Result<bool>(const NotedUpload& upload)>& end) const
+{
+    const FileHandle folder = openAt(AT_FDCWD, m_folder.c_str(), O_RDONLY | O_DIRECTORY);
+    if (m_folder.empty() || (!folder && errno == ENOENT))
+        return {};
+    if (!folder)
+        return failErrno("open", errno, m_folder);
+    std::vector<std::string> names;
+    DS_CHECK(readFolder(folder, m_folder, [&](std::string_view name, EntryKind) {
+        if (name.ends_with(NoteSuffix))
+            names.emplace_back(name);
+    }));
+    for (const std::string& name : names) {
+        const FileHandle file = openAt(folder.get(), name.c_str(), O_RDWR | O_NOFOLLOW);
+        if (!file || !isOrphan(file)) // it is gone, or its upload is under way
+            continue;
+        DS_TRY(const std::string text, readNote(file, name));
+        const std::optional<NotedUpload> upload = parseNote(text);
+        if (!upload || upload->store != store)
+            continue;
+        DS_TRY(const bool isEnded, end(*upload));
+        if (isEnded)
+            ::unlinkat(folder.get(), name.c_str(), 0);
+    }
+    return {};
+}
+
+} // namespace deltascope::s3
