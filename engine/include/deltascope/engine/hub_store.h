@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 /// Buckets and model repositories of the Hugging Face Hub (docs/stores/hub.md).
 namespace deltascope::hub {
@@ -30,8 +31,8 @@ struct HubSettings {
     std::string name;
     std::string prefix; ///< the store is what stands below this folder of the bucket; without a slash at either end
     HubAccount account;
-    /// Nobody else writes below the prefix. PutMode::IfAbsent looks first and puts then, which is not safe against other
-    /// writers; without this it is Code::Unsupported, since the Hub has no conditional put.
+    /// Nobody else writes below the prefix. PutMode::IfAbsent looks first and puts then, which is not safe against
+    /// other writers; without this it is Code::Unsupported, since the Hub has no conditional put.
     bool soleWriter = false;
     /// A read that means an identity asks at most so often whether its key still has it. The bytes are those of the
     /// identity in any case: they are read by its hash.
@@ -56,6 +57,11 @@ public:
     virtual Result<void> createBucket(bool isPrivate, TaskContext& task) = 0;
     /// A second key for the bytes of an identity; they do not travel. Errors: NotFound, Rewritten, Auth, Io.
     virtual Result<ObjectInfo> copy(const ObjectRef& from, std::string_view toKey, TaskContext& task) = 0;
+    /// Removes many in few requests, each with its own outcome (as StoreCleanup::remove), in the order of `keys`.
+    virtual std::vector<Result<void>> removeMany(const std::vector<std::string>& keys, TaskContext& task) = 0;
+    /// All bytes of this object were read through the Xet protocol, by this store, and together they have the hash that
+    /// its identity holds. False for what was read in part, or as plain bytes.
+    virtual bool isProven(const ObjectInfo& object) const = 0;
 };
 
 /// The store of a bucket; also a StoreCleanup and a HubBucket. Asks the Hub for nothing yet. `sender` sends without
@@ -105,8 +111,9 @@ std::string addressText(const HubAddress& address);
 /// The value of a variable of the environment, or null.
 using Variables = const char* (*)(const char* name);
 
-/// The token that huggingface_hub 2.4.0 sends (utils/_auth.py, utils/_headers.py, constants.py), in its order: HF_TOKEN,
-/// HUGGING_FACE_HUB_TOKEN, then the file HF_TOKEN_PATH ("token" in HF_HOME, which is "huggingface" in XDG_CACHE_HOME or
+/// The token that huggingface_hub 2.4.0 sends (utils/_auth.py, utils/_headers.py, constants.py), in its order:
+/// HF_TOKEN, HUGGING_FACE_HUB_TOKEN, then the file HF_TOKEN_PATH ("token" in HF_HOME, which is "huggingface" in
+/// XDG_CACHE_HOME or
 /// ~/.cache). Empty: none, or HF_HUB_DISABLE_IMPLICIT_TOKEN is set. Not done: OIDC, Colab, and the renewal of tokens
 /// of a login in the browser. Errors: Auth (the file cannot be read).
 Result<std::string> discoverToken(Variables variables = nullptr);

@@ -80,39 +80,8 @@ Result<std::vector<HubFile>> BucketApi::tree(const std::string& prefix, std::siz
 {
     const std::string listed = listedPrefix(prefix);
     const std::string folder = listed.empty() ? "" : "/" + percentEncoded(listed, Slashes::Stay);
-    http::Request request = m_hub->request(
-        "GET", m_route + "/tree" + folder + "?recursive=true&limit=" + std::to_string(PageFiles));
-    request.destination = http::Keep { MostPageBytes };
-    request.mayBeCompressed = true;
-    std::vector<HubFile> files;
-    std::unordered_set<std::string> seen { request.url };
-    for (;;) {
-        DS_TRY(const http::Response answer, m_hub->ask(request, subject(), task));
-        DS_TRY(std::vector<HubFile> page, parseHubFiles(answer.body));
-        std::erase_if(page, [&](const HubFile& file) { return !file.path.starts_with(prefix); });
-        if (page.size() > mostFiles - files.size())
-            return fail(Code::Hostile, "the bucket lists more files than can be kept", m_id,
-                        "name a folder of the bucket that holds less");
-        files.insert(files.end(), std::make_move_iterator(page.begin()), std::make_move_iterator(page.end()));
-        const std::string next = linkTarget(answer.headers, "next");
-        if (next.empty())
-            break;
-        DS_TRY(http::Request following, m_hub->requestTo("GET", next));
-        if (!seen.insert(next).second)
-            return fail(Code::Hostile, "the pages of the bucket's listing lead in a circle", m_id);
-        request.url = following.url;
-    }
-    // Pages are no snapshot: what moved between two of them may be in both, and the later one is right.
-    std::stable_sort(files.begin(), files.end(), [](const HubFile& a, const HubFile& b) { return a.path < b.path; });
-    std::vector<HubFile> once;
-    once.reserve(files.size());
-    for (HubFile& file : files) {
-        if (!once.empty() && once.back().path == file.path)
-            once.back() = std::move(file);
-        else
-            once.push_back(std::move(file));
-    }
-    return once;
+    return fetchTree(*m_hub, m_route + "/tree" + folder + "?recursive=true&limit=" + std::to_string(PageFiles),
+                     subject(), prefix, mostFiles, task);
 }
 
 Result<std::vector<HubFile>> BucketApi::pathsInfo(const std::vector<std::string>& paths, TaskContext& task) const
@@ -155,7 +124,7 @@ Result<void> BucketApi::create(bool isPrivate, TaskContext& task) const
     request.headers.add("Content-Type", "application/json");
     request.body = http::bodyOf(json { { "visibility", isPrivate ? "private" : "public" } }.dump());
     request.repeatable = true; // what exists is 409
-    DS_TRY(const http::Response answer, m_hub->retrying().send(request, task));
+    DS_TRY(const http::Response answer, m_hub->retrying()->send(request, task));
     if (answer.isGood() || answer.status == 409)
         return {};
     // A token that may not create may still use what exists.

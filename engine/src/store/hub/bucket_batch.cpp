@@ -70,7 +70,7 @@ Result<std::vector<std::size_t>> BucketApi::send(const std::vector<BatchOperatio
     request.body = http::bodyOf(std::move(lines));
     request.repeatable = true; // each of the operations says what is to be, not what to do
     request.destination = http::Keep { MostReplyBytes };
-    DS_TRY(const http::Response answer, m_hub->retrying().send(request, task));
+    DS_TRY(const http::Response answer, m_hub->retrying()->send(request, task));
     if (!answer.isGood() && answer.status != 422) // all failed, as the body tells
         return fail(hubError(answer, subject(), m_hub->hasToken()));
     DS_TRY(const BatchReply reply, parseBatchReply(answer.body));
@@ -108,7 +108,7 @@ void BucketApi::applySome(const std::vector<BatchOperation>& operations, std::ve
         if (again->empty() || number == MostTries)
             return;
         which = std::move(*again);
-        if (const Result<void> pause = m_hub->clock().pause(FirstBatchPause * number, task); !pause) {
+        if (const Result<void> pause = m_hub->clock()->pause(FirstBatchPause * number, task); !pause) {
             for (const std::size_t i : which)
                 outcomes[i] = fail(pause.error());
             return;
@@ -127,9 +127,10 @@ std::vector<Result<void>> BucketApi::apply(const std::vector<BatchOperation>& op
     }
     for (std::size_t begin = 0; begin < good.size(); begin += MostOperations) {
         const std::size_t end = std::min(begin + MostOperations, good.size());
-        applySome(operations,
-                  { good.begin() + static_cast<std::ptrdiff_t>(begin), good.begin() + static_cast<std::ptrdiff_t>(end) },
-                  outcomes, task);
+        applySome(
+            operations,
+            { good.begin() + static_cast<std::ptrdiff_t>(begin), good.begin() + static_cast<std::ptrdiff_t>(end) },
+            outcomes, task);
     }
     return outcomes;
 }

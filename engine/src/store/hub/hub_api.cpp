@@ -6,13 +6,39 @@
 #include "hub_environment.h"
 
 #include <algorithm>
+#include <fmt/format.h>
+#include <iterator>
+#include <unordered_set>
 
 namespace deltascope::hub {
 
 namespace {
 
+constexpr std::size_t MostTreePageBytes = std::size_t { 16 } << 20;
+constexpr std::size_t MostTreePages = 100'000;
+
 // A name of our own: what stands before the Hub's files is said to treat those of common libraries in another way.
 constexpr const char* AgentName = "deltascope; libcurl";
+
+/// Keeps alive what it sends through.
+class OwningRetries final : public http::Sender {
+public:
+    OwningRetries(std::shared_ptr<http::Sender> inner, const http::RetryPolicy& policy,
+                  std::shared_ptr<http::RetryClock> clock)
+        : m_inner(std::move(inner))
+        , m_retries(*m_inner, policy, std::move(clock))
+    {
+    }
+    Result<http::Response> send(const http::Request& request, TaskContext& task) override
+    {
+        return m_retries.send(request, task);
+    }
+    http::Counters counters() const override { return m_retries.counters(); }
+
+private:
+    const std::shared_ptr<http::Sender> m_inner;
+    http::RetryingSender m_retries;
+};
 
 } // namespace
 
@@ -30,10 +56,11 @@ Result<std::shared_ptr<const HubApi>> HubApi::make(const HubAccount& account, st
         DS_TRY(api->m_token, discoverToken(variables));
     }
     if (!http::isValid({ "Authorization", api->m_token }))
-        return fail(Code::Auth, "the token of the Hub holds a line end or a NUL", {}, "set HF_TOKEN to the token alone");
+        return fail(Code::Auth, "the token of the Hub holds a line end or a NUL", {},
+                    "set HF_TOKEN to the token alone");
     api->m_sender = std::move(sender);
     api->m_clock = account.clock;
-    api->m_retrying = std::make_unique<http::RetryingSender>(*api->m_sender, account.retries, account.clock);
+    api->m_retrying = std::make_shared<OwningRetries>(api->m_sender, account.retries, account.clock);
     return std::shared_ptr<const HubApi>(std::move(api));
 }
 
@@ -92,6 +119,43 @@ std::string linkTarget(const http::Headers& headers, std::string_view rel)
         }
     }
     return {};
+}
+
+Result<std::vector<HubFile>> fetchTree(const HubApi& hub, const std::string& path, const Subject& subject,
+                                       const std::string& prefix, std::size_t mostFiles, TaskContext& task)
+{
+    http::Request request = hub.request("GET", path);
+    request.destination = http::Keep { MostTreePageBytes };
+    request.mayBeCompressed = true;
+    std::vector<HubFile> files;
+    std::unordered_set<std::string> seen { request.url };
+    for (;;) {
+        DS_TRY(const http::Response answer, hub.ask(request, subject, task));
+        DS_TRY(std::vector<HubFile> page, parseHubFiles(answer.body));
+        std::erase_if(page, [&](const HubFile& file) { return !file.path.starts_with(prefix); });
+        if (page.size() > mostFiles - files.size())
+            return fail(Code::Hostile, fmt::format("the {} lists more files than can be kept", subject.what), {},
+                        "name a folder in it that holds less");
+        files.insert(files.end(), std::make_move_iterator(page.begin()), std::make_move_iterator(page.end()));
+        const std::string next = linkTarget(answer.headers, "next");
+        if (next.empty())
+            break;
+        DS_TRY(const http::Request following, hub.requestTo("GET", next));
+        if (!seen.insert(next).second || seen.size() > MostTreePages)
+            return fail(Code::ListSuspect, fmt::format("the pages of the listing of the {} do not end", subject.what));
+        request.url = following.url;
+    }
+    // Pages are no snapshot: what moved between two of them may be in both, and the later one is right.
+    std::stable_sort(files.begin(), files.end(), [](const HubFile& a, const HubFile& b) { return a.path < b.path; });
+    std::vector<HubFile> once;
+    once.reserve(files.size());
+    for (HubFile& file : files) {
+        if (!once.empty() && once.back().path == file.path)
+            once.back() = std::move(file);
+        else
+            once.push_back(std::move(file));
+    }
+    return once;
 }
 
 } // namespace deltascope::hub

@@ -2,10 +2,12 @@
 
 #include "deltascope/engine/hub_store.h"
 #include "hub_error.h"
+#include "hub_json.h"
 
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace deltascope::hub {
 
@@ -18,11 +20,11 @@ public:
 
     const std::string& endpoint() const noexcept { return m_endpoint; } ///< without a slash at its end
     bool hasToken() const noexcept { return !m_token.empty(); }
-    http::RetryClock& clock() const noexcept { return *m_clock; }
-    /// Repeats what is worth it, as the account says.
-    http::Sender& retrying() const noexcept { return *m_retrying; }
+    const std::shared_ptr<http::RetryClock>& clock() const noexcept { return m_clock; }
+    /// Repeats what is worth it, as the account says. Lives as long as the pointer.
+    const std::shared_ptr<http::Sender>& retrying() const noexcept { return m_retrying; }
     /// Sends once.
-    http::Sender& direct() const noexcept { return *m_sender; }
+    const std::shared_ptr<http::Sender>& direct() const noexcept { return m_sender; }
 
     /// A request with the headers that all need. `path` begins with '/' and stands behind the endpoint.
     http::Request request(std::string method, std::string_view path) const;
@@ -43,10 +45,16 @@ private:
     std::string m_token;
     std::shared_ptr<http::Sender> m_sender;
     std::shared_ptr<http::RetryClock> m_clock;
-    std::unique_ptr<http::RetryingSender> m_retrying;
+    std::shared_ptr<http::Sender> m_retrying;
 };
 
 /// The target of the `rel` entry in the Link headers of an answer; empty if there is none.
 std::string linkTarget(const http::Headers& headers, std::string_view rel);
+
+/// All files of a listing (`path`: the first page) whose paths begin with `prefix`, each once, in byte order, whatever
+/// order the Hub has. A failure of any page is one of all. Errors: also Hostile (more than `mostFiles`, a page of
+/// another host), ListSuspect (pages without an end).
+Result<std::vector<HubFile>> fetchTree(const HubApi& hub, const std::string& path, const Subject& subject,
+                                       const std::string& prefix, std::size_t mostFiles, TaskContext& task);
 
 } // namespace deltascope::hub

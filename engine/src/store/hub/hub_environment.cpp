@@ -150,9 +150,9 @@ std::string tokenPath(Variables variables)
         return expandedPath(path, variables);
     const char* const home = variables("HF_HOME");
     const char* const cache = variables("XDG_CACHE_HOME");
-    const std::string folder = home ? std::string(home)
-                                    : joinedPath(cache ? std::string(cache) : expandedPath("~/.cache", variables),
-                                                 "huggingface");
+    const std::string folder = home
+        ? std::string(home)
+        : joinedPath(cache ? std::string(cache) : expandedPath("~/.cache", variables), "huggingface");
     return expandedPath(joinedPath(expandedPath(folder, variables), "token"), variables);
 }
 

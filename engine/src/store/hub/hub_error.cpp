@@ -45,12 +45,11 @@ Error refusalOf(const http::Response& answer, const Subject& subject, bool hasTo
                      "name a branch, a tag or a commit that its page shows");
     switch (answer.status) {
     case 401:
-        return hasToken ? error(Code::Auth, fmt::format("the Hub does not know the token that was sent for the {}",
-                                                        subject.what),
-                                "see whether the token was revoked or has ended, and log in again or set HF_TOKEN")
-                        : error(Code::Auth, fmt::format("the {} is private or does not exist, and no token was sent",
-                                                        subject.what),
-                                Login);
+        return hasToken
+            ? error(Code::Auth, fmt::format("the Hub does not know the token that was sent for the {}", subject.what),
+                    "see whether the token was revoked or has ended, and log in again or set HF_TOKEN")
+            : error(Code::Auth, fmt::format("the {} is private or does not exist, and no token was sent", subject.what),
+                    Login);
     case 403:
         return error(Code::Auth, fmt::format("the token does not allow this in the {}", subject.what),
                      "use a token that may read it, and write it where something is published");

@@ -264,9 +264,8 @@ std::string parseErrorText(std::string_view text)
     std::string words = optionalText(object, "error", isWrong).value_or("");
     if (const auto more = optionalText(object, "error_description", isWrong))
         words += (words.empty() ? "" : ": ") + *more;
-    if (const auto errors = object.find("errors");
-        words.empty() && errors != object.end() && errors->is_array() && !errors->empty()
-        && errors->front().is_object())
+    if (const auto errors = object.find("errors"); words.empty() && errors != object.end() && errors->is_array()
+        && !errors->empty() && errors->front().is_object())
         words = optionalText(errors->front(), "message", isWrong).value_or("");
     return words;
 }
