@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace deltascope::xet {
@@ -45,11 +46,14 @@ private:
         std::uint32_t index = 0;
     };
 
+    void dropOldest();
+
     const std::size_t m_mostChunks;
     mutable std::mutex m_mutex; ///< guards what follows
     std::size_t m_count = 0; ///< chunks of m_xorbs
     std::deque<std::shared_ptr<const KnownXorb>> m_xorbs; ///< the oldest first
     std::unordered_map<const KnownXorb*, std::shared_ptr<const KnownXorb>> m_owners;
+    std::unordered_set<Hash, HashOfHash> m_hashes; ///< of m_xorbs
     std::unordered_map<Hash, Slot, HashOfHash> m_places;
 };
 

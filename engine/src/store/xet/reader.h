@@ -18,7 +18,7 @@ struct ReaderOptions {
     /// Serialized bytes of xorbs in memory at once, over all reads. One range of a xorb is always let in, alone if need
     /// be; none is longer than 64 MiB.
     std::uint64_t bytesInFlight = std::uint64_t { 128 } << 20;
-    /// Chunks whose hashes are kept to prove files (about 50 bytes each): 2^20 are files of some 64 GiB together.
+    /// Chunks whose hashes are kept to prove files (about 100 bytes each): 2^20 are files of some 64 GiB together.
     /// Beyond that the file that was not read for longest is forgotten: it is unread again, never proven by mistake.
     std::size_t ledgerChunks = std::size_t { 1 } << 20;
 };
@@ -55,7 +55,8 @@ public:
     Reader& operator=(const Reader&) = delete;
 
     /// Fills all of `out` from byte `offset`. Errors: Truncated (the file ends before, or is longer than `fileBytes`),
-    /// Digest (its bytes are not those of `file`: this read, and every later one of the file), NotFound, Auth, Hostile
+    /// Digest (its bytes are not those of `file`: this read and, unless the file was proven before, every later one of
+    /// it), NotFound, Auth, Hostile
     /// (an answer breaks the rules of its format), Unsupported (a compression this build does not know), Transient, Io,
     /// Canceled.
     Result<void> read(const Hash& file, std::uint64_t fileBytes, std::uint64_t offset, MutableByteSpan out,
