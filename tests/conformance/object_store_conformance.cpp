@@ -1,3 +1,4 @@
+#include "deltascope/engine/hub_store.h"
 #include "deltascope/engine/object_store.h"
 #include "support/any_task.h"
 #include "support/memory_store.h"
@@ -6,6 +7,8 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
+#include <fmt/format.h>
 #include <functional>
 #include <future>
 #include <gtest/gtest.h>
@@ -14,6 +17,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 // What every ObjectStore must do. Instantiated for each store at the end of the file.
@@ -552,7 +556,34 @@ StoreUnderTest makeMemory()
     return under;
 }
 
-std::vector<StoreCase> allStores() { return { { "Local", makeLocal }, { "Memory", makeMemory } }; }
+/// A folder of its own in a bucket that it makes: only where the environment names a Hub (HF_ENDPOINT, HF_TOKEN) and
+/// says that it is one for tests.
+StoreUnderTest makeHub()
+{
+    static std::atomic<int> folders = 0;
+    hub::HubSettings settings;
+    settings.ns = "tester";
+    settings.name = "conformance";
+    settings.prefix = fmt::format("{}/{}", ::getpid(), ++folders);
+    settings.soleWriter = true;
+    StoreUnderTest under;
+    auto store = hub::openHubStore(settings, std::make_shared<http::Client>());
+    if (!store)
+        return under;
+    const auto bucket = dynamic_cast<hub::HubBucket&>(**store).createBucket(true, anyTask());
+    EXPECT_TRUE(bucket) << bucket.error().text;
+    under.store = std::move(*store);
+    return under;
+}
+
+std::vector<StoreCase> allStores()
+{
+    std::vector<StoreCase> stores { { "Local", makeLocal }, { "Memory", makeMemory } };
+    const char* const wanted = std::getenv("DELTASCOPE_TEST_STORES");
+    if (wanted && wanted == std::string_view("1") && std::getenv("HF_ENDPOINT") && std::getenv("HF_TOKEN"))
+        stores.push_back({ "Hub", makeHub });
+    return stores;
+}
 
 } // namespace
 
