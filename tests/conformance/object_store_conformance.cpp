@@ -1,3 +1,4 @@
+#include "deltascope/engine/hub_store.h"
 #include "deltascope/engine/object_store.h"
 #include "store/s3/s3_store.h"
 #include "support/any_task.h"
@@ -8,6 +9,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <fmt/format.h>
 #include <functional>
 #include <future>
 #include <gtest/gtest.h>
@@ -18,6 +20,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 // What every ObjectStore must do. Instantiated for each store at the end of the file.
@@ -576,6 +579,26 @@ StoreUnderTest makeS3()
     return under;
 }
 
+/// A folder of its own in a bucket that it makes: only where the environment names a Hub (HF_ENDPOINT, HF_TOKEN) and
+/// says that it is one for tests.
+StoreUnderTest makeHub()
+{
+    static std::atomic<int> folders = 0;
+    hub::HubSettings settings;
+    settings.ns = "tester";
+    settings.name = "conformance";
+    settings.prefix = fmt::format("{}/{}", ::getpid(), ++folders);
+    settings.soleWriter = true;
+    StoreUnderTest under;
+    auto store = hub::openHubStore(settings, std::make_shared<http::Client>());
+    if (!store)
+        return under;
+    const auto bucket = dynamic_cast<hub::HubBucket&>(**store).createBucket(true, anyTask());
+    EXPECT_TRUE(bucket) << bucket.error().text;
+    under.store = std::move(*store);
+    return under;
+}
+
 /// Stores of servers are tested only where somebody has started one and says so.
 std::vector<StoreCase> allStores()
 {
@@ -586,6 +609,8 @@ std::vector<StoreCase> allStores()
     std::vector<StoreCase> stores { { "Local", makeLocal }, { "Memory", makeMemory } };
     if (isSet("DELTASCOPE_TEST_STORES") && isSet("AWS_ENDPOINT_URL_S3") && isSet("S3_BUCKET"))
         stores.push_back({ "S3", makeS3 });
+    if (isSet("DELTASCOPE_TEST_STORES") && isSet("HF_ENDPOINT") && isSet("HF_TOKEN"))
+        stores.push_back({ "Hub", makeHub });
     return stores;
 }
 

@@ -1,0 +1,121 @@
+#pragma once
+
+#include "deltascope/engine/http.h"
+#include "deltascope/engine/http_retry.h"
+#include "deltascope/engine/object_store.h"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// Buckets and model repositories of the Hugging Face Hub (docs/stores/hub.md).
+namespace deltascope::hub {
+
+/// How requests reach the Hub; the same for buckets and repositories.
+struct HubAccount {
+    /// "https://host[/path]"; empty: HF_ENDPOINT, else https://huggingface.co.
+    std::string endpoint;
+    /// Empty text: none is sent. Nothing: the one that huggingface_hub would send (discoverToken).
+    std::optional<std::string> token;
+    http::RetryPolicy retries;
+    std::shared_ptr<http::RetryClock> clock = http::systemRetryClock();
+};
+
+struct HubSettings {
+    std::string ns; ///< user or organization
+    std::string name;
+    std::string prefix; ///< the store is what stands below this folder of the bucket; without a slash at either end
+    HubAccount account;
+    /// Nobody else writes below the prefix. PutMode::IfAbsent looks first and puts then, which is not safe against
+    /// other writers; without this it is Code::Unsupported, since the Hub has no conditional put.
+    bool soleWriter = false;
+    /// A read that means an identity asks at most so often whether its key still has it. The bytes are those of the
+    /// identity in any case: they are read by its hash.
+    std::chrono::milliseconds lookAgainAfter { 5'000 };
+    std::size_t mostParallel = 8; ///< reads of one readMany at the same time
+};
+
+/// What was read, and in which way.
+struct HubReads {
+    std::uint64_t xetBytes = 0; ///< through the Xet protocol, by content hash
+    /// As plain bytes behind a redirect, because the Xet servers could not be used: their hash was compared with what
+    /// the redirect claims, not with the bytes.
+    std::uint64_t plainBytes = 0;
+};
+
+/// What a bucket offers beyond ObjectStore and StoreCleanup. Any thread.
+class HubBucket {
+public:
+    virtual ~HubBucket() = default;
+    virtual HubReads reads() const = 0;
+    /// Makes the bucket unless it exists. Errors: Auth, Transient, Io.
+    virtual Result<void> createBucket(bool isPrivate, TaskContext& task) = 0;
+    /// A second key for the bytes of an identity; they do not travel. Errors: NotFound, Rewritten, Auth, Io.
+    virtual Result<ObjectInfo> copy(const ObjectRef& from, std::string_view toKey, TaskContext& task) = 0;
+    /// Removes many in few requests, each with its own outcome (as StoreCleanup::remove), in the order of `keys`.
+    virtual std::vector<Result<void>> removeMany(const std::vector<std::string>& keys, TaskContext& task) = 0;
+    /// All bytes of this object were read through the Xet protocol, by this store, and together they have the hash that
+    /// its identity holds. False for what was read in part, or as plain bytes.
+    virtual bool isProven(const ObjectInfo& object) const = 0;
+};
+
+/// The store of a bucket; also a StoreCleanup and a HubBucket. Asks the Hub for nothing yet. `sender` sends without
+/// retries of its own. Errors: Usage (names, endpoint, HF_HUB_OFFLINE).
+Result<std::unique_ptr<ObjectStore>> openHubStore(const HubSettings& settings, std::shared_ptr<http::Sender> sender);
+
+struct ModelSettings {
+    std::string id; ///< "org/model", or "model" for a few old ones
+    std::string revision; ///< branch, tag or commit; empty: "main"
+    std::string prefix; ///< as in HubSettings
+    HubAccount account;
+    std::size_t mostParallel = 8;
+};
+
+/// What a model repository offers beyond ObjectStore. Any thread.
+class ModelRepository {
+public:
+    virtual ~ModelRepository() = default;
+    /// The commit that the revision stood for when it was first asked for. All reads of the store are of this commit.
+    /// Errors: NotFound, Auth, Transient, Io.
+    virtual Result<std::string> commit(TaskContext& task) const = 0;
+    virtual HubReads reads() const = 0;
+};
+
+/// The files of a model repository at one commit, only to be read; also a ModelRepository. Errors: as openHubStore.
+Result<std::unique_ptr<ObjectStore>> openModelStore(const ModelSettings& settings,
+                                                    std::shared_ptr<http::Sender> sender);
+
+/// What an address of the Hub names.
+struct HubAddress {
+    bool isBucket = false;
+    std::string ns; ///< of a bucket
+    std::string name; ///< of a bucket; of a model its id
+    std::string prefix;
+    std::string revision; ///< of a model; empty: none is named
+    std::string endpoint; ///< empty: none is named
+
+    bool operator==(const HubAddress&) const = default;
+};
+
+/// "hf://buckets/NS/NAME[/PREFIX]" or "hf://ORG/MODEL[/PREFIX]", each with "?revision=…" (models alone) and
+/// "endpoint=…" behind it. Parts are percent-encoded. Errors: Usage.
+Result<HubAddress> parseHubAddress(std::string_view text);
+/// The other way round; an endpoint that is the usual one is left out.
+std::string addressText(const HubAddress& address);
+
+/// The value of a variable of the environment, or null.
+using Variables = const char* (*)(const char* name);
+
+/// The token that huggingface_hub 2.4.0 sends (utils/_auth.py, utils/_headers.py, constants.py), in its order:
+/// HF_TOKEN, HUGGING_FACE_HUB_TOKEN, then the file HF_TOKEN_PATH ("token" in HF_HOME, which is "huggingface" in
+/// XDG_CACHE_HOME or
+/// ~/.cache). Empty: none, or HF_HUB_DISABLE_IMPLICIT_TOKEN is set. Not done: OIDC, Colab, and the renewal of tokens
+/// of a login in the browser. Errors: Auth (the file cannot be read).
+Result<std::string> discoverToken(Variables variables = nullptr);
+
+} // namespace deltascope::hub

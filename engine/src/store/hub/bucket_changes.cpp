@@ -1,0 +1,219 @@
+#include "bucket_store.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+// What changes a bucket: puts, copies, removals. The Hub's answer to a batch is not believed: each is looked at after.
+
+namespace deltascope::hub {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+/// How long a change may take until it shows; the Hub does not say. The pauses double.
+constexpr int MostLooks = 5;
+constexpr milliseconds FirstLookPause { 250 };
+
+} // namespace
+
+Result<ObjectInfo> BucketStore::put(std::string_view key, const Payload& bytes, PutMode mode, TaskContext& task)
+{
+    DS_CHECK(checkHubPath(key));
+    DS_CHECK(task.checkpoint());
+    if (mode == PutMode::IfAbsent && !m_settings.soleWriter)
+        return fail(Code::Unsupported, "the Hub cannot put an object only if there is none", std::string(key),
+                    "say --sole-writer if nobody else writes there, or publish to a local folder or an S3 bucket");
+    if (mode == PutMode::IfAbsent)
+        DS_CHECK(checkAbsent(key, task));
+    Result<xet::FileEntry> entry = upload(bytes, task);
+    if (!entry) {
+        if (entry.error().where.empty())
+            entry.error().where = key;
+        return fail(std::move(entry.error()));
+    }
+    const BatchOperation operation { BatchOperation::Kind::Add, m_keys.pathOf(key), entry->hash.text(), nowMs() };
+    if (mode == PutMode::Replace)
+        return place(operation, entry->bytes, key, task);
+    const std::lock_guard lock(m_absentMutex); // among the writers of this store it is one step
+    DS_CHECK(checkAbsent(key, task));
+    return place(operation, entry->bytes, key, task);
+}
+
+/// Once more with a new session where the servers have lost what an earlier one left there.
+Result<xet::FileEntry> BucketStore::upload(const Payload& bytes, TaskContext& task)
+{
+    constexpr int MostSessions = 2;
+    for (int number = 1;; ++number) {
+        xet::UploadOptions options;
+        options.clock = m_hub->clock();
+        xet::Upload session(m_hub->retrying(), m_access, m_chunks, options);
+        DS_TRY(const xet::FileEntry entry, session.add(bytes, task));
+        if (entry.bytes != bytes.sizeBytes())
+            return fail(Code::Truncated,
+                        fmt::format("the source gave {} bytes instead of {}", entry.bytes, bytes.sizeBytes()));
+        const Result<void> outcome = session.commit(task);
+        if (outcome)
+            return entry;
+        if (outcome.error().code != Code::Transient || number == MostSessions)
+            return fail(outcome.error());
+    }
+}
+
+Result<void> BucketStore::checkAbsent(std::string_view key, TaskContext& task) const
+{
+    const Result<std::vector<HubFile>> there = m_bucket->pathsInfo({ m_keys.pathOf(key) }, task);
+    if (!there)
+        return fail(there.error());
+    if (!there->empty())
+        return fail(Code::Exists, "there is an object of this key already", std::string(key));
+    return {};
+}
+
+/// Lets the key stand for what was uploaded or is there already, and sees that it does.
+Result<ObjectInfo> BucketStore::place(BatchOperation operation, std::uint64_t sizeBytes, std::string_view key,
+                                      TaskContext& task)
+{
+    const std::string path = operation.path;
+    const std::string xetHash = operation.xetHash;
+    Result<void> outcome = std::move(m_bucket->apply({ std::move(operation) }, task).front());
+    changed(path);
+    if (!outcome) {
+        outcome.error().where = key;
+        return fail(std::move(outcome.error()));
+    }
+    Result<ObjectInfo> object = confirm(path, xetHash, sizeBytes, key, task);
+    if (object)
+        m_known.set(path, object->identity, m_hub->clock()->now());
+    return object;
+}
+
+Result<ObjectInfo> BucketStore::confirm(const std::string& path, const std::string& xetHash, std::uint64_t sizeBytes,
+                                        std::string_view key, TaskContext& task) const
+{
+    milliseconds pause = FirstLookPause;
+    for (int look = 1;; ++look, pause *= 2) {
+        Result<std::vector<HubFile>> files = m_bucket->pathsInfo({ path }, task);
+        if (!files) {
+            files.error().where = key;
+            return fail(std::move(files.error()));
+        }
+        const HubFile* const file = files->empty() ? nullptr : &files->front();
+        if (file && file->xetHash == xetHash && file->sizeBytes == sizeBytes)
+            return objectOf(*file, std::string(key), nowMs() * 1000);
+        if (look == MostLooks && file)
+            return fail(Code::Rewritten, "the key stands for something else than what was just put there",
+                        std::string(key), "see whether another program writes there, and put it once more");
+        if (look == MostLooks)
+            return fail(Code::Transient, "the Hub does not show the object that it took", std::string(key));
+        DS_CHECK(m_hub->clock()->pause(pause, task));
+    }
+}
+
+Result<void> BucketStore::remove(std::string_view key, TaskContext& task)
+{
+    return std::move(removeMany({ std::string(key) }, task).front());
+}
+
+std::vector<Result<void>> BucketStore::removeMany(const std::vector<std::string>& keys, TaskContext& task)
+{
+    std::vector<Result<void>> outcomes(keys.size());
+    std::vector<std::string> paths;
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+        outcomes[i] = checkHubPath(keys[i]);
+        if (outcomes[i])
+            paths.push_back(m_keys.pathOf(keys[i]));
+    }
+    const Result<std::vector<HubFile>> before = m_bucket->pathsInfo(paths, task);
+    std::unordered_map<std::string, Result<void>> byPath; // of what is there
+    Result<void> all = before ? Result<void>() : Result<void>(fail(before.error()));
+    if (before && !before->empty()) {
+        std::vector<BatchOperation> operations;
+        for (const HubFile& file : *before)
+            operations.push_back({ BatchOperation::Kind::Delete, file.path, "", 0 });
+        std::vector<Result<void>> applied = m_bucket->apply(operations, task);
+        for (std::size_t i = 0; i < operations.size(); ++i) {
+            changed(operations[i].path);
+            byPath.emplace(operations[i].path, std::move(applied[i]));
+        }
+        all = confirmRemoved(*before, byPath, task);
+    }
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+        if (!outcomes[i])
+            continue;
+        const auto found = byPath.find(m_keys.pathOf(keys[i]));
+        if (found == byPath.end())
+            outcomes[i] = all ? Result<void>(fail(Code::NotFound, "there is no such object")) : all;
+        else
+            outcomes[i] = all ? found->second : all;
+        if (!outcomes[i])
+            outcomes[i].error().where = keys[i];
+    }
+    return outcomes;
+}
+
+/// Gone is gone, whatever was answered: a batch whose answer was lost is sent again, and then finds nothing. What is
+/// still the object that was to go is not gone.
+Result<void> BucketStore::confirmRemoved(const std::vector<HubFile>& before,
+                                         std::unordered_map<std::string, Result<void>>& outcomes,
+                                         TaskContext& task) const
+{
+    std::unordered_map<std::string, HubIdentity> old;
+    for (const HubFile& file : before)
+        old.emplace(file.path, HubIdentity::of(file));
+    milliseconds pause = FirstLookPause;
+    for (int look = 1; !old.empty(); ++look, pause *= 2) {
+        std::vector<std::string> paths;
+        for (const auto& one : old)
+            paths.push_back(one.first);
+        DS_TRY(const std::vector<HubFile> now, m_bucket->pathsInfo(paths, task));
+        std::unordered_map<std::string, HubIdentity> still;
+        for (const HubFile& file : now) {
+            if (HubIdentity::of(file) == old.at(file.path)) // else it was put anew since
+                still.emplace(file.path, old.at(file.path));
+        }
+        for (const auto& one : old) {
+            if (still.find(one.first) == still.end())
+                outcomes[one.first] = {};
+        }
+        // Those that the Hub refused to remove are not waited for.
+        std::erase_if(still, [&](const auto& one) { return !outcomes[one.first]; });
+        old = std::move(still);
+        if (old.empty())
+            break;
+        if (look == MostLooks) {
+            for (const auto& one : old)
+                outcomes[one.first] = fail(Code::Transient, "the Hub still shows the object that it removed");
+            break;
+        }
+        DS_CHECK(m_hub->clock()->pause(pause, task));
+    }
+    return {};
+}
+
+Result<std::size_t> BucketStore::removeTemporaries(const std::function<bool(std::string_view folder)>&, TaskContext&)
+{
+    return std::size_t { 0 };
+}
+
+Result<void> BucketStore::createBucket(bool isPrivate, TaskContext& task) { return m_bucket->create(isPrivate, task); }
+
+Result<ObjectInfo> BucketStore::copy(const ObjectRef& from, std::string_view toKey, TaskContext& task)
+{
+    DS_CHECK(checkHubPath(toKey));
+    DS_TRY(const ObjectInfo source, stat(from.key, task));
+    if (!from.identity.empty() && from.identity != source.identity)
+        return fail(Code::Rewritten, "the object is not the one that was listed any more", std::string(from.key));
+    const std::optional<HubIdentity> identity = HubIdentity::parse(source.identity);
+    if (!identity || identity->xetHash.empty())
+        return fail(Code::Unsupported, "the Hub does not say which bytes the object has", std::string(from.key));
+    return place({ BatchOperation::Kind::Copy, m_keys.pathOf(toKey), identity->xetHash, nowMs() }, source.sizeBytes,
+                 toKey, task);
+}
+
+std::int64_t BucketStore::nowMs() const
+{
+    return std::chrono::duration_cast<milliseconds>(m_hub->clock()->date().time_since_epoch()).count();
+}
+
+} // namespace deltascope::hub
