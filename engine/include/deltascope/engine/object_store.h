@@ -25,6 +25,9 @@ struct ObjectInfo {
     std::int64_t modifiedUs = 0; ///< microseconds since 1970; the store's own clock
     /// Part of the object is not written yet although its size stands (a hole of a preallocated local file).
     bool hasUnwrittenPart = false;
+    /// "<algorithm>:<value>" where the store gives a digest of the whole object with it, else empty. Equal ones mean
+    /// equal bytes, wherever the object is.
+    std::string contentHash;
 
     bool operator==(const ObjectInfo&) const = default;
 };
