@@ -90,7 +90,7 @@ TEST_F(ListingViews, AUselessDeltaBesideAFullFormIsNeededByNoStep)
 
 TEST(ListingViewOfNoRun, HasTheObjectsAlone)
 {
-    const ListingView listing = makeListingView("file:///x", { ObjectInfo { "a", 3, "id", 7, false } }, nullptr);
+    const ListingView listing = makeListingView("file:///x", { ObjectInfo { "a", 3, "id", 7, false, {} } }, nullptr);
     EXPECT_EQ(listing.source, "file:///x");
     EXPECT_EQ(listing.layout, "");
     ASSERT_EQ(listing.objects.size(), 1U);

@@ -75,7 +75,7 @@ private:
         version.step = step;
         version.name = fmt::format("step_{}", step);
         version.objects = { ObjectInfo { version.name, bytes, fmt::format("id{}", step),
-                                         Begin + step * m_secondsPerStep * Second, false } };
+                                         Begin + step * m_secondsPerStep * Second, false, {} } };
         return version;
     }
     Published& add(std::int64_t step, std::uint64_t bytes, bool full)

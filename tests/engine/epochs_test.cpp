@@ -19,7 +19,7 @@ VersionObjects publishedAt(std::int64_t step, std::int64_t us)
 {
     VersionObjects version;
     version.step = step;
-    version.objects = { ObjectInfo { std::to_string(step), 1, std::to_string(us), us, false } };
+    version.objects = { ObjectInfo { std::to_string(step), 1, std::to_string(us), us, false, {} } };
     return version;
 }
 
@@ -105,7 +105,7 @@ TEST(SplitEpochs, MoreThanTwoSecondsBackAreARestart)
 TEST(SplitEpochs, TheNewestObjectOfAVersionIsItsTime)
 {
     VersionObjects late = publishedAt(2, 5 * Second);
-    late.objects.push_back(ObjectInfo { "marker", 1, "m", 2000 * Second, false });
+    late.objects.push_back(ObjectInfo { "marker", 1, "m", 2000 * Second, false, {} });
     EXPECT_EQ(splitEpochs({ publishedAt(1, 1000 * Second), late }), Epochs({ 0, 0 }));
 }
 

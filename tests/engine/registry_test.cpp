@@ -81,7 +81,7 @@ TEST(VersionObjects, SumUpTheirObjects)
 {
     VersionObjects version;
     EXPECT_EQ(version.wireBytes(), 0U);
-    version.objects = { { "a", 3, "1", 50, false }, { "b", 4, "2", 20, false } };
+    version.objects = { { "a", 3, "1", 50, false, {} }, { "b", 4, "2", 20, false, {} } };
     EXPECT_EQ(version.wireBytes(), 7U);
     EXPECT_EQ(version.publishedUs(), 50);
     VersionObjects other = version;

@@ -237,7 +237,7 @@ TEST(SafetensorsHeader, ReadsNothingBehindTheHeader)
 TEST(SafetensorsHeader, PassesOnTheErrorsOfTheStore)
 {
     const SingleObjectStore store("there", asBytes(Sound));
-    const auto absent = SafetensorsHeader::read(store, { "elsewhere", 100, "", 0, false }, test::anyTask());
+    const auto absent = SafetensorsHeader::read(store, { "elsewhere", 100, "", 0, false, {} }, test::anyTask());
     ASSERT_FALSE(absent);
     EXPECT_EQ(absent.error().code, Code::NotFound);
     EXPECT_EQ(absent.error().where, "elsewhere");

@@ -16,7 +16,7 @@ class FewObjectsStore final : public ObjectStore {
 public:
     void add(std::string key, ByteSpan bytes)
     {
-        m_infos.push_back(ObjectInfo { std::move(key), bytes.size(), "1", 0, false });
+        m_infos.push_back(ObjectInfo { std::move(key), bytes.size(), "1", 0, false, {} });
         m_bytes.push_back(bytes);
     }
     /// In the order of add(), which must be that of the keys.

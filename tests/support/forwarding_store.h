@@ -38,6 +38,7 @@ public:
         return m_inner->put(key, bytes, mode, task);
     }
     Result<std::unique_ptr<StoreWatch>> watch() const override { return m_inner->watch(); }
+    StoreCleanup* cleanup() noexcept override { return m_inner->cleanup(); }
 
 protected:
     ObjectStore& inner() const noexcept { return *m_inner; }

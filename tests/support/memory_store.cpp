@@ -24,7 +24,7 @@ struct Object {
 
 ObjectInfo describe(const std::string& key, const Object& object)
 {
-    return ObjectInfo { key, object.bytes.size(), object.identity, object.modifiedUs, object.unwritten };
+    return ObjectInfo { key, object.bytes.size(), object.identity, object.modifiedUs, object.unwritten, {} };
 }
 
 tl::unexpected<Error> noSuchObject(std::string_view key)

@@ -13,7 +13,7 @@ namespace deltascope {
 class SingleObjectStore final : public ObjectStore {
 public:
     SingleObjectStore(std::string key, ByteSpan bytes)
-        : m_info { std::move(key), bytes.size(), "1", 0, false }
+        : m_info { std::move(key), bytes.size(), "1", 0, false, {} }
         , m_bytes(bytes.begin(), bytes.end())
     {
     }

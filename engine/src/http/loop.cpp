@@ -76,6 +76,7 @@ void Client::Loop::run()
     while (takeSubmitted()) {
         endOverdue();
         startWaiting();
+        goOnWithPace();
         int running = 0;
         curl_multi_perform(m_multi.get(), &running);
         endFinished();
@@ -113,6 +114,19 @@ void Client::Loop::startWaiting()
             curl_multi_add_handle(m_multi.get(), m_active.back()->prepare(m_environment, m_meter, now));
         }
     }
+}
+
+/// Those that share a pace take turns: who has waited longest goes first.
+void Client::Loop::goOnWithPace()
+{
+    std::vector<std::pair<SteadyTime, Transfer*>> waiting;
+    for (const auto& transfer : m_active) {
+        if (const auto since = transfer->waitsSince())
+            waiting.emplace_back(*since, transfer.get());
+    }
+    std::sort(waiting.begin(), waiting.end());
+    for (const auto& [since, transfer] : waiting)
+        transfer->goOn();
 }
 
 void Client::Loop::endFinished()

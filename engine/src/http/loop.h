@@ -37,6 +37,7 @@ private:
     void run();
     bool takeSubmitted();
     void startWaiting();
+    void goOnWithPace();
     void endFinished();
     void endOverdue();
     void endAll();

@@ -13,6 +13,8 @@ namespace {
 
 constexpr long BufferBytes = 128L << 10;
 constexpr long MostRedirects = 5;
+constexpr std::chrono::milliseconds ShortestPaceWait { 1 };
+constexpr std::chrono::milliseconds LongestPaceWait { 100 }; ///< a pace may change its mind
 
 /// Programs that are started meanwhile must not keep the connection open.
 curl_socket_t openSocket(void*, curlsocktype, curl_sockaddr* address)
@@ -70,6 +72,8 @@ CURL* Transfer::prepare(const Environment& environment, Meter& meter, SteadyTime
     m_meter = &meter;
     m_mark = now;
     ++meter.requests;
+    if (m_request.meter)
+        ++m_request.meter->requests;
     m_easy.reset(curl_easy_init());
     setConnection(environment);
     setRequest();
@@ -161,8 +165,13 @@ std::size_t Transfer::onHeader(char* bytes, std::size_t size, std::size_t count,
 
 std::size_t Transfer::onBody(char* bytes, std::size_t size, std::size_t count, void* self)
 {
+    auto& transfer = *static_cast<Transfer*>(self);
     const std::string_view text(bytes, size * count);
-    return static_cast<Transfer*>(self)->m_answer.takeBody(asBytes(text)) ? text.size() : 0;
+    if (transfer.mustWait())
+        return CURL_WRITEFUNC_PAUSE; // the same bytes come again
+    if (transfer.m_request.pace)
+        transfer.m_request.pace->charge(text.size());
+    return transfer.m_answer.takeBody(asBytes(text)) ? text.size() : 0;
 }
 
 std::size_t Transfer::onSend(char* bytes, std::size_t size, std::size_t count, void* self)
@@ -172,6 +181,8 @@ std::size_t Transfer::onSend(char* bytes, std::size_t size, std::size_t count, v
     const std::uint64_t left = body ? body->sizeBytes() - transfer.m_sent : 0;
     if (left == 0)
         return 0;
+    if (transfer.mustWait())
+        return CURL_READFUNC_PAUSE;
     const std::size_t most = std::min<std::uint64_t>(size * count, left);
     Result<std::size_t> read = body->read(transfer.m_sent, std::as_writable_bytes(std::span(bytes, most)));
     if (read && *read == 0)
@@ -181,6 +192,8 @@ std::size_t Transfer::onSend(char* bytes, std::size_t size, std::size_t count, v
         return CURL_READFUNC_ABORT;
     }
     transfer.m_sent += *read;
+    if (transfer.m_request.pace)
+        transfer.m_request.pace->charge(*read);
     return *read;
 }
 
@@ -222,12 +235,16 @@ void Transfer::countIn(std::uint64_t bytes)
 {
     m_in += bytes;
     m_meter->bytesIn += bytes;
+    if (m_request.meter)
+        m_request.meter->bytesIn += bytes;
 }
 
 void Transfer::countOut(std::uint64_t bytes)
 {
     m_out += bytes;
     m_meter->bytesOut += bytes;
+    if (m_request.meter)
+        m_request.meter->bytesOut += bytes;
 }
 
 std::optional<Error> Transfer::overdue(SteadyTime now)
@@ -243,7 +260,7 @@ std::optional<Error> Transfer::overdue(SteadyTime now)
                        {} };
     if (m_mark == SteadyTime::max() || m_request.stallWithin.count() == 0)
         return std::nullopt;
-    if (m_in + m_out - m_moved >= m_request.stallBytes) {
+    if (m_waitsSince || m_in + m_out - m_moved >= m_request.stallBytes) {
         m_mark = now;
         m_moved = m_in + m_out;
     }
@@ -264,7 +281,27 @@ SteadyTime Transfer::nextLook() const
         next = m_begin + m_request.finishWithin;
     if (m_mark != SteadyTime::max() && m_request.stallWithin.count() > 0)
         next = std::min(next, m_mark + m_request.stallWithin);
+    if (m_waitsSince) {
+        const auto wait = std::clamp(m_request.pace->wait(), ShortestPaceWait, LongestPaceWait);
+        next = std::min(next, std::chrono::steady_clock::now() + wait);
+    }
     return next;
+}
+
+bool Transfer::mustWait()
+{
+    if (!m_request.pace || m_request.pace->wait().count() <= 0)
+        return false;
+    m_waitsSince = std::chrono::steady_clock::now();
+    return true;
+}
+
+void Transfer::goOn()
+{
+    if (!m_waitsSince || m_request.pace->wait().count() > 0)
+        return;
+    m_waitsSince.reset(); // before libcurl hands over what it holds, which may have to wait again
+    curl_easy_pause(m_easy.get(), CURLPAUSE_CONT);
 }
 
 void Transfer::finish(CURLcode result) { end(outcomeOf(result)); }

@@ -20,13 +20,6 @@ namespace deltascope::http {
 
 using SteadyTime = std::chrono::steady_clock::time_point;
 
-/// What a client has sent and received. Any thread.
-struct Meter {
-    std::atomic<std::uint64_t> requests = 0;
-    std::atomic<std::uint64_t> bytesIn = 0;
-    std::atomic<std::uint64_t> bytesOut = 0;
-};
-
 /// One request from its start to its outcome.
 class Transfer {
 public:
@@ -53,6 +46,10 @@ public:
     std::optional<Error> overdue(SteadyTime now);
     /// When overdue() may have something new to say; the greatest time if never.
     SteadyTime nextLook() const;
+    /// Since when it has been waiting for its pace; nothing: it is not.
+    std::optional<SteadyTime> waitsSince() const noexcept { return m_waitsSince; }
+    /// Goes on if its pace allows it by now.
+    void goOn();
     void finish(CURLcode result);
     void finish(Error error);
 
@@ -68,6 +65,7 @@ private:
     void setBody();
     void setConnection(const Environment& environment);
     void addLine(const std::string& line);
+    bool mustWait();
     void countRest();
     void countIn(std::uint64_t bytes);
     void countOut(std::uint64_t bytes);
@@ -94,6 +92,7 @@ private:
     curl_off_t m_seenIn = 0, m_seenOut = 0; ///< of the bodies, as libcurl counts them
     std::uint64_t m_moved = 0; ///< m_in + m_out at m_mark
     SteadyTime m_mark = SteadyTime::max(); ///< since when it may stall
+    std::optional<SteadyTime> m_waitsSince;
 
     mutable std::mutex m_mutex;
     mutable std::condition_variable m_changed;

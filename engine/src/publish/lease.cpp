@@ -35,7 +35,7 @@ std::string newNonce()
 /// is cleaned by the next one.
 void cleanBehind(ObjectStore& store, std::int64_t number, const std::string& actor, TaskContext& task)
 {
-    StoreCleanup* const cleanup = cleanupOf(store);
+    StoreCleanup* const cleanup = store.cleanup();
     if (!cleanup)
         return;
     for (const std::int64_t older : leasesBelow(store, number, task).value_or(std::vector<std::int64_t>()))

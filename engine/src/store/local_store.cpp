@@ -281,6 +281,7 @@ public:
     }
 
     Result<std::unique_ptr<StoreWatch>> watch() const override { return watchLocalFolder(m_root); }
+    StoreCleanup* cleanup() noexcept override { return this; }
 
     Result<void> remove(std::string_view key, TaskContext&) override
     {

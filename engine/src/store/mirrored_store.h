@@ -30,6 +30,7 @@ public:
     /// Errors: also Internal (into a mirror).
     Result<ObjectInfo> put(std::string_view key, const Payload& bytes, PutMode mode, TaskContext& task) override;
     Result<std::unique_ptr<StoreWatch>> watch() const override { return m_source->watch(); }
+    StoreCleanup* cleanup() noexcept override { return m_source->cleanup(); }
 
 private:
     struct Mirror {

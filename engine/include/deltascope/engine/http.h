@@ -5,6 +5,7 @@
 #include "deltascope/base/result.h"
 #include "deltascope/base/task.h"
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <initializer_list>
@@ -78,6 +79,23 @@ struct Keep {
 /// over. A body that is longer than the span is Code::Hostile.
 using Destination = std::variant<Keep, MutableByteSpan, Sink*>;
 
+/// What went over the wire so far. Any thread.
+struct Meter {
+    std::atomic<std::uint64_t> requests = 0;
+    std::atomic<std::uint64_t> bytesIn = 0; ///< as in Response
+    std::atomic<std::uint64_t> bytesOut = 0;
+};
+
+/// How fast bodies may move. Called on the thread of the client: no method may block. Any thread.
+class Pace {
+public:
+    virtual ~Pace() = default;
+    /// How long nothing may move any more; 0: something may now.
+    virtual std::chrono::milliseconds wait() const = 0;
+    /// These bytes move now. May be more than was left: the next ones wait the longer.
+    virtual void charge(std::uint64_t bytes) = 0;
+};
+
 struct Request {
     std::string method = "GET";
     std::string url; ///< http or https
@@ -94,11 +112,14 @@ struct Request {
     bool mayBeCompressed = false;
     /// Whether no harm is done if the server carries it out twice; empty: what the method promises (isRepeatable).
     std::optional<bool> repeatable;
+    std::shared_ptr<Meter> meter; ///< counts this request too; null: none does but that of the client
+    std::shared_ptr<Pace> pace; ///< of its bodies, in both directions; null: they move as fast as they can
 
     std::chrono::milliseconds connectWithin { 10'000 };
     /// From the start to the end of the answer, waiting for other requests included; 0: as long as bytes move.
     std::chrono::milliseconds finishWithin { 0 };
     /// A request stalls when fewer bytes than this, in both directions together, moved in `stallWithin`.
+    /// Waiting for its pace is no stall.
     std::uint64_t stallBytes = 1;
     std::chrono::milliseconds stallWithin { 60'000 }; ///< 0: it may stand still for ever
 };

@@ -8,11 +8,14 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace deltascope {
+
+class StoreCleanup;
 
 /// One object as a listing or a stat shows it. Keys are relative to the store, use '/', and never start with one.
 struct ObjectInfo {
@@ -24,6 +27,9 @@ struct ObjectInfo {
     std::int64_t modifiedUs = 0; ///< microseconds since 1970; the store's own clock
     /// Part of the object is not written yet although its size stands (a hole of a preallocated local file).
     bool hasUnwrittenPart = false;
+    /// "<algorithm>:<value>" where the store gives a digest of the whole object with it, else empty. Equal ones mean
+    /// equal bytes, wherever the object is.
+    std::string contentHash;
 
     bool operator==(const ObjectInfo&) const = default;
 };
@@ -32,10 +38,15 @@ struct ObjectInfo {
 struct ObjectRef {
     std::string_view key;
     std::string_view identity; ///< empty: whatever the key stands for now
+    std::string_view contentHash; ///< of these bytes, as in ObjectInfo; empty: not known
+    /// Of the object, where it is known to be written whole.
+    std::optional<std::uint64_t> sizeBytes;
 
     ObjectRef(const ObjectInfo& object) // NOLINT(google-explicit-constructor)
         : key(object.key)
         , identity(object.identity)
+        , contentHash(object.contentHash)
+        , sizeBytes(object.hasUnwrittenPart ? std::nullopt : std::optional(object.sizeBytes))
     {
     }
     ObjectRef(std::string_view anyIdentityOf) // NOLINT(google-explicit-constructor)
@@ -109,7 +120,8 @@ public:
     virtual Result<ListPage> list(const ListRequest& request, TaskContext& task) const = 0;
     virtual Result<ObjectInfo> stat(std::string_view key, TaskContext& task) const = 0;
     /// Fills all of `out` from byte `offset`. An object that ends before is Code::Truncated, never a short read; one
-    /// that has another identity than the one that was asked for is Code::Rewritten, and nothing of it counts.
+    /// that has another identity than the one that was asked for is Code::Rewritten, and nothing of it counts. A store
+    /// that keeps what it has read may give the bytes of that identity after another process has replaced them.
     virtual Result<void> read(const ObjectRef& object, std::uint64_t offset, MutableByteSpan out,
                               TaskContext& task) const = 0;
     /// As many reads, each with its own outcome, in the order of `reads`. Stores whose requests take time run them at
@@ -119,6 +131,8 @@ public:
     virtual Result<bool> hasEmptyFolder(std::string_view key, TaskContext& task) const;
     virtual Result<ObjectInfo> put(std::string_view key, const Payload& bytes, PutMode mode, TaskContext& task) = 0;
     virtual Result<std::unique_ptr<StoreWatch>> watch() const = 0;
+    /// What its publisher may clean up with (store_cleanup.h); belongs to the store. Null: it does not offer it.
+    virtual StoreCleanup* cleanup() noexcept { return nullptr; }
 };
 
 /// What every store demands of a key, before anything else: components between single '/', none of them empty, "." or

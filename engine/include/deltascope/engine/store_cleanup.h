@@ -40,7 +40,4 @@ public:
                                                   TaskContext& task) = 0;
 };
 
-/// Null for stores that do not offer it.
-inline StoreCleanup* cleanupOf(ObjectStore& store) noexcept { return dynamic_cast<StoreCleanup*>(&store); }
-
 } // namespace deltascope
