@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <fmt/format.h>
+#include <thread>
 
 namespace deltascope::app {
 
@@ -55,21 +56,39 @@ public:
     Result<void> follow(TaskContext& task)
     {
         DS_TRY(m_store, m_bench.stores->open(m_request.source));
-        DS_TRY(m_changes, m_store->watch()); // before the first look, so that nothing is missed
+        if (!isPolled()) {
+            DS_TRY(m_changes, m_store->watch()); // before the first look, so that nothing is missed
+        }
         for (;;) {
             DS_TRY(const bool moreLogged, m_logs.read(task));
             DS_CHECK(look(task));
             const auto pause = moreLogged ? std::chrono::milliseconds(0) : m_periods.poll;
-            DS_TRY(m_changed, m_changes->wait(pause, task));
+            DS_TRY(m_changed, waitForChange(pause, task));
         }
     }
 
 private:
+    bool isRemote() const { return m_store->traits().requestBytes > 0; }
+    /// Nothing tells of changes, and looking for them costs requests: a look at its time is all there is.
+    bool isPolled() const { return isRemote() && !m_store->traits().pushesChanges; }
+
+    /// Whether something may have changed meanwhile.
+    Result<bool> waitForChange(std::chrono::milliseconds time, TaskContext& task)
+    {
+        if (m_changes)
+            return m_changes->wait(time, task);
+        constexpr std::chrono::milliseconds Slice { 50 };
+        for (const Clock::time_point end = Clock::now() + time; Clock::now() < end;) {
+            DS_CHECK(task.checkpoint());
+            std::this_thread::sleep_for(Slice);
+        }
+        return true;
+    }
+
     Result<void> look(TaskContext& task)
     {
-        const bool isRemote = m_store->traits().requestBytes > 0;
         Result<Run> run = openRequested(m_bench, m_request, task,
-                                        isRemote ? std::optional(KeptLook { m_listing, m_changed }) : std::nullopt);
+                                        isRemote() ? std::optional(KeptLook { m_listing, m_changed }) : std::nullopt);
         if (!run)
             m_listing.suspect();
         // A source whose first version is still on its way has no layout yet; one that was wiped may come back.
@@ -120,7 +139,7 @@ private:
                 continue;
             DS_CHECK(tellIfNew(run, false, task));
             told = Clock::now();
-            if (!m_bench.catalog)
+            if (!m_bench.catalog || isPolled())
                 continue;
             DS_TRY(m_changed, m_changes->wait(std::chrono::milliseconds(0), task));
             if (m_changed)

@@ -53,8 +53,8 @@ class HubBucket {
 public:
     virtual ~HubBucket() = default;
     virtual HubReads reads() const = 0;
-    /// Makes the bucket unless it exists. Errors: Auth, Transient, Io.
-    virtual Result<void> createBucket(bool isPrivate, TaskContext& task) = 0;
+    /// Makes the bucket unless it exists; returns whether it was made. Errors: Auth, Transient, Io.
+    virtual Result<bool> createBucket(bool isPrivate, TaskContext& task) = 0;
     /// A second key for the bytes of an identity; they do not travel. Errors: NotFound, Rewritten, Auth, Io.
     virtual Result<ObjectInfo> copy(const ObjectRef& from, std::string_view toKey, TaskContext& task) = 0;
     /// Removes many in few requests, each with its own outcome (as StoreCleanup::remove), in the order of `keys`.

@@ -118,18 +118,20 @@ Result<BucketInfo> BucketApi::info(TaskContext& task) const
     return parseBucketInfo(answer.body);
 }
 
-Result<void> BucketApi::create(bool isPrivate, TaskContext& task) const
+Result<bool> BucketApi::create(bool isPrivate, TaskContext& task) const
 {
     http::Request request = m_hub->request("POST", m_route);
     request.headers.add("Content-Type", "application/json");
     request.body = http::bodyOf(json { { "visibility", isPrivate ? "private" : "public" } }.dump());
-    request.repeatable = true; // what exists is 409
+    request.repeatable = true; // what exists is 409; after a lost reply that may be what this call has made
     DS_TRY(const http::Response answer, m_hub->retrying()->send(request, task));
-    if (answer.isGood() || answer.status == 409)
-        return {};
+    if (answer.isGood())
+        return true;
+    if (answer.status == 409)
+        return false;
     // A token that may not create may still use what exists.
     if ((answer.status == 401 || answer.status == 403) && info(task))
-        return {};
+        return false;
     return fail(hubError(answer, subject(), m_hub->hasToken()));
 }
 

@@ -38,7 +38,7 @@ public:
     Result<std::vector<HubFile>> pathsInfo(const std::vector<std::string>& paths, TaskContext& task) const;
 
     Result<BucketInfo> info(TaskContext& task) const;
-    Result<void> create(bool isPrivate, TaskContext& task) const;
+    Result<bool> create(bool isPrivate, TaskContext& task) const;
 
     /// Carries them out, 500 in a request; no path may occur twice. What the Hub says that it did not do is sent again,
     /// up to three times in all. Nothing here proves that it was done: see with pathsInfo().

@@ -196,7 +196,7 @@ Result<std::size_t> BucketStore::removeTemporaries(const std::function<bool(std:
     return std::size_t { 0 };
 }
 
-Result<void> BucketStore::createBucket(bool isPrivate, TaskContext& task) { return m_bucket->create(isPrivate, task); }
+Result<bool> BucketStore::createBucket(bool isPrivate, TaskContext& task) { return m_bucket->create(isPrivate, task); }
 
 Result<ObjectInfo> BucketStore::copy(const ObjectRef& from, std::string_view toKey, TaskContext& task)
 {

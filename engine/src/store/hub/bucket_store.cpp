@@ -70,7 +70,7 @@ std::string BucketStore::uri() const
     return addressText({ true, m_settings.ns, m_settings.name, m_settings.prefix, "", m_hub->endpoint() });
 }
 
-StoreTraits BucketStore::traits() const noexcept { return { false, true, HubRequestBytes }; }
+StoreTraits BucketStore::traits() const noexcept { return { false, true, HubRequestBytes, false }; }
 
 Result<ListPage> BucketStore::list(const ListRequest& request, TaskContext& task) const
 {

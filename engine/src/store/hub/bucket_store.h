@@ -52,6 +52,7 @@ public:
     std::vector<Result<void>> readMany(const std::vector<RangeRead>& reads, TaskContext& task) const override;
     Result<ObjectInfo> put(std::string_view key, const Payload& bytes, PutMode mode, TaskContext& task) override;
     Result<std::unique_ptr<StoreWatch>> watch() const override;
+    StoreCleanup* cleanup() noexcept override { return this; }
 
     Result<void> remove(std::string_view key, TaskContext& task) override;
     /// An upload that was killed leaves nothing that can be seen: always 0.
@@ -59,7 +60,7 @@ public:
                                           TaskContext& task) override;
 
     HubReads reads() const override { return m_reader->reads(); }
-    Result<void> createBucket(bool isPrivate, TaskContext& task) override;
+    Result<bool> createBucket(bool isPrivate, TaskContext& task) override;
     Result<ObjectInfo> copy(const ObjectRef& from, std::string_view toKey, TaskContext& task) override;
     std::vector<Result<void>> removeMany(const std::vector<std::string>& keys, TaskContext& task) override;
     bool isProven(const ObjectInfo& object) const override;

@@ -72,7 +72,7 @@ public:
     {
         return addressText({ false, "", m_settings.id, m_settings.prefix, m_settings.revision, m_hub->endpoint() });
     }
-    StoreTraits traits() const noexcept override { return { false, true, ModelRequestBytes }; }
+    StoreTraits traits() const noexcept override { return { false, true, ModelRequestBytes, false }; }
 
     Result<ListPage> list(const ListRequest& request, TaskContext& task) const override
     {

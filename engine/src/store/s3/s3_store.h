@@ -31,6 +31,7 @@ public:
     Result<ObjectInfo> put(std::string_view key, const Payload& bytes, PutMode mode, TaskContext& task) override;
     /// Compares listings, the first of which is made here: at the start of each wait, then every two seconds.
     Result<std::unique_ptr<StoreWatch>> watch() const override;
+    StoreCleanup* cleanup() noexcept override { return this; }
 
     Result<void> remove(std::string_view key, TaskContext& task) override;
     std::vector<Result<void>> removeMany(const std::vector<std::string>& keys, TaskContext& task) override;
