@@ -157,5 +157,17 @@ TEST(XetHash, ChecksumsOfGrantsAreThoseOfTheOfficialClient)
     EXPECT_EQ(std::to_string(crc64Nvme(asBytes(xorb))), asked["checksum"]["value"]);
 }
 
+TEST(XetHash, ChecksumsAreTheSameForEveryLength)
+{
+    const std::string bytes = randomBytes(3, 700);
+    std::uint64_t crc = ~std::uint64_t { 0 };
+    for (std::size_t length = 0; length < bytes.size(); ++length) {
+        ASSERT_EQ(crc64Nvme(asBytes(bytes).first(length)), ~crc) << length;
+        crc ^= static_cast<unsigned char>(bytes[length]);
+        for (int bit = 0; bit < 8; ++bit)
+            crc = (crc & 1) != 0 ? crc >> 1 ^ 0x9A6C'9329'AC4B'C9B5 : crc >> 1;
+    }
+}
+
 } // namespace
 } // namespace deltascope::xet
