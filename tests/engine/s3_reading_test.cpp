@@ -293,11 +293,13 @@ TEST(S3Listing, RefusesXmlThatIsNoListing)
     EXPECT_EQ(listed(answerText(200, deep)).error().code, Code::Hostile);
 }
 
-TEST(S3Listing, AsksNothingBehindThePrefix)
+TEST(S3Listing, AsksNothingWhereNoKeyCanBe)
 {
     ScriptedServer server([](const Seen&, Connection& connection) { connection.send(listing("")); });
     const auto store = storeAt(settingsFor(server));
-    EXPECT_TRUE(store->list({ "a/", "b", 10 }, anyTask()));
+    for (const ListRequest& request :
+         { ListRequest { "a/", "b", 10 }, ListRequest { "/", "", 10 }, ListRequest { "a//b", "", 10 } })
+        EXPECT_TRUE(store->list(request, anyTask()));
     EXPECT_TRUE(server.requests().empty());
 }
 

@@ -414,6 +414,8 @@ TEST(S3Copy, IsBoundToItsSourceAndSeesErrorsInside)
     EXPECT_EQ(*copied, (ObjectInfo { "to", 10, "e1", ModifiedUs, false }));
     EXPECT_EQ(server.requests()[0].header("x-amz-copy-source"), "/bucket/a%20b");
     EXPECT_EQ(server.requests()[0].header("x-amz-copy-source-if-match"), "\"e1\"");
+    const ObjectInfo stale { "a b", 10, "e0", 0, false }; // a server that ignores the condition
+    EXPECT_EQ(store->copy(stale, "to", anyTask()).error().code, Code::Rewritten);
     answer = answerText(200, errorBody("InternalError"));
     EXPECT_EQ(store->copy(source, "to", anyTask()).error().code, Code::Transient);
     answer = answerText(412, errorBody("PreconditionFailed"));

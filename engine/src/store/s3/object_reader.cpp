@@ -121,7 +121,7 @@ Error ObjectReader::whyNotRead(const Call& call, const http::Response& response,
     }
     Error error = m_client.errorOf(call, *said);
     const std::string word = parseErrorReply(said->body).code;
-    if (word == "KeyTooLongError" || word == "KeyTooLong") // so there cannot be one
+    if (word == "KeyTooLongError" || word == "KeyTooLong" || word == "XMinioInvalidObjectName") // there cannot be one
         error = Error { Code::NotFound, "there is no such object", call.shown, std::nullopt, {} };
     return error;
 }

@@ -162,6 +162,11 @@ Result<ObjectInfo> ObjectWriter::copy(const ObjectRef& from, std::string_view to
     if (!response.isGood() || isErrorBody(response.body))
         return fail(m_client.errorOf(call, response));
     DS_TRY(const std::string etag, parseCopyEtag(response.body));
+    if (!from.identity.empty() && etag != from.identity) { // of parts, or the server ignores the condition
+        DS_TRY(const ObjectInfo source, m_reader.stat(from.key, task));
+        if (source.identity != from.identity)
+            return fail(Code::Rewritten, "the object is not the one that was listed any more", std::string(from.key));
+    }
     DS_TRY(const ObjectInfo there, m_reader.stat(to, task));
     if (there.identity != etag)
         return fail(Code::Transient, "the copy was replaced at once by another object", std::string(to));
