@@ -93,6 +93,16 @@ TEST_F(S3Configuration, ProfilesHoldTheirOwn)
     EXPECT_EQ(completeSettings(named("bucket"), variables()).error().code, Code::Usage);
 }
 
+TEST_F(S3Configuration, ServersThatIgnoreConditionsAreKnown)
+{
+    EXPECT_TRUE(complete().hasConditionalPut);
+    S3Settings given = named("bucket");
+    given.endpoint = "https://storage.googleapis.com";
+    EXPECT_FALSE(complete(given).hasConditionalPut);
+    given.endpoint = "https://storage.googleapis.com.example";
+    EXPECT_TRUE(complete(given).hasConditionalPut);
+}
+
 TEST_F(S3Configuration, FilesMayBeElsewhere)
 {
     set["AWS_CONFIG_FILE"] = home.write("config", "[default]\nregion = r1\n[profile a]\nregion=r2\n");

@@ -156,6 +156,26 @@ TEST(S3Put, IfAbsentIsRefusedWhereThereIsOne)
     EXPECT_EQ(server.requests()[0].header("If-None-Match"), "*");
 }
 
+TEST(S3Put, WhereConditionsAreIgnoredTheStoreLooksFirst)
+{
+    std::atomic<bool> exists = true;
+    ScriptedServer server([&](const Seen& request, Connection& connection) {
+        if (request.method() == "HEAD")
+            connection.send(exists ? headAnswer(DataMd5, 4) : answerText(404, ""));
+        else
+            connection.send(PutAnswer);
+    });
+    S3Settings settings = settingsFor(server);
+    settings.hasConditionalPut = false;
+    const auto store = storeAt(settings);
+    EXPECT_FALSE(store->traits().conditionalPut);
+    EXPECT_EQ(putData(*store, PutMode::IfAbsent).error().code, Code::Exists);
+    EXPECT_EQ(countOf(server, "PUT"), 0U);
+    exists = false;
+    EXPECT_TRUE(putData(*store, PutMode::IfAbsent));
+    EXPECT_TRUE(storeAt(settingsFor(server))->traits().conditionalPut);
+}
+
 TEST(S3Put, AConflictWithAnotherWriterIsTriedAgain)
 {
     std::atomic<int> puts = 0;

@@ -170,7 +170,7 @@ Result<ObjectInfo> ObjectWriter::complete(const Upload& upload, PutMode mode, Ta
         call.headers.add("x-amz-checksum-crc64nvme", crc64Text(wholeCrc(upload.digests)));
         call.headers.add("x-amz-checksum-type", "FULL_OBJECT");
     }
-    if (mode == PutMode::IfAbsent)
+    if (mode == PutMode::IfAbsent && m_client.settings().hasConditionalPut)
         call.headers.add("If-None-Match", "*");
     call.payloadHash = sha256Hex(document);
     call.body = http::bodyOf(document);

@@ -86,7 +86,9 @@ Result<ObjectInfo> ObjectWriter::putWhole(std::string_view key, const Payload& b
     call.headers.add("Content-Type", "application/octet-stream");
     LostReplies lost(m_client.sender());
     http::RetryingSender retrying(lost);
-    const bool isConditional = mode == PutMode::IfAbsent;
+    const bool isConditional = mode == PutMode::IfAbsent && m_client.settings().hasConditionalPut;
+    if (mode == PutMode::IfAbsent && !isConditional)
+        DS_CHECK(refuseExisting(key, task));
     if (isConditional)
         call.headers.add("If-None-Match", "*");
     http::Sender& sender = isConditional ? static_cast<http::Sender&>(retrying) : m_client.sender();
