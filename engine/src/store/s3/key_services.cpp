@@ -63,7 +63,7 @@ public:
         if (found.keys.keyId.empty() || found.keys.secret.empty() || expires == member->end()
             || !expires->is_number_integer())
             return fail(Code::Auth, "IAM Identity Center answers without keys");
-        constexpr std::int64_t MostMilliseconds = 253'402'300'799'000; // the end of the year 9999
+        constexpr std::int64_t MostMilliseconds = 7'258'118'400'000; // the year 2200
         found.expires = std::chrono::system_clock::time_point(
             std::chrono::milliseconds(std::clamp<std::int64_t>(expires->get<std::int64_t>(), 0, MostMilliseconds)));
         return found;

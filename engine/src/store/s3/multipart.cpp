@@ -48,6 +48,21 @@ std::string wholeEtag(const std::vector<BodyDigests>& parts)
     return multipartEtag(digests);
 }
 
+std::string completionOf(const std::vector<std::string>& etags, const std::vector<BodyDigests>& digests,
+                         bool hasChecksums)
+{
+    std::string document = "<CompleteMultipartUpload xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">";
+    for (std::size_t i = 0; i < etags.size(); ++i) {
+        document +=
+            fmt::format("<Part><PartNumber>{}</PartNumber><ETag>&quot;{}&quot;</ETag>", i + 1, xmlEscaped(etags[i]));
+        if (hasChecksums)
+            document += "<ChecksumCRC64NVME>" + digests[i].crc64Text() + "</ChecksumCRC64NVME>";
+        document += "</Part>";
+    }
+    document += "</CompleteMultipartUpload>";
+    return document;
+}
+
 } // namespace
 
 std::uint64_t partBytesFor(std::uint64_t sizeBytes) noexcept
@@ -154,15 +169,7 @@ Result<void> ObjectWriter::sendPart(Upload& upload, const Payload& bytes, std::s
 
 Result<ObjectInfo> ObjectWriter::complete(const Upload& upload, PutMode mode, TaskContext& task)
 {
-    std::string document = "<CompleteMultipartUpload xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">";
-    for (std::size_t i = 0; i < upload.etags.size(); ++i) {
-        document += fmt::format("<Part><PartNumber>{}</PartNumber><ETag>&quot;{}&quot;</ETag>", i + 1,
-                                xmlEscaped(upload.etags[i]));
-        if (upload.hasChecksums)
-            document += "<ChecksumCRC64NVME>" + upload.digests[i].crc64Text() + "</ChecksumCRC64NVME>";
-        document += "</Part>";
-    }
-    document += "</CompleteMultipartUpload>";
+    const std::string document = completionOf(upload.etags, upload.digests, upload.hasChecksums);
     Call call = callOf("s3:PutObject", "POST", upload.key);
     call.query = { { "uploadId", upload.id } };
     call.headers.add("Content-Type", "application/xml");
@@ -170,7 +177,7 @@ Result<ObjectInfo> ObjectWriter::complete(const Upload& upload, PutMode mode, Ta
         call.headers.add("x-amz-checksum-crc64nvme", crc64Text(wholeCrc(upload.digests)));
         call.headers.add("x-amz-checksum-type", "FULL_OBJECT");
     }
-    if (mode == PutMode::IfAbsent)
+    if (mode == PutMode::IfAbsent && m_client.settings().hasConditionalPut)
         call.headers.add("If-None-Match", "*");
     call.payloadHash = sha256Hex(document);
     call.body = http::bodyOf(document);

@@ -96,7 +96,7 @@ Result<http::Response> ObjectReader::head(const ObjectRef& object, TaskContext& 
     if (response.status == 412)
         return otherObject(object.key);
     if (response.status != 200)
-        return fail(m_client.errorOf(call, response));
+        return fail(whyNotRead(call, response, task));
     const std::string identity = etagOf(response.headers.find("ETag").value_or(""));
     if (identity.empty())
         return fail(Code::Unsupported, "the server does not say which object it has (it gives no ETag)",
@@ -104,6 +104,26 @@ Result<http::Response> ObjectReader::head(const ObjectRef& object, TaskContext& 
     if (!object.identity.empty() && identity != object.identity)
         return otherObject(object.key);
     return response;
+}
+
+Error ObjectReader::whyNotRead(const Call& call, const http::Response& response, TaskContext& task)
+{
+    constexpr int NoSuch = 404;
+    const http::Response* said = &response;
+    Result<http::Response> told = fail(Code::Internal, "was not asked");
+    if (call.method == "HEAD" && response.status >= 400 && response.status != NoSuch) { // it cannot say why
+        Call asking = call;
+        asking.method = "GET";
+        asking.range = http::ByteRange { 0, 1 };
+        told = m_client.send(asking, task);
+        if (told && told->status >= 400)
+            said = &*told;
+    }
+    Error error = m_client.errorOf(call, *said);
+    const std::string word = parseErrorReply(said->body).code;
+    if (word == "KeyTooLongError" || word == "KeyTooLong" || word == "XMinioInvalidObjectName") // there cannot be one
+        error = Error { Code::NotFound, "there is no such object", call.shown, std::nullopt, {} };
+    return error;
 }
 
 Result<ObjectInfo> ObjectReader::stat(std::string_view key, TaskContext& task, WholeChecksums* told)
@@ -199,7 +219,7 @@ Result<ObjectReader::RangeReply> ObjectReader::rangeReply(const Call& call, cons
     if (response.status == 416)
         return tooShortObject(object.key, range.offset, range.bytes, sizeOfRefusedRange(response.headers));
     if (!response.isGood())
-        return fail(m_client.errorOf(call, response));
+        return fail(whyNotRead(call, response, task));
     const auto& said = response.contentRange;
     if (response.status != 206 || !response.isWhole || !said || !said->totalBytes)
         return fail(Code::Unsupported, "the server sends other bytes than were asked for (it ignores ranges)",

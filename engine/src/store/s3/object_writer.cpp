@@ -86,7 +86,9 @@ Result<ObjectInfo> ObjectWriter::putWhole(std::string_view key, const Payload& b
     call.headers.add("Content-Type", "application/octet-stream");
     LostReplies lost(m_client.sender());
     http::RetryingSender retrying(lost);
-    const bool isConditional = mode == PutMode::IfAbsent;
+    const bool isConditional = mode == PutMode::IfAbsent && m_client.settings().hasConditionalPut;
+    if (mode == PutMode::IfAbsent && !isConditional)
+        DS_CHECK(refuseExisting(key, task));
     if (isConditional)
         call.headers.add("If-None-Match", "*");
     http::Sender& sender = isConditional ? static_cast<http::Sender&>(retrying) : m_client.sender();
@@ -162,6 +164,11 @@ Result<ObjectInfo> ObjectWriter::copy(const ObjectRef& from, std::string_view to
     if (!response.isGood() || isErrorBody(response.body))
         return fail(m_client.errorOf(call, response));
     DS_TRY(const std::string etag, parseCopyEtag(response.body));
+    if (!from.identity.empty() && etag != from.identity) { // of parts, or the server ignores the condition
+        DS_TRY(const ObjectInfo source, m_reader.stat(from.key, task));
+        if (source.identity != from.identity)
+            return fail(Code::Rewritten, "the object is not the one that was listed any more", std::string(from.key));
+    }
     DS_TRY(const ObjectInfo there, m_reader.stat(to, task));
     if (there.identity != etag)
         return fail(Code::Transient, "the copy was replaced at once by another object", std::string(to));

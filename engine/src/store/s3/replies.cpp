@@ -15,6 +15,8 @@ namespace {
 
 using SystemTime = std::chrono::system_clock::time_point;
 
+constexpr int LastYear = 2200; ///< later times count as its start
+
 tl::unexpected<Error> badReply(std::string_view what)
 {
     return fail(Code::Hostile, fmt::format("the server's answer is not as S3 gives it: {}", what), {},
@@ -85,8 +87,10 @@ std::optional<SystemTime> timeOf(std::optional<int> year, std::optional<int> mon
     const std::chrono::year_month_day date { std::chrono::year(*year),
                                              std::chrono::month(static_cast<unsigned>(*month)),
                                              std::chrono::day(static_cast<unsigned>(*day)) };
-    if (!date.ok())
+    if (!date.ok() || *year < 1970)
         return std::nullopt;
+    if (*year >= LastYear) // the clock of the system ends in 2262
+        return SystemTime(std::chrono::sys_days(std::chrono::year(LastYear) / 1 / 1));
     return SystemTime(std::chrono::sys_days(date)) + std::chrono::hours(*hour) + std::chrono::minutes(*minute)
         + std::chrono::seconds(*second);
 }

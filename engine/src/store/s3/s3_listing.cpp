@@ -59,6 +59,14 @@ Result<std::string> takeObjects(ListReply& reply, const std::string& root, const
     return last;
 }
 
+/// Whether any key may start so: what lies before its last slash must be one itself. Some servers refuse other
+/// prefixes.
+bool mayHaveKeys(std::string_view prefix)
+{
+    const std::size_t slash = prefix.rfind('/');
+    return slash == std::string_view::npos || checkKey(prefix.substr(0, slash)).has_value();
+}
+
 } // namespace
 
 Result<ListPage> listBucket(S3Client& client, const ListRequest& request, TaskContext& task)
@@ -70,6 +78,8 @@ Result<ListPage> listBucket(S3Client& client, const ListRequest& request, TaskCo
     std::string startAfter = request.startAfter.empty() ? std::string() : root + request.startAfter;
     const std::size_t mostKeys = std::min(request.maxKeys, MostKeysPerPage);
     ListPage page;
+    if (!mayHaveKeys(request.prefix))
+        return page;
     if (startAfter > prefix && !startAfter.starts_with(prefix)) // behind all keys of the prefix
         return page;
     if (startAfter <= prefix && startAfter != prefix) // servers differ where it lies before the prefix

@@ -75,6 +75,8 @@ private:
                                   http::Response& response, TaskContext& task);
     Result<http::Response> getElsewhere(const Call& call, const http::Response& redirect, TaskContext& task);
     Result<http::Response> head(const ObjectRef& object, TaskContext& task);
+    /// What a refused GET or HEAD means. An answer to HEAD has no words, so the reason is asked for once more.
+    Error whyNotRead(const Call& call, const http::Response& response, TaskContext& task);
     Result<void> learnChecksum(const ObjectRef& object, TaskContext& task);
     Call callOf(std::string action, std::string method, const ObjectRef& object) const;
 

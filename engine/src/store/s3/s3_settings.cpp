@@ -104,6 +104,9 @@ Result<S3Settings> completeSettings(S3Settings given, const Variables& variables
         const bool isVirtual = style == "virtual" || (style != "path" && given.endpoint.empty() && isHostSafe);
         given.addressing = isVirtual ? Addressing::VirtualHost : Addressing::Path;
     }
+    const Result<http::Url> url = http::Url::parse(given.endpoint);
+    if (url && lowerCased(url->host).ends_with("storage.googleapis.com"))
+        given.hasConditionalPut = false;
     if (given.caFile.empty())
         given.caFile = firstOf({ variables("AWS_CA_BUNDLE"), config.valueOf(given.profile, "ca_bundle") });
     given.isMetadataDisabled = given.isMetadataDisabled || isTrue(variables("AWS_EC2_METADATA_DISABLED"));

@@ -30,6 +30,9 @@ struct S3Settings {
     std::string journalFolder; ///< where uploads under way are noted; exists or is made. Empty: they are not noted
     std::string
         caFile; ///< certificates to trust (AWS_CA_BUNDLE, ca_bundle); for ClientOptions of whoever makes a client
+    /// The server refuses a conditional put of what exists, atomically. completeSettings knows that Google Cloud
+    /// Storage ignores If-None-Match of a put ("Request preconditions": it is for retrievals); others are believed.
+    bool hasConditionalPut = true;
     bool isMetadataDisabled = false; ///< AWS_EC2_METADATA_DISABLED: instance metadata is not asked
 };
 

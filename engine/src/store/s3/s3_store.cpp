@@ -23,7 +23,10 @@ S3Store::S3Store(const S3Settings& settings, std::shared_ptr<http::Sender> sende
 
 std::string S3Store::uri() const { return canonicalUri(m_client->settings()); }
 
-StoreTraits S3Store::traits() const noexcept { return { true, false, S3RequestBytes, true }; }
+StoreTraits S3Store::traits() const noexcept
+{
+    return { m_client->settings().hasConditionalPut, false, S3RequestBytes };
+}
 
 Result<ListPage> S3Store::list(const ListRequest& request, TaskContext& task) const
 {
