@@ -362,6 +362,19 @@ TEST(HubAccess, AClockThatIsAheadDoesNotAskForEachRead)
     EXPECT_EQ(asked, 1);
 }
 
+TEST(HubAccess, ATokenNearItsEndGoesOnWhileNoOtherCanBeHad)
+{
+    std::atomic<int> asked = 0;
+    ScriptedHub hub(
+        [&](const ScriptedHub::Request&) { return ++asked == 1 ? tokenAnswer(1, 900) : answerText(503, "{}"); });
+    HubAccess access(hub.api(), "/api/buckets/me/runs", "", { "bucket me/runs", "" });
+    ASSERT_TRUE(access.access(xet::Scope::Read, false, anyTask()));
+    hub.clock->goOn(std::chrono::seconds(870));
+    EXPECT_EQ(access.access(xet::Scope::Read, false, anyTask())->accessToken, "xet1");
+    EXPECT_EQ(access.access(xet::Scope::Read, true, anyTask()).error().code, Code::Transient); // it was refused
+    EXPECT_FALSE(access.access(xet::Scope::Read, false, anyTask()));
+}
+
 TEST(HubAccess, ServersThatCannotBeAskedSafelyAreRefused)
 {
     for (const char* cas : { "ftp://cas", "https://user:pw@cas", "cas", "file:///etc" }) {

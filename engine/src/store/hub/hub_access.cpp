@@ -49,10 +49,16 @@ Result<xet::Access> HubAccess::access(xet::Scope scope, bool refresh, TaskContex
     Result<xet::Access> access = ask(scope, task);
     lock.lock();
     slot.isAsking = false;
-    slot.isThere = access.has_value();
+    // One that is only near its end goes on while no other can be had.
+    const bool stillHolds = slot.isThere && !refresh && m_hub->clock()->date() < slot.access.expires;
     if (access) {
         slot.access = *access;
         slot.came = m_hub->clock()->now();
+        slot.isThere = true;
+    } else if (stillHolds && access.error().code == Code::Transient) {
+        access = slot.access;
+    } else {
+        slot.isThere = false;
     }
     m_changed.notify_all();
     return access;

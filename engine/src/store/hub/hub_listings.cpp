@@ -7,6 +7,7 @@ namespace deltascope::hub {
 namespace {
 
 constexpr std::size_t MostListings = 4;
+constexpr std::size_t MostWaitingObjects = 1'000'000; // one listing may be larger, alone
 constexpr std::chrono::seconds KeptFor { 30 };
 
 } // namespace
@@ -53,8 +54,13 @@ ListPage HubListings::page(const ListRequest& request, Waiting waiting, Time now
     waiting.lastKey = made.objects.back().key;
     waiting.since = now;
     m_waiting.push_back(std::move(waiting));
-    if (m_waiting.size() > MostListings)
+    std::size_t objects = 0;
+    for (const Waiting& one : m_waiting)
+        objects += one.all.size();
+    while (m_waiting.size() > 1 && (m_waiting.size() > MostListings || objects > MostWaitingObjects)) {
+        objects -= m_waiting.front().all.size();
         m_waiting.pop_front();
+    }
     return made;
 }
 

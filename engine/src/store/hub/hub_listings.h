@@ -14,8 +14,8 @@
 namespace deltascope::hub {
 
 /// The Hub lists from the start only, and in an order that nobody promises. So a listing is fetched whole, put in order
-/// and handed out in pages; the rest waits here for whoever asks for the next page. Holds at most four of them, each
-/// for half a minute. Any thread.
+/// and handed out in pages; the rest waits here for whoever asks for the next page. Holds at most four of them, and a
+/// million objects unless one alone has more, each for half a minute. Any thread.
 class HubListings {
 public:
     using Objects = std::vector<ObjectInfo>;
