@@ -92,6 +92,8 @@ struct StoreTraits {
     bool pushesChanges = false; ///< watch() learns of changes without polling
     /// What one request costs, as bytes that could be read in its time: weighs many small objects against a large one.
     std::uint64_t requestBytes = 0;
+    /// Reads that name an identity are kept: what will be read in many small pieces is worth asking for in one batch.
+    bool keepsReads = false;
 };
 
 /// Says when a store may have changed.
