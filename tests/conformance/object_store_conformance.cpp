@@ -1,4 +1,5 @@
 #include "deltascope/engine/object_store.h"
+#include "store/cache/caching_store.h"
 #include "support/any_task.h"
 #include "support/memory_store.h"
 #include "support/temp_dir.h"
@@ -27,6 +28,7 @@ using namespace std::chrono_literals;
 /// A store under test with what keeps it alive.
 struct StoreUnderTest {
     std::unique_ptr<TempDir> folder;
+    std::unique_ptr<TempDir> cacheFolder;
     std::unique_ptr<ObjectStore> store;
 };
 
@@ -552,7 +554,30 @@ StoreUnderTest makeMemory()
     return under;
 }
 
-std::vector<StoreCase> allStores() { return { { "Local", makeLocal }, { "Memory", makeMemory } }; }
+StoreUnderTest makeCachedMemory()
+{
+    StoreUnderTest under;
+    under.store = std::make_unique<CachingStore>(std::make_shared<MemoryStore>(), std::make_shared<BlockMemory>());
+    return under;
+}
+
+/// With a cache on disk, and memory for one leaf alone.
+StoreUnderTest makeCachedLocal()
+{
+    StoreUnderTest under = makeLocal();
+    under.cacheFolder = std::make_unique<TempDir>();
+    under.store = std::make_unique<CachingStore>(std::move(under.store), std::make_shared<BlockMemory>(1 << 20),
+                                                 std::make_shared<DiskCache>(under.cacheFolder->path("cache")));
+    return under;
+}
+
+std::vector<StoreCase> allStores()
+{
+    return { { "Local", makeLocal },
+             { "Memory", makeMemory },
+             { "CachedMemory", makeCachedMemory },
+             { "CachedLocal", makeCachedLocal } };
+}
 
 } // namespace
 
