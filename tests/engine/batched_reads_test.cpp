@@ -146,6 +146,28 @@ TEST(BatchedReadsOfALargeObject, AreItsWindows)
     EXPECT_EQ(source.counted->bytesOfKeys()["model.safetensors"], source.objects.at(0).sizeBytes);
 }
 
+/// The cache still holds what was read before; a rebuild must not be sound for that.
+TEST(BatchedReadsOfALargeObject, AreNotSoundOnceItWasReplaced)
+{
+    const auto stored = std::make_shared<MemoryStore>();
+    const auto model = [](char value) {
+        return safetensorsFile({ { tensor("a", { 1'000'000 }), std::string(2'000'000, value) },
+                                 { tensor("b", { 1'000'000 }), std::string(2'000'000, value) } });
+    };
+    ASSERT_TRUE(putText(*stored, "model.safetensors", model('a')));
+    const Remote source(stored);
+    Session session;
+    session.openDisk();
+    const auto run = session.open(source.cached);
+    ASSERT_TRUE(run) << run.error().text;
+    ASSERT_TRUE(rebuildNewest(session, *run, "before"));
+    ASSERT_TRUE(putText(*stored, "model.safetensors", model('b'))); // as another process does
+    const auto report = rebuildNewest(session, *run, "out");
+    ASSERT_FALSE(report);
+    EXPECT_EQ(report.error().code, Code::Rewritten);
+    EXPECT_FALSE(std::filesystem::exists(session.folder.path("out")));
+}
+
 TEST(BatchedReadsOnRecord, WhatWasReadIsComparedWithoutReadingItAgain)
 {
     Session session;
