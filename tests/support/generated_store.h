@@ -2,7 +2,9 @@
 
 #include "deltascope/engine/object_store.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <map>
 #include <string>
 #include <string_view>
@@ -20,18 +22,20 @@ public:
         return object;
     }
 
-    static std::byte byteAt(std::string_view key, std::uint64_t offset) noexcept
+    /// What stands in an object at `offset`.
+    static void fill(std::string_view key, std::uint64_t offset, MutableByteSpan out) noexcept
     {
         std::uint64_t seed = 0xcbf2'9ce4'8422'2325;
         for (const char letter : key)
             seed = (seed ^ static_cast<unsigned char>(letter)) * 0x100'0000'01b3;
-        const std::uint64_t word = (seed ^ (offset / 8)) * 0x9e37'79b9'7f4a'7c15;
-        return static_cast<std::byte>((word >> 3) >> (offset % 8 * 7));
-    }
-    static void fill(std::string_view key, std::uint64_t offset, MutableByteSpan out) noexcept
-    {
-        for (std::size_t i = 0; i < out.size(); ++i)
-            out[i] = byteAt(key, offset + i);
+        for (std::size_t done = 0; done < out.size();) {
+            const std::uint64_t at = offset + done;
+            const std::uint64_t mixed = (seed ^ (at / 8)) * 0x9e37'79b9'7f4a'7c15;
+            const std::uint64_t word = mixed ^ (mixed >> 31);
+            const std::size_t count = std::min<std::size_t>(8 - at % 8, out.size() - done);
+            std::memcpy(out.data() + done, reinterpret_cast<const std::byte*>(&word) + at % 8, count);
+            done += count;
+        }
     }
 
     std::string uri() const override { return "generated:///"; }
