@@ -42,7 +42,10 @@ protected:
         }
         return found;
     }
-    std::string contentOf(const std::string& path) const { return m_folder.read(fs::relative(path, m_folder.path()).string()); }
+    std::string contentOf(const std::string& path) const
+    {
+        return m_folder.read(fs::relative(path, m_folder.path()).string());
+    }
     void overwrite(const std::string& path, const std::string& content) const
     {
         m_folder.write(fs::relative(path, m_folder.path()).string(), content);
@@ -77,9 +80,10 @@ TEST_F(DiskCacheTest, FilesAreAsTheirFormatSays)
     std::vector<std::byte> payload(10);
     for (std::size_t i = 0; i < payload.size(); ++i)
         payload[i] = static_cast<std::byte>(i);
-    EXPECT_EQ(toHex(makeLeafFile(Object, 3, payload)),
-              "44534c454146310a150000000a000000030000000000000073746f7265006f626a656374006964656e746974790001020304050607"
-              "0809dcac3bac3c3ab7b6dbe04bb6ecf48c6c");
+    EXPECT_EQ(
+        toHex(makeLeafFile(Object, 3, payload)),
+        "44534c454146310a150000000a000000030000000000000073746f7265006f626a656374006964656e746974790001020304050607"
+        "0809dcac3bac3c3ab7b6dbe04bb6ecf48c6c");
     EXPECT_EQ(leafFilePath(Object, 3), "43/fda3a15c7ed69e3dd25c88cb20481b");
 }
 
