@@ -489,6 +489,36 @@ TEST_F(CliTest, CostSaysWhatIsAssumedAndWhatIsGiven)
     EXPECT_NE(given.out.find("← least"), std::string::npos) << given.out;
 }
 
+TEST_F(CliTest, CostTakesPricesFromTheConfiguration)
+{
+    const std::string source = bucket("trl-v2-gap");
+    const double before = call({ "cost", source, "--headers-only", "--json" }).json()["full_sync"]["price"];
+    folder.write("home/config.toml", "[prices]\nper_gb = 5\n[prices.file]\nper_gb = 0.18\n");
+    const Json doubled = call({ "cost", source, "--headers-only", "--json" }).json();
+    EXPECT_EQ(doubled["price_per_gb"], 0.18);
+    EXPECT_EQ(doubled["price_assumed"], false);
+    EXPECT_DOUBLE_EQ(doubled["full_sync"]["price"], 2 * before);
+
+    folder.write("home/config.toml", "[prices.file]\nper_gb = 0.18\nper_1000_requests = 4\n");
+    const Json both = call({ "cost", source, "--headers-only", "--price-per-gb", "0", "--json" }).json();
+    EXPECT_EQ(both["price_per_gb"], 0);
+    EXPECT_EQ(both["price_per_1000_requests"], 4);
+    EXPECT_EQ(both["full_sync"]["requests"], 2); // one object: its begin, and one window
+    EXPECT_DOUBLE_EQ(both["full_sync"]["price"], 0.008);
+    const Outcome text = call({ "cost", source, "--headers-only" });
+    EXPECT_NE(text.out.find("price 0.18 per GB and 4.00 per 1,000 requests"), std::string::npos) << text.out;
+}
+
+TEST_F(CliTest, CostSaysWhatIsWrongWithTheConfiguration)
+{
+    folder.write("home/config.toml", "[prices]\n\nper_gb = much\n");
+    const Outcome outcome = call({ "cost", bucket("trl-v2-gap") });
+    EXPECT_NE(outcome.status, 0);
+    EXPECT_NE(outcome.err.find("line 3"), std::string::npos) << outcome.err;
+    EXPECT_NE(outcome.err.find("config.toml"), std::string::npos) << outcome.err;
+    EXPECT_EQ(call({ "log", bucket("trl-v2-gap"), "--headers-only" }).status, 0); // needs no prices
+}
+
 TEST_F(CliTest, CostLeavesUnknownNumbersNull)
 {
     const Json json = call({ "cost", bucket("trl-v2-gap"), "--headers-only", "--json" }).json();

@@ -341,7 +341,7 @@ TEST(CostJson, HasEveryKeyAndNullForWhatIsUnknown)
     view.layout = "trl-v2";
     view.epoch = 1;
     view.pricePerGb = { 0.09, true };
-    view.delta = CostRowView { 100, 9e-9, 8e-8, 288'000, {}, 10.0 };
+    view.delta = CostRowView { 100, 9e-9, 8e-8, 288'000, {}, 10.0, 2.5 };
     view.cadences = { CadenceView { 10, true, false, {}, 1450, 1e-6, {}, {} } };
     view.ownCadence = 10;
     view.prediction = PredictionView { 1e-6, {}, 0.02, 0, 4096, 8192 };
@@ -356,6 +356,7 @@ TEST(CostJson, HasEveryKeyAndNullForWhatIsUnknown)
                  "deltas",
                  "price_per_gb",
                  "price_assumed",
+                 "price_per_1000_requests",
                  "link_gbps",
                  "link_assumed",
                  "restores_per_day",
@@ -378,6 +379,7 @@ TEST(CostJson, HasEveryKeyAndNullForWhatIsUnknown)
     EXPECT_EQ(json["delta"]["bytes"], 100);
     EXPECT_EQ(json["delta"]["bytes_per_day"], 288'000);
     EXPECT_EQ(json["delta"]["times_smaller"], 10.0);
+    EXPECT_EQ(json["delta"]["requests"], 2.5);
     EXPECT_TRUE(json["delta"]["price_per_day"].is_null());
     EXPECT_EQ(json["cadences"][0]["own"], true);
     EXPECT_TRUE(json["cadences"][0]["bytes_per_day"].is_null());

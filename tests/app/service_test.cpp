@@ -404,7 +404,7 @@ class SettingsTest : public testing::Test {
 protected:
     SettingsTest()
     {
-        for (const char* name : { "DELTASCOPE_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME", "HOME" }) {
+        for (const char* name : { "DELTASCOPE_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "HOME" }) {
             const char* value = std::getenv(name);
             m_before.emplace_back(name, value ? std::optional<std::string>(value) : std::nullopt);
             ::unsetenv(name);
@@ -428,6 +428,7 @@ TEST_F(SettingsTest, OneFolderHoldsEverythingIfItIsNamed)
     EXPECT_TRUE(settings.cacheFolder.starts_with("/home/x/ds/")) << settings.cacheFolder;
     EXPECT_TRUE(settings.stateFolder.starts_with("/home/x/ds/")) << settings.stateFolder;
     EXPECT_NE(settings.cacheFolder, settings.stateFolder);
+    EXPECT_EQ(settings.configFile, "/home/x/ds/config.toml");
 }
 
 TEST_F(SettingsTest, OtherwiseTheFoldersOfTheDesktopStandard)
@@ -437,6 +438,7 @@ TEST_F(SettingsTest, OtherwiseTheFoldersOfTheDesktopStandard)
     const Settings settings = Settings::fromEnvironment();
     EXPECT_EQ(settings.cacheFolder, "/c/deltascope");
     EXPECT_EQ(settings.stateFolder, "/home/x/.local/state/deltascope");
+    EXPECT_EQ(settings.configFile, "/home/x/.config/deltascope/config.toml");
 }
 
 TEST_F(SettingsTest, ARelativeFolderOfTheStandardIsIgnored)

@@ -1,5 +1,6 @@
 #include "deltascope/engine/hub_store.h"
 #include "deltascope/engine/object_store.h"
+#include "store/cache/caching_store.h"
 #include "store/s3/s3_store.h"
 #include "support/any_task.h"
 #include "support/memory_store.h"
@@ -34,6 +35,7 @@ using namespace std::chrono_literals;
 /// A store under test with what keeps it alive.
 struct StoreUnderTest {
     std::unique_ptr<TempDir> folder;
+    std::unique_ptr<TempDir> cacheFolder;
     std::shared_ptr<ObjectStore> store;
 };
 
@@ -559,6 +561,23 @@ StoreUnderTest makeMemory()
     return under;
 }
 
+StoreUnderTest makeCachedMemory()
+{
+    StoreUnderTest under;
+    under.store = std::make_unique<CachingStore>(std::make_shared<MemoryStore>(), std::make_shared<BlockMemory>());
+    return under;
+}
+
+/// With a cache on disk, and memory for one leaf alone.
+StoreUnderTest makeCachedLocal()
+{
+    StoreUnderTest under = makeLocal();
+    under.cacheFolder = std::make_unique<TempDir>();
+    under.store = std::make_unique<CachingStore>(std::move(under.store), std::make_shared<BlockMemory>(1 << 20),
+                                                 std::make_shared<DiskCache>(under.cacheFolder->path("cache")));
+    return under;
+}
+
 /// A prefix of its own in the bucket that the environment names.
 StoreUnderTest makeS3()
 {
@@ -606,7 +625,10 @@ std::vector<StoreCase> allStores()
         const char* const value = std::getenv(name);
         return value && *value != '\0';
     };
-    std::vector<StoreCase> stores { { "Local", makeLocal }, { "Memory", makeMemory } };
+    std::vector<StoreCase> stores { { "Local", makeLocal },
+                                    { "Memory", makeMemory },
+                                    { "CachedMemory", makeCachedMemory },
+                                    { "CachedLocal", makeCachedLocal } };
     if (isSet("DELTASCOPE_TEST_STORES") && isSet("AWS_ENDPOINT_URL_S3") && isSet("S3_BUCKET"))
         stores.push_back({ "S3", makeS3 });
     if (isSet("DELTASCOPE_TEST_STORES") && isSet("HF_ENDPOINT") && isSet("HF_TOKEN"))

@@ -74,8 +74,8 @@ private:
         VersionObjects version;
         version.step = step;
         version.name = fmt::format("step_{}", step);
-        version.objects = { ObjectInfo { version.name, bytes, fmt::format("id{}", step),
-                                         Begin + step * m_secondsPerStep * Second, false, {} } };
+        version.objects = { ObjectInfo {
+            version.name, bytes, fmt::format("id{}", step), Begin + step * m_secondsPerStep * Second, false, {} } };
         return version;
     }
     Published& add(std::int64_t step, std::uint64_t bytes, bool full)
@@ -208,6 +208,27 @@ TEST(Cost, OfAStepADayAndAFullSync)
     EXPECT_NE(report.recommendation.find("10 x 71 / 2 deltas of 100 B = 35.5 kB per day"), std::string::npos)
         << report.recommendation;
     EXPECT_NE(report.recommendation.find("cadence of 4"), std::string::npos) << report.recommendation;
+}
+
+TEST(Cost, RequestsHaveTheirPriceToo)
+{
+    CostOptions options;
+    options.pricePerGb = 0;
+    options.pricePerThousandRequests = 5;
+    options.restoresPerDay = 10;
+    const CostReport report = adviseCost(threeAnchors(), options);
+    ASSERT_TRUE(report.delta && report.full);
+    EXPECT_DOUBLE_EQ(report.delta->requests, 2); // a small object: its begin, and one window
+    EXPECT_DOUBLE_EQ(report.delta->money, 0.01);
+    EXPECT_DOUBLE_EQ(report.delta->moneyPerDay.value(), 28.8);
+    // every version takes two: 2880 are published, and ten restores read an anchor and 1.5 deltas each
+    EXPECT_DOUBLE_EQ(rowFor(report, 4)->moneyPerDay.value(), (2880 * 2 + 10 * (2 + 1.5 * 2)) / 1000 * 5);
+
+    const CostInputs large = costInputsOf(Published().anchor(1, 9U << 20).delta(2, 100).build());
+    EXPECT_DOUBLE_EQ(large.fullRequests.value(), 4); // three windows
+    EXPECT_DOUBLE_EQ(large.versionRequests.value(), 3);
+    options.pricePerThousandRequests = -1;
+    EXPECT_FALSE(options.check());
 }
 
 TEST(Cost, AssumptionsAreMarked)

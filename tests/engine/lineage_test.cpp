@@ -139,7 +139,8 @@ private:
         VersionObjects version;
         version.step = step;
         version.name = fmt::format("step_{}", step);
-        version.objects = { ObjectInfo { version.name, 100, fmt::format("id{}", step), Begin + step * Second, false, {} } };
+        version.objects = { ObjectInfo {
+            version.name, 100, fmt::format("id{}", step), Begin + step * Second, false, {} } };
         return version;
     }
     RunOf& add(std::int64_t step, VersionSummary summary)

@@ -77,8 +77,12 @@ std::string header(const app::CostView& cost, const Style& style)
                             numberText(*cost.stepsPerDay));
     else
         text += " · steps per day are not known";
+    const std::string perRequest = cost.pricePerThousandRequests.value > 0
+        ? fmt::format(" and {} per 1,000 requests", priceText(cost.pricePerThousandRequests.value))
+        : std::string();
     text += fmt::format(
-        "\nprice {} · link {} · {}\n", assumption(cost.pricePerGb, " per GB"), assumption(cost.linkGbps, " Gbit/s"),
+        "\nprice {}{} · link {} · {}\n", assumption(cost.pricePerGb, " per GB"), perRequest,
+        assumption(cost.linkGbps, " Gbit/s"),
         assumption(cost.restoresPerDay, cost.restoresPerDay.value == 1 ? " restore per day" : " restores per day"));
     return text;
 }

@@ -1,5 +1,6 @@
 #include "doctor.h"
 
+#include "configuration.h"
 #include "opening.h"
 
 #include <algorithm>
@@ -121,6 +122,14 @@ DoctorView examine(const Settings& settings, Workbench& bench, const std::option
     examination.note("records", records.has_value(),
                      records ? recordsFile
                              : fmt::format("{}: {}: {}", word(records.error().code), recordsFile, records.error().text),
+                     false);
+    const Result<Configuration> configuration = readConfiguration(settings.configFile);
+    examination.note("configuration", configuration && configuration->warnings.empty(),
+                     !configuration ? fmt::format("{}: {}: {}", word(configuration.error().code), settings.configFile,
+                                                  configuration.error().text)
+                         : configuration->warnings.empty()
+                         ? settings.configFile
+                         : fmt::format("{}: {}", settings.configFile, fmt::join(configuration->warnings, "; ")),
                      false);
     const Result<std::uint64_t> free = bench.disk->freeBytes(settings.cacheFolder);
     examination.note("cache space", free && *free > (64U << 20),

@@ -1,6 +1,7 @@
 #include "deltascope/app/service.h"
 
 #include "address.h"
+#include "configuration.h"
 #include "demo/demo.h"
 #include "demo/demo_bucket.h"
 #include "doctor.h"
@@ -345,10 +346,15 @@ public:
     {
         return start("cost " + request.source.source.text(),
                      [this, request](JobId, TaskContext& task) -> Result<JobResult> {
-                         const CostOptions options { request.pricePerGb, request.linkGbps, request.stepsPerDay,
-                                                     request.restoresPerDay, request.learningRate };
+                         CostOptions options { request.pricePerGb, request.linkGbps, request.stepsPerDay,
+                                               request.restoresPerDay, request.learningRate };
                          DS_CHECK(options.check());
+                         DS_TRY(const Configuration configuration, readConfiguration(m_settings.configFile));
                          DS_TRY(Run run, openRequested(m_bench, request.source, task));
+                         const StorePrices prices = configuration.pricesOf(run.store->uri());
+                         if (!options.pricePerGb)
+                             options.pricePerGb = prices.perGb;
+                         options.pricePerThousandRequests = prices.perThousandRequests;
                          if (request.depth == Depth::Replayed)
                              DS_CHECK(analyzeRun(m_bench, run, {}, task));
                          std::optional<ChangePrediction> prediction;

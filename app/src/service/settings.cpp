@@ -28,9 +28,11 @@ Settings Settings::fromEnvironment()
     if (home.empty()) {
         settings.cacheFolder = xdg("XDG_CACHE_HOME", "/.cache");
         settings.stateFolder = xdg("XDG_STATE_HOME", "/.local/state");
+        settings.configFile = xdg("XDG_CONFIG_HOME", "/.config") + "/config.toml";
     } else {
         settings.cacheFolder = home + "/cache";
         settings.stateFolder = home + "/state";
+        settings.configFile = home + "/config.toml";
     }
     return settings;
 }

@@ -11,6 +11,7 @@ ordered_json json(const std::optional<CostRowView>& row)
     if (!row)
         return nullptr;
     return { { "bytes", row->bytes },
+             { "requests", row->requests },
              { "price", row->price },
              { "link_seconds", row->linkSeconds },
              { "bytes_per_day", orNull(row->bytesPerDay) },
@@ -55,6 +56,7 @@ std::string toJson(const CostView& view)
     out["deltas"] = view.deltas;
     out["price_per_gb"] = view.pricePerGb.value;
     out["price_assumed"] = view.pricePerGb.assumed;
+    out["price_per_1000_requests"] = view.pricePerThousandRequests.value;
     out["link_gbps"] = view.linkGbps.value;
     out["link_assumed"] = view.linkGbps.assumed;
     out["restores_per_day"] = view.restoresPerDay.value;

@@ -24,8 +24,8 @@ std::optional<CostRowView> rowView(const std::optional<CostRow>& row)
 {
     if (!row)
         return std::nullopt;
-    return CostRowView { wholeBytes(row->bytes),       row->money,       row->linkSeconds,
-                         wholeBytes(row->bytesPerDay), row->moneyPerDay, row->timesSmaller };
+    return CostRowView { wholeBytes(row->bytes), row->money,        row->linkSeconds, wholeBytes(row->bytesPerDay),
+                         row->moneyPerDay,       row->timesSmaller, row->requests };
 }
 
 CadenceView cadenceView(const CadenceRow& row)
@@ -55,6 +55,7 @@ CostView makeCostView(const Run& run, const CostReport& report, const std::optio
     view.deltas = inputs.deltas;
     view.baseOutside = inputs.baseOutside;
     view.pricePerGb = assumedView(report.pricePerGb);
+    view.pricePerThousandRequests = assumedView(report.pricePerThousandRequests);
     view.linkGbps = assumedView(report.linkGbps);
     view.restoresPerDay = assumedView(report.restoresPerDay);
     view.stepsPerDay = report.stepsPerDay;

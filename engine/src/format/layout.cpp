@@ -6,6 +6,8 @@ namespace deltascope {
 
 std::string Layout::emptyFolderOf(const VersionObjects&, std::int64_t) const { return {}; }
 
+bool Layout::indexReads(std::string_view) const noexcept { return true; }
+
 std::uint64_t VersionObjects::wireBytes() const noexcept
 {
     std::uint64_t sum = 0;

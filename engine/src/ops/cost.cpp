@@ -72,20 +72,35 @@ CostAssumption given(std::optional<double> value, double otherwise)
     return CostAssumption { value.value_or(otherwise), !value };
 }
 
-double money(const CostReport& report, double bytes) { return bytes / BytesPerGb * report.pricePerGb.value; }
+double money(const CostReport& report, double bytes, double requests)
+{
+    return bytes / BytesPerGb * report.pricePerGb.value + requests / 1000 * report.pricePerThousandRequests.value;
+}
+
+/// To read objects: in windows, and the begin of each by itself, where its header is.
+double requestsOf(const VersionObjects& version)
+{
+    constexpr std::uint64_t WindowBytes = 4U << 20;
+    double requests = 0;
+    for (const ObjectInfo& object : version.objects)
+        requests += 1 + std::ceil(static_cast<double>(object.sizeBytes) / WindowBytes);
+    return requests;
+}
+
 double linkSeconds(const CostReport& report, double bytes) { return bytes * 8 / (report.linkGbps.value * 1e9); }
 
-std::optional<CostRow> rowOf(const CostReport& report, std::optional<double> bytes)
+std::optional<CostRow> rowOf(const CostReport& report, std::optional<double> bytes, std::optional<double> requests)
 {
     if (!bytes)
         return std::nullopt;
     CostRow row;
     row.bytes = *bytes;
-    row.money = money(report, *bytes);
+    row.requests = requests.value_or(0);
+    row.money = money(report, *bytes, row.requests);
     row.linkSeconds = linkSeconds(report, *bytes);
     if (report.stepsPerDay) {
         row.bytesPerDay = *report.stepsPerDay * *bytes;
-        row.moneyPerDay = money(report, *row.bytesPerDay);
+        row.moneyPerDay = *report.stepsPerDay * row.money;
     }
     if (report.inputs.fullBytes && *bytes > 0)
         row.timesSmaller = static_cast<double>(*report.inputs.fullBytes) / *bytes;
@@ -103,7 +118,9 @@ CadenceRow cadenceRow(const CostReport& report, const CadenceModel& model, std::
     if (report.stepsPerDay) {
         row.publishedPerDay = model.publishedPerDay(every);
         row.bytesPerDay = model.bytesPerDay(every);
-        row.moneyPerDay = money(report, *row.bytesPerDay);
+        const CadenceModel requests { report.inputs.fullRequests.value_or(0), report.inputs.deltaRequests.value_or(0),
+                                      model.stepsPerDay, model.restoresPerDay };
+        row.moneyPerDay = money(report, *row.bytesPerDay, requests.bytesPerDay(every));
     }
     return row;
 }
@@ -171,6 +188,7 @@ Result<void> CostOptions::check() const
         return fail(Code::Usage, fmt::format("the {} is {}; it must lie between {} and {}", what, *value, least, most));
     };
     DS_CHECK(inside("price per GB", pricePerGb, 0, 1e6));
+    DS_CHECK(inside("price of 1,000 requests", pricePerThousandRequests, 0, 1e6));
     DS_CHECK(inside("link in Gbit/s", linkGbps, 1e-6, 1e6));
     DS_CHECK(inside("number of steps per day", stepsPerDay, 1e-3, 1e6));
     DS_CHECK(inside("number of restores per day", restoresPerDay, 0, 1e6));
@@ -185,6 +203,8 @@ CostInputs costInputsOf(const Run& run)
     inputs.standAlone = run.layout->standAlone();
     std::uint64_t bytes = 0;
     std::uint64_t deltaBytes = 0;
+    double requests = 0;
+    double deltaRequests = 0;
     std::vector<double> intervals;
     std::vector<double> fractions;
     std::vector<std::uint64_t> cadences;
@@ -194,6 +214,7 @@ CostInputs costInputsOf(const Run& run)
         if (version.epoch != inputs.epoch || !isWhole(version))
             continue;
         bytes += version.objects.wireBytes();
+        requests += requestsOf(version.objects);
         if (before && !version.acrossGap)
             intervals.push_back(static_cast<double>(version.objects.publishedUs() - before->objects.publishedUs())
                                 / 1e6);
@@ -205,6 +226,7 @@ CostInputs costInputsOf(const Run& run)
         } else if (version.kind == VersionKind::Delta) {
             ++inputs.deltas;
             deltaBytes += version.objects.wireBytes();
+            deltaRequests += requestsOf(version.objects);
             if (const std::optional<double> fraction = changedFractionOf(run, version))
                 fractions.push_back(*fraction);
         }
@@ -213,10 +235,16 @@ CostInputs costInputsOf(const Run& run)
     }
     inputs.versionBytes = mean(bytes, inputs.versions);
     inputs.deltaBytes = mean(deltaBytes, inputs.deltas);
+    if (inputs.versions > 0)
+        inputs.versionRequests = requests / static_cast<double>(inputs.versions);
+    if (inputs.deltas > 0)
+        inputs.deltaRequests = deltaRequests / static_cast<double>(inputs.deltas);
     if (const Version* anchor = newestAnchor(run)) {
         inputs.fullBytes = anchor->objects.wireBytes();
+        inputs.fullRequests = requestsOf(anchor->objects);
     } else if (run.base) {
         inputs.fullBytes = run.base->objects.wireBytes();
+        inputs.fullRequests = requestsOf(run.base->objects);
         inputs.fullIsBase = true;
     }
     inputs.secondsPerStep = lowerMedian(std::move(intervals));
@@ -279,16 +307,17 @@ CostReport adviseCost(const CostInputs& inputs, const CostOptions& options)
     CostReport report;
     report.inputs = inputs;
     report.pricePerGb = given(options.pricePerGb, DefaultPricePerGb);
+    report.pricePerThousandRequests = given(options.pricePerThousandRequests, 0);
     report.linkGbps = given(options.linkGbps, DefaultLinkGbps);
     report.restoresPerDay = given(options.restoresPerDay, DefaultRestoresPerDay);
     report.stepsPerDayGiven = options.stepsPerDay.has_value();
     report.stepsPerDay = options.stepsPerDay;
     if (!report.stepsPerDay && inputs.secondsPerStep)
         report.stepsPerDay = SecondsPerDay / *inputs.secondsPerStep;
-    report.delta = rowOf(report, inputs.deltaBytes);
-    report.published = rowOf(report, inputs.versionBytes);
+    report.delta = rowOf(report, inputs.deltaBytes, inputs.deltaRequests);
+    report.published = rowOf(report, inputs.versionBytes, inputs.versionRequests);
     if (inputs.fullBytes)
-        report.full = rowOf(report, static_cast<double>(*inputs.fullBytes));
+        report.full = rowOf(report, static_cast<double>(*inputs.fullBytes), inputs.fullRequests);
     if (inputs.restoreBytes)
         report.restoreSeconds = linkSeconds(report, static_cast<double>(*inputs.restoreBytes));
 

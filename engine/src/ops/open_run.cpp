@@ -3,10 +3,12 @@
 #include "deltascope/engine/operations.h"
 #include "deltascope/engine/safetensors.h"
 #include "epoch_evidence.h"
-#include "format/common/shard_names.h"
+#include "format/common/fetch_headers.h"
 #include "known_facts.h"
 #include "mirrored_versions.h"
 #include "notice_changes.h"
+#include "read_headers.h"
+#include "store/listed_store.h"
 #include "store/mirrored_store.h"
 
 #include <algorithm>
@@ -30,7 +32,7 @@ std::string probeOf(const std::vector<ObjectInfo>& listing)
     return probe;
 }
 
-Result<std::shared_ptr<const Layout>> chooseLayout(Workbench& bench, const ObjectStore& store,
+Result<std::shared_ptr<const Layout>> chooseLayout(Workbench& bench, const std::shared_ptr<const ObjectStore>& store,
                                                    const std::vector<ObjectInfo>& listing, const std::string& wanted,
                                                    TaskContext& task)
 {
@@ -42,18 +44,20 @@ Result<std::shared_ptr<const Layout>> chooseLayout(Workbench& bench, const Objec
             words.push_back(layout->word());
         return fail(Code::Layout,
                     fmt::format("no layout is called {}; this build reads {}", wanted, fmt::join(words, ", ")),
-                    store.uri());
+                    store->uri());
     }
     const std::string probe = probeOf(listing);
     if (bench.catalog) { // a cache: that it cannot be read now means that nothing is known
-        if (const auto known = bench.catalog->layoutOf(store.uri(), probe); known && *known) {
+        if (const auto known = bench.catalog->layoutOf(store->uri(), probe); known && *known) {
             if (std::shared_ptr<const Layout> layout = bench.layouts.find(**known))
                 return layout;
         }
     }
-    DS_TRY(std::shared_ptr<const Layout> layout, bench.layouts.detect(store, listing, task));
+    ListedStore listed(store);
+    listed.add(listing);
+    DS_TRY(std::shared_ptr<const Layout> layout, bench.layouts.detect(listed, listing, task));
     if (bench.catalog) // a cache: that it cannot be written must not stop the work
-        static_cast<void>(bench.catalog->putLayout(store.uri(), probe, std::string(layout->word())));
+        static_cast<void>(bench.catalog->putLayout(store->uri(), probe, std::string(layout->word())));
     return layout;
 }
 
@@ -61,9 +65,6 @@ std::string summaryKey(const ObjectStore& store, const Layout& layout)
 {
     return fmt::format("{}|{}", store.uri(), layout.word());
 }
-
-/// Errors that say nothing about the version itself.
-bool concernsTheStore(Code code) { return code == Code::Canceled || code == Code::Transient || code == Code::Internal; }
 
 /// Versions that a retention removed must not slow down every later opening. Some may only be hidden for a moment, so
 /// few are kept.
@@ -78,13 +79,6 @@ void forgetGone(Workbench& bench, const std::string& source, const KnownVersions
     static_cast<void>(
         bench.catalog->forget(source, names)); // a cache: that it cannot be written must not stop the work
 }
-
-/// One form of a version whose headers are wanted.
-struct WantedForm {
-    const VersionObjects* objects;
-    std::optional<VersionSummary>* summary;
-    std::optional<Error>* failure;
-};
 
 std::vector<WantedForm> formsOf(std::vector<IndexedObjects>& versions)
 {
@@ -154,10 +148,11 @@ Result<void> expectNothingLost(Workbench& bench, const ObjectStore& store)
     return {};
 }
 
-Result<std::vector<IndexedObjects>> indexVersions(Workbench& bench, const ObjectStore& store, const Layout& layout,
-                                                  std::vector<VersionObjects> groups, TaskContext& task)
+Result<std::vector<IndexedObjects>> indexVersions(Workbench& bench, const std::shared_ptr<const ObjectStore>& store,
+                                                  const Layout& layout, std::vector<VersionObjects> groups,
+                                                  TaskContext& task)
 {
-    const std::string key = summaryKey(store, layout);
+    const std::string key = summaryKey(*store, layout);
     KnownVersions known = knownVersions(bench, key);
     std::vector<IndexedObjects> versions(groups.size());
     for (std::size_t i = 0; i < groups.size(); ++i)
@@ -168,9 +163,9 @@ Result<std::vector<IndexedObjects>> indexVersions(Workbench& bench, const Object
         if (entry->first.find("://") != std::string::npos)
             ofMirrors.insert(known.extract(entry));
     }
-    const std::vector<Error> happened = noticeChanges(store, known, versions);
+    const std::vector<Error> happened = noticeChanges(*store, known, versions);
     known.merge(ofMirrors);
-    journal(bench, store, happened);
+    journal(bench, *store, happened);
     std::vector<WantedForm> unknown;
     for (const WantedForm& form : formsOf(versions)) {
         const auto at = known.extract(form.objects->name);
@@ -183,21 +178,7 @@ Result<std::vector<IndexedObjects>> indexVersions(Workbench& bench, const Object
                                    [](const Error& event) { return event.code == Code::ListSuspect; });
     forgetGone(bench, key, known, wiped ? 0 : KeptGone);
     task.beginPhase("headers", unknown.size());
-    DS_CHECK(forEachParallel(bench.threads, unknown.size(), task, [&](std::size_t n) -> Result<void> {
-        const WantedForm& form = unknown[n];
-        Result<VersionIndex> index = layout.index(store, *form.objects, task);
-        task.addDone(1);
-        if (index) {
-            *form.summary = VersionSummary::of(*index);
-            const std::vector<Error> ofShards = shardProblems(*form.objects);
-            (*form.summary)->notes.insert((*form.summary)->notes.end(), ofShards.begin(), ofShards.end());
-            return {};
-        }
-        if (concernsTheStore(index.error().code))
-            return fail(std::move(index.error()));
-        *form.failure = std::move(index.error());
-        return {};
-    }));
+    DS_CHECK(readHeaders(bench, store, layout, unknown, task));
     if (bench.catalog) {
         std::vector<std::pair<std::string, Catalog::KnownVersion>> fresh;
         for (const WantedForm& form : unknown) {
@@ -279,7 +260,11 @@ Result<ExternalBase> openBase(Workbench& bench, std::shared_ptr<ObjectStore> sto
                     versions.empty() ? "the folder given as base holds no Hugging Face checkpoint"
                                      : "the folder given as base holds several checkpoints; name one of them",
                     store->uri());
-    DS_TRY(const VersionIndex index, layout->index(*store, versions.front(), task));
+    const VersionObjects* const only[] = { &versions.front() };
+    fetchHeaders(*store, *layout, only, task);
+    ListedStore listed(store);
+    listed.add(versions.front().objects);
+    DS_TRY(const VersionIndex index, layout->index(listed, versions.front(), task));
     return ExternalBase { store, layout, std::move(versions.front()), VersionSummary::of(index),
                           index.storedElements() };
 }
@@ -377,11 +362,11 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
     const bool isNowhere = listing.empty() && std::all_of(copies.begin(), copies.end(), std::mem_fn(&Listing::empty));
     if (isNowhere)
         DS_CHECK(expectNothingLost(bench, *store));
-    Result<std::shared_ptr<const Layout>> found = chooseLayout(bench, *store, listing, options.layout, task);
+    Result<std::shared_ptr<const Layout>> found = chooseLayout(bench, store, listing, options.layout, task);
     for (std::size_t i = 0; !found && found.error().code == Code::Layout && i < copies.size(); ++i) {
         // What is left of the source may not tell any more.
         Result<std::shared_ptr<const Layout>> ofMirror =
-            chooseLayout(bench, *mirrors.stores[i], copies[i], options.layout, task);
+            chooseLayout(bench, mirrors.stores[i], copies[i], options.layout, task);
         if (ofMirror)
             found = std::move(ofMirror);
     }
@@ -425,7 +410,7 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
         }
         base = std::move(*opened);
     }
-    DS_TRY(std::vector<IndexedObjects> versions, indexVersions(bench, *store, *layout, std::move(groups), task));
+    DS_TRY(std::vector<IndexedObjects> versions, indexVersions(bench, store, *layout, std::move(groups), task));
     DS_TRY(std::vector<int> epochs, decideEpochs(bench, store, layout, base, versions, options.epochs, task));
     Run run = buildLineage(store, layout, std::move(base), std::move(versions), bench.nowUs(), std::move(epochs));
     run.beside = std::move(beside);

@@ -1,12 +1,37 @@
 #include "deltascope/engine/replay.h"
 
+#include "format/common/fetch_headers.h"
 #include "replay/checked_reads.h"
+#include "store/listed_store.h"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
 
 namespace deltascope {
+
+namespace {
+
+/// The source, with the objects of a plan as they were listed.
+std::shared_ptr<const ObjectStore> listedSource(const Run& run, const Plan& plan)
+{
+    auto listed = std::make_shared<ListedStore>(run.store);
+    for (const PlanLink& link : plan.links)
+        listed->add(run.versions[link.version].objectsOf(link.form).objects);
+    return listed;
+}
+
+/// Null without an external base.
+std::shared_ptr<const ObjectStore> listedBase(const Run& run, const Plan& plan)
+{
+    if (!plan.fromExternalBase)
+        return nullptr;
+    auto listed = std::make_shared<ListedStore>(run.base->store);
+    listed->add(run.base->objects.objects);
+    return listed;
+}
+
+} // namespace
 
 Result<Chain> Chain::open(const Run& run, const Plan& plan, TaskContext& task)
 {
@@ -26,7 +51,8 @@ Result<Chain> Chain::openThrough(const Run& run, const Plan& plan, std::shared_p
                                  TaskContext& task)
 {
     Chain chain;
-    const std::shared_ptr<const ObjectStore> source = reads ? reads->source() : run.store;
+    const std::shared_ptr<const ObjectStore> source = reads ? reads->source() : listedSource(run, plan);
+    const std::shared_ptr<const ObjectStore> base = reads ? reads->base() : listedBase(run, plan);
     const auto add = [&](std::shared_ptr<const ObjectStore> store, std::shared_ptr<const Layout> layout,
                          const VersionObjects& objects, std::optional<PlanLink> from) -> Result<void> {
         DS_CHECK(task.checkpoint());
@@ -48,8 +74,12 @@ Result<Chain> Chain::openThrough(const Run& run, const Plan& plan, std::shared_p
                                                        : version->otherForms[from->form - 1].isComplete()));
         return {};
     };
+    std::vector<const VersionObjects*> ahead;
+    for (const PlanLink& link : plan.links)
+        ahead.push_back(&run.versions[link.version].objectsOf(link.form));
+    fetchHeaders(*run.store, *run.layout, ahead, task);
     if (plan.fromExternalBase)
-        DS_CHECK(add(reads ? reads->base() : run.base->store, run.base->layout, run.base->objects, std::nullopt));
+        DS_CHECK(add(base, run.base->layout, run.base->objects, std::nullopt));
     for (const PlanLink& link : plan.links) {
         DS_CHECK(add(source, run.layout, run.versions[link.version].objectsOf(link.form), link));
     }

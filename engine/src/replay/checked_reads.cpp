@@ -90,7 +90,7 @@ Result<WholeDigest> digestWhole(const ObjectStore& store, const ObjectInfo& obje
     for (std::uint64_t at = 0; at < object.sizeBytes; at += chunk.size()) {
         DS_CHECK(task.checkpoint());
         chunk.resize(std::min<std::uint64_t>(LeafBytes, object.sizeBytes - at));
-        DS_CHECK(store.read(object.key, at, chunk, task));
+        DS_CHECK(readAsListed(store, object, at, chunk, task));
         whole->update(chunk);
         leaves.update(chunk);
     }
@@ -112,17 +112,14 @@ Result<void> CheckedStore::read(const ObjectRef& object, std::uint64_t offset, M
     const auto reads = m_reads.find(object.key);
     if (reads == m_reads.end())
         return m_inner->read(object, offset, out, task);
-    Result<void> outcome = m_inner->read(reads->second->object(), offset, out, task);
-    if (!outcome && outcome.error().code == Code::Rewritten)
-        outcome = m_inner->read(object.key, offset, out, task);
-    DS_CHECK(outcome);
+    DS_CHECK(readAsListed(*m_inner, reads->second->object(), offset, out, task));
     return blame(reads->second->note(offset, out), *reads->second, task);
 }
 
-Result<void> CheckedStore::compareLeaf(ObjectReads& reads, std::size_t leaf, MutableByteSpan buffer,
+Result<void> CheckedStore::compareLeaf(ObjectReads& reads, std::size_t leaf, bool fromStore, MutableByteSpan buffer,
                                        TaskContext& task) const
 {
-    return blame(reads.compareLeaf(leaf, *m_inner, buffer, task), reads, task);
+    return blame(reads.compareLeaf(leaf, *m_inner, fromStore, buffer, task), reads, task);
 }
 
 /// Other bytes under the identity of the listing speak against the storage only if the identity is still that one.
@@ -251,6 +248,9 @@ Result<void> CheckedReads::compare(const std::vector<std::pair<CheckedStore*, Ob
         std::vector<std::size_t> leaves; ///< few, so that threads share a large object
     };
     constexpr std::size_t LeavesAtOnce = 16;
+    // What was read may have been kept, and is the same bytes as long as the identity is. What nobody has read, and
+    // what has taken the place of an identity, only the store knows.
+    const bool fromStore = which != ObjectReads::Which::ReadInPieces;
     std::vector<Item> items;
     for (const auto& [store, reads] : objects) {
         const std::vector<std::size_t> leaves = reads->leaves(which);
@@ -265,7 +265,7 @@ Result<void> CheckedReads::compare(const std::vector<std::pair<CheckedStore*, Ob
         std::vector<std::byte> buffer(std::min<std::uint64_t>(LeafBytes, item.reads->object().sizeBytes));
         for (const std::size_t leaf : item.leaves) {
             DS_CHECK(task.checkpoint());
-            Result<void> outcome = item.store->compareLeaf(*item.reads, leaf, buffer, task);
+            Result<void> outcome = item.store->compareLeaf(*item.reads, leaf, fromStore, buffer, task);
             if (!outcome && outcome.error().code == Code::NotFound) {
                 noteGone(*item.reads);
                 return {};

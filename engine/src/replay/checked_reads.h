@@ -39,7 +39,8 @@ public:
     /// That no comparison has failed so far, whatever became of its error.
     Result<void> expectNoFailure() const;
     /// Reads a leaf whole and compares it (ObjectReads).
-    Result<void> compareLeaf(ObjectReads& reads, std::size_t leaf, MutableByteSpan buffer, TaskContext& task) const;
+    Result<void> compareLeaf(ObjectReads& reads, std::size_t leaf, bool fromStore, MutableByteSpan buffer,
+                             TaskContext& task) const;
     /// It is for reading. Errors: Internal.
     Result<ObjectInfo> put(std::string_view key, const Payload& bytes, PutMode mode, TaskContext& task) override;
     Result<std::unique_ptr<StoreWatch>> watch() const override { return m_inner->watch(); }

@@ -14,6 +14,15 @@ bool isExpected(const std::vector<Digest128>& expected, std::size_t leaf, const 
 
 }
 
+Result<void> readAsListed(const ObjectStore& store, const ObjectInfo& object, std::uint64_t offset, MutableByteSpan out,
+                          TaskContext& task)
+{
+    Result<void> outcome = store.read(object, offset, out, task);
+    if (!outcome && outcome.error().code == Code::Rewritten)
+        outcome = store.read(object.key, offset, out, task);
+    return outcome;
+}
+
 void ObjectReads::Leaf::closeFront()
 {
     if (!front)
@@ -124,11 +133,12 @@ std::vector<std::size_t> ObjectReads::leaves(Which which) const
     return wanted;
 }
 
-Result<void> ObjectReads::compareLeaf(std::size_t leaf, const ObjectStore& store, MutableByteSpan buffer,
-                                      TaskContext& task)
+Result<void> ObjectReads::compareLeaf(std::size_t leaf, const ObjectStore& store, bool fromStore,
+                                      MutableByteSpan buffer, TaskContext& task)
 {
     const MutableByteSpan bytes = buffer.first(bytesOf(leaf));
-    const Result<void> read = store.read(m_object.key, leaf * LeafBytes, bytes, task);
+    const Result<void> read = fromStore ? store.read(m_object.key, leaf * LeafBytes, bytes, task)
+                                        : readAsListed(store, m_object, leaf * LeafBytes, bytes, task);
     if (!read && read.error().code == Code::Truncated)
         return changed();
     DS_CHECK(read);

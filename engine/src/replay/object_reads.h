@@ -37,6 +37,10 @@ inline constexpr std::string_view AcceptRewrittenAction =
 inline constexpr std::string_view UnlikeRecord =
     "the mirror holds other bytes than are on record of this object of the source";
 
+/// Reads of the identity that was listed, as long as it is there, and of what has taken its place then.
+Result<void> readAsListed(const ObjectStore& store, const ObjectInfo& object, std::uint64_t offset, MutableByteSpan out,
+                          TaskContext& task);
+
 /// What an operation has read of one object: a digest of every stretch, put together leaf by leaf where one read
 /// follows the other. A leaf that was read from its begin to its end is compared at once, others by compareLeaf().
 /// Memory: some 80 bytes per leaf and 24 per stretch that does not continue another one. Any thread.
@@ -64,8 +68,10 @@ public:
     };
     std::vector<std::size_t> leaves(Which which) const;
     /// Reads a leaf whole: whether the stretches that were read are those that stand there now, and whether it is on
-    /// record like that. `buffer`: as long as the longest leaf. Errors: as note(); those of the store.
-    Result<void> compareLeaf(std::size_t leaf, const ObjectStore& store, MutableByteSpan buffer, TaskContext& task);
+    /// record like that. `fromStore`: whatever a store has kept of earlier reads. `buffer`: as long as the longest
+    /// leaf. Errors: as note(); those of the store.
+    Result<void> compareLeaf(std::size_t leaf, const ObjectStore& store, bool fromStore, MutableByteSpan buffer,
+                             TaskContext& task);
     /// That the object is not what it was when it was listed.
     tl::unexpected<Error> changed() const;
 

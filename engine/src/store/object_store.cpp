@@ -84,19 +84,26 @@ Result<std::vector<ObjectInfo>> listFrom(const ObjectStore& store, std::string_v
 Result<std::vector<std::byte>> readWhole(const ObjectStore& store, std::string_view key, std::uint64_t limitBytes,
                                          TaskContext& task)
 {
-    DS_TRY(const ObjectInfo object, store.stat(key, task));
-    if (object.sizeBytes > limitBytes)
-        return fail(Code::Hostile, fmt::format("{} bytes, where at most {} make sense", object.sizeBytes, limitBytes),
-                    std::string(key));
-    std::vector<std::byte> bytes(object.sizeBytes);
-    const Result<void> outcome = store.read(object, 0, bytes, task);
-    if (!outcome && outcome.error().code == Code::Rewritten) { // since the stat, or since a record was made of it
-        DS_TRY(const ObjectInfo now, store.stat(key, task));
-        if (now.identity != object.identity)
+    constexpr int MostAttempts = 3;
+    DS_TRY(ObjectInfo object, store.stat(key, task));
+    for (int attempt = 1;; ++attempt) {
+        if (object.sizeBytes > limitBytes)
+            return fail(Code::Hostile,
+                        fmt::format("{} bytes, where at most {} make sense", object.sizeBytes, limitBytes),
+                        std::string(key));
+        std::vector<std::byte> bytes(object.sizeBytes);
+        Result<void> outcome = store.read(object, 0, bytes, task);
+        if (outcome)
+            return bytes;
+        if (outcome.error().code != Code::Rewritten)
+            return fail(std::move(outcome.error()));
+        DS_TRY(ObjectInfo now, store.stat(key, task)); // other bytes since the stat, or since a record was made of it
+        if (now.identity == object.identity)
+            return fail(std::move(outcome.error()));
+        if (attempt == MostAttempts)
             return fail(Code::Transient, "the object changed while it was read", std::string(key));
+        object = std::move(now);
     }
-    DS_CHECK(outcome);
-    return bytes;
 }
 
 } // namespace deltascope

@@ -31,6 +31,7 @@ struct Settings {
     std::string diffBackend; ///< force one by name; empty: the fastest
     WatchPeriods watch;
     std::function<std::int64_t()> nowUs; ///< microseconds since 1970, from any thread; null: the system's clock
+    std::string configFile = {}; ///< docs/configuration.md; need not exist; empty: none
 
     /// From DELTASCOPE_HOME, else the XDG folders, and DELTASCOPE_DIFF_BACKEND.
     static Settings fromEnvironment();
@@ -116,8 +117,8 @@ struct PublishRequest {
     bool soleWriter = false;
 };
 
-/// What a run costs. Nothing in a number: it is assumed (price, link, restores), taken from publication times (steps),
-/// or no prediction is made (learning rate).
+/// What a run costs. Nothing in a number: it is as the configuration says or assumed (prices), assumed (link,
+/// restores), taken from publication times (steps), or no prediction is made (learning rate).
 struct CostRequest {
     SourceRequest source;
     Depth depth = Depth::Replayed;

@@ -21,6 +21,7 @@ struct CostOptions {
     std::optional<double> stepsPerDay; ///< nothing: from publication times
     std::optional<double> restoresPerDay; ///< nothing: 4 are assumed
     std::optional<double> learningRate; ///< nothing: no prediction
+    std::optional<double> pricePerThousandRequests = {}; ///< money for 1,000 requests; nothing: they cost nothing
 
     /// Errors: Usage (a value that is no number, negative, or beyond what makes sense).
     Result<void> check() const;
@@ -47,6 +48,10 @@ struct CostInputs {
     std::uint64_t replayedDeltas = 0; ///< that changedFraction is the median of
     std::optional<std::uint64_t> restoreBytes; ///< what rebuilding the newest restorable step reads
     std::uint64_t restoreDeltas = 0;
+    /// How many requests it takes to read the same: a window of 4 MiB each, and one more for each object.
+    std::optional<double> versionRequests;
+    std::optional<double> deltaRequests;
+    std::optional<double> fullRequests;
 };
 CostInputs costInputsOf(const Run& run);
 
@@ -85,7 +90,8 @@ struct CostAssumption {
 /// One thing that is moved once per step.
 struct CostRow {
     double bytes = 0;
-    double money = 0;
+    double requests = 0;
+    double money = 0; ///< of both
     double linkSeconds = 0;
     std::optional<double> bytesPerDay;
     std::optional<double> moneyPerDay;
@@ -107,6 +113,7 @@ struct CadenceRow {
 struct CostReport {
     CostInputs inputs;
     CostAssumption pricePerGb;
+    CostAssumption pricePerThousandRequests;
     CostAssumption linkGbps;
     CostAssumption restoresPerDay;
     std::optional<double> stepsPerDay;

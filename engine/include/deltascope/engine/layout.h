@@ -143,6 +143,9 @@ public:
     virtual Result<VersionIndex> index(const ObjectStore& store, const VersionObjects& version,
                                        TaskContext& task) const = 0;
 
+    /// Whether index() reads the begin of an object of a version, so that it is worth asking for beforehand.
+    virtual bool indexReads(std::string_view key) const noexcept;
+
     /// Opens the patch of one entry. `target`: dtype and shape of the tensor in the state before (or in the entry
     /// itself for full tensors). Errors: BaseMismatch (entry does not fit the target), Unsupported, Hostile.
     virtual Result<std::unique_ptr<PatchStream>> open(const ObjectStore& store, const VersionObjects& version,

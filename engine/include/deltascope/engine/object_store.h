@@ -92,6 +92,8 @@ struct StoreTraits {
     /// What one request costs, as bytes that could be read in its time: weighs many small objects against a large one.
     std::uint64_t requestBytes = 0;
     bool listsFromKey = true; ///< a listing behind a key costs what it holds; else what stands in front of it, too
+    /// Reads that name an identity are kept: what will be read in many small pieces is worth asking for in one batch.
+    bool keepsReads = false;
 };
 
 /// Says when a store may have changed.

@@ -147,6 +147,8 @@ Result<bool> DcpLayout::recognizes(const ObjectStore& store, const std::vector<O
     return true; // by its names; the files will be reported as broken
 }
 
+bool DcpLayout::indexReads(std::string_view key) const noexcept { return !isDistcp(key); }
+
 Result<VersionIndex> DcpLayout::index(const ObjectStore& store, const VersionObjects& version, TaskContext& task) const
 {
     if (hasDistcp(version)) {

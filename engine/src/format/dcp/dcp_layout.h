@@ -21,6 +21,7 @@ public:
     Result<void> checkPayload(const ObjectStore& store, const VersionObjects& version, const VersionIndex& index,
                               TaskContext& task) const override;
     std::uint64_t checkedBytes(const VersionObjects& version, const VersionIndex& index) const override;
+    bool indexReads(std::string_view key) const noexcept override; ///< .metadata and headers
     bool standAlone() const noexcept override { return true; }
 };
 

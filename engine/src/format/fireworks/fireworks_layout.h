@@ -18,6 +18,7 @@ public:
     Result<std::unique_ptr<PatchStream>> open(const ObjectStore& store, const VersionObjects& version,
                                               const VersionIndex& index, const TensorEntry& entry,
                                               const TensorInfo& target, const StreamOptions& options) const override;
+    bool indexReads(std::string_view) const noexcept override { return false; }
     bool standAlone() const noexcept override { return true; }
 };
 

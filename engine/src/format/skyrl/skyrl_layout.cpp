@@ -31,6 +31,8 @@ std::vector<VersionObjects> SkyrlLayout::group(const std::vector<ObjectInfo>& li
     return Folders.group(listing);
 }
 
+bool SkyrlLayout::indexReads(std::string_view key) const noexcept { return splitKey(key).file == SkyrlManifestName; }
+
 Result<VersionIndex> SkyrlLayout::index(const ObjectStore& store, const VersionObjects& version,
                                         TaskContext& task) const
 {

@@ -17,6 +17,7 @@ public:
     Result<std::unique_ptr<PatchStream>> open(const ObjectStore& store, const VersionObjects& version,
                                               const VersionIndex& index, const TensorEntry& entry,
                                               const TensorInfo& target, const StreamOptions& options) const override;
+    bool indexReads(std::string_view key) const noexcept override; ///< the manifest alone
     bool needsExternalBase() const noexcept override { return true; }
 };
 

@@ -23,6 +23,7 @@ struct CostRowView {
     std::optional<std::uint64_t> bytesPerDay;
     std::optional<double> pricePerDay;
     std::optional<double> timesSmaller; ///< how many of it a full sync weighs
+    double requests = 0; ///< that it takes to read it; a mean
 };
 
 struct CadenceView {
@@ -56,6 +57,7 @@ struct CostView {
     std::uint64_t deltas = 0;
     bool baseOutside = false; ///< chains are cut by a new base checkpoint, not by anchors
     AssumedView pricePerGb;
+    AssumedView pricePerThousandRequests; ///< part of all prices; 0 where none is given
     AssumedView linkGbps;
     AssumedView restoresPerDay;
     std::optional<double> stepsPerDay;

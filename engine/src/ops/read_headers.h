@@ -1,0 +1,26 @@
+#pragma once
+
+#include "deltascope/engine/operations.h"
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace deltascope {
+
+/// One form of a version whose headers are wanted, and where what they say goes.
+struct WantedForm {
+    const VersionObjects* objects;
+    std::optional<VersionSummary>* summary;
+    std::optional<Error>* failure;
+};
+
+/// Errors that say nothing about the version itself.
+bool concernsTheStore(Code code);
+
+/// Reads the headers of all these on the threads of the workbench, those of many at a time where reads are kept. What
+/// is wrong with a version is its failure. Errors: those that concern the store.
+Result<void> readHeaders(Workbench& bench, const std::shared_ptr<const ObjectStore>& store, const Layout& layout,
+                         const std::vector<WantedForm>& forms, TaskContext& task);
+
+} // namespace deltascope

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace deltascope {
+
+/// Objects are kept in leaves of this size, and the last one is shorter: those of the records (LeafBytes).
+inline constexpr std::uint64_t CacheLeafBytes = std::uint64_t { 1 } << 20;
+
+/// Leaves in a row.
+struct LeafRange {
+    std::uint64_t first = 0;
+    std::uint64_t count = 0;
+
+    std::uint64_t end() const noexcept { return first + count; }
+    bool operator==(const LeafRange&) const = default;
+};
+
+inline std::uint64_t leavesOfSize(std::uint64_t sizeBytes) noexcept
+{
+    return sizeBytes / CacheLeafBytes + (sizeBytes % CacheLeafBytes != 0 ? 1 : 0);
+}
+
+/// How many bytes an object of `sizeBytes` has in these leaves, which lie inside of it.
+inline std::uint64_t bytesOfLeaves(const LeafRange& leaves, std::uint64_t sizeBytes) noexcept
+{
+    return std::min(leaves.end() * CacheLeafBytes, sizeBytes) - leaves.first * CacheLeafBytes;
+}
+
+} // namespace deltascope

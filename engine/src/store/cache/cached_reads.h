@@ -1,0 +1,90 @@
+#pragma once
+
+#include "caching_store.h"
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace deltascope {
+
+/// Reads of a caching store that are carried out together. One thread; run() makes it empty again.
+class CachedReads {
+public:
+    CachedReads(const CachingStore& store, TaskContext& task)
+        : m_store(store)
+        , m_task(task)
+    {
+    }
+
+    /// One that may be cached (CachingStore::mayCache).
+    void add(const RangeRead& wanted);
+    std::uint64_t wantedBytes() const noexcept { return m_wantedBytes; }
+    /// The outcomes, in the order of add().
+    std::vector<Result<void>> run();
+
+private:
+    struct Leaf {
+        BlockMemory::BlockPtr block;
+        std::optional<Error> error;
+        bool isDirect = false; ///< its readers ask the inner store themselves
+        bool isHit = false; ///< nobody had to fetch it for them
+
+        bool isSettled() const noexcept { return block || error || isDirect; }
+    };
+    struct Object {
+        std::string name;
+        ObjectRef ref;
+        std::uint64_t sizeBytes = 0;
+        std::map<std::uint64_t, Leaf> leaves; ///< that are wanted
+
+        std::vector<std::uint64_t> unsettled() const;
+    };
+    struct Piece { ///< what this thread fetches in one request
+        Object* object = nullptr;
+        LeafRange leaves;
+    };
+
+    /// What this thread has claimed of the memory. Gives up what it has not published, whatever happens.
+    class Claims {
+    public:
+        explicit Claims(BlockMemory& memory)
+            : m_memory(memory)
+        {
+        }
+        ~Claims();
+        Claims(const Claims&) = delete;
+        Claims& operator=(const Claims&) = delete;
+
+        void add(Object& object, const std::vector<LeafRange>& ranges);
+        const std::vector<Piece>& pieces() const noexcept { return m_pieces; }
+        BlockMemory::BlockPtr publish(const Piece& piece, std::vector<std::byte> bytes);
+        void abandon(const Piece& piece);
+
+    private:
+        void release(const Piece& piece);
+
+        BlockMemory& m_memory;
+        std::vector<Piece> m_pieces; ///< as they were claimed
+        std::map<Object*, std::set<std::uint64_t>> m_held;
+    };
+
+    Result<void> settle();
+    bool isSettled() const;
+    void ask(Claims& claims);
+    std::vector<Piece> takeFromDisk(Claims& claims);
+    void fetch(const std::vector<Piece>& pieces, Claims& claims);
+    BlockMemory::BlockPtr publish(const Piece& piece, std::vector<std::byte> bytes, Claims& claims);
+    void keepOnDisk(const Object& object, const BlockMemory::Block& block);
+    Result<void> deliver(const RangeRead& wanted);
+
+    const CachingStore& m_store;
+    TaskContext& m_task;
+    std::vector<RangeRead> m_reads;
+    std::map<std::string, Object> m_objects; ///< by their names
+    std::uint64_t m_wantedBytes = 0;
+};
+
+} // namespace deltascope

@@ -1,0 +1,135 @@
+#include "caching_store.h"
+
+#include "cached_reads.h"
+
+#include <fmt/format.h>
+
+namespace deltascope {
+
+namespace {
+
+constexpr std::uint64_t LargestCachedObject = std::uint64_t { 1 } << 50; ///< a larger size is none
+constexpr std::uint64_t LargestCachedRead = std::uint64_t { 64 } << 20;
+
+} // namespace
+
+CachingStore::CachingStore(std::shared_ptr<ObjectStore> inner, std::shared_ptr<BlockMemory> memory,
+                           std::shared_ptr<DiskCache> disk)
+    : m_inner(std::move(inner))
+    , m_memory(std::move(memory))
+    , m_disk(std::move(disk))
+    , m_uri(m_inner->uri())
+{
+}
+
+StoreTraits CachingStore::traits() const noexcept
+{
+    StoreTraits traits = m_inner->traits();
+    traits.keepsReads = true;
+    return traits;
+}
+
+Result<void> CachingStore::read(const ObjectRef& object, std::uint64_t offset, MutableByteSpan out,
+                                TaskContext& task) const
+{
+    const RangeRead wanted { object, offset, out };
+    if (!mayCache(wanted)) {
+        m_counts.bytesFromNetwork += out.size();
+        return m_inner->read(object, offset, out, task);
+    }
+    CachedReads reads(*this, task);
+    reads.add(wanted);
+    return std::move(reads.run().front());
+}
+
+std::vector<Result<void>> CachingStore::readMany(const std::vector<RangeRead>& reads, TaskContext& task) const
+{
+    std::vector<Result<void>> outcomes(reads.size());
+    std::vector<RangeRead> direct;
+    std::vector<std::size_t> ofDirect;
+    std::vector<std::size_t> ofRound;
+    CachedReads round(*this, task);
+    const auto runRound = [&] {
+        std::vector<Result<void>> done = round.run();
+        for (std::size_t i = 0; i < ofRound.size(); ++i)
+            outcomes[ofRound[i]] = std::move(done[i]);
+        ofRound.clear();
+    };
+    for (std::size_t i = 0; i < reads.size(); ++i) {
+        if (!mayCache(reads[i])) {
+            direct.push_back(reads[i]);
+            ofDirect.push_back(i);
+            m_counts.bytesFromNetwork += reads[i].out.size();
+            continue;
+        }
+        if (round.wantedBytes() + reads[i].out.size() > LargestCachedRead)
+            runRound();
+        round.add(reads[i]);
+        ofRound.push_back(i);
+    }
+    runRound();
+    if (direct.empty())
+        return outcomes;
+    std::vector<Result<void>> done = m_inner->readMany(direct, task);
+    for (std::size_t i = 0; i < ofDirect.size(); ++i)
+        outcomes[ofDirect[i]] = std::move(done[i]);
+    return outcomes;
+}
+
+bool CachingStore::mayCache(const RangeRead& wanted) const
+{
+    const ObjectRef& object = wanted.object;
+    const std::uint64_t size = object.sizeBytes.value_or(0);
+    const std::uint64_t bytes = wanted.out.size();
+    return !object.identity.empty() && size <= LargestCachedObject && bytes > 0 && bytes <= LargestCachedRead
+        && wanted.offset < size && bytes <= size - wanted.offset && checkKey(object.key)
+        && m_written.mayStand(object.key, object.identity);
+}
+
+/// Two objects have one name only if their bytes are the same: no key and no address holds a NUL.
+std::string CachingStore::nameOf(const ObjectRef& object) const
+{
+    using namespace std::string_view_literals;
+    std::string name = m_uri;
+    const auto add = [&](std::string_view part) { (name += '\0') += part; };
+    add(std::to_string(*object.sizeBytes));
+    if (object.contentHash.empty()) {
+        add("object"sv);
+        add(object.key);
+        add(object.identity);
+    } else {
+        add("hash"sv);
+        add(object.contentHash);
+    }
+    return name;
+}
+
+Result<ObjectInfo> CachingStore::put(std::string_view key, const Payload& bytes, PutMode mode, TaskContext& task)
+{
+    Result<ObjectInfo> object = m_inner->put(key, bytes, mode, task);
+    if (object)
+        m_written.note(key, object->identity);
+    else if (object.error().code != Code::Exists && object.error().code != Code::Usage)
+        m_written.note(key, {}); // what stands there now is not known
+    return object;
+}
+
+Result<void> CachingStore::Cleanup::remove(std::string_view key, TaskContext& task)
+{
+    m_store.m_written.note(key, {});
+    return m_store.m_inner->cleanup()->remove(key, task);
+}
+
+Result<std::size_t> CachingStore::Cleanup::removeTemporaries(const std::function<bool(std::string_view folder)>& enters,
+                                                             TaskContext& task)
+{
+    return m_store.m_inner->cleanup()->removeTemporaries(enters, task);
+}
+
+CacheCounters CachingStore::counters() const
+{
+    return { m_counts.hits,          m_counts.diskHits,        m_counts.misses, m_counts.bytesFromMemory,
+             m_counts.bytesFromDisk, m_counts.bytesFromNetwork };
+}
+
+} // namespace deltascope

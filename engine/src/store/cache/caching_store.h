@@ -1,0 +1,98 @@
+#pragma once
+
+#include "block_memory.h"
+#include "disk_cache.h"
+#include "written_keys.h"
+
+#include "deltascope/engine/object_store.h"
+#include "deltascope/engine/store_cleanup.h"
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace deltascope {
+
+/// What a store in front of a slow one has saved.
+struct CacheCounters {
+    std::uint64_t hits = 0; ///< leaves that were wanted and were in memory, or on their way for somebody else
+    std::uint64_t diskHits = 0; ///< that were on disk
+    std::uint64_t misses = 0; ///< that were asked of the store
+    std::uint64_t bytesFromMemory = 0; ///< given to readers without a request for them
+    std::uint64_t bytesFromDisk = 0; ///< read of the disk cache
+    std::uint64_t bytesFromNetwork = 0; ///< asked of the store, whether anybody has read them or not
+};
+
+/// A store in front of one whose requests take time. Reads that name an identity come from memory and from disk where
+/// they can, and many small ones become few large ones: see planFetch() for what is fetched. Reads that name none,
+/// those that do not lie inside the object, and those above 64 MiB go to the inner store as they are, and so does all
+/// but reading. Of an object that was put or removed through this store, older identities are asked of the inner store.
+/// The content hash of an object, where there is one, stands for its key and identity, but only within this store: what
+/// another one says of its bytes is not believed here.
+class CachingStore final : public ObjectStore {
+public:
+    /// `disk`: null: memory alone.
+    CachingStore(std::shared_ptr<ObjectStore> inner, std::shared_ptr<BlockMemory> memory,
+                 std::shared_ptr<DiskCache> disk = nullptr);
+
+    std::string uri() const override { return m_inner->uri(); }
+    StoreTraits traits() const noexcept override;
+    Result<ListPage> list(const ListRequest& request, TaskContext& task) const override
+    {
+        return m_inner->list(request, task);
+    }
+    Result<ObjectInfo> stat(std::string_view key, TaskContext& task) const override { return m_inner->stat(key, task); }
+    Result<void> read(const ObjectRef& object, std::uint64_t offset, MutableByteSpan out,
+                      TaskContext& task) const override;
+    /// What is missing of all of them together is one readMany() of the inner store, and one more for each 64 MiB.
+    std::vector<Result<void>> readMany(const std::vector<RangeRead>& reads, TaskContext& task) const override;
+    Result<bool> hasEmptyFolder(std::string_view key, TaskContext& task) const override
+    {
+        return m_inner->hasEmptyFolder(key, task);
+    }
+    Result<ObjectInfo> put(std::string_view key, const Payload& bytes, PutMode mode, TaskContext& task) override;
+    Result<std::unique_ptr<StoreWatch>> watch() const override { return m_inner->watch(); }
+    StoreCleanup* cleanup() noexcept override { return m_inner->cleanup() ? &m_cleanup : nullptr; }
+
+    CacheCounters counters() const;
+
+private:
+    friend class CachedReads;
+
+    /// The inner store's, and what is removed is not read from here any more.
+    class Cleanup final : public StoreCleanup {
+    public:
+        explicit Cleanup(CachingStore& store)
+            : m_store(store)
+        {
+        }
+        Result<void> remove(std::string_view key, TaskContext& task) override;
+        Result<std::size_t> removeTemporaries(const std::function<bool(std::string_view folder)>& enters,
+                                              TaskContext& task) override;
+
+    private:
+        CachingStore& m_store;
+    };
+
+    struct Counts {
+        std::atomic<std::uint64_t> hits = 0, diskHits = 0, misses = 0;
+        std::atomic<std::uint64_t> bytesFromMemory = 0, bytesFromDisk = 0, bytesFromNetwork = 0;
+    };
+
+    bool mayCache(const RangeRead& wanted) const;
+    std::string nameOf(const ObjectRef& object) const;
+
+    const std::shared_ptr<ObjectStore> m_inner;
+    const std::shared_ptr<BlockMemory> m_memory;
+    const std::shared_ptr<DiskCache> m_disk;
+    const std::string m_uri;
+    Cleanup m_cleanup { *this };
+    WrittenKeys m_written;
+    mutable Counts m_counts;
+};
+
+} // namespace deltascope

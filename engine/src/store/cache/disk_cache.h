@@ -1,0 +1,60 @@
+#pragma once
+
+#include "../../base/file_handle.h"
+#include "deltascope/base/bytes.h"
+#include "deltascope/base/result.h"
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace deltascope {
+
+/// Leaves of objects in a folder, from one start of the program to the next; processes may share it. It only saves
+/// time: a leaf that is damaged, gone or of another object is one that is not there, and where the folder cannot be
+/// used nothing is kept. Files: docs/formats/cache.md. Any thread.
+class DiskCache {
+public:
+    static constexpr std::uint64_t DefaultCapBytes = std::uint64_t { 8 } << 30;
+
+    /// Makes the folder (mode 0700) if need be. One that others may write to is not used: who can write there could
+    /// give wrong bytes. `capBytes`: what the files take at most; those that were not used for the longest time go
+    /// first.
+    explicit DiskCache(const std::string& folder, std::uint64_t capBytes = DefaultCapBytes);
+    DiskCache(const DiskCache&) = delete;
+    DiskCache& operator=(const DiskCache&) = delete;
+
+    /// The bytes of a leaf as they were kept: `bytes` of them. `object`: a name that no other bytes have.
+    std::optional<std::vector<std::byte>> read(std::string_view object, std::uint64_t leaf, std::uint64_t bytes);
+    /// Whether read() will probably find it.
+    bool mayHave(std::string_view object, std::uint64_t leaf) const;
+    void keep(std::string_view object, std::uint64_t leaf, ByteSpan bytes);
+
+    /// Why nothing is kept, or was not lately.
+    std::optional<Error> problem() const;
+
+private:
+    Result<void> openFolder(const std::string& folder);
+    Result<void> write(const std::string& path, ByteSpan file);
+    bool hasRoomFor(std::uint64_t bytes);
+    bool trim();
+    void note(Error error);
+
+    const std::string m_folder;
+    const std::uint64_t m_cap;
+    FileHandle m_leaves; ///< the folder of the leaves; without: nothing is kept
+    FileHandle m_lock;
+    mutable std::mutex m_mutex; ///< guards what follows
+    std::optional<Error> m_problem;
+    std::chrono::steady_clock::time_point m_pausedUntil; ///< nothing is written before
+    std::uint64_t m_sinceTrim = 0; ///< bytes that were written since the folder was last looked through
+    bool m_isTrimmed = false; ///< it was, by this process
+};
+
+} // namespace deltascope

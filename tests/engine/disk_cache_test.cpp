@@ -1,0 +1,320 @@
+#include "store/cache/disk_cache.h"
+
+#include "store/cache/leaf_file.h"
+#include "support/child_process.h"
+#include "support/temp_dir.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <fcntl.h>
+#include <filesystem>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <thread>
+
+// Leaves on disk: what comes back is what was kept, or nothing.
+
+namespace deltascope {
+namespace {
+
+namespace fs = std::filesystem;
+using test::TempDir;
+
+std::vector<std::byte> bytesOf(std::uint64_t leaf, std::size_t count)
+{
+    std::vector<std::byte> bytes(count);
+    for (std::size_t i = 0; i < count; ++i)
+        bytes[i] = static_cast<std::byte>((leaf + 1) * 31 + i * 7);
+    return bytes;
+}
+
+class DiskCacheTest : public testing::Test {
+protected:
+    std::string leafPath(std::uint64_t leaf = 0) const { return root() + "/leaves-1/" + leafFilePath(Object, leaf); }
+    std::string root() const { return m_folder.path("cache"); }
+    std::vector<fs::path> files() const
+    {
+        std::vector<fs::path> found;
+        for (const auto& entry : fs::recursive_directory_iterator(root() + "/leaves-1")) {
+            if (entry.is_regular_file())
+                found.push_back(entry.path());
+        }
+        return found;
+    }
+    std::string contentOf(const std::string& path) const
+    {
+        return m_folder.read(fs::relative(path, m_folder.path()).string());
+    }
+    void overwrite(const std::string& path, const std::string& content) const
+    {
+        m_folder.write(fs::relative(path, m_folder.path()).string(), content);
+    }
+    static void setAge(const std::string& path, std::int64_t seconds)
+    {
+        fs::last_write_time(path, fs::file_time_type::clock::now() - std::chrono::seconds(seconds));
+    }
+
+    static constexpr std::string_view Object { "store\0object\0identity", 21 };
+    TempDir m_folder;
+};
+
+TEST_F(DiskCacheTest, GivesBackWhatWasKept)
+{
+    DiskCache cache(root());
+    EXPECT_FALSE(cache.read(Object, 3, 100));
+    EXPECT_FALSE(cache.mayHave(Object, 3));
+    cache.keep(Object, 3, bytesOf(3, 100));
+    EXPECT_TRUE(cache.mayHave(Object, 3));
+    EXPECT_EQ(cache.read(Object, 3, 100), bytesOf(3, 100));
+    EXPECT_FALSE(cache.read(Object, 2, 100));
+    EXPECT_FALSE(cache.read("another object", 3, 100));
+    EXPECT_FALSE(cache.problem());
+    DiskCache later(root());
+    EXPECT_EQ(later.read(Object, 3, 100), bytesOf(3, 100));
+}
+
+/// The digests are of the xxhash package of Python.
+TEST_F(DiskCacheTest, FilesAreAsTheirFormatSays)
+{
+    std::vector<std::byte> payload(10);
+    for (std::size_t i = 0; i < payload.size(); ++i)
+        payload[i] = static_cast<std::byte>(i);
+    EXPECT_EQ(
+        toHex(makeLeafFile(Object, 3, payload)),
+        "44534c454146310a150000000a000000030000000000000073746f7265006f626a656374006964656e746974790001020304050607"
+        "0809dcac3bac3c3ab7b6dbe04bb6ecf48c6c");
+    EXPECT_EQ(leafFilePath(Object, 3), "43/fda3a15c7ed69e3dd25c88cb20481b");
+}
+
+TEST_F(DiskCacheTest, NobodyElseCanReadWhatIsKept)
+{
+    DiskCache cache(root());
+    cache.keep(Object, 0, bytesOf(0, 100));
+    for (const auto& entry : fs::recursive_directory_iterator(m_folder.path())) {
+        struct stat status = {};
+        ASSERT_EQ(::stat(entry.path().c_str(), &status), 0);
+        EXPECT_EQ(status.st_mode & 077U, 0U) << entry.path();
+    }
+}
+
+TEST_F(DiskCacheTest, DamageAnywhereIsNoLeaf)
+{
+    constexpr std::size_t Bytes = 100;
+    DiskCache cache(root());
+    cache.keep(Object, 0, bytesOf(0, Bytes));
+    const std::string sound = contentOf(leafPath());
+    ASSERT_EQ(sound.size(), LeafFileFrameBytes + Object.size() + Bytes);
+    for (std::size_t at = 0; at < sound.size(); ++at) {
+        for (unsigned bit = 0; bit < 8; ++bit) {
+            std::string damaged = sound;
+            damaged[at] = static_cast<char>(damaged[at] ^ (1U << bit));
+            overwrite(leafPath(), damaged);
+            ASSERT_FALSE(cache.read(Object, 0, Bytes)) << at << ' ' << bit;
+            ASSERT_FALSE(fs::exists(leafPath())) << at << ' ' << bit;
+        }
+    }
+    for (std::size_t length = 0; length < sound.size(); ++length) {
+        overwrite(leafPath(), sound.substr(0, length));
+        ASSERT_FALSE(cache.read(Object, 0, Bytes)) << length;
+    }
+    overwrite(leafPath(), sound + '\0');
+    EXPECT_FALSE(cache.read(Object, 0, Bytes));
+    overwrite(leafPath(), sound);
+    EXPECT_EQ(cache.read(Object, 0, Bytes), bytesOf(0, Bytes));
+    EXPECT_FALSE(cache.problem());
+}
+
+TEST_F(DiskCacheTest, ALeafInThePlaceOfAnotherIsNone)
+{
+    DiskCache cache(root());
+    cache.keep(Object, 0, bytesOf(0, 100));
+    for (const auto& [name, leaf] : { std::pair(std::string(Object), 1), std::pair(std::string(Object) + "2", 0) }) {
+        const auto other = makeLeafFile(name, static_cast<std::uint64_t>(leaf), bytesOf(1, 100));
+        overwrite(leafPath(), std::string(asText(other)));
+        EXPECT_FALSE(cache.read(Object, 0, 100)) << leaf;
+    }
+    const auto longer = makeLeafFile(Object, 0, bytesOf(0, 101));
+    overwrite(leafPath(), std::string(asText(longer)));
+    EXPECT_FALSE(cache.read(Object, 0, 100));
+}
+
+TEST_F(DiskCacheTest, LinksAndFoldersAreNoLeaves)
+{
+    DiskCache cache(root());
+    cache.keep(Object, 0, bytesOf(0, 100));
+    const std::string kept = m_folder.path("elsewhere");
+    fs::rename(leafPath(), kept);
+    fs::create_symlink(kept, leafPath());
+    EXPECT_FALSE(cache.read(Object, 0, 100));
+    fs::remove(leafPath());
+    fs::create_directory(leafPath());
+    EXPECT_FALSE(cache.read(Object, 0, 100));
+    cache.keep(Object, 0, bytesOf(0, 100)); // cannot, and says so
+    EXPECT_TRUE(cache.problem());
+}
+
+TEST_F(DiskCacheTest, AFolderThatOthersMayWriteToIsNotUsed)
+{
+    fs::create_directories(root());
+    ASSERT_EQ(::chmod(root().c_str(), 0777), 0);
+    DiskCache cache(root());
+    cache.keep(Object, 0, bytesOf(0, 100));
+    EXPECT_FALSE(cache.read(Object, 0, 100));
+    ASSERT_TRUE(cache.problem());
+    EXPECT_EQ(cache.problem()->code, Code::Auth);
+    EXPECT_TRUE(fs::is_empty(root()));
+}
+
+TEST_F(DiskCacheTest, AFileInThePlaceOfTheFolderKeepsNothing)
+{
+    m_folder.write("cache", "a file");
+    DiskCache cache(root());
+    cache.keep(Object, 0, bytesOf(0, 100));
+    EXPECT_FALSE(cache.read(Object, 0, 100));
+    EXPECT_TRUE(cache.problem());
+}
+
+TEST_F(DiskCacheTest, AFolderThatGoesAwayIsNoError)
+{
+    DiskCache cache(root());
+    cache.keep(Object, 0, bytesOf(0, 100));
+    fs::remove_all(root());
+    EXPECT_FALSE(cache.read(Object, 0, 100));
+    cache.keep(Object, 0, bytesOf(0, 100));
+    EXPECT_FALSE(cache.read(Object, 0, 100));
+}
+
+TEST_F(DiskCacheTest, AFullDiskKeepsNothingAndLeavesNothing)
+{
+    EXPECT_TRUE(test::inChild([&] {
+        DiskCache cache(root());
+        cache.keep(Object, 0, bytesOf(0, 100));
+        if (!test::denyCall(SYS_pwrite64, ENOSPC))
+            return false;
+        cache.keep(Object, 1, bytesOf(1, 100));
+        const auto problem = cache.problem();
+        return !cache.read(Object, 1, 100) && cache.read(Object, 0, 100) == bytesOf(0, 100) && problem
+            && problem->code == Code::NoSpace;
+    }));
+    EXPECT_EQ(files().size(), 1U);
+}
+
+TEST_F(DiskCacheTest, WhatWasNotUsedForTheLongestTimeGoesFirst)
+{
+    constexpr std::size_t Bytes = 64 << 10;
+    constexpr std::uint64_t Cap = 1 << 20;
+    {
+        DiskCache cache(root(), Cap);
+        for (std::uint64_t leaf = 0; leaf < 10; ++leaf) {
+            cache.keep(Object, leaf, bytesOf(leaf, Bytes));
+            setAge(leafPath(leaf), static_cast<std::int64_t>(1000 - leaf));
+        }
+        EXPECT_EQ(files().size(), 10U);
+        EXPECT_TRUE(cache.read(Object, 0, Bytes)); // used now
+    }
+    DiskCache smaller(root(), Cap / 2); // of which an eighth stays free: six leaves fit, and what they take beside
+    smaller.keep(Object, 100, bytesOf(100, Bytes));
+    EXPECT_TRUE(smaller.read(Object, 0, Bytes));
+    for (const std::uint64_t gone : { 1U, 2U, 3U, 4U })
+        EXPECT_FALSE(smaller.read(Object, gone, Bytes)) << gone;
+    for (const std::uint64_t left : { 5U, 6U, 7U, 8U, 9U, 100U })
+        EXPECT_TRUE(smaller.read(Object, left, Bytes)) << left;
+}
+
+TEST_F(DiskCacheTest, StaysBelowItsCap)
+{
+    constexpr std::uint64_t Cap = 3 << 20;
+    DiskCache cache(root(), Cap);
+    DiskCache another(root(), Cap);
+    std::uint64_t most = 0;
+    for (std::uint64_t leaf = 0; leaf < 60; ++leaf) {
+        (leaf % 2 == 0 ? cache : another).keep(Object, leaf, bytesOf(leaf, (leaf % 3 + 1) * 100'000));
+        std::uint64_t bytes = 0;
+        for (const fs::path& file : files())
+            bytes += fs::file_size(file);
+        most = std::max(most, bytes);
+    }
+    EXPECT_LE(most, Cap);
+    EXPECT_GT(most, Cap / 2);
+    EXPECT_TRUE(another.read(Object, 59, 100'000 * (59 % 3 + 1)));
+    DiskCache tiny(m_folder.path("tiny"), 1000);
+    tiny.keep(Object, 0, bytesOf(0, 900));
+    EXPECT_FALSE(tiny.read(Object, 0, 900));
+}
+
+TEST_F(DiskCacheTest, LeftoversOfDeadWritersGoAndForeignFilesStay)
+{
+    {
+        DiskCache cache(root());
+        cache.keep(Object, 0, bytesOf(0, 100));
+    }
+    const std::string folder = fs::path(leafPath()).parent_path().string();
+    const std::string old = folder + "/.abc.ds-tmp-1-0123456789abcdef";
+    const std::string young = folder + "/.abd.ds-tmp-1-0123456789abcdef";
+    const std::string foreign = folder + "/notes.txt";
+    for (const std::string& path : { old, young, foreign })
+        overwrite(path, "x");
+    setAge(old, 4000);
+    setAge(foreign, 400'000);
+    DiskCache cache(root(), 40 << 10);
+    cache.keep(Object, 1, bytesOf(1, 100));
+    EXPECT_FALSE(fs::exists(old));
+    EXPECT_TRUE(fs::exists(young));
+    EXPECT_TRUE(fs::exists(foreign));
+}
+
+TEST_F(DiskCacheTest, ProcessesMayShareAFolder)
+{
+    constexpr std::size_t Bytes = 50'000;
+    constexpr std::uint64_t Cap = 1 << 20; // less than all leaves take, so that both remove what the other reads
+    const auto useIt = [&](std::uint64_t step) {
+        DiskCache cache(root(), Cap);
+        bool isRight = true;
+        std::size_t found = 0;
+        for (std::uint64_t i = 0; i < 600; ++i) {
+            const std::uint64_t leaf = i * step % 31;
+            if (const auto bytes = cache.read(Object, leaf, Bytes)) {
+                isRight = isRight && *bytes == bytesOf(leaf, Bytes);
+                ++found;
+            } else {
+                cache.keep(Object, leaf, bytesOf(leaf, Bytes));
+            }
+        }
+        return isRight && found > 0;
+    };
+    const pid_t child = ::fork();
+    if (child == 0)
+        ::_exit(useIt(7) ? 0 : 1);
+    EXPECT_TRUE(useIt(3));
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    for (const fs::path& file : files())
+        EXPECT_FALSE(file.filename().string().starts_with('.')) << file;
+}
+
+TEST_F(DiskCacheTest, ThreadsMayShareAFolder)
+{
+    DiskCache cache(root(), 600'000);
+    std::atomic<int> wrong = 0;
+    std::vector<std::thread> threads;
+    for (std::uint64_t n = 1; n <= 4; ++n) {
+        threads.emplace_back([&, n] {
+            for (std::uint64_t i = 0; i < 100; ++i) {
+                const std::uint64_t leaf = i * n % 17;
+                const auto bytes = cache.read(Object, leaf, 50'000);
+                if (bytes && *bytes != bytesOf(leaf, 50'000))
+                    ++wrong;
+                if (!bytes)
+                    cache.keep(Object, leaf, bytesOf(leaf, 50'000));
+            }
+        });
+    }
+    for (std::thread& thread : threads)
+        thread.join();
+    EXPECT_EQ(wrong, 0);
+}
+
+} // namespace
+} // namespace deltascope
