@@ -12,7 +12,7 @@ import sys
 import venv
 
 REQUIREMENTS = pathlib.Path(__file__).resolve().with_name("requirements.txt")
-IMPORTS = "import blake3, huggingface_hub, numpy, safetensors.numpy, xxhash, zstandard"
+IMPORTS = "import blake3, boto3, hf_xet, huggingface_hub, numpy, safetensors.numpy, xxhash, zstandard"
 
 
 def main():

@@ -80,7 +80,10 @@ class Ledger:
 
 def run(phase, command, **options):
     """Runs a command and books its processor time, and that of what it started and waited for. Returns its status."""
-    process = subprocess.Popen(command, **options)
+    return finish(phase, subprocess.Popen(command, **options))
+
+
+def finish(phase, process):
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     phase.cpu += used.ru_utime + used.ru_stime

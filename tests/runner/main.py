@@ -15,11 +15,15 @@ import sys
 import tempfile
 import time
 
-from ledger import Ledger, run, stated_costs
+from beside import Beside
+from ledger import Ledger, finish, run, stated_costs
 from tally import tally_of
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SOURCES = "find app engine tests ui/desktop -name '*.cpp' -o -name '*.h' | xargs clang-format --dry-run -Werror"
+PROGRAMS = ROOT / "tests" / "peers" / "stores" / "programs.py"
+SERVERS = ["versitygw", "local_cas_server"]
+LONG_SERVERS = ["minio", "moto"]
 JOBS = 2 * (os.cpu_count() or 1)  # of tests: more than half of their time is waiting
 
 
@@ -32,6 +36,8 @@ class TestRun:
         self.long = arguments.long
         self.ledger = Ledger(arguments.began)
         os.environ["DELTASCOPE_SLICE"] = "all" if self.long else os.environ.get("DELTASCOPE_SLICE", today())
+        servers = SERVERS + (LONG_SERVERS if self.long else [])
+        self.servers = Beside([sys.executable, "-B", PROGRAMS, *servers], ROOT / "build" / "servers.log")
 
     def check(self, name, command):
         """One test that is not CTest's."""
@@ -53,8 +59,13 @@ class TestRun:
                 phase.tally.fail(f"build {preset}", "its output stands above")
                 raise BuildFailed
 
-    def test(self, preset, *options):
-        with self.ledger.phase(f"tests {preset}") as phase:
+    def wait_for_servers(self):
+        """What could not be built is told here; the tests that need it try again, and fail."""
+        with self.ledger.phase("servers of stores") as phase:
+            self.servers.wait(lambda process: finish(phase, process))
+
+    def test(self, preset, *options, name=None):
+        with self.ledger.phase(f"tests {name or preset}") as phase:
             folder = ROOT / "build" / preset
             for old in [folder / "tests.xml", *(folder / "suites").glob("*.xml")]:
                 old.unlink(missing_ok=True)
@@ -72,9 +83,11 @@ class TestRun:
     def everything(self):
         self.check("form of the code", ["sh", "-c", SOURCES])
         self.build("release", "-DDELTASCOPE_WITH_TESTS=ON", "-DDELTASCOPE_WERROR=ON")
-        self.test("release")
+        self.test("release", "--label-exclude", "stores")
         self.build("asan")
         self.test("asan", "--label-regex", "unit|fuzz")
+        self.wait_for_servers()
+        self.test("release", "--label-regex", "stores", name="stores")
         self.build("tsan")
         self.check("each file alone", [sys.executable, "-B", "tests/architecture/compile_alone.py", "build/tsan"])
         self.test("tsan", "--label-regex", "unit")
@@ -106,6 +119,8 @@ def main():
         test_run.everything()
     except BuildFailed:
         pass
+    finally:
+        test_run.servers.stop()
     sys.exit(test_run.conclude())
 
 

@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+"""`publish` into a remote store, read back by the store's official client: every step is the trainer's state, bit for
+bit. Killed at any request, the store has the old run or the new one, never half a version, and the same command again
+ends with the step published exactly once."""
+
+import pathlib
+import random
+import subprocess
+import sys
+
+import remote  # finds the modules of e2e and support
+from publication import Trainer
+from sweep import Sweep
+
+KILLS = 8  # in a slice
+STORE = sys.argv[1] if len(sys.argv) > 1 else ""
+SWEEP = Sweep(f"peers.remote_publish_{STORE}", 10)
+
+
+class RemotePublish(remote.RemoteTest, Trainer):
+    def prepare(self, layout):
+        self.train(layout, count=4, tensors=3, elements=60_000, density=0.02)
+        self.fetched = 0
+
+    def step(self, place, number):
+        """Arguments that publish the step from one checkpoint to the next."""
+        states = [f"{self.made}/{self.name(n)}" for n in (number, number + 1)]
+        return self.publish_args("--from", states[0], "--to", states[1], into=place.url)
+
+    def copy_of(self, place):
+        self.fetched += 1
+        return self.fetch(place, f"copy-{self.fetched}")
+
+    def check_steps(self, layout):
+        self.prepare(layout)
+        place = self.store.place(f"published/{layout}")
+        for number in range(1, 4):
+            outcome = self.ok(*self.step(place, number))
+            self.assertNotIn("already published", outcome.out)
+            copy = self.copy_of(place)
+            self.assert_published(self.names(*range(self.first, number + 2)), copy)
+            remote_log, local_log = self.ok_json("log", place.url, *self.base), self.ok_json("log", copy, *self.base)
+            self.assertEqual(versions(remote_log), versions(local_log))
+        before = place.contents()
+        self.assertIn("already published", self.ok(*self.step(place, 3)).out)
+        after = place.contents()
+        self.assertEqual(payloads(after), payloads(before), "what was published was touched")
+        self.assert_sound(place.url)
+
+    def test_trl(self):
+        self.check_steps("trl-v2")
+
+    def test_slime(self):
+        self.check_steps("slime-v2")
+
+    def put(self, place, files):
+        for path, data in files.items():
+            place.put_object(path, data)
+
+    def kill_at(self, args, number, dropped):
+        """Runs the program and kills it when its request of this number arrives, which may still be carried out."""
+        process = self.start(*args, stdout=subprocess.DEVNULL)
+
+        def act(count):
+            if count == number:
+                process.kill()
+            return count < number or (count == number and not dropped)
+
+        with remote.Requests(self.store, act):
+            process.wait(120)
+        return process.returncode
+
+    @SWEEP
+    def test_killed(self, number):
+        self.prepare(("trl-v2", "slime-v2")[number % 2])
+        chance = random.Random(f"{STORE} {number}")
+        template = self.store.place(f"template-{number}")
+        self.ok(*self.step(template, 1))
+        files = template.contents()
+        older, newer = self.names(*range(self.first, 3)), self.names(*range(self.first, 4))
+
+        counted = self.store.place(f"counted-{number}")
+        self.put(counted, files)
+        with remote.Requests(self.store) as requests:
+            self.ok(*self.step(counted, 2))
+        self.assert_published(newer, self.copy_of(counted))
+
+        hit = committed = 0
+        for trial in range(KILLS):
+            at = chance.randint(1, requests.count) if trial else requests.count
+            dropped = chance.random() < 0.5
+            with self.subTest(trial=trial, request=at, of=requests.count, dropped=dropped):
+                place = self.store.place(f"killed-{number}-{trial}")
+                self.put(place, files)
+                args = self.step(place, 2)
+                hit += self.kill_at(args, at, dropped) < 0
+                copy = self.copy_of(place)
+                there = self.origins(copy) == newer
+                committed += there
+                self.assert_published(newer if there else older, copy)
+                again = self.ok(*args)
+                self.assertEqual("already published" in again.out, there, str(again))
+                self.assert_published(newer, self.copy_of(place))
+        print(f"{self.layout}: {hit} of {KILLS} killed, {committed} of them behind the commit", flush=True)
+        self.assertGreater(hit, KILLS // 2)
+
+
+def versions(log):
+    fields = ("step", "kind", "base_step", "changed_elems", "wire_bytes", "restorable", "state")
+    return [[tuple(s[f] for f in fields) for s in epoch["steps"]] for epoch in log["epochs"]]
+
+
+def payloads(contents):
+    """Without what the program keeps for itself."""
+    return {path: data for path, data in contents.items() if ".deltascope" not in pathlib.PurePath(path).parts}
+
+
+if __name__ == "__main__":
+    remote.main()
