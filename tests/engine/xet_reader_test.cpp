@@ -117,6 +117,7 @@ protected:
         return outcome ? Code::Internal : outcome.error().code;
     }
 
+    TaskContext task; ///< outlives the threads of the store
     GoldenStore store;
     std::shared_ptr<http::Sender> sender = std::make_shared<http::Client>();
     std::shared_ptr<FixedAccess> access = std::make_shared<FixedAccess>(store.url());
@@ -381,8 +382,7 @@ TEST_F(XetReader, ADescriptionMustCoverWhatWasAskedFor)
 
 TEST_F(XetReader, StopsWhenItIsAskedTo)
 {
-    TaskContext task;
-    store.sendBytes = [&task](Connection& connection, const std::string&, const std::string&) {
+    store.sendBytes = [this](Connection& connection, const std::string&, const std::string&) {
         task.requestStop();
         connection.hold();
     };

@@ -1,6 +1,7 @@
 #include "deltascope/engine/stores.h"
 
 #include "deltascope/engine/hub_store.h"
+#include "store/cache/caching_store.h"
 #include "store/s3/s3_store.h"
 #include "store/sender_stack.h"
 
@@ -50,6 +51,8 @@ public:
     explicit Kept(StoresOptions options)
         : m_options(std::move(options))
     {
+        if (!m_options.cacheFolder.empty())
+            m_disk = std::make_shared<DiskCache>(m_options.cacheFolder, m_options.cacheBytes);
     }
 
     Result<std::shared_ptr<ObjectStore>> open(const RemotePlace& place, const StoreUse& use)
@@ -59,9 +62,17 @@ public:
         if (const auto known = m_open.find(name); known != m_open.end())
             return known->second.store;
         DS_TRY(Opened opened, openNew(place, use));
-        std::shared_ptr<ObjectStore> store = opened.store;
-        m_open.emplace(name, std::move(opened));
-        return store;
+        opened.store = std::make_shared<CachingStore>(opened.direct, m_memory, m_disk);
+        return m_open.emplace(name, std::move(opened)).first->second.store;
+    }
+
+    /// Makes the bucket; false where it was there, or where the store makes none.
+    Result<bool> create(const RemotePlace& place, TaskContext& task)
+    {
+        if (place.kind != RemotePlace::Kind::HubBucket)
+            return false;
+        DS_TRY(const Opened opened, openNew(place, {}));
+        return dynamic_cast<hub::HubBucket&>(*opened.direct).createBucket(true, task);
     }
 
     std::vector<StoreMeter> meters() const
@@ -76,6 +87,8 @@ public:
             meter.wire.retries += wire.retries;
             meter.wire.bytesIn += wire.bytesIn;
             meter.wire.bytesOut += wire.bytesOut;
+            const CacheCounters cache = opened.store->counters();
+            meter.bytesFromCache += cache.bytesFromMemory + cache.bytesFromDisk;
         }
         std::vector<StoreMeter> out;
         for (auto& [uri, meter] : meters)
@@ -86,7 +99,8 @@ public:
 private:
     struct Opened {
         std::shared_ptr<SenderStack> sender;
-        std::shared_ptr<ObjectStore> store;
+        std::shared_ptr<ObjectStore> direct;
+        std::shared_ptr<CachingStore> store; ///< in front of it
     };
 
     /// One client for each set of certificates that is trusted.
@@ -112,10 +126,10 @@ private:
             senderFor({}, false); // the Hub's stores repeat by rules of their own
         if (place.kind == RemotePlace::Kind::HubBucket) {
             DS_TRY(std::shared_ptr<ObjectStore> store, hub::openHubStore(bucketSettings(place, use), sender));
-            return Opened { sender, std::move(store) };
+            return Opened { sender, std::move(store), nullptr };
         }
         DS_TRY(std::shared_ptr<ObjectStore> store, hub::openModelStore(modelSettings(place), sender));
-        return Opened { sender, std::move(store) };
+        return Opened { sender, std::move(store), nullptr };
     }
 
     Result<Opened> openS3(const RemotePlace& place)
@@ -130,10 +144,12 @@ private:
         const std::shared_ptr<SenderStack> sender = senderFor(settings.caFile, true);
         DS_TRY(std::shared_ptr<s3::CredentialSource> keys, s3::findCredentials(settings, variables, sender));
         DS_TRY(std::shared_ptr<ObjectStore> store, s3::openS3Store(settings, sender, std::move(keys)));
-        return Opened { sender, std::move(store) };
+        return Opened { sender, std::move(store), nullptr };
     }
 
     const StoresOptions m_options;
+    const std::shared_ptr<BlockMemory> m_memory = std::make_shared<BlockMemory>();
+    std::shared_ptr<DiskCache> m_disk; ///< null: none
     mutable std::mutex m_mutex; ///< guards what follows
     std::map<std::string, std::shared_ptr<http::Client>> m_clients; ///< by file of certificates
     std::map<std::string, Opened> m_open;
@@ -158,15 +174,10 @@ Result<std::shared_ptr<ObjectStore>> Stores::open(const Address& address, const 
 Result<bool> Stores::create(const Address& address, TaskContext& task)
 {
     const std::optional<RemotePlace>& place = address.remote();
-    if (!place) {
-        DS_TRY(const std::string path, address.path());
-        return makeFolder(path);
-    }
-    DS_TRY(const std::shared_ptr<ObjectStore> store, open(address));
-    auto* const bucket = dynamic_cast<hub::HubBucket*>(store.get());
-    if (!bucket)
-        return false;
-    return bucket->createBucket(true, task);
+    if (place)
+        return m_kept->create(*place, task);
+    DS_TRY(const std::string path, address.path());
+    return makeFolder(path);
 }
 
 std::vector<StoreMeter> Stores::meters() const { return m_kept->meters(); }

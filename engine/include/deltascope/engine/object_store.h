@@ -29,7 +29,7 @@ struct ObjectInfo {
     bool hasUnwrittenPart = false;
     /// "<algorithm>:<value>" where the store gives a digest of the whole object with it, else empty. Equal ones mean
     /// equal bytes, wherever the object is.
-    std::string contentHash;
+    std::string contentHash = {};
 
     bool operator==(const ObjectInfo&) const = default;
 };

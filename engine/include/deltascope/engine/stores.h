@@ -14,7 +14,7 @@ namespace deltascope {
 /// What holds for all stores that one process opens.
 struct StoresOptions {
     std::string cacheFolder; ///< keeps what was read of object stores; empty: memory alone does
-    std::uint64_t cacheBytes = 20'000'000'000; ///< most that the cache folder may hold
+    std::uint64_t cacheBytes = std::uint64_t { 8 } << 30; ///< most that the cache folder may hold
     std::string stateFolder; ///< journals of uploads under way; empty: what a killed upload leaves is not found again
     std::uint64_t bytesPerSecond = 0; ///< of each object store, both directions together; 0: as fast as it goes
     double requestsPerSecond = 0; ///< to each object store; 0: as many as it takes
