@@ -17,8 +17,9 @@ std::vector<ProblemView> problemViews(const std::vector<Error>& problems)
     return views;
 }
 
-std::string runName(const std::string& uri)
+std::string runName(std::string uri)
 {
+    uri.resize(std::min(uri.find('?'), uri.size())); // behind it stands how the store is reached; in keys it is escaped
     const std::size_t end = uri.find_last_not_of('/');
     const std::size_t slash = uri.rfind('/', end);
     std::string name;
