@@ -176,7 +176,7 @@ TEST_F(HubConformance, WatchesSeeWhatOthersPut)
         ASSERT_TRUE(putText(*other, key, "text"));
         EXPECT_TRUE(*(*watch)->wait(20s, anyTask())) << key;
     }
-    ASSERT_TRUE(cleanupOf(*other)->remove("x", anyTask()));
+    ASSERT_TRUE(other->cleanup()->remove("x", anyTask()));
     EXPECT_TRUE(*(*watch)->wait(20s, anyTask()));
 }
 

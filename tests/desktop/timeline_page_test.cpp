@@ -1,6 +1,7 @@
 #include "desktop_fixture.h"
 
 #include "deltascope/app/view/timeline_view.h"
+#include "deltascope/engine/stores.h"
 #include "deltascope/engine/trace.h"
 #include "look/format.h"
 #include "pages/timeline/bars_canvas.h"

@@ -283,9 +283,9 @@ TEST(HubStore, RemovalsAreSeenToBeDone)
     EXPECT_EQ(outcomes[3].error().code, Code::Usage);
     EXPECT_TRUE(outcomes[4]);
     EXPECT_EQ(hub.count("/batch"), 1U);
-    EXPECT_EQ(cleanupOf(*store)->remove("a", anyTask()).error().code, Code::NotFound);
+    EXPECT_EQ(store->cleanup()->remove("a", anyTask()).error().code, Code::NotFound);
     hub.saysMissing = true; // the answer to a first request was lost
-    EXPECT_TRUE(cleanupOf(*store)->remove("c", anyTask()));
+    EXPECT_TRUE(store->cleanup()->remove("c", anyTask()));
 }
 
 TEST(HubStore, ARemovalThatDidNotHappenIsNone)
@@ -294,7 +294,7 @@ TEST(HubStore, ARemovalThatDidNotHappenIsNone)
     hub.set("run/a", "text");
     hub.keepsRemoved = true;
     const auto store = hub.open();
-    const auto outcome = cleanupOf(*store)->remove("a", anyTask());
+    const auto outcome = store->cleanup()->remove("a", anyTask());
     ASSERT_FALSE(outcome);
     EXPECT_EQ(outcome.error().code, Code::Transient);
     EXPECT_EQ(outcome.error().where, "a");

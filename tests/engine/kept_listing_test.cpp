@@ -67,7 +67,8 @@ protected:
             if (object.key.starts_with("."))
                 beside.push_back(object);
             else
-                versions.push_back({ static_cast<std::int64_t>(versions.size()), object.key, { object }, {}, {} });
+                versions.push_back(
+                    { static_cast<std::int64_t>(versions.size()), object.key, { object }, {}, {}, 0, {}, {} });
         }
         m_listing.growsAt(growthPlaces(versions, beside));
         return *objects;
@@ -189,7 +190,7 @@ TEST(GrowthPlaces, ArePlacesBehindNamesThatGrowWithTheirSteps)
     const auto placesOf = [](const std::vector<std::string>& names) {
         std::vector<VersionObjects> versions;
         for (const std::string& name : names)
-            versions.push_back({ static_cast<std::int64_t>(versions.size()), name, {}, {}, {} });
+            versions.push_back({ static_cast<std::int64_t>(versions.size()), name, {}, {}, {}, 0, {}, {} });
         return growthPlaces(versions, {}).front();
     };
     EXPECT_EQ(placesOf({ "weight_v000001", "weight_v000002" }), (GrowthPlace { "", "weight_v000002" }));

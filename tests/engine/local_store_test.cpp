@@ -1,4 +1,6 @@
 #include "deltascope/engine/object_store.h"
+#include "deltascope/engine/store_cleanup.h"
+#include "deltascope/engine/stores.h"
 #include "support/any_task.h"
 #include "support/child_process.h"
 #include "support/faulty_store.h"
