@@ -73,7 +73,7 @@ DemoReplica::DemoReplica(std::string id, Workbench bench, Places places, std::ui
     : m_id(std::move(id))
     , m_bench(std::move(bench))
     , m_places(std::move(places))
-    , m_remote(m_places.bucket->traits().requestBytes > 0)
+    , m_remote(m_places.bucket->traits().keepsReads)
     , m_random(seed)
     , m_spans(m_places.bucket, m_id)
 {

@@ -140,7 +140,7 @@ void MirroredRun::readRun(const json& from)
     m_run.noopRate = readOptional<double>(from, "noop_rate");
     m_run.ignoredObjects = app::read<std::uint64_t>(from, "ignored_objects");
     m_run.meter = readMeter(from);
-    m_run.listedUs = readOptional<std::int64_t>(from, "listed_us").value_or(0);
+    m_run.listedUs = from.contains("listed_us") ? readOptional<std::int64_t>(from, "listed_us").value_or(0) : 0;
     m_run.wireBytes = app::read<std::uint64_t>(from, "wire_bytes");
     if (m_next.run && m_run.revision == revision)
         return; // faces compare runs by their address

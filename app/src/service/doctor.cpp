@@ -41,7 +41,7 @@ void examineTraits(Examination& examination, const ObjectStore& store, const std
                          : "cannot put under a condition: publish needs --sole-writer, and nothing but that word keeps "
                            "two publishers apart",
                      false);
-    if (traits.requestBytes == 0)
+    if (!traits.keepsReads)
         return;
     examination.note("new steps", traits.listsFromKey || traits.pushesChanges,
                      traits.listsFromKey ? "are found by listing where they can appear"

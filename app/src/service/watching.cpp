@@ -68,7 +68,7 @@ public:
     }
 
 private:
-    bool isRemote() const { return m_store->traits().requestBytes > 0; }
+    bool isRemote() const { return m_store->traits().keepsReads; }
     /// Nothing tells of changes, and looking for them costs requests: a look at its time is all there is.
     bool isPolled() const { return isRemote() && !m_store->traits().pushesChanges; }
 

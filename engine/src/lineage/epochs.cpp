@@ -9,8 +9,8 @@
 namespace deltascope {
 
 namespace {
-/// Clocks of object stores are not finer than this; a smaller step back in time means nothing.
-constexpr std::int64_t ClockStepUs = 1'000'000;
+/// Clocks of uploads are not finer than this; a smaller step back in time means nothing.
+constexpr std::int64_t ToleranceUs = 2'000'000;
 }
 
 std::vector<int> splitEpochs(const std::vector<VersionObjects>& versions)
@@ -25,7 +25,7 @@ std::vector<int> splitEpochs(const std::vector<VersionObjects>& versions)
     std::int64_t oldestBelow = std::numeric_limits<std::int64_t>::max();
     int breaks = 0;
     for (std::size_t i = 0; i < count; ++i) {
-        if (i > 0 && newestBehind[i] + ClockStepUs <= oldestBelow) {
+        if (i > 0 && newestBehind[i] + ToleranceUs < oldestBelow) {
             ++breaks;
             oldestBelow = std::numeric_limits<std::int64_t>::max();
         }
