@@ -72,6 +72,8 @@ TEST(Address, APlaceInAnObjectStoreHasOneSpelling)
         { "s3://bucket/a%2Db", "s3://bucket/a-b" },
         { "s3://bucket/a%40b c", "s3://bucket/a%40b%20c" },
         { "s3://bucket/a%3fb%25", "s3://bucket/a%3Fb%25" },
+        { "hf://buckets/me/runs/a%25b%3F%23/", "hf://buckets/me/runs/a%25b%3F%23" },
+        { "hf://org/model/sub?revision=refs%2Fpr%2F1", "hf://org/model/sub?revision=refs/pr/1" },
         { "s3://b/r?endpoint=http%3A%2F%2Flocalhost:9%2Fx/", "s3://b/r?endpoint=http://localhost:9/x" },
         { "hf://o/m?endpoint=http://h&revision=v1.0", "hf://o/m?revision=v1.0&endpoint=http://h" },
     };

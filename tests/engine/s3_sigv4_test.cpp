@@ -1,3 +1,4 @@
+#include "base/percent_code.h"
 #include "store/s3/encoding.h"
 #include "store/s3/sigv4.h"
 
@@ -60,9 +61,9 @@ TEST(S3SigV4, MatchesThePublishedExamplesOfS3)
 TEST(S3SigV4, SignsOddKeysAsBotocoreDoes)
 {
     const SigningScope scope { "eu-west-3", "s3", at(March2025) };
-    const std::string path = "/bucket/" + uriEncode(OddKey, true);
+    const std::string path = "/bucket/" + percentEncode(OddKey, "/");
     EXPECT_EQ(path, "/bucket/odd/a%20b%23c%3Fd%25e%2Bf%3Dg%28h%29%21%27i%2A/%C3%BC%E6%BC%A2~.bin");
-    EXPECT_EQ(uriDecode(path.substr(8)), OddKey);
+    EXPECT_EQ(percentDecode(path.substr(8)), OddKey);
     EXPECT_EQ(authorization({ "GET", "127.0.0.1:9000", path, {}, {}, std::string(EmptyPayloadHash) }, scope, Botocore),
               "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLEKEY000000/20250309/eu-west-3/s3/aws4_request, "
               "SignedHeaders=host;x-amz-content-sha256;x-amz-date, "
@@ -75,7 +76,7 @@ TEST(S3SigV4, SignsASessionTokenAndThePathOfAnEndpoint)
     keys.sessionToken = "token/with+signs==";
     const SignedParts parts { "PUT",
                               "s3.hf.co",
-                              "/team/bucket/" + uriEncode(OddKey, true),
+                              "/team/bucket/" + percentEncode(OddKey, "/"),
                               {},
                               { { "Content-MD5", "jZWkGZ6Fdq9AAmUbSDYC8Q==" }, { "If-None-Match", "*" } },
                               sha256Hex("data") };
@@ -139,7 +140,7 @@ TEST(S3Encoding, Base64GoesBothWaysAndRefusesTheRest)
     for (const char* bad : { "Zg", "Zg=", "Zh==", "Zg==x", "Z g=", "====", "Zm9v-3" })
         EXPECT_FALSE(parseBase64(bad)) << bad;
     for (const char* bad : { "%", "%4", "%zz", "a%2" })
-        EXPECT_FALSE(uriDecode(bad)) << bad;
+        EXPECT_FALSE(percentDecode(bad)) << bad;
 }
 
 } // namespace

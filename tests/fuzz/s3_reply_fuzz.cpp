@@ -1,5 +1,6 @@
 // What an S3 server says in XML, and the config files of AWS: the input is one of them.
 
+#include "base/percent_code.h"
 #include "store/s3/config_files.h"
 #include "store/s3/encoding.h"
 #include "store/s3/read_ledger.h"
@@ -48,8 +49,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     (void)s3::parseIsoTime(text);
     if (const auto bytes = s3::parseBase64(text))
         requireThat(s3::base64Of(*bytes) == text);
-    if (const auto decoded = s3::uriDecode(text))
-        requireThat(s3::uriDecode(s3::uriEncode(*decoded, true)) == decoded);
+    if (const auto decoded = percentDecode(text))
+        requireThat(percentDecode(percentEncode(*decoded, "/")) == decoded);
     (void)s3::checksumsOf({ { "x-amz-checksum-crc64nvme", std::string(text) } });
     s3::AwsConfig config;
     (void)s3::addConfigText(text, s3::ConfigKind::Config, "config", config);

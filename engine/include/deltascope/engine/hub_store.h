@@ -90,24 +90,6 @@ public:
 Result<std::unique_ptr<ObjectStore>> openModelStore(const ModelSettings& settings,
                                                     std::shared_ptr<http::Sender> sender);
 
-/// What an address of the Hub names.
-struct HubAddress {
-    bool isBucket = false;
-    std::string ns; ///< of a bucket
-    std::string name; ///< of a bucket; of a model its id
-    std::string prefix;
-    std::string revision; ///< of a model; empty: none is named
-    std::string endpoint; ///< empty: none is named
-
-    bool operator==(const HubAddress&) const = default;
-};
-
-/// "hf://buckets/NS/NAME[/PREFIX]" or "hf://ORG/MODEL[/PREFIX]", each with "?revision=…" (models alone) and
-/// "endpoint=…" behind it. Parts are percent-encoded. Errors: Usage.
-Result<HubAddress> parseHubAddress(std::string_view text);
-/// The other way round; an endpoint that is the usual one is left out.
-std::string addressText(const HubAddress& address);
-
 /// The value of a variable of the environment, or null.
 using Variables = const char* (*)(const char* name);
 

@@ -1,6 +1,7 @@
 #include "bucket_api.h"
 
-#include "hub_address.h"
+#include "../../base/percent_code.h"
+#include "hub_names.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -79,7 +80,7 @@ BucketApi::BucketApi(std::shared_ptr<const HubApi> hub, std::string ns, std::str
 Result<std::vector<HubFile>> BucketApi::tree(const std::string& prefix, std::size_t mostFiles, TaskContext& task) const
 {
     const std::string listed = listedPrefix(prefix);
-    const std::string folder = listed.empty() ? "" : "/" + percentEncoded(listed, Slashes::Stay);
+    const std::string folder = listed.empty() ? "" : "/" + percentEncode(listed, "/");
     return fetchTree(*m_hub, m_route + "/tree" + folder + "?recursive=true&limit=" + std::to_string(PageFiles),
                      subject(), prefix, mostFiles, task);
 }

@@ -169,7 +169,7 @@ Result<void> BucketStore::confirmRemoved(const std::vector<HubFile>& before,
         DS_TRY(const std::vector<HubFile> now, m_bucket->pathsInfo(paths, task));
         std::unordered_map<std::string, HubIdentity> still;
         for (const HubFile& file : now) {
-            if (HubIdentity::of(file) == old.at(file.path)) // else it was put anew since
+            if (HubIdentity::of(file) == old.at(file.path)) // else it was put again since
                 still.emplace(file.path, old.at(file.path));
         }
         for (const auto& one : old) {

@@ -1,7 +1,9 @@
 #include "bucket_store.h"
 
-#include "hub_address.h"
+#include "../../base/percent_code.h"
+#include "deltascope/base/address.h"
 #include "hub_environment.h"
+#include "hub_names.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -67,7 +69,13 @@ BucketStore::BucketStore(HubSettings settings, std::shared_ptr<const HubApi> hub
 
 std::string BucketStore::uri() const
 {
-    return addressText({ true, m_settings.ns, m_settings.name, m_settings.prefix, "", m_hub->endpoint() });
+    return RemotePlace {
+        RemotePlace::Kind::HubBucket,
+        m_settings.ns + '/' + m_settings.name,
+        m_settings.prefix,
+        m_hub->unusualEndpoint(),
+        {}
+    }.text();
 }
 
 StoreTraits BucketStore::traits() const noexcept { return { false, true, HubRequestBytes, false }; }
@@ -206,8 +214,8 @@ Result<HubIdentity> BucketStore::identityNow(const ObjectRef& object, const std:
 
 PlainFile BucketStore::plainFile(const std::string& path, std::string_view key, HubIdentity identity) const
 {
-    return { "/buckets/" + m_bucket->id() + "/resolve/" + percentEncoded(path, Slashes::Stay),
-             m_bucket->subject(std::string(key)), std::move(identity), "" };
+    return { "/buckets/" + m_bucket->id() + "/resolve/" + percentEncode(path, "/"), m_bucket->subject(std::string(key)),
+             std::move(identity), "" };
 }
 
 Result<std::unique_ptr<StoreWatch>> BucketStore::watch() const

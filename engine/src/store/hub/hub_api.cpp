@@ -2,8 +2,8 @@
 
 #include "../../http/header_text.h"
 #include "deltascope/engine/http_url.h"
-#include "hub_address.h"
 #include "hub_environment.h"
+#include "hub_names.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -63,6 +63,8 @@ Result<std::shared_ptr<const HubApi>> HubApi::make(const HubAccount& account, st
     api->m_retrying = std::make_shared<OwningRetries>(api->m_sender, account.retries, account.clock);
     return std::shared_ptr<const HubApi>(std::move(api));
 }
+
+std::string HubApi::unusualEndpoint() const { return m_endpoint == UsualEndpoint ? std::string() : m_endpoint; }
 
 http::Request HubApi::request(std::string method, std::string_view path) const
 {

@@ -19,6 +19,7 @@ public:
                                                       Variables variables = nullptr);
 
     const std::string& endpoint() const noexcept { return m_endpoint; } ///< without a slash at its end
+    std::string unusualEndpoint() const; ///< empty where it is the one that everybody uses: addresses leave it out
     bool hasToken() const noexcept { return !m_token.empty(); }
     const std::shared_ptr<http::RetryClock>& clock() const noexcept { return m_clock; }
     /// Repeats what is worth it, as the account says. Lives as long as the pointer.

@@ -1,7 +1,8 @@
 #include "hub_follower.h"
 
+#include "../../base/percent_code.h"
 #include "../../http/header_text.h"
-#include "hub_address.h"
+#include "hub_names.h"
 
 #include <algorithm>
 
@@ -14,7 +15,7 @@ constexpr std::chrono::milliseconds ProbeWithin { 30'000 };
 
 std::string resumeQuery(const ResumePoint& resume)
 {
-    const std::string value = percentEncoded(resume.value, Slashes::AreEncoded);
+    const std::string value = percentEncode(resume.value);
     if (resume.kind == ResumePoint::Kind::Cursor)
         return "?cursor=" + value;
     return resume.kind == ResumePoint::Kind::Since && !value.empty() ? "?since=" + value : "";

@@ -26,7 +26,7 @@ public:
     /// The page of a listing that was just fetched: all with this prefix, in order. The rest is kept, unless something
     /// was changed since `generation`.
     ListPage first(const ListRequest& request, Objects all, Time now, std::uint64_t generation);
-    /// Something was changed by this store: listings that began before must not be gone on with.
+    /// Something was changed by this store: listings that began before must not be continued.
     void drop();
     std::uint64_t generation() const; ///< changes with each drop()
 

@@ -1,8 +1,10 @@
 #include "deltascope/engine/hub_store.h"
 
+#include "../../base/percent_code.h"
+#include "deltascope/base/address.h"
 #include "hub_access.h"
-#include "hub_address.h"
 #include "hub_environment.h"
+#include "hub_names.h"
 #include "hub_reader.h"
 
 #include <algorithm>
@@ -70,7 +72,9 @@ public:
 
     std::string uri() const override
     {
-        return addressText({ false, "", m_settings.id, m_settings.prefix, m_settings.revision, m_hub->endpoint() });
+        return RemotePlace { RemotePlace::Kind::HubModel, m_settings.id, m_settings.prefix, m_hub->unusualEndpoint(),
+                             m_settings.revision }
+            .text();
     }
     StoreTraits traits() const noexcept override { return { false, true, ModelRequestBytes, false }; }
 
@@ -175,14 +179,12 @@ private:
     Result<std::unique_ptr<ModelCommit>> fetch(TaskContext& task) const
     {
         const std::string revision = m_settings.revision.empty() ? "main" : m_settings.revision;
-        const http::Request request =
-            m_hub->request("GET", route() + "/revision/" + percentEncoded(revision, Slashes::AreEncoded));
+        const http::Request request = m_hub->request("GET", route() + "/revision/" + percentEncode(revision));
         DS_TRY(const http::Response answer, m_hub->ask(request, subject(), task));
         DS_TRY(const RevisionInfo info, parseRevisionInfo(answer.body));
         auto commit = std::make_unique<ModelCommit>();
         commit->id = info.commit;
-        const std::string folder =
-            m_settings.prefix.empty() ? "" : "/" + percentEncoded(m_settings.prefix, Slashes::AreEncoded);
+        const std::string folder = m_settings.prefix.empty() ? "" : "/" + percentEncode(m_settings.prefix);
         DS_TRY(const std::vector<HubFile> files,
                fetchTree(*m_hub, route() + "/tree/" + info.commit + folder + "?recursive=true&expand=false", subject(),
                          m_keys.pathOf(""), MostModelFiles, task));
@@ -219,8 +221,7 @@ private:
                         fmt::format("the object ends after {} bytes; {} bytes from byte {} on were expected",
                                     object.sizeBytes, wanted.out.size(), wanted.offset),
                         key);
-        PlainFile file { "/" + m_settings.id + "/resolve/" + commit.id + "/"
-                             + percentEncoded(m_keys.pathOf(key), Slashes::Stay),
+        PlainFile file { "/" + m_settings.id + "/resolve/" + commit.id + "/" + percentEncode(m_keys.pathOf(key), "/"),
                          subject(key), *identity, commit.id };
         return HubRange { std::move(file), wanted.offset, wanted.out };
     }

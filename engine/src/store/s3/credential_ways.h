@@ -4,7 +4,7 @@
 
 namespace deltascope::s3 {
 
-// The single ways to get keys. Each is asked anew by fetch().
+// The single ways to get keys. Each fetch() asks again.
 
 /// The output of a program, as JSON: Version 1, AccessKeyId, SecretAccessKey, SessionToken, Expiration. It is run by
 /// /bin/sh, its messages are dropped, and it ends with the task. Source: AWS SDKs and Tools reference guide, "Process

@@ -32,7 +32,7 @@ public:
     virtual Result<Credentials> renew(const Credentials& refused, TaskContext& task) = 0;
 };
 
-/// One way to get keys, asked anew each time.
+/// One way to get keys, asked again each time.
 class CredentialProvider {
 public:
     virtual ~CredentialProvider() = default;

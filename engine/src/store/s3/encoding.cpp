@@ -3,7 +3,6 @@
 #include "deltascope/base/ascii.h"
 
 #include <algorithm>
-#include <fmt/format.h>
 
 namespace deltascope::s3 {
 
@@ -12,14 +11,6 @@ namespace {
 constexpr std::string_view Base64Letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 char lowerLetter(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; }
-
-std::optional<unsigned> hexDigit(char c) noexcept
-{
-    if (isDigit(c))
-        return static_cast<unsigned>(c - '0');
-    const char lower = lowerLetter(c);
-    return lower >= 'a' && lower <= 'f' ? std::optional(static_cast<unsigned>(lower - 'a' + 10)) : std::nullopt;
-}
 
 } // namespace
 
@@ -57,40 +48,6 @@ std::optional<std::vector<std::byte>> parseBase64(std::string_view text)
     if (base64Of(bytes) != text)
         return std::nullopt;
     return bytes;
-}
-
-std::string uriEncode(std::string_view text, bool keepsSlash)
-{
-    std::string encoded;
-    encoded.reserve(text.size());
-    for (const char letter : text) {
-        if (isWordCharacter(letter) || letter == '-' || letter == '.' || letter == '~' || (keepsSlash && letter == '/'))
-            encoded += letter;
-        else
-            encoded += fmt::format("%{:02X}", static_cast<unsigned char>(letter));
-    }
-    return encoded;
-}
-
-std::optional<std::string> uriDecode(std::string_view text)
-{
-    std::string decoded;
-    decoded.reserve(text.size());
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if (text[i] != '%') {
-            decoded += text[i];
-            continue;
-        }
-        if (text.size() - i < 3)
-            return std::nullopt;
-        const auto high = hexDigit(text[i + 1]);
-        const auto low = hexDigit(text[i + 2]);
-        if (!high || !low)
-            return std::nullopt;
-        decoded += static_cast<char>((*high << 4) | *low);
-        i += 2;
-    }
-    return decoded;
 }
 
 bool equalsIgnoringCase(std::string_view a, std::string_view b) noexcept

@@ -1,3 +1,4 @@
+#include "../../base/percent_code.h"
 #include "credential_ways.h"
 #include "deltascope/engine/file_system.h"
 #include "deltascope/engine/http_url.h"
@@ -49,7 +50,7 @@ public:
         DS_TRY(const std::string token, keptToken());
         http::Request request;
         request.url = fmt::format("{}/federation/credentials?role_name={}&account_id={}", m_settings.endpoint,
-                                  uriEncode(m_settings.roleName, false), uriEncode(m_settings.accountId, false));
+                                  percentEncode(m_settings.roleName), percentEncode(m_settings.accountId));
         request.headers.add("x-amz-sso_bearer_token", token);
         DS_TRY(const std::string text, askForKeys(*m_sender, std::move(request), "IAM Identity Center", task));
         const json reply = json::parse(text, nullptr, false);
@@ -182,7 +183,7 @@ public:
         const std::string role(trimBlanks(names.substr(0, names.find('\n'))));
         if (role.empty())
             return fail(Code::Auth, "this instance has no role that gives it keys");
-        roles.url = m_endpoint + Folder + uriEncode(role, false);
+        roles.url = m_endpoint + Folder + percentEncode(role);
         DS_TRY(const std::string text, askForKeys(*m_sender, std::move(roles), Source, task));
         return keysOfJson(text, MetadataNames, Source);
     }

@@ -1,3 +1,4 @@
+#include "../../base/percent_code.h"
 #include "deltascope/engine/http_retry.h"
 #include "encoding.h"
 #include "s3_writing.h"
@@ -153,7 +154,7 @@ Result<ObjectInfo> ObjectWriter::copy(const ObjectRef& from, std::string_view to
     const S3Settings& settings = m_client.settings();
     Call call = callOf("s3:PutObject", "PUT", to);
     call.headers.add("x-amz-copy-source",
-                     "/" + settings.bucket + "/" + uriEncode(bucketKeyOf(settings, from.key), true));
+                     "/" + settings.bucket + "/" + percentEncode(bucketKeyOf(settings, from.key), "/"));
     if (!from.identity.empty())
         call.headers.add("x-amz-copy-source-if-match", "\"" + std::string(from.identity) + "\"");
     DS_TRY(const http::Response response, m_client.send(call, task));

@@ -46,7 +46,7 @@ public:
 
     /// `bytes` were read at `offset` of an object of `totalBytes`. Returns whether the object is complete and its
     /// checksum has yet to be learned. Errors: Digest: some of what was read of the object since it was last proven or
-    /// forgotten is not what was put; it is forgotten, so that it can be read anew.
+    /// forgotten is not what was put; it is forgotten, so that it can be read again.
     Result<bool> add(const ObjectRef& object, std::uint64_t totalBytes, std::uint64_t offset, ByteSpan bytes,
                      const WholeChecksums& told);
     /// What the server says of an identity; nothing: it has no checksum. Errors: as above.

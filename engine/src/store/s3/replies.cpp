@@ -1,5 +1,6 @@
 #include "replies.h"
 
+#include "../../base/percent_code.h"
 #include "deltascope/base/ascii.h"
 #include "deltascope/base/bytes.h"
 #include "encoding.h"
@@ -37,7 +38,8 @@ std::optional<std::string> listedKey(std::string_view text, bool isEncoded)
     if (!isEncoded)
         return key;
     std::replace(key.begin(), key.end(), '+', ' '); // as in forms; a plus sign is %2B
-    return uriDecode(key);
+    Result<std::string> decoded = percentDecode(key);
+    return decoded ? std::optional(std::move(*decoded)) : std::nullopt;
 }
 
 Result<ListedObject> listedObject(const XmlElement& entry, bool isEncoded)

@@ -1,5 +1,6 @@
 #include "s3_client.h"
 
+#include "../../base/percent_code.h"
 #include "encoding.h"
 #include "s3_errors.h"
 
@@ -52,9 +53,9 @@ S3Client::Target S3Client::targetOf(const std::string& key, const std::string& r
     if (m_settings.addressing == Addressing::VirtualHost)
         target.host = m_settings.bucket + "." + target.host;
     else
-        target.path += "/" + uriEncode(m_settings.bucket, false);
+        target.path += "/" + percentEncode(m_settings.bucket);
     if (!key.empty() || m_settings.addressing == Addressing::VirtualHost)
-        target.path += "/" + uriEncode(key, true);
+        target.path += "/" + percentEncode(key, "/");
     return target;
 }
 

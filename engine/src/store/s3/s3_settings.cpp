@@ -1,5 +1,6 @@
 #include "s3_settings.h"
 
+#include "deltascope/base/address.h"
 #include "deltascope/base/ascii.h"
 #include "deltascope/engine/http_url.h"
 #include "deltascope/engine/object_store.h"
@@ -33,20 +34,6 @@ std::string firstOf(std::initializer_list<std::string> values)
 {
     const auto* const found = std::find_if(values.begin(), values.end(), [](const auto& v) { return !v.empty(); });
     return found == values.end() ? std::string() : *found;
-}
-
-/// For the value of a query that people read: what would end it or change its meaning is encoded.
-std::string queryValue(std::string_view text)
-{
-    constexpr std::string_view Plain = "-._~:/[]";
-    std::string encoded;
-    for (const char letter : text) {
-        if (isWordCharacter(letter) || Plain.find(letter) != std::string_view::npos)
-            encoded += letter;
-        else
-            encoded += uriEncode(std::string_view(&letter, 1), false);
-    }
-    return encoded;
 }
 
 bool isBucketName(std::string_view name)
@@ -133,12 +120,7 @@ Result<void> checkSettings(const S3Settings& settings)
 
 std::string canonicalUri(const S3Settings& settings)
 {
-    std::string uri = "s3://" + settings.bucket;
-    if (!settings.prefix.empty())
-        uri += "/" + uriEncode(settings.prefix, true);
-    if (!settings.endpoint.empty())
-        uri += "?endpoint=" + queryValue(settings.endpoint);
-    return uri;
+    return RemotePlace { RemotePlace::Kind::S3, settings.bucket, settings.prefix, settings.endpoint, {} }.text();
 }
 
 } // namespace deltascope::s3

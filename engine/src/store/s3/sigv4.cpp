@@ -1,5 +1,6 @@
 #include "sigv4.h"
 
+#include "../../base/percent_code.h"
 #include "../../hash/hashers.h"
 #include "encoding.h"
 
@@ -73,7 +74,7 @@ std::string queryText(const Query& query)
 {
     Query encoded;
     for (const auto& [name, value] : query)
-        encoded.emplace_back(uriEncode(name, false), uriEncode(value, false));
+        encoded.emplace_back(percentEncode(name), percentEncode(value));
     std::sort(encoded.begin(), encoded.end());
     std::string text;
     for (const auto& [name, value] : encoded)
@@ -109,7 +110,7 @@ Result<http::Headers> signRequest(const SignedParts& parts, const SigningScope& 
         lines += name + ":" + value + "\n";
         names += (names.empty() ? "" : ";") + name;
     }
-    const std::string path = scope.service == "s3" ? parts.path : uriEncode(parts.path, true);
+    const std::string path = scope.service == "s3" ? parts.path : percentEncode(parts.path, "/");
     const std::string canonical = parts.method + "\n" + path + "\n" + queryText(parts.query) + "\n" + lines + "\n"
         + names + "\n" + parts.payloadHash;
     const std::string place = fmt::format("{}/{}/{}/aws4_request", date, scope.region, scope.service);

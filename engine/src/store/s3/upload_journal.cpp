@@ -2,6 +2,7 @@
 
 #include "../../base/errno_error.h"
 #include "../../base/folder_reader.h"
+#include "../../base/percent_code.h"
 #include "encoding.h"
 
 #include <cerrno>
@@ -27,9 +28,9 @@ constexpr std::size_t MostNoteBytes = std::size_t { 16 } << 10;
 std::string noteText(const NotedUpload& upload)
 {
     // Names that are no UTF-8 would not come back as they were.
-    const json note { { "store", uriEncode(upload.store, true) },
-                      { "key", uriEncode(upload.key, true) },
-                      { "upload", uriEncode(upload.uploadId, true) } };
+    const json note { { "store", percentEncode(upload.store, "/") },
+                      { "key", percentEncode(upload.key, "/") },
+                      { "upload", percentEncode(upload.uploadId, "/") } };
     return note.dump() + "\n";
 }
 
@@ -38,7 +39,7 @@ std::string noteMember(const json& note, const char* name)
     const auto member = note.is_object() ? note.find(name) : note.end();
     if (member == note.end() || !member->is_string())
         return {};
-    return uriDecode(member->get<std::string>()).value_or("");
+    return percentDecode(member->get<std::string>()).value_or("");
 }
 
 std::optional<NotedUpload> parseNote(std::string_view text)

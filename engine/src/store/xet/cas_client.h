@@ -19,7 +19,7 @@ public:
     {
     }
 
-    /// `request.url` is a path of the store ("/v1/…"). If the answer is 401, access is fetched anew and the request is
+    /// `request.url` is a path of the store ("/v1/…"). If the answer is 401, access is fetched again and the request is
     /// sent once more. Errors: those of Sender::send and AccessSource::access. The address in an answer's error is in
     /// `address`, if that is not null.
     Result<http::Response> send(Scope scope, http::Request request, TaskContext& task, std::string* address = nullptr);

@@ -66,7 +66,7 @@ public:
     std::vector<Result<void>> readMany(const std::vector<FileRange>& ranges, TaskContext& task);
 
     Proof proofOf(const Hash& file, std::uint64_t fileBytes) const;
-    /// Drops what is known about a file, so that it can be read and proven anew.
+    /// Drops what is known about a file, so that it can be read and proven again.
     void forget(const Hash& file, std::uint64_t fileBytes);
 
 private:
