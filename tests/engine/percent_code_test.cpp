@@ -19,6 +19,7 @@ TEST(PercentCode, RefusesWhatEncodesNothing)
 {
     for (const char* wrong : { "%", "%4", "%zz", "a%2", "%g0", "%00" })
         EXPECT_EQ(percentDecode(wrong).error().code, Code::Usage) << wrong;
+    EXPECT_EQ(percentDecode(std::string_view("a\0b", 3)).error().code, Code::Usage);
     EXPECT_EQ(*percentDecode("%2f%2F"), "//");
 }
 

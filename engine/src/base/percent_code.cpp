@@ -21,6 +21,8 @@ std::optional<unsigned> hexDigit(char digit) noexcept
 
 Result<std::string> percentDecode(std::string_view text)
 {
+    if (text.find('\0') != std::string_view::npos)
+        return fail(Code::Usage, "the address holds a NUL byte");
     std::string out;
     for (std::size_t at = 0; at < text.size(); ++at) {
         if (text[at] != '%') {
