@@ -102,6 +102,17 @@ TEST(SplitEpochs, MoreThanTwoSecondsBackAreARestart)
     EXPECT_EQ(epochsOfMicroseconds({ 10 * Second, 8 * Second - 1 }), Epochs({ 1, 0 }));
 }
 
+TEST(SplitEpochs, OneSecondBackIsARestartBetweenStepsPublishedOneAfterTheOther)
+{
+    EXPECT_EQ(epochsOf({ 15, 16, 12, 13, 14 }), Epochs({ 1, 1, 0, 0, 0 }));
+    EXPECT_EQ(epochsOf({ 17, 18, 15, 16, 12, 13, 14 }), Epochs({ 2, 2, 1, 1, 0, 0, 0 }));
+    EXPECT_EQ(epochsOfMicroseconds({ 15 * Second, 16 * Second, 12 * Second, 14 * Second + 1 }), Epochs({ 0, 0, 0, 0 }));
+    EXPECT_EQ(epochsOf({ 15, 12, 13, 14 }), Epochs({ 0, 0, 0, 0 })); // one rewritten version
+    EXPECT_EQ(epochsOf({ 15, 16, 17, 14 }), Epochs({ 0, 0, 0, 0 }));
+    EXPECT_EQ(epochsOf({ 16, 15, 13, 14 }), Epochs({ 0, 0, 0, 0 })); // copied in any order
+    EXPECT_EQ(epochsOf({ 15, 15, 14, 14 }), Epochs({ 0, 0, 0, 0 }));
+}
+
 TEST(SplitEpochs, TheNewestObjectOfAVersionIsItsTime)
 {
     VersionObjects late = publishedAt(2, 5 * Second);

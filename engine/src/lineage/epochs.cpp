@@ -9,8 +9,10 @@
 namespace deltascope {
 
 namespace {
-/// Clocks of uploads are not finer than this; a smaller step back in time means nothing.
+/// A smaller step back in time means nothing by itself: objects that are copied together arrive in any order.
 constexpr std::int64_t ToleranceUs = 2'000'000;
+/// Object stores tell times apart by this. It is enough where both sides were published step after step.
+constexpr std::int64_t ResolutionUs = 1'000'000;
 }
 
 std::vector<int> splitEpochs(const std::vector<VersionObjects>& versions)
@@ -23,14 +25,23 @@ std::vector<int> splitEpochs(const std::vector<VersionObjects>& versions)
     // A break lies before i if all from i on is older than all below it. Segments then get older as steps grow.
     std::vector<int> segment(count, 0);
     std::int64_t oldestBelow = std::numeric_limits<std::int64_t>::max();
+    std::size_t first = 0; ///< of the segment
+    bool ascends = true; ///< the segment, up to i
     int breaks = 0;
+    const auto follows = [&](std::size_t i) { return versions[i - 1].publishedUs() < versions[i].publishedUs(); };
     for (std::size_t i = 0; i < count; ++i) {
-        if (i > 0 && newestBehind[i] + ToleranceUs < oldestBelow) {
+        const bool inOrder = ascends && i >= first + 2 && i + 1 < count && follows(i + 1);
+        if (i > 0
+            && (newestBehind[i] + ToleranceUs < oldestBelow
+                || (inOrder && newestBehind[i] + ResolutionUs <= oldestBelow))) {
             ++breaks;
             oldestBelow = std::numeric_limits<std::int64_t>::max();
+            first = i;
+            ascends = true;
         }
         segment[i] = breaks;
         oldestBelow = std::min(oldestBelow, versions[i].publishedUs());
+        ascends = ascends && (i == first || follows(i));
     }
     for (int& epoch : segment)
         epoch = breaks - epoch;
