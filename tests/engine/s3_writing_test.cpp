@@ -4,6 +4,8 @@
 
 #include <filesystem>
 #include <fmt/format.h>
+#include <functional>
+#include <mutex>
 
 // Puts before a server that loses answers, changes bytes, and has other writers.
 
@@ -248,9 +250,27 @@ protected:
     TempDir folder;
     std::string text = largeText();
     UploadServer uploads;
-    std::function<bool(const Seen&, Connection&)> instead = [](const Seen&, Connection&) { return false; };
+    using Instead = std::function<bool(const Seen&, Connection&)>; // whether it answered
+    /** Answers that come before those of `uploads`. The server may still be in an earlier one. */
+    void answerFirst(Instead instead)
+    {
+        const std::lock_guard lock(m_mutex);
+        m_instead = std::move(instead);
+    }
+
+private:
+    Instead instead() const
+    {
+        const std::lock_guard lock(m_mutex);
+        return m_instead;
+    }
+
+    mutable std::mutex m_mutex;
+    Instead m_instead = [](const Seen&, Connection&) { return false; };
+
+protected:
     ScriptedServer server { [this](const Seen& request, Connection& connection) {
-        if (!instead(request, connection))
+        if (!instead()(request, connection))
             connection.send(uploads.answer(request));
     } };
 };
@@ -269,10 +289,10 @@ TEST_F(S3Multipart, PartsTogetherAreTheObject)
 
 TEST_F(S3Multipart, AFailedPartAbortsTheUpload)
 {
-    instead = [](const Seen& request, Connection& connection) {
+    answerFirst([](const Seen& request, Connection& connection) {
         const bool isSecond = request.target().find("partNumber=2") != std::string::npos;
         return isSecond && connection.send(answerText(403, errorBody("AccessDenied")));
-    };
+    });
     const auto outcome = put();
     ASSERT_FALSE(outcome);
     EXPECT_EQ(outcome.error().code, Code::Auth);
@@ -294,7 +314,7 @@ TEST_F(S3Multipart, ALostCompletionIsLookedFor)
     for (const bool wasCarriedOut : { true, false }) {
         std::atomic<int> completions = 0;
         uploads.bytes.clear();
-        instead = [&](const Seen& request, Connection& connection) {
+        answerFirst([&](const Seen& request, Connection& connection) {
             if (request.method() != "POST" || request.target().find("uploadId") == std::string::npos
                 || completions++ > 0)
                 return false;
@@ -302,7 +322,7 @@ TEST_F(S3Multipart, ALostCompletionIsLookedFor)
                 uploads.answer(request);
             connection.reset();
             return true;
-        };
+        });
         EXPECT_TRUE(put()) << wasCarriedOut;
         EXPECT_TRUE(uploads.bytes == text);
         EXPECT_EQ(completions, wasCarriedOut ? 1 : 2);
@@ -330,13 +350,13 @@ TEST_F(S3Multipart, IfAbsentIsAskedForAtBothEnds)
 TEST_F(S3Multipart, ACanceledPutAbortsItsUpload)
 {
     TaskContext task;
-    instead = [&](const Seen& request, Connection& connection) {
+    answerFirst([&](const Seen& request, Connection& connection) {
         if (request.method() != "PUT")
             return false;
         task.requestStop();
         connection.hold();
         return true;
-    };
+    });
     const MemoryPayload body(asBytes(text));
     const auto outcome = storeAt(settings())->put("dir/key", body, PutMode::Replace, task);
     ASSERT_FALSE(outcome);
@@ -348,7 +368,7 @@ TEST_F(S3Multipart, ACanceledPutAbortsItsUpload)
 TEST_F(S3Multipart, OnlyWhatTheJournalNamesIsAborted)
 {
     // Every abort fails, as if the process had been killed: what it noted stays.
-    instead = [](const Seen& request, Connection& connection) {
+    answerFirst([](const Seen& request, Connection& connection) {
         if (request.method() == "DELETE")
             connection.reset();
         else if (request.target().find("partNumber=2") != std::string::npos)
@@ -356,10 +376,10 @@ TEST_F(S3Multipart, OnlyWhatTheJournalNamesIsAborted)
         else
             return false;
         return true;
-    };
+    });
     EXPECT_FALSE(put());
     EXPECT_EQ(noted(), 1U);
-    instead = [](const Seen&, Connection&) { return false; };
+    answerFirst([](const Seen&, Connection&) { return false; });
     const auto store = storeAt(settings());
     const auto all = [](std::string_view) { return true; };
 
@@ -381,11 +401,11 @@ TEST_F(S3Multipart, OnlyWhatTheJournalNamesIsAborted)
 TEST_F(S3Multipart, AnUploadUnderWayIsLeftAlone)
 {
     Result<std::size_t> removed = std::size_t { 99 };
-    instead = [&](const Seen& request, Connection&) {
+    answerFirst([&](const Seen& request, Connection&) {
         if (request.target().find("partNumber=1") != std::string::npos) // another process of this machine
             removed = storeAt(settings())->removeTemporaries([](std::string_view) { return true; }, anyTask());
         return false;
-    };
+    });
     EXPECT_TRUE(put());
     EXPECT_EQ(removed, std::size_t { 0 });
     EXPECT_EQ(uploads.aborts, 0);

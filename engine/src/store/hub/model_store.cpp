@@ -1,6 +1,7 @@
 #include "deltascope/engine/hub_store.h"
 
 #include "../../base/percent_code.h"
+#include "../../base/task_mutex.h"
 #include "deltascope/base/address.h"
 #include "hub_access.h"
 #include "hub_environment.h"
@@ -164,12 +165,7 @@ private:
     /// Asked for once; others wait. A failure is asked for again by the next call.
     Result<const ModelCommit*> commitOnce(TaskContext& task) const
     {
-        constexpr milliseconds Look { 50 };
-        std::unique_lock lock(m_mutex, std::defer_lock);
-        while (!lock.try_lock_for(Look)) {
-            if (task.stopRequested())
-                return fail(Code::Canceled, "stopped on request");
-        }
+        DS_TRY(const TaskMutex::Hold held, m_mutex.hold(task));
         if (!m_commit) {
             DS_TRY(m_commit, fetch(task));
         }
@@ -229,7 +225,7 @@ private:
     const ModelSettings m_settings;
     const std::shared_ptr<const HubApi> m_hub;
     const KeyMap m_keys;
-    mutable std::timed_mutex m_mutex; ///< guards what follows, until it is set
+    mutable TaskMutex m_mutex; ///< guards what follows, until it is set
     mutable std::unique_ptr<ModelCommit> m_commit;
 };
 

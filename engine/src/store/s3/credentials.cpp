@@ -229,10 +229,7 @@ Result<Credentials> KeptCredentials::renew(const Credentials& refused, TaskConte
 
 Result<Credentials> KeptCredentials::fetch(const Credentials* refused, TaskContext& task)
 {
-    constexpr auto Look = std::chrono::milliseconds(50); // a task tells nobody that it is to stop
-    while (!m_mutex.try_lock_for(Look))
-        DS_CHECK(task.checkpoint());
-    const std::lock_guard lock(m_mutex, std::adopt_lock);
+    DS_TRY(const TaskMutex::Hold held, m_mutex.hold(task));
     const bool isRefused = refused && m_kept && m_kept->keys.keyId == refused->keyId
         && m_kept->keys.sessionToken == refused->sessionToken; // unless another thread has renewed them already
     if (isRefused)

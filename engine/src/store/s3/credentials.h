@@ -1,5 +1,6 @@
 #pragma once
 
+#include "../../base/task_mutex.h"
 #include "config_files.h"
 #include "deltascope/base/task.h"
 #include "deltascope/engine/http.h"
@@ -9,7 +10,6 @@
 #include <chrono>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 
@@ -56,7 +56,7 @@ private:
 
     const std::unique_ptr<CredentialProvider> m_provider;
     const WallClock m_clock;
-    std::timed_mutex m_mutex; ///< held while keys are fetched; guards what follows
+    TaskMutex m_mutex; ///< held while keys are fetched; guards what follows
     std::optional<DatedCredentials> m_kept;
 };
 
