@@ -96,11 +96,11 @@ TEST_F(HubConformance, WholeReadsAreProvenAndPartsAreNot)
     std::string part(1000, ' ');
     ASSERT_TRUE(other->read(*object, 2'000'000, std::as_writable_bytes(std::span(part)), anyTask()));
     EXPECT_EQ(part, text.substr(2'000'000, 1000));
-    EXPECT_FALSE(bucket(*other).isProven(*object));
+    EXPECT_EQ(other->proofOf(*object), ReadProof::Partial);
     const auto whole = textOf(*other, *object, text.size());
     ASSERT_TRUE(whole) << whole.error().text;
     EXPECT_EQ(*whole, text);
-    EXPECT_TRUE(bucket(*other).isProven(*object));
+    EXPECT_EQ(other->proofOf(*object), ReadProof::Proven);
     EXPECT_EQ(bucket(*other).reads().plainBytes, 0U);
 }
 
@@ -134,7 +134,7 @@ TEST_F(HubConformance, ReadsGoOnByTheRedirectWhenTheXetServersFail)
     ASSERT_TRUE(read) << read.error().text;
     EXPECT_EQ(*read, text);
     EXPECT_EQ(bucket(*other).reads().plainBytes, text.size());
-    EXPECT_FALSE(bucket(*other).isProven(*object));
+    EXPECT_EQ(other->proofOf(*object), ReadProof::Partial);
 }
 
 TEST_F(HubConformance, PutsSurviveTroubleOfTheHub)

@@ -3,6 +3,7 @@
 #include "support/any_task.h"
 #include "support/counting_store.h"
 #include "support/faulty_store.h"
+#include "support/forwarding_store.h"
 #include "support/generated_store.h"
 #include "support/memory_store.h"
 #include "support/temp_dir.h"
@@ -15,6 +16,7 @@
 #include <mutex>
 #include <random>
 #include <thread>
+#include <utility>
 
 // The store in front of slow ones: the same bytes, and few requests for them.
 
@@ -436,6 +438,76 @@ TEST_F(CachingStoreOnDisk, WhatWasFetchedIsThereAfterANewStart)
     EXPECT_TRUE(readIsRight(object, 3 * MiB, 5));
     EXPECT_EQ(cache->counters().bytesFromDisk, MiB);
     EXPECT_TRUE(counted->reads().empty());
+}
+
+/// A store that compares what was read of an object with a digest once all of it was, and whose answers may have a
+/// flipped bit.
+class ProvingStore final : public test::ForwardingStore {
+public:
+    using ForwardingStore::ForwardingStore;
+
+    Result<void> read(const ObjectRef& object, std::uint64_t offset, MutableByteSpan out,
+                      TaskContext& task) const override
+    {
+        DS_CHECK(ForwardingStore::read(object, offset, out, task));
+        const bool isFlipped = std::exchange(flipsNext, false);
+        if (isFlipped)
+            out.front() ^= std::byte { 1 };
+        isWrong = isWrong || isFlipped;
+        m_readBytes += out.size();
+        if (m_readBytes < *object.sizeBytes)
+            return {};
+        m_readBytes = 0;
+        wasProven = !isWrong;
+        if (!std::exchange(isWrong, false))
+            return {};
+        return fail(Code::Digest, "what was read is not what was put", std::string(object.key));
+    }
+    ReadProof proofOf(const ObjectRef&) const override
+    {
+        return wasProven && m_readBytes == 0 ? ReadProof::Proven : ReadProof::Partial;
+    }
+
+    mutable bool flipsNext = false, isWrong = false, wasProven = false;
+
+private:
+    mutable std::uint64_t m_readBytes = 0;
+};
+
+TEST_F(CachingStoreOnDisk, WrongBytesAreNotKept)
+{
+    const ObjectInfo object = generated->add("object", 70 * MiB);
+    const auto proving = std::make_shared<ProvingStore>(generated);
+    const auto start = [&] {
+        memory = std::make_shared<BlockMemory>();
+        cache = std::make_unique<CachingStore>(proving, memory, std::make_shared<DiskCache>(folder.path("cache")));
+    };
+    const auto readAll = [&] {
+        std::size_t wrong = 0;
+        for (std::uint64_t at = 0; at < object.sizeBytes; at += MiB)
+            wrong += readIsRight(object, at, MiB) ? 0 : 1;
+        return wrong;
+    };
+    start();
+    proving->flipsNext = true;
+    EXPECT_GE(readAll(), 2U); // the flipped bit, and the read that tells
+    EXPECT_EQ(readAll(), 0U);
+    EXPECT_EQ(proving->proofOf(object), ReadProof::Proven);
+    start();
+    EXPECT_EQ(readAll(), 0U);
+    EXPECT_GT(cache->counters().diskHits, 0U);
+}
+
+TEST_F(CachingStoreOnDisk, WhatIsNotProvenDiesWithTheProcess)
+{
+    const ObjectInfo object = generated->add("object", 70 * MiB);
+    const auto proving = std::make_shared<ProvingStore>(generated);
+    for (int i = 0; i < 2; ++i) {
+        cache = std::make_unique<CachingStore>(proving, std::make_shared<BlockMemory>(),
+                                               std::make_shared<DiskCache>(folder.path("cache")));
+        EXPECT_TRUE(readIsRight(object, 0, MiB));
+        EXPECT_EQ(cache->counters().diskHits, 0U);
+    }
 }
 
 TEST_F(CachingStoreOnDisk, DamagedLeavesAreFetchedAgain)

@@ -55,6 +55,12 @@ protected:
         fs::last_write_time(path, fs::file_time_type::clock::now() - std::chrono::seconds(seconds));
     }
 
+    static void keep(DiskCache& cache, std::uint64_t leaf, ByteSpan bytes)
+    {
+        cache.keep(Object, leaf, bytes);
+        cache.settle(Object);
+    }
+
     static constexpr std::string_view Object { "store\0object\0identity", 21 };
     TempDir m_folder;
 };
@@ -64,7 +70,7 @@ TEST_F(DiskCacheTest, GivesBackWhatWasKept)
     DiskCache cache(root());
     EXPECT_FALSE(cache.read(Object, 3, 100));
     EXPECT_FALSE(cache.mayHave(Object, 3));
-    cache.keep(Object, 3, bytesOf(3, 100));
+    keep(cache, 3, bytesOf(3, 100));
     EXPECT_TRUE(cache.mayHave(Object, 3));
     EXPECT_EQ(cache.read(Object, 3, 100), bytesOf(3, 100));
     EXPECT_FALSE(cache.read(Object, 2, 100));
@@ -75,6 +81,42 @@ TEST_F(DiskCacheTest, GivesBackWhatWasKept)
 }
 
 /// The digests are of the xxhash package of Python.
+TEST_F(DiskCacheTest, WhatIsNotSettledIsNotThere)
+{
+    {
+        DiskCache cache(root());
+        cache.keep(Object, 0, bytesOf(0, 100));
+        cache.keep(Object, 0, bytesOf(9, 100)); // was fetched again
+        cache.keep("another", 0, bytesOf(0, 100));
+        EXPECT_FALSE(cache.mayHave(Object, 0));
+        EXPECT_FALSE(cache.read(Object, 0, 100));
+        cache.discard("another");
+        cache.settle("another");
+        EXPECT_FALSE(cache.read("another", 0, 100));
+        cache.settle(Object);
+        EXPECT_EQ(cache.read(Object, 0, 100), bytesOf(0, 100));
+        cache.keep(Object, 1, bytesOf(1, 100));
+    }
+    EXPECT_EQ(files().size(), 1U); // what waited is gone with who wrote it
+}
+
+TEST_F(DiskCacheTest, WhatWaitsTakesHalfOfTheCap)
+{
+    constexpr std::uint64_t Cap = 1 << 20;
+    DiskCache cache(root(), Cap);
+    for (std::uint64_t leaf = 0; leaf < 100; ++leaf)
+        cache.keep(Object, leaf, bytesOf(leaf, 30'000));
+    std::uint64_t bytes = 0;
+    for (const fs::path& file : files())
+        bytes += fs::file_size(file);
+    EXPECT_LE(bytes, Cap / 2);
+    EXPECT_GT(bytes, Cap / 3);
+    cache.settle(Object);
+    cache.keep(Object, 100, bytesOf(100, 30'000));
+    cache.settle(Object);
+    EXPECT_TRUE(cache.read(Object, 100, 30'000));
+}
+
 TEST_F(DiskCacheTest, FilesAreAsTheirFormatSays)
 {
     std::vector<std::byte> payload(10);
@@ -90,7 +132,7 @@ TEST_F(DiskCacheTest, FilesAreAsTheirFormatSays)
 TEST_F(DiskCacheTest, NobodyElseCanReadWhatIsKept)
 {
     DiskCache cache(root());
-    cache.keep(Object, 0, bytesOf(0, 100));
+    keep(cache, 0, bytesOf(0, 100));
     for (const auto& entry : fs::recursive_directory_iterator(m_folder.path())) {
         struct stat status = {};
         ASSERT_EQ(::stat(entry.path().c_str(), &status), 0);
@@ -102,7 +144,7 @@ TEST_F(DiskCacheTest, DamageAnywhereIsNoLeaf)
 {
     constexpr std::size_t Bytes = 100;
     DiskCache cache(root());
-    cache.keep(Object, 0, bytesOf(0, Bytes));
+    keep(cache, 0, bytesOf(0, Bytes));
     const std::string sound = contentOf(leafPath());
     ASSERT_EQ(sound.size(), LeafFileFrameBytes + Object.size() + Bytes);
     for (std::size_t at = 0; at < sound.size(); ++at) {
@@ -128,7 +170,7 @@ TEST_F(DiskCacheTest, DamageAnywhereIsNoLeaf)
 TEST_F(DiskCacheTest, ALeafInThePlaceOfAnotherIsNone)
 {
     DiskCache cache(root());
-    cache.keep(Object, 0, bytesOf(0, 100));
+    keep(cache, 0, bytesOf(0, 100));
     for (const auto& [name, leaf] : { std::pair(std::string(Object), 1), std::pair(std::string(Object) + "2", 0) }) {
         const auto other = makeLeafFile(name, static_cast<std::uint64_t>(leaf), bytesOf(1, 100));
         overwrite(leafPath(), std::string(asText(other)));
@@ -142,7 +184,7 @@ TEST_F(DiskCacheTest, ALeafInThePlaceOfAnotherIsNone)
 TEST_F(DiskCacheTest, LinksAndFoldersAreNoLeaves)
 {
     DiskCache cache(root());
-    cache.keep(Object, 0, bytesOf(0, 100));
+    keep(cache, 0, bytesOf(0, 100));
     const std::string kept = m_folder.path("elsewhere");
     fs::rename(leafPath(), kept);
     fs::create_symlink(kept, leafPath());
@@ -150,7 +192,7 @@ TEST_F(DiskCacheTest, LinksAndFoldersAreNoLeaves)
     fs::remove(leafPath());
     fs::create_directory(leafPath());
     EXPECT_FALSE(cache.read(Object, 0, 100));
-    cache.keep(Object, 0, bytesOf(0, 100)); // cannot, and says so
+    keep(cache, 0, bytesOf(0, 100)); // cannot, and says so
     EXPECT_TRUE(cache.problem());
 }
 
@@ -159,7 +201,7 @@ TEST_F(DiskCacheTest, AFolderThatOthersMayWriteToIsNotUsed)
     fs::create_directories(root());
     ASSERT_EQ(::chmod(root().c_str(), 0777), 0);
     DiskCache cache(root());
-    cache.keep(Object, 0, bytesOf(0, 100));
+    keep(cache, 0, bytesOf(0, 100));
     EXPECT_FALSE(cache.read(Object, 0, 100));
     ASSERT_TRUE(cache.problem());
     EXPECT_EQ(cache.problem()->code, Code::Auth);
@@ -170,7 +212,7 @@ TEST_F(DiskCacheTest, AFileInThePlaceOfTheFolderKeepsNothing)
 {
     m_folder.write("cache", "a file");
     DiskCache cache(root());
-    cache.keep(Object, 0, bytesOf(0, 100));
+    keep(cache, 0, bytesOf(0, 100));
     EXPECT_FALSE(cache.read(Object, 0, 100));
     EXPECT_TRUE(cache.problem());
 }
@@ -178,10 +220,10 @@ TEST_F(DiskCacheTest, AFileInThePlaceOfTheFolderKeepsNothing)
 TEST_F(DiskCacheTest, AFolderThatGoesAwayIsNoError)
 {
     DiskCache cache(root());
-    cache.keep(Object, 0, bytesOf(0, 100));
+    keep(cache, 0, bytesOf(0, 100));
     fs::remove_all(root());
     EXPECT_FALSE(cache.read(Object, 0, 100));
-    cache.keep(Object, 0, bytesOf(0, 100));
+    keep(cache, 0, bytesOf(0, 100));
     EXPECT_FALSE(cache.read(Object, 0, 100));
 }
 
@@ -189,10 +231,10 @@ TEST_F(DiskCacheTest, AFullDiskKeepsNothingAndLeavesNothing)
 {
     EXPECT_TRUE(test::inChild([&] {
         DiskCache cache(root());
-        cache.keep(Object, 0, bytesOf(0, 100));
+        keep(cache, 0, bytesOf(0, 100));
         if (!test::denyCall(SYS_pwrite64, ENOSPC))
             return false;
-        cache.keep(Object, 1, bytesOf(1, 100));
+        keep(cache, 1, bytesOf(1, 100));
         const auto problem = cache.problem();
         return !cache.read(Object, 1, 100) && cache.read(Object, 0, 100) == bytesOf(0, 100) && problem
             && problem->code == Code::NoSpace;
@@ -207,14 +249,14 @@ TEST_F(DiskCacheTest, WhatWasNotUsedForTheLongestTimeGoesFirst)
     {
         DiskCache cache(root(), Cap);
         for (std::uint64_t leaf = 0; leaf < 10; ++leaf) {
-            cache.keep(Object, leaf, bytesOf(leaf, Bytes));
+            keep(cache, leaf, bytesOf(leaf, Bytes));
             setAge(leafPath(leaf), static_cast<std::int64_t>(1000 - leaf));
         }
         EXPECT_EQ(files().size(), 10U);
         EXPECT_TRUE(cache.read(Object, 0, Bytes)); // used now
     }
     DiskCache smaller(root(), Cap / 2); // of which an eighth stays free: six leaves fit, and what they take beside
-    smaller.keep(Object, 100, bytesOf(100, Bytes));
+    keep(smaller, 100, bytesOf(100, Bytes));
     EXPECT_TRUE(smaller.read(Object, 0, Bytes));
     for (const std::uint64_t gone : { 1U, 2U, 3U, 4U })
         EXPECT_FALSE(smaller.read(Object, gone, Bytes)) << gone;
@@ -229,7 +271,7 @@ TEST_F(DiskCacheTest, StaysBelowItsCap)
     DiskCache another(root(), Cap);
     std::uint64_t most = 0;
     for (std::uint64_t leaf = 0; leaf < 60; ++leaf) {
-        (leaf % 2 == 0 ? cache : another).keep(Object, leaf, bytesOf(leaf, (leaf % 3 + 1) * 100'000));
+        keep(leaf % 2 == 0 ? cache : another, leaf, bytesOf(leaf, (leaf % 3 + 1) * 100'000));
         std::uint64_t bytes = 0;
         for (const fs::path& file : files())
             bytes += fs::file_size(file);
@@ -239,7 +281,7 @@ TEST_F(DiskCacheTest, StaysBelowItsCap)
     EXPECT_GT(most, Cap / 2);
     EXPECT_TRUE(another.read(Object, 59, 100'000 * (59 % 3 + 1)));
     DiskCache tiny(m_folder.path("tiny"), 1000);
-    tiny.keep(Object, 0, bytesOf(0, 900));
+    keep(tiny, 0, bytesOf(0, 900));
     EXPECT_FALSE(tiny.read(Object, 0, 900));
 }
 
@@ -247,7 +289,7 @@ TEST_F(DiskCacheTest, LeftoversOfDeadWritersGoAndForeignFilesStay)
 {
     {
         DiskCache cache(root());
-        cache.keep(Object, 0, bytesOf(0, 100));
+        keep(cache, 0, bytesOf(0, 100));
     }
     const std::string folder = fs::path(leafPath()).parent_path().string();
     const std::string old = folder + "/.abc.ds-tmp-1-0123456789abcdef";
@@ -258,7 +300,7 @@ TEST_F(DiskCacheTest, LeftoversOfDeadWritersGoAndForeignFilesStay)
     setAge(old, 4000);
     setAge(foreign, 400'000);
     DiskCache cache(root(), 40 << 10);
-    cache.keep(Object, 1, bytesOf(1, 100));
+    keep(cache, 1, bytesOf(1, 100));
     EXPECT_FALSE(fs::exists(old));
     EXPECT_TRUE(fs::exists(young));
     EXPECT_TRUE(fs::exists(foreign));
@@ -278,7 +320,7 @@ TEST_F(DiskCacheTest, ProcessesMayShareAFolder)
                 isRight = isRight && *bytes == bytesOf(leaf, Bytes);
                 ++found;
             } else {
-                cache.keep(Object, leaf, bytesOf(leaf, Bytes));
+                keep(cache, leaf, bytesOf(leaf, Bytes));
             }
         }
         return isRight && found > 0;
@@ -307,7 +349,7 @@ TEST_F(DiskCacheTest, ThreadsMayShareAFolder)
                 if (bytes && *bytes != bytesOf(leaf, 50'000))
                     ++wrong;
                 if (!bytes)
-                    cache.keep(Object, leaf, bytesOf(leaf, 50'000));
+                    keep(cache, leaf, bytesOf(leaf, 50'000));
             }
         });
     }

@@ -33,7 +33,7 @@ protected:
         settings.profile = profile;
         DS_TRY(const S3Settings complete, completeSettings(settings, variables));
         DS_TRY(const auto source, findCredentials(complete, variables, std::make_shared<http::Client>()));
-        return source->credentials(anyTask());
+        return source ? source->credentials(anyTask()) : Credentials { "anonymous", {}, {} };
     }
     std::string keyOf(const std::string& profile = {})
     {
@@ -49,7 +49,13 @@ protected:
 
 TEST_F(S3Credentials, EnvironmentBeforeFilesUnlessAProfileIsChosen)
 {
+    EXPECT_EQ(keyOf(), "anonymous//");
+    set["AWS_PROFILE"] = "default";
     EXPECT_EQ(keyOf(), "DS-AUTH");
+    set.erase("AWS_PROFILE");
+    set["AWS_CONFIG_FILE"] = "/dev/null";
+    EXPECT_EQ(keyOf(), "anonymous//");
+    set.erase("AWS_CONFIG_FILE");
     config("[default]\naws_access_key_id = config\naws_secret_access_key = s1\n"
            "[profile other]\naws_access_key_id = other\naws_secret_access_key = s2\naws_session_token = t2\n");
     EXPECT_EQ(keyOf(), "config/s1/");
@@ -192,7 +198,7 @@ TEST_F(S3Credentials, MetadataIsAskedOnlyWhereTheProfileSaysSo)
     set["AWS_EC2_METADATA_SERVICE_ENDPOINT"] = metadata.url("");
     set["AWS_CONTAINER_CREDENTIALS_FULL_URI"] = metadata.url("/container");
     set["AWS_CONTAINER_AUTHORIZATION_TOKEN"] = "bearer";
-    EXPECT_EQ(keyOf(), "DS-AUTH");
+    EXPECT_EQ(keyOf(), "anonymous//");
     EXPECT_TRUE(metadata.requests().empty());
     config("[profile ec2]\ncredential_source = Ec2InstanceMetadata\n[profile ecs]\ncredential_source = EcsContainer\n"
            "[profile bad]\ncredential_source = Elsewhere\n");

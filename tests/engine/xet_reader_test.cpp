@@ -135,8 +135,6 @@ TEST_F(XetReader, ReadsAndProvesAFile)
     EXPECT_TRUE(out == plain);
     EXPECT_EQ(reader.proofOf(file, plain.size()), Proof::Proven);
     EXPECT_EQ(store.sins, 0);
-    reader.forget(file, plain.size());
-    EXPECT_EQ(reader.proofOf(file, plain.size()), Proof::Unread);
 }
 
 TEST_F(XetReader, FetchesNeighbouringTermsOnce)
@@ -182,17 +180,15 @@ TEST_F(XetReader, AFlippedBitIsNeverSilent)
     EXPECT_GE(digests, 1U); // others are no frames any more
 }
 
-TEST_F(XetReader, ARefutedFileStaysRefuted)
+TEST_F(XetReader, ARefutedFileIsReadAgain)
 {
     flipLiteral();
     Reader reader(sender, access);
     ASSERT_EQ(readAll(reader).error().code, Code::Digest);
-    flipLiteral();
-    const std::size_t requests = store.server.requests().size();
     EXPECT_EQ(readAll(reader).error().code, Code::Digest);
-    EXPECT_EQ(store.server.requests().size(), requests);
-    reader.forget(file, plain.size());
+    flipLiteral();
     EXPECT_TRUE(readAll(reader));
+    EXPECT_EQ(reader.proofOf(file, plain.size()), Proof::Proven);
 }
 
 TEST_F(XetReader, AProvenFileTellsWhichReadIsBad)

@@ -140,9 +140,10 @@ private:
         given.endpoint = place.endpoint;
         given.journalFolder = m_options.stateFolder;
         const s3::Variables variables = s3::processVariables();
-        DS_TRY(const s3::S3Settings settings, s3::completeSettings(std::move(given), variables));
+        DS_TRY(s3::S3Settings settings, s3::completeSettings(std::move(given), variables));
         const std::shared_ptr<SenderStack> sender = senderFor(settings.caFile, true);
         DS_TRY(std::shared_ptr<s3::CredentialSource> keys, s3::findCredentials(settings, variables, sender));
+        settings.isAnonymous = !keys;
         DS_TRY(std::shared_ptr<ObjectStore> store, s3::openS3Store(settings, sender, std::move(keys)));
         return Opened { sender, std::move(store), nullptr };
     }

@@ -59,9 +59,6 @@ public:
     virtual Result<ObjectInfo> copy(const ObjectRef& from, std::string_view toKey, TaskContext& task) = 0;
     /// Removes many in few requests, each with its own outcome (as StoreCleanup::remove), in the order of `keys`.
     virtual std::vector<Result<void>> removeMany(const std::vector<std::string>& keys, TaskContext& task) = 0;
-    /// All bytes of this object were read through the Xet protocol, by this store, and together they have the hash that
-    /// its identity holds. False for what was read in part, or as plain bytes.
-    virtual bool isProven(const ObjectInfo& object) const = 0;
 };
 
 /// The store of a bucket; also a StoreCleanup and a HubBucket. Asks the Hub for nothing yet. `sender` sends without

@@ -96,6 +96,13 @@ struct StoreTraits {
     bool keepsReads = false;
 };
 
+/// What the reads of one identity of an object have shown of its bytes.
+enum class ReadProof : std::uint8_t {
+    None, ///< the store keeps no digest of the whole object that reads could be compared with
+    Partial, ///< not all bytes were read yet, or not since they were last proven: what was read is unverified
+    Proven, ///< all bytes were read, and together they have the digest that the store keeps
+};
+
 /// Says when a store may have changed.
 class StoreWatch {
 public:
@@ -129,6 +136,9 @@ public:
     /// As many reads, each with its own outcome, in the order of `reads`. Stores whose requests take time run them at
     /// the same time; others one after the other.
     virtual std::vector<Result<void>> readMany(const std::vector<RangeRead>& reads, TaskContext& task) const;
+    /// What this store's reads of the identity have shown by now. A read that shows that bytes are wrong is
+    /// Code::Digest, and what was shown before it is forgotten, so that they can be read again.
+    virtual ReadProof proofOf(const ObjectRef& object) const;
     /// Whether a folder of this name exists and nothing is in it. Always false in stores that have no folders.
     virtual Result<bool> hasEmptyFolder(std::string_view key, TaskContext& task) const;
     virtual Result<ObjectInfo> put(std::string_view key, const Payload& bytes, PutMode mode, TaskContext& task) = 0;

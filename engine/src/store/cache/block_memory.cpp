@@ -2,6 +2,7 @@
 
 #include "fetch_plan.h"
 
+#include <set>
 #include <utility>
 
 namespace deltascope {
@@ -100,6 +101,21 @@ void BlockMemory::abandon(const std::string& object, std::uint64_t sizeBytes, co
     m_changed.notify_all();
 }
 
+void BlockMemory::forget(const std::string& object)
+{
+    const std::lock_guard lock(m_mutex);
+    const auto known = m_objects.find(object);
+    if (known == m_objects.end())
+        return;
+    std::set<BlockPtr> blocks;
+    for (const auto& [leaf, slot] : known->second) {
+        if (slot.block)
+            blocks.insert(slot.block);
+    }
+    for (const BlockPtr& block : blocks)
+        drop(block);
+}
+
 void BlockMemory::noteRead(const BlockPtr& block, std::uint64_t leaf, std::uint64_t bytes)
 {
     const std::lock_guard lock(m_mutex);
@@ -133,14 +149,12 @@ void BlockMemory::stopWaiting(Block& block)
 void BlockMemory::makeRoom()
 {
     while (m_bytes + m_underWayBytes > m_budget && !(m_spent.empty() && m_fresh.empty()))
-        drop(m_spent.empty() ? m_fresh : m_spent);
+        drop(m_spent.empty() ? m_fresh.front() : m_spent.front());
 }
 
-/// The first of these. Who holds it keeps it.
-void BlockMemory::drop(Blocks& blocks)
+void BlockMemory::drop(BlockPtr block)
 {
-    const BlockPtr block = std::move(blocks.front());
-    blocks.pop_front();
+    (block->isSpent ? m_spent : m_fresh).erase(block->place);
     stopWaiting(*block);
     const auto object = m_objects.find(block->object);
     for (std::uint64_t leaf = block->leaves.first; leaf < block->leaves.end(); ++leaf)

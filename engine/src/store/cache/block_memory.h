@@ -68,6 +68,8 @@ public:
     /// `range`: claimed, or a part of it. Returns what others see from now on.
     BlockPtr publish(const std::string& object, const LeafRange& range, std::vector<std::byte> bytes);
     void abandon(const std::string& object, std::uint64_t sizeBytes, const LeafRange& range);
+    /// Drops what it holds of an object. Who has a block keeps it.
+    void forget(const std::string& object);
     /// Notes that `bytes` of a leaf were given to a reader.
     void noteRead(const BlockPtr& block, std::uint64_t leaf, std::uint64_t bytes);
 
@@ -90,7 +92,7 @@ private:
     static std::uint64_t costOf(const Block& block) noexcept;
     std::uint64_t roomWithin(std::uint64_t part) const noexcept;
     void makeRoom();
-    void drop(Blocks& blocks);
+    void drop(BlockPtr block);
     void stopWaiting(Block& block);
     void ageOut();
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 namespace deltascope {
 
@@ -70,7 +71,7 @@ void CachedReads::add(const RangeRead& wanted)
     const auto place = m_objects.find(name);
     Object& object = place != m_objects.end()
         ? place->second
-        : m_objects.emplace(name, Object { name, wanted.object, *wanted.object.sizeBytes, {} }).first->second;
+        : m_objects.emplace(name, Object { name, wanted.object, *wanted.object.sizeBytes, {}, false }).first->second;
     const LeafRange leaves = leavesOfRead(wanted);
     for (std::uint64_t leaf = leaves.first; leaf < leaves.end(); ++leaf)
         object.leaves.try_emplace(leaf);
@@ -181,26 +182,54 @@ void CachedReads::fetch(const std::vector<Piece>& pieces, Claims& claims)
         m_store.m_counts.bytesFromNetwork += room.back().size();
     }
     const std::vector<Result<void>> outcomes = m_store.m_inner->readMany(reads, m_task);
+    for (std::size_t i = 0; i < pieces.size(); ++i)
+        dropIfWrong(*pieces[i].object, outcomes[i]);
     std::vector<std::pair<const Object*, BlockMemory::BlockPtr>> fetched;
     for (std::size_t i = 0; i < pieces.size(); ++i) {
         const Piece& piece = pieces[i];
         auto leaf = piece.object->leaves.lower_bound(piece.leaves.first);
         const auto end = piece.object->leaves.lower_bound(piece.leaves.end());
         m_store.m_counts.misses += static_cast<std::uint64_t>(std::distance(leaf, end));
-        if (outcomes[i]) {
+        if (outcomes[i] && !piece.object->isWrong) {
             fetched.emplace_back(piece.object, publish(piece, std::move(room[i]), claims));
             continue;
         }
         claims.abandon(piece);
-        for (; leaf != end; ++leaf) {
+        for (; leaf != end && !outcomes[i]; ++leaf) {
             if (outcomes[i].error().code == Code::Truncated) // what is wanted of it may be there all the same
                 leaf->second.isDirect = true;
             else
                 leaf->second.error = outcomes[i].error();
         }
     }
-    for (const auto& [object, block] : fetched) // behind all, since others wait
+    std::set<const Object*> objects;
+    for (const auto& [object, block] : fetched) { // behind all, since others wait
         keepOnDisk(*object, *block);
+        objects.insert(object);
+    }
+    for (const Object* const object : objects)
+        settleOnDisk(*object);
+}
+
+/// What is not proven yet waits. What nothing can prove is as good as it gets.
+void CachedReads::settleOnDisk(const Object& object)
+{
+    if (m_store.m_disk && m_store.m_inner->proofOf(object.ref) != ReadProof::Partial)
+        m_store.m_disk->settle(object.name);
+}
+
+/// One of the reads of the object by now was wrong, and which one is not known: nothing of it is given to anybody, also
+/// where only bytes that nobody has asked for yet have shown it.
+void CachedReads::dropIfWrong(Object& object, const Result<void>& outcome)
+{
+    if (outcome || outcome.error().code != Code::Digest)
+        return;
+    object.isWrong = true;
+    for (auto& [number, leaf] : object.leaves)
+        leaf.error = outcome.error();
+    m_store.m_memory->forget(object.name);
+    if (m_store.m_disk)
+        m_store.m_disk->discard(object.name);
 }
 
 BlockMemory::BlockPtr CachedReads::publish(const Piece& piece, std::vector<std::byte> bytes, Claims& claims)
@@ -222,13 +251,15 @@ void CachedReads::keepOnDisk(const Object& object, const BlockMemory::Block& blo
 
 Result<void> CachedReads::deliver(const RangeRead& wanted)
 {
-    const Object& object = m_objects.at(m_store.nameOf(wanted.object));
+    Object& object = m_objects.at(m_store.nameOf(wanted.object));
     const LeafRange range = leavesOfRead(wanted);
     for (std::uint64_t number = range.first; number < range.end(); ++number) {
         const Leaf& leaf = object.leaves.at(number);
         if (leaf.isDirect) {
             m_store.m_counts.bytesFromNetwork += wanted.out.size();
-            return m_store.m_inner->read(wanted.object, wanted.offset, wanted.out, m_task);
+            Result<void> outcome = m_store.m_inner->read(wanted.object, wanted.offset, wanted.out, m_task);
+            dropIfWrong(object, outcome);
+            return outcome;
         }
         if (leaf.error)
             return deltascope::fail(*leaf.error);

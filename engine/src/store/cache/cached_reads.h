@@ -39,6 +39,7 @@ private:
         ObjectRef ref;
         std::uint64_t sizeBytes = 0;
         std::map<std::uint64_t, Leaf> leaves; ///< that are wanted
+        bool isWrong = false; ///< a read has shown it
 
         std::vector<std::uint64_t> unsettled() const;
     };
@@ -78,6 +79,8 @@ private:
     void fetch(const std::vector<Piece>& pieces, Claims& claims);
     BlockMemory::BlockPtr publish(const Piece& piece, std::vector<std::byte> bytes, Claims& claims);
     void keepOnDisk(const Object& object, const BlockMemory::Block& block);
+    void settleOnDisk(const Object& object);
+    void dropIfWrong(Object& object, const Result<void>& outcome);
     Result<void> deliver(const RangeRead& wanted);
 
     const CachingStore& m_store;

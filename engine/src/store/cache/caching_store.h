@@ -31,6 +31,7 @@ struct CacheCounters {
 /// they can, and many small ones become few large ones: see planFetch() for what is fetched. Reads that name none,
 /// those that do not lie inside the object, and those above 64 MiB go to the inner store as they are, and so does all
 /// but reading. Of an object that was put or removed through this store, older identities are asked of the inner store.
+/// Where a read shows that the bytes of an object are wrong, all that is kept of it is dropped.
 /// The content hash of an object, where there is one, stands for its key and identity, but only within this store: what
 /// another one says of its bytes is not believed here.
 class CachingStore final : public ObjectStore {
@@ -50,6 +51,7 @@ public:
                       TaskContext& task) const override;
     /// What is missing of all of them together is one readMany() of the inner store, and one more for each 64 MiB.
     std::vector<Result<void>> readMany(const std::vector<RangeRead>& reads, TaskContext& task) const override;
+    ReadProof proofOf(const ObjectRef& object) const override { return m_inner->proofOf(object); }
     Result<bool> hasEmptyFolder(std::string_view key, TaskContext& task) const override
     {
         return m_inner->hasEmptyFolder(key, task);

@@ -105,14 +105,61 @@ void DiskCache::keep(std::string_view object, std::uint64_t leaf, ByteSpan bytes
 {
     if (!m_leaves || !m_lock || object.size() > MostLeafNameBytes || bytes.empty())
         return;
-    if (!hasRoomFor(takenBytes(LeafFileFrameBytes + object.size() + bytes.size())))
+    const std::uint64_t taken = takenBytes(LeafFileFrameBytes + object.size() + bytes.size());
+    if (!hasRoomFor(taken))
         return;
-    const Result<void> written = write(leafFilePath(object, leaf), makeLeafFile(object, leaf, bytes));
-    if (!written)
-        note(written.error());
+    Result<std::string> path = write(leafFilePath(object, leaf), makeLeafFile(object, leaf, bytes));
+    if (!path)
+        return note(std::move(path.error()));
+    const std::lock_guard lock(m_mutex);
+    auto place = m_unsettled.find(object);
+    if (place == m_unsettled.end())
+        place = m_unsettled.emplace(object, Unsettled()).first;
+    if (place->second.try_emplace(leaf, Written { *path, taken }).second)
+        m_unsettledBytes += taken;
+    else // the first bytes of a leaf are those that the store has counted
+        ::unlinkat(m_leaves.get(), path->c_str(), 0);
 }
 
-Result<void> DiskCache::write(const std::string& path, ByteSpan file)
+void DiskCache::settle(std::string_view object)
+{
+    for (const auto& [leaf, file] : takeUnsettled(object)) {
+        const std::string path = leafFilePath(object, leaf);
+        if (::renameat(m_leaves.get(), file.path.c_str(), m_leaves.get(), path.c_str()) == 0)
+            continue;
+        note(errnoError("rename", errno, m_folder));
+        ::unlinkat(m_leaves.get(), file.path.c_str(), 0);
+    }
+}
+
+void DiskCache::discard(std::string_view object) { removeAll(takeUnsettled(object)); }
+
+DiskCache::~DiskCache()
+{
+    for (const auto& [object, files] : m_unsettled)
+        removeAll(files);
+}
+
+DiskCache::Unsettled DiskCache::takeUnsettled(std::string_view object)
+{
+    const std::lock_guard lock(m_mutex);
+    const auto place = m_unsettled.find(object);
+    if (place == m_unsettled.end())
+        return {};
+    Unsettled files = std::move(place->second);
+    m_unsettled.erase(place);
+    for (const auto& [leaf, file] : files)
+        m_unsettledBytes -= file.takenBytes;
+    return files;
+}
+
+void DiskCache::removeAll(const Unsettled& files)
+{
+    for (const auto& [leaf, file] : files)
+        ::unlinkat(m_leaves.get(), file.path.c_str(), 0);
+}
+
+Result<std::string> DiskCache::write(const std::string& path, ByteSpan file)
 {
     const std::string folder = path.substr(0, path.find('/'));
     const std::string name = path.substr(folder.size() + 1);
@@ -127,12 +174,11 @@ Result<void> DiskCache::write(const std::string& path, ByteSpan file)
         handle = create();
     if (!handle)
         return failErrno("open", errno, m_folder);
-    Result<void> outcome = writeAt(handle, 0, file, m_folder);
-    if (outcome && ::renameat(m_leaves.get(), temporary.c_str(), m_leaves.get(), path.c_str()) != 0)
-        outcome = failErrno("rename", errno, m_folder);
-    if (!outcome)
+    if (Result<void> outcome = writeAt(handle, 0, file, m_folder); !outcome) {
         ::unlinkat(m_leaves.get(), temporary.c_str(), 0);
-    return outcome;
+        return fail(std::move(outcome.error()));
+    }
+    return temporary;
 }
 
 /// Each process writes at most a sixteenth of the cap between two looks at the folder, and a look leaves an eighth
@@ -140,7 +186,7 @@ Result<void> DiskCache::write(const std::string& path, ByteSpan file)
 bool DiskCache::hasRoomFor(std::uint64_t bytes)
 {
     const std::lock_guard lock(m_mutex);
-    if (std::chrono::steady_clock::now() < m_pausedUntil || bytes > m_cap / 2)
+    if (std::chrono::steady_clock::now() < m_pausedUntil || m_unsettledBytes + bytes > m_cap / 2)
         return false;
     const bool needsTrim = !m_isTrimmed || m_sinceTrim + bytes > m_cap / 16;
     if (needsTrim && !trim())

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -16,9 +17,10 @@
 
 namespace deltascope {
 
-/// Leaves of objects in a folder, from one start of the program to the next; processes may share it. It only saves
-/// time: a leaf that is damaged, gone or of another object is one that is not there, and where the folder cannot be
-/// used nothing is kept. Files: docs/formats/cache.md. Any thread.
+/// Leaves of objects in a folder, from one start of the program to the next; processes may share it. What a store has
+/// not yet compared with its digest of the object is not settled and dies with the process. The cache only saves time:
+/// a leaf that is damaged, gone or of another object is one that is not there, and where the folder cannot be used
+/// nothing is kept. Files: docs/formats/cache.md. Any thread.
 class DiskCache {
 public:
     static constexpr std::uint64_t DefaultCapBytes = std::uint64_t { 8 } << 30;
@@ -27,6 +29,7 @@ public:
     /// give wrong bytes. `capBytes`: what the files take at most; those that were not used for the longest time go
     /// first.
     explicit DiskCache(const std::string& folder, std::uint64_t capBytes = DefaultCapBytes);
+    ~DiskCache();
     DiskCache(const DiskCache&) = delete;
     DiskCache& operator=(const DiskCache&) = delete;
 
@@ -34,14 +37,28 @@ public:
     std::optional<std::vector<std::byte>> read(std::string_view object, std::uint64_t leaf, std::uint64_t bytes);
     /// Whether read() will probably find it.
     bool mayHave(std::string_view object, std::uint64_t leaf) const;
+    /// Writes a leaf, which read() does not find before settle(). Those that wait for it take half of the cap at most.
     void keep(std::string_view object, std::uint64_t leaf, ByteSpan bytes);
+    /// What was kept of an object is as good as the store can say.
+    void settle(std::string_view object);
+    /// What was kept of an object and not settled is not its bytes.
+    void discard(std::string_view object);
 
     /// Why nothing is kept, or was not lately.
     std::optional<Error> problem() const;
 
 private:
+    struct Written {
+        std::string path; ///< below the folder of the leaves
+        std::uint64_t takenBytes = 0;
+    };
+    using Unsettled = std::map<std::uint64_t, Written>; ///< by leaf
+
     Result<void> openFolder(const std::string& folder);
-    Result<void> write(const std::string& path, ByteSpan file);
+    /// Returns the path of a file beside `path`.
+    Result<std::string> write(const std::string& path, ByteSpan file);
+    Unsettled takeUnsettled(std::string_view object);
+    void removeAll(const Unsettled& files);
     bool hasRoomFor(std::uint64_t bytes);
     bool trim();
     void note(Error error);
@@ -55,6 +72,8 @@ private:
     std::chrono::steady_clock::time_point m_pausedUntil; ///< nothing is written before
     std::uint64_t m_sinceTrim = 0; ///< bytes that were written since the folder was last looked through
     bool m_isTrimmed = false; ///< it was, by this process
+    std::map<std::string, Unsettled, std::less<>> m_unsettled; ///< by object
+    std::uint64_t m_unsettledBytes = 0;
 };
 
 } // namespace deltascope

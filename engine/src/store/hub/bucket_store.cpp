@@ -229,10 +229,10 @@ Result<std::unique_ptr<StoreWatch>> BucketStore::watch() const
     return watchBucket(m_bucket, m_settings.prefix.empty() ? "" : m_settings.prefix + "/", std::move(signal));
 }
 
-bool BucketStore::isProven(const ObjectInfo& object) const
+ReadProof BucketStore::proofOf(const ObjectRef& object) const
 {
     const std::optional<HubIdentity> identity = HubIdentity::parse(object.identity);
-    return identity && m_reader->isProven(*identity);
+    return identity ? m_reader->proofOf(*identity) : ReadProof::Partial;
 }
 
 /// Something below `path` was changed by this store.

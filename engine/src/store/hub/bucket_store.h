@@ -50,6 +50,7 @@ public:
     Result<void> read(const ObjectRef& object, std::uint64_t offset, MutableByteSpan out,
                       TaskContext& task) const override;
     std::vector<Result<void>> readMany(const std::vector<RangeRead>& reads, TaskContext& task) const override;
+    ReadProof proofOf(const ObjectRef& object) const override;
     Result<ObjectInfo> put(std::string_view key, const Payload& bytes, PutMode mode, TaskContext& task) override;
     Result<std::unique_ptr<StoreWatch>> watch() const override;
     StoreCleanup* cleanup() noexcept override { return this; }
@@ -63,7 +64,6 @@ public:
     Result<bool> createBucket(bool isPrivate, TaskContext& task) override;
     Result<ObjectInfo> copy(const ObjectRef& from, std::string_view toKey, TaskContext& task) override;
     std::vector<Result<void>> removeMany(const std::vector<std::string>& keys, TaskContext& task) override;
-    bool isProven(const ObjectInfo& object) const override;
 
 private:
     /// What one of several reads means; the outcome is an error where it means nothing.

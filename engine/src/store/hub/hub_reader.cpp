@@ -115,10 +115,12 @@ bool HubReader::avoidsXet() const { return m_hub->clock()->now().time_since_epoc
 
 HubReads HubReader::reads() const { return { m_xetBytes, m_plainBytes }; }
 
-bool HubReader::isProven(const HubIdentity& identity) const
+ReadProof HubReader::proofOf(const HubIdentity& identity) const
 {
     const std::optional<xet::Hash> hash = identity.xet();
-    return hash && m_xet.proofOf(*hash, identity.sizeBytes) == xet::Proof::Proven;
+    if (!hash)
+        return ReadProof::None;
+    return m_xet.proofOf(*hash, identity.sizeBytes) == xet::Proof::Proven ? ReadProof::Proven : ReadProof::Partial;
 }
 
 } // namespace deltascope::hub

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "deltascope/engine/object_store.h"
 #include "plain_reader.h"
 #include "store/xet/reader.h"
 
@@ -26,7 +27,8 @@ public:
     /// Each with its own outcome, in their order. Errors: those of xet::Reader and of PlainReader.
     std::vector<Result<void>> readMany(const std::vector<HubRange>& ranges, TaskContext& task);
     HubReads reads() const;
-    bool isProven(const HubIdentity& identity) const;
+    /// Of what came through the Xet protocol. Plain bytes prove nothing.
+    ReadProof proofOf(const HubIdentity& identity) const;
 
 private:
     std::vector<Result<void>> readXet(const std::vector<HubRange>& ranges, const std::vector<std::size_t>& which,

@@ -138,6 +138,13 @@ public:
         return outcomes;
     }
 
+    ReadProof proofOf(const ObjectRef& object) const override
+    {
+        const std::lock_guard lock(m_mutex);
+        const std::optional<HubIdentity> identity = HubIdentity::parse(object.identity);
+        return m_commit && identity ? m_commit->reader->proofOf(*identity) : ReadProof::Partial;
+    }
+
     Result<ObjectInfo> put(std::string_view key, const Payload&, PutMode, TaskContext&) override
     {
         return fail(Code::Unsupported, "model repositories are only read here", std::string(key),

@@ -57,7 +57,7 @@ std::string configPath(const Variables& variables, std::string_view variable, st
 
 Result<void> addConfigFile(const std::string& path, ConfigKind kind, AwsConfig& config)
 {
-    if (path.empty())
+    if (path.empty() || path == "/dev/null")
         return {};
     const auto disk = makeFileSystem();
     const Result<std::string> text = readTextFile(*disk, path, MostConfigBytes);

@@ -42,6 +42,7 @@ public:
         , m_variables(variables)
         , m_config(std::move(config))
         , m_sender(std::move(sender))
+        , m_isProfileNamed(m_settings.profile != "default" || !m_variables("AWS_PROFILE").empty())
     {
     }
 
@@ -95,9 +96,10 @@ private:
             return kept(processKeys(command));
         if (const std::string word = value("credential_source"); !word.empty())
             return ofSource(word);
+        if (depth == 0 && !m_isProfileNamed)
+            return SourceResult(nullptr);
         return fail(Code::Auth, fmt::format("there are no AWS credentials for the profile \"{}\"", profile), {},
-                    "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE; for a public bucket, say that "
-                    "requests are anonymous.");
+                    "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or name another profile in AWS_PROFILE.");
     }
 
     SourceResult ownKeys(const std::string& profile) const
@@ -210,6 +212,7 @@ private:
     const Variables& m_variables;
     const AwsConfig m_config;
     const std::shared_ptr<http::Sender> m_sender;
+    const bool m_isProfileNamed;
 };
 
 } // namespace

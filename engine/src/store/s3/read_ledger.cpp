@@ -81,9 +81,12 @@ Result<bool> ReadLedger::add(const ObjectRef& object, std::uint64_t totalBytes, 
         entry.totalBytes = totalBytes;
         if (told.hasAny())
             entry.told = told;
-        if (isWhole && !told.sha256.empty())
-            entry.state = State::Proven;
-        if (entry.state != State::Open)
+        if (isWhole && !told.sha256.empty()) {
+            entry.pieces.clear();
+            entry.wasProven = true;
+            return false;
+        }
+        if (entry.isUnprovable)
             return false;
         gaps = gapsOf(entry, offset, bytes.size());
         isFull = entry.pieces.size() >= MostPieces;
@@ -96,11 +99,10 @@ Result<bool> ReadLedger::add(const ObjectRef& object, std::uint64_t totalBytes, 
     }
     const std::lock_guard lock(m_mutex);
     Entry& entry = entryOf(name);
-    if (entry.state != State::Open)
+    if (entry.isUnprovable)
         return false;
     entry.totalBytes = totalBytes; // it may have been forgotten meanwhile
-    if (isFull)
-        entry.state = State::Unprovable;
+    entry.isUnprovable = isFull;
     for (std::size_t i = 0; i < pieces.size() && !isFull; ++i)
         insert(entry, gaps[i].offset, pieces[i]);
     return judge(name, entry, object.key);
@@ -111,7 +113,7 @@ Result<void> ReadLedger::learn(const ObjectRef& object, const WholeChecksums& to
     const std::string name = ledgerName(object);
     const std::lock_guard lock(m_mutex);
     const auto found = m_entries.find(name);
-    if (found == m_entries.end() || found->second.state != State::Open)
+    if (found == m_entries.end() || found->second.isUnprovable)
         return {};
     found->second.told = told;
     found->second.wasAsked = true;
@@ -123,9 +125,12 @@ ReadProof ReadLedger::proofOf(const ObjectRef& object) const
 {
     const std::lock_guard lock(m_mutex);
     const auto found = m_entries.find(ledgerName(object));
-    if (found == m_entries.end() || found->second.state == State::Unprovable)
+    if (found == m_entries.end())
+        return ReadProof::Partial;
+    const Entry& entry = found->second;
+    if (entry.isUnprovable)
         return ReadProof::None;
-    return found->second.state == State::Proven ? ReadProof::Proven : ReadProof::Partial;
+    return entry.wasProven && entry.pieces.empty() ? ReadProof::Proven : ReadProof::Partial;
 }
 
 ReadLedger::Entry& ReadLedger::entryOf(const std::string& name)
@@ -196,10 +201,8 @@ Result<bool> ReadLedger::judge(const std::string& name, Entry& entry, std::strin
     if (!isComplete)
         return false;
     if (!entry.told.hasCrc()) {
-        if (!entry.wasAsked && entry.state == State::Open)
-            return true;
-        entry.state = State::Unprovable;
-        return false;
+        entry.isUnprovable = entry.wasAsked;
+        return !entry.wasAsked;
     }
     const Piece seen = whole ? *whole : Piece {};
     const bool isRight = (!entry.told.crc64 || *entry.told.crc64 == seen.crc64)
@@ -209,7 +212,7 @@ Result<bool> ReadLedger::judge(const std::string& name, Entry& entry, std::strin
         m_entries.erase(name);
         return badBytes(key);
     }
-    entry.state = State::Proven;
+    entry.wasProven = true;
     entry.pieces.clear();
     return false;
 }

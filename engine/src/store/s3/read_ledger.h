@@ -15,13 +15,6 @@
 
 namespace deltascope::s3 {
 
-/// What reads have shown of the bytes of one identity of an object.
-enum class ReadProof : std::uint8_t {
-    None, ///< nothing was read, or the store keeps no checksum of the whole object: unverified
-    Partial, ///< not all bytes were read yet, or the checksum was not learned yet
-    Proven, ///< all bytes were read, and together they have the store's checksum
-};
-
 /// The checksums of a whole object that a server names (x-amz-checksum-…). Those of parts ("COMPOSITE", "…-3") count as
 /// none. Source: Amazon S3 user guide, "Checking object integrity".
 struct WholeChecksums {
@@ -34,9 +27,9 @@ struct WholeChecksums {
 };
 WholeChecksums checksumsOf(const http::Headers& headers);
 
-/// Remembers the CRC of what was read of each identity, across reads in any order, and compares when all was seen once.
-/// Of what is read again, only bytes that were not seen before are counted. Any thread. Bounded: the objects that were
-/// added first are forgotten.
+/// Remembers the CRC of what was read of each identity, across reads in any order, and compares when all was seen once;
+/// then it begins anew. Of what is read again before, only bytes that were not seen are counted. Any thread. Bounded:
+/// the objects that were added first are forgotten.
 class ReadLedger {
 public:
     explicit ReadLedger(std::size_t mostObjects = 4096)
@@ -59,13 +52,13 @@ private:
         std::uint64_t crc64 = 0;
         std::uint32_t crc32 = 0;
     };
-    enum class State : std::uint8_t { Open, Proven, Unprovable };
     struct Entry {
         std::uint64_t totalBytes = 0;
-        State state = State::Open;
+        bool wasProven = false; ///< at the end of the pass before
+        bool isUnprovable = false;
         WholeChecksums told;
         bool wasAsked = false;
-        std::map<std::uint64_t, Piece> pieces; ///< by offset; disjoint, and neighbours are joined
+        std::map<std::uint64_t, Piece> pieces; ///< of this pass, by offset; disjoint, and neighbours are joined
     };
     struct Gap {
         std::uint64_t offset;

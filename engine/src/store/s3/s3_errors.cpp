@@ -136,7 +136,8 @@ Error wrongRegion(const ErrorContext& context)
 Error denied(const ErrorReply& said, const ErrorContext& context)
 {
     if (context.isAnonymous)
-        return { Code::Auth, fmt::format("{} does not allow {} without a key", context.host, context.action),
+        return { Code::Auth,
+                 fmt::format("{} does not allow {} without a key, and none was found", context.host, context.action),
                  context.where, std::nullopt, "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE." };
     // A server that may not tell whether an object exists says that it is forbidden.
     return { Code::Auth,

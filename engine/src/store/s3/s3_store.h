@@ -43,7 +43,7 @@ public:
     /// than 5 GiB), Transient.
     Result<ObjectInfo> copy(const ObjectRef& from, std::string_view to, TaskContext& task);
     /// What reads of this store have shown of the bytes of an identity.
-    ReadProof proofOf(const ObjectRef& object) const;
+    ReadProof proofOf(const ObjectRef& object) const override;
 
 private:
     const std::shared_ptr<S3Client> m_client; ///< shared with watches

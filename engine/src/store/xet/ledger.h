@@ -25,12 +25,15 @@ public:
     {
     }
 
-    /// Errors: Digest (with these chunks the file is, or was already, refuted), Truncated (they end behind the file).
-    Result<void> add(const Hash& file, std::uint64_t fileBytes, const std::vector<PlacedChunk>& chunks);
-    /// Errors: Digest, if the file is refuted.
-    Result<void> check(const Hash& file, std::uint64_t fileBytes) const;
+    /// A moment before which nothing of a read was added.
+    std::uint64_t now();
+    /// Chunks of a read that began at `since`. Errors: Digest (with these chunks the file is refuted, and what was read
+    /// of it is forgotten; or it was refuted after `since`), Truncated (they end behind the file).
+    Result<void> add(const Hash& file, std::uint64_t fileBytes, const std::vector<PlacedChunk>& chunks,
+                     std::uint64_t since);
+    /// Errors: Digest, if the file was refuted after `since`, or has a size that its hash cannot have.
+    Result<void> check(const Hash& file, std::uint64_t fileBytes, std::uint64_t since) const;
     Proof proofOf(const Hash& file, std::uint64_t fileBytes) const;
-    void forget(const Hash& file, std::uint64_t fileBytes);
 
 private:
     struct Key {
@@ -43,7 +46,8 @@ private:
         std::map<std::uint64_t, Chunk> chunks; ///< by offset; they do not overlap
         std::uint64_t coveredBytes = 0;
         std::uint64_t lastUse = 0;
-        Proof proof = Proof::Unread;
+        std::uint64_t refutedAt = 0; ///< 0: never
+        Proof proof = Proof::Unread; ///< Refuted: nothing was read since
     };
 
     static bool contradicts(const Account& account, const PlacedChunk& chunk);
@@ -55,7 +59,7 @@ private:
     mutable std::mutex m_mutex; ///< guards what follows
     std::map<Key, Account> m_accounts;
     std::size_t m_chunks = 0; ///< of all accounts
-    std::uint64_t m_uses = 0;
+    std::uint64_t m_now = 0; ///< grows with every use
 };
 
 } // namespace deltascope::xet

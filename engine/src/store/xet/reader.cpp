@@ -20,6 +20,7 @@ constexpr int MostRefusedAddresses = 3; ///< of one cluster, before its reads fa
 /// A cluster while it is read.
 struct ClusterRead {
     ReadCluster cluster;
+    std::uint64_t since = 0; ///< by the ledger: when it began
     std::vector<PieceFetch> fetches;
     std::vector<PlacedTerm> refused; ///< terms whose signed address was refused
     std::optional<Error> error; ///< the first one
@@ -42,9 +43,10 @@ public:
     Ledger& ledger() noexcept { return m_ledger; }
 
 private:
-    Result<void> check(const FileRange& range) const;
+    Result<void> check(const FileRange& range, std::uint64_t since) const;
     /// Reads clusters to their end. Errors go to the outcomes of their ranges.
-    void readBatch(std::vector<ReadCluster> clusters, std::vector<Result<void>>& outcomes, TaskContext& task);
+    void readBatch(std::vector<ReadCluster> clusters, std::uint64_t since, std::vector<Result<void>>& outcomes,
+                   TaskContext& task);
     void plan(ClusterRead& read, TaskContext& task);
     void runFetches(std::vector<ClusterRead>& reads, TaskContext& task);
     void runFetch(ClusterRead& read, const PieceFetch& fetch, std::mutex& mutex, TaskContext& task);
@@ -64,8 +66,9 @@ std::vector<Result<void>> Reader::Core::readMany(const std::vector<FileRange>& r
     constexpr std::size_t MostBatchClusters = 64;
     std::vector<Result<void>> outcomes;
     std::vector<bool> isLeftOut;
+    const std::uint64_t begin = m_ledger.now();
     for (const FileRange& range : ranges) {
-        outcomes.push_back(check(range));
+        outcomes.push_back(check(range, begin));
         isLeftOut.push_back(!outcomes.back() || range.out.empty());
     }
     std::vector<ReadCluster> batch;
@@ -73,33 +76,34 @@ std::vector<Result<void>> Reader::Core::readMany(const std::vector<FileRange>& r
     for (ReadCluster& cluster : clusterRanges(ranges, isLeftOut)) {
         const std::uint64_t bytes = cluster.end() - cluster.begin();
         if (!batch.empty() && (batch.size() == MostBatchClusters || batchBytes + bytes > MostBatchBytes)) {
-            readBatch(std::exchange(batch, {}), outcomes, task);
+            readBatch(std::exchange(batch, {}), begin, outcomes, task);
             batchBytes = 0;
         }
         batchBytes += bytes;
         batch.push_back(std::move(cluster));
     }
-    readBatch(std::move(batch), outcomes, task);
+    readBatch(std::move(batch), begin, outcomes, task);
     for (std::size_t i = 0; i < ranges.size(); ++i) {
         if (outcomes[i] && !isLeftOut[i])
-            outcomes[i] = m_ledger.check(ranges[i].file, ranges[i].fileBytes); // another read may have refuted it
+            outcomes[i] = m_ledger.check(ranges[i].file, ranges[i].fileBytes, begin); // by any part of it
     }
     return outcomes;
 }
 
-Result<void> Reader::Core::check(const FileRange& range) const
+Result<void> Reader::Core::check(const FileRange& range, std::uint64_t since) const
 {
     if (range.offset > range.fileBytes || range.out.size() > range.fileBytes - range.offset)
         return fail(Code::Truncated, "the file ends before the bytes that were asked for", range.file.text());
-    return m_ledger.check(range.file, range.fileBytes);
+    return m_ledger.check(range.file, range.fileBytes, since);
 }
 
-void Reader::Core::readBatch(std::vector<ReadCluster> clusters, std::vector<Result<void>>& outcomes, TaskContext& task)
+void Reader::Core::readBatch(std::vector<ReadCluster> clusters, std::uint64_t since,
+                             std::vector<Result<void>>& outcomes, TaskContext& task)
 {
     while (!clusters.empty()) {
         std::vector<ClusterRead> reads;
         for (ReadCluster& cluster : clusters)
-            reads.push_back({ std::move(cluster), {}, {}, std::nullopt });
+            reads.push_back({ std::move(cluster), since, {}, {}, std::nullopt });
         clusters.clear();
         const Result<void> planned = forEachParallel(m_options.threads, reads.size(), task, [&](std::size_t i) {
             plan(reads[i], task);
@@ -175,7 +179,7 @@ void Reader::Core::runFetch(ClusterRead& read, const PieceFetch& fetch, std::mut
         if (isRefused)
             return {};
         DS_TRY(const std::vector<PlacedChunk> chunks, decodePiece(fetch, body, cluster.parts, task));
-        return m_ledger.add(cluster.file, cluster.fileBytes, chunks);
+        return m_ledger.add(cluster.file, cluster.fileBytes, chunks, read.since);
     }();
     const std::lock_guard lock(mutex);
     if (!outcome && !read.error)
@@ -234,7 +238,5 @@ Proof Reader::proofOf(const Hash& file, std::uint64_t fileBytes) const
 {
     return m_core->ledger().proofOf(file, fileBytes);
 }
-
-void Reader::forget(const Hash& file, std::uint64_t fileBytes) { m_core->ledger().forget(file, fileBytes); }
 
 } // namespace deltascope::xet

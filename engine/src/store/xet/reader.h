@@ -28,7 +28,7 @@ enum class Proof : std::uint8_t {
     Unread, ///< nothing was read, or it was forgotten
     Partial, ///< what was read hashes to something, but nothing says that it belongs to the file
     Proven, ///< all chunks of the file were read, and together they have the hash of the file
-    Refuted, ///< they have another one, or contradict each other
+    Refuted, ///< they had another one, or contradicted each other, and nothing was read since
 };
 
 /// One of several reads.
@@ -55,10 +55,9 @@ public:
     Reader& operator=(const Reader&) = delete;
 
     /// Fills all of `out` from byte `offset`. Errors: Truncated (the file ends before, or is longer than `fileBytes`),
-    /// Digest (its bytes are not those of `file`: this read and, unless the file was proven before, every later one of
-    /// it), NotFound, Auth, Hostile
-    /// (an answer breaks the rules of its format), Unsupported (a compression this build does not know), Transient, Io,
-    /// Canceled.
+    /// Digest (its bytes are not those of `file`, and it is not known which: what was read of it before this read is as
+    /// doubtful, unless the file was proven), NotFound, Auth, Hostile (an answer breaks the rules of its format),
+    /// Unsupported (a compression this build does not know), Transient, Io, Canceled.
     Result<void> read(const Hash& file, std::uint64_t fileBytes, std::uint64_t offset, MutableByteSpan out,
                       TaskContext& task);
     /// As many reads at the same time, each with its own outcome, in the order of `ranges`. Ranges of one file that are
@@ -66,8 +65,6 @@ public:
     std::vector<Result<void>> readMany(const std::vector<FileRange>& ranges, TaskContext& task);
 
     Proof proofOf(const Hash& file, std::uint64_t fileBytes) const;
-    /// Drops what is known about a file, so that it can be read and proven again.
-    void forget(const Hash& file, std::uint64_t fileBytes);
 
 private:
     class Core;
