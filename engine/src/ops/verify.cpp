@@ -20,6 +20,7 @@ using KeyedSight = std::pair<std::string, Records::Sight>;
 struct ObjectFindings {
     std::vector<Error> problems;
     std::vector<KeyedSight> sights; ///< not on record yet
+    bool isChanging = false; ///< another object stands there than the one that was read
 
     bool has(Code code) const
     {
@@ -56,11 +57,12 @@ public:
             }
             DS_TRY(const ObjectDigest digest, std::move(hashed));
             DS_TRY(const ObjectInfo after, m_store.stat(object.key, task));
-            if (after.identity != object.identity)
+            if (after.identity != object.identity) {
+                findings.isChanging = true;
                 findings.problems.push_back(Error { Code::Rewritten, "the object changed while it was being read",
                                                     object.key, version.step,
                                                     "verify again when the trainer is quiet" });
-            else if (m_bench.records)
+            } else if (m_bench.records)
                 DS_CHECK(form->mirror.empty() ? compareWithSights(version, object, digest, findings)
                                               : compareWithSource(version, *form, object, digest, findings));
         }
@@ -367,9 +369,11 @@ Result<VerifyReport> verifyRun(Workbench& bench, Run& run, const VerifyOptions& 
     if (options.level >= 2) {
         DS_TRY(std::vector<ObjectFindings> ofObjects,
                checkObjects(bench, run, first, last, options.acceptRewritten, task));
-        for (std::size_t n = 0; n < findings.size(); ++n)
+        for (std::size_t n = 0; n < findings.size(); ++n) {
+            findings[n].isChanging = ofObjects[n].isChanging;
             findings[n].problems.insert(findings[n].problems.end(), ofObjects[n].problems.begin(),
                                         ofObjects[n].problems.end());
+        }
     }
 
     if (options.level >= 3) {
@@ -387,6 +391,7 @@ Result<VerifyReport> verifyRun(Workbench& bench, Run& run, const VerifyOptions& 
         DS_CHECK(takeRestarts(bench, run, first, findings, restarts, task));
 
     std::vector<bool> rewritten(last - first + 1, false); ///< it or what it builds on, and no publisher vouches for it
+    std::vector<bool> changing(last - first + 1, false); ///< it or what it builds on, while it was read
     const std::vector<bool> trustworthy = trustworthySteps(run);
     for (std::size_t i = first; i <= last; ++i) {
         const Version& version = run.versions[i];
@@ -411,6 +416,7 @@ Result<VerifyReport> verifyRun(Workbench& bench, Run& run, const VerifyOptions& 
             : nullptr;
         const bool standsOnRewritten = ofObjects.has(Code::Rewritten) || ofObjects.has(Code::Catalog)
             || (base && rewritten[*version.base - first]);
+        changing[i - first] = ofObjects.isChanging || (base && changing[*version.base - first]);
         if (options.level >= 3)
             step.coverage =
                 coverageAt(run, i, bench.records && !standsOnRewritten ? Evidence::FirstSight : Evidence::None,
@@ -435,7 +441,7 @@ Result<VerifyReport> verifyRun(Workbench& bench, Run& run, const VerifyOptions& 
                         {} });
         } else if (options.level < 2 || !version.proven) {
             step.verdict = Verdict::Unverified;
-        } else if (trusted && step.coverage->isVerified()) {
+        } else if (trusted && step.coverage->isVerified() && !changing[i - first]) {
             step.verdict = Verdict::Verified;
         } else if (standsOnRewritten) {
             step.verdict = Verdict::Unverified;

@@ -21,6 +21,7 @@ class S3:
     """versitygw behind a proxy. `environment` leads to the proxy, the official client goes to the server itself."""
 
     name = "s3"
+    writer_options = []
 
     def __init__(self):
         self.server = S3Server()
@@ -63,6 +64,7 @@ class Hub:
     """The stand-in for the Hub, with a proxy in front of each of its listeners."""
 
     name = "hub"
+    writer_options = ["--sole-writer"]  # it cannot put under a condition
 
     def __init__(self):
         self.proxies = {side: FaultProxy(change=self.change, whole=self.whole) for side in ("hub", "cas", "cdn")}

@@ -13,8 +13,8 @@ import support
 import test_contract
 
 GOLDEN = pathlib.Path(support.GOLDEN)
-# Of a copy in a store: where it is, and the times of its objects. Identities differ by kind of store.
-LOCAL = {"source", "published_at", "modified_at", "identity", "seconds", "path", "text"}
+# Of a copy in a store: where it is, the times of its objects, what looking cost. Identities differ by kind of store.
+LOCAL = {"source", "published_at", "modified_at", "identity", "seconds", "path", "text", "store_meter", "listed_us"}
 
 
 def cases():

@@ -86,7 +86,7 @@ class RemoteFaults(remote.RemoteTest, Trainer):
 
     def step_args(self, place, number):
         states = [f"{self.made}/{self.name(n)}" for n in (number, number + 1)]
-        return self.publish_args("--from", states[0], "--to", states[1], into=place.url)
+        return self.publish_args("--from", states[0], "--to", states[1], *self.store.writer_options, into=place.url)
 
     def operate(self, lane, operation, place=None, deadline=DEADLINE):
         lane.trials += 1

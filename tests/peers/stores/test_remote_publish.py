@@ -25,7 +25,7 @@ class RemotePublish(remote.RemoteTest, Trainer):
     def step(self, place, number):
         """Arguments that publish the step from one checkpoint to the next."""
         states = [f"{self.made}/{self.name(n)}" for n in (number, number + 1)]
-        return self.publish_args("--from", states[0], "--to", states[1], into=place.url)
+        return self.publish_args("--from", states[0], "--to", states[1], *self.store.writer_options, into=place.url)
 
     def copy_of(self, place):
         self.fetched += 1

@@ -67,9 +67,9 @@ std::shared_ptr<CredentialSource> fixedCredentials(Credentials keys);
 /// AWS_SECRET_ACCESS_KEY (unless a profile was chosen by `settings.profile` over AWS_PROFILE); web identity
 /// (AWS_WEB_IDENTITY_TOKEN_FILE with AWS_ROLE_ARN); of the profile: role_arn with source_profile, credential_source or
 /// web_identity_token_file, static keys, sso_session or sso_start_url, credential_process, credential_source. Instance
-/// and container metadata are asked only where `credential_source` says so. Null: nothing is configured and no profile is
-/// named; requests are anonymous then. `settings`: completed. Errors: Usage, Auth (the named profile has no keys), and
-/// those of readAwsConfig.
+/// and container metadata are asked only where `credential_source` says so. Null: nothing is configured and no profile
+/// is named; requests are anonymous then. `settings`: completed. Errors: Usage, Auth (the named profile has no keys),
+/// and those of readAwsConfig.
 Result<std::shared_ptr<CredentialSource>> findCredentials(const S3Settings& settings, const Variables& variables,
                                                           std::shared_ptr<http::Sender> sender);
 

@@ -1,3 +1,4 @@
+#include "ask_again.h"
 #include "deltascope/engine/http_url.h"
 #include "s3_reading.h"
 
@@ -193,18 +194,27 @@ Result<ObjectReader::RangeReply> ObjectReader::getRange(const ObjectRef& object,
     Call call = callOf("s3:GetObject", "GET", object);
     call.destination = to;
     call.range = range;
-    DS_TRY(http::Response response, m_client.send(call, task));
-    if (response.status == 412) {
-        const std::string version = m_versions.versionOf(object);
-        if (version.empty())
-            return otherObject(object.key);
-        call.query = { { "versionId", version } };
-        DS_TRY(http::Response older, m_client.send(call, task));
-        if (older.status == 404 || older.status == 412)
-            return otherObject(object.key);
-        response = std::move(older);
-    }
-    return rangeReply(call, object, range, response, task);
+    bool isGood = false;
+    const auto ask = [&]() -> Result<RangeReply> {
+        isGood = false;
+        DS_TRY(http::Response response, m_client.send(call, task));
+        if (response.status == 412) {
+            const std::string version = m_versions.versionOf(object);
+            if (version.empty())
+                return otherObject(object.key);
+            call.query = { { "versionId", version } };
+            DS_TRY(http::Response older, m_client.send(call, task));
+            if (older.status == 404 || older.status == 412)
+                return otherObject(object.key);
+            response = std::move(older);
+        }
+        isGood = response.isGood();
+        return rangeReply(call, object, range, response, task);
+    };
+    const auto isDamaged = [&](const Result<RangeReply>& reply) {
+        return !reply && isGood && (reply.error().code == Code::Unsupported || reply.error().code == Code::Transient);
+    };
+    return askAgain(ask, isDamaged, task);
 }
 
 Result<ObjectReader::RangeReply> ObjectReader::rangeReply(const Call& call, const ObjectRef& object,

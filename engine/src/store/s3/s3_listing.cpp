@@ -1,5 +1,7 @@
 #include "s3_listing.h"
 
+#include "ask_again.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -28,13 +30,17 @@ Result<ListReply> askListing(S3Client& client, const std::string& prefix, const 
     if (!startAfter.empty())
         call.query.emplace_back("start-after", startAfter);
     call.destination = http::Keep { MostListingBytes };
-    DS_TRY(const http::Response response, client.send(call, task));
-    if (response.status != 200)
-        return fail(client.errorOf(call, response));
-    Result<ListReply> reply = parseListing(response.body);
-    if (!reply && reply.error().where.empty())
-        reply.error().where = client.settings().bucket;
-    return reply;
+    const auto ask = [&]() -> Result<ListReply> {
+        DS_TRY(const http::Response response, client.send(call, task));
+        if (response.status != 200)
+            return fail(client.errorOf(call, response));
+        Result<ListReply> reply = parseListing(response.body);
+        if (!reply && reply.error().where.empty())
+            reply.error().where = client.settings().bucket;
+        return reply;
+    };
+    return askAgain(
+        ask, [](const Result<ListReply>& reply) { return !reply && reply.error().code == Code::Hostile; }, task);
 }
 
 /// Moves what belongs to the store from a reply into the page. Returns the last key of the reply.
