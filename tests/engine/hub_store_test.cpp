@@ -58,6 +58,7 @@ public:
     ScriptedHub& cdn() { return m_cdn; }
 
     std::atomic<int> infoStatus = 200; ///< of paths-info
+    std::atomic<int> cutsListings = 0; ///< that many
     std::atomic<bool> keepsRemoved = false; ///< says that it removes, and does not
     std::atomic<bool> saysMissing = false; ///< removes, and says that there was nothing
     std::atomic<bool> tellsOtherHash = false; ///< behind the redirect
@@ -94,7 +95,8 @@ private:
         if (target.find("/tree") != std::string::npos) {
             for (const auto& one : m_files)
                 list.push_back(entryOf(one.first));
-            return answerText(200, list.dump());
+            const std::string text = list.dump();
+            return answerText(200, cutsListings-- > 0 ? text.substr(0, text.size() / 2) : text);
         }
         if (target.find("/paths-info") != std::string::npos) {
             for (const std::string& path : json::parse(request.body)["paths"].get<std::vector<std::string>>()) {
@@ -181,6 +183,20 @@ TEST(HubStore, HoldsWhatStandsBelowItsPrefix)
     EXPECT_EQ(objects->at(0).modifiedUs, 1'767'323'041'000'000);
     EXPECT_EQ(store->uri(), "hf://buckets/me/runs/run?endpoint=" + hub.hub().url());
     EXPECT_FALSE(store->traits().conditionalPut);
+}
+
+TEST(HubStore, AListingThatWasCutIsAskedForAgain)
+{
+    BucketHub hub;
+    hub.set("run/a", "text");
+    hub.cutsListings = 1;
+    const auto store = hub.open();
+    const auto page = store->list({}, anyTask());
+    ASSERT_TRUE(page) << page.error().text;
+    EXPECT_EQ(page->objects.size(), 1U);
+    hub.cutsListings = 3;
+    EXPECT_EQ(hub.open()->list({}, anyTask()).error().code, Code::Hostile);
+    EXPECT_EQ(hub.count("/tree"), 5U);
 }
 
 TEST(HubStore, PlainBytesAreVisibleAsSuch)

@@ -176,6 +176,17 @@ TEST(S3Client, AnonymousRequestsCarryNoSignature)
     EXPECT_NE(errorOfList(**store).text.find("without a key"), std::string::npos);
 }
 
+TEST(S3Client, AListingThatWasCutIsAskedForAgain)
+{
+    const std::string cut = EmptyListing.substr(0, 40);
+    ScriptedServer server(inTurn({ answerText(200, cut), answerText(200, EmptyListing) }));
+    EXPECT_TRUE(storeAt(settingsFor(server))->list({}, anyTask()));
+    EXPECT_EQ(server.requests().size(), 2U);
+    ScriptedServer broken(inTurn({ answerText(200, cut) }));
+    EXPECT_EQ(errorOfList(*storeAt(settingsFor(broken))).code, Code::Hostile);
+    EXPECT_EQ(broken.requests().size(), 3U);
+}
+
 TEST(S3Client, PutsBucketAndKeyWhereTheStyleWantsThem)
 {
     ScriptedServer server(inTurn({ answerText(404, "") }));

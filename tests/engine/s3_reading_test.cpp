@@ -1,5 +1,6 @@
 #include "s3_fixture.h"
 
+#include <atomic>
 #include <fmt/format.h>
 
 // Reads and listings before a server that lies, breaks off, and changes its objects.
@@ -59,6 +60,18 @@ TEST_F(S3Reading, ReadsAreBoundToTheirIdentity)
     object = { "other text", "e2" };
     EXPECT_EQ(textOf(*store, Ten, 2, 4), "DS-REWRITTEN");
     EXPECT_EQ(textOf(*store, "key", 2, 4), "her ");
+}
+
+TEST(S3Answers, AWholeObjectInPlaceOfARangeIsAskedForAgain)
+{
+    const ServedObject object { "0123456789" };
+    std::atomic<int> asks = 0;
+    ScriptedServer server([&](const Seen& request, Connection& connection) {
+        connection.send(asks++ == 0 ? answerText(200, object.bytes, "ETag: \"e1\"\r\n")
+                                    : answerObject(request, object));
+    });
+    EXPECT_EQ(textOf(*storeAt(settingsFor(server)), Ten, 2, 4), "2345");
+    EXPECT_EQ(countOf(server, "GET"), 2U);
 }
 
 TEST(S3Answers, OnesOfOtherBytesNeverPass)

@@ -74,8 +74,9 @@ class RemoteFaults(remote.RemoteTest, Trainer):
             lane.place = lane.store.place(f"run-{self.id()}")
             self.put(lane.place)
             for operation in OPERATIONS:
+                target = self.target_of(lane, operation)
                 with remote.Requests(lane.store):
-                    outcome = self.operate(lane, operation)
+                    outcome = self.operate(lane, operation, target)
                     self.assertEqual(outcome.code, OK, str(outcome))
                     seen = [(side, request) for side, proxy in lane.store.proxies.items() for request in proxy.seen]
                 lane.requests[operation] = seen
@@ -88,14 +89,22 @@ class RemoteFaults(remote.RemoteTest, Trainer):
         states = [f"{self.made}/{self.name(n)}" for n in (number, number + 1)]
         return self.publish_args("--from", states[0], "--to", states[1], *self.store.writer_options, into=place.url)
 
-    def operate(self, lane, operation, place=None, deadline=DEADLINE):
+    def target_of(self, lane, operation):
+        """Where the operation publishes to: two steps, put there by the official client. None for others."""
+        if operation != "publish":
+            return None
+        lane.trials += 1
+        place = lane.store.place(f"into-{lane.number}-{lane.trials}")
+        self.put(place)
+        return place
+
+    def operate(self, lane, operation, target, deadline=DEADLINE):
         lane.trials += 1
         lane.out = self.path(f"out-{lane.number}-{lane.trials}")
         variables = lane.store.environment | {"DELTASCOPE_HOME": self.path(f"home-{lane.number}-{lane.trials}")}
         env = self.environment(**variables)
         if operation == "publish":
-            lane.target = place or lane.store.place(f"into-{lane.number}-{lane.trials}")
-            self.put(lane.target)
+            lane.target = target
             args = self.step_args(lane.target, 3)
         elif operation == "verify":
             args = ["verify", lane.place.url, "--level", "3", *self.base]
@@ -122,17 +131,15 @@ class RemoteFaults(remote.RemoteTest, Trainer):
 
     def run_trial(self, lane, trial):
         """(the record of the fault that struck or None, outcome, what is wrong or None)"""
-        place = None
-        if trial.operation == "publish":
-            lane.trials += 1
-            place = lane.store.place(f"into-{lane.number}-{lane.trials}")
+        target, proxy = self.target_of(lane, trial.operation), lane.store.proxies[trial.side]
         with remote.Requests(lane.store):
-            lane.store.proxies[trial.side].plan(trial.fault)
+            proxy.plan(trial.fault)
             try:
-                outcome = self.operate(lane, trial.operation, place, DEADLINE + 90 * (trial.kind == "stall"))
+                outcome = self.operate(lane, trial.operation, target, DEADLINE + 90 * (trial.kind == "stall"))
             except AssertionError as error:  # still running
                 return {"transient": KINDS[trial.kind][0]}, None, str(error)
-            struck = list(lane.store.proxies[trial.side].injected)
+            struck = list(proxy.injected)
+            proxy.plan()  # the official client is not hurt
         lane.store.restore()
         try:
             self.judge(lane, trial, outcome)

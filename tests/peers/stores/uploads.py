@@ -2,7 +2,7 @@
 
 A `Place` is a prefix in a bucket: it puts a folder there and says what lies there. Object stores give times of their
 own, in seconds; where the order of publication is only in the files' times, `put` uploads the oldest first and pauses
-between two times, longer where a trainer did.
+between two times.
 """
 
 import itertools
@@ -11,8 +11,6 @@ import time
 import urllib.parse
 
 PAUSE = 1.1  # seconds; more than one, which is what the times of object stores tell apart
-LONG_PAUSE = 3.2  # what shows as more than two seconds: a gap that epochs are told apart by
-LONG_GAP = 600
 
 
 def files_of(folder):
@@ -31,11 +29,9 @@ def groups_of(folder, in_order):
     if not in_order:
         yield [path for _, path in files]
         return
-    before = None
-    for when, group in itertools.groupby(files, key=lambda file: file[0]):
-        if before is not None:
-            time.sleep(LONG_PAUSE if when - before > LONG_GAP else PAUSE)
-        before = when
+    for number, (_, group) in enumerate(itertools.groupby(files, key=lambda file: file[0])):
+        if number > 0:
+            time.sleep(PAUSE)
         yield [path for _, path in group]
 
 
@@ -56,6 +52,9 @@ class S3Place:
 
     def put_object(self, path, body):
         self.client.put_object(Bucket=self.server.bucket, Key=f"{self.prefix}/{path}", Body=body)
+
+    def remove(self, path):
+        self.client.delete_object(Bucket=self.server.bucket, Key=f"{self.prefix}/{path}")
 
     def times(self):
         """{path: when the store got it}"""
@@ -94,6 +93,9 @@ class HubPlace:
 
     def put_object(self, path, body):
         self.api.batch_bucket_files(self.bucket, add=[(body, f"{self.prefix}/{path}")])
+
+    def remove(self, path):
+        self.api.batch_bucket_files(self.bucket, delete=[f"{self.prefix}/{path}"])
 
     def times(self):
         """{path: when the store got it}"""

@@ -1,6 +1,7 @@
 #include "hub_api.h"
 
 #include "../../http/header_text.h"
+#include "../ask_again.h"
 #include "deltascope/engine/http_url.h"
 #include "hub_environment.h"
 #include "hub_names.h"
@@ -8,6 +9,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <iterator>
+#include <nlohmann/json.hpp>
 #include <unordered_set>
 
 namespace deltascope::hub {
@@ -89,10 +91,16 @@ Result<http::Request> HubApi::requestTo(std::string method, const std::string& u
 
 Result<http::Response> HubApi::ask(const http::Request& request, const Subject& subject, TaskContext& task) const
 {
-    DS_TRY(http::Response answer, m_retrying->send(request, task));
-    if (!answer.isGood())
-        return fail(hubError(answer, subject, hasToken()));
-    return answer;
+    const auto askOnce = [&]() -> Result<http::Response> {
+        DS_TRY(http::Response answer, m_retrying->send(request, task));
+        if (!answer.isGood())
+            return fail(hubError(answer, subject, hasToken()));
+        return answer;
+    };
+    const auto isDamaged = [](const Result<http::Response>& answer) {
+        return answer && !nlohmann::json::accept(answer->body);
+    };
+    return askAgain(askOnce, isDamaged, task, *m_clock);
 }
 
 bool HubApi::isOwn(const std::string& url) const

@@ -33,7 +33,8 @@ public:
     /// go there.
     Result<http::Request> requestTo(std::string method, const std::string& url) const;
 
-    /// Sends it with retries. Errors: those of Sender::send and of hubError; a redirect is Unsupported.
+    /// Sends a request that asks for JSON, with retries; an answer that is none is asked for again, and then returned.
+    /// Errors: those of Sender::send and of hubError; a redirect is Unsupported.
     Result<http::Response> ask(const http::Request& request, const Subject& subject, TaskContext& task) const;
 
     /// Same scheme, host and port as the endpoint.

@@ -1,4 +1,4 @@
-#include "ask_again.h"
+#include "../ask_again.h"
 #include "deltascope/engine/http_url.h"
 #include "s3_reading.h"
 

@@ -1,6 +1,6 @@
 #include "s3_listing.h"
 
-#include "ask_again.h"
+#include "../ask_again.h"
 
 #include <algorithm>
 #include <fmt/format.h>

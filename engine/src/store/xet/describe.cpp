@@ -1,5 +1,7 @@
 #include "store/xet/describe.h"
 
+#include "../ask_again.h"
+
 #include <fmt/format.h>
 
 namespace deltascope::xet {
@@ -17,6 +19,13 @@ Result<Reconstruction> Describer::describe(const Hash& file, std::uint64_t begin
 {
     if (!m_hasV2)
         form = ReconstructionForm::V1;
+    return askAgain([&] { return describeOnce(file, begin, end, form, task); },
+                    [](const Result<Reconstruction>& all) { return !all && all.error().code == Code::Hostile; }, task);
+}
+
+Result<Reconstruction> Describer::describeOnce(const Hash& file, std::uint64_t begin, std::uint64_t end,
+                                               ReconstructionForm form, TaskContext& task)
+{
     std::string address;
     DS_TRY(http::Response response, ask(file, begin, end, form, task, address));
     if (form == ReconstructionForm::V2 && (response.status == NoSuchFile || response.status == NoSuchCall)) {

@@ -22,6 +22,8 @@ public:
                                     TaskContext& task);
 
 private:
+    Result<Reconstruction> describeOnce(const Hash& file, std::uint64_t begin, std::uint64_t end,
+                                        ReconstructionForm form, TaskContext& task);
     Result<http::Response> ask(const Hash& file, std::uint64_t begin, std::uint64_t end, ReconstructionForm form,
                                TaskContext& task, std::string& address);
 
