@@ -73,7 +73,7 @@ class Bench:
         return seconds
 
     def peak_mib(self, contestant):
-        prepare, command, clean = contestant
+        prepare, command, clean, *_ = contestant
         prepare()
         arguments, *home = command()
         outcome = self.peak_of(arguments, os.environ | {"DELTASCOPE_HOME": home[0] if home else self.home})

@@ -1,5 +1,5 @@
+#include "hash/crc.h"
 #include "store/s3/body_digests.h"
-#include "store/s3/crc64nvme.h"
 #include "store/s3/read_ledger.h"
 
 #include "support/any_task.h"

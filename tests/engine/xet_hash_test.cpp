@@ -1,10 +1,11 @@
-#include "store/xet/crc64.h"
+#include "hash/crc.h"
 #include "store/xet/merkle.h"
 
 #include "engine/xet_fixture.h"
 
 #include <gtest/gtest.h>
 #include <regex>
+#include <zlib.h>
 
 // Cuts and hashes, against known answers of the official code.
 
@@ -159,13 +160,24 @@ TEST(XetHash, ChecksumsOfGrantsAreThoseOfTheOfficialClient)
 
 TEST(XetHash, ChecksumsAreTheSameForEveryLength)
 {
-    const std::string bytes = randomBytes(3, 700);
+    const std::string bytes = randomBytes(3, 700); // beyond several rounds of the widest way
     std::uint64_t crc = ~std::uint64_t { 0 };
     for (std::size_t length = 0; length < bytes.size(); ++length) {
         ASSERT_EQ(crc64Nvme(asBytes(bytes).first(length)), ~crc) << length;
         crc ^= static_cast<unsigned char>(bytes[length]);
         for (int bit = 0; bit < 8; ++bit)
             crc = (crc & 1) != 0 ? crc >> 1 ^ 0x9A6C'9329'AC4B'C9B5 : crc >> 1;
+    }
+}
+
+TEST(Crc32, IsThatOfZlibForEveryLengthAndCut)
+{
+    const std::string bytes = randomBytes(4, 700);
+    for (std::size_t length = 0; length < bytes.size(); ++length) {
+        const ByteSpan part = asBytes(bytes).first(length);
+        const auto expected = ::crc32_z(0, reinterpret_cast<const unsigned char*>(bytes.data()), length);
+        ASSERT_EQ(crc32Ieee(part), expected) << length;
+        ASSERT_EQ(crc32Ieee(part.subspan(length / 3), crc32Ieee(part.first(length / 3))), expected) << length;
     }
 }
 

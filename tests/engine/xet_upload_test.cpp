@@ -1,4 +1,4 @@
-#include "store/xet/crc64.h"
+#include "hash/crc.h"
 #include "store/xet/shard.h"
 #include "store/xet/upload.h"
 #include "store/xet/xorb_record.h"

@@ -1,7 +1,7 @@
 #include "body_digests.h"
 
+#include "../../hash/crc.h"
 #include "../../hash/hashers.h"
-#include "crc64nvme.h"
 #include "encoding.h"
 
 #include <algorithm>

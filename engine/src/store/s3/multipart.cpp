@@ -1,4 +1,4 @@
-#include "crc64nvme.h"
+#include "../../hash/crc.h"
 #include "deltascope/engine/http_retry.h"
 #include "parallel_requests.h"
 #include "s3_writing.h"

@@ -1,6 +1,6 @@
 #include "read_ledger.h"
 
-#include "crc64nvme.h"
+#include "../../hash/crc.h"
 #include "deltascope/engine/hash_tree.h"
 #include "encoding.h"
 
@@ -32,11 +32,6 @@ std::string ledgerName(const ObjectRef& object)
     name += '\0';
     name += object.identity;
     return name;
-}
-
-std::uint32_t crc32Of(ByteSpan bytes)
-{
-    return static_cast<std::uint32_t>(::crc32_z(0, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()));
 }
 
 tl::unexpected<Error> badBytes(std::string_view key)
@@ -75,11 +70,12 @@ Result<bool> ReadLedger::add(const ObjectRef& object, std::uint64_t totalBytes, 
     const std::string name = ledgerName(object);
     std::vector<Gap> gaps;
     bool isFull = false;
+    bool needsCrc32 = true;
     {
         const std::lock_guard lock(m_mutex);
         Entry& entry = entryOf(name);
         entry.totalBytes = totalBytes;
-        if (told.hasAny())
+        if (told.hasAny() && !entry.told.crc64)
             entry.told = told;
         if (isWhole && !told.sha256.empty()) {
             entry.pieces.clear();
@@ -90,12 +86,13 @@ Result<bool> ReadLedger::add(const ObjectRef& object, std::uint64_t totalBytes, 
             return false;
         gaps = gapsOf(entry, offset, bytes.size());
         isFull = entry.pieces.size() >= MostPieces;
+        needsCrc32 = !entry.told.crc64;
     }
     std::vector<Piece> pieces;
     for (const Gap& gap : gaps) { // without the lock: this is what takes time
         const ByteSpan part =
             bytes.subspan(static_cast<std::size_t>(gap.offset - offset), static_cast<std::size_t>(gap.bytes));
-        pieces.push_back({ gap.bytes, crc64Nvme(part), crc32Of(part) });
+        pieces.push_back(pieceOf(part, needsCrc32));
     }
     const std::lock_guard lock(m_mutex);
     Entry& entry = entryOf(name);
@@ -167,6 +164,19 @@ std::vector<ReadLedger::Gap> ReadLedger::gapsOf(const Entry& entry, std::uint64_
     return gaps;
 }
 
+/// Both sums of a stretch while it is in the cache of the processor.
+ReadLedger::Piece ReadLedger::pieceOf(ByteSpan bytes, bool needsCrc32)
+{
+    constexpr std::size_t Stretch = std::size_t { 16 } << 10;
+    Piece piece { bytes.size(), 0, 0 };
+    for (; !bytes.empty(); bytes = bytes.subspan(std::min(Stretch, bytes.size()))) {
+        const ByteSpan part = bytes.first(std::min(Stretch, bytes.size()));
+        piece.crc64 = crc64Nvme(part, piece.crc64);
+        piece.crc32 = needsCrc32 ? crc32Ieee(part, piece.crc32) : 0;
+    }
+    return piece;
+}
+
 void ReadLedger::insert(Entry& entry, std::uint64_t offset, const Piece& piece)
 {
     const std::vector<Gap> free = gapsOf(entry, offset, piece.bytes);
@@ -205,8 +215,7 @@ Result<bool> ReadLedger::judge(const std::string& name, Entry& entry, std::strin
         return !entry.wasAsked;
     }
     const Piece seen = whole ? *whole : Piece {};
-    const bool isRight = (!entry.told.crc64 || *entry.told.crc64 == seen.crc64)
-        && (!entry.told.crc32 || *entry.told.crc32 == seen.crc32);
+    const bool isRight = entry.told.crc64 ? *entry.told.crc64 == seen.crc64 : *entry.told.crc32 == seen.crc32;
     if (!isRight) {
         m_order.erase(std::find(m_order.begin(), m_order.end(), name));
         m_entries.erase(name);

@@ -56,7 +56,7 @@ private:
         std::uint64_t totalBytes = 0;
         bool wasProven = false; ///< at the end of the pass before
         bool isUnprovable = false;
-        WholeChecksums told;
+        WholeChecksums told; ///< with a CRC-64, CRC-32 is of no interest
         bool wasAsked = false;
         std::map<std::uint64_t, Piece> pieces; ///< of this pass, by offset; disjoint, and neighbours are joined
     };
@@ -65,6 +65,7 @@ private:
         std::uint64_t bytes;
     };
 
+    static Piece pieceOf(ByteSpan bytes, bool needsCrc32);
     Entry& entryOf(const std::string& name);
     static std::vector<Gap> gapsOf(const Entry& entry, std::uint64_t offset, std::uint64_t bytes);
     static void insert(Entry& entry, std::uint64_t offset, const Piece& piece);

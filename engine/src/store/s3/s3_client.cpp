@@ -119,11 +119,12 @@ bool S3Client::mendSkew(const http::Response& response, const ErrorReply& said, 
     const auto now = m_clock();
     const auto known = std::chrono::seconds(m_skewSeconds.load());
     const auto skew = std::chrono::floor<std::chrono::seconds>(*date - now);
-    const bool isFar = std::chrono::abs(skew - known) > MostSkew;
-    // An answer to HEAD has no body to say it with.
-    if (said.code != "RequestTimeTooSkewed" && !(isHead && response.status == 403 && isFar))
+    // An answer to HEAD has no body to say it with, so a refusal is signed anew once.
+    const bool maySaySo = isHead && response.status == 403;
+    if (said.code != "RequestTimeTooSkewed" && !maySaySo)
         return false;
-    m_skewSeconds = skew.count();
+    if (!maySaySo || std::chrono::abs(skew - known) > MostSkew)
+        m_skewSeconds = skew.count();
     return true;
 }
 

@@ -1,6 +1,6 @@
 #include "store/xet/xorb_queue.h"
 
-#include "store/xet/crc64.h"
+#include "hash/crc.h"
 
 #include <chrono>
 #include <utility>

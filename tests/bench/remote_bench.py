@@ -1,0 +1,152 @@
+"""W10: bytes to and from remote stores on this machine, against the clients that people use: curl, boto3, s5cmd and
+huggingface_hub with hf_xet. The servers are those of tests/peers/stores."""
+
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+
+from harness import HERE
+from publish_bench import peers_python
+
+STORES = os.path.join(HERE, "..", "peers", "stores")
+PARALLEL = 16  # requests of ours at once
+PIECE = 8 << 20
+SEED = 1
+
+
+class Peer:
+    """A server of tests/peers/stores, as long as this lives. Its variables go into the environment of all commands."""
+
+    def __init__(self, bench, script):
+        self.file = os.path.join(bench.work, f"{script}.env")
+        dump = f"import json, os, sys; json.dump(dict(os.environ), open({self.file + '.new'!r}, 'w'))"
+        rename = f"os.rename({self.file + '.new'!r}, {self.file!r}); sys.stdin.read()"
+        if os.path.exists(self.file):
+            os.remove(self.file)
+        command = [bench.peers, "-B", os.path.join(STORES, script), sys.executable, "-c", f"{dump}; {rename}"]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE)
+        while not os.path.exists(self.file):
+            if self.process.poll() is not None:
+                sys.exit(f"{script} does not start")
+        with open(self.file, encoding="utf-8") as file:
+            self.variables = json.load(file)
+        os.environ.update(self.variables)
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def write_random(path, size):
+    """What neither compresses nor repeats."""
+    with open(path, "wb") as file:
+        for _ in range(size // (1 << 20)):
+            file.write(random.randbytes(1 << 20))
+
+
+def python_client(bench, code):
+    """A command that runs code of the peers' Python; the code sets `seconds`, of what counts."""
+    whole = f"import json, time\n{code}\nprint(json.dumps({{'seconds': seconds}}))"
+    return [bench.peers, "-c", whole]
+
+
+def timed_code(setup, action):
+    return f"{setup}\nbegan = time.perf_counter()\n{action}\nseconds = time.perf_counter() - began"
+
+
+def contestant(command):
+    """One whose own clock counts: without the start of Python, say."""
+    return (lambda: None, lambda: [command], lambda: None, True)
+
+
+def curl_config(bench, name, url, size, keys):
+    """Ranges of an object for one curl, whose bytes nobody keeps."""
+    path = os.path.join(bench.work, name)
+    with open(path, "w", encoding="utf-8") as file:
+        for at in range(0, size, PIECE):
+            file.write("next\n" if at else "")
+            file.write(f'url = "{url}"\nrange = "{at}-{min(at + PIECE, size) - 1}"\noutput = "/dev/null"\n')
+            file.write('header = "x-amz-content-sha256: UNSIGNED-PAYLOAD"\n')
+            file.write(f'aws-sigv4 = "aws:amz:us-east-1:s3"\nuser = "{keys}"\n')
+    return ["curl", "--silent", "--show-error", "--fail", "--parallel", "--parallel-max", str(PARALLEL), "-K", path]
+
+
+def s3(bench, file, size):
+    peer = Peer(bench, "s3.py")
+    try:
+        bucket = "deltascope-test"
+        program = [bench.bin["deltascope-bench-store"]]
+        client = "import boto3, os; from boto3.s3.transfer import TransferConfig\n"
+        client += "from botocore.config import Config\n"
+        client += "s3 = boto3.client('s3', endpoint_url=os.environ['AWS_ENDPOINT_URL_S3'], "
+        client += "config=Config(s3={'addressing_style': 'path'}))"
+        many = f"TransferConfig(max_concurrency={PARALLEL}, multipart_chunksize={PIECE})"
+        upload = f"s3.upload_file({file!r}, {bucket!r}, 'put/boto3', Config={many})"
+        address = f"s3://{bucket}/put"
+        bench.timed([*program, "put", address, "ours", file])
+        keys = f"{os.environ['AWS_ACCESS_KEY_ID']}:{os.environ['AWS_SECRET_ACCESS_KEY']}"
+        url = f"{os.environ['AWS_ENDPOINT_URL_S3']}/{bucket}/put/ours"
+        title = f"W10 ranged GET of {size >> 20} MiB, {PIECE >> 20} MiB each, {PARALLEL} at once"
+        whole = (lambda: None, lambda: [curl_config(bench, "ranges", url, size, keys)], lambda: None)
+        bench.compare(title, {"ours": whole_process(program, "get", address, "ours"), "curl": whole}, {"curl": ("at_least", 0.9)})
+        rows = {"ours": contestant([*program, "put", address, "ours", file])}
+        rows["boto3"] = contestant(python_client(bench, timed_code(client, upload)))
+        goals = {"boto3": ("at_least", 0.9)}
+        if shutil.which("s5cmd"):
+            command = ["s5cmd", "--endpoint-url", os.environ["AWS_ENDPOINT_URL_S3"], "cp", "-c", str(PARALLEL), "-p", "8"]
+            rows["s5cmd"] = (lambda: None, lambda: [[*command, file, f"s3://{bucket}/put/s5cmd"]], lambda: None)
+            goals["s5cmd"] = ("at_least", 0.9)
+        bench.compare(f"W10 multipart PUT of {size >> 20} MiB", rows, goals)
+    finally:
+        peer.end()
+
+
+def whole_process(program, *arguments):
+    return (lambda: None, lambda: [[*program, *arguments]], lambda: None)
+
+
+def hub(bench, file, size):
+    peer = Peer(bench, "hub.py")
+    try:
+        bucket = "tester/bench"
+        program = [bench.bin["deltascope-bench-store"]]
+        client = "import os, random; from huggingface_hub import HfApi\n"
+        client += "api = HfApi(endpoint=os.environ['HF_ENDPOINT'], token=os.environ['HF_TOKEN'])"
+        bench.timed(python_client(bench, f"{client}\napi.create_bucket({bucket!r}, exist_ok=True); seconds = 0"))
+        number = iter(range(1_000_000))
+        fresh = os.path.join(bench.work, "fresh")
+
+        def other():
+            """New bytes each time: what the store has already is not sent again."""
+            random.seed(next(number))
+            write_random(fresh, size)
+
+        up = f"api.batch_bucket_files({bucket!r}, add=[({fresh!r}, 'put/theirs')])"
+        rows = {
+            "ours": (other, lambda: [[*program, "put", f"hf://buckets/{bucket}/put", "ours", fresh]], lambda: None, True),
+            "hf_xet": (other, lambda: [python_client(bench, timed_code(client, up))], lambda: None, True),
+        }
+        bench.compare(f"W10 Xet upload of {size >> 20} MiB", rows, {"hf_xet": ("at_least", 1.0)})
+        target = os.path.join(bench.work, "downloaded")
+        down = f"api.download_bucket_files({bucket!r}, [('put/ours', {target!r})])"
+        rows = {
+            "ours": contestant([*program, "get", f"hf://buckets/{bucket}/put", "ours"]),
+            "hf_xet": contestant(python_client(bench, timed_code(client, down))),
+        }
+        bench.compare(f"W10 Xet download of {size >> 20} MiB", rows, {"hf_xet": ("at_least", 0.8)})
+    finally:
+        peer.end()
+
+
+def w10(bench):
+    size = (64 if bench.small else 1024) << 20
+    bench.peers = peers_python(bench)
+    bench.bin["deltascope-bench-store"] = os.path.join(os.path.dirname(bench.bin["deltascope"]), "deltascope-bench-store")
+    file = os.path.join(bench.work, "payload")
+    random.seed(SEED)
+    write_random(file, size)
+    s3(bench, file, size)
+    hub(bench, file, size)
