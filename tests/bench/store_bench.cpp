@@ -20,7 +20,7 @@ namespace deltascope {
 namespace {
 
 /// Larger than what the cache keeps, which is measured by what uses it: the store cuts and fetches such a read itself.
-constexpr std::uint64_t BatchBytes = std::uint64_t { 512 } << 20;
+constexpr std::uint64_t BatchBytes = std::uint64_t { 256 } << 20;
 
 Result<std::uint64_t> get(ObjectStore& store, const std::string& key, TaskContext& task)
 {

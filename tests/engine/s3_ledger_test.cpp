@@ -62,7 +62,7 @@ TEST(S3Crc64, PiecesGiveTheWholeInAnyCut)
 TEST(S3BodyDigests, AreThoseOfPython)
 {
     const MemoryPayload body(asBytes("data"));
-    const Result<BodyDigests> digests = digestBody(body, "key", test::anyTask());
+    const Result<BodyDigests> digests = digestBody(body, true, "key", test::anyTask());
     ASSERT_TRUE(digests);
     EXPECT_EQ(digests->md5Text(), "jXd/OF09/siBXSD3SWAm3A==");
     EXPECT_EQ(digests->crc64Text(), "7a5hQ478J4A=");

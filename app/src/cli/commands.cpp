@@ -462,8 +462,9 @@ private:
         std::optional<app::SourceRequest> source;
         if (!m_options.source.empty())
             source = m_options.sourceRequest();
-        DS_TRY(const auto view,
-               runJob<app::DoctorView>(service, m_style, [&](app::Service& s) { return s.doctor(source); }));
+        DS_TRY(const auto view, runJob<app::DoctorView>(service, m_style, [&](app::Service& s) {
+                   return s.doctor(source, m_options.clean);
+               }));
         print<app::DoctorView>(*view, [&](const app::DoctorView& report) { return doctorText(report, m_style); });
         return view->ok ? Success : Failure;
     }

@@ -204,7 +204,11 @@ void describe(CLI::App& program, Options& options)
                         "with --remove: also of rebuilds that several processes share, whose parts may be done");
 
     CLI::App* doctor = program.add_subcommand("doctor", "look at this machine and, if given, at a source");
-    doctor->add_option("source", options.source, "folder or URI");
+    CLI::Option* const examined = doctor->add_option("source", options.source, "folder or URI");
+    doctor
+        ->add_flag("--clean", options.clean,
+                   "remove from the source what writers of this machine that were killed left half-written")
+        ->needs(examined);
 
     for (CLI::App* command : { log, show, list, verify, materialize, diff, stats, digest, publish, cost, watch, serve,
                                gui, exported, doctor })

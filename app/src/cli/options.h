@@ -64,6 +64,7 @@ struct Options {
     std::uint64_t seed = 1;
     double seconds = 0;
     bool remove = false; ///< of leftovers
+    bool clean = false; ///< of doctor
     bool shared = false;
     std::string shell;
     std::string page; ///< of gui

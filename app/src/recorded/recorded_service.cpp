@@ -62,7 +62,7 @@ JobId RecordedService::readHeader(SourceRequest, std::string) { return refuseWei
 JobId RecordedService::materialize(MaterializeRequest) { return refuseWeights("materialize"); }
 JobId RecordedService::publish(PublishRequest) { return refuseActs("publish"); }
 JobId RecordedService::cost(CostRequest) { return refuseActs("cost"); }
-JobId RecordedService::doctor(std::optional<SourceRequest>) { return refuseActs("doctor"); }
+JobId RecordedService::doctor(std::optional<SourceRequest>, bool) { return refuseActs("doctor"); }
 JobId RecordedService::demo(DemoRequest) { return refuseActs("demo"); }
 JobId RecordedService::watch(SourceRequest, Depth) { return refuseActs("watch"); }
 

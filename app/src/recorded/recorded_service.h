@@ -35,7 +35,7 @@ public:
     JobId materialize(MaterializeRequest request) override;
     JobId publish(PublishRequest request) override;
     JobId cost(CostRequest request) override;
-    JobId doctor(std::optional<SourceRequest> source) override;
+    JobId doctor(std::optional<SourceRequest> source, bool clean) override;
     Result<DemoView> prepareDemo(const DemoRequest& request) override;
     JobId demo(DemoRequest request) override;
     Result<void> removeDemo(const DemoRequest& request) override;

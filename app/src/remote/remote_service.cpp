@@ -234,7 +234,7 @@ JobId RemoteService::diff(VersionRequest, VersionRequest) { return refuse("compa
 JobId RemoteService::materialize(MaterializeRequest) { return refuse("materialize without a plan"); }
 JobId RemoteService::publish(PublishRequest) { return refuse("publish"); }
 JobId RemoteService::cost(CostRequest) { return refuse("tell costs"); }
-JobId RemoteService::doctor(std::optional<SourceRequest>) { return refuse("look at its machine"); }
+JobId RemoteService::doctor(std::optional<SourceRequest>, bool) { return refuse("look at its machine"); }
 JobId RemoteService::demo(DemoRequest) { return refuse("start a demo"); }
 JobId RemoteService::watch(SourceRequest, Depth) { return refuse("watch another source"); }
 

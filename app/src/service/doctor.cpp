@@ -1,6 +1,7 @@
 #include "doctor.h"
 
 #include "configuration.h"
+#include "deltascope/engine/store_cleanup.h"
 #include "opening.h"
 
 #include <algorithm>
@@ -59,13 +60,30 @@ void examineTraits(Examination& examination, const ObjectStore& store, const std
         false);
 }
 
-void examineSource(Examination& examination, Workbench& bench, const SourceRequest& request, TaskContext& task)
+/// Removes what processes of this machine that have ended left half-written: nothing of others, nothing that is whole.
+void cleanSource(Examination& examination, ObjectStore& store, TaskContext& task)
+{
+    StoreCleanup* const cleanup = store.cleanup();
+    const Result<std::size_t> removed = cleanup
+        ? cleanup->removeTemporaries([](std::string_view) { return true; }, task)
+        : fail(Code::Unsupported, "nothing can be removed from this source");
+    examination.note("half-written", removed,
+                     removed ? fmt::format("removed {} that writers of this machine left; those of other machines are "
+                                           "not known here",
+                                           *removed)
+                             : "");
+}
+
+void examineSource(Examination& examination, Workbench& bench, const SourceRequest& request, bool clean,
+                   TaskContext& task)
 {
     const Result<std::shared_ptr<ObjectStore>> opened = bench.stores->open(request.source);
     examination.note("source", opened, opened ? (*opened)->uri() : "");
     if (!opened)
         return;
     const std::shared_ptr<ObjectStore>& store = *opened;
+    if (clean)
+        cleanSource(examination, *store, task);
     const Result<std::vector<ObjectInfo>> listing = listAll(*store, "", task);
     examination.note("listing", listing, listing ? fmt::format("{} objects", listing->size()) : "");
     if (!listing)
@@ -106,7 +124,7 @@ void examineSource(Examination& examination, Workbench& bench, const SourceReque
 
 }
 
-DoctorView examine(const Settings& settings, Workbench& bench, const std::optional<SourceRequest>& source,
+DoctorView examine(const Settings& settings, Workbench& bench, const std::optional<SourceRequest>& source, bool clean,
                    TaskContext& task)
 {
     Examination examination;
@@ -135,7 +153,7 @@ DoctorView examine(const Settings& settings, Workbench& bench, const std::option
     examination.note("cache space", free && *free > (64U << 20),
                      free ? fmt::format("{} MiB free", *free >> 20) : "unknown", false);
     if (source)
-        examineSource(examination, bench, *source, task);
+        examineSource(examination, bench, *source, clean, task);
     return examination.finish();
 }
 

@@ -5,8 +5,8 @@
 
 namespace deltascope::app {
 
-/// Looks at this machine, our own folders and, if given, a source. Changes nothing.
-DoctorView examine(const Settings& settings, Workbench& bench, const std::optional<SourceRequest>& source,
+/// Looks at this machine, our own folders and, if given, a source. Changes nothing but what `clean` says (service.h).
+DoctorView examine(const Settings& settings, Workbench& bench, const std::optional<SourceRequest>& source, bool clean,
                    TaskContext& task);
 
 } // namespace deltascope::app

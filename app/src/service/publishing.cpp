@@ -83,6 +83,16 @@ void addNotice(PublishView& view, std::string text)
     keepNewest(view.notices);
 }
 
+/// What nothing but the user's word keeps from going wrong.
+void warnOfOthers(PublishView& view, const ObjectStore& into)
+{
+    if (!into.traits().conditionalPut)
+        addNotice(
+            view,
+            "the store cannot put under a condition: a second publisher would not be noticed, and versions record "
+            "that there is none by the word of --sole-writer alone");
+}
+
 void addStep(PublishView& view, const Run& run, const PublishedVersion& version)
 {
     if (version.wasThere) {
@@ -115,6 +125,7 @@ Result<PublishView> publishOnce(Workbench& bench, const PublishRequest& request,
     PublishView view;
     view.source = into->uri();
     view.layout = request.into.layout;
+    warnOfOthers(view, *into);
     PublishOptions options = optionsOf(request, diffBackend);
     options.lease.onWaiting = [&](const std::string& text) { addNotice(view, text); };
     DS_TRY(
@@ -144,6 +155,7 @@ Result<PublishView> publishFolder(Workbench& bench, const PublishRequest& reques
     view.source = into->uri();
     view.layout = request.into.layout;
     view.watched = checkpoints->uri();
+    warnOfOthers(view, *into);
     PublishOptions publishing = optionsOf(request, diffBackend);
     publishing.lease.onWaiting = [&](const std::string& text) {
         addNotice(view, text);

@@ -366,10 +366,10 @@ public:
                      });
     }
 
-    JobId doctor(std::optional<SourceRequest> source) override
+    JobId doctor(std::optional<SourceRequest> source, bool clean) override
     {
-        return start("doctor", [this, source](JobId, TaskContext& task) -> Result<JobResult> {
-            return ended(examine(m_settings, m_bench, source, task));
+        return start("doctor", [this, source, clean](JobId, TaskContext& task) -> Result<JobResult> {
+            return ended(examine(m_settings, m_bench, source, clean, task));
         });
     }
 

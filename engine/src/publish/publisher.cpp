@@ -105,6 +105,8 @@ struct Publisher::State {
         VersionFactMap facts { { std::string(fact::Form), "1" }, { std::string(fact::Run), runId } };
         if (!origin.empty())
             facts[std::string(fact::Origin)] = origin;
+        if (!store->traits().conditionalPut)
+            facts[std::string(fact::SoleWriter)] = "1";
         return facts;
     }
 

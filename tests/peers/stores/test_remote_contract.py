@@ -7,11 +7,14 @@ import json
 import os
 import pathlib
 import re
+import sys
 
 import remote  # finds the modules of e2e and support
 import support
 import test_contract
+from sweep import Sweep
 
+SWEEP = Sweep(f"peers.remote_contract_{sys.argv[1] if len(sys.argv) > 1 else ''}", 4)
 GOLDEN = pathlib.Path(support.GOLDEN)
 # Of a copy in a store: where it is, the times of its objects, what looking cost. Identities differ by kind of store.
 LOCAL = {"source", "published_at", "modified_at", "identity", "seconds", "path", "text", "store_meter", "listed_us"}
@@ -82,12 +85,14 @@ class Contract(remote.RemoteTest):
         return store
 
 
-for case_name in cases():
+for slice_number in SWEEP.chosen():
+    SWEEP.begin(slice_number)
+    for case_name in list(cases())[slice_number :: SWEEP.slices]:
 
-    def test(self, name=case_name):
-        self.check(name)
+        def test(self, name=case_name):
+            self.check(name)
 
-    setattr(Contract, f"test_{re.sub('[^a-z0-9]', '_', case_name.lower())}", test)
+        setattr(Contract, f"test_{re.sub('[^a-z0-9]', '_', case_name.lower())}", test)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from sweep import Sweep
 from test_mirror import Mirrored, flip, objects
 
 STORE = sys.argv[1] if len(sys.argv) > 1 else ""
-SWEEP = Sweep(f"peers.remote_mirror_{STORE}", 12)
+SWEEP = Sweep(f"peers.remote_mirror_{STORE}", 36)
 CASES = ("grail", "hf-sharded", "slime-v2-xor", "trl-v1.2", "trl-v2-raw")
 
 

@@ -18,9 +18,10 @@ SWEEP = Sweep(f"peers.remote_publish_{STORE}", 10)
 
 
 class RemotePublish(remote.RemoteTest, Trainer):
+    fetched = 0  # copies
+
     def prepare(self, layout):
         self.train(layout, count=4, tensors=3, elements=60_000, density=0.02)
-        self.fetched = 0
 
     def step(self, place, number):
         """Arguments that publish the step from one checkpoint to the next."""
@@ -37,7 +38,10 @@ class RemotePublish(remote.RemoteTest, Trainer):
         for number in range(1, 4):
             outcome = self.ok(*self.step(place, number))
             self.assertNotIn("already published", outcome.out)
+            weak = bool(self.store.writer_options)
+            self.assertEqual("cannot put under a condition" in outcome.out + outcome.err, weak, str(outcome))
             copy = self.copy_of(place)
+            self.assertEqual({facts.get("ds.sole-writer") == "1" for facts in self.facts(copy).values()}, {weak})
             self.assert_published(self.names(*range(self.first, number + 2)), copy)
             remote_log, local_log = self.ok_json("log", place.url, *self.base), self.ok_json("log", copy, *self.base)
             self.assertEqual(versions(remote_log), versions(local_log))
@@ -69,6 +73,34 @@ class RemotePublish(remote.RemoteTest, Trainer):
         with remote.Requests(self.store, act):
             process.wait(120)
         return process.returncode
+
+    def test_what_a_killed_upload_left_is_removed_and_nothing_else(self):
+        if self.store.name != "s3":
+            self.skipTest("an upload that was killed leaves nothing that can be seen in this store")
+        self.train("trl-v2", count=2, tensors=2, elements=8_000_000, density=0.02)  # an anchor of 32 MB: in parts
+        place, client = self.store.place("left"), self.store.client
+        bucket = self.store.server.bucket
+        foreign = client.create_multipart_upload(Bucket=bucket, Key="left/foreign")["UploadId"]
+        args = self.publish_args("--from", f"{self.made}/{self.name(1)}", "--to", f"{self.made}/{self.name(2)}", into=place.url)
+
+        def uploads():
+            return [u["UploadId"] for u in client.list_multipart_uploads(Bucket=bucket).get("Uploads", [])]
+
+        process = self.start(*args, stdout=subprocess.DEVNULL)
+
+        def act(_):
+            if len(uploads()) > 1:
+                process.kill()
+            return True
+
+        with remote.Requests(self.store, act):
+            process.wait(120)
+        self.assertLess(process.returncode, 0)
+        self.assertEqual(len(uploads()), 2)
+        self.assertIn("removed 1 that writers", self.run_ds("doctor", place.url, "--clean").out)  # there is no run yet
+        self.assertEqual(uploads(), [foreign])
+        self.ok(*args)
+        self.assert_published(self.names(1, 2), self.copy_of(place))
 
     @SWEEP
     def test_killed(self, number):

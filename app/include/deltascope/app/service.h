@@ -170,7 +170,8 @@ public:
     /// PublishView. With a watchFolder it goes on until it is canceled, and a Published event follows every version.
     virtual JobId publish(PublishRequest request) = 0;
     virtual JobId cost(CostRequest request) = 0; ///< CostView
-    virtual JobId doctor(std::optional<SourceRequest> source) = 0; ///< DoctorView
+    /// A DoctorView. `clean`: also removes from the source what writers of this machine that ended left half-written.
+    virtual JobId doctor(std::optional<SourceRequest> source, bool clean = false) = 0;
     /// Makes the folder of a demo ready, removing an earlier one; what it returns says where the bucket will be.
     /// Errors: Exists.
     virtual Result<DemoView> prepareDemo(const DemoRequest& request) = 0;

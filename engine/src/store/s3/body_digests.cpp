@@ -65,7 +65,7 @@ Result<std::size_t> PayloadSlice::read(std::uint64_t offset, MutableByteSpan out
                         out.first(static_cast<std::size_t>(std::min<std::uint64_t>(out.size(), m_bytes - offset))));
 }
 
-Result<BodyDigests> digestBody(const Payload& body, std::string_view where, TaskContext& task)
+Result<BodyDigests> digestBody(const Payload& body, bool withMd5, std::string_view where, TaskContext& task)
 {
     BodyDigests digests;
     digests.sizeBytes = body.sizeBytes();
@@ -83,12 +83,13 @@ Result<BodyDigests> digestBody(const Payload& body, std::string_view where, Task
                         std::string(where));
         const ByteSpan bytes = ByteSpan(chunk).first(got);
         sha.update(bytes);
-        md5.update(bytes);
+        if (withMd5)
+            md5.update(bytes);
         digests.crc64 = crc64Nvme(bytes, digests.crc64);
         done += got;
     }
     digests.sha256 = sha.digest();
-    digests.md5 = md5.digest();
+    digests.md5 = withMd5 ? md5.digest() : std::nullopt;
     return digests;
 }
 

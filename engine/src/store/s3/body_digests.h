@@ -23,7 +23,7 @@ std::optional<Md5Digest> md5Of(ByteSpan bytes);
 struct BodyDigests {
     std::uint64_t sizeBytes = 0;
     Digest256 sha256 {};
-    std::optional<Md5Digest> md5;
+    std::optional<Md5Digest> md5; ///< slower than the others together
     std::uint64_t crc64 = 0; ///< CRC-64/NVME
 
     std::string sha256Text() const { return toHex(sha256); }
@@ -50,7 +50,7 @@ private:
 };
 
 /// Reads it all once, in pieces. Errors: those of the payload, Truncated (it ends early), Canceled.
-Result<BodyDigests> digestBody(const Payload& body, std::string_view where, TaskContext& task);
+Result<BodyDigests> digestBody(const Payload& body, bool withMd5, std::string_view where, TaskContext& task);
 
 /// Base64 of a CRC-64/NVME, its high byte first.
 std::string crc64Text(std::uint64_t crc);

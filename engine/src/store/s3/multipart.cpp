@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint64_t OneMiB = std::uint64_t { 1 } << 20;
 constexpr std::uint64_t LeastPartBytes = 8 * OneMiB;
 constexpr std::uint64_t MostParts = 10'000;
-constexpr unsigned MostPartsAtOnce = 4;
+constexpr unsigned MostPartsAtOnce = 8;
 constexpr int MostCompletions = 4;
 constexpr auto PauseToComplete = std::chrono::milliseconds(300);
 constexpr auto AbortWithin = std::chrono::milliseconds(3000); ///< a canceled put must end soon
@@ -38,14 +38,6 @@ std::uint64_t wholeCrc(const std::vector<BodyDigests>& parts)
     for (const BodyDigests& part : parts)
         crc = combineCrc64Nvme(crc, part.crc64, part.sizeBytes);
     return crc;
-}
-
-std::string wholeEtag(const std::vector<BodyDigests>& parts)
-{
-    std::vector<std::optional<Md5Digest>> digests;
-    for (const BodyDigests& part : parts)
-        digests.push_back(part.md5);
-    return multipartEtag(digests);
 }
 
 std::string completionOf(const std::vector<std::string>& etags, const std::vector<BodyDigests>& digests,
@@ -84,7 +76,7 @@ Result<ObjectInfo> ObjectWriter::putInParts(std::string_view key, const Payload&
         sent = fail(note.error());
     Result<ObjectInfo> outcome = fail(Code::Internal, "nothing was sent");
     if (sent)
-        outcome = complete(upload, mode, task);
+        outcome = complete(upload, bytes, mode, task);
     else
         outcome = fail(std::move(sent.error()));
     if (outcome) {
@@ -148,11 +140,30 @@ Result<void> ObjectWriter::sendParts(Upload& upload, const Payload& bytes, TaskC
     return first ? Result<void>(fail(std::move(*first))) : Result<void>();
 }
 
-Result<void> ObjectWriter::sendPart(Upload& upload, const Payload& bytes, std::size_t index, TaskContext& task)
+PayloadSlice ObjectWriter::partOf(const Upload& upload, const Payload& bytes, std::size_t index)
 {
     const std::uint64_t offset = index * upload.partBytes;
-    const PayloadSlice slice(bytes, offset, std::min(upload.partBytes, upload.sizeBytes - offset));
-    DS_TRY(const BodyDigests digests, digestBody(slice, upload.key, task));
+    return { bytes, offset, std::min(upload.partBytes, upload.sizeBytes - offset) };
+}
+
+Result<std::string> ObjectWriter::wholeEtag(const Upload& upload, const Payload& bytes, TaskContext& task)
+{
+    std::vector<std::optional<Md5Digest>> parts;
+    for (std::size_t i = 0; i < upload.digests.size(); ++i) {
+        if (!upload.digests[i].md5) {
+            DS_TRY(const BodyDigests digests, digestBody(partOf(upload, bytes, i), true, upload.key, task));
+            parts.push_back(digests.md5);
+        } else {
+            parts.push_back(upload.digests[i].md5);
+        }
+    }
+    return multipartEtag(parts);
+}
+
+Result<void> ObjectWriter::sendPart(Upload& upload, const Payload& bytes, std::size_t index, TaskContext& task)
+{
+    const PayloadSlice slice = partOf(upload, bytes, index);
+    DS_TRY(const BodyDigests digests, digestBody(slice, !upload.hasChecksums, upload.key, task));
     upload.digests[index] = digests;
     Call call = callOf("s3:PutObject", "PUT", upload.key);
     call.query = { { "partNumber", std::to_string(index + 1) }, { "uploadId", upload.id } };
@@ -167,7 +178,7 @@ Result<void> ObjectWriter::sendPart(Upload& upload, const Payload& bytes, std::s
     return {};
 }
 
-Result<ObjectInfo> ObjectWriter::complete(const Upload& upload, PutMode mode, TaskContext& task)
+Result<ObjectInfo> ObjectWriter::complete(const Upload& upload, const Payload& bytes, PutMode mode, TaskContext& task)
 {
     const std::string document = completionOf(upload.etags, upload.digests, upload.hasChecksums);
     Call call = callOf("s3:PutObject", "POST", upload.key);
@@ -196,8 +207,8 @@ Result<ObjectInfo> ObjectWriter::complete(const Upload& upload, PutMode mode, Ta
         const bool isLost = !response || response->status >= 500;
         // Behind a lost answer, what stands there decides: "no such upload" and "exists already" may be our own doing.
         if (mayHaveHappened || isLost) {
-            DS_TRY(const auto ours,
-                   findOurs(upload.key, upload.sizeBytes, wholeEtag(upload.digests), wholeCrc(upload.digests), task));
+            const auto etag = [&] { return wholeEtag(upload, bytes, task); };
+            DS_TRY(const auto ours, findOurs(upload.key, upload.sizeBytes, etag, wholeCrc(upload.digests), task));
             if (ours)
                 return *ours;
         }

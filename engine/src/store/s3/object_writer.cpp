@@ -81,7 +81,7 @@ Result<http::Response> ObjectWriter::sendBody(Call& call, const BodyDigests& dig
 
 Result<ObjectInfo> ObjectWriter::putWhole(std::string_view key, const Payload& bytes, PutMode mode, TaskContext& task)
 {
-    DS_TRY(const BodyDigests digests, digestBody(bytes, key, task));
+    DS_TRY(const BodyDigests digests, digestBody(bytes, true, key, task));
     Call call = callOf("s3:PutObject", "PUT", key);
     call.body = borrowed(bytes);
     call.headers.add("Content-Type", "application/octet-stream");
@@ -97,7 +97,7 @@ Result<ObjectInfo> ObjectWriter::putWhole(std::string_view key, const Payload& b
     if (response.isGood())
         return placed(key, digests.sizeBytes, etagOf(response.headers.find("ETag").value_or("")), response, task);
     if (response.status == 412 && lost.mayHaveHappened()) {
-        const std::string etag = digests.md5 ? toHex(*digests.md5) : std::string();
+        const auto etag = [&]() -> Result<std::string> { return digests.md5 ? toHex(*digests.md5) : std::string(); };
         DS_TRY(const auto ours, findOurs(key, digests.sizeBytes, etag, digests.crc64, task));
         if (ours)
             return *ours;
@@ -106,16 +106,22 @@ Result<ObjectInfo> ObjectWriter::putWhole(std::string_view key, const Payload& b
 }
 
 Result<std::optional<ObjectInfo>> ObjectWriter::findOurs(std::string_view key, std::uint64_t sizeBytes,
-                                                         const std::string& etag, std::uint64_t crc64,
-                                                         TaskContext& task)
+                                                         const std::function<Result<std::string>()>& etag,
+                                                         std::uint64_t crc64, TaskContext& task)
 {
     WholeChecksums told;
     const Result<ObjectInfo> there = m_reader.stat(key, task, &told);
     if (!there && there.error().code == Code::NotFound)
         return std::optional<ObjectInfo>();
     DS_CHECK(there);
-    const bool isSame = told.crc64 ? *told.crc64 == crc64 : !etag.empty() && there->identity == etag;
-    return there->sizeBytes == sizeBytes && isSame ? std::optional(*there) : std::optional<ObjectInfo>();
+    if (there->sizeBytes != sizeBytes)
+        return std::optional<ObjectInfo>();
+    bool isSame = told.crc64 && *told.crc64 == crc64;
+    if (!told.crc64) {
+        DS_TRY(const std::string expected, etag());
+        isSame = !expected.empty() && there->identity == expected;
+    }
+    return isSame ? std::optional(*there) : std::optional<ObjectInfo>();
 }
 
 Result<ObjectInfo> ObjectWriter::placed(std::string_view key, std::uint64_t sizeBytes, std::string etag,

@@ -7,6 +7,7 @@
 #include "upload_journal.h"
 
 #include <atomic>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -48,16 +49,21 @@ private:
     Result<Upload> begin(std::string_view key, std::uint64_t sizeBytes, TaskContext& task);
     Result<void> sendParts(Upload& upload, const Payload& bytes, TaskContext& task);
     Result<void> sendPart(Upload& upload, const Payload& bytes, std::size_t index, TaskContext& task);
-    Result<ObjectInfo> complete(const Upload& upload, PutMode mode, TaskContext& task);
+    Result<ObjectInfo> complete(const Upload& upload, const Payload& bytes, PutMode mode, TaskContext& task);
+    static PayloadSlice partOf(const Upload& upload, const Payload& bytes, std::size_t index);
+    /// What the ETag should be. Reads the bytes again where no MD5 was needed for sending them.
+    static Result<std::string> wholeEtag(const Upload& upload, const Payload& bytes, TaskContext& task);
     Result<bool> abort(std::string_view key, const std::string& uploadId, TaskContext& task);
 
     Result<http::Response> sendBody(Call& call, const BodyDigests& digests, http::Sender& sender, bool withChecksum,
                                     TaskContext& task);
     Result<ObjectInfo> placed(std::string_view key, std::uint64_t sizeBytes, std::string etag,
                               const http::Response& response, TaskContext& task);
-    /// The object if it is what we were putting: after an answer that was lost.
-    Result<std::optional<ObjectInfo>> findOurs(std::string_view key, std::uint64_t sizeBytes, const std::string& etag,
-                                               std::uint64_t crc64, TaskContext& task);
+    /// The object if it is what we were putting: after an answer that was lost. `etag`: what it should be; asked for
+    /// where the server tells no CRC-64.
+    Result<std::optional<ObjectInfo>> findOurs(std::string_view key, std::uint64_t sizeBytes,
+                                               const std::function<Result<std::string>()>& etag, std::uint64_t crc64,
+                                               TaskContext& task);
     Call callOf(std::string action, std::string method, std::string_view key) const;
 
     S3Client& m_client;
