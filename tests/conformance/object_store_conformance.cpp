@@ -124,6 +124,8 @@ std::vector<std::string> trickyKeys()
                                       "step_000009" };
     // a file and a folder of one name cannot both be on a disk
     std::erase(keys, "a-b");
+    if (std::getenv("STORE_LOSES_LINE_ENDS")) // a fault of the server, which its suites are told of
+        std::erase(keys, "with\nline");
     std::sort(keys.begin(), keys.end());
     return keys;
 }

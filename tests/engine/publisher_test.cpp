@@ -1,5 +1,6 @@
 #include "publish_fixture.h"
 #include "support/any_task.h"
+#include "support/forwarding_store.h"
 
 // Publisher: what versions say about themselves, when they are anchors, and when nothing is put.
 
@@ -204,6 +205,26 @@ TEST(Publisher, ARunOfAnotherLayoutIsNotContinued)
     p.options.layout = "slime-v2";
     EXPECT_EQ(errorOf(p.open()).code, Code::Usage);
     EXPECT_EQ(p.keys(), before);
+}
+
+/// A checkpoint as a model repository of the Hub shows it.
+class HubModelStore final : public test::ForwardingStore {
+public:
+    using ForwardingStore::ForwardingStore;
+    std::string uri() const override { return "hf://org/model?revision=main"; }
+    Result<std::string> revision(TaskContext&) const override { return std::string("0123abcd"); }
+};
+
+TEST(Publisher, TheFirstDeltaSaysWhichModelOfTheHubItBuildsOn)
+{
+    Publishing p("slime-v2");
+    p.base.base = std::make_shared<HubModelStore>(p.base.base);
+    p.publishAll(1, 3);
+    EXPECT_EQ(p.factOf(1, fact::BaseModel), "org/model@0123abcd");
+    EXPECT_EQ(p.factOf(2, fact::BaseModel), "");
+    Publishing plain("slime-v2");
+    plain.publishAll(1, 2);
+    EXPECT_EQ(plain.factOf(1, fact::BaseModel), "");
 }
 
 // --- nothing is put --------------------------------------------------------------------------------------------------

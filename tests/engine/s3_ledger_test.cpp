@@ -156,6 +156,22 @@ TEST(S3ReadLedger, Sha256CountsForOneReadOfTheWhole)
     EXPECT_EQ(flipped.error().code, Code::Digest);
 }
 
+TEST(S3ReadLedger, MorePiecesThanItKeepsDelayTheProof)
+{
+    std::string text;
+    for (int i = 0; i < 8; ++i)
+        text += longText();
+    const WholeChecksums checksums = told("x-amz-checksum-crc64nvme", crc64Text(crc64Nvme(asBytes(text))));
+    ReadLedger ledger;
+    for (std::size_t round = 0; round < 3; ++round) {
+        for (std::size_t at = 0; at < text.size(); at += 2)
+            EXPECT_EQ(ledger.add(Object, text.size(), at, asBytes(text).subspan(at, 1), checksums), false);
+    }
+    EXPECT_EQ(ledger.proofOf(Object), ReadProof::Partial);
+    EXPECT_EQ(ledger.add(Object, text.size(), 0, asBytes(text), checksums), false);
+    EXPECT_EQ(ledger.proofOf(Object), ReadProof::Proven);
+}
+
 TEST(S3ReadLedger, ForgetsTheOldestObjects)
 {
     ReadLedger ledger(2);

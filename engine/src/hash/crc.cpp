@@ -94,8 +94,9 @@ __attribute__((target("pclmul"))) __m128i loadLane(ByteSpan bytes, std::size_t l
 template <std::uint64_t Polynomial, unsigned Bits>
 __attribute__((target("pclmul"))) __m128i moveLane(__m128i lane) noexcept
 {
-    const __m128i powers = _mm_set_epi64x(static_cast<long long>(powerOfX(Polynomial, Bits - 1)),
-                                          static_cast<long long>(powerOfX(Polynomial, Bits + 63)));
+    constexpr std::uint64_t Front = powerOfX(Polynomial, Bits + 63);
+    constexpr std::uint64_t Back = powerOfX(Polynomial, Bits - 1);
+    const __m128i powers = _mm_set_epi64x(static_cast<long long>(Back), static_cast<long long>(Front));
     return _mm_xor_si128(_mm_clmulepi64_si128(lane, powers, 0x00), _mm_clmulepi64_si128(lane, powers, 0x11));
 }
 

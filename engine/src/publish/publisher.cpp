@@ -1,5 +1,6 @@
 #include "deltascope/engine/publish.h"
 
+#include "deltascope/base/address.h"
 #include "deltascope/engine/cost.h"
 #include "deltascope/engine/trace.h"
 #include "publish/lease.h"
@@ -84,6 +85,16 @@ Result<void> expectUnchanged(const Chain& chain, TaskContext& task)
     return {};
 }
 
+/// "org/model@commit" where the base is a model of the Hub; else empty.
+Result<std::string> modelOf(const ObjectStore* base, TaskContext& task)
+{
+    const std::optional<RemotePlace> place = base ? Address(base->uri()).remote() : std::nullopt;
+    if (!place || place->kind != RemotePlace::Kind::HubModel)
+        return std::string();
+    DS_TRY(const std::string commit, base->revision(task));
+    return place->bucket + "@" + commit;
+}
+
 }
 
 struct Publisher::State {
@@ -97,6 +108,7 @@ struct Publisher::State {
     SpanWriter spans;
     std::string runId;
     Head head;
+    std::string baseModel = {}; ///< that a first delta builds on, as fact::BaseModel has it
     int epoch = 0; ///< of what this publisher puts
     bool epochBegun = true;
 
@@ -105,6 +117,8 @@ struct Publisher::State {
         VersionFactMap facts { { std::string(fact::Form), "1" }, { std::string(fact::Run), runId } };
         if (!origin.empty())
             facts[std::string(fact::Origin)] = origin;
+        if (head.step == 0 && !writers.hasAnchors() && !baseModel.empty())
+            facts[std::string(fact::BaseModel)] = baseModel;
         if (!store->traits().conditionalPut)
             facts[std::string(fact::SoleWriter)] = "1";
         return facts;
@@ -411,6 +425,7 @@ Result<Publisher> Publisher::open(Workbench& bench, std::shared_ptr<ObjectStore>
                                              {},
                                              {} });
     DS_CHECK(state->findHead(task));
+    DS_TRY(state->baseModel, modelOf(base.base.get(), task));
     return Publisher(std::move(state));
 }
 

@@ -53,6 +53,8 @@ std::vector<Result<void>> ObjectStore::readMany(const std::vector<RangeRead>& re
     return outcomes;
 }
 
+Result<std::string> ObjectStore::revision(TaskContext&) const { return std::string(); }
+
 ReadProof ObjectStore::proofOf(const ObjectRef&) const { return ReadProof::None; }
 
 Result<bool> ObjectStore::hasEmptyFolder(std::string_view, TaskContext&) const { return false; }

@@ -34,7 +34,7 @@ class S3Peer:
         self.server = S3Server(self.kind, "tls" in options)
 
     def before(self):
-        return {"S3_KEEPS_NO_CHECKSUMS": "1"} if self.kind == "moto" else {}
+        return {"S3_KEEPS_NO_CHECKSUMS": "1", "STORE_LOSES_LINE_ENDS": "1"} if self.kind == "moto" else {}
 
     def after(self, _):
         return []

@@ -77,13 +77,11 @@ struct ModelSettings {
 class ModelRepository {
 public:
     virtual ~ModelRepository() = default;
-    /// The commit that the revision stood for when it was first asked for. All reads of the store are of this commit.
-    /// Errors: NotFound, Auth, Transient, Io.
-    virtual Result<std::string> commit(TaskContext& task) const = 0;
     virtual HubReads reads() const = 0;
 };
 
-/// The files of a model repository at one commit, only to be read; also a ModelRepository. Errors: as openHubStore.
+/// The files of a model repository at one commit, only to be read; also a ModelRepository. Its revision() is the commit
+/// that the revision of the settings stood for when it was first asked for. Errors: as openHubStore.
 Result<std::unique_ptr<ObjectStore>> openModelStore(const ModelSettings& settings,
                                                     std::shared_ptr<http::Sender> sender);
 

@@ -88,6 +88,8 @@ inline constexpr std::string_view Run = "ds.run"; ///< incarnation of the publis
 inline constexpr std::string_view Base = "ds.base"; ///< fast DSM1 root of the state that a delta was written against
 inline constexpr std::string_view Root = "ds.root"; ///< fast DSM1 root of the state behind the version
 inline constexpr std::string_view Origin = "ds.origin"; ///< checkpoint that the version was made from: "checkpoint-120"
+/// "org/model@commit": the model of the Hugging Face Hub that a delta without a version below it builds on.
+inline constexpr std::string_view BaseModel = "ds.base-model";
 /// "1": the store cannot put under a condition, and a user's word stood for there being no other publisher.
 inline constexpr std::string_view SoleWriter = "ds.sole-writer";
 }

@@ -42,6 +42,7 @@ public:
 
     std::string uri() const override { return m_inner->uri(); }
     StoreTraits traits() const noexcept override;
+    Result<std::string> revision(TaskContext& task) const override { return m_inner->revision(task); }
     Result<ListPage> list(const ListRequest& request, TaskContext& task) const override
     {
         return m_inner->list(request, task);

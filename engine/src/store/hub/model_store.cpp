@@ -153,7 +153,7 @@ public:
 
     Result<std::unique_ptr<StoreWatch>> watch() const override { return std::make_unique<CommitWatch>(); }
 
-    Result<std::string> commit(TaskContext& task) const override
+    Result<std::string> revision(TaskContext& task) const override
     {
         DS_TRY(const ModelCommit* const known, commitOnce(task));
         return known->id;

@@ -99,8 +99,9 @@ Result<bool> ReadLedger::add(const ObjectRef& object, std::uint64_t totalBytes, 
     if (entry.isUnprovable)
         return false;
     entry.totalBytes = totalBytes; // it may have been forgotten meanwhile
-    entry.isUnprovable = isFull;
-    for (std::size_t i = 0; i < pieces.size() && !isFull; ++i)
+    if (isFull) // another pass may prove it
+        entry.pieces.clear();
+    for (std::size_t i = 0; i < pieces.size(); ++i)
         insert(entry, gaps[i].offset, pieces[i]);
     return judge(name, entry, object.key);
 }
