@@ -129,6 +129,38 @@ TEST(BatchedReadsOfManyVersions, TheirHeadersAreOneBatch)
     EXPECT_LE(source.counted->batches(), 5U); // that of all headers, and some to know the layout
 }
 
+/// What is known is not read again; a new step costs its own header.
+TEST(BatchedReadsOfManyVersions, AKnownRunIsListedOnceAndReadNoMore)
+{
+    constexpr std::uint64_t Versions = 10'000;
+    constexpr std::uint64_t PageKeys = 4096; // of ListRequest
+    const auto stored = std::make_shared<MemoryStore>();
+    const std::string checkpoint = safetensorsFile({ { tensor("weight"), std::string(16, 'x') } });
+    const auto put = [&](std::uint64_t step) {
+        return putText(*stored, fmt::format("checkpoint-{}/model.safetensors", step), checkpoint).has_value();
+    };
+    for (std::uint64_t step = 1; step <= Versions; ++step)
+        ASSERT_TRUE(put(step));
+    Session session;
+    session.openCatalog();
+    ASSERT_TRUE(session.open(Remote(stored).cached));
+
+    const Remote again(stored); // another start of the program
+    const auto known = session.open(again.cached);
+    ASSERT_TRUE(known) << known.error().text;
+    EXPECT_EQ(known->versions.size(), Versions);
+    EXPECT_LE(again.counted->lists(), Versions / PageKeys + 1);
+    EXPECT_EQ(again.counted->reads().size(), 0U);
+    EXPECT_EQ(again.counted->stats(), 0U);
+
+    ASSERT_TRUE(put(Versions + 1));
+    again.counted->clear();
+    const auto grown = session.open(again.cached);
+    ASSERT_TRUE(grown) << grown.error().text;
+    EXPECT_EQ(grown->versions.size(), Versions + 1);
+    EXPECT_LE(again.counted->reads().size(), 1U);
+}
+
 TEST(BatchedReadsOfALargeObject, AreItsWindows)
 {
     const auto stored = std::make_shared<MemoryStore>();
