@@ -269,6 +269,7 @@ private:
     Instead m_instead = [](const Seen&, Connection&) { return false; };
 
 protected:
+    TaskContext task; ///< outlives the server, which may stop it
     ScriptedServer server { [this](const Seen& request, Connection& connection) {
         if (!instead()(request, connection))
             connection.send(uploads.answer(request));
@@ -349,7 +350,6 @@ TEST_F(S3Multipart, IfAbsentIsAskedForAtBothEnds)
 
 TEST_F(S3Multipart, ACanceledPutAbortsItsUpload)
 {
-    TaskContext task;
     answerFirst([&](const Seen& request, Connection& connection) {
         if (request.method() != "PUT")
             return false;
