@@ -162,9 +162,9 @@ class Restore:
         with open(config, "w", encoding="utf-8") as file:
             for number, key in enumerate(self.objects):
                 file.write("next\n" if number else "")
-                file.write(f'url = "{self.url}/{key}"\noutput = "{os.path.join(self.fetched, key)}"\n')
+                file.write(f'create-dirs\nurl = "{self.url}/{key}"\noutput = "{os.path.join(self.fetched, key)}"\n')
                 file.write(signature(self.keys))
-        curl = f"curl --silent --show-error --fail --create-dirs --parallel --parallel-max {PARALLEL} -K {config}"
+        curl = f"curl --silent --show-error --fail --parallel --parallel-max {PARALLEL} -K {config}"
         return ["sh", "-c", f'{curl} && exec "$0" "$@"', *self.materialize(self.fetched)]
 
     def compare(self):
