@@ -124,8 +124,8 @@ public:
     /// The canonical address: "file:///abs/dir".
     virtual std::string uri() const = 0;
     virtual StoreTraits traits() const noexcept = 0;
-    /// The fixed state that all reads are of: the commit of a model repository. Empty: what is there at the time of each
-    /// read. Errors: those of asking for it.
+    /// The fixed state that all reads are of: the commit of a model repository. Empty: what is there at the time of
+    /// each read. Errors: those of asking for it.
     virtual Result<std::string> revision(TaskContext& task) const;
 
     /// One page of keys. A failure is an error, never an empty page.
