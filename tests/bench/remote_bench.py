@@ -4,6 +4,7 @@ huggingface_hub with hf_xet. The servers are those of tests/peers/stores."""
 import json
 import os
 import random
+import shlex
 import shutil
 import subprocess
 import sys
@@ -35,8 +36,7 @@ class Peer:
             if self.process.poll() is not None:
                 sys.exit(f"{script} does not start")
         with open(self.file, encoding="utf-8") as file:
-            self.variables = json.load(file)
-        os.environ.update(self.variables)
+            os.environ.update(json.load(file))
 
     def end(self):
         self.process.stdin.close()
@@ -60,18 +60,18 @@ def timed_code(setup, action):
     return f"{setup}\nbegan = time.perf_counter()\n{action}\nseconds = time.perf_counter() - began"
 
 
-def contestant(command):
-    """One whose own clock counts: without the start of Python, say."""
-    return (lambda: None, lambda: [command], lambda: None, True)
+def nothing():
+    pass
 
 
-def signature(keys):
-    return f'header = "x-amz-content-sha256: UNSIGNED-PAYLOAD"\naws-sigv4 = "aws:amz:us-east-1:s3"\nuser = "{keys}"\n'
+def by_own_clock(command, prepare=nothing):
+    """A contestant whose own clock counts: without the start of Python, say."""
+    return (prepare, lambda: [command], nothing, True)
 
 
-def process(command, clean=lambda: None):
-    """One whose whole process counts."""
-    return (lambda: None, lambda: [command], clean)
+def by_process(command, clean=nothing):
+    """A contestant whose whole process counts."""
+    return (nothing, lambda: [command], clean)
 
 
 def remove_ranges():
@@ -79,16 +79,20 @@ def remove_ranges():
     os.mkdir(RANGES)
 
 
-def curl_ranges(bench, url, size, keys, kept):
-    """One curl for all ranges of an object; its bytes go to files in memory, or nobody keeps them."""
-    path = os.path.join(bench.work, f"ranges-{'kept' if kept else 'lost'}")
+def curl(bench, name, keys, transfers):
+    """A command that makes all transfers at once, each some lines of curl's configuration."""
+    signed = f'header = "x-amz-content-sha256: UNSIGNED-PAYLOAD"\naws-sigv4 = "aws:amz:us-east-1:s3"\nuser = "{keys}"\n'
+    path = os.path.join(bench.work, name)
     with open(path, "w", encoding="utf-8") as file:
-        for at in range(0, size, PIECE):
-            file.write("next\n" if at else "")
-            file.write(f'url = "{url}"\nrange = "{at}-{min(at + PIECE, size) - 1}"\n')
-            file.write(f'output = "{os.path.join(RANGES, str(at)) if kept else "/dev/null"}"\n')
-            file.write(signature(keys))
+        file.write("next\n".join(f"create-dirs\n{lines}\n{signed}" for lines in transfers))
     return ["curl", "--silent", "--show-error", "--fail", "--parallel", "--parallel-max", str(PARALLEL), "-K", path]
+
+
+def ranges_of(url, size, kept):
+    """The transfers of an object in ranges; its bytes go to files in memory, or nobody keeps them."""
+    for at in range(0, size, PIECE):
+        output = os.path.join(RANGES, str(at)) if kept else "/dev/null"
+        yield f'url = "{url}"\nrange = "{at}-{min(at + PIECE, size) - 1}"\noutput = "{output}"'
 
 
 def s3(bench, file, size):
@@ -108,23 +112,22 @@ def s3(bench, file, size):
         url = f"{os.environ['AWS_ENDPOINT_URL_S3']}/{bucket}/put/ours"
         title = f"W10 ranged GET of {size >> 20} MiB, {PIECE >> 20} MiB each, {PARALLEL} at once"
         rows = {
-            "ours": process([*program, "get", address, "ours"]),
-            "curl into memory": process(curl_ranges(bench, url, size, keys, True), remove_ranges),
-            "curl into /dev/null": process(curl_ranges(bench, url, size, keys, False)),
+            "ours": by_process([*program, "get", address, "ours"]),
+            "curl into memory": by_process(curl(bench, "kept", keys, ranges_of(url, size, True)), remove_ranges),
+            "curl into /dev/null": by_process(curl(bench, "lost", keys, ranges_of(url, size, False))),
         }
         bench.compare(title, rows, {"curl into memory": ("at_least", 0.9), "curl into /dev/null": ("at_least", None)})
         Restore(bench, bucket, keys).compare()
-        rows = {"ours": contestant([*program, "put", address, "ours", file])}
-        rows["boto3"] = contestant(python_client(bench, timed_code(client, upload)))
+        rows = {"ours": by_own_clock([*program, "put", address, "ours", file])}
+        rows["boto3"] = by_own_clock(python_client(bench, timed_code(client, upload)))
         goals = {"boto3": ("at_least", 0.9)}
         if program_of_user := shutil.which("s5cmd"):  # it is in no package index that the peers come from
             command = [program_of_user, "--endpoint-url", os.environ["AWS_ENDPOINT_URL_S3"], "cp", "-c", str(PARALLEL)]
-            rows["s5cmd"] = process([*command, file, f"s3://{bucket}/put/s5cmd"])
+            rows["s5cmd"] = by_process([*command, file, f"s3://{bucket}/put/s5cmd"])
             goals["s5cmd"] = ("at_least", 0.9)
         bench.compare(f"W10 multipart PUT of {size >> 20} MiB", rows, goals)
     finally:
         peer.end()
-
 
 
 class Restore:
@@ -158,19 +161,14 @@ class Restore:
         return [self.bench.bin["deltascope"], "materialize", f"{source}@{1 + self.BACK}", "-o", self.out, "--json"]
 
     def curl_and_rebuild(self):
-        config = os.path.join(self.bench.work, "objects")
-        with open(config, "w", encoding="utf-8") as file:
-            for number, key in enumerate(self.objects):
-                file.write("next\n" if number else "")
-                file.write(f'create-dirs\nurl = "{self.url}/{key}"\noutput = "{os.path.join(self.fetched, key)}"\n')
-                file.write(signature(self.keys))
-        curl = f"curl --silent --show-error --fail --parallel --parallel-max {PARALLEL} -K {config}"
-        return ["sh", "-c", f'{curl} && exec "$0" "$@"', *self.materialize(self.fetched)]
+        outputs = ((key, os.path.join(self.fetched, key)) for key in self.objects)
+        fetch = curl(self.bench, "objects", self.keys, (f'url = "{self.url}/{k}"\noutput = "{o}"' for k, o in outputs))
+        return ["sh", "-c", f'{shlex.join(fetch)} && exec "$0" "$@"', *self.materialize(self.fetched)]
 
     def compare(self):
         rows = {
-            "ours": process(self.materialize(self.address), self.clean),
-            "curl, then from a folder": process(self.curl_and_rebuild(), self.clean),
+            "ours": by_process(self.materialize(self.address), self.clean),
+            "curl, then from a folder": by_process(self.curl_and_rebuild(), self.clean),
         }
         for _, command, clean in rows.values():
             clean()
@@ -199,15 +197,15 @@ def hub(bench, file, size):
 
         up = f"api.batch_bucket_files({bucket!r}, add=[({fresh!r}, 'put/theirs')])"
         rows = {
-            "ours": (other, lambda: [[*program, "put", f"hf://buckets/{bucket}/put", "ours", fresh]], lambda: None, True),
-            "hf_xet": (other, lambda: [python_client(bench, timed_code(client, up))], lambda: None, True),
+            "ours": by_own_clock([*program, "put", f"hf://buckets/{bucket}/put", "ours", fresh], other),
+            "hf_xet": by_own_clock(python_client(bench, timed_code(client, up)), other),
         }
         bench.compare(f"W10 Xet upload of {size >> 20} MiB", rows, {"hf_xet": ("at_least", 1.0)})
         target = os.path.join(bench.work, "downloaded")
         down = f"api.download_bucket_files({bucket!r}, [('put/ours', {target!r})])"
         rows = {
-            "ours": contestant([*program, "get", f"hf://buckets/{bucket}/put", "ours"]),
-            "hf_xet": contestant(python_client(bench, timed_code(client, down))),
+            "ours": by_own_clock([*program, "get", f"hf://buckets/{bucket}/put", "ours"]),
+            "hf_xet": by_own_clock(python_client(bench, timed_code(client, down))),
         }
         bench.compare(f"W10 Xet download of {size >> 20} MiB", rows, {"hf_xet": ("at_least", 0.8)})
     finally:

@@ -114,7 +114,7 @@ TEST(S3ReadLedger, OneFlippedBitAnywhereIsFound)
         ASSERT_FALSE(last) << flipped;
         EXPECT_EQ(last.error().code, Code::Digest);
         EXPECT_EQ(last.error().where, "key");
-        EXPECT_EQ(ledger.proofOf(Object), ReadProof::Partial); // read anew, it can be proven
+        EXPECT_EQ(ledger.proofOf(Object), ReadProof::Partial); // read again, it can be proven
         ASSERT_TRUE(ledger.add(Object, 10, 0, asBytes(Ten), checksums));
         EXPECT_EQ(ledger.proofOf(Object), ReadProof::Proven);
     }

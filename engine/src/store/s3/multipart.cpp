@@ -150,12 +150,11 @@ Result<std::string> ObjectWriter::wholeEtag(const Upload& upload, const Payload&
 {
     std::vector<std::optional<Md5Digest>> parts;
     for (std::size_t i = 0; i < upload.digests.size(); ++i) {
-        if (!upload.digests[i].md5) {
-            DS_TRY(const BodyDigests digests, digestBody(partOf(upload, bytes, i), true, upload.key, task));
-            parts.push_back(digests.md5);
-        } else {
-            parts.push_back(upload.digests[i].md5);
+        BodyDigests digests = upload.digests[i];
+        if (!digests.md5) {
+            DS_TRY(digests, digestBody(partOf(upload, bytes, i), true, upload.key, task));
         }
+        parts.push_back(digests.md5);
     }
     return multipartEtag(parts);
 }

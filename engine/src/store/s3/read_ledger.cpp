@@ -77,8 +77,7 @@ Result<bool> ReadLedger::add(const ObjectRef& object, std::uint64_t totalBytes, 
         entry.totalBytes = totalBytes;
         if (told.hasAny() && !entry.told.crc64)
             entry.told = told;
-        if (isWhole && !told.sha256.empty()) {
-            entry.pieces.clear();
+        if (isWhole && !told.sha256.empty()) { // says nothing of what other reads have brought
             entry.wasProven = true;
             return false;
         }

@@ -28,8 +28,8 @@ struct WholeChecksums {
 WholeChecksums checksumsOf(const http::Headers& headers);
 
 /// Remembers the CRC of what was read of each identity, across reads in any order, and compares when all was seen once;
-/// then it begins anew. Of what is read again before, only bytes that were not seen are counted. Any thread. Bounded:
-/// the objects that were added first are forgotten.
+/// then another pass begins. Of what is read again before, only bytes that were not seen are counted. Any thread.
+/// Bounded: the objects that were added first are forgotten.
 class ReadLedger {
 public:
     explicit ReadLedger(std::size_t mostObjects = 4096)

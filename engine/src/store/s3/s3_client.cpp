@@ -119,7 +119,7 @@ bool S3Client::mendSkew(const http::Response& response, const ErrorReply& said, 
     const auto now = m_clock();
     const auto known = std::chrono::seconds(m_skewSeconds.load());
     const auto skew = std::chrono::floor<std::chrono::seconds>(*date - now);
-    // An answer to HEAD has no body to say it with, so a refusal is signed anew once.
+    // An answer to HEAD has no body to say it with, so a refused request is signed once more.
     const bool maySaySo = isHead && response.status == 403;
     if (said.code != "RequestTimeTooSkewed" && !maySaySo)
         return false;
