@@ -4,16 +4,17 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <fcntl.h>
+#include <filesystem>
 #include <fmt/format.h>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unistd.h>
 #include <vector>
 
 // One object of a store, moved as the program moves it: `get ADDRESS KEY` reads it whole, in batches, into memory that
-// is reused; `put ADDRESS KEY FILE` puts a file that is in memory. Prints the seconds that this took, without the start
+// is reused; `put ADDRESS KEY FILE` puts a file. Prints the seconds that this took, without the start
 // of the process.
 
 namespace deltascope {
@@ -32,10 +33,29 @@ Result<std::uint64_t> get(ObjectStore& store, const std::string& key, TaskContex
     return object.sizeBytes;
 }
 
-Result<std::uint64_t> put(ObjectStore& store, const std::string& key, const std::string& bytes, TaskContext& task)
+class FilePayload final : public Payload {
+public:
+    explicit FilePayload(const std::string& path)
+        : m_file(open(path.c_str(), O_RDONLY | O_CLOEXEC))
+        , m_bytes(std::filesystem::file_size(path))
+    {
+    }
+    ~FilePayload() override { close(m_file); }
+    std::uint64_t sizeBytes() const noexcept override { return m_bytes; }
+    Result<std::size_t> read(std::uint64_t offset, MutableByteSpan out) const override
+    {
+        const ssize_t got = pread(m_file, out.data(), out.size(), static_cast<off_t>(offset));
+        return got < 0 ? Result<std::size_t>(fail(Code::Io, "the file cannot be read")) : static_cast<std::size_t>(got);
+    }
+
+private:
+    int m_file;
+    std::uint64_t m_bytes;
+};
+
+Result<std::uint64_t> put(ObjectStore& store, const std::string& key, const std::string& file, TaskContext& task)
 {
-    const MemoryPayload payload(asBytes(bytes));
-    DS_TRY(const ObjectInfo object, store.put(key, payload, PutMode::Replace, task));
+    DS_TRY(const ObjectInfo object, store.put(key, FilePayload(file), PutMode::Replace, task));
     return object.sizeBytes;
 }
 
@@ -45,18 +65,13 @@ int run(const std::vector<std::string>& words)
         std::fputs("usage: deltascope-bench-store get ADDRESS KEY | put ADDRESS KEY FILE\n", stderr);
         return 2;
     }
-    std::string file;
-    if (words[0] == "put") {
-        std::ifstream in(words[3], std::ios::binary);
-        file.assign(std::istreambuf_iterator<char>(in), {});
-    }
     Stores stores;
     TaskContext task;
     const auto moved = [&]() -> Result<std::pair<std::uint64_t, double>> {
         DS_TRY(const std::shared_ptr<ObjectStore> store, stores.open(Address(words[1]), StoreUse { true }));
         const auto begin = std::chrono::steady_clock::now();
         DS_TRY(const std::uint64_t bytes,
-               words[0] == "get" ? get(*store, words[2], task) : put(*store, words[2], file, task));
+               words[0] == "get" ? get(*store, words[2], task) : put(*store, words[2], words[3], task));
         return std::pair(bytes, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
     }();
     if (!moved) {

@@ -21,12 +21,23 @@ namespace {
 namespace fs = std::filesystem;
 using test::TempDir;
 
-std::vector<std::byte> bytesOf(std::uint64_t leaf, std::size_t count)
+RawBytes bytesOf(std::uint64_t leaf, std::size_t count)
 {
-    std::vector<std::byte> bytes(count);
+    RawBytes bytes(count);
     for (std::size_t i = 0; i < count; ++i)
         bytes[i] = static_cast<std::byte>((leaf + 1) * 31 + i * 7);
     return bytes;
+}
+
+std::vector<std::byte> leafFile(std::string_view object, std::uint64_t leaf, ByteSpan payload)
+{
+    std::vector<std::byte> file;
+    const Result<void> written = writeLeafFile(object, leaf, payload, [&](ByteSpan piece) -> Result<void> {
+        file.insert(file.end(), piece.begin(), piece.end());
+        return {};
+    });
+    EXPECT_TRUE(written);
+    return file;
 }
 
 class DiskCacheTest : public testing::Test {
@@ -123,7 +134,7 @@ TEST_F(DiskCacheTest, FilesAreAsTheirFormatSays)
     for (std::size_t i = 0; i < payload.size(); ++i)
         payload[i] = static_cast<std::byte>(i);
     EXPECT_EQ(
-        toHex(makeLeafFile(Object, 3, payload)),
+        toHex(leafFile(Object, 3, payload)),
         "44534c454146310a150000000a000000030000000000000073746f7265006f626a656374006964656e746974790001020304050607"
         "0809dcac3bac3c3ab7b6dbe04bb6ecf48c6c");
     EXPECT_EQ(leafFilePath(Object, 3), "43/fda3a15c7ed69e3dd25c88cb20481b");
@@ -172,11 +183,11 @@ TEST_F(DiskCacheTest, ALeafInThePlaceOfAnotherIsNone)
     DiskCache cache(root());
     keep(cache, 0, bytesOf(0, 100));
     for (const auto& [name, leaf] : { std::pair(std::string(Object), 1), std::pair(std::string(Object) + "2", 0) }) {
-        const auto other = makeLeafFile(name, static_cast<std::uint64_t>(leaf), bytesOf(1, 100));
+        const auto other = leafFile(name, static_cast<std::uint64_t>(leaf), bytesOf(1, 100));
         overwrite(leafPath(), std::string(asText(other)));
         EXPECT_FALSE(cache.read(Object, 0, 100)) << leaf;
     }
-    const auto longer = makeLeafFile(Object, 0, bytesOf(0, 101));
+    const auto longer = leafFile(Object, 0, bytesOf(0, 101));
     overwrite(leafPath(), std::string(asText(longer)));
     EXPECT_FALSE(cache.read(Object, 0, 100));
 }

@@ -12,6 +12,7 @@ namespace deltascope::http {
 namespace {
 
 constexpr long BufferBytes = 128L << 10;
+constexpr long UploadBufferBytes = 512L << 10; ///< with libcurl's 64 KiB each buffer costs a round of polling
 constexpr long MostRedirects = 5;
 constexpr std::chrono::milliseconds ShortestPaceWait { 1 };
 constexpr std::chrono::milliseconds LongestPaceWait { 100 }; ///< a pace may change its mind
@@ -97,6 +98,8 @@ void Transfer::setConnection(const Environment& environment)
     if (!environment.caFolder.empty())
         curl_easy_setopt(easy, CURLOPT_CAPATH, environment.caFolder.c_str());
     curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, BufferBytes);
+    if (!m_request.pace) // which wants small steps
+        curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, UploadBufferBytes);
     curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, m_detail.data());
     curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, onHeader);
     curl_easy_setopt(easy, CURLOPT_HEADERDATA, this);

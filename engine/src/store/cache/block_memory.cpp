@@ -59,8 +59,7 @@ std::uint64_t BlockMemory::costOf(const Block& block) noexcept
     return block.bytes.size() + 2 * block.object.size() + Overhead;
 }
 
-BlockMemory::BlockPtr BlockMemory::publish(const std::string& object, const LeafRange& range,
-                                           std::vector<std::byte> bytes)
+BlockMemory::BlockPtr BlockMemory::publish(const std::string& object, const LeafRange& range, RawBytes bytes)
 {
     auto block = std::make_shared<Block>();
     block->leaves = range;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "../../base/raw_bytes.h"
 #include "cache_leaf.h"
 
 #include "deltascope/base/bytes.h"
@@ -35,7 +36,7 @@ public:
     /// Neighboring leaves that came together. What it holds never changes.
     struct Block {
         LeafRange leaves;
-        std::vector<std::byte> bytes;
+        RawBytes bytes;
 
         ByteSpan leaf(std::uint64_t number) const noexcept
         {
@@ -66,7 +67,7 @@ public:
     Answer ask(const std::string& object, std::uint64_t sizeBytes, const std::vector<std::uint64_t>& leaves,
                const TaskContext& task);
     /// `range`: claimed, or a part of it. Returns what others see from now on.
-    BlockPtr publish(const std::string& object, const LeafRange& range, std::vector<std::byte> bytes);
+    BlockPtr publish(const std::string& object, const LeafRange& range, RawBytes bytes);
     void abandon(const std::string& object, std::uint64_t sizeBytes, const LeafRange& range);
     /// Drops what it holds of an object. Who has a block keeps it.
     void forget(const std::string& object);

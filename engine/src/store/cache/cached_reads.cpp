@@ -45,7 +45,7 @@ void CachedReads::Claims::add(Object& object, const std::vector<LeafRange>& rang
     }
 }
 
-BlockMemory::BlockPtr CachedReads::Claims::publish(const Piece& piece, std::vector<std::byte> bytes)
+BlockMemory::BlockPtr CachedReads::Claims::publish(const Piece& piece, RawBytes bytes)
 {
     BlockMemory::BlockPtr block = m_memory.publish(piece.object->name, piece.leaves, std::move(bytes));
     release(piece);
@@ -150,7 +150,7 @@ std::vector<CachedReads::Piece> CachedReads::takeFromDisk(Claims& claims)
                 isContinued = false;
                 continue;
             }
-            std::optional<std::vector<std::byte>> bytes;
+            std::optional<RawBytes> bytes;
             if (isWanted)
                 bytes = m_store.m_disk->read(object.name, number, bytesOfLeaves(one.leaves, object.sizeBytes));
             if (bytes) {
@@ -174,7 +174,7 @@ void CachedReads::fetch(const std::vector<Piece>& pieces, Claims& claims)
 {
     if (pieces.empty())
         return;
-    std::vector<std::vector<std::byte>> room;
+    std::vector<RawBytes> room;
     std::vector<RangeRead> reads;
     for (const Piece& piece : pieces) {
         room.emplace_back(bytesOfLeaves(piece.leaves, piece.object->sizeBytes));
@@ -232,7 +232,7 @@ void CachedReads::dropIfWrong(Object& object, const Result<void>& outcome)
         m_store.m_disk->discard(object.name);
 }
 
-BlockMemory::BlockPtr CachedReads::publish(const Piece& piece, std::vector<std::byte> bytes, Claims& claims)
+BlockMemory::BlockPtr CachedReads::publish(const Piece& piece, RawBytes bytes, Claims& claims)
 {
     BlockMemory::BlockPtr block = claims.publish(piece, std::move(bytes));
     auto leaf = piece.object->leaves.lower_bound(piece.leaves.first);

@@ -61,7 +61,7 @@ private:
 
         void add(Object& object, const std::vector<LeafRange>& ranges);
         const std::vector<Piece>& pieces() const noexcept { return m_pieces; }
-        BlockMemory::BlockPtr publish(const Piece& piece, std::vector<std::byte> bytes);
+        BlockMemory::BlockPtr publish(const Piece& piece, RawBytes bytes);
         void abandon(const Piece& piece);
 
     private:
@@ -77,7 +77,7 @@ private:
     void ask(Claims& claims);
     std::vector<Piece> takeFromDisk(Claims& claims);
     void fetch(const std::vector<Piece>& pieces, Claims& claims);
-    BlockMemory::BlockPtr publish(const Piece& piece, std::vector<std::byte> bytes, Claims& claims);
+    BlockMemory::BlockPtr publish(const Piece& piece, RawBytes bytes, Claims& claims);
     void keepOnDisk(const Object& object, const BlockMemory::Block& block);
     void settleOnDisk(const Object& object);
     void dropIfWrong(Object& object, const Result<void>& outcome);

@@ -12,6 +12,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 namespace deltascope {
 
@@ -72,7 +73,7 @@ Result<void> DiskCache::openFolder(const std::string& folder)
     return {};
 }
 
-std::optional<std::vector<std::byte>> DiskCache::read(std::string_view object, std::uint64_t leaf, std::uint64_t bytes)
+std::optional<RawBytes> DiskCache::read(std::string_view object, std::uint64_t leaf, std::uint64_t bytes)
 {
     if (!m_leaves || object.size() > MostLeafNameBytes)
         return std::nullopt;
@@ -81,7 +82,7 @@ std::optional<std::vector<std::byte>> DiskCache::read(std::string_view object, s
     struct stat status = {};
     if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode))
         return std::nullopt;
-    std::vector<std::byte> content(LeafFileFrameBytes + object.size() + bytes);
+    RawBytes content(LeafFileFrameBytes + object.size() + bytes);
     const bool fits = static_cast<std::uint64_t>(status.st_size) == content.size();
     const Result<std::size_t> got = fits ? readAt(file, 0, content, m_folder) : Result<std::size_t>(std::size_t { 0 });
     if (!got)
@@ -93,7 +94,9 @@ std::optional<std::vector<std::byte>> DiskCache::read(std::string_view object, s
         return std::nullopt;
     }
     noteUse(file, status);
-    return std::vector<std::byte>(payload->begin(), payload->end());
+    content.erase(content.begin(), content.begin() + (payload->data() - content.data()));
+    content.resize(static_cast<std::size_t>(bytes));
+    return content;
 }
 
 bool DiskCache::mayHave(std::string_view object, std::uint64_t leaf) const
@@ -108,7 +111,7 @@ void DiskCache::keep(std::string_view object, std::uint64_t leaf, ByteSpan bytes
     const std::uint64_t taken = takenBytes(LeafFileFrameBytes + object.size() + bytes.size());
     if (!hasRoomFor(taken))
         return;
-    Result<std::string> path = write(leafFilePath(object, leaf), makeLeafFile(object, leaf, bytes));
+    Result<std::string> path = write(object, leaf, bytes);
     if (!path)
         return note(std::move(path.error()));
     const std::lock_guard lock(m_mutex);
@@ -159,8 +162,9 @@ void DiskCache::removeAll(const Unsettled& files)
         ::unlinkat(m_leaves.get(), file.path.c_str(), 0);
 }
 
-Result<std::string> DiskCache::write(const std::string& path, ByteSpan file)
+Result<std::string> DiskCache::write(std::string_view object, std::uint64_t leaf, ByteSpan bytes)
 {
+    const std::string path = leafFilePath(object, leaf);
     const std::string folder = path.substr(0, path.find('/'));
     const std::string name = path.substr(folder.size() + 1);
     const std::string temporary = folder + '/' + temporaryName(name);
@@ -174,9 +178,13 @@ Result<std::string> DiskCache::write(const std::string& path, ByteSpan file)
         handle = create();
     if (!handle)
         return failErrno("open", errno, m_folder);
-    if (Result<void> outcome = writeAt(handle, 0, file, m_folder); !outcome) {
+    std::uint64_t end = 0;
+    const Result<void> outcome = writeLeafFile(object, leaf, bytes, [&](ByteSpan piece) {
+        return writeAt(handle, std::exchange(end, end + piece.size()), piece, m_folder);
+    });
+    if (!outcome) {
         ::unlinkat(m_leaves.get(), temporary.c_str(), 0);
-        return fail(std::move(outcome.error()));
+        return fail(outcome.error());
     }
     return temporary;
 }

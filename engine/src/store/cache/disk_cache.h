@@ -1,6 +1,7 @@
 #pragma once
 
 #include "../../base/file_handle.h"
+#include "../../base/raw_bytes.h"
 #include "deltascope/base/bytes.h"
 #include "deltascope/base/result.h"
 
@@ -34,7 +35,7 @@ public:
     DiskCache& operator=(const DiskCache&) = delete;
 
     /// The bytes of a leaf as they were kept: `bytes` of them. `object`: a name that no other bytes have.
-    std::optional<std::vector<std::byte>> read(std::string_view object, std::uint64_t leaf, std::uint64_t bytes);
+    std::optional<RawBytes> read(std::string_view object, std::uint64_t leaf, std::uint64_t bytes);
     /// Whether read() will probably find it.
     bool mayHave(std::string_view object, std::uint64_t leaf) const;
     /// Writes a leaf, which read() does not find before settle(). Those that wait for it take half of the cap at most.
@@ -55,8 +56,8 @@ private:
     using Unsettled = std::map<std::uint64_t, Written>; ///< by leaf
 
     Result<void> openFolder(const std::string& folder);
-    /// Returns the path of a file beside `path`.
-    Result<std::string> write(const std::string& path, ByteSpan file);
+    /// Returns the path of a file beside the place of the leaf.
+    Result<std::string> write(std::string_view object, std::uint64_t leaf, ByteSpan bytes);
     Unsettled takeUnsettled(std::string_view object);
     void removeAll(const Unsettled& files);
     bool hasRoomFor(std::uint64_t bytes);

@@ -1,12 +1,13 @@
 #pragma once
 
 #include "deltascope/base/bytes.h"
+#include "deltascope/base/result.h"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace deltascope {
 
@@ -15,8 +16,10 @@ namespace deltascope {
 inline constexpr std::uint64_t MostLeafNameBytes = 64U << 10; ///< longer names are not kept
 inline constexpr std::uint64_t LeafFileFrameBytes = 40; ///< beside name and payload
 
-/// The file of a leaf. `object`: at most MostLeafNameBytes; `payload`: at most CacheLeafBytes.
-std::vector<std::byte> makeLeafFile(std::string_view object, std::uint64_t leaf, ByteSpan payload);
+/// Hands the file of a leaf to `take`, piece by piece and in order, until that fails. `object`: at most
+/// MostLeafNameBytes; `payload`: at most CacheLeafBytes.
+Result<void> writeLeafFile(std::string_view object, std::uint64_t leaf, ByteSpan payload,
+                           const std::function<Result<void>(ByteSpan)>& take);
 
 /// The payload of a file that holds just this leaf, with as many bytes, and is sound in each bit. Points into `file`.
 std::optional<ByteSpan> payloadOf(ByteSpan file, std::string_view object, std::uint64_t leaf,
