@@ -237,10 +237,16 @@ TEST(VerifyJson, HasTheKeysOfTheContract)
     view.steps = { step, step };
     view.steps[1].coverage = CoverageView { 25, 16, 0, 0, 9, 0, 0, 0, { "model.embed" } };
     view.consistentTo = { { 0, 2 }, { 1, {} } };
+    EXPECT_TRUE(Json::parse(toJson(view))["store_digests"].is_null());
+    view.storeDigests = StoreDigestsView { 7, 1, 2 };
     const std::string text = toJson(view);
     expectDocument(text);
     const Json json = Json::parse(text);
-    expectKeys(json, { "level", "steps", "result", "consistent_to" });
+    expectKeys(json, { "level", "steps", "result", "consistent_to", "store_digests" });
+    EXPECT_EQ(json["store_digests"]["equal"], 7);
+    EXPECT_EQ(json["store_digests"]["not_compared"], 1);
+    EXPECT_EQ(json["store_digests"]["none"], 2);
+    EXPECT_EQ(json["store_digests"]["text"], storeDigestsText(*view.storeDigests));
     expectKeys(json["steps"][0], { "epoch", "step", "result", "problems" });
     EXPECT_TRUE(json["steps"][0]["coverage"].is_null());
     const Json& coverage = json["steps"][1]["coverage"];

@@ -519,6 +519,53 @@ TEST(VerifyRecords, AnObjectThatChangesWhileItIsReadIsToldAndNotRemembered)
     EXPECT_TRUE(session.records->sights(golden.store->uri(), "deltas/step_000003.safetensors")->empty());
 }
 
+/// A store that keeps digests, but none of anchors, and cannot tell of one delta whether all its bytes have it.
+class DigestingStore final : public test::ForwardingStore {
+public:
+    using ForwardingStore::ForwardingStore;
+    ReadProof proofOf(const ObjectRef& object) const override
+    {
+        if (object.key.find("anchor") != std::string_view::npos)
+            return ReadProof::None;
+        return object.key == "deltas/step_000003.safetensors" ? ReadProof::Partial : ReadProof::Proven;
+    }
+};
+
+TEST(VerifyRecords, CountsWhatTheDigestsOfTheStoreHaveShown)
+{
+    const GoldenCopy golden("trl-v2-raw");
+    VerifySession session;
+    const auto store = std::make_shared<DigestingStore>(golden.store);
+    const auto listed = session.tryVerify(store, {}, 1);
+    ASSERT_TRUE(listed);
+    EXPECT_FALSE(listed->storeDigests) << "headers are no whole objects";
+    const auto read = session.tryVerify(store, {}, 2);
+    ASSERT_TRUE(read);
+    ASSERT_TRUE(read->storeDigests);
+    std::uint64_t anchors = 0;
+    std::uint64_t objects = 0;
+    for (const Version& version : session.run.versions) {
+        for (const ObjectInfo& object : version.objects.objects) {
+            ++objects;
+            anchors += object.key.find("anchor") != std::string::npos ? 1 : 0;
+        }
+    }
+    ASSERT_GT(anchors, 0U);
+    EXPECT_EQ(read->storeDigests->none, anchors);
+    EXPECT_EQ(read->storeDigests->uncompared, 1U);
+    EXPECT_EQ(read->storeDigests->equal, objects - anchors - 1);
+}
+
+TEST(VerifyRecords, AFolderKeepsNoDigests)
+{
+    const GoldenCopy golden("trl-v2-raw");
+    VerifySession session;
+    const VerifyReport report = session.verify(golden, 2);
+    ASSERT_TRUE(report.storeDigests);
+    EXPECT_EQ(report.storeDigests->equal + report.storeDigests->uncompared, 0U);
+    EXPECT_GT(report.storeDigests->none, 0U);
+}
+
 // --- what happens between opening and verifying ----------------------------------------------------------------------
 
 /// Opens the run, then lets `happen` happen, then verifies.

@@ -220,6 +220,8 @@ std::string verifyText(const app::VerifyView& report, const Style& style)
                                       problems[i - 1].step.value_or(0)));
     }
     text += trustText(report);
+    if (report.storeDigests)
+        text += "\n" + storeDigestsText(*report.storeDigests) + "\n";
     text += fmt::format("\n{}: {} ({} {}, level {}, {})\n", paint(style, paintOf(report.result), report.result),
                         meaning(report), report.steps.size(), report.steps.size() == 1 ? "step" : "steps", report.level,
                         durationText(report.seconds));

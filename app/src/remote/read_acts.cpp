@@ -115,6 +115,10 @@ VerifyView readVerify(const json& from)
     view.consistentTo = readEach(from, "consistent_to", [](const json& epoch) {
         return ConsistentToView { read<int>(epoch, "epoch"), readOptional<std::int64_t>(epoch, "step") };
     });
+    if (const auto digests = from.find("store_digests"); digests != from.end() && !digests->is_null())
+        view.storeDigests =
+            StoreDigestsView { read<std::uint64_t>(*digests, "equal"), read<std::uint64_t>(*digests, "not_compared"),
+                               read<std::uint64_t>(*digests, "none") };
     view.problems = readEach(from, "problems", readProblem);
     view.seconds = read<double>(from, "seconds");
     return view;

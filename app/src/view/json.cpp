@@ -40,6 +40,14 @@ ordered_json json(const FormView& form)
              { "copy", form.isCopy } };
 }
 
+ordered_json json(const StoreDigestsView& digests)
+{
+    return { { "equal", digests.equal },
+             { "not_compared", digests.uncompared },
+             { "none", digests.none },
+             { "text", storeDigestsText(digests) } };
+}
+
 ordered_json json(const CoverageView& coverage)
 {
     return { { "tensors", coverage.tensors },        { "digest", coverage.digest }, { "root", coverage.root },
@@ -244,6 +252,7 @@ std::string toJson(const VerifyView& view)
                   { "level", view.level },
                   { "result", view.result },
                   { "consistent_to", std::move(consistentTo) },
+                  { "store_digests", view.storeDigests ? json(*view.storeDigests) : ordered_json(nullptr) },
                   { "steps", std::move(steps) },
                   { "problems", json(view.problems) },
                   { "seconds", view.seconds } });

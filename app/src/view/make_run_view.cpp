@@ -1,5 +1,7 @@
 #include "make_views.h"
 
+#include "deltascope/base/address.h"
+
 #include <algorithm>
 #include <charconv>
 #include <map>
@@ -211,6 +213,8 @@ VerifyView makeVerifyView(const Run& run, const VerifyReport& report)
     }
     for (const ConsistentTo& epoch : report.consistentTo)
         view.consistentTo.push_back({ epoch.epoch, epoch.step });
+    if (const auto& digests = report.storeDigests; digests && Address(view.source).remote())
+        view.storeDigests = StoreDigestsView { digests->equal, digests->uncompared, digests->none };
     view.problems = problemViews(report.problems);
     return view;
 }

@@ -21,6 +21,7 @@ struct ObjectFindings {
     std::vector<Error> problems;
     std::vector<KeyedSight> sights; ///< not on record yet
     bool isChanging = false; ///< another object stands there than the one that was read
+    StoreDigests storeDigests;
 
     bool has(Code code) const
     {
@@ -56,6 +57,8 @@ public:
                 continue;
             }
             DS_TRY(const ObjectDigest digest, std::move(hashed));
+            if (object.sizeBytes > 0)
+                count(m_store.proofOf(object), findings.storeDigests);
             DS_TRY(const ObjectInfo after, m_store.stat(object.key, task));
             if (after.identity != object.identity) {
                 findings.isChanging = true;
@@ -70,6 +73,21 @@ public:
     }
 
 private:
+    static void count(ReadProof proof, StoreDigests& digests)
+    {
+        switch (proof) {
+        case ReadProof::Proven:
+            ++digests.equal;
+            return;
+        case ReadProof::Partial:
+            ++digests.uncompared;
+            return;
+        case ReadProof::None:
+            ++digests.none;
+            return;
+        }
+    }
+
     using OfForm = std::pair<const VersionObjects*, ObjectInfo>;
     static std::vector<OfForm> objectsOf(const VersionObjects& version)
     {
@@ -367,10 +385,14 @@ Result<VerifyReport> verifyRun(Workbench& bench, Run& run, const VerifyOptions& 
         DS_TRY(ofBase, checkBase(bench, *run.base, options.acceptRewritten, task));
     }
     if (options.level >= 2) {
+        StoreDigests& digests = report.storeDigests.emplace();
         DS_TRY(std::vector<ObjectFindings> ofObjects,
                checkObjects(bench, run, first, last, options.acceptRewritten, task));
         for (std::size_t n = 0; n < findings.size(); ++n) {
             findings[n].isChanging = ofObjects[n].isChanging;
+            digests.equal += ofObjects[n].storeDigests.equal;
+            digests.uncompared += ofObjects[n].storeDigests.uncompared;
+            digests.none += ofObjects[n].storeDigests.none;
             findings[n].problems.insert(findings[n].problems.end(), ofObjects[n].problems.begin(),
                                         ofObjects[n].problems.end());
         }

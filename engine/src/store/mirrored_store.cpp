@@ -83,6 +83,12 @@ std::vector<Result<void>> MirroredStore::readMany(const std::vector<RangeRead>& 
     return outcomes;
 }
 
+ReadProof MirroredStore::proofOf(const ObjectRef& object) const
+{
+    const Mirror* mirror = mirrorOf(object.key);
+    return mirror ? mirror->store->proofOf(inside(*mirror, object)) : m_source->proofOf(object);
+}
+
 Result<bool> MirroredStore::hasEmptyFolder(std::string_view key, TaskContext& task) const
 {
     const Mirror* mirror = mirrorOf(key);

@@ -26,6 +26,7 @@ public:
     Result<void> read(const ObjectRef& object, std::uint64_t offset, MutableByteSpan out,
                       TaskContext& task) const override;
     std::vector<Result<void>> readMany(const std::vector<RangeRead>& reads, TaskContext& task) const override;
+    ReadProof proofOf(const ObjectRef& object) const override;
     Result<bool> hasEmptyFolder(std::string_view key, TaskContext& task) const override;
     /// Errors: also Internal (into a mirror).
     Result<ObjectInfo> put(std::string_view key, const Payload& bytes, PutMode mode, TaskContext& task) override;

@@ -18,6 +18,7 @@ SWEEP = Sweep(f"peers.remote_contract_{sys.argv[1] if len(sys.argv) > 1 else ''}
 GOLDEN = pathlib.Path(support.GOLDEN)
 # Of a copy in a store: where it is, the times of its objects, what looking cost. Identities differ by kind of store.
 LOCAL = {"source", "published_at", "modified_at", "identity", "seconds", "path", "text", "store_meter", "listed_us"}
+LOCAL |= {"store_digests"}  # a folder keeps none
 
 
 def cases():
@@ -73,7 +74,9 @@ class Contract(remote.RemoteTest):
                 self.refused(self.same(command, case, case.source + version, place.url + version))
                 self.assertFalse(os.path.exists(self.path("refused")))
         with self.subTest(command="verify"):
-            self.same(("verify", "--level", "3"), case, case.source, place.url)
+            digests = self.same(("verify", "--level", "3"), case, case.source, place.url).json()["store_digests"]
+            self.assertEqual((digests["not_compared"], digests["none"]), (0, 0), digests)
+            self.assertTrue(digests["equal"] > 0 or not case.good, digests)
         self.assertEqual(place.times(), before, "looking changed the store")
 
     def same(self, command, case, here, there):

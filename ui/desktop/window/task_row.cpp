@@ -219,10 +219,15 @@ QString TaskRow::resultText() const
                 + safeName(notice.text);
         return text;
     }
-    if (const auto* verified = std::get_if<std::shared_ptr<const app::VerifyView>>(&*m_task.result))
-        return tr("%1, level %2, %3 in %4")
-            .arg(verdictText((*verified)->result), levelText((*verified)->level),
-                 pluralText((*verified)->steps.size(), tr("step"), tr("steps")), durationText((*verified)->seconds));
+    if (const auto* verified = std::get_if<std::shared_ptr<const app::VerifyView>>(&*m_task.result)) {
+        QString text = tr("%1, level %2, %3 in %4")
+                           .arg(verdictText((*verified)->result), levelText((*verified)->level),
+                                pluralText((*verified)->steps.size(), tr("step"), tr("steps")),
+                                durationText((*verified)->seconds));
+        if (const auto& digests = (*verified)->storeDigests)
+            text += QStringLiteral("\n") + QString::fromStdString(app::storeDigestsText(*digests));
+        return text;
+    }
     if (const auto* diff = std::get_if<std::shared_ptr<const app::DiffView>>(&*m_task.result)) {
         if ((*diff)->equal)
             return tr("bit-identical, %1 compared in %2")

@@ -139,11 +139,19 @@ struct ConsistentTo {
     int epoch = 0;
     std::optional<std::int64_t> step; ///< nothing: nowhere
 };
+/// Objects, but for empty ones, whose bytes were all read, by what the store's own digest says of them
+/// (ObjectStore::proofOf).
+struct StoreDigests {
+    std::uint64_t equal = 0; ///< what was read has the digest that the store keeps
+    std::uint64_t uncompared = 0; ///< it keeps one, but it was not compared with all bytes
+    std::uint64_t none = 0; ///< it keeps none of the whole object
+};
 struct VerifyReport {
     int level = 0;
     Verdict verdict = Verdict::Unverified;
     std::vector<StepVerdict> steps;
     std::vector<ConsistentTo> consistentTo; ///< from level 3 on
+    std::optional<StoreDigests> storeDigests; ///< from level 2 on; of the versions
     std::vector<Error> problems; ///< of the run
 };
 struct VerifyOptions {

@@ -613,11 +613,20 @@ export interface Coverage {
   text: string;
 }
 
+/** Objects that were read whole, by what the store's own digest says of them. */
+export interface StoreDigests {
+  equal: number;
+  not_compared: number; // not with all of their bytes
+  none: number; // the store keeps no digest of them
+  text: string;
+}
+
 export interface VerifyReport {
   source: string;
   level: number;
   result: VerifyResult;
   consistent_to: { epoch: number; step: number | null }[];
+  store_digests: StoreDigests | null; // from level 2 on, of remote sources
   steps: {
     epoch: number;
     step: number;

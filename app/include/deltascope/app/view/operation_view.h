@@ -42,12 +42,22 @@ struct ConsistentToView {
     int epoch = 0;
     std::optional<std::int64_t> step;
 };
+/// Objects whose bytes were all read, by what the store's own digest says of them (engine/operations.h).
+struct StoreDigestsView {
+    std::uint64_t equal = 0, uncompared = 0, none = 0;
+
+    bool operator==(const StoreDigestsView&) const = default;
+};
+/// "11 of 12 objects have the digest that the store keeps; of 1 the store keeps none".
+std::string storeDigestsText(const StoreDigestsView& digests);
+
 struct VerifyView {
     std::string source;
     int level = 0;
     std::string result;
     std::vector<StepVerdictView> steps;
     std::vector<ConsistentToView> consistentTo; ///< from level 3 on
+    std::optional<StoreDigestsView> storeDigests; ///< from level 2 on, of remote sources: a folder keeps no digests
     std::vector<ProblemView> problems;
     double seconds = 0;
 };
