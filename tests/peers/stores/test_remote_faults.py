@@ -164,7 +164,7 @@ class RemoteFaults(remote.RemoteTest, Trainer):
             copy = self.copy_of(lane)
             there = self.origins(copy) == self.newer
             self.assertTrue(there or outcome.code != OK, f"published, it says, and it is not: {outcome}")
-            self.assert_published(self.newer if there else self.older, copy)
+            self.assert_published(self.newer if there else self.older, copy, leftovers=True)
             again = self.ok(*self.step_args(lane.target, 3), env=self.environment(**lane.store.environment))
             self.assertEqual("already published" in again.out, there, str(again))
             self.assert_published(self.newer, self.copy_of(lane))
