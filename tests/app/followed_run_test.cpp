@@ -112,5 +112,19 @@ TEST_F(FollowedRunTest, AStepThatIsGoneTakesItsVerdictAlong)
     EXPECT_EQ(known(), "");
 }
 
+TEST_F(FollowedRunTest, TellsWhatIsReadBeforeTheRunIsThere)
+{
+    EXPECT_TRUE(m_run.takeProgress("listing: 1000 objects, up to deltas/step_000999"));
+    EXPECT_EQ(m_run.snapshot()->opening, "listing: 1000 objects, up to deltas/step_000999");
+    EXPECT_EQ(m_run.snapshot()->state, "opening");
+    const std::uint64_t revision = m_run.snapshot()->revision;
+    EXPECT_FALSE(m_run.takeProgress("listing: 1000 objects, up to deltas/step_000999"));
+    EXPECT_EQ(m_run.snapshot()->revision, revision) << "nothing is new";
+    look(10, 100);
+    EXPECT_EQ(m_run.snapshot()->opening, "");
+    EXPECT_FALSE(m_run.takeProgress("listing")) << "a run that is shown is not being opened";
+    EXPECT_EQ(m_run.snapshot()->opening, "");
+}
+
 } // namespace
 } // namespace deltascope::app

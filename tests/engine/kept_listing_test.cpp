@@ -38,6 +38,18 @@ public:
 
 std::string delta(int step) { return fmt::format("deltas/step_{:06}", step); }
 
+/// Lists two keys a page.
+class PagedStore final : public ForwardingStore {
+public:
+    using ForwardingStore::ForwardingStore;
+    Result<ListPage> list(const ListRequest& request, TaskContext& task) const override
+    {
+        ListRequest two = request;
+        two.maxKeys = 2;
+        return ForwardingStore::list(two, task);
+    }
+};
+
 class KeptListingTest : public testing::Test {
 protected:
     void put(const std::string& key, std::string_view text = "x")
@@ -197,6 +209,20 @@ TEST(GrowthPlaces, ArePlacesBehindNamesThatGrowWithTheirSteps)
     EXPECT_EQ(placesOf({ "run/step_01", "run/step_02" }), (GrowthPlace { "run/", "run/step_02" }));
     EXPECT_EQ(placesOf({ "run/step_9", "run/step_10" }), (GrowthPlace { "run/", "" })) << "step_11 sorts before step_9";
     EXPECT_TRUE(growthPlaces({}, {}).empty());
+}
+
+TEST_F(KeptListingTest, TellsWhatAWholeListingHoldsByNow)
+{
+    putRun(4);
+    const PagedStore paged(m_memory);
+    std::vector<std::string> told;
+    const auto seen = [&](const std::vector<ObjectInfo>& objects) {
+        told.push_back(fmt::format("{} {}", objects.size(), objects.back().key));
+    };
+    ASSERT_TRUE(m_listing.look(paged, true, anyTask(), seen));
+    EXPECT_EQ(told,
+              (std::vector<std::string> { "2 .deltascope/v1/spans/r1/00000001.jsonl", "4 deltas/step_000002",
+                                          "6 deltas/step_000004" }));
 }
 
 } // namespace

@@ -288,6 +288,46 @@ TEST_F(S3Multipart, PartsTogetherAreTheObject)
     EXPECT_EQ(noted(), 0U);
 }
 
+/// Its first bytes can be read once the server has all others.
+class FrontlessPayload final : public Payload {
+public:
+    FrontlessPayload(ByteSpan bytes, const std::atomic<int>& arrived)
+        : m_bytes(bytes)
+        , m_arrived(arrived)
+    {
+    }
+    std::uint64_t sizeBytes() const noexcept override { return m_bytes.sizeBytes(); }
+    Result<std::size_t> read(std::uint64_t offset, MutableByteSpan out) const override
+    {
+        return m_bytes.read(offset, out);
+    }
+    Result<void> await(std::uint64_t offset, std::uint64_t, TaskContext& task) const override
+    {
+        while (offset == 0 && m_arrived < 2) {
+            DS_CHECK(task.checkpoint());
+            std::this_thread::sleep_for(1ms);
+        }
+        return {};
+    }
+
+private:
+    MemoryPayload m_bytes;
+    const std::atomic<int>& m_arrived;
+};
+
+TEST_F(S3Multipart, PartsAreSentAsTheyCome)
+{
+    std::atomic<int> arrived = 0;
+    answerFirst([&](const Seen& request, Connection&) {
+        arrived += request.method() == "PUT" ? 1 : 0;
+        return false;
+    });
+    const FrontlessPayload payload(asBytes(text), arrived);
+    const auto object = storeAt(settings())->put("dir/key", payload, PutMode::IfAbsent, anyTask());
+    ASSERT_TRUE(object) << object.error().text;
+    EXPECT_TRUE(uploads.bytes == text);
+}
+
 TEST_F(S3Multipart, AFailedPartAbortsTheUpload)
 {
     answerFirst([](const Seen& request, Connection& connection) {

@@ -59,7 +59,7 @@ public:
 private:
     static std::string describe(const app::JobView& job)
     {
-        std::string text = job.phase;
+        std::string text = safe(job.phase);
         if (job.totalBytes > 0) {
             text += fmt::format(
                 " {:3.0f} %",

@@ -74,9 +74,18 @@ void FollowedRun::take(const RunChanged& changed, std::int64_t nowUs)
         snapshot.heat = changed.heat;
     snapshot.source = changed.run->source;
     snapshot.state = "live";
+    snapshot.opening.clear();
     snapshot.error.reset();
     snapshot.contactUs = nowUs;
     look(snapshot, nowUs);
+}
+
+bool FollowedRun::takeProgress(const std::string& phase)
+{
+    if (m_snapshot->run || m_snapshot->opening == phase)
+        return false;
+    change().opening = phase;
+    return true;
 }
 
 void FollowedRun::takeFailure(const Error& error)
@@ -85,6 +94,7 @@ void FollowedRun::takeFailure(const Error& error)
     m_failedAt = Clock::now();
     RunSnapshot& snapshot = change();
     snapshot.state = "error";
+    snapshot.opening.clear();
     snapshot.error = problemView(error);
 }
 

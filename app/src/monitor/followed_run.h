@@ -30,6 +30,8 @@ public:
     bool verifiedBy(JobId job) const noexcept { return m_verification == job; }
 
     void take(const RunChanged& changed, std::int64_t nowUs);
+    /// Before the first take(): what of it is being read. False: that is known.
+    bool takeProgress(const std::string& phase);
     void takeFailure(const Error& error);
     /// Whether a source that could not be read should be tried again: `pause` after it failed.
     bool wantsRetry(Clock::time_point now, Clock::duration pause) const;

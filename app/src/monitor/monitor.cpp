@@ -165,7 +165,16 @@ private:
         }
     }
 
-    void take(JobProgressed& progressed) { m_acts.take(progressed.job); }
+    void take(JobProgressed& progressed)
+    {
+        m_acts.take(progressed.job);
+        const std::lock_guard lock(m_mutex);
+        for (FollowedRun& run : m_runs) {
+            const std::shared_ptr<const RunSnapshot> before = run.snapshot();
+            if (run.watchedBy(progressed.job.id) && run.takeProgress(progressed.job.phase))
+                m_events.emplace_back(RunMoved { before, run.snapshot() });
+        }
+    }
 
     void take(JobFinished& finished)
     {

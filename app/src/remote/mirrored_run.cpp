@@ -101,6 +101,7 @@ void MirroredRun::read(const json& changes)
     m_next.source = app::read<std::string>(changes, "source");
     m_next.base = app::read<std::string>(changes, "base");
     m_next.state = app::read<std::string>(changes, "state");
+    m_next.opening = changes.value("opening", std::string()); // a server of an earlier version does not tell it
     const json& error = fieldOf(changes, "error");
     m_next.error = error.is_null() ? std::nullopt : std::optional(readProblem(error));
     m_next.contactUs = app::read<std::int64_t>(changes, "contact_us");

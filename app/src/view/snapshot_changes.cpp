@@ -260,6 +260,7 @@ std::string SnapshotChanges::toJson(std::uint64_t since, const std::string& curs
                   { "source", now.source },
                   { "base", now.base },
                   { "state", now.state },
+                  { "opening", now.opening },
                   { "error", now.error ? json(*now.error) : ordered_json(nullptr) },
                   { "contact_us", now.contactUs },
                   { "demo", now.demo },

@@ -61,6 +61,7 @@ ordered_json json(const RunSummaryView& view)
              { "base", orNull(snapshot.base) },
              { "rev", snapshot.revision },
              { "state", snapshot.state },
+             { "opening", orNull(snapshot.opening) },
              { "error", snapshot.error ? json(*snapshot.error) : ordered_json(nullptr) },
              { "contact_us", snapshot.contactUs },
              { "steps", view.steps },

@@ -12,4 +12,6 @@ Result<std::size_t> MemoryPayload::read(std::uint64_t offset, MutableByteSpan ou
     return bytes;
 }
 
+Result<void> Payload::await(std::uint64_t, std::uint64_t, TaskContext&) const { return {}; }
+
 } // namespace deltascope

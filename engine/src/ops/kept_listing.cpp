@@ -72,13 +72,14 @@ bool KeptListing::wantsWhole(const ObjectStore& store, std::int64_t now) const
         || (!m_missing.empty() && age >= m_periods.gone.count());
 }
 
-Result<std::vector<ObjectInfo>> KeptListing::look(const ObjectStore& store, bool changed, TaskContext& task)
+Result<std::vector<ObjectInfo>> KeptListing::look(const ObjectStore& store, bool changed, TaskContext& task,
+                                                  const ListingSeen& seen)
 {
     const std::int64_t now = m_nowUs();
     const bool due = m_wholeUs == 0 || m_suspicious || now - m_wholeUs >= m_periods.whole.count()
         || (!m_missing.empty() && now - m_wholeUs >= m_periods.gone.count());
     if (due || (changed && wantsWhole(store, now)))
-        DS_CHECK(listWhole(store, task));
+        DS_CHECK(listWhole(store, task, seen));
     else if (changed)
         DS_CHECK(listPlaces(store, task));
     std::vector<ObjectInfo> objects;
@@ -88,33 +89,33 @@ Result<std::vector<ObjectInfo>> KeptListing::look(const ObjectStore& store, bool
     return objects;
 }
 
-Result<void> KeptListing::listWhole(const ObjectStore& store, TaskContext& task)
+Result<void> KeptListing::listWhole(const ObjectStore& store, TaskContext& task, const ListingSeen& seen)
 {
-    DS_TRY(std::vector<ObjectInfo> listing, listAll(store, "", task));
+    DS_TRY(std::vector<ObjectInfo> listing, listAll(store, "", task, seen));
     const std::int64_t now = m_nowUs();
-    std::map<std::string, ObjectInfo, std::less<>> seen;
+    std::map<std::string, ObjectInfo, std::less<>> there;
     for (ObjectInfo& object : listing)
-        seen.emplace_hint(seen.end(), object.key, std::move(object));
+        there.emplace_hint(there.end(), object.key, std::move(object));
     std::map<std::string, std::int64_t, std::less<>> missing;
     for (auto& [key, object] : m_objects) {
-        if (seen.contains(key))
+        if (there.contains(key))
             continue;
         const auto before = m_missing.find(key);
         const std::int64_t since = before == m_missing.end() ? now : before->second;
         if (now - since >= m_periods.gone.count()) {
-            const Result<ObjectInfo> there = store.stat(key, task);
-            if (!there && there.error().code == Code::NotFound)
+            const Result<ObjectInfo> asked = store.stat(key, task);
+            if (!asked && asked.error().code == Code::NotFound)
                 continue;
-            if (!there)
-                return fail(there.error());
-            object = *there; // the listings were wrong
-            seen.emplace(key, object);
+            if (!asked)
+                return fail(asked.error());
+            object = *asked; // the listings were wrong
+            there.emplace(key, object);
             continue;
         }
         missing.emplace(key, since);
-        seen.emplace(key, std::move(object));
+        there.emplace(key, std::move(object));
     }
-    m_objects = std::move(seen);
+    m_objects = std::move(there);
     m_missing = std::move(missing);
     m_wholeUs = now;
     m_suspicious = false;

@@ -177,7 +177,6 @@ Result<std::vector<IndexedObjects>> indexVersions(Workbench& bench, const std::s
     const bool wiped = std::any_of(happened.begin(), happened.end(),
                                    [](const Error& event) { return event.code == Code::ListSuspect; });
     forgetGone(bench, key, known, wiped ? 0 : KeptGone);
-    task.beginPhase("headers", unknown.size());
     DS_CHECK(readHeaders(bench, store, layout, unknown, task));
     if (bench.catalog) {
         std::vector<std::pair<std::string, Catalog::KnownVersion>> fresh;
@@ -345,6 +344,10 @@ Result<Chain> openChecked(Workbench& bench, const Run& run, const Plan& plan, bo
 
 Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const OpenOptions& options, TaskContext& task)
 {
+    const auto seen = [&](const Listing& objects) {
+        if (!objects.empty())
+            task.beginPhase(fmt::format("listing: {} objects, up to {}", objects.size(), objects.back().key), 0);
+    };
     task.beginPhase("listing", 0);
     ChosenMirrors mirrors;
     if (options.mirrors) {
@@ -357,7 +360,8 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
         copies.push_back(std::move(copy));
     }
     DS_TRY(Listing listing,
-           options.listing ? options.listing->look(*store, options.changed, task) : listAll(*store, "", task));
+           options.listing ? options.listing->look(*store, options.changed, task, seen)
+                           : listAll(*store, "", task, seen));
     Listing beside = takeOwn(listing);
     const bool isNowhere = listing.empty() && std::all_of(copies.begin(), copies.end(), std::mem_fn(&Listing::empty));
     if (isNowhere)

@@ -4,6 +4,7 @@
 #include "format/common/shard_names.h"
 #include "store/listed_store.h"
 
+#include <fmt/format.h>
 #include <span>
 
 namespace deltascope {
@@ -13,7 +14,6 @@ namespace {
 Result<void> readHeader(const ObjectStore& store, const Layout& layout, const WantedForm& form, TaskContext& task)
 {
     Result<VersionIndex> index = layout.index(store, *form.objects, task);
-    task.addDone(1);
     if (index) {
         *form.summary = VersionSummary::of(*index);
         const std::vector<Error> ofShards = shardProblems(*form.objects);
@@ -40,6 +40,7 @@ Result<void> readHeaders(Workbench& bench, const std::shared_ptr<const ObjectSto
         versions.push_back(form.objects);
     }
     for (std::size_t at = 0; at < forms.size();) {
+        task.beginPhase(fmt::format("headers: {} of {} versions", at, forms.size()), 0);
         const std::size_t count = fetchHeaders(*store, layout, std::span(versions).subspan(at), task);
         DS_CHECK(forEachParallel(bench.threads, count, task,
                                  [&](std::size_t n) { return readHeader(listed, layout, forms[at + n], task); }));

@@ -252,11 +252,15 @@ struct Publisher::State {
         return {};
     }
 
+    struct Times { ///< microseconds since 1970
+        std::int64_t beganUs = 0;
+        std::int64_t builtUs = 0;
+        std::int64_t putUs = 0; ///< its first byte
+    };
     /// Puts what was built, if everything that it was made from is as it was.
     Result<void> commit(VersionWriter& writer, const BuiltVersion& built, const Chain* from, const Chain& to,
-                        PublishedVersion& version, std::int64_t startedUs, TaskContext& task)
+                        PublishedVersion& version, const Times& times, TaskContext& task)
     {
-        const std::int64_t builtUs = bench.nowUs();
         if (!version.anchor)
             DS_CHECK(writer.addFact(fact::Base, built.fromRoot));
         DS_CHECK(writer.addFact(fact::Root, built.toRoot));
@@ -272,8 +276,9 @@ struct Publisher::State {
         std::uint64_t bytes = 0;
         for (const ObjectInfo& object : version.objects)
             bytes += object.sizeBytes;
-        spans.add(Span { {}, "diff", version.step, epoch, startedUs, builtUs, to.stateBytes(), version.anchorReason });
-        spans.add(Span { {}, "upload", version.step, epoch, builtUs, bench.nowUs(), bytes, version.origin });
+        spans.add(Span {
+            {}, "diff", version.step, epoch, times.beganUs, times.builtUs, to.stateBytes(), version.anchorReason });
+        spans.add(Span { {}, "upload", version.step, epoch, times.putUs, bench.nowUs(), bytes, version.origin });
         head.step = version.step;
         head.base = version.anchor ? (epochBegun ? head.root : std::string()) : built.fromRoot;
         head.root = built.toRoot;
@@ -366,10 +371,13 @@ struct Publisher::State {
         const std::int64_t startedUs = bench.nowUs();
         DS_TRY(const std::unique_ptr<VersionWriter> writer,
                writers.anchor(version.step, facts(version.origin), to.tensors()));
+        const std::string anyRoot(2 * sizeof(Digest128), '0');
+        const bool isStreamed = writer->putWhileAdding(*store, { { std::string(fact::Root), anyRoot } });
         const Result<BuiltVersion> built = build.anchor(*writer, to, task);
         if (!built)
             return fail(to.reasonOf(built.error(), task));
-        DS_CHECK(commit(*writer, *built, nullptr, to, version, startedUs, task));
+        const Times times { startedUs, bench.nowUs(), isStreamed ? startedUs : bench.nowUs() };
+        DS_CHECK(commit(*writer, *built, nullptr, to, version, times, task));
         return version;
     }
 
@@ -395,8 +403,10 @@ struct Publisher::State {
         if (from && head.step > 0 && head.root.empty())
             DS_CHECK(expectHeadState(*from, task));
         DS_TRY(const Ready ready, from ? makeReady(*from) : withHeadState(replay, task));
+        const std::int64_t builtUs = bench.nowUs();
         DS_CHECK(expectHead(ready.built.fromRoot));
-        DS_CHECK(commit(*ready.writer, ready.built, from ? from : &*ready.replayed, to, version, startedUs, task));
+        DS_CHECK(commit(*ready.writer, ready.built, from ? from : &*ready.replayed, to, version,
+                        { startedUs, builtUs, builtUs }, task));
         return version;
     }
 };
@@ -456,9 +466,11 @@ Result<std::vector<PublishedVersion>> Publisher::begin(const NamedState& from, c
     ++delta.step; // behind the anchor, which is put only once this is sure to follow
     DS_TRY(const std::unique_ptr<VersionWriter> writer, state.writers.delta(delta.step, state.facts(to.origin)));
     DS_TRY(const BuiltVersion built, state.buildDelta(*writer, from.state, to.state, task));
+    const std::int64_t builtUs = state.bench.nowUs();
     DS_TRY(PublishedVersion anchor, publish(nullptr, from.state, from.origin, task));
     DS_CHECK(state.expectHead(built.fromRoot));
-    DS_CHECK(state.commit(*writer, built, &from.state, to.state, delta, startedUs, task));
+    const std::int64_t putUs = state.bench.nowUs();
+    DS_CHECK(state.commit(*writer, built, &from.state, to.state, delta, { startedUs, builtUs, putUs }, task));
     return std::vector<PublishedVersion> { std::move(anchor), std::move(delta) };
 }
 

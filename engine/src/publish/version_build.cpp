@@ -11,15 +11,18 @@ namespace {
 
 using TensorWork = std::function<Result<void>(std::size_t tensor)>;
 
-/// Largest tensors first, so that threads end together.
-Result<void> eachTensor(unsigned threads, const Chain& state, TaskContext& task, const TensorWork& work)
+using Before = bool (*)(const TensorInfo& a, const TensorInfo& b);
+
+/// So that threads end together.
+bool isLarger(const TensorInfo& a, const TensorInfo& b) { return a.bytes() > b.bytes(); }
+
+Result<void> eachTensor(unsigned threads, const Chain& state, Before before, TaskContext& task, const TensorWork& work)
 {
     std::vector<std::size_t> order(state.tensors().size());
     for (std::size_t i = 0; i < order.size(); ++i)
         order[i] = i;
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-        return state.tensors()[a].bytes() > state.tensors()[b].bytes();
-    });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return before(state.tensors()[a], state.tensors()[b]); });
     return forEachParallel(threads, order.size(), task, [&](std::size_t i) { return work(order[i]); });
 }
 
@@ -70,7 +73,8 @@ Result<BuiltVersion> VersionBuild::anchor(VersionWriter& writer, const Chain& st
 {
     task.beginPhase("anchor", state.stateBytes());
     RootBuilder root(state);
-    DS_CHECK(eachTensor(m_bench.threads, state, task, [&](std::size_t at) -> Result<void> {
+    // As they stand in the file, which may be put meanwhile.
+    DS_CHECK(eachTensor(m_bench.threads, state, canonicalBefore, task, [&](std::size_t at) -> Result<void> {
         const TensorInfo& tensor = state.tensors()[at];
         DS_TRY(const std::unique_ptr<TensorWriter> out, writer.begin(tensor));
         DS_TRY(TensorReplay blocks, replay(m_bench, state, tensor, task));
@@ -100,7 +104,7 @@ Result<BuiltVersion> VersionBuild::delta(VersionWriter& writer, const Chain& fro
     RootBuilder fromRoot(to); // the same tensors as in `from`
     RootBuilder toRoot(to);
     std::atomic<std::uint64_t> changed = 0;
-    DS_CHECK(eachTensor(m_bench.threads, to, task, [&](std::size_t at) -> Result<void> {
+    DS_CHECK(eachTensor(m_bench.threads, to, isLarger, task, [&](std::size_t at) -> Result<void> {
         const TensorInfo& tensor = to.tensors()[at];
         const unsigned elementBytes = std::max(1U, bitsOf(tensor.dtype) % 8 == 0 ? bitsOf(tensor.dtype) / 8 : 1U);
         const std::size_t room =
@@ -138,7 +142,7 @@ Result<std::string> VersionBuild::rootOf(const Chain& state, TaskContext& task)
 {
     task.beginPhase("hash", state.stateBytes());
     RootBuilder root(state);
-    DS_CHECK(eachTensor(m_bench.threads, state, task, [&](std::size_t at) -> Result<void> {
+    DS_CHECK(eachTensor(m_bench.threads, state, isLarger, task, [&](std::size_t at) -> Result<void> {
         DS_TRY(TensorReplay blocks, replay(m_bench, state, state.tensors()[at], task));
         LeafHasher leaves(LeafHasher::Strength::Fast);
         for (;;) {

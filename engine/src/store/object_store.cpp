@@ -59,13 +59,14 @@ ReadProof ObjectStore::proofOf(const ObjectRef&) const { return ReadProof::None;
 
 Result<bool> ObjectStore::hasEmptyFolder(std::string_view, TaskContext&) const { return false; }
 
-Result<std::vector<ObjectInfo>> listAll(const ObjectStore& store, std::string_view prefix, TaskContext& task)
+Result<std::vector<ObjectInfo>> listAll(const ObjectStore& store, std::string_view prefix, TaskContext& task,
+                                        const ListingSeen& seen)
 {
-    return listFrom(store, prefix, {}, task);
+    return listFrom(store, prefix, {}, task, seen);
 }
 
 Result<std::vector<ObjectInfo>> listFrom(const ObjectStore& store, std::string_view prefix, std::string_view startAfter,
-                                         TaskContext& task)
+                                         TaskContext& task, const ListingSeen& seen)
 {
     std::vector<ObjectInfo> objects;
     ListRequest request;
@@ -79,6 +80,8 @@ Result<std::vector<ObjectInfo>> listFrom(const ObjectStore& store, std::string_v
             return fail(Code::Hostile, fmt::format("more than {} objects", MaxListedKeys), std::string(prefix));
         objects.insert(objects.end(), std::make_move_iterator(page.objects.begin()),
                        std::make_move_iterator(page.objects.end()));
+        if (seen)
+            seen(objects);
         if (!page.more)
             return objects;
         request.startAfter = objects.back().key;

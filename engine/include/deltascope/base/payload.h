@@ -2,6 +2,7 @@
 
 #include "deltascope/base/bytes.h"
 #include "deltascope/base/result.h"
+#include "deltascope/base/task.h"
 
 #include <cstdint>
 
@@ -16,6 +17,10 @@ public:
     /// Fills the front of `out` with what stands at `offset`; returns how much, never 0 before the end. Any thread. It
     /// may be called on a thread that serves many requests: it must not wait for anything but a local disk.
     virtual Result<std::size_t> read(std::uint64_t offset, MutableByteSpan out) const = 0;
+    /// Waits until these bytes can be read: some payloads are sent while they are made. Only a store that says that it
+    /// puts what comes (StoreTraits::putsWhatComes) gets one of them. Errors: Canceled, also where it will never be
+    /// made.
+    virtual Result<void> await(std::uint64_t offset, std::uint64_t bytes, TaskContext& task) const;
 };
 
 /// A Payload over memory that the caller keeps alive.

@@ -45,8 +45,9 @@ public:
 
     /// Everything that is there, in byte order of keys, as far as this look can tell. `changed`: something may have
     /// changed since the last look; else only what is due is asked. Errors: those of listAll and stat; what was known
-    /// before stays known.
-    Result<std::vector<ObjectInfo>> look(const ObjectStore& store, bool changed, TaskContext& task);
+    /// before stays known. `seen`: of a whole listing.
+    Result<std::vector<ObjectInfo>> look(const ObjectStore& store, bool changed, TaskContext& task,
+                                         const ListingSeen& seen = {});
     /// Where the next looks ask. Small sources are listed whole at every look.
     void growsAt(std::vector<GrowthPlace> places) { m_places = std::move(places); }
     /// Something is strange: the next look lists everything.
@@ -56,7 +57,7 @@ public:
 
 private:
     bool wantsWhole(const ObjectStore& store, std::int64_t now) const;
-    Result<void> listWhole(const ObjectStore& store, TaskContext& task);
+    Result<void> listWhole(const ObjectStore& store, TaskContext& task, const ListingSeen& seen);
     Result<void> listPlaces(const ObjectStore& store, TaskContext& task);
 
     std::function<std::int64_t()> m_nowUs;

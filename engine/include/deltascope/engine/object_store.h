@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -94,6 +95,8 @@ struct StoreTraits {
     bool listsFromKey = true; ///< a listing behind a key costs what it holds; else what stands in front of it, too
     /// Reads that name an identity are kept: what will be read in many small pieces is worth asking for in one batch.
     bool keepsReads = false;
+    /// put() sends what can be read of a payload by now (Payload::await), several parts at a time.
+    bool putsWhatComes = false;
 };
 
 /// What the reads of one identity of an object have shown of its bytes.
@@ -154,13 +157,17 @@ public:
 /// ".."; no NUL. Errors: Usage.
 Result<void> checkKey(std::string_view key);
 
+/// Told what a listing holds by now, after each of its pages.
+using ListingSeen = std::function<void(const std::vector<ObjectInfo>& objects)>;
+
 /// All pages of a listing; an error in any page discards the whole listing. ListSuspect if the pages are out of order
 /// or hold keys that were not asked for.
-Result<std::vector<ObjectInfo>> listAll(const ObjectStore& store, std::string_view prefix, TaskContext& task);
+Result<std::vector<ObjectInfo>> listAll(const ObjectStore& store, std::string_view prefix, TaskContext& task,
+                                        const ListingSeen& seen = {});
 
 /// listAll() of the keys behind `startAfter`.
 Result<std::vector<ObjectInfo>> listFrom(const ObjectStore& store, std::string_view prefix, std::string_view startAfter,
-                                         TaskContext& task);
+                                         TaskContext& task, const ListingSeen& seen = {});
 
 /// Reads a whole object of at most `limitBytes`. Errors: those of stat and read; Hostile if it is larger, Transient if
 /// it changed meanwhile.

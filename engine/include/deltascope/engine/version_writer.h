@@ -56,6 +56,12 @@ public:
     /// needs all of its list. Errors: Usage (a name that is taken, or that must not be written).
     virtual Result<std::unique_ptr<TensorWriter>> begin(const TensorInfo& tensor) = 0;
 
+    /// Before the first tensor: begins to put what will be added while it is added, where layout and store can do that
+    /// (StoreTraits::putsWhatComes); returns whether. Nothing can be seen of it before finish(), and without finish()
+    /// it is given up. `late`: the facts that will be added, each with a value as long as its own. `store` must
+    /// outlive the writer.
+    virtual bool putWhileAdding(ObjectStore&, const VersionFactMap& /*late*/) { return false; }
+
     /// For facts that are known only after the last tensor. Errors: Usage (no "ds." key, not text).
     virtual Result<void> addFact(std::string_view key, std::string_view value) = 0;
 

@@ -27,13 +27,6 @@ std::string pythonFloat(double value)
     return text;
 }
 
-struct PatchTotals {
-    bool sparse = false;
-    std::uint64_t params = 0;
-    std::uint64_t changed = 0;
-    std::uint64_t elements = 0; ///< of the tensors in the file
-};
-
 /// docs/formats/trl-v2.md section 3.
 VersionFactMap patchMetadata(const TrlV2WriterOptions& options, const PatchTotals& totals)
 {
@@ -59,11 +52,13 @@ Result<void> checkOptions(const TrlV2WriterOptions& options)
     return checkFacts(options.facts);
 }
 
-Result<std::vector<ObjectInfo>> putStep(ObjectStore& store, const TrlV2WriterOptions& options, std::string_view folder,
-                                        SpoolPayload source, TaskContext& task)
+std::string keyOfStep(const TrlV2WriterOptions& options, std::string_view folder)
 {
-    const std::string key = joinKey(options.root, fmt::format("{}/step_{:06}.safetensors", folder, options.step));
-    Result<ObjectInfo> object = store.put(key, source, PutMode::IfAbsent, task);
+    return joinKey(options.root, fmt::format("{}/step_{:06}.safetensors", folder, options.step));
+}
+
+Result<std::vector<ObjectInfo>> committed(Result<ObjectInfo> object, const TrlV2WriterOptions& options)
+{
     if (!object)
         return fail(atStep(std::move(object.error()), options.step));
     return std::vector<ObjectInfo> { std::move(*object) };
@@ -197,7 +192,7 @@ public:
     {
         const std::uint64_t at = m_cursor.at();
         DS_CHECK(m_cursor.take(block.after.size(), nullptr));
-        return m_writer.spool().write(m_offset + at, block.after);
+        return m_writer.write(m_offset + at, block.after);
     }
 
     Result<void> end(TaskContext& task) override
@@ -253,7 +248,7 @@ Result<std::vector<ObjectInfo>> TrlV2DeltaWriter::finish(ObjectStore& store, Tas
     if (m_stored.empty())
         return std::vector<ObjectInfo>();
     DS_TRY(SpoolPayload file, source());
-    return putStep(store, m_options, "deltas", std::move(file), task);
+    return committed(store.put(keyOfStep(m_options, "deltas"), file, PutMode::IfAbsent, task), m_options);
 }
 
 Result<SpoolPayload> TrlV2DeltaWriter::source() const
@@ -324,6 +319,8 @@ Result<std::unique_ptr<TensorWriter>> TrlV2AnchorWriter::begin(const TensorInfo&
     Place& place = m_places[found->second];
     if (place.progress == Progress::Ended)
         return fail(Code::Usage, fmt::format("{} occurs twice in one version", quoteName(tensor.name)));
+    if (m_streamed && place.progress == Progress::Begun) // what it has had of the tensor comes anew
+        m_streamed->giveUp();
     place.progress = Progress::Begun;
     return std::unique_ptr<TensorWriter>(std::make_unique<AnchorTensor>(*this, tensor, found->second, place.offset));
 }
@@ -336,6 +333,36 @@ Result<void> TrlV2AnchorWriter::addFact(std::string_view key, std::string_view v
     return {};
 }
 
+bool TrlV2AnchorWriter::putWhileAdding(ObjectStore& store, const VersionFactMap& late)
+{
+    if (!store.traits().putsWhatComes)
+        return false;
+    TrlV2WriterOptions complete = m_options;
+    complete.facts.insert(late.begin(), late.end());
+    const Result<std::string> header = versionHeader(m_tensors, patchMetadata(complete, totals()));
+    if (!header) // finish() tells it
+        return false;
+    m_streamed =
+        std::make_unique<StreamedPut>(store, keyOfStep(m_options, "anchors"), *m_spool, m_data, header->size());
+    return true;
+}
+
+Result<void> TrlV2AnchorWriter::write(std::uint64_t offset, ByteSpan bytes)
+{
+    DS_CHECK(m_spool->write(offset, bytes));
+    return m_streamed ? m_streamed->added({ offset, bytes.size() }) : Result<void>();
+}
+
+PatchTotals TrlV2AnchorWriter::totals() const
+{
+    PatchTotals totals;
+    totals.params = m_tensors.size();
+    for (const TensorInfo& tensor : m_tensors)
+        totals.elements += tensor.elements();
+    totals.changed = totals.elements;
+    return totals;
+}
+
 void TrlV2AnchorWriter::keep(std::size_t place)
 {
     const std::lock_guard lock(m_mutex);
@@ -345,8 +372,6 @@ void TrlV2AnchorWriter::keep(std::size_t place)
 Result<std::vector<ObjectInfo>> TrlV2AnchorWriter::finish(ObjectStore& store, TaskContext& task)
 {
     const std::lock_guard lock(m_mutex);
-    PatchTotals totals;
-    totals.params = m_tensors.size();
     for (std::size_t i = 0; i < m_tensors.size(); ++i) {
         if (m_places[i].progress != Progress::Ended) {
             return fail(atStep(Error { Code::Internal,
@@ -356,13 +381,13 @@ Result<std::vector<ObjectInfo>> TrlV2AnchorWriter::finish(ObjectStore& store, Ta
                                        {} },
                                m_options.step));
         }
-        totals.elements += m_tensors[i].elements();
     }
-    totals.changed = totals.elements;
-    DS_TRY(std::string header, versionHeader(m_tensors, patchMetadata(m_options, totals)));
+    DS_TRY(std::string header, versionHeader(m_tensors, patchMetadata(m_options, totals())));
+    if (const std::unique_ptr<StreamedPut> streamed = std::move(m_streamed); streamed && streamed->fits(header))
+        return committed(streamed->finish(std::move(header), task), m_options);
     SpoolPayload source(*m_spool, std::move(header));
     source.add({ m_data });
-    return putStep(store, m_options, "anchors", std::move(source), task);
+    return committed(store.put(keyOfStep(m_options, "anchors"), source, PutMode::IfAbsent, task), m_options);
 }
 
 Result<std::unique_ptr<VersionWriter>> makeTrlV2DeltaWriter(TrlV2WriterOptions options)

@@ -2,6 +2,7 @@
 
 #include "deltascope/engine/version_writer.h"
 #include "format/common/spool_file.h"
+#include "format/common/streamed_put.h"
 #include "format/common/writer_rules.h"
 
 #include <map>
@@ -12,6 +13,14 @@
 #include <vector>
 
 namespace deltascope {
+
+/// What the metadata of a file say of all its tensors.
+struct PatchTotals {
+    bool sparse = false;
+    std::uint64_t params = 0;
+    std::uint64_t changed = 0;
+    std::uint64_t elements = 0; ///< of the tensors in the file
+};
 
 /// A sparse step: pairs X.idx and X.val. The mirror of PairStream.
 class TrlV2DeltaWriter final : public VersionWriter {
@@ -53,13 +62,17 @@ public:
     TrlV2AnchorWriter(TrlV2WriterOptions options, std::vector<TensorInfo> tensors, std::unique_ptr<SpoolFile> spool);
 
     Result<std::unique_ptr<TensorWriter>> begin(const TensorInfo& tensor) override;
+    bool putWhileAdding(ObjectStore& store, const VersionFactMap& late) override;
     Result<void> addFact(std::string_view key, std::string_view value) override;
     Result<std::vector<ObjectInfo>> finish(ObjectStore& store, TaskContext& task) override;
 
-    SpoolFile& spool() noexcept { return *m_spool; }
+    /// Bytes of a tensor, at their place in the spool file.
+    Result<void> write(std::uint64_t offset, ByteSpan bytes);
     void keep(std::size_t place);
 
 private:
+    PatchTotals totals() const;
+
     enum class Progress : std::uint8_t { Waits, Begun, Ended };
     struct Place {
         std::uint64_t offset = 0; ///< in the spool file
@@ -73,6 +86,7 @@ private:
     std::unique_ptr<SpoolFile> m_spool;
     SpoolRange m_data;
     std::mutex m_mutex; ///< for progress and facts
+    std::unique_ptr<StreamedPut> m_streamed; ///< last: reads the spool file
 };
 
 } // namespace deltascope

@@ -162,6 +162,7 @@ Result<std::string> ObjectWriter::wholeEtag(const Upload& upload, const Payload&
 Result<void> ObjectWriter::sendPart(Upload& upload, const Payload& bytes, std::size_t index, TaskContext& task)
 {
     const PayloadSlice slice = partOf(upload, bytes, index);
+    DS_CHECK(bytes.await(index * upload.partBytes, slice.sizeBytes(), task));
     DS_TRY(const BodyDigests digests, digestBody(slice, !upload.hasChecksums, upload.key, task));
     upload.digests[index] = digests;
     Call call = callOf("s3:PutObject", "PUT", upload.key);

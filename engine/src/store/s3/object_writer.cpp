@@ -81,6 +81,7 @@ Result<http::Response> ObjectWriter::sendBody(Call& call, const BodyDigests& dig
 
 Result<ObjectInfo> ObjectWriter::putWhole(std::string_view key, const Payload& bytes, PutMode mode, TaskContext& task)
 {
+    DS_CHECK(bytes.await(0, bytes.sizeBytes(), task));
     DS_TRY(const BodyDigests digests, digestBody(bytes, true, key, task));
     Call call = callOf("s3:PutObject", "PUT", key);
     call.body = borrowed(bytes);

@@ -25,7 +25,9 @@ std::string S3Store::uri() const { return canonicalUri(m_client->settings()); }
 
 StoreTraits S3Store::traits() const noexcept
 {
-    return { m_client->settings().hasConditionalPut, false, S3RequestBytes };
+    return { .conditionalPut = m_client->settings().hasConditionalPut,
+             .requestBytes = S3RequestBytes,
+             .putsWhatComes = true };
 }
 
 Result<ListPage> S3Store::list(const ListRequest& request, TaskContext& task) const

@@ -164,6 +164,7 @@ export interface RunSummary {
   base: string | null;
   rev: number;
   state: 'opening' | 'live' | 'error';
+  opening: string | null; // what is read before the run can be shown for the first time
   error: Problem | null;
   contact_us: number; // when the source was last looked at with success
   steps: number;

@@ -4,7 +4,7 @@ import type { Alert, Replica, RunDetail, RunSummary, Step, Task } from '../../sr
 
 export function runSummary(over: Partial<RunSummary> = {}): RunSummary {
   return {
-    id: 'wordle', source: 'file:///wordle', layout: 'trl-v1', name: 'wordle', base: null, rev: 1, state: 'live', error: null,
+    id: 'wordle', source: 'file:///wordle', layout: 'trl-v1', name: 'wordle', base: null, rev: 1, state: 'live', opening: null, error: null,
     contact_us: 0, steps: 3, anchors: 1, deltas: 2, epochs: 1, gaps: 0, wire_bytes: 10, alerts_firing: 0, worst_alert: null,
     attention: 0, spark: [], demo: false,
     kpi: {

@@ -18,6 +18,7 @@ struct RunSnapshot {
     std::string source; ///< canonical URI
     std::string base; ///< empty: none
     std::uint64_t revision = 0; ///< grows with every change of anything in here
+    std::string opening; ///< what is read before the run can be shown for the first time; empty: nothing, or not known
     std::string state; ///< opening live error, lost: no contact with the server that follows it, recorded: a bundle
     std::optional<ProblemView> error;
     std::int64_t contactUs = 0; ///< when the source was last looked at with success
