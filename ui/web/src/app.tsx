@@ -2,12 +2,13 @@ import { useEffect, useState } from 'preact/hooks';
 import { session } from './api/client';
 import { Chrome } from './chrome/Chrome';
 import { SignIn } from './chrome/SignIn';
+import { Opening } from './components/Opening';
 import { EmptyState, Skeleton } from './components/states';
 import { Link } from './components/Link';
 import { Toasts } from './components/Toast';
 import { loadPage, type Page } from './pages';
 import { match, place } from './router';
-import { openRun } from './state/store';
+import { detail, openRun } from './state/store';
 
 /** The page of the address inside of the chrome, or the sign-in view. */
 export function App() {
@@ -24,6 +25,7 @@ export function App() {
   }, [name]);
 
   if (session.value === 'signed-out') return <SignIn />;
+  const opening = run !== null && detail.value?.id === run && detail.value.state === 'opening' ? detail.value : null;
   const Shown = shown && shown.name === name ? shown.page : null;
   return (
     <Chrome route={route}>
@@ -31,6 +33,8 @@ export function App() {
         <EmptyState page title="There is no such page">
           <p><Link to="" keep={false}>All runs</Link></p>
         </EmptyState>
+      ) : opening ? (
+        <Opening run={opening} />
       ) : Shown ? (
         <Shown key={run ?? ''} {...route?.params} />
       ) : (

@@ -31,15 +31,6 @@ export default function Live({ runId = '' }: { runId?: string }) {
   );
   if (error && run.steps === 0) return error;
   if (run.steps === 0) {
-    if (run.state === 'opening') {
-      return (
-        <EmptyState title="The run is being opened">
-          <p><bdi>{safeName(run.source)}</bdi></p>
-          {run.opening && <p class="mono">{safeName(run.opening)}</p>}
-          <p>Nothing is said of any step before all names are known.</p>
-        </EmptyState>
-      );
-    }
     return (
       <EmptyState title="Nothing is published yet">
         <p>Watching <bdi>{safeName(run.source)}</bdi>; the first step appears here by itself.</p>

@@ -9,7 +9,6 @@ import { alerts, now } from '../../state/store';
 
 /** One run: what it published last, how it did lately, and what is wrong. */
 export function RunCard({ run }: { run: RunSummary }) {
-  const { kpi } = run;
   const bad = run.state === 'error' || run.worst_alert === 'error' || run.health.state === 'broken';
   return (
     <article class={bad ? 'card run-card bad' : 'card run-card'}>
@@ -18,6 +17,15 @@ export function RunCard({ run }: { run: RunSummary }) {
         <RunPill run={run} />
         <p class="muted"><Name text={run.source} limit={56} /></p>
       </header>
+      {run.state === 'opening' ? <p class="run-opening muted"><Name text={run.opening ?? 'being opened'} limit={160} /></p> : <Facts run={run} />}
+    </article>
+  );
+}
+
+function Facts({ run }: { run: RunSummary }) {
+  const { kpi } = run;
+  return (
+    <>
       <dl class="run-facts">
         <Fact label="Latest step" value={{ value: String(kpi.latest ?? unknown), unit: '' }} />
         <Fact label="Age" value={ageQ(secondsSince(kpi.latest_at_us, now.value))} title={fullTime(kpi.latest_at_us)} />
@@ -34,7 +42,7 @@ export function RunCard({ run }: { run: RunSummary }) {
         <Worst run={run} />
         <span class="muted">{kpi.replicas === 0 ? 'no replicas' : `${kpi.replicas_in_sync} of ${kpi.replicas} say in sync`}</span>
       </footer>
-    </article>
+    </>
   );
 }
 
