@@ -142,9 +142,7 @@ class Restore:
         self.source, self.steps = bench.make("small-11" if bench.small else "gib-11", **options)
         self.url = f"{os.environ['AWS_ENDPOINT_URL_S3']}/{bucket}/run"
         self.address = f"s3://{bucket}/run"
-        # In memory, too: thousands of files that are made where as many were just removed cost ext4 without a journal more
-        # than what is compared here.
-        self.fetched, self.out, self.home = (os.path.join(MEMORY, name) for name in ("fetched", "restored", "home"))
+        self.fetched, self.out = os.path.join(bench.work, "fetched"), os.path.join(bench.work, "restored")
         self.objects = sorted(
             os.path.relpath(os.path.join(parent, name), self.source)
             for parent, _, names in os.walk(self.source)
@@ -156,12 +154,11 @@ class Restore:
             bench.timed([bench.bin["deltascope-bench-store"], "put", self.address, key, file])
 
     def clean(self):
-        for folder in (self.fetched, self.out, self.home):
+        for folder in (self.fetched, self.out, self.bench.home):
             shutil.rmtree(folder, ignore_errors=True)
 
     def materialize(self, source):
-        act = [self.bench.bin["deltascope"], "materialize", f"{source}@{1 + self.BACK}", "-o", self.out, "--json"]
-        return ["env", f"DELTASCOPE_HOME={self.home}", *act]
+        return [self.bench.bin["deltascope"], "materialize", f"{source}@{1 + self.BACK}", "-o", self.out, "--json"]
 
     def curl_and_rebuild(self):
         outputs = ((key, os.path.join(self.fetched, key)) for key in self.objects)

@@ -96,7 +96,7 @@ QString StatusLine::contactText(const app::RunSnapshot& run, std::int64_t nowUs)
                                   : "○ %1, recorded %2")
             .arg(server, agoText(run.contactUs, nowUs));
     if (!run.run)
-        return run.opening.empty() ? tr("○ opening") : tr("○ opening, %1").arg(safeName(run.opening));
+        return tr("○ opening");
     return server.isEmpty() ? tr("● connected") : tr("● connected to %1").arg(server);
 }
 
