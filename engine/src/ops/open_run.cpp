@@ -346,7 +346,9 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
 {
     const auto seen = [&](const Listing& objects) {
         if (!objects.empty())
-            task.beginPhase(fmt::format("listing: {} objects, up to {}", objects.size(), objects.back().key), 0);
+            task.beginPhase(fmt::format("listing: {} object{}, up to {}", objects.size(),
+                                        objects.size() == 1 ? "" : "s", objects.back().key),
+                            0);
     };
     task.beginPhase("listing", 0);
     ChosenMirrors mirrors;

@@ -40,7 +40,7 @@ Result<void> readHeaders(Workbench& bench, const std::shared_ptr<const ObjectSto
         versions.push_back(form.objects);
     }
     for (std::size_t at = 0; at < forms.size();) {
-        task.beginPhase(fmt::format("headers: {} of {} versions", at, forms.size()), 0);
+        task.beginPhase(fmt::format("headers: {} of {} version{}", at, forms.size(), forms.size() == 1 ? "" : "s"), 0);
         const std::size_t count = fetchHeaders(*store, layout, std::span(versions).subspan(at), task);
         DS_CHECK(forEachParallel(bench.threads, count, task,
                                  [&](std::size_t n) { return readHeader(listed, layout, forms[at + n], task); }));

@@ -207,7 +207,7 @@ void Page::showState()
         title = tr("Reading %1…").arg(safeName(shown->name));
         text = shown->opening.empty()
             ? tr("Names and headers first, then what changed in each version.")
-            : tr("%1\nNothing is said of any step before all names are known.").arg(safeName(shown->opening));
+            : tr("%1\nNothing is said of any step before this has ended.").arg(safeName(shown->opening));
     } else if (shown->run->epochs.empty() && title.isEmpty()) {
         title = tr("Nothing is published here yet");
         text = tr("Watching %1. The first version appears here as it is published.").arg(safeName(shown->source));

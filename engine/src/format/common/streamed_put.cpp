@@ -104,11 +104,10 @@ void StreamedPut::giveUp()
 
 Result<void> StreamedPut::added(const SpoolRange& range)
 {
-    if (m_isGivenUp)
-        return {};
     m_payload.add(range);
     const std::lock_guard lock(m_mutex);
-    return m_outcome && !*m_outcome ? Result<void>(fail(m_outcome->error())) : Result<void>();
+    const bool hasFailed = m_outcome && !*m_outcome && !m_isGivenUp; // one that was given up has not failed
+    return hasFailed ? Result<void>(fail(m_outcome->error())) : Result<void>();
 }
 
 Result<ObjectInfo> StreamedPut::finish(std::string header, TaskContext& task)

@@ -25,7 +25,7 @@ public:
     }
 
     std::uint64_t headerBytes() const noexcept { return m_headerBytes; }
-    /// Bytes that are in the spool file now. No byte is added twice.
+    /// Bytes that are in the spool file now. No byte is added twice, unless this was given up.
     void add(const SpoolRange& range);
     /// `header`: as long as it was said to be.
     void end(std::string header);

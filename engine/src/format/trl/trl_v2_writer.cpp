@@ -319,7 +319,7 @@ Result<std::unique_ptr<TensorWriter>> TrlV2AnchorWriter::begin(const TensorInfo&
     Place& place = m_places[found->second];
     if (place.progress == Progress::Ended)
         return fail(Code::Usage, fmt::format("{} occurs twice in one version", quoteName(tensor.name)));
-    if (m_streamed && place.progress == Progress::Begun) // what it has had of the tensor comes anew
+    if (m_streamed && place.progress == Progress::Begun) // bytes that were sent already are written again
         m_streamed->giveUp();
     place.progress = Progress::Begun;
     return std::unique_ptr<TensorWriter>(std::make_unique<AnchorTensor>(*this, tensor, found->second, place.offset));

@@ -8,7 +8,7 @@ export function Opening({ run }: { run: RunSummary }) {
     <EmptyState page title="The run is being opened">
       <p><bdi>{safeName(run.source)}</bdi></p>
       {run.opening && <p class="mono">{safeName(run.opening)}</p>}
-      <p>Nothing is said of any step before all names are known.</p>
+      <p>Nothing is said of any step before this has ended.</p>
     </EmptyState>
   );
 }
