@@ -60,13 +60,14 @@ TEST(VerifyText, SaysWhatTheDigestsOfTheStoreHaveShown)
     app::VerifyView report = reportOf("verified", { step(3, "verified") });
     EXPECT_FALSE(says(report, "the store keeps")) << "a folder keeps none";
     report.storeDigests = app::StoreDigestsView { 1, 0, 0 };
-    EXPECT_TRUE(says(report, "\n1 of 1 object has the digest that the store keeps\n"));
+    EXPECT_TRUE(says(report, "\n1 of 1 object read whole has the digest that the store keeps\n"));
     report.storeDigests = app::StoreDigestsView { 9, 1, 2 };
-    EXPECT_TRUE(says(report,
-                     "\n9 of 12 objects have the digest that the store keeps; 1 was not compared with it as a "
-                     "whole; of 2 the store keeps none\n"));
+    EXPECT_TRUE(
+        says(report,
+             "\n9 of 12 objects read whole have the digest that the store keeps; 1 was not compared with it as a "
+             "whole; of 2 the store keeps none\n"));
     report.storeDigests = app::StoreDigestsView { 0, 3, 0 };
-    EXPECT_TRUE(says(report, "\n0 of 3 objects have the digest that the store keeps; 3 were not compared"));
+    EXPECT_TRUE(says(report, "\n0 of 3 objects read whole have the digest that the store keeps; 3 were not compared"));
     report.storeDigests = app::StoreDigestsView {};
     EXPECT_TRUE(says(report, "\nno object was read whole\n"));
 }

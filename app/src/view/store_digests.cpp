@@ -12,7 +12,7 @@ std::string storeDigestsText(const StoreDigestsView& digests)
     const auto counted = [](std::uint64_t count, const char* singular, const char* plural) {
         return fmt::format("{} {}", count, count == 1 ? singular : plural);
     };
-    std::string text = fmt::format("{} of {} {} the digest that the store keeps", digests.equal,
+    std::string text = fmt::format("{} of {} read whole {} the digest that the store keeps", digests.equal,
                                    counted(objects, "object", "objects"), digests.equal == 1 ? "has" : "have");
     if (digests.uncompared > 0)
         text += "; " + counted(digests.uncompared, "was", "were") + " not compared with it as a whole";

@@ -48,7 +48,7 @@ struct StoreDigestsView {
 
     bool operator==(const StoreDigestsView&) const = default;
 };
-/// "11 of 12 objects have the digest that the store keeps; of 1 the store keeps none".
+/// "11 of 12 objects read whole have the digest that the store keeps; of 1 the store keeps none".
 std::string storeDigestsText(const StoreDigestsView& digests);
 
 struct VerifyView {
