@@ -51,7 +51,9 @@ export async function accessible(page, where) {
   assert.deepEqual(text, [], `axe on ${where}`);
 }
 
+/** Charts follow a new size of the window a moment later. */
 export async function noOverflow(page, where) {
+  await page.waitForFunction(() => document.documentElement.scrollWidth <= window.innerWidth, null, { timeout: 5000 }).catch(() => {});
   const width = await page.evaluate(() => [document.documentElement.scrollWidth, window.innerWidth]);
   assert.ok(width[0] <= width[1], `${where} is ${width[0]} px wide in a window of ${width[1]} px`);
 }
