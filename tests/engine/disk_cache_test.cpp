@@ -29,10 +29,10 @@ RawBytes bytesOf(std::uint64_t leaf, std::size_t count)
     return bytes;
 }
 
-std::vector<std::byte> leafFile(std::string_view object, std::uint64_t leaf, ByteSpan payload)
+std::vector<std::byte> leafFile(std::string_view object, const LeafRange& leaves, ByteSpan payload)
 {
     std::vector<std::byte> file;
-    const Result<void> written = writeLeafFile(object, leaf, payload, [&](ByteSpan piece) -> Result<void> {
+    const Result<void> written = writeLeafFile(object, leaves, payload, [&](ByteSpan piece) -> Result<void> {
         file.insert(file.end(), piece.begin(), piece.end());
         return {};
     });
@@ -68,7 +68,7 @@ protected:
 
     static void keep(DiskCache& cache, std::uint64_t leaf, ByteSpan bytes)
     {
-        cache.keep(Object, leaf, bytes);
+        cache.keep(Object, { leaf, 1 }, bytes);
         cache.settle(Object);
     }
 
@@ -91,14 +91,120 @@ TEST_F(DiskCacheTest, GivesBackWhatWasKept)
     EXPECT_EQ(later.read(Object, 3, 100), bytesOf(3, 100));
 }
 
-/// The digests are of the xxhash package of Python.
+class DiskCacheOfNeighbors : public DiskCacheTest {
+protected:
+    /// Leaves of a window with an object that ends in its last one.
+    static constexpr std::uint64_t LastBytes = 1000;
+    static std::uint64_t bytesOfLeaf(std::uint64_t leaf) { return leaf == 7 ? LastBytes : CacheLeafBytes; }
+    static RawBytes window(std::uint64_t first, std::uint64_t count)
+    {
+        RawBytes bytes;
+        for (std::uint64_t leaf = first; leaf < first + count; ++leaf) {
+            const RawBytes one = bytesOf(leaf, bytesOfLeaf(leaf));
+            bytes.insert(bytes.end(), one.begin(), one.end());
+        }
+        return bytes;
+    }
+    static void keepWindow(DiskCache& cache, std::uint64_t first, std::uint64_t count)
+    {
+        cache.keep(Object, { first, count }, window(first, count));
+        cache.settle(Object);
+    }
+    static bool has(DiskCache& cache, std::uint64_t leaf)
+    {
+        const bool mayHave = cache.mayHave(Object, leaf);
+        const std::optional<RawBytes> bytes = cache.read(Object, leaf, bytesOfLeaf(leaf));
+        EXPECT_EQ(mayHave, bytes.has_value()) << leaf;
+        EXPECT_TRUE(!bytes || *bytes == bytesOf(leaf, bytesOfLeaf(leaf))) << leaf;
+        return bytes.has_value();
+    }
+};
+
+TEST_F(DiskCacheOfNeighbors, AreOneFileAndAreReadOneByOne)
+{
+    DiskCache cache(root());
+    for (std::uint64_t first = 4; first < 8; ++first) {
+        for (std::uint64_t count = 1; first + count <= 8; ++count) {
+            fs::remove_all(root() + "/leaves-1");
+            DiskCache fresh(root());
+            keepWindow(fresh, first, count);
+            EXPECT_EQ(files().size(), 1U);
+            for (std::uint64_t leaf = 0; leaf < 12; ++leaf)
+                EXPECT_EQ(has(fresh, leaf), leaf >= first && leaf < first + count)
+                    << first << ' ' << count << ' ' << leaf;
+        }
+    }
+}
+
+TEST_F(DiskCacheOfNeighbors, FilesOfAWindowCompleteEachOther)
+{
+    DiskCache cache(root());
+    keepWindow(cache, 4, 1);
+    keepWindow(cache, 6, 2);
+    EXPECT_TRUE(has(cache, 4) && !has(cache, 5) && has(cache, 6) && has(cache, 7));
+    keepWindow(cache, 5, 1);
+    EXPECT_TRUE(has(cache, 4) && has(cache, 5) && has(cache, 6) && has(cache, 7));
+    EXPECT_EQ(files().size(), 3U);
+}
+
+TEST_F(DiskCacheOfNeighbors, DamageOfOneLeafLosesItsFile)
+{
+    DiskCache cache(root());
+    keepWindow(cache, 4, 4);
+    const std::string sound = contentOf(leafPath(4));
+    const std::size_t head = sound.size() - 3 * CacheLeafBytes - LastBytes - 4 * sizeof(Digest128);
+    const auto damage = [&](std::size_t at) {
+        std::string damaged = sound;
+        damaged[at] = static_cast<char>(damaged[at] ^ 1);
+        overwrite(leafPath(4), damaged);
+    };
+    for (std::uint64_t leaf = 4; leaf < 8; ++leaf) {
+        for (const std::size_t at :
+             { head + (leaf - 4) * CacheLeafBytes, head + (leaf - 4) * CacheLeafBytes + bytesOfLeaf(leaf) - 1,
+               sound.size() - (8 - leaf) * sizeof(Digest128) }) {
+            damage(at);
+            EXPECT_TRUE(cache.read(Object, leaf == 4 ? 7 : 4, bytesOfLeaf(leaf == 4 ? 7 : 4))) << leaf;
+            EXPECT_FALSE(cache.read(Object, leaf, bytesOfLeaf(leaf))) << leaf << ' ' << at;
+            EXPECT_FALSE(fs::exists(leafPath(4))) << leaf << ' ' << at;
+        }
+    }
+    for (const std::size_t length :
+         { sound.size() - 1, sound.size() - LastBytes, 2 * CacheLeafBytes, head, head - 1 }) {
+        overwrite(leafPath(4), sound.substr(0, length));
+        for (std::uint64_t leaf = 7; leaf >= 4; --leaf)
+            EXPECT_FALSE(cache.read(Object, leaf, bytesOfLeaf(leaf))) << leaf << ' ' << length;
+        EXPECT_FALSE(fs::exists(leafPath(4))) << length;
+    }
+    std::string swapped = sound; // leaves 4 and 5, and their digests
+    std::swap_ranges(swapped.begin() + static_cast<std::ptrdiff_t>(head),
+                     swapped.begin() + static_cast<std::ptrdiff_t>(head + CacheLeafBytes),
+                     swapped.begin() + static_cast<std::ptrdiff_t>(head + CacheLeafBytes));
+    const auto digests = swapped.end() - 4 * sizeof(Digest128);
+    std::swap_ranges(digests, digests + sizeof(Digest128), digests + sizeof(Digest128));
+    overwrite(leafPath(4), swapped);
+    EXPECT_FALSE(cache.read(Object, 5, CacheLeafBytes));
+}
+
+TEST_F(DiskCacheOfNeighbors, TheFirstBytesOfALeafAreKept)
+{
+    DiskCache cache(root());
+    cache.keep(Object, { 5, 2 }, window(5, 2));
+    for (const LeafRange& again : { LeafRange { 4, 2 }, LeafRange { 5, 1 }, LeafRange { 6, 2 }, LeafRange { 4, 4 } })
+        cache.keep(Object, again,
+                   RawBytes(bytesOfLeaves({ again.first, again.count }, 7 * CacheLeafBytes + LastBytes)));
+    cache.keep(Object, { 7, 1 }, window(7, 1));
+    EXPECT_EQ(files().size(), 2U);
+    cache.settle(Object);
+    EXPECT_TRUE(!has(cache, 4) && has(cache, 5) && has(cache, 6) && has(cache, 7));
+}
+
 TEST_F(DiskCacheTest, WhatIsNotSettledIsNotThere)
 {
     {
         DiskCache cache(root());
-        cache.keep(Object, 0, bytesOf(0, 100));
-        cache.keep(Object, 0, bytesOf(9, 100)); // was fetched again
-        cache.keep("another", 0, bytesOf(0, 100));
+        cache.keep(Object, { 0, 1 }, bytesOf(0, 100));
+        cache.keep(Object, { 0, 1 }, bytesOf(9, 100)); // was fetched again
+        cache.keep("another", { 0, 1 }, bytesOf(0, 100));
         EXPECT_FALSE(cache.mayHave(Object, 0));
         EXPECT_FALSE(cache.read(Object, 0, 100));
         cache.discard("another");
@@ -106,7 +212,7 @@ TEST_F(DiskCacheTest, WhatIsNotSettledIsNotThere)
         EXPECT_FALSE(cache.read("another", 0, 100));
         cache.settle(Object);
         EXPECT_EQ(cache.read(Object, 0, 100), bytesOf(0, 100));
-        cache.keep(Object, 1, bytesOf(1, 100));
+        cache.keep(Object, { 1, 1 }, bytesOf(1, 100));
     }
     EXPECT_EQ(files().size(), 1U); // what waited is gone with who wrote it
 }
@@ -116,27 +222,28 @@ TEST_F(DiskCacheTest, WhatWaitsTakesHalfOfTheCap)
     constexpr std::uint64_t Cap = 1 << 20;
     DiskCache cache(root(), Cap);
     for (std::uint64_t leaf = 0; leaf < 100; ++leaf)
-        cache.keep(Object, leaf, bytesOf(leaf, 30'000));
+        cache.keep(Object, { leaf, 1 }, bytesOf(leaf, 30'000));
     std::uint64_t bytes = 0;
     for (const fs::path& file : files())
         bytes += fs::file_size(file);
     EXPECT_LE(bytes, Cap / 2);
     EXPECT_GT(bytes, Cap / 3);
     cache.settle(Object);
-    cache.keep(Object, 100, bytesOf(100, 30'000));
+    cache.keep(Object, { 100, 1 }, bytesOf(100, 30'000));
     cache.settle(Object);
     EXPECT_TRUE(cache.read(Object, 100, 30'000));
 }
 
+/// The digests are of the xxhash package of Python.
 TEST_F(DiskCacheTest, FilesAreAsTheirFormatSays)
 {
     std::vector<std::byte> payload(10);
     for (std::size_t i = 0; i < payload.size(); ++i)
         payload[i] = static_cast<std::byte>(i);
     EXPECT_EQ(
-        toHex(leafFile(Object, 3, payload)),
+        toHex(leafFile(Object, { 3, 1 }, payload)),
         "44534c454146310a150000000a000000030000000000000073746f7265006f626a656374006964656e746974790001020304050607"
-        "0809dcac3bac3c3ab7b6dbe04bb6ecf48c6c");
+        "0809086a1cb32ee1939e0fc65975da71a2b4");
     EXPECT_EQ(leafFilePath(Object, 3), "43/fda3a15c7ed69e3dd25c88cb20481b");
 }
 
@@ -157,7 +264,7 @@ TEST_F(DiskCacheTest, DamageAnywhereIsNoLeaf)
     DiskCache cache(root());
     keep(cache, 0, bytesOf(0, Bytes));
     const std::string sound = contentOf(leafPath());
-    ASSERT_EQ(sound.size(), LeafFileFrameBytes + Object.size() + Bytes);
+    ASSERT_EQ(sound.size(), leafFileBytes(Object, Bytes));
     for (std::size_t at = 0; at < sound.size(); ++at) {
         for (unsigned bit = 0; bit < 8; ++bit) {
             std::string damaged = sound;
@@ -183,11 +290,11 @@ TEST_F(DiskCacheTest, ALeafInThePlaceOfAnotherIsNone)
     DiskCache cache(root());
     keep(cache, 0, bytesOf(0, 100));
     for (const auto& [name, leaf] : { std::pair(std::string(Object), 1), std::pair(std::string(Object) + "2", 0) }) {
-        const auto other = leafFile(name, static_cast<std::uint64_t>(leaf), bytesOf(1, 100));
+        const auto other = leafFile(name, { static_cast<std::uint64_t>(leaf), 1 }, bytesOf(1, 100));
         overwrite(leafPath(), std::string(asText(other)));
         EXPECT_FALSE(cache.read(Object, 0, 100)) << leaf;
     }
-    const auto longer = leafFile(Object, 0, bytesOf(0, 101));
+    const auto longer = leafFile(Object, { 0, 1 }, bytesOf(0, 101));
     overwrite(leafPath(), std::string(asText(longer)));
     EXPECT_FALSE(cache.read(Object, 0, 100));
 }

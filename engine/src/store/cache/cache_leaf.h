@@ -8,6 +8,9 @@ namespace deltascope {
 /// Objects are kept in leaves of this size, and the last one is shorter: those of the records (LeafBytes).
 inline constexpr std::uint64_t CacheLeafBytes = std::uint64_t { 1 } << 20;
 
+/// Windows of an object, counted from its begin: leaves of one window are fetched in one request and kept in one file.
+inline constexpr std::uint64_t LeavesOfWindow = 4;
+
 /// Leaves in a row.
 struct LeafRange {
     std::uint64_t first = 0;

@@ -243,10 +243,8 @@ BlockMemory::BlockPtr CachedReads::publish(const Piece& piece, RawBytes bytes, C
 
 void CachedReads::keepOnDisk(const Object& object, const BlockMemory::Block& block)
 {
-    if (!m_store.m_disk)
-        return;
-    for (std::uint64_t leaf = block.leaves.first; leaf < block.leaves.end() && !m_task.stopRequested(); ++leaf)
-        m_store.m_disk->keep(object.name, leaf, block.leaf(leaf));
+    if (m_store.m_disk && !m_task.stopRequested())
+        m_store.m_disk->keep(object.name, block.leaves, block.bytes);
 }
 
 Result<void> CachedReads::deliver(const RangeRead& wanted)

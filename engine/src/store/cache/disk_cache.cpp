@@ -3,8 +3,8 @@
 #include "../../base/errno_error.h"
 #include "../local_object.h"
 #include "disk_trim.h"
-#include "leaf_file.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <ctime>
 #include <fcntl.h>
@@ -75,59 +75,95 @@ Result<void> DiskCache::openFolder(const std::string& folder)
 
 std::optional<RawBytes> DiskCache::read(std::string_view object, std::uint64_t leaf, std::uint64_t bytes)
 {
+    const std::optional<Found> found = find(object, leaf);
+    if (!found)
+        return std::nullopt;
+    std::optional<RawBytes> payload = readSound(*found, object, leaf, bytes);
+    if (payload)
+        noteUse(found->file, found->status);
+    else
+        ::unlinkat(m_leaves.get(), found->path.c_str(), 0);
+    return payload;
+}
+
+bool DiskCache::mayHave(std::string_view object, std::uint64_t leaf) const { return find(object, leaf).has_value(); }
+
+/// The file that begins with the leaf, or with one in front of it, and by its length holds it.
+std::optional<DiskCache::Found> DiskCache::find(std::string_view object, std::uint64_t leaf) const
+{
     if (!m_leaves || object.size() > MostLeafNameBytes)
         return std::nullopt;
-    const std::string path = leafFilePath(object, leaf);
-    const FileHandle file = openAt(m_leaves.get(), path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-    struct stat status = {};
-    if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode))
-        return std::nullopt;
-    RawBytes content(LeafFileFrameBytes + object.size() + bytes);
-    const bool fits = static_cast<std::uint64_t>(status.st_size) == content.size();
-    const Result<std::size_t> got = fits ? readAt(file, 0, content, m_folder) : Result<std::size_t>(std::size_t { 0 });
-    if (!got)
-        return std::nullopt;
-    const std::optional<ByteSpan> payload =
-        *got == content.size() ? payloadOf(content, object, leaf, bytes) : std::nullopt;
-    if (!payload) {
-        ::unlinkat(m_leaves.get(), path.c_str(), 0);
-        return std::nullopt;
+    const std::uint64_t begin = leaf - leaf % LeavesOfWindow;
+    for (std::uint64_t first = leaf + 1; first-- > begin;) {
+        Found found { {}, {}, leafFilePath(object, first), first, {} };
+        found.file = openAt(m_leaves.get(), found.path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+        if (!found.file || ::fstat(found.file.get(), &found.status) != 0 || !S_ISREG(found.status.st_mode))
+            continue;
+        found.shape = leafFileShape(static_cast<std::uint64_t>(found.status.st_size), object);
+        if (leaf - first < found.shape.leaves || leaf == first)
+            return found;
     }
-    noteUse(file, status);
-    content.erase(content.begin(), content.begin() + (payload->data() - content.data()));
-    content.resize(static_cast<std::size_t>(bytes));
-    return content;
+    return std::nullopt;
 }
 
-bool DiskCache::mayHave(std::string_view object, std::uint64_t leaf) const
+std::optional<RawBytes> DiskCache::readSound(const Found& found, std::string_view object, std::uint64_t leaf,
+                                             std::uint64_t bytes) const
 {
-    return m_leaves && ::faccessat(m_leaves.get(), leafFilePath(object, leaf).c_str(), R_OK, 0) == 0;
+    const std::uint64_t place = leaf - found.firstLeaf;
+    const LeafFileShape& shape = found.shape;
+    if (place >= shape.leaves || bytesOfLeaves({ place, 1 }, shape.payloadBytes) != bytes)
+        return std::nullopt;
+    const auto readWhole = [&](std::uint64_t at, MutableByteSpan out) {
+        const Result<std::size_t> got = readAt(found.file, at, out, m_folder);
+        return got && *got == out.size();
+    };
+    const std::vector<std::byte> expected = leafFileHead(object, found.firstLeaf, shape.payloadBytes);
+    std::vector<std::byte> head(expected.size());
+    RawBytes payload(static_cast<std::size_t>(bytes));
+    Digest128 digest = {};
+    const std::uint64_t digestAt = head.size() + shape.payloadBytes + place * digest.size();
+    if (!readWhole(0, head) || head != expected || !readWhole(head.size() + place * CacheLeafBytes, payload)
+        || !readWhole(digestAt, digest) || digest != leafDigest(head, leaf, payload))
+        return std::nullopt;
+    return payload;
 }
 
-void DiskCache::keep(std::string_view object, std::uint64_t leaf, ByteSpan bytes)
+void DiskCache::keep(std::string_view object, const LeafRange& leaves, ByteSpan bytes)
 {
     if (!m_leaves || !m_lock || object.size() > MostLeafNameBytes || bytes.empty())
         return;
-    const std::uint64_t taken = takenBytes(LeafFileFrameBytes + object.size() + bytes.size());
+    const std::uint64_t taken = takenBytes(leafFileBytes(object, bytes.size()));
     if (!hasRoomFor(taken))
         return;
-    Result<std::string> path = write(object, leaf, bytes);
+    Result<std::string> path = write(object, leaves, bytes);
     if (!path)
         return note(std::move(path.error()));
+    if (!addUnsettled(object, { leaves, *path, taken }))
+        ::unlinkat(m_leaves.get(), path->c_str(), 0);
+}
+
+/// False: of some of the leaves others wait. The first bytes of a leaf are those that the store has counted.
+bool DiskCache::addUnsettled(std::string_view object, Written written)
+{
     const std::lock_guard lock(m_mutex);
     auto place = m_unsettled.find(object);
     if (place == m_unsettled.end())
         place = m_unsettled.emplace(object, Unsettled()).first;
-    if (place->second.try_emplace(leaf, Written { *path, taken }).second)
-        m_unsettledBytes += taken;
-    else // the first bytes of a leaf are those that the store has counted
-        ::unlinkat(m_leaves.get(), path->c_str(), 0);
+    Unsettled& files = place->second;
+    const bool overlaps = std::any_of(files.begin(), files.end(), [&](const Written& file) {
+        return file.leaves.first < written.leaves.end() && written.leaves.first < file.leaves.end();
+    });
+    if (overlaps)
+        return false;
+    m_unsettledBytes += written.takenBytes;
+    files.push_back(std::move(written));
+    return true;
 }
 
 void DiskCache::settle(std::string_view object)
 {
-    for (const auto& [leaf, file] : takeUnsettled(object)) {
-        const std::string path = leafFilePath(object, leaf);
+    for (const Written& file : takeUnsettled(object)) {
+        const std::string path = leafFilePath(object, file.leaves.first);
         if (::renameat(m_leaves.get(), file.path.c_str(), m_leaves.get(), path.c_str()) == 0)
             continue;
         note(errnoError("rename", errno, m_folder));
@@ -151,20 +187,20 @@ DiskCache::Unsettled DiskCache::takeUnsettled(std::string_view object)
         return {};
     Unsettled files = std::move(place->second);
     m_unsettled.erase(place);
-    for (const auto& [leaf, file] : files)
+    for (const Written& file : files)
         m_unsettledBytes -= file.takenBytes;
     return files;
 }
 
 void DiskCache::removeAll(const Unsettled& files)
 {
-    for (const auto& [leaf, file] : files)
+    for (const Written& file : files)
         ::unlinkat(m_leaves.get(), file.path.c_str(), 0);
 }
 
-Result<std::string> DiskCache::write(std::string_view object, std::uint64_t leaf, ByteSpan bytes)
+Result<std::string> DiskCache::write(std::string_view object, const LeafRange& leaves, ByteSpan bytes)
 {
-    const std::string path = leafFilePath(object, leaf);
+    const std::string path = leafFilePath(object, leaves.first);
     const std::string folder = path.substr(0, path.find('/'));
     const std::string name = path.substr(folder.size() + 1);
     const std::string temporary = folder + '/' + temporaryName(name);
@@ -179,7 +215,7 @@ Result<std::string> DiskCache::write(std::string_view object, std::uint64_t leaf
     if (!handle)
         return failErrno("open", errno, m_folder);
     std::uint64_t end = 0;
-    const Result<void> outcome = writeLeafFile(object, leaf, bytes, [&](ByteSpan piece) {
+    const Result<void> outcome = writeLeafFile(object, leaves, bytes, [&](ByteSpan piece) {
         return writeAt(handle, std::exchange(end, end + piece.size()), piece, m_folder);
     });
     if (!outcome) {

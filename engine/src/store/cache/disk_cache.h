@@ -2,6 +2,8 @@
 
 #include "../../base/file_handle.h"
 #include "../../base/raw_bytes.h"
+#include "leaf_file.h"
+
 #include "deltascope/base/bytes.h"
 #include "deltascope/base/result.h"
 
@@ -14,14 +16,15 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <sys/stat.h>
 #include <vector>
 
 namespace deltascope {
 
-/// Leaves of objects in a folder, from one start of the program to the next; processes may share it. What a store has
-/// not yet compared with its digest of the object is not settled and dies with the process. The cache only saves time:
-/// a leaf that is damaged, gone or of another object is one that is not there, and where the folder cannot be used
-/// nothing is kept. Files: docs/formats/cache.md. Any thread.
+/// Leaves of objects in a folder, from one start of the program to the next; processes may share it. Neighbors that
+/// came together are one file. What a store has not yet compared with its digest of the object is not settled and dies
+/// with the process. The cache only saves time: a leaf that is damaged, gone or of another object is one that is not
+/// there, and where the folder cannot be used nothing is kept. Files: docs/formats/cache.md. Any thread.
 class DiskCache {
 public:
     static constexpr std::uint64_t DefaultCapBytes = std::uint64_t { 8 } << 30;
@@ -38,8 +41,9 @@ public:
     std::optional<RawBytes> read(std::string_view object, std::uint64_t leaf, std::uint64_t bytes);
     /// Whether read() will probably find it.
     bool mayHave(std::string_view object, std::uint64_t leaf) const;
-    /// Writes a leaf, which read() does not find before settle(). Those that wait for it take half of the cap at most.
-    void keep(std::string_view object, std::uint64_t leaf, ByteSpan bytes);
+    /// Writes leaves of one window, which read() does not find before settle(). Those that wait for it take half of the
+    /// cap at most.
+    void keep(std::string_view object, const LeafRange& leaves, ByteSpan bytes);
     /// What was kept of an object is as good as the store can say.
     void settle(std::string_view object);
     /// What was kept of an object and not settled is not its bytes.
@@ -50,14 +54,26 @@ public:
 
 private:
     struct Written {
+        LeafRange leaves;
         std::string path; ///< below the folder of the leaves
         std::uint64_t takenBytes = 0;
     };
-    using Unsettled = std::map<std::uint64_t, Written>; ///< by leaf
+    using Unsettled = std::vector<Written>;
+    struct Found {
+        FileHandle file;
+        struct stat status = {};
+        std::string path; ///< below the folder of the leaves
+        std::uint64_t firstLeaf = 0;
+        LeafFileShape shape;
+    };
 
     Result<void> openFolder(const std::string& folder);
-    /// Returns the path of a file beside the place of the leaf.
-    Result<std::string> write(std::string_view object, std::uint64_t leaf, ByteSpan bytes);
+    std::optional<Found> find(std::string_view object, std::uint64_t leaf) const;
+    std::optional<RawBytes> readSound(const Found& found, std::string_view object, std::uint64_t leaf,
+                                      std::uint64_t bytes) const;
+    /// Returns the path of a file beside the place of the leaves.
+    Result<std::string> write(std::string_view object, const LeafRange& leaves, ByteSpan bytes);
+    bool addUnsettled(std::string_view object, Written written);
     Unsettled takeUnsettled(std::string_view object);
     void removeAll(const Unsettled& files);
     bool hasRoomFor(std::uint64_t bytes);

@@ -17,8 +17,6 @@ struct FetchWish {
     std::uint64_t aheadBytes = 0;
 };
 
-/// Windows of an object are fetched in one request each.
-inline constexpr std::uint64_t LeavesOfWindow = 4;
 /// Smaller objects are fetched whole as soon as more than their front is wanted.
 inline constexpr std::uint64_t WholeBelowBytes = std::uint64_t { 64 } << 20;
 
