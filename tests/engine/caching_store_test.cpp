@@ -178,9 +178,13 @@ TEST_F(CachingStoreTest, CountsWhatItSaves)
     const CacheCounters counters = cache->counters();
     EXPECT_EQ(counters.misses, 2U);
     EXPECT_EQ(counters.hits, 1U);
-    EXPECT_EQ(counters.bytesFromMemory, 100U);
+    EXPECT_EQ(counters.bytesFromMemory, 0U); // all that they got was fetched for them
     EXPECT_EQ(counters.bytesFromNetwork, 2 * MiB);
     EXPECT_EQ(counters.bytesFromDisk, 0U);
+    EXPECT_TRUE(readIsRight(object, 0, 2 * MiB));
+    EXPECT_EQ(cache->counters().bytesFromMemory, 210U);
+    EXPECT_TRUE(readIsRight(object, 0, 2 * MiB));
+    EXPECT_EQ(cache->counters().bytesFromMemory, 2 * MiB + 210);
 }
 
 TEST_F(CachingStoreTest, ReadsWithoutIdentityAreTheStores)

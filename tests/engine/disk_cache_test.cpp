@@ -68,8 +68,19 @@ protected:
 
     static void keep(DiskCache& cache, std::uint64_t leaf, ByteSpan bytes)
     {
-        cache.keep(Object, { leaf, 1 }, bytes);
-        cache.settle(Object);
+        keepUnsettled(cache, { leaf, 1 }, RawBytes(bytes.begin(), bytes.end()));
+        settle(cache);
+    }
+    static void keepUnsettled(DiskCache& cache, const LeafRange& leaves, RawBytes bytes,
+                              std::string_view object = Object)
+    {
+        cache.keep(object, leaves, std::make_shared<RawBytes>(std::move(bytes)));
+        cache.finish();
+    }
+    static void settle(DiskCache& cache, std::string_view object = Object)
+    {
+        cache.settle(object);
+        cache.finish();
     }
 
     static constexpr std::string_view Object { "store\0object\0identity", 21 };
@@ -107,8 +118,8 @@ protected:
     }
     static void keepWindow(DiskCache& cache, std::uint64_t first, std::uint64_t count)
     {
-        cache.keep(Object, { first, count }, window(first, count));
-        cache.settle(Object);
+        keepUnsettled(cache, { first, count }, window(first, count));
+        settle(cache);
     }
     static bool has(DiskCache& cache, std::uint64_t leaf)
     {
@@ -188,13 +199,12 @@ TEST_F(DiskCacheOfNeighbors, DamageOfOneLeafLosesItsFile)
 TEST_F(DiskCacheOfNeighbors, TheFirstBytesOfALeafAreKept)
 {
     DiskCache cache(root());
-    cache.keep(Object, { 5, 2 }, window(5, 2));
+    keepUnsettled(cache, { 5, 2 }, window(5, 2));
     for (const LeafRange& again : { LeafRange { 4, 2 }, LeafRange { 5, 1 }, LeafRange { 6, 2 }, LeafRange { 4, 4 } })
-        cache.keep(Object, again,
-                   RawBytes(bytesOfLeaves({ again.first, again.count }, 7 * CacheLeafBytes + LastBytes)));
-    cache.keep(Object, { 7, 1 }, window(7, 1));
+        keepUnsettled(cache, again, RawBytes(bytesOfLeaves(again, 7 * CacheLeafBytes + LastBytes)));
+    keepUnsettled(cache, { 7, 1 }, window(7, 1));
     EXPECT_EQ(files().size(), 2U);
-    cache.settle(Object);
+    settle(cache);
     EXPECT_TRUE(!has(cache, 4) && has(cache, 5) && has(cache, 6) && has(cache, 7));
 }
 
@@ -202,19 +212,37 @@ TEST_F(DiskCacheTest, WhatIsNotSettledIsNotThere)
 {
     {
         DiskCache cache(root());
-        cache.keep(Object, { 0, 1 }, bytesOf(0, 100));
-        cache.keep(Object, { 0, 1 }, bytesOf(9, 100)); // was fetched again
-        cache.keep("another", { 0, 1 }, bytesOf(0, 100));
+        keepUnsettled(cache, { 0, 1 }, bytesOf(0, 100));
+        keepUnsettled(cache, { 0, 1 }, bytesOf(9, 100)); // was fetched again
+        keepUnsettled(cache, { 0, 1 }, bytesOf(0, 100), "another");
         EXPECT_FALSE(cache.mayHave(Object, 0));
         EXPECT_FALSE(cache.read(Object, 0, 100));
         cache.discard("another");
-        cache.settle("another");
+        settle(cache, "another");
         EXPECT_FALSE(cache.read("another", 0, 100));
-        cache.settle(Object);
+        settle(cache);
         EXPECT_EQ(cache.read(Object, 0, 100), bytesOf(0, 100));
-        cache.keep(Object, { 1, 1 }, bytesOf(1, 100));
+        keepUnsettled(cache, { 1, 1 }, bytesOf(1, 100));
     }
     EXPECT_EQ(files().size(), 1U); // what waited is gone with who wrote it
+}
+
+TEST_F(DiskCacheTest, WhatIsAskedForIsDoneInItsOrder)
+{
+    const auto payload = [](std::uint64_t leaf) { return std::make_shared<RawBytes>(bytesOf(leaf, 100)); };
+    {
+        DiskCache cache(root());
+        cache.keep(Object, { 0, 1 }, payload(9));
+        cache.discard(Object);
+        cache.keep(Object, { 0, 1 }, payload(0));
+        cache.settle(Object);
+        cache.keep(Object, { 1, 1 }, payload(1));
+        cache.discard(Object);
+        cache.settle(Object);
+    } // carries it out
+    DiskCache cache(root());
+    EXPECT_EQ(cache.read(Object, 0, 100), bytesOf(0, 100));
+    EXPECT_FALSE(cache.read(Object, 1, 100));
 }
 
 TEST_F(DiskCacheTest, WhatWaitsTakesHalfOfTheCap)
@@ -222,15 +250,15 @@ TEST_F(DiskCacheTest, WhatWaitsTakesHalfOfTheCap)
     constexpr std::uint64_t Cap = 1 << 20;
     DiskCache cache(root(), Cap);
     for (std::uint64_t leaf = 0; leaf < 100; ++leaf)
-        cache.keep(Object, { leaf, 1 }, bytesOf(leaf, 30'000));
+        keepUnsettled(cache, { leaf, 1 }, bytesOf(leaf, 30'000));
     std::uint64_t bytes = 0;
     for (const fs::path& file : files())
         bytes += fs::file_size(file);
     EXPECT_LE(bytes, Cap / 2);
     EXPECT_GT(bytes, Cap / 3);
-    cache.settle(Object);
-    cache.keep(Object, { 100, 1 }, bytesOf(100, 30'000));
-    cache.settle(Object);
+    settle(cache);
+    keepUnsettled(cache, { 100, 1 }, bytesOf(100, 30'000));
+    settle(cache);
     EXPECT_TRUE(cache.read(Object, 100, 30'000));
 }
 

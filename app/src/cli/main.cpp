@@ -1,6 +1,7 @@
 #include "cli.h"
 #include "job_console.h"
 
+#include <malloc.h>
 #include <sys/resource.h>
 
 namespace {
@@ -15,11 +16,19 @@ void allowManyFiles()
     ::setrlimit(RLIMIT_NOFILE, &limit); // where it is not allowed the old one stays
 }
 
+/// What is read of remote stores comes in blocks of 4 MiB that are soon given back; the kernel would clear each anew.
+void keepFreedBlocks()
+{
+    ::mallopt(M_MMAP_THRESHOLD, 8 << 20);
+    ::mallopt(M_TRIM_THRESHOLD, 64 << 20);
+}
+
 }
 
 int main(int argc, char** argv)
 {
     allowManyFiles();
+    keepFreedBlocks();
     deltascope::cli::installSignalHandlers();
     return deltascope::cli::run(std::vector<std::string>(argv + 1, argv + argc));
 }

@@ -115,18 +115,20 @@ void BlockMemory::forget(const std::string& object)
         drop(block);
 }
 
-void BlockMemory::noteRead(const BlockPtr& block, std::uint64_t leaf, std::uint64_t bytes)
+std::uint64_t BlockMemory::noteRead(const BlockPtr& block, std::uint64_t leaf, std::uint64_t bytes)
 {
     const std::lock_guard lock(m_mutex);
     block->readBytes += bytes;
+    const std::uint64_t again = std::min(bytes, block->readBytes - std::min(block->readBytes, block->bytes.size()));
     const auto object = m_objects.find(block->object);
     const bool isHere = object != m_objects.end() && object->second.contains(leaf)
         && object->second.at(leaf).block == block; // it may have made room meanwhile
-    if (block->isSpent || block->readBytes < block->bytes.size() || !isHere)
-        return;
-    block->isSpent = true;
-    stopWaiting(*block);
-    m_spent.splice(m_spent.end(), m_fresh, block->place);
+    if (!block->isSpent && block->readBytes >= block->bytes.size() && isHere) {
+        block->isSpent = true;
+        stopWaiting(*block);
+        m_spent.splice(m_spent.end(), m_fresh, block->place);
+    }
+    return again;
 }
 
 /// What was fetched long ago and not read to its end is not waiting for a reader any more.

@@ -71,8 +71,9 @@ public:
     void abandon(const std::string& object, std::uint64_t sizeBytes, const LeafRange& range);
     /// Drops what it holds of an object. Who has a block keeps it.
     void forget(const std::string& object);
-    /// Notes that `bytes` of a leaf were given to a reader.
-    void noteRead(const BlockPtr& block, std::uint64_t leaf, std::uint64_t bytes);
+    /// Notes that `bytes` of a leaf were given to a reader. Returns how many of them were certainly not the first ones
+    /// of their place: those beyond the size of the block.
+    std::uint64_t noteRead(const BlockPtr& block, std::uint64_t leaf, std::uint64_t bytes);
 
     /// Grows with every publish() and abandon().
     std::uint64_t news() const;

@@ -125,7 +125,6 @@ void CachedReads::ask(Claims& claims)
         for (auto& [number, block] : answer.found) {
             Leaf& leaf = object.leaves[number];
             leaf.block = std::move(block);
-            leaf.isHit = true;
             ++m_store.m_counts.hits;
         }
         for (const std::uint64_t number : answer.stuck)
@@ -157,7 +156,6 @@ std::vector<CachedReads::Piece> CachedReads::takeFromDisk(Claims& claims)
                 m_store.m_counts.bytesFromDisk += bytes->size();
                 ++m_store.m_counts.diskHits;
                 publish(one, std::move(*bytes), claims);
-                object.leaves[number].isHit = true;
                 isContinued = false;
             } else if (isContinued) {
                 ++left.back().leaves.count;
@@ -204,7 +202,7 @@ void CachedReads::fetch(const std::vector<Piece>& pieces, Claims& claims)
     }
     std::set<const Object*> objects;
     for (const auto& [object, block] : fetched) { // behind all, since others wait
-        keepOnDisk(*object, *block);
+        keepOnDisk(*object, block);
         objects.insert(object);
     }
     for (const Object* const object : objects)
@@ -241,10 +239,10 @@ BlockMemory::BlockPtr CachedReads::publish(const Piece& piece, RawBytes bytes, C
     return block;
 }
 
-void CachedReads::keepOnDisk(const Object& object, const BlockMemory::Block& block)
+void CachedReads::keepOnDisk(const Object& object, const BlockMemory::BlockPtr& block)
 {
     if (m_store.m_disk && !m_task.stopRequested())
-        m_store.m_disk->keep(object.name, block.leaves, block.bytes);
+        m_store.m_disk->keep(object.name, block->leaves, std::shared_ptr<const RawBytes>(block, &block->bytes));
 }
 
 Result<void> CachedReads::deliver(const RangeRead& wanted)
@@ -270,9 +268,7 @@ Result<void> CachedReads::deliver(const RangeRead& wanted)
         const std::size_t count = std::min<std::size_t>(bytes.size() - skipped, wanted.out.size() - done);
         std::memcpy(wanted.out.data() + done, bytes.data() + skipped, count);
         done += count;
-        m_store.m_memory->noteRead(leaf.block, number, count);
-        if (leaf.isHit)
-            m_store.m_counts.bytesFromMemory += count;
+        m_store.m_counts.bytesFromMemory += m_store.m_memory->noteRead(leaf.block, number, count);
     }
     return {};
 }

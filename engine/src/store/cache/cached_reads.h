@@ -30,7 +30,6 @@ private:
         BlockMemory::BlockPtr block;
         std::optional<Error> error;
         bool isDirect = false; ///< its readers ask the inner store themselves
-        bool isHit = false; ///< nobody had to fetch it for them
 
         bool isSettled() const noexcept { return block || error || isDirect; }
     };
@@ -78,7 +77,7 @@ private:
     std::vector<Piece> takeFromDisk(Claims& claims);
     void fetch(const std::vector<Piece>& pieces, Claims& claims);
     BlockMemory::BlockPtr publish(const Piece& piece, RawBytes bytes, Claims& claims);
-    void keepOnDisk(const Object& object, const BlockMemory::Block& block);
+    void keepOnDisk(const Object& object, const BlockMemory::BlockPtr& block);
     void settleOnDisk(const Object& object);
     void dropIfWrong(Object& object, const Result<void>& outcome);
     Result<void> deliver(const RangeRead& wanted);

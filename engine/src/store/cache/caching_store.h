@@ -22,7 +22,7 @@ struct CacheCounters {
     std::uint64_t hits = 0; ///< leaves that were wanted and were in memory, or on their way for somebody else
     std::uint64_t diskHits = 0; ///< that were on disk
     std::uint64_t misses = 0; ///< that were asked of the store
-    std::uint64_t bytesFromMemory = 0; ///< given to readers without a request for them
+    std::uint64_t bytesFromMemory = 0; ///< given to readers although they were given before; fewer rather than more
     std::uint64_t bytesFromDisk = 0; ///< read of the disk cache
     std::uint64_t bytesFromNetwork = 0; ///< asked of the store, whether anybody has read them or not
 };

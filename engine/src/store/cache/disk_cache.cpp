@@ -21,6 +21,7 @@ namespace {
 constexpr mode_t CacheFolderMode = 0700;
 constexpr mode_t CacheFileMode = 0600;
 constexpr auto PauseAfterFailure = std::chrono::minutes(1);
+constexpr std::uint64_t MostBytesToWrite = std::uint64_t { 32 } << 20;
 constexpr std::int64_t FreshUseSeconds = 60; ///< a use is noted once in this time
 constexpr std::string_view LeavesFolder = "leaves-1";
 
@@ -57,6 +58,7 @@ void noteUse(const FileHandle& file, const struct stat& status)
 DiskCache::DiskCache(const std::string& folder, std::uint64_t capBytes)
     : m_folder(folder)
     , m_cap(capBytes)
+    , m_jobs(MostBytesToWrite)
 {
     if (Result<void> opened = openFolder(folder); !opened)
         m_problem = std::move(opened.error());
@@ -128,10 +130,28 @@ std::optional<RawBytes> DiskCache::readSound(const Found& found, std::string_vie
     return payload;
 }
 
-void DiskCache::keep(std::string_view object, const LeafRange& leaves, ByteSpan bytes)
+void DiskCache::keep(std::string_view object, const LeafRange& leaves, std::shared_ptr<const RawBytes> bytes)
 {
-    if (!m_leaves || !m_lock || object.size() > MostLeafNameBytes || bytes.empty())
+    if (!m_leaves || !m_lock || object.size() > MostLeafNameBytes || bytes->empty())
         return;
+    const std::uint64_t size = bytes->size();
+    m_jobs.add(size, [this, object = std::string(object), leaves, bytes = std::move(bytes)] {
+        keepNow(object, leaves, *bytes);
+    });
+}
+
+void DiskCache::settle(std::string_view object)
+{
+    m_jobs.add(0, [this, object = std::string(object)] { settleNow(object); });
+}
+
+void DiskCache::discard(std::string_view object)
+{
+    m_jobs.add(0, [this, object = std::string(object)] { removeAll(takeUnsettled(object)); });
+}
+
+void DiskCache::keepNow(const std::string& object, const LeafRange& leaves, ByteSpan bytes)
+{
     const std::uint64_t taken = takenBytes(leafFileBytes(object, bytes.size()));
     if (!hasRoomFor(taken))
         return;
@@ -160,7 +180,7 @@ bool DiskCache::addUnsettled(std::string_view object, Written written)
     return true;
 }
 
-void DiskCache::settle(std::string_view object)
+void DiskCache::settleNow(const std::string& object)
 {
     for (const Written& file : takeUnsettled(object)) {
         const std::string path = leafFilePath(object, file.leaves.first);
@@ -171,10 +191,9 @@ void DiskCache::settle(std::string_view object)
     }
 }
 
-void DiskCache::discard(std::string_view object) { removeAll(takeUnsettled(object)); }
-
 DiskCache::~DiskCache()
 {
+    finish();
     for (const auto& [object, files] : m_unsettled)
         removeAll(files);
 }

@@ -2,6 +2,7 @@
 
 #include "../../base/file_handle.h"
 #include "../../base/raw_bytes.h"
+#include "../../base/serial_jobs.h"
 #include "leaf_file.h"
 
 #include "deltascope/base/bytes.h"
@@ -12,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -41,13 +43,18 @@ public:
     std::optional<RawBytes> read(std::string_view object, std::uint64_t leaf, std::uint64_t bytes);
     /// Whether read() will probably find it.
     bool mayHave(std::string_view object, std::uint64_t leaf) const;
+    // These three are carried out later, by a thread of the cache and in their order.
+
     /// Writes leaves of one window, which read() does not find before settle(). Those that wait for it take half of the
-    /// cap at most.
-    void keep(std::string_view object, const LeafRange& leaves, ByteSpan bytes);
+    /// cap at most. `bytes`: they never change again; 32 MiB of them wait to be written at most, then so does the
+    /// caller.
+    void keep(std::string_view object, const LeafRange& leaves, std::shared_ptr<const RawBytes> bytes);
     /// What was kept of an object is as good as the store can say.
     void settle(std::string_view object);
     /// What was kept of an object and not settled is not its bytes.
     void discard(std::string_view object);
+    /// Waits until what the three were asked for is done.
+    void finish() { m_jobs.finish(); }
 
     /// Why nothing is kept, or was not lately.
     std::optional<Error> problem() const;
@@ -71,6 +78,8 @@ private:
     std::optional<Found> find(std::string_view object, std::uint64_t leaf) const;
     std::optional<RawBytes> readSound(const Found& found, std::string_view object, std::uint64_t leaf,
                                       std::uint64_t bytes) const;
+    void keepNow(const std::string& object, const LeafRange& leaves, ByteSpan bytes);
+    void settleNow(const std::string& object);
     /// Returns the path of a file beside the place of the leaves.
     Result<std::string> write(std::string_view object, const LeafRange& leaves, ByteSpan bytes);
     bool addUnsettled(std::string_view object, Written written);
@@ -91,6 +100,7 @@ private:
     bool m_isTrimmed = false; ///< it was, by this process
     std::map<std::string, Unsettled, std::less<>> m_unsettled; ///< by object
     std::uint64_t m_unsettledBytes = 0;
+    SerialJobs m_jobs; ///< last: they use everything above
 };
 
 } // namespace deltascope
