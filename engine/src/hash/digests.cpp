@@ -1,8 +1,10 @@
 #include "hash/hashers.h"
 
-// Inlined, XXH3 is compiled for this file's target and needs no library. No other file includes it this way.
-#define XXH_INLINE_ALL
+#define XXH_STATIC_LINKING_ONLY // the size of a state
 #include <xxhash.h>
+#if defined(__x86_64__)
+#include <xxh_x86dispatch.h> // XXH3 by the widest vectors that the processor has
+#endif
 
 #include <cassert>
 #include <cstdlib>
