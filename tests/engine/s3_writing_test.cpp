@@ -429,7 +429,7 @@ TEST_F(S3Multipart, OnlyWhatTheJournalNamesIsAborted)
     EXPECT_EQ(store->removeTemporaries([](std::string_view name) { return name.empty(); }, anyTask()),
               std::size_t { 0 });
     folder.write("journal/foreign", "text");
-    folder.write("journal/0.s3-upload", "{}");
+    folder.write("journal/0.upload", "{}");
     EXPECT_EQ(uploads.aborts, 0);
     EXPECT_EQ(store->removeTemporaries(all, anyTask()), std::size_t { 1 });
     EXPECT_EQ(uploads.aborts, 1);

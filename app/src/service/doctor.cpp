@@ -74,6 +74,39 @@ void cleanSource(Examination& examination, ObjectStore& store, TaskContext& task
                              : "");
 }
 
+std::string textOf(const std::vector<StrandedUpload>& uploads)
+{
+    constexpr std::size_t MostKeys = 3;
+    std::uint64_t bytes = 0;
+    std::size_t xorbs = 0;
+    std::string keys;
+    for (std::size_t i = 0; i < uploads.size(); ++i) {
+        bytes += uploads[i].bytes;
+        xorbs += uploads[i].pieces;
+        if (i < MostKeys)
+            keys += (i > 0 ? ", " : "") + uploads[i].key;
+    }
+    return fmt::format(
+        "{} put{} of this machine ended early ({}{}) and left {} xorb{}, {} bytes, that no key needs unless "
+        "another machine put the same bytes; only the Hub can remove them",
+        uploads.size(), uploads.size() == 1 ? "" : "s", keys, uploads.size() > MostKeys ? ", …" : "", xorbs,
+        xorbs == 1 ? "" : "s", bytes);
+}
+
+/// What nobody needs and only the store can remove. `forget`: it is not told again.
+void examineStranded(Examination& examination, ObjectStore& store, bool forget, TaskContext& task)
+{
+    StoreCleanup* const cleanup = store.cleanup();
+    if (!cleanup)
+        return;
+    const Result<std::vector<StrandedUpload>> uploads = cleanup->stranded(forget, task);
+    if (!uploads)
+        examination.note("sent in vain", uploads, "", false);
+    else if (!uploads->empty())
+        examination.note("sent in vain", false,
+                         textOf(*uploads) + (forget ? "; not told again" : "; --clean stops telling this"), false);
+}
+
 void examineSource(Examination& examination, Workbench& bench, const SourceRequest& request, bool clean,
                    TaskContext& task)
 {
@@ -84,6 +117,7 @@ void examineSource(Examination& examination, Workbench& bench, const SourceReque
     const std::shared_ptr<ObjectStore>& store = *opened;
     if (clean)
         cleanSource(examination, *store, task);
+    examineStranded(examination, *store, clean, task);
     const Result<std::vector<ObjectInfo>> listing = listAll(*store, "", task);
     examination.note("listing", listing, listing ? fmt::format("{} objects", listing->size()) : "");
     if (!listing)

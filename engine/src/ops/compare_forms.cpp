@@ -46,7 +46,7 @@ Result<SideBySide> replayBoth(Workbench& bench, const Chain& a, const Chain& b, 
         return result;
     ReplayAudit audit(b, true);
     std::atomic<std::uint64_t> differs = 0;
-    const unsigned threads = audit.wantsOrder() ? 1 : bench.threads;
+    const unsigned threads = audit.wantsOrder() ? 1 : b.replaysAtOnce(bench.threads);
     DS_CHECK(forEachParallel(threads, b.tensors().size(), task, [&](std::size_t n) -> Result<void> {
         const TensorInfo& tensor = b.tensors()[n];
         ReplayAudit::Tensor watcher(audit, tensor, true);

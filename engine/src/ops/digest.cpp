@@ -24,7 +24,7 @@ Result<CheckpointDigest> digestTensors(Workbench& bench, const Chain& chain, Tas
     DS_CHECK(chain.checkWhole(task));
     ReplayAudit audit(chain);
     task.beginPhase("digest", chain.stateBytes());
-    DS_CHECK(forEachParallel(bench.threads, order.size(), task, [&](std::size_t n) -> Result<void> {
+    DS_CHECK(forEachParallel(chain.replaysAtOnce(bench.threads), order.size(), task, [&](std::size_t n) -> Result<void> {
         const std::size_t at = order[n];
         const TensorInfo& tensor = tensors[at];
         ReplayAudit::Tensor watcher(audit, tensor, true);

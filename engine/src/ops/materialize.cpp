@@ -134,7 +134,7 @@ private:
         for (const WorkItem& item : m_work)
             bytes += item.end - item.begin;
         task.beginPhase("rebuild", bytes);
-        return forEachParallel(m_bench.threads, m_work.size(), task,
+        return forEachParallel(m_chain.replaysAtOnce(m_bench.threads), m_work.size(), task,
                                [&](std::size_t n) { return writeItem(m_work[n], task); });
     }
 

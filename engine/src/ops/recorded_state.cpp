@@ -53,7 +53,7 @@ Result<void> replayAll(Workbench& bench, const Chain& chain, ReplayAudit& audit,
         std::stable_sort(tensors.begin(), tensors.end(),
                          [](const TensorInfo* a, const TensorInfo* b) { return a->bytes() > b->bytes(); });
     }
-    const unsigned threads = audit.wantsOrder() ? 1 : bench.threads;
+    const unsigned threads = audit.wantsOrder() ? 1 : chain.replaysAtOnce(bench.threads);
     return forEachParallel(threads, tensors.size(), task, [&](std::size_t i) -> Result<void> {
         ReplayAudit::Tensor watcher(audit, *tensors[i], true);
         ReplayOptions options;

@@ -122,6 +122,13 @@ Chain Chain::ofOne(OpenVersion version)
     return chain;
 }
 
+unsigned Chain::replaysAtOnce(unsigned threads) const noexcept
+{
+    const bool waits =
+        std::any_of(m_links.begin(), m_links.end(), [](const auto& link) { return link->store->traits().keepsReads; });
+    return waits ? 2 * threads : threads;
+}
+
 Result<void> Chain::checkWhole(TaskContext& task) const
 {
     for (const auto& link : m_links) {

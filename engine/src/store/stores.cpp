@@ -13,7 +13,7 @@ namespace deltascope {
 
 namespace {
 
-hub::HubSettings bucketSettings(const RemotePlace& place, const StoreUse& use)
+hub::HubSettings bucketSettings(const RemotePlace& place, const StoreUse& use, const StoresOptions& options)
 {
     const std::size_t slash = place.bucket.find('/');
     hub::HubSettings settings;
@@ -21,6 +21,7 @@ hub::HubSettings bucketSettings(const RemotePlace& place, const StoreUse& use)
     settings.name = place.bucket.substr(slash + 1);
     settings.prefix = place.prefix;
     settings.account.endpoint = place.endpoint;
+    settings.journalFolder = options.stateFolder;
     settings.soleWriter = use.soleWriter;
     return settings;
 }
@@ -125,7 +126,8 @@ private:
         const std::shared_ptr<SenderStack> sender =
             senderFor({}, false); // the Hub's stores repeat by rules of their own
         if (place.kind == RemotePlace::Kind::HubBucket) {
-            DS_TRY(std::shared_ptr<ObjectStore> store, hub::openHubStore(bucketSettings(place, use), sender));
+            DS_TRY(std::shared_ptr<ObjectStore> store,
+                   hub::openHubStore(bucketSettings(place, use, m_options), sender));
             return Opened { sender, std::move(store), nullptr };
         }
         DS_TRY(std::shared_ptr<ObjectStore> store, hub::openModelStore(modelSettings(place), sender));

@@ -112,6 +112,35 @@ class RemotePublish(remote.RemoteTest, Trainer):
         self.ok(*args)
         self.assert_published(self.names(1, 2), self.copy_of(place))
 
+    def test_what_a_killed_put_has_sent_is_told_until_it_was_put(self):
+        if self.store.name != "hub":
+            self.skipTest("what a killed put leaves in this store can be removed")
+        self.train("trl-v2", count=2, tensors=2, elements=8_000_000, density=0.02)  # an anchor of 32 MB: two xorbs
+        place = self.store.place("left")
+        states = [f"{self.made}/{self.name(n)}" for n in (1, 2)]
+        args = self.publish_args("--from", states[0], "--to", states[1], *self.store.writer_options, into=place.url)
+        journal = pathlib.Path(self.home, "state", "uploads")
+        process = self.start(*args, stdout=subprocess.DEVNULL)
+
+        def act(_):
+            keys = [note.read_text().splitlines()[0] for note in journal.glob("*.upload")]
+            if any(".deltascope" not in key for key in keys):  # not the lease
+                process.kill()
+            return True
+
+        with remote.Requests(self.store, act):
+            process.wait(120)
+        self.assertLess(process.returncode, 0)
+        told = "1 put of this machine ended early (anchors/"
+        self.assertIn(told, self.run_ds("doctor", place.url).out)  # there is no run yet
+        other = self.store.place("elsewhere")
+        self.assertNotIn("ended early", self.run_ds("doctor", other.url).out)
+        self.ok(*args)
+        self.assert_published(self.names(1, 2), self.copy_of(place))
+        # The header of the anchor names another attempt, so that its first xorb is another one.
+        self.assertIn("left 1 xorb,", self.ok("doctor", place.url, "--clean").out)
+        self.assertNotIn("ended early", self.ok("doctor", place.url).out)
+
     @SWEEP
     def test_killed(self, number):
         self.prepare(("trl-v2", "slime-v2")[number % 2])

@@ -31,6 +31,7 @@ struct HubSettings {
     std::string name;
     std::string prefix; ///< the store is what stands below this folder of the bucket; without a slash at either end
     HubAccount account;
+    std::string journalFolder; ///< where uploads under way are noted; is made. Empty: they are not noted
     /// Nobody else writes below the prefix. PutMode::IfAbsent looks first and puts then, which is not safe against
     /// other writers; without this it is Code::Unsupported, since the Hub has no conditional put.
     bool soleWriter = false;

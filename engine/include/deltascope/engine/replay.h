@@ -53,6 +53,9 @@ public:
     /// Name, dtype and shape of every tensor of the state behind the last link, by name.
     const std::vector<TensorInfo>& tensors() const noexcept { return m_tensors; }
     std::uint64_t stateBytes() const noexcept;
+    /// How many tensors to replay at once where `threads` processors may be used: twice as many if a link is read from
+    /// a store that keeps reads (StoreTraits), since some then wait for it.
+    unsigned replaysAtOnce(unsigned threads) const noexcept;
     /// Index of the link in Run::versions; nothing for an external base.
     std::optional<std::size_t> versionOf(std::size_t link) const noexcept { return m_versions[link]; }
     /// Which form of its version the link is (Version::objectsOf()).

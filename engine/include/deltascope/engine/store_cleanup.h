@@ -10,6 +10,13 @@
 
 namespace deltascope {
 
+/// Bytes that stand in a store, and no key for them.
+struct StrandedUpload {
+    std::string key; ///< that was to be put
+    std::size_t pieces = 0;
+    std::uint64_t bytes = 0; ///< of them
+};
+
 /// What a store offers whose writers may be killed. Apart from ObjectStore, because sources are only ever read: nobody
 /// cleans up in a run but its publisher, who holds its lease. Any thread.
 class StoreCleanup {
@@ -38,6 +45,14 @@ public:
     /// many it removed. Errors: Canceled, Auth, Io.
     virtual Result<std::size_t> removeTemporaries(const std::function<bool(std::string_view folder)>& enters,
                                                   TaskContext& task) = 0;
+
+    /// What puts of this machine that ended early have sent and only the store can remove: xorbs. Puts under way do not
+    /// count, and those neither whose bytes were put since. `forget`: they are not told again. Errors: Canceled, Auth,
+    /// Io.
+    virtual Result<std::vector<StrandedUpload>> stranded(bool /*forget*/, TaskContext& /*task*/)
+    {
+        return std::vector<StrandedUpload>();
+    }
 };
 
 } // namespace deltascope

@@ -76,6 +76,10 @@ private:
         Result<void> remove(std::string_view key, TaskContext& task) override;
         Result<std::size_t> removeTemporaries(const std::function<bool(std::string_view folder)>& enters,
                                               TaskContext& task) override;
+        Result<std::vector<StrandedUpload>> stranded(bool forget, TaskContext& task) override
+        {
+            return m_store.m_inner->cleanup()->stranded(forget, task);
+        }
 
     private:
         CachingStore& m_store;

@@ -26,27 +26,38 @@ Result<ObjectInfo> BucketStore::put(std::string_view key, const Payload& bytes, 
                     "say --sole-writer if nobody else writes there, or publish to a local folder or an S3 bucket");
     if (mode == PutMode::IfAbsent)
         DS_CHECK(checkAbsent(key, task));
-    Result<xet::FileEntry> entry = upload(bytes, task);
+    SentXorbs sent(m_journal, uri(), std::string(key));
+    Result<xet::FileEntry> entry = upload(bytes, sent, task);
     if (!entry) {
         if (entry.error().where.empty())
             entry.error().where = key;
         return fail(std::move(entry.error()));
     }
-    const BatchOperation operation { BatchOperation::Kind::Add, m_keys.pathOf(key), entry->hash.text(), nowMs() };
+    Result<ObjectInfo> object = placeUploaded(*entry, key, mode, task);
+    if (object)
+        sent.done();
+    return object;
+}
+
+Result<ObjectInfo> BucketStore::placeUploaded(const xet::FileEntry& entry, std::string_view key, PutMode mode,
+                                              TaskContext& task)
+{
+    const BatchOperation operation { BatchOperation::Kind::Add, m_keys.pathOf(key), entry.hash.text(), nowMs() };
     if (mode == PutMode::Replace)
-        return place(operation, entry->bytes, key, task);
+        return place(operation, entry.bytes, key, task);
     const std::lock_guard lock(m_absentMutex); // among the writers of this store it is one step
     DS_CHECK(checkAbsent(key, task));
-    return place(operation, entry->bytes, key, task);
+    return place(operation, entry.bytes, key, task);
 }
 
 /// Once more with a new session where the servers have lost what an earlier one left there.
-Result<xet::FileEntry> BucketStore::upload(const Payload& bytes, TaskContext& task)
+Result<xet::FileEntry> BucketStore::upload(const Payload& bytes, SentXorbs& sent, TaskContext& task)
 {
     constexpr int MostSessions = 2;
     for (int number = 1;; ++number) {
         xet::UploadOptions options;
         options.clock = m_hub->clock();
+        options.onXorb = [&sent](const xet::Hash& xorb, std::uint64_t size) { return sent.add(xorb, size); };
         xet::Upload session(m_hub->retrying(), m_access, m_chunks, options);
         DS_TRY(const xet::FileEntry entry, session.add(bytes, task));
         if (entry.bytes != bytes.sizeBytes())
@@ -194,6 +205,12 @@ Result<void> BucketStore::confirmRemoved(const std::vector<HubFile>& before,
 Result<std::size_t> BucketStore::removeTemporaries(const std::function<bool(std::string_view folder)>&, TaskContext&)
 {
     return std::size_t { 0 };
+}
+
+Result<std::vector<StrandedUpload>> BucketStore::stranded(bool forget, TaskContext& task)
+{
+    DS_CHECK(task.checkpoint());
+    return strandedXorbs(m_journal, uri(), forget);
 }
 
 Result<bool> BucketStore::createBucket(bool isPrivate, TaskContext& task) { return m_bucket->create(isPrivate, task); }

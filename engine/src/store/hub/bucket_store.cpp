@@ -58,6 +58,7 @@ void KnownIdentities::forget(const std::string& path)
 
 BucketStore::BucketStore(HubSettings settings, std::shared_ptr<const HubApi> hub)
     : m_settings(std::move(settings))
+    , m_journal(m_settings.journalFolder)
     , m_hub(hub)
     , m_bucket(std::make_shared<const BucketApi>(hub, m_settings.ns, m_settings.name))
     , m_keys(m_settings.prefix)

@@ -7,6 +7,7 @@
 #include "hub_listings.h"
 #include "hub_reader.h"
 #include "hub_watch.h"
+#include "sent_xorbs.h"
 #include "store/xet/known_chunks.h"
 #include "store/xet/upload.h"
 
@@ -56,9 +57,10 @@ public:
     StoreCleanup* cleanup() noexcept override { return this; }
 
     Result<void> remove(std::string_view key, TaskContext& task) override;
-    /// An upload that was killed leaves nothing that can be seen: always 0.
+    /// An upload that was killed leaves nothing that can be removed: always 0.
     Result<std::size_t> removeTemporaries(const std::function<bool(std::string_view folder)>& enters,
                                           TaskContext& task) override;
+    Result<std::vector<StrandedUpload>> stranded(bool forget, TaskContext& task) override;
 
     HubReads reads() const override { return m_reader->reads(); }
     Result<bool> createBucket(bool isPrivate, TaskContext& task) override;
@@ -75,7 +77,9 @@ private:
     Result<HubIdentity> identityNow(const ObjectRef& object, const std::vector<HubFile>& files) const;
     PlainFile plainFile(const std::string& path, std::string_view key, HubIdentity identity) const;
 
-    Result<xet::FileEntry> upload(const Payload& bytes, TaskContext& task);
+    Result<xet::FileEntry> upload(const Payload& bytes, SentXorbs& sent, TaskContext& task);
+    Result<ObjectInfo> placeUploaded(const xet::FileEntry& entry, std::string_view key, PutMode mode,
+                                     TaskContext& task);
     Result<ObjectInfo> place(BatchOperation operation, std::uint64_t sizeBytes, std::string_view key,
                              TaskContext& task);
     Result<void> checkAbsent(std::string_view key, TaskContext& task) const;
@@ -87,6 +91,7 @@ private:
     std::int64_t nowMs() const;
 
     const HubSettings m_settings;
+    const UploadJournal m_journal;
     const std::shared_ptr<const HubApi> m_hub;
     const std::shared_ptr<const BucketApi> m_bucket;
     const KeyMap m_keys;

@@ -68,7 +68,7 @@ Result<ObjectInfo> ObjectWriter::putInParts(std::string_view key, const Payload&
     if (mode == PutMode::IfAbsent)
         DS_CHECK(refuseExisting(key, task));
     DS_TRY(Upload upload, begin(key, bytes.sizeBytes(), task));
-    Result<UploadJournal::Note> note = m_journal.note({ canonicalUri(m_client.settings()), upload.key, upload.id });
+    Result<UploadJournal::Note> note = m_journal.note({ canonicalUri(m_client.settings()), upload.key, { upload.id } });
     Result<void> sent;
     if (note)
         sent = sendParts(upload, bytes, task);
@@ -84,7 +84,7 @@ Result<ObjectInfo> ObjectWriter::putInParts(std::string_view key, const Payload&
         return outcome;
     }
     TaskContext ending; // ours may have been asked to stop
-    if (abort(key, upload.id, ending).value_or(false) && note)
+    if (abort(key, upload.id, ending) && note)
         note->done();
     return outcome;
 }
@@ -220,7 +220,7 @@ Result<ObjectInfo> ObjectWriter::complete(const Upload& upload, const Payload& b
     }
 }
 
-Result<bool> ObjectWriter::abort(std::string_view key, const std::string& uploadId, TaskContext& task)
+Result<void> ObjectWriter::abort(std::string_view key, const std::string& uploadId, TaskContext& task)
 {
     Call call = callOf("s3:AbortMultipartUpload", "DELETE", key);
     call.query = { { "uploadId", uploadId } };
@@ -228,7 +228,7 @@ Result<bool> ObjectWriter::abort(std::string_view key, const std::string& upload
     call.finishWithin = AbortWithin;
     DS_TRY(const http::Response response, m_client.send(call, task));
     if (response.isGood() || response.status == 404)
-        return true;
+        return {};
     return fail(m_client.errorOf(call, response));
 }
 
@@ -236,14 +236,15 @@ Result<std::size_t> ObjectWriter::abortOrphans(const std::function<bool(std::str
                                                TaskContext& task)
 {
     std::size_t aborted = 0;
-    DS_CHECK(m_journal.forEachOrphan(canonicalUri(m_client.settings()), [&](const NotedUpload& upload) -> Result<bool> {
+    const auto end = [&](const NotedUpload& upload) -> Result<std::vector<std::string>> {
         DS_CHECK(task.checkpoint());
         if (!entersAll(enters, upload.key))
-            return false;
-        DS_TRY(const bool isGone, abort(upload.key, upload.uploadId, task));
-        aborted += isGone ? 1 : 0;
-        return isGone;
-    }));
+            return upload.pieces;
+        DS_CHECK(abort(upload.key, upload.pieces.front(), task));
+        ++aborted;
+        return std::vector<std::string>();
+    };
+    DS_CHECK(m_journal.forEachOrphan(canonicalUri(m_client.settings()), end));
     return aborted;
 }
 

@@ -1,10 +1,10 @@
 #pragma once
 
+#include "../upload_journal.h"
 #include "body_digests.h"
 #include "deltascope/engine/object_store.h"
 #include "s3_client.h"
 #include "s3_reading.h"
-#include "upload_journal.h"
 
 #include <atomic>
 #include <functional>
@@ -53,7 +53,7 @@ private:
     static PayloadSlice partOf(const Upload& upload, const Payload& bytes, std::size_t index);
     /// What the ETag should be. Reads the bytes again where no MD5 was needed for sending them.
     static Result<std::string> wholeEtag(const Upload& upload, const Payload& bytes, TaskContext& task);
-    Result<bool> abort(std::string_view key, const std::string& uploadId, TaskContext& task);
+    Result<void> abort(std::string_view key, const std::string& uploadId, TaskContext& task);
 
     Result<http::Response> sendBody(Call& call, const BodyDigests& digests, http::Sender& sender, bool withChecksum,
                                     TaskContext& task);

@@ -41,7 +41,7 @@ public:
         , m_filler(m_known, m_xorbBytes)
         , m_pipeline(m_filler, threadsToUse(options), options.compresses)
         , m_shards(m_cas, options.clock)
-        , m_queue(m_cas, std::max(1U, options.sends))
+        , m_queue(m_cas, std::max(1U, options.sends), options.onXorb)
     {
     }
 

@@ -11,6 +11,7 @@
 #include "store/xet/known_chunks.h"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 namespace deltascope::xet {
@@ -24,6 +25,8 @@ struct UploadOptions {
     std::size_t shardBytes = std::size_t { 16 } << 20;
     /// Waits before a shard is sent again because the store says so in its answer.
     std::shared_ptr<http::RetryClock> clock = http::systemRetryClock();
+    /// Told before a xorb of so many bytes is sent, by several threads; an error ends the session. May be empty.
+    std::function<Result<void>(const Hash& xorb, std::uint64_t bytes)> onXorb = {};
 };
 
 /// What a bucket has to be told about a file.

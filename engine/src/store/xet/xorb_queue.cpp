@@ -92,6 +92,8 @@ void XorbQueue::run()
 
 Result<void> XorbQueue::sendParcel(const Parcel& parcel)
 {
+    if (m_watcher)
+        DS_CHECK(m_watcher(parcel.xorb, parcel.bytes.size()));
     // Nothing keeps the payload once the request is over.
     const auto body = std::make_shared<const MemoryPayload>(parcel.bytes);
     return m_post.send(parcel.xorb, body, crc64Nvme(parcel.bytes), m_task);

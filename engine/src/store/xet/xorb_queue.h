@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -17,9 +18,12 @@ namespace deltascope::xet {
 /// Sends xorbs in the background. The methods are for one thread.
 class XorbQueue {
 public:
-    /// At most `sends` xorbs are here at once.
-    XorbQueue(CasClient& cas, unsigned sends)
+    using Watcher = std::function<Result<void>(const Hash& xorb, std::uint64_t bytes)>;
+
+    /// At most `sends` xorbs are here at once. `watcher`: UploadOptions::onXorb.
+    XorbQueue(CasClient& cas, unsigned sends, Watcher watcher)
         : m_sends(sends)
+        , m_watcher(std::move(watcher))
         , m_post(cas)
     {
     }
@@ -48,6 +52,7 @@ private:
     Result<void> waitFor(std::size_t most, TaskContext& task);
 
     const unsigned m_sends;
+    const Watcher m_watcher; ///< may be empty
     XorbPost m_post;
     TaskContext m_task; ///< of what is on its way
     mutable std::mutex m_mutex; ///< guards what follows

@@ -1,10 +1,10 @@
 #include "upload_journal.h"
 
-#include "../../base/errno_error.h"
-#include "../../base/folder_reader.h"
-#include "../../base/percent_code.h"
-#include "encoding.h"
+#include "../base/errno_error.h"
+#include "../base/folder_reader.h"
+#include "../base/percent_code.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
 #include <filesystem>
@@ -16,22 +16,31 @@
 #include <unistd.h>
 #include <vector>
 
-namespace deltascope::s3 {
+namespace deltascope {
 
 namespace {
 
 using nlohmann::json;
 
-constexpr std::string_view NoteSuffix = ".s3-upload";
-constexpr std::size_t MostNoteBytes = std::size_t { 16 } << 10;
+constexpr std::string_view NoteSuffix = ".upload";
+constexpr std::size_t MostNoteBytes = std::size_t { 16 } << 20; ///< xorbs of about 3 TB
+
+// A line of JSON for the upload, then one for each piece. Names that are no UTF-8 would not come back as they were.
+
+std::string headLine(const NotedUpload& upload)
+{
+    const json head { { "store", percentEncode(upload.store, "/") }, { "key", percentEncode(upload.key, "/") } };
+    return head.dump() + "\n";
+}
+
+std::string pieceLine(std::string_view piece) { return percentEncode(piece, "/") + "\n"; }
 
 std::string noteText(const NotedUpload& upload)
 {
-    // Names that are no UTF-8 would not come back as they were.
-    const json note { { "store", percentEncode(upload.store, "/") },
-                      { "key", percentEncode(upload.key, "/") },
-                      { "upload", percentEncode(upload.uploadId, "/") } };
-    return note.dump() + "\n";
+    std::string text = headLine(upload);
+    for (const std::string& piece : upload.pieces)
+        text += pieceLine(piece);
+    return text;
 }
 
 std::string noteMember(const json& note, const char* name)
@@ -42,13 +51,27 @@ std::string noteMember(const json& note, const char* name)
     return percentDecode(member->get<std::string>()).value_or("");
 }
 
+/// Up to the first line that is not whole: its writer was killed there.
 std::optional<NotedUpload> parseNote(std::string_view text)
 {
-    const json note = json::parse(text, nullptr, false);
-    NotedUpload upload { noteMember(note, "store"), noteMember(note, "key"), noteMember(note, "upload") };
-    if (upload.store.empty() || upload.key.empty() || upload.uploadId.empty())
-        return std::nullopt;
-    return upload;
+    NotedUpload upload;
+    for (std::size_t end = text.find('\n'); end != std::string_view::npos; end = text.find('\n')) {
+        const std::string_view line = text.substr(0, end);
+        text.remove_prefix(end + 1);
+        if (upload.store.empty()) {
+            const json head = json::parse(line, nullptr, false);
+            upload.store = noteMember(head, "store");
+            upload.key = noteMember(head, "key");
+            if (upload.store.empty() || upload.key.empty())
+                return std::nullopt;
+            continue;
+        }
+        Result<std::string> piece = percentDecode(line);
+        if (!piece || piece->empty())
+            break;
+        upload.pieces.push_back(std::move(*piece));
+    }
+    return upload.pieces.empty() ? std::nullopt : std::optional(std::move(upload));
 }
 
 /// Whether nobody holds it any more; then we do.
@@ -56,13 +79,34 @@ bool isOrphan(const FileHandle& file) { return ::flock(file.get(), LOCK_EX | LOC
 
 Result<std::string> readNote(const FileHandle& file, const std::string& path)
 {
-    std::string text(MostNoteBytes, '\0');
+    struct stat status = {};
+    if (::fstat(file.get(), &status) != 0)
+        return failErrno("fstat", errno, path);
+    std::string text(std::min<std::size_t>(static_cast<std::size_t>(status.st_size), MostNoteBytes), '\0');
     DS_TRY(const std::size_t got, readAt(file, 0, std::as_writable_bytes(std::span(text)), path));
     text.resize(got);
     return text;
 }
 
+Result<void> rewrite(const FileHandle& file, const NotedUpload& upload, const std::string& path)
+{
+    const std::string text = noteText(upload); // shorter than before
+    DS_CHECK(writeAt(file, 0, asBytes(text), path));
+    return ::ftruncate(file.get(), static_cast<off_t>(text.size())) == 0 ? Result<void>()
+                                                                         : failErrno("ftruncate", errno, path);
+}
+
 } // namespace
+
+Result<void> UploadJournal::Note::add(std::string_view piece)
+{
+    if (!m_file)
+        return {};
+    const std::string line = pieceLine(piece);
+    DS_CHECK(writeAt(m_file, m_bytes, asBytes(line), m_path));
+    m_bytes += line.size();
+    return {};
+}
 
 void UploadJournal::Note::done() noexcept
 {
@@ -98,11 +142,10 @@ Result<UploadJournal::Note> UploadJournal::note(const NotedUpload& upload) const
         ::unlink((path + ".new").c_str());
         return fail(std::move(written.error()));
     }
-    return Note(path, std::move(file));
+    return Note(path, std::move(file), text.size());
 }
 
-Result<void> UploadJournal::forEachOrphan(std::string_view store,
-                                          const std::function<Result<bool>(const NotedUpload& upload)>& end) const
+Result<void> UploadJournal::forEachOrphan(std::string_view store, const End& end) const
 {
     const FileHandle folder = openAt(AT_FDCWD, m_folder.c_str(), O_RDONLY | O_DIRECTORY);
     if (m_folder.empty() || (!folder && errno == ENOENT))
@@ -122,11 +165,13 @@ Result<void> UploadJournal::forEachOrphan(std::string_view store,
         const std::optional<NotedUpload> upload = parseNote(text);
         if (!upload || upload->store != store)
             continue;
-        DS_TRY(const bool isEnded, end(*upload));
-        if (isEnded)
+        DS_TRY(std::vector<std::string> left, end(*upload));
+        if (left.empty())
             ::unlinkat(folder.get(), name.c_str(), 0);
+        else if (left != upload->pieces)
+            DS_CHECK(rewrite(file, { upload->store, upload->key, std::move(left) }, name));
     }
     return {};
 }
 
-} // namespace deltascope::s3
+} // namespace deltascope
