@@ -43,6 +43,7 @@ public:
     Result<Response> send(const Request& request, TaskContext&) override
     {
         deadlines.push_back(request.finishWithin);
+        retries += request.isRetry ? 1 : 0;
         Result<Response> outcome = answer(200);
         if (!outcomes.empty()) {
             outcome = outcomes.front();
@@ -50,7 +51,7 @@ public:
         }
         return outcome;
     }
-    Counters counters() const override { return { deadlines.size(), 0, 0, 0 }; }
+    Counters counters() const override { return { deadlines.size(), retries, 0, 0 }; }
 
     static Response answer(int status, Headers headers = {})
     {
@@ -62,6 +63,7 @@ public:
 
     std::deque<Result<Response>> outcomes;
     std::vector<std::chrono::milliseconds> deadlines;
+    std::uint64_t retries = 0;
 };
 
 class HttpRetry : public testing::Test {

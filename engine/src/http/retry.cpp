@@ -65,15 +65,8 @@ Result<Response> RetryingSender::send(const Request& request, TaskContext& task)
         if (m_clock->now() + pause >= end)
             return outcome;
         DS_CHECK(m_clock->pause(pause, task));
-        ++m_retries;
+        attempt.isRetry = true;
     }
-}
-
-Counters RetryingSender::counters() const
-{
-    Counters counters = m_inner.counters();
-    counters.retries += m_retries;
-    return counters;
 }
 
 milliseconds RetryingSender::pauseAfter(int attempt, const Result<Response>& outcome) const

@@ -72,9 +72,12 @@ CURL* Transfer::prepare(const Environment& environment, Meter& meter, SteadyTime
 {
     m_meter = &meter;
     m_mark = now;
-    ++meter.requests;
-    if (m_request.meter)
-        ++m_request.meter->requests;
+    for (Meter* const counts : { &meter, m_request.meter.get() }) {
+        if (!counts)
+            continue;
+        ++counts->requests;
+        counts->retries += m_request.isRetry ? 1 : 0;
+    }
     m_easy.reset(curl_easy_init());
     setConnection(environment);
     setRequest();

@@ -1,3 +1,4 @@
+#include "trace/span_objects.h"
 #include "trace/trace_json.h"
 
 #include <algorithm>
@@ -10,7 +11,6 @@ namespace deltascope {
 namespace {
 
 constexpr std::string_view BesideFolder = ".deltascope/";
-constexpr std::uint64_t MostObjectBytes = 1U << 20;
 constexpr std::size_t ObjectsAtOnce = 64;
 
 std::vector<ObjectInfo> below(const std::vector<ObjectInfo>& listing, std::string_view folder)
@@ -29,7 +29,7 @@ Result<std::vector<std::optional<std::string>>> readTexts(const ObjectStore& sto
     std::vector<RangeRead> reads;
     std::vector<std::size_t> places;
     for (std::size_t i = 0; i < objects.size(); ++i) {
-        if (objects[i].sizeBytes == 0 || objects[i].sizeBytes > MostObjectBytes)
+        if (objects[i].sizeBytes == 0 || objects[i].sizeBytes > MostSpanObjectBytes)
             continue;
         texts[i]->resize(objects[i].sizeBytes);
         reads.push_back({ objects[i], 0, std::as_writable_bytes(std::span(*texts[i])) });
@@ -46,17 +46,12 @@ Result<std::vector<std::optional<std::string>>> readTexts(const ObjectStore& sto
     return texts;
 }
 
-/// Returns how many the lines hold.
-std::size_t addSpans(std::string_view text, std::vector<Span>& spans)
+/// When the newest span of an object ended, as far as its listing tells.
+std::int64_t newestOf(const ObjectInfo& object)
 {
-    const std::size_t before = spans.size();
-    for (std::size_t begin = 0; begin < text.size();) {
-        const std::size_t end = std::min(text.find('\n', begin), text.size());
-        if (std::optional<Span> span = spanFromLine(text.substr(begin, end - begin)))
-            spans.push_back(std::move(*span));
-        begin = end + 1;
-    }
-    return spans.size() - before;
+    const std::string_view key = object.key;
+    const std::optional<SpanObject> parsed = parseSpanObject(key.substr(key.rfind('/') + 1));
+    return parsed && parsed->isMerged() ? parsed->newestUs : object.modifiedUs;
 }
 
 }
@@ -89,11 +84,29 @@ Result<Trace> TraceReader::read(const ObjectStore& store, const std::vector<Obje
     return trace;
 }
 
+/// Returns how many there were that were not known.
+std::size_t TraceReader::addSpans(const std::string& key, std::string_view text)
+{
+    const std::size_t before = m_spans.size();
+    const std::string folder = key.substr(0, key.rfind('/') + 1);
+    bool isNew = m_seen.insert(key).second;
+    for (std::size_t begin = 0; begin < text.size();) {
+        const std::size_t end = std::min(text.find('\n', begin), text.size());
+        const std::string_view line = text.substr(begin, end - begin);
+        begin = end + 1;
+        if (const std::optional<std::int64_t> section = sectionOf(line))
+            isNew = m_seen.insert(folder + spanObjectName({ *section, *section, 0 })).second;
+        else if (std::optional<Span> span = isNew ? spanFromLine(line) : std::nullopt)
+            m_spans.push_back(std::move(*span));
+    }
+    return m_spans.size() - before;
+}
+
 Result<void> TraceReader::readSpans(const ObjectStore& store, std::vector<ObjectInfo> objects, TaskContext& task)
 {
     std::erase_if(objects, [&](const ObjectInfo& object) { return m_seen.contains(object.key); });
     std::stable_sort(objects.begin(), objects.end(),
-                     [](const ObjectInfo& a, const ObjectInfo& b) { return a.modifiedUs > b.modifiedUs; });
+                     [](const ObjectInfo& a, const ObjectInfo& b) { return newestOf(a) > newestOf(b); });
     std::size_t fresh = 0;
     for (std::size_t at = 0; at < objects.size(); at += ObjectsAtOnce) {
         const std::size_t end = std::min(objects.size(), at + ObjectsAtOnce);
@@ -108,10 +121,8 @@ Result<void> TraceReader::readSpans(const ObjectStore& store, std::vector<Object
                            objects.begin() + static_cast<std::ptrdiff_t>(end) },
                          task));
         for (std::size_t i = 0; i < texts.size(); ++i) {
-            if (!texts[i])
-                continue;
-            m_seen.insert(objects[at + i].key);
-            fresh += addSpans(*texts[i], m_spans);
+            if (texts[i])
+                fresh += addSpans(objects[at + i].key, *texts[i]);
         }
     }
     std::stable_sort(m_spans.begin(), m_spans.end(), [](const Span& a, const Span& b) { return a.t1Us < b.t1Us; });
@@ -134,7 +145,7 @@ Result<void> TraceReader::readReplicas(const ObjectStore& store, std::vector<Obj
     for (std::size_t i = 0; i < texts.size(); ++i) {
         const ObjectInfo& object = objects[i];
         if (!texts[i]) { // it beats: the listing knows it as it was a moment ago
-            const auto now = readWhole(store, object.key, MostObjectBytes, task);
+            const auto now = readWhole(store, object.key, MostSpanObjectBytes, task);
             if (!now && now.error().code == Code::Canceled)
                 return fail(now.error());
             if (now)

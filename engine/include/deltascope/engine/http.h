@@ -81,7 +81,8 @@ using Destination = std::variant<Keep, MutableByteSpan, Sink*>;
 
 /// What went over the wire so far. Any thread.
 struct Meter {
-    std::atomic<std::uint64_t> requests = 0;
+    std::atomic<std::uint64_t> requests = 0; ///< retries are some of them
+    std::atomic<std::uint64_t> retries = 0;
     std::atomic<std::uint64_t> bytesIn = 0; ///< as in Response
     std::atomic<std::uint64_t> bytesOut = 0;
 };
@@ -112,6 +113,7 @@ struct Request {
     bool mayBeCompressed = false;
     /// Whether no harm is done if the server carries it out twice; empty: what the method promises (isRepeatable).
     std::optional<bool> repeatable;
+    bool isRetry = false; ///< it was sent before; meters count those
     std::shared_ptr<Meter> meter; ///< counts this request too; null: none does but that of the client
     std::shared_ptr<Pace> pace; ///< of its bodies, in both directions; null: they move as fast as they can
 

@@ -2,7 +2,6 @@
 
 #include "deltascope/engine/http.h"
 
-#include <atomic>
 #include <chrono>
 #include <memory>
 
@@ -40,7 +39,7 @@ public:
 
     /// Request::finishWithin is that of each attempt.
     Result<Response> send(const Request& request, TaskContext& task) override;
-    Counters counters() const override;
+    Counters counters() const override { return m_inner.counters(); }
 
 private:
     std::chrono::milliseconds pauseAfter(int attempt, const Result<Response>& outcome) const;
@@ -48,7 +47,6 @@ private:
     Sender& m_inner;
     const RetryPolicy m_policy;
     const std::shared_ptr<RetryClock> m_clock;
-    std::atomic<std::uint64_t> m_retries = 0;
 };
 
 } // namespace deltascope::http

@@ -73,7 +73,9 @@ public:
     }
 
     Result<Response> send(const Request& request, TaskContext& task) override;
-    Counters counters() const override { return { m_meter->requests, 0, m_meter->bytesIn, m_meter->bytesOut }; }
+    Counters counters() const override { 
+        return { m_meter->requests, m_meter->retries, m_meter->bytesIn, m_meter->bytesOut };
+     }
 
 private:
     Sender& m_inner;

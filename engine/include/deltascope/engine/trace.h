@@ -46,7 +46,8 @@ struct Heartbeat {
     std::string detail;
 };
 
-/// Collects the spans of one actor and puts them as objects, since stores cannot append. Any thread.
+/// Collects the spans of one actor and puts them as objects, since stores cannot append. Old ones are merged where the
+/// store lets objects be removed: once there are more than 128, the oldest 64 become one. Any thread.
 class SpanWriter {
 public:
     /// Spans are lost on errors, never the work that they tell of. `actor`: letters, digits, '-', '_'.
@@ -61,6 +62,10 @@ public:
 
 private:
     void flushLocked();
+    void tidy(TaskContext& task);
+    bool findMerged(std::string_view key, TaskContext& task);
+    bool merge(TaskContext& task);
+    bool removeAll(const std::vector<std::string>& keys, TaskContext& task);
 
     std::shared_ptr<ObjectStore> m_store;
     std::string m_actor;
@@ -68,6 +73,10 @@ private:
     std::string m_lines;
     std::int64_t m_firstUs = 0; ///< end of the first span in m_lines
     std::int64_t m_next = 1; ///< number of the next object
+    std::map<std::int64_t, ObjectInfo> m_single; ///< objects that were put alone and are not merged, by number
+    std::vector<std::string> m_unchecked; ///< keys of merged objects whose parts may still be there
+    std::vector<std::string> m_merged; ///< keys of those that are merged and still there
+    bool m_mayTidy = true; ///< false: it failed, and is not tried again
 };
 
 /// Puts the heartbeat of a replica in place of its last one.
@@ -97,10 +106,13 @@ private:
         std::string identity;
         std::optional<Heartbeat> heartbeat; ///< nothing: the object says none
     };
+    std::size_t addSpans(const std::string& key, std::string_view text);
     Result<void> readSpans(const ObjectStore& store, std::vector<ObjectInfo> objects, TaskContext& task);
     Result<void> readReplicas(const ObjectStore& store, std::vector<ObjectInfo> objects, TaskContext& task);
 
-    std::set<std::string> m_seen; ///< objects of spans that were read, or that hold nothing new enough
+    /// Objects of spans that were read, or that hold nothing new enough; also by the keys that they had before they
+    /// were merged.
+    std::set<std::string> m_seen;
     std::vector<Span> m_spans; ///< by end
     std::map<std::string, KnownReplica, std::less<>> m_replicas; ///< by key
 };
