@@ -73,9 +73,10 @@ public:
     }
 
     Result<Response> send(const Request& request, TaskContext& task) override;
-    Counters counters() const override { 
+    Counters counters() const override
+    {
         return { m_meter->requests, m_meter->retries, m_meter->bytesIn, m_meter->bytesOut };
-     }
+    }
 
 private:
     Sender& m_inner;
