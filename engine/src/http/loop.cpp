@@ -68,7 +68,10 @@ void Client::Loop::submit(std::shared_ptr<Transfer> transfer)
     curl_multi_wakeup(m_multi.get());
 }
 
-Counters Client::Loop::counters() const { return { m_meter.requests, m_meter.retries, m_meter.bytesIn, m_meter.bytesOut }; }
+Counters Client::Loop::counters() const
+{
+    return { m_meter.requests, m_meter.retries, m_meter.bytesIn, m_meter.bytesOut };
+}
 
 void Client::Loop::run()
 {

@@ -24,32 +24,33 @@ Result<CheckpointDigest> digestTensors(Workbench& bench, const Chain& chain, Tas
     DS_CHECK(chain.checkWhole(task));
     ReplayAudit audit(chain);
     task.beginPhase("digest", chain.stateBytes());
-    DS_CHECK(forEachParallel(chain.replaysAtOnce(bench.threads), order.size(), task, [&](std::size_t n) -> Result<void> {
-        const std::size_t at = order[n];
-        const TensorInfo& tensor = tensors[at];
-        ReplayAudit::Tensor watcher(audit, tensor, true);
-        ReplayOptions options;
-        options.scratchFolder = bench.scratchFolder;
-        options.observer = &watcher;
-        DS_TRY(TensorReplay replay, TensorReplay::open(chain, tensor, std::move(options), task));
-        const std::unique_ptr<StreamingDigest> xxh3 = makeXxh3();
-        const std::unique_ptr<StreamingDigest> sha256 = makeSha256();
-        LeafHasher leaves(LeafHasher::Strength::FastAndStrong);
-        for (;;) {
-            DS_TRY(const ByteSpan block, replay.next(task));
-            if (block.empty())
-                break;
-            xxh3->update(block);
-            sha256->update(block);
-            leaves.update(block);
-            task.addDone(block.size());
-        }
-        leaves.finish();
-        watcher.finish();
-        nodes[at] = NamedNode { tensor.name, tensorNode(tensor, leaves.fast(), leaves.strong()) };
-        result.tensors[at] = TensorDigest { tensor, xxh3->hex(), sha256->hex() };
-        return {};
-    }));
+    DS_CHECK(
+        forEachParallel(chain.replaysAtOnce(bench.threads), order.size(), task, [&](std::size_t n) -> Result<void> {
+            const std::size_t at = order[n];
+            const TensorInfo& tensor = tensors[at];
+            ReplayAudit::Tensor watcher(audit, tensor, true);
+            ReplayOptions options;
+            options.scratchFolder = bench.scratchFolder;
+            options.observer = &watcher;
+            DS_TRY(TensorReplay replay, TensorReplay::open(chain, tensor, std::move(options), task));
+            const std::unique_ptr<StreamingDigest> xxh3 = makeXxh3();
+            const std::unique_ptr<StreamingDigest> sha256 = makeSha256();
+            LeafHasher leaves(LeafHasher::Strength::FastAndStrong);
+            for (;;) {
+                DS_TRY(const ByteSpan block, replay.next(task));
+                if (block.empty())
+                    break;
+                xxh3->update(block);
+                sha256->update(block);
+                leaves.update(block);
+                task.addDone(block.size());
+            }
+            leaves.finish();
+            watcher.finish();
+            nodes[at] = NamedNode { tensor.name, tensorNode(tensor, leaves.fast(), leaves.strong()) };
+            result.tensors[at] = TensorDigest { tensor, xxh3->hex(), sha256->hex() };
+            return {};
+        }));
     DS_CHECK(audit.checkDigests(chain.onExternalBase()));
     result.noopsSeen = audit.noopsSeen();
     result.root = checkpointRoot(std::move(nodes), true);
