@@ -1,6 +1,8 @@
 #include "cli/cli.h"
 #include "cli/completion.h"
+#include "cli/examples.h"
 #include "cli/exit_codes.h"
+#include "cli/options.h"
 #include "cli/terminal.h"
 
 #include "deltascope/base/code.h"
@@ -8,6 +10,7 @@
 #include "support/golden.h"
 #include "support/temp_dir.h"
 
+#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdlib>
 #include <fcntl.h>
@@ -120,8 +123,7 @@ TEST_F(CliTest, ReadingASoundRunSucceeds)
 TEST_F(CliTest, WhatTheCommandLineGetsWrongIsTwo)
 {
     for (const Arguments& arguments :
-         { Arguments {},
-           Arguments { "frobnicate" },
+         { Arguments { "frobnicate" },
            Arguments { "log" },
            Arguments { "log", "a", "b" },
            Arguments { "log", "--nope", "x" },
@@ -574,6 +576,60 @@ TEST_F(CliTest, HelpAndVersionGoToStdout)
     EXPECT_EQ(ofCommand.status, 0);
     EXPECT_NE(ofCommand.out.find("--level"), std::string::npos);
     EXPECT_TRUE(call({ "--version" }).out.starts_with("deltascope "));
+}
+
+/// The folder is called as an option is.
+TEST_F(CliTest, ASuggestedCommandCanBePasted)
+{
+    const std::string before = fs::current_path();
+    fs::copy(bucket("trl-v2-gap"), folder.path("-run"), fs::copy_options::recursive);
+    fs::current_path(folder.path());
+    const Outcome log = call({ "log", "--", "-run" });
+    fs::current_path(before);
+    EXPECT_EQ(log.status, 0);
+    EXPECT_NE(log.err.find("next: deltascope materialize ./-run@15 -o DIR"), std::string::npos) << log.err;
+}
+
+TEST_F(CliTest, WithoutACommandItShowsHowToBegin)
+{
+    const Outcome bare = call({});
+    EXPECT_EQ(bare.status, 0);
+    EXPECT_EQ(bare.err, "");
+    for (const Example& example : firstExamples())
+        EXPECT_NE(bare.out.find(example.line), std::string::npos) << example.line;
+    EXPECT_NE(bare.out.find("\n  materialize  write the full checkpoint"), std::string::npos) << bare.out;
+    EXPECT_EQ(call({ "help" }).out, bare.out);
+    EXPECT_EQ(call({ "help", "log" }).out, call({ "log", "--help" }).out);
+    EXPECT_EQ(call({ "help", "lgo" }).status, UsageError);
+}
+
+/// Each line of each example, as a shell would hand it over.
+TEST_F(CliTest, EveryCommandHasExamplesThatItUnderstands)
+{
+    const auto expectUnderstood = [](const Example& example, std::string_view command) {
+        Options options;
+        CLI::App program("", "deltascope");
+        describe(program, options);
+        std::string line(example.line.substr(std::string_view("deltascope ").size()));
+        EXPECT_NO_THROW(program.parse(line)) << example.line;
+        ASSERT_EQ(program.get_subcommands().size(), 1U) << example.line;
+        EXPECT_EQ(program.get_subcommands().front()->get_name(), command);
+        EXPECT_FALSE(example.meaning.empty());
+    };
+    Options options;
+    CLI::App program("", "deltascope");
+    describe(program, options);
+    for (const CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; })) {
+        const std::string name = command->get_name();
+        const std::string help = call({ name, "--help" }).out;
+        EXPECT_FALSE(examplesOf(name).empty()) << name;
+        for (const Example& example : examplesOf(name)) {
+            EXPECT_NE(help.find(example.line), std::string::npos) << name;
+            expectUnderstood(example, name);
+        }
+    }
+    for (const auto& [example, command] : { std::pair(0, "demo"), std::pair(1, "log"), std::pair(2, "materialize") })
+        expectUnderstood(firstExamples().at(static_cast<std::size_t>(example)), command);
 }
 
 TEST_F(CliTest, CompletionsKnowEveryCommandAndOption)

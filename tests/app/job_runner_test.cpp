@@ -240,6 +240,28 @@ TEST_F(JobRunnerTest, ProgressShowsPhaseAndBytes)
     EXPECT_TRUE(outcomeOf(job));
 }
 
+TEST_F(JobRunnerTest, APhaseThatBeginsAnewIsNoGreatSpeed)
+{
+    constexpr std::uint64_t Bytes = 1'000'000;
+    const JobId job = start([](JobId, TaskContext& task) {
+        for (int i = 0; i < 3; ++i) {
+            task.beginPhase("replay", 2 * Bytes);
+            task.addDone(Bytes / static_cast<std::uint64_t>(i + 1));
+            std::this_thread::sleep_for(400ms);
+        }
+        return nothing();
+    });
+    ASSERT_TRUE(outcomeOf(job));
+    std::size_t told = 0;
+    for (const Event& event : seen) {
+        if (const auto* progressed = std::get_if<JobProgressed>(&event)) {
+            EXPECT_LE(progressed->job.bytesPerSecond, 1e9);
+            ++told;
+        }
+    }
+    EXPECT_GT(told, 3U);
+}
+
 TEST_F(JobRunnerTest, LongJobsDoNotHoldUpShortOnes)
 {
     std::vector<JobId> jobs;

@@ -1,6 +1,7 @@
 #include "monitor/plans.h"
 
 #include "run_views.h"
+#include "support/temp_dir.h"
 
 #include <gtest/gtest.h>
 
@@ -165,6 +166,28 @@ TEST_F(Plans, WhereAnyFolderIsAllowedAPathIsTakenAsItIs)
     EXPECT_EQ(errorOf(materialize("4", "../x")), Code::Usage);
     EXPECT_EQ(errorOf(materialize("4", "/")), Code::Usage);
     EXPECT_EQ(errorOf(materialize("4", "/data/\nx")), Code::Usage);
+}
+
+TEST_F(Plans, AFolderWithCheckpointsOfAnotherRunIsWarnedOf)
+{
+    const test::TempDir folder;
+    options.outputFolder = folder.path("out");
+    const auto warnings = [&] { return plan(materialize("1", "new")).warnings; };
+    const auto put = [&](const std::string& name, const std::string& provenance) {
+        folder.write("out/" + name + "/deltascope.provenance.json", provenance);
+    };
+    EXPECT_TRUE(warnings().empty());
+    put("broken", "{");
+    put("silent", "{\"source\": 7}");
+    put("plain", "[]");
+    folder.write("out/file", "text");
+    EXPECT_TRUE(warnings().empty());
+    put("theirs", "{\"source\": \"file:///data/other\"}");
+    ASSERT_EQ(warnings().size(), 1U);
+    EXPECT_EQ(warnings().front(),
+              "The folder " + folder.path("out") + " holds checkpoints of another run: file:///data/other.");
+    put("ours", "{\"source\": \"" + snapshotOf(run)->source + "\"}"); // somebody has chosen it
+    EXPECT_TRUE(warnings().empty());
 }
 
 TEST_F(Plans, ADestinationHoldsNoControlCharacters)

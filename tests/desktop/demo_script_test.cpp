@@ -57,7 +57,7 @@ TEST_F(DemoScript, EveryActOfItIsSeenAndTheWayOutOfTheDamageWorks)
     const std::int64_t sound = page->health().health().restore.value_or(-1);
     ASSERT_GE(sound, 0);
 
-    rememberFolder(window->focus().id(), QString::fromStdString(home.path("made")));
+    rememberFolder(window->focus().run()->source, QString::fromStdString(home.path("made")));
     for (QPushButton* button : page->health().findChildren<QPushButton*>()) {
         if (button->text().contains(QStringLiteral("Materialize")))
             button->click();

@@ -255,13 +255,13 @@ TEST_F(Window, FromTheKeyboardAloneToACheckpoint)
     ASSERT_TRUE(taskEnds());
     EXPECT_EQ(newestTask()->state, "done");
     EXPECT_TRUE(fs::exists(target + "/deltascope.provenance.json"));
-    EXPECT_EQ(rememberedFolder(window->focus().id()).toStdString(), home.path("made"));
+    EXPECT_EQ(rememberedFolder(window->focus().run()->source).toStdString(), home.path("made"));
 }
 
 TEST_F(Window, ARememberedFolderMakesItOneKey)
 {
     open("trl-v2-gap");
-    rememberFolder(window->focus().id(), QString::fromStdString(home.path("made")));
+    rememberFolder(window->focus().run()->source, QString::fromStdString(home.path("made")));
     window->cursor().setB({ 0, 3 });
     activate(window.get());
     press(Qt::Key_M, Qt::ControlModifier);
@@ -271,6 +271,39 @@ TEST_F(Window, ARememberedFolderMakesItOneKey)
     press(Qt::Key_M, Qt::ControlModifier); // it is there now: the sheet says so first
     ASSERT_TRUE(waitFor([] { return dialog<QDialog>() != nullptr; }));
     dialog<QDialog>()->reject();
+}
+
+/// Two folders of one name are two runs.
+TEST_F(Window, AFolderIsRememberedForItsWholeSource)
+{
+    open("trl-v2-gap");
+    const std::string source = window->focus().run()->source;
+    const QString made = QString::fromStdString(home.path("made"));
+    rememberFolder(source, made);
+    EXPECT_EQ(rememberedFolder(source), made);
+    const std::string other = "file:///elsewhere/" + source.substr(source.rfind('/') + 1);
+    EXPECT_TRUE(rememberedFolder(other).isEmpty());
+    rememberFolder(other, made + QStringLiteral("/other"));
+    EXPECT_EQ(rememberedFolder(source), made);
+    rememberFolder(source, {});
+    EXPECT_TRUE(rememberedFolder(source).isEmpty());
+}
+
+TEST_F(Window, ARememberedFolderThatHoldsAnotherRunIsAskedAbout)
+{
+    open("trl-v2-gap");
+    rememberFolder(window->focus().run()->source, QString::fromStdString(home.path("made")));
+    fs::create_directories(home.path("made/step_000001"));
+    home.write("made/step_000001/deltascope.provenance.json", R"({"source": "file:///data/other"})");
+    window->cursor().setB({ 0, 3 });
+    activate(window.get());
+    press(Qt::Key_M, Qt::ControlModifier);
+    ASSERT_TRUE(waitFor([] { return dialog<QDialog>() != nullptr; }));
+    EXPECT_TRUE(waitFor(
+        [] { return shownText(dialog<QDialog>()).find("another run: file:///data/other") != std::string::npos; }));
+    dialog<QDialog>()->reject();
+    EXPECT_FALSE(newestTask());
+    EXPECT_FALSE(fs::exists(home.path("made/step_000003")));
 }
 
 TEST_F(Window, ALostStepCannotBeMaterialized)

@@ -17,7 +17,10 @@
 #include <QFileInfo>
 #include <QSettings>
 
+#include <algorithm>
 #include <cstdio>
+#include <cstdlib>
+#include <string_view>
 
 using namespace deltascope;
 using namespace deltascope::desktop;
@@ -86,6 +89,39 @@ void follow(MainWindow& window, const QCommandLineParser& words)
         window.showPage(words.value(QStringLiteral("page")));
 }
 
+/// Whether the program is to say something and end, for which it needs no display.
+bool asksForText(int count, char** arguments)
+{
+    return std::any_of(arguments + 1, arguments + count, [](std::string_view word) {
+        return word == "--help" || word == "-h" || word == "--help-all" || word == "--version" || word == "-v";
+    });
+}
+
+QStringList& startMessages()
+{
+    static QStringList messages;
+    return messages;
+}
+
+/// Qt ends the program by abort() where it cannot open a display; the first message says why.
+void keepStartMessage(QtMsgType type, const QMessageLogContext&, const QString& text)
+{
+    startMessages().push_back(text.trimmed());
+    if (type != QtFatalMsg)
+        return;
+    std::fprintf(stderr,
+                 "deltascope-desktop: no window can be shown (%s); \"deltascope serve SOURCE\" shows the same in a "
+                 "browser\n",
+                 qUtf8Printable(startMessages().front()));
+    std::_Exit(1);
+}
+
+void tellStartMessages()
+{
+    for (const QString& message : startMessages())
+        std::fprintf(stderr, "%s\n", qUtf8Printable(message));
+}
+
 #ifdef QT_NO_DEBUG
 constexpr const char* StallLimitMs = "0"; // nobody looks
 #else
@@ -109,12 +145,21 @@ void watchForStalls(WatchedApplication& application)
 
 int main(int count, char** arguments)
 {
+    QCoreApplication::setOrganizationName(QStringLiteral("deltascope"));
+    QCoreApplication::setApplicationName(QStringLiteral("deltascope-desktop"));
+    QCoreApplication::setApplicationVersion(QStringLiteral(DELTASCOPE_VERSION));
+    if (asksForText(count, arguments)) {
+        const QCoreApplication application(count, arguments);
+        QCommandLineParser parser;
+        addOptions(parser);
+        parser.process(application); // ends the program
+    }
     installCanvasAccessibility();
+    qInstallMessageHandler(keepStartMessage);
     WatchedApplication application(count, arguments);
-    QApplication::setOrganizationName(QStringLiteral("deltascope"));
-    QApplication::setApplicationName(QStringLiteral("deltascope-desktop"));
+    qInstallMessageHandler(nullptr);
+    tellStartMessages();
     QApplication::setApplicationDisplayName(QStringLiteral("Deltascope"));
-    QApplication::setApplicationVersion(QStringLiteral(DELTASCOPE_VERSION));
     QApplication::setDesktopFileName(QStringLiteral("io.github.deltascope.Deltascope"));
     QApplication::setWindowIcon(icon(QStringLiteral("logo")));
     if (const QString home = qEnvironmentVariable("DELTASCOPE_HOME"); !home.isEmpty())

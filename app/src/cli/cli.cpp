@@ -1,6 +1,7 @@
 #include "cli.h"
 
 #include "commands.h"
+#include "examples.h"
 #include "exit_codes.h"
 
 #include <CLI/CLI.hpp>
@@ -26,6 +27,24 @@ std::vector<CommandWords> wordsOf(CLI::App& program)
         words.push_back(std::move(entry));
     }
     return words;
+}
+
+std::string startText(const CLI::App& program)
+{
+    std::string text = program.get_description() + "\n\nBegin with\n" + examplesText(firstExamples()) + "\nCommands\n";
+    for (const CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; }))
+        text += fmt::format("  {:<12} {}\n", command->get_name(), command->get_description());
+    return text + "\n\"deltascope COMMAND --help\" shows what a command takes, with examples.\n";
+}
+
+/// "help COMMAND", as people type it, is what its --help says; what is no command is refused as ever.
+std::vector<std::string> meant(const std::vector<std::string>& given, const std::vector<CommandWords>& commands)
+{
+    if (given.size() != 2 || given.front() != "help")
+        return given;
+    const bool isCommand = std::any_of(commands.begin(), commands.end(),
+                                       [&](const CommandWords& command) { return command.name == given.back(); });
+    return isCommand ? std::vector<std::string> { given.back(), "--help" } : std::vector { given.back() };
 }
 
 /// What more can be said of arguments that the parser stumbled over: an unknown command, and the known word near it.
@@ -56,12 +75,17 @@ std::string hintFor(const std::vector<std::string>& arguments, const std::vector
 
 }
 
-int run(const std::vector<std::string>& arguments)
+int run(const std::vector<std::string>& given)
 {
     Options options;
     CLI::App program("Deltascope shows, proves and rebuilds the weight deltas that RL trainers publish.", "deltascope");
     describe(program, options);
+    if (given.empty() || given == std::vector<std::string> { "help" }) {
+        writeOut(startText(program));
+        return Success;
+    }
     const std::vector<CommandWords> words = wordsOf(program);
+    const std::vector<std::string> arguments = meant(given, words);
     try {
         program.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
     } catch (const CLI::CallForHelp&) {

@@ -9,6 +9,7 @@
 #include "serving.h"
 #include "text.h"
 
+#include "deltascope/app/command_line.h"
 #include "deltascope/app/view/dashboard_json.h"
 #include "deltascope/app/view/json.h"
 #include "deltascope/base/bytes.h"
@@ -63,7 +64,7 @@ Result<std::pair<std::uint32_t, std::uint32_t>> parsePart(const std::string& tex
 
 std::string bundleText(const bundle::BundleView& view)
 {
-    std::string text = fmt::format("{}  {}, {} steps\n", safe(view.path), bytesText(view.bytes), countText(view.steps));
+    std::string text = fmt::format("{}  {}, {}\n", safe(view.path), bytesText(view.bytes), counted(view.steps, "step"));
     for (const std::string& what : view.leftOut)
         text += "not in it: " + what + "\n";
     return text;
@@ -165,7 +166,7 @@ private:
         if (app::VersionRequest::parse(m_options.source).version.empty())
             return {};
         return fail(Code::Usage, fmt::format("{} takes a whole run, without @ and a step", command), m_options.source,
-                    "deltascope show " + shellWord(m_options.source) + " shows one step");
+                    "deltascope show " + app::quotedPath(m_options.source) + " shows one step");
     }
 
     /// The folder that the destination lies in.
@@ -173,11 +174,12 @@ private:
     {
         const std::size_t end = m_options.destination.find_last_not_of('/');
         const std::size_t slash = m_options.destination.rfind('/', end);
-        return slash == std::string::npos ? "."
-                                          : shellWord(m_options.destination.substr(0, std::max<std::size_t>(slash, 1)));
+        return slash == std::string::npos
+            ? "."
+            : app::quotedPath(m_options.destination.substr(0, std::max<std::size_t>(slash, 1)));
     }
 
-    std::string baseWords() const { return m_options.base.empty() ? "" : " --base " + shellWord(m_options.base); }
+    std::string baseWords() const { return m_options.base.empty() ? "" : " --base " + app::quotedPath(m_options.base); }
 
     Result<int> log(app::Service& service)
     {
@@ -190,7 +192,7 @@ private:
         print<app::RunView>(*view, [&](const app::RunView& run) { return logText(run, m_style, limit); });
         if (view->latest)
             suggest(fmt::format("deltascope materialize {} -o DIR{}",
-                                shellWord(fmt::format("{}@{}", m_options.source, *view->latest)), baseWords()));
+                                app::quotedPath(fmt::format("{}@{}", m_options.source, *view->latest)), baseWords()));
         return Success;
     }
 
@@ -305,11 +307,11 @@ private:
         print<app::MaterializeView>(
             **view, [&](const app::MaterializeView& result) { return materializeText(result, m_style); });
         if ((*view)->committed)
-            suggest("deltascope digest " + shellWord(m_options.destination));
+            suggest("deltascope digest " + app::quotedPath(m_options.destination));
         else
             suggest(fmt::format("when all parts are done: deltascope materialize {} -o {}{} --commit{}",
-                                shellWord(m_options.source), shellWord(m_options.destination),
-                                m_options.shardSize.empty() ? "" : " --shard-size " + shellWord(m_options.shardSize),
+                                app::quotedPath(m_options.source), app::quotedPath(m_options.destination),
+                                m_options.shardSize.empty() ? "" : " --shard-size " + app::quoted(m_options.shardSize),
                                 baseWords()));
         return Success;
     }
@@ -344,8 +346,8 @@ private:
         print<app::PublishView>(*view, [&](const app::PublishView& result) { return publishText(result, m_style); });
         std::string base = baseWords();
         if (base.empty() && m_options.layout == "slime-v2") // the run stands on what it was published from
-            base = " --base " + shellWord(m_options.source);
-        suggest("deltascope log " + shellWord(m_options.into) + base);
+            base = " --base " + app::quotedPath(m_options.source);
+        suggest("deltascope log " + app::quotedPath(m_options.into) + base);
         return Success;
     }
 
@@ -402,7 +404,7 @@ private:
         DS_TRY(const app::DemoView demo, service.prepareDemo(request));
         if (!m_options.quiet) {
             writeErr(fmt::format("a small model trains and is published into {}\n", safe(demo.bucket)));
-            writeErr("in another terminal: deltascope log " + safe(shellWord(demo.bucket)) + "\n");
+            writeErr("in another terminal: deltascope log " + safe(app::quotedPath(demo.bucket)) + "\n");
         }
         if (m_options.serve)
             return serveDemo(service, request, demo);
@@ -453,7 +455,7 @@ private:
                bundle::exportBundle(service, m_options.sourceRequest(), m_options.destination, interrupted));
         writeOut(m_options.json ? bundle::toJson(view) + "\n" : bundleText(view));
         suggest(fmt::format("deltascope-desktop {0}, or unzip -d DIR {0} and open DIR/web/index.html",
-                            shellWord(view.path)));
+                            app::quotedPath(view.path)));
         return Success;
     }
 

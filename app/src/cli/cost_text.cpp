@@ -35,11 +35,6 @@ std::string numberText(double number)
     return number >= 1000 ? countText(static_cast<std::uint64_t>(std::llround(number))) : fmt::format("{:.3g}", number);
 }
 
-std::string counted(std::uint64_t count, const char* noun)
-{
-    return fmt::format("{} {}{}", countText(count), noun, count == 1 ? "" : "s");
-}
-
 std::string assumption(const app::AssumedView& number, const std::string& words)
 {
     return numberText(number.value) + words + (number.assumed ? " (assumed)" : "");

@@ -158,9 +158,6 @@ std::string header(const app::RunView& run, const Style& style)
         }
     }
     std::string text = paint(style, Paint::Bold, safe(run.run)) + "  " + run.layout + "  " + safe(run.source) + "\n";
-    const auto counted = [](std::size_t count, const char* noun) {
-        return fmt::format("{} {}{}", countText(count), noun, count == 1 ? "" : "s");
-    };
     text += fmt::format("{}: {}, {}", counted(versions, "version"),
                         counted(kinds["anchor"] + kinds["partial_anchor"], "anchor"), counted(kinds["delta"], "delta"));
     if (kinds["gap"] > 0)

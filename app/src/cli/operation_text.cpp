@@ -90,8 +90,8 @@ std::string formText(const app::FormView& form, const Style& style)
                                    form.baseStep ? fmt::format(" on step {}", *form.baseStep) : std::string(),
                                    bytesText(form.wireBytes));
     text += form.restore.reason.empty()
-        ? fmt::format("; to rebuild {} in {} deltas, vouched for by {}{}{}", bytesText(form.restore.bytes),
-                      form.restore.deltas, form.evidence, form.isTrained ? ", trained state" : "",
+        ? fmt::format("; to rebuild {} in {}, vouched for by {}{}{}", bytesText(form.restore.bytes),
+                      counted(form.restore.deltas, "delta"), form.evidence, form.isTrained ? ", trained state" : "",
                       form.isUsed ? ", used" : "")
         : "; " + paint(style, Paint::Bad, "cannot be used: " + safe(form.restore.reason));
     return text + "  " + safe(form.name) + "\n";
@@ -110,14 +110,15 @@ std::string stepText(const app::StepDetailView& detail, const Style& style)
         text += fmt::format("  changed      {} of {} elements\n", countText(*step.changedElements),
                             countText(*step.totalElements));
     if (step.kind == "anchor" && step.changedVsPrevious)
-        text += fmt::format("  against the replay before it: {} elements differ\n", countText(*step.changedVsPrevious));
+        text += fmt::format("  against the replay before it: {} {}\n", counted(*step.changedVsPrevious, "element"),
+                            *step.changedVsPrevious == 1 ? "differs" : "differ");
     text += fmt::format("  published    {} ago, {}\n", ageText(step.publishedUs, nowUs()), bytesText(step.wireBytes));
     if (step.pauseMs)
         text +=
             fmt::format("  paused       {}{}\n", pauseText(*step.pauseMs), step.pauseIsLogged ? ", say the logs" : "");
     if (step.restorable)
-        text += fmt::format("  to rebuild   {} in {} deltas{}\n", bytesText(step.restore.bytes), step.restore.deltas,
-                            step.proven ? "" : ", unproven");
+        text += fmt::format("  to rebuild   {} in {}{}\n", bytesText(step.restore.bytes),
+                            counted(step.restore.deltas, "delta"), step.proven ? "" : ", unproven");
     else
         text += "  " + paint(style, Paint::Bad, "cannot be rebuilt: " + safe(step.restore.reason)) + "\n";
     if (step.forms.size() > 1) {
@@ -192,7 +193,7 @@ std::string verifyText(const app::VerifyView& report, const Style& style)
         if (!step.root.empty())
             text += "  root " + step.root.substr(0, 16) + "…";
         if (step.anchorDifference)
-            text += fmt::format("  differs from the replay in {} elements", countText(*step.anchorDifference));
+            text += "  differs from the replay in " + counted(*step.anchorDifference, "element");
         if (step.zeroSigns > 0)
             text += fmt::format(", {} in the sign of zero alone", countText(step.zeroSigns));
         if (step.driftEstimate && *step.driftEstimate > 0)
@@ -260,11 +261,12 @@ std::string digestText(const app::DigestView& digest, const Style& style)
 std::string diffText(const app::DiffView& diff, const Style& style)
 {
     if (diff.equal)
-        return fmt::format("A and B are bit-identical ({} tensors, {} compared in {}).\n", diff.tensorsTotal,
+        return fmt::format("A and B are bit-identical ({}, {} compared in {}).\n", counted(diff.tensorsTotal, "tensor"),
                            bytesText(diff.bytesCompared), durationText(diff.seconds))
             + readsText(diff.reads, style);
-    std::string text = fmt::format("{} of {} tensors differ, {} of {} elements", diff.tensorsDifferent,
-                                   diff.tensorsTotal, countText(diff.elementsDifferent), countText(diff.elementsTotal));
+    std::string text =
+        fmt::format("{} of {} differ, {} of {}", diff.tensorsDifferent, counted(diff.tensorsTotal, "tensor"),
+                    countText(diff.elementsDifferent), counted(diff.elementsTotal, "element"));
     if (diff.elementsTouched)
         text += fmt::format(" ({} touched on the way)", countText(*diff.elementsTouched));
     if (diff.relativeNorm)
@@ -294,8 +296,8 @@ std::string materializeText(const app::MaterializeView& result, const Style& sty
         return fmt::format("This part of step {} is written and read back ({}).\n", result.step,
                            durationText(result.seconds));
     std::string text = paint(style, Paint::Good, "✓") + fmt::format(" step {} → {}\n", result.step, safe(result.path));
-    text += fmt::format("  {} tensors, {}, read back and equal, {}\n", result.tensors, bytesText(result.bytes),
-                        durationText(result.seconds));
+    text += fmt::format("  {}, {}, read back and equal, {}\n", counted(result.tensors, "tensor"),
+                        bytesText(result.bytes), durationText(result.seconds));
     text += "  root " + result.root + "\n";
     if (!result.chosen.empty())
         text += paint(style, Paint::Warn, "  " + safe(result.chosen) + "\n");
@@ -312,9 +314,10 @@ std::string materializeText(const app::MaterializeView& result, const Style& sty
         text += paint(style, Paint::Warn, "  built by adding rounded differences: nothing proves these bits\n");
     if (!result.state.empty())
         text += paint(style, Paint::Warn,
-                      fmt::format("  this is the {} state; the {} one differs in {} elements (--state)\n",
+                      fmt::format("  this is the {} state; the {} one differs in {} (--state)\n",
                                   result.state == "served" ? "served" : "trained",
-                                  result.state == "served" ? "trained" : "served", countText(result.statesDiffer)));
+                                  result.state == "served" ? "trained" : "served",
+                                  counted(result.statesDiffer, "element")));
     text += readsText(result.reads, style);
     if (!result.leftOut.empty())
         text += paint(style, Paint::Dim,

@@ -1,5 +1,7 @@
 #include "options.h"
 
+#include "examples.h"
+
 #include <CLI/CLI.hpp>
 
 namespace deltascope::cli {
@@ -224,6 +226,9 @@ void describe(CLI::App& program, Options& options)
 
     CLI::App* completion = program.add_subcommand("completion", "print a completion script");
     completion->add_option("shell", options.shell, "bash, zsh or fish")->required();
+
+    for (CLI::App* command : program.get_subcommands([](CLI::App*) { return true; }))
+        command->footer("Examples:\n" + examplesText(examplesOf(command->get_name())));
 }
 
 } // namespace deltascope::cli

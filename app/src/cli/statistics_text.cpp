@@ -93,7 +93,7 @@ std::string histogramText(const app::HistogramView& histogram, const Style& styl
 std::string statisticsText(const app::StatisticsView& view, const Style& style)
 {
     std::string text = paint(style, Paint::Bold, safe(view.tensor))
-        + fmt::format("  {}, {}, {} elements\n\n", view.dtype, shapeOf(view), countText(view.elements));
+        + fmt::format("  {}, {}, {}\n\n", view.dtype, shapeOf(view), counted(view.elements, "element"));
     text += valuesText(view, style);
     if (view.moved)
         text += "\n" + paint(style, Paint::Bold, fmt::format("From step {} to {}", view.a->step, view.b.step)) + "\n"
@@ -120,8 +120,8 @@ std::string statisticsHistoryText(const app::StatisticsHistoryView& view, const 
 
 std::string statisticsCostText(const app::StatisticsCostView& cost)
 {
-    return fmt::format("reads {} for {} step{}; the tensor has {}\n", bytesText(cost.readBytes), cost.steps,
-                       cost.steps == 1 ? "" : "s", bytesText(cost.tensorBytes));
+    return fmt::format("reads {} for {}; the tensor has {}\n", bytesText(cost.readBytes), counted(cost.steps, "step"),
+                       bytesText(cost.tensorBytes));
 }
 
 } // namespace deltascope::cli

@@ -114,27 +114,6 @@ std::string safe(std::string_view text)
     return out;
 }
 
-std::string shellWord(std::string_view text)
-{
-    const auto harmless = [](unsigned char c) {
-        return std::isalnum(c) || std::string_view("@%+=:,./-_~").find(static_cast<char>(c)) != std::string_view::npos;
-    };
-    if (!text.empty() && std::all_of(text.begin(), text.end(), harmless))
-        return std::string(text);
-    std::string quoted = "'";
-    for (const char c : text)
-        quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    return quoted + "'";
-}
-
-std::string countText(std::uint64_t count)
-{
-    std::string digits = std::to_string(count);
-    for (std::size_t at = digits.size(); at > 3; at -= 3)
-        digits.insert(at - 3, ",");
-    return digits;
-}
-
 std::string durationText(double seconds)
 {
     if (seconds < 10)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "deltascope/app/view/counted.h"
 #include "deltascope/base/bytes.h"
 
 #include <cstdint>
@@ -28,10 +29,8 @@ std::string paint(const Style& style, Paint paint, std::string_view text);
 /// Names and keys come from strangers: control, bidi and broken characters are shown, never sent to the terminal.
 std::string safe(std::string_view text);
 
-/// One word of a command line that a shell takes as it is, quoted where it must be.
-std::string shellWord(std::string_view text);
-
-std::string countText(std::uint64_t count); ///< "92,352"
+using app::counted;
+using app::countText;
 std::string ageText(std::int64_t us, std::int64_t nowUs); ///< "7 s", "2 d"
 std::string percentText(double fraction); ///< "0.83 %"
 std::string durationText(double seconds);

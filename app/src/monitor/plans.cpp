@@ -1,6 +1,8 @@
 #include "plans.h"
 
 #include "deltascope/app/command_line.h"
+#include "deltascope/app/view/counted.h"
+#include "monitor/neighbors.h"
 #include "view/step_address.h"
 
 #include "deltascope/base/bytes.h"
@@ -101,19 +103,18 @@ Result<BoundPlan> planMaterialize(const RunSnapshot& snapshot, const SourceReque
     PlanView& view = plan.view;
     view.kind = "materialize";
     view.title = fmt::format("Materialize step {} of {}", step->step, snapshot.name);
-    view.cli =
-        fmt::format("deltascope materialize {} -o {}{}{}{}{}{}", quoted(source.source.text() + "@" + addressOf(*step)),
-                    quoted(destination), sourceOptions(source), request.trained ? " --state trained" : "",
-                    request.acrossGap ? " --across-gap" : "", acceptOption(request.acceptRewritten),
-                    request.shardBytes > 0 ? fmt::format(" --shard-size {}", request.shardBytes) : "");
+    view.cli = fmt::format("deltascope materialize {} -o {}{}{}{}{}{}",
+                           quotedPath(source.source.text() + "@" + addressOf(*step)), quotedPath(destination),
+                           sourceOptions(source), request.trained ? " --state trained" : "",
+                           request.acrossGap ? " --across-gap" : "", acceptOption(request.acceptRewritten),
+                           request.shardBytes > 0 ? fmt::format(" --shard-size {}", request.shardBytes) : "");
     view.destination = destination;
     view.readBytes = step->restore.bytes;
     view.writeBytes = checkpointBytes(snapshot);
     view.freeBytes = freeBytes(destination);
-    view.steps.push_back({ step->restore.deltas == 0 ? "Read the anchor"
-                                                     : fmt::format("Read the base and {} delta{}", step->restore.deltas,
-                                                                   step->restore.deltas == 1 ? "" : "s"),
-                           view.readBytes });
+    view.steps.push_back(
+        { step->restore.deltas == 0 ? "Read the anchor" : "Read the base and " + counted(step->restore.deltas, "delta"),
+          view.readBytes });
     view.steps.push_back({ "Rebuild, hash and write the checkpoint", view.writeBytes });
     view.steps.push_back({ "Read back what was written and compare its hashes", view.writeBytes });
     view.steps.push_back({ "Rename it into place and write deltascope.provenance.json", 0 });
@@ -124,6 +125,9 @@ Result<BoundPlan> planMaterialize(const RunSnapshot& snapshot, const SourceReque
     std::error_code ignored;
     if (fs::exists(destination, ignored))
         view.warnings.emplace_back("The destination exists already; nothing is overwritten.");
+    if (const std::optional<std::string> other = foreignNeighbor(destination, snapshot.source))
+        view.warnings.push_back(fmt::format("The folder {} holds checkpoints of another run: {}.",
+                                            fs::path(destination).parent_path().string(), *other));
     MaterializeRequest act;
     act.version = { source, addressOf(*step), request.acceptRewritten };
     act.destination = destination;
@@ -150,8 +154,8 @@ Result<BoundPlan> planVerify(const RunSnapshot& snapshot, const SourceRequest& s
                                        : fmt::format("Verify {} of {}", request.range, snapshot.name);
     view.title += fmt::format(", level {}", request.level);
     const std::string where = request.range.empty() ? source.source.text() : source.source.text() + "@" + request.range;
-    view.cli = fmt::format("deltascope verify {} --level {}{}{}", quoted(where), request.level, sourceOptions(source),
-                           acceptOption(request.acceptRewritten));
+    view.cli = fmt::format("deltascope verify {} --level {}{}{}", quotedPath(where), request.level,
+                           sourceOptions(source), acceptOption(request.acceptRewritten));
     if (request.level >= 2)
         view.readBytes = snapshot.run->wireBytes;
     view.steps.push_back({ "Compare names, numbers and headers", 0 });
@@ -177,8 +181,8 @@ Result<BoundPlan> planDiff(const RunSnapshot& snapshot, const SourceRequest& sou
     PlanView& view = plan.view;
     view.kind = "diff";
     view.title = fmt::format("Compare steps {} and {} of {}", a->step, b->step, snapshot.name);
-    view.cli = fmt::format("deltascope diff {} {}{}{}", quoted(source.source.text() + "@" + addressOf(*a)),
-                           quoted(source.source.text() + "@" + addressOf(*b)), sourceOptions(source),
+    view.cli = fmt::format("deltascope diff {} {}{}{}", quotedPath(source.source.text() + "@" + addressOf(*a)),
+                           quotedPath(source.source.text() + "@" + addressOf(*b)), sourceOptions(source),
                            acceptOption(request.acceptRewritten));
     view.readBytes = a->restore.bytes + b->restore.bytes;
     view.steps.push_back({ fmt::format("Replay step {}", a->step), a->restore.bytes });

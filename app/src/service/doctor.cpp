@@ -1,6 +1,7 @@
 #include "doctor.h"
 
 #include "configuration.h"
+#include "deltascope/app/view/counted.h"
 #include "deltascope/engine/store_cleanup.h"
 #include "opening.h"
 
@@ -86,11 +87,10 @@ std::string textOf(const std::vector<StrandedUpload>& uploads)
         if (i < MostKeys)
             keys += (i > 0 ? ", " : "") + uploads[i].key;
     }
-    return fmt::format(
-        "{} put{} of this machine ended early ({}{}) and left {} xorb{}, {} bytes, that no key needs unless "
-        "another machine put the same bytes; only the Hub can remove them",
-        uploads.size(), uploads.size() == 1 ? "" : "s", keys, uploads.size() > MostKeys ? ", …" : "", xorbs,
-        xorbs == 1 ? "" : "s", bytes);
+    return fmt::format("{} of this machine ended early ({}{}) and left {}, {} bytes, that no key needs unless "
+                       "another machine put the same bytes; only the Hub can remove them",
+                       counted(uploads.size(), "put"), keys, uploads.size() > MostKeys ? ", …" : "",
+                       counted(xorbs, "xorb"), countText(bytes));
 }
 
 /// What nobody needs and only the store can remove. `forget`: it is not told again.
@@ -119,7 +119,7 @@ void examineSource(Examination& examination, Workbench& bench, const SourceReque
         cleanSource(examination, *store, task);
     examineStranded(examination, *store, clean, task);
     const Result<std::vector<ObjectInfo>> listing = listAll(*store, "", task);
-    examination.note("listing", listing, listing ? fmt::format("{} objects", listing->size()) : "");
+    examination.note("listing", listing, listing ? counted(listing->size(), "object") : "");
     if (!listing)
         return;
     if (const auto readable = std::find_if(listing->begin(), listing->end(),
@@ -151,8 +151,8 @@ void examineSource(Examination& examination, Workbench& bench, const SourceReque
     }
     const Result<Run> run = openRun(bench, store, options, task);
     examination.note("layout", run,
-                     run ? fmt::format("{}, {} versions, {} problems", run->layout->word(), run->versions.size(),
-                                       run->problems.size())
+                     run ? fmt::format("{}, {}, {}", run->layout->word(), counted(run->versions.size(), "version"),
+                                       counted(run->problems.size(), "problem"))
                          : "");
 }
 

@@ -172,7 +172,8 @@ void JobRunner::sample(Job& job)
 {
     const Progress progress = job.task.progress();
     const Clock::time_point now = Clock::now();
-    if (progress.phase != job.sampledPhase) {
+    const bool beganAnew = !job.samples.empty() && progress.doneBytes < job.samples.back().second; // under one name
+    if (progress.phase != job.sampledPhase || beganAnew) {
         job.sampledPhase = progress.phase;
         job.samples.clear();
     }

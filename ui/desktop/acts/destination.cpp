@@ -8,18 +8,23 @@ namespace deltascope::desktop {
 
 namespace {
 
-QString keyOf(const QString& run) { return QStringLiteral("destinations/") + run; }
+/// Slashes would make groups.
+QString keyOf(const std::string& source)
+{
+    const QByteArray name = QByteArray::fromStdString(source).toPercentEncoding();
+    return QStringLiteral("destinations/") + QString::fromLatin1(name);
+}
 
 }
 
-QString rememberedFolder(const QString& run) { return QSettings().value(keyOf(run)).toString(); }
+QString rememberedFolder(const std::string& source) { return QSettings().value(keyOf(source)).toString(); }
 
-void rememberFolder(const QString& run, const QString& folder)
+void rememberFolder(const std::string& source, const QString& folder)
 {
     if (folder.isEmpty())
-        QSettings().remove(keyOf(run));
+        QSettings().remove(keyOf(source));
     else
-        QSettings().setValue(keyOf(run), folder);
+        QSettings().setValue(keyOf(source), folder);
 }
 
 QString suggestedFolder(const QString& run) { return QDir::homePath() + QStringLiteral("/checkpoints/") + run; }

@@ -42,6 +42,7 @@ MaterializeSheet::MaterializeSheet(ServiceBridge& bridge, const RunPointer& run,
     : PlanSheet(bridge, QString::fromStdString(run->id),
                 tr("Materialize step %1 of %2").arg(step.step).arg(safeName(run->name)), tr("Materialize"), parent)
     , m_step(step)
+    , m_source(run->source)
     , m_local(bridge.server().isEmpty())
     , m_to(new QLineEdit)
     , m_remember(new QCheckBox(tr("Remember this folder: next time one click is enough")))
@@ -99,7 +100,7 @@ QHBoxLayout* MaterializeSheet::addDestination(const QString& text)
 void MaterializeSheet::askForFolder(const RunPointer& run)
 {
     const QString id = QString::fromStdString(run->id);
-    const QString known = rememberedFolder(id);
+    const QString known = rememberedFolder(run->source);
     m_to->setAccessibleName(tr("Folder of the checkpoint"));
     m_remember->setChecked(true);
     auto* choose = makeButton(tr("Browse…"), QStringLiteral("folder"));
@@ -147,7 +148,7 @@ app::PlanRequest MaterializeSheet::request() const
 void MaterializeSheet::actStarted()
 {
     if (m_local)
-        rememberFolder(run(), m_remember->isChecked() ? QFileInfo(m_to->text()).absolutePath() : QString());
+        rememberFolder(m_source, m_remember->isChecked() ? QFileInfo(m_to->text()).absolutePath() : QString());
 }
 
 } // namespace deltascope::desktop

@@ -8,6 +8,8 @@ class QComboBox;
 class QHBoxLayout;
 class QLineEdit;
 
+#include <string>
+
 namespace deltascope::desktop {
 
 /// Asks where the checkpoint of a step goes and how, and remembers the folder for the next one.
@@ -28,6 +30,7 @@ private:
     void browse();
 
     StepId m_step;
+    std::string m_source; ///< canonical address of the run
     bool m_local; ///< written on this machine
     QLineEdit* m_to;
     QCheckBox* m_remember;

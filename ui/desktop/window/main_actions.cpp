@@ -205,11 +205,11 @@ void MainWindow::addRunActions()
                      .enabled = restorable,
                      .cli =
                          [this] {
-                             const QString folder = rememberedFolder(m_focus->id());
+                             const QString folder = rememberedFolder(m_focus->run()->source);
                              const QString to = destinationIn(
                                  folder.isEmpty() ? suggestedFolder(m_focus->id()) : folder, m_cursor->b()->step);
                              return commandOnB(QStringLiteral("materialize")) + QStringLiteral(" -o ")
-                                 + QString::fromStdString(app::quoted(to.toStdString()));
+                                 + QString::fromStdString(app::quotedPath(to.toStdString()));
                          } });
     m_actions->add({ .id = QStringLiteral("run.materializeOptions"),
                      .text = tr("Materialize B with options…"),

@@ -37,7 +37,7 @@ QString MainWindow::commandOnB(const QString& command) const
         return {};
     const std::string address = source->source.text() + "@" + m_cursor->b()->address().toStdString();
     return QStringLiteral("deltascope %1 ").arg(command)
-        + QString::fromStdString(app::quoted(address) + app::sourceOptions(*source));
+        + QString::fromStdString(app::quotedPath(address) + app::sourceOptions(*source));
 }
 
 void MainWindow::materialize(bool ask)
@@ -46,7 +46,7 @@ void MainWindow::materialize(bool ask)
     if (!step)
         return;
     const StepId id { step->epoch, step->step };
-    const QString folder = m_session.isRemote() ? QString() : rememberedFolder(m_focus->id());
+    const QString folder = m_session.isRemote() ? QString() : rememberedFolder(m_focus->run()->source);
     if (ask || folder.isEmpty()) {
         auto* sheet = new MaterializeSheet(m_session.bridge(), m_focus->run(), id, this);
         connect(sheet, &PlanSheet::started, m_bottom, &BottomDock::showTasks);

@@ -8,8 +8,10 @@ namespace deltascope::app {
 
 // What a person types to get the same as a face shows.
 
-/// As a POSIX shell wants it.
+/// One word as a shell wants it. With control characters: as $'…', which bash, zsh, ksh and POSIX of 2024 know.
 std::string quoted(const std::string& text);
+/// A path or address that stands where options may stand: one that begins with a dash is none.
+std::string quotedPath(const std::string& path);
 /// How a source is read, beginning with a space; empty for what is found without options.
 std::string sourceOptions(const SourceRequest& source);
 

@@ -1,18 +1,12 @@
 #include "pages/bucket/object_address.h"
 
-#include <QRegularExpression>
+#include "deltascope/app/command_line.h"
+
 #include <QUrl>
 
 namespace deltascope::desktop {
 
-QString shellWord(const QString& word)
-{
-    static const QRegularExpression plain(QStringLiteral("^[\\w@%+=:,./~-]+$"));
-    if (plain.match(word).hasMatch())
-        return word;
-    QString text = word;
-    return QLatin1Char('\'') + text.replace(QLatin1Char('\''), QStringLiteral("'\\''")) + QLatin1Char('\'');
-}
+QString shellWord(const QString& word) { return QString::fromStdString(app::quoted(word.toStdString())); }
 
 std::optional<ObjectAddress> objectAddress(const std::string& source, const std::string& key)
 {
