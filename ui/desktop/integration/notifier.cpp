@@ -70,7 +70,8 @@ void Notifier::addCheckpointActions(Message& message, const app::TaskView& task)
         message.actions.push_back({ QStringLiteral("open-folder"), tr("Open folder"),
                                     [folder] { QDesktopServices::openUrl(QUrl::fromLocalFile(folder)); } });
     message.actions.push_back({ QStringLiteral("copy-path"), tr("Copy path"), copies(folder) });
-    const QString serve = QStringLiteral("vllm serve ") + QString::fromStdString(app::quotedPath(task.plan.destination));
+    const QString serve =
+        QStringLiteral("vllm serve ") + QString::fromStdString(app::quotedPath(task.plan.destination));
     message.actions.push_back({ QStringLiteral("copy-serve"), tr("Copy “vllm serve”"), copies(serve) });
     const auto* made = task.result ? std::get_if<std::shared_ptr<const app::MaterializeView>>(&*task.result) : nullptr;
     if (made)
