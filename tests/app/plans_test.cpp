@@ -171,8 +171,8 @@ TEST_F(Plans, WhereAnyFolderIsAllowedAPathIsTakenAsItIs)
 TEST_F(Plans, AFolderWithCheckpointsOfAnotherRunIsWarnedOf)
 {
     const test::TempDir folder;
-    options.outputFolder = folder.path("out");
-    const auto warnings = [&] { return plan(materialize("1", "new")).warnings; };
+    options.anyFolder = true;
+    const auto warnings = [&] { return plan(materialize("1", folder.path("out/new"))).warnings; };
     const auto put = [&](const std::string& name, const std::string& provenance) {
         folder.write("out/" + name + "/deltascope.provenance.json", provenance);
     };
@@ -186,6 +186,10 @@ TEST_F(Plans, AFolderWithCheckpointsOfAnotherRunIsWarnedOf)
     ASSERT_EQ(warnings().size(), 1U);
     EXPECT_EQ(warnings().front(),
               "The folder " + folder.path("out") + " holds checkpoints of another run: file:///data/other.");
+    options.anyFolder = false; // then all runs have one output folder
+    options.outputFolder = folder.path("out");
+    EXPECT_TRUE(plan(materialize("1", "new")).warnings.empty());
+    options.anyFolder = true;
     put("ours", "{\"source\": \"" + snapshotOf(run)->source + "\"}"); // somebody has chosen it
     EXPECT_TRUE(warnings().empty());
 }

@@ -75,19 +75,19 @@ std::string hintFor(const std::vector<std::string>& arguments, const std::vector
 
 }
 
-int run(const std::vector<std::string>& given)
+int run(const std::vector<std::string>& arguments)
 {
     Options options;
     CLI::App program("Deltascope shows, proves and rebuilds the weight deltas that RL trainers publish.", "deltascope");
     describe(program, options);
-    if (given.empty() || given == std::vector<std::string> { "help" }) {
+    if (arguments.empty() || arguments == std::vector<std::string> { "help" }) {
         writeOut(startText(program));
         return Success;
     }
     const std::vector<CommandWords> words = wordsOf(program);
-    const std::vector<std::string> arguments = meant(given, words);
+    const std::vector<std::string> asked = meant(arguments, words);
     try {
-        program.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+        program.parse(std::vector<std::string>(asked.rbegin(), asked.rend()));
     } catch (const CLI::CallForHelp&) {
         const std::vector<CLI::App*> chosen = program.get_subcommands();
         writeOut(chosen.empty() ? program.help() : chosen.front()->help(program.get_name()));
@@ -96,7 +96,7 @@ int run(const std::vector<std::string>& given)
         writeOut("deltascope " DELTASCOPE_VERSION "\n");
         return Success;
     } catch (const CLI::ParseError& problem) {
-        const std::string text = problem.what() + hintFor(arguments, words);
+        const std::string text = problem.what() + hintFor(asked, words);
         const bool json = std::find(arguments.begin(), arguments.end(), "--json") != arguments.end();
         return report(Error { Code::Usage, text, {}, {}, "deltascope COMMAND --help shows what it takes" }, json);
     }

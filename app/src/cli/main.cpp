@@ -16,7 +16,8 @@ void allowManyFiles()
     ::setrlimit(RLIMIT_NOFILE, &limit); // where it is not allowed the old one stays
 }
 
-/// What is read of remote stores comes in blocks of 4 MiB that are soon given back; the kernel would clear each anew.
+/// Reads of remote stores allocate and free blocks of 4 MiB all the time. Without this glibc returns each to the
+/// kernel, which clears it before it is used again.
 void keepFreedBlocks()
 {
     ::mallopt(M_MMAP_THRESHOLD, 8 << 20);

@@ -1,5 +1,7 @@
 #include "monitor/neighbors.h"
 
+#include "deltascope/engine/provenance.h"
+
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -10,7 +12,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* ProvenanceName = "deltascope.provenance.json";
 constexpr std::uintmax_t MostProvenanceBytes = std::uintmax_t { 16 } << 20;
 constexpr int MostNeighbors = 1000;
 

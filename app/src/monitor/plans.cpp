@@ -7,6 +7,7 @@
 
 #include "deltascope/base/bytes.h"
 #include "deltascope/engine/hash_tree.h"
+#include "deltascope/engine/provenance.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -117,7 +118,7 @@ Result<BoundPlan> planMaterialize(const RunSnapshot& snapshot, const SourceReque
           view.readBytes });
     view.steps.push_back({ "Rebuild, hash and write the checkpoint", view.writeBytes });
     view.steps.push_back({ "Read back what was written and compare its hashes", view.writeBytes });
-    view.steps.push_back({ "Rename it into place and write deltascope.provenance.json", 0 });
+    view.steps.push_back({ fmt::format("Rename it into place and write {}", ProvenanceName), 0 });
     if (!step->proven)
         view.warnings.emplace_back("A number before this step is missing, and nothing proves that nothing was lost.");
     if (view.freeBytes && *view.freeBytes < view.writeBytes)
@@ -125,7 +126,8 @@ Result<BoundPlan> planMaterialize(const RunSnapshot& snapshot, const SourceReque
     std::error_code ignored;
     if (fs::exists(destination, ignored))
         view.warnings.emplace_back("The destination exists already; nothing is overwritten.");
-    if (const std::optional<std::string> other = foreignNeighbor(destination, snapshot.source))
+    // Where names are below one output folder, they begin with that of the run.
+    if (const auto other = options.anyFolder ? foreignNeighbor(destination, snapshot.source) : std::nullopt)
         view.warnings.push_back(fmt::format("The folder {} holds checkpoints of another run: {}.",
                                             fs::path(destination).parent_path().string(), *other));
     MaterializeRequest act;

@@ -1,12 +1,11 @@
 #pragma once
 
 #include "deltascope/engine/operations.h"
+#include "deltascope/engine/provenance.h"
 
 #include <string>
 
 namespace deltascope {
-
-inline constexpr std::string_view ProvenanceName = "deltascope.provenance.json";
 
 /// Text that names everything that the bytes of a rebuild depend on; equal text, equal result.
 std::string rebuildPlanText(const Run& run, const Version& version, const Plan& plan, std::uint64_t shardBytes);

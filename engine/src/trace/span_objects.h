@@ -10,8 +10,6 @@ namespace deltascope {
 // Names of the objects that hold spans, and the lines in a merged one that say from which object the spans behind them
 // are: docs/formats/ds-facts.md, section 2.
 
-inline constexpr std::uint64_t MostSpanObjectBytes = std::uint64_t { 1 } << 20; ///< larger ones are not ours
-
 struct SpanObject {
     std::int64_t first = 0;
     std::int64_t last = 0; ///< as `first`: an object that was put alone

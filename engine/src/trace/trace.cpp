@@ -29,7 +29,7 @@ Result<std::vector<std::optional<std::string>>> readTexts(const ObjectStore& sto
     std::vector<RangeRead> reads;
     std::vector<std::size_t> places;
     for (std::size_t i = 0; i < objects.size(); ++i) {
-        if (objects[i].sizeBytes == 0 || objects[i].sizeBytes > MostSpanObjectBytes)
+        if (objects[i].sizeBytes == 0 || objects[i].sizeBytes > MostTraceObjectBytes)
             continue;
         texts[i]->resize(objects[i].sizeBytes);
         reads.push_back({ objects[i], 0, std::as_writable_bytes(std::span(*texts[i])) });
@@ -90,15 +90,12 @@ std::size_t TraceReader::addSpans(const std::string& key, std::string_view text)
     const std::size_t before = m_spans.size();
     const std::string folder = key.substr(0, key.rfind('/') + 1);
     bool isNew = m_seen.insert(key).second;
-    for (std::size_t begin = 0; begin < text.size();) {
-        const std::size_t end = std::min(text.find('\n', begin), text.size());
-        const std::string_view line = text.substr(begin, end - begin);
-        begin = end + 1;
+    eachLine(text, [&](std::string_view line) {
         if (const std::optional<std::int64_t> section = sectionOf(line))
             isNew = m_seen.insert(folder + spanObjectName({ *section, *section, 0 })).second;
         else if (std::optional<Span> span = isNew ? spanFromLine(line) : std::nullopt)
             m_spans.push_back(std::move(*span));
-    }
+    });
     return m_spans.size() - before;
 }
 
@@ -145,7 +142,7 @@ Result<void> TraceReader::readReplicas(const ObjectStore& store, std::vector<Obj
     for (std::size_t i = 0; i < texts.size(); ++i) {
         const ObjectInfo& object = objects[i];
         if (!texts[i]) { // it beats: the listing knows it as it was a moment ago
-            const auto now = readWhole(store, object.key, MostSpanObjectBytes, task);
+            const auto now = readWhole(store, object.key, MostTraceObjectBytes, task);
             if (!now && now.error().code == Code::Canceled)
                 return fail(now.error());
             if (now)

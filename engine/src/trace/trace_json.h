@@ -2,6 +2,8 @@
 
 #include "deltascope/engine/trace.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,6 +12,18 @@ namespace deltascope {
 
 inline constexpr std::string_view SpanFolder = ".deltascope/v1/spans/";
 inline constexpr std::string_view ReplicaFolder = ".deltascope/v1/replicas/";
+
+inline constexpr std::uint64_t MostTraceObjectBytes = std::uint64_t { 1 } << 20; ///< larger ones are not ours
+
+/// Hands over each line without its break; behind the last one there may be none.
+template <class Take> void eachLine(std::string_view text, Take take)
+{
+    for (std::size_t begin = 0; begin < text.size();) {
+        const std::size_t end = std::min(text.find('\n', begin), text.size());
+        take(text.substr(begin, end - begin));
+        begin = end + 1;
+    }
+}
 
 std::string spanToLine(const Span& span); ///< with its line break
 std::optional<Span> spanFromLine(std::string_view line);

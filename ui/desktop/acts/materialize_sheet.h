@@ -3,12 +3,12 @@
 #include "acts/plan_sheet.h"
 #include "state/step_cursor.h"
 
+#include <string>
+
 class QCheckBox;
 class QComboBox;
 class QHBoxLayout;
 class QLineEdit;
-
-#include <string>
 
 namespace deltascope::desktop {
 

@@ -32,7 +32,6 @@ protected:
     /// Called right after the act was started.
     virtual void actStarted() { }
     void planLater();
-    const QString& run() const { return m_run; }
     void showEvent(QShowEvent* event) override;
 
 private:

@@ -46,6 +46,8 @@ struct Heartbeat {
     std::string detail;
 };
 
+class SpanTidy;
+
 /// Collects the spans of one actor and puts them as objects, since stores cannot append. Old ones are merged where the
 /// store lets objects be removed: once there are more than 128, the oldest 64 become one. Any thread.
 class SpanWriter {
@@ -62,21 +64,15 @@ public:
 
 private:
     void flushLocked();
-    void tidy(TaskContext& task);
-    bool findMerged(std::string_view key, TaskContext& task);
-    bool merge(TaskContext& task);
-    bool removeAll(const std::vector<std::string>& keys, TaskContext& task);
 
     std::shared_ptr<ObjectStore> m_store;
     std::string m_actor;
-    std::mutex m_mutex;
+    std::string m_folder; ///< of the actor, with its slash
+    std::mutex m_mutex; ///< guards what follows
     std::string m_lines;
     std::int64_t m_firstUs = 0; ///< end of the first span in m_lines
     std::int64_t m_next = 1; ///< number of the next object
-    std::map<std::int64_t, ObjectInfo> m_single; ///< objects that were put alone and are not merged, by number
-    std::vector<std::string> m_unchecked; ///< keys of merged objects whose parts may still be there
-    std::vector<std::string> m_merged; ///< keys of those that are merged and still there
-    bool m_mayTidy = true; ///< false: it failed, and is not tried again
+    std::unique_ptr<SpanTidy> m_tidy;
 };
 
 /// Puts the heartbeat of a replica in place of its last one.
