@@ -8,6 +8,7 @@
 #include <csignal>
 #include <fcntl.h>
 #include <filesystem>
+#include <fstream>
 #include <gtest/gtest.h>
 #include <memory>
 #include <string>
@@ -297,6 +298,95 @@ TEST_F(FileSystemTest, FaultyDiskRunsOutOfSpace)
     EXPECT_EQ(*disk.freeBytes(m_folder.path()), 0U);
     EXPECT_TRUE(file->write(0, asBytes("abc")));
     EXPECT_EQ(disk.bytesWritten(), 13U);
+}
+
+class FileSystemBelow : public FileSystemTest {
+protected:
+    FileSystemBelow()
+    {
+        fs::create_directories(m_folder.path("root/real"));
+        fs::create_directories(m_folder.path("elsewhere"));
+        fs::create_directory_symlink(m_folder.path("elsewhere"), m_folder.path("root/link"));
+        m_below = makeFileSystemBelow(m_folder.path("root"));
+    }
+    std::string in(const std::string& name) const { return m_folder.path("root/" + name); }
+
+    std::unique_ptr<FileSystem> m_below;
+};
+
+TEST_F(FileSystemBelow, WorksInItsFolder)
+{
+    ASSERT_TRUE(m_below->createFolder(in("real/new")));
+    ASSERT_TRUE(writeTextFile(*m_below, in("real/new/file"), "text"));
+    EXPECT_EQ(readTextFile(*m_below, in("real/new/file"), 9).value(), "text");
+    EXPECT_EQ(m_below->list(in("real/new/")).value(), std::vector<std::string> { "file" });
+    EXPECT_EQ(m_below->list(m_folder.path("root")).value(), (std::vector<std::string> { "link", "real" }));
+    EXPECT_TRUE(m_below->exists(in("real//./new")));
+    EXPECT_EQ(m_below->sizeOf(in("real/new/file")).value(), 4U);
+    EXPECT_TRUE(m_below->freeBytes(in("real")));
+    EXPECT_TRUE(m_below->lock(in("real")));
+    EXPECT_TRUE(m_below->syncFolder(in("real")));
+    ASSERT_TRUE(m_below->renameNoReplace(in("real/new"), in("moved")));
+    EXPECT_EQ(codeOf(m_below->renameNoReplace(in("moved"), in("real"))), Code::Exists);
+    ASSERT_TRUE(m_below->removeFile(in("moved/file")));
+    ASSERT_TRUE(m_below->removeTree(in("moved")));
+}
+
+TEST_F(FileSystemBelow, FollowsNoLinkAnywhere)
+{
+    std::ofstream(m_folder.path("elsewhere/file")) << "x";
+    const std::string file = in("link/file");
+    EXPECT_EQ(codeOf(m_below->createFolder(in("link/new"))), Code::Auth);
+    EXPECT_EQ(codeOf(m_below->create(in("link/new"))), Code::Auth);
+    EXPECT_EQ(codeOf(m_below->openExisting(file)), Code::Auth);
+    EXPECT_EQ(codeOf(m_below->openForRead(file)), Code::Auth);
+    EXPECT_EQ(codeOf(m_below->list(in("link"))), Code::Auth);
+    EXPECT_FALSE(m_below->exists(file));
+    EXPECT_EQ(codeOf(m_below->sizeOf(file)), Code::Auth);
+    EXPECT_EQ(codeOf(m_below->freeBytes(in("link"))), Code::Auth);
+    EXPECT_EQ(codeOf(m_below->renameNoReplace(in("real"), in("link/real"))), Code::Auth);
+    EXPECT_EQ(codeOf(m_below->renameNoReplace(file, in("stolen"))), Code::Auth);
+    EXPECT_EQ(codeOf(m_below->syncFolder(in("link"))), Code::Auth);
+    EXPECT_EQ(codeOf(m_below->removeFile(file)), Code::Auth);
+    EXPECT_EQ(codeOf(m_below->removeTree(file)), Code::Auth);
+    EXPECT_EQ(codeOf(m_below->lock(in("link"))), Code::Auth);
+    EXPECT_EQ(m_disk->list(m_folder.path("elsewhere")).value(), std::vector<std::string> { "file" });
+    EXPECT_NE(m_below->createFolder(in("link/new")).error().text.find("\"link\" is a symbolic link"),
+              std::string::npos);
+}
+
+TEST_F(FileSystemBelow, AFolderThatBecomesALinkLeadsNowhere)
+{
+    ASSERT_TRUE(writeTextFile(*m_below, in("real/one"), "1"));
+    fs::rename(in("real"), in("was"));
+    fs::create_directory_symlink(m_folder.path("elsewhere"), in("real"));
+    EXPECT_EQ(codeOf(writeTextFile(*m_below, in("real/two"), "2")), Code::Auth);
+    EXPECT_TRUE(fs::is_empty(m_folder.path("elsewhere")));
+}
+
+TEST_F(FileSystemBelow, NothingElseIsReached)
+{
+    for (const std::string& path : { m_folder.path("elsewhere"), m_folder.path("."), m_folder.path("rooty"),
+                                     in("../elsewhere/x"), in("real/../../elsewhere/x"), std::string("root/real") })
+        EXPECT_EQ(codeOf(m_below->createFolder(path)), Code::Usage) << path;
+}
+
+TEST_F(FileSystemBelow, ItsOwnFolderMayBeBehindALink)
+{
+    fs::create_directory_symlink(m_folder.path("root"), m_folder.path("way"));
+    const auto below = makeFileSystemBelow(m_folder.path("way/"));
+    EXPECT_TRUE(below->createFolder(m_folder.path("way/new")));
+    EXPECT_EQ(codeOf(below->createFolder(m_folder.path("way/link/new"))), Code::Auth);
+}
+
+TEST_F(FileSystemBelow, MissingFoldersAreMadeAndLinksAreNotTakenForThem)
+{
+    const std::string root = m_folder.path("root");
+    EXPECT_TRUE(createFoldersBelow(*m_below, root, in("real/a/b")));
+    EXPECT_TRUE(createFoldersBelow(*m_below, root, in("real/a/b")));
+    EXPECT_TRUE(fs::is_directory(in("real/a/b")));
+    EXPECT_EQ(codeOf(createFoldersBelow(*m_below, root, in("link/a"))), Code::Auth);
+    EXPECT_TRUE(createFoldersBelow(*m_below, root, root)) << "it is there";
 }
 
 } // namespace deltascope::test

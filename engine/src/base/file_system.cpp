@@ -3,6 +3,7 @@
 #include "errno_error.h"
 #include "file_handle.h"
 #include "folder_reader.h"
+#include "place.h"
 
 #include <algorithm>
 #include <atomic>
@@ -151,16 +152,23 @@ Result<void> removeBelow(int parent, const std::string& name, const std::string&
 
 class LocalFileSystem final : public FileSystem {
 public:
+    explicit LocalFileSystem(std::string root)
+        : m_root(std::move(root))
+    {
+    }
+
     Result<void> createFolder(const std::string& path) override
     {
-        if (::mkdir(path.c_str(), FolderMode) != 0)
+        DS_TRY(const Place place, placeOf(m_root, path));
+        if (::mkdirat(place.at(), place.name.c_str(), FolderMode) != 0)
             return failErrno("mkdir", errno, path);
         return {};
     }
 
     Result<std::unique_ptr<OutputFile>> create(const std::string& path) override
     {
-        FileHandle file = openAt(AT_FDCWD, path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, FileMode);
+        DS_TRY(const Place place, placeOf(m_root, path));
+        FileHandle file = openAt(place.at(), place.name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, FileMode);
         if (!file)
             return failErrno("open", errno, path);
         return std::make_unique<LocalFile>(std::move(file), path);
@@ -188,14 +196,16 @@ public:
 
     bool exists(const std::string& path) const noexcept override
     {
+        const Result<Place> place = placeOf(m_root, path);
         struct stat status = {};
-        return ::lstat(path.c_str(), &status) == 0;
+        return place && ::fstatat(place->at(), place->name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0;
     }
 
     Result<std::uint64_t> sizeOf(const std::string& path) const override
     {
+        DS_TRY(const Place place, placeOf(m_root, path));
         struct stat status = {};
-        if (::lstat(path.c_str(), &status) != 0)
+        if (::fstatat(place.at(), place.name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0)
             return failErrno("lstat", errno, path);
         if (!S_ISREG(status.st_mode))
             return fail(Code::Io, "lstat: not a regular file", path);
@@ -204,19 +214,22 @@ public:
 
     Result<std::uint64_t> freeBytes(const std::string& folder) const override
     {
+        DS_TRY(const FileHandle handle, openFolder(folder));
         struct statvfs status = {};
-        if (::statvfs(folder.c_str(), &status) != 0)
+        if (::fstatvfs(handle.get(), &status) != 0)
             return failErrno("statvfs", errno, folder);
         return checkedMul(status.f_bavail, status.f_frsize).value_or(std::numeric_limits<std::uint64_t>::max());
     }
 
     Result<void> renameNoReplace(const std::string& from, const std::string& to) override
     {
-        if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0)
+        DS_TRY(const Place source, placeOf(m_root, from));
+        DS_TRY(const Place target, placeOf(m_root, to));
+        if (::renameat2(source.at(), source.name.c_str(), target.at(), target.name.c_str(), RENAME_NOREPLACE) == 0)
             return {};
         if (errno != EINVAL && errno != ENOSYS)
             return failErrno("renameat2", errno, to);
-        return renameIfFree(from, to);
+        return renameIfFree(source, target, from, to);
     }
 
     Result<void> syncFolder(const std::string& path) override
@@ -227,15 +240,17 @@ public:
 
     Result<void> removeFile(const std::string& path) override
     {
-        if (::unlink(path.c_str()) != 0)
+        DS_TRY(const Place place, placeOf(m_root, path));
+        if (::unlinkat(place.at(), place.name.c_str(), 0) != 0)
             return failErrno("unlink", errno, path);
         return {};
     }
 
     Result<void> removeTree(const std::string& path) override
     {
-        const std::string name = withoutTrailingSlash(path);
-        return removeBelow(AT_FDCWD, name, name, 0);
+        const std::string whole = withoutTrailingSlash(path);
+        DS_TRY(const Place place, placeOf(m_root, whole));
+        return removeBelow(place.at(), place.name, whole, 0);
     }
 
     Result<std::unique_ptr<FolderLock>> lock(const std::string& folder) override
@@ -250,17 +265,21 @@ public:
     }
 
 private:
-    static Result<FileHandle> openFolder(const std::string& path)
+    Result<FileHandle> openFolder(const std::string& path) const
     {
-        FileHandle folder = openAt(AT_FDCWD, path.c_str(), O_RDONLY | O_DIRECTORY);
+        DS_TRY(const Place place, placeOf(m_root, path));
+        if (!m_root.empty())
+            return openFolderAt(place.at(), place.name, O_RDONLY, path);
+        FileHandle folder = openAt(place.at(), place.name.c_str(), O_RDONLY | O_DIRECTORY);
         if (!folder)
             return failErrno("open", errno, path);
         return folder;
     }
 
-    static Result<FileHandle> openRegular(const std::string& path, int access)
+    Result<FileHandle> openRegular(const std::string& path, int access) const
     {
-        FileHandle file = openAt(AT_FDCWD, path.c_str(), access | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+        DS_TRY(const Place place, placeOf(m_root, path));
+        FileHandle file = openAt(place.at(), place.name.c_str(), access | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
         if (!file)
             return failErrno("open", errno, path);
         struct stat status = {};
@@ -273,29 +292,48 @@ private:
 
     /// For file systems without RENAME_NOREPLACE. Files: still atomic, by a second name. Folders: as good as it gets;
     /// a folder that appears between check and rename is only replaced if it is empty.
-    static Result<void> renameIfFree(const std::string& from, const std::string& to)
+    static Result<void> renameIfFree(const Place& source, const Place& target, const std::string& from,
+                                     const std::string& to)
     {
-        if (::linkat(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), 0) == 0) {
-            if (::unlink(from.c_str()) != 0)
+        if (::linkat(source.at(), source.name.c_str(), target.at(), target.name.c_str(), 0) == 0) {
+            if (::unlinkat(source.at(), source.name.c_str(), 0) != 0)
                 return failErrno("unlink", errno, from);
             return {};
         }
         if (errno == EEXIST)
             return failErrno("link", errno, to);
         struct stat status = {};
-        if (::lstat(to.c_str(), &status) == 0)
+        if (::fstatat(target.at(), target.name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0)
             return failErrno("rename", EEXIST, to);
         if (errno != ENOENT)
             return failErrno("lstat", errno, to);
-        if (::rename(from.c_str(), to.c_str()) != 0)
+        if (::renameat(source.at(), source.name.c_str(), target.at(), target.name.c_str()) != 0)
             return failErrno("rename", errno, to);
         return {};
     }
+
+    const std::string m_root;
 };
 
 } // namespace
 
-std::unique_ptr<FileSystem> makeFileSystem() { return std::make_unique<LocalFileSystem>(); }
+std::unique_ptr<FileSystem> makeFileSystem() { return makeFileSystemBelow({}); }
+
+std::unique_ptr<FileSystem> makeFileSystemBelow(std::string root)
+{
+    return std::make_unique<LocalFileSystem>(std::move(root));
+}
+
+Result<void> createFoldersBelow(FileSystem& disk, const std::string& root, const std::string& folder)
+{
+    for (std::size_t end = folder.find('/', root.size() + 1);; end = folder.find('/', end + 1)) {
+        const std::string path = folder.substr(0, end);
+        if (const Result<void> made = disk.createFolder(path); !made && made.error().code != Code::Exists)
+            return made;
+        if (end == std::string::npos)
+            return {};
+    }
+}
 
 Result<std::string> readTextFile(const FileSystem& disk, const std::string& path, std::uint64_t limitBytes)
 {

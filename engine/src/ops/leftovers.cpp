@@ -157,10 +157,10 @@ Result<void> removeLeftover(FileSystem& disk, const Leftover& leftover)
 Result<void> removeLeftovers(FileSystem& disk, const std::string& destination)
 {
     const auto [parent, name] = splitPath(destination);
-    if (!disk.exists(parent))
-        return {};
-    DS_TRY(const std::vector<std::string> names, disk.list(parent));
-    for (const std::string& found : names) {
+    const Result<std::vector<std::string>> names = disk.list(parent);
+    if (!names)
+        return names.error().code == Code::NotFound ? Result<void>() : fail(names.error());
+    for (const std::string& found : *names) {
         const std::optional<LeftoverName> parsed = parseLeftover(found);
         if (!parsed || parsed->shared || parsed->destination != name)
             continue;

@@ -58,6 +58,15 @@ public:
 /// Code::NoSpace.
 std::unique_ptr<FileSystem> makeFileSystem();
 
+/// The same for paths in `root`, an absolute path of a folder, and for no others: Usage. No link below `root` is
+/// followed, also one that takes the place of a folder between two calls: Auth. `root` itself may lead through links.
+/// Empty: as makeFileSystem().
+std::unique_ptr<FileSystem> makeFileSystemBelow(std::string root);
+
+/// Creates the folders on the way from `root` down to `folder`, that one included, where they are not there. `disk` is
+/// made for `root`, which exists. Errors: those of createFolder().
+Result<void> createFoldersBelow(FileSystem& disk, const std::string& root, const std::string& folder);
+
 /// Reads a small whole file (settings, progress records). Errors: NotFound, Io, Hostile (larger than the limit).
 Result<std::string> readTextFile(const FileSystem& disk, const std::string& path, std::uint64_t limitBytes);
 
