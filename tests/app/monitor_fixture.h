@@ -105,7 +105,7 @@ protected:
 
     TaskView start(const std::string& run, const PlanRequest& request)
     {
-        const auto plan = monitor->plan(run, request);
+        const auto plan = monitor->plan(run, request, "somebody");
         EXPECT_TRUE(plan) << plan.error().text;
         const auto task = plan ? monitor->start(plan->id, plan->hash, "somebody") : fail(Code::Internal, "no plan");
         EXPECT_TRUE(task) << task.error().text;

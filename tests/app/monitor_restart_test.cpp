@@ -105,7 +105,7 @@ protected:
 TEST_F(RestartedMonitor, BeginsNothingThatItCannotKeep)
 {
     const std::string run = followed(bucket.source());
-    const auto plan = monitor->plan(run, materialize("12", "a"));
+    const auto plan = monitor->plan(run, materialize("12", "a"), "somebody");
     ASSERT_TRUE(plan);
     std::filesystem::remove_all(home.path("state"));
     home.write("state", "a file");

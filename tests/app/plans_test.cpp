@@ -116,6 +116,20 @@ TEST_F(Plans, AStepThatIsLostIsRefusedWithItsReason)
     EXPECT_EQ(made.error().remedyText(), "publish an anchor");
 }
 
+TEST_F(Plans, ADestinationHasShortNamesAndIsNotDeep)
+{
+    const std::string longest(255, 'x');
+    EXPECT_EQ(plan(materialize("3", "a/" + longest)).destination, "/out/a/" + longest);
+    EXPECT_EQ(errorOf(materialize("3", longest + "x")), Code::Usage);
+    EXPECT_EQ(errorOf(materialize("3", longest + "x/a")), Code::Usage);
+    EXPECT_EQ(plan(materialize("3", "1/2/3/4/5/6/7/8")).destination, "/out/1/2/3/4/5/6/7/8");
+    EXPECT_EQ(errorOf(materialize("3", "1/2/3/4/5/6/7/8/9")), Code::Usage);
+    EXPECT_EQ(errorOf(materialize("3", std::string(900'000, 'x'))), Code::Usage);
+    const auto refused = planOf(materialize("3", std::string(900'000, '/') + "x"));
+    ASSERT_FALSE(refused);
+    EXPECT_LT(refused.error().where.size(), 5'000U) << "the answer does not repeat all of it";
+}
+
 TEST_F(Plans, RewrittenObjectsAreAcceptedByNameAndWithAWarning)
 {
     const auto accepting = [](auto request) {

@@ -271,7 +271,7 @@ TEST_F(Remote, ActsHappenThere)
     startServer();
     connect();
     copyOf(id);
-    const auto plan = remote->monitor().plan(id, DiffPlan { "11", "12" });
+    const auto plan = remote->monitor().plan(id, DiffPlan { "11", "12" }, "somebody");
     ASSERT_TRUE(plan) << plan.error().text;
     EXPECT_EQ(plan->kind, "diff");
     const auto task = remote->monitor().start(plan->id, plan->hash, "nobody");
@@ -288,10 +288,10 @@ TEST_F(Remote, ActsHappenThere)
     const auto here = std::get<std::shared_ptr<const DiffView>>(*monitor->task(task->id)->result);
     EXPECT_EQ(toJson(*std::get<std::shared_ptr<const DiffView>>(*end.result)), toJson(*here));
 
-    const auto written = remote->monitor().plan(id, materialize("12", "there"));
+    const auto written = remote->monitor().plan(id, materialize("12", "there"), "somebody");
     ASSERT_TRUE(written) << written.error().text;
     EXPECT_EQ(written->destination, home.path("out/there"));
-    const auto outside = remote->monitor().plan(id, materialize("12", "/tmp/elsewhere"));
+    const auto outside = remote->monitor().plan(id, materialize("12", "/tmp/elsewhere"), "somebody");
     EXPECT_FALSE(outside);
 }
 
@@ -302,7 +302,7 @@ TEST_F(Remote, AServerThatAllowsNoActsSaysSo)
     startServer(false);
     connect();
     copyOf(id);
-    const auto plan = remote->monitor().plan(id, VerifyPlan { "12", 2 });
+    const auto plan = remote->monitor().plan(id, VerifyPlan { "12", 2 }, "somebody");
     ASSERT_TRUE(plan) << plan.error().text;
     const auto task = remote->monitor().start(plan->id, plan->hash, "nobody");
     ASSERT_FALSE(task);
@@ -355,7 +355,7 @@ TEST_F(Remote, LostContactIsToldAndMadeAgain)
     EXPECT_GT(lost->revision, before->revision);
     EXPECT_FALSE(lost->error);
     EXPECT_GT(lost->contactUs, 0);
-    EXPECT_FALSE(remote->monitor().plan(id, VerifyPlan { "12", 2 }));
+    EXPECT_FALSE(remote->monitor().plan(id, VerifyPlan { "12", 2 }, "somebody"));
     startServer(true, port);
     const Snapshot back = copyWhen(id, [](const RunSnapshot& run) { return run.state == "live"; });
     EXPECT_GT(back->revision, lost->revision);

@@ -275,6 +275,28 @@ TEST_F(ServiceTest, ADestinationThatIsThereIsRefused)
     EXPECT_EQ(errorOf(service->materialize(rebuild("trl-v2-raw", "2", "out"))).code, Code::Exists);
 }
 
+TEST_F(ServiceTest, BelowAFolderNoLinkIsFollowed)
+{
+    fs::create_directories(home.path("out"));
+    fs::create_directories(home.path("elsewhere"));
+    fs::create_directory_symlink(home.path("elsewhere"), home.path("out/link"));
+    MaterializeRequest request = rebuild("trl-v2-raw", "2", "out/link/a");
+    request.below = home.path("out");
+    EXPECT_EQ(errorOf(service->materialize(request)).code, Code::Auth);
+    request.destination = home.path("out/link/new/a");
+    EXPECT_EQ(errorOf(service->materialize(request)).code, Code::Auth);
+    request.destination = home.path("elsewhere/a");
+    EXPECT_EQ(errorOf(service->materialize(request)).code, Code::Usage);
+    EXPECT_TRUE(fs::is_empty(home.path("elsewhere")));
+    request.destination = home.path("out/new/folder/a");
+    viewOf<MaterializeView>(service->materialize(request));
+    EXPECT_TRUE(fs::exists(home.path("out/new/folder/a/model.safetensors")));
+    request.destination = home.path("out/link/a");
+    request.below.clear();
+    viewOf<MaterializeView>(service->materialize(request));
+    EXPECT_TRUE(fs::exists(home.path("elsewhere/a/model.safetensors"))) << "who chooses folders may use links";
+}
+
 TEST_F(ServiceTest, ARebuildAcrossAGapIsMarkedUnproven)
 {
     EXPECT_FALSE(viewOf<MaterializeView>(service->materialize(rebuild("trl-v2-empty-step", "7", "out")))->proven);

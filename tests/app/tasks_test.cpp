@@ -1,3 +1,4 @@
+#include "monitor/kept_plans.h"
 #include "monitor_fixture.h"
 
 #include <map>
@@ -109,7 +110,7 @@ TEST_F(TasksOfAMonitor, TasksAreNewestFirst)
 
 TEST_F(TasksOfAMonitor, APlanIsStartedWithItsHash)
 {
-    const auto plan = monitor->plan(followed(bucket.source()), materialize("12"));
+    const auto plan = monitor->plan(followed(bucket.source()), materialize("12"), "somebody");
     ASSERT_TRUE(plan);
     EXPECT_EQ(monitor->start(plan->id, "", "x").error().code, Code::Rewritten);
     EXPECT_EQ(monitor->start(plan->id, plan->hash + "0", "x").error().code, Code::Rewritten);
@@ -123,28 +124,66 @@ TEST_F(TasksOfAMonitor, APlanOfWhatTheRunWasBeforeIsRefused)
     const std::string id = followed(bucket.source());
     std::vector<PlanView> plans;
     for (int i = 0; i < 300; ++i) // more than are kept
-        plans.push_back(*monitor->plan(id, materialize("12", "to" + std::to_string(i))));
+        plans.push_back(*monitor->plan(id, materialize("12", "to" + std::to_string(i)), "somebody"));
     const std::uint64_t before = monitor->run(id)->run->revision;
     bucket.damage("deltas/step_000011.safetensors", 6000);
     runWhen(id, [&](const RunSnapshot& run) { return run.run->revision > before && run.run->settled; });
-    int kept = 0;
+    std::size_t kept = 0;
     for (const PlanView& plan : plans) {
         const auto task = monitor->start(plan.id, plan.hash, "x");
         ASSERT_FALSE(task) << plan.id;
         kept += task.error().code != Code::NotFound;
     }
-    EXPECT_EQ(kept, 256);
+    EXPECT_EQ(kept, KeptPlans::MostOfOne);
     EXPECT_TRUE(monitor->tasks().empty());
 }
 
 TEST_F(TasksOfAMonitor, APlanDoesNothing)
 {
     const std::string id = followed(bucket.source());
-    ASSERT_TRUE(monitor->plan(id, materialize("12", "a/b")));
+    ASSERT_TRUE(monitor->plan(id, materialize("12", "a/b"), "somebody"));
     EXPECT_FALSE(std::filesystem::exists(home.path("out")));
     EXPECT_TRUE(monitor->tasks().empty());
-    EXPECT_EQ(monitor->plan("nobody", VerifyPlan()).error().code, Code::NotFound);
-    EXPECT_EQ(monitor->plan(id, materialize("12", "../x")).error().code, Code::Usage);
+    EXPECT_EQ(monitor->plan("nobody", VerifyPlan(), "somebody").error().code, Code::NotFound);
+    EXPECT_EQ(monitor->plan(id, materialize("12", "../x"), "somebody").error().code, Code::Usage);
+}
+
+// --- where checkpoints go --------------------------------------------------------------------------------------------
+
+TEST_F(TasksOfAMonitor, NoLinkBelowTheOutputFolderIsFollowed)
+{
+    const std::string id = followed(bucket.source());
+    std::filesystem::create_directories(home.path("out"));
+    std::filesystem::create_directories(home.path("elsewhere"));
+    std::filesystem::create_directory_symlink(home.path("elsewhere"), home.path("out/link"));
+    const auto refused = monitor->plan(id, materialize("12", "link/a"), "somebody");
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, Code::Auth);
+    EXPECT_EQ(refused.error().text, "\"link\" is a symbolic link, and none is followed here");
+    EXPECT_TRUE(monitor->plan(id, materialize("12", "folder/a"), "somebody"));
+}
+
+TEST_F(TasksOfAMonitor, AFolderThatBecomesALinkBehindThePlanIsNotFollowedEither)
+{
+    const std::string id = followed(bucket.source());
+    std::filesystem::create_directories(home.path("out/folder"));
+    std::filesystem::create_directories(home.path("elsewhere"));
+    const auto plan = monitor->plan(id, materialize("12", "folder/deep/a"), "somebody");
+    ASSERT_TRUE(plan);
+    std::filesystem::remove(home.path("out/folder"));
+    std::filesystem::create_directory_symlink(home.path("elsewhere"), home.path("out/folder"));
+    EXPECT_EQ(monitor->start(plan->id, plan->hash, "somebody").error().code, Code::Auth);
+    EXPECT_TRUE(std::filesystem::is_empty(home.path("elsewhere")));
+    EXPECT_TRUE(monitor->tasks().empty());
+}
+
+TEST_F(TasksOfAMonitor, TheOutputFolderItselfMayBeALink)
+{
+    std::filesystem::create_directories(home.path("elsewhere"));
+    std::filesystem::create_directory_symlink(home.path("elsewhere"), home.path("out"));
+    const TaskView task = start(followed(bucket.source()), materialize("12", "new/a"));
+    EXPECT_EQ(endOf(task.id).state, "done");
+    EXPECT_TRUE(std::filesystem::exists(home.path("elsewhere/new/a/model.safetensors")));
 }
 
 // --- what may come between -------------------------------------------------------------------------------------------

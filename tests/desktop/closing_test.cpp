@@ -31,7 +31,7 @@ protected:
         request.step = "12";
         request.to = home.path("made");
         const std::string run = window->focus().id().toStdString();
-        const Result<app::PlanView> plan = session->monitor().plan(run, request);
+        const Result<app::PlanView> plan = session->monitor().plan(run, request, "somebody");
         EXPECT_TRUE(plan);
         const Result<app::TaskView> task = session->monitor().start(plan->id, plan->hash, "desktop");
         if (!task) {

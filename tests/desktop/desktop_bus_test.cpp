@@ -33,7 +33,7 @@ protected:
     app::TaskView start(const app::PlanRequest& request)
     {
         const std::string run = window->focus().id().toStdString();
-        const Result<app::PlanView> plan = session->monitor().plan(run, request);
+        const Result<app::PlanView> plan = session->monitor().plan(run, request, "somebody");
         EXPECT_TRUE(plan);
         const Result<app::TaskView> task = session->monitor().start(plan->id, plan->hash, "desktop");
         EXPECT_TRUE(task);

@@ -101,7 +101,7 @@ TEST_F(Window, RewrittenObjectsAreUsedOnlyBehindARefusalAndASecondLook)
     app::MaterializePlan request;
     request.step = "12";
     request.to = home.path("made");
-    const auto plan = session->monitor().plan(window->focus().id().toStdString(), request);
+    const auto plan = session->monitor().plan(window->focus().id().toStdString(), request, "somebody");
     ASSERT_TRUE(plan);
     ASSERT_TRUE(session->monitor().start(plan->id, plan->hash, "desktop"));
     ASSERT_TRUE(taskEnds());

@@ -39,11 +39,11 @@ Result<BoundPlan> Acts::planOf(const std::string& run, const PlanRequest& reques
     return makePlan(*snapshot, canonical(*source), request, m_options);
 }
 
-Result<PlanView> Acts::plan(const std::string& run, const PlanRequest& request)
+Result<PlanView> Acts::plan(const std::string& run, const PlanRequest& request, const std::string& by)
 {
     DS_TRY(BoundPlan plan, planOf(run, request));
     const std::lock_guard lock(m_mutex);
-    return m_tasks.add(std::move(plan));
+    return m_plans.add(std::move(plan), by);
 }
 
 Result<TaskView> Acts::start(const std::string& id, const std::string& hash, const std::string& by, std::int64_t nowUs)
@@ -51,7 +51,7 @@ Result<TaskView> Acts::start(const std::string& id, const std::string& hash, con
     BoundPlan plan;
     {
         const std::lock_guard lock(m_mutex);
-        DS_TRY(const BoundPlan* known, m_tasks.plan(id, hash));
+        DS_TRY(const BoundPlan* known, m_plans.find(id, hash));
         plan = *known;
     }
     DS_TRY(const BoundPlan now, planOf(plan.view.run, plan.request));
@@ -143,7 +143,8 @@ Result<TaskView> Acts::discard(const std::string& id)
         const std::lock_guard lock(m_mutex);
         DS_TRY(destination, m_tasks.beginDiscard(id));
     }
-    const Result<void> removed = removeLeftovers(*makeFileSystem(), destination);
+    const std::string root = m_options.anyFolder ? std::string() : m_options.outputFolder;
+    const Result<void> removed = removeLeftovers(*makeFileSystemBelow(root), destination);
     const std::lock_guard lock(m_mutex);
     DS_TRY(TaskView task, m_tasks.endDiscard(id, removed.has_value()));
     DS_CHECK(removed);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kept_plans.h"
 #include "tasks.h"
 
 #include <mutex>
@@ -13,7 +14,7 @@ public:
     Acts(Monitor& monitor, Service& service, const MonitorOptions& options);
 
     // As in Monitor.
-    Result<PlanView> plan(const std::string& run, const PlanRequest& request);
+    Result<PlanView> plan(const std::string& run, const PlanRequest& request, const std::string& by);
     Result<TaskView> start(const std::string& plan, const std::string& hash, const std::string& by, std::int64_t nowUs);
     std::vector<TaskView> tasks() const;
     std::optional<TaskView> task(const std::string& id) const;
@@ -43,7 +44,8 @@ private:
     Monitor& m_monitor;
     Service& m_service;
     const MonitorOptions& m_options;
-    mutable std::mutex m_mutex; ///< guards m_tasks; the monitor is not asked while it is held
+    mutable std::mutex m_mutex; ///< guards plans and tasks; the monitor is not asked while it is held
+    KeptPlans m_plans;
     Tasks m_tasks;
 };
 

@@ -100,9 +100,9 @@ public:
         m_asked.emplace(start(m_service), std::move(done));
     }
 
-    Result<PlanView> plan(const std::string& run, const PlanRequest& request) override
+    Result<PlanView> plan(const std::string& run, const PlanRequest& request, const std::string& by) override
     {
-        return m_acts.plan(run, request);
+        return m_acts.plan(run, request, by);
     }
     Result<TaskView> start(const std::string& plan, const std::string& hash, const std::string& by) override
     {

@@ -6,6 +6,7 @@
 #include "view/step_address.h"
 
 #include "deltascope/base/bytes.h"
+#include "deltascope/engine/file_system.h"
 #include "deltascope/engine/hash_tree.h"
 #include "deltascope/engine/provenance.h"
 
@@ -53,19 +54,50 @@ Result<void> expectRestorable(const StepView& step)
     return fail(std::move(error));
 }
 
-std::optional<std::uint64_t> freeBytes(const std::string& path)
+/// Below the output folder no link is followed; where any folder will do, its user may use links.
+std::string rootOf(const MonitorOptions& options)
 {
-    std::error_code error;
-    fs::path existing = fs::absolute(path, error);
-    while (!existing.empty() && existing != existing.root_path() && !fs::exists(existing, error))
-        existing = existing.parent_path();
-    const fs::space_info space = fs::space(existing, error);
-    return error ? std::nullopt : std::optional<std::uint64_t>(space.available);
+    std::error_code ignored;
+    return options.anyFolder || !fs::exists(options.outputFolder, ignored) ? std::string() : options.outputFolder;
+}
+
+/// Nothing: not known. Errors: Auth (a link is on the way).
+Result<std::optional<std::uint64_t>> freeBytes(const FileSystem& disk, const std::string& path)
+{
+    std::error_code ignored;
+    fs::path folder = fs::absolute(path, ignored);
+    Result<std::uint64_t> bytes = disk.freeBytes(folder.string());
+    while (!bytes && bytes.error().code == Code::NotFound && folder.has_relative_path()) {
+        folder = folder.parent_path();
+        bytes = disk.freeBytes(folder.string());
+    }
+    if (!bytes && bytes.error().code == Code::Auth)
+        return fail(bytes.error());
+    return bytes ? std::optional(*bytes) : std::nullopt;
+}
+
+/// Names in a destination that some file system or the way down to it would not take.
+Result<void> expectFits(const fs::path& relative, const std::string& name)
+{
+    constexpr std::size_t LongestPart = 255; // bytes; NAME_MAX of Linux
+    constexpr std::ptrdiff_t MostParts = 8;
+    const bool isLong = std::any_of(relative.begin(), relative.end(),
+                                    [](const fs::path& part) { return part.native().size() > LongestPart; });
+    if (isLong)
+        return fail(Code::Usage, fmt::format("a name in the destination is longer than {} bytes", LongestPart),
+                    name.substr(0, LongestPart));
+    if (std::distance(relative.begin(), relative.end()) > MostParts)
+        return fail(Code::Usage, fmt::format("the destination is more than {} folders deep", MostParts), name);
+    return {};
 }
 
 /// `name` below the output folder, whatever it says; where any folder will do, an absolute path is taken as it is.
 Result<std::string> destinationOf(const MonitorOptions& options, const std::string& name)
 {
+    constexpr std::size_t LongestPath = 4'096; // PATH_MAX of Linux
+    if (name.size() > LongestPath)
+        return fail(Code::Usage, fmt::format("the destination is longer than {} bytes", LongestPath),
+                    name.substr(0, LongestPath));
     const std::string& folder = options.outputFolder;
     fs::path relative = fs::path(name).lexically_normal();
     if (!relative.has_filename()) // a slash at the end
@@ -79,6 +111,7 @@ Result<std::string> destinationOf(const MonitorOptions& options, const std::stri
     if (relative.empty() || relative.is_absolute() || climbs || hasControls || relative == ".")
         return fail(Code::Usage, "a destination is a name below the output folder", name,
                     fmt::format("checkpoints are written below {}", folder));
+    DS_CHECK(expectFits(relative, name));
     return (fs::path(folder) / relative).string();
 }
 
@@ -112,7 +145,8 @@ Result<BoundPlan> planMaterialize(const RunSnapshot& snapshot, const SourceReque
     view.destination = destination;
     view.readBytes = step->restore.bytes;
     view.writeBytes = checkpointBytes(snapshot);
-    view.freeBytes = freeBytes(destination);
+    const std::unique_ptr<FileSystem> disk = makeFileSystemBelow(rootOf(options));
+    DS_TRY(view.freeBytes, freeBytes(*disk, destination));
     view.steps.push_back(
         { step->restore.deltas == 0 ? "Read the anchor" : "Read the base and " + counted(step->restore.deltas, "delta"),
           view.readBytes });
@@ -123,8 +157,7 @@ Result<BoundPlan> planMaterialize(const RunSnapshot& snapshot, const SourceReque
         view.warnings.emplace_back("A number before this step is missing, and nothing proves that nothing was lost.");
     if (view.freeBytes && *view.freeBytes < view.writeBytes)
         view.warnings.emplace_back("The disk has less space than the checkpoint needs.");
-    std::error_code ignored;
-    if (fs::exists(destination, ignored))
+    if (disk->exists(destination))
         view.warnings.emplace_back("The destination exists already; nothing is overwritten.");
     // Where names are below one output folder, they begin with that of the run.
     if (const auto other = options.anyFolder ? foreignNeighbor(destination, snapshot.source) : std::nullopt)
@@ -136,9 +169,12 @@ Result<BoundPlan> planMaterialize(const RunSnapshot& snapshot, const SourceReque
     act.shardBytes = request.shardBytes;
     act.trained = request.trained;
     act.acrossGap = request.acrossGap;
+    if (!options.anyFolder)
+        act.below = options.outputFolder;
     plan.start = [act](Service& service) {
         std::error_code ignored; // what is missing then, the act tells
-        fs::create_directories(fs::path(act.destination).parent_path(), ignored);
+        if (act.below.empty())
+            fs::create_directories(fs::path(act.destination).parent_path(), ignored);
         return service.materialize(act);
     };
     seal(view, stateOf(snapshot, *step));

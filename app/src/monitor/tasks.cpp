@@ -9,7 +9,6 @@ namespace deltascope::app {
 
 namespace {
 
-constexpr std::size_t MostPlans = 256;
 constexpr std::size_t MostTasks = 500;
 constexpr auto ProgressKept = std::chrono::seconds(2);
 
@@ -19,26 +18,6 @@ Tasks::Tasks(std::string folder, bool all)
     : m_all(all)
     , m_journal(std::move(folder))
 {
-}
-
-PlanView Tasks::add(BoundPlan plan)
-{
-    plan.view.id = fmt::format("p{}", m_nextPlan++);
-    m_plans.push_back(std::move(plan));
-    if (m_plans.size() > MostPlans)
-        m_plans.pop_front();
-    return m_plans.back().view;
-}
-
-Result<const BoundPlan*> Tasks::plan(const std::string& id, const std::string& hash) const
-{
-    const auto found =
-        std::find_if(m_plans.begin(), m_plans.end(), [&](const BoundPlan& plan) { return plan.view.id == id; });
-    if (found == m_plans.end())
-        return fail(Code::NotFound, "there is no such plan", id, "make a new one");
-    if (found->view.hash != hash)
-        return fail(Code::Rewritten, "this is not the hash of the plan", id, "look at the plan again");
-    return &*found;
 }
 
 void Tasks::makeRoom()

@@ -13,15 +13,11 @@
 
 namespace deltascope::app {
 
-/// The acts of a monitor: plans that wait for their run, and tasks, kept in a journal. A value that its owner guards.
+/// The acts of a monitor that were begun, kept in a journal. A value that its owner guards.
 class Tasks {
 public:
     /// `all`: also tasks of runs that are not followed are shown.
     Tasks(std::string folder, bool all);
-
-    PlanView add(BoundPlan plan);
-    /// Errors: NotFound; Rewritten if `hash` is not the plan's.
-    Result<const BoundPlan*> plan(const std::string& id, const std::string& hash) const;
 
     /// Begins what the journal has accepted.
     TaskView start(Service& service, const BoundPlan& plan, TaskRecord record);
@@ -94,9 +90,7 @@ private:
     bool m_all;
     TaskJournal m_journal;
     std::map<std::string, SourceRequest> m_runs; ///< that are followed
-    std::deque<BoundPlan> m_plans; ///< oldest first
     std::deque<Task> m_tasks; ///< oldest first
-    std::uint64_t m_nextPlan = 1;
 };
 
 } // namespace deltascope::app

@@ -46,7 +46,10 @@ public:
     {
         m_answers.ask(start, std::move(done));
     }
-    Result<PlanView> plan(const std::string&, const PlanRequest&) override { return fail(noWeights(m_recorded)); }
+    Result<PlanView> plan(const std::string&, const PlanRequest&, const std::string&) override
+    {
+        return fail(noWeights(m_recorded));
+    }
     Result<TaskView> start(const std::string&, const std::string&, const std::string&) override { return refuse(); }
     std::vector<TaskView> tasks() const override { return {}; }
     std::optional<TaskView> task(const std::string&) const override { return std::nullopt; }

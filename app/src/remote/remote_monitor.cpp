@@ -58,7 +58,7 @@ std::optional<SourceRequest> RemoteMonitor::sourceOf(const std::string& id) cons
 
 // --- acts ------------------------------------------------------------------------------------------------------------
 
-Result<PlanView> RemoteMonitor::plan(const std::string& run, const PlanRequest& request)
+Result<PlanView> RemoteMonitor::plan(const std::string& run, const PlanRequest& request, const std::string&)
 {
     DS_TRY(const std::string answer, m_wire.post("runs/" + pathPart(run) + "/plans", toJson(request)));
     DS_TRY(PlanView plan, readJson(answer, readPlan));

@@ -37,7 +37,7 @@ public:
     {
         m_answers.ask(start, std::move(done));
     }
-    Result<PlanView> plan(const std::string& run, const PlanRequest& request) override;
+    Result<PlanView> plan(const std::string& run, const PlanRequest& request, const std::string& by) override;
     Result<TaskView> start(const std::string& plan, const std::string& hash, const std::string& by) override;
     std::vector<TaskView> tasks() const override;
     std::optional<TaskView> task(const std::string& id) const override;

@@ -54,6 +54,16 @@ Result<void> expectOutside(const std::string& destination, const Address& run, s
                 destination, fmt::format("choose a destination outside of the {}", word));
 }
 
+/// The folder that the destination is made in.
+Result<void> makeWay(FileSystem& disk, const MaterializeRequest& request)
+{
+    std::error_code error;
+    std::filesystem::create_directories(request.below, error);
+    if (error)
+        return fail(Code::Io, "the output folder cannot be made: " + error.message(), request.below);
+    return createFoldersBelow(disk, request.below, std::filesystem::path(request.destination).parent_path().string());
+}
+
 class EngineService final : public Service {
 public:
     EngineService(const Settings& settings, std::unique_ptr<Catalog> catalog, std::unique_ptr<Records> records)
@@ -301,9 +311,14 @@ public:
                 options.parts = request.parts;
                 options.commit = request.commit;
                 options.toolVersion = DELTASCOPE_VERSION;
+                const std::unique_ptr<FileSystem> disk = makeFileSystemBelow(request.below);
+                if (!request.below.empty())
+                    DS_CHECK(makeWay(*disk, request));
+                Workbench bench = m_bench;
+                bench.disk = disk.get();
                 const auto rebuild = [&](const Plan& plan) {
                     options.replaced = plans.replaced();
-                    return deltascope::materialize(m_bench, run, *version, plan, options, task);
+                    return deltascope::materialize(bench, run, *version, plan, options, task);
                 };
                 // Processes that share a rebuild have to agree on its plan: they take the first one.
                 const bool shared = request.parts > 1 || request.commit;

@@ -13,6 +13,7 @@ namespace deltascope::desktop {
 namespace {
 
 constexpr std::int64_t DrainUs = 100'000;
+const std::string Principal = "desktop"; ///< who plans and starts acts
 
 /// Puts an event in the place of one that it makes old.
 bool replaces(app::MonitorEvent& old, const app::MonitorEvent& event)
@@ -108,7 +109,7 @@ void ServiceBridge::plan(QObject* context, const QString& run, app::PlanRequest 
     inBackground(
         context,
         [&monitor = m_monitor, run = run.toStdString(), request = std::move(request)] {
-            return monitor.plan(run, request);
+            return monitor.plan(run, request, Principal);
         },
         std::move(answer));
 }
@@ -116,7 +117,7 @@ void ServiceBridge::plan(QObject* context, const QString& run, app::PlanRequest 
 void ServiceBridge::start(QObject* context, const app::PlanView& plan, TaskAnswer answer)
 {
     inBackground(
-        context, [&monitor = m_monitor, id = plan.id, hash = plan.hash] { return monitor.start(id, hash, "desktop"); },
+        context, [&monitor = m_monitor, id = plan.id, hash = plan.hash] { return monitor.start(id, hash, Principal); },
         std::move(answer));
 }
 

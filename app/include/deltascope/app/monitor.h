@@ -18,7 +18,9 @@ namespace deltascope::app {
 
 struct MaterializePlan {
     std::string step; ///< "12", "0:12"
-    std::string to; ///< name below the output folder, or any path where that is allowed; empty: RUN-step_N
+    /// Name below the output folder, at most 8 parts of at most 255 bytes, or any path where that is allowed; empty:
+    /// RUN-step_N.
+    std::string to;
     std::uint64_t shardBytes = 0;
     bool trained = false;
     bool acrossGap = false;
@@ -36,7 +38,7 @@ struct DiffPlan {
 using PlanRequest = std::variant<MaterializePlan, VerifyPlan, DiffPlan>;
 
 struct MonitorOptions {
-    std::string outputFolder; ///< where checkpoints are materialized
+    std::string outputFolder; ///< where checkpoints are materialized; absolute
     int verifyLevel = 2; ///< of the verification in the background; 0: none
     bool anyFolder = false; ///< a plan may name any other path too: for faces whose user owns the machine's files
     std::string taskFolder; ///< where tasks outlive the program; shared by all that use it; empty: they do not
@@ -76,8 +78,9 @@ public:
     /// Starts a job of the service and calls `done` with what it ends with.
     virtual void ask(const std::function<JobId(Service&)>& start, std::function<void(Result<JobResult>)> done) = 0;
 
-    /// What an act would do. Acts on nothing. Errors: NotFound, Usage, those that the act would have at once.
-    virtual Result<PlanView> plan(const std::string& run, const PlanRequest& request) = 0;
+    /// What an act would do. Acts on nothing. `by`: who asks; of each only the newest plans are kept. Errors: NotFound,
+    /// Usage, those that the act would have at once.
+    virtual Result<PlanView> plan(const std::string& run, const PlanRequest& request, const std::string& by) = 0;
     /// Carries a plan out. A task that is returned is on disk, in MonitorOptions::taskFolder. Errors: NotFound (no such
     /// plan), Rewritten (the run changed since); NoSpace, Auth, Io (it cannot be kept, and has not begun).
     virtual Result<TaskView> start(const std::string& plan, const std::string& hash, const std::string& by) = 0;

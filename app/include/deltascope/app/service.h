@@ -80,6 +80,8 @@ struct VerifyRequest {
 struct MaterializeRequest {
     VersionRequest version;
     std::string destination;
+    std::string below; ///< absolute path of a folder that `destination` lies in: missing folders on the way are made,
+                       ///< and no link below it is followed; empty: any destination whose folder is there
     std::uint64_t shardBytes = 0; ///< 0: shards as in the anchor
     bool readBackFromDisk = false;
     bool acrossGap = false;

@@ -79,7 +79,7 @@ Result<HttpResponse> makePlan(Context& context, const Call& call)
 {
     DS_TRY(const json body, bodyOf(call));
     DS_TRY(const PlanRequest request, planRequestOf(body));
-    DS_TRY(const PlanView plan, context.monitor.plan(call.parts[0], request));
+    DS_TRY(const PlanView plan, context.monitor.plan(call.parts[0], request, call.request.principal.name));
     return jsonAnswer(toJson(plan));
 }
 
