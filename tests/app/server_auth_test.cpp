@@ -66,7 +66,7 @@ TEST_F(AuthTest, TheCodeMakesOneSession)
     EXPECT_EQ(auth.identify(cookie(session->id))->name, "local");
     const auto again = auth.signIn(auth.code(), "c");
     ASSERT_FALSE(again);
-    EXPECT_EQ(again.error(), Auth::Refusal::Wrong);
+    EXPECT_EQ(again.error().kind, Auth::Refusal::Wrong);
 }
 
 TEST_F(AuthTest, ATokenMakesSessionsToo)
@@ -94,36 +94,84 @@ TEST_F(AuthTest, NothingAndUnknownSessionsAreNobodyAndNoFailure)
 {
     Auth auth = make(true);
     for (int i = 0; i < 20; ++i) {
-        EXPECT_EQ(auth.identify({ "10.0.0.1", {}, {}, {} }).error(), Auth::Refusal::NotSignedIn);
-        EXPECT_EQ(auth.identify(cookie("of the daemon before")).error(), Auth::Refusal::NotSignedIn);
-        EXPECT_EQ(auth.identify({ "10.0.0.1", "Basic a2ltOng=", {}, {} }).error(), Auth::Refusal::NotSignedIn);
+        EXPECT_EQ(auth.identify({ "10.0.0.1", {}, {}, {} }).error().kind, Auth::Refusal::NotSignedIn);
+        EXPECT_EQ(auth.identify(cookie("of the daemon before")).error().kind, Auth::Refusal::NotSignedIn);
+        EXPECT_EQ(auth.identify({ "10.0.0.1", "Basic a2ltOng=", {}, {} }).error().kind, Auth::Refusal::NotSignedIn);
     }
     EXPECT_TRUE(auth.identify(bearer(kReadToken)));
 }
 
-TEST_F(AuthTest, FiveFailuresLockTheClientOutForAMinute)
+TEST_F(AuthTest, EachFailureDoublesTheWaitUpToAMinute)
 {
     Auth auth = make(true);
-    const auto session = auth.signIn(kReadToken, "10.0.0.1");
-    for (int i = 0; i < 5; ++i)
-        EXPECT_EQ(auth.identify(bearer("guess")).error(), Auth::Refusal::Wrong);
-    EXPECT_EQ(auth.identify(bearer(kReadToken)).error(), Auth::Refusal::LockedOut) << "or guessing would go on";
-    EXPECT_EQ(auth.signIn(auth.code(), "10.0.0.1").error(), Auth::Refusal::LockedOut);
-    EXPECT_TRUE(auth.identify(cookie(session->id))) << "who is in stays in";
-    EXPECT_TRUE(auth.identify(bearer(kReadToken, "10.0.0.2"))) << "others are not concerned";
-    m_now += 59s;
-    EXPECT_EQ(auth.identify(bearer(kReadToken)).error(), Auth::Refusal::LockedOut);
-    m_now += 1s;
+    for (const int seconds : { 1, 2, 4, 8, 16, 32, 60, 60 }) {
+        EXPECT_EQ(auth.identify(bearer("guess")).error().kind, Auth::Refusal::Wrong);
+        const auto refused = auth.identify(bearer(kReadToken));
+        ASSERT_FALSE(refused) << "or guessing would go on";
+        EXPECT_EQ(refused.error().kind, Auth::Refusal::LockedOut);
+        EXPECT_EQ(refused.error().wait, std::chrono::seconds(seconds));
+        m_now += std::chrono::seconds(seconds) - 1ms;
+        EXPECT_EQ(auth.identify(bearer("guess")).error().kind, Auth::Refusal::LockedOut) << "and does not count";
+        EXPECT_EQ(auth.signIn(auth.code(), "10.0.0.1").error().wait, 1s);
+        m_now += 1ms;
+    }
     EXPECT_TRUE(auth.identify(bearer(kReadToken)));
     EXPECT_TRUE(auth.signIn(auth.code(), "10.0.0.1")) << "a refused code is not used up";
+}
+
+TEST_F(AuthTest, WhoDidNotFailForTenMinutesBeginsAnew)
+{
+    Auth auth = make(true);
+    for (int i = 0; i < 3; ++i) {
+        EXPECT_FALSE(auth.identify(bearer("guess")));
+        m_now += 5s;
+    }
+    m_now += Lockout::kMemory;
+    EXPECT_FALSE(auth.identify(bearer("guess")));
+    EXPECT_EQ(auth.identify(bearer(kReadToken)).error().wait, 1s);
+}
+
+TEST_F(AuthTest, SessionsAndOtherClientsAreNotConcerned)
+{
+    Auth auth = make(true);
+    const auto session = auth.signIn(auth.code(), "10.0.0.1");
+    EXPECT_FALSE(auth.identify(bearer("guess")));
+    EXPECT_TRUE(auth.identify(cookie(session->id))) << "who is in stays in";
+    EXPECT_TRUE(auth.identify(bearer(kReadToken, "10.0.0.2")));
+}
+
+TEST_F(AuthTest, ATokenThatWasRightWithinADayPasses)
+{
+    Auth auth = make(true);
+    ASSERT_TRUE(auth.identify(bearer(kReadToken)));
+    m_now += 24h - 1s;
+    for (int i = 0; i < 9; ++i)
+        EXPECT_FALSE(auth.identify(bearer("guess")));
+    EXPECT_EQ(auth.identify(bearer(kAdminToken)).error().kind, Auth::Refusal::LockedOut) << "this one was never here";
+    ASSERT_TRUE(auth.identify(bearer(kReadToken)));
+    EXPECT_TRUE(auth.signIn(kReadToken, "10.0.0.1"));
+    m_now += 25h;
+    EXPECT_FALSE(auth.identify(bearer("guess")));
+    EXPECT_EQ(auth.identify(bearer(kReadToken)).error().kind, Auth::Refusal::LockedOut) << "a day later";
 }
 
 TEST_F(AuthTest, WrongCodesCountAsFailures)
 {
     Auth auth = make(true);
-    for (int i = 0; i < 5; ++i)
-        EXPECT_EQ(auth.signIn("guess", "c").error(), Auth::Refusal::Wrong);
-    EXPECT_EQ(auth.signIn(auth.code(), "c").error(), Auth::Refusal::LockedOut);
+    EXPECT_EQ(auth.signIn("guess", "c").error().kind, Auth::Refusal::Wrong);
+    EXPECT_EQ(auth.signIn(auth.code(), "c").error().kind, Auth::Refusal::LockedOut);
+}
+
+TEST(Lockout, RemembersSoManyClientsAndNoMore)
+{
+    Lockout::Clock::time_point now {};
+    Lockout lockout([&] { return now; });
+    for (int i = 0; i < 3; ++i)
+        lockout.fail("guesser");
+    for (std::size_t i = 0; i < 2 * Lockout::kMostClients; ++i)
+        lockout.fail(std::to_string(i));
+    EXPECT_EQ(lockout.wait("0").count(), 0) << "forgotten";
+    EXPECT_EQ(lockout.wait("guesser").count(), 4) << "who has to wait longest stays";
 }
 
 TEST_F(AuthTest, AProxyNamesItsUsers)
@@ -168,14 +216,6 @@ TEST(TokenFile, RefusesWhatItDoesNotUnderstandAndRepeatsNoSecret)
                   std::string::npos);
     }
     EXPECT_EQ(parseTokens("a read 0123456789abcdef\n\nb read x").error().text.find("line 3"), 0U);
-}
-
-TEST(TokenFile, SaysWhichFileCannotBeRead)
-{
-    const auto tokens = loadTokens("/nowhere/tokens");
-    ASSERT_FALSE(tokens);
-    EXPECT_EQ(tokens.error().code, Code::NotFound);
-    EXPECT_EQ(tokens.error().where, "/nowhere/tokens");
 }
 
 }

@@ -74,7 +74,8 @@ def main():
     parser.add_argument("--stalled", type=int, default=0)
     words = parser.parse_args()
     server = subprocess.Popen([words.server, f"events={words.rate}", f"bytes={words.bytes}",
-                               f"max_clients={words.clients + words.stalled + 10}", "write_ms=600000"],
+                               f"max_clients={words.clients + words.stalled + 10}",
+                               f"max_of_client={words.clients + words.stalled + 10}", "write_ms=600000"],
                               stdout=subprocess.PIPE, text=True)
     try:
         port = int(re.search(r":(\d+)/", server.stdout.readline())[1])

@@ -12,7 +12,8 @@
 // The real server before an Api that does nothing of its own: what the black-box tests talk to.
 //
 // usage: deltascope-echo-server OPTION=VALUE…
-//   listen unix base token_file allow_host auth_proxy allow_embed acts body_limit max_clients
+//   listen unix base token_file allow_host auth_proxy auth_proxy_from tls_cert tls_key insecure_http allow_embed acts
+//   body_limit max_clients max_of_client
 //   idle_ms head_ms body_ms write_ms ping_ms    time limits
 //   events=N bytes=N    N events a second of topic "tick", run "a" and "b" in turn, about so many bytes each
 // Prints url and sign-in address, and stops at SIGTERM.
@@ -104,6 +105,11 @@ int run(const std::map<std::string, std::string>& words)
     options.basePath = text("base", "/");
     options.tokenFile = text("token_file", "");
     options.authProxyHeader = text("auth_proxy", "");
+    if (words.contains("auth_proxy_from"))
+        options.authProxyFrom = { words.at("auth_proxy_from") };
+    options.tlsCertificate = text("tls_cert", "");
+    options.tlsKey = text("tls_key", "");
+    options.insecureHttp = number("insecure_http", 0) != 0;
     if (words.contains("allow_host"))
         options.allowedHosts = { words.at("allow_host") };
     if (words.contains("allow_embed"))
@@ -111,6 +117,7 @@ int run(const std::map<std::string, std::string>& words)
     options.allowActs = number("acts", 0) != 0;
     options.bodyLimit = std::size_t(number("body_limit", long(options.bodyLimit)));
     options.maxClients = std::size_t(number("max_clients", long(options.maxClients)));
+    options.maxOfClient = std::size_t(number("max_of_client", long(options.maxOfClient)));
     options.timeouts = { limit("idle_ms", options.timeouts.idle), limit("head_ms", options.timeouts.head),
                          limit("body_ms", options.timeouts.body), limit("write_ms", options.timeouts.write),
                          limit("ping_ms", options.timeouts.ping) };
@@ -123,6 +130,8 @@ int run(const std::map<std::string, std::string>& words)
         return 2;
     }
     fmt::print("{}\n{}\n", (*server)->url(), (*server)->signInUrl());
+    for (const std::string& warning : (*server)->warnings())
+        fmt::print(stderr, "{}\n", warning);
     std::fflush(stdout);
 
     std::atomic<bool> stop = false;

@@ -23,8 +23,7 @@ class Server:
         self.folder = folder
         if tokens:
             options["token_file"] = os.path.join(folder, "tokens")
-            with open(options["token_file"], "w", encoding="utf-8") as file:
-                file.write(f"reader read {READ}\nactor act {ACT}\nboss admin {ADMIN}\n")
+            write_private(options["token_file"], f"reader read {READ}\nactor act {ACT}\nboss admin {ADMIN}\n")
         self.process = subprocess.Popen([PROGRAM, *(f"{name}={value}" for name, value in options.items())],
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.url = self.process.stdout.readline().strip()
@@ -32,7 +31,7 @@ class Server:
         if not sign_in:
             raise RuntimeError(self.process.communicate()[1])
         self.code = sign_in.partition("#k=")[2]
-        found = re.fullmatch(r"http://(\[.*\]|[^:]*)(?::(\d+))?(/.*)", self.url)
+        found = re.fullmatch(r"https?://(\[.*\]|[^:]*)(?::(\d+))?(/.*)", self.url)
         self.port = int(found[2] or 0)
         self.base = found[3]
         self.host = f"127.0.0.1:{self.port}"
@@ -57,14 +56,19 @@ class Server:
     def descriptors(self):
         return len(os.listdir(f"/proc/{self.process.pid}/fd"))
 
-    def connect(self):
-        client = socket.create_connection(("127.0.0.1", self.port), timeout=15)
+    def threads(self):
+        """Each slow request that the server knows of has one."""
+        return len(os.listdir(f"/proc/{self.process.pid}/task"))
+
+    def connect(self, source="127.0.0.1"):
+        """`source`: address that the client has; all of 127.0.0.0/8 are this machine."""
+        client = socket.create_connection(("127.0.0.1", self.port), timeout=15, source_address=(source, 0))
         client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return client
 
-    def ask(self, method, path, body=None, **headers):
+    def ask(self, method, path, body=None, source="127.0.0.1", **headers):
         """One request on one connection. Headers: Host is right unless given; None leaves it out."""
-        with self.connect() as client:
+        with self.connect(source) as client:
             client.sendall(request(self, method, path, body, **headers))
             return read_answer(client, method)
 
@@ -77,6 +81,12 @@ class Server:
 
     def events(self, query="", **headers):
         return Events(self, query, **headers)
+
+
+def write_private(path, text, mode=0o600):
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "w", encoding="utf-8") as file:
+        file.write(text)
+    os.chmod(path, mode)
 
 
 def request(server, method, path, body=None, **headers):

@@ -145,14 +145,113 @@ class Clients(unittest.TestCase):
             wait_until(lambda: server.descriptors() == before, "the client to be cut")
         self.assert_lives(server)
 
-    def test_many_idle_clients_leave_room_for_none(self):
-        server = self.server(max_clients=20, idle_ms=2000)
-        clients = [server.connect() for _ in range(20)]
+    def clients(self, server, count, source="127.0.0.1", send=b""):
+        clients = [server.connect(source) for _ in range(count)]
         for client in clients:
             self.addCleanup(client.close)
-        self.assertEqual(server.ask("GET", "healthz").status, 503)
-        for client in clients:
+            client.sendall(send)
+        return clients
+
+    def assert_closed(self, client):
+        client.settimeout(5)
+        try:
             self.assertEqual(client.recv(10), b"")
+        except ConnectionResetError:
+            pass
+
+    def assert_open(self, client):
+        client.setblocking(False)
+        with self.assertRaises(BlockingIOError):
+            client.recv(1)
+
+    def waiting(self, server, count, source="127.0.0.1"):
+        """Clients whose requests the server works on."""
+        before = server.threads()
+        clients = self.clients(server, count, source, request(server, "GET", "api/v1/x?slow_ms=1500", **TOKEN))
+        wait_until(lambda: server.threads() >= before + count, "the requests to be read")
+        return clients
+
+    def test_many_idle_clients_keep_nobody_out(self):
+        server = self.server(max_clients=20, idle_ms=60_000)
+        idle = self.clients(server, 20)
+        self.assertEqual(server.ask("GET", "healthz").status, 200)
+        self.assert_closed(idle[0])
+        self.assert_open(idle[1])
+        idle += self.clients(server, 5)
+        self.assertEqual(server.ask("GET", "healthz").status, 200)
+        self.assert_closed(idle[4])
+        self.assert_open(idle[-1])
+
+    def test_half_a_head_is_no_request(self):
+        server = self.server(max_clients=20, head_ms=60_000)
+        slow = self.clients(server, 20, send=b"GET /healthz HTTP/1.1\r\nX: y")
+        self.assertEqual(server.ask("GET", "healthz").status, 200)
+        self.assert_closed(slow[0])
+        self.assert_open(slow[5])
+
+    def test_strangers_who_send_no_body_keep_nobody_out(self):
+        server = self.server(max_clients=20, body_ms=60_000)
+        head = request(server, "POST", "api/v1/session", origin=server.origin, content_length=100,
+                       content_type="application/json")
+        slow = self.clients(server, 20, send=head)
+        self.assertEqual(server.ask("GET", "healthz").status, 200)
+        self.assert_closed(slow[0])
+
+    def test_who_waits_for_an_answer_is_not_put_out(self):
+        server = self.server(max_clients=20)
+        with server.events(**TOKEN):
+            waiting = self.waiting(server, 19)
+            self.assertEqual(server.ask("GET", "healthz").status, 503)
+            for client in waiting:
+                self.assertEqual(read_answer(client).status, 200)
+
+    def test_one_address_has_a_limit_of_its_own(self):
+        server = self.server(max_of_client=5)
+        idle = self.clients(server, 5)
+        other = server.connect("127.0.0.2")
+        self.addCleanup(other.close)
+        self.assertEqual(server.ask("GET", "healthz").status, 200)
+        self.assert_closed(idle[0])
+        self.assert_open(other)
+        waiting = self.waiting(server, 5)
+        self.assertEqual(server.ask("GET", "healthz").status, 503)
+        self.assertEqual(server.ask("GET", "healthz", source="127.0.0.2").status, 200)
+        for client in waiting:
+            self.assertEqual(read_answer(client).status, 200)
+
+    def test_closed_connections_and_streams_do_not_count(self):
+        server = self.server(max_of_client=5)
+        for _ in range(20):
+            with server.events(**TOKEN) as events:
+                self.assertEqual(events.answer.status, 200)
+        wait_until(lambda: server.ask("GET", "healthz").status == 200, "the streams to be forgotten")
+
+    def test_proxies_and_the_socket_have_no_limit_of_an_address(self):
+        path = os.path.join(self.folder.name, "socket")
+        near = self.server(max_of_client=5, auth_proxy="X-User", unix=path)
+        self.waiting(near, 8)
+        self.assert_lives(near)
+        for _ in range(8):
+            client = socket.socket(socket.AF_UNIX)
+            self.addCleanup(client.close)
+            client.connect(path)
+            client.sendall(request(near, "GET", "api/v1/x?slow_ms=500", **TOKEN))
+        self.assertEqual(read_answer(client).status, 200)
+        far = self.server(max_of_client=5, auth_proxy="X-User", auth_proxy_from="127.0.0.2")
+        self.waiting(far, 8, "127.0.0.2")
+        self.assertEqual(far.ask("GET", "healthz", source="127.0.0.2").status, 200)
+        self.waiting(far, 5)
+        self.assertEqual(far.ask("GET", "healthz").status, 503)
+
+    def test_unknown_transfer_codings_are_refused_and_nothing_behind_them_is_read(self):
+        server = self.server()
+        for coding in ("gzip", "gzip, chunked", "identity", "chunked, gzip"):
+            with server.connect() as client:
+                smuggled = request(server, "GET", "healthz")
+                client.sendall(request(server, "POST", "api/v1/x", transfer_encoding=coding, **TOKEN) + smuggled)
+                said = client.makefile("rb").read()
+                self.assertTrue(said.startswith(b"HTTP/1.1 501 "), said[:60])
+                self.assertEqual(said.count(b"HTTP/1.1"), 1, coding)
         self.assert_lives(server)
 
     def test_clients_that_go_while_they_wait_are_forgotten(self):

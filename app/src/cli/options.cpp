@@ -170,7 +170,12 @@ void describe(CLI::App& program, Options& options)
     serve->add_option("--base-path", options.served.basePath, "path below which a proxy shows the page");
     serve->add_option("--token-file", options.served.tokenFile,
                       "who may do what: lines NAME SCOPE TOKEN; needed to listen beyond this machine");
+    serve->add_option("--tls-cert", options.served.tlsCertificate, "PEM file of a certificate: speak HTTPS");
+    serve->add_option("--tls-key", options.served.tlsKey, "PEM file of the key of that certificate");
+    serve->add_flag("--insecure-http", options.served.insecureHttp, "let clear text leave this machine");
     serve->add_option("--auth-proxy", options.served.authProxyHeader, "header in which a trusted proxy names the user");
+    serve->add_option("--auth-proxy-from", options.served.authProxyFrom,
+                      "network that such a proxy comes from, besides the Unix socket; default: loopback");
     serve->add_option("--allow-host", options.served.allowedHosts, "further name by which browsers may come");
     serve->add_option("--allow-embed", options.served.embedders, "origin whose pages may show this one in a frame");
     serve->add_flag("--allow-acts", options.served.allowActs, "let browsers verify, compare and materialize");

@@ -1,17 +1,13 @@
 #include "serving.h"
 
+#include "browser.h"
 #include "server/api/api.h"
 #include "server/server.h"
 
 #include "deltascope/app/monitor.h"
 
-#include <array>
-#include <cstdlib>
-#include <fcntl.h>
 #include <filesystem>
 #include <fmt/format.h>
-#include <spawn.h>
-#include <unistd.h>
 
 namespace deltascope::cli {
 
@@ -26,6 +22,10 @@ server::ServerOptions serverOptions(const ServeOptions& options)
     out.tokenFile = options.tokenFile;
     out.allowedHosts = options.allowedHosts;
     out.authProxyHeader = options.authProxyHeader;
+    out.authProxyFrom = options.authProxyFrom;
+    out.tlsCertificate = options.tlsCertificate;
+    out.tlsKey = options.tlsKey;
+    out.insecureHttp = options.insecureHttp;
     out.embedders = options.embedders;
     out.allowActs = options.allowActs;
     return out;
@@ -35,6 +35,8 @@ server::ServerOptions serverOptions(const ServeOptions& options)
 void printWhere(const server::Server& server, const ServeOptions& options, const Style& style)
 {
     writeOut(server.signInUrl() + "\n");
+    for (const std::string& warning : server.warnings())
+        writeErr("warning: " + safe(warning) + "\n");
     if (style.quiet)
         return;
     writeErr("the code in this address is good for one browser\n");
@@ -44,23 +46,6 @@ void printWhere(const server::Server& server, const ServeOptions& options, const
     writeErr(options.allowActs ? fmt::format("acts are allowed; checkpoints are written below {}\n",
                                              safe(std::filesystem::absolute(options.output).string()))
                                : "read-only; --allow-acts lets browsers verify and materialize\n");
-}
-
-/// Only where a desktop is; that nothing opens is no error, for the address is printed.
-void openBrowser(const std::string& url)
-{
-    if (!std::getenv("DISPLAY") && !std::getenv("WAYLAND_DISPLAY"))
-        return;
-    std::string program = "xdg-open";
-    std::string address = url;
-    std::array<char*, 3> words { program.data(), address.data(), nullptr };
-    posix_spawn_file_actions_t silent;
-    posix_spawn_file_actions_init(&silent);
-    posix_spawn_file_actions_addopen(&silent, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_addopen(&silent, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    pid_t child = 0;
-    posix_spawnp(&child, program.c_str(), &silent, nullptr, words.data(), environ);
-    posix_spawn_file_actions_destroy(&silent);
 }
 
 }
@@ -76,11 +61,12 @@ Result<void> serve(app::Service& service, const ServeOptions& options, const std
     shown.allowActs = options.allowActs;
     shown.backends = { service.diffBackend() };
 
+    const app::Settings settings = app::Settings::fromEnvironment();
     const std::unique_ptr<app::Monitor> monitor =
         app::Monitor::create(service,
                              { .outputFolder = std::filesystem::absolute(options.output).string(),
                                .verifyLevel = options.verifyLevel,
-                               .taskFolder = app::Settings::fromEnvironment().stateFolder + "/serve-tasks" });
+                               .taskFolder = settings.stateFolder + "/serve-tasks" });
     server::EventHub hub;
     const std::unique_ptr<server::Api> api = server::makeApi(service, *monitor, hub, shown);
     DS_TRY(const std::unique_ptr<server::Server> server, server::Server::start(serverOptions(options), *api, hub));
@@ -88,8 +74,15 @@ Result<void> serve(app::Service& service, const ServeOptions& options, const std
     for (const ServedRun& run : runs)
         monitor->follow(run.source, run.name, run.demo);
     printWhere(*server, options, style);
-    if (options.open)
-        openBrowser(server->signInUrl());
+    BrowserPage page;
+    if (options.open) {
+        Result<BrowserPage> shown = BrowserPage::show(
+            server->signInUrl(), fmt::format("{}/sign-in-{}.html", settings.stateFolder, server->port()));
+        if (shown)
+            page = std::move(*shown);
+        else
+            writeErr("the browser cannot be opened: " + safe(shown.error().text) + "\n");
+    }
     Result<void> end = wait();
     server->stop();
     return end;

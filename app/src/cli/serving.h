@@ -18,6 +18,10 @@ struct ServeOptions {
     std::string basePath = "/";
     std::string tokenFile;
     std::string authProxyHeader;
+    std::vector<std::string> authProxyFrom;
+    std::string tlsCertificate;
+    std::string tlsKey;
+    bool insecureHttp = false;
     std::vector<std::string> allowedHosts;
     std::vector<std::string> embedders;
     bool allowActs = false;

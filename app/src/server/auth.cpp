@@ -7,15 +7,18 @@ namespace deltascope::server {
 namespace {
 
 constexpr std::size_t kMaxSessions = 1'000; // the oldest one goes
+constexpr std::chrono::hours kAtWork { 24 }; // a token that was right within that time passes
 
 }
 
 Auth::Auth(std::vector<Token> tokens, bool allowActs, std::function<Lockout::Clock::time_point()> now)
-    : m_tokens(std::move(tokens))
-    , m_allowActs(allowActs)
+    : m_allowActs(allowActs)
+    , m_now(std::move(now))
     , m_code(randomHex(16))
-    , m_lockout(std::move(now))
+    , m_lockout(m_now)
 {
+    for (Token& token : tokens)
+        m_tokens.push_back({ std::move(token), std::nullopt });
 }
 
 Auth::Outcome<Principal> Auth::identify(const Credentials& credentials)
@@ -27,14 +30,14 @@ Auth::Outcome<Principal> Auth::identify(const Credentials& credentials)
         return session->principal;
     if (isPrincipalName(credentials.proxyUser))
         return limited({ credentials.proxyUser, Scope::Act });
-    return tl::unexpected(Refusal::NotSignedIn);
+    return tl::unexpected(Refusal { Refusal::NotSignedIn });
 }
 
 Auth::Outcome<Auth::Session> Auth::signIn(std::string_view secret, const std::string& client)
 {
     Session session { randomHex(32), limited({ "local", Scope::Act }) };
     const bool isCode = sameDigest(digestOf(secret), digestOf(m_code)) && !m_codeUsed;
-    if (isCode && !m_lockout.locked(client)) {
+    if (isCode && m_lockout.wait(client).count() == 0) {
         m_codeUsed = true;
     } else {
         Outcome<Principal> principal = byToken(secret, client);
@@ -56,18 +59,22 @@ void Auth::signOut(std::string_view session)
 
 Auth::Outcome<Principal> Auth::byToken(std::string_view secret, const std::string& client)
 {
-    if (m_lockout.locked(client))
-        return tl::unexpected(Refusal::LockedOut);
     const SecretDigest digest = digestOf(secret);
-    const Token* found = nullptr;
-    for (const Token& token : m_tokens) { // all of them, so that the time says nothing
-        if (sameDigest(token.digest, digest))
-            found = &token;
+    Entry* found = nullptr;
+    for (Entry& entry : m_tokens) { // all of them, so that the time says nothing
+        if (sameDigest(entry.token.digest, digest))
+            found = &entry;
     }
-    if (found)
-        return limited({ found->name, found->scope });
-    m_lockout.fail(client);
-    return tl::unexpected(Refusal::Wrong);
+    const bool isAtWork = found && found->rightAt && m_now() - *found->rightAt < kAtWork;
+    const std::chrono::seconds wait = m_lockout.wait(client);
+    if (wait.count() > 0 && !isAtWork)
+        return tl::unexpected(Refusal { Refusal::LockedOut, wait });
+    if (!found) {
+        m_lockout.fail(client);
+        return tl::unexpected(Refusal { Refusal::Wrong });
+    }
+    found->rightAt = m_now();
+    return limited({ found->token.name, found->token.scope });
 }
 
 Principal Auth::limited(Principal principal) const

@@ -5,6 +5,7 @@
 #include "secret.h"
 #include "token_file.h"
 
+#include <chrono>
 #include <deque>
 #include <optional>
 #include <string>
@@ -16,7 +17,7 @@ namespace deltascope::server {
 
 /// What a request shows to say who it is.
 struct Credentials {
-    std::string client; ///< address, to count failures
+    std::string client; ///< whose failures count together (RequestHead)
     std::string authorization; ///< header of this name
     std::string session; ///< value of the session cookie
     std::string proxyUser; ///< name that a trusted proxy vouches for
@@ -25,7 +26,12 @@ struct Credentials {
 /// Who may do what. Sessions live in memory only. Not thread-safe.
 class Auth {
 public:
-    enum class Refusal : unsigned char { NotSignedIn, Wrong, LockedOut };
+    /// Why somebody is not let in.
+    struct Refusal {
+        enum Kind : unsigned char { NotSignedIn, Wrong, LockedOut };
+        Kind kind;
+        std::chrono::seconds wait { 0 }; ///< until the next try counts; of LockedOut
+    };
     template <class T> using Outcome = tl::expected<T, Refusal>;
 
     struct Session {
@@ -40,6 +46,8 @@ public:
     /// For the URL that is printed at start; good for one session.
     const std::string& code() const noexcept { return m_code; }
 
+    /// Who failed to sign in has to wait, with right tokens too, or guessing would go on. A token that was right within
+    /// the last day passes all the same: its owner is at work, and a stranger beside him must not keep him out.
     Outcome<Principal> identify(const Credentials& credentials);
     /// `secret` is the one-time code, or a token.
     Outcome<Session> signIn(std::string_view secret, const std::string& client);
@@ -55,8 +63,14 @@ private:
     Principal limited(Principal principal) const;
     const Known* known(std::string_view session) const;
 
-    const std::vector<Token> m_tokens;
+    struct Entry {
+        Token token;
+        std::optional<Lockout::Clock::time_point> rightAt; ///< the last time
+    };
+
+    std::vector<Entry> m_tokens;
     const bool m_allowActs;
+    const std::function<Lockout::Clock::time_point()> m_now;
     const std::string m_code;
     bool m_codeUsed = false;
     Lockout m_lockout;

@@ -22,15 +22,26 @@ constexpr std::chrono::seconds kLinger { 2 };
 
 }
 
-Connection::Connection(Core& core, net::generic::stream_protocol::socket socket, std::string client)
+Connection::Connection(Core& core, net::generic::stream_protocol::socket socket, Peer peer, ConnectionSlots::Slot slot)
     : m_core(core)
-    , m_stream(std::move(socket))
-    , m_client(std::move(client))
+    , m_stream(std::make_unique<ClientStream>(std::move(socket), core.tls.get()))
+    , m_peer(std::move(peer))
+    , m_client(slot.client())
+    , m_slot(std::move(slot))
     , m_buffer(2 * kHeadLimit)
 {
 }
 
-void Connection::start() { awaitRequest(); }
+void Connection::start()
+{
+    m_owesSince = Clock::now();
+    m_stream->expires_after(m_core.options.timeouts.head);
+    m_stream->shakeHands([self = shared_from_this()](ErrorCode error) {
+        if (error)
+            return self->close();
+        self->awaitRequest();
+    });
+}
 
 void Connection::finish()
 {
@@ -40,7 +51,8 @@ void Connection::finish()
 
 void Connection::close()
 {
-    m_stream.close();
+    m_stream->close();
+    m_slot.reset();
     m_core.connections.erase(shared_from_this());
 }
 
@@ -50,12 +62,13 @@ void Connection::awaitRequest()
     m_parser->header_limit(kHeadLimit);
     m_parser->body_limit(m_core.options.bodyLimit);
     m_answering = false;
+    m_owesSince = Clock::now();
     if (m_core.stopping)
         return close();
     if (m_buffer.size() > 0)
         return readHead();
-    m_stream.expires_after(m_core.options.timeouts.idle);
-    m_stream.async_read_some(m_buffer.prepare(4'096), [self = shared_from_this()](ErrorCode error, std::size_t bytes) {
+    m_stream->expires_after(m_core.options.timeouts.idle);
+    m_stream->async_read_some(m_buffer.prepare(4'096), [self = shared_from_this()](ErrorCode error, std::size_t bytes) {
         if (error)
             return self->close();
         self->m_buffer.commit(bytes);
@@ -65,17 +78,21 @@ void Connection::awaitRequest()
 
 void Connection::readHead()
 {
-    m_stream.expires_after(m_core.options.timeouts.head);
-    http::async_read_header(m_stream, m_buffer, *m_parser,
+    m_stream->expires_after(m_core.options.timeouts.head);
+    http::async_read_header(*m_stream, m_buffer, *m_parser,
                             [self = shared_from_this()](ErrorCode error, std::size_t) { self->onHead(error); });
 }
 
 void Connection::onHead(ErrorCode error)
 {
+    if (!m_slot) // closed while this was on its way
+        return;
     if (error)
         return refuse(error);
     m_answering = true;
-    Admission admission = m_core.router.admit(head());
+    const RequestHead head = requestHead(m_parser->get(), m_core.proxies, m_peer);
+    Admission admission = m_core.router.admit(head);
+    m_isFramed = head.isFramed;
     if (auto* response = std::get_if<HttpResponse>(&admission)) {
         answer(std::move(*response));
     } else if (const auto* events = std::get_if<EventsCall>(&admission)) {
@@ -97,9 +114,11 @@ void Connection::readBody(std::size_t limit, std::function<void(std::string)> th
     if (m_parser->content_length().value_or(0) > limit)
         return refuse(http::error::body_limit);
     m_parser->body_limit(limit);
-    m_stream.expires_after(m_core.options.timeouts.body);
-    http::async_read(m_stream, m_buffer, *m_parser,
+    m_stream->expires_after(m_core.options.timeouts.body);
+    http::async_read(*m_stream, m_buffer, *m_parser,
                      [self = shared_from_this(), then = std::move(then)](ErrorCode error, std::size_t) {
+                         if (!self->m_slot)
+                             return;
                          if (error)
                              return self->refuse(error);
                          then(std::move(self->m_parser->get().body()));
@@ -121,6 +140,7 @@ void Connection::refuse(ErrorCode error)
 
 void Connection::call(HttpRequest request)
 {
+    m_owesSince.reset();
     const http::fields& fields = m_parser->get();
     Wish wish { std::string(fields[http::field::accept_encoding]), std::string(fields[http::field::if_none_match]) };
     // The Reply owns nothing of this connection, and whoever made the answer prepares it.
@@ -140,7 +160,7 @@ void Connection::openEvents(const EventsCall& call)
         response.contentType = "text/event-stream";
         return answer(std::move(response));
     }
-    const auto stream = std::make_shared<EventStream>(m_core, std::move(m_stream), call);
+    const auto stream = std::make_shared<EventStream>(m_core, std::move(m_stream), std::move(*m_slot), call);
     m_core.streams.insert(stream);
     m_core.connections.erase(shared_from_this());
     stream->start();
@@ -156,6 +176,7 @@ void Connection::answer(HttpResponse response)
 
 void Connection::write(HttpResponse response)
 {
+    m_owesSince = Clock::now();
     const bool hasBody = response.status != 204 && response.status != 304;
     m_response = {};
     m_response.version(11);
@@ -169,7 +190,7 @@ void Connection::write(HttpResponse response)
         m_response.content_length(response.body.size());
     }
     // What is left of a refused request's body would look like the next request.
-    m_response.keep_alive(m_parser->is_done() && m_parser->keep_alive() && !m_core.stopping);
+    m_response.keep_alive(m_isFramed && m_parser->is_done() && m_parser->keep_alive() && !m_core.stopping);
     if (hasBody && m_parser->get().method() != http::verb::head)
         m_response.body() = std::move(response.body);
     m_serializer.emplace(m_response);
@@ -178,19 +199,14 @@ void Connection::write(HttpResponse response)
 
 void Connection::writeSome()
 {
-    m_stream.expires_after(m_core.options.timeouts.write);
-    http::async_write_some(m_stream, *m_serializer, [self = shared_from_this()](ErrorCode error, std::size_t) {
+    m_stream->expires_after(m_core.options.timeouts.write);
+    http::async_write_some(*m_stream, *m_serializer, [self = shared_from_this()](ErrorCode error, std::size_t) {
         if (error && error != http::error::end_of_stream)
             return self->close();
         if (!self->m_serializer->is_done())
             return self->writeSome();
         if (self->m_response.keep_alive())
             return self->awaitRequest();
-        ErrorCode ignored;
-        self->m_stream.socket().shutdown(net::socket_base::shutdown_send, ignored);
-        self->m_buffer.clear();
-        self->m_stream.expires_after(kLinger);
-        self->m_answering = false;
         self->linger();
     });
 }
@@ -198,33 +214,11 @@ void Connection::writeSome()
 /// Takes what is still coming: closing a socket that has unread bytes would destroy the answer on its way.
 void Connection::linger()
 {
-    m_stream.async_read_some(m_buffer.prepare(4'096), [self = shared_from_this()](ErrorCode error, std::size_t) {
-        if (error)
-            return self->close();
-        self->linger();
-    });
-}
-
-RequestHead Connection::head() const
-{
-    const auto& message = m_parser->get();
-    const auto once = [&](auto name) { return message.count(name) == 1 ? std::string(message[name]) : std::string(); };
-    RequestHead head;
-    head.method = std::string(message.method_string());
-    head.target = std::string(message.target());
-    head.host = once(http::field::host);
-    head.origin = once(http::field::origin);
-    head.fetchSite = once("Sec-Fetch-Site");
-    head.contentType = once(http::field::content_type);
-    head.authorization = once(http::field::authorization);
-    head.cookie = once(http::field::cookie);
-    if (!m_core.options.authProxyHeader.empty())
-        head.proxyUser = once(m_core.options.authProxyHeader);
-    head.acceptEncoding = once(http::field::accept_encoding);
-    head.ifNoneMatch = once(http::field::if_none_match);
-    head.lastEventId = once("Last-Event-ID");
-    head.client = m_client;
-    return head;
+    m_answering = false;
+    m_owesSince = Clock::now();
+    m_stream->expires_after(kLinger);
+    m_stream->finishSending(
+        [self = shared_from_this()](ErrorCode) { self->m_stream->drain([self](ErrorCode) { self->close(); }); });
 }
 
 } // namespace deltascope::server

@@ -8,6 +8,7 @@
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/serializer.hpp>
 #include <boost/beast/http/string_body.hpp>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,12 +18,20 @@ namespace deltascope::server {
 /// One client and its requests, one after the other.
 class Connection : public std::enable_shared_from_this<Connection> {
 public:
-    Connection(Core& core, boost::asio::generic::stream_protocol::socket socket, std::string client);
+    using Clock = std::chrono::steady_clock;
+
+    /// `slot` is given back when the socket is closed.
+    Connection(Core& core, boost::asio::generic::stream_protocol::socket socket, Peer peer, ConnectionSlots::Slot slot);
 
     void start();
     /// Closes now, or after the answer that is being made.
     void finish();
     void close();
+
+    const std::string& client() const noexcept { return m_client; }
+    /// Since when the client owes us something: the rest of its request, to take its answer, or to end; nothing while
+    /// the answer is made.
+    std::optional<Clock::time_point> owesSince() const noexcept { return m_owesSince; }
 
 private:
     using ErrorCode = boost::beast::error_code;
@@ -39,16 +48,19 @@ private:
     void write(HttpResponse response);
     void writeSome();
     void linger();
-    RequestHead head() const;
 
     Core& m_core;
-    Stream m_stream;
+    std::unique_ptr<ClientStream> m_stream;
+    const Peer m_peer;
     const std::string m_client;
+    std::optional<ConnectionSlots::Slot> m_slot; ///< nothing: closed
     boost::beast::flat_buffer m_buffer;
     std::optional<boost::beast::http::request_parser<StringBody>> m_parser;
     boost::beast::http::response<StringBody> m_response;
     std::optional<boost::beast::http::response_serializer<StringBody>> m_serializer;
+    std::optional<Clock::time_point> m_owesSince;
     bool m_answering = false;
+    bool m_isFramed = true;
 };
 
 } // namespace deltascope::server

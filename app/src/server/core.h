@@ -1,12 +1,13 @@
 #pragma once
 
 #include "auth.h"
+#include "client_stream.h"
+#include "connection_slots.h"
 #include "router.h"
 #include "server_options.h"
+#include "trusted_proxies.h"
 
-#include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/beast/core/basic_stream.hpp>
 #include <memory>
 #include <set>
 
@@ -15,15 +16,15 @@ namespace deltascope::server {
 class Connection;
 class EventStream;
 
-/// A connected socket, TCP or Unix, with time limits.
-using Stream = boost::beast::basic_stream<boost::asio::generic::stream_protocol>;
-
 /// What connections share. Touched by the thread of `io` only.
 struct Core {
     Core(ServerOptions serverOptions, std::shared_ptr<boost::asio::io_context> context, std::vector<Token> tokens,
-         const std::string& cookieName, Guards guards, Api& theApi, EventHub& theHub)
+         const std::string& cookieName, Guards guards, TrustedProxies trustedProxies,
+         std::shared_ptr<boost::asio::ssl::context> tlsContext, Api& theApi, EventHub& theHub)
         : options(std::move(serverOptions))
         , io(std::move(context))
+        , proxies(std::move(trustedProxies))
+        , tls(std::move(tlsContext))
         , api(theApi)
         , hub(theHub)
         , auth(std::move(tokens), options.allowActs)
@@ -35,10 +36,13 @@ struct Core {
     const ServerOptions options;
     /// Shared with every Reply, which may come when the server is gone.
     const std::shared_ptr<boost::asio::io_context> io;
+    const TrustedProxies proxies;
+    const std::shared_ptr<boost::asio::ssl::context> tls; ///< null: clear text
     Api& api;
     EventHub& hub;
     Auth auth;
     Router router;
+    ConnectionSlots slots; ///< connections and streams together
     std::set<std::shared_ptr<Connection>> connections;
     std::set<std::shared_ptr<EventStream>> streams;
     bool stopping = false;

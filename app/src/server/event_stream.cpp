@@ -14,9 +14,11 @@ constexpr int kSocketBytes = 256 << 10; ///< the same in the system
 
 }
 
-EventStream::EventStream(Core& core, Stream stream, const EventsCall& call)
+EventStream::EventStream(Core& core, std::unique_ptr<ClientStream> stream, ConnectionSlots::Slot slot,
+                         const EventsCall& call)
     : m_core(core)
     , m_stream(std::move(stream))
+    , m_slot(std::move(slot))
     , m_filter(call.filter)
     , m_credentials(call.credentials)
     , m_position(call.position)
@@ -27,7 +29,7 @@ EventStream::EventStream(Core& core, Stream stream, const EventsCall& call)
 void EventStream::start()
 {
     ErrorCode ignored;
-    m_stream.socket().set_option(net::socket_base::send_buffer_size(kSocketBytes), ignored);
+    m_stream->socket().set_option(net::socket_base::send_buffer_size(kSocketBytes), ignored);
     std::string head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\n"
                        "X-Accel-Buffering: no\r\nConnection: close\r\n";
     for (const auto& [name, value] : m_core.router.guards().headers())
@@ -53,8 +55,9 @@ void EventStream::wake()
 
 void EventStream::close()
 {
-    m_stream.close();
+    m_stream->close();
     m_timer.cancel();
+    m_slot.reset();
     m_core.streams.erase(shared_from_this());
 }
 
@@ -65,8 +68,8 @@ void EventStream::send(std::vector<EventHub::Frame> frames)
     buffers.reserve(m_sending.size());
     for (const EventHub::Frame& frame : m_sending)
         buffers.emplace_back(frame->data(), frame->size());
-    m_stream.expires_after(m_core.options.timeouts.write);
-    net::async_write(m_stream, buffers, [self = shared_from_this()](ErrorCode error, std::size_t) {
+    m_stream->expires_after(m_core.options.timeouts.write);
+    net::async_write(*m_stream, buffers, [self = shared_from_this()](ErrorCode error, std::size_t) {
         self->m_sending.clear();
         if (error)
             return self->close();
@@ -92,7 +95,7 @@ void EventStream::ping()
 /// Clients send nothing here, so whatever comes is the end.
 void EventStream::closeWhenClientGoes()
 {
-    m_stream.socket().async_wait(net::socket_base::wait_read, [self = shared_from_this()](ErrorCode error) {
+    m_stream->socket().async_wait(net::socket_base::wait_read, [self = shared_from_this()](ErrorCode error) {
         if (!error)
             self->close();
     });

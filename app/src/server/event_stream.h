@@ -5,6 +5,7 @@
 #include <array>
 #include <boost/asio/steady_timer.hpp>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace deltascope::server {
@@ -12,7 +13,7 @@ namespace deltascope::server {
 /// One client that listens to events (text/event-stream).
 class EventStream : public std::enable_shared_from_this<EventStream> {
 public:
-    EventStream(Core& core, Stream stream, const EventsCall& call);
+    EventStream(Core& core, std::unique_ptr<ClientStream> stream, ConnectionSlots::Slot slot, const EventsCall& call);
 
     void start();
     /// There may be something to send.
@@ -26,7 +27,8 @@ private:
     EventHub::Frame signOfLife() const;
 
     Core& m_core;
-    Stream m_stream;
+    const std::unique_ptr<ClientStream> m_stream;
+    std::optional<ConnectionSlots::Slot> m_slot;
     const EventHub::Filter m_filter;
     const Credentials m_credentials;
     std::uint64_t m_position;

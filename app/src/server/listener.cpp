@@ -121,12 +121,12 @@ void Listener::accept()
             });
             return;
         }
-        std::string client = "unix";
+        Peer peer;
         if (self->m_unixPath.empty()) {
             socket.set_option(tcp::no_delay(true), error);
-            client = asTcp(self->m_peer).address().to_string();
+            peer.address = plainForm(asTcp(self->m_peer).address());
         }
-        self->m_take(std::move(socket), std::move(client));
+        self->m_take(std::move(socket), std::move(peer));
         self->accept();
     });
 }

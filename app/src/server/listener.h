@@ -1,6 +1,7 @@
 #pragma once
 
 #include "listen_address.h"
+#include "peer.h"
 
 #include "deltascope/base/result.h"
 
@@ -19,8 +20,7 @@ namespace deltascope::server {
 class Listener : public std::enable_shared_from_this<Listener> {
 public:
     using Protocol = boost::asio::generic::stream_protocol;
-    /// `client` is the address without port; "unix" for a Unix socket.
-    using Take = std::function<void(Protocol::socket socket, std::string client)>;
+    using Take = std::function<void(Protocol::socket socket, Peer peer)>;
 
     static Result<std::shared_ptr<Listener>> listenTcp(boost::asio::io_context& io, const ListenAddress& address);
     /// A socket that nobody listens on any more is replaced. Its mode is 0600.

@@ -1,5 +1,7 @@
 #include "lockout.h"
 
+#include <algorithm>
+
 namespace deltascope::server {
 
 Lockout::Lockout(std::function<Clock::time_point()> now)
@@ -9,25 +11,37 @@ Lockout::Lockout(std::function<Clock::time_point()> now)
 
 void Lockout::fail(const std::string& client)
 {
-    forgetOld();
-    m_failures[client].push_back(m_now());
+    if (!m_failures.contains(client))
+        makeRoom();
+    const Clock::time_point now = m_now();
+    Failures& failures = m_failures[client];
+    if (now - failures.last >= kMemory)
+        failures.count = 0;
+    constexpr int kDoublings = 6; // 64 s is above the longest already
+    const std::chrono::seconds wait(1 << std::min(failures.count++, kDoublings));
+    failures.last = now;
+    failures.until = now + std::min(wait, kLongest);
 }
 
-bool Lockout::locked(const std::string& client)
+std::chrono::seconds Lockout::wait(const std::string& client) const
 {
-    forgetOld();
     const auto found = m_failures.find(client);
-    return found != m_failures.end() && found->second.size() >= kMaxFailures;
+    const Clock::time_point now = m_now();
+    return found == m_failures.end() || found->second.until <= now
+        ? std::chrono::seconds(0)
+        : std::chrono::ceil<std::chrono::seconds>(found->second.until - now);
 }
 
-void Lockout::forgetOld()
+void Lockout::makeRoom()
 {
-    const Clock::time_point oldest = m_now() - kWindow;
-    for (auto& [client, times] : m_failures) {
-        while (!times.empty() && times.front() <= oldest)
-            times.pop_front();
-    }
-    std::erase_if(m_failures, [](const auto& client) { return client.second.empty(); });
+    if (m_failures.size() < kMostClients)
+        return;
+    const Clock::time_point now = m_now();
+    std::erase_if(m_failures, [&](const auto& entry) { return now - entry.second.last >= kMemory; });
+    if (m_failures.size() < kMostClients)
+        return;
+    m_failures.erase(std::min_element(m_failures.begin(), m_failures.end(),
+                                      [](const auto& a, const auto& b) { return a.second.until < b.second.until; }));
 }
 
 } // namespace deltascope::server

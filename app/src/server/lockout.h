@@ -1,31 +1,37 @@
 #pragma once
 
 #include <chrono>
-#include <deque>
 #include <functional>
 #include <map>
 #include <string>
 
 namespace deltascope::server {
 
-/// Counts failed sign-ins by client, so that nobody guesses. Not thread-safe.
+/// Makes clients wait that failed to sign in, so that nobody guesses: 1 s after the first failure, twice as long after
+/// each further one, a minute at most. A client that did not fail for ten minutes begins anew. Not thread-safe.
 class Lockout {
 public:
     using Clock = std::chrono::steady_clock;
-    static constexpr std::size_t kMaxFailures = 5;
-    static constexpr std::chrono::minutes kWindow { 1 };
+    static constexpr std::chrono::seconds kLongest { 60 };
+    static constexpr std::chrono::minutes kMemory { 10 };
+    static constexpr std::size_t kMostClients = 10'000; ///< then the one that may try soonest is forgotten
 
     explicit Lockout(std::function<Clock::time_point()> now);
 
     void fail(const std::string& client);
-    /// Whether the client failed too often within the last minute.
-    bool locked(const std::string& client);
+    /// How long the client has to wait, in whole seconds; 0: it may try.
+    std::chrono::seconds wait(const std::string& client) const;
 
 private:
-    void forgetOld();
+    struct Failures {
+        int count = 0;
+        Clock::time_point last;
+        Clock::time_point until;
+    };
+    void makeRoom();
 
     const std::function<Clock::time_point()> m_now;
-    std::map<std::string, std::deque<Clock::time_point>> m_failures;
+    std::map<std::string, Failures> m_failures;
 };
 
 } // namespace deltascope::server

@@ -3,6 +3,7 @@
 #include "problem.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace deltascope::server {
@@ -22,13 +23,14 @@ HttpResponse plain(int status, std::string text, std::string contentType = "text
     return response;
 }
 
-HttpResponse refused(Auth::Refusal refusal)
+HttpResponse refused(const Auth::Refusal& refusal)
 {
-    switch (refusal) {
+    switch (refusal.kind) {
     case Auth::Refusal::LockedOut: {
-        HttpResponse response = problem(429, Code::Auth, "Too many wrong codes or tokens came from this address.",
-                                        "Wait a minute, then try the right one.");
-        response.headers.emplace_back("Retry-After", "60");
+        HttpResponse response =
+            problem(429, Code::Auth, "Wrong codes or tokens came from this user or address; the next try has to wait.",
+                    fmt::format("Wait {} s, then try the right one.", refusal.wait.count()));
+        response.headers.emplace_back("Retry-After", std::to_string(refusal.wait.count()));
         return response;
     }
     case Auth::Refusal::Wrong:
@@ -92,6 +94,9 @@ Router::Router(std::string basePath, std::string cookieName, Guards guards, Site
 
 Admission Router::admit(const RequestHead& head)
 {
+    if (!head.isFramed)
+        return problem(501, Code::Unsupported, "The transfer coding of the request is not chunked.",
+                       "Send the body with Content-Length, or chunked.");
     std::optional<Target> target = parseTarget(head.target);
     if (!target)
         return problem(400, Code::Usage, "The address of the request is malformed.");

@@ -5,6 +5,8 @@
 #include "event_stream.h"
 #include "listen_address.h"
 #include "listener.h"
+#include "tls.h"
+#include "trusted_file.h"
 
 #include <atomic>
 #include <boost/asio/executor_work_guard.hpp>
@@ -22,11 +24,27 @@ namespace {
 
 Result<void> checkReach(const Listener& listener, const ServerOptions& options)
 {
-    if (listener.isLoopback() || !options.tokenFile.empty() || !options.authProxyHeader.empty())
+    if (listener.isLoopback())
         return {};
-    return fail(Code::Usage, "other machines can reach this address, and nothing tells their users apart",
-                options.listen,
-                "Listen on 127.0.0.1 and use ssh -L, or give --token-file FILE or --auth-proxy HEADER.");
+    if (options.tokenFile.empty() && options.authProxyHeader.empty())
+        return fail(Code::Usage, "other machines can reach this address, and nothing tells their users apart",
+                    options.listen,
+                    "Listen on 127.0.0.1 and use ssh -L, or give --token-file FILE or --auth-proxy HEADER.");
+    if (options.tlsCertificate.empty() && !options.insecureHttp)
+        return fail(
+            Code::Usage, "tokens and weights would cross the network in clear text", options.listen,
+            "Give --tls-cert FILE and --tls-key FILE, or listen on 127.0.0.1 behind a proxy with TLS or ssh -L; "
+            "--insecure-http allows clear text on a network that you trust.");
+    return {};
+}
+
+Result<std::vector<Token>> loadTokens(const std::string& path, std::vector<std::string>& warnings)
+{
+    DS_TRY(const std::string text, readSecretFile(path, "token file", warnings));
+    auto tokens = parseTokens(text);
+    if (!tokens)
+        tokens.error().where = path;
+    return tokens;
 }
 
 }
@@ -34,10 +52,11 @@ Result<void> checkReach(const Listener& listener, const ServerOptions& options)
 class Server::Impl {
 public:
     Impl(std::shared_ptr<net::io_context> io, std::unique_ptr<Core> core,
-         std::vector<std::shared_ptr<Listener>> listeners)
+         std::vector<std::shared_ptr<Listener>> listeners, std::vector<std::string> warnings)
         : m_io(std::move(io))
         , m_core(std::move(core))
         , m_listeners(std::move(listeners))
+        , m_warnings(std::move(warnings))
         , m_flushTimer(*m_io)
         , m_drainTimer(*m_io)
         , m_work(net::make_work_guard(*m_io))
@@ -51,7 +70,7 @@ public:
                 net::post(*m_io, [this] { pump(); });
         });
         for (const auto& listener : m_listeners)
-            listener->start([this](auto socket, std::string client) { take(std::move(socket), std::move(client)); });
+            listener->start([this](auto socket, Peer peer) { take(std::move(socket), std::move(peer)); });
         m_thread = std::thread([this] { m_io->run(); });
     }
 
@@ -75,6 +94,7 @@ public:
     }
 
     const ServerOptions& options() const { return m_core->options; }
+    const std::vector<std::string>& warnings() const { return m_warnings; }
     const std::string& code() const { return m_core->auth.code(); }
     std::uint16_t port() const { return m_listeners.front()->port(); }
 
@@ -82,19 +102,45 @@ private:
     static constexpr int kDrainLooks = 50;
     static constexpr std::chrono::milliseconds kDrainInterval { 10 };
 
-    void take(Listener::Protocol::socket socket, std::string client)
+    void take(Listener::Protocol::socket socket, Peer peer)
     {
-        if (m_core->connections.size() + m_core->streams.size() >= m_core->options.maxClients) {
-            static constexpr std::string_view kFull =
-                "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\nRetry-After: 5\r\n\r\n";
-            ErrorCode ignored;
-            socket.non_blocking(true, ignored);
-            socket.write_some(net::buffer(kFull), ignored);
-            return;
-        }
-        const auto connection = std::make_shared<Connection>(*m_core, std::move(socket), std::move(client));
+        const bool limited = peer.address && !m_core->proxies.include(peer);
+        const std::string client = limited ? clientOf(peer) : std::string();
+        if (!makeRoom(client))
+            return refuse(socket);
+        const auto connection = std::make_shared<Connection>(*m_core, std::move(socket), std::move(peer),
+                                                             ConnectionSlots::Slot(m_core->slots, client));
         m_core->connections.insert(connection);
         connection->start();
+    }
+
+    /// Where there are too many connections, the one goes that owes us something for the longest time. `client`: empty:
+    /// without a limit of its own.
+    bool makeRoom(const std::string& client)
+    {
+        const bool clientIsFull = !client.empty() && m_core->slots.of(client) >= m_core->options.maxOfClient;
+        if (!clientIsFull && m_core->slots.all() < m_core->options.maxClients)
+            return true;
+        std::shared_ptr<Connection> oldest;
+        for (const auto& connection : m_core->connections) {
+            if (connection->owesSince() && (!clientIsFull || connection->client() == client)
+                && (!oldest || *connection->owesSince() < *oldest->owesSince()))
+                oldest = connection;
+        }
+        if (oldest)
+            oldest->close();
+        return oldest != nullptr;
+    }
+
+    void refuse(Listener::Protocol::socket& socket) const
+    {
+        if (m_core->tls) // clear text would not be understood
+            return;
+        static constexpr std::string_view kFull =
+            "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\nRetry-After: 5\r\n\r\n";
+        ErrorCode ignored;
+        socket.non_blocking(true, ignored);
+        socket.write_some(net::buffer(kFull), ignored);
     }
 
     /// Sends what the hub has, and comes again when the hub holds something back.
@@ -127,6 +173,7 @@ private:
     std::shared_ptr<net::io_context> m_io;
     std::unique_ptr<Core> m_core;
     std::vector<std::shared_ptr<Listener>> m_listeners;
+    const std::vector<std::string> m_warnings;
     net::steady_timer m_flushTimer;
     net::steady_timer m_drainTimer;
     net::executor_work_guard<net::io_context::executor_type> m_work;
@@ -137,10 +184,16 @@ private:
 Result<std::unique_ptr<Server>> Server::start(ServerOptions given, Api& api, EventHub& hub)
 {
     DS_TRY(ServerOptions options, checked(std::move(given)));
+    std::vector<std::string> warnings;
     std::vector<Token> tokens;
     if (!options.tokenFile.empty()) {
-        DS_TRY(tokens, loadTokens(options.tokenFile));
+        DS_TRY(tokens, loadTokens(options.tokenFile, warnings));
     }
+    std::shared_ptr<net::ssl::context> tls;
+    if (!options.tlsCertificate.empty()) {
+        DS_TRY(tls, makeTls(options.tlsCertificate, options.tlsKey, warnings));
+    }
+    DS_TRY(TrustedProxies proxies, TrustedProxies::make(options.authProxyHeader, options.authProxyFrom));
     const auto io = std::make_shared<net::io_context>(1);
     std::vector<std::shared_ptr<Listener>> listeners;
     std::vector<std::string> hosts = options.allowedHosts;
@@ -156,9 +209,9 @@ Result<std::unique_ptr<Server>> Server::start(ServerOptions given, Api& api, Eve
         listeners.push_back(std::move(listener));
     }
     auto core = std::make_unique<Core>(options, io, std::move(tokens), cookieName(options, listeners.front()->port()),
-                                       Guards(hosts, options.embedders), api, hub);
-    auto server =
-        std::unique_ptr<Server>(new Server(std::make_unique<Impl>(io, std::move(core), std::move(listeners))));
+                                       Guards(hosts, options.embedders), std::move(proxies), std::move(tls), api, hub);
+    auto server = std::unique_ptr<Server>(
+        new Server(std::make_unique<Impl>(io, std::move(core), std::move(listeners), std::move(warnings))));
     server->m_impl->run();
     return server;
 }
@@ -174,6 +227,8 @@ void Server::stop() { m_impl->stop(); }
 
 std::uint16_t Server::port() const noexcept { return m_impl->port(); }
 
+const std::vector<std::string>& Server::warnings() const noexcept { return m_impl->warnings(); }
+
 std::string Server::url() const
 {
     const ServerOptions& options = m_impl->options();
@@ -182,7 +237,7 @@ std::string Server::url() const
         const bool isV6 = address->host.find(':') != std::string::npos;
         authority = fmt::format("{}:{}", isV6 ? "[" + address->host + "]" : address->host, port());
     }
-    return "http://" + authority + options.basePath;
+    return (options.tlsCertificate.empty() ? "http://" : "https://") + authority + options.basePath;
 }
 
 std::string Server::signInUrl() const { return url() + "#k=" + m_impl->code(); }

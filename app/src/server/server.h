@@ -9,13 +9,15 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace deltascope::server {
 
 /// The daemon's HTTP side: one thread that never works, only waits. `api` and `hub` outlive it.
 class Server {
 public:
-    /// Listens when it returns. Refuses addresses that others can reach without anything that tells them apart.
+    /// Listens when it returns. Refuses addresses that others can reach without anything that tells them apart, or in
+    /// clear text that nobody asked for, and files of secrets that others can write.
     static Result<std::unique_ptr<Server>> start(ServerOptions options, Api& api, EventHub& hub);
     ~Server(); ///< stops
 
@@ -23,6 +25,8 @@ public:
     void stop();
 
     std::uint16_t port() const noexcept; ///< 0 without TCP
+    /// What is allowed and not wise, a sentence each.
+    const std::vector<std::string>& warnings() const noexcept;
     /// "http://127.0.0.1:7717/"
     std::string url() const;
     /// The same with the one-time code. For the terminal of who started the daemon; never for a log.

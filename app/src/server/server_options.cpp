@@ -32,6 +32,12 @@ Result<ServerOptions> checked(ServerOptions options)
             return fail(Code::Usage, "an origin that may embed is SCHEME://HOST[:PORT]", origin,
                         "Write for example --allow-embed https://portal.example.org.");
     }
+    if (options.tlsCertificate.empty() != options.tlsKey.empty())
+        return fail(Code::Usage, "a certificate and its key belong together", {},
+                    "Give both --tls-cert and --tls-key.");
+    if (options.authProxyHeader.empty() && !options.authProxyFrom.empty())
+        return fail(Code::Usage, "where a proxy comes from means nothing without the header that it sets", {},
+                    "Give --auth-proxy HEADER, too.");
     return options;
 }
 

@@ -26,10 +26,15 @@ struct ServerOptions {
     std::string tokenFile; ///< docs/http-api.md, "Who may do what"
     std::vector<std::string> allowedHosts; ///< names besides loopback and the one listened on
     std::string authProxyHeader; ///< names the user; only behind a proxy that always sets it
+    std::vector<std::string> authProxyFrom; ///< networks of such proxies, besides the Unix socket; none: loopback
+    std::string tlsCertificate; ///< PEM file of the chain; empty: clear text
+    std::string tlsKey; ///< PEM file of its key
+    bool insecureHttp = false; ///< clear text may leave this machine
     std::vector<std::string> embedders; ///< origins whose pages may show ours
     bool allowActs = false;
-    std::size_t bodyLimit = 1'000'000;
+    std::size_t bodyLimit = 65'536; ///< bytes; the largest that makes sense is a plan of some kilobytes
     std::size_t maxClients = 512; ///< connections at a time, event streams included
+    std::size_t maxOfClient = 64; ///< the same of one address; without limit: trusted proxies and the Unix socket
     Timeouts timeouts;
 };
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <fstream>
 #include <optional>
 #include <sstream>
 
@@ -95,18 +94,6 @@ Result<std::vector<Token>> parseTokens(std::string_view text)
     }
     if (tokens.empty())
         return fail(Code::Usage, "the token file names no token");
-    return tokens;
-}
-
-Result<std::vector<Token>> loadTokens(const std::string& path)
-{
-    std::ifstream file(path, std::ios::binary);
-    std::ostringstream text;
-    if (!file || !(text << file.rdbuf()))
-        return fail(Code::NotFound, "the token file cannot be read", path);
-    auto tokens = parseTokens(text.str());
-    if (!tokens)
-        tokens.error().where = path;
     return tokens;
 }
 

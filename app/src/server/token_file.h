@@ -22,8 +22,6 @@ struct Token {
 /// lines that begin with # do not count. No error repeats a secret.
 Result<std::vector<Token>> parseTokens(std::string_view text);
 
-Result<std::vector<Token>> loadTokens(const std::string& path);
-
 /// Names of principals: 1 to 64 letters, digits, and ._@+-
 bool isPrincipalName(std::string_view name) noexcept;
 
