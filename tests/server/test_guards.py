@@ -4,6 +4,7 @@
 import itertools
 import json
 import os
+import socket
 import ssl
 import subprocess
 import tempfile
@@ -240,6 +241,13 @@ class Tls(unittest.TestCase):
                 client.sendall(request(server, "GET", "healthz", connection="close"))
                 client.suppress_ragged_eofs = False  # then an end without a farewell is an error
                 self.assertTrue(client.makefile("rb").read().endswith(b"ok\n"))
+
+    def test_the_unix_socket_needs_no_tls(self):
+        path = f"{self.folder}/socket"
+        with Server(self.folder, tokens=True, unix=path, **self.options) as server, socket.socket(socket.AF_UNIX) as client:
+            client.connect(path)
+            client.sendall(request(server, "GET", "healthz"))
+            self.assertEqual(read_answer(client).status, 200)
 
     def test_events_come_over_tls(self):
         with Server(self.folder, tokens=True, events=50, **self.options) as server, self.wrapped(server) as client:

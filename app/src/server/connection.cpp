@@ -24,7 +24,7 @@ constexpr std::chrono::seconds kLinger { 2 };
 
 Connection::Connection(Core& core, net::generic::stream_protocol::socket socket, Peer peer, ConnectionSlots::Slot slot)
     : m_core(core)
-    , m_stream(std::make_unique<ClientStream>(std::move(socket), core.tls.get()))
+    , m_stream(std::make_unique<ClientStream>(std::move(socket), peer.address ? core.tls.get() : nullptr))
     , m_peer(std::move(peer))
     , m_client(slot.client())
     , m_slot(std::move(slot))

@@ -37,7 +37,7 @@ struct Core {
     /// Shared with every Reply, which may come when the server is gone.
     const std::shared_ptr<boost::asio::io_context> io;
     const TrustedProxies proxies;
-    const std::shared_ptr<boost::asio::ssl::context> tls; ///< null: clear text
+    const std::shared_ptr<boost::asio::ssl::context> tls; ///< of TCP; null: clear text
     Api& api;
     EventHub& hub;
     Auth auth;

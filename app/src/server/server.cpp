@@ -107,7 +107,7 @@ private:
         const bool limited = peer.address && !m_core->proxies.include(peer);
         const std::string client = limited ? clientOf(peer) : std::string();
         if (!makeRoom(client))
-            return refuse(socket);
+            return refuse(socket, peer);
         const auto connection = std::make_shared<Connection>(*m_core, std::move(socket), std::move(peer),
                                                              ConnectionSlots::Slot(m_core->slots, client));
         m_core->connections.insert(connection);
@@ -132,9 +132,9 @@ private:
         return oldest != nullptr;
     }
 
-    void refuse(Listener::Protocol::socket& socket) const
+    void refuse(Listener::Protocol::socket& socket, const Peer& peer) const
     {
-        if (m_core->tls) // clear text would not be understood
+        if (m_core->tls && peer.address) // clear text would not be understood
             return;
         static constexpr std::string_view kFull =
             "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\nRetry-After: 5\r\n\r\n";

@@ -27,7 +27,7 @@ struct ServerOptions {
     std::vector<std::string> allowedHosts; ///< names besides loopback and the one listened on
     std::string authProxyHeader; ///< names the user; only behind a proxy that always sets it
     std::vector<std::string> authProxyFrom; ///< networks of such proxies, besides the Unix socket; none: loopback
-    std::string tlsCertificate; ///< PEM file of the chain; empty: clear text
+    std::string tlsCertificate; ///< PEM file of the chain, for TCP; empty: clear text
     std::string tlsKey; ///< PEM file of its key
     bool insecureHttp = false; ///< clear text may leave this machine
     std::vector<std::string> embedders; ///< origins whose pages may show ours
