@@ -269,6 +269,12 @@ TEST_F(ServiceTest, AMaterializedStepHasTheRootOfItsDigest)
     EXPECT_EQ(viewOf<DigestView>(service->digest(written, false))->root, made->root);
 }
 
+TEST_F(ServiceTest, ADestinationMayHaveTheLongestNameThereIs)
+{
+    viewOf<MaterializeView>(service->materialize(rebuild("trl-v2-raw", "2", std::string(255, 'x'))));
+    EXPECT_TRUE(fs::exists(home.path(std::string(255, 'x') + "/model.safetensors")));
+}
+
 TEST_F(ServiceTest, ADestinationThatIsThereIsRefused)
 {
     fs::create_directory(home.path("out"));

@@ -1,6 +1,7 @@
 #include "deltascope/engine/leftovers.h"
 
 #include "deltascope/engine/hash_tree.h"
+#include "ops/rebuild_folder.h"
 #include "support/temp_dir.h"
 
 #include <fmt/format.h>
@@ -162,6 +163,25 @@ TEST_F(Leftovers, AFolderThatIsNotThereIsSaid)
     const auto list = findLeftovers(*disk, folder.path("none"));
     ASSERT_FALSE(list);
     EXPECT_EQ(list.error().code, Code::NotFound);
+}
+
+TEST_F(Leftovers, OfLongNamesAreTheOnesOfTheirDestination)
+{
+    const std::string longest(255, 'x');
+    EXPECT_EQ(stemOf("step_7"), "step_7");
+    EXPECT_EQ(stemOf(std::string(214, 'x')), std::string(214, 'x'));
+    EXPECT_LE(nameOf(stemOf(longest)).size(), 255U);
+    EXPECT_NE(stemOf(longest), stemOf(std::string(254, 'x') + "y"));
+    std::string name;
+    for (int i = 0; i < 127; ++i)
+        name += "\xC3\xA4";
+    const std::string stem = stemOf(name);
+    EXPECT_EQ(stem[stem.find('~') - 1], '\xA4') << "no character is cut";
+    const std::string mine = left(nameOf(stemOf(longest)));
+    const std::string other = left(nameOf(stemOf(std::string(254, 'x') + "y")));
+    EXPECT_TRUE(removeLeftovers(*disk, folder.path(longest)));
+    EXPECT_FALSE(isThere(mine));
+    EXPECT_TRUE(isThere(other));
 }
 
 TEST_F(Leftovers, OfOneDestinationAreRemovedTogether)

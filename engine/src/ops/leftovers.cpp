@@ -162,7 +162,7 @@ Result<void> removeLeftovers(FileSystem& disk, const std::string& destination)
         return names.error().code == Code::NotFound ? Result<void>() : fail(names.error());
     for (const std::string& found : *names) {
         const std::optional<LeftoverName> parsed = parseLeftover(found);
-        if (!parsed || parsed->shared || parsed->destination != name)
+        if (!parsed || parsed->shared || parsed->destination != stemOf(name))
             continue;
         const std::string path = parent + "/" + found;
         DS_TRY(const std::unique_ptr<FolderLock> lock, disk.lock(path));

@@ -89,6 +89,18 @@ std::pair<std::string, std::string> splitPath(std::string path)
     return { slash == 0 ? "/" : path.substr(0, slash), path.substr(slash + 1) };
 }
 
+std::string stemOf(const std::string& name)
+{
+    constexpr std::size_t Longest = 255 - 41; // ".", ".ds-", 16 digits, "-", 10 digits, "-", 8 digits
+    constexpr std::size_t DigestDigits = 16;
+    if (name.size() <= Longest)
+        return name;
+    std::size_t kept = Longest - DigestDigits - 1;
+    while (kept > 0 && (static_cast<unsigned char>(name[kept]) & 0xC0U) == 0x80U) // within a character of UTF-8
+        --kept;
+    return name.substr(0, kept) + "~" + toHex(xxh3(asBytes(name))).substr(0, DigestDigits);
+}
+
 Result<RebuildFolder> RebuildFolder::open(FileSystem& disk, const Request& request)
 {
     const auto [parent, name] = splitPath(request.destination);
@@ -102,7 +114,7 @@ Result<RebuildFolder> RebuildFolder::open(FileSystem& disk, const Request& reque
 
     RebuildFolder folder(disk, request);
     const std::string plan = toHex(xxh3(asBytes(request.plan))).substr(0, 16);
-    const std::string prefix = fmt::format(".{}.ds-{}-", name, plan);
+    const std::string prefix = fmt::format(".{}.ds-{}-", stemOf(name), plan);
     if (request.commit) {
         folder.m_path = fmt::format("{}/{}shared", parent, prefix);
         DS_CHECK(folder.findParts());

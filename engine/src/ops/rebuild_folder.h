@@ -17,6 +17,10 @@ namespace deltascope {
 /// In the private folder of an unfinished rebuild: the text that its name is the digest of.
 inline constexpr std::string_view RebuildPlanName = "deltascope-plan.json";
 
+/// What stands for the name of a destination in the names of private folders: the name itself where the whole fits into
+/// the 255 bytes that file systems take, else its beginning and a digest.
+std::string stemOf(const std::string& name);
+
 /// What a rebuild has finished of one tensor.
 struct FinishedTensor {
     std::vector<Digest128> leaves; ///< fast leaves of DSM1
