@@ -317,6 +317,16 @@ TEST_F(Alerting, ABacktestFindsEachTimeThatARuleWouldHaveFired)
     EXPECT_EQ(Json::parse(toJson(*result)).at("fired").at(0).at("step"), 30);
 }
 
+TEST_F(Alerting, ABacktestKnowsTheBase)
+{
+    AlertRun run(0);
+    for (int i = 0; i < 5; ++i)
+        run.publish();
+    EXPECT_TRUE(m_engine.backtest(run.snapshot(), "density-high")->fired.empty());
+    run.view.baseBytes = 150'000;
+    EXPECT_EQ(m_engine.backtest(run.snapshot(), "density-high")->fired.size(), 1U);
+}
+
 TEST_F(Alerting, ABacktestSeesSilenceBetweenSteps)
 {
     AlertRun run(30);

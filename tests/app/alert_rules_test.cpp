@@ -236,20 +236,68 @@ TEST(DensityShift, NeedsAPastAndLeavesOutWhatIsUnknownOrEmpty)
     EXPECT_TRUE(findNow(run, "density-shift").empty());
 }
 
-TEST(DensityHigh, FiresAboveAndLingersBetweenTheLimits)
+TEST(DensityHigh, FiresAboveHalfAFullStepAndLingersBetweenTheLimits)
 {
-    AlertRun run(20);
-    for (int i = 0; i < 4; ++i)
-        run.publish().changedFraction = 0.11;
+    AlertRun run(20); // anchors of a million bytes
+    const auto publish = [&run](std::uint64_t bytes, int times) {
+        for (int i = 0; i < times; ++i)
+            run.publish().wireBytes = bytes;
+    };
+    publish(510'000, 4);
     ASSERT_EQ(findNow(run, "density-high").size(), 1U);
     EXPECT_FALSE(findNow(run, "density-high")[0].holds);
-    run.publish().changedFraction = 0.11;
-    EXPECT_TRUE(findNow(run, "density-high")[0].holds);
-    for (int i = 0; i < 5; ++i)
-        run.publish().changedFraction = 0.09;
+    publish(510'000, 1);
+    const Finding found = findNow(run, "density-high").at(0);
+    EXPECT_TRUE(found.holds);
+    EXPECT_EQ(found.text, "Each of the last 5 deltas has more than 50.0 % of the bytes of a full step (1.0 MB).");
+    EXPECT_DOUBLE_EQ(found.value.value_or(0), 51);
+    publish(410'000, 5);
     EXPECT_FALSE(findNow(run, "density-high").at(0).holds);
+    publish(399'000, 5);
+    EXPECT_TRUE(findNow(run, "density-high").empty());
+}
+
+TEST(DensityHigh, JudgesByBytesNotByElements)
+{
+    AlertRun run(20);
+    for (int i = 0; i < 5; ++i) {
+        StepView& many = run.publish();
+        many.changedFraction = 0.11;
+        many.wireBytes = 200'000; // five times smaller than a full step
+    }
+    EXPECT_TRUE(findNow(run, "density-high").empty());
+    for (int i = 0; i < 5; ++i) {
+        StepView& large = run.publish();
+        large.changedFraction.reset(); // not replayed: its size is known all the same
+        large.wireBytes = 600'000;
+    }
+    EXPECT_EQ(findNow(run, "density-high").size(), 1U);
+}
+
+TEST(DensityHigh, TakesTheBaseWhereThereIsNoAnchorAndIsSilentWithoutEither)
+{
+    AlertRun run(0);
+    for (int i = 0; i < 10; ++i)
+        run.publish().wireBytes = 900'000;
+    EXPECT_TRUE(findNow(run, "density-high").empty()) << "how large a full step is, nobody knows";
+    run.view.baseBytes = 1'000'000;
+    EXPECT_EQ(findNow(run, "density-high").size(), 1U);
+    run.view.baseBytes = 0;
+    EXPECT_TRUE(findNow(run, "density-high").empty());
+}
+
+TEST(DensityHigh, TakesNoAnchorThatIsNotWhole)
+{
+    AlertRun run(10);
+    StepView& broken = run.publish("anchor");
+    broken.state = "broken";
+    broken.wireBytes = 100;
+    StepView& growing = run.publish("anchor");
+    growing.state = "publishing";
+    growing.wireBytes = 100;
+    run.publish("partial_anchor").wireBytes = 100;
     for (int i = 0; i < 5; ++i)
-        run.publish().changedFraction = 0.079;
+        run.publish();
     EXPECT_TRUE(findNow(run, "density-high").empty());
 }
 
@@ -337,7 +385,10 @@ TEST(AnchorOverdue, ComparesWithTheUsualDistance)
 
 TEST(Storage, LooksADayAhead)
 {
-    AlertRun run(60); // 1 MB every ten seconds: 8.64 GB a day
+    AlertRun run(60);
+    for (StepView& step : run.view.epochs[0].steps)
+        step.wireBytes = 1'000'000; // every ten seconds: 8.64 GB a day
+    run.view.wireBytes = 60'000'000;
     EXPECT_TRUE(findNow(run, "storage", 9).empty());
     ASSERT_EQ(findNow(run, "storage", 8).size(), 1U);
     EXPECT_EQ(findNow(run, "storage", 8)[0].title, "The run will reach its limit within a day");

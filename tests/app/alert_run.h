@@ -11,8 +11,8 @@
 
 namespace deltascope::app {
 
-/// A run for the rules: an anchor every ten steps, ten seconds from one step to the next, 0.4 % of the weights changed,
-/// pauses of one second.
+/// A run for the rules: an anchor every ten steps, ten seconds from one step to the next, 0.4 % of the weights changed
+/// with a delta of a tenth of an anchor, pauses of one second.
 class AlertRun {
 public:
     explicit AlertRun(std::int64_t steps)
@@ -32,7 +32,7 @@ public:
         step.state = "complete";
         step.restorable = true;
         step.publishedUs = nowUs();
-        step.wireBytes = 1'000'000;
+        step.wireBytes = kind == "anchor" ? 1'000'000 : 100'000;
         step.changedFraction = 0.004;
         step.pauseMs = 1000;
         view.wireBytes += step.wireBytes;

@@ -533,6 +533,17 @@ TEST_F(CliTest, CostLeavesUnknownNumbersNull)
     EXPECT_TRUE(call({ "cost", bucket("slime-v2-xor"), "--json" }).json()["full_sync"].is_null());
 }
 
+TEST_F(CliTest, LogTellsTheSizeOfTheBase)
+{
+    const Json json = call(onBase({ "log", bucket("slime-v2-xor"), "--json" }, "slime-v2-xor")).json();
+    std::uint64_t bytes = 0;
+    for (const char* shard : { "model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors" })
+        bytes += std::filesystem::file_size(test::goldenPath("slime-v2-xor/base/") + shard);
+    EXPECT_GE(json.at("base_bytes"), bytes);
+    EXPECT_LT(json.at("base_bytes"), bytes + 10'000) << "and files of a few kB beside the shards";
+    EXPECT_TRUE(call({ "log", bucket("trl-v2-gap"), "--json" }).json().at("base_bytes").is_null());
+}
+
 TEST_F(CliTest, CostPredictsFromTheWeightsOfTheBase)
 {
     const Json json = call(onBase({ "cost", bucket("slime-v2-xor"), "--lr", "1e-6", "--json" }, "slime-v2-xor")).json();

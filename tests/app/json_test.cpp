@@ -109,6 +109,14 @@ TEST(RunJson, HasTheKeysOfTheContract)
     expectKeys(json["problems"][0], { "code", "step", "where", "text" });
 }
 
+TEST(RunJson, TellsTheSizeOfTheBase)
+{
+    RunView view = run();
+    EXPECT_TRUE(Json::parse(toJson(view)).at("base_bytes").is_null());
+    view.baseBytes = 187'200;
+    EXPECT_EQ(Json::parse(toJson(view))["base_bytes"], 187'200);
+}
+
 TEST(RunJson, SaysWhereAPauseIsFrom)
 {
     StepView step = delta();

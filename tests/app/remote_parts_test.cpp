@@ -93,6 +93,19 @@ TEST(MirroredRun, TakesWhatItKnowsAndPassesTheRest)
     EXPECT_EQ(run.snapshot()->verified.size(), 1U);
 }
 
+TEST(MirroredRun, TakesTheSizeOfTheBase)
+{
+    MirroredRun run("x");
+    ASSERT_TRUE(run.apply(First)); // from a server that does not tell it
+    EXPECT_EQ(run.snapshot()->run->baseBytes, std::nullopt);
+    std::string text = First;
+    const std::string where = "\"base\":\"\",\"latest\"";
+    text.replace(text.find(where), where.size(), "\"base\":\"file:///b\",\"base_bytes\":77,\"latest\"");
+    MirroredRun onBase("x");
+    ASSERT_TRUE(onBase.apply(text));
+    EXPECT_EQ(onBase.snapshot()->run->baseBytes, 77U);
+}
+
 TEST(MirroredRun, RefusesWhatDoesNotFitAndKeepsWhatItHas)
 {
     MirroredRun run("x");

@@ -112,6 +112,15 @@ TEST(Kpi, TheRatioIsOfTheNewestAnchorAndTheLatestDelta)
     EXPECT_EQ(kpi.ratio, 250.0);
 }
 
+TEST(Kpi, WithoutAnAnchorTheFullStepIsTheBase)
+{
+    RunView run = runView({ { stepView(1), stepView(2) } });
+    EXPECT_EQ(kpiOf(run).ratio, std::nullopt);
+    run.baseBytes = 500'000;
+    EXPECT_EQ(kpiOf(run).fullBytes, 500'000U);
+    EXPECT_EQ(kpiOf(run).ratio, 100.0);
+}
+
 TEST(Kpi, WhatIsStillBeingPublishedSaysNothingOfSizes)
 {
     RunView run = usualRun(11);

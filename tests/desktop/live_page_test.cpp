@@ -7,6 +7,7 @@
 #include "pages/live/health_tile.h"
 #include "pages/live/kpi_row.h"
 #include "pages/live/live_page.h"
+#include "pages/live/live_plots.h"
 #include "pages/live/replicas_card.h"
 #include "pages/live/rule_links.h"
 #include "plot/plot_card.h"
@@ -111,6 +112,19 @@ TEST_F(LivePageTest, ChartsShowTheNumbersOfTheSteps)
     for (const app::StepView& step : epoch->steps) {
         const auto& x = delta.series.at(0).columns.x;
         EXPECT_EQ(std::find(x.begin(), x.end(), step.step) != x.end(), step.kind == "delta") << "anchors are not drawn";
+    }
+}
+
+TEST_F(LivePageTest, TheChartOfSizesTellsOfAnchorsOnlyWhereItHasSome)
+{
+    for (const auto& [bucket, hasAnchors] : { std::pair("trl-v2-gap", true), std::pair("slime-v2-xor", false) }) {
+        openOld(bucket);
+        LiveQuestion question;
+        question.run = window->focus().run();
+        question.range = { 0, 20 };
+        const auto data = makeLiveData(question);
+        EXPECT_TRUE(data->summary.kpi.fullBytes) << bucket;
+        EXPECT_EQ(deltaPlot(*data).legend.size(), hasAnchors ? 1U : 0U) << bucket;
     }
 }
 
@@ -360,6 +374,13 @@ TEST_F(LivePageTest, ATileAndAChartLeadToTheirRules)
         for (const RuleLink& link : rulesOfTile(tile))
             EXPECT_TRUE(window->actions().action(QStringLiteral("rule.") + link.rule)) << link.rule.toStdString();
     }
+    const auto hasDensityHigh = [](const std::vector<RuleLink>& links) {
+        return std::any_of(links.begin(), links.end(),
+                           [](const RuleLink& link) { return link.rule == QStringLiteral("density-high"); });
+    };
+    EXPECT_TRUE(hasDensityHigh(rulesOfTile(KpiRow::DeltaSize)) && hasDensityHigh(rulesOfPlot(LivePage::DeltaSize)))
+        << "it compares bytes";
+    EXPECT_FALSE(hasDensityHigh(rulesOfTile(KpiRow::Changed)) || hasDensityHigh(rulesOfPlot(LivePage::Changed)));
     QAction* lag = nullptr;
     for (QMenu* menu : page->plot(LivePage::Lag).menu()->findChildren<QMenu*>()) {
         for (QAction* action : menu->actions()) {

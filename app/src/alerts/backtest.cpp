@@ -28,6 +28,7 @@ public:
             m_endUs = m_verified.back()->second.tUs;
         if (!m_spans.empty())
             m_endUs = std::max(m_endUs, m_spans.back()->t1Us);
+        m_run->baseBytes = snapshot.run->baseBytes;
         m_run->problems = snapshot.run->problems;
         m_then.id = snapshot.id;
         m_then.run = m_run;

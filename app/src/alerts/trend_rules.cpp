@@ -1,6 +1,8 @@
 #include "alerts/recent.h"
 #include "alerts/rules.h"
 
+#include "deltascope/base/bytes.h"
+
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
@@ -46,6 +48,20 @@ Trend changedShares(const RunView& run)
     for (const StepView* step : recentSteps(run, 2 * TrendSteps)) {
         if (step->kind == "delta" && step->state == "complete" && step->changedFraction)
             trend.add(*step, *step->changedFraction);
+    }
+    return trend;
+}
+
+/// Bytes of deltas against those of a full step; empty where nothing tells how large that is.
+Trend deltaSizes(const RunView& run)
+{
+    Trend trend;
+    const std::optional<std::uint64_t> full = fullStepBytes(run);
+    if (full.value_or(0) == 0)
+        return trend;
+    for (const StepView* step : recentSteps(run, 2 * TrendSteps)) {
+        if (step->kind == "delta" && step->state == "complete")
+            trend.add(*step, static_cast<double>(step->wireBytes) / static_cast<double>(*full));
     }
     return trend;
 }
@@ -96,7 +112,7 @@ Findings densityShift(const RuleInput& input)
 Findings densityHigh(const RuleInput& input)
 {
     constexpr double Normal = 0.8; // of the threshold
-    const Trend trend = changedShares(input.run);
+    const Trend trend = deltaSizes(input.run);
     if (trend.size() < NormalSteps)
         return {};
     const std::span<const double> last = std::span(trend.values).last(NormalSteps);
@@ -107,9 +123,9 @@ Findings densityHigh(const RuleInput& input)
     if (above(Normal * limit) == 0)
         return {};
     Finding finding;
-    finding.title = "Deltas change many weights";
-    finding.text = fmt::format("The last {} deltas have each changed more than {} of the weights.", NormalSteps,
-                               percentText(limit));
+    finding.title = "Deltas hardly pay";
+    finding.text = fmt::format("Each of the last {} deltas has more than {} of the bytes of a full step ({}).",
+                               NormalSteps, percentText(limit), bytesText(*fullStepBytes(input.run)));
     finding.value = 100 * last.back();
     finding.holds = above(limit) == std::ssize(last);
     return { finding };

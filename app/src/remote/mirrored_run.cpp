@@ -137,6 +137,7 @@ void MirroredRun::readRun(const json& from)
     m_run.layout = app::read<std::string>(from, "layout");
     m_run.run = app::read<std::string>(from, "run");
     m_run.base = app::read<std::string>(from, "base");
+    m_run.baseBytes = from.contains("base_bytes") ? readOptional<std::uint64_t>(from, "base_bytes") : std::nullopt;
     m_run.latest = readOptional<std::int64_t>(from, "latest");
     m_run.noopRate = readOptional<double>(from, "noop_rate");
     m_run.ignoredObjects = app::read<std::uint64_t>(from, "ignored_objects");

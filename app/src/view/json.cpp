@@ -165,6 +165,7 @@ std::string toJson(const RunView& view)
     out["run"] = view.run;
     out["rev"] = view.revision;
     out["base"] = view.base.empty() ? ordered_json(nullptr) : ordered_json(view.base);
+    out["base_bytes"] = orNull(view.baseBytes);
     out["latest"] = orNull(view.latest);
     out["wire_bytes"] = view.wireBytes;
     out["ignored_objects"] = view.ignoredObjects;

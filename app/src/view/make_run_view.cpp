@@ -109,7 +109,10 @@ RunView makeRunView(const Run& run)
     view.source = run.store->uri();
     view.layout = run.layout->word();
     view.run = runName(view.source);
-    view.base = run.base ? run.base->store->uri() : std::string();
+    if (run.base) {
+        view.base = run.base->store->uri();
+        view.baseBytes = run.base->objects.wireBytes();
+    }
     if (const Version* latest = run.latest(); latest && !latest->obstacle)
         view.latest = latest->step();
     view.problems = problemViews(run.problems);

@@ -218,6 +218,7 @@ ordered_json SnapshotChanges::runChanges(const RunView& run, std::uint64_t since
                          { "layout", run.layout },
                          { "run", run.run },
                          { "base", run.base },
+                         { "base_bytes", orNull(run.baseBytes) },
                          { "latest", orNull(run.latest) },
                          { "noop_rate", orNull(run.noopRate) },
                          { "ignored_objects", run.ignoredObjects },

@@ -50,10 +50,11 @@ void addPublication(KpiView& kpi, const std::vector<const StepView*>& steps)
     const std::int64_t wallUs = steps.empty() ? 0 : steps.back()->publishedUs - steps[first]->publishedUs;
     if (!pauses.empty() && wallUs > 0)
         kpi.pausedFraction = std::min(1.0, pausedUs / static_cast<double>(wallUs));
-    for (const StepView* step : steps) {
-        if (step->kind == "anchor" && step->state != "publishing")
-            kpi.fullBytes = step->wireBytes;
-    }
+}
+
+void addSizes(KpiView& kpi, const RunView& run)
+{
+    kpi.fullBytes = fullStepBytes(run);
     if (kpi.fullBytes && kpi.deltaBytes.value_or(0) > 0)
         kpi.ratio = static_cast<double>(*kpi.fullBytes) / static_cast<double>(*kpi.deltaBytes);
 }
@@ -213,6 +214,7 @@ RunSummaryView makeRunSummary(std::shared_ptr<const RunSnapshot> snapshot)
         const std::vector<const StepView*> newest = newestSteps(run);
         addLatest(view.kpi, newest);
         addPublication(view.kpi, newest);
+        addSizes(view.kpi, run);
         addReplicas(view.kpi, run.replicas);
         addVerified(view.kpi, newest, view.snapshot->verified);
         view.health = makeHealth(run, view.snapshot->verified, view.snapshot->oldVerdicts);

@@ -290,7 +290,7 @@ LivePlot LivePage::makePlot(Plot plot) const
     switch (plot) {
     case Changed: {
         LivePlot changed = changedPlot(*m_data);
-        changed.data.marks = alertMarks("density");
+        changed.data.marks = alertMarks("density-shift");
         return changed;
     }
     case Pause: {

@@ -123,7 +123,7 @@ LivePlot deltaPlot(const LiveData& live)
     plot.data.format = [unit](double value) {
         return bytesText(static_cast<std::uint64_t>(std::max(0.0, std::round(value * unit.bytes))));
     };
-    if (live.summary.kpi.fullBytes)
+    if (live.summary.kpi.fullBytes && !live.bars.anchors.empty())
         plot.legend.push_back({ LivePlotWords::tr("anchors %1 not drawn").arg(bytesText(live.summary.kpi.fullBytes)),
                                 Mark::None, Token::Muted });
     return plot;

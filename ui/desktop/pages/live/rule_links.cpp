@@ -18,7 +18,7 @@ RuleLink densityShift()
 {
     return { QStringLiteral("density-shift"), RuleLinkWords::tr("the changed share is unusual…") };
 }
-RuleLink densityHigh() { return { QStringLiteral("density-high"), RuleLinkWords::tr("too much changes…") }; }
+RuleLink densityHigh() { return { QStringLiteral("density-high"), RuleLinkWords::tr("deltas hardly pay…") }; }
 RuleLink pauseLong() { return { QStringLiteral("pause-long"), RuleLinkWords::tr("a pause is unusually long…") }; }
 RuleLink replicaLag() { return { QStringLiteral("replica-lag"), RuleLinkWords::tr("a replica is behind…") }; }
 RuleLink storage() { return { QStringLiteral("storage"), RuleLinkWords::tr("the run grows too large…") }; }
@@ -35,9 +35,9 @@ std::vector<RuleLink> rulesOfTile(int tile)
     case KpiRow::Age:
         return { stalled() };
     case KpiRow::Changed:
-        return { densityShift(), densityHigh() };
+        return { densityShift() };
     case KpiRow::DeltaSize:
-        return { storage() };
+        return { densityHigh(), storage() };
     case KpiRow::Paused:
         return { pauseLong() };
     default:
@@ -54,9 +54,9 @@ std::vector<RuleLink> rulesOfPlot(int plot)
 {
     switch (plot) {
     case LivePage::Changed:
-        return { densityShift(), densityHigh() };
+        return { densityShift() };
     case LivePage::DeltaSize:
-        return { storage() };
+        return { densityHigh(), storage() };
     case LivePage::Lag:
         return { replicaLag() };
     default:

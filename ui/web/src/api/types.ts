@@ -128,7 +128,7 @@ export interface Kpi {
   changed_frac: number | null; // of the latest delta
   changed_frac_median: number | null;
   delta_bytes: number | null; // of the latest delta
-  full_bytes: number | null; // of the newest complete anchor
+  full_bytes: number | null; // of the newest whole anchor, else of the external base
   ratio: number | null; // full / delta
   pause_ms: number | null; // of the latest step that has one
   pause_p50_ms: number | null;

@@ -109,6 +109,7 @@ struct RunView {
     std::string layout;
     std::string run; ///< last component of the address
     std::string base; ///< URI of the external base, empty if none was given
+    std::optional<std::uint64_t> baseBytes; ///< of its objects; nothing without one, or if a server does not tell it
     std::optional<std::int64_t> latest; ///< newest restorable step
     std::vector<EpochView> epochs;
     std::vector<ProblemView> problems; ///< of the run, then of its steps; what a step only inherits is said once
@@ -127,6 +128,10 @@ struct RunView {
     std::vector<NoteView> notes; ///< by time
     std::vector<SpanView> spans; ///< by begin; those that tell when they were
 };
+
+/// Bytes of a full step of the newest epoch: its newest whole anchor, else the external base. Nothing where the run has
+/// neither.
+std::optional<std::uint64_t> fullStepBytes(const RunView& run);
 
 struct TensorCountView {
     std::string name;

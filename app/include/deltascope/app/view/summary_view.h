@@ -43,7 +43,7 @@ struct KpiView {
     std::optional<std::uint64_t> chainDeltas;
     std::optional<double> changedFraction, changedFractionMedian; ///< of deltas
     std::optional<std::uint64_t> deltaBytes; ///< of the latest delta
-    std::optional<std::uint64_t> fullBytes; ///< of the newest complete anchor
+    std::optional<std::uint64_t> fullBytes; ///< fullStepBytes
     std::optional<double> ratio; ///< full / delta
     std::optional<double> pauseMs; ///< of the latest step that has one
     std::optional<double> pauseP50Ms, pauseP95Ms;

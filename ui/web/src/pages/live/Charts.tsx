@@ -59,7 +59,7 @@ export function Charts({ run }: { run: RunDetail }) {
   const seconds = pause[0]?.columns ?? none;
   const charts: Record<string, () => preact.JSX.Element> = {
     changed: () => (
-      <PlotView key="changed" {...common} title="Changed" unit="% of elements" series={changed} format={short} smoothing marks={marks.filter(({ rule: id }) => id.startsWith('density'))} />
+      <PlotView key="changed" {...common} title="Changed" unit="% of elements" series={changed} format={short} smoothing marks={marks.filter(({ rule: id }) => id === 'density-shift')} />
     ),
     pause: () => (
       <PlotView
@@ -70,7 +70,7 @@ export function Charts({ run }: { run: RunDetail }) {
     delta: () => (
       <PlotView
         key="delta" {...common} title="Delta size" unit={`${unit} on the wire`} series={delta} format={short}
-        note={run.kpi.full_bytes === null ? undefined : `anchors ${bytes(run.kpi.full_bytes)} not drawn`}
+        note={run.kpi.full_bytes === null || data.anchors.length === 0 ? undefined : `anchors ${bytes(run.kpi.full_bytes)} not drawn`}
       />
     ),
     lag: () => (
