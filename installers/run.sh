@@ -82,6 +82,8 @@ say "what changed between two steps"
 tour diff "$bucket@12" "$bucket@15"
 say "one command to a full checkpoint"
 tour materialize "$bucket@15" -o "$target/step_15"
+say "with the base it has a config.json, too: transformers loads it"
+tour materialize "$ROOT/tests/golden/slime-v2-xor/bucket@9" --base "$ROOT/tests/golden/slime-v2-xor/base" -o "$target/step_9"
 say "and a broken run: a delta is lost, and nothing is rebuilt across the hole in silence"
 tour log "$ROOT/tests/golden/trl-v2-gap-in-chain/bucket"
 tour materialize "$ROOT/tests/golden/trl-v2-gap-in-chain/bucket@8" -o "$target/step_8" && exit 1

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Makes the virtual environment of the peers: make_venv.py FOLDER
+"""Makes a virtual environment of the peers: make_venv.py FOLDER [requirements-transformers.txt]
 
-Does nothing if it is there and fits requirements.txt. Packages come from the package index that pip of this machine
-uses, as wheels only. A failure is an error, never a skip.
+Does nothing if it is there and fits requirements.txt, and the second file where it is named. Packages come from the
+package index that pip of this machine uses, as wheels only. A failure is an error, never a skip.
 """
 
 import pathlib
@@ -11,18 +11,24 @@ import subprocess
 import sys
 import venv
 
-REQUIREMENTS = pathlib.Path(__file__).resolve().with_name("requirements.txt")
-IMPORTS = "import blake3, boto3, hf_xet, huggingface_hub, numpy, safetensors.numpy, xxhash, zstandard"
+HERE = pathlib.Path(__file__).resolve().parent
+IMPORTS = {
+    "requirements.txt": "import blake3, boto3, hf_xet, huggingface_hub, numpy, safetensors.numpy, xxhash, zstandard",
+    "requirements-transformers.txt": "import torch, transformers",
+}
 
 
 def main():
-    if len(sys.argv) != 2:
+    names = ["requirements.txt", *sys.argv[2:]]
+    if len(sys.argv) < 2 or not IMPORTS.keys() >= set(names):
         sys.exit(__doc__)
     folder = pathlib.Path(sys.argv[1]).absolute()
+    files = [HERE / name for name in names]
+    imports = "; ".join(IMPORTS[name] for name in names)
     python, stamp = folder / "bin" / "python", folder / "made"
-    wanted = f"{sys.version}\n{REQUIREMENTS.read_text(encoding='utf-8')}"
+    wanted = "\n".join([sys.version, *(file.read_text(encoding="utf-8") for file in files)])
     if stamp.exists() and stamp.read_text(encoding="utf-8") == wanted:
-        if subprocess.run([python, "-c", IMPORTS], check=False).returncode == 0:
+        if subprocess.run([python, "-c", imports], check=False).returncode == 0:
             print(f"{folder} is there")
             return 0
     shutil.rmtree(folder, ignore_errors=True)
@@ -32,11 +38,12 @@ def main():
         print(f"{error}\non Debian the package python3-venv is needed", file=sys.stderr)
         return 1
     pip = [python, "-m", "pip", "install", "--disable-pip-version-check", "--quiet", "--only-binary", ":all:"]
-    if subprocess.run([*pip, "--requirement", REQUIREMENTS], check=False).returncode != 0:
+    options = [option for file in files for option in ("--requirement", file)]
+    if subprocess.run([*pip, *options], check=False).returncode != 0:
         print("the packages of the peers could not be installed; where there is no package index,", file=sys.stderr)
         print("-DDELTASCOPE_WITH_PEERS=OFF leaves the tests of label peers out", file=sys.stderr)
         return 1
-    subprocess.run([python, "-c", IMPORTS], check=True)
+    subprocess.run([python, "-c", imports], check=True)
     stamp.write_text(wanted, encoding="utf-8")
     return 0
 

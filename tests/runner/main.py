@@ -3,7 +3,7 @@
 
 usage: main.py [--long] [--began SECONDS]
 
---long also runs what is too long for each change: sweeps whole, and the window under sanitizers. Without it each sweep
+--long also runs what is too long for each change: sweeps whole, the window under sanitizers, transformers. Without it each sweep
 runs one slice, which DELTASCOPE_SLICE chooses (tests/support/sweep.py). SECONDS: when the run began, by `date +%s`.
 """
 
