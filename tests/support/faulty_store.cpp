@@ -45,7 +45,12 @@ std::uint64_t FaultyStore::bytesRead() const
 
 std::string FaultyStore::uri() const { return m_inner->uri(); }
 
-StoreTraits FaultyStore::traits() const noexcept { return m_inner->traits(); }
+StoreTraits FaultyStore::traits() const noexcept
+{
+    StoreTraits traits = m_inner->traits();
+    traits.requestBytes = 0; // as of ForwardingStore
+    return traits;
+}
 
 Result<ListPage> FaultyStore::list(const ListRequest& request, TaskContext& task) const
 {

@@ -18,7 +18,13 @@ public:
     }
 
     std::string uri() const override { return m_inner->uri(); }
-    StoreTraits traits() const noexcept override { return m_inner->traits(); }
+    /// Reads cost nothing, so that none is merged with what lies nearby: each can be counted, stopped and spoiled.
+    StoreTraits traits() const noexcept override
+    {
+        StoreTraits traits = m_inner->traits();
+        traits.requestBytes = 0;
+        return traits;
+    }
     Result<ListPage> list(const ListRequest& request, TaskContext& task) const override
     {
         return m_inner->list(request, task);

@@ -3,6 +3,7 @@
 #include "format/common/fetch_headers.h"
 #include "replay/checked_reads.h"
 #include "store/listed_store.h"
+#include "store/nearby_store.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -31,6 +32,11 @@ std::shared_ptr<const ObjectStore> listedBase(const Run& run, const Plan& plan)
     return listed;
 }
 
+std::shared_ptr<NearbyStore> nearby(std::shared_ptr<const ObjectStore> store)
+{
+    return store ? std::make_shared<NearbyStore>(std::move(store)) : nullptr;
+}
+
 } // namespace
 
 Result<Chain> Chain::open(const Run& run, const Plan& plan, TaskContext& task)
@@ -51,8 +57,12 @@ Result<Chain> Chain::openThrough(const Run& run, const Plan& plan, std::shared_p
                                  TaskContext& task)
 {
     Chain chain;
-    const std::shared_ptr<const ObjectStore> source = reads ? reads->source() : listedSource(run, plan);
-    const std::shared_ptr<const ObjectStore> base = reads ? reads->base() : listedBase(run, plan);
+    const auto source = nearby(reads ? reads->source() : listedSource(run, plan));
+    const auto base = nearby(reads ? reads->base() : listedBase(run, plan));
+    for (const PlanLink& link : plan.links)
+        source->add(run.versions[link.version].objectsOf(link.form).objects);
+    if (plan.fromExternalBase)
+        base->add(run.base->objects.objects);
     const auto add = [&](std::shared_ptr<const ObjectStore> store, std::shared_ptr<const Layout> layout,
                          const VersionObjects& objects, std::optional<PlanLink> from) -> Result<void> {
         DS_CHECK(task.checkpoint());

@@ -92,7 +92,8 @@ Result<std::vector<std::uint32_t>> orderByName(const std::vector<HeaderEntry>& e
     std::vector<std::uint32_t> order(entries.size());
     std::iota(order.begin(), order.end(), 0U);
     const auto nameOf = [&](std::uint32_t index) -> const std::string& { return entries[index].info.name; };
-    std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return nameOf(a) < nameOf(b); });
+    std::stable_sort(order.begin(), order.end(), // merges: names ascend within each dtype
+                     [&](std::uint32_t a, std::uint32_t b) { return nameOf(a) < nameOf(b); });
     const auto twin = std::adjacent_find(order.begin(), order.end(),
                                          [&](std::uint32_t a, std::uint32_t b) { return nameOf(a) == nameOf(b); });
     if (twin != order.end())
@@ -164,9 +165,11 @@ Result<SafetensorsHeader> SafetensorsHeader::parse(ByteSpan json, std::uint64_t 
     DS_TRY(HeaderContent content, parseHeaderJson(json));
     std::vector<HeaderEntry>& entries = content.tensors;
     // Empty tensors may share a place; their names settle the order then.
-    std::sort(entries.begin(), entries.end(), [](const HeaderEntry& a, const HeaderEntry& b) {
+    const auto before = [](const HeaderEntry& a, const HeaderEntry& b) {
         return std::tie(a.begin, a.end, a.info.name) < std::tie(b.begin, b.end, b.info.name);
-    });
+    };
+    if (!std::is_sorted(entries.begin(), entries.end(), before)) // as nearly all writers leave them
+        std::sort(entries.begin(), entries.end(), before);
 
     SafetensorsHeader header;
     DS_TRY(header.m_byName, orderByName(entries));

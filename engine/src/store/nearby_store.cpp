@@ -1,0 +1,69 @@
+#include "store/nearby_store.h"
+
+#include <algorithm>
+
+namespace deltascope {
+
+NearbyStore::NearbyStore(std::shared_ptr<const ObjectStore> inner)
+    : m_inner(std::move(inner))
+    , m_stretchBytes(m_inner->traits().keepsReads ? 0 : m_inner->traits().requestBytes) // else it does so itself
+{
+}
+
+void NearbyStore::add(const std::vector<ObjectInfo>& objects)
+{
+    for (const ObjectInfo& object : objects) {
+        auto kept = std::make_unique<Kept>();
+        kept->sizeBytes = object.sizeBytes;
+        m_kept.insert_or_assign(object.key, std::move(kept));
+    }
+}
+
+Result<void> NearbyStore::read(const ObjectRef& object, std::uint64_t offset, MutableByteSpan out,
+                               TaskContext& task) const
+{
+    const auto found = m_kept.find(object.key);
+    if (found == m_kept.end() || !object.identity.empty() || out.size() >= m_stretchBytes)
+        return m_inner->read(object, offset, out, task);
+    Kept& kept = *found->second;
+    if (kept.give(offset, out))
+        return {};
+    const std::uint64_t end = std::min(offset + m_stretchBytes, kept.sizeBytes);
+    if (offset >= end || end - offset <= out.size())
+        return m_inner->read(object, offset, out, task);
+    std::vector<std::byte> bytes(end - offset);
+    if (!m_inner->read(object, offset, bytes, task)) // what lies behind may be at fault
+        return m_inner->read(object, offset, out, task);
+    std::copy_n(bytes.begin(), out.size(), out.begin());
+    kept.take(offset, std::move(bytes));
+    return {};
+}
+
+Result<ObjectInfo> NearbyStore::put(std::string_view key, const Payload&, PutMode, TaskContext&)
+{
+    return fail(Code::Internal, "a store that is only read was asked to put an object", std::string(key));
+}
+
+bool NearbyStore::Kept::give(std::uint64_t offset, MutableByteSpan out)
+{
+    const std::lock_guard lock(mutex);
+    for (Stretch& stretch : stretches) {
+        if (!stretch.holds(offset, out.size()))
+            continue;
+        std::copy_n(stretch.bytes.begin() + static_cast<std::ptrdiff_t>(offset - stretch.begin), out.size(),
+                    out.begin());
+        stretch.usedAt = ++uses;
+        return true;
+    }
+    return false;
+}
+
+void NearbyStore::Kept::take(std::uint64_t begin, std::vector<std::byte> bytes)
+{
+    const std::lock_guard lock(mutex);
+    Stretch& oldest = *std::min_element(stretches.begin(), stretches.end(),
+                                        [](const Stretch& a, const Stretch& b) { return a.usedAt < b.usedAt; });
+    oldest = Stretch { begin, std::move(bytes), ++uses };
+}
+
+} // namespace deltascope

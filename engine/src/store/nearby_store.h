@@ -1,0 +1,74 @@
+#pragma once
+
+#include "deltascope/engine/object_store.h"
+
+#include <array>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace deltascope {
+
+/// A store whose small reads take what lies behind them along, as much as could be read in the time of a request
+/// (StoreTraits::requestBytes): tensors of a few bytes are read one by one, from front to back, in several places of an
+/// object. For as long as an operation reads objects as they were listed; a stretch that was taken along is not asked
+/// for again. Keeps at most four stretches of each object. For reading. Any thread.
+class NearbyStore final : public ObjectStore {
+public:
+    explicit NearbyStore(std::shared_ptr<const ObjectStore> inner);
+    /// Reads of other objects, and of those that name an identity, pass. Before the first read.
+    void add(const std::vector<ObjectInfo>& objects);
+
+    std::string uri() const override { return m_inner->uri(); }
+    StoreTraits traits() const noexcept override { return m_inner->traits(); }
+    Result<std::string> revision(TaskContext& task) const override { return m_inner->revision(task); }
+    Result<ListPage> list(const ListRequest& request, TaskContext& task) const override
+    {
+        return m_inner->list(request, task);
+    }
+    Result<ObjectInfo> stat(std::string_view key, TaskContext& task) const override { return m_inner->stat(key, task); }
+    Result<void> read(const ObjectRef& object, std::uint64_t offset, MutableByteSpan out,
+                      TaskContext& task) const override;
+    std::vector<Result<void>> readMany(const std::vector<RangeRead>& reads, TaskContext& task) const override
+    {
+        return m_inner->readMany(reads, task);
+    }
+    ReadProof proofOf(const ObjectRef& object) const override { return m_inner->proofOf(object); }
+    Result<bool> hasEmptyFolder(std::string_view key, TaskContext& task) const override
+    {
+        return m_inner->hasEmptyFolder(key, task);
+    }
+    /// Errors: Internal.
+    Result<ObjectInfo> put(std::string_view key, const Payload& bytes, PutMode mode, TaskContext& task) override;
+    Result<std::unique_ptr<StoreWatch>> watch() const override { return m_inner->watch(); }
+
+private:
+    struct Stretch {
+        std::uint64_t begin = 0;
+        std::vector<std::byte> bytes;
+        std::uint64_t usedAt = 0;
+
+        bool holds(std::uint64_t offset, std::size_t count) const noexcept
+        {
+            return offset >= begin && offset - begin <= bytes.size() && count <= bytes.size() - (offset - begin);
+        }
+    };
+    struct Kept {
+        std::uint64_t sizeBytes = 0;
+        std::mutex mutex; ///< guards what follows
+        std::array<Stretch, 4> stretches; ///< positions and values of deltas, read by two threads
+        std::uint64_t uses = 0;
+
+        bool give(std::uint64_t offset, MutableByteSpan out);
+        void take(std::uint64_t begin, std::vector<std::byte> bytes);
+    };
+
+    std::shared_ptr<const ObjectStore> m_inner;
+    std::uint64_t m_stretchBytes; ///< 0: all reads pass
+    std::map<std::string, std::unique_ptr<Kept>, std::less<>> m_kept;
+};
+
+} // namespace deltascope
