@@ -97,10 +97,10 @@ Result<std::string> archiveOf(const Recording& recording, const std::string& cou
 {
     DS_TRY(ZipArchive zip, ZipArchive::create());
     DS_CHECK(zip.add("manifest.json", manifestOf(recording, createdUs)));
-    DS_CHECK(zip.add("steps.jsonl", linesOf(recording.of("steps")["steps"])));
+    DS_CHECK(zip.add("steps.jsonl", linesOf(recording.of("steps").at("steps"))));
     DS_CHECK(zip.add("spans.jsonl", spansOf(recording)));
     DS_CHECK(zip.add("tensors.json", tensorsOf(recording)));
-    DS_CHECK(zip.add("alerts.jsonl", linesOf(recording.answers.at("alerts")["alerts"])));
+    DS_CHECK(zip.add("alerts.jsonl", linesOf(recording.answer("alerts").at("alerts"))));
     DS_CHECK(zip.add("snapshot.json", snapshotOf(recording.snapshot)));
     DS_CHECK(zip.add("counts.jsonl", counts));
     DS_CHECK(zip.add("listing.json", app::dump(recording.listing) + "\n"));
@@ -146,12 +146,12 @@ Result<BundleView> exportBundle(app::Service& service, const app::SourceRequest&
     const std::string run = monitor->follow(source, {}, false);
     DS_CHECK(settle(*monitor, run, stopped));
     DS_TRY(Recording recording, record(*api, *monitor, run, stopped));
-    const std::int64_t createdUs = recording.answers.at("capabilities").at("now_us").get<std::int64_t>();
+    const std::int64_t createdUs = recording.answer("capabilities").at("now_us").get<std::int64_t>();
     const std::string counts =
         recording.snapshot->heat ? countsOf(service, *recording.snapshot->heat, recording.leftOut) : std::string();
     DS_TRY(const std::string bytes, archiveOf(recording, counts, createdUs));
     DS_CHECK(writeNew(destination, bytes));
-    return BundleView { destination, bytes.size(), recording.of("steps")["steps"].size(), recording.leftOut };
+    return BundleView { destination, bytes.size(), recording.of("steps").at("steps").size(), recording.leftOut };
 }
 
 } // namespace deltascope::bundle

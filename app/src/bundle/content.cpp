@@ -12,24 +12,21 @@ using nlohmann::ordered_json;
 
 namespace {
 
-/// JSON that cannot end the element that it stands in: "<" occurs in nothing but strings.
-std::string inert(const std::string& json)
+/// Appends JSON so that it cannot end the element that it stands in: "<" occurs in nothing but strings.
+void appendInert(std::string& out, std::string_view json)
 {
-    std::string text;
-    for (const char c : json) {
-        if (c == '<')
-            text += "\\u003c";
-        else
-            text += c;
-    }
-    return text;
+    std::size_t begin = 0;
+    for (std::size_t at = 0; (at = json.find('<', begin)) != std::string_view::npos; begin = at + 1)
+        out.append(json.substr(begin, at - begin)).append("\\u003c");
+    out.append(json.substr(begin));
 }
 
 /// First and last step of each epoch.
 ordered_json rangesOf(const Recording& recording)
 {
     ordered_json ranges = ordered_json::array();
-    for (const ordered_json& step : recording.of("steps")["steps"]) {
+    const ordered_json steps = recording.of("steps");
+    for (const ordered_json& step : steps["steps"]) {
         if (ranges.empty() || ranges.back()["epoch"] != step["epoch"])
             ranges.push_back({ { "epoch", step["epoch"] }, { "first_step", step["step"] } });
         ranges.back()["last_step"] = step["kind"] == "gap" ? step["last_step"] : step["step"];
@@ -41,7 +38,7 @@ ordered_json rangesOf(const Recording& recording)
 
 std::string manifestOf(const Recording& recording, std::int64_t createdUs)
 {
-    const ordered_json& run = recording.answers.at("runs/" + recording.run);
+    const ordered_json run = recording.answer("runs/" + recording.run);
     const ordered_json manifest = { { "format_version", 3 },          { "tool_version", DELTASCOPE_VERSION },
                                     { "created_us", createdUs },      { "run", run["name"] },
                                     { "source", run["source"] },      { "base", run["base"] },
@@ -62,19 +59,19 @@ std::string spansOf(const Recording& recording)
 {
     std::string lines;
     for (const int epoch : recording.epochs)
-        lines += linesOf(recording.of(fmt::format("timeline?epoch={}", epoch))["spans"]);
+        lines += linesOf(recording.of(fmt::format("timeline?epoch={}", epoch)).at("spans"));
     return lines;
 }
 
 std::string tensorsOf(const Recording& recording)
 {
-    ordered_json tables = ordered_json::array();
+    std::string tables;
     for (const int epoch : recording.epochs) {
         const auto table = recording.answers.find(fmt::format("runs/{}/tensors?epoch={}", recording.run, epoch));
         if (table != recording.answers.end())
-            tables.push_back(table->second);
+            tables += (tables.empty() ? "" : ",") + table->second;
     }
-    return app::dump(tables) + "\n";
+    return "[" + tables + "]\n";
 }
 
 std::string pageOf(const Recording& recording, std::int64_t createdUs)
@@ -82,15 +79,29 @@ std::string pageOf(const Recording& recording, std::int64_t createdUs)
     ordered_json tiles = ordered_json::object();
     for (const auto& [address, body] : recording.tiles)
         tiles[address] = app::base64(body);
-    const ordered_json data = { { "format_version", 1 },           { "tool_version", DELTASCOPE_VERSION },
-                                { "created_us", createdUs },       { "run", recording.run },
-                                { "left_out", recording.leftOut }, { "answers", recording.answers },
-                                { "tiles", std::move(tiles) } };
+    const ordered_json head = { { "format_version", 1 },
+                                { "tool_version", DELTASCOPE_VERSION },
+                                { "created_us", createdUs },
+                                { "run", recording.run },
+                                { "left_out", recording.leftOut } };
     constexpr std::string_view Place = "<script id=\"bundle\" type=\"application/json\">";
-    std::string page(server::bundlePage());
-    if (const std::size_t at = page.find(Place); at != std::string::npos)
-        page.insert(at + Place.size(), inert(app::dump(data)));
-    return page;
+    const std::string_view bare = server::bundlePage();
+    const std::size_t begin = bare.find(Place);
+    if (begin == std::string_view::npos)
+        return std::string(bare);
+    std::string page(bare.substr(0, begin + Place.size()));
+    std::string text = app::dump(head);
+    text.back() = ',';
+    appendInert(page, text);
+    page += "\"answers\":{";
+    const char* separator = "";
+    for (const auto& [address, answer] : recording.answers) {
+        appendInert(page.append(separator), app::dump(address));
+        appendInert(page.append(":"), answer);
+        separator = ",";
+    }
+    appendInert(page.append("},\"tiles\":"), app::dump(tiles));
+    return page.append("}").append(bare.substr(begin + Place.size()));
 }
 
 } // namespace deltascope::bundle

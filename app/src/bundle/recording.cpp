@@ -2,6 +2,7 @@
 
 #include "deltascope/app/view/heat_view.h"
 #include "deltascope/app/view/series_view.h"
+#include "view/json_parts.h"
 
 #include <algorithm>
 #include <deque>
@@ -60,7 +61,8 @@ public:
     {
         for (const char* address : { "capabilities", "runs", "tasks", "alerts" })
             DS_CHECK(keep(address));
-        for (const ordered_json& rule : m_out.answers["alerts"]["rules"]) {
+        const ordered_json alerts = m_out.answer("alerts");
+        for (const ordered_json& rule : alerts["rules"]) {
             const auto id = rule.at("id").get<std::string>();
             DS_CHECK(keep("alerts/backtest", { { "run", m_out.run }, { "rule", id } }, "alerts/backtest?rule=" + id));
         }
@@ -102,7 +104,7 @@ private:
 
     Result<void> keep(const std::string& address, const Query& query = {}, const std::string& as = {})
     {
-        DS_TRY(m_out.answers[as.empty() ? address : as], askJson(address, query));
+        DS_TRY(m_out.answers[as.empty() ? address : as], ask(address, query));
         return {};
     }
 
@@ -128,7 +130,7 @@ private:
                 m_out.epochs.push_back(epoch);
         }
         steps["epochs"] = m_out.epochs;
-        m_out.answers[m_base + "/steps"] = std::move(steps);
+        m_out.answers[m_base + "/steps"] = app::dump(steps);
         return {};
     }
 
@@ -142,7 +144,7 @@ private:
         DS_CHECK(keep(m_base + "/series", { { "epoch", text }, { "names", names }, { "px", "0" } },
                       m_base + "/series" + end));
         DS_CHECK(keep(m_base + "/timeline", { { "epoch", text } }, m_base + "/timeline" + end));
-        if (m_out.answers[m_base + "/timeline" + end]["spans"].size() >= MostSpans)
+        if (m_out.of("timeline" + end)["spans"].size() >= MostSpans)
             m_out.leftOut.push_back(fmt::format("single spans of epoch {} before its newest {}", epoch, MostSpans));
         const Result<void> heat = keepHeat(epoch, end);
         if (!heat && heat.error().code != Code::Transient) // which it is while nothing was replayed
@@ -157,7 +159,7 @@ private:
         const Query query { { "epoch", std::to_string(epoch) } };
         DS_CHECK(keep(m_base + "/tensors", query, m_base + "/tensors" + end));
         DS_CHECK(keep(m_base + "/heat", query, m_base + "/heat" + end));
-        const ordered_json& index = m_out.answers[m_base + "/heat" + end];
+        const ordered_json index = m_out.of("heat" + end);
         std::size_t left = 0;
         for (const Level& level : levelsOf(index["rows"].get<std::size_t>(), index["columns"].size())) {
             if (m_out.tiles.size() + 2 * level.tiles() > MostTiles) {
@@ -185,7 +187,7 @@ private:
 
     Result<void> keepStepDetails()
     {
-        const ordered_json& steps = m_out.answers[m_base + "/steps"]["steps"];
+        const ordered_json steps = m_out.of("steps").at("steps");
         std::size_t kept = 0;
         for (std::size_t at = steps.size(); at-- > 0;) {
             const ordered_json& step = steps[at];
@@ -218,7 +220,7 @@ private:
             if (!page["next_cursor"].is_null())
                 m_out.leftOut.push_back(fmt::format("keys behind the first {} of one folder", page["objects"].size()));
             page["next_cursor"] = nullptr;
-            m_out.answers[m_base + "/objects?prefix=" + prefix] = std::move(page);
+            m_out.answers[m_base + "/objects?prefix=" + prefix] = app::dump(page);
         }
         if (!folders.empty())
             m_out.leftOut.push_back(fmt::format("the keys of {} folders", folders.size()));

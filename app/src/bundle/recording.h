@@ -17,15 +17,20 @@ namespace deltascope::bundle {
 /// What the HTTP API answers about one run at one moment.
 struct Recording {
     std::string run; ///< id
-    std::map<std::string, nlohmann::ordered_json>
-        answers; ///< by address below /api/v1/; "?epoch=N" is the only query of a run's answers
+    /// Texts of JSON as they came, by address below /api/v1/; "?epoch=N" is the only query of a run's answers. A tree
+    /// of them would take many times their size.
+    std::map<std::string, std::string> answers;
     std::map<std::string, std::string> tiles; ///< bodies by address
     std::vector<int> epochs;
     nlohmann::ordered_json listing; ///< of the bucket
     std::shared_ptr<const app::RunSnapshot> snapshot; ///< of that moment
     std::vector<std::string> leftOut; ///< what is not in it, as parts of sentences
 
-    const nlohmann::ordered_json& of(const std::string& what) const { return answers.at("runs/" + run + "/" + what); }
+    nlohmann::ordered_json answer(const std::string& address) const
+    {
+        return nlohmann::ordered_json::parse(answers.at(address));
+    }
+    nlohmann::ordered_json of(const std::string& what) const { return answer("runs/" + run + "/" + what); }
 };
 
 /// Asked now and then whether to give up.

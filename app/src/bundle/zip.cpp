@@ -7,6 +7,9 @@ namespace deltascope::bundle {
 
 namespace {
 
+/// Of deflate. At 6, the usual one, a run of 20,000 tensors becomes a sixth smaller, and half of the time is spent here.
+constexpr zip_uint32_t Level = 3;
+
 tl::unexpected<Error> failed(const char* why)
 {
     return fail(Code::Io, std::string("the archive cannot be made: ") + why);
@@ -54,10 +57,13 @@ Result<void> ZipArchive::add(const std::string& name, std::string content)
 {
     const std::string& kept = m_contents.emplace_back(std::move(content));
     zip_source_t* source = zip_source_buffer(m_archive, kept.data(), kept.size(), 0);
-    if (!source || zip_file_add(m_archive, name.c_str(), source, ZIP_FL_ENC_UTF_8) < 0) {
+    const zip_int64_t at = source ? zip_file_add(m_archive, name.c_str(), source, ZIP_FL_ENC_UTF_8) : -1;
+    if (at < 0) {
         zip_source_free(source);
         return failed(zip_strerror(m_archive));
     }
+    if (zip_set_file_compression(m_archive, static_cast<zip_uint64_t>(at), ZIP_CM_DEFLATE, Level) != 0)
+        return failed(zip_strerror(m_archive));
     return {};
 }
 

@@ -1,5 +1,6 @@
 #include "heat_columns.h"
 
+#include "opening.h"
 #include "view/make_views.h"
 
 #include <algorithm>
@@ -68,14 +69,14 @@ Result<void> HeatColumns::updateRows(const Run& run, TaskContext& task)
     const Version* latest = run.latest();
     if (!latest || latest->obstacle)
         return {};
-    DS_TRY(const Plan plan, planFor(run, *latest));
+    DS_TRY(Plan plan, planFor(run, *latest));
     const std::string anchor =
         plan.links.empty() ? std::string() : run.versions[plan.links.front().version].objects.identity();
     if (anchor == m_rowsOf && !m_rows.empty())
         return {};
-    DS_TRY(const Chain chain, Chain::open(run, plan, task));
+    DS_TRY(const std::vector<TensorInfo> tensors, tensorsOf(run, *latest, std::move(plan), task));
     std::vector<TensorRowView> rows;
-    for (const TensorInfo& tensor : chain.tensors()) {
+    for (const TensorInfo& tensor : tensors) {
         TensorRowView row;
         row.name = tensor.name;
         row.dtype = word(tensor.dtype);

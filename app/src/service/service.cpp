@@ -128,9 +128,8 @@ public:
                              DS_CHECK(analyzeRun(m_bench, run, options, task));
                          }
                          std::vector<TensorInfo> tensors;
-                         if (const Result<Plan> plan = planFor(run, *version)) {
-                             DS_TRY(const Chain chain, Chain::open(run, *plan, task));
-                             tensors = chain.tensors();
+                         if (Result<Plan> plan = planFor(run, *version)) {
+                             DS_TRY(tensors, tensorsOf(run, *version, std::move(*plan), task));
                          }
                          DS_TRY(const Trace trace, TraceReader().read(*run.store, run.beside, task));
                          LogReader logs(request.source.logs, m_bench.nowUs);

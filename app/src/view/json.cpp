@@ -2,6 +2,9 @@
 
 #include "json_parts.h"
 
+#include <fmt/format.h>
+#include <iterator>
+
 namespace deltascope::app {
 
 namespace {
@@ -202,17 +205,26 @@ std::string stepToJson(const StepView& view) { return dump(json(view)); }
 std::string toJson(const StepDetailView& view)
 {
     ordered_json out = json(view.step);
-    ordered_json tensors = ordered_json::array();
-    for (const TensorCountView& tensor : view.tensors)
-        tensors.push_back({ { "name", tensor.name },
-                            { "dtype", tensor.dtype },
-                            { "shape", tensor.shape },
-                            { "changed_elems", orNull(tensor.changedElements) },
-                            { "changed_vs_prev_elems", orNull(tensor.changedVsPrevious) },
-                            { "total_elems", tensor.totalElements } });
     out["chosen"] = view.chosen.empty() ? ordered_json(nullptr) : ordered_json(view.chosen);
-    out["tensors"] = std::move(tensors);
-    return dump(out);
+    std::string text = dump(out);
+    text.pop_back();
+    return text.append(",\"tensors\":").append(tensorsToJson(view.tensors)).append("}");
+}
+
+std::string tensorsToJson(const std::vector<TensorCountView>& tensors)
+{
+    const auto number = [](std::optional<std::uint64_t> value) {
+        return value ? std::to_string(*value) : std::string("null");
+    };
+    std::string text = "[";
+    for (const TensorCountView& tensor : tensors) { // as text: of a tree of tens of thousands most is overhead
+        fmt::format_to(std::back_inserter(text),
+                       R"({}{{"name":{},"dtype":{},"shape":[{}],"changed_elems":{},"changed_vs_prev_elems":{},)"
+                       R"("total_elems":{}}})",
+                       text.size() > 1 ? "," : "", dump(tensor.name), dump(tensor.dtype), fmt::join(tensor.shape, ","),
+                       number(tensor.changedElements), number(tensor.changedVsPrevious), tensor.totalElements);
+    }
+    return text + "]";
 }
 
 std::string toJson(const ListingView& view)

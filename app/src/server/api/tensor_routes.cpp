@@ -137,7 +137,6 @@ void statisticsCost(Context& context, const Call& call)
 HttpResponse stepAnswer(const RunSnapshot& snapshot, const SourceRequest& source, const StepDetailView& view)
 {
     const std::string step = stepToJson(view.step, verifiedOf(snapshot.verified, view.step));
-    const auto tensors = ordered_json::parse(toJson(view)).at("tensors");
     const std::string where = quoted(source.source.text() + "@" + addressOf(view.step));
     const std::string options = sourceOptions(source);
     const ordered_json cli = {
@@ -146,7 +145,7 @@ HttpResponse stepAnswer(const RunSnapshot& snapshot, const SourceRequest& source
         { "materialize", fmt::format("deltascope materialize {} -o step_{}{}", where, view.step.step, options) }
     };
     return jsonAnswer(fmt::format(R"({{"rev":{},"step":{},"tensors":{},"cli":{}}})", snapshot.revision, step,
-                                  dump(tensors), dump(cli)));
+                                  tensorsToJson(view.tensors), dump(cli)));
 }
 
 void showStep(Context& context, Call call)

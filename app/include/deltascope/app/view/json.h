@@ -14,6 +14,8 @@ namespace deltascope::app {
 /// are snake_case; times are microseconds since 1970; unknown numbers are null. Invalid UTF-8 in names is replaced.
 std::string toJson(const RunView& view);
 std::string toJson(const StepDetailView& view);
+/// The list `tensors` of a step.
+std::string tensorsToJson(const std::vector<TensorCountView>& tensors);
 std::string toJson(const ListingView& view);
 std::string toJson(const VerifyView& view);
 std::string toJson(const DigestView& view);
