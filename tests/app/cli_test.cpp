@@ -1,11 +1,11 @@
 #include "cli/cli.h"
-#include "cli/completion.h"
 #include "cli/examples.h"
 #include "cli/exit_codes.h"
 #include "cli/options.h"
 #include "cli/terminal.h"
 
 #include "deltascope/base/code.h"
+#include "deltascope/engine/layout.h"
 #include "deltascope/engine/safetensors.h"
 #include "support/golden.h"
 #include "support/temp_dir.h"
@@ -344,13 +344,27 @@ TEST_F(CliTest, AWordThatIsNearNothingIsNotGuessed)
     EXPECT_EQ(call({ "xyzzyplugh", "x" }).err.find("did you mean"), std::string::npos);
 }
 
-TEST(NearestWord, TakesTheLeastDistance)
+TEST_F(CliTest, AMistypedTensorIsGuessed)
 {
-    const std::vector<std::string> words = { "log", "ls", "show", "watch" };
-    EXPECT_EQ(nearestWord("lg", words), "log");
-    EXPECT_EQ(nearestWord("wacth", words), "watch");
-    EXPECT_EQ(nearestWord("show", words), "show");
-    EXPECT_EQ(nearestWord("completely", words), std::nullopt);
+    const auto stats = [&](const std::string& tensor, const Arguments& more = {}) {
+        Arguments arguments { "stats", bucket("trl-v2-gap") + "@12", tensor };
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        const Outcome outcome = call(arguments);
+        EXPECT_EQ(outcome.status, 3) << outcome.err;
+        return outcome.err;
+    };
+    for (const Arguments& more : { Arguments {}, Arguments { "--history", "3" }, Arguments { "--cost" },
+                                   Arguments { "--history", "3", "--cost" } }) {
+        const std::string near = stats("model.layers.0.mlp.down_porj.weight", more);
+        EXPECT_NE(near.find("step 12 has no tensor model.layers.0.mlp.down_porj.weight; did you mean "
+                            "model.layers.0.mlp.down_proj.weight?"),
+                  std::string::npos)
+            << near;
+    }
+    EXPECT_NE(stats("down_proj").find("did you mean model.layers.0.mlp.down_proj.weight"), std::string::npos);
+    const std::string far = stats("no.such.tensor");
+    EXPECT_NE(far.find("step 12 has no tensor no.such.tensor\n"), std::string::npos) << far;
+    EXPECT_EQ(far.find("did you mean"), std::string::npos) << far;
 }
 
 // --- streams ---------------------------------------------------------------------------------------------------------
@@ -657,6 +671,34 @@ TEST_F(CliTest, TheBashCompletionIsValidBash)
 {
     folder.write("completion.bash", call({ "completion", "bash" }).out);
     EXPECT_EQ(std::system(("bash -n " + folder.path("completion.bash")).c_str()), 0);
+}
+
+TEST_F(CliTest, CompletionsKnowTheWordsOfAnOption)
+{
+    const LayoutRegistry layouts = builtinLayouts();
+    for (const char* shell : { "bash", "zsh", "fish" }) {
+        const std::string script = call({ "completion", shell }).out;
+        for (const auto& layout : layouts.all())
+            EXPECT_NE(script.find(layout->word()), std::string::npos) << shell << " " << layout->word();
+        EXPECT_NE(script.find("served trained"), std::string::npos) << shell;
+    }
+}
+
+/// As bash calls it: the words of the line, and which of them is completed.
+TEST_F(CliTest, BashCompletesTheWordsOfAnOption)
+{
+    folder.write("completion.bash", call({ "completion", "bash" }).out);
+    const auto completed = [&](const std::string& words) {
+        const std::string command = "bash -c 'source " + folder.path("completion.bash") + "; COMP_WORDS=(" + words
+            + "); COMP_CWORD=$((${#COMP_WORDS[@]}-1)); _deltascope; echo ${COMPREPLY[*]}' > " + folder.path("answer");
+        EXPECT_EQ(std::system(command.c_str()), 0) << command;
+        return folder.read("answer");
+    };
+    EXPECT_EQ(completed("deltascope log run --layout trl"), "trl-v1.0 trl-v1.1 trl-v1.2 trl-v2 trl-adapter\n");
+    EXPECT_EQ(completed("deltascope log run --layout = slime-v2"), "slime-v2\n");
+    EXPECT_EQ(completed("deltascope publish --layout \"\""), "trl-v2 slime-v2\n");
+    EXPECT_EQ(completed("deltascope materialize run --state t"), "trained\n");
+    EXPECT_EQ(completed("deltascope log --head"), "--headers-only\n");
 }
 
 TEST_F(CliTest, QuotesInDescriptionsDoNotBreakTheFishCompletion)

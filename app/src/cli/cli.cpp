@@ -4,10 +4,11 @@
 #include "examples.h"
 #include "exit_codes.h"
 
+#include "deltascope/base/nearest.h"
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <fmt/format.h>
-#include <optional>
 
 namespace deltascope::cli {
 
@@ -17,11 +18,14 @@ std::vector<CommandWords> wordsOf(CLI::App& program)
 {
     std::vector<CommandWords> words;
     for (const CLI::App* command : program.get_subcommands([](CLI::App*) { return true; })) {
-        CommandWords entry { command->get_name(), command->get_description(), {} };
+        CommandWords entry { command->get_name(), command->get_description(), {}, {} };
         for (const CLI::App* from : { command, static_cast<const CLI::App*>(&program) }) {
             for (const CLI::Option* option : from->get_options()) {
-                for (const std::string& name : option->get_lnames())
+                for (const std::string& name : option->get_lnames()) {
                     entry.options.push_back("--" + name);
+                    if (std::vector<std::string> values = valuesOf(entry.name, name); !values.empty())
+                        entry.values[entry.options.back()] = std::move(values);
+                }
             }
         }
         words.push_back(std::move(entry));
@@ -47,6 +51,13 @@ std::vector<std::string> meant(const std::vector<std::string>& given, const std:
     return isCommand ? std::vector<std::string> { given.back(), "--help" } : std::vector { given.back() };
 }
 
+/// "did you mean X?" with what stands before it; empty if no word is near.
+std::string guess(std::string_view before, const std::string& typed, const std::vector<std::string>& words)
+{
+    const std::vector<std::string> near = nearestWords(typed, { words.begin(), words.end() }, 1);
+    return near.empty() ? std::string() : fmt::format("{}did you mean {}?", before, near.front());
+}
+
 /// What more can be said of arguments that the parser stumbled over: an unknown command, and the known word near it.
 std::string hintFor(const std::vector<std::string>& arguments, const std::vector<CommandWords>& commands)
 {
@@ -58,16 +69,14 @@ std::string hintFor(const std::vector<std::string>& arguments, const std::vector
         if (!chosen && !argument.starts_with("-")) {
             const auto at = std::find(names.begin(), names.end(), argument);
             if (at == names.end()) {
-                const std::optional<std::string> meant = nearestWord(argument, names);
-                return fmt::format("; {} is no command{}", argument, meant ? ", did you mean " + *meant + "?" : "");
+                return fmt::format("; {} is no command{}", argument, guess(", ", argument, names));
             }
             chosen = &commands[static_cast<std::size_t>(at - names.begin())];
         } else if (chosen && argument.starts_with("--")) {
             const std::string option = argument.substr(0, argument.find('='));
             if (std::find(chosen->options.begin(), chosen->options.end(), option) != chosen->options.end())
                 continue;
-            const std::optional<std::string> meant = nearestWord(option, chosen->options);
-            return meant ? "; did you mean " + *meant + "?" : "";
+            return guess("; ", option, chosen->options);
         }
     }
     return {};

@@ -1,8 +1,6 @@
 #include "completion.h"
 
-#include <algorithm>
 #include <fmt/format.h>
-#include <numeric>
 
 namespace deltascope::cli {
 
@@ -16,21 +14,42 @@ std::string namesOf(const std::vector<CommandWords>& commands)
     return names;
 }
 
+/// Options that take the same words, as a shell's case tells command and option apart: "log --layout"|"show --layout".
+std::map<std::vector<std::string>, std::string> casesOf(const std::vector<CommandWords>& commands)
+{
+    std::map<std::vector<std::string>, std::string> cases;
+    for (const CommandWords& command : commands) {
+        for (const auto& [option, words] : command.values) {
+            std::string& pattern = cases[words];
+            pattern += fmt::format("{}\"{} {}\"", pattern.empty() ? "" : "|", command.name, option);
+        }
+    }
+    return cases;
+}
+
 std::string bash(const std::vector<CommandWords>& commands)
 {
     std::string script = "_deltascope() {\n"
                          "    local word=\"${COMP_WORDS[COMP_CWORD]}\" command=\"${COMP_WORDS[1]}\"\n"
+                         "    local before=\"${COMP_WORDS[COMP_CWORD-1]}\"\n"
+                         "    [ \"$before\" = = ] && before=\"${COMP_WORDS[COMP_CWORD-2]}\"\n"
+                         "    [ \"$word\" = = ] && word=\"\"\n"
                          "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
                          "        COMPREPLY=( $(compgen -W \""
         + namesOf(commands)
         + "\" -- \"$word\") )\n"
           "        return\n"
           "    fi\n"
-          "    case \"$word\" in\n"
-          "        -*) ;;\n"
-          "        *) COMPREPLY=( $(compgen -f -- \"$word\") ); return ;;\n"
-          "    esac\n"
-          "    case \"$command\" in\n";
+          "    case \"$command $before\" in\n";
+    for (const auto& [words, pattern] : casesOf(commands))
+        script += fmt::format("        {}) COMPREPLY=( $(compgen -W \"{}\" -- \"$word\") ); return ;;\n", pattern,
+                              fmt::join(words, " "));
+    script += "    esac\n"
+              "    case \"$word\" in\n"
+              "        -*) ;;\n"
+              "        *) COMPREPLY=( $(compgen -f -- \"$word\") ); return ;;\n"
+              "    esac\n"
+              "    case \"$command\" in\n";
     for (const CommandWords& command : commands)
         script += fmt::format("        {}) COMPREPLY=( $(compgen -W \"{}\" -- \"$word\") ) ;;\n", command.name,
                               fmt::join(command.options, " "));
@@ -43,7 +62,10 @@ std::string zsh(const std::vector<CommandWords>& commands)
     for (const CommandWords& command : commands)
         script += fmt::format("        '{}:{}'\n", command.name, command.summary);
     script += "    )\n    if (( CURRENT == 2 )); then\n        _describe command commands\n        return\n    fi\n"
-              "    case \"$words[2]\" in\n";
+              "    case \"$words[2] $words[CURRENT-1]\" in\n";
+    for (const auto& [words, pattern] : casesOf(commands))
+        script += fmt::format("        {}) compadd -- {}; return ;;\n", pattern, fmt::join(words, " "));
+    script += "    esac\n    case \"$words[2]\" in\n";
     for (const CommandWords& command : commands)
         script +=
             fmt::format("        {}) _values option {} || _files ;;\n", command.name, fmt::join(command.options, " "));
@@ -56,27 +78,15 @@ std::string fish(const std::vector<CommandWords>& commands)
     for (const CommandWords& command : commands) {
         script += fmt::format("complete -c deltascope -n __fish_use_subcommand -a {} -d '{}'\n", command.name,
                               command.summary);
-        for (const std::string& option : command.options)
-            script += fmt::format("complete -c deltascope -n '__fish_seen_subcommand_from {}' -l {}\n", command.name,
-                                  option.substr(2));
-    }
-    return script;
-}
-
-std::size_t editDistance(std::string_view a, std::string_view b)
-{
-    std::vector<std::size_t> row(b.size() + 1);
-    std::iota(row.begin(), row.end(), std::size_t(0));
-    for (std::size_t i = 1; i <= a.size(); ++i) {
-        std::size_t diagonal = row[0];
-        row[0] = i;
-        for (std::size_t j = 1; j <= b.size(); ++j) {
-            const std::size_t above = row[j];
-            row[j] = std::min({ row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1]) });
-            diagonal = above;
+        for (const std::string& option : command.options) {
+            const auto words = command.values.find(option);
+            script += fmt::format(
+                "complete -c deltascope -n '__fish_seen_subcommand_from {}' -l {}{}\n", command.name, option.substr(2),
+                words == command.values.end() ? std::string()
+                                              : fmt::format(" -x -a '{}'", fmt::join(words->second, " ")));
         }
     }
-    return row.back();
+    return script;
 }
 
 }
@@ -90,20 +100,6 @@ std::optional<std::string> completionScript(std::string_view shell, const std::v
     if (shell == "fish")
         return fish(commands);
     return std::nullopt;
-}
-
-std::optional<std::string> nearestWord(std::string_view typed, const std::vector<std::string>& words)
-{
-    std::optional<std::string> best;
-    std::size_t least = std::max<std::size_t>(2, typed.size() / 3) + 1;
-    for (const std::string& word : words) {
-        const std::size_t distance = editDistance(typed, word);
-        if (distance < least) {
-            least = distance;
-            best = word;
-        }
-    }
-    return best;
 }
 
 } // namespace deltascope::cli

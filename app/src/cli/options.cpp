@@ -2,11 +2,22 @@
 
 #include "examples.h"
 
+#include "deltascope/engine/layout.h"
+
 #include <CLI/CLI.hpp>
 
 namespace deltascope::cli {
 
 namespace {
+
+std::vector<std::string> layoutWords()
+{
+    std::vector<std::string> words;
+    const LayoutRegistry layouts = builtinLayouts();
+    for (const auto& layout : layouts.all())
+        words.emplace_back(layout->word());
+    return words;
+}
 
 void addSourceOptions(CLI::App& command, Options& options)
 {
@@ -17,9 +28,24 @@ void addSourceOptions(CLI::App& command, Options& options)
         .add_option("--epochs", options.epochs,
                     "where one run of the trainer ends and the next begins: auto (by evidence, the default), times, or "
                     "one (all is one run)")
-        ->check(CLI::IsMember({ "auto", "times", "one" }));
+        ->check(CLI::IsMember(valuesOf({}, "epochs")));
 }
 
+}
+
+std::vector<std::string> valuesOf(std::string_view command, std::string_view option)
+{
+    if (option == "layout")
+        return command == "publish" ? std::vector<std::string> { "trl-v2", "slime-v2" } : layoutWords();
+    if (option == "epochs")
+        return { "auto", "times", "one" };
+    if (option == "color")
+        return { "auto", "always", "never" };
+    if (option == "read-back")
+        return { "cache", "disk" };
+    if (option == "state")
+        return { "served", "trained" };
+    return {};
 }
 
 void describe(CLI::App& program, Options& options)
@@ -33,8 +59,7 @@ void describe(CLI::App& program, Options& options)
     program.add_flag("--no-input", options.noInput, "never ask; nothing asks today");
     program.add_option("--limit-rate", options.limitRate, "most bytes per second (20MB) from and to each object store")
         ->type_name("SIZE");
-    program.add_option("--color", options.color, "auto, always or never")
-        ->check(CLI::IsMember({ "auto", "always", "never" }));
+    program.add_option("--color", options.color, "auto, always or never")->check(CLI::IsMember(valuesOf({}, "color")));
     program.add_option("--threads", options.threads, "worker threads; default: all of the machine")
         ->check(CLI::Range(0, 1024));
 
@@ -69,7 +94,7 @@ void describe(CLI::App& program, Options& options)
                             "cut into files of this size (5GB); default: as the anchor is");
     materialize
         ->add_option("--read-back", options.readBack, "compare written bytes from the page cache or from the disk")
-        ->check(CLI::IsMember({ "cache", "disk" }));
+        ->check(CLI::IsMember(valuesOf({}, "read-back")));
     materialize->add_option("--shard", options.shard,
                             "I/N: be one of N processes that share the rebuild; write every N-th file");
     materialize->add_flag("--commit", options.commit, "finish a rebuild whose parts are all written");
@@ -79,7 +104,7 @@ void describe(CLI::App& program, Options& options)
         ->add_option("--state", options.state,
                      "served (what the deltas lead to, the default) or trained (the trainer's full form), where a step "
                      "has both and they differ")
-        ->check(CLI::IsMember({ "served", "trained" }));
+        ->check(CLI::IsMember(valuesOf({}, "state")));
 
     CLI::App* diff = program.add_subcommand("diff", "compare any two versions or checkpoints bit by bit");
     diff->add_option("a", options.source, "SOURCE@STEP, checkpoint folder or safetensors file")->required();

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace CLI {
@@ -90,5 +91,8 @@ struct Options {
 
 /// Declares every command and option of the program; parsing fills `options`, which must outlive `program`.
 void describe(CLI::App& program, Options& options);
+
+/// The words that an option ("layout") of a command takes; empty for one that takes any text.
+std::vector<std::string> valuesOf(std::string_view command, std::string_view option);
 
 } // namespace deltascope::cli

@@ -1,22 +1,17 @@
 #include "deltascope/engine/statistics.h"
 
+#include "no_such_tensor.h"
 #include "value_statistics.h"
 #include "values_moved.h"
 #include "watched_replay.h"
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <set>
 
 namespace deltascope {
 
 namespace {
-
-Error noSuchTensor(std::string_view name)
-{
-    return Error {
-        Code::NotFound, "the state has no such tensor", std::string(name), {}, "show lists the tensors of a step"
-    };
-}
 
 Result<void> expectNumbers(const TensorInfo& tensor)
 {
@@ -30,7 +25,7 @@ Result<const TensorInfo*> findNumbers(const Chain& state, std::string_view name)
 {
     const TensorInfo* tensor = state.find(name);
     if (!tensor)
-        return fail(noSuchTensor(name));
+        return fail(noSuchTensor(name, state));
     DS_CHECK(expectNumbers(*tensor));
     return tensor;
 }
@@ -239,6 +234,7 @@ Result<std::map<std::size_t, ValueStatistics>> statisticsBehind(Workbench& bench
 Result<StatisticsCost> costOfStatistics(const Run& run, const Plan& plan, std::string_view tensor, TaskContext& task)
 {
     std::optional<TensorInfo> info;
+    std::set<std::string> names; // of complete states without it
     std::uint64_t walked = 0;
     std::uint64_t checked = 0;
     const auto add = [&](const ObjectStore& store, const Layout& layout,
@@ -247,8 +243,11 @@ Result<StatisticsCost> costOfStatistics(const Run& run, const Plan& plan, std::s
         DS_TRY(const VersionIndex index, layout.index(store, objects, task));
         checked += layout.checkedBytes(objects, index);
         const TensorEntry* entry = index.find(tensor);
-        if (!entry)
+        if (!entry) {
+            for (std::size_t i = 0; index.full && i < index.tensors.size(); ++i)
+                names.insert(index.tensors[i].name);
             return {};
+        }
         for (const Extent& extent : entry->extents)
             walked += extent.bytes;
         if (index.full)
@@ -260,7 +259,8 @@ Result<StatisticsCost> costOfStatistics(const Run& run, const Plan& plan, std::s
     for (const PlanLink& link : plan.links)
         DS_CHECK(add(*run.store, *run.layout, run.versions[link.version].objectsOf(link.form)));
     if (!info)
-        return fail(noSuchTensor(tensor));
+        return fail(noSuchTensor(tensor, run.versions[plan.links.back().version].step(), run.store->uri(),
+                                 { names.begin(), names.end() }));
     DS_CHECK(expectNumbers(*info));
     return StatisticsCost { *info, statisticsPasses(info->dtype) * walked + checked };
 }

@@ -1,5 +1,6 @@
 #include "deltascope/engine/tensor_view.h"
 
+#include "no_such_tensor.h"
 #include "watched_replay.h"
 
 #include <algorithm>
@@ -16,8 +17,7 @@ Result<const TensorInfo*> findTensor(const Chain& state, std::string_view name)
 {
     const TensorInfo* tensor = state.find(name);
     if (!tensor)
-        return fail(Code::NotFound, "the state has no such tensor", std::string(name),
-                    "show lists the tensors of a step");
+        return fail(noSuchTensor(name, state));
     if (bitsOf(tensor->dtype) < 8)
         return fail(Code::Unsupported, fmt::format("elements of type {} share bytes", word(tensor->dtype)),
                     tensor->name, "diff counts them");
