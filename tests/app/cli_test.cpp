@@ -344,6 +344,39 @@ TEST_F(CliTest, AWordThatIsNearNothingIsNotGuessed)
     EXPECT_EQ(call({ "xyzzyplugh", "x" }).err.find("did you mean"), std::string::npos);
 }
 
+TEST_F(CliTest, ADiffOfSomeTensorsSaysThatItIsOfThese)
+{
+    const auto diff = [&](const Arguments& more) {
+        Arguments arguments { "diff", bucket("trl-v2-gap") + "@11", bucket("trl-v2-gap") + "@12" };
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        return call(arguments);
+    };
+    const Json all = diff({ "--json" }).json();
+    const Outcome one = diff({ "*.down_proj.weight", "--json" });
+    EXPECT_EQ(one.json()["tensors_total"], 2);
+    EXPECT_EQ(one.json()["tensors_left_out"], all["tensors_total"].get<int>() - 2);
+    EXPECT_LT(one.json()["bytes_compared"], all["bytes_compared"]);
+    for (const Json& tensor : one.json()["tensors"])
+        EXPECT_NE(std::find(all["tensors"].begin(), all["tensors"].end(), tensor), all["tensors"].end()) << tensor;
+    EXPECT_NE(diff({ "*.down_proj.weight" })
+                  .out.find("2 of 24 tensors compared (*.down_proj.weight); nothing is known of "
+                            "the other 22\n"),
+              std::string::npos)
+        << diff({ "*.down_proj.weight" }).out;
+
+    const Outcome same = call(
+        { "diff", bucket("trl-v2-gap") + "@12", bucket("trl-v2-gap") + "@12", "*.weight", "*.down*", "--exit-code" });
+    EXPECT_EQ(same.status, 0);
+    const Outcome part = call({ "diff", bucket("trl-v2-gap") + "@12", bucket("trl-v2-gap") + "@12", "*.down_proj.*" });
+    EXPECT_NE(part.out.find("These are bit-identical"), std::string::npos) << part.out;
+    EXPECT_EQ(part.out.find("A and B are bit-identical"), std::string::npos) << part.out;
+
+    const Outcome none = diff({ "*.down_porj.*" });
+    EXPECT_EQ(none.status, 3);
+    EXPECT_NE(none.err.find("*.down_porj.*; did you mean model.layers.0.mlp.down_proj.weight"), std::string::npos)
+        << none.err;
+}
+
 TEST_F(CliTest, AMistypedTensorIsGuessed)
 {
     const auto stats = [&](const std::string& tensor, const Arguments& more = {}) {

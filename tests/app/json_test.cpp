@@ -306,6 +306,21 @@ TEST(DiffJson, HasTheKeysOfTheContract)
     EXPECT_EQ(json["tensors"][0]["relative_norm"], 0.25);
 }
 
+/// Who reads `equal` alone must not take a part for the whole.
+TEST(DiffJson, SaysOfAPartNeverThatAllIsEqual)
+{
+    DiffView view;
+    view.equal = true;
+    view.globs = { "*.weight" };
+    EXPECT_EQ(Json::parse(toJson(view))["equal"], true);
+    view.tensorsLeftOut = 2;
+    EXPECT_TRUE(Json::parse(toJson(view))["equal"].is_null());
+    EXPECT_EQ(Json::parse(toJson(view))["tensors_left_out"], 2);
+    EXPECT_EQ(Json::parse(toJson(view))["tensor_globs"], Json::array({ "*.weight" }));
+    view.equal = false;
+    EXPECT_EQ(Json::parse(toJson(view))["equal"], false);
+}
+
 TEST(MaterializeJson, HasTheKeysOfTheContract)
 {
     MaterializeView view;

@@ -49,6 +49,44 @@ TEST(Diff, AStateEqualsItself)
     EXPECT_TRUE(report.tensors.empty());
 }
 
+TEST(Diff, ComparesOnlyTheTensorsThatAreMeant)
+{
+    TaskContext task;
+    const auto globbed = [&](std::vector<std::string> globs) {
+        return diffStates(bench(),
+                          stateOf({ { tensor("a.x", { 1 }), "12" },
+                                    { tensor("a.y", { 1 }), "34" },
+                                    { tensor("b.x", { 1 }), "56" },
+                                    { tensor("only.a", { 1 }), "78" } }),
+                          stateOf({ { tensor("a.x", { 1 }), "12" },
+                                    { tensor("a.y", { 1 }), "3x" },
+                                    { tensor("b.x", { 2 }), "56xx" },
+                                    { tensor("only.b", { 1 }), "78" } }),
+                          {}, task, TensorGlobs(std::move(globs)));
+    };
+    const auto one = globbed({ "*.x" });
+    ASSERT_TRUE(one);
+    EXPECT_EQ(one->tensorsCompared, 1U);
+    EXPECT_EQ(one->bytesCompared, 2U);
+    EXPECT_EQ(one->reshaped.size(), 1U);
+    EXPECT_EQ(one->tensorsLeftOut, 3U);
+    EXPECT_TRUE(one->onlyInA.empty() && one->onlyInB.empty());
+    const auto two = globbed({ "a.?", "only.[a]" });
+    ASSERT_TRUE(two);
+    EXPECT_EQ(two->tensorsCompared, 2U);
+    EXPECT_EQ(two->elementsDifferent(), 1U);
+    EXPECT_EQ(two->onlyInA, std::vector<std::string> { "only.a" });
+    EXPECT_EQ(two->tensorsLeftOut, 2U);
+    EXPECT_TRUE(globbed({ "a.x" })->equal());
+    EXPECT_EQ(globbed({ "*" })->tensorsLeftOut, 0U);
+    EXPECT_EQ(globbed({})->tensorsLeftOut, 0U);
+    const auto none = globbed({ "a.x", "olny.*" });
+    ASSERT_FALSE(none);
+    EXPECT_EQ(none.error().code, Code::NotFound);
+    EXPECT_NE(none.error().text.find("no tensor that fits olny.*; did you mean only.a or only.b?"), std::string::npos)
+        << none.error().text;
+}
+
 TEST(Diff, CountsTensorsAndElements)
 {
     const DiffReport report =

@@ -242,7 +242,9 @@ private:
         if (!m_options.mirrors.empty() && a.source.source != b.source.source)
             return fail(Code::Usage, "a mirror holds the objects of one source, and these are two",
                         b.source.source.text(), "rebuild one of the states with --mirror, and compare the checkpoint");
-        DS_TRY(const auto view, runJob<app::DiffView>(service, m_style, [&](app::Service& s) { return s.diff(a, b); }));
+        DS_TRY(const auto view, runJob<app::DiffView>(service, m_style, [&](app::Service& s) {
+                   return s.diff(a, b, m_options.tensors);
+               }));
         print<app::DiffView>(*view, [&](const app::DiffView& diff) { return diffText(diff, m_style); });
         return m_options.exitCode && !view->equal ? Failure : Success;
     }

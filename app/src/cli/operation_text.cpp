@@ -258,15 +258,36 @@ std::string digestText(const app::DigestView& digest, const Style& style)
     return text;
 }
 
+namespace {
+
+/// How much was compared where not all was; else empty.
+std::string partText(const app::DiffView& diff)
+{
+    if (diff.tensorsLeftOut == 0)
+        return {};
+    const std::uint64_t meant = diff.tensorsTotal + diff.reshaped.size() + diff.onlyInA.size() + diff.onlyInB.size();
+    return fmt::format("{} of {} compared ({}); nothing is known of the other {}\n", countText(meant),
+                       counted(meant + diff.tensorsLeftOut, "tensor"),
+                       safe(fmt::format("{}", fmt::join(diff.globs, " "))), countText(diff.tensorsLeftOut));
+}
+
+}
+
 std::string diffText(const app::DiffView& diff, const Style& style)
 {
+    const std::string part = partText(diff);
+    if (diff.equal && !part.empty())
+        return part
+            + fmt::format("These are bit-identical in A and B ({} compared in {}).\n", bytesText(diff.bytesCompared),
+                          durationText(diff.seconds))
+            + readsText(diff.reads, style);
     if (diff.equal)
         return fmt::format("A and B are bit-identical ({}, {} compared in {}).\n", counted(diff.tensorsTotal, "tensor"),
                            bytesText(diff.bytesCompared), durationText(diff.seconds))
             + readsText(diff.reads, style);
-    std::string text =
-        fmt::format("{} of {} differ, {} of {}", diff.tensorsDifferent, counted(diff.tensorsTotal, "tensor"),
-                    countText(diff.elementsDifferent), counted(diff.elementsTotal, "element"));
+    std::string text = part
+        + fmt::format("{} of {} differ, {} of {}", diff.tensorsDifferent, counted(diff.tensorsTotal, "tensor"),
+                      countText(diff.elementsDifferent), counted(diff.elementsTotal, "element"));
     if (diff.elementsTouched)
         text += fmt::format(" ({} touched on the way)", countText(*diff.elementsTouched));
     if (diff.relativeNorm)

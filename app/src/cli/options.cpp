@@ -109,6 +109,8 @@ void describe(CLI::App& program, Options& options)
     CLI::App* diff = program.add_subcommand("diff", "compare any two versions or checkpoints bit by bit");
     diff->add_option("a", options.source, "SOURCE@STEP, checkpoint folder or safetensors file")->required();
     diff->add_option("b", options.other, "the other one")->required();
+    diff->add_option("tensors", options.tensors,
+                     "compare only these: names, where * stands for any letters, dots too ('*.weight'); quote them");
     diff->add_flag("--exit-code", options.exitCode, "exit with 1 if they differ");
 
     CLI::App* stats = program.add_subcommand(

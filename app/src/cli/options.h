@@ -27,6 +27,7 @@ struct Options {
     std::string source;
     std::string other;
     std::string tensor;
+    std::vector<std::string> tensors; ///< globs
     std::string against;
     std::uint32_t history = 0;
     bool costOnly = false;

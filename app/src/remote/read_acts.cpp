@@ -142,7 +142,11 @@ ReadsView readReads(const json& from)
 DiffView readDiff(const json& from)
 {
     DiffView view;
-    view.equal = read<bool>(from, "equal");
+    view.equal = readOptional<bool>(from, "equal").value_or(true);
+    if (from.contains("tensor_globs")) { // a server of an earlier version compares all
+        view.globs = readList<std::string>(from, "tensor_globs");
+        view.tensorsLeftOut = read<std::uint64_t>(from, "tensors_left_out");
+    }
     view.tensorsTotal = read<std::uint64_t>(from, "tensors_total");
     view.tensorsDifferent = read<std::uint64_t>(from, "tensors_different");
     view.elementsTotal = read<std::uint64_t>(from, "elements_total");

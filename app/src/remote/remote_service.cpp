@@ -230,7 +230,10 @@ JobId RemoteService::statisticsCost(TensorRequest request, std::uint32_t steps)
 
 JobId RemoteService::verify(VerifyRequest) { return refuse("verify without a plan"); }
 JobId RemoteService::digest(VersionRequest, bool) { return refuse("hash a step"); }
-JobId RemoteService::diff(VersionRequest, VersionRequest) { return refuse("compare without a plan"); }
+JobId RemoteService::diff(VersionRequest, VersionRequest, std::vector<std::string>)
+{
+    return refuse("compare without a plan");
+}
 JobId RemoteService::materialize(MaterializeRequest) { return refuse("materialize without a plan"); }
 JobId RemoteService::publish(PublishRequest) { return refuse("publish"); }
 JobId RemoteService::cost(CostRequest) { return refuse("tell costs"); }

@@ -187,28 +187,30 @@ public:
                      });
     }
 
-    JobId diff(VersionRequest a, VersionRequest b) override
+    JobId diff(VersionRequest a, VersionRequest b, std::vector<std::string> tensors) override
     {
-        return start(fmt::format("diff {} {}", a.source.source.text(), b.source.source.text()),
-                     [this, a, b](JobId, TaskContext& task) -> Result<JobResult> {
-                         const Clock::time_point began = Clock::now();
-                         DS_TRY(OpenState left, openState(m_bench, a, false, task));
-                         DS_TRY(OpenState right, openState(m_bench, b, false, task));
-                         const auto attempt = [&] {
-                             return diffStates(m_bench, *left.chain, *right.chain, linkOfAInB(left, right), task);
-                         };
-                         DS_TRY(const DiffReport report, tryStates(m_bench, { &left, &right }, attempt, task));
-                         if (report.noopsSeen) {
-                             DS_CHECK(judge(left, task));
-                             DS_CHECK(judge(right, task));
-                         }
-                         DiffView view = makeDiffView(report);
-                         std::vector<Error> replaced = left.replaced();
-                         replaced.insert(replaced.end(), right.replaced().begin(), right.replaced().end());
-                         view.reads = makeReadsView({ left.chain.get(), right.chain.get() }, replaced);
-                         view.seconds = secondsSince(began);
-                         return ended(std::move(view));
-                     });
+        return start(
+            fmt::format("diff {} {}", a.source.source.text(), b.source.source.text()),
+            [this, a, b, meant = TensorGlobs(std::move(tensors))](JobId, TaskContext& task) -> Result<JobResult> {
+                const Clock::time_point began = Clock::now();
+                DS_TRY(OpenState left, openState(m_bench, a, false, task));
+                DS_TRY(OpenState right, openState(m_bench, b, false, task));
+                const auto attempt = [&] {
+                    return diffStates(m_bench, *left.chain, *right.chain, linkOfAInB(left, right), task, meant);
+                };
+                DS_TRY(const DiffReport report, tryStates(m_bench, { &left, &right }, attempt, task));
+                if (report.noopsSeen) {
+                    DS_CHECK(judge(left, task));
+                    DS_CHECK(judge(right, task));
+                }
+                DiffView view = makeDiffView(report);
+                view.globs = meant.globs();
+                std::vector<Error> replaced = left.replaced();
+                replaced.insert(replaced.end(), right.replaced().begin(), right.replaced().end());
+                view.reads = makeReadsView({ left.chain.get(), right.chain.get() }, replaced);
+                view.seconds = secondsSince(began);
+                return ended(std::move(view));
+            });
     }
 
     JobId blocks(TensorRequest request, std::uint32_t maxBlocks) override

@@ -300,7 +300,10 @@ std::string toJson(const DiffView& view)
                              { "dtype_b", tensor.dtypeB },
                              { "shape_a", tensor.shapeA },
                              { "shape_b", tensor.shapeB } });
-    return dump({ { "equal", view.equal },
+    const bool unknown = view.equal && view.tensorsLeftOut > 0; // whether the whole checkpoints are
+    return dump({ { "equal", unknown ? ordered_json(nullptr) : ordered_json(view.equal) },
+                  { "tensor_globs", view.globs },
+                  { "tensors_left_out", view.tensorsLeftOut },
                   { "tensors_total", view.tensorsTotal },
                   { "tensors_different", view.tensorsDifferent },
                   { "elements_total", view.elementsTotal },

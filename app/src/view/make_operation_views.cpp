@@ -54,6 +54,7 @@ DiffView makeDiffView(const DiffReport& report)
 {
     DiffView view;
     view.equal = report.equal();
+    view.tensorsLeftOut = report.tensorsLeftOut;
     view.tensorsTotal = report.tensorsCompared;
     view.tensorsDifferent = report.tensorsDifferent();
     view.elementsTotal = report.elementsCompared;

@@ -104,15 +104,32 @@ std::uint64_t DiffReport::elementsDifferent() const noexcept
 
 namespace {
 
-Result<DiffReport> compareStates(Workbench& bench, const Chain& a, const Chain& b, std::optional<std::size_t> aLinkInB,
-                                 TaskContext& task)
+/// Names of both sides, each once.
+std::vector<std::string_view> namesOf(const Chain& a, const Chain& b)
 {
+    std::vector<std::string_view> names;
+    for (const TensorInfo& tensor : a.tensors())
+        names.push_back(tensor.name);
+    for (const TensorInfo& tensor : b.tensors()) {
+        if (!a.find(tensor.name))
+            names.push_back(tensor.name);
+    }
+    return names;
+}
+
+Result<DiffReport> compareStates(Workbench& bench, const Chain& a, const Chain& b, std::optional<std::size_t> aLinkInB,
+                                 const TensorGlobs& meant, TaskContext& task)
+{
+    const std::vector<std::string_view> names = namesOf(a, b);
+    DS_CHECK(meant.expectEachFits(names, "neither A nor B has a", {}));
     DiffReport report;
     report.touchedKnown = aLinkInB.has_value();
     ReplayAudit auditA(a);
     ReplayAudit auditB(b);
     std::vector<std::pair<const TensorInfo*, const TensorInfo*>> common;
     for (const TensorInfo& tensor : a.tensors()) {
+        if (!meant.mean(tensor.name))
+            continue;
         const TensorInfo* other = b.find(tensor.name);
         if (!other)
             report.onlyInA.push_back(tensor.name);
@@ -122,9 +139,11 @@ Result<DiffReport> compareStates(Workbench& bench, const Chain& a, const Chain& 
             common.emplace_back(&tensor, other);
     }
     for (const TensorInfo& tensor : b.tensors()) {
-        if (!a.find(tensor.name))
+        if (!a.find(tensor.name) && meant.mean(tensor.name))
             report.onlyInB.push_back(tensor.name);
     }
+    report.tensorsLeftOut =
+        names.size() - common.size() - report.reshaped.size() - report.onlyInA.size() - report.onlyInB.size();
     std::uint64_t bytes = 0;
     for (const auto& [tensor, other] : common) {
         bytes += tensor->bytes();
@@ -186,9 +205,9 @@ Result<DiffReport> compareStates(Workbench& bench, const Chain& a, const Chain& 
 }
 
 Result<DiffReport> diffStates(Workbench& bench, const Chain& a, const Chain& b, std::optional<std::size_t> aLinkInB,
-                              TaskContext& task)
+                              TaskContext& task, const TensorGlobs& tensors)
 {
-    Result<DiffReport> report = compareStates(bench, a, b, aLinkInB, task);
+    Result<DiffReport> report = compareStates(bench, a, b, aLinkInB, tensors, task);
     if (!report)
         return fail(b.reasonOf(a.reasonOf(std::move(report.error()), task), task));
     return report;

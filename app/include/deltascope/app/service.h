@@ -156,7 +156,8 @@ public:
     virtual JobId listObjects(SourceRequest request) = 0; ///< ListingView
     virtual JobId verify(VerifyRequest request) = 0; ///< VerifyView
     virtual JobId digest(VersionRequest request, bool acrossGap) = 0; ///< DigestView; also of one safetensors file
-    virtual JobId diff(VersionRequest a, VersionRequest b) = 0; ///< DiffView
+    /// DiffView. `tensors`: globs of the names that are compared (engine/tensor_globs.h); empty: all.
+    virtual JobId diff(VersionRequest a, VersionRequest b, std::vector<std::string> tensors = {}) = 0;
     virtual JobId blocks(TensorRequest request, std::uint32_t maxBlocks) = 0; ///< BlocksView
     /// ElementsView; `rows` x `cols` elements from (row, col), at most 4,096.
     virtual JobId elements(TensorRequest request, std::uint64_t row, std::uint64_t col, std::uint64_t rows,

@@ -7,6 +7,7 @@
 #include "deltascope/engine/lineage.h"
 #include "deltascope/engine/replay.h"
 #include "deltascope/engine/stores.h"
+#include "deltascope/engine/tensor_globs.h"
 
 #include <cstdint>
 #include <functional>
@@ -178,10 +179,11 @@ struct TensorDiff {
 };
 struct DiffReport {
     std::uint64_t tensorsCompared = 0;
+    std::uint64_t tensorsLeftOut = 0; ///< of either side, as the globs say: nothing is known of them
     std::uint64_t elementsCompared = 0;
     std::vector<TensorDiff> tensors; ///< those that differ in bits or were touched, by name
     std::vector<TensorDiff> reshaped; ///< dtype or shape differ; not compared
-    std::vector<std::string> onlyInA, onlyInB;
+    std::vector<std::string> onlyInA, onlyInB; ///< of those that are meant
     std::uint64_t bytesCompared = 0;
     bool touchedKnown = false; ///< of every tensor
     std::optional<double> relativeNorm; ///< as in TensorDiff, over all tensors that were compared
@@ -189,15 +191,17 @@ struct DiffReport {
 
     std::uint64_t tensorsDifferent() const noexcept;
     std::uint64_t elementsDifferent() const noexcept;
+    /// Of what was compared.
     bool equal() const noexcept
     {
         return tensorsDifferent() == 0 && reshaped.empty() && onlyInA.empty() && onlyInB.empty();
     }
 };
-/// `aLinkInB`: the link of `b` whose state is A, if B builds on A; then touched elements are counted as well. Errors:
-/// as digestState().
+/// `aLinkInB`: the link of `b` whose state is A, if B builds on A; then touched elements are counted as well. Payload
+/// of no other tensors than `tensors` means is replayed. Errors: as digestState(); NotFound (a glob fits no tensor of
+/// either side).
 Result<DiffReport> diffStates(Workbench& bench, const Chain& a, const Chain& b, std::optional<std::size_t> aLinkInB,
-                              TaskContext& task);
+                              TaskContext& task, const TensorGlobs& tensors = {});
 
 // --- materialize -----------------------------------------------------------------------------------------------------
 

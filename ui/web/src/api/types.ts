@@ -547,7 +547,9 @@ export interface TensorDiff {
 }
 
 export interface Diff {
-  equal: boolean;
+  equal: boolean | null; // of the whole checkpoints; null: what was compared is equal, and not all was
+  tensor_globs: string[]; // names that were to be compared; empty: all
+  tensors_left_out: number;
   tensors_total: number;
   tensors_different: number;
   elements_total: number;

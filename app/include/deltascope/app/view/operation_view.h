@@ -91,7 +91,9 @@ struct TensorDiffView {
     std::optional<double> relativeNorm; ///< L2 of B − A over that of A; nothing where A is zero or holds no numbers
 };
 struct DiffView {
-    bool equal = false;
+    bool equal = false; ///< in all that was compared
+    std::vector<std::string> globs; ///< of the names of tensors that were to be compared; empty: all
+    std::uint64_t tensorsLeftOut = 0; ///< that no glob means: whether they are equal is not known
     std::uint64_t tensorsTotal = 0; ///< in both and comparable
     std::uint64_t tensorsDifferent = 0;
     std::uint64_t elementsTotal = 0;
