@@ -125,7 +125,6 @@ TEST_F(CliTest, WhatTheCommandLineGetsWrongIsTwo)
     for (const Arguments& arguments :
          { Arguments { "frobnicate" },
            Arguments { "log" },
-           Arguments { "log", "a", "b" },
            Arguments { "log", "--nope", "x" },
            Arguments { "verify", bucket("trl-v2-gap"), "--level", "9" },
            Arguments { "verify", bucket("trl-v2-gap"), "--level", "x" },
@@ -377,6 +376,23 @@ TEST_F(CliTest, ADiffOfSomeTensorsSaysThatItIsOfThese)
         << none.err;
 }
 
+TEST_F(CliTest, ALogOfSomeTensorsLeavesOutTheStepsThatDoNotTouchThem)
+{
+    const auto log = [&](Arguments more) {
+        more.insert(more.begin(), { "log", bucket("trl-v2-gap") });
+        return call(more).out;
+    };
+    const std::string touched = log({ "*.down_proj.weight" });
+    EXPECT_NE(touched.find("about 2 of 24 tensors, 4,096 elements: *.down_proj.weight\n"), std::string::npos)
+        << touched;
+    EXPECT_NE(touched.find("             110   2.69 %         2      220 B"), std::string::npos) << touched;
+    const std::string quiet = log({ "*norm*" });
+    EXPECT_EQ(quiet.find(" 12  delta"), std::string::npos) << quiet;
+    EXPECT_NE(quiet.find("left out: 14 steps without a change in them"), std::string::npos) << quiet;
+    EXPECT_NE(log({ "*norm*", "--all" }).find(" 12  delta"), std::string::npos);
+    EXPECT_EQ(log({ "*norm*", "--json" }).find("left out"), std::string::npos);
+}
+
 TEST_F(CliTest, AMistypedTensorIsGuessed)
 {
     const auto stats = [&](const std::string& tensor, const Arguments& more = {}) {
@@ -387,7 +403,7 @@ TEST_F(CliTest, AMistypedTensorIsGuessed)
         return outcome.err;
     };
     for (const Arguments& more : { Arguments {}, Arguments { "--history", "3" }, Arguments { "--cost" },
-                                   Arguments { "--history", "3", "--cost" } }) {
+                                   Arguments { "--history", "3", "--cost" }, Arguments { "--history", "all" } }) {
         const std::string near = stats("model.layers.0.mlp.down_porj.weight", more);
         EXPECT_NE(near.find("step 12 has no tensor model.layers.0.mlp.down_porj.weight; did you mean "
                             "model.layers.0.mlp.down_proj.weight?"),
@@ -618,6 +634,9 @@ TEST_F(CliTest, StatisticsOfATensorAreTextAndJson)
     EXPECT_EQ(with({ "--cost", "--json" }).json()["steps"], 2);
     EXPECT_TRUE(with({ "--cost" }).out.starts_with("reads "));
     EXPECT_EQ(with({ "--history", "3", "--against", "2" }).status, 2);
+    EXPECT_EQ(with({ "--history", "all", "--json" }).json()["first_changed"]["step"], 2);
+    EXPECT_NE(with({ "--history", "all" }).out.find("first changed  step 2"), std::string::npos);
+    EXPECT_EQ(with({ "--history", "some" }).status, 2);
     EXPECT_EQ(call({ "stats", bucket("trl-v2-gap") + "@12", "no.such.tensor" }).status, 3);
 }
 

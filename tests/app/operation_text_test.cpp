@@ -86,5 +86,28 @@ TEST(ListingText, SaysHowManyStepsNeedAnObjectUnlessItIsItsOwnAlone)
             << line(usual);
 }
 
+TEST(TensorFirstsText, ClaimsAFirstOnlyWhereEverythingBeforeWasRead)
+{
+    app::TensorFirstsView view;
+    view.tensor = "w";
+    view.dtype = "BF16";
+    view.begin = 1;
+    view.end = view.stepsRead = view.stepsInAll = 9;
+    view.changed = { 3, true };
+    view.nan = app::FirstView { {}, true };
+    const std::string known = tensorFirstsText(view, Style {});
+    EXPECT_NE(known.find("first changed  step 3  (from what step 1 holds)\n"), std::string::npos) << known;
+    EXPECT_NE(known.find("first NaN      at none of 9 steps\n"), std::string::npos) << known;
+    view.changed.certain = view.nan->certain = false;
+    view.stepsRead = 7;
+    view.unread = { { 2, 2, "it is damaged" } };
+    const std::string doubtful = tensorFirstsText(view, Style {});
+    EXPECT_NE(doubtful.find("step 3 at the latest: not every step before it could be read"), std::string::npos);
+    EXPECT_NE(doubtful.find("at none of 7 steps read; the others could not be"), std::string::npos) << doubtful;
+    EXPECT_NE(doubtful.find("not read       step 2: it is damaged\n"), std::string::npos) << doubtful;
+    view.nan.reset();
+    EXPECT_NE(tensorFirstsText(view, Style {}).find("first NaN      not known"), std::string::npos);
+}
+
 } // namespace
 } // namespace deltascope::cli

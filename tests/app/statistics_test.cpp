@@ -1,4 +1,5 @@
 #include "deltascope/app/view/dashboard_json.h"
+#include "deltascope/engine/safetensors.h"
 
 #include "service_fixture.h"
 
@@ -139,6 +140,177 @@ TEST_F(StatisticsJobs, AHistoryEndsAtTheStepAndIsAsLongAsWanted)
         steps.push_back(values.step);
     EXPECT_EQ(steps, (std::vector<std::int64_t> { 9, 10, 11, 12 }));
     EXPECT_EQ(cost(tensor("12"), 4)->steps, 4U);
+}
+
+// --- firsts ----------------------------------------------------------------------------------------------------------
+
+/// A run of TRL with two tensors of four BF16 elements each, "v" and "w".
+class MadeRun {
+public:
+    static constexpr const char* One = "\x80\x3f";
+    static constexpr const char* Two = "\x40\x40";
+    static constexpr const char* Nan = "\xc0\x7f";
+
+    void anchor(int step, const std::string& w) const
+    {
+        auto facts = m_facts;
+        facts["sparse"] = "False";
+        put("anchors", step,
+            writeSafetensorsHeader({ { "v", Dtype::BF16, { 4 } }, { "w", Dtype::BF16, { 4 } } }, facts) + "11223344"
+                + w);
+    }
+    /// Sets one element.
+    void delta(int step, const std::string& tensor, int position, const std::string& value) const
+    {
+        auto facts = m_facts;
+        facts["sparse"] = "True";
+        put("deltas", step,
+            writeSafetensorsHeader({ { tensor + ".idx", Dtype::I32, { 1 } }, { tensor + ".val", Dtype::BF16, { 1 } } },
+                                   facts)
+                + std::string { static_cast<char>(position), 0, 0, 0 } + value);
+    }
+    TensorRequest w(const std::string& version) const
+    {
+        SourceRequest source;
+        source.source = m_folder.path();
+        return { { source, version }, {}, "w" };
+    }
+
+private:
+    void put(const std::string& folder, int step, const std::string& bytes) const
+    {
+        m_folder.write(fmt::format("{}/step_{:06}.safetensors", folder, step), bytes);
+    }
+
+    std::map<std::string, std::string, std::less<>> m_facts = { { "format", "sparse_weight_patch" },
+                                                                { "encoding", "raw" },
+                                                                { "num_changed_params", "1" } };
+    test::TempDir m_folder;
+};
+
+class TensorFirsts : public StatisticsJobs {
+protected:
+    TensorFirsts() { run.anchor(1, "aabbccdd"); }
+    std::shared_ptr<const TensorFirstsView> firsts(const std::string& version)
+    {
+        return viewOf<TensorFirstsView>(service->tensorFirsts(run.w(version)));
+    }
+
+    MadeRun run;
+};
+
+TEST_F(TensorFirsts, AreFoundAtDeltas)
+{
+    run.delta(2, "v", 1, MadeRun::One);
+    run.delta(3, "w", 1, MadeRun::One);
+    run.delta(4, "w", 1, MadeRun::Nan);
+    run.delta(5, "w", 1, MadeRun::Two);
+    const auto view = firsts("5");
+    EXPECT_EQ(view->changed.step, 3);
+    EXPECT_TRUE(view->changed.certain);
+    ASSERT_TRUE(view->nan);
+    EXPECT_EQ(view->nan->step, 4);
+    EXPECT_TRUE(view->nan->certain);
+    EXPECT_TRUE(view->unread.empty());
+    EXPECT_EQ(view->stepsRead, 5U);
+    const auto early = firsts("2");
+    EXPECT_EQ(early->changed.step, std::nullopt);
+    EXPECT_TRUE(early->changed.certain && early->nan->certain);
+    EXPECT_EQ(early->stepsInAll, 2U);
+}
+
+/// A step of training that only the anchor shows, as no delta comes with it.
+TEST_F(TensorFirsts, AreFoundAtAnchors)
+{
+    run.delta(2, "v", 1, MadeRun::One);
+    run.anchor(3, "aaxxccdd");
+    run.anchor(4, std::string("aaxx") + MadeRun::Nan + "dd");
+    run.delta(5, "w", 0, MadeRun::One);
+    const auto view = firsts("5");
+    EXPECT_EQ(view->changed.step, 3);
+    EXPECT_EQ(view->nan->step, 4);
+    EXPECT_EQ(view->stepsInAll, 5U);
+}
+
+/// Nothing behind the last answer is read: what stands there could not be.
+TEST_F(TensorFirsts, EndWhereBothAreKnown)
+{
+    run.anchor(2, std::string("aaxx") + MadeRun::Nan + "dd");
+    run.anchor(3, "aaxxccdd");
+    run.delta(4, "w", 99, MadeRun::One);
+    run.anchor(5, "aaxxccdd");
+    const auto view = firsts("5");
+    EXPECT_EQ(view->changed.step, 2);
+    EXPECT_EQ(view->nan->step, 2);
+    EXPECT_EQ(view->stepsRead, 2U);
+    EXPECT_TRUE(view->unread.empty());
+}
+
+/// "First" is claimed only where everything before was read.
+TEST_F(TensorFirsts, AreNotCertainBehindWhatCouldNotBeRead)
+{
+    run.delta(2, "w", 99, MadeRun::Nan); // no such position: the replay fails
+    run.delta(3, "v", 0, MadeRun::One);
+    run.anchor(4, std::string("aaxx") + MadeRun::Nan + "dd");
+    const auto view = firsts("4");
+    EXPECT_EQ(view->changed.step, 4);
+    EXPECT_FALSE(view->changed.certain);
+    EXPECT_EQ(view->nan->step, 4);
+    EXPECT_FALSE(view->nan->certain);
+    EXPECT_EQ(view->stepsRead, 2U);
+    ASSERT_EQ(view->unread.size(), 1U);
+    EXPECT_EQ(view->unread.front().first, 2);
+    EXPECT_EQ(view->unread.front().last, 3);
+    EXPECT_NE(view->unread.front().why.find("position"), std::string::npos) << view->unread.front().why;
+}
+
+TEST_F(TensorFirsts, ThatWereNotSeenAreNotDeniedWhereAStepIsMissing)
+{
+    run.delta(2, "v", 0, MadeRun::One);
+    run.anchor(4, "aabbccdd");
+    const auto view = firsts("4");
+    EXPECT_EQ(view->changed.step, std::nullopt);
+    EXPECT_FALSE(view->changed.certain);
+    EXPECT_FALSE(view->nan->certain);
+    ASSERT_EQ(view->unread.size(), 1U);
+    EXPECT_EQ(view->unread.front().first, 3);
+    EXPECT_EQ(view->unread.front().why, "no object has this number");
+}
+
+TEST_F(TensorFirsts, OnABaseBeginWithTheBase)
+{
+    const BucketCopy slime("slime-v2-xor");
+    const auto view = viewOf<TensorFirstsView>(service->tensorFirsts(tensor(slime, "latest")));
+    EXPECT_TRUE(view->onBase);
+    EXPECT_EQ(view->changed.step, 1);
+    EXPECT_TRUE(view->changed.certain);
+    EXPECT_FALSE(view->nanInBase);
+}
+
+TEST_F(TensorFirsts, AreWrittenAsAgreed)
+{
+    const Json json = Json::parse(toJson(*firsts("1")));
+    EXPECT_TRUE(json["first_changed"]["step"].is_null());
+    EXPECT_EQ(json["first_changed"]["certain"], true);
+    EXPECT_EQ(json["first_nan"]["certain"], true);
+    EXPECT_EQ(json["steps_read"], 1);
+    EXPECT_EQ(json["unread"], Json::array());
+    auto request = run.w("1");
+    request.tensor = "ww";
+    const Error error = errorOf(service->tensorFirsts(request));
+    EXPECT_EQ(error.code, Code::NotFound);
+    EXPECT_EQ(error.step, 1);
+}
+
+/// At most what the cost says: each chain once, and of the tensor alone.
+TEST_F(TensorFirsts, CostEachChainOnce)
+{
+    run.delta(2, "v", 1, MadeRun::One);
+    run.delta(3, "w", 1, MadeRun::One);
+    run.anchor(4, "aabbccdd");
+    const auto view = viewOf<StatisticsCostView>(service->statisticsCost(run.w("4"), Service::AllSteps));
+    EXPECT_EQ(view->readBytes, 8U + 4 + 2 + 8);
+    EXPECT_EQ(view->steps, 4U);
 }
 
 // --- cost ------------------------------------------------------------------------------------------------------------

@@ -184,15 +184,18 @@ private:
     Result<int> log(app::Service& service)
     {
         DS_CHECK(expectWholeRun("log"));
-        DS_TRY(const auto view, runJob<app::RunView>(service, m_style, [&](app::Service& s) {
-                   return s.openRun(m_options.sourceRequest(), m_options.depth());
-               }));
+        const app::LogRequest request { m_options.sourceRequest(), m_options.depth(), m_options.tensors,
+                                        m_options.compare };
+        DS_TRY(const auto view,
+               runJob<app::LogView>(service, m_style, [&](app::Service& s) { return s.log(request); }));
         constexpr std::size_t ScreenSteps = 60;
         const std::size_t limit = m_options.all || !m_style.progress ? 0 : ScreenSteps;
-        print<app::RunView>(*view, [&](const app::RunView& run) { return logText(run, m_style, limit); });
-        if (view->latest)
+        print<app::LogView>(*view,
+                            [&](const app::LogView& log) { return logText(log, m_style, limit, m_options.all); });
+        if (view->run.latest)
             suggest(fmt::format("deltascope materialize {} -o DIR{}",
-                                app::quotedPath(fmt::format("{}@{}", m_options.source, *view->latest)), baseWords()));
+                                app::quotedPath(fmt::format("{}@{}", m_options.source, *view->run.latest)),
+                                baseWords()));
         return Success;
     }
 
@@ -253,12 +256,20 @@ private:
     {
         const app::TensorRequest request { m_options.versionRequest(m_options.source), m_options.against,
                                            m_options.tensor };
-        const std::uint32_t steps = m_options.history;
+        const bool all = m_options.history == "all";
+        const std::uint32_t steps =
+            all ? app::Service::AllSteps : static_cast<std::uint32_t>(parseNumber(m_options.history).value_or(0));
         if (m_options.costOnly) {
             DS_TRY(const auto view, runJob<app::StatisticsCostView>(service, m_style, [&](app::Service& s) {
                        return s.statisticsCost(request, steps);
                    }));
             print<app::StatisticsCostView>(*view, statisticsCostText);
+        } else if (all) {
+            DS_TRY(const auto view, runJob<app::TensorFirstsView>(service, m_style, [&](app::Service& s) {
+                       return s.tensorFirsts(request);
+                   }));
+            print<app::TensorFirstsView>(
+                *view, [&](const app::TensorFirstsView& firsts) { return tensorFirstsText(firsts, m_style); });
         } else if (steps > 0) {
             DS_TRY(const auto view, runJob<app::StatisticsHistoryView>(service, m_style, [&](app::Service& s) {
                        return s.statisticsHistory(request, steps);

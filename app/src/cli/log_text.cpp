@@ -1,3 +1,4 @@
+#include "step_rows.h"
 #include "text.h"
 
 #include "deltascope/app/view/health_view.h"
@@ -9,128 +10,6 @@
 namespace deltascope::cli {
 
 namespace {
-
-struct Mark {
-    const char* symbol;
-    Paint paint;
-};
-
-/// Shape and color of a step; the word always stands beside it.
-Mark markOf(const app::StepView& step)
-{
-    if (step.state == "gap")
-        return { " ○ ", Paint::Warn };
-    if (step.state == "publishing")
-        return { " ◐ ", Paint::Warn };
-    if (step.state == "broken")
-        return { " ✕ ", Paint::Bad };
-    if (!step.restorable)
-        return { " ✕ ", Paint::Bad };
-    if (step.kind == "anchor")
-        return { "═◆═", Paint::Anchor };
-    if (step.kind == "partial_anchor")
-        return { " ◇ ", Paint::Anchor };
-    return { step.state == "noop" ? " – " : " ● ", Paint::Delta };
-}
-
-std::string kindWord(const app::StepView& step)
-{
-    if (step.kind == "partial_anchor")
-        return "part. anchor";
-    return step.kind;
-}
-
-std::string restoreWords(const app::StepView& step)
-{
-    if (step.state == "gap")
-        return "no object has this number";
-    if (step.restore.blockedBy)
-        return fmt::format("needs step {}, which cannot be used", *step.restore.blockedBy);
-    if (!step.restorable)
-        return step.restore.reason;
-    if (step.restore.deltas == 0)
-        return bytesText(step.restore.bytes);
-    return fmt::format("{}, {} {}", bytesText(step.restore.bytes), step.restore.deltas,
-                       step.restore.deltas == 1 ? "delta" : "deltas");
-}
-
-std::string noteWords(const app::StepView& step)
-{
-    if (step.state == "gap" || !step.restorable)
-        return {};
-    std::string notes;
-    for (const app::ProblemView& problem : step.problems) {
-        if (problem.code == "DS-UNPROVEN")
-            notes += "  unproven";
-        else if (problem.code != "DS-PARTIAL-ANCHOR")
-            notes += "  " + problem.code;
-    }
-    return notes;
-}
-
-/// Cuts at `width` characters; counts code points.
-std::string clipped(const std::string& text, std::size_t width)
-{
-    std::size_t points = 0;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if ((static_cast<unsigned char>(text[i]) & 0xc0) == 0x80)
-            continue;
-        if (++points > width)
-            return text.substr(0, i) + "…";
-    }
-    return text;
-}
-
-/// What the columns of all rows depend on.
-struct Columns {
-    double largestFraction = 0;
-    bool paused = false; ///< some step has a pause
-};
-
-Columns columnsOf(const app::RunView& run)
-{
-    Columns columns;
-    for (const app::EpochView& epoch : run.epochs) {
-        for (const app::StepView& step : epoch.steps) {
-            columns.largestFraction = std::max(columns.largestFraction, step.changedFraction.value_or(0));
-            columns.paused = columns.paused || step.pauseMs;
-        }
-    }
-    return columns;
-}
-
-std::string pausedCell(const app::StepView& step)
-{
-    return fmt::format("{:>9}  ", step.pauseMs ? pauseText(*step.pauseMs) : "–");
-}
-
-std::string row(const app::StepView& step, const Style& style, const Columns& columns, std::int64_t now)
-{
-    const Mark mark = markOf(step);
-    const std::string number = step.state == "gap" && step.lastMissing > step.step
-        ? fmt::format("{}-{}", step.step, step.lastMissing)
-        : std::to_string(step.step);
-    std::string line = paint(style, mark.paint, mark.symbol) + fmt::format(" {:>6}  ", number);
-    line += paint(style, mark.paint, fmt::format("{:<12}", kindWord(step)));
-    if (step.state == "gap")
-        return line
-            + paint(style, Paint::Dim, fmt::format("{:>{}}  {}", "", columns.paused ? 57 : 46, restoreWords(step)))
-            + "\n";
-    const std::string percent = step.changedFraction ? percentText(*step.changedFraction) : "–";
-    const double share =
-        step.changedFraction && columns.largestFraction > 0 ? *step.changedFraction / columns.largestFraction : 0;
-    line += fmt::format("{:>8} ", percent);
-    line += style.bars ? paint(style, Paint::Delta, barText(share, 8)) : std::string(8, ' ');
-    line += fmt::format("{:>10}  {:>8}   ", bytesText(step.wireBytes), ageText(step.publishedUs, now));
-    if (columns.paused)
-        line += pausedCell(step);
-    const std::string restore = safe(restoreWords(step));
-    line += step.restorable ? paint(style, Paint::Dim, restore) : paint(style, Paint::Bad, clipped(restore, 72));
-    line += paint(style, Paint::Warn, noteWords(step));
-    if (step.state == "publishing")
-        line += paint(style, Paint::Warn, "  publishing");
-    return line + "\n";
-}
 
 /// What has a higher number than the newest step that can be rebuilt, and is of an earlier run.
 std::string higherNumber(const app::RunView& run)
@@ -184,35 +63,34 @@ std::string healthLines(const app::RunView& run, const Style& style)
     return text;
 }
 
+/// Which tensors the log is about; empty: it is about steps.
+std::string selectionLine(const app::LogView& log)
+{
+    if (log.globs.empty())
+        return {};
+    return fmt::format("about {} of {}, {}: {}\n", countText(log.tensors), counted(log.tensorsInAll, "tensor"),
+                       counted(log.elements, "element"), safe(fmt::format("{}", fmt::join(log.globs, " "))));
 }
 
-std::string logText(const app::RunView& run, const Style& style, std::size_t limit)
+/// How many plain checkpoints were compared.
+std::string comparisonLine(const app::LogView& log)
 {
-    const std::int64_t now = nowUs();
-    std::string text = header(run, style) + healthLines(run, style);
-    const Columns columns = columnsOf(run);
-    std::size_t shown = 0;
-    std::size_t hidden = 0;
-    text += paint(style, Paint::Dim,
-                  fmt::format("\n{:>10}  {:<12}{:>8} {:<8}{:>10}  {:>8}   {}{}\n", "step", "kind", "changed", "",
-                              "bytes", "age", columns.paused ? fmt::format("{:>9}  ", "paused") : "", "to rebuild"));
-    for (auto epoch = run.epochs.rbegin(); epoch != run.epochs.rend(); ++epoch) {
-        if (run.epochs.size() > 1)
-            text += paint(style, Paint::Dim,
-                          fmt::format("── epoch {}{}\n", epoch->epoch,
-                                      epoch == run.epochs.rbegin() ? " (newest run)" : " (earlier run)"));
-        for (auto step = epoch->steps.rbegin(); step != epoch->steps.rend(); ++step) {
-            if (limit > 0 && shown == limit) {
-                ++hidden;
-                continue;
-            }
-            text += row(*step, style, columns, now);
-            ++shown;
-        }
-    }
-    if (hidden > 0)
-        text +=
-            paint(style, Paint::Dim, fmt::format("   … {} older; show all of them with --all\n", countText(hidden)));
+    if (!log.comparison || log.comparison->pairs == 0)
+        return {};
+    const app::ComparisonView& comparison = *log.comparison;
+    std::string text = fmt::format("compared with the checkpoint before: {} of {}", comparison.compared,
+                                   counted(comparison.pairs, "checkpoint"));
+    if (comparison.known > 0)
+        text += fmt::format(", {} of them earlier", comparison.known);
+    if (comparison.compared < comparison.pairs && comparison.mostBytes)
+        text += fmt::format("; --compare N compares the newest N, whatever there is to read (unasked, at most {})",
+                            bytesText(*comparison.mostBytes));
+    return text + "\n";
+}
+
+std::string problemsText(const app::RunView& run, const Style& style)
+{
+    std::string text;
     if (!run.problems.empty()) {
         constexpr std::size_t MostProblems = 12;
         text += "\n" + paint(style, Paint::Bold, "Problems") + "\n";
@@ -230,18 +108,42 @@ std::string logText(const app::RunView& run, const Style& style, std::size_t lim
     return text;
 }
 
-std::string stepLine(const app::StepView& step, const Style& style)
+}
+
+std::string logText(const app::LogView& log, const Style& style, std::size_t limit, bool all)
 {
-    const Mark mark = markOf(step);
-    std::string line = paint(style, mark.paint, mark.symbol) + fmt::format(" {:>6}  {:<12}", step.step, kindWord(step));
-    line += fmt::format("{:>10}  ", bytesText(step.wireBytes));
-    line += step.changedFraction ? fmt::format("{:>8}  ", percentText(*step.changedFraction)) : std::string(10, ' ');
-    line += step.state;
-    if (step.pauseMs)
-        line += "  paused " + pauseText(*step.pauseMs);
-    if (!step.restorable)
-        line += "  " + paint(style, Paint::Bad, clipped(safe(restoreWords(step)), 100));
-    return line + "\n";
+    const app::RunView& run = log.run;
+    std::string text = header(run, style) + healthLines(run, style) + selectionLine(log) + comparisonLine(log);
+    const StepRows rows(log, style);
+    std::size_t shown = 0;
+    std::size_t older = 0;
+    std::size_t untouched = 0;
+    text += "\n" + rows.head();
+    for (auto epoch = run.epochs.rbegin(); epoch != run.epochs.rend(); ++epoch) {
+        if (run.epochs.size() > 1)
+            text += paint(style, Paint::Dim,
+                          fmt::format("── epoch {}{}\n", epoch->epoch,
+                                      epoch == run.epochs.rbegin() ? " (newest run)" : " (earlier run)"));
+        for (auto step = epoch->steps.rbegin(); step != epoch->steps.rend(); ++step) {
+            if (!all && rows.isUntouched(*step)) {
+                ++untouched;
+                continue;
+            }
+            if (limit > 0 && shown == limit) {
+                ++older;
+                continue;
+            }
+            text += rows.row(*step);
+            ++shown;
+        }
+    }
+    if (older > 0)
+        text += paint(style, Paint::Dim, fmt::format("   … {} older; show all of them with --all\n", countText(older)));
+    if (untouched > 0)
+        text += paint(style, Paint::Dim,
+                      fmt::format("   left out: {} without a change in {}; show all of them with --all\n",
+                                  counted(untouched, "step"), log.tensors == 1 ? "it" : "them"));
+    return text + problemsText(run, style);
 }
 
 } // namespace deltascope::cli

@@ -66,9 +66,16 @@ void describe(CLI::App& program, Options& options)
     CLI::App* log = program.add_subcommand(
         "log", "the history of a run: what each step is, changed, costs, and whether it can be rebuilt");
     log->add_option("source", options.source, "folder or URI of the run")->required();
+    log->add_option(
+        "tensors", options.tensors,
+        "tell what each step changed in these: names, where * stands for any letters, dots too ('lm_head*'); "
+        "quote them");
     log->add_flag("--headers-only", options.headersOnly,
                   "read no payload; changed counts stay unknown where nothing was replayed yet");
-    log->add_flag("--all", options.all, "every step, also on a terminal");
+    log->add_flag("--all", options.all, "every step, also on a terminal, and those that change none of the tensors");
+    log->add_option("--compare", options.compare,
+                    "of plain checkpoints, compare the newest N with the one before each, which reads both; 0: none; "
+                    "default: as many as take some seconds");
 
     CLI::App* show = program.add_subcommand("show", "one step, tensor by tensor");
     show->add_option("version", options.source, "SOURCE@STEP")->required();
@@ -119,8 +126,13 @@ void describe(CLI::App& program, Options& options)
     stats->add_option("tensor", options.tensor, "name of the tensor, as show lists it")->required();
     stats->add_option("--against", options.against,
                       "step to compare with; default: what the step builds on, for an anchor the step before it");
-    stats->add_option("--history", options.history, "instead, the values at the last N steps up to this one")
-        ->check(CLI::Range(1, 50))
+    stats
+        ->add_option(
+            "--history", options.history,
+            "instead, the values at the last N steps up to this one (50 at most); all: the step at which it first "
+            "changed, and the one at which it first held a NaN, over the whole run")
+        ->check(CLI::Range(1, 50) | CLI::IsMember({ "all" }))
+        ->type_name("N|all")
         ->excludes("--against");
     stats->add_flag("--cost", options.costOnly, "tell only how much would be read");
 

@@ -5,6 +5,7 @@
 #include "deltascope/app/service.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,13 +30,14 @@ struct Options {
     std::string tensor;
     std::vector<std::string> tensors; ///< globs
     std::string against;
-    std::uint32_t history = 0;
+    std::string history; ///< a number of steps, or "all"
     bool costOnly = false;
     std::string base;
     std::string layout;
     std::string epochs = "auto";
     std::vector<std::string> mirrors;
     std::vector<std::string> logs;
+    std::optional<std::uint32_t> compare; ///< of log: how many plain checkpoints
     bool headersOnly = false;
     bool all = false;
     bool exitCode = false;

@@ -118,6 +118,40 @@ std::string statisticsHistoryText(const app::StatisticsHistoryView& view, const 
     return text;
 }
 
+namespace {
+
+std::string firstText(const app::FirstView& first, std::uint32_t read)
+{
+    if (first.step)
+        return fmt::format("step {}{}", *first.step,
+                           first.certain ? "" : " at the latest: not every step before it could be read");
+    return first.certain ? fmt::format("at none of {}", counted(read, "step"))
+                         : fmt::format("at none of {} read; the others could not be", counted(read, "step"));
+}
+
+}
+
+std::string tensorFirstsText(const app::TensorFirstsView& view, const Style& style)
+{
+    std::string text = paint(style, Paint::Bold, safe(view.tensor))
+        + fmt::format("  {}, steps {} to {} of epoch {}, {} of {} read\n", view.dtype, view.begin, view.end, view.epoch,
+                      view.stepsRead, view.stepsInAll);
+    text += fmt::format("  first changed  {}  ({})\n", firstText(view.changed, view.stepsRead),
+                        view.onBase ? "from what the base holds" : fmt::format("from what step {} holds", view.begin));
+    if (!view.nan)
+        text += fmt::format("  first NaN      not known: elements of {} stand for no single numbers\n", view.dtype);
+    else
+        text += fmt::format("  first NaN      {}\n",
+                            view.nanInBase ? "in the base already" : firstText(*view.nan, view.stepsRead));
+    for (const app::UnreadStepsView& steps : view.unread)
+        text += paint(style, Paint::Warn,
+                      fmt::format("  not read       {}: {}\n",
+                                  steps.first == steps.last ? fmt::format("step {}", steps.first)
+                                                            : fmt::format("steps {} to {}", steps.first, steps.last),
+                                  safe(steps.why)));
+    return text;
+}
+
 std::string statisticsCostText(const app::StatisticsCostView& cost)
 {
     return fmt::format("reads {} for {}; the tensor has {}\n", bytesText(cost.readBytes), counted(cost.steps, "step"),

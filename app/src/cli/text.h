@@ -1,6 +1,7 @@
 #pragma once
 
 #include "deltascope/app/view/cost_view.h"
+#include "deltascope/app/view/log_view.h"
 #include "deltascope/app/view/operation_view.h"
 #include "deltascope/app/view/run_view.h"
 #include "deltascope/app/view/statistics_view.h"
@@ -15,8 +16,9 @@ namespace deltascope::cli {
 
 constexpr const char* UnknownText = "–"; ///< in the place of a number that is not known
 
-/// The history, newest step first. `limit`: how many steps at most, 0 for all.
-std::string logText(const app::RunView& run, const Style& style, std::size_t limit);
+/// The history, newest step first. `limit`: how many steps at most, 0 for all. `all`: also those that change none of
+/// the tensors that it is about.
+std::string logText(const app::LogView& log, const Style& style, std::size_t limit, bool all);
 /// One step as `watch` prints it.
 std::string stepLine(const app::StepView& step, const Style& style);
 std::string stepText(const app::StepDetailView& detail, const Style& style);
@@ -30,6 +32,7 @@ std::string publishText(const app::PublishView& result, const Style& style);
 std::string costText(const app::CostView& cost, const Style& style);
 std::string statisticsText(const app::StatisticsView& view, const Style& style);
 std::string statisticsHistoryText(const app::StatisticsHistoryView& view, const Style& style);
+std::string tensorFirstsText(const app::TensorFirstsView& view, const Style& style);
 std::string statisticsCostText(const app::StatisticsCostView& cost);
 std::string doctorText(const app::DoctorView& report, const Style& style);
 /// What a command moved over the network, in one line.

@@ -46,6 +46,7 @@ JobId RecordedService::openRun(SourceRequest request, Depth)
 
 JobId RecordedService::listObjects(SourceRequest request) { return answerOf("list", request, m_recorded.listing); }
 
+JobId RecordedService::log(LogRequest) { return refuseWeights("log of some tensors"); }
 JobId RecordedService::showStep(VersionRequest, Depth) { return refuseWeights("show"); }
 JobId RecordedService::verify(VerifyRequest) { return refuseWeights("verify"); }
 JobId RecordedService::digest(VersionRequest, bool) { return refuseWeights("hash"); }
@@ -60,6 +61,7 @@ JobId RecordedService::elements(TensorRequest, std::uint64_t, std::uint64_t, std
 }
 JobId RecordedService::statistics(TensorRequest) { return refuseWeights("values"); }
 JobId RecordedService::statisticsHistory(TensorRequest, std::uint32_t) { return refuseWeights("values over steps"); }
+JobId RecordedService::tensorFirsts(TensorRequest) { return refuseWeights("values over steps"); }
 JobId RecordedService::statisticsCost(TensorRequest, std::uint32_t) { return refuseWeights("cost of values"); }
 JobId RecordedService::readHeader(SourceRequest, std::string) { return refuseWeights("header"); }
 JobId RecordedService::materialize(MaterializeRequest) { return refuseWeights("materialize"); }

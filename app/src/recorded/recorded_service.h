@@ -20,6 +20,7 @@ public:
     explicit RecordedService(const RecordedRun& recorded);
 
     JobId openRun(SourceRequest request, Depth depth) override;
+    JobId log(LogRequest request) override;
     JobId showStep(VersionRequest request, Depth depth) override;
     JobId listObjects(SourceRequest request) override;
     JobId verify(VerifyRequest request) override;
@@ -30,6 +31,7 @@ public:
                    std::uint64_t cols) override;
     JobId statistics(TensorRequest request) override;
     JobId statisticsHistory(TensorRequest request, std::uint32_t steps) override;
+    JobId tensorFirsts(TensorRequest request) override;
     JobId statisticsCost(TensorRequest request, std::uint32_t steps) override;
     JobId readHeader(SourceRequest request, std::string key) override;
     JobId materialize(MaterializeRequest request) override;

@@ -228,6 +228,8 @@ JobId RemoteService::statisticsCost(TensorRequest request, std::uint32_t steps)
                                      { { "steps", std::to_string(steps) } }, readStatisticsCost);
 }
 
+JobId RemoteService::log(LogRequest) { return refuse("tell what steps changed in some tensors"); }
+JobId RemoteService::tensorFirsts(TensorRequest) { return refuse("look through all steps"); }
 JobId RemoteService::verify(VerifyRequest) { return refuse("verify without a plan"); }
 JobId RemoteService::digest(VersionRequest, bool) { return refuse("hash a step"); }
 JobId RemoteService::diff(VersionRequest, VersionRequest, std::vector<std::string>)

@@ -47,6 +47,7 @@ public:
     RemoteService(Wire& wire, const RemoteRuns& runs, const ServerAbout& about);
 
     JobId openRun(SourceRequest request, Depth depth) override;
+    JobId log(LogRequest request) override;
     JobId showStep(VersionRequest request, Depth depth) override;
     JobId listObjects(SourceRequest request) override;
     JobId verify(VerifyRequest request) override;
@@ -57,6 +58,7 @@ public:
                    std::uint64_t cols) override;
     JobId statistics(TensorRequest request) override;
     JobId statisticsHistory(TensorRequest request, std::uint32_t steps) override;
+    JobId tensorFirsts(TensorRequest request) override;
     JobId statisticsCost(TensorRequest request, std::uint32_t steps) override;
     JobId readHeader(SourceRequest request, std::string key) override;
     JobId materialize(MaterializeRequest request) override;

@@ -6,9 +6,11 @@
 #include "demo/demo_bucket.h"
 #include "doctor.h"
 #include "job_runner.h"
+#include "log_jobs.h"
 #include "opening.h"
 #include "publishing.h"
 #include "statistics_jobs.h"
+#include "tensor_firsts.h"
 #include "tensor_jobs.h"
 #include "view/make_views.h"
 #include "watching.h"
@@ -95,11 +97,19 @@ public:
                          DS_TRY(Run run, openRequested(m_bench, request, task));
                          if (depth == Depth::Replayed)
                              DS_CHECK(analyzeRun(m_bench, run, {}, task));
-                         DS_TRY(const Trace trace, TraceReader().read(*run.store, run.beside, task));
-                         LogReader logs(request.logs, m_bench.nowUs);
-                         DS_CHECK(readAll(logs, task));
-                         RunView view = runViewOf(run, trace, logs, ++m_revision, m_bench.nowUs());
-                         view.meter = meterOf(*m_bench.stores, view.source);
+                         DS_TRY(RunView view, viewOf(run, request, task));
+                         return ended(std::move(view));
+                     });
+    }
+
+    JobId log(LogRequest request) override
+    {
+        return start("log " + request.source.source.text(),
+                     [this, request](JobId, TaskContext& task) -> Result<JobResult> {
+                         DS_TRY(Run run, openRequested(m_bench, request.source, task));
+                         DS_TRY(LogView view, changesOf(m_bench, run, request, task));
+                         DS_TRY(view.run, viewOf(run, request.source, task));
+                         addChanges(view);
                          return ended(std::move(view));
                      });
     }
@@ -252,6 +262,16 @@ public:
                          view.seconds = secondsSince(began);
                          return ended(std::move(view));
                      });
+    }
+
+    JobId tensorFirsts(TensorRequest request) override
+    {
+        return start("firsts of " + request.tensor, [this, request](JobId, TaskContext& task) -> Result<JobResult> {
+            const Clock::time_point began = Clock::now();
+            DS_TRY(TensorFirstsView view, tensorFirstsOf(m_bench, request, task));
+            view.seconds = secondsSince(began);
+            return ended(std::move(view));
+        });
     }
 
     JobId statisticsCost(TensorRequest request, std::uint32_t steps) override
@@ -455,6 +475,16 @@ private:
     {
         return request.folder.empty() ? m_settings.cacheFolder + "/demo"
                                       : std::filesystem::absolute(request.folder).string();
+    }
+
+    Result<RunView> viewOf(const Run& run, const SourceRequest& request, TaskContext& task)
+    {
+        DS_TRY(const Trace trace, TraceReader().read(*run.store, run.beside, task));
+        LogReader logs(request.logs, m_bench.nowUs);
+        DS_CHECK(readAll(logs, task));
+        RunView view = runViewOf(run, trace, logs, ++m_revision, m_bench.nowUs());
+        view.meter = meterOf(*m_bench.stores, view.source);
+        return view;
     }
 
     JobId start(std::string title, JobRunner::Work work)

@@ -1,11 +1,10 @@
 #include "statistics_jobs.h"
 
+#include "stretches.h"
 #include "tensor_jobs.h"
 #include "view/make_views.h"
 
 #include <algorithm>
-#include <map>
-#include <set>
 
 namespace deltascope::app {
 
@@ -14,39 +13,6 @@ namespace {
 constexpr std::uint32_t MostSteps = 50; ///< each holds counts of its own in memory
 
 bool sameForm(const TensorInfo& a, const TensorInfo& b) { return a.dtype == b.dtype && a.shape == b.shape; }
-
-/// Steps whose states lie on the way to one of them.
-struct Stretch {
-    Plan plan;
-    std::map<std::size_t, const Version*> links; ///< of the chain
-};
-
-/// The last steps up to a version in as few chains as possible. What cannot be rebuilt is left out.
-std::vector<Stretch> stretchesOf(const Run& run, const Version& newest, std::uint32_t steps)
-{
-    std::set<std::size_t> wanted;
-    for (auto at = static_cast<std::size_t>(&newest - run.versions.data()) + 1;
-         at-- > 0 && wanted.size() < std::min(steps, MostSteps) && run.versions[at].epoch == newest.epoch;)
-        wanted.insert(at);
-    std::vector<Stretch> stretches;
-    while (!wanted.empty()) {
-        const std::size_t last = *wanted.rbegin();
-        Result<Plan> plan = planFor(run, run.versions[last]);
-        wanted.erase(last);
-        if (!plan)
-            continue;
-        Stretch stretch { std::move(*plan), {} };
-        const std::size_t base = stretch.plan.fromExternalBase ? 1 : 0;
-        for (std::size_t i = 0; i < stretch.plan.links.size(); ++i) {
-            const PlanLink& link = stretch.plan.links[i];
-            // Another form below may differ from what the deltas lead to: such a step is rebuilt by itself.
-            if (link.version == last || (link.form == 0 && wanted.erase(link.version) > 0))
-                stretch.links[base + i] = &run.versions[link.version];
-        }
-        stretches.push_back(std::move(stretch));
-    }
-    return stretches;
-}
 
 }
 
@@ -72,7 +38,7 @@ Result<StatisticsHistoryView> statisticsHistoryOf(Workbench& bench, const Tensor
     DS_TRY(const StatePair pair, planPair(bench, request, task));
     StatisticsHistoryView view;
     view.tensor = request.tensor;
-    for (const Stretch& stretch : stretchesOf(pair.run, *pair.version, steps)) {
+    for (const Stretch& stretch : stretchesOf(pair.run, *pair.version, std::min(steps, MostSteps))) {
         DS_TRY(const Chain chain, Chain::open(pair.run, stretch.plan, task));
         std::vector<std::size_t> links;
         for (const auto& [link, version] : stretch.links)
@@ -97,7 +63,7 @@ Result<StatisticsCostView> statisticsCostOf(Workbench& bench, const TensorReques
     view.tensorBytes = now.tensor.bytes();
     if (steps == 0) {
         view.steps = 1;
-        view.readBytes = now.readBytes;
+        view.readBytes = now.readBytes();
         if (!pair.beforePlan)
             return view;
         const Result<StatisticsCost> before = costOfStatistics(pair.run, *pair.beforePlan, request.tensor, task);
@@ -105,13 +71,18 @@ Result<StatisticsCostView> statisticsCostOf(Workbench& bench, const TensorReques
             return fail(before.error());
         if (before && sameForm(before->tensor, now.tensor)) {
             view.steps = 2;
-            view.readBytes += before->readBytes;
+            view.readBytes += before->readBytes();
         }
         return view;
     }
-    for (const Stretch& stretch : stretchesOf(pair.run, *pair.version, steps)) {
-        DS_TRY(const StatisticsCost cost, costOfStatistics(pair.run, stretch.plan, request.tensor, task));
-        view.readBytes += cost.readBytes;
+    const bool all = steps == Service::AllSteps; // then it is walked once, whatever its type
+    for (const Stretch& stretch : stretchesOf(pair.run, *pair.version, all ? steps : std::min(steps, MostSteps))) {
+        const Result<StatisticsCost> cost = costOfStatistics(pair.run, stretch.plan, request.tensor, task);
+        if (!cost && all && cost.error().code == Code::NotFound) // then there is nothing to read
+            continue;
+        if (!cost)
+            return fail(cost.error());
+        view.readBytes += all ? cost->walkBytes + cost->checkBytes : cost->readBytes();
         view.steps += static_cast<std::uint32_t>(stretch.links.size());
     }
     return view;

@@ -10,7 +10,7 @@ Result<StatisticsView> statisticsOf(Workbench& bench, const TensorRequest& reque
 /// The values of a tensor at the last `steps` steps of an epoch up to the one that is named.
 Result<StatisticsHistoryView> statisticsHistoryOf(Workbench& bench, const TensorRequest& request, std::uint32_t steps,
                                                   TaskContext& task);
-/// What statisticsOf() would read (no steps), or statisticsHistoryOf().
+/// What statisticsOf() would read (no steps), tensorFirstsOf() at most (Service::AllSteps), or statisticsHistoryOf().
 Result<StatisticsCostView> statisticsCostOf(Workbench& bench, const TensorRequest& request, std::uint32_t steps,
                                             TaskContext& task);
 

@@ -160,7 +160,7 @@ ordered_json json(const std::optional<StoreMeterView>& meter)
              { "bytes_out", meter->bytesOut }, { "bytes_from_cache", meter->bytesFromCache } };
 }
 
-std::string toJson(const RunView& view)
+ordered_json json(const RunView& view)
 {
     ordered_json out;
     out["source"] = view.source;
@@ -197,8 +197,10 @@ std::string toJson(const RunView& view)
     for (const NoteView& note : view.notes)
         notes.push_back(json(note));
     out["notes"] = std::move(notes);
-    return dump(out);
+    return out;
 }
+
+std::string toJson(const RunView& view) { return dump(json(view)); }
 
 std::string stepToJson(const StepView& view) { return dump(json(view)); }
 

@@ -21,6 +21,7 @@ template <class T> ordered_json orNull(const std::optional<T>& value)
 ordered_json json(const ProblemView& problem);
 ordered_json json(const std::vector<ProblemView>& problems);
 ordered_json json(const RestoreView& restore);
+ordered_json json(const RunView& run);
 ordered_json json(const StepView& step);
 ordered_json json(const DriftView& point);
 ordered_json json(const NoteView& note);

@@ -1,6 +1,7 @@
 #include "no_such_tensor.h"
 
 #include "deltascope/base/nearest.h"
+#include "deltascope/engine/tensor_view.h"
 
 #include <fmt/format.h>
 
@@ -45,14 +46,16 @@ Error noSuchTensor(std::string_view name, std::int64_t step, std::string where,
                    std::move(where), step, "show lists the tensors of a step" };
 }
 
-Error noSuchTensor(std::string_view name, const Chain& state)
+Result<const TensorInfo*> tensorIn(const Chain& state, std::string_view name)
 {
+    if (const TensorInfo* tensor = state.find(name))
+        return tensor;
     std::vector<std::string_view> names;
     names.reserve(state.tensors().size());
     for (const TensorInfo& tensor : state.tensors())
         names.push_back(tensor.name);
     const OpenVersion& last = *state.links().back();
-    return noSuchTensor(name, last.objects.step, last.store->uri(), names);
+    return fail(noSuchTensor(name, last.objects.step, last.store->uri(), names));
 }
 
 } // namespace deltascope

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "deltascope/engine/replay.h"
+#include "deltascope/base/result.h"
 
 #include <string>
 #include <string_view>
@@ -14,6 +14,5 @@ std::string didYouMean(std::string_view typed, const std::vector<std::string_vie
 /// That a state has no tensor of this name, and which was probably meant. `where`: address of the source.
 Error noSuchTensor(std::string_view name, std::int64_t step, std::string where,
                    const std::vector<std::string_view>& names);
-Error noSuchTensor(std::string_view name, const Chain& state);
 
 } // namespace deltascope

@@ -1,6 +1,9 @@
 #include "deltascope/engine/statistics.h"
 
+#include "deltascope/engine/tensor_view.h"
+
 #include "no_such_tensor.h"
+#include "touched_links.h"
 #include "value_statistics.h"
 #include "values_moved.h"
 #include "watched_replay.h"
@@ -23,9 +26,7 @@ Result<void> expectNumbers(const TensorInfo& tensor)
 
 Result<const TensorInfo*> findNumbers(const Chain& state, std::string_view name)
 {
-    const TensorInfo* tensor = state.find(name);
-    if (!tensor)
-        return fail(noSuchTensor(name, state));
+    DS_TRY(const TensorInfo* tensor, tensorIn(state, name));
     DS_CHECK(expectNumbers(*tensor));
     return tensor;
 }
@@ -124,16 +125,6 @@ private:
     ReplayObserver& m_next;
     std::map<std::size_t, std::unique_ptr<ValueCollector>>& m_values;
 };
-
-/// The last link up to `link` that touches the tensor. Nothing if none does.
-std::optional<std::size_t> touchedAt(const Chain& chain, std::string_view tensor, std::size_t link)
-{
-    for (std::size_t at = link + 1; at-- > 0;) {
-        if (chain.links()[at]->index.find(tensor))
-            return at;
-    }
-    return std::nullopt;
-}
 
 }
 
@@ -262,7 +253,7 @@ Result<StatisticsCost> costOfStatistics(const Run& run, const Plan& plan, std::s
         return fail(noSuchTensor(tensor, run.versions[plan.links.back().version].step(), run.store->uri(),
                                  { names.begin(), names.end() }));
     DS_CHECK(expectNumbers(*info));
-    return StatisticsCost { *info, statisticsPasses(info->dtype) * walked + checked };
+    return StatisticsCost { *info, walked, checked };
 }
 
 } // namespace deltascope

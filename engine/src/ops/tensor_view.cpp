@@ -1,6 +1,5 @@
 #include "deltascope/engine/tensor_view.h"
 
-#include "no_such_tensor.h"
 #include "watched_replay.h"
 
 #include <algorithm>
@@ -15,9 +14,7 @@ constexpr std::uint64_t MaxSide = 1U << 24;
 
 Result<const TensorInfo*> findTensor(const Chain& state, std::string_view name)
 {
-    const TensorInfo* tensor = state.find(name);
-    if (!tensor)
-        return fail(noSuchTensor(name, state));
+    DS_TRY(const TensorInfo* tensor, tensorIn(state, name));
     if (bitsOf(tensor->dtype) < 8)
         return fail(Code::Unsupported, fmt::format("elements of type {} share bytes", word(tensor->dtype)),
                     tensor->name, "diff counts them");

@@ -2,6 +2,7 @@
 
 #include "deltascope/app/view/cost_view.h"
 #include "deltascope/app/view/heat_view.h"
+#include "deltascope/app/view/log_view.h"
 #include "deltascope/app/view/operation_view.h"
 #include "deltascope/app/view/run_view.h"
 #include "deltascope/app/view/statistics_view.h"
@@ -34,15 +35,14 @@ struct JobView {
 };
 
 /// What a job ends with.
-using JobResult =
-    std::variant<std::shared_ptr<const RunView>, std::shared_ptr<const StepDetailView>,
-                 std::shared_ptr<const ListingView>, std::shared_ptr<const VerifyView>,
-                 std::shared_ptr<const DigestView>, std::shared_ptr<const DiffView>,
-                 std::shared_ptr<const MaterializeView>, std::shared_ptr<const PublishView>,
-                 std::shared_ptr<const DoctorView>, std::shared_ptr<const DemoView>, std::shared_ptr<const CostView>,
-                 std::shared_ptr<const BlocksView>, std::shared_ptr<const ElementsView>,
-                 std::shared_ptr<const StatisticsView>, std::shared_ptr<const StatisticsHistoryView>,
-                 std::shared_ptr<const StatisticsCostView>, std::shared_ptr<const HeaderView>>;
+using JobResult = std::variant<
+    std::shared_ptr<const RunView>, std::shared_ptr<const LogView>, std::shared_ptr<const StepDetailView>,
+    std::shared_ptr<const ListingView>, std::shared_ptr<const VerifyView>, std::shared_ptr<const DigestView>,
+    std::shared_ptr<const DiffView>, std::shared_ptr<const MaterializeView>, std::shared_ptr<const PublishView>,
+    std::shared_ptr<const DoctorView>, std::shared_ptr<const DemoView>, std::shared_ptr<const CostView>,
+    std::shared_ptr<const BlocksView>, std::shared_ptr<const ElementsView>, std::shared_ptr<const StatisticsView>,
+    std::shared_ptr<const StatisticsHistoryView>, std::shared_ptr<const TensorFirstsView>,
+    std::shared_ptr<const StatisticsCostView>, std::shared_ptr<const HeaderView>>;
 
 struct JobProgressed {
     JobView job;

@@ -70,6 +70,15 @@ enum class Depth : std::uint8_t {
     Progressive, ///< of watch(): first what headers tell, then replay, the newest chains first, and tell in between
 };
 
+struct LogRequest {
+    SourceRequest source;
+    Depth depth = Depth::Replayed;
+    std::vector<std::string> tensors; ///< globs of the tensors that it is about (engine/tensor_globs.h); empty: all
+    /// Of plain checkpoints: how many of the newest are compared with the one before each, which reads both. Nothing:
+    /// as many as can be read in some seconds. With Depth::Headers none is.
+    std::optional<std::uint32_t> compare;
+};
+
 struct VerifyRequest {
     SourceRequest source;
     std::string range; ///< "", "12", "0:12", "3..9"
@@ -152,6 +161,9 @@ public:
 
     // Jobs. Each ends with exactly one JobFinished.
     virtual JobId openRun(SourceRequest request, Depth depth) = 0; ///< RunView
+    /// LogView: the run as openRun() has it, and what its steps changed in some tensors, or plain checkpoints in
+    /// theirs.
+    virtual JobId log(LogRequest request) = 0;
     virtual JobId showStep(VersionRequest request, Depth depth) = 0; ///< StepDetailView
     virtual JobId listObjects(SourceRequest request) = 0; ///< ListingView
     virtual JobId verify(VerifyRequest request) = 0; ///< VerifyView
@@ -166,7 +178,12 @@ public:
     virtual JobId statistics(TensorRequest request) = 0;
     /// StatisticsHistoryView of at most `steps` steps up to the one that is named, in its epoch.
     virtual JobId statisticsHistory(TensorRequest request, std::uint32_t steps) = 0;
-    /// StatisticsCostView of statistics() for no steps, else of statisticsHistory(); reads headers alone.
+    /// TensorFirstsView, over all steps of the epoch up to the one that is named. Reads the tensor once for each chain,
+    /// up to the step that answers the last question.
+    virtual JobId tensorFirsts(TensorRequest request) = 0;
+    /// StatisticsCostView of statistics() for no steps, of tensorFirsts() for AllSteps, else of statisticsHistory();
+    /// reads headers alone.
+    static constexpr std::uint32_t AllSteps = UINT32_MAX;
     virtual JobId statisticsCost(TensorRequest request, std::uint32_t steps) = 0;
     virtual JobId readHeader(SourceRequest request, std::string key) = 0; ///< HeaderView, of a safetensors object
     virtual JobId materialize(MaterializeRequest request) = 0; ///< MaterializeView

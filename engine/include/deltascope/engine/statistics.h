@@ -74,11 +74,30 @@ Result<std::map<std::size_t, ValueStatistics>> statisticsBehind(Workbench& bench
                                                                 const std::vector<std::size_t>& links,
                                                                 std::string_view tensor, TaskContext& task);
 
+/// What tells the states of a tensor apart without keeping them.
+struct TensorMark {
+    Digest128 digest {}; ///< XXH3 of all bytes: equal states, equal digest
+    /// Elements. Nothing where elements stand for no single numbers (statisticsPasses()), and of an empty tensor.
+    std::optional<std::uint64_t> nan;
+
+    bool operator==(const TensorMark&) const = default;
+};
+
+/// Marks of a tensor behind some links of a chain, in one walk for all that reads it once. A link that does not touch
+/// the tensor costs nothing. Links at which it has another dtype or shape than at the end are left out. Errors: as
+/// statisticsOf, but for Unsupported.
+Result<std::map<std::size_t, TensorMark>> marksBehind(Workbench& bench, const Chain& chain,
+                                                      const std::vector<std::size_t>& links, std::string_view tensor,
+                                                      TaskContext& task);
+
 struct StatisticsCost {
     TensorInfo tensor;
-    /// Payload of the tensor in all versions on the way, as often as it is walked, and all of the versions that record
-    /// digests of their payload, because those are compared first.
-    std::uint64_t readBytes = 0;
+    std::uint64_t walkBytes = 0; ///< payload of the tensor in all versions on the way, read by every walk
+    std::uint64_t checkBytes =
+        0; ///< all of the versions that record digests of their payload: those are compared first
+
+    /// Of statistics, which walk it as often as its type needs.
+    std::uint64_t readBytes() const noexcept { return statisticsPasses(tensor.dtype) * walkBytes + checkBytes; }
 };
 /// What the statistics of one state, or of states behind links of its plan, would read. Reads headers alone. Errors:
 /// NotFound (no such tensor), Unsupported, those of Layout::index.

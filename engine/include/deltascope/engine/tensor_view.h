@@ -13,6 +13,9 @@
 
 namespace deltascope {
 
+/// The tensor of a state with this name. Errors: NotFound, with the step and the names that are near.
+Result<const TensorInfo*> tensorIn(const Chain& state, std::string_view name);
+
 struct MatrixShape {
     std::uint64_t rows = 1;
     std::uint64_t cols = 1;

@@ -37,6 +37,7 @@ std::string blocksToJson(const BlocksView& view);
 std::string toJson(const ElementsView& view);
 std::string toJson(const StatisticsView& view);
 std::string toJson(const StatisticsHistoryView& view);
+std::string toJson(const TensorFirstsView& view);
 std::string toJson(const StatisticsCostView& view);
 std::string toJson(const HeaderView& view);
 std::string toJson(const PlanView& view);

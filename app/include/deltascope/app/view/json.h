@@ -2,6 +2,7 @@
 
 #include "deltascope/app/view/alert_view.h"
 #include "deltascope/app/view/cost_view.h"
+#include "deltascope/app/view/log_view.h"
 #include "deltascope/app/view/operation_view.h"
 #include "deltascope/app/view/run_view.h"
 #include "deltascope/app/view/timeline_view.h"
@@ -13,6 +14,7 @@ namespace deltascope::app {
 /// One JSON document per view, on one line without a line break at the end: the CLI's --json, the HTTP API's body. Keys
 /// are snake_case; times are microseconds since 1970; unknown numbers are null. Invalid UTF-8 in names is replaced.
 std::string toJson(const RunView& view);
+std::string toJson(const LogView& view);
 std::string toJson(const StepDetailView& view);
 /// The list `tensors` of a step.
 std::string tensorsToJson(const std::vector<TensorCountView>& tensors);

@@ -61,6 +61,36 @@ struct StatisticsHistoryView {
     double seconds = 0;
 };
 
+/// A step at which something was seen for the first time.
+struct FirstView {
+    std::optional<std::int64_t> step; ///< nothing: at none of the steps that were read
+    /// Every step before it was read, or, where it was seen at none, all of them were.
+    bool certain = false;
+};
+
+/// Steps whose values could not be read.
+struct UnreadStepsView {
+    std::int64_t first = 0, last = 0;
+    std::string why;
+};
+
+/// Since when a tensor is another one than it was at the begin of its epoch, and since when it holds NaN.
+struct TensorFirstsView {
+    std::string tensor;
+    std::string dtype;
+    int epoch = 0;
+    std::int64_t begin = 0; ///< the first step of the epoch; what stands there, or in the base, is what it began as
+    std::int64_t end = 0; ///< the step up to which was looked
+    bool onBase = false; ///< the epoch begins with a delta on a base from outside, which was read before its first step
+    std::uint32_t stepsRead = 0;
+    std::uint32_t stepsInAll = 0; ///< up to `end`; behind the step that answers the last question none is read
+    FirstView changed;
+    std::optional<FirstView> nan; ///< nothing where elements of this type stand for no single numbers
+    bool nanInBase = false;
+    std::vector<UnreadStepsView> unread; ///< ascending
+    double seconds = 0;
+};
+
 /// What statistics would read.
 struct StatisticsCostView {
     std::uint64_t readBytes = 0; ///< payload that is read from the source

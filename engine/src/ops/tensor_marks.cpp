@@ -1,0 +1,103 @@
+#include "deltascope/engine/statistics.h"
+
+#include "deltascope/engine/tensor_view.h"
+
+#include "hash/hashers.h"
+#include "number_format.h"
+#include "touched_links.h"
+#include "watched_replay.h"
+
+#include <cstring>
+#include <type_traits>
+
+namespace deltascope {
+
+namespace {
+
+/// The state behind one link, as it passes by.
+class Marker {
+public:
+    explicit Marker(Dtype dtype)
+        : m_dtype(dtype)
+    {
+    }
+
+    void add(ByteSpan state)
+    {
+        m_hasher.update(state);
+        m_bytes += state.size();
+        std::uint64_t nan = 0;
+        const auto count = [&](const auto& format) {
+            using Bits = typename std::decay_t<decltype(format)>::Bits;
+            for (std::size_t at = 0; at + sizeof(Bits) <= state.size(); at += sizeof(Bits)) {
+                Bits bits = 0;
+                std::memcpy(&bits, &state[at], sizeof(Bits));
+                nan += format.isNan(bits) ? 1 : 0;
+            }
+        };
+        if (withNumbers(m_dtype, count, [](const auto&) {}))
+            m_nan = m_nan.value_or(0) + nan;
+    }
+    std::uint64_t bytes() const { return m_bytes; }
+    TensorMark mark() const { return { m_hasher.digest(), m_nan }; }
+
+private:
+    Dtype m_dtype;
+    Xxh3Hasher m_hasher;
+    std::uint64_t m_bytes = 0;
+    std::optional<std::uint64_t> m_nan;
+};
+
+/// Shows what is behind some links to a marker each.
+class LinkMarker final : public ReplayObserver {
+public:
+    LinkMarker(ReplayObserver& next, std::map<std::size_t, Marker>& markers)
+        : m_next(next)
+        , m_markers(markers)
+    {
+    }
+
+    void onBlock(std::size_t link, std::uint64_t begin, ByteSpan state, const PatchCounts& counts) override
+    {
+        m_next.onBlock(link, begin, state, counts);
+        if (const auto wanted = m_markers.find(link); wanted != m_markers.end())
+            wanted->second.add(state);
+    }
+
+private:
+    ReplayObserver& m_next;
+    std::map<std::size_t, Marker>& m_markers;
+};
+
+}
+
+Result<std::map<std::size_t, TensorMark>> marksBehind(Workbench& bench, const Chain& chain,
+                                                      const std::vector<std::size_t>& links, std::string_view tensor,
+                                                      TaskContext& task)
+{
+    DS_TRY(const TensorInfo* info, tensorIn(chain, tensor));
+    std::map<std::size_t, Marker> markers; // by the link that made the state
+    for (const std::size_t link : links) {
+        if (const std::optional<std::size_t> touched = touchedAt(chain, tensor, link))
+            markers.try_emplace(*touched, info->dtype);
+    }
+    WatchedReplay replay(chain, *info);
+    LinkMarker marker(replay.watch(), markers);
+    DS_CHECK(replay.open(bench, task, &marker));
+    for (;;) {
+        DS_TRY(const ByteSpan block, replay.next(task));
+        if (block.empty())
+            break;
+        task.addDone(block.size());
+    }
+    DS_CHECK(replay.finish());
+    std::map<std::size_t, TensorMark> marks;
+    for (const std::size_t link : links) {
+        const std::optional<std::size_t> touched = touchedAt(chain, tensor, link);
+        if (touched && markers.at(*touched).bytes() == info->bytes()) // else the replay passed over it
+            marks.emplace(link, markers.at(*touched).mark());
+    }
+    return marks;
+}
+
+} // namespace deltascope
