@@ -1,6 +1,7 @@
 #include "deltascope/engine/operations.h"
 
 #include "state_fixture.h"
+#include "support/counting_store.h"
 #include "support/temp_dir.h"
 
 #include <bit>
@@ -85,6 +86,31 @@ TEST(Diff, ComparesOnlyTheTensorsThatAreMeant)
     EXPECT_EQ(none.error().code, Code::NotFound);
     EXPECT_NE(none.error().text.find("tensor that fits olny.*; did you mean only.a or only.b?"), std::string::npos)
         << none.error().text;
+}
+
+TEST(Diff, ReadsOnlyTheTensorsThatAreMeant)
+{
+    constexpr std::uint64_t Bytes = 4U << 20;
+    const std::string data(Bytes, 'x');
+    const auto memory = std::make_shared<MemoryStore>();
+    ASSERT_TRUE(
+        putText(*memory, "m.safetensors",
+                safetensorsFile({ { tensor("a", { Bytes / 2 }), data }, { tensor("b", { Bytes / 2 }), data } })));
+    const auto counting = std::make_shared<test::CountingStore>(memory);
+    TaskContext task;
+    const auto readFor = [&](std::vector<std::string> globs) {
+        const auto chain = openSingleFile(bench(), counting, "m.safetensors", task);
+        EXPECT_TRUE(chain);
+        const std::size_t before = counting->reads().size();
+        EXPECT_TRUE(diffStates(bench(), *chain, *chain, {}, task, TensorGlobs(std::move(globs))));
+        std::uint64_t bytes = 0;
+        const auto reads = counting->reads();
+        for (std::size_t i = before; i < reads.size(); ++i)
+            bytes += reads[i].bytes;
+        return bytes;
+    };
+    EXPECT_GE(readFor({}), 4 * Bytes);
+    EXPECT_LT(readFor({ "b" }), 2 * Bytes + Bytes / 2);
 }
 
 TEST(Diff, CountsTensorsAndElements)
