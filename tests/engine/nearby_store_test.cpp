@@ -24,11 +24,12 @@ public:
     StoreTraits traits() const noexcept override
     {
         StoreTraits traits;
-        traits.requestBytes = 8;
+        traits.requestBytes = requestBytes;
         traits.keepsReads = keepsReads;
         return traits;
     }
 
+    std::uint64_t requestBytes = 8;
     bool keepsReads = false;
 };
 
@@ -96,6 +97,18 @@ TEST_F(NearbyStoreTest, LargeReadsThoseOfAnIdentityAndOfOtherObjectsPass)
         EXPECT_EQ(text(nearby, "other", 0, 3), "oth");
     }
     EXPECT_EQ(reads(), 6U);
+}
+
+TEST_F(NearbyStoreTest, TakesSoMuchAlongAndNoMore)
+{
+    slow->requestBytes = NearbyStore::MostBytes / NearbyStore::Stretches / 2; // two objects may have their stretches
+    NearbyStore bounded(slow);
+    for (const char* key : { "a", "b", "c" }) {
+        bounded.add({ *putText(*stored, key, "0123456789") });
+        EXPECT_EQ(text(bounded, key, 0, 2), "01");
+        EXPECT_EQ(text(bounded, key, 2, 2), "23");
+    }
+    EXPECT_EQ(reads(), 4U) << "the third one is read each time";
 }
 
 TEST_F(NearbyStoreTest, AStoreThatKeepsItsReadsIsAskedEachTime)

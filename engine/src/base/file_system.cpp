@@ -1,9 +1,9 @@
 #include "deltascope/engine/file_system.h"
 
+#include "disk_place.h"
 #include "errno_error.h"
 #include "file_handle.h"
 #include "folder_reader.h"
-#include "place.h"
 
 #include <algorithm>
 #include <atomic>
@@ -159,7 +159,7 @@ public:
 
     Result<void> createFolder(const std::string& path) override
     {
-        DS_TRY(const Place place, placeOf(m_root, path));
+        DS_TRY(const DiskPlace place, placeOf(m_root, path));
         if (::mkdirat(place.at(), place.name.c_str(), FolderMode) != 0)
             return failErrno("mkdir", errno, path);
         return {};
@@ -167,7 +167,7 @@ public:
 
     Result<std::unique_ptr<OutputFile>> create(const std::string& path) override
     {
-        DS_TRY(const Place place, placeOf(m_root, path));
+        DS_TRY(const DiskPlace place, placeOf(m_root, path));
         FileHandle file = openAt(place.at(), place.name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, FileMode);
         if (!file)
             return failErrno("open", errno, path);
@@ -196,14 +196,14 @@ public:
 
     bool exists(const std::string& path) const noexcept override
     {
-        const Result<Place> place = placeOf(m_root, path);
+        const Result<DiskPlace> place = placeOf(m_root, path);
         struct stat status = {};
         return place && ::fstatat(place->at(), place->name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0;
     }
 
     Result<std::uint64_t> sizeOf(const std::string& path) const override
     {
-        DS_TRY(const Place place, placeOf(m_root, path));
+        DS_TRY(const DiskPlace place, placeOf(m_root, path));
         struct stat status = {};
         if (::fstatat(place.at(), place.name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0)
             return failErrno("lstat", errno, path);
@@ -223,8 +223,8 @@ public:
 
     Result<void> renameNoReplace(const std::string& from, const std::string& to) override
     {
-        DS_TRY(const Place source, placeOf(m_root, from));
-        DS_TRY(const Place target, placeOf(m_root, to));
+        DS_TRY(const DiskPlace source, placeOf(m_root, from));
+        DS_TRY(const DiskPlace target, placeOf(m_root, to));
         if (::renameat2(source.at(), source.name.c_str(), target.at(), target.name.c_str(), RENAME_NOREPLACE) == 0)
             return {};
         if (errno != EINVAL && errno != ENOSYS)
@@ -240,7 +240,7 @@ public:
 
     Result<void> removeFile(const std::string& path) override
     {
-        DS_TRY(const Place place, placeOf(m_root, path));
+        DS_TRY(const DiskPlace place, placeOf(m_root, path));
         if (::unlinkat(place.at(), place.name.c_str(), 0) != 0)
             return failErrno("unlink", errno, path);
         return {};
@@ -249,7 +249,7 @@ public:
     Result<void> removeTree(const std::string& path) override
     {
         const std::string whole = withoutTrailingSlash(path);
-        DS_TRY(const Place place, placeOf(m_root, whole));
+        DS_TRY(const DiskPlace place, placeOf(m_root, whole));
         return removeBelow(place.at(), place.name, whole, 0);
     }
 
@@ -267,7 +267,7 @@ public:
 private:
     Result<FileHandle> openFolder(const std::string& path) const
     {
-        DS_TRY(const Place place, placeOf(m_root, path));
+        DS_TRY(const DiskPlace place, placeOf(m_root, path));
         if (!m_root.empty())
             return openFolderAt(place.at(), place.name, O_RDONLY, path);
         FileHandle folder = openAt(place.at(), place.name.c_str(), O_RDONLY | O_DIRECTORY);
@@ -278,7 +278,7 @@ private:
 
     Result<FileHandle> openRegular(const std::string& path, int access) const
     {
-        DS_TRY(const Place place, placeOf(m_root, path));
+        DS_TRY(const DiskPlace place, placeOf(m_root, path));
         FileHandle file = openAt(place.at(), place.name.c_str(), access | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
         if (!file)
             return failErrno("open", errno, path);
@@ -292,7 +292,7 @@ private:
 
     /// For file systems without RENAME_NOREPLACE. Files: still atomic, by a second name. Folders: as good as it gets;
     /// a folder that appears between check and rename is only replaced if it is empty.
-    static Result<void> renameIfFree(const Place& source, const Place& target, const std::string& from,
+    static Result<void> renameIfFree(const DiskPlace& source, const DiskPlace& target, const std::string& from,
                                      const std::string& to)
     {
         if (::linkat(source.at(), source.name.c_str(), target.at(), target.name.c_str(), 0) == 0) {

@@ -13,6 +13,8 @@ NearbyStore::NearbyStore(std::shared_ptr<const ObjectStore> inner)
 void NearbyStore::add(const std::vector<ObjectInfo>& objects)
 {
     for (const ObjectInfo& object : objects) {
+        if ((m_kept.size() + 1) * Stretches * m_stretchBytes > MostBytes)
+            return;
         auto kept = std::make_unique<Kept>();
         kept->sizeBytes = object.sizeBytes;
         m_kept.insert_or_assign(object.key, std::move(kept));

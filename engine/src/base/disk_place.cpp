@@ -1,4 +1,4 @@
-#include "place.h"
+#include "disk_place.h"
 
 #include "errno_error.h"
 
@@ -27,10 +27,10 @@ Result<FileHandle> openFolderAt(int folder, const std::string& name, int flags, 
     return failErrno("open", error, path);
 }
 
-Result<Place> placeOf(const std::string& root, const std::string& path)
+Result<DiskPlace> placeOf(const std::string& root, const std::string& path)
 {
     if (root.empty())
-        return Place { {}, path };
+        return DiskPlace { {}, path };
     const std::size_t begin = root.find_last_not_of('/') + 1; // of what is below the root
     if (path.compare(0, begin, root, 0, begin) != 0 || (path.size() > begin && path[begin] != '/'))
         return fail(Code::Usage, "this is not below " + root, path);
@@ -51,7 +51,7 @@ Result<Place> placeOf(const std::string& root, const std::string& path)
         }
         name = std::move(part);
     }
-    return Place { std::move(folder), name.empty() ? "." : name };
+    return DiskPlace { std::move(folder), name.empty() ? "." : name };
 }
 
 } // namespace deltascope

@@ -9,7 +9,7 @@
 namespace deltascope {
 
 /// A name in an open folder: what the *at() system calls take.
-struct Place {
+struct DiskPlace {
     FileHandle folder; ///< none: the working directory
     std::string name;
 
@@ -19,7 +19,7 @@ struct Place {
 /// Where `path` leads. With `root`, an absolute path of a folder, `path` has to lie in it or be it, and no link below
 /// `root` is followed on the way: a folder that somebody replaces by a link leads nowhere. Errors: Usage (it lies
 /// elsewhere), Auth (a link is on the way), and those of opening a folder.
-Result<Place> placeOf(const std::string& root, const std::string& path);
+Result<DiskPlace> placeOf(const std::string& root, const std::string& path);
 
 /// openat(2) of a folder that no link may stand for: Auth if one does, else what errno says. `path`: for errors.
 Result<FileHandle> openFolderAt(int folder, const std::string& name, int flags, const std::string& path);
