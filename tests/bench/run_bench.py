@@ -11,6 +11,7 @@ DIR holds deltascope, deltascope-make-run and deltascope-bench-replay. What is p
   W6  publish a step of a 1 GiB model into a run that goes on, against the numpy way of TRL and slime (numpy_publish.py; its
       packages go into a virtual environment in the work folder), with one and two threads; and what a change costs in bytes
   W10 a GiB to and from an S3 server and the stand-in for the Hub, against curl, boto3, s5cmd and hf_xet
+  W11 open, verify and bundle a run of 20,000 small tensors, against reading the same files with the package safetensors
   W9  open 10,000 steps and reopen them, against parsing every header (deltascope-bench-replay --scan)
 
 Rules: results are compared with the expected digests before anything is timed. Rounds are A B C A B C …; the first one is
@@ -27,6 +28,7 @@ import sys
 from harness import HERE, Bench
 from publish_bench import w6
 from remote_bench import w10
+from tensors_bench import w11
 
 
 def w4(bench):
@@ -195,7 +197,7 @@ def main():
     bench = Bench(options)
     for name in options.only.split(","):
         print(name, file=sys.stderr, flush=True)
-        {"W4": w4, "W5": w5, "W6": w6, "W9": w9, "W10": w10}[name.strip().upper()](bench)
+        {"W4": w4, "W5": w5, "W6": w6, "W9": w9, "W10": w10, "W11": w11}[name.strip().upper()](bench)
     page = bench.page(options, load_before)
     print(page)
     if options.out:
