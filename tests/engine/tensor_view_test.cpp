@@ -85,7 +85,7 @@ TEST(TensorBlocks, AnotherTypeIsRefusedAndAnUnknownTensorIsNamed)
     const auto unknown = compareInBlocks(bench(), stateOf(bf16, "1234"), stateOf(bf16, "1234"), "v", 8, task);
     ASSERT_FALSE(unknown);
     EXPECT_EQ(unknown.error().code, Code::NotFound);
-    EXPECT_EQ(unknown.error().where, "v");
+    EXPECT_EQ(unknown.error().text, "step 0 has no tensor v");
 }
 
 TEST(ElementWindow, HoldsTheBitsOfItsRowsAcrossBlocks)

@@ -2,22 +2,13 @@
 
 #include "examples.h"
 
-#include "deltascope/engine/layout.h"
+#include "deltascope/app/command_line.h"
 
 #include <CLI/CLI.hpp>
 
 namespace deltascope::cli {
 
 namespace {
-
-std::vector<std::string> layoutWords()
-{
-    std::vector<std::string> words;
-    const LayoutRegistry layouts = builtinLayouts();
-    for (const auto& layout : layouts.all())
-        words.emplace_back(layout->word());
-    return words;
-}
 
 void addSourceOptions(CLI::App& command, Options& options)
 {
@@ -36,7 +27,7 @@ void addSourceOptions(CLI::App& command, Options& options)
 std::vector<std::string> valuesOf(std::string_view command, std::string_view option)
 {
     if (option == "layout")
-        return command == "publish" ? std::vector<std::string> { "trl-v2", "slime-v2" } : layoutWords();
+        return command == "publish" ? std::vector<std::string> { "trl-v2", "slime-v2" } : app::layoutWords();
     if (option == "epochs")
         return { "auto", "times", "one" };
     if (option == "color")

@@ -1,5 +1,7 @@
 #include "deltascope/app/command_line.h"
 
+#include "deltascope/engine/layout.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <string_view>
@@ -38,6 +40,15 @@ std::string quoted(const std::string& text)
 }
 
 std::string quotedPath(const std::string& path) { return quoted(path.starts_with('-') ? "./" + path : path); }
+
+std::vector<std::string> layoutWords()
+{
+    std::vector<std::string> words;
+    const LayoutRegistry layouts = builtinLayouts();
+    for (const auto& layout : layouts.all())
+        words.emplace_back(layout->word());
+    return words;
+}
 
 std::string sourceOptions(const SourceRequest& source)
 {

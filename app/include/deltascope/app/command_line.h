@@ -3,6 +3,7 @@
 #include "deltascope/app/service.h"
 
 #include <string>
+#include <vector>
 
 namespace deltascope::app {
 
@@ -12,6 +13,8 @@ namespace deltascope::app {
 std::string quoted(const std::string& text);
 /// A path or address that stands where options may stand: one that begins with a dash is none.
 std::string quotedPath(const std::string& path);
+/// The words that --layout takes, in the order of detection.
+std::vector<std::string> layoutWords();
 /// How a source is read, beginning with a space; empty for what is found without options.
 std::string sourceOptions(const SourceRequest& source);
 
