@@ -20,23 +20,24 @@ public:
     explicit Marker(Dtype dtype)
         : m_dtype(dtype)
     {
+        if (statisticsPasses(dtype) > 0)
+            m_nan = 0;
     }
 
     void add(ByteSpan state)
     {
         m_hasher.update(state);
         m_bytes += state.size();
-        std::uint64_t nan = 0;
         const auto count = [&](const auto& format) {
             using Bits = typename std::decay_t<decltype(format)>::Bits;
             for (std::size_t at = 0; at + sizeof(Bits) <= state.size(); at += sizeof(Bits)) {
                 Bits bits = 0;
                 std::memcpy(&bits, &state[at], sizeof(Bits));
-                nan += format.isNan(bits) ? 1 : 0;
+                *m_nan += format.isNan(bits) ? 1 : 0;
             }
         };
-        if (withNumbers(m_dtype, count, [](const auto&) {}))
-            m_nan = m_nan.value_or(0) + nan;
+        if (m_nan)
+            withNumbers(m_dtype, count, [](const auto&) {});
     }
     std::uint64_t bytes() const { return m_bytes; }
     TensorMark mark() const { return { m_hasher.digest(), m_nan }; }

@@ -179,7 +179,7 @@ public:
     /// StatisticsHistoryView of at most `steps` steps up to the one that is named, in its epoch.
     virtual JobId statisticsHistory(TensorRequest request, std::uint32_t steps) = 0;
     /// TensorFirstsView, over all steps of the epoch up to the one that is named. Reads the tensor once for each chain,
-    /// up to the step that answers the last question.
+    /// up to the one that answers the last question.
     virtual JobId tensorFirsts(TensorRequest request) = 0;
     /// StatisticsCostView of statistics() for no steps, of tensorFirsts() for AllSteps, else of statisticsHistory();
     /// reads headers alone.

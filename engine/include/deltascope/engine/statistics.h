@@ -77,7 +77,7 @@ Result<std::map<std::size_t, ValueStatistics>> statisticsBehind(Workbench& bench
 /// What tells the states of a tensor apart without keeping them.
 struct TensorMark {
     Digest128 digest {}; ///< XXH3 of all bytes: equal states, equal digest
-    /// Elements. Nothing where elements stand for no single numbers (statisticsPasses()), and of an empty tensor.
+    /// Elements. Nothing where elements stand for no single numbers (statisticsPasses()).
     std::optional<std::uint64_t> nan;
 
     bool operator==(const TensorMark&) const = default;

@@ -83,7 +83,7 @@ struct TensorFirstsView {
     std::int64_t end = 0; ///< the step up to which was looked
     bool onBase = false; ///< the epoch begins with a delta on a base from outside, which was read before its first step
     std::uint32_t stepsRead = 0;
-    std::uint32_t stepsInAll = 0; ///< up to `end`; behind the step that answers the last question none is read
+    std::uint32_t stepsInAll = 0; ///< up to `end`; behind the chain that answers the last question none is read
     FirstView changed;
     std::optional<FirstView> nan; ///< nothing where elements of this type stand for no single numbers
     bool nanInBase = false;
