@@ -7,8 +7,8 @@ namespace deltascope::bundle {
 
 namespace {
 
-/// Of deflate. At 6, the usual one, the page of a run of 20,000 tensors becomes an eighth smaller and takes twice the
-/// time.
+/// Of deflate. At 6, the usual one, the page of a run of 20,000 tensors becomes an eighth smaller and takes several
+/// times as long.
 constexpr zip_uint32_t Level = 3;
 
 tl::unexpected<Error> failed(const char* why)
