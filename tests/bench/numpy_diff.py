@@ -4,7 +4,7 @@
   numpy_diff.py [--bench DIR/deltascope-bench-diff] [--rounds 5] [--mib 256]
 
 Needs numpy; the peers' packages have it:
-  python3 tests/peers/make_venv.py build/peers && build/peers/bin/python tests/bench/numpy_diff.py …
+  python3 tests/peers/make_venv.py build/peers requirements.txt && build/peers/bin/python tests/bench/numpy_diff.py …
 
 What is timed: not_equal into a kept mask, flatnonzero, take; one thread, 16-bit elements. GB/s counts the bytes of both
 inputs. With --bench, its fastest extract runs in turn with numpy (A B A B …) at the same density, and the ratio of medians is

@@ -78,7 +78,7 @@ class Runs:
 def peers_python(bench):
     folder = os.path.join(bench.work, "peers")
     maker = os.path.join(HERE, "..", "peers", "make_venv.py")
-    subprocess.run([sys.executable, maker, folder], check=True, stdout=sys.stderr)
+    subprocess.run([sys.executable, maker, folder, "requirements.txt"], check=True, stdout=sys.stderr)
     return os.path.join(folder, "bin", "python")
 
 

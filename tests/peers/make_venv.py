@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Makes a virtual environment of the peers: make_venv.py FOLDER [requirements-transformers.txt]
+"""Makes a virtual environment of the peers: make_venv.py FOLDER REQUIREMENTS...
 
-Does nothing if it is there and fits requirements.txt, and the second file where it is named. Packages come from the
-package index that pip of this machine uses, as wheels only. A failure is an error, never a skip.
+Does nothing if it is there and fits the files of requirements. Packages come from the package index that pip of this
+machine uses, as wheels only; those of requirements-debian-torch.txt stand on Debian's python3-torch, whose Python is
+used then. A failure is an error, never a skip.
 """
 
 import pathlib
@@ -15,12 +16,14 @@ HERE = pathlib.Path(__file__).resolve().parent
 IMPORTS = {
     "requirements.txt": "import blake3, boto3, hf_xet, huggingface_hub, numpy, safetensors.numpy, xxhash, zstandard",
     "requirements-transformers.txt": "import torch, transformers",
+    "requirements-debian-torch.txt": "import torch, transformers",
 }
+DEBIAN_PYTHON = "/usr/bin/python3"
 
 
 def main():
-    names = ["requirements.txt", *sys.argv[2:]]
-    if len(sys.argv) < 2 or not IMPORTS.keys() >= set(names):
+    names = sys.argv[2:]
+    if not names or not IMPORTS.keys() >= set(names):
         sys.exit(__doc__)
     folder = pathlib.Path(sys.argv[1]).absolute()
     files = [HERE / name for name in names]
@@ -33,7 +36,10 @@ def main():
             return 0
     shutil.rmtree(folder, ignore_errors=True)
     try:
-        venv.create(folder, with_pip=True)
+        if "requirements-debian-torch.txt" in names:
+            subprocess.run([DEBIAN_PYTHON, "-m", "venv", "--system-site-packages", folder], check=True)
+        else:
+            venv.create(folder, with_pip=True)
     except subprocess.CalledProcessError as error:
         print(f"{error}\non Debian the package python3-venv is needed", file=sys.stderr)
         return 1

@@ -1,6 +1,6 @@
 #include "heat_columns.h"
 
-#include "opening.h"
+#include "state_tensors.h"
 #include "view/make_views.h"
 
 #include <algorithm>
@@ -74,9 +74,9 @@ Result<void> HeatColumns::updateRows(const Run& run, TaskContext& task)
         plan.links.empty() ? std::string() : run.versions[plan.links.front().version].objects.identity();
     if (anchor == m_rowsOf && !m_rows.empty())
         return {};
-    DS_TRY(const std::vector<TensorInfo> tensors, tensorsOf(run, *latest, std::move(plan), task));
+    DS_TRY(const TensorList tensors, StateTensors().of(run, *latest, std::move(plan), task));
     std::vector<TensorRowView> rows;
-    for (const TensorInfo& tensor : tensors) {
+    for (const TensorInfo& tensor : *tensors) {
         TensorRowView row;
         row.name = tensor.name;
         row.dtype = word(tensor.dtype);

@@ -152,18 +152,6 @@ std::optional<StoreMeterView> meterOf(const Stores& stores, const std::string& u
     return std::nullopt;
 }
 
-Result<std::vector<TensorInfo>> tensorsOf(const Run& run, const Version& version, Plan plan, TaskContext& task)
-{
-    if (version.facts && version.facts->replayed && !version.facts->damage) {
-        std::erase_if(plan.links, [&run](const PlanLink& link) {
-            const std::optional<VersionSummary>& summary = run.versions[link.version].summaryOf(link.form);
-            return summary && !summary->full;
-        });
-    }
-    DS_TRY(const Chain chain, Chain::open(run, plan, task));
-    return chain.tensors();
-}
-
 RunView runViewOf(const Run& run, const Trace& trace, const LogReader& logs, std::uint64_t revision, std::int64_t nowUs)
 {
     RunView view = makeRunView(run);

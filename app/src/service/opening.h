@@ -55,11 +55,6 @@ auto tryStates(Workbench& bench, std::initializer_list<OpenState*> states, const
     }
 }
 
-/// Name, type and shape of each tensor of the state that `plan` leads to, by name. They stand in the complete and
-/// partial forms; the headers of deltas can only contradict them. Those are read, too, where the replay of `version`
-/// has not shown that they fit. Errors: as Chain::open().
-Result<std::vector<TensorInfo>> tensorsOf(const Run& run, const Version& version, Plan plan, TaskContext& task);
-
 /// Reads everything that stands in the logs now.
 Result<void> readAll(LogReader& logs, TaskContext& task);
 void addLogProblems(std::vector<ProblemView>& problems, const LogReader& logs);

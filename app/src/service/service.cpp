@@ -9,6 +9,7 @@
 #include "log_jobs.h"
 #include "opening.h"
 #include "publishing.h"
+#include "state_tensors.h"
 #include "statistics_jobs.h"
 #include "tensor_firsts.h"
 #include "tensor_jobs.h"
@@ -137,14 +138,14 @@ public:
                              };
                              DS_CHECK(analyzeRun(m_bench, run, options, task));
                          }
-                         std::vector<TensorInfo> tensors;
+                         TensorList tensors = std::make_shared<const std::vector<TensorInfo>>();
                          if (Result<Plan> plan = planFor(run, *version)) {
-                             DS_TRY(tensors, tensorsOf(run, *version, std::move(*plan), task));
+                             DS_TRY(tensors, m_stateTensors.of(run, *version, std::move(*plan), task));
                          }
                          DS_TRY(const Trace trace, TraceReader().read(*run.store, run.beside, task));
                          LogReader logs(request.source.logs, m_bench.nowUs);
                          DS_CHECK(readAll(logs, task));
-                         StepDetailView view = makeStepDetailView(run, *version, tensors, counts);
+                         StepDetailView view = makeStepDetailView(run, *version, *tensors, counts);
                          view.chosen = choiceText(run, *version, request.version);
                          addPause(view.step, pausesOf(run, trace, logs.spans()));
                          addLogProblems(view.step.problems, logs);
@@ -531,6 +532,7 @@ private:
     std::unique_ptr<Catalog> m_catalog;
     std::unique_ptr<Records> m_records;
     std::unique_ptr<FileSystem> m_disk;
+    StateTensors m_stateTensors;
     Settings m_settings;
     Workbench m_bench;
     std::atomic<std::uint64_t> m_revision = 0;

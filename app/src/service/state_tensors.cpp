@@ -1,0 +1,52 @@
+#include "state_tensors.h"
+
+#include "deltascope/engine/replay.h"
+
+namespace deltascope::app {
+
+namespace {
+
+TensorList listOf(const Chain& chain) { return std::make_shared<const std::vector<TensorInfo>>(chain.tensors()); }
+
+/// Equal texts, equal objects.
+std::string objectsOf(const Run& run, const Plan& plan)
+{
+    std::string objects = run.store->uri();
+    if (plan.fromExternalBase)
+        objects += "\n" + run.base->store->uri() + "\n" + run.base->objects.identity();
+    for (const PlanLink& link : plan.links)
+        objects += "\n" + run.versions[link.version].objectsOf(link.form).identity();
+    return objects;
+}
+
+}
+
+Result<TensorList> StateTensors::of(const Run& run, const Version& version, Plan plan, TaskContext& task)
+{
+    const bool deltasFit = version.facts && version.facts->replayed && !version.facts->damage;
+    if (!deltasFit) {
+        DS_TRY(const Chain whole, Chain::open(run, plan, task));
+        return listOf(whole);
+    }
+    std::erase_if(plan.links, [&run](const PlanLink& link) {
+        const std::optional<VersionSummary>& summary = run.versions[link.version].summaryOf(link.form);
+        return summary && !summary->full;
+    });
+    const std::string objects = objectsOf(run, plan);
+    if (TensorList known = kept(objects))
+        return known;
+    DS_TRY(const Chain chain, Chain::open(run, plan, task));
+    TensorList list = listOf(chain);
+    const std::lock_guard lock(m_mutex);
+    m_objects = objects;
+    m_last = list;
+    return list;
+}
+
+TensorList StateTensors::kept(const std::string& objects) const
+{
+    const std::lock_guard lock(m_mutex);
+    return objects == m_objects ? m_last : nullptr;
+}
+
+} // namespace deltascope::app
