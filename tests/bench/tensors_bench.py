@@ -13,6 +13,7 @@ GOAL_US = 20
 RUNS = {
     "trl-v2": {"layout": "trl-v2", "steps": 11, "anchor_every": 100},
     "hf": {"layout": "hf", "steps": 3},
+    "slime-v2": {"layout": "slime-v2", "steps": 6},
 }
 
 
@@ -29,16 +30,19 @@ def w11(bench):
             os.remove(bundle)
 
     for layout, options in RUNS.items():
-        source, steps = bench.make(
-            f"tensors-{count}-{layout}", tensors=count, elements=64, density=0.05, seed=1, **options
-        )
+        name = f"tensors-{count}-{layout}"
+        base = os.path.join(bench.work, name, "base")
+        if layout == "slime-v2":
+            options = options | {"base_out": base}
+        source, steps = bench.make(name, tensors=count, elements=64, density=0.05, seed=1, **options)
+        on_base = ["--base", base] if layout == "slime-v2" else []
         files = sorted(os.path.join(p, f) for p, _, names in os.walk(source) for f in names if f.endswith(".safetensors"))
         peer = [python, os.path.join(HERE, "deserialize.py"), *files]
         threads = ["--threads", bench.threads]
         ours = {
-            "open": [bench.bin["deltascope"], "log", source, *threads, "--json"],
-            "verify --level 3": [bench.bin["deltascope"], "verify", source, "--level", "3", *threads, "--json"],
-            "bundle": [bench.bin["deltascope"], "export", source, "--bundle", bundle, *threads, "--json"],
+            "open": [bench.bin["deltascope"], "log", source, *on_base, *threads, "--json"],
+            "verify --level 3": [bench.bin["deltascope"], "verify", source, *on_base, "--level", "3", *threads, "--json"],
+            "bundle": [bench.bin["deltascope"], "export", source, *on_base, "--bundle", bundle, *threads, "--json"],
         }
         for what, command in ours.items():
             clear()

@@ -420,8 +420,9 @@ private:
     {
         DS_TRY(sqlite::Transaction transaction, sqlite::Transaction::begin(*m_database));
         std::vector<std::pair<std::uint64_t, std::uint64_t>> packed;
+        DS_TRY(NameStatements names, NameStatements::prepare(*m_database));
         for (const TensorCount& count : counts) {
-            DS_TRY(const std::uint64_t id, tensorId(count.name));
+            DS_TRY(const std::uint64_t id, tensorId(count.name, names));
             packed.emplace_back(id, count.changed);
         }
         const VersionFacts& facts = known.facts;
@@ -482,15 +483,26 @@ private:
         return insert.bind(1, source).bind(2, probe).bind(3, layout).bind(4, seal(source + probe + layout)).run();
     }
 
-    Result<std::uint64_t> tensorId(const std::string& name)
+    /// Used for each of thousands of names.
+    struct NameStatements {
+        sqlite::Statement insert, find;
+
+        static Result<NameStatements> prepare(sqlite::Database& database)
+        {
+            DS_TRY(sqlite::Statement insert, database.prepare("INSERT OR IGNORE INTO tensor(name) VALUES(?)"));
+            DS_TRY(sqlite::Statement find, database.prepare("SELECT id FROM tensor WHERE name=?"));
+            return NameStatements { std::move(insert), std::move(find) };
+        }
+    };
+
+    Result<std::uint64_t> tensorId(const std::string& name, NameStatements& names)
     {
         if (const auto at = m_tensorIds.find(name); at != m_tensorIds.end())
             return at->second;
-        DS_TRY(sqlite::Statement insert, m_database->prepare("INSERT OR IGNORE INTO tensor(name) VALUES(?)"));
-        DS_CHECK(insert.bind(1, name).run());
-        DS_TRY(sqlite::Statement row, m_database->prepare("SELECT id FROM tensor WHERE name=?"));
-        DS_TRY([[maybe_unused]] const bool found, row.bind(1, name).step());
-        const auto id = static_cast<std::uint64_t>(row.integer(0));
+        DS_CHECK(names.insert.bind(1, name).run());
+        DS_TRY([[maybe_unused]] const bool found, names.find.bind(1, name).step());
+        const auto id = static_cast<std::uint64_t>(names.find.integer(0));
+        DS_CHECK(names.find.run());
         m_tensorIds.emplace(name, id);
         return id;
     }

@@ -1,7 +1,9 @@
 #include "format/common/zstd_stream.h"
 
 #include "format/common/quote_name.h"
+
 #include <algorithm>
+#include <array>
 #include <fmt/format.h>
 #include <new>
 #include <vector>
@@ -28,9 +30,50 @@ std::uint64_t windowBytes(ByteSpan header) noexcept
     return base + base / 8 * (window & 7U);
 }
 
+/// Decompressors that wait for the next frame of this thread: to make one takes longer than to read a small frame.
+class SpareContexts {
+public:
+    SpareContexts() = default;
+    SpareContexts(const SpareContexts&) = delete;
+    SpareContexts& operator=(const SpareContexts&) = delete;
+    ~SpareContexts()
+    {
+        while (ZSTD_DCtx* const context = take())
+            ZSTD_freeDCtx(context);
+    }
+
+    /// As after ZSTD_createDCtx(); null if there is none.
+    ZSTD_DCtx* take() noexcept
+    {
+        if (m_count == 0)
+            return nullptr;
+        ZSTD_DCtx* const context = m_contexts[--m_count];
+        ZSTD_DCtx_reset(context, ZSTD_reset_session_and_parameters); // fails for contexts in use only, by their owner
+        return context;
+    }
+    void give(ZSTD_DCtx* context) noexcept
+    {
+        constexpr std::size_t LargestBytes = std::size_t { 512 } << 10; // without the buffers of large windows
+        if (m_count < m_contexts.size() && ZSTD_sizeof_DCtx(context) <= LargestBytes)
+            m_contexts[m_count++] = context;
+        else
+            ZSTD_freeDCtx(context);
+    }
+
+private:
+    std::array<ZSTD_DCtx*, 16> m_contexts {};
+    std::size_t m_count = 0;
+};
+
+SpareContexts& spareContexts()
+{
+    thread_local SpareContexts spares;
+    return spares;
 }
 
-void ZstdStream::Destroy::operator()(ZSTD_DCtx_s* context) const noexcept { ZSTD_freeDCtx(context); }
+}
+
+void ZstdStream::GiveBack::operator()(ZSTD_DCtx_s* context) const noexcept { spareContexts().give(context); }
 
 ZstdStream::ZstdStream(BufferedExtent input, std::string tensor)
     : m_input(std::move(input))
@@ -103,7 +146,8 @@ Result<std::uint64_t> ZstdStream::workingBytes()
 Result<void> ZstdStream::start()
 {
     DS_CHECK(expectMagic());
-    m_context.reset(ZSTD_createDCtx());
+    ZSTD_DCtx* const spare = spareContexts().take();
+    m_context.reset(spare ? spare : ZSTD_createDCtx());
     if (!m_context)
         throw std::bad_alloc();
     if (ZSTD_isError(ZSTD_DCtx_setParameter(m_context.get(), ZSTD_d_windowLogMax, MaxWindowLog)) != 0)

@@ -10,7 +10,8 @@ struct ZSTD_DCtx_s;
 namespace deltascope {
 
 /// Decompresses the one zstd frame that fills an extent, from front to back, with bounded memory: windows above 8 MiB
-/// are refused. The decompressor is created by the first read.
+/// are refused. The decompressor comes with the first read; a small one is kept for the next frame of the thread that
+/// destroys this.
 class ZstdStream {
 public:
     static constexpr int MaxWindowLog = 23;
@@ -35,7 +36,7 @@ public:
     Error hostile(const std::string& text) const;
 
 private:
-    struct Destroy {
+    struct GiveBack {
         void operator()(ZSTD_DCtx_s* context) const noexcept;
     };
 
@@ -46,7 +47,7 @@ private:
 
     BufferedExtent m_input;
     std::string m_tensor;
-    std::unique_ptr<ZSTD_DCtx_s, Destroy> m_context;
+    std::unique_ptr<ZSTD_DCtx_s, GiveBack> m_context;
     bool m_ended = false;
 };
 
