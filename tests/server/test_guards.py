@@ -163,6 +163,15 @@ class Starting(unittest.TestCase):
             with Server(folder, tokens=True, listen="0.0.0.0:0", insecure_http=1) as server:
                 self.assertEqual(server.ask("GET", "api/v1/runs", authorization=f"Bearer {READ}").status, 200)
 
+    def test_the_printed_address_is_one_to_go_to(self):
+        with tempfile.TemporaryDirectory() as folder:
+            everywhere = {"tokens": True, "listen": "0.0.0.0:0", "insecure_http": 1}
+            with Server(folder, **everywhere) as server:
+                self.assertEqual(server.url, f"http://localhost:{server.port}/")
+            with Server(folder, allow_host="box.example.org", **everywhere) as server:
+                self.assertEqual(server.url, f"http://box.example.org:{server.port}/")
+                self.assertEqual(server.ask("GET", "healthz", host=f"box.example.org:{server.port}").status, 200)
+
     def test_who_else_reads_or_writes_the_token_file(self):
         with tempfile.TemporaryDirectory() as folder:
             path = f"{folder}/tokens"

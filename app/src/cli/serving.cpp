@@ -40,7 +40,9 @@ void printWhere(const server::Server& server, const ServeOptions& options, const
     if (style.quiet)
         return;
     writeErr("the code in this address is good for one browser\n");
-    if (server.port() != 0)
+    if (!server.isLoopback() && options.allowedHosts.empty())
+        writeErr("other machines need a name that it answers to: --allow-host NAME\n");
+    else if (server.isLoopback() && server.port() != 0)
         writeErr(fmt::format("from another machine: ssh -L {0}:127.0.0.1:{0} THIS-MACHINE, then the same address\n",
                              server.port()));
     writeErr(options.allowActs ? fmt::format("acts are allowed; checkpoints are written below {}\n",

@@ -97,6 +97,7 @@ public:
     const std::vector<std::string>& warnings() const { return m_warnings; }
     const std::string& code() const { return m_core->auth.code(); }
     std::uint16_t port() const { return m_listeners.front()->port(); }
+    bool isLoopback() const { return m_listeners.front()->isLoopback(); }
 
 private:
     static constexpr int kDrainLooks = 50;
@@ -227,6 +228,8 @@ void Server::stop() { m_impl->stop(); }
 
 std::uint16_t Server::port() const noexcept { return m_impl->port(); }
 
+bool Server::isLoopback() const noexcept { return m_impl->isLoopback(); }
+
 const std::vector<std::string>& Server::warnings() const noexcept { return m_impl->warnings(); }
 
 std::string Server::url() const
@@ -234,8 +237,11 @@ std::string Server::url() const
     const ServerOptions& options = m_impl->options();
     std::string authority = "localhost";
     if (const auto address = parseListenAddress(options.listen)) {
-        const bool isV6 = address->host.find(':') != std::string::npos;
-        authority = fmt::format("{}:{}", isV6 ? "[" + address->host + "]" : address->host, port());
+        std::string host = address->host;
+        if (host == "0.0.0.0" || host == "::") // every address of this machine, and no name of one
+            host = options.allowedHosts.empty() ? authority : options.allowedHosts.front();
+        const bool isV6 = host.find(':') != std::string::npos;
+        authority = fmt::format("{}:{}", isV6 ? "[" + host + "]" : host, port());
     }
     return (options.tlsCertificate.empty() ? "http://" : "https://") + authority + options.basePath;
 }

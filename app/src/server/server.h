@@ -25,9 +25,10 @@ public:
     void stop();
 
     std::uint16_t port() const noexcept; ///< 0 without TCP
+    bool isLoopback() const noexcept; ///< only this machine can reach it
     /// What is allowed and not wise, a sentence each.
     const std::vector<std::string>& warnings() const noexcept;
-    /// "http://127.0.0.1:7717/"
+    /// "http://127.0.0.1:7717/"; where it listens on all addresses, with the first of ServerOptions::allowedHosts.
     std::string url() const;
     /// The same with the one-time code. For the terminal of who started the daemon; never for a log.
     std::string signInUrl() const;
