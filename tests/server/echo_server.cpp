@@ -76,7 +76,7 @@ void tick(EventHub& hub, int perSecond, std::size_t bytes, const std::atomic<boo
 {
     const std::string filler(bytes, 'x');
     auto next = std::chrono::steady_clock::now();
-    for (std::uint64_t n = 0; perSecond > 0 && !stop; ++n) {
+    for (std::uint64_t n = 0; !stop; ++n) {
         const auto now =
             std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now().time_since_epoch());
         hub.publish("tick", n % 2 == 0 ? "a" : "b",
@@ -135,7 +135,9 @@ int run(const std::map<std::string, std::string>& words)
     std::fflush(stdout);
 
     std::atomic<bool> stop = false;
-    std::thread ticker([&] { tick(hub, int(number("events", 0)), std::size_t(number("bytes", 0)), stop); });
+    std::thread ticker;
+    if (number("events", 0) > 0)
+        ticker = std::thread([&] { tick(hub, int(number("events", 0)), std::size_t(number("bytes", 0)), stop); });
     sigset_t signals;
     sigemptyset(&signals);
     sigaddset(&signals, SIGTERM);
@@ -143,7 +145,8 @@ int run(const std::map<std::string, std::string>& words)
     sigwait(&signals, &signal);
     (*server)->stop();
     stop = true;
-    ticker.join();
+    if (ticker.joinable())
+        ticker.join();
     return 0;
 }
 

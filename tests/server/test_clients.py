@@ -42,7 +42,8 @@ class Clients(unittest.TestCase):
         server = self.server()
         answer = server.ask("POST", "api/v1/session", b" " * 5000, origin=server.origin)
         self.assertEqual(answer.status, 413)
-        self.assertEqual(server.ask("POST", "api/v1/x", b"x" * 900_000, origin=server.origin).status, 401)
+        self.assertEqual(server.ask("POST", "api/v1/x", b"x" * 60_000, origin=server.origin).status, 401)
+        self.assertEqual(server.ask("POST", "api/v1/x", b"x" * 900_000, origin=server.origin).status, 413)
         self.assert_lives(server)
 
     def test_nonsense_gets_an_answer(self):
