@@ -185,7 +185,8 @@ TEST_F(LogOfCheckpoints, ComparesNoneUnaskedWithoutPayload)
 /// What follows a run opens it and never compares.
 TEST_F(LogOfCheckpoints, AreNotComparedByWhoOpensTheRun)
 {
-    for (const StepView& step : viewOf<RunView>(service->openRun(source, Depth::Replayed))->epochs.front().steps)
+    const auto opened = viewOf<RunView>(service->openRun(source, Depth::Replayed));
+    for (const StepView& step : opened->epochs.front().steps)
         EXPECT_FALSE(step.changedVsPrevious) << step.step;
 }
 

@@ -36,7 +36,10 @@ struct Daemon {
     Auth auth { parseTokens("reader read " + std::string(Token)).value(), false };
     EventHub hub;
     NoApi api;
-    Router router { "/ds/", "deltascope_fuzz", Guards({ "box.example.org" }, {}), Site({}, "/ds/"), auth, hub, api };
+    std::vector<Asset> assets { { "/index.html", "i", "<head><base href=\"/\" /></head>", "zip" } };
+    Router router {
+        "/ds/", "deltascope_fuzz", Guards({ "box.example.org" }, {}), Site(assets, "/ds/"), auth, hub, api
+    };
     TrustedProxies proxies = TrustedProxies::make("X-User", { "10.0.0.1" }).value();
 };
 

@@ -19,6 +19,7 @@ GOLDEN = pathlib.Path(support.GOLDEN)
 # Of a copy in a store: where it is, the times of its objects, what looking cost. Identities differ by kind of store.
 LOCAL = {"source", "published_at", "modified_at", "identity", "seconds", "path", "text", "store_meter", "listed_us"}
 LOCAL |= {"store_digests"}  # a folder keeps none
+LOCAL |= {"most_bytes"}  # that log reads unasked: of a store less
 
 
 def cases():
