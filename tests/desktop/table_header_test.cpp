@@ -5,12 +5,15 @@
 
 #include <QApplication>
 #include <QImage>
+#include <QStandardItemModel>
+#include <QTableView>
 #include <QTest>
 #include <QTreeWidget>
 
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <memory>
 #include <optional>
 
 // Looked at as a user does: by what is painted where.
@@ -150,6 +153,24 @@ TEST_F(TableHeaderTest, NoTitleIsCutWhereAColumnFitsIt)
     EXPECT_EQ(titleOf(Last).last - titleOf(Last).first, wide.last - wide.first);
     sortBy(Last, Qt::AscendingOrder);
     EXPECT_GE(titleOf(Last).last - titleOf(Last).first, wide.last - wide.first + 6) << "with its arrow";
+}
+
+TEST_F(TableHeaderTest, OutlivesTheModelOfItsView)
+{
+    auto model = std::make_unique<QStandardItemModel>(2, 3);
+    QTableView view;
+    TableHeader::give(view);
+    view.setModel(model.get());
+    view.resize(400, 200);
+    view.show();
+    QTest::qWait(20);
+    QHeaderView* const header = view.horizontalHeader();
+    QObject::connect(model.get(), &QObject::destroyed, &view, [header] {
+        EXPECT_FALSE(header->grab().isNull());
+        header->resizeSections(QHeaderView::ResizeToContents);
+    });
+    model.reset();
+    EXPECT_FALSE(view.grab().isNull());
 }
 
 } // namespace

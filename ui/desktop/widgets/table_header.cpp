@@ -67,6 +67,8 @@ int TableHeader::rightOf(int section) const
 
 Qt::Alignment TableHeader::alignmentOf(int section) const
 {
+    if (!model())
+        return defaultAlignment();
     QVariant wish = model()->headerData(section, Qt::Horizontal, Qt::TextAlignmentRole);
     if (!wish.isValid())
         wish = model()->index(0, section).data(Qt::TextAlignmentRole);
@@ -75,7 +77,11 @@ Qt::Alignment TableHeader::alignmentOf(int section) const
     return wish.canConvert<Qt::Alignment>() ? wish.value<Qt::Alignment>() : Qt::Alignment(wish.toInt());
 }
 
-QString TableHeader::titleOf(int section) const { return model()->headerData(section, Qt::Horizontal).toString(); }
+/// Empty behind the end of the model: sections outlive it until the view is laid out anew.
+QString TableHeader::titleOf(int section) const
+{
+    return model() ? model()->headerData(section, Qt::Horizontal).toString() : QString();
+}
 
 void TableHeader::paintSection(QPainter* painter, const QRect& rect, int section) const
 {
