@@ -81,7 +81,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     boost::beast::error_code error;
     // In two pieces, as a slow client sends it.
     std::size_t parsed = parser.put(boost::asio::buffer(data, size / 2), error);
-    if (!error || error == http::error::need_more) {
+    if (!parser.is_header_done() && (!error || error == http::error::need_more)) {
         error = {};
         parser.put(boost::asio::buffer(data + parsed, size - parsed), error);
     }
