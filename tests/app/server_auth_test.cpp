@@ -119,7 +119,7 @@ TEST_F(AuthTest, EachFailureDoublesTheWaitUpToAMinute)
     EXPECT_TRUE(auth.signIn(auth.code(), "10.0.0.1")) << "a refused code is not used up";
 }
 
-TEST_F(AuthTest, WhoDidNotFailForTenMinutesBeginsAnew)
+TEST_F(AuthTest, AfterTenMinutesWithoutAFailureTheWaitIsShortAgain)
 {
     Auth auth = make(true);
     for (int i = 0; i < 3; ++i) {

@@ -56,13 +56,13 @@ TEST_F(StateTensorsTest, WhatStepsHaveInCommonIsReadOnce)
     const auto run = session.analyzed(store);
     const std::size_t first = readsOf(run).size();
     EXPECT_LE(first, 2 * run.versions.size()) << "not once for each step";
-    StateTensors anew;
+    StateTensors fresh;
     const auto plan = planFor(run, run.versions.back());
     const std::size_t before = store->reads().size();
-    ASSERT_TRUE(anew.of(run, run.versions.back(), *plan, session.task));
+    ASSERT_TRUE(fresh.of(run, run.versions.back(), *plan, session.task));
     const std::size_t once = store->reads().size();
     EXPECT_GT(once, before);
-    ASSERT_TRUE(anew.of(run, run.versions.back(), *plan, session.task));
+    ASSERT_TRUE(fresh.of(run, run.versions.back(), *plan, session.task));
     EXPECT_EQ(store->reads().size(), once);
 }
 

@@ -248,7 +248,7 @@ class Tls(unittest.TestCase):
                     client.sendall(request(server, "GET", f"api/v1/x?bytes={n}", authorization=f"Bearer {READ}"))
                     self.assertEqual(len(read_answer(client).body), n)
                 client.sendall(request(server, "GET", "healthz", connection="close"))
-                client.suppress_ragged_eofs = False  # then an end without a farewell is an error
+                client.suppress_ragged_eofs = False  # then an end without close_notify is an error
                 self.assertTrue(client.makefile("rb").read().endswith(b"ok\n"))
 
     def test_the_unix_socket_needs_no_tls(self):
@@ -265,7 +265,7 @@ class Tls(unittest.TestCase):
             while seen.count(b"event: tick") < 20:
                 seen += client.recv(65536)
 
-    def test_who_shakes_no_hands_keeps_nobody_out(self):
+    def test_connections_without_a_handshake_keep_nobody_out(self):
         with Server(self.folder, tokens=True, max_of_client=5, **self.options) as server:
             idle = [server.connect() for _ in range(5)]
             self.assertEqual(self.ask(server, "GET", "healthz").status, 200)

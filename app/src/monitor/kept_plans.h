@@ -9,8 +9,8 @@
 
 namespace deltascope::app {
 
-/// Plans that may be started. Nobody can make it keep more than so many of his own, and they cost others nothing: the
-/// oldest plan of who made too many goes. A value that its owner guards.
+/// Plans that may be started. Of each principal the newest ones are kept, so that one who makes many takes no room from
+/// the others. A value that its owner guards.
 class KeptPlans {
 public:
     static constexpr std::size_t MostOfOne = 64; ///< of one principal

@@ -7,7 +7,7 @@ namespace deltascope::server {
 namespace {
 
 constexpr std::size_t kMaxSessions = 1'000; // the oldest one goes
-constexpr std::chrono::hours kAtWork { 24 }; // a token that was right within that time passes
+constexpr std::chrono::hours kRecent { 24 }; // a token that was right within that time passes
 
 }
 
@@ -65,9 +65,9 @@ Auth::Outcome<Principal> Auth::byToken(std::string_view secret, const std::strin
         if (sameDigest(entry.token.digest, digest))
             found = &entry;
     }
-    const bool isAtWork = found && found->rightAt && m_now() - *found->rightAt < kAtWork;
+    const bool wasRecentlyRight = found && found->rightAt && m_now() - *found->rightAt < kRecent;
     const std::chrono::seconds wait = m_lockout.wait(client);
-    if (wait.count() > 0 && !isAtWork)
+    if (wait.count() > 0 && !wasRecentlyRight)
         return tl::unexpected(Refusal { Refusal::LockedOut, wait });
     if (!found) {
         m_lockout.fail(client);

@@ -47,7 +47,8 @@ public:
     const std::string& code() const noexcept { return m_code; }
 
     /// Who failed to sign in has to wait, with right tokens too, or guessing would go on. A token that was right within
-    /// the last day passes all the same: its owner is at work, and a stranger beside him must not keep him out.
+    /// the last day passes all the same: its owner uses it, and somebody else at the same address must not lock them
+    /// out.
     Outcome<Principal> identify(const Credentials& credentials);
     /// `secret` is the one-time code, or a token.
     Outcome<Session> signIn(std::string_view secret, const std::string& client);

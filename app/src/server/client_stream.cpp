@@ -7,7 +7,7 @@ namespace deltascope::server {
 namespace net = boost::asio;
 using ErrorCode = boost::beast::error_code;
 
-void ClientStream::shakeHands(Done done)
+void ClientStream::handshake(Done done)
 {
     if (!m_tls)
         return done({});

@@ -31,7 +31,7 @@ public:
     ClientStream& operator=(const ClientStream&) = delete;
 
     /// What comes before the first byte can be read: nothing without TLS.
-    void shakeHands(Done done);
+    void handshake(Done done);
     /// Tells the other side that nothing more comes. What it still sends is read by drain().
     void finishSending(Done done);
     /// Reads and throws away until the other side ends, too.

@@ -34,9 +34,9 @@ Connection::Connection(Core& core, net::generic::stream_protocol::socket socket,
 
 void Connection::start()
 {
-    m_owesSince = Clock::now();
+    m_waitsSince = Clock::now();
     m_stream->expires_after(m_core.options.timeouts.head);
-    m_stream->shakeHands([self = shared_from_this()](ErrorCode error) {
+    m_stream->handshake([self = shared_from_this()](ErrorCode error) {
         if (error)
             return self->close();
         self->awaitRequest();
@@ -62,7 +62,7 @@ void Connection::awaitRequest()
     m_parser->header_limit(kHeadLimit);
     m_parser->body_limit(m_core.options.bodyLimit);
     m_answering = false;
-    m_owesSince = Clock::now();
+    m_waitsSince = Clock::now();
     if (m_core.stopping)
         return close();
     if (m_buffer.size() > 0)
@@ -140,7 +140,7 @@ void Connection::refuse(ErrorCode error)
 
 void Connection::call(HttpRequest request)
 {
-    m_owesSince.reset();
+    m_waitsSince.reset();
     const http::fields& fields = m_parser->get();
     Wish wish { std::string(fields[http::field::accept_encoding]), std::string(fields[http::field::if_none_match]) };
     // The Reply owns nothing of this connection, and whoever made the answer prepares it.
@@ -176,7 +176,7 @@ void Connection::answer(HttpResponse response)
 
 void Connection::write(HttpResponse response)
 {
-    m_owesSince = Clock::now();
+    m_waitsSince = Clock::now();
     const bool hasBody = response.status != 204 && response.status != 304;
     m_response = {};
     m_response.version(11);
@@ -215,7 +215,7 @@ void Connection::writeSome()
 void Connection::linger()
 {
     m_answering = false;
-    m_owesSince = Clock::now();
+    m_waitsSince = Clock::now();
     m_stream->expires_after(kLinger);
     m_stream->finishSending(
         [self = shared_from_this()](ErrorCode) { self->m_stream->drain([self](ErrorCode) { self->close(); }); });

@@ -29,9 +29,9 @@ public:
     void close();
 
     const std::string& client() const noexcept { return m_client; }
-    /// Since when the client owes us something: the rest of its request, to take its answer, or to end; nothing while
-    /// the answer is made.
-    std::optional<Clock::time_point> owesSince() const noexcept { return m_owesSince; }
+    /// Since when this waits for its client: for the rest of a request, for an answer to be taken, or for the end;
+    /// nothing while an answer is made.
+    std::optional<Clock::time_point> waitsSince() const noexcept { return m_waitsSince; }
 
 private:
     using ErrorCode = boost::beast::error_code;
@@ -58,7 +58,7 @@ private:
     std::optional<boost::beast::http::request_parser<StringBody>> m_parser;
     boost::beast::http::response<StringBody> m_response;
     std::optional<boost::beast::http::response_serializer<StringBody>> m_serializer;
-    std::optional<Clock::time_point> m_owesSince;
+    std::optional<Clock::time_point> m_waitsSince;
     bool m_answering = false;
     bool m_isFramed = true;
 };

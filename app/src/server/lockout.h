@@ -8,7 +8,7 @@
 namespace deltascope::server {
 
 /// Makes clients wait that failed to sign in, so that nobody guesses: 1 s after the first failure, twice as long after
-/// each further one, a minute at most. A client that did not fail for ten minutes begins anew. Not thread-safe.
+/// each further one, a minute at most. For a client that did not fail for ten minutes it is 1 s again. Not thread-safe.
 class Lockout {
 public:
     using Clock = std::chrono::steady_clock;

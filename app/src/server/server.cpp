@@ -115,7 +115,8 @@ private:
         connection->start();
     }
 
-    /// Where there are too many connections, the one goes that owes us something for the longest time. `client`: empty:
+    /// Where there are too many connections, the one goes that waits for its client for the
+    /// longest time. `client`: empty:
     /// without a limit of its own.
     bool makeRoom(const std::string& client)
     {
@@ -124,8 +125,8 @@ private:
             return true;
         std::shared_ptr<Connection> oldest;
         for (const auto& connection : m_core->connections) {
-            if (connection->owesSince() && (!clientIsFull || connection->client() == client)
-                && (!oldest || *connection->owesSince() < *oldest->owesSince()))
+            if (connection->waitsSince() && (!clientIsFull || connection->client() == client)
+                && (!oldest || *connection->waitsSince() < *oldest->waitsSince()))
                 oldest = connection;
         }
         if (oldest)

@@ -198,14 +198,7 @@ Result<std::map<std::size_t, ValueStatistics>> statisticsBehind(Workbench& bench
     for (unsigned pass = 0; pass < passes; ++pass) {
         WatchedReplay replay(chain, *info);
         LinkCollector collector(replay.watch(), values);
-        DS_CHECK(replay.open(bench, task, &collector));
-        for (;;) {
-            DS_TRY(const ByteSpan block, replay.next(task));
-            if (block.empty())
-                break;
-            task.addDone(block.size());
-        }
-        DS_CHECK(replay.finish());
+        DS_CHECK(replay.run(bench, task, collector));
         for (const auto& [link, collected] : values)
             collected->endPass();
     }

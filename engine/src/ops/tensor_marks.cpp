@@ -84,14 +84,7 @@ Result<std::map<std::size_t, TensorMark>> marksBehind(Workbench& bench, const Ch
     }
     WatchedReplay replay(chain, *info);
     LinkMarker marker(replay.watch(), markers);
-    DS_CHECK(replay.open(bench, task, &marker));
-    for (;;) {
-        DS_TRY(const ByteSpan block, replay.next(task));
-        if (block.empty())
-            break;
-        task.addDone(block.size());
-    }
-    DS_CHECK(replay.finish());
+    DS_CHECK(replay.run(bench, task, marker));
     std::map<std::size_t, TensorMark> marks;
     for (const std::size_t link : links) {
         const std::optional<std::size_t> touched = touchedAt(chain, tensor, link);

@@ -36,6 +36,18 @@ public:
         m_watch.finish();
         return m_audit.checkDigests(m_chain.onExternalBase());
     }
+    /// Opens, replays and judges the tensor, where only `observer` wants to see it. Adds what was replayed to what the
+    /// task has done. Errors: those of open(), next() and finish().
+    Result<void> run(Workbench& bench, TaskContext& task, ReplayObserver& observer)
+    {
+        DS_CHECK(open(bench, task, &observer));
+        for (;;) {
+            DS_TRY(const ByteSpan block, next(task));
+            if (block.empty())
+                return finish();
+            task.addDone(block.size());
+        }
+    }
 
 private:
     const Chain& m_chain;
