@@ -35,6 +35,8 @@ const char* titleOf(int status)
         return "Request head too large";
     case 500:
         return "Failed";
+    case 501:
+        return "Not supported";
     case 503:
         return "Not available";
     case 507:
