@@ -218,7 +218,9 @@ TEST(ProgressiveFollower, NeverGoesBackToWhatItKnewBefore)
     WatchPeriods periods;
     periods.patience = 0ms; // each chain takes as long as a large one
     std::atomic<std::uint64_t> revision = 0;
-    const auto ended = watchRun(golden.session.bench, request, Depth::Progressive, periods, revision, tell, task);
+    StateTensors tensors;
+    const auto ended =
+        watchRun(golden.session.bench, request, Depth::Progressive, periods, tensors, revision, tell, task);
     EXPECT_FALSE(ended);
     ASSERT_GE(latest.size(), 2U);
     EXPECT_EQ(latest.front(), 14);

@@ -48,7 +48,7 @@ public:
         base.store = std::make_shared<MemoryStore>();
         base.layout = builtinLayouts().find("hf");
         base.objects = objects(0, bytes);
-        base.elements = 400;
+        base.summary.storedElements = 400;
         m_base = base;
         return *this;
     }

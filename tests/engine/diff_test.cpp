@@ -445,7 +445,7 @@ public:
         const auto chainOf = [&](std::int64_t step) {
             const auto plan = planFor(*run, *run->find(step));
             EXPECT_TRUE(plan);
-            auto chain = Chain::open(*run, *plan, task);
+            auto chain = Chain::open(*run, *plan, 2, task);
             EXPECT_TRUE(chain);
             return std::move(*chain);
         };
@@ -592,7 +592,7 @@ TEST(Diff, AFailingPublisherDigestStopsIt)
     ASSERT_TRUE(run);
     const auto plan = planFor(*run, *run->find(5));
     ASSERT_TRUE(plan); // nothing was replayed yet
-    const auto chain = Chain::open(*run, *plan, task);
+    const auto chain = Chain::open(*run, *plan, 2, task);
     ASSERT_TRUE(chain);
     const Error error = errorOf(
         diffStates(bench(), stateOf({ { tensor("model.embed_tokens.weight", { 128, 32 }), std::string(8192, 'x') } }),

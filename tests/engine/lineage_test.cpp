@@ -114,7 +114,7 @@ public:
         base.store = std::make_shared<test::MemoryStore>();
         base.layout = m_layout;
         base.objects = objects(0);
-        base.elements = 400;
+        base.summary.storedElements = 400;
         m_base = base;
         return *this;
     }

@@ -224,7 +224,7 @@ public:
         TaskContext task;
         DS_TRY(const auto opened, openRun(reader, localStore(out()), {}, task));
         DS_TRY(const Plan plan, planFor(opened, opened.versions.at(0)));
-        DS_TRY(const Chain chain, Chain::open(opened, plan, task));
+        DS_TRY(const Chain chain, Chain::open(opened, plan, 2, task));
         return digestState(reader, chain, task);
     }
     void expectWritten(const Json& tensors) const

@@ -34,7 +34,7 @@ std::map<VersionName, Rebuilt> rebuiltOf(GoldenRun& golden, const Run& run)
         EXPECT_EQ(plan.has_value(), !version.obstacle) << version.objects.name;
         if (!plan)
             continue;
-        const Result<Chain> chain = Chain::open(run, *plan, golden.session.task);
+        const Result<Chain> chain = Chain::open(run, *plan, 2, golden.session.task);
         EXPECT_TRUE(chain) << chain.error().text;
         if (!chain)
             continue;

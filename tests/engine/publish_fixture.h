@@ -71,7 +71,7 @@ struct Publishing {
         if (!version)
             return fail(Code::NotFound, "no such step");
         DS_TRY(const Plan plan, planFor(of, *version));
-        return Chain::open(of, plan, task);
+        return Chain::open(of, plan, 2, task);
     }
     /// A checkpoint, dropped if it is not there yet, read from `from`.
     Chain state(std::int64_t step, std::shared_ptr<ObjectStore> from = {})

@@ -145,7 +145,7 @@ public:
             DS_TRY(const std::vector<ObjectInfo> ofBase, listAll(*m_base, "", task));
             run.base->objects = run.base->layout->group(ofBase).at(0);
         }
-        return Chain::open(run, plan, task);
+        return Chain::open(run, plan, 2, task);
     }
 
     void put(const std::string& key, const std::string& bytes) { EXPECT_TRUE(putText(*m_store, key, bytes)) << key; }

@@ -375,6 +375,8 @@ TEST(SlimeV2Index, RefusesUnsafeNamesAndOddJson)
              R"({"metadata":{"delta_encoding":"xor"},"weight_map":{"a":1}})",
              R"({"metadata":{"delta_encoding":"xor"},"weight_map":{"a":{"b":"c"}}})",
              R"({"metadata":{"delta_encoding":"xor"},"weight_map":{"a":"b","a":"b"}})",
+             R"({"metadata":{"delta_encoding":"xor"},"weight_map":{"a":"b","c":"b","\u0061":"d"}})",
+             R"({"metadata":{"delta_encoding":"xor"},"weight_map":{"c":"b","a":"b","c":"b"}})",
              R"({"metadata":{"delta_encoding":"xor","delta_encoding":"xor"},"weight_map":{}})",
              R"({"metadata":{"delta_encoding":"xor"},"weight_map":{},"weight_map":{}})",
              R"({"metadata":{"x":{"y":{"z":{}}}},"weight_map":{}})",
@@ -439,6 +441,32 @@ TEST(SlimeV2Index, RefusesDigestsThatAreNone)
     meta.checksum = "adler32";
     EXPECT_EQ(errorOf(indexOf(dataFile(SlimeFrame), meta)).code, Code::Hostile);
     EXPECT_TRUE(indexOf(dataFile(SlimeFrame, { { "model.w", "2d140583" } }), meta));
+}
+
+TEST(SlimeV2Index, TensorsMayBeNamedInAnyOrderAndInAnyFile)
+{
+    const std::string other(SlimeDigest.size(), '0');
+    Source source;
+    source.put(Folder + "a.safetensors",
+               safetensorsFile({ bytesTensor("model.z", "1"), bytesTensor("model.b", "22") },
+                               { { "model.z", SlimeDigest }, { "model.b", other } }));
+    source.put(Folder + "b.safetensors",
+               safetensorsFile({ bytesTensor("model.c", "333"), bytesTensor("model.a", "4444") },
+                               { { "model.a", other }, { "model.c", SlimeDigest } }));
+    std::string text = indexText(Json::object());
+    const std::string_view empty = R"("weight_map":{})";
+    text.replace(text.find(empty), empty.size(),
+                 R"("weight_map":{"model.z":"a.safetensors","model.a":"b.safetensors","model.c":"b.safetensors",)"
+                 R"("model.b":"a.safetensors"})");
+    source.put(Folder + "model.safetensors.index.json", text);
+    const auto index = indexOnly(SlimeV2Layout(), source);
+    ASSERT_TRUE(index) << index.error().text;
+    std::string seen;
+    for (const TensorEntry& entry : index->tensors)
+        seen += fmt::format("{} {} {} {}\n", entry.name, entry.extents[0].object, entry.extents[0].bytes,
+                            entry.digest == other);
+    EXPECT_EQ(seen, "model.a 1 4 true\nmodel.b 0 2 true\nmodel.c 1 3 false\nmodel.z 0 1 false\n");
+    EXPECT_TRUE(index->notes.empty());
 }
 
 TEST(SlimeV2Index, OneNameInTwoFilesIsReadOnceAndReported)

@@ -284,7 +284,7 @@ TEST(VerifyRoots, EqualTheDigestOfTheState)
     const VerifyReport report = session.verify(golden, 4);
     const auto plan = planFor(session.run, *session.run.find(15));
     ASSERT_TRUE(plan);
-    const auto chain = Chain::open(session.run, *plan, session.task);
+    const auto chain = Chain::open(session.run, *plan, 2, session.task);
     ASSERT_TRUE(chain);
     const auto digest = digestState(session.bench, *chain, session.task);
     ASSERT_TRUE(digest);

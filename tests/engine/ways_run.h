@@ -148,7 +148,7 @@ public:
     /// The root that a plan leads to.
     Result<std::string> rootAlong(const deltascope::Run& run, const Plan& plan)
     {
-        DS_TRY(const Chain chain, Chain::open(run, plan, session.task));
+        DS_TRY(const Chain chain, Chain::open(run, plan, 2, session.task));
         DS_TRY(const CheckpointDigest digest, digestState(session.bench, chain, session.task));
         return toHex(digest.root.fast);
     }

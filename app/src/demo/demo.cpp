@@ -106,7 +106,7 @@ private:
         if (!version)
             return fail(Code::NotFound, "the checkpoint that was just saved is gone", nameOf(number));
         DS_TRY(const Plan plan, planFor(run, *version));
-        return Chain::open(run, plan, task);
+        return Chain::open(run, plan, m_bench.threads, task);
     }
 
     Result<void> trainAndPublish(double fraction, TaskContext& task)

@@ -64,7 +64,7 @@ Result<ExternalBase> openCheckpoint(Workbench& bench, const std::string& folder,
     if (run.versions.empty() || !run.versions.front().summary)
         return fail(Code::BaseMissing, "the replica's own checkpoint cannot be read", folder);
     const Version& version = run.versions.front();
-    return ExternalBase { run.store, run.layout, version.objects, *version.summary, version.summary->storedElements };
+    return ExternalBase { run.store, run.layout, version.objects, *version.summary };
 }
 
 }

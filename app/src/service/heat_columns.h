@@ -1,5 +1,7 @@
 #pragma once
 
+#include "state_tensors.h"
+
 #include "deltascope/app/view/heat_view.h"
 #include "deltascope/engine/operations.h"
 
@@ -13,6 +15,12 @@ namespace deltascope::app {
 /// Keeps the columns of a followed run, so that a new version costs one column. One thread.
 class HeatColumns {
 public:
+    /// `tensors`: lists of states, shared with others; outlives it.
+    explicit HeatColumns(StateTensors& tensors)
+        : m_tensors(tensors)
+    {
+    }
+
     /// What the replay of a version showed, ahead of view().
     void learn(const std::string& chainKey, const std::vector<TensorCount>& counts) { m_fresh[chainKey] = counts; }
     /// The heatmap as it is now. Columns are filled from what was learned and from the catalog; what neither knows
@@ -25,9 +33,10 @@ private:
     using Codes = std::shared_ptr<const std::vector<std::uint8_t>>;
 
     /// Rows are the tensors of the newest state that can be rebuilt.
-    Result<void> updateRows(const Run& run, TaskContext& task);
+    Result<void> updateRows(const Run& run, unsigned threads, TaskContext& task);
     Codes codesOf(std::int64_t step, const std::vector<TensorCount>& counts);
 
+    StateTensors& m_tensors;
     std::string m_rowsOf; ///< identity of the anchor whose tensors are the rows
     std::vector<TensorRowView> m_rows;
     std::map<std::string, std::size_t, std::less<>> m_rowByName;

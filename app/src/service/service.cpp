@@ -140,7 +140,7 @@ public:
                          }
                          TensorList tensors = std::make_shared<const std::vector<TensorInfo>>();
                          if (Result<Plan> plan = planFor(run, *version)) {
-                             DS_TRY(tensors, m_stateTensors.of(run, *version, std::move(*plan), task));
+                             DS_TRY(tensors, m_stateTensors.of(run, *version, std::move(*plan), m_bench.threads, task));
                          }
                          DS_TRY(const Trace trace, TraceReader().read(*run.store, run.beside, task));
                          LogReader logs(request.source.logs, m_bench.nowUs);
@@ -300,12 +300,13 @@ public:
         if (!m_catalog || !heat.columns[column].codes)
             return std::nullopt;
         const HeatColumnView& wanted = heat.columns[column];
-        const auto known = m_catalog->counts(heat.catalogKey, wanted.name, wanted.chainKey);
+        auto known = m_catalog->counts(heat.catalogKey, wanted.name, wanted.chainKey);
         if (!known)
             return std::nullopt;
         std::vector<std::pair<std::string, std::uint64_t>> counts;
-        for (const TensorCount& count : *known)
-            counts.emplace_back(count.name, count.changed);
+        counts.reserve(known->size());
+        for (TensorCount& count : *known)
+            counts.emplace_back(std::move(count.name), count.changed);
         return counts;
     }
 
@@ -442,15 +443,15 @@ public:
 
     JobId watch(SourceRequest request, Depth depth) override
     {
-        return m_runner.start("watch " + request.source.text(), JobRunner::Life::Long,
-                              [this, request, depth](JobId id, TaskContext& task) -> Result<JobResult> {
-                                  const auto tell = [&](std::shared_ptr<const RunView> run,
-                                                        std::shared_ptr<const HeatView> heat) {
-                                      m_bus.publish(RunChanged { id, std::move(run), std::move(heat) });
-                                  };
-                                  DS_CHECK(watchRun(m_bench, request, depth, m_settings.watch, m_revision, tell, task));
-                                  return fail(Code::Canceled, "stopped on request");
-                              });
+        return m_runner.start(
+            "watch " + request.source.text(), JobRunner::Life::Long,
+            [this, request, depth](JobId id, TaskContext& task) -> Result<JobResult> {
+                const auto tell = [&](std::shared_ptr<const RunView> run, std::shared_ptr<const HeatView> heat) {
+                    m_bus.publish(RunChanged { id, std::move(run), std::move(heat) });
+                };
+                DS_CHECK(watchRun(m_bench, request, depth, m_settings.watch, m_stateTensors, m_revision, tell, task));
+                return fail(Code::Canceled, "stopped on request");
+            });
     }
 
     std::string diffBackend() const override

@@ -21,11 +21,12 @@ std::string objectsOf(const Run& run, const Plan& plan)
 
 }
 
-Result<TensorList> StateTensors::of(const Run& run, const Version& version, Plan plan, TaskContext& task)
+Result<TensorList> StateTensors::of(const Run& run, const Version& version, Plan plan, unsigned threads,
+                                    TaskContext& task)
 {
     const bool deltasFit = version.facts && version.facts->replayed && !version.facts->damage;
     if (!deltasFit) {
-        DS_TRY(const Chain whole, Chain::open(run, plan, task));
+        DS_TRY(const Chain whole, Chain::open(run, plan, threads, task));
         return listOf(whole);
     }
     std::erase_if(plan.links, [&run](const PlanLink& link) {
@@ -35,7 +36,7 @@ Result<TensorList> StateTensors::of(const Run& run, const Version& version, Plan
     const std::string objects = objectsOf(run, plan);
     if (TensorList known = kept(objects))
         return known;
-    DS_TRY(const Chain chain, Chain::open(run, plan, task));
+    DS_TRY(const Chain chain, Chain::open(run, plan, threads, task));
     TensorList list = listOf(chain);
     const std::lock_guard lock(m_mutex);
     m_objects = objects;

@@ -19,7 +19,7 @@ using TensorList = std::shared_ptr<const std::vector<TensorInfo>>;
 class StateTensors {
 public:
     /// `plan` leads to `version`. Errors: as Chain::open().
-    Result<TensorList> of(const Run& run, const Version& version, Plan plan, TaskContext& task);
+    Result<TensorList> of(const Run& run, const Version& version, Plan plan, unsigned threads, TaskContext& task);
 
 private:
     TensorList kept(const std::string& objects) const;

@@ -19,10 +19,10 @@ bool sameForm(const TensorInfo& a, const TensorInfo& b) { return a.dtype == b.dt
 Result<StatisticsView> statisticsOf(Workbench& bench, const TensorRequest& request, TaskContext& task)
 {
     DS_TRY(const StatePair pair, planPair(bench, request, task));
-    DS_TRY(const Chain now, Chain::open(pair.run, pair.plan, task));
+    DS_TRY(const Chain now, Chain::open(pair.run, pair.plan, bench.threads, task));
     std::optional<Chain> before;
     if (pair.beforePlan) {
-        DS_TRY(before, Chain::open(pair.run, *pair.beforePlan, task));
+        DS_TRY(before, Chain::open(pair.run, *pair.beforePlan, bench.threads, task));
     }
     const TensorInfo* left = before ? before->find(request.tensor) : nullptr;
     const TensorInfo* right = now.find(request.tensor);
@@ -39,7 +39,7 @@ Result<StatisticsHistoryView> statisticsHistoryOf(Workbench& bench, const Tensor
     StatisticsHistoryView view;
     view.tensor = request.tensor;
     for (const Stretch& stretch : stretchesOf(pair.run, *pair.version, std::min(steps, MostSteps))) {
-        DS_TRY(const Chain chain, Chain::open(pair.run, stretch.plan, task));
+        DS_TRY(const Chain chain, Chain::open(pair.run, stretch.plan, bench.threads, task));
         std::vector<std::size_t> links;
         for (const auto& [link, version] : stretch.links)
             links.push_back(link);

@@ -91,7 +91,7 @@ private:
 
     Result<void> readChain(Workbench& bench, Stretch& stretch, TaskContext& task)
     {
-        DS_TRY(const Chain chain, Chain::open(m_run, stretch.plan, task));
+        DS_TRY(const Chain chain, Chain::open(m_run, stretch.plan, bench.threads, task));
         std::vector<std::size_t> links;
         for (const auto& [link, version] : stretch.links)
             links.push_back(link);
@@ -231,7 +231,7 @@ private:
 Result<TensorFirstsView> tensorFirstsOf(Workbench& bench, const TensorRequest& request, TaskContext& task)
 {
     DS_TRY(const StatePair pair, planPair(bench, request, task));
-    DS_TRY(const Chain chain, Chain::open(pair.run, pair.plan, task));
+    DS_TRY(const Chain chain, Chain::open(pair.run, pair.plan, bench.threads, task));
     DS_TRY(const TensorInfo* tensor, tensorIn(chain, request.tensor));
     Search search(pair.run, static_cast<std::size_t>(pair.version - pair.run.versions.data()), request.tensor);
     DS_CHECK(search.read(bench, task));

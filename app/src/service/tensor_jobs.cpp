@@ -35,12 +35,12 @@ struct OpenPair {
     std::optional<Chain> before;
 };
 
-Result<OpenPair> openPair(const StatePair& pair, TaskContext& task)
+Result<OpenPair> openPair(Workbench& bench, const StatePair& pair, TaskContext& task)
 {
-    DS_TRY(Chain now, Chain::open(pair.run, pair.plan, task));
+    DS_TRY(Chain now, Chain::open(pair.run, pair.plan, bench.threads, task));
     OpenPair open { std::move(now), {} };
     if (pair.beforePlan) {
-        DS_TRY(Chain before, Chain::open(pair.run, *pair.beforePlan, task));
+        DS_TRY(Chain before, Chain::open(pair.run, *pair.beforePlan, bench.threads, task));
         open.before.emplace(std::move(before));
     }
     return open;
@@ -69,7 +69,7 @@ Result<StatePair> planPair(Workbench& bench, const TensorRequest& request, TaskC
 Result<BlocksView> blocksOf(Workbench& bench, const TensorRequest& request, std::uint32_t maxBlocks, TaskContext& task)
 {
     DS_TRY(const StatePair pair, planPair(bench, request, task));
-    DS_TRY(const OpenPair open, openPair(pair, task));
+    DS_TRY(const OpenPair open, openPair(bench, pair, task));
     DS_TRY(const TensorBlocks blocks,
            compareInBlocks(bench, open.before ? *open.before : open.now, open.now, request.tensor, maxBlocks, task));
     return makeBlocksView(blocks, pair.beforeStep);
@@ -78,7 +78,7 @@ Result<BlocksView> blocksOf(Workbench& bench, const TensorRequest& request, std:
 Result<ElementsView> elementsOf(Workbench& bench, const TensorRequest& request, const Window& window, TaskContext& task)
 {
     DS_TRY(const StatePair pair, planPair(bench, request, task));
-    DS_TRY(const OpenPair open, openPair(pair, task));
+    DS_TRY(const OpenPair open, openPair(bench, pair, task));
     DS_TRY(const ElementWindow now, readWindow(bench, open.now, request.tensor, window, task));
     std::optional<ElementWindow> before;
     if (open.before) {

@@ -41,7 +41,7 @@ std::vector<IndexRange> unknownChains(const Run& run)
 class Follower {
 public:
     Follower(Workbench& bench, const SourceRequest& request, Depth depth, const WatchPeriods& periods,
-             std::atomic<std::uint64_t>& revision, const TellRun& tell)
+             StateTensors& tensors, std::atomic<std::uint64_t>& revision, const TellRun& tell)
         : m_bench(bench)
         , m_request(request)
         , m_depth(depth)
@@ -50,6 +50,7 @@ public:
         , m_tell(tell)
         , m_logs(request.logs, bench.nowUs)
         , m_listing(bench.nowUs)
+        , m_heat(tensors)
     {
     }
 
@@ -241,9 +242,10 @@ private:
 }
 
 Result<void> watchRun(Workbench& bench, const SourceRequest& request, Depth depth, const WatchPeriods& periods,
-                      std::atomic<std::uint64_t>& revision, const TellRun& tell, TaskContext& task)
+                      StateTensors& tensors, std::atomic<std::uint64_t>& revision, const TellRun& tell,
+                      TaskContext& task)
 {
-    return Follower(bench, request, depth, periods, revision, tell).follow(task);
+    return Follower(bench, request, depth, periods, tensors, revision, tell).follow(task);
 }
 
 } // namespace deltascope::app

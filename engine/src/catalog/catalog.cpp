@@ -10,6 +10,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fmt/format.h>
+#include <iterator>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -239,12 +240,16 @@ std::string sealOf(const std::string& source, const std::string& name, const Cat
                             facts.noops, facts.digestsChecked, facts.digestsFailed, detailOf(facts)));
 }
 
-std::string sealOf(const std::string& chain, std::vector<TensorCount> counts)
+std::string sealOf(const std::string& chain, const std::vector<TensorCount>& counts)
 {
-    std::sort(counts.begin(), counts.end(), [](const TensorCount& a, const TensorCount& b) { return a.name < b.name; });
-    std::string content = chain;
+    std::vector<const TensorCount*> byName;
     for (const TensorCount& count : counts)
-        content += fmt::format("\n{} {}", count.changed, count.name);
+        byName.push_back(&count);
+    std::sort(byName.begin(), byName.end(),
+              [](const TensorCount* a, const TensorCount* b) { return a->name < b->name; });
+    std::string content = chain;
+    for (const TensorCount* count : byName)
+        fmt::format_to(std::back_inserter(content), "\n{} {}", count->changed, count->name);
     return seal(content);
 }
 
@@ -312,6 +317,7 @@ private:
         if (outcome)
             return outcome;
         m_tensorIds.clear();
+        m_tensorNames.clear();
         if (outcome.error().code != Code::Catalog)
             return outcome;
         m_database.reset();
@@ -455,12 +461,11 @@ private:
         if (!packed)
             return fail(Code::Catalog, "per-tensor counts of " + version + " are damaged");
         DS_TRY(sqlite::Statement name, m_database->prepare("SELECT name FROM tensor WHERE id=?"));
+        result.reserve(packed->size());
         for (const auto& [id, changed] : *packed) {
-            name.bind(1, static_cast<std::int64_t>(id));
-            DS_TRY(const bool known, name.step());
+            DS_TRY(const std::string* const known, tensorName(id, name));
             if (known)
-                result.push_back(TensorCount { name.text(0), changed });
-            DS_CHECK(name.run());
+                result.push_back(TensorCount { *known, changed });
         }
         if (row.text(1) != sealOf(chain, result))
             return fail(Code::Catalog, "per-tensor counts of " + version + " are damaged");
@@ -503,8 +508,25 @@ private:
         DS_TRY([[maybe_unused]] const bool found, names.find.bind(1, name).step());
         const auto id = static_cast<std::uint64_t>(names.find.integer(0));
         DS_CHECK(names.find.run());
-        m_tensorIds.emplace(name, id);
+        keepTensor(name, id);
         return id;
+    }
+
+    /// Null if there is none. `find`: a name by its id.
+    Result<const std::string*> tensorName(std::uint64_t id, sqlite::Statement& find)
+    {
+        if (const auto at = m_tensorNames.find(id); at != m_tensorNames.end())
+            return at->second;
+        DS_TRY(const bool known, find.bind(1, static_cast<std::int64_t>(id)).step());
+        const std::string* const name = known ? keepTensor(find.text(0), id) : nullptr;
+        DS_CHECK(find.run());
+        return name;
+    }
+
+    const std::string* keepTensor(std::string name, std::uint64_t id)
+    {
+        const auto at = m_tensorIds.emplace(std::move(name), id).first;
+        return m_tensorNames[id] = &at->first;
     }
 
     std::string m_path;
@@ -512,6 +534,7 @@ private:
     std::mutex m_mutex;
     std::optional<sqlite::Database> m_database; ///< nothing after a damaged file that could not be begun again
     std::unordered_map<std::string, std::uint64_t> m_tensorIds; ///< only ids of committed or own rows
+    std::unordered_map<std::uint64_t, const std::string*> m_tensorNames; ///< the same, by id
 };
 
 Result<sqlite::Database> openFile(const std::string& path, std::chrono::milliseconds patience)

@@ -286,7 +286,7 @@ Run buildLineage(std::shared_ptr<const ObjectStore> store, std::shared_ptr<const
     }
     for (int epoch = 0; epoch < epochCount; ++epoch) {
         if (run.base && run.layout->needsExternalBase())
-            run.totalElements[static_cast<std::size_t>(epoch)] = run.base->elements;
+            run.totalElements[static_cast<std::size_t>(epoch)] = run.base->summary.storedElements;
         else if (const VersionSummary* reference = referenceOf(run, epoch))
             run.totalElements[static_cast<std::size_t>(epoch)] = reference->storedElements;
     }

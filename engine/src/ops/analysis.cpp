@@ -266,7 +266,7 @@ Result<void> analyzeStretch(Workbench& bench, Run& run, Stretch stretch, HealthB
 {
     book.held = heldBy(run, stretch);
     while (!stretch.judged(run).empty()) {
-        Result<Chain> chain = Chain::open(run, stretch.plan, task);
+        Result<Chain> chain = Chain::open(run, stretch.plan, bench.threads, task);
         Result<void> outcome;
         std::optional<ReplayAudit> audit;
         if (chain) {

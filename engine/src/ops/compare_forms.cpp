@@ -204,8 +204,8 @@ private:
 
     Result<SideBySide> replay(const Plan& a, const Plan& b, TaskContext& task)
     {
-        DS_TRY(const Chain left, Chain::open(m_run, a, task));
-        DS_TRY(const Chain right, Chain::open(m_run, b, task));
+        DS_TRY(const Chain left, Chain::open(m_run, a, m_bench.threads, task));
+        DS_TRY(const Chain right, Chain::open(m_run, b, m_bench.threads, task));
         return replayBoth(m_bench, left, right, task);
     }
 

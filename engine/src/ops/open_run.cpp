@@ -3,7 +3,6 @@
 #include "deltascope/engine/operations.h"
 #include "deltascope/engine/safetensors.h"
 #include "epoch_evidence.h"
-#include "format/common/fetch_headers.h"
 #include "known_facts.h"
 #include "mirrored_versions.h"
 #include "notice_changes.h"
@@ -102,6 +101,23 @@ KnownVersions knownVersions(Workbench& bench, const std::string& key)
     return {};
 }
 
+/// What was read of these, so that it is not read again.
+void keepSummaries(Workbench& bench, const std::string& key, const std::vector<WantedForm>& read)
+{
+    if (!bench.catalog)
+        return;
+    std::vector<std::pair<std::string, Catalog::KnownVersion>> fresh;
+    for (const WantedForm& form : read) {
+        // what is not written yet changes by itself
+        const bool settled = std::none_of(form.objects->objects.begin(), form.objects->objects.end(),
+                                          [](const ObjectInfo& object) { return object.hasUnwrittenPart; });
+        if (*form.summary && settled)
+            fresh.emplace_back(form.objects->name, Catalog::KnownVersion { form.objects->identity(), **form.summary });
+    }
+    if (!fresh.empty()) // a cache: that it cannot be written must not stop the work
+        static_cast<void>(bench.catalog->putSummaries(key, fresh));
+}
+
 /// A journal that cannot be written must not stop the work; doctor tells that.
 void journal(Workbench& bench, const ObjectStore& store, const std::vector<Error>& happened)
 {
@@ -178,19 +194,7 @@ Result<std::vector<IndexedObjects>> indexVersions(Workbench& bench, const std::s
                                    [](const Error& event) { return event.code == Code::ListSuspect; });
     forgetGone(bench, key, known, wiped ? 0 : KeptGone);
     DS_CHECK(readHeaders(bench, store, layout, unknown, task));
-    if (bench.catalog) {
-        std::vector<std::pair<std::string, Catalog::KnownVersion>> fresh;
-        for (const WantedForm& form : unknown) {
-            // what is not written yet changes by itself
-            const bool settled = std::none_of(form.objects->objects.begin(), form.objects->objects.end(),
-                                              [](const ObjectInfo& object) { return object.hasUnwrittenPart; });
-            if (*form.summary && settled)
-                fresh.emplace_back(form.objects->name,
-                                   Catalog::KnownVersion { form.objects->identity(), **form.summary });
-        }
-        if (!fresh.empty())
-            static_cast<void>(bench.catalog->putSummaries(key, fresh));
-    }
+    keepSummaries(bench, key, unknown);
     return versions;
 }
 
@@ -249,6 +253,23 @@ std::vector<Error> replacedByMirrors(const Run& run)
     return told;
 }
 
+Result<VersionSummary> summaryOfBase(Workbench& bench, const ExternalBase& base, TaskContext& task)
+{
+    const std::string key = base.store->uri() + "|base"; // not that of a run in the same place, whose changes are told
+    const KnownVersions known = knownVersions(bench, key);
+    const auto at = known.find(base.objects.name);
+    if (at != known.end() && at->second.identity == base.objects.identity())
+        return at->second.summary;
+    std::optional<VersionSummary> summary;
+    std::optional<Error> failure;
+    const std::vector<WantedForm> wanted { { &base.objects, &summary, &failure } };
+    DS_CHECK(readHeaders(bench, base.store, *base.layout, wanted, task));
+    if (failure)
+        return fail(std::move(*failure));
+    keepSummaries(bench, key, wanted);
+    return std::move(*summary);
+}
+
 Result<ExternalBase> openBase(Workbench& bench, std::shared_ptr<ObjectStore> store, TaskContext& task)
 {
     DS_TRY(const std::vector<ObjectInfo> listing, listAll(*store, "", task));
@@ -259,13 +280,9 @@ Result<ExternalBase> openBase(Workbench& bench, std::shared_ptr<ObjectStore> sto
                     versions.empty() ? "the folder given as base holds no Hugging Face checkpoint"
                                      : "the folder given as base holds several checkpoints; name one of them",
                     store->uri());
-    const VersionObjects* const only[] = { &versions.front() };
-    fetchHeaders(*store, *layout, only, task);
-    ListedStore listed(store);
-    listed.add(versions.front().objects);
-    DS_TRY(const VersionIndex index, layout->index(listed, versions.front(), task));
-    return ExternalBase { store, layout, std::move(versions.front()), VersionSummary::of(index),
-                          index.storedElements() };
+    ExternalBase base { store, layout, std::move(versions.front()), {} };
+    DS_TRY(base.summary, summaryOfBase(bench, base, task));
+    return base;
 }
 
 }

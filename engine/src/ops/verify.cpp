@@ -338,7 +338,7 @@ bool hasDamagedOtherForm(const Version& version)
 Result<std::string> rootOf(Workbench& bench, const Run& run, const Version& version, TaskContext& task)
 {
     DS_TRY(const Plan plan, planFor(run, version));
-    DS_TRY(const Chain chain, Chain::open(run, plan, task));
+    DS_TRY(const Chain chain, Chain::open(run, plan, bench.threads, task));
     DS_TRY(const CheckpointDigest digest, digestState(bench, chain, task));
     return toHex(digest.root.strong);
 }

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
+#include <mutex>
 
 namespace deltascope {
 
@@ -37,62 +38,99 @@ std::shared_ptr<NearbyStore> nearby(std::shared_ptr<const ObjectStore> store)
     return store ? std::make_shared<NearbyStore>(std::move(store)) : nullptr;
 }
 
+using Link = std::shared_ptr<const OpenVersion>;
+
+/// Where a link is read.
+struct Place {
+    std::shared_ptr<const ObjectStore> store;
+    std::shared_ptr<const Layout> layout;
+    const VersionObjects& objects;
+    bool isOutside; ///< the external base, which has no step
+
+    Result<Link> open(TaskContext& task) const
+    {
+        DS_TRY(VersionIndex index, layout->index(*store, objects, task));
+        if (!layout->standAlone())
+            DS_CHECK(layout->checkPayload(*store, objects, index, task));
+        return std::make_shared<const OpenVersion>(OpenVersion { store, layout, objects, std::move(index) });
+    }
+};
+
+/// The error is that of the first one that cannot be opened, however many threads there are.
+Result<std::vector<Link>> openAll(const std::vector<Place>& places, unsigned threads, TaskContext& task)
+{
+    std::vector<Link> links(places.size());
+    std::mutex mutex; // guards what follows
+    std::size_t failedAt = places.size();
+    Error error;
+    DS_CHECK(forEachParallel(threads, places.size(), task, [&](std::size_t n) -> Result<void> {
+        {
+            const std::lock_guard lock(mutex);
+            if (n > failedAt)
+                return {};
+        }
+        Result<Link> link = places[n].open(task);
+        if (link) {
+            links[n] = std::move(*link);
+            return {};
+        }
+        const std::lock_guard lock(mutex);
+        if (n < failedAt) {
+            failedAt = n;
+            error = std::move(link.error());
+        }
+        return {};
+    }));
+    if (failedAt == places.size())
+        return links;
+    const Place& place = places[failedAt];
+    return fail(place.isOutside ? std::move(error) : atStep(std::move(error), place.objects.step));
+}
+
 } // namespace
 
-Result<Chain> Chain::open(const Run& run, const Plan& plan, TaskContext& task)
+Result<Chain> Chain::open(const Run& run, const Plan& plan, unsigned threads, TaskContext& task)
 {
-    return openThrough(run, plan, nullptr, task);
+    return openThrough(run, plan, nullptr, threads, task);
 }
 
 Result<Chain> Chain::open(const Run& run, const Plan& plan, const ReadRules& rules, TaskContext& task)
 {
     DS_TRY(const std::shared_ptr<CheckedReads> reads, CheckedReads::of(run, plan, rules, task));
-    Result<Chain> chain = openThrough(run, plan, reads, task);
+    Result<Chain> chain = openThrough(run, plan, reads, rules.threads, task);
     if (!chain)
         return fail(reads->reasonOf(std::move(chain.error()), task));
     return chain;
 }
 
 Result<Chain> Chain::openThrough(const Run& run, const Plan& plan, std::shared_ptr<CheckedReads> reads,
-                                 TaskContext& task)
+                                 unsigned threads, TaskContext& task)
 {
-    Chain chain;
     const auto source = nearby(reads ? reads->source() : listedSource(run, plan));
     const auto base = nearby(reads ? reads->base() : listedBase(run, plan));
-    for (const PlanLink& link : plan.links)
-        source->add(run.versions[link.version].objectsOf(link.form).objects);
-    if (plan.fromExternalBase)
+    Chain chain;
+    std::vector<Place> places;
+    if (plan.fromExternalBase) {
         base->add(run.base->objects.objects);
-    const auto add = [&](std::shared_ptr<const ObjectStore> store, std::shared_ptr<const Layout> layout,
-                         const VersionObjects& objects, std::optional<PlanLink> from) -> Result<void> {
-        DS_CHECK(task.checkpoint());
-        const auto inLink = [&](Error error) { return fail(from ? atStep(std::move(error), objects.step) : error); };
-        Result<VersionIndex> index = layout->index(*store, objects, task);
-        if (!index)
-            return inLink(std::move(index.error()));
-        if (Result<void> sound =
-                layout->standAlone() ? Result<void>() : layout->checkPayload(*store, objects, *index, task);
-            !sound)
-            return inLink(std::move(sound.error()));
-        chain.m_links.push_back(std::make_shared<const OpenVersion>(
-            OpenVersion { std::move(store), std::move(layout), objects, std::move(*index) }));
-        chain.m_versions.push_back(from ? std::optional(from->version) : std::nullopt);
-        chain.m_forms.push_back(from ? from->form : 0);
-        const Version* version = from ? &run.versions[from->version] : nullptr;
-        chain.m_complete.push_back(!version
-                                   || (from->form == 0 ? version->kind == VersionKind::Anchor
-                                                       : version->otherForms[from->form - 1].isComplete()));
-        return {};
-    };
-    std::vector<const VersionObjects*> ahead;
-    for (const PlanLink& link : plan.links)
-        ahead.push_back(&run.versions[link.version].objectsOf(link.form));
-    fetchHeaders(*run.store, *run.layout, ahead, task);
-    if (plan.fromExternalBase)
-        DS_CHECK(add(base, run.base->layout, run.base->objects, std::nullopt));
-    for (const PlanLink& link : plan.links) {
-        DS_CHECK(add(source, run.layout, run.versions[link.version].objectsOf(link.form), link));
+        places.push_back({ base, run.base->layout, run.base->objects, true });
+        chain.m_versions.emplace_back();
+        chain.m_forms.push_back(0);
+        chain.m_complete.push_back(true);
     }
+    std::vector<const VersionObjects*> ahead;
+    for (const PlanLink& link : plan.links) {
+        const Version& version = run.versions[link.version];
+        const VersionObjects& objects = version.objectsOf(link.form);
+        source->add(objects.objects);
+        places.push_back({ source, run.layout, objects, false });
+        ahead.push_back(&objects);
+        chain.m_versions.emplace_back(link.version);
+        chain.m_forms.push_back(link.form);
+        chain.m_complete.push_back(link.form == 0 ? version.kind == VersionKind::Anchor
+                                                  : version.otherForms[link.form - 1].isComplete());
+    }
+    fetchHeaders(*run.store, *run.layout, ahead, task);
+    DS_TRY(chain.m_links, openAll(places, threads, task));
     DS_CHECK(chain.collectTensors());
     chain.m_reads = std::move(reads);
     return chain;

@@ -228,7 +228,6 @@ struct ExternalBase {
     std::shared_ptr<const Layout> layout;
     VersionObjects objects;
     VersionSummary summary;
-    std::uint64_t elements = 0;
 };
 
 /// One stream of versions in a source, as far as names, headers and known facts tell. A value without behavior.

@@ -35,9 +35,9 @@ struct ReadRules {
 class Chain {
 public:
     /// Reads the indices of every link, and compares their payload with what they record about it; where versions stand
-    /// alone, that reads a whole checkpoint, and checkWhole() does it. Errors: those of Layout::index and
-    /// Layout::checkPayload, with the step.
-    static Result<Chain> open(const Run& run, const Plan& plan, TaskContext& task);
+    /// alone, that reads a whole checkpoint, and checkWhole() does it. Reads on `threads` threads. Errors: those of
+    /// Layout::index and Layout::checkPayload for the first link that has one, with the step.
+    static Result<Chain> open(const Run& run, const Plan& plan, unsigned threads, TaskContext& task);
     /// As open(), and every object of the plan is watched. Where leaves of it are on record (Records), what is read of
     /// it has to be what they say; where it changes meanwhile, what was used has to be what stands there in the end.
     /// Without a call of expectSoundReads() behind the last read that is not known. Errors: also Digest, Rewritten.
@@ -86,7 +86,7 @@ public:
 
 private:
     static Result<Chain> openThrough(const Run& run, const Plan& plan, std::shared_ptr<CheckedReads> reads,
-                                     TaskContext& task);
+                                     unsigned threads, TaskContext& task);
     Result<void> collectTensors();
 
     std::shared_ptr<CheckedReads> m_reads; ///< null where nothing is watched

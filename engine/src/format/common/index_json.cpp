@@ -41,8 +41,8 @@ public:
     bool string(string_t& text) override
     {
         if (m_section == Section::WeightMap && m_depth == 2)
-            return mapped(std::move(text));
-        return value(std::move(text));
+            return mapped(text);
+        return value(text);
     }
 
     bool start_object(std::size_t) override
@@ -65,10 +65,16 @@ public:
 
     bool key(string_t& name) override
     {
-        if (!m_names.back().insert(name).second)
-            return refuse(fmt::format("the key {} twice", quoteName(name)));
-        m_key = std::move(name);
-        return true;
+        m_key = name; // the parser goes on with the memory of its own string
+        bool isNew = true;
+        if (m_section == Section::WeightMap && m_depth == 2) {
+            const std::size_t before = m_index.weightMap.size();
+            m_mapped = m_index.weightMap.try_emplace(m_index.weightMap.end(), name); // most writers sort
+            isNew = m_index.weightMap.size() > before;
+        } else {
+            isNew = m_names.back().insert(name).second;
+        }
+        return isNew || refuse(fmt::format("the key {} twice", quoteName(name)));
     }
 
     bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override { return false; }
@@ -113,11 +119,19 @@ private:
         return true;
     }
 
-    bool mapped(std::string file)
+    bool mapped(const std::string& file)
     {
-        if (!isSafeFileName(file))
-            return refuse(fmt::format("the file name {}, which is not a plain name in its folder", quoteName(file)));
-        m_index.weightMap.insert_or_assign(m_key, std::move(file));
+        if (m_index.files.empty() || m_index.files[m_lastFile] != file) {
+            if (!isSafeFileName(file))
+                return refuse(
+                    fmt::format("the file name {}, which is not a plain name in its folder", quoteName(file)));
+            const auto next = static_cast<std::uint32_t>(m_index.files.size());
+            const auto [known, isNew] = m_files.try_emplace(file, next);
+            if (isNew)
+                m_index.files.push_back(file);
+            m_lastFile = known->second;
+        }
+        m_mapped->second = m_lastFile;
         return true;
     }
 
@@ -128,6 +142,9 @@ private:
     int m_depth = 0;
     Section m_section = Section::Other;
     std::string m_key;
+    std::map<std::string, std::uint32_t, std::less<>>::iterator m_mapped; ///< the tensor whose file comes next
+    std::map<std::string, std::uint32_t> m_files; ///< indices of IndexJson::files
+    std::uint32_t m_lastFile = 0;
     std::vector<std::unordered_set<std::string>> m_names; ///< keys of the objects that are open
 };
 

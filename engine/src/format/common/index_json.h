@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace deltascope {
 
@@ -19,8 +20,10 @@ struct IndexJson {
     bool hasMetadata = false;
     /// Strings as they are, integers in decimal; nothing for values of other types.
     std::map<std::string, std::optional<std::string>, std::less<>> metadata;
-    /// Tensor name to the name of the file that holds it. File names are checked with isSafeFileName.
-    std::map<std::string, std::string, std::less<>> weightMap;
+    /// The names of the files that hold tensors, each once. They are checked with isSafeFileName.
+    std::vector<std::string> files;
+    /// Tensor name to the index of its file in `files`.
+    std::map<std::string, std::uint32_t, std::less<>> weightMap;
 
     bool isDelta() const { return metadata.find("delta_encoding") != metadata.end(); }
     /// A metadata value, empty if absent or of another type.

@@ -71,8 +71,9 @@ inline void sortByKey(std::vector<ObjectInfo>& objects)
 /// In the order that VersionIndex wants.
 inline void sortByName(std::vector<TensorEntry>& entries)
 {
-    std::sort(entries.begin(), entries.end(),
-              [](const TensorEntry& a, const TensorEntry& b) { return a.name < b.name; });
+    const auto before = [](const TensorEntry& a, const TensorEntry& b) { return a.name < b.name; };
+    if (!std::is_sorted(entries.begin(), entries.end(), before)) // as the headers of most files leave them
+        std::sort(entries.begin(), entries.end(), before);
 }
 
 /// Names that occur twice in sorted entries make a version unreadable: which one counts is anybody's guess.

@@ -2,6 +2,7 @@
 
 #include "deltascope/engine/safetensors.h"
 #include "format/common/full_tensor_stream.h"
+#include "format/common/in_order.h"
 #include "format/common/object_names.h"
 #include "format/common/quote_name.h"
 
@@ -64,9 +65,7 @@ Result<VersionIndex> readShardedIndex(const ObjectStore& store, const VersionObj
                                       const IndexJson& index, TaskContext& task,
                                       const std::function<void(const SafetensorsHeader&)>& seen)
 {
-    std::set<std::string_view> files;
-    for (const auto& [name, file] : index.weightMap)
-        files.insert(file);
+    const std::set<std::string_view> files(index.files.begin(), index.files.end());
 
     VersionIndex out;
     out.full = true;
@@ -80,12 +79,13 @@ Result<VersionIndex> readShardedIndex(const ObjectStore& store, const VersionObj
         DS_TRY(const SafetensorsHeader header, SafetensorsHeader::read(store, version.objects[*object], task));
         if (seen)
             seen(header);
+        InOrder names(index.weightMap);
         for (const StoredTensor& stored : header.tensors()) {
-            const auto mapped = index.weightMap.find(stored.info.name);
-            if (mapped == index.weightMap.end())
+            const auto* const mapped = names.find(stored.info.name);
+            if (!mapped)
                 return fail(Code::Hostile,
                             fmt::format("holds {}, which the index does not name", quoteName(stored.info.name)), key);
-            if (mapped->second == file)
+            if (index.files[mapped->second] == file)
                 out.tensors.push_back(fullTensorEntry(stored, *object));
             else
                 strays.push_back(stored.info.name);
@@ -100,7 +100,7 @@ Result<VersionIndex> readShardedIndex(const ObjectStore& store, const VersionObj
     for (const auto& [name, file] : index.weightMap) {
         if (!out.find(name)) {
             return fail(Code::Hostile, fmt::format("the index says that it holds {}, but it does not", quoteName(name)),
-                        joinKey(folder, file));
+                        joinKey(folder, index.files[file]));
         }
     }
     if (!strays.empty()) {

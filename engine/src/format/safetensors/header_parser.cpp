@@ -268,11 +268,9 @@ bool HeaderReader::metadataKey(const std::string& text)
 {
     if (content.metadata.size() == MaxMetadata)
         return refuse(fmt::format("the header has more than {} metadata entries", MaxMetadata));
-    const auto [at, isNew] = content.metadata.try_emplace(text);
-    if (!isNew)
-        return refuse(fmt::format("the metadata key {} occurs twice", quoteName(text)));
-    m_metadataAt = at;
-    return true;
+    const std::size_t before = content.metadata.size();
+    m_metadataAt = content.metadata.try_emplace(content.metadata.end(), text); // some writers sort
+    return content.metadata.size() > before || refuse(fmt::format("the metadata key {} occurs twice", quoteName(text)));
 }
 
 bool HeaderReader::entryKey(const std::string& text)

@@ -92,8 +92,9 @@ Result<std::vector<std::uint32_t>> orderByName(const std::vector<HeaderEntry>& e
     std::vector<std::uint32_t> order(entries.size());
     std::iota(order.begin(), order.end(), 0U);
     const auto nameOf = [&](std::uint32_t index) -> const std::string& { return entries[index].info.name; };
-    std::stable_sort(order.begin(), order.end(), // merges: names ascend within each dtype
-                     [&](std::uint32_t a, std::uint32_t b) { return nameOf(a) < nameOf(b); });
+    const auto before = [&](std::uint32_t a, std::uint32_t b) { return nameOf(a) < nameOf(b); };
+    if (!std::is_sorted(order.begin(), order.end(), before))
+        std::stable_sort(order.begin(), order.end(), before); // merges: names ascend within each dtype
     const auto twin = std::adjacent_find(order.begin(), order.end(),
                                          [&](std::uint32_t a, std::uint32_t b) { return nameOf(a) == nameOf(b); });
     if (twin != order.end())

@@ -2,6 +2,7 @@
 
 #include "deltascope/engine/safetensors.h"
 #include "format/common/full_tensor_stream.h"
+#include "format/common/in_order.h"
 #include "format/common/object_names.h"
 #include "format/common/quote_name.h"
 #include "format/common/zstd_mask_stream.h"
@@ -40,8 +41,7 @@ public:
     {
         DS_CHECK(readMetadata());
         std::set<std::string_view> files;
-        for (const auto& [name, file] : m_index.weightMap)
-            files.insert(file);
+        files.insert(m_index.files.begin(), m_index.files.end());
         for (const std::string_view file : files) {
             DS_CHECK(task.checkpoint());
             DS_CHECK(readFile(store, file, task));
@@ -103,26 +103,30 @@ private:
         if (!object)
             return fail(missingFile(m_version.name, file));
         DS_TRY(const SafetensorsHeader header, SafetensorsHeader::read(store, m_version.objects[*object], task));
+        InOrder files(m_index.weightMap);
+        InOrder digests(header.metadata());
         for (const StoredTensor& stored : header.tensors()) {
-            const auto mapped = m_index.weightMap.find(stored.info.name);
-            if (mapped == m_index.weightMap.end())
+            const auto* const mapped = files.find(stored.info.name);
+            if (!mapped)
                 return fail(Code::Hostile,
                             fmt::format("holds {}, which the index does not name", quoteName(stored.info.name)), key);
-            if (mapped->second != file) {
+            const std::string& mappedFile = m_index.files[mapped->second];
+            if (mappedFile != file) {
                 note(
                     Code::DuplicateName,
                     fmt::format("{} is in two data files; it is read once, from {}, as the index says; a receiver that "
                                 "applies every file applies it twice",
-                                quoteName(stored.info.name), mapped->second),
+                                quoteName(stored.info.name), mappedFile),
                     key);
                 continue;
             }
-            DS_CHECK(addEntry(header, stored, *object));
+            const auto* const digest = digests.find(stored.info.name);
+            DS_CHECK(addEntry(stored, *object, digest ? &digest->second : nullptr));
         }
         return {};
     }
 
-    Result<void> addEntry(const SafetensorsHeader& header, const StoredTensor& stored, std::uint32_t object)
+    Result<void> addEntry(const StoredTensor& stored, std::uint32_t object, const std::string* digest)
     {
         const std::string& name = stored.info.name;
         const std::string& key = m_version.objects[object].key;
@@ -133,14 +137,13 @@ private:
         entry.extents = { Extent { object, stored.begin, stored.bytes } };
         entry.encoding = static_cast<std::uint8_t>(m_encoding);
         if (m_out.digests != DigestAlgorithm::None) {
-            const auto digest = header.metadata().find(name);
-            if (digest == header.metadata().end())
+            if (!digest)
                 note(Code::Claim, fmt::format("has no checksum for {}: it cannot be verified", quoteName(name)), key);
-            else if (digest->second.size() != hexDigits(m_out.digests) || !isLowerHex(digest->second))
+            else if (digest->size() != hexDigits(m_out.digests) || !isLowerHex(*digest))
                 return fail(Code::Hostile,
                             fmt::format("has no proper {} checksum for {}", word(m_out.digests), quoteName(name)), key);
             else
-                entry.digest = digest->second;
+                entry.digest = *digest;
         }
         return {};
     }
@@ -148,12 +151,14 @@ private:
     Result<void> checkComplete()
     {
         sortByName(m_out.tensors);
-        for (const auto& [name, file] : m_index.weightMap) {
-            if (!m_out.find(name)) {
+        auto held = m_out.tensors.begin();
+        for (const auto& [name, file] : m_index.weightMap) { // names them all, in the same order
+            if (held == m_out.tensors.end() || held->name != name) {
                 return fail(Code::Hostile,
                             fmt::format("the index says that it holds {}, but it does not", quoteName(name)),
-                            joinKey(m_version.name, file));
+                            joinKey(m_version.name, m_index.files[file]));
             }
+            ++held;
         }
         return {};
     }

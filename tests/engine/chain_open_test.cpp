@@ -1,0 +1,43 @@
+#include "golden_copy.h"
+#include "read_hook_store.h"
+
+#include "deltascope/engine/plan.h"
+
+#include <chrono>
+#include <thread>
+
+namespace deltascope {
+namespace {
+
+using namespace layout_test;
+
+TEST(ChainOpen, TellsTheFirstVersionThatCannotBeOpenedWhicheverFailsFirst)
+{
+    const GoldenCopy golden("trl-v2-raw");
+    const auto store = std::make_shared<ReadHookStore>(golden.store);
+    Session session;
+    const auto run = session.open(store);
+    ASSERT_TRUE(run) << run.error().text;
+    const auto plan = planFor(*run, run->versions.back());
+    ASSERT_TRUE(plan) << plan.error().text;
+    ASSERT_GE(plan->links.size(), 3U);
+    const auto damage = [&](std::size_t link) {
+        const Version& version = run->versions[plan->links[link].version];
+        golden.edit(version.objects.objects.front().key, [](std::string& bytes) { bytes.at(8) = 'x'; });
+        return &version;
+    };
+    const Version& first = *damage(1);
+    damage(2);
+    store->onRead = [&](std::string_view key, std::uint64_t) {
+        if (key == first.objects.objects.front().key)
+            std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    };
+    for (const unsigned threads : { 1U, 2U, 8U }) {
+        const Error error = errorOf(Chain::open(*run, *plan, threads, session.task));
+        EXPECT_EQ(error.code, Code::Hostile) << error.text;
+        EXPECT_EQ(error.step, first.step()) << threads;
+    }
+}
+
+} // namespace
+} // namespace deltascope
