@@ -1,5 +1,7 @@
 #include "deltascope/app/view/json.h"
 
+#include "view/json_parts.h"
+
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 #include <regex>
@@ -10,6 +12,14 @@ namespace deltascope::app {
 namespace {
 
 using Json = nlohmann::json;
+
+TEST(Json, TextIsWrittenAsInDocuments)
+{
+    using namespace std::string_literals;
+    for (const std::string& text : { ""s, "model.layers.0.weight"s, "\"quoted\""s, "back\\slash"s, "line\nbreak"s,
+                                     "\0"s, "\x7f"s, "\x1f"s, "äö"s, "\xff\xfe"s, "</script>"s })
+        EXPECT_EQ(dumpText(text), dump(ordered_json(text)));
+}
 
 ProblemView problem()
 {

@@ -1,14 +1,14 @@
 #include "app_files.h"
 
-#include "view/json_parts.h"
 #include "view/snapshot_changes.h"
 
 #include <fmt/format.h>
+#include <iterator>
 #include <map>
+#include <string_view>
+#include <vector>
 
 namespace deltascope::bundle {
-
-using nlohmann::ordered_json;
 
 namespace {
 
@@ -33,14 +33,15 @@ std::string countsOf(const app::Service& service, const app::HeatView& heat, std
         const auto known = service.countsOf(heat, at);
         if (!known)
             continue;
-        const std::map<std::string, std::uint64_t> changed(known->begin(), known->end());
-        ordered_json counts = ordered_json::array();
+        const std::map<std::string_view, std::uint64_t> changed(known->begin(), known->end());
+        std::vector<std::uint64_t> counts;
         for (const app::TensorRowView& row : heat.rows) {
             const auto found = changed.find(row.name);
             counts.push_back(found == changed.end() ? 0 : found->second);
         }
         const app::HeatColumnView& column = heat.columns[at];
-        lines += app::dump({ { "epoch", column.epoch }, { "step", column.step }, { "changed_elems", counts } }) + "\n";
+        fmt::format_to(std::back_inserter(lines), "{{\"epoch\":{},\"step\":{},\"changed_elems\":[{}]}}\n", column.epoch,
+                       column.step, fmt::join(counts, ","));
     }
     return lines;
 }

@@ -76,9 +76,6 @@ std::string tensorsOf(const Recording& recording)
 
 std::string pageOf(const Recording& recording, std::int64_t createdUs)
 {
-    ordered_json tiles = ordered_json::object();
-    for (const auto& [address, body] : recording.tiles)
-        tiles[address] = app::base64(body);
     const ordered_json head = { { "format_version", 1 },
                                 { "tool_version", DELTASCOPE_VERSION },
                                 { "created_us", createdUs },
@@ -100,8 +97,14 @@ std::string pageOf(const Recording& recording, std::int64_t createdUs)
         appendInert(page.append(":"), answer);
         separator = ",";
     }
-    appendInert(page.append("},\"tiles\":"), app::dump(tiles));
-    return page.append("}").append(bare.substr(begin + Place.size()));
+    page.append("},\"tiles\":{");
+    separator = "";
+    for (const auto& [address, body] : recording.tiles) {
+        appendInert(page.append(separator), app::dump(address));
+        page.append(":\"").append(app::base64(body)).append("\"");
+        separator = ",";
+    }
+    return page.append("}}").append(bare.substr(begin + Place.size()));
 }
 
 } // namespace deltascope::bundle

@@ -8,6 +8,8 @@
 #include <deque>
 #include <fmt/format.h>
 #include <future>
+#include <memory>
+#include <utility>
 
 namespace deltascope::bundle {
 
@@ -17,6 +19,7 @@ namespace {
 
 constexpr std::size_t MostTiles = 256; ///< 64 kB each
 constexpr std::size_t MostStepDetails = 50; ///< each opens the run
+constexpr std::size_t AskedAtOnce = 4;
 constexpr std::size_t MostKeys = 5'000;
 constexpr std::size_t MostSpans = 5'000; ///< that the API tells of one epoch
 
@@ -78,15 +81,16 @@ public:
     }
 
 private:
-    Result<std::string> ask(const std::string& address, const Query& query)
+    std::future<server::HttpResponse> send(const std::string& address, const Query& query)
     {
-        if (m_stopped())
-            return fail(Code::Canceled, "stopped; no bundle was made");
-        std::promise<server::HttpResponse> promise;
-        std::future<server::HttpResponse> answer = promise.get_future();
+        const auto promise = std::make_shared<std::promise<server::HttpResponse>>();
         m_api.handle({ "GET", "/api/v1/" + address, query, {}, { "bundle", server::Scope::Read } },
-                     [&promise](server::HttpResponse response) { promise.set_value(std::move(response)); });
-        server::HttpResponse response = answer.get();
+                     [promise](server::HttpResponse response) { promise->set_value(std::move(response)); });
+        return promise->get_future();
+    }
+
+    static Result<std::string> bodyOf(server::HttpResponse response, const std::string& address)
+    {
         if (response.status == 200)
             return std::move(response.body);
         const ordered_json problem = ordered_json::parse(response.body, nullptr, false);
@@ -94,6 +98,47 @@ private:
             return problem.is_object() ? problem.value(key, std::string()) : std::string();
         };
         return fail(parseCode(text("code")).value_or(Code::Internal), text("detail"), address, text("hint"));
+    }
+
+    Result<void> goesOn() const
+    {
+        if (m_stopped())
+            return fail(Code::Canceled, "stopped; no bundle was made");
+        return {};
+    }
+
+    Result<std::string> ask(const std::string& address, const Query& query)
+    {
+        DS_CHECK(goesOn());
+        return bodyOf(send(address, query).get(), address);
+    }
+
+    /// What takes long to answer, several at a time.
+    Result<void> keepAll(const std::vector<std::string>& addresses)
+    {
+        std::deque<std::pair<const std::string*, std::future<server::HttpResponse>>> sent;
+        Result<void> outcome;
+        const auto receive = [&] {
+            const std::string& address = *sent.front().first;
+            Result<std::string> body = bodyOf(sent.front().second.get(), address);
+            if (body)
+                m_out.answers[address] = std::move(*body);
+            else if (outcome)
+                outcome = fail(std::move(body.error()));
+            sent.pop_front();
+        };
+        for (const std::string& address : addresses) {
+            if (sent.size() == AskedAtOnce)
+                receive();
+            if (outcome)
+                outcome = goesOn();
+            if (!outcome)
+                break;
+            sent.emplace_back(&address, send(address, {}));
+        }
+        while (!sent.empty())
+            receive();
+        return outcome;
     }
 
     Result<ordered_json> askJson(const std::string& address, const Query& query = {})
@@ -188,19 +233,19 @@ private:
     Result<void> keepStepDetails()
     {
         const ordered_json steps = m_out.of("steps").at("steps");
-        std::size_t kept = 0;
+        std::vector<std::string> addresses;
         for (std::size_t at = steps.size(); at-- > 0;) {
             const ordered_json& step = steps[at];
             if (step["kind"] == "gap")
                 continue;
-            if (kept++ == MostStepDetails) {
+            if (addresses.size() == MostStepDetails) {
                 m_out.leftOut.push_back(fmt::format("tensors of single steps before the newest {}", MostStepDetails));
                 break;
             }
-            DS_CHECK(keep(
-                fmt::format("{}/steps/{}:{}", m_base, step["epoch"].get<int>(), step["step"].get<std::int64_t>())));
+            addresses.push_back(
+                fmt::format("{}/steps/{}:{}", m_base, step["epoch"].get<int>(), step["step"].get<std::int64_t>()));
         }
-        return {};
+        return keepAll(addresses);
     }
 
     Result<void> keepObjects()

@@ -2,25 +2,26 @@
 
 #include "json_parts.h"
 
+#include <fmt/format.h>
+#include <iterator>
 #include <map>
 
 namespace deltascope::app {
 
 std::string tensorsToJson(const HeatView& heat, int epoch)
 {
-    ordered_json tensors = ordered_json::array();
-    for (std::size_t row = 0; row < heat.rows.size(); ++row) {
+    std::string text = fmt::format(R"({{"rev":{},"epoch":{},"tensors":[)", heat.revision, epoch);
+    for (std::size_t row = 0; row < heat.rows.size();
+         ++row) { // as text: of a tree of tens of thousands most is overhead
         const TensorRowView& tensor = heat.rows[row];
-        tensors.push_back({ { "id", row },
-                            { "name", tensor.name },
-                            { "dtype", tensor.dtype },
-                            { "shape", tensor.shape },
-                            { "elements", tensor.elements },
-                            { "group", tensor.group },
-                            { "changed_elems", tensor.changedElements },
-                            { "last_changed", orNull(tensor.lastChanged) } });
+        fmt::format_to(std::back_inserter(text),
+                       R"({}{{"id":{},"name":{},"dtype":{},"shape":[{}],"elements":{},"group":{},"changed_elems":{},)"
+                       R"("last_changed":{}}})",
+                       row > 0 ? "," : "", row, dumpText(tensor.name), dumpText(tensor.dtype),
+                       fmt::join(tensor.shape, ","), tensor.elements, dumpText(tensor.group), tensor.changedElements,
+                       tensor.lastChanged ? std::to_string(*tensor.lastChanged) : "null");
     }
-    return dump({ { "rev", heat.revision }, { "epoch", epoch }, { "tensors", std::move(tensors) } });
+    return text + "]}";
 }
 
 std::string heatIndexToJson(const HeatView& heat, const RunSnapshot& snapshot, int epoch)

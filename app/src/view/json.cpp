@@ -2,6 +2,7 @@
 
 #include "json_parts.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <iterator>
 
@@ -200,6 +201,12 @@ ordered_json json(const RunView& view)
     return out;
 }
 
+std::string dumpText(const std::string& text)
+{
+    const auto isPlain = [](char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; };
+    return std::all_of(text.begin(), text.end(), isPlain) ? '"' + text + '"' : dump(text);
+}
+
 std::string toJson(const RunView& view) { return dump(json(view)); }
 
 std::string stepToJson(const StepView& view) { return dump(json(view)); }
@@ -223,8 +230,9 @@ std::string tensorsToJson(const std::vector<TensorCountView>& tensors)
         fmt::format_to(std::back_inserter(text),
                        R"({}{{"name":{},"dtype":{},"shape":[{}],"changed_elems":{},"changed_vs_prev_elems":{},)"
                        R"("total_elems":{}}})",
-                       text.size() > 1 ? "," : "", dump(tensor.name), dump(tensor.dtype), fmt::join(tensor.shape, ","),
-                       number(tensor.changedElements), number(tensor.changedVsPrevious), tensor.totalElements);
+                       text.size() > 1 ? "," : "", dumpText(tensor.name), dumpText(tensor.dtype),
+                       fmt::join(tensor.shape, ","), number(tensor.changedElements), number(tensor.changedVsPrevious),
+                       tensor.totalElements);
     }
     return text + "]";
 }

@@ -37,4 +37,7 @@ inline std::string dump(const ordered_json& json)
     return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
+/// A string as dump() writes it; quick for names.
+std::string dumpText(const std::string& text);
+
 } // namespace deltascope::app

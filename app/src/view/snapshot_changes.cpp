@@ -4,6 +4,8 @@
 #include "json_parts.h"
 
 #include <algorithm>
+#include <fmt/format.h>
+#include <iterator>
 
 namespace deltascope::app {
 
@@ -121,28 +123,29 @@ ordered_json verifiedJson(const StepKey& key, const VerifiedView& verified)
     };
 }
 
-ordered_json tensorsJson(const std::vector<TensorRowView>& rows)
+// As text: of trees of tens of thousands most is overhead.
+
+std::string tensorsJson(const std::vector<TensorRowView>& rows)
 {
-    ordered_json list = ordered_json::array();
+    std::string text;
     for (const TensorRowView& row : rows)
-        list.push_back({ { "name", row.name },
-                         { "dtype", row.dtype },
-                         { "shape", row.shape },
-                         { "elements", row.elements },
-                         { "bytes", row.bytes },
-                         { "group", row.group } });
-    return list;
+        fmt::format_to(std::back_inserter(text),
+                       R"({}{{"name":{},"dtype":{},"shape":[{}],"elements":{},"bytes":{},"group":{}}})",
+                       text.empty() ? "" : ",", dumpText(row.name), dumpText(row.dtype), fmt::join(row.shape, ","),
+                       row.elements, row.bytes, dumpText(row.group));
+    return "[" + text + "]";
 }
 
-ordered_json totalsJson(const std::vector<TensorRowView>& rows)
+std::string totalsJson(const std::vector<TensorRowView>& rows)
 {
-    ordered_json elements = ordered_json::array();
-    ordered_json last = ordered_json::array();
+    std::string elements;
+    std::string last;
     for (const TensorRowView& row : rows) {
-        elements.push_back(row.changedElements);
-        last.push_back(orNull(row.lastChanged));
+        const char* separator = elements.empty() ? "" : ",";
+        fmt::format_to(std::back_inserter(elements), "{}{}", separator, row.changedElements);
+        last += separator + (row.lastChanged ? std::to_string(*row.lastChanged) : "null");
     }
-    return { { "changed_elems", std::move(elements) }, { "last_changed", std::move(last) } };
+    return fmt::format(R"({{"changed_elems":[{}],"last_changed":[{}]}})", elements, last);
 }
 
 const RunView& runOf(const RunSnapshot* snapshot)
@@ -242,34 +245,38 @@ ordered_json SnapshotChanges::runChanges(const RunView& run, std::uint64_t since
     return out;
 }
 
-ordered_json SnapshotChanges::heatChanges(const HeatView& heat, std::uint64_t since) const
+std::string SnapshotChanges::heatChanges(const HeatView& heat, std::uint64_t since) const
 {
-    return { { "rev", heat.revision },
-             { "tensors", m_rows > since ? tensorsJson(heat.rows) : ordered_json(nullptr) },
-             { "totals", m_heat > since ? totalsJson(heat.rows) : ordered_json(nullptr) },
-             { "columns", changed(m_columns, columnsOf(heat), since, columnJson) } };
+    return fmt::format(R"({{"rev":{},"tensors":{},"totals":{},"columns":{}}})", heat.revision,
+                       m_rows > since ? tensorsJson(heat.rows) : "null",
+                       m_heat > since ? totalsJson(heat.rows) : "null",
+                       dump(changed(m_columns, columnsOf(heat), since, columnJson)));
 }
 
 std::string SnapshotChanges::toJson(std::uint64_t since, const std::string& cursor) const
 {
     const RunSnapshot& now = *m_snapshot;
-    return dump({ { "cursor", cursor },
-                  { "whole", since == 0 },
-                  { "rev", now.revision },
-                  { "id", now.id },
-                  { "name", now.name },
-                  { "source", now.source },
-                  { "base", now.base },
-                  { "state", now.state },
-                  { "opening", now.opening },
-                  { "error", now.error ? json(*now.error) : ordered_json(nullptr) },
-                  { "contact_us", now.contactUs },
-                  { "demo", now.demo },
-                  { "alerts_firing", now.alertsFiring },
-                  { "worst_alert", now.worstAlert },
-                  { "run", now.run ? runChanges(*now.run, since) : ordered_json(nullptr) },
-                  { "heat", now.heat ? heatChanges(*now.heat, since) : ordered_json(nullptr) },
-                  { "verified", changed(m_verified, verifiedOf(now.verified), since, verifiedJson) } });
+    std::string text = dump({ { "cursor", cursor },
+                              { "whole", since == 0 },
+                              { "rev", now.revision },
+                              { "id", now.id },
+                              { "name", now.name },
+                              { "source", now.source },
+                              { "base", now.base },
+                              { "state", now.state },
+                              { "opening", now.opening },
+                              { "error", now.error ? json(*now.error) : ordered_json(nullptr) },
+                              { "contact_us", now.contactUs },
+                              { "demo", now.demo },
+                              { "alerts_firing", now.alertsFiring },
+                              { "worst_alert", now.worstAlert },
+                              { "run", now.run ? runChanges(*now.run, since) : ordered_json(nullptr) } });
+    text.pop_back();
+    return text.append(",\"heat\":")
+        .append(now.heat ? heatChanges(*now.heat, since) : "null")
+        .append(",\"verified\":")
+        .append(dump(changed(m_verified, verifiedOf(now.verified), since, verifiedJson)))
+        .append("}");
 }
 
 } // namespace deltascope::app

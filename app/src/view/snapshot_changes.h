@@ -51,7 +51,7 @@ private:
     void advanceRun(const RunView& before, const RunView& now);
     void advanceHeat(const HeatView& before, const HeatView& now);
     nlohmann::ordered_json runChanges(const RunView& run, std::uint64_t since) const;
-    nlohmann::ordered_json heatChanges(const HeatView& heat, std::uint64_t since) const;
+    std::string heatChanges(const HeatView& heat, std::uint64_t since) const;
 
     std::shared_ptr<const RunSnapshot> m_snapshot;
     Stamps m_steps;
