@@ -11,8 +11,8 @@ namespace deltascope::app {
 std::string tensorsToJson(const HeatView& heat, int epoch)
 {
     std::string text = fmt::format(R"({{"rev":{},"epoch":{},"tensors":[)", heat.revision, epoch);
-    for (std::size_t row = 0; row < heat.rows.size();
-         ++row) { // as text: of a tree of tens of thousands most is overhead
+    // as text: of a tree of tens of thousands most is overhead
+    for (std::size_t row = 0; row < heat.rows.size(); ++row) {
         const TensorRowView& tensor = heat.rows[row];
         fmt::format_to(std::back_inserter(text),
                        R"({}{{"id":{},"name":{},"dtype":{},"shape":[{}],"elements":{},"group":{},"changed_elems":{},)"

@@ -36,7 +36,7 @@ public:
         std::string identity;
         VersionSummary summary;
     };
-    /// By version name. `source` is the store's URI plus the layout word.
+    /// By version name. `source` is the store's URI plus the layout word; of an external base, plus "base".
     virtual Result<std::map<std::string, KnownVersion>> summaries(const std::string& source) = 0;
     virtual Result<void> putSummaries(const std::string& source,
                                       const std::vector<std::pair<std::string, KnownVersion>>& versions) = 0;
