@@ -40,8 +40,7 @@ public:
     Result<VersionIndex> read(const ObjectStore& store, TaskContext& task)
     {
         DS_CHECK(readMetadata());
-        std::set<std::string_view> files;
-        files.insert(m_index.files.begin(), m_index.files.end());
+        const std::set<std::string_view> files(m_index.files.begin(), m_index.files.end());
         for (const std::string_view file : files) {
             DS_CHECK(task.checkpoint());
             DS_CHECK(readFile(store, file, task));
