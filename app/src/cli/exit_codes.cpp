@@ -34,6 +34,8 @@ Exit exitFor(std::string_view word) noexcept
     case Code::FormsDiffer:
     case Code::Stray:
     case Code::Mirror:
+    case Code::Reverted:
+    case Code::Repeated:
         return VerificationFailed;
     case Code::ChainGap:
     case Code::BaseMissing:
@@ -43,6 +45,8 @@ Exit exitFor(std::string_view word) noexcept
     case Code::Publishing:
     case Code::Unproven:
     case Code::Lossy:
+    case Code::Vanished:
+    case Code::Retired:
         return ChainBroken;
     case Code::Exists:
     case Code::Fork:

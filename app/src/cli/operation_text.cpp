@@ -329,7 +329,7 @@ std::string materializeText(const app::MaterializeView& result, const Style& sty
         text += fmt::format("  {} were there from an earlier attempt\n", bytesText(result.resumedBytes));
     if (result.lossProven)
         text += paint(style, Paint::Bad, "  a delta on the way is proven to be lost: no trainer ever had this state\n");
-    else if (!result.proven)
+    else if (app::mayLackDelta(result))
         text += paint(style, Paint::Warn, "  unproven: a delta on the way may be lost (DS-UNPROVEN); log says where\n");
     if (result.lossy)
         text += paint(style, Paint::Warn, "  built by adding rounded differences: nothing proves these bits\n");

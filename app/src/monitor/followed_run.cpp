@@ -73,10 +73,11 @@ void FollowedRun::take(const RunChanged& changed, std::int64_t nowUs)
     if (changed.heat)
         snapshot.heat = changed.heat;
     snapshot.source = changed.run->source;
-    snapshot.state = "live";
+    snapshot.state = changed.run->lost ? "error" : "live";
     snapshot.opening.clear();
-    snapshot.error.reset();
-    snapshot.contactUs = nowUs;
+    snapshot.error = changed.run->lost;
+    if (!changed.run->lost)
+        snapshot.contactUs = nowUs;
     look(snapshot, nowUs);
 }
 

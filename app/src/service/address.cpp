@@ -68,6 +68,10 @@ Result<const Version*> findStep(const Run& run, const StepName& name)
 {
     if (const Version* version = run.find(name.step, name.epoch))
         return version;
+    for (const GoneVersion& gone : run.gone) {
+        if (gone.step == name.step && !gone.ofEarlierRun && name.epoch.value_or(gone.epoch) == gone.epoch)
+            return fail(Code::Vanished, fmt::format("step {} was here and is gone", name.step), gone.name);
+    }
     for (const Gap& gap : run.gaps) {
         if (name.step >= gap.first && name.step <= gap.last && (!name.epoch || *name.epoch == gap.epoch)) {
             Error error { Code::ChainGap, fmt::format("step {} has no object: an empty step or a lost file", name.step),
@@ -138,6 +142,9 @@ Result<const Version*> resolveVersion(const Run& run, const std::string& selecto
 std::string choiceText(const Run& run, const Version& chosen, const std::string& selector)
 {
     const Version* higher = run.newerThanLatest();
+    if (const GoneVersion* gone = run.newestGone(); gone && (selector.empty() || selector == "latest"))
+        return fmt::format("latest is step {} of epoch {}; step {} was here and is gone", chosen.step(), chosen.epoch,
+                           gone->step);
     if (!higher || higher->step() <= chosen.step()
         || (!selector.empty() && !selector.starts_with("latest") && selector != "anchor"))
         return {};

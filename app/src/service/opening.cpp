@@ -19,13 +19,14 @@ Result<EpochChoice> epochChoice(const std::string& word)
 }
 
 Result<Run> openRequested(Workbench& bench, const SourceRequest& request, TaskContext& task,
-                          std::optional<KeptLook> look)
+                          std::optional<KeptLook> look, bool acceptLosses)
 {
     DS_TRY(std::shared_ptr<ObjectStore> store, bench.stores->open(request.source));
     OpenOptions options;
     options.layout = request.layout;
     DS_TRY(options.epochs, epochChoice(request.epochs));
     options.mirrors = request.mirrors;
+    options.acceptLosses = acceptLosses;
     if (look) {
         options.listing = &look->listing;
         options.changed = look->changed;

@@ -19,9 +19,9 @@ struct KeptLook {
     KeptListing& listing;
     bool changed; ///< something may have changed since the last look
 };
-/// Opens the source that a request means, with its base and layout.
+/// Opens the source that a request means, with its base and layout. `acceptLosses`: OpenOptions::acceptLosses.
 Result<Run> openRequested(Workbench& bench, const SourceRequest& request, TaskContext& task,
-                          std::optional<KeptLook> look = {});
+                          std::optional<KeptLook> look = {}, bool acceptLosses = false);
 
 /// A state that can be replayed: a version of a run, or a file on its own.
 struct OpenState {

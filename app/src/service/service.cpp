@@ -170,7 +170,8 @@ public:
         return start("verify " + request.source.source.text(),
                      [this, request](JobId, TaskContext& task) -> Result<JobResult> {
                          const Clock::time_point began = Clock::now();
-                         DS_TRY(Run run, openRequested(m_bench, request.source, task));
+                         const bool accepts = request.acceptRewritten && request.level >= 2;
+                         DS_TRY(Run run, openRequested(m_bench, request.source, task, {}, accepts));
                          VerifyOptions options;
                          options.level = request.level;
                          options.acceptRewritten = request.acceptRewritten;
@@ -556,7 +557,8 @@ Result<std::unique_ptr<Service>> Service::create(const Settings& settings)
     std::unique_ptr<Records> records;
     if (Result<std::unique_ptr<Records>> opened = Records::open(settings.stateFolder + "/records.sqlite"))
         records = std::move(*opened);
-    else if (opened.error().code == Code::Catalog) // they were there once: doing without them in silence would forget
+    else if (std::filesystem::exists(settings.stateFolder + "/records.sqlite", ignored))
+        // they were there once: doing without them in silence would forget
         records = unusableRecords(std::move(opened.error()));
     return std::unique_ptr<Service>(std::make_unique<EngineService>(settings, std::move(catalog), std::move(records)));
 }

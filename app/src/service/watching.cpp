@@ -98,8 +98,8 @@ private:
         if (!run) {
             if (!m_last)
                 tellNothing(run.error());
-            else if (run.error().code == Code::ListSuspect)
-                tellWiped(run.error());
+            else
+                tellLost(run.error());
             return {};
         }
         DS_TRY(m_trace, m_reader.read(*m_store, run->beside, task));
@@ -193,15 +193,18 @@ private:
         m_tell(std::make_shared<const RunView>(std::move(nothing)), nullptr);
     }
 
-    void tellWiped(const Error& error)
+    /// The run as it was, with the reason why it cannot be seen any more.
+    void tellLost(const Error& error)
     {
         if (m_seen == error.text)
             return;
         m_seen = error.text;
-        RunView wiped = *m_last;
-        wiped.events.push_back(problemView(error));
-        wiped.revision = ++m_revision;
-        m_tell(std::make_shared<const RunView>(std::move(wiped)), m_lastHeat);
+        RunView lost = *m_last;
+        lost.lost = problemView(error);
+        if (error.code == Code::ListSuspect)
+            lost.events.push_back(*lost.lost);
+        lost.revision = ++m_revision;
+        m_tell(std::make_shared<const RunView>(std::move(lost)), m_lastHeat);
     }
 
     std::string fingerprint(const Run& run) const

@@ -3,6 +3,8 @@
 #include "deltascope/base/code.h"
 
 #include <algorithm>
+#include <ctime>
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -273,6 +275,24 @@ void addDoubt(HealthView& health, const RunView& run, const Judged& all, const S
     health.problem = *doubt;
 }
 
+/// A version that was here and is gone, or records that are: the steps that are here may all be sound, and something is
+/// wrong with the run.
+const ProblemView* lossOf(const RunView& run)
+{
+    const auto found = std::find_if(run.problems.begin(), run.problems.end(), [](const ProblemView& problem) {
+        return problem.code == word(Code::Vanished) || problem.code == word(Code::Catalog);
+    });
+    return found == run.problems.end() ? nullptr : &*found;
+}
+
+void addLoss(HealthView& health, const ProblemView& loss)
+{
+    health.state = "doubtful";
+    health.headline = upper(loss.text);
+    health.remedy = loss.remedy;
+    health.problem = loss;
+}
+
 void addOldVerdicts(HealthView& health)
 {
     health.proven = "The verdicts in this bundle were made by older rules: do not rely on them";
@@ -305,6 +325,8 @@ HealthView makeHealth(const RunView& run, const VerifiedSteps& verified, bool ol
         addDamage(health, run, all, newest ? damaged.back() : damaged.front(), damaged.size() - 1);
     } else if (!doubtful.empty()) {
         addDoubt(health, run, all, doubtful.front());
+    } else if (const ProblemView* loss = lossOf(run)) {
+        addLoss(health, *loss);
     } else {
         const bool checked = !usable.empty() && soundnessOf(all[usable.front().first]);
         health.state = checked ? "sound" : "unchecked";
@@ -312,6 +334,23 @@ HealthView makeHealth(const RunView& run, const VerifiedSteps& verified, bool ol
     }
     if (oldVerdicts)
         addOldVerdicts(health);
+    return health;
+}
+
+HealthView withoutContact(HealthView health, const ProblemView& why, std::int64_t sinceUs)
+{
+    const std::string since = sinceUs > 0
+        ? fmt::format("No contact since {:%H:%M} UTC", fmt::gmtime(static_cast<std::time_t>(sinceUs / 1'000'000)))
+        : std::string("No contact");
+    if (health.state == "broken" || health.state == "doubtful")
+        health.headline = fmt::format("{}. At the last look: {}", since, health.headline);
+    else
+        health.headline = fmt::format("{}, {} until then", since, health.state == "sound" ? "sound" : "nothing wrong");
+    if (health.state == "sound" || health.state == "unchecked" || health.state == "empty") {
+        health.state = "no_contact";
+        health.remedy = why.remedy;
+        health.problem = why;
+    }
     return health;
 }
 

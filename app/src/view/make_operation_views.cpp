@@ -2,6 +2,12 @@
 
 namespace deltascope::app {
 
+bool mayLackDelta(const MaterializeView& view)
+{
+    return std::any_of(view.reads.notices.begin(), view.reads.notices.end(),
+                       [](const ProblemView& notice) { return notice.code == word(Code::Unproven); });
+}
+
 namespace {
 
 TensorDiffView diffRow(const TensorDiff& diff)

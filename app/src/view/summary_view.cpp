@@ -218,6 +218,8 @@ RunSummaryView makeRunSummary(std::shared_ptr<const RunSnapshot> snapshot)
         addReplicas(view.kpi, run.replicas);
         addVerified(view.kpi, newest, view.snapshot->verified);
         view.health = makeHealth(run, view.snapshot->verified, view.snapshot->oldVerdicts);
+        if (view.snapshot->error)
+            view.health = withoutContact(std::move(view.health), *view.snapshot->error, view.snapshot->contactUs);
         for (const EpochView& epoch : run.epochs) {
             for (const StepView& step : epoch.steps) {
                 view.gaps += step.state == "gap";

@@ -123,6 +123,24 @@ constexpr Meaning meaningOf(Code code) noexcept
     case Code::ListSuspect:
         return { "DS-LIST-SUSPECT",
                  "Repeat the listing before you trust it; if objects are really gone, log shows what has been lost." };
+    case Code::Vanished:
+        return {
+            "DS-VANISHED",
+            "Put it back if there is a copy of it; if it was removed on purpose, verify --accept-rewritten accepts "
+            "that."
+        };
+    case Code::Reverted:
+        return {
+            "DS-REVERTED",
+            "Find out whether the trainer was rolled back to that step; if not, an old file was saved or copied in "
+            "its place."
+        };
+    case Code::Repeated:
+        return { "DS-REPEATED",
+                 "Nothing to do if these tensors are frozen; else the trainer did not save them again." };
+    case Code::Retired:
+        return { "DS-RETIRED",
+                 "Nothing to do if old versions are removed by habit; verify --accept-rewritten ends this notice." };
     case Code::Catalog:
         return { "DS-CATALOG",
                  "Move the catalog file away; the next command builds a new one from the objects themselves." };
@@ -152,6 +170,8 @@ bool isNotice(Code code) noexcept
     case Code::Noop:
     case Code::Fork:
     case Code::Mirror:
+    case Code::Retired:
+    case Code::Repeated:
         return true;
     default:
         return false;
@@ -161,7 +181,7 @@ bool isNotice(Code code) noexcept
 bool forbidsTrust(Code code) noexcept
 {
     return code == Code::MissingTensor || code == Code::Claim || code == Code::DuplicateName
-        || code == Code::FormsDiffer;
+        || code == Code::FormsDiffer || code == Code::Reverted;
 }
 
 std::optional<Code> parseCode(std::string_view text) noexcept

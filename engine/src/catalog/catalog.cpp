@@ -23,7 +23,7 @@ namespace {
 using nlohmann::json;
 
 /// Raise when a table changes, or what facts mean; an older or newer file is thrown away and filled again.
-constexpr std::int64_t SchemaVersion = 8;
+constexpr std::int64_t SchemaVersion = 9;
 
 /// Up to this size the whole file is checked whenever it is opened (tens of milliseconds).
 constexpr std::uintmax_t CheckedAtOpenBytes = 64U << 20;
@@ -81,6 +81,8 @@ std::string extrasOf(const VersionSummary& summary)
     add("state_digest", summary.stateDigest);
     if (summary.lossy)
         extras["lossy"] = true;
+    if (summary.hasChecksums)
+        extras["checksums"] = true;
     return extras.empty() ? std::string() : extras.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
@@ -97,6 +99,7 @@ void addExtras(VersionSummary& summary, const std::string& text)
     summary.origin = textOf(extras, "origin");
     summary.stateDigest = textOf(extras, "state_digest");
     summary.lossy = extras.contains("lossy");
+    summary.hasChecksums = extras.contains("checksums");
 }
 
 void addSuspects(json& detail, const char* key, const std::vector<SuspectTensor>& suspects)
@@ -176,6 +179,10 @@ std::string detailOf(const VersionFacts& facts)
         detail["same_low_byte"] = facts.sameLowByte;
     for (const TensorDrift& drift : facts.driftedTensors)
         detail["drifted"].push_back({ drift.name, drift.differs, drift.usual, drift.farMoved });
+    for (const RevertedTensor& tensor : facts.revertedTensors)
+        detail["reverted"].push_back({ tensor.name, tensor.step, tensor.changed });
+    if (facts.revertsAll)
+        detail["reverts_all"] = true;
     addSuspects(detail, "suspect", facts.suspectTensors);
     for (const FormFacts& form : facts.otherForms)
         detail["other_forms"].push_back(formDetailOf(form));
@@ -211,6 +218,15 @@ void addDetail(VersionFacts& facts, const std::string& text)
                                                  drift[2].get<std::uint64_t>(), drift[3].get<std::uint64_t>() });
         }
     }
+    if (const auto reverted = detail.find("reverted"); reverted != detail.end() && reverted->is_array()) {
+        for (const json& tensor : *reverted) {
+            if (tensor.is_array() && tensor.size() == 3 && tensor[0].is_string() && tensor[1].is_number_integer()
+                && tensor[2].is_number_unsigned())
+                facts.revertedTensors.push_back(
+                    { tensor[0].get<std::string>(), tensor[1].get<std::int64_t>(), tensor[2].get<std::uint64_t>() });
+        }
+    }
+    facts.revertsAll = detail.contains("reverts_all");
     facts.suspectTensors = suspectsIn(detail, "suspect");
     if (const auto others = detail.find("other_forms"); others != detail.end() && others->is_array()) {
         for (const json& form : *others)

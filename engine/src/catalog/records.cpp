@@ -16,7 +16,7 @@ namespace deltascope {
 namespace {
 
 /// Raise when a table changes, and bring older files there in migrateRecords(). Version 0.1 wrote 0.
-constexpr std::int64_t RecordsSchemaVersion = 2;
+constexpr std::int64_t RecordsSchemaVersion = 3;
 
 /// Above this size only the pages are checked, not whether the indices lead to every row.
 constexpr std::uintmax_t IndicesCheckedBytes = 256U << 20;
@@ -60,6 +60,14 @@ std::string sealOfContinuity(const std::string& source, const std::string& quest
 {
     return toHex(xxh3(
         asBytes(fmt::format("{}\n{}\n{} {}\n{}", source, question, answer.continues, answer.decidedUs, answer.why))));
+}
+
+/// The source in whose name a file of an older version covers all sources.
+constexpr const char* EverySource = "*";
+
+std::string sealOfAccepted(const std::string& source, const std::string& finding, std::int64_t acceptedUs)
+{
+    return toHex(xxh3(asBytes(fmt::format("{}\n{}\n{}", source, finding, acceptedUs))));
 }
 
 std::string sealOfMirror(const std::string& source, const std::string& address, std::int64_t namedUs)
@@ -133,6 +141,32 @@ public:
         const std::lock_guard lock(m_mutex);
         return told(writeContinuity(source, question, answer));
     }
+    Result<std::map<std::string, KnownObject>> objects(const std::string& source) override
+    {
+        const std::lock_guard lock(m_mutex);
+        return told(readObjects(source));
+    }
+    Result<bool> cover(const std::string& source) override
+    {
+        const std::lock_guard lock(m_mutex);
+        return told(readCover(source));
+    }
+    Result<void> begin(const std::string& source, std::int64_t nowUs) override
+    {
+        const std::lock_guard lock(m_mutex);
+        return told(writeCover(source, nowUs));
+    }
+    Result<std::map<std::string, std::int64_t>> accepted(const std::string& source) override
+    {
+        const std::lock_guard lock(m_mutex);
+        return told(readAccepted(source));
+    }
+    Result<void> accept(const std::string& source, const std::vector<std::string>& findings,
+                        std::int64_t nowUs) override
+    {
+        const std::lock_guard lock(m_mutex);
+        return told(writeAccepted(source, findings, nowUs));
+    }
     Result<std::set<std::string>> mirrors(const std::string& source) override
     {
         const std::lock_guard lock(m_mutex);
@@ -178,6 +212,65 @@ private:
             .bind(5, answer.decidedUs)
             .bind(6, sealOfContinuity(source, question, answer))
             .run();
+    }
+
+    Result<std::map<std::string, KnownObject>> readObjects(const std::string& source)
+    {
+        DS_TRY(sqlite::Statement rows,
+               m_database.prepare("SELECT key,identity,xxh3,seen_us FROM sight WHERE source=? ORDER BY key,rowid"));
+        rows.bind(1, source);
+        std::map<std::string, KnownObject> found;
+        for (;;) {
+            DS_TRY(const bool row, rows.step());
+            if (!row)
+                return found;
+            KnownObject& last = found[rows.text(0)];
+            last = { rows.text(1), rows.text(2), std::max(last.seenUs, rows.integer(3)) };
+        }
+    }
+
+    Result<bool> readCover(const std::string& source)
+    {
+        DS_TRY(sqlite::Statement rows, m_database.prepare("SELECT 1 FROM covered WHERE source IN (?,?) LIMIT 1"));
+        rows.bind(1, source).bind(2, std::string_view(EverySource));
+        return rows.step();
+    }
+
+    Result<void> writeCover(const std::string& source, std::int64_t nowUs)
+    {
+        DS_TRY(const bool covered, readCover(source));
+        if (covered)
+            return {};
+        DS_TRY(sqlite::Statement insert, m_database.prepare("INSERT INTO covered(source,since_us) VALUES(?,?)"));
+        return insert.bind(1, source).bind(2, nowUs).run();
+    }
+
+    Result<std::map<std::string, std::int64_t>> readAccepted(const std::string& source)
+    {
+        DS_TRY(sqlite::Statement rows,
+               m_database.prepare("SELECT finding,accepted_us,seal FROM accepted WHERE source=?"));
+        rows.bind(1, source);
+        std::map<std::string, std::int64_t> found;
+        for (;;) {
+            DS_TRY(const bool row, rows.step());
+            if (!row)
+                return found;
+            const std::string finding = rows.text(0);
+            if (rows.text(2) == sealOfAccepted(source, finding, rows.integer(1)))
+                found[finding] = std::max(found[finding], rows.integer(1));
+        }
+    }
+
+    Result<void> writeAccepted(const std::string& source, const std::vector<std::string>& findings, std::int64_t nowUs)
+    {
+        DS_TRY(sqlite::Transaction transaction, sqlite::Transaction::begin(m_database));
+        DS_TRY(sqlite::Statement insert,
+               m_database.prepare("INSERT INTO accepted(source,finding,accepted_us,seal) VALUES(?,?,?,?)"));
+        for (const std::string& finding : findings) {
+            insert.bind(1, source).bind(2, finding).bind(3, nowUs);
+            DS_CHECK(insert.bind(4, sealOfAccepted(source, finding, nowUs)).run());
+        }
+        return transaction.commit();
     }
 
     Result<std::set<std::string>> readMirrors(const std::string& source)
@@ -331,6 +424,14 @@ public:
     {
         return fail(m_why);
     }
+    Result<std::map<std::string, KnownObject>> objects(const std::string&) override { return fail(m_why); }
+    Result<bool> cover(const std::string&) override { return fail(m_why); }
+    Result<void> begin(const std::string&, std::int64_t) override { return fail(m_why); }
+    Result<std::map<std::string, std::int64_t>> accepted(const std::string&) override { return fail(m_why); }
+    Result<void> accept(const std::string&, const std::vector<std::string>&, std::int64_t) override
+    {
+        return fail(m_why);
+    }
     Result<std::set<std::string>> mirrors(const std::string&) override { return fail(m_why); }
     Result<void> addMirror(const std::string&, const std::string&, std::int64_t) override { return fail(m_why); }
 
@@ -395,25 +496,41 @@ Result<void> migrateFirstRecords(sqlite::Database& database)
     return sealRows(database);
 }
 
+/// Whether a file holds records of any version, be it none of a source. A file of no bytes does not.
+Result<bool> holdsRecords(sqlite::Database& database)
+{
+    DS_TRY(sqlite::Statement row, database.prepare("SELECT 1 FROM sqlite_master WHERE type='table' AND name='sight'"));
+    return row.step();
+}
+
 /// Brings a new file, or an older one, to the schema of today, whole or not at all.
 Result<void> migrateRecords(sqlite::Database& database)
 {
     DS_CHECK(database.checkIndices()); // damage must not get a seal
     DS_TRY(sqlite::Transaction transaction, sqlite::Transaction::begin(database));
     DS_TRY(const std::int64_t version, recordsVersion(database));
-    if (version == 0)
-        DS_CHECK(migrateFirstRecords(database));
-    if (version < RecordsSchemaVersion) // else another process was faster
-        DS_CHECK(database.execute("CREATE TABLE mirror(source TEXT NOT NULL, address TEXT NOT NULL, "
-                                  "named_us INTEGER NOT NULL, seal TEXT NOT NULL);"
-                                  "CREATE INDEX mirror_of ON mirror(source)"));
+    if (version < RecordsSchemaVersion) { // else another process was faster
+        DS_TRY(const bool isOlder, holdsRecords(database));
+        if (version == 0)
+            DS_CHECK(migrateFirstRecords(database));
+        if (version < 2)
+            DS_CHECK(database.execute("CREATE TABLE mirror(source TEXT NOT NULL, address TEXT NOT NULL, "
+                                      "named_us INTEGER NOT NULL, seal TEXT NOT NULL);"
+                                      "CREATE INDEX mirror_of ON mirror(source)"));
+        DS_CHECK(database.execute("CREATE TABLE covered(source TEXT PRIMARY KEY, since_us INTEGER NOT NULL);"
+                                  "CREATE TABLE accepted(source TEXT NOT NULL, finding TEXT NOT NULL, "
+                                  "accepted_us INTEGER NOT NULL, seal TEXT NOT NULL);"
+                                  "CREATE INDEX accepted_of ON accepted(source)"));
+        if (isOlder)
+            DS_CHECK(database.execute(fmt::format("INSERT INTO covered VALUES('{}',0)", EverySource)));
+    }
     DS_CHECK(database.execute(fmt::format("PRAGMA user_version={}", std::max(version, RecordsSchemaVersion))));
     return transaction.commit();
 }
 
-Result<sqlite::Database> openRecordsFile(const std::string& path)
+Result<sqlite::Database> openRecordsFile(const std::string& path, std::chrono::milliseconds patience)
 {
-    DS_TRY(sqlite::Database database, sqlite::Database::open(path, sqlite::Database::Durability::Full));
+    DS_TRY(sqlite::Database database, sqlite::Database::open(path, sqlite::Database::Durability::Full, patience));
     DS_TRY(const std::int64_t version, recordsVersion(database));
     if (version >= 0 && version < RecordsSchemaVersion)
         DS_CHECK(migrateRecords(database));
@@ -426,9 +543,9 @@ Result<sqlite::Database> openRecordsFile(const std::string& path)
 
 }
 
-Result<std::unique_ptr<Records>> Records::open(const std::string& path)
+Result<std::unique_ptr<Records>> Records::open(const std::string& path, std::chrono::milliseconds patience)
 {
-    Result<sqlite::Database> database = openRecordsFile(path);
+    Result<sqlite::Database> database = openRecordsFile(path, patience);
     if (!database)
         return fail(ofRecords(std::move(database.error()), path));
     return std::unique_ptr<Records>(std::make_unique<SqliteRecords>(path, std::move(*database)));

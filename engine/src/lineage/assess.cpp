@@ -1,8 +1,11 @@
 #include "format/common/quote_name.h"
+#include "lineage/claims.h"
 #include "lineage/drift.h"
+#include "lineage/gone.h"
 #include "lineage/health.h"
 #include "lineage/noops.h"
 #include "lineage/reference.h"
+#include "lineage/reverted.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -26,6 +29,16 @@ bool isEmpty(const Run& run, const Gap& gap)
         return version.epoch == gap.epoch && version.step() > gap.last;
     });
     return behind != run.versions.end() && behind->base && !behind->acrossGap;
+}
+
+/// Whether every version that is missing there was here, which is reported apart.
+bool allGone(const Run& run, const Gap& gap)
+{
+    for (std::int64_t step = gap.first; step <= gap.last; ++step) {
+        if (!isGone(run, gap.epoch, step))
+            return false;
+    }
+    return true;
 }
 
 /// What the versions behind a gap can still be used for.
@@ -61,6 +74,16 @@ Error gapProblem(const Run& run, const Gap& gap)
                         "stay unproven{}",
                         steps(behind.front(), behind.back()), until);
     return Error { Code::ChainGap, text, run.store->uri(), gap.first, {} };
+}
+
+/// Why a version cannot be used that builds on one that was here.
+Error goneError(const Version& version, const GoneVersion& gone)
+{
+    return Error { Code::Vanished,
+                   fmt::format("step {} builds on step {}, which was here and is gone", version.step(), gone.step),
+                   gone.name, gone.step,
+                   "Put it back if there is a copy of it, or materialize a version before it or the next complete "
+                   "anchor." };
 }
 
 Error lossError(const Run& run, const Version& version)
@@ -358,8 +381,12 @@ void assessVersion(Run& run, std::size_t self, const VersionSummary* reference, 
         version.facts->changedVsPrevious.reset();
 
     if (version.kind != VersionKind::Anchor) {
-        if (!version.obstacle)
+        const GoneVersion* gone = run.goneBefore(version);
+        if (!version.obstacle) {
             inheritObstacle(run, version, self);
+            if (gone && (!version.obstacle || version.obstacleAt == self))
+                version.obstacle = goneError(version, *gone);
+        }
         // Behind an unusable base every digest fails; that says nothing about this version.
         const bool otherBase = version.facts && version.facts->rootCheck == VersionFacts::RootCheck::BaseDiffers;
         if (!version.obstacle && version.facts && version.facts->digestsFailed > 0 && !otherBase) {
@@ -371,7 +398,7 @@ void assessVersion(Run& run, std::size_t self, const VersionSummary* reference, 
             version.obstacle = rootFailure(*version.facts, version.objects, recordedState(*version.summary));
         }
         const bool damaged = version.obstacle && version.obstacleAt == self;
-        version.lossProven = !damaged && noops == NoopVerdict::Loss;
+        version.lossProven = (!damaged && noops == NoopVerdict::Loss) || (gone && version.base);
         version.noopsUnexplained = !damaged && noops == NoopVerdict::Unexplained;
         const bool ownDoubt = version.acrossGap || version.mayGrow || version.noopsUnexplained;
         const Version* base = version.base ? &run.versions[*version.base] : nullptr;
@@ -525,6 +552,9 @@ Error rootFailure(const VersionFacts& facts, const VersionObjects& version, std:
 void assess(Run& run)
 {
     run.problems = run.mirrorNotices;
+    if (run.recordsLost)
+        run.problems.push_back(*run.recordsLost);
+    weighGone(run);
     std::map<int, const VersionSummary*> references;
     for (int epoch = 0; epoch < run.epochs(); ++epoch)
         references[epoch] = referenceOf(run, epoch);
@@ -532,15 +562,19 @@ void assess(Run& run)
     for (std::size_t i = 0; i < run.versions.size(); ++i)
         assessVersion(run, i, references[run.versions[i].epoch], noops[i]);
     assessDrift(run);
+    assessReverted(run);
     assessHealth(run);
     assessHabit(run);
     assessNames(run);
+    assessAbsentDigests(run);
+    assessEmptyNewest(run);
     for (int epoch = 0; epoch < run.epochs(); ++epoch)
         assessReference(run, epoch);
     for (const Gap& gap : run.gaps) {
-        if (!isEmpty(run, gap))
+        if (!isEmpty(run, gap) && !allGone(run, gap))
             run.problems.push_back(gapProblem(run, gap));
     }
+    reportGone(run);
     for (std::size_t i = 0; i < run.versions.size(); ++i) {
         const Version& version = run.versions[i];
         if (i == 0 || version.epoch == run.versions[i - 1].epoch || run.epochs() < 2)

@@ -172,6 +172,42 @@ std::optional<Drift> driftAt(const Run& run, std::size_t at)
     return drift;
 }
 
+namespace {
+
+/// The fewest elements that a delta around an anchor changed: the last ten, and the next one. Nothing with fewer than
+/// two of them.
+std::optional<std::uint64_t> fewestChanged(const Run& run, std::size_t at)
+{
+    std::vector<std::uint64_t> changed = lastDeltas(run, at);
+    if (at + 1 < run.versions.size() && run.versions[at + 1].epoch == run.versions[at].epoch) {
+        const Version& next = run.versions[at + 1];
+        if (next.kind == VersionKind::Delta && next.facts && next.facts->replayed && !next.facts->damage)
+            changed.push_back(next.facts->changedElements);
+    }
+    std::erase(changed, 0);
+    return changed.size() < 2 ? std::nullopt : std::optional(*std::min_element(changed.begin(), changed.end()));
+}
+
+/// An anchor holds a step of training, or nothing if nothing moved. A small part of a step is neither.
+void reportSmallDrift(Run& run, std::size_t at)
+{
+    Version& version = run.versions[at];
+    const std::uint64_t differs = differsInValue(*version.facts);
+    const std::optional<std::uint64_t> fewest = fewestChanged(run, at);
+    if (differs == 0 || !fewest || differs >= *fewest / 10)
+        return;
+    version.problems.push_back(Error {
+        Code::Missed,
+        fmt::format("the anchor at step {} differs from the replay before it in {} elements; no delta around it "
+                    "changed fewer than {}, so a step did not move and some changes were missed",
+                    version.step(), differs, *fewest),
+        version.objects.name,
+        version.step(),
+        {} });
+}
+
+}
+
 void assessDrift(Run& run)
 {
     const bool lowBytes = comparesLowBytes(run);
@@ -189,6 +225,8 @@ void assessDrift(Run& run)
         const std::optional<std::string> reason = reasonForAlarm(run, i, here);
         if (reason)
             raiseAlarm(run, i, *reason);
+        if (here == 0 && !reason)
+            reportSmallDrift(run, i);
         if (here == 0 || reason)
             continue;
         missed += here;

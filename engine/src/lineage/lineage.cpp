@@ -25,6 +25,33 @@ std::int64_t settleTimeUs(const std::vector<IndexedObjects>& versions)
     return std::clamp<std::int64_t>(10 * intervals[intervals.size() / 2], 60 * Second, 3600 * Second);
 }
 
+/// What stands in front of the number in a name: "anchors/step_" of "anchors/step_000006.safetensors".
+std::string_view nameBeforeNumber(std::string_view name)
+{
+    const std::size_t last = name.find_last_of("0123456789");
+    const std::size_t before = name.substr(0, last).find_last_not_of("0123456789");
+    return last == std::string_view::npos ? name : name.substr(0, before == std::string_view::npos ? 0 : before + 1);
+}
+
+/// Whether a complete version has a name of this kind, so that a version whose headers cannot be read may be one.
+bool maybeComplete(const std::vector<IndexedObjects>& versions, const IndexedObjects& version)
+{
+    const std::string_view own = nameBeforeNumber(version.objects.name);
+    return std::any_of(versions.begin(), versions.end(), [&](const IndexedObjects& other) {
+        return other.summary && other.summary->full && nameBeforeNumber(other.objects.name) == own;
+    });
+}
+
+/// Whether a later step of the same epoch builds on a version: its writer has gone on, and does not write it any more.
+bool isBuiltOn(const std::vector<IndexedObjects>& versions, const std::vector<int>& epochs, std::size_t at)
+{
+    for (std::size_t i = at + 1; i < versions.size(); ++i) {
+        if (epochs[i] == epochs[at] && versions[i].summary)
+            return !versions[i].summary->full && !maybeComplete(versions, versions[at]);
+    }
+    return false;
+}
+
 bool looksUnfinished(const IndexedObjects& version)
 {
     if (version.failure)
@@ -72,6 +99,7 @@ VersionSummary VersionSummary::of(const VersionIndex& index)
     summary.lossy = index.lossy;
     summary.digests = index.digests;
     summary.stateDigest = index.stateDigest.hex;
+    summary.hasChecksums = index.hasChecksums;
     summary.tensors = static_cast<std::uint32_t>(index.tensors.size());
     summary.storedElements = index.storedElements();
     summary.countsKnown = index.countsKnown();
@@ -249,12 +277,16 @@ Run buildLineage(std::shared_ptr<const ObjectStore> store, std::shared_ptr<const
     run.totalElements.resize(static_cast<std::size_t>(epochCount));
 
     const std::int64_t settleUs = settleTimeUs(versions);
+    std::vector<bool> beingWritten(versions.size());
+    for (std::size_t i = 0; i < versions.size(); ++i)
+        beingWritten[i] = looksUnfinished(versions[i]) && nowUs - versions[i].objects.publishedUs() < settleUs
+            && (run.layout->standAlone() || !isBuiltOn(versions, epochs, i));
     run.versions.reserve(versions.size());
     for (std::size_t i = 0; i < versions.size(); ++i) {
         IndexedObjects& from = versions[i];
         Version version;
         version.epoch = epochs[i];
-        version.beingWritten = looksUnfinished(from) && nowUs - from.objects.publishedUs() < settleUs;
+        version.beingWritten = beingWritten[i];
         version.objects = std::move(from.objects);
         version.summary = std::move(from.summary);
         version.failure = std::move(from.failure);

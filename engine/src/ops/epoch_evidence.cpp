@@ -1,7 +1,7 @@
 #include "epoch_evidence.h"
 
-#include "format/common/read_chunks.h"
 #include "known_facts.h"
+#include "recorded_bytes.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -67,30 +67,15 @@ std::optional<Continuity> byOwnFacts(const std::vector<IndexedObjects>& versions
     return std::nullopt;
 }
 
-Result<std::string> hashOf(const ObjectStore& store, const ObjectInfo& object, TaskContext& task)
-{
-    const std::unique_ptr<StreamingDigest> digest = makeXxh3();
-    DS_CHECK(readChunks(store, object.key, 0, object.sizeBytes, task, [&](ByteSpan chunk) { digest->update(chunk); }));
-    return digest->hex();
-}
-
 /// Whether a version was written again with the bytes that it had at first sight: its times say nothing then.
 Result<bool> wasOnlyTouched(Workbench& bench, const ObjectStore& store, const VersionObjects& version,
                             TaskContext& task)
 {
     bool touched = false;
     for (const ObjectInfo& object : version.objects) {
-        DS_TRY(const std::vector<Records::Sight> sights, bench.records->sights(store.uri(), object.key));
-        const auto trusted =
-            std::find_if(sights.rbegin(), sights.rend(), [](const Records::Sight& sight) { return sight.trusted; });
-        if (trusted == sights.rend() || trusted->sizeBytes != object.sizeBytes)
+        DS_TRY(const RecordedBytes bytes, compareWithRecord(bench, store, object, task, &touched));
+        if (bytes != RecordedBytes::Same)
             return false;
-        if (trusted->identity == object.identity)
-            continue;
-        DS_TRY(const std::string hash, hashOf(store, object, task));
-        if (hash != trusted->xxh3)
-            return false;
-        touched = true;
     }
     return touched;
 }
@@ -126,6 +111,13 @@ Result<std::vector<std::size_t>> breaksWithoutTouched(Workbench& bench, const Ob
     return left;
 }
 
+/// Whether a tensor moves as no delta in front of it does.
+bool isOutOfMeasure(const SuspectTensor& tensor)
+{
+    return tensor.suspicion == Suspicion::Move || tensor.suspicion == Suspicion::UlpDistance
+        || tensor.suspicion == Suspicion::SignFlips;
+}
+
 /// What one version behind a break shows when it is replayed on what stands in front of it.
 Continuity judgeReplay(const Run& trial, std::size_t at)
 {
@@ -149,6 +141,9 @@ Continuity judgeReplay(const Run& trial, std::size_t at)
         return { false, "its layout shows nothing of what it was written against" };
     if (version.noopsUnexplained)
         return { false, fmt::format("{} of its {} assignments change nothing", facts.noops, facts.assigned) };
+    const auto moved = std::find_if(facts.suspectTensors.begin(), facts.suspectTensors.end(), isOutOfMeasure);
+    if (moved != facts.suspectTensors.end())
+        return { false, fmt::format("it moves {} further than the deltas in front of it do", moved->name) };
     return { true, fmt::format("{} of its {} assignments change nothing, as usual", facts.noops, facts.assigned) };
 }
 

@@ -1,5 +1,6 @@
 #include "deltascope/engine/operations.h"
 
+#include "lineage/claims.h"
 #include "provenance.h"
 #include "rebuild_folder.h"
 #include "recorded_state.h"
@@ -388,10 +389,17 @@ Coverage coverageOfRebuild(const Workbench& bench, const Run& run, const Version
     return coverageOf(compared, around);
 }
 
+/// What is known of the source as a whole and makes it doubtful that this is the state that was meant.
+bool concernsEveryState(const Error& problem)
+{
+    return problem.code == Code::Vanished || (problem.code == Code::Fork && !problem.step);
+}
+
 /// All that is known against the versions that a rebuild uses, each problem once.
 std::vector<Error> noticesOf(const Run& run, const Plan& plan)
 {
     std::vector<Error> notices;
+    std::copy_if(run.problems.begin(), run.problems.end(), std::back_inserter(notices), concernsEveryState);
     for (const PlanLink& link : plan.links) {
         for (const Error& problem : run.versions[link.version].problems) {
             if (std::find(notices.begin(), notices.end(), problem) == notices.end())
@@ -425,6 +433,21 @@ Result<void> judgeNoops(Workbench& bench, const Run& run, const Version& version
     report.lossProven = !proven;
     report.proven = proven && *proven;
     return {};
+}
+
+/// Whether verify would call the state verified or consistent.
+bool isVouchedFor(const Run& run, const Version& version, const Plan& plan, const Coverage& coverage)
+{
+    if (plan.lossy || version.suspect || version.driftAlarm || version.formsDiffer || run.recordsLost)
+        return false;
+    for (const PlanLink& link : plan.links) {
+        const std::vector<Error>& problems = run.versions[link.version].problems;
+        if (std::any_of(problems.begin(), problems.end(),
+                        [](const Error& problem) { return forbidsTrust(problem.code); }))
+            return false;
+    }
+    const auto at = static_cast<std::size_t>(&version - run.versions.data());
+    return !isUnvouchedEmpty(run, at) && (coverage.isVerified() || coverage.isConsistent());
 }
 
 /// What was read must be what is on record. What an earlier process read for this result was never compared.
@@ -467,7 +490,7 @@ Result<MaterializeReport> rebuildFrom(Workbench& bench, const Run& run, const Ve
     for (const auto& [name, tensor] : finished)
         report.digestsChecked += tensor.digestsChecked;
     report.coverage = coverageOfRebuild(bench, run, version, plan, finished);
-    report.proven = report.proven && (options.replaced.empty() || report.coverage.isVerified());
+    report.proven = report.proven && isVouchedFor(run, version, plan, report.coverage);
     report.notices = noticesOf(run, plan);
     report.notices.insert(report.notices.begin(), options.replaced.begin(), options.replaced.end());
     report.root = rootOf(layout, finished);

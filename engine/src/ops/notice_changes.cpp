@@ -12,20 +12,6 @@ namespace {
 /// Fewer are soon gone by a usual retention.
 constexpr std::size_t LeastKnown = 4;
 
-/// Key to identity, from VersionObjects::identity().
-std::map<std::string_view, std::string_view> partsOf(std::string_view identity)
-{
-    std::map<std::string_view, std::string_view> parts;
-    while (!identity.empty()) {
-        const std::size_t end = std::min(identity.find('\n'), identity.size());
-        const std::string_view line = identity.substr(0, end);
-        identity.remove_prefix(std::min(end + 1, identity.size()));
-        if (const std::size_t bar = line.find('|'); bar != std::string_view::npos)
-            parts.emplace(line.substr(0, bar), line.substr(bar + 1));
-    }
-    return parts;
-}
-
 std::optional<Error> rewritten(const Catalog::KnownVersion& known, const VersionObjects& objects)
 {
     const std::string identity = objects.identity();
@@ -90,6 +76,19 @@ void joinRewritten(const ObjectStore& store, std::vector<Error>& events)
     events = { std::move(joined) };
 }
 
+}
+
+std::map<std::string_view, std::string_view> partsOf(std::string_view identity)
+{
+    std::map<std::string_view, std::string_view> parts;
+    while (!identity.empty()) {
+        const std::size_t end = std::min(identity.find('\n'), identity.size());
+        const std::string_view line = identity.substr(0, end);
+        identity.remove_prefix(std::min(end + 1, identity.size()));
+        if (const std::size_t bar = line.find('|'); bar != std::string_view::npos)
+            parts.emplace(line.substr(0, bar), line.substr(bar + 1));
+    }
+    return parts;
 }
 
 std::vector<Error> noticeChanges(const ObjectStore& store, const KnownVersions& known,

@@ -5,12 +5,16 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace deltascope {
 
 /// What is known about versions of a source from an earlier look, by version name.
 using KnownVersions = std::map<std::string, Catalog::KnownVersion>;
+
+/// Key to identity of each object, from VersionObjects::identity(), which must live as long.
+std::map<std::string_view, std::string_view> partsOf(std::string_view identity);
 
 /// Events (Rewritten, ListSuspect) since then: objects that are others than before although their keys are the same,
 /// and a prefix that lost most of its versions with the newest among them, as a run that begins again wipes it.

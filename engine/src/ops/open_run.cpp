@@ -1,12 +1,15 @@
+#include "candidate_runs.h"
 #include "choose_mirrors.h"
 #include "compare_models.h"
 #include "deltascope/engine/operations.h"
 #include "deltascope/engine/safetensors.h"
 #include "epoch_evidence.h"
+#include "gone_versions.h"
 #include "known_facts.h"
 #include "mirrored_versions.h"
 #include "notice_changes.h"
 #include "read_headers.h"
+#include "repeated_files.h"
 #include "store/listed_store.h"
 #include "store/mirrored_store.h"
 
@@ -146,14 +149,63 @@ void journalOnce(Workbench& bench, const ObjectStore& store, std::vector<Error> 
     journal(bench, store, told);
 }
 
-/// An emptied prefix is an event, never an empty source.
-Result<void> expectNothingLost(Workbench& bench, const ObjectStore& store)
+/// Empty where the records cannot be read, which is reported elsewhere.
+std::map<std::string, Records::KnownObject> objectsOnRecord(Workbench& bench, const ObjectStore& store)
 {
+    if (bench.records) {
+        if (Result<std::map<std::string, Records::KnownObject>> objects = bench.records->objects(store.uri()))
+            return std::move(*objects);
+    }
+    return {};
+}
+
+/// What is said at every look as long as it lasts, and was an event when it happened.
+std::vector<Error> vanished(const Run& run)
+{
+    std::vector<Error> events;
+    std::copy_if(run.problems.begin(), run.problems.end(), std::back_inserter(events),
+                 [](const Error& problem) { return problem.code == Code::Vanished; });
+    return events;
+}
+
+/// Makes the records of a source begin where nothing is known of it yet, or where the user accepts that they begin
+/// again. `isKnown`: the catalog knows the source, so that there were records of it. Returns why they are lost.
+std::optional<Error> coverByRecords(Workbench& bench, const ObjectStore& store, bool isKnown, bool accept)
+{
+    if (!bench.records)
+        return std::nullopt;
+    const Result<bool> covered = bench.records->cover(store.uri());
+    if (!covered && covered.error().code != Code::Catalog) // damage is reported where a record is needed
+        return covered.error();
+    if (!covered || *covered)
+        return std::nullopt;
+    if (isKnown && !accept)
+        return Error {
+            Code::Catalog,
+            "the records of first sight of this source are lost: the catalog knows it, and the file of "
+            "records does not. Nothing tells whether its objects have the bytes that they had",
+            store.uri(), std::nullopt,
+            "Restore the file of records from a copy, or begin new records with verify --accept-rewritten."
+        };
+    static_cast<void>(bench.records->begin(store.uri(), bench.nowUs())); // a full disk must not stop the work
+    return std::nullopt;
+}
+
+/// An emptied prefix is an event, never an empty source, unless the user accepts it.
+Result<void> expectNothingLost(Workbench& bench, const ObjectStore& store, bool accept)
+{
+    const MissingObjects missing = MissingObjects::of(bench, store, objectsOnRecord(bench, store), {}, {});
+    if (accept)
+        DS_CHECK(missing.accept(bench, store));
     for (const auto& layout : bench.layouts.all()) {
         const std::string key = summaryKey(store, *layout);
         const KnownVersions known = knownVersions(bench, key);
         if (known.empty())
             continue;
+        if (accept) {
+            forgetGone(bench, key, known, 0);
+            continue;
+        }
         Error event = everythingGone(store, known);
         const Result<std::vector<Records::Event>> before =
             bench.records ? bench.records->events(store.uri(), 1) : std::vector<Records::Event>();
@@ -161,7 +213,10 @@ Result<void> expectNothingLost(Workbench& bench, const ObjectStore& store)
             journal(bench, store, { event });
         return fail(std::move(event));
     }
-    return {};
+    if (accept || missing.empty())
+        return {};
+    return fail(Code::ListSuspect,
+                fmt::format("the source is empty, and {} of its objects are on record", missing.size()), store.uri());
 }
 
 Result<std::vector<IndexedObjects>> indexVersions(Workbench& bench, const std::shared_ptr<const ObjectStore>& store,
@@ -351,6 +406,8 @@ std::vector<std::string> chainKeys(const Run& run)
 
 Result<Chain> openChecked(Workbench& bench, const Run& run, const Plan& plan, bool acceptRewritten, TaskContext& task)
 {
+    if (run.recordsLost && !acceptRewritten)
+        return fail(*run.recordsLost);
     DS_TRY(Chain chain, Chain::open(run, plan, ReadRules { bench.records, acceptRewritten, bench.threads }, task));
     std::vector<Error> notices = chain.readNotices();
     std::erase_if(notices, [](const Error& notice) { return notice.code != Code::Mirror; });
@@ -384,7 +441,7 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
     Listing beside = takeOwn(listing);
     const bool isNowhere = listing.empty() && std::all_of(copies.begin(), copies.end(), std::mem_fn(&Listing::empty));
     if (isNowhere)
-        DS_CHECK(expectNothingLost(bench, *store));
+        DS_CHECK(expectNothingLost(bench, *store, options.acceptLosses));
     Result<std::shared_ptr<const Layout>> found = chooseLayout(bench, store, listing, options.layout, task);
     for (std::size_t i = 0; !found && found.error().code == Code::Layout && i < copies.size(); ++i) {
         // What is left of the source may not tell any more.
@@ -395,7 +452,10 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
     }
     DS_TRY(const std::shared_ptr<const Layout> layout, std::move(found));
 
-    std::vector<VersionObjects> groups = layout->group(listing);
+    DS_TRY(std::vector<CandidateRun> candidates, candidateRuns(*layout, store->uri(), listing));
+    const std::vector<Error> others = otherRuns(store->uri(), candidates);
+    std::vector<VersionObjects> groups =
+        candidates.empty() ? std::vector<VersionObjects>() : std::move(candidates.front().versions);
     if (options.listing)
         options.listing->growsAt(growthPlaces(groups, beside));
     std::size_t used = 0;
@@ -405,6 +465,7 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
             used += form.objects.size();
     }
     std::vector<Error> mirrorNotices = std::move(mirrors.notices);
+    mirrorNotices.insert(mirrorNotices.end(), others.begin(), others.end());
     std::vector<std::string> addresses;
     for (std::size_t i = 0; i < mirrors.stores.size(); ++i) {
         addresses.push_back(mirrors.stores[i]->uri());
@@ -413,6 +474,7 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
         journalOnce(bench, *store, told);
         mirrorNotices.insert(mirrorNotices.end(), told.begin(), told.end());
     }
+    const std::shared_ptr<ObjectStore> source = store;
     if (!mirrors.stores.empty())
         store = std::make_shared<MirroredStore>(store, std::move(mirrors.stores));
 
@@ -424,7 +486,9 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
     DS_CHECK(findEmptyVersions(*store, *layout, groups, task));
 
     std::optional<ExternalBase> base;
+    bool baseIsKnown = false;
     if (options.base) {
+        baseIsKnown = !knownVersions(bench, options.base->uri() + "|base").empty();
         Result<ExternalBase> opened = openBase(bench, options.base, task);
         if (!opened) {
             if (!concernsTheStore(opened.error().code))
@@ -433,17 +497,35 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
         }
         base = std::move(*opened);
     }
+    const KnownVersions known = knownVersions(bench, summaryKey(*source, *layout));
+    const std::map<std::string, Records::KnownObject> onRecord = objectsOnRecord(bench, *source);
+    const MissingObjects missing = MissingObjects::of(bench, *source, onRecord, known, listing);
+    if (options.acceptLosses)
+        DS_CHECK(missing.accept(bench, *source));
+    std::optional<Error> recordsLost = coverByRecords(bench, *source, !known.empty(), options.acceptLosses);
+    if (base) {
+        std::optional<Error> ofBase = coverByRecords(bench, *base->store, baseIsKnown, options.acceptLosses);
+        recordsLost = recordsLost ? std::move(recordsLost) : std::move(ofBase);
+    }
     DS_TRY(std::vector<IndexedObjects> versions, indexVersions(bench, store, *layout, std::move(groups), task));
+    if (!options.acceptLosses)
+        DS_CHECK(missing.failVersions(bench, *source, *layout, versions, task));
     DS_TRY(std::vector<int> epochs, decideEpochs(bench, store, layout, base, versions, options.epochs, task));
     Run run = buildLineage(store, layout, std::move(base), std::move(versions), bench.nowUs(), std::move(epochs));
+    run.recordsLost = std::move(recordsLost);
+    if (!options.acceptLosses)
+        DS_CHECK(missing.addTo(run, bench, *source, task));
     run.beside = std::move(beside);
     run.mirrors = std::move(addresses);
     run.mirrorNotices = std::move(mirrorNotices);
-    run.problems.insert(run.problems.end(), run.mirrorNotices.begin(), run.mirrorNotices.end());
+    noteRepeatedFiles(run, onRecord);
+    if (!run.gone.empty() || !run.mirrorNotices.empty() || run.recordsLost || layout->standAlone())
+        assess(run);
     DS_CHECK(compareModels(run, task));
     run.ignoredObjects = listing.size() - std::min(listing.size(), used);
     addKnownFacts(bench, run);
     journalOnce(bench, *store, replacedByMirrors(run));
+    journalOnce(bench, *store, vanished(run));
     if (bench.records) {
         constexpr std::size_t EventsShown = 20;
         if (const auto events = bench.records->events(store->uri(), EventsShown)) {

@@ -46,7 +46,7 @@ ReplayAudit::Tensor::Tensor(ReplayAudit& audit, const TensorInfo& tensor, bool w
         const TensorEntry* entry = links[i]->index.find(tensor.name);
         if (!entry)
             continue;
-        Watched watched { i, {}, nullptr, nullptr, {} };
+        Watched watched { i, {}, nullptr, nullptr, {}, nullptr };
         if (i < audit.m_rootsUpTo)
             watched.leaves.emplace(LeafHasher::Strength::Fast);
         if (whole && !entry->digest.empty() && links[i]->index.digests != DigestAlgorithm::None) {
@@ -54,6 +54,12 @@ ReplayAudit::Tensor::Tensor(ReplayAudit& audit, const TensorInfo& tensor, bool w
             watched.digest = makeDigest(links[i]->index.digests);
         }
         m_links.push_back(std::move(watched));
+    }
+    // One delta at least that the complete state behind it may take back.
+    if (audit.m_health && whole && m_links.size() > 2 && m_links.back().link + 1 == links.size()
+        && links.back()->index.full) {
+        for (Watched& watched : m_links)
+            watched.state = makeXxh3();
     }
     for (std::size_t i = m_links.empty() ? links.size() : m_links.front().link; i < links.size(); ++i) {
         if (audit.m_links[i].state)
@@ -89,6 +95,8 @@ void ReplayAudit::Tensor::onBlock(std::size_t link, std::uint64_t, ByteSpan stat
         watched.digest->update(state);
     if (watched.leaves)
         watched.leaves->update(state);
+    if (watched.state)
+        watched.state->update(state);
     if (m_health)
         m_health->onBlock(at, state);
     if (m_audit.m_hasStates)
@@ -142,6 +150,31 @@ void ReplayAudit::Tensor::addCompared()
     }
 }
 
+/// The newest state before the replay that the complete one is equal to, if deltas have changed enough since to tell.
+void ReplayAudit::Tensor::addReverted()
+{
+    constexpr std::uint64_t LeastChanged = 64;
+    if (!m_links.back().state)
+        return;
+    LinkAudit& audit = m_audit.m_links[m_links.back().link];
+    const std::string now = m_links.back().state->hex();
+    std::size_t at = m_links.size() - 2; // what the replay leads to: being equal to that is agreement
+    const bool agrees = m_links[at].state->hex() == now;
+    std::uint64_t changed = 0;
+    for (; at > 0; --at) {
+        changed += m_links[at].counts.changed;
+        if (agrees || m_links[at - 1].state->hex() != now)
+            continue;
+        if (changed >= LeastChanged)
+            audit.reverted.push_back(
+                { m_tensor.name, m_audit.m_chain.links()[m_links[at - 1].link]->objects.step, changed });
+        break;
+    }
+    for (; at > 0; --at)
+        changed += m_links[at].counts.changed;
+    audit.changedBefore += changed > 0 ? 1 : 0;
+}
+
 void ReplayAudit::Tensor::addHealth(TensorHealth::Findings findings)
 {
     for (auto& [link, suspect] : findings.suspects)
@@ -170,6 +203,7 @@ bool ReplayAudit::Tensor::finish()
         addCompared();
     if (health)
         addHealth(std::move(*health));
+    addReverted();
     for (Watched& watched : m_links) {
         if (watched.leaves)
             m_audit.m_nodes[m_tensor.name][watched.link] = tensorNode(m_tensor, watched.leaves->fast(), {}).fast;
@@ -285,6 +319,24 @@ bool ReplayAudit::hasDigests(const Chain& chain) noexcept
                        [](const auto& link) { return link->index.digests != DigestAlgorithm::None; });
 }
 
+namespace {
+
+void addReverted(const LinkAudit& audit, VersionFacts& facts)
+{
+    constexpr std::size_t MostNamed = 10;
+    std::vector<RevertedTensor>& tensors = facts.revertedTensors;
+    tensors = audit.reverted;
+    std::sort(tensors.begin(), tensors.end(), [](const RevertedTensor& a, const RevertedTensor& b) {
+        return a.changed != b.changed ? a.changed > b.changed : a.name < b.name;
+    });
+    const auto isOfOneState = [&](const RevertedTensor& tensor) { return tensor.step == tensors.front().step; };
+    facts.revertsAll = !tensors.empty() && tensors.size() == audit.changedBefore
+        && std::all_of(tensors.begin(), tensors.end(), isOfOneState);
+    tensors.resize(std::min(tensors.size(), MostNamed));
+}
+
+}
+
 VersionFacts ReplayAudit::factsOf(std::size_t link, VersionKind kind, std::uint64_t elements) const
 {
     const LinkAudit& audit = m_links[link];
@@ -295,6 +347,7 @@ VersionFacts ReplayAudit::factsOf(std::size_t link, VersionKind kind, std::uint6
         facts.zeroSigns = audit.counts.zeroSigns;
         facts.sameLowByte = audit.counts.sameLowByte - std::min(audit.counts.sameLowByte, audit.counts.zeroSigns);
         facts.driftedTensors = driftedTensors(m_chain, m_links, link);
+        addReverted(audit, facts);
     } else if (kind == VersionKind::Delta) {
         facts.sameLowByte = audit.counts.sameLowByte;
     }

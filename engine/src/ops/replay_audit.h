@@ -34,6 +34,8 @@ struct LinkAudit {
     std::size_t expectedToChange = 0; ///< tensors, of TensorHealth::Findings::expected
     std::vector<SuspectTensor> unchanged; ///< of these
     std::vector<TensorDrift> farMoved;
+    std::vector<RevertedTensor> reverted; ///< of a complete state behind deltas
+    std::size_t changedBefore = 0; ///< of it: tensors in which these deltas changed something
 };
 
 /// Collects link by link what every operation has to know about the states that it passes through: how much changed,
@@ -69,10 +71,12 @@ public:
             const std::string* expected = nullptr;
             std::unique_ptr<StreamingDigest> digest;
             std::optional<LeafHasher> leaves;
+            std::unique_ptr<StreamingDigest> state; ///< where a complete state behind it may be this one again
         };
         std::size_t indexOf(std::size_t link) const noexcept; ///< in m_links
         Compared comparedAt(const Watched& watched) const noexcept;
         void addCompared();
+        void addReverted();
         void addHealth(TensorHealth::Findings findings);
 
         ReplayAudit& m_audit;

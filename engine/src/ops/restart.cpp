@@ -20,67 +20,85 @@ Result<bool> deltasReplay(Workbench& bench, const Run& run, std::size_t first, s
             return false;
         if (version.kind != VersionKind::Delta)
             continue;
-        if (!version.facts || !version.facts->replayed || version.facts->digestsFailed > 0 || version.facts->noops > 0)
+        if (!version.facts || !version.facts->replayed || version.facts->digestsFailed > 0 || version.noopsUnexplained)
             return false;
         any = true;
     }
     return any;
 }
 
-/// What is on record of an object, against the time at which the run is thought to have started again.
-struct RestartedObject {
-    bool fits = true;
-    std::optional<Records::Sight> now; ///< not trusted yet
+/// The objects of a version in the source itself, those of its other forms included.
+std::vector<ObjectInfo> ownObjects(const VersionObjects& version)
+{
+    std::vector<ObjectInfo> objects = version.mirror.empty() ? version.objects : std::vector<ObjectInfo>();
+    for (const VersionObjects& form : version.otherForms) {
+        const std::vector<ObjectInfo> ofForm = ownObjects(form);
+        objects.insert(objects.end(), ofForm.begin(), ofForm.end());
+    }
+    return objects;
+}
+
+/// An object against the bytes of it that were trusted last.
+struct AgainstRecord {
+    bool isOnRecord = false;
+    bool hasOtherBytes = false;
+    bool hasOtherSize = false;
+    std::optional<Records::Sight> now; ///< what it has, if that is not trusted yet
 };
 
-RestartedObject judgeRestarted(const ObjectInfo& object, const std::vector<Records::Sight>& sights,
-                               std::int64_t beganUs)
+Result<AgainstRecord> compareWithTrusted(Workbench& bench, const Run& run, const ObjectInfo& object)
 {
-    RestartedObject judged;
+    DS_TRY(const std::vector<Records::Sight> sights, bench.records->sights(run.store->uri(), object.key));
     const auto now = std::find_if(sights.rbegin(), sights.rend(),
                                   [&](const Records::Sight& sight) { return sight.identity == object.identity; });
-    if (now == sights.rend()) {
-        judged.fits = false;
-        return judged;
-    }
-    for (const Records::Sight& sight : sights) {
-        const bool same = sight.xxh3 == now->xxh3;
-        const bool seenBefore = sight.seenUs < beganUs;
-        if (sight.trusted && same == seenBefore) // it survived the restart, or was rewritten behind it
-            judged.fits = false;
-    }
+    const auto trusted =
+        std::find_if(sights.rbegin(), sights.rend(), [](const Records::Sight& sight) { return sight.trusted; });
+    AgainstRecord found;
+    if (now == sights.rend() || trusted == sights.rend())
+        return found;
+    found.isOnRecord = true;
+    found.hasOtherBytes = trusted->xxh3 != now->xxh3;
+    found.hasOtherSize = trusted->sizeBytes != now->sizeBytes;
     if (!now->trusted)
-        judged.now = *now;
-    return judged;
+        found.now = *now;
+    return found;
 }
 
 }
 
 Result<RestartSights> sightsOfRestart(Workbench& bench, const Run& run, std::size_t first, std::size_t last,
-                                      const std::function<bool(std::size_t version)>& isRewritten, TaskContext& task)
+                                      TaskContext& task)
 {
     const Version& begin = run.versions[first];
-    const bool canBegin = begin.kind == VersionKind::Anchor || begin.onExternalBase;
-    if (!canBegin || !isRewritten(first))
+    if (begin.kind != VersionKind::Anchor && !begin.onExternalBase)
         return RestartSights();
-    const std::int64_t beganUs = begin.objects.publishedUs();
     RestartSights fresh;
+    std::size_t deltas = 0; ///< with other bytes than on record
+    bool anyOtherSize = false;
     for (std::size_t i = first; i <= last; ++i) {
         const Version& version = run.versions[i];
-        if (version.failure || version.beingWritten || !version.otherForms.empty())
+        if (version.failure || version.beingWritten)
             return RestartSights();
-        for (const ObjectInfo& object : version.objects.objects) {
-            DS_TRY(const std::vector<Records::Sight> sights, bench.records->sights(run.store->uri(), object.key));
-            RestartedObject judged = judgeRestarted(object, sights, beganUs);
-            if (!judged.fits)
-                return RestartSights();
-            if (!judged.now)
+        const std::size_t known = fresh.size();
+        bool isOnRecord = false;
+        for (const ObjectInfo& object : ownObjects(version.objects)) {
+            DS_TRY(AgainstRecord found, compareWithTrusted(bench, run, object));
+            isOnRecord = isOnRecord || found.isOnRecord;
+            anyOtherSize = anyOtherSize || (found.hasOtherSize && version.kind == VersionKind::Delta);
+            if (!found.now)
                 continue;
-            judged.now->trusted = true;
-            judged.now->seenUs = bench.nowUs();
-            fresh.emplace_back(object.key, std::move(*judged.now));
+            found.now->trusted = true;
+            found.now->seenUs = bench.nowUs();
+            fresh.emplace_back(object.key, std::move(*found.now));
         }
+        const bool isOther = fresh.size() > known;
+        if (isOnRecord && !isOther && i != first) // it survived
+            return RestartSights();
+        deltas += isOther && version.kind == VersionKind::Delta ? 1 : 0;
     }
+    // A single delta of the same length may as well be damaged.
+    if (deltas == 0 || (deltas == 1 && !anyOtherSize))
+        return RestartSights();
     DS_TRY(const bool replays, deltasReplay(bench, run, first, last, task));
     return replays ? std::move(fresh) : RestartSights();
 }

@@ -57,7 +57,7 @@ bool agreesWithReplay(const Run& run, std::size_t anchor)
         return false;
     if (run.versions[anchor - 1].kind == VersionKind::Anchor) // nothing was replayed between them
         return false;
-    return !version.driftAlarm && driftLimit(run, anchor).has_value();
+    return !version.driftAlarm && version.facts->revertedTensors.empty() && driftLimit(run, anchor).has_value();
 }
 
 std::vector<bool> trustworthySteps(const Run& run)

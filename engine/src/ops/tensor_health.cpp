@@ -69,6 +69,9 @@ void TensorHealth::judgeDelta(std::size_t link, std::size_t at, const TensorMove
     } else if (std::optional<SuspectTensor> suspect =
                    m_history.judge(before, moves, m_meter->squares(), m_tensor.elements())) {
         add(link, std::move(*suspect), findings);
+    } else if (!m_history.canJudge()) {
+        if ((suspect = judgeByLater(moves, behind(at))))
+            add(link, std::move(*suspect), findings);
     }
     const std::uint64_t countable = m_chain.links()[link]->layout->countableElements();
     if (at < m_links.size() && m_tensor.elements() > countable)
@@ -77,6 +80,17 @@ void TensorHealth::judgeDelta(std::size_t link, std::size_t at, const TensorMove
                 {}, Suspicion::Wrap, static_cast<double>(m_tensor.elements()), static_cast<double>(countable) },
             findings);
     m_history.add(moves, m_meter->squares());
+}
+
+/// What the deltas of the chain behind one of them do.
+std::vector<const TensorMoves*> TensorHealth::behind(std::size_t at) const
+{
+    std::vector<const TensorMoves*> moves;
+    for (std::size_t i = at + 1; i < m_links.size(); ++i) {
+        if (isDelta(m_chain, m_links[i]) && m_meter->moves()[i].changed > 0)
+            moves.push_back(&m_meter->moves()[i]);
+    }
+    return moves;
 }
 
 void TensorHealth::judgeAnchor(std::size_t link, const TensorMoves& before, const TensorMoves& moves,

@@ -46,6 +46,7 @@ public:
 private:
     void judgeDelta(std::size_t link, std::size_t at, const TensorMoves& before, Findings& findings);
     void judgeAnchor(std::size_t link, const TensorMoves& before, const TensorMoves& moves, Findings& findings);
+    std::vector<const TensorMoves*> behind(std::size_t at) const;
     void add(std::size_t link, SuspectTensor suspect, Findings& findings);
 
     const Chain& m_chain;

@@ -134,6 +134,46 @@ std::optional<SuspectTensor> ValueHistory::judgeAnchor(const TensorMoves& before
     return std::nullopt;
 }
 
+bool ValueHistory::canJudge() const noexcept { return m_deltas.size() >= FewestDeltas; }
+
+namespace {
+
+/// The bin below which, with its own elements, this share of a delta's elements moves.
+std::size_t binOfShare(const TensorMoves& moves, double share)
+{
+    std::uint64_t all = 0;
+    for (const std::uint64_t elements : moves.steps)
+        all += elements;
+    std::uint64_t below = 0;
+    std::size_t bin = 0;
+    for (; bin + 1 < moves.steps.size(); ++bin) {
+        below += moves.steps[bin];
+        if (static_cast<double>(below) >= share * static_cast<double>(all))
+            break;
+    }
+    return bin;
+}
+
+}
+
+std::optional<SuspectTensor> judgeByLater(const TensorMoves& moves, const std::vector<const TensorMoves*>& others)
+{
+    constexpr double Most = 0.75;
+    constexpr double Half = 0.5;
+    constexpr std::size_t FarBins = 3; // eight times
+    if (moves.changed <= ValueHistory::ManyElements || others.size() < FewestDeltas)
+        return std::nullopt;
+    std::size_t usual = 0;
+    for (const TensorMoves* other : others)
+        usual = std::max(usual, binOfShare(*other, Most));
+    if (binOfShare(moves, Half) <= usual + FarBins)
+        return std::nullopt;
+    std::uint64_t far = 0;
+    for (std::size_t bin = usual + FarBins + 1; bin < moves.steps.size(); ++bin)
+        far += moves.steps[bin];
+    return SuspectTensor { {}, Suspicion::UlpDistance, static_cast<double>(far), 0 };
+}
+
 bool stillHolds(const SuspectTensor& suspect, const TensorMoves& moves, double squares)
 {
     switch (suspect.suspicion) {

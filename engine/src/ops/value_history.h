@@ -35,6 +35,8 @@ public:
     /// power of two: all that are counted do); nothing with fewer than two deltas. `lowBytes`: those that kept their
     /// low byte count.
     std::optional<std::uint64_t> farMoved(const TensorMoves& moves, bool lowBytes) const;
+    /// Whether there are deltas enough to judge by.
+    bool canJudge() const noexcept;
 
 private:
     static constexpr std::size_t Window = 10;
@@ -49,6 +51,11 @@ private:
     std::deque<Delta> m_deltas; ///< that changed the tensor, at most Window
     std::deque<std::uint64_t> m_changed; ///< elements, of all deltas, at most Window
 };
+
+/// Of one of the first deltas of an epoch, in front of which there is no measure: most of its elements move over eight
+/// times as far as most elements of any of at least two others behind it. Far movers in `others` do not count, for a
+/// wrong delta leaves some to those that correct it.
+std::optional<SuspectTensor> judgeByLater(const TensorMoves& moves, const std::vector<const TensorMoves*>& others);
 
 /// The histories of all tensors of an epoch.
 using ValueHistories = std::map<std::string, ValueHistory, std::less<>>;

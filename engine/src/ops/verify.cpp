@@ -1,13 +1,18 @@
 #include "deltascope/engine/operations.h"
 
 #include "format/common/read_chunks.h"
+#include "gone_versions.h"
+#include "lineage/claims.h"
 #include "lost_publications.h"
+#include "repeated_files.h"
 #include "replay/object_reads.h"
 #include "replay_audit.h"
 #include "restart.h"
 #include "step_evidence.h"
 
 #include <algorithm>
+#include <ctime>
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 namespace deltascope {
@@ -226,6 +231,13 @@ Result<ObjectFindings> checkBase(Workbench& bench, const ExternalBase& base, boo
     return findings;
 }
 
+/// " at 14:05 UTC"
+std::string timeOf(const Version& version)
+{
+    return fmt::format(" at {:%H:%M} UTC",
+                       fmt::gmtime(static_cast<std::time_t>(version.objects.publishedUs() / 1'000'000)));
+}
+
 /// A trainer that started again under the same keys is told once, and what is there now is a first sight. `findings`:
 /// of the versions from `first` on; loses what the restart explains.
 Result<void> takeRestarts(Workbench& bench, const Run& run, std::size_t first, std::vector<ObjectFindings>& findings,
@@ -239,25 +251,38 @@ Result<void> takeRestarts(Workbench& bench, const Run& run, std::size_t first, s
             ++behind;
         const bool isWhole = (begin == 0 || epochOf(begin - 1) != epochOf(begin))
             && (behind == run.versions.size() || epochOf(behind) != epochOf(begin));
-        if (!isWhole || !isRewritten(begin))
+        bool anyRewritten = false;
+        for (std::size_t i = begin; i < behind; ++i)
+            anyRewritten = anyRewritten || isRewritten(i);
+        if (!isWhole || !anyRewritten)
             continue;
-        DS_TRY(const RestartSights sights, sightsOfRestart(bench, run, begin, behind - 1, isRewritten, task));
+        DS_TRY(const RestartSights sights, sightsOfRestart(bench, run, begin, behind - 1, task));
         if (sights.empty())
             continue;
         DS_CHECK(bench.records->add(run.store->uri(), sights));
+        DS_CHECK(acceptEarlierRun(bench, run));
         for (std::size_t i = begin; i < behind; ++i)
             std::erase_if(findings[i - first].problems,
                           [](const Error& problem) { return problem.code == Code::Rewritten; });
         problems.push_back(Error {
             Code::Fork,
-            fmt::format(
-                "the trainer started again under the same keys: steps {} to {} are others than on record, all of them, "
-                "and replay on each other; this is their first sight",
-                run.versions[begin].step(), run.versions[behind - 1].step()),
+            fmt::format("a new run began here with step {}{}; the earlier one is remembered: steps {} to {} have other "
+                        "bytes than on record, all of their deltas, and replay on each other",
+                        run.versions[begin].step(), timeOf(run.versions[begin]), run.versions[begin].step(),
+                        run.versions[behind - 1].step()),
             run.store->uri(), run.versions[begin].step(),
             "nothing, if a trainer was started again; what was built from the run before keeps its provenance" });
     }
     return {};
+}
+
+/// Whether the loss of a version takes something away: what needs it, or the newest state of a chain.
+bool missesVersions(const Run& run)
+{
+    return std::any_of(run.gone.begin(), run.gone.end(), [&](const GoneVersion& gone) {
+        return gone.loss == GoneVersion::Loss::Needed
+            || (gone.loss == GoneVersion::Loss::Newest && !run.layout->standAlone());
+    });
 }
 
 bool speaksOfDamage(Code code)
@@ -364,8 +389,11 @@ std::string_view word(Verdict verdict) noexcept
     return "damaged";
 }
 
-Result<VerifyReport> verifyRun(Workbench& bench, Run& run, const VerifyOptions& options, TaskContext& task)
+Result<VerifyReport> verifyRun(Workbench& given, Run& run, const VerifyOptions& options, TaskContext& task)
 {
+    Workbench bench = given;
+    if (run.recordsLost) // what is read now must not look as if it had been on record
+        bench.records = nullptr;
     VerifyReport report;
     report.level = options.level;
     if (run.versions.empty()) {
@@ -398,6 +426,10 @@ Result<VerifyReport> verifyRun(Workbench& bench, Run& run, const VerifyOptions& 
         }
     }
 
+    if (options.level >= 2 && bench.records) { // with what was read just now
+        DS_TRY(const auto onRecord, bench.records->objects(run.store->uri()));
+        noteRepeatedFiles(run, onRecord);
+    }
     if (options.level >= 3) {
         for (std::size_t i = first; i <= last; ++i)
             run.versions[i].facts.reset();
@@ -463,14 +495,14 @@ Result<VerifyReport> verifyRun(Workbench& bench, Run& run, const VerifyOptions& 
                         {} });
         } else if (options.level < 2 || !version.proven) {
             step.verdict = Verdict::Unverified;
-        } else if (trusted && step.coverage->isVerified() && !changing[i - first]) {
+        } else if (trusted && step.coverage->isVerified() && !changing[i - first] && !isUnvouchedEmpty(run, i)) {
             step.verdict = Verdict::Verified;
         } else if (standsOnRewritten) {
             step.verdict = Verdict::Unverified;
             rewritten[i - first] = true;
         } else if (version.driftAlarm || version.formsDiffer || version.suspect) {
             step.verdict = Verdict::Unverified;
-        } else if (trusted && step.coverage->isConsistent()) {
+        } else if (trusted && step.coverage->isConsistent() && !isUnvouchedEmpty(run, i)) {
             step.verdict = Verdict::Consistent;
         } else {
             step.verdict = bench.records ? Verdict::FirstSight : Verdict::Unverified;
@@ -497,8 +529,10 @@ Result<VerifyReport> verifyRun(Workbench& bench, Run& run, const VerifyOptions& 
     }
     report.problems = run.problems;
     report.problems.insert(report.problems.end(), restarts.begin(), restarts.end());
+    if (missesVersions(run))
+        report.verdict = std::max(report.verdict, Verdict::Incomplete);
     DS_TRY(std::optional<Error> lost, lostPublications(run, task));
-    if (lost) {
+    if (lost && !run.newestGone()) {
         report.verdict = std::max(report.verdict, Verdict::Incomplete);
         report.problems.push_back(std::move(*lost));
     }

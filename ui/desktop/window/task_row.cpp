@@ -202,7 +202,7 @@ QString TaskRow::resultText() const
                                 pluralText(view.tensors, tr("tensor"), tr("tensors")));
         if (view.lossy)
             text += tr(", rounded differences on the way: never verified");
-        else if (!view.proven)
+        else if (app::mayLackDelta(view))
             text += tr(", unproven: a delta on the way may be lost");
         else if (view.coverage.tensors > 0)
             text += QStringLiteral(", ") + QString::fromStdString(app::coverageText(view.coverage));

@@ -41,6 +41,10 @@ enum class Code : std::uint8_t {
     Stray, ///< an object that no version needs; nothing is read from it
     Unsupported, ///< understood but not readable by this build
     ListSuspect, ///< a listing failed or shrank suddenly
+    Vanished, ///< a version or an object of it that was there is gone, and something needs it or nothing newer is there
+    Reverted, ///< a complete state takes back what deltas had changed: it is an earlier one, in whole or in part
+    Repeated, ///< a file of a complete state is that of an earlier one: its tensors are frozen, or were not saved again
+    Retired, ///< versions that were there are gone, and nothing that is there needs them
     Catalog, ///< the local catalog is unusable
     Transient, ///< worth retrying
     Canceled, ///< stopped on request; what exists can be resumed

@@ -70,9 +70,11 @@ public:
 class Records {
 public:
     virtual ~Records() = default;
-    /// A file of version 0.1 gets the columns that it lacks; its sights have no leaves. Errors: Catalog (damaged, or
-    /// written by a newer version), Auth, NoSpace, Transient (locked).
-    static Result<std::unique_ptr<Records>> open(const std::string& path);
+    /// A file of version 0.1 gets the columns that it lacks; its sights have no leaves. `patience`: with another
+    /// process that has the file locked. Errors: Catalog (damaged, or written by a newer version), Auth, NoSpace,
+    /// Transient (locked).
+    static Result<std::unique_ptr<Records>> open(const std::string& path,
+                                                 std::chrono::milliseconds patience = std::chrono::seconds(60));
 
     /// Reads the structure of the file once. Errors: Catalog. The other calls do this first; what a flipped bit hit in
     /// a single row is found by who asks for the row.
@@ -116,6 +118,27 @@ public:
     virtual Result<std::optional<Continuity>> continuity(const std::string& source, const std::string& question) = 0;
     virtual Result<void> addContinuity(const std::string& source, const std::string& question,
                                        const Continuity& answer) = 0;
+
+    /// What the last sight of an object says.
+    struct KnownObject {
+        std::string identity;
+        std::string xxh3;
+        std::int64_t seenUs = 0;
+    };
+    /// Every object of a source that has a sight, by key. Not checked against damage; sights() is.
+    virtual Result<std::map<std::string, KnownObject>> objects(const std::string& source) = 0;
+
+    /// Whether these records cover a source: begin() was called for it. A file of an older version covers all sources.
+    /// If the catalog knows a source that no record covers, the records of that source are lost.
+    virtual Result<bool> cover(const std::string& source) = 0;
+    /// Does nothing for a source that is covered.
+    virtual Result<void> begin(const std::string& source, std::int64_t nowUs) = 0;
+
+    /// Findings about the past of a source that a user has accepted, in words of the operation that reports them, and
+    /// when each was accepted last. Damaged rows count as never accepted.
+    virtual Result<std::map<std::string, std::int64_t>> accepted(const std::string& source) = 0;
+    virtual Result<void> accept(const std::string& source, const std::vector<std::string>& findings,
+                                std::int64_t nowUs) = 0;
 
     /// The mirrors that a user has named for a source on this machine: what the source offers is read only if it is
     /// one of them. Damaged rows count as never named.

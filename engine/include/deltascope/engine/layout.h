@@ -108,6 +108,7 @@ struct VersionIndex {
     bool lossy = false;
     DigestAlgorithm digests = DigestAlgorithm::None; ///< of TensorEntry::digest
     StateDigest stateDigest;
+    bool hasChecksums = false; ///< records others, of its files or payload (checkPayload)
     std::vector<TensorEntry> tensors;
     std::vector<Error> notes; ///< contradictions that do not make the version unusable
     VersionFactMap facts;

@@ -32,6 +32,7 @@ struct VersionSummary {
     bool lossy = false;
     DigestAlgorithm digests = DigestAlgorithm::None;
     std::string stateDigest; ///< hex; empty if none is recorded
+    bool hasChecksums = false; ///< VersionIndex::hasChecksums
     std::uint32_t tensors = 0; ///< tensors that it holds or changes
     std::uint64_t storedElements = 0;
     bool countsKnown = false; ///< storedElements is meaningful
@@ -80,6 +81,15 @@ struct TensorDrift {
     bool operator==(const TensorDrift&) const = default;
 };
 
+/// A tensor that an anchor holds as an earlier state had it, although deltas have changed it since.
+struct RevertedTensor {
+    std::string name;
+    std::int64_t step = 0; ///< of that state
+    std::uint64_t changed = 0; ///< elements that the deltas behind that state changed, each time counted
+
+    bool operator==(const RevertedTensor&) const = default;
+};
+
 /// What replaying another form of a version showed (Version::otherForms).
 struct FormFacts {
     /// Elements in which it differs from what the form `comparedWith` leads to; where both could be read.
@@ -104,6 +114,9 @@ struct VersionFacts {
     std::uint64_t sameLowByte = 0;
     /// Of an anchor: its tensors beyond the limit of drift, the worst first; at most ten.
     std::vector<TensorDrift> driftedTensors;
+    /// Of an anchor: its tensors that are those of an earlier state, those with the most changes first; at most ten.
+    std::vector<RevertedTensor> revertedTensors;
+    bool revertsAll = false; ///< they are all that deltas had changed, and of one state
     /// Whose values it left suspect, or, of an anchor, has itself although a version before it began it; at most ten.
     std::vector<SuspectTensor> suspectTensors;
     std::uint64_t assigned = 0; ///< elements (or bytes) that the payload names
@@ -215,6 +228,24 @@ Error digestFailure(const VersionFacts& facts, const VersionObjects& version, bo
 /// or BaseDiffers.
 Error rootFailure(const VersionFacts& facts, const VersionObjects& version, std::string_view recorded);
 
+/// A version that is on record or in the catalog, and that the source does not hold any more: the store, asked for its
+/// objects, says that they do not exist. Another selection of the same objects is no loss.
+struct GoneVersion {
+    std::int64_t step = 0;
+    std::string name; ///< as VersionObjects::name
+    int epoch = 0; ///< of the versions around it
+    std::int64_t seenUs = 0; ///< when it was last recorded; 0: only the catalog knows it
+    std::vector<std::string> keys; ///< of its objects; at least one
+    bool ofEarlierRun = false; ///< a new run took its place and that of the others around it: no loss
+    /// What that means for the versions that are there; see assessGone().
+    enum class Loss : std::uint8_t {
+        Retired, ///< nothing here needs it, and a newer version is here
+        Newest, ///< nothing newer is here
+        Needed, ///< what follows it builds on it
+    };
+    Loss loss = Loss::Retired;
+};
+
 /// Missing numbers between two versions of an epoch.
 struct Gap {
     int epoch = 0;
@@ -239,6 +270,9 @@ struct Run {
     std::vector<Error> mirrorNotices; ///< what they were found to be good for; among the problems, too
     std::vector<Version> versions; ///< by epoch, then step
     std::vector<Gap> gaps;
+    std::vector<GoneVersion> gone; ///< ascending by step; without those that a user has accepted
+    /// Set where the catalog knows this source, or its base, and no record covers it: what was seen first is forgotten.
+    std::optional<Error> recordsLost;
     std::vector<Error> problems; ///< that concern no single version
     /// What happened to the source since it was first seen, oldest first: objects overwritten, a prefix wiped.
     std::vector<Error> events;
@@ -254,6 +288,10 @@ struct Run {
     /// The version with the highest step, if `latest()` is another one for a reason that is worth telling: a step of an
     /// earlier run, or one that cannot be rebuilt. Null else.
     const Version* newerThanLatest() const noexcept;
+    /// The newest version that is gone although nothing newer than it is there; null: none.
+    const GoneVersion* newestGone() const noexcept;
+    /// The version that is gone between a version and what it would build on otherwise; null: none.
+    const GoneVersion* goneBefore(const Version& version) const noexcept;
     /// The version with this step; without an epoch the newest one that has it.
     const Version* find(std::int64_t step, std::optional<int> epoch = {}) const noexcept;
     const Version* latest() const noexcept; ///< newest restorable version of the newest epoch, else its newest version

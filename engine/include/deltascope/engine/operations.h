@@ -51,6 +51,8 @@ struct OpenOptions {
     /// Keeps the listing of the source from look to look, and is told where it grows. Null: everything is listed.
     KeptListing* listing = nullptr;
     bool changed = true; ///< of KeptListing::look
+    /// The user accepts what is gone and, where records are lost, that they begin again.
+    bool acceptLosses = false;
 };
 
 /// Lists a source, detects its layout, reads the headers that the catalog does not know, links the versions and adds
@@ -65,7 +67,8 @@ Result<Chain> openSingleFile(Workbench& bench, std::shared_ptr<const ObjectStore
                              TaskContext& task);
 
 /// Opens what an operation rebuilds a state from: watched, and held against the records of the workbench. What is read
-/// of mirrors is kept in the events of the source. Errors: those of Chain::open.
+/// of mirrors is kept in the events of the source. Errors: those of Chain::open; Run::recordsLost, unless the user
+/// accepts what is there now.
 Result<Chain> openChecked(Workbench& bench, const Run& run, const Plan& plan, bool acceptRewritten, TaskContext& task);
 
 /// The key under which a run is kept in catalog and records.

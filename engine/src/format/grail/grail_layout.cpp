@@ -119,6 +119,7 @@ Result<VersionIndex> readFull(const ObjectStore& store, const VersionObjects& ve
     out.stateDigest = std::move(metadata.weights);
     auto detail = std::make_shared<GrailDetail>();
     detail->files = std::move(metadata.files);
+    out.hasChecksums = !detail->files.empty();
     out.detail = std::move(detail);
     return out;
 }
@@ -180,6 +181,7 @@ Result<VersionIndex> readDelta(const ObjectStore& store, const VersionObjects& v
                     joinKey(version.name, GrailMetadata::FileName));
     out.stateDigest = std::move(metadata.weights);
     detail->files = std::move(metadata.files);
+    out.hasChecksums = !detail->files.empty();
     out.detail = std::move(detail);
     sortByName(out.tensors);
     if (const TensorEntry* twice = firstDuplicate(out.tensors))

@@ -4,6 +4,7 @@
 #include "format/common/object_names.h"
 #include "format/common/step_folders.h"
 #include "format/hf/checkpoint_index.h"
+#include "format/hf/trainer_state.h"
 
 #include <algorithm>
 #include <array>
@@ -121,7 +122,11 @@ Result<bool> HfLayout::recognizes(const ObjectStore& store, const std::vector<Ob
 
 Result<VersionIndex> HfLayout::index(const ObjectStore& store, const VersionObjects& version, TaskContext& task) const
 {
-    return readCheckpointIndex(store, version, folderOf(version), task);
+    DS_TRY(VersionIndex index, readCheckpointIndex(store, version, folderOf(version), task));
+    DS_TRY(std::optional<Error> other, contradictingTrainerState(store, version, folderOf(version), task));
+    if (other)
+        index.notes.push_back(std::move(*other));
+    return index;
 }
 
 Result<std::unique_ptr<PatchStream>> HfLayout::open(const ObjectStore& store, const VersionObjects& version,

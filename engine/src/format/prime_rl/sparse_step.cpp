@@ -81,8 +81,27 @@ public:
                           Extent { m_object, values->begin, values->bytes } };
         const auto checksum = memberNumber(record, "checksum");
         m_detail.checksums[entry.name] = checksum;
+        m_out.hasChecksums = m_out.hasChecksums || checksum;
+        if (!record.contains("checksum"))
+            m_withoutChecksum.push_back(entry.name);
         m_out.tensors.push_back(std::move(entry));
         return {};
+    }
+
+    /// A record without the checksum that others have. One that is null says nothing.
+    void noteAbsentChecksums()
+    {
+        if (m_out.hasChecksums && !m_withoutChecksum.empty())
+            m_out.notes.push_back(Error {
+                Code::Claim,
+                fmt::format("the manifest has no checksum for {}{}, as it has for others: nothing vouches for "
+                            "their changes",
+                            quoteName(m_withoutChecksum.front()),
+                            m_withoutChecksum.size() == 1 ? std::string()
+                                                          : fmt::format(" and {} more", m_withoutChecksum.size() - 1)),
+                m_key,
+                {},
+                {} });
     }
 
     /// What the file holds beyond the records that were added.
@@ -113,6 +132,7 @@ private:
     VersionIndex& m_out;
     PrimeRlDetail& m_detail;
     std::set<std::string, std::less<>> m_named; ///< of the file's tensors
+    std::vector<std::string> m_withoutChecksum; ///< whose records do not have the key
 };
 
 Result<std::uint32_t> objectOf(const VersionObjects& version, const std::string& file)
@@ -200,6 +220,7 @@ Result<std::optional<VersionIndex>> readSparseManifest(const ObjectStore& store,
         DS_TRY(const nlohmann::json* tensors, listOf(file, "tensors", version));
         for (const nlohmann::json& record : *tensors)
             DS_CHECK(reader.add(record));
+        reader.noteAbsentChecksums();
         reader.noteUnnamed();
         named.insert(object);
     }
@@ -235,6 +256,7 @@ Result<VersionIndex> readSparseUpdateManifest(const ObjectStore& store, const Ve
         PatchFileReader reader(Names, version, object, header, out, *detail);
         for (const nlohmann::json& record : *tensors)
             DS_CHECK(reader.add(record));
+        reader.noteAbsentChecksums();
         reader.noteUnnamed();
     } else if (!tensors->empty()) {
         return fail(Code::Hostile, "the manifest has changed tensors but no patch file", version.name);

@@ -117,6 +117,7 @@ Result<VersionIndex> SlimeV1Layout::index(const ObjectStore& store, const Versio
                         version.objects[i].key,
                         version.step,
                         {} });
+        out.hasChecksums = (i == 0 || out.hasChecksums) && !flush.checksum.empty();
         std::move(flush.entries.begin(), flush.entries.end(), std::back_inserter(out.tensors));
         flush.entries.clear();
         detail->flushes.push_back(std::move(flush));

@@ -24,7 +24,7 @@ HealthLook healthLook(const std::string& state)
 {
     if (state == "broken")
         return { "banner", "error", QStringLiteral("✕ ") };
-    if (state == "doubtful")
+    if (state == "doubtful" || state == "no_contact")
         return { "doubt", "doubt", QStringLiteral("! ") };
     return { "card", "body", {} };
 }

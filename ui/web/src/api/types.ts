@@ -145,8 +145,11 @@ export interface Kpi {
 
 /** What can be relied on in the newest epoch, in words that are shown as they are. */
 export interface Health {
-  /** broken: steps cannot be used; doubtful: they can, and may be wrong; null: nothing is published. */
-  state: 'broken' | 'doubtful' | 'unchecked' | 'sound' | null;
+  /**
+   * broken: steps cannot be used; doubtful: they can, and may be wrong, or something that was here is gone; no_contact: the
+   * source cannot be looked at; null: nothing is published.
+   */
+  state: 'broken' | 'doubtful' | 'no_contact' | 'unchecked' | 'sound' | null;
   headline: string; // the damage, else the doubt, else what is proven
   proven: string;
   restorable: string;

@@ -11,8 +11,9 @@ namespace deltascope::app {
 /// What can be relied on in the newest epoch of a run, in words that need no explanation. They are made here alone;
 /// faces show them as they are.
 struct HealthView {
-    /// broken: steps cannot be used; doubtful: they can, and may be wrong; unchecked; sound; empty: nothing is
-    /// published.
+    /// broken: steps cannot be used; doubtful: they can, and may be wrong, or something that was here is gone;
+    /// unchecked; sound; empty: nothing is published; no_contact: the source cannot be looked at, and nothing was wrong
+    /// at the last look.
     std::string state;
     std::string headline; ///< one sentence: the damage, else the doubt, else what is proven to which step
     std::string proven; ///< "Bytes unchanged since first read, to step 5": all from the first usable step on
@@ -27,6 +28,9 @@ struct HealthView {
 
 /// `verified` may be empty: then nothing is known to be checked. `oldVerdicts`: as in RunSnapshot.
 HealthView makeHealth(const RunView& run, const VerifiedSteps& verified, bool oldVerdicts = false);
+/// What of it holds where the source cannot be looked at any more: it is sound no longer, and not damaged by that.
+/// `sinceUs`: when it was last looked at; 0: not known.
+HealthView withoutContact(HealthView health, const ProblemView& why, std::int64_t sinceUs);
 /// All of it as one paragraph, without the details.
 std::string healthText(const HealthView& health);
 

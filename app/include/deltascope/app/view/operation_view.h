@@ -119,7 +119,7 @@ struct MaterializeView {
     std::uint64_t resumedBytes = 0;
     std::uint32_t digestsChecked = 0;
     CoverageView coverage;
-    bool proven = true;
+    bool proven = true; ///< verify would call the state verified or consistent
     bool lossProven = false; ///< rebuilt although a delta on the way is proven to be lost
     bool lossy = false; ///< a delta on the way adds rounded differences: never verified
     /// Elements in which the served and the trained state of the step are known to differ, and which one this is
@@ -132,6 +132,9 @@ struct MaterializeView {
     ReadsView reads;
     double seconds = 0;
 };
+
+/// Whether nothing proves that no delta is missing on the way to a state: its notices say so.
+bool mayLackDelta(const MaterializeView& view);
 
 struct DemoView {
     std::string folder;

@@ -124,6 +124,8 @@ struct RunView {
     /// When everything in the source was last listed: what was overwritten or deleted since is not known yet. 0: every
     /// look lists everything.
     std::int64_t listedUs = 0;
+    /// Why the source cannot be looked at any more, which a watch reports: all the rest is as it was at the last look.
+    std::optional<ProblemView> lost;
     std::vector<ReplicaView> replicas; ///< by id; empty where none writes heartbeats
     std::vector<NoteView> notes; ///< by time
     std::vector<SpanView> spans; ///< by begin; those that tell when they were

@@ -6,13 +6,13 @@ import { safeName } from '../../format';
 import { setB } from '../../state/cursor';
 import { mayAct } from '../../state/store';
 
-const marks = { broken: '✕ ', doubtful: '! ', unchecked: '', sound: '' } as const;
+const marks = { broken: '✕ ', doubtful: '! ', no_contact: '! ', unchecked: '', sound: '' } as const;
 
 /** The first tile: what can be relied on, and what can be done about what cannot. The words are the server's. */
 export function HealthTile({ run }: { run: RunDetail }) {
   const { state, headline, proven, restorable, remedy, step, restore, problem } = run.health;
   if (state === null) return null;
-  const wrong = state === 'broken' || state === 'doubtful';
+  const wrong = marks[state] !== '';
   const { latest_epoch: epoch, newest } = run.kpi;
   return (
     <section class={`health ${state}`} aria-label="Health" role={wrong ? 'alert' : undefined}>

@@ -90,7 +90,7 @@ function Verified({ report, run }: { report: VerifyReport; run: string }) {
 
 function Materialized({ report }: { report: MaterializeReport }) {
   return (
-    <Card title="Result" note={report.proven ? '' : 'across a missing number: unproven'}>
+    <Card title="Result" note={report.notices.some((notice) => notice.code === 'DS-UNPROVEN') ? 'across a missing number: unproven' : ''}>
       <Rewritten keys={report.rewritten} />
       {report.notices.length > 0 && <div class="card-body">{report.notices.map((problem, i) => <ProblemText key={i} problem={problem} />)}</div>}
       <dl class="facts card-body">

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "deltascope/engine/layout.h"
+
+#include <string>
+#include <vector>
+
+namespace deltascope {
+
+/// One stream of versions below an address.
+struct CandidateRun {
+    std::string place; ///< the folder that holds its versions, or what their names begin with; empty: the source itself
+    std::vector<VersionObjects> versions; ///< ascending by step
+};
+
+/// Every run of a layout that a listing holds, the one to show first: the one with the most versions, and of equal ones
+/// the one that was published last. Objects with one stem of a name ("aa/deltas/step_") are of one run. Errors: Usage
+/// (there are more than eight).
+Result<std::vector<CandidateRun>> candidateRuns(const Layout& layout, const std::string& source,
+                                                const std::vector<ObjectInfo>& listing);
+
+/// What to say of the runs that are not shown; empty if there is one.
+std::vector<Error> otherRuns(const std::string& source, const std::vector<CandidateRun>& candidates);
+
+} // namespace deltascope

@@ -1,0 +1,54 @@
+#pragma once
+
+#include "deltascope/engine/operations.h"
+#include "notice_changes.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace deltascope {
+
+/// What records and catalog know of the objects of a source, and the source does not list any more.
+class MissingObjects {
+public:
+    /// `onRecord`, `known`: what records and catalog know of the source. `listing`: of the source alone, without its
+    /// mirrors.
+    static MissingObjects of(Workbench& bench, const ObjectStore& store,
+                             const std::map<std::string, Records::KnownObject>& onRecord, const KnownVersions& known,
+                             const std::vector<ObjectInfo>& listing);
+
+    bool empty() const noexcept { return m_missing.empty(); }
+    std::size_t size() const noexcept { return m_missing.size(); }
+
+    /// Fails the versions of which an object is gone that indexing would read, while their other objects are those that
+    /// were recorded: such a version is not what it was, and its own files may not show it. Errors: those of the store.
+    Result<void> failVersions(Workbench& bench, const ObjectStore& store, const Layout& layout,
+                              std::vector<IndexedObjects>& versions, TaskContext& task) const;
+
+    /// Fills Run::gone with the versions of which nothing is left; the run has to be assessed again. A loss that
+    /// matters is confirmed by the store: it is asked for the object and lists it a second time. Errors: those of the
+    /// store.
+    Result<void> addTo(Run& run, Workbench& bench, const ObjectStore& store, TaskContext& task) const;
+
+    /// A user accepts all of it. Errors: those of the records.
+    Result<void> accept(Workbench& bench, const ObjectStore& store) const;
+
+private:
+    /// The versions that would be there with all that is missing.
+    std::vector<VersionObjects> groupsOf(const Layout& layout) const;
+    Result<bool> isGone(const ObjectStore& store, const std::string& key, TaskContext& task) const;
+    /// Takes out of Run::gone what the store still has, and marks what an earlier run left.
+    Result<void> confirm(Run& run, Workbench& bench, const ObjectStore& store, TaskContext& task) const;
+
+    std::vector<ObjectInfo> m_listing;
+    std::map<std::string, std::int64_t, std::less<>> m_missing; ///< key, and when it was last recorded (0: never)
+    std::map<std::string, std::string> m_identities; ///< of the objects that the catalog knows, by key
+};
+
+/// Keeps the loss of what an earlier run left as accepted, once its place is known to be another run's. Errors: those
+/// of the records.
+Result<void> acceptEarlierRun(Workbench& bench, const Run& run);
+
+} // namespace deltascope
