@@ -207,9 +207,9 @@ private:
             fs::create_directories(folder, ignored);
             Workbench bench = m_makeBench();
             bench.threads = 1;
-            m_replicas.push_back(std::make_unique<DemoReplica>(id, bench,
-                                                               DemoReplica::Places { m_bucket, folder, m_gate },
-                                                               m_request.seed + 100 + static_cast<std::uint64_t>(i)));
+            m_replicas.push_back(std::make_unique<DemoReplica>(
+                id, bench, DemoReplica::Places { m_bucket, folder, m_gate },
+                m_request.seed + 100 + static_cast<std::uint64_t>(i), m_tasks[static_cast<std::size_t>(i)]));
         }
         for (std::size_t i = 0; i < Replicas; ++i) {
             DS_TRY(std::jthread thread, startThread([this, i] { m_replicas[i]->run(m_tasks[i]); }));
