@@ -2,6 +2,7 @@
 
 #include "alerts/message.h"
 #include "support/eventually.h"
+#include "support/no_threads.h"
 #include "support/temp_dir.h"
 #include "support/times.h"
 
@@ -158,6 +159,19 @@ TEST(Channels, AWebhookGetsASignedMessage)
                   "step":1217,"replica":"r2","value":12.0,"threshold":3.0,"url":"http://localhost:7007/r/wordle",
                   "timestamp":"2026-08-21T12:23:20Z","state":"firing"})"));
     EXPECT_EQ(settled(sender, 1).delivered, 1U);
+}
+
+TEST(Channels, WithoutAThreadAMessageHasFailedAndTheNextOneIsSent)
+{
+    Receiver receiver;
+    AlertSender sender({ webhook(receiver.url()) }, {});
+    {
+        const test::NoThreads none;
+        sender.send(alert(), test::Begin);
+    }
+    EXPECT_EQ(settled(sender, 1).failed, 1U);
+    sender.send(alert(), test::Begin);
+    EXPECT_EQ(settled(sender, 2).delivered, 1U);
 }
 
 TEST(Channels, SignaturesAreHmacSha256)

@@ -36,8 +36,41 @@ protected:
         return verified == m_run.snapshot()->verified.end() ? std::string() : verified->second.result;
     }
 
+    using Clock = FollowedRun::Clock;
+    /// Seconds from a failure to the next try, one after the other.
+    std::vector<std::int64_t> pauses(std::size_t failures)
+    {
+        constexpr std::int64_t First = 5;
+        std::vector<std::int64_t> pauses;
+        Clock::time_point now {};
+        for (std::size_t i = 0; i < failures; ++i) {
+            m_run.takeFailure(Error { Code::Transient, "out of reach", {}, {}, {} }, now);
+            std::int64_t pause = 0;
+            while (!m_run.wantsRetry(now + std::chrono::milliseconds(1), std::chrono::seconds(First))) {
+                now += std::chrono::seconds(1);
+                ++pause;
+            }
+            pauses.push_back(pause);
+        }
+        return pauses;
+    }
+
     FollowedRun m_run { "wordle", "wordle", {}, false };
 };
+
+TEST_F(FollowedRunTest, ASourceThatIsOutOfReachIsTriedLessAndLessOften)
+{
+    EXPECT_EQ(pauses(9), (std::vector<std::int64_t> { 5, 10, 20, 40, 80, 160, 300, 300, 300 }));
+}
+
+TEST_F(FollowedRunTest, ASourceThatWasReadBeforeIsTriedEveryHalfMinute)
+{
+    pauses(9);
+    look(10, 100);
+    EXPECT_EQ(pauses(5), (std::vector<std::int64_t> { 5, 10, 20, 30, 30 }));
+    look(10, 200);
+    EXPECT_EQ(pauses(2), (std::vector<std::int64_t> { 5, 10 }));
+}
 
 TEST_F(FollowedRunTest, AVerdictHoldsWhileTheObjectsStay)
 {

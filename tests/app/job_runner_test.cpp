@@ -1,6 +1,10 @@
 #include "service/job_runner.h"
 
+#include "support/eventually.h"
+#include "support/no_threads.h"
+
 #include <atomic>
+#include <fstream>
 #include <future>
 #include <gtest/gtest.h>
 #include <stdexcept>
@@ -272,6 +276,43 @@ TEST_F(JobRunnerTest, LongJobsDoNotHoldUpShortOnes)
         runner->cancel(job);
         EXPECT_EQ(codeOf(job), Code::Canceled);
     }
+}
+
+/// Stretches of memory of this process: a thread has some until it is joined.
+std::size_t mappings()
+{
+    std::ifstream file("/proc/self/maps");
+    std::size_t count = 0;
+    for (std::string line; std::getline(file, line);)
+        ++count;
+    return count;
+}
+
+TEST_F(JobRunnerTest, LongJobsThatEndedLeaveNoThread)
+{
+    const std::size_t before = mappings();
+    for (int i = 0; i < 300; ++i)
+        EXPECT_TRUE(outcomeOf(start([](JobId, TaskContext&) { return nothing(); }, JobRunner::Life::Long)));
+    EXPECT_TRUE(test::eventually([&] { return mappings() < before + 100; })) << before << " " << mappings();
+}
+
+TEST_F(JobRunnerTest, ALongJobWithoutAThreadFailsAndTheNextOneRuns)
+{
+    std::atomic<bool> ran = false;
+    JobId job {};
+    {
+        const test::NoThreads none;
+        job = start(
+            [&](JobId, TaskContext&) {
+                ran = true;
+                return nothing();
+            },
+            JobRunner::Life::Long);
+    }
+    EXPECT_EQ(codeOf(job), Code::Io);
+    EXPECT_EQ(runner->job(job)->state, JobState::Failed);
+    EXPECT_FALSE(ran);
+    EXPECT_TRUE(outcomeOf(start([](JobId, TaskContext&) { return nothing(); }, JobRunner::Life::Long)));
 }
 
 TEST_F(JobRunnerTest, EveryJobEndsExactlyOnceAlsoWhenTheRunnerGoes)

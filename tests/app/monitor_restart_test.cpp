@@ -399,6 +399,29 @@ TEST_F(RestartedMonitor, WritesNoFurtherByteWhileItIsPaused)
     EXPECT_EQ(endOf(task).state, "canceled");
 }
 
+// --- what cannot be kept ---------------------------------------------------------------------------------------------
+
+TEST_F(RestartedMonitor, ATaskSaysThatItIsNotKeptUntilItIs)
+{
+    const std::string run = followed(bucket.source());
+    const std::string id = start(run, materialize("12", "there")).id;
+    (void)monitor->pause(id);
+    const auto isKept = [&](const std::string& task) { return !monitor->task(task)->notKept.has_value(); };
+    EXPECT_TRUE(isKept(id));
+    const std::string folder = home.path("state/tasks/" + id);
+    std::filesystem::rename(folder, home.path("away"));
+    home.write("state/tasks/" + id, "a file");
+    const std::string other = start(run, DiffPlan { "11", "12" }).id;
+    (void)monitor->cancel(id);
+    EXPECT_EQ(endOf(id).state, "canceled");
+    EXPECT_TRUE(test::eventually([&] { return !isKept(id); }));
+    endOf(other);
+    EXPECT_TRUE(isKept(other));
+    std::filesystem::remove(folder);
+    std::filesystem::rename(home.path("away"), folder);
+    EXPECT_TRUE(test::eventually([&] { return isKept(id); }));
+}
+
 // --- the journal alone -----------------------------------------------------------------------------------------------
 
 TaskRecord doneAt(TaskJournal& journal, std::int64_t startedUs)
@@ -485,9 +508,24 @@ TEST(TheTaskJournal, ReplacesARecordAsAWhole)
     TaskRecord record = doneAt(journal, test::Begin);
     home.write("tasks/t1/task.json.new", "torn by a kill");
     record.view.by = "somebody else";
-    journal.write(record);
+    EXPECT_TRUE(journal.write(record));
     EXPECT_EQ(journal.read("t1")->view.by, "somebody else");
     EXPECT_FALSE(std::filesystem::exists(home.path("tasks/t1/task.json.new")));
+}
+
+TEST(TheTaskJournal, SaysWhatItCannotWrite)
+{
+    const test::TempDir home;
+    TaskJournal journal(home.path("tasks"));
+    const TaskRecord record = doneAt(journal, test::Begin);
+    std::filesystem::remove_all(home.path("tasks/t1"));
+    const Result<void> written = journal.write(record);
+    ASSERT_FALSE(written);
+    EXPECT_NE(written.error().text.find("is not kept on disk"), std::string::npos) << written.error().text;
+    EXPECT_NE(written.error().action.find(home.path("tasks")), std::string::npos) << written.error().action;
+    std::filesystem::create_directory(home.path("tasks/t1"));
+    EXPECT_TRUE(journal.write(record));
+    EXPECT_EQ(journal.read("t1")->view.state, "done");
 }
 
 } // namespace

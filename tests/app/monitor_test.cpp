@@ -21,6 +21,25 @@ protected:
     }
 };
 
+// --- exceptions ------------------------------------------------------------------------------------------------------
+
+TEST_F(Monitors, WhatAListenerOrAnAskerThrowsDoesNotEndTheWatch)
+{
+    const auto throwing = monitor->listen([](const MonitorEvent&) { throw std::bad_alloc(); });
+    std::atomic<bool> heard = false;
+    const auto listening = monitor->listen([&](const MonitorEvent&) { heard = true; });
+    std::promise<void> asked;
+    monitor->ask([](Service& asking) { return asking.doctor(std::nullopt); },
+                 [&](const Result<JobResult>&) {
+                     asked.set_value();
+                     throw std::runtime_error("an asker gives up");
+                 });
+    asked.get_future().get();
+    const BucketCopy bucket("trl-v2-gap");
+    const std::string id = monitor->follow(bucket.source(), "", false);
+    EXPECT_TRUE(test::eventually([&] { return heard && monitor->run(id)->run && monitor->run(id)->run->settled; }));
+}
+
 // --- following -------------------------------------------------------------------------------------------------------
 
 TEST_F(Monitors, ARunIsOpenedAndThenLive)

@@ -124,6 +124,14 @@ protected:
         ASSERT_TRUE(catalog->putLayout("file:///run", "probe", "trl-v2"));
     }
 
+    /// As another program, or a flipped bit, changes the file.
+    void edit(const std::string& sql) const
+    {
+        auto database = sqlite::Database::open(path(), sqlite::Database::Durability::Normal);
+        ASSERT_TRUE(database);
+        ASSERT_TRUE(database->execute(sql));
+    }
+
     TempDir m_folder;
 };
 
@@ -318,16 +326,37 @@ TEST_F(CatalogTest, AnEmptyFileIsANewOne)
     EXPECT_TRUE(corruptFiles().empty());
 }
 
-TEST_F(CatalogTest, AFileOfANewerProgramIsMovedAside)
+TEST_F(CatalogTest, AFileOfAnotherVersionStaysAndOursIsBesideIt)
 {
     fill();
-    {
-        auto database = sqlite::Database::open(path(), sqlite::Database::Durability::Normal);
-        ASSERT_TRUE(database);
-        ASSERT_TRUE(database->execute("PRAGMA user_version=999"));
-    }
+    edit("PRAGMA user_version=999");
     EXPECT_TRUE(open()->summaries(Source)->empty());
-    EXPECT_EQ(corruptFiles().size(), 1U);
+    fill();
+    EXPECT_EQ(open()->summaries(Source)->size(), 2U);
+    EXPECT_TRUE(corruptFiles().empty());
+    edit("PRAGMA user_version=8"); // as the other version finds it
+    EXPECT_EQ(open()->facts(Source)->size(), 1U);
+}
+
+TEST_F(CatalogTest, ADamagedRowOfCountsIsDroppedAndNothingElse)
+{
+    for (const char* damage : { "UPDATE facts SET counts=x'ff' WHERE name='deltas/2'",
+                                "UPDATE facts SET counts_seal='of another program' WHERE name='deltas/2'" }) {
+        SCOPED_TRACE(damage);
+        std::filesystem::remove(path());
+        fill();
+        ASSERT_TRUE(open()->putFacts(Source, "deltas/3", { "chain3", someFacts() }, counts()));
+        edit(damage);
+        const auto catalog = open();
+        EXPECT_TRUE(catalog->counts(Source, "deltas/2", "chain2")->empty());
+        EXPECT_FALSE(catalog->facts(Source)->contains("deltas/2")) << "it is read again";
+        EXPECT_TRUE(catalog->facts(Source)->contains("deltas/3"));
+        EXPECT_EQ(catalog->counts(Source, "deltas/3", "chain3")->size(), counts().size());
+        EXPECT_EQ(catalog->summaries(Source)->size(), 2U);
+        ASSERT_TRUE(catalog->putFacts(Source, "deltas/2", { "chain2", someFacts() }, counts()));
+        EXPECT_EQ(catalog->counts(Source, "deltas/2", "chain2")->size(), counts().size());
+        EXPECT_TRUE(corruptFiles().empty());
+    }
 }
 
 TEST_F(CatalogTest, AFileWithoutItsTablesIsFilledAgain)

@@ -62,6 +62,7 @@ public:
     {
         return m_disk->renameNoReplace(from, to);
     }
+    Result<void> replace(const std::string& from, const std::string& to) override { return m_disk->replace(from, to); }
     Result<void> syncFolder(const std::string& path) override { return m_disk->syncFolder(path); }
     Result<void> removeFile(const std::string& path) override { return m_disk->removeFile(path); }
     Result<void> removeTree(const std::string& path) override { return m_disk->removeTree(path); }

@@ -224,6 +224,12 @@ Result<void> FaultyFileSystem::renameNoReplace(const std::string& from, const st
     return m_inner->renameNoReplace(from, to);
 }
 
+Result<void> FaultyFileSystem::replace(const std::string& from, const std::string& to)
+{
+    DS_CHECK(m_state->plan.enter(DiskOperation::Rename));
+    return m_inner->replace(from, to);
+}
+
 Result<void> FaultyFileSystem::syncFolder(const std::string& path)
 {
     DS_CHECK(m_state->plan.enter(DiskOperation::SyncFolder));

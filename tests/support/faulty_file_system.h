@@ -57,6 +57,7 @@ public:
     Result<std::uint64_t> sizeOf(const std::string& path) const override;
     Result<std::uint64_t> freeBytes(const std::string& folder) const override;
     Result<void> renameNoReplace(const std::string& from, const std::string& to) override;
+    Result<void> replace(const std::string& from, const std::string& to) override;
     Result<void> syncFolder(const std::string& path) override;
     Result<void> removeFile(const std::string& path) override;
     Result<void> removeTree(const std::string& path) override;

@@ -1,5 +1,7 @@
 #include "deltascope/app/alert_sender.h"
 
+#include "deltascope/base/threads.h"
+
 #include "alerts/http_post.h"
 #include "alerts/message.h"
 #include "alerts/program_call.h"
@@ -26,7 +28,6 @@ public:
         : m_channel(std::move(channel))
         , m_firstPause(firstPause)
         , m_post(client)
-        , m_thread([this] { run(); })
     {
     }
     ~Line()
@@ -38,7 +39,6 @@ public:
         m_changed.notify_all();
         m_post.stop();
         m_program.stop();
-        m_thread.join();
     }
     Line(const Line&) = delete;
     Line& operator=(const Line&) = delete;
@@ -57,6 +57,10 @@ public:
     {
         {
             const std::lock_guard lock(m_mutex);
+            if (!startLocked()) {
+                ++m_counts.failed;
+                return;
+            }
             if (m_queue.size() == MostQueued) {
                 m_queue.pop_front();
                 ++m_counts.dropped;
@@ -67,6 +71,17 @@ public:
     }
 
 private:
+    /// False: the system gives no thread to send with.
+    bool startLocked()
+    {
+        if (m_thread.joinable())
+            return true;
+        Result<std::jthread> thread = startThread([this] { run(); });
+        if (thread)
+            m_thread = std::move(*thread);
+        return thread.has_value();
+    }
+
     void run()
     {
         std::unique_lock lock(m_mutex);
@@ -77,7 +92,10 @@ private:
             const std::string body = std::move(m_queue.front());
             m_queue.pop_front();
             m_isSending = true;
-            ++(deliver(body, lock) ? m_counts.delivered : m_counts.failed);
+            const Result<bool> delivered = caught([&]() -> Result<bool> { return deliver(body, lock); });
+            if (!lock.owns_lock())
+                lock.lock();
+            ++(delivered.value_or(false) ? m_counts.delivered : m_counts.failed);
             m_isSending = false;
         }
     }
@@ -113,7 +131,7 @@ private:
     SentCounts m_counts;
     bool m_isSending = false;
     bool m_stopping = false;
-    std::thread m_thread; ///< last: it uses all of the above
+    std::jthread m_thread; ///< once there is something to send; last: it uses all of the above
 };
 
 AlertSender::AlertSender(std::vector<AlertChannel> channels, std::string pageUrl, std::chrono::milliseconds firstPause)

@@ -4,6 +4,7 @@
 #include "demo/demo_model.h"
 #include "demo/demo_replica.h"
 
+#include "deltascope/base/threads.h"
 #include "deltascope/engine/publish.h"
 #include "deltascope/engine/safetensors.h"
 
@@ -70,8 +71,10 @@ public:
             DS_CHECK(trainAndPublish(0.005 + 0.007 * std::exp(-i / 25.0), task));
         standBack();
         m_liveUs = m_bench.nowUs();
-        startReplicas();
-        const Result<void> outcome = live(task);
+        const Result<void> outcome = caught([&]() -> Result<void> {
+            DS_CHECK(startReplicas());
+            return live(task);
+        });
         for (TaskContext& replica : m_tasks)
             replica.requestStop();
         m_threads.clear();
@@ -195,7 +198,7 @@ private:
         return m_bucket->put(object.key, damaged, PutMode::Replace, task).has_value();
     }
 
-    void startReplicas()
+    Result<void> startReplicas()
     {
         for (int i = 0; i < Replicas; ++i) {
             const std::string id = fmt::format("r{}", i + 1);
@@ -204,13 +207,15 @@ private:
             fs::create_directories(folder, ignored);
             Workbench bench = m_makeBench();
             bench.threads = 1;
-            m_replicas.push_back(std::make_unique<DemoReplica>(id, bench,
-                                                               DemoReplica::Places { m_bucket, folder, m_gate },
-                                                               m_request.seed + 100 + static_cast<std::uint64_t>(i)));
+            m_replicas.push_back(std::make_unique<DemoReplica>(
+                id, bench, DemoReplica::Places { m_bucket, folder, m_gate },
+                m_request.seed + 100 + static_cast<std::uint64_t>(i), m_tasks[static_cast<std::size_t>(i)]));
         }
-        for (int i = 0; i < Replicas; ++i)
-            m_threads.emplace_back(
-                [this, i] { m_replicas[static_cast<std::size_t>(i)]->run(m_tasks[static_cast<std::size_t>(i)]); });
+        for (std::size_t i = 0; i < Replicas; ++i) {
+            DS_TRY(std::jthread thread, startThread([this, i] { m_replicas[i]->run(m_tasks[i]); }));
+            m_threads.push_back(std::move(thread));
+        }
+        return {};
     }
 
     /// Keeps the bucket small: without its oldest chains, and without old spans. Whole chains only, so nothing that

@@ -69,13 +69,13 @@ Result<ExternalBase> openCheckpoint(Workbench& bench, const std::string& folder,
 
 }
 
-DemoReplica::DemoReplica(std::string id, Workbench bench, Places places, std::uint64_t seed)
+DemoReplica::DemoReplica(std::string id, Workbench bench, Places places, std::uint64_t seed, const TaskContext& stops)
     : m_id(std::move(id))
     , m_bench(std::move(bench))
     , m_places(std::move(places))
     , m_remote(m_places.bucket->traits().keepsReads)
     , m_random(seed)
-    , m_spans(m_places.bucket, m_id)
+    , m_spans(m_places.bucket, m_id, &stops)
 {
 }
 

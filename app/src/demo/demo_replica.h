@@ -23,8 +23,8 @@ public:
         std::string folder; ///< its own; exists
         std::shared_mutex& gate; ///< held while the bucket is being changed by hand
     };
-    /// `id`: "r1". `bench` is its own.
-    DemoReplica(std::string id, Workbench bench, Places places, std::uint64_t seed);
+    /// `id`: "r1". `bench` is its own. `stops`: the task of run(), which outlives this.
+    DemoReplica(std::string id, Workbench bench, Places places, std::uint64_t seed, const TaskContext& stops);
 
     /// Works until the task is stopped.
     void run(TaskContext& task);

@@ -216,10 +216,12 @@ void Acts::keep()
     }
     if (records.empty())
         return;
+    std::vector<Result<void>> outcomes;
     for (const TaskRecord& record : records)
-        m_tasks.journal().write(record);
+        outcomes.push_back(m_tasks.journal().write(record));
     const std::lock_guard lock(m_mutex);
-    m_tasks.releaseKept(records);
+    for (std::size_t i = 0; i < records.size(); ++i)
+        m_tasks.takeKept(records[i].view.id, outcomes[i]);
 }
 
 } // namespace deltascope::app

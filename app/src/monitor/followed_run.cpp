@@ -7,6 +7,9 @@ namespace deltascope::app {
 
 namespace {
 
+constexpr FollowedRun::Clock::duration LongestPause = std::chrono::minutes(5);
+constexpr FollowedRun::Clock::duration LongestPauseOfKnown = std::chrono::seconds(30);
+
 std::string objectsOf(const StepView& step)
 {
     std::string text = step.state;
@@ -68,6 +71,7 @@ void FollowedRun::end(Service& service) const
 
 void FollowedRun::take(const RunChanged& changed, std::int64_t nowUs)
 {
+    m_failures = 0;
     RunSnapshot& snapshot = change();
     snapshot.run = changed.run;
     if (changed.heat)
@@ -89,18 +93,23 @@ bool FollowedRun::takeProgress(const std::string& phase)
     return true;
 }
 
-void FollowedRun::takeFailure(const Error& error)
+void FollowedRun::takeFailure(const Error& error, Clock::time_point now)
 {
     m_watch.reset();
-    m_failedAt = Clock::now();
+    m_failedAt = now;
+    ++m_failures;
     RunSnapshot& snapshot = change();
     snapshot.state = "error";
     snapshot.opening.clear();
     snapshot.error = problemView(error);
 }
 
-bool FollowedRun::wantsRetry(Clock::time_point now, Clock::duration pause) const
+bool FollowedRun::wantsRetry(Clock::time_point now, Clock::duration first) const
 {
+    const Clock::duration longest = m_snapshot->run ? LongestPauseOfKnown : LongestPause;
+    Clock::duration pause = first;
+    for (int n = 1; n < m_failures && pause < longest; ++n)
+        pause = std::min(2 * pause, longest);
     return !m_watch && now - m_failedAt > pause;
 }
 

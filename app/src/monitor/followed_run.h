@@ -32,9 +32,10 @@ public:
     void take(const RunChanged& changed, std::int64_t nowUs);
     /// Before the first take(): what of it is being read. False: that is known.
     bool takeProgress(const std::string& phase);
-    void takeFailure(const Error& error);
-    /// Whether a source that could not be read should be tried again: `pause` after it failed.
-    bool wantsRetry(Clock::time_point now, Clock::duration pause) const;
+    void takeFailure(const Error& error, Clock::time_point now);
+    /// Whether a source that could not be read should be tried again. The pause is `first` after the first failure and
+    /// doubles with each further one: up to 5 minutes, or 30 seconds for a source that was read before.
+    bool wantsRetry(Clock::time_point now, Clock::duration first) const;
     void setAlerts(std::uint64_t firing, const std::string& worst);
 
     /// Starts the verification of what was not verified yet, one stretch at a time.
@@ -61,6 +62,7 @@ private:
     std::map<std::pair<int, std::int64_t>, Seen> m_seen; ///< of each step that can be verified
     std::int64_t m_lookUs = 0; ///< of the newest look; grows with each, also when the clock is set back
     Clock::time_point m_failedAt {};
+    int m_failures = 0; ///< since it was last read
 };
 
 } // namespace deltascope::app

@@ -1,5 +1,7 @@
 #include "listeners.h"
 
+#include "deltascope/base/threads.h"
+
 #include <algorithm>
 
 namespace deltascope::app {
@@ -28,8 +30,12 @@ void Listeners::tell(const std::vector<MonitorEvent>& events)
         const std::lock_guard calling(listener->mutex);
         if (!listener->call)
             gone.push_back(listener);
-        for (std::size_t i = 0; listener->call && i < events.size(); ++i)
-            listener->call(events[i]);
+        const Result<void> heard = caught([&]() -> Result<void> {
+            for (std::size_t i = 0; listener->call && i < events.size(); ++i)
+                listener->call(events[i]);
+            return {};
+        });
+        static_cast<void>(heard); // what one listener throws keeps nothing from the others
     }
     if (!gone.empty())
         forget(gone);

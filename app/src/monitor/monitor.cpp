@@ -1,4 +1,5 @@
 #include "deltascope/app/monitor.h"
+#include "deltascope/base/threads.h"
 
 #include "acts.h"
 #include "followed_run.h"
@@ -136,20 +137,49 @@ private:
     {
         const auto period = std::min<FollowedRun::Clock::duration>(m_options.retry, std::chrono::seconds(1));
         auto ticked = FollowedRun::Clock::now();
-        m_acts.restore(systemNowUs());
+        attempt([this] { m_acts.restore(systemNowUs()); });
         while (!stop.stop_requested()) {
             m_feed->wait(100);
-            for (Event& event : m_feed->take())
-                std::visit([this](auto& what) { take(what); }, event);
+            std::vector<Event> events;
+            attempt([&] { events = m_feed->take(); });
+            for (Event& event : events) {
+                if (const auto error = attempt([&] { std::visit([this](auto& what) { take(what); }, event); }))
+                    attempt([&] { std::visit([&](const auto& what) { giveUp(what, *error); }, event); });
+            }
             if (FollowedRun::Clock::now() - ticked >= period) {
                 ticked = FollowedRun::Clock::now();
-                tick();
+                attempt([this] { tick(); });
             }
-            m_acts.tend(systemNowUs());
-            tell();
+            attempt([this] { m_acts.tend(systemNowUs()); });
+            attempt([this] { tell(); });
         }
-        m_acts.keep();
+        attempt([this] { m_acts.keep(); });
     }
+
+    /// One run that exhausts the memory must not end the watch over the others. Returns what `work` throws.
+    template <class Work> static std::optional<Error> attempt(const Work& work)
+    {
+        const Result<void> outcome = caught([&]() -> Result<void> {
+            work();
+            return {};
+        });
+        return outcome ? std::nullopt : std::optional(outcome.error());
+    }
+
+    // What an event tells that could not be taken: its job has failed.
+    void giveUp(const RunChanged& changed, const Error& error)
+    {
+        m_service.cancel(changed.job);
+        const std::lock_guard lock(m_mutex);
+        takeEnd({ changed.job, fail(error) });
+    }
+    void giveUp(const JobFinished& finished, const Error& error)
+    {
+        const std::lock_guard lock(m_mutex);
+        takeEnd({ finished.job, fail(error) });
+    }
+    void giveUp(const JobProgressed&, const Error&) { }
+    void giveUp(const Published&, const Error&) { }
 
     void take(RunChanged& changed)
     {
@@ -200,7 +230,8 @@ private:
             const std::shared_ptr<const RunSnapshot> before = run.snapshot();
             if (run.watchedBy(finished.job)) {
                 run.takeFailure(finished.outcome ? Error { Code::Canceled, "no longer followed", {}, {}, {} }
-                                                 : finished.outcome.error());
+                                                 : finished.outcome.error(),
+                                FollowedRun::Clock::now());
             } else if (run.verifiedBy(finished.job)) {
                 run.takeVerification(finished.outcome, systemNowUs());
                 run.verifyNext(m_service, m_options.verifyLevel);
@@ -233,8 +264,10 @@ private:
         const std::lock_guard lock(m_mutex);
         for (FollowedRun& run : m_runs) {
             const std::shared_ptr<const RunSnapshot> before = run.snapshot();
-            if (run.wantsRetry(FollowedRun::Clock::now(), m_options.retry))
-                run.begin(m_service);
+            if (run.wantsRetry(FollowedRun::Clock::now(), m_options.retry)) {
+                if (const auto error = attempt([&] { run.begin(m_service); }))
+                    run.takeFailure(*error, FollowedRun::Clock::now());
+            }
             checkAlerts(run);
             if (run.snapshot() != before)
                 m_events.emplace_back(RunMoved { before, run.snapshot() });

@@ -4,7 +4,6 @@
 #include <charconv>
 #include <filesystem>
 #include <fmt/format.h>
-#include <fstream>
 #include <optional>
 
 namespace deltascope::app {
@@ -106,20 +105,22 @@ Result<TaskRecord> TaskJournal::read(const std::string& id) const
     return record;
 }
 
-void TaskJournal::write(const TaskRecord& record) const
+Result<void> TaskJournal::write(const TaskRecord& record) const
 {
     if (m_folder.empty())
-        return;
+        return {};
     const std::string path = fmt::format("{}/{}", pathOf(record.view.id), RecordName);
-    const std::string aside = path + ".new";
-    std::ofstream file(aside, std::ios::binary | std::ios::trunc);
-    file << recordText(record);
-    file.close();
-    std::error_code ignored;
-    if (file)
-        fs::rename(aside, path, ignored);
-    else
-        fs::remove(aside, ignored);
+    Result<void> written = replaceTextFile(*m_disk, path, recordText(record));
+    if (!written) {
+        written.error().text = "what happened to the task is not kept on disk: " + written.error().text;
+        written.error().action = makeRoomText();
+    }
+    return written;
+}
+
+std::string TaskJournal::makeRoomText() const
+{
+    return fmt::format("make room in {} and let it be written, or set DELTASCOPE_HOME to another folder", m_folder);
 }
 
 /// The id of a folder that is new and locked by this process.
@@ -178,8 +179,7 @@ Result<void> TaskJournal::accept(TaskRecord& record)
     }
     Error error = std::move(kept.error());
     error.text = "the task is not begun, for it cannot be kept: " + error.text;
-    error.action =
-        fmt::format("make room in {} and let it be written, or set DELTASCOPE_HOME to another folder", m_folder);
+    error.action = makeRoomText();
     return fail(std::move(error));
 }
 

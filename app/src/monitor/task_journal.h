@@ -24,9 +24,10 @@ public:
     std::vector<TaskRecord> readAll(std::int64_t nowUs);
     /// Errors: NotFound, Hostile, Io.
     Result<TaskRecord> read(const std::string& id) const;
-    /// What happened since it was accepted. What cannot be written is lost with the process: the task then shows as
-    /// interrupted, where it last stood.
-    void write(const TaskRecord& record) const;
+    /// What happened since it was accepted; on return it outlives a power failure. What cannot be written is lost with
+    /// the process: the task then shows as interrupted, where it last stood. One thread at a time. Errors: NoSpace,
+    /// Auth, NotFound, Io.
+    Result<void> write(const TaskRecord& record) const;
 
     /// Gives a new task its id; this process holds it. On return the record is on disk and outlives a power failure.
     /// Errors: NoSpace, Auth, Io; then there is no such task.
@@ -40,6 +41,7 @@ private:
     std::vector<std::uint64_t> numbers() const; ///< ascending
     Result<std::string> newFolder();
     Result<void> writeFirst(const TaskRecord& record);
+    std::string makeRoomText() const;
 
     std::string m_folder;
     std::unique_ptr<FileSystem> m_disk;

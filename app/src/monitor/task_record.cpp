@@ -110,6 +110,7 @@ std::string recordText(const TaskRecord& record)
     if (dump(out["result"]).size() > MostResultBytes)
         out["result"] = nullptr;
     out["version"] = FormatVersion;
+    out.erase("not_kept"); // once this is on disk it is
     out["plan"] = ordered_json::parse(toJson(record.view.plan));
     out["request"] = jsonOf(record.request);
     out["source"] = jsonOf(record.source);

@@ -212,15 +212,21 @@ std::vector<TaskRecord> Tasks::takeUnkept()
     return records;
 }
 
-void Tasks::releaseKept(const std::vector<TaskRecord>& kept)
+void Tasks::takeKept(const std::string& id, const Result<void>& outcome)
 {
-    for (const TaskRecord& record : kept) {
-        const auto task = std::find_if(m_tasks.begin(), m_tasks.end(), [&](const Task& candidate) {
-            return candidate.record.view.id == record.view.id;
-        });
-        if (task != m_tasks.end() && !isAtWork(task->record.view) && task->unkept == Change::None)
-            m_journal.release(record.view.id);
+    const auto task = std::find_if(m_tasks.begin(), m_tasks.end(),
+                                   [&](const Task& candidate) { return candidate.record.view.id == id; });
+    if (task == m_tasks.end())
+        return;
+    TaskView& view = task->record.view;
+    if (!outcome)
+        task->unkept = std::max(task->unkept, Change::Progress);
+    if (!outcome || view.notKept) {
+        view.notKept = outcome ? std::nullopt : std::optional(problemView(outcome.error()));
+        task->moved = true;
     }
+    if (outcome && !isAtWork(view) && task->unkept == Change::None)
+        m_journal.release(id);
 }
 
 } // namespace deltascope::app

@@ -64,7 +64,8 @@ public:
     TaskJournal& journal() noexcept { return m_journal; }
     /// What the journal does not know yet.
     std::vector<TaskRecord> takeUnkept();
-    void releaseKept(const std::vector<TaskRecord>& kept);
+    /// How it went to write what takeUnkept() returned of a task. What failed is written again after a while.
+    void takeKept(const std::string& id, const Result<void>& outcome);
 
 private:
     using Clock = std::chrono::steady_clock;

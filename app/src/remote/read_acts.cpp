@@ -230,6 +230,9 @@ TaskView readTask(const json& from)
     task.interrupted = read<bool>(from, "interrupted");
     if (const json& problem = fieldOf(from, "problem"); !problem.is_null())
         task.problem = readProblem(problem);
+    // Servers and records of earlier versions have none.
+    if (const auto notKept = from.find("not_kept"); notKept != from.end() && !notKept->is_null())
+        task.notKept = readProblem(*notKept);
     task.result = readResult(task.plan.kind, fieldOf(from, "result"));
     return task;
 }

@@ -1,3 +1,5 @@
+#include "deltascope/base/threads.h"
+
 #include "remote_monitor.h"
 
 #include <algorithm>
@@ -50,7 +52,9 @@ Result<std::unique_ptr<RemoteServer>> RemoteServer::connect(ServerAddress addres
     DS_CHECK(wire->signIn());
     DS_TRY(const std::string answer, wire->get("capabilities"));
     DS_TRY(ServerAbout about, readJson(answer, readAbout));
-    return std::unique_ptr<RemoteServer>(std::make_unique<ConnectedServer>(std::move(wire), std::move(about)));
+    return caught([&]() -> Result<std::unique_ptr<RemoteServer>> { // it starts threads
+        return std::make_unique<ConnectedServer>(std::move(wire), std::move(about));
+    });
 }
 
 } // namespace deltascope::app

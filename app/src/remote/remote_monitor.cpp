@@ -1,5 +1,7 @@
 #include "remote_monitor.h"
 
+#include "deltascope/base/threads.h"
+
 #include "read_views.h"
 #include "view/plan_request_json.h"
 
@@ -109,7 +111,7 @@ void RemoteMonitor::loop(const std::stop_token& stop)
     Clock::duration pause = FirstPause;
     while (!stop.stop_requested()) {
         const Clock::time_point began = Clock::now();
-        const Result<void> end = stay(stop);
+        const Result<void> end = caught([&] { return stay(stop); });
         if (end || stop.stop_requested())
             return;
         lose(end.error());

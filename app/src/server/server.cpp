@@ -8,6 +8,8 @@
 #include "tls.h"
 #include "trusted_file.h"
 
+#include "deltascope/base/threads.h"
+
 #include <atomic>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/post.hpp>
@@ -63,7 +65,7 @@ public:
     {
     }
 
-    void run()
+    Result<void> run()
     {
         m_core->hub.setListener([this] {
             if (!m_pumping.exchange(true))
@@ -71,14 +73,18 @@ public:
         });
         for (const auto& listener : m_listeners)
             listener->start([this](auto socket, Peer peer) { take(std::move(socket), std::move(peer)); });
-        m_thread = std::thread([this] { m_io->run(); });
+        Result<std::jthread> thread = startThread([this] { serve(); });
+        if (!thread)
+            return fail(std::move(thread.error()));
+        m_thread = std::move(*thread);
+        return {};
     }
 
     void stop()
     {
+        m_core->hub.setListener({});
         if (!m_thread.joinable())
             return;
-        m_core->hub.setListener({});
         net::post(*m_io, [this] {
             m_core->stopping = true;
             for (const auto& listener : m_listeners)
@@ -100,6 +106,16 @@ public:
     bool isLoopback() const { return m_listeners.front()->isLoopback(); }
 
 private:
+    /// A request that exhausts the memory ends nothing but itself.
+    void serve()
+    {
+        const auto run = [this]() -> Result<void> {
+            m_io->run();
+            return {};
+        };
+        while (!caught(run)) { }
+    }
+
     static constexpr int kDrainLooks = 50;
     static constexpr std::chrono::milliseconds kDrainInterval { 10 };
 
@@ -180,7 +196,7 @@ private:
     net::steady_timer m_drainTimer;
     net::executor_work_guard<net::io_context::executor_type> m_work;
     std::atomic<bool> m_pumping = false;
-    std::thread m_thread;
+    std::jthread m_thread;
 };
 
 Result<std::unique_ptr<Server>> Server::start(ServerOptions given, Api& api, EventHub& hub)
@@ -214,7 +230,7 @@ Result<std::unique_ptr<Server>> Server::start(ServerOptions given, Api& api, Eve
                                        Guards(hosts, options.embedders), std::move(proxies), std::move(tls), api, hub);
     auto server = std::unique_ptr<Server>(
         new Server(std::make_unique<Impl>(io, std::move(core), std::move(listeners), std::move(warnings))));
-    server->m_impl->run();
+    DS_CHECK(server->m_impl->run());
     return server;
 }
 

@@ -1,8 +1,8 @@
 #include "job_runner.h"
 
+#include "deltascope/base/threads.h"
+
 #include <algorithm>
-#include <exception>
-#include <new>
 
 namespace deltascope::app {
 
@@ -33,6 +33,9 @@ JobRunner::~JobRunner()
         for (const auto& [id, job] : m_jobs)
             job->task.requestStop();
         threads.swap(m_threads);
+        for (auto& [job, thread] : m_ownThreads)
+            threads.push_back(std::move(thread));
+        m_ownThreads.clear();
     }
     for (std::jthread& thread : threads)
         thread.request_stop();
@@ -42,7 +45,7 @@ JobRunner::~JobRunner()
 JobId JobRunner::start(std::string title, Life life, Work work)
 {
     auto job = std::make_shared<Job>();
-    const std::lock_guard lock(m_mutex);
+    std::unique_lock lock(m_mutex);
     job->id = JobId { m_nextId++ };
     job->title = std::move(title);
     job->work = std::move(work);
@@ -51,7 +54,14 @@ JobId JobRunner::start(std::string title, Life life, Work work)
     for (auto at = m_jobs.begin(); m_jobs.size() > FinishedJobsKept && at != m_jobs.end();)
         at = at->second->state >= JobState::Done ? m_jobs.erase(at) : std::next(at);
     if (life == Life::Long) {
-        m_threads.emplace_back([this, job] { runJob(job); });
+        Result<std::jthread> thread = startThread([this, job] { runJob(job); });
+        if (thread) {
+            m_ownThreads.emplace_back(job, std::move(*thread));
+        } else {
+            job->started = Clock::now();
+            lock.unlock();
+            endJob(*job, fail(std::move(thread.error())));
+        }
     } else {
         m_queue.push_back(job);
         m_queued.notify_one();
@@ -123,26 +133,37 @@ void JobRunner::runJob(const std::shared_ptr<Job>& job)
         job->started = Clock::now();
     }
     Result<JobResult> outcome = fail(Code::Canceled, "stopped before it began");
-    try {
-        if (!job->task.stopRequested())
-            outcome = job->work(job->id, job->task);
-    } catch (const std::bad_alloc&) {
-        outcome = fail(Code::Internal, "out of memory");
-    } catch (const std::exception& problem) {
-        outcome = fail(Code::Internal, std::string("unexpected: ") + problem.what());
-    } catch (...) {
-        outcome = fail(Code::Internal, "unexpected failure");
-    }
+    if (!job->task.stopRequested())
+        outcome = caught([&] { return job->work(job->id, job->task); });
+    endJob(*job, std::move(outcome));
+}
+
+void JobRunner::endJob(Job& job, Result<JobResult> outcome)
+{
     {
         const std::lock_guard lock(m_mutex);
-        job->ended = Clock::now();
-        job->state = outcome                         ? JobState::Done
+        job.ended = Clock::now();
+        job.state = outcome                          ? JobState::Done
             : outcome.error().code == Code::Canceled ? JobState::Canceled
                                                      : JobState::Failed;
-        job->work = nullptr;
+        job.work = nullptr;
     }
     const std::lock_guard publishing(m_publishing);
-    m_bus.publish(JobFinished { job->id, std::move(outcome) });
+    m_bus.publish(JobFinished { job.id, std::move(outcome) });
+}
+
+/// Threads that end now, or have.
+std::vector<std::jthread> JobRunner::takeEndedThreads()
+{
+    const std::lock_guard lock(m_mutex);
+    std::vector<std::jthread> ended;
+    std::erase_if(m_ownThreads, [&](auto& own) {
+        const bool hasEnded = own.first->state >= JobState::Done;
+        if (hasEnded)
+            ended.push_back(std::move(own.second));
+        return hasEnded;
+    });
+    return ended;
 }
 
 void JobRunner::tickerLoop(std::stop_token stop)
@@ -159,6 +180,7 @@ void JobRunner::tickerLoop(std::stop_token stop)
                 running.push_back(job);
             }
         }
+        takeEndedThreads(); // and waits for them, holding no lock that they need
         const std::lock_guard publishing(m_publishing);
         for (const std::shared_ptr<Job>& job : running) {
             std::optional<JobView> now = this->job(job->id);

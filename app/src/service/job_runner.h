@@ -15,12 +15,13 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace deltascope::app {
 
-/// Runs jobs on a fixed number of threads, long-lived ones on a thread of their own, and turns their progress into
-/// events ten times a second. Any thread. Destruction cancels and waits.
+/// Runs jobs on a fixed number of threads, long-lived ones on a thread of their own that goes when the job ends, and
+/// turns their progress into events ten times a second. Any thread. Destruction cancels and waits.
 class JobRunner {
 public:
     using Work = std::function<Result<JobResult>(JobId, TaskContext&)>;
@@ -29,6 +30,7 @@ public:
     JobRunner(EventBus& bus, unsigned threads);
     ~JobRunner();
 
+    /// A long-lived job for which the system gives no thread fails with Io.
     JobId start(std::string title, Life life, Work work);
     void cancel(JobId id);
     void pause(JobId id);
@@ -55,6 +57,8 @@ private:
     void workerLoop(std::stop_token stop);
     void tickerLoop(std::stop_token stop);
     void runJob(const std::shared_ptr<Job>& job);
+    void endJob(Job& job, Result<JobResult> outcome);
+    std::vector<std::jthread> takeEndedThreads();
     static void sample(Job& job);
     static JobView view(const Job& job);
 
@@ -66,7 +70,8 @@ private:
     std::deque<std::shared_ptr<Job>> m_queue;
     std::map<JobId, std::shared_ptr<Job>> m_jobs;
     std::uint64_t m_nextId = 1;
-    std::vector<std::jthread> m_threads;
+    std::vector<std::jthread> m_threads; ///< of the runner
+    std::vector<std::pair<std::shared_ptr<Job>, std::jthread>> m_ownThreads; ///< of long-lived jobs
 };
 
 } // namespace deltascope::app

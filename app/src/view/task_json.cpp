@@ -68,6 +68,7 @@ std::string toJson(const TaskView& view)
                   { "interrupted", view.interrupted },
                   { "accept_rewritten", accept.empty() ? ordered_json(nullptr) : ordered_json(accept) },
                   { "problem", view.problem ? json(*view.problem) : ordered_json(nullptr) },
+                  { "not_kept", view.notKept ? json(*view.notKept) : ordered_json(nullptr) },
                   { "result", resultOf(view.result) } });
 }
 

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <fcntl.h>
+#include <filesystem>
 #include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -232,6 +233,15 @@ public:
         return renameIfFree(source, target, from, to);
     }
 
+    Result<void> replace(const std::string& from, const std::string& to) override
+    {
+        DS_TRY(const DiskPlace source, placeOf(m_root, from));
+        DS_TRY(const DiskPlace target, placeOf(m_root, to));
+        if (::renameat(source.at(), source.name.c_str(), target.at(), target.name.c_str()) != 0)
+            return failErrno("rename", errno, to);
+        return {};
+    }
+
     Result<void> syncFolder(const std::string& path) override
     {
         DS_TRY(const FileHandle folder, openFolder(path));
@@ -355,6 +365,20 @@ Result<void> writeTextFile(FileSystem& disk, const std::string& path, std::strin
     if (!outcome)
         static_cast<void>(disk.removeFile(path)); // the first error is the one to tell
     return outcome;
+}
+
+Result<void> replaceTextFile(FileSystem& disk, const std::string& path, std::string_view text)
+{
+    const std::string aside = path + ".new";
+    const Result<void> gone = disk.removeFile(aside); // of a process that was killed
+    if (!gone && gone.error().code != Code::NotFound)
+        return gone;
+    DS_CHECK(writeTextFile(disk, aside, text));
+    if (Result<void> put = disk.replace(aside, path); !put) {
+        static_cast<void>(disk.removeFile(aside)); // the first error is the one to tell
+        return put;
+    }
+    return disk.syncFolder(std::filesystem::path(path).parent_path().string());
 }
 
 } // namespace deltascope

@@ -1,11 +1,10 @@
+#include "deltascope/base/threads.h"
 #include "deltascope/engine/replay.h"
 
 #include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <optional>
-#include <thread>
-#include <vector>
 
 namespace deltascope {
 
@@ -24,7 +23,7 @@ Result<void> forEachParallel(unsigned threads, std::size_t count, TaskContext& t
                 return;
             Result<void> outcome = task.checkpoint();
             if (outcome)
-                outcome = work(i);
+                outcome = caught([&] { return work(i); });
             if (outcome)
                 continue;
             const std::lock_guard lock(mutex);
@@ -33,13 +32,7 @@ Result<void> forEachParallel(unsigned threads, std::size_t count, TaskContext& t
             failed = true;
         }
     };
-    const std::size_t runners = std::min<std::size_t>(std::max(1U, threads), count);
-    {
-        std::vector<std::jthread> others; // joined at the end of the block
-        for (std::size_t i = 1; i < runners; ++i)
-            others.emplace_back(runner);
-        runner();
-    }
+    runOnThreads(std::min<std::size_t>(std::max(1U, threads), count), runner);
     if (first)
         return fail(std::move(*first));
     return {};

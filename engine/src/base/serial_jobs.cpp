@@ -1,5 +1,7 @@
 #include "serial_jobs.h"
 
+#include "deltascope/base/threads.h"
+
 #include <utility>
 
 namespace deltascope {
@@ -19,10 +21,16 @@ void SerialJobs::add(std::uint64_t bytes, Job job)
 {
     std::unique_lock lock(m_mutex);
     m_changed.wait(lock, [&] { return m_entries.empty() || m_bytes + bytes <= m_mostBytes; });
+    if (!m_thread.joinable()) {
+        Result<std::jthread> thread = startThread([this] { run(); });
+        if (!thread) {
+            job(); // under the lock, so that no other one is carried out at the same time
+            return;
+        }
+        m_thread = std::move(*thread);
+    }
     m_bytes += bytes;
     m_entries.push_back({ bytes, std::move(job) });
-    if (!m_thread.joinable())
-        m_thread = std::thread([this] { run(); });
     m_changed.notify_all();
 }
 

@@ -9,8 +9,8 @@
 
 namespace deltascope {
 
-/// Work that nobody waits for, carried out in its order by one thread of its own. Any thread; a job adds no other one
-/// and throws nothing.
+/// Work that nobody waits for, carried out in its order by one thread of its own, or by the caller where the system
+/// gives no thread. Any thread; a job adds no other one and throws nothing.
 class SerialJobs {
 public:
     using Job = std::function<void()>;
@@ -44,7 +44,7 @@ private:
     std::deque<Entry> m_entries; ///< the first one is being carried out
     std::uint64_t m_bytes = 0; ///< of them
     bool m_isEnding = false;
-    std::thread m_thread; ///< once there is something to do
+    std::jthread m_thread; ///< once there is something to do
 };
 
 } // namespace deltascope

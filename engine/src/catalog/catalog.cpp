@@ -22,7 +22,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Raise when a table changes, or what facts mean; an older or newer file is thrown away and filled again.
+/// Raise when a table changes, or what facts mean; a file of another version stays, and ours is beside it.
 constexpr std::int64_t SchemaVersion = 9;
 
 /// Up to this size the whole file is checked whenever it is opened (tens of milliseconds).
@@ -474,18 +474,28 @@ private:
         if (!found)
             return result;
         const auto packed = unpackCounts(row.blob(0));
-        if (!packed)
-            return fail(Code::Catalog, "per-tensor counts of " + version + " are damaged");
         DS_TRY(sqlite::Statement name, m_database->prepare("SELECT name FROM tensor WHERE id=?"));
-        result.reserve(packed->size());
-        for (const auto& [id, changed] : *packed) {
+        for (const auto& [id, changed] : packed.value_or(std::vector<std::pair<std::uint64_t, std::uint64_t>>())) {
             DS_TRY(const std::string* const known, tensorName(id, name));
             if (known)
                 result.push_back(TensorCount { *known, changed });
         }
-        if (row.text(1) != sealOf(chain, result))
-            return fail(Code::Catalog, "per-tensor counts of " + version + " are damaged");
-        return result;
+        if (packed && row.text(1) == sealOf(chain, result))
+            return result;
+        DS_CHECK(row.run()); // it would keep the row from being removed
+        if (Result<void> dropped = dropFacts(source, version); !dropped && dropped.error().code == Code::Catalog)
+            return fail(std::move(dropped.error()));
+        return std::vector<TensorCount>();
+    }
+
+    /// A row that is damaged, or that another program has written, is no more than one that is not there: what it says
+    /// is read again.
+    Result<void> dropFacts(const std::string& source, const std::string& version)
+    {
+        m_tensorIds.clear(); // names that the row was read with may be what is damaged
+        m_tensorNames.clear();
+        DS_TRY(sqlite::Statement row, m_database->prepare("DELETE FROM facts WHERE source=? AND name=?"));
+        return row.bind(1, source).bind(2, version).run();
     }
 
     Result<std::optional<std::string>> readLayout(const std::string& source, const std::string& probe)
@@ -566,7 +576,7 @@ Result<sqlite::Database> openFile(const std::string& path, std::chrono::millisec
         version = row.integer(0);
     }
     if (version != 0 && version != SchemaVersion)
-        return fail(Code::Catalog,
+        return fail(Code::Unsupported,
                     fmt::format("the catalog has version {}, this program needs {}", version, SchemaVersion), path);
     DS_CHECK(database.execute(Schema));
     if (version == 0) // a write: not while another process may be writing
@@ -586,15 +596,21 @@ void moveAside(const std::string& path)
 
 Result<std::unique_ptr<Catalog>> Catalog::open(const std::string& path, std::chrono::milliseconds patience)
 {
-    const auto attempt = [&path, patience]() -> Result<std::unique_ptr<Catalog>> {
-        DS_TRY(sqlite::Database database, openFile(path, patience));
-        return std::unique_ptr<Catalog>(std::make_unique<SqliteCatalog>(path, patience, std::move(database)));
+    const auto attempt = [patience](const std::string& file) -> Result<std::unique_ptr<Catalog>> {
+        DS_TRY(sqlite::Database database, openFile(file, patience));
+        return std::unique_ptr<Catalog>(std::make_unique<SqliteCatalog>(file, patience, std::move(database)));
     };
-    Result<std::unique_ptr<Catalog>> opened = attempt();
-    if (opened || opened.error().code != Code::Catalog)
-        return opened;
-    moveAside(path); // damaged or of another version; it is a cache
-    return attempt();
+    const auto mended = [&attempt](const std::string& file) {
+        Result<std::unique_ptr<Catalog>> opened = attempt(file);
+        if (opened || opened.error().code != Code::Catalog)
+            return opened;
+        moveAside(file); // damaged; it is a cache
+        return attempt(file);
+    };
+    Result<std::unique_ptr<Catalog>> opened = mended(path);
+    if (!opened && opened.error().code == Code::Unsupported) // both programs may run at once
+        opened = mended(fmt::format("{}.v{}", path, SchemaVersion));
+    return opened;
 }
 
 } // namespace deltascope

@@ -1,5 +1,7 @@
 #include "loop.h"
 
+#include "deltascope/base/threads.h"
+
 #include <algorithm>
 #include <csignal>
 
@@ -61,9 +63,15 @@ void Client::Loop::submit(std::shared_ptr<Transfer> transfer)
     transfer->onCancel([this] { curl_multi_wakeup(m_multi.get()); });
     {
         const std::lock_guard lock(m_mutex);
+        if (!m_thread.joinable()) {
+            Result<std::jthread> thread = startThread([this] { run(); });
+            if (!thread) {
+                transfer->finish(std::move(thread.error()));
+                return;
+            }
+            m_thread = std::move(*thread);
+        }
         m_submitted.push_back(std::move(transfer));
-        if (!m_thread.joinable())
-            m_thread = std::thread([this] { run(); });
     }
     curl_multi_wakeup(m_multi.get());
 }

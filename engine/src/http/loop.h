@@ -56,7 +56,7 @@ private:
     Transfers m_submitted;
     bool m_isStopping = false;
     const CurlMulti m_multi; ///< of the thread, but for curl_multi_wakeup
-    std::thread m_thread; ///< once there is something to do
+    std::jthread m_thread; ///< once there is something to do
 };
 
 } // namespace deltascope::http

@@ -1,6 +1,10 @@
 #include "publish/lease.h"
 
+#include "deltascope/base/threads.h"
 #include "deltascope/engine/store_cleanup.h"
+
+#include "base/grace.h"
+#include "base/task_mutex.h"
 #include "publish/lease_holder.h"
 #include "publish/lease_watch.h"
 #include "trace/trace_json.h"
@@ -75,12 +79,14 @@ Result<bool> isFree(const ObjectStore& store, std::int64_t number, const std::fu
 
 }
 
-/// The object that was put, and the thread that renews it.
+/// The object that was put, and the thread that renews it. What that thread and the end wait for ends soon after the
+/// publisher's task is stopped.
 class Lease::Holding {
 public:
     Holding(std::shared_ptr<ObjectStore> store, const std::string& actor, std::function<std::int64_t()> nowUs,
-            std::chrono::milliseconds life, std::int64_t number)
+            std::chrono::milliseconds life, std::int64_t number, const TaskContext& publisher)
         : m_store(std::move(store))
+        , m_publisher(publisher)
         , m_nowUs(std::move(nowUs))
         , m_life(life)
         , m_number(number)
@@ -96,23 +102,25 @@ public:
             return;
         m_renewal.request_stop();
         m_renewal.join();
-        TaskContext task;
-        m_holder.released = true;
-        if (!m_lost)
-            static_cast<void>(write(PutMode::Replace, task)); // what is not given back is found dead
+        giveBack();
     }
 
     /// Errors: Exists, those of the store.
     Result<void> take(TaskContext& task)
     {
         DS_CHECK(write(PutMode::IfAbsent, task));
-        m_renewal = std::jthread([this](const std::stop_token& stop) { renew(stop); });
+        Result<std::jthread> renewal = startThread([this](const std::stop_token& stop) { renew(stop); });
+        if (!renewal) {
+            giveBack();
+            return fail(std::move(renewal.error()));
+        }
+        m_renewal = std::move(*renewal);
         return {};
     }
 
     Result<void> check(TaskContext& task)
     {
-        const std::lock_guard lock(m_mutex);
+        DS_TRY(const TaskMutex::Hold hold, m_mutex.hold(task));
         DS_CHECK(findOut(task));
         if (!m_lost)
             return {};
@@ -128,10 +136,21 @@ private:
             m_wake.wait_for(lock, stop, m_life / RenewalsPerLife, [] { return false; });
             if (stop.stop_requested())
                 return;
-            TaskContext task;
-            if (findOut(task) && !m_lost)
-                static_cast<void>(write(PutMode::Replace, task)); // the next one may succeed
+            withGrace(&m_publisher, [this](TaskContext& task) {
+                static_cast<void>(caught([&]() -> Result<void> { // the next one may succeed
+                    DS_CHECK(findOut(task));
+                    return m_lost ? Result<void>() : write(PutMode::Replace, task);
+                }));
+            });
         }
+    }
+
+    /// What is not given back is found dead.
+    void giveBack()
+    {
+        m_holder.released = true;
+        if (!m_lost)
+            withGrace(&m_publisher, [this](TaskContext& task) { static_cast<void>(write(PutMode::Replace, task)); });
     }
 
     /// Whether the newest lease is the object as it was last put.
@@ -165,11 +184,12 @@ private:
     }
 
     std::shared_ptr<ObjectStore> m_store;
+    const TaskContext& m_publisher;
     std::function<std::int64_t()> m_nowUs;
     std::chrono::milliseconds m_life;
     std::int64_t m_number;
     std::string m_nonce;
-    std::mutex m_mutex; ///< guards what follows
+    TaskMutex m_mutex; ///< guards what follows; held while the lease is read and written
     std::condition_variable_any m_wake;
     LeaseHolder m_holder;
     std::string m_text; ///< as last put
@@ -197,7 +217,7 @@ Result<Lease> Lease::acquire(std::shared_ptr<ObjectStore> store, const std::stri
         }
         if (!free)
             continue;
-        auto holding = std::make_unique<Holding>(store, actor, nowUs, terms.life, last + 1);
+        auto holding = std::make_unique<Holding>(store, actor, nowUs, terms.life, last + 1, task);
         const Result<void> taken = holding->take(task);
         if (taken) {
             cleanBehind(*store, last + 1, actor, task);

@@ -16,8 +16,9 @@ namespace deltascope {
 class Lease {
 public:
     /// Waits while a holder of whom this machine cannot say whether it runs is watched. Then removes older leases and
-    /// what dead publishers left half-written. Errors: Exists (somebody else holds it; the text says who), Canceled,
-    /// those of the store.
+    /// what dead publishers left half-written. `task` outlives the lease: once it is stopped, a request that renews the
+    /// lease or gives it back ends soon, whatever it waits for. Errors: Exists (somebody else holds it; the text says
+    /// who), Canceled, Io (no thread), those of the store.
     static Result<Lease> acquire(std::shared_ptr<ObjectStore> store, const std::string& actor,
                                  std::function<std::int64_t()> nowUs, const LeaseTerms& terms, TaskContext& task);
     Lease(Lease&& other) noexcept;

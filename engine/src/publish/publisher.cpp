@@ -431,7 +431,7 @@ Result<Publisher> Publisher::open(Workbench& bench, std::shared_ptr<ObjectStore>
                                              std::move(writers),
                                              VersionBuild(bench, std::move(backend)),
                                              std::move(lease),
-                                             SpanWriter(into, options.actor),
+                                             SpanWriter(into, options.actor, &task),
                                              {},
                                              {} });
     DS_CHECK(state->findHead(task));

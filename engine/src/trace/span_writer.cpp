@@ -1,3 +1,4 @@
+#include "base/grace.h"
 #include "trace/span_objects.h"
 #include "trace/span_tidy.h"
 #include "trace/trace_json.h"
@@ -15,15 +16,18 @@ constexpr int MostCollisions = 1000;
 
 }
 
-SpanWriter::SpanWriter(std::shared_ptr<ObjectStore> store, std::string actor)
+SpanWriter::SpanWriter(std::shared_ptr<ObjectStore> store, std::string actor, const TaskContext* stops)
     : m_store(std::move(store))
     , m_actor(std::move(actor))
+    , m_stops(stops)
     , m_folder(fmt::format("{}{}/", SpanFolder, m_actor))
     , m_tidy(std::make_unique<SpanTidy>(*m_store, m_folder))
 {
-    TaskContext task; // numbers go on behind those of an earlier process of this actor
-    const auto listing = listAll(*m_store, m_folder, task);
-    for (const ObjectInfo& info : listing.value_or(std::vector<ObjectInfo>())) {
+    std::vector<ObjectInfo> listing; // numbers go on behind those of an earlier process of this actor
+    withGrace(m_stops, [&](TaskContext& task) {
+        listing = listAll(*m_store, m_folder, task).value_or(std::vector<ObjectInfo>());
+    });
+    for (const ObjectInfo& info : listing) {
         const auto object = parseSpanObject(std::string_view(info.key).substr(m_folder.size()));
         if (!object)
             continue;
@@ -55,7 +59,11 @@ void SpanWriter::flushLocked()
 {
     if (m_lines.empty())
         return;
-    TaskContext task;
+    withGrace(m_stops, [this](TaskContext& task) { put(task); });
+}
+
+void SpanWriter::put(TaskContext& task)
+{
     for (int attempt = 0; attempt < MostCollisions; ++attempt) {
         const SpanObject object { m_next, m_next, 0 };
         ++m_next;

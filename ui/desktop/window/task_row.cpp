@@ -143,7 +143,8 @@ void TaskRow::showTask(const app::TaskView& task)
     m_bar->setVisible(!over);
     m_bar->setValue(static_cast<int>(BarSteps * std::min(1.0, samePhase ? std::max(before, share) : share)));
     m_bar->setAccessibleName(m_title->text());
-    m_numbers->setText(over ? resultText() : progressText());
+    const QString numbers = over ? resultText() : progressText();
+    m_numbers->setText(task.notKept ? notKeptText() + QStringLiteral("   ") + numbers : numbers);
     m_numbers->setToolTip(m_numbers->text());
     setRole(m_numbers, failed ? "error" : "body");
     m_pause->setVisible(task.state == "running" || task.state == "queued");
@@ -182,6 +183,11 @@ QString TaskRow::progressText() const
             QStringLiteral("   ") + (m_shownLeft < 1 ? tr("finishing") : tr("about %1 left").arg(ageText(m_shownLeft)));
     }
     return text;
+}
+
+QString TaskRow::notKeptText() const
+{
+    return QStringLiteral("▲ %1. %2").arg(safeName(m_task.notKept->text), safeName(m_task.notKept->remedy));
 }
 
 QString TaskRow::resultText() const

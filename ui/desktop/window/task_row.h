@@ -26,6 +26,7 @@ signals:
 private:
     QString progressText() const;
     QString resultText() const;
+    QString notKeptText() const;
     void act(ServiceBridge::Steer how);
     void openFolder();
     void askForPartial();

@@ -21,14 +21,15 @@ struct TensorCount {
 };
 
 /// What was learned about sources, so that it is not read again: a cache in one SQLite file (WAL) that can be deleted
-/// at any time. A damaged file is moved aside and rebuilt. Never holds what cannot be recomputed; that is Records. Any
-/// thread; one call at a time.
+/// at any time. A damaged file is moved aside and rebuilt; a damaged row is as if it were not there. Never holds what
+/// cannot be recomputed; that is Records. Any thread; one call at a time.
 class Catalog {
 public:
     virtual ~Catalog() = default;
 
-    /// `path`: the file; its folder exists. `patience`: with another process that has it locked. Errors: Catalog
-    /// (cannot be opened nor rebuilt), Transient (locked).
+    /// `path`: the file; its folder exists. Where that is of another version of this program, it stays, and a file
+    /// beside it is used, with the version as its ending. `patience`: with another process that has it locked. Errors:
+    /// Catalog (cannot be opened nor rebuilt), Transient (locked).
     static Result<std::unique_ptr<Catalog>> open(const std::string& path,
                                                  std::chrono::milliseconds patience = std::chrono::seconds(5));
 

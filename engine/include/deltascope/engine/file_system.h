@@ -47,6 +47,7 @@ public:
     virtual Result<std::uint64_t> freeBytes(const std::string& folder) const = 0;
     /// Atomic; Exists if `to` is there.
     virtual Result<void> renameNoReplace(const std::string& from, const std::string& to) = 0;
+    virtual Result<void> replace(const std::string& from, const std::string& to) = 0; ///< Atomic; `to` may be there
     virtual Result<void> syncFolder(const std::string& path) = 0;
     virtual Result<void> removeFile(const std::string& path) = 0;
     virtual Result<void> removeTree(const std::string& path) = 0;
@@ -72,5 +73,9 @@ Result<std::string> readTextFile(const FileSystem& disk, const std::string& path
 
 /// Creates `path` with `text` and syncs it. Errors: Exists and those of the disk.
 Result<void> writeTextFile(FileSystem& disk, const std::string& path, std::string_view text);
+
+/// The same where `path` may be there: at any moment, also behind a power failure, it holds what it held or `text`.
+/// Uses `path`.new, which no other thread may use at the same time. Errors: those of the disk; then it holds either.
+Result<void> replaceTextFile(FileSystem& disk, const std::string& path, std::string_view text);
 
 } // namespace deltascope

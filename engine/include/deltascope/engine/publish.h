@@ -62,7 +62,8 @@ struct NamedState {
 class Publisher {
 public:
     /// Opens the run, or an empty store, and removes what dead publishers left half-written in it. `base`: the external
-    /// base for layouts that have one. Waits for a publisher elsewhere that may be dead (PublishOptions::lease).
+    /// base for layouts that have one. Waits for a publisher elsewhere that may be dead (PublishOptions::lease). `task`
+    /// outlives the publisher: a second after it is stopped, the publisher waits for nothing any more.
     /// Errors: Exists (somebody else publishes here), Canceled, Usage (options, or a run of another layout), those of
     /// openRun.
     static Result<Publisher> open(Workbench& bench, std::shared_ptr<ObjectStore> into, const OpenOptions& base,

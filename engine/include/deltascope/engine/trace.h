@@ -52,8 +52,10 @@ class SpanTidy;
 /// store lets objects be removed: once there are more than 128, the oldest 64 become one. Any thread.
 class SpanWriter {
 public:
-    /// Spans are lost on errors, never the work that they tell of. `actor`: letters, digits, '-', '_'.
-    SpanWriter(std::shared_ptr<ObjectStore> store, std::string actor);
+    /// Spans are lost on errors, never the work that they tell of. `actor`: letters, digits, '-', '_'. `stops`: the
+    /// task of that work, which outlives this: once it is stopped, no call waits longer than a quarter of a second for
+    /// the store. Null: as long as the store takes.
+    SpanWriter(std::shared_ptr<ObjectStore> store, std::string actor, const TaskContext* stops = nullptr);
     ~SpanWriter(); ///< flushes
     SpanWriter(const SpanWriter&) = delete;
     SpanWriter& operator=(const SpanWriter&) = delete;
@@ -64,9 +66,11 @@ public:
 
 private:
     void flushLocked();
+    void put(TaskContext& task);
 
     std::shared_ptr<ObjectStore> m_store;
     std::string m_actor;
+    const TaskContext* m_stops;
     std::string m_folder; ///< of the actor, with its slash
     std::mutex m_mutex; ///< guards what follows
     std::string m_lines;

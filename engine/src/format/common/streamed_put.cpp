@@ -1,5 +1,7 @@
 #include "format/common/streamed_put.h"
 
+#include "deltascope/base/threads.h"
+
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -84,13 +86,19 @@ Result<std::size_t> GrowingPayload::read(std::uint64_t offset, MutableByteSpan o
 StreamedPut::StreamedPut(ObjectStore& store, std::string key, const SpoolFile& spool, const SpoolRange& data,
                          std::uint64_t headerBytes)
     : m_payload(spool, data, headerBytes)
-    , m_thread([this, &store, key = std::move(key)] {
-        Result<ObjectInfo> outcome = store.put(key, m_payload, PutMode::IfAbsent, m_task);
+{
+    Result<std::jthread> thread = startThread([this, &store, key = std::move(key)] {
+        Result<ObjectInfo> outcome = caught([&] { return store.put(key, m_payload, PutMode::IfAbsent, m_task); });
         const std::lock_guard lock(m_mutex);
         m_outcome = std::move(outcome);
         m_ended.notify_all();
-    })
-{
+    });
+    if (thread) {
+        m_thread = std::move(*thread);
+        return;
+    }
+    const std::lock_guard lock(m_mutex);
+    m_outcome = fail(std::move(thread.error()));
 }
 
 StreamedPut::~StreamedPut() { giveUp(); }

@@ -1,8 +1,8 @@
 #include "hub_reader.h"
 
+#include "deltascope/base/threads.h"
+
 #include <algorithm>
-#include <system_error>
-#include <thread>
 
 namespace deltascope::hub {
 
@@ -22,15 +22,7 @@ template <class Work> void runAtOnce(std::size_t count, std::size_t mostThreads,
         for (std::size_t i = next++; i < count; i = next++)
             work(i);
     };
-    std::vector<std::thread> threads;
-    try {
-        for (std::size_t i = 1; i < std::min(count, mostThreads); ++i)
-            threads.emplace_back(run);
-    } catch (const std::system_error&) { // no more threads: those that are there do it
-    }
-    run();
-    for (std::thread& thread : threads)
-        thread.join();
+    runOnThreads(std::min(count, mostThreads), run);
 }
 
 xet::ReaderOptions readerOptions(std::size_t mostParallel)
@@ -68,7 +60,7 @@ std::vector<Result<void>> HubReader::readMany(const std::vector<HubRange>& range
     runAtOnce(plain.size(), m_mostParallel, [&](std::size_t i) {
         Result<void>& outcome = outcomes[plain[i]];
         const std::optional<Error> before = outcome ? std::nullopt : std::optional(outcome.error());
-        outcome = readPlain(ranges[plain[i]], before ? &*before : nullptr, task);
+        outcome = caught([&] { return readPlain(ranges[plain[i]], before ? &*before : nullptr, task); });
     });
     return outcomes;
 }

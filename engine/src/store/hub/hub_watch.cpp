@@ -2,8 +2,9 @@
 
 #include "hub_follower.h"
 
+#include "deltascope/base/threads.h"
+
 #include <algorithm>
-#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -38,11 +39,17 @@ public:
 
     Result<void> start()
     {
-        try {
-            m_thread = std::thread([this] { m_follower->run(m_task); });
-        } catch (const std::system_error&) {
-            return fail(Code::Io, "the system gives no thread to follow the bucket with", m_where);
+        Result<std::jthread> thread = startThread([this] {
+            static_cast<void>(caught([this]() -> Result<void> {
+                m_follower->run(m_task);
+                return {};
+            })); // without it wait() still says at times that something may have changed
+        });
+        if (!thread) {
+            thread.error().where = m_where;
+            return fail(std::move(thread.error()));
         }
+        m_thread = std::move(*thread);
         return {};
     }
 
@@ -70,7 +77,7 @@ private:
     const std::string m_where;
     SteadyClock::time_point m_lastLook = SteadyClock::now();
     TaskContext m_task;
-    std::thread m_thread; ///< last: it uses all of the above
+    std::jthread m_thread; ///< last: it uses all of the above
 };
 
 } // namespace

@@ -129,7 +129,7 @@ Result<void> ObjectWriter::sendParts(Upload& upload, const Payload& bytes, TaskC
     runRequests(MostPartsAtOnce, upload.etags.size(), [&](std::size_t index) {
         if (hasFailed)
             return;
-        Result<void> outcome = sendPart(upload, bytes, index, task);
+        Result<void> outcome = caught([&] { return sendPart(upload, bytes, index, task); });
         if (outcome)
             return;
         const std::lock_guard lock(mutex);

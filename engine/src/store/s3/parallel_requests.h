@@ -1,10 +1,10 @@
 #pragma once
 
+#include "deltascope/base/threads.h"
+
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
-#include <thread>
-#include <vector>
 
 namespace deltascope::s3 {
 
@@ -17,10 +17,7 @@ template <class Work> void runRequests(unsigned most, std::size_t count, Work&& 
         for (std::size_t i = next.fetch_add(1); i < count; i = next.fetch_add(1))
             work(i);
     };
-    std::vector<std::jthread> others; // joined at the end
-    for (std::size_t i = 1; i < std::min<std::size_t>(most, count); ++i)
-        others.emplace_back(runner);
-    runner();
+    runOnThreads(std::min<std::size_t>(most, count), runner);
 }
 
 } // namespace deltascope::s3

@@ -92,7 +92,7 @@ void ObjectReader::runJob(const Job& job, std::vector<Result<void>>& outcomes, s
     ScatterSink scatter(job);
     const bool isPlain = job.pieces.size() == 1;
     const http::Destination to = isPlain ? http::Destination(job.pieces.front().out) : http::Destination(&scatter);
-    const Result<RangeReply> reply = getRange(job.object, { job.offset, job.bytes }, to, task);
+    const Result<RangeReply> reply = caught([&] { return getRange(job.object, { job.offset, job.bytes }, to, task); });
     for (const Piece& piece : job.pieces) {
         Result<void> outcome;
         if (!reply)
@@ -149,8 +149,10 @@ std::vector<Result<void>> ObjectReader::readMany(const std::vector<RangeRead>& r
         const std::size_t index = alone[i - jobs.size()];
         const RangeRead& read = reads[index];
         const bool isData = !read.out.empty() && read.offset <= std::numeric_limits<std::uint64_t>::max() / 4;
-        Result<void> outcome = isData ? readUnbound(read.object, read.offset, read.out, task)
-                                      : readNothing(read.object, read.offset, read.out.size(), task);
+        Result<void> outcome = caught([&] {
+            return isData ? readUnbound(read.object, read.offset, read.out, task)
+                          : readNothing(read.object, read.offset, read.out.size(), task);
+        });
         const std::lock_guard lock(mutex);
         outcomes[index] = std::move(outcome);
     });

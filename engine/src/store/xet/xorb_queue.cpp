@@ -1,5 +1,6 @@
 #include "store/xet/xorb_queue.h"
 
+#include "deltascope/base/threads.h"
 #include "hash/crc.h"
 
 #include <chrono>
@@ -15,21 +16,26 @@ XorbQueue::~XorbQueue()
         m_isEnding = true;
     }
     m_changed.notify_all();
-    for (std::thread& thread : m_threads)
+    for (std::jthread& thread : m_threads)
         thread.join();
 }
 
 Result<void> XorbQueue::push(const Hash& xorb, std::vector<std::byte> body, TaskContext& task)
 {
     DS_CHECK(waitFor(m_sends - 1, task));
+    if (m_threads.size() < m_sends) {
+        Result<std::jthread> thread = startThread([this] { run(); });
+        if (thread)
+            m_threads.push_back(std::move(*thread));
+        else if (m_threads.empty())
+            return fail(std::move(thread.error()));
+    }
     {
         const std::lock_guard lock(m_mutex);
         m_waiting.push_back({ xorb, std::move(body) });
         ++m_open;
     }
     m_changed.notify_all();
-    if (m_threads.size() < m_sends)
-        m_threads.emplace_back([this] { run(); });
     return {};
 }
 
@@ -77,7 +83,7 @@ void XorbQueue::run()
         m_waiting.pop_front();
         const bool isSent = !m_error;
         lock.unlock();
-        const Result<void> outcome = isSent ? sendParcel(parcel) : Result<void>();
+        const Result<void> outcome = isSent ? caught([&] { return sendParcel(parcel); }) : Result<void>();
         lock.lock();
         --m_open;
         if (!outcome && !m_error)

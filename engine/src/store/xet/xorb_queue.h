@@ -63,7 +63,7 @@ private:
     std::optional<Error> m_error; ///< the first one
     std::uint64_t m_sentBytes = 0;
     bool m_isEnding = false;
-    std::vector<std::thread> m_threads; ///< used by the owner alone
+    std::vector<std::jthread> m_threads; ///< used by the owner alone
 };
 
 } // namespace deltascope::xet

@@ -602,6 +602,7 @@ export interface Task {
   interrupted: boolean; // paused: the program that worked on it ended
   accept_rewritten: string | null; // what it means to do it with rewritten objects, where they are in the way
   problem: Problem | null;
+  not_kept: Problem | null; // why what happened last is not on disk: it would be lost with the daemon
   result: Diff | VerifyReport | MaterializeReport | null; // of state done
 }
 
