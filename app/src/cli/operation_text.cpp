@@ -223,9 +223,10 @@ std::string verifyText(const app::VerifyView& report, const Style& style)
     text += trustText(report);
     if (report.storeDigests)
         text += "\n" + storeDigestsText(*report.storeDigests) + "\n";
-    text += fmt::format("\n{}: {} ({} {}, level {}, {})\n", paint(style, paintOf(report.result), report.result),
-                        meaning(report), report.steps.size(), report.steps.size() == 1 ? "step" : "steps", report.level,
-                        durationText(report.seconds));
+    const std::string baseAlone = baseAloneText(report);
+    text += fmt::format("\n{}: {}{} ({} {}, level {}, {})\n", paint(style, paintOf(report.result), report.result),
+                        meaning(report), baseAlone.empty() ? "" : "; " + baseAlone, report.steps.size(),
+                        report.steps.size() == 1 ? "step" : "steps", report.level, durationText(report.seconds));
     return text;
 }
 

@@ -271,10 +271,12 @@ std::string toJson(const VerifyView& view)
                           { "missed_elems", step.missed },
                           { "drift_elems_estimate", orNull(step.driftEstimate) },
                           { "problems", json(step.problems) } });
+    const std::string baseAlone = baseAloneText(view);
     return dump({ { "source", view.source },
                   { "level", view.level },
                   { "result", view.result },
                   { "consistent_to", std::move(consistentTo) },
+                  { "on_base_alone", baseAlone.empty() ? ordered_json(nullptr) : ordered_json(baseAlone) },
                   { "store_digests", view.storeDigests ? json(*view.storeDigests) : ordered_json(nullptr) },
                   { "steps", std::move(steps) },
                   { "problems", json(view.problems) },

@@ -224,6 +224,8 @@ QString TaskRow::resultText() const
                            .arg(verdictText((*verified)->result), levelText((*verified)->level),
                                 pluralText((*verified)->steps.size(), tr("step"), tr("steps")),
                                 durationText((*verified)->seconds));
+        if (const std::string base = app::baseAloneText(**verified); !base.empty())
+            text += QStringLiteral("\n") + QString::fromStdString(base);
         if (const auto& digests = (*verified)->storeDigests)
             text += QStringLiteral("\n") + QString::fromStdString(app::storeDigestsText(*digests));
         return text;

@@ -629,6 +629,7 @@ export interface VerifyReport {
   level: number;
   result: VerifyResult;
   consistent_to: { epoch: number; step: number | null }[];
+  on_base_alone: string | null; // tensors that are only as in the base
   store_digests: StoreDigests | null; // from level 2 on, of remote sources
   steps: {
     epoch: number;

@@ -61,6 +61,9 @@ struct VerifyView {
     std::vector<ProblemView> problems;
     double seconds = 0;
 };
+/// What a result of the run leaves out of account: "at step 9, 9 of 25 tensors are only as in the base you gave, whose
+/// bytes nothing vouches for", of the last step of which that is so. Empty: of none.
+std::string baseAloneText(const VerifyView& report);
 
 struct TensorDigestView {
     std::string name;

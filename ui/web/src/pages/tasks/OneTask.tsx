@@ -72,6 +72,7 @@ function Verified({ report, run }: { report: VerifyReport; run: string }) {
   return (
     <Card title="Result" note={<VerifyShield verified={report} word />} tools={<span>{duration(report.seconds)}</span>}>
       {report.problems.length > 0 && <div class="card-body">{report.problems.map((problem, i) => <ProblemText key={i} problem={problem} />)}</div>}
+      {report.on_base_alone && <p class="card-body">{report.on_base_alone}</p>}
       {report.store_digests && <p class="card-body">{report.store_digests.text}</p>}
       <Table
         label="Verified steps" rows={report.steps} id={(row) => `${row.epoch}:${row.step}`} {...(report.steps.length > 20 ? { height: 420 } : {})}
