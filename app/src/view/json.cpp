@@ -149,6 +149,8 @@ ordered_json json(const ReplicaView& replica)
              { "age_s", replica.ageSeconds },
              { "late", replica.late },
              { "lagging", replica.lagging },
+             { "foreign", replica.foreign },
+             { "doubt", replica.doubt.empty() ? ordered_json(nullptr) : ordered_json(replica.doubt) },
              { "detail", replica.detail } };
 }
 

@@ -105,11 +105,13 @@ export interface Replica {
   engine: string;
   state: string; // its own word: serving, fetching, paused, stalled, …
   step: number | null; // that it says it serves
-  behind: number | null; // versions
+  behind: number | null; // versions; null: its step is not known
   lag_s: number | null; // since the first version that it does not serve was published
   age_s: number; // of the heartbeat
   late: boolean;
   lagging: boolean;
+  foreign: boolean; // it has said for 30 s a step that the run neither has nor had
+  doubt: string | null; // why its heartbeat is no sign of life: its clock or its period
   detail: string;
   last_pause_ms: number | null;
   paused_frac: number | null; // of the last hour, 0…1
