@@ -231,6 +231,22 @@ Listing takeOwn(Listing& listing)
     return beside;
 }
 
+/// Links to folders that lie elsewhere: what is in them may belong to the run, and is not read.
+std::vector<Error> linkedFolders(const Listing& listing)
+{
+    std::vector<Error> told;
+    for (const ObjectInfo& object : listing) {
+        if (object.oddity == "a link to a folder")
+            told.push_back(Error { Code::Stray,
+                                   fmt::format("{} is a link to a folder outside of the source: what is in that folder "
+                                               "is not read",
+                                               object.key),
+                                   object.key, std::nullopt,
+                                   "Mount or move the folder itself to this place if it belongs to the run." });
+    }
+    return told;
+}
+
 /// What the source has and cannot be used, and a mirror stands in for.
 std::vector<Error> replacedByMirrors(const Run& run)
 {
@@ -404,7 +420,8 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
         for (const VersionObjects& form : group.otherForms)
             used += form.objects.size();
     }
-    std::vector<Error> mirrorNotices = std::move(mirrors.notices);
+    std::vector<Error> mirrorNotices = linkedFolders(listing); // they stay however often the run is assessed
+    std::move(mirrors.notices.begin(), mirrors.notices.end(), std::back_inserter(mirrorNotices));
     std::vector<std::string> addresses;
     for (std::size_t i = 0; i < mirrors.stores.size(); ++i) {
         addresses.push_back(mirrors.stores[i]->uri());
