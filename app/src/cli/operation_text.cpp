@@ -304,6 +304,8 @@ std::string diffText(const app::DiffView& diff, const Style& style)
     for (const app::TensorDiffView& tensor : diff.reshaped)
         text += fmt::format("  {} is {} {} in A and {} {} in B\n", safe(tensor.name), tensor.dtypeA,
                             shapeText(tensor.shapeA), tensor.dtypeB, shapeText(tensor.shapeB));
+    if (!diff.settings.empty())
+        text += "  " + safe(app::settingsText(diff)) + "\n";
     for (const std::string& name : diff.onlyInA)
         text += "  only in A: " + safe(name) + "\n";
     for (const std::string& name : diff.onlyInB)

@@ -314,6 +314,11 @@ std::string toJson(const DiffView& view)
                              { "dtype_b", tensor.dtypeB },
                              { "shape_a", tensor.shapeA },
                              { "shape_b", tensor.shapeB } });
+    ordered_json settings = ordered_json::array();
+    for (const SettingDiffView& setting : view.settings)
+        settings.push_back({ { "name", setting.name },
+                             { "a", ordered_json::parse(setting.a) },
+                             { "b", ordered_json::parse(setting.b) } });
     const bool unknown = view.equal && view.tensorsLeftOut > 0; // whether the whole checkpoints are
     return dump({ { "equal", unknown ? ordered_json(nullptr) : ordered_json(view.equal) },
                   { "tensor_globs", view.globs },
@@ -327,6 +332,7 @@ std::string toJson(const DiffView& view)
                   { "bytes_compared", view.bytesCompared },
                   { "only_in_a", view.onlyInA },
                   { "only_in_b", view.onlyInB },
+                  { "settings", std::move(settings) },
                   { "tensors", std::move(tensors) },
                   { "changed_dtype_or_shape", std::move(reshaped) },
                   { "rewritten", view.reads.rewritten },

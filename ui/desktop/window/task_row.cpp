@@ -238,6 +238,7 @@ QString TaskRow::resultText() const
         return tr("%1 of %2 tensors differ, %3 of %4 elements")
                    .arg(exactText((*diff)->tensorsDifferent), exactText((*diff)->tensorsTotal),
                         countText((*diff)->elementsDifferent), countText((*diff)->elementsTotal))
+            + ((*diff)->settings.empty() ? QString() : QStringLiteral("\n") + safeName(app::settingsText(**diff)))
             + rewrittenText((*diff)->reads);
     }
     return {};

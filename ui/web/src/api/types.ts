@@ -561,6 +561,7 @@ export interface Diff {
   bytes_compared: number;
   only_in_a: string[];
   only_in_b: string[];
+  settings: { name: string; a: unknown; b: unknown }[]; // that differ between the configs of two adapters
   tensors: TensorDiff[];
   changed_dtype_or_shape: { name: string; dtype_a: string; dtype_b: string; shape_a: number[]; shape_b: number[] }[];
   rewritten: string[]; // keys of objects that were rewritten since they were first seen, and accepted

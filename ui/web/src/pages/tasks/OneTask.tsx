@@ -5,6 +5,7 @@ import { Link, runPage } from '../../components/Link';
 import { Name } from '../../components/Name';
 import { VerifyShield } from '../../components/StateIcon';
 import { Rewritten } from '../../components/Rewritten';
+import { Settings } from '../../components/Settings';
 import { ErrorBanner, Loaded, ProblemText } from '../../components/states';
 import { Table } from '../../components/Table';
 import { bytes, clock, count, duration, exact, fullTime, percent, rate, safeName, unknown } from '../../format';
@@ -119,6 +120,7 @@ function Compared({ diff, run }: { diff: Diff; run: string }) {
           ? `Both steps are bit-identical (${bytes(diff.bytes_compared)} compared in ${duration(diff.seconds)}).`
           : `${exact(diff.elements_different)} of ${count(diff.elements_total)} elements differ, in ${exact(diff.tensors_different)} of ${exact(diff.tensors_total)} tensors.`}
       </p>
+      <Settings diff={diff} />
     </Card>
   );
 }
