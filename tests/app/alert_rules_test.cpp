@@ -359,7 +359,7 @@ TEST(ReplicaForeign, KnowsThePastOfTheRun)
     const Findings found = findNow(run, "replica-foreign");
     ASSERT_EQ(found.size(), 1U);
     EXPECT_EQ(found[0].replica, "ahead");
-    EXPECT_EQ(found[0].text, "ahead serves step 20, which is not in this run.");
+    EXPECT_EQ(found[0].text, "ahead says that it serves step 20, which is not in this run.");
 }
 
 TEST(ReplicaPoisoned, IsTheReplicasOwnWord)

@@ -255,6 +255,19 @@ TEST(Coverage, IsSaidInWords)
     EXPECT_EQ(app::coverageText(one), "1 of 1 tensor compared with nothing");
 }
 
+TEST(Coverage, OfTheBaseAloneIsCountedApart)
+{
+    app::VerifyView report;
+    report.steps.resize(2);
+    report.steps[0].step = 8;
+    report.steps[1].step = 9;
+    report.steps[1].coverage = app::CoverageView { 25, 25, 0, 0, 0, 0, 0, 0, {} };
+    EXPECT_EQ(app::baseAloneText(report), "");
+    report.steps[0].coverage = report.steps[1].coverage = app::CoverageView { 25, 16, 0, 0, 9, 0, 0, 0, {} };
+    EXPECT_EQ(app::baseAloneText(report),
+              "at step 9, 9 of 25 tensors are only as in the base you gave, whose bytes nothing vouches for");
+}
+
 // --- messages --------------------------------------------------------------------------------------------------------
 
 TEST_F(CliTest, AnUnknownCommandIsNamed)

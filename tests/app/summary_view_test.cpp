@@ -423,7 +423,7 @@ TEST(Feed, IsNewestFirst)
                                [](const FeedItemView& a, const FeedItemView& b) { return a.tUs > b.tUs; }));
     EXPECT_EQ(feed[0].text, "step 2 published, delta, 0.2 % changed");
     EXPECT_EQ(feed[1].text, "DS-DIGEST: a digest differs");
-    EXPECT_EQ(feed[2].text, "r0 applied 1, paused 1200 ms");
+    EXPECT_EQ(feed[2].text, "r0 says that it applied 1, paused 1200 ms");
     EXPECT_EQ(feed[3].text, "r0: coalesced");
     EXPECT_EQ(feed[5].text, "step 0 published, anchor");
 }

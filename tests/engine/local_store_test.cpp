@@ -59,6 +59,16 @@ protected:
         while (waitFor(watch, 50ms)) { }
     }
 
+    /// "key: what it is instead of a file"
+    std::vector<std::string> oddities()
+    {
+        std::vector<std::string> all;
+        const ListPage page = *m_store->list({}, m_task);
+        for (const ObjectInfo& object : page.objects)
+            all.push_back(object.key + ": " + object.oddity);
+        return all;
+    }
+
     TempDir m_folder;
     std::unique_ptr<ObjectStore> m_store = std::move(*openLocalStore(m_folder.path()));
     TaskContext m_task;
@@ -68,7 +78,7 @@ using Names = std::vector<std::string>;
 
 } // namespace
 
-TEST_F(LocalStoreTest, LinksToFilesAreObjectsLinksToFoldersAreNot)
+TEST_F(LocalStoreTest, LinksToFilesAreObjectsOthersAreCalledWhatTheyAre)
 {
     TempDir elsewhere;
     elsewhere.write("blob", "content");
@@ -78,7 +88,9 @@ TEST_F(LocalStoreTest, LinksToFilesAreObjectsLinksToFoldersAreNot)
     fs::create_symlink("nowhere", m_folder.path("dangling"));
     fs::create_symlink("loop", m_folder.path("loop"));
 
-    EXPECT_EQ(keys(), Names { "link" });
+    EXPECT_EQ(oddities(),
+              (Names { "dangling: a link that leads nowhere", "link: ", "linked_folder: a link to a folder",
+                       "loop: a link that leads nowhere" }));
     const auto bytes = readWhole(*m_store, "link", 100, anyTask());
     ASSERT_TRUE(bytes);
     EXPECT_EQ(asText(*bytes), "content");
@@ -98,13 +110,53 @@ TEST_F(LocalStoreTest, ReplacingALinkLeavesItsTargetAlone)
     EXPECT_EQ(m_folder.read("link"), "new");
 }
 
-TEST_F(LocalStoreTest, PipesNeitherHangNorShow)
+TEST_F(LocalStoreTest, PipesDoNotHang)
 {
     ASSERT_EQ(::mkfifo(m_folder.path("pipe").c_str(), 0600), 0);
     std::byte byte {};
-    EXPECT_TRUE(keys().empty());
+    EXPECT_EQ(oddities(), Names { "pipe: a FIFO" });
     EXPECT_EQ(m_store->stat("pipe", anyTask()).error().code, Code::NotFound);
     EXPECT_EQ(m_store->read("pipe", 0, MutableByteSpan(&byte, 1), anyTask()).error().code, Code::NotFound);
+}
+
+TEST_F(LocalStoreTest, WhatIsNoFileIsCalledWhatItIs)
+{
+    fs::create_symlink("/dev/zero", m_folder.path("device"));
+    fs::create_directory(m_folder.path("step_000004.safetensors"));
+    fs::create_directory(m_folder.path("checkpoint-4"));
+    EXPECT_EQ(oddities(), (Names { "device: a link to a device", "step_000004.safetensors: a folder" }));
+}
+
+TEST_F(LocalStoreTest, ALinkToAFolderOfTheStoreIsNothing)
+{
+    m_folder.write("run_1/object", "x");
+    fs::create_directory_symlink("run_1", m_folder.path("latest"));
+    EXPECT_EQ(oddities(), Names { "run_1/object: " });
+}
+
+TEST_F(LocalStoreTest, LinksThatLeadOutsideAreKnown)
+{
+    TempDir elsewhere;
+    elsewhere.write("secret", "x");
+    m_folder.write("config.json", "{}");
+    fs::create_directory(m_folder.path("checkpoint-1"));
+    fs::create_symlink("../config.json", m_folder.path("checkpoint-1/shared.json"));
+    fs::create_symlink(elsewhere.path("secret"), m_folder.path("checkpoint-1/leaves.json"));
+    EXPECT_EQ(m_store->leadsOutside("config.json", anyTask()), false);
+    EXPECT_EQ(m_store->leadsOutside("checkpoint-1/shared.json", anyTask()), false);
+    EXPECT_EQ(m_store->leadsOutside("checkpoint-1/leaves.json", anyTask()), true);
+}
+
+TEST_F(LocalStoreTest, BlobsOfItsOwnRepositoryAreNotOutsideOfASnapshot)
+{
+    m_folder.write("models--a--b/blobs/1", "{}");
+    m_folder.write("models--a--c/blobs/2", "{}");
+    fs::create_directories(m_folder.path("models--a--b/snapshots/1f"));
+    fs::create_symlink("../../blobs/1", m_folder.path("models--a--b/snapshots/1f/config.json"));
+    fs::create_symlink("../../../models--a--c/blobs/2", m_folder.path("models--a--b/snapshots/1f/tokenizer.json"));
+    const auto snapshot = std::move(*openLocalStore(m_folder.path("models--a--b/snapshots/1f")));
+    EXPECT_EQ(snapshot->leadsOutside("config.json", anyTask()), false);
+    EXPECT_EQ(snapshot->leadsOutside("tokenizer.json", anyTask()), true) << "a blob of another repository";
 }
 
 TEST_F(LocalStoreTest, HolesOfFreshFilesAreUnwrittenParts)

@@ -176,7 +176,8 @@ Findings phantomVersion(const RuleInput& input)
         });
         if (!isThere && step >= steps.front().step)
             findings.push_back(phantomAt(
-                epoch, step, fmt::format("{} has uploaded step {}, but no object of it is in the run.", actor, step)));
+                epoch, step,
+                fmt::format("{} says that it uploaded step {}, but no object of it is in the run.", actor, step)));
     }
     for (const ReplicaView& replica : input.run.replicas) {
         const bool isInHole = std::any_of(steps.begin(), steps.end(), [&](const StepView& known) {

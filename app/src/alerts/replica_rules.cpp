@@ -1,34 +1,12 @@
 #include "alerts/recent.h"
 #include "alerts/rules.h"
+#include "view/step_place.h"
 
-#include <algorithm>
 #include <fmt/format.h>
 
 namespace deltascope::app {
 
 namespace {
-
-/// Where a number stands in the run.
-enum class Place : std::uint8_t { Inside, Pruned, Foreign };
-
-Place placeOf(const RunView& run, std::int64_t step)
-{
-    bool isPruned = false;
-    for (const EpochView& epoch : run.epochs) {
-        if (epoch.steps.empty())
-            continue;
-        isPruned = isPruned || step < epoch.steps.front().step;
-        const auto at =
-            std::upper_bound(epoch.steps.begin(), epoch.steps.end(), step,
-                             [](std::int64_t wanted, const StepView& known) { return wanted < known.step; });
-        if (at == epoch.steps.begin())
-            continue;
-        const StepView& known = *std::prev(at);
-        if (known.step == step || (known.state == "gap" && step <= known.lastMissing))
-            return Place::Inside;
-    }
-    return isPruned ? Place::Pruned : Place::Foreign;
-}
 
 Finding about(const ReplicaView& replica, AlertLevel level, std::string_view title)
 {
@@ -72,10 +50,11 @@ Findings replicaForeign(const RuleInput& input)
     constexpr std::int64_t UntilListedUs = 30 * SecondUs; // a listing may be older than a heartbeat
     Findings findings;
     for (const ReplicaView& replica : input.run.replicas) {
-        if (isGone(replica) || !replica.step || placeOf(input.run, *replica.step) != Place::Foreign)
+        if (isGone(replica) || !replica.step || placeOf(input.run, *replica.step) != StepPlace::Foreign)
             continue;
         Finding finding = about(replica, AlertLevel::Error, "serves a foreign version");
-        finding.text = fmt::format("{} serves step {}, which is not in this run.", replica.id, *replica.step);
+        finding.text =
+            fmt::format("{} says that it serves step {}, which is not in this run.", replica.id, *replica.step);
         finding.afterUs = UntilListedUs;
         findings.push_back(std::move(finding));
     }

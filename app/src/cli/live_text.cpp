@@ -16,6 +16,8 @@ std::string conditionOf(const app::ReplicaView& replica)
 {
     if (replica.late)
         return "no heartbeat";
+    if (replica.foreign)
+        return "foreign";
     if (replica.state == "digest-mismatch" || replica.state == "stalled")
         return replica.state;
     return replica.lagging && replica.step ? "replica-lag" : "";
@@ -90,7 +92,10 @@ void RunPrinter::showReplicas(const app::RunView& run)
         if (condition.empty())
             line += mended ? serves + ", well again" : serves;
         else
-            line += fmt::format("{}: {}, {} behind{}", condition, serves, replica.behind.value_or(0),
+            line += fmt::format("{}: {}{}{}{}", condition, serves,
+                                replica.behind ? fmt::format(", {} behind", *replica.behind)
+                                               : ", which this run does not have",
+                                replica.doubt.empty() ? "" : "; " + replica.doubt,
                                 replica.detail.empty() ? "" : "; " + safe(replica.detail));
         writeErr(paint(m_style, condition.empty() ? Paint::Good : Paint::Warn, line) + "\n");
     }

@@ -223,9 +223,10 @@ std::string verifyText(const app::VerifyView& report, const Style& style)
     text += trustText(report);
     if (report.storeDigests)
         text += "\n" + storeDigestsText(*report.storeDigests) + "\n";
-    text += fmt::format("\n{}: {} ({} {}, level {}, {})\n", paint(style, paintOf(report.result), report.result),
-                        meaning(report), report.steps.size(), report.steps.size() == 1 ? "step" : "steps", report.level,
-                        durationText(report.seconds));
+    const std::string baseAlone = baseAloneText(report);
+    text += fmt::format("\n{}: {}{} ({} {}, level {}, {})\n", paint(style, paintOf(report.result), report.result),
+                        meaning(report), baseAlone.empty() ? "" : "; " + baseAlone, report.steps.size(),
+                        report.steps.size() == 1 ? "step" : "steps", report.level, durationText(report.seconds));
     return text;
 }
 
@@ -303,6 +304,8 @@ std::string diffText(const app::DiffView& diff, const Style& style)
     for (const app::TensorDiffView& tensor : diff.reshaped)
         text += fmt::format("  {} is {} {} in A and {} {} in B\n", safe(tensor.name), tensor.dtypeA,
                             shapeText(tensor.shapeA), tensor.dtypeB, shapeText(tensor.shapeB));
+    if (!diff.settings.empty())
+        text += "  " + safe(app::settingsText(diff)) + "\n";
     for (const std::string& name : diff.onlyInA)
         text += "  only in A: " + safe(name) + "\n";
     for (const std::string& name : diff.onlyInB)

@@ -57,6 +57,12 @@ TensorDiffView readTensorDiff(const json& from)
     return tensor;
 }
 
+SettingDiffView readSetting(const json& from)
+{
+    const auto textOf = [&](const char* side) { return from.contains(side) ? from.at(side).dump() : "null"; };
+    return { read<std::string>(from, "name"), textOf("a"), textOf("b") };
+}
+
 TensorDiffView readReshaped(const json& from)
 {
     TensorDiffView tensor;
@@ -156,6 +162,8 @@ DiffView readDiff(const json& from)
     view.bytesCompared = read<std::uint64_t>(from, "bytes_compared");
     view.onlyInA = readList<std::string>(from, "only_in_a");
     view.onlyInB = readList<std::string>(from, "only_in_b");
+    if (from.contains("settings")) // a server of an earlier version compares tensors alone
+        view.settings = readEach(from, "settings", readSetting);
     view.tensors = readEach(from, "tensors", readTensorDiff);
     view.reshaped = readEach(from, "changed_dtype_or_shape", readReshaped);
     view.reads = readReads(from);

@@ -179,6 +179,10 @@ ReplicaView readReplica(const json& from)
     replica.ageSeconds = read<double>(from, "age_s");
     replica.late = read<bool>(from, "late");
     replica.lagging = read<bool>(from, "lagging");
+    if (from.contains("foreign")) { // a server of an earlier version does not judge
+        replica.foreign = read<bool>(from, "foreign");
+        replica.doubt = readText(from, "doubt");
+    }
     replica.detail = read<std::string>(from, "detail");
     return replica;
 }

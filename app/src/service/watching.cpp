@@ -214,8 +214,8 @@ private:
             text += fmt::format("{}{}{}{}\n", version.objects.identity(), word(version.state),
                                 version.obstacle.has_value(), version.facts.has_value());
         for (const Heartbeat& replica : m_trace.replicas)
-            text += fmt::format("{}{}{}{}{}\n", replica.id, replica.state, replica.step, replica.tUs,
-                                isLate(replica, m_bench.nowUs()));
+            text += fmt::format("{}{}{}{}{}{}\n", replica.id, replica.state, replica.step, replica.tUs,
+                                isLate(replica, m_bench.nowUs()), isSaidForLong(replica, m_bench.nowUs()));
         std::int64_t ends = 0; // an actor may tell late of what ended before the newest span
         for (const Span& span : m_trace.spans)
             ends ^= span.t1Us;

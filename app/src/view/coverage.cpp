@@ -1,9 +1,16 @@
 #include "make_views.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 namespace deltascope::app {
+
+namespace {
+
+constexpr std::string_view AsInBase = "as in the base you gave, whose bytes nothing vouches for";
+
+}
 
 CoverageView makeCoverageView(const Coverage& coverage)
 {
@@ -36,10 +43,22 @@ std::string coverageText(const CoverageView& coverage)
     add(coverage.root, "by root");
     add(coverage.anchor, "by anchor");
     add(coverage.weak, "by weak digest (Adler-32)");
-    add(coverage.base, "only as in the base you gave, whose bytes nothing vouches for");
+    add(coverage.base, fmt::format("only {}", AsInBase));
     add(coverage.firstSight, "as first read");
     add(coverage.none, "compared with nothing");
     return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string baseAloneText(const VerifyView& report)
+{
+    const auto onBase = std::find_if(report.steps.rbegin(), report.steps.rend(), [](const StepVerdictView& step) {
+        return step.coverage && step.coverage->base > 0;
+    });
+    if (onBase == report.steps.rend())
+        return {};
+    const CoverageView& coverage = *onBase->coverage;
+    return fmt::format("at step {}, {} of {} tensor{} {} only {}", onBase->step, coverage.base, coverage.tensors,
+                       coverage.tensors == 1 ? "" : "s", coverage.base == 1 ? "is" : "are", AsInBase);
 }
 
 } // namespace deltascope::app

@@ -149,6 +149,8 @@ ordered_json json(const ReplicaView& replica)
              { "age_s", replica.ageSeconds },
              { "late", replica.late },
              { "lagging", replica.lagging },
+             { "foreign", replica.foreign },
+             { "doubt", replica.doubt.empty() ? ordered_json(nullptr) : ordered_json(replica.doubt) },
              { "detail", replica.detail } };
 }
 
@@ -271,10 +273,12 @@ std::string toJson(const VerifyView& view)
                           { "missed_elems", step.missed },
                           { "drift_elems_estimate", orNull(step.driftEstimate) },
                           { "problems", json(step.problems) } });
+    const std::string baseAlone = baseAloneText(view);
     return dump({ { "source", view.source },
                   { "level", view.level },
                   { "result", view.result },
                   { "consistent_to", std::move(consistentTo) },
+                  { "on_base_alone", baseAlone.empty() ? ordered_json(nullptr) : ordered_json(baseAlone) },
                   { "store_digests", view.storeDigests ? json(*view.storeDigests) : ordered_json(nullptr) },
                   { "steps", std::move(steps) },
                   { "problems", json(view.problems) },
@@ -310,6 +314,11 @@ std::string toJson(const DiffView& view)
                              { "dtype_b", tensor.dtypeB },
                              { "shape_a", tensor.shapeA },
                              { "shape_b", tensor.shapeB } });
+    ordered_json settings = ordered_json::array();
+    for (const SettingDiffView& setting : view.settings)
+        settings.push_back({ { "name", setting.name },
+                             { "a", ordered_json::parse(setting.a) },
+                             { "b", ordered_json::parse(setting.b) } });
     const bool unknown = view.equal && view.tensorsLeftOut > 0; // whether the whole checkpoints are
     return dump({ { "equal", unknown ? ordered_json(nullptr) : ordered_json(view.equal) },
                   { "tensor_globs", view.globs },
@@ -323,6 +332,7 @@ std::string toJson(const DiffView& view)
                   { "bytes_compared", view.bytesCompared },
                   { "only_in_a", view.onlyInA },
                   { "only_in_b", view.onlyInB },
+                  { "settings", std::move(settings) },
                   { "tensors", std::move(tensors) },
                   { "changed_dtype_or_shape", std::move(reshaped) },
                   { "rewritten", view.reads.rewritten },

@@ -1,5 +1,7 @@
 #include "make_views.h"
 
+#include <fmt/format.h>
+
 namespace deltascope::app {
 
 bool mayLackDelta(const MaterializeView& view)
@@ -69,6 +71,8 @@ DiffView makeDiffView(const DiffReport& report)
     view.bytesCompared = report.bytesCompared;
     view.onlyInA = report.onlyInA;
     view.onlyInB = report.onlyInB;
+    for (const SettingDiff& setting : report.settings)
+        view.settings.push_back({ setting.name, setting.a, setting.b });
     if (report.touchedKnown)
         view.elementsTouched = 0;
     for (const TensorDiff& diff : report.tensors) {
@@ -79,6 +83,15 @@ DiffView makeDiffView(const DiffReport& report)
     for (const TensorDiff& diff : report.reshaped)
         view.reshaped.push_back(diffRow(diff));
     return view;
+}
+
+std::string settingsText(const DiffView& diff)
+{
+    std::string text;
+    for (const SettingDiffView& setting : diff.settings)
+        text +=
+            fmt::format("{}{} is {} in A and {} in B", text.empty() ? "" : "; ", setting.name, setting.a, setting.b);
+    return text;
 }
 
 MaterializeView makeMaterializeView(const Version& version, const MaterializeReport& report)

@@ -1,7 +1,11 @@
 #include "make_views.h"
+#include "step_place.h"
 #include "times.h"
 
 #include <algorithm>
+#include <ctime>
+#include <fmt/chrono.h>
+#include <fmt/format.h>
 #include <set>
 #include <tuple>
 
@@ -11,17 +15,43 @@ namespace {
 
 constexpr std::int64_t LaggingVersions = 3;
 constexpr double LatePeriods = 3;
+constexpr double MostAheadSeconds = 300; // clocks of one machine room differ by less
+constexpr double LongestPeriodSeconds = 3600;
+constexpr std::int64_t ForeignAfterUs = 30'000'000; // a listing may be older than a heartbeat
 constexpr std::ptrdiff_t MostTraceSpans = 20'000; // the newest
 
-/// Versions of the newest epoch behind `step`.
-std::int64_t versionsBehind(const RunView& run, std::int64_t step)
+/// Versions of the newest epoch that who serves `step` (-1: none yet) does not serve; nothing where no epoch knows it.
+std::optional<std::int64_t> versionsBehind(const RunView& run, std::int64_t step)
 {
+    const StepPlace place = placeOf(run, step);
+    if (step >= 0 && place == StepPlace::Foreign)
+        return std::nullopt;
     if (run.epochs.empty())
         return 0;
     const std::vector<StepView>& steps = run.epochs.back().steps;
-    return std::count_if(steps.begin(), steps.end(), [step](const StepView& view) {
-        return view.step > step && view.state != "gap" && view.state != "publishing";
+    const bool isOfEarlierEpoch =
+        place == StepPlace::Inside && !steps.empty() && step > steps.back().lastMissing && step > steps.back().step;
+    return std::count_if(steps.begin(), steps.end(), [&](const StepView& view) {
+        return (isOfEarlierEpoch || view.step > step) && view.state != "gap" && view.state != "publishing";
     });
+}
+
+double ageSeconds(const Heartbeat& heartbeat, std::int64_t nowUs) noexcept
+{
+    return static_cast<double>(nowUs - heartbeat.tUs) / 1e6;
+}
+
+/// Why a heartbeat is no sign of life; empty if it is one.
+std::string doubtOf(const Heartbeat& heartbeat, std::int64_t nowUs)
+{
+    const double ahead = -ageSeconds(heartbeat, nowUs);
+    if (ahead > MostAheadSeconds)
+        return fmt::format("its clock is ahead of ours: the heartbeat is dated {:%Y-%m-%dT%H:%M:%SZ}",
+                           fmt::gmtime(static_cast<std::time_t>(heartbeat.tUs / 1'000'000)));
+    if (heartbeat.periodSeconds > LongestPeriodSeconds)
+        return fmt::format("it says that it beats every {:.3g} hours: a period beyond an hour is not believed",
+                           heartbeat.periodSeconds / 3600);
+    return {};
 }
 
 void addNotes(std::vector<NoteView>& notes, const std::vector<Span>& spans)
@@ -148,7 +178,12 @@ void addSpans(RunView& view, const std::vector<Span>& traced, const std::vector<
 
 bool isLate(const Heartbeat& heartbeat, std::int64_t nowUs)
 {
-    return static_cast<double>(nowUs - heartbeat.tUs) / 1e6 > LatePeriods * heartbeat.periodSeconds;
+    return ageSeconds(heartbeat, nowUs) > LatePeriods * heartbeat.periodSeconds || !doubtOf(heartbeat, nowUs).empty();
+}
+
+bool isSaidForLong(const Heartbeat& heartbeat, std::int64_t nowUs)
+{
+    return nowUs - heartbeat.stepSinceUs >= ForeignAfterUs;
 }
 
 void addTrace(RunView& view, const Trace& trace, const std::vector<Span>& logged, std::int64_t nowUs)
@@ -162,9 +197,11 @@ void addTrace(RunView& view, const Trace& trace, const std::vector<Span>& logged
         if (heartbeat.step >= 0)
             replica.step = heartbeat.step;
         replica.behind = versionsBehind(view, heartbeat.step);
-        replica.ageSeconds = static_cast<double>(nowUs - heartbeat.tUs) / 1e6;
+        replica.foreign = !replica.behind && isSaidForLong(heartbeat, nowUs);
+        replica.ageSeconds = ageSeconds(heartbeat, nowUs);
         replica.late = isLate(heartbeat, nowUs);
-        replica.lagging = *replica.behind >= LaggingVersions;
+        replica.doubt = doubtOf(heartbeat, nowUs);
+        replica.lagging = replica.behind >= LaggingVersions;
         view.replicas.push_back(std::move(replica));
     }
     addSpans(view, trace.spans, logged);

@@ -35,6 +35,8 @@ StepDetailView makeStepDetailView(const Run& run, const Version& version, const 
 void addTrace(RunView& view, const Trace& trace, const std::vector<Span>& logged, std::int64_t nowUs);
 /// Whether a replica has not been heard of for some of its periods.
 bool isLate(const Heartbeat& heartbeat, std::int64_t nowUs);
+/// Whether a replica has said its step for so long that a listing would show it.
+bool isSaidForLong(const Heartbeat& heartbeat, std::int64_t nowUs);
 /// How long engines stood still for a version.
 struct Pause {
     std::int64_t lengthUs = 0;

@@ -91,6 +91,8 @@ ordered_json json(const ReplicaHistoryView& view)
              { "age_s", replica.ageSeconds },
              { "late", replica.late },
              { "lagging", replica.lagging },
+             { "foreign", replica.foreign },
+             { "doubt", replica.doubt.empty() ? ordered_json(nullptr) : ordered_json(replica.doubt) },
              { "detail", replica.detail },
              { "last_pause_ms", orNull(view.lastPauseMs) },
              { "paused_frac", orNull(view.pausedFraction) },

@@ -265,7 +265,7 @@ std::vector<FeedItemView> makeFeed(const RunView& run, std::size_t limit)
         const SpanView& span = run.spans[i];
         if (span.phase == "pause")
             feed.push_back({ span.t1Us, "applied", span.step,
-                             fmt::format("{} applied {}, paused {:.0f} ms", span.actor, span.step,
+                             fmt::format("{} says that it applied {}, paused {:.0f} ms", span.actor, span.step,
                                          static_cast<double>(span.t1Us - span.t0Us) / 1e3) });
     }
     for (const NoteView& note : run.notes) {

@@ -551,7 +551,7 @@ Error rootFailure(const VersionFacts& facts, const VersionObjects& version, std:
 
 void assess(Run& run)
 {
-    run.problems = run.mirrorNotices;
+    run.problems = run.sourceNotices;
     if (run.recordsLost)
         run.problems.push_back(*run.recordsLost);
     weighGone(run);

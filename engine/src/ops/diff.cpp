@@ -1,5 +1,6 @@
 #include "deltascope/engine/operations.h"
 
+#include "adapter_settings.h"
 #include "element_compare.h"
 #include "replay_audit.h"
 
@@ -123,6 +124,7 @@ Result<DiffReport> compareStates(Workbench& bench, const Chain& a, const Chain& 
     const std::vector<std::string_view> names = namesOf(a, b);
     DS_CHECK(meant.expectEachFits(names, "neither A nor B has a", {}));
     DiffReport report;
+    DS_TRY(report.settings, compareAdapterSettings(a, b, task));
     report.touchedKnown = aLinkInB.has_value();
     ReplayAudit auditA(a);
     ReplayAudit auditB(b);

@@ -29,9 +29,11 @@ Result<std::optional<Error>> lostPublications(const Run& run, TaskContext& task)
         return std::optional<Error>();
     return std::optional(Error {
         Code::ChainGap,
-        fmt::format("{} says that it has published {} {}, behind the newest version that is here: {} removed", actor,
-                    lost.size() == 1 ? "step" : "steps", fmt::join(lost, ", "),
-                    lost.size() == 1 ? "it was" : "they were"),
+        fmt::format(
+            "{} says that it has published {} {}, behind the newest version that is here: {} removed, if that is "
+            "so",
+            actor, lost.size() == 1 ? "step" : "steps", fmt::join(lost, ", "),
+            lost.size() == 1 ? "it was" : "they were"),
         run.store->uri(), *lost.begin(),
         "Restore what was removed if it exists elsewhere; the next version that is published here ends this." });
 }

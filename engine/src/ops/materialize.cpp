@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <iterator>
 #include <set>
 
 namespace deltascope {
@@ -264,21 +265,45 @@ private:
     std::uint64_t m_resumedBytes = 0;
 };
 
-Result<std::vector<std::string>> copySidecars(Workbench& bench, const Run& run, const Plan& plan, const Chain& chain,
-                                              const std::string& folder, const ObjectStore* extra, TaskContext& task)
+/// What became of the files beside the weights.
+struct Sidecars {
+    std::vector<std::string> names; ///< that were copied
+    std::vector<Error> leftOut;
+};
+
+/// Why a file beside the weights is not copied; nothing if it may be.
+Result<std::optional<Error>> whyLeftOut(const ObjectStore& store, const ObjectInfo& object, const std::string& name,
+                                        TaskContext& task)
 {
-    std::map<std::string, std::pair<const ObjectStore*, std::string>> found; ///< file name -> where it is
+    std::string reason;
+    if (!object.oddity.empty()) {
+        reason = "it is " + object.oddity;
+    } else {
+        DS_TRY(const bool leaves, store.leadsOutside(object.key, task));
+        if (leaves)
+            reason = "it is a link to a file outside of the source";
+    }
+    if (reason.empty())
+        return std::optional<Error>();
+    return std::optional(Error { Code::Stray, fmt::format("{} is left out: {}", name, reason), object.key, std::nullopt,
+                                 "Copy the file beside the checkpoint if it belongs to it." });
+}
+
+Result<Sidecars> copySidecars(Workbench& bench, const Run& run, const Plan& plan, const std::string& folder,
+                              const ObjectStore* extra, TaskContext& task)
+{
+    std::map<std::string, std::pair<const ObjectStore*, ObjectInfo>> found; ///< file name -> where it is
     const auto collect = [&](const ObjectStore& store, const std::vector<ObjectInfo>& objects) {
         for (const ObjectInfo& object : objects) {
             const std::size_t slash = object.key.rfind('/');
             const std::string name = slash == std::string::npos ? object.key : object.key.substr(slash + 1);
             if (isSidecar(name))
-                found.try_emplace(name, &store, object.key);
+                found.try_emplace(name, &store, object);
         }
     };
     if (!plan.fromExternalBase) {
         const PlanLink& first = plan.links.front();
-        collect(*chain.links().front()->store, run.versions[first.version].objectsOf(first.form).objects);
+        collect(*run.store, run.versions[first.version].objectsOf(first.form).objects);
     }
     if (run.base)
         collect(*run.base->store, run.base->objects.objects);
@@ -288,17 +313,23 @@ Result<std::vector<std::string>> copySidecars(Workbench& bench, const Run& run, 
         std::erase_if(extraObjects, [](const ObjectInfo& object) { return object.key.find('/') != std::string::npos; });
         collect(*extra, extraObjects);
     }
-    std::vector<std::string> names;
+    Sidecars copied;
     constexpr std::uint64_t MaxSidecarBytes = 256U << 20;
     for (const auto& [name, from] : found) {
-        DS_TRY(const std::vector<std::byte> bytes, readWhole(*from.first, from.second, MaxSidecarBytes, task));
+        const auto& [store, object] = from;
+        DS_TRY(std::optional<Error> reason, whyLeftOut(*store, object, name, task));
+        if (reason) {
+            copied.leftOut.push_back(std::move(*reason));
+            continue;
+        }
+        DS_TRY(const std::vector<std::byte> bytes, readWhole(*store, object.key, MaxSidecarBytes, task));
         const std::string path = folder + "/" + name;
         if (bench.disk->exists(path)) // of an earlier attempt
             DS_CHECK(bench.disk->removeFile(path));
         DS_CHECK(writeTextFile(*bench.disk, path, asText(bytes)));
-        names.push_back(name);
+        copied.names.push_back(name);
     }
-    return names;
+    return copied;
 }
 
 /// Names of files of the trainer in the folder of an object.
@@ -498,7 +529,9 @@ Result<MaterializeReport> rebuildFrom(Workbench& bench, const Run& run, const Ve
     task.beginPhase("finish", 0);
     if (!layout.indexJson.empty())
         DS_CHECK(writeFinalFile(*bench.disk, folder.path() + "/" + std::string(IndexName), layout.indexJson));
-    DS_TRY(report.sidecars, copySidecars(bench, run, plan, chain, folder.path(), options.sidecars.get(), task));
+    DS_TRY(Sidecars sidecars, copySidecars(bench, run, plan, folder.path(), options.sidecars.get(), task));
+    report.sidecars = std::move(sidecars.names);
+    std::move(sidecars.leftOut.begin(), sidecars.leftOut.end(), std::back_inserter(report.notices));
     DS_TRY(report.leftOut, filesLeftOut(run, plan, task));
     DS_CHECK(expectSoundReads(chain, options, report, task));
     report.rewritten = chain.rewritten();

@@ -132,12 +132,14 @@ private:
         return {};
     }
 
-    /// By the keys that the objects have in the source.
+    /// Of those that are files, by the keys that the objects have in the source.
     static std::map<std::string_view, std::uint64_t> sizesOf(const VersionObjects& form)
     {
         std::map<std::string_view, std::uint64_t> sizes;
-        for (const ObjectInfo& object : form.objects)
-            sizes.emplace(form.inSource(object.key), object.sizeBytes);
+        for (const ObjectInfo& object : form.objects) {
+            if (object.oddity.empty())
+                sizes.emplace(form.inSource(object.key), object.sizeBytes);
+        }
         return sizes;
     }
 
@@ -149,7 +151,7 @@ private:
             const auto there = sizes.find(form.inSource(object.key));
             if (there == sizes.end())
                 return false;
-            if (there->second == object.sizeBytes)
+            if (there->second == object.sizeBytes || !object.oddity.empty())
                 continue;
             DS_TRY(const std::optional<std::uint64_t> recorded, sizeOnRecord(std::string(form.inSource(object.key))));
             if (recorded == there->second)

@@ -286,6 +286,22 @@ Listing takeOwn(Listing& listing)
     return beside;
 }
 
+/// Links to folders that lie elsewhere: what is in them may belong to the run, and is not read.
+std::vector<Error> linkedFolders(const Listing& listing)
+{
+    std::vector<Error> told;
+    for (const ObjectInfo& object : listing) {
+        if (object.oddity == "a link to a folder")
+            told.push_back(Error { Code::Stray,
+                                   fmt::format("{} is a link to a folder outside of the source: what is in that folder "
+                                               "is not read",
+                                               object.key),
+                                   object.key, std::nullopt,
+                                   "Mount or move the folder itself to this place if it belongs to the run." });
+    }
+    return told;
+}
+
 /// What the source has and cannot be used, and a mirror stands in for.
 std::vector<Error> replacedByMirrors(const Run& run)
 {
@@ -453,7 +469,7 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
     DS_TRY(const std::shared_ptr<const Layout> layout, std::move(found));
 
     DS_TRY(std::vector<CandidateRun> candidates, candidateRuns(*layout, store->uri(), listing));
-    const std::vector<Error> others = otherRuns(store->uri(), candidates);
+    std::vector<Error> others = otherRuns(store->uri(), candidates);
     std::vector<VersionObjects> groups =
         candidates.empty() ? std::vector<VersionObjects>() : std::move(candidates.front().versions);
     if (options.listing)
@@ -464,15 +480,16 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
         for (const VersionObjects& form : group.otherForms)
             used += form.objects.size();
     }
-    std::vector<Error> mirrorNotices = std::move(mirrors.notices);
-    mirrorNotices.insert(mirrorNotices.end(), others.begin(), others.end());
+    std::vector<Error> sourceNotices = linkedFolders(listing);
+    std::move(mirrors.notices.begin(), mirrors.notices.end(), std::back_inserter(sourceNotices));
+    std::move(others.begin(), others.end(), std::back_inserter(sourceNotices));
     std::vector<std::string> addresses;
     for (std::size_t i = 0; i < mirrors.stores.size(); ++i) {
         addresses.push_back(mirrors.stores[i]->uri());
         DS_TRY(const std::vector<Error> told,
                addMirrored(groups, addresses.back(), layout->group(copies[i]), bench.records, store->uri()));
         journalOnce(bench, *store, told);
-        mirrorNotices.insert(mirrorNotices.end(), told.begin(), told.end());
+        sourceNotices.insert(sourceNotices.end(), told.begin(), told.end());
     }
     const std::shared_ptr<ObjectStore> source = store;
     if (!mirrors.stores.empty())
@@ -517,9 +534,9 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
         DS_CHECK(missing.addTo(run, bench, *source, task));
     run.beside = std::move(beside);
     run.mirrors = std::move(addresses);
-    run.mirrorNotices = std::move(mirrorNotices);
+    run.sourceNotices = std::move(sourceNotices);
     noteRepeatedFiles(run, onRecord);
-    if (!run.gone.empty() || !run.mirrorNotices.empty() || run.recordsLost || layout->standAlone())
+    if (!run.gone.empty() || !run.sourceNotices.empty() || run.recordsLost || layout->standAlone())
         assess(run);
     DS_CHECK(compareModels(run, task));
     run.ignoredObjects = listing.size() - std::min(listing.size(), used);

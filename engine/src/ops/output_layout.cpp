@@ -13,6 +13,7 @@ namespace deltascope {
 namespace {
 
 constexpr std::string_view SingleName = "model.safetensors";
+constexpr std::string_view AdapterName = "adapter_model.safetensors"; // where PEFT looks, which knows no shards
 
 std::string_view fileNameOf(std::string_view key)
 {
@@ -102,8 +103,11 @@ std::string makeIndex(const std::vector<OutputShard>& shards)
 OutputLayout makeOutputLayout(const Chain& chain, std::uint64_t shardBytes)
 {
     OutputLayout layout;
-    for (auto& [name, tensors] : shardBytes > 0 ? shardsOfSize(chain, shardBytes) : shardsAsInAnchor(chain))
-        layout.shards.push_back(makeShard(name, tensors));
+    if (chain.links().front()->layout->holdsAdapters())
+        layout.shards.push_back(makeShard(std::string(AdapterName), chain.tensors()));
+    else
+        for (auto& [name, tensors] : shardBytes > 0 ? shardsOfSize(chain, shardBytes) : shardsAsInAnchor(chain))
+            layout.shards.push_back(makeShard(name, tensors));
     for (const OutputShard& shard : layout.shards)
         layout.sizeBytes += shard.sizeBytes;
     if (layout.shards.size() > 1)
@@ -122,7 +126,8 @@ bool isTrainerState(std::string_view fileName) noexcept
 
 bool isSidecar(std::string_view fileName) noexcept
 {
-    constexpr std::array<std::string_view, 12> Names = {
+    constexpr std::array<std::string_view, 13> Names = {
+        AdapterConfigName,
         "config.json",
         "generation_config.json",
         "tokenizer.json",

@@ -4,9 +4,13 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace deltascope {
+
+/// Beside the tensors of an adapter: what they mean.
+inline constexpr std::string_view AdapterConfigName = "adapter_config.json";
 
 /// One safetensors file of a checkpoint that is to be written.
 struct OutputShard {

@@ -4,6 +4,7 @@
 #include "format/common/shard_names.h"
 #include "store/listed_store.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <span>
 
@@ -11,9 +12,23 @@ namespace deltascope {
 
 namespace {
 
+/// What is no file although the version needs it: what its headers name, or what they could not be read for.
+const ObjectInfo* oddObjectNeeded(const VersionObjects& version, const Result<VersionIndex>& index)
+{
+    if (!index)
+        return oddObject(version, index.error().where);
+    for (const TensorEntry& entry : index->tensors) {
+        for (const Extent& extent : entry.extents) {
+            if (const ObjectInfo& object = version.objects[extent.object]; !object.oddity.empty())
+                return &object;
+        }
+    }
+    return nullptr;
+}
+
 Result<void> readHeader(const ObjectStore& store, const Layout& layout, const WantedForm& form, TaskContext& task)
 {
-    Result<VersionIndex> index = layout.index(store, *form.objects, task);
+    Result<VersionIndex> index = readIndex(store, layout, *form.objects, task);
     if (index) {
         *form.summary = VersionSummary::of(*index);
         const std::vector<Error> ofShards = shardProblems(*form.objects);
@@ -28,7 +43,24 @@ Result<void> readHeader(const ObjectStore& store, const Layout& layout, const Wa
 
 } // namespace
 
+const ObjectInfo* oddObject(const VersionObjects& version, std::string_view key)
+{
+    const auto odd = std::find_if(version.objects.begin(), version.objects.end(), [key](const ObjectInfo& object) {
+        return object.key == key && !object.oddity.empty();
+    });
+    return odd == version.objects.end() ? nullptr : &*odd;
+}
+
 bool concernsTheStore(Code code) { return code == Code::Canceled || code == Code::Transient || code == Code::Internal; }
+
+Result<VersionIndex> readIndex(const ObjectStore& store, const Layout& layout, const VersionObjects& version,
+                               TaskContext& task)
+{
+    Result<VersionIndex> index = layout.index(store, version, task);
+    if (const ObjectInfo* const odd = oddObjectNeeded(version, index))
+        return fail(noFileError(*odd));
+    return index;
+}
 
 Result<void> readHeaders(Workbench& bench, const std::shared_ptr<const ObjectStore>& store, const Layout& layout,
                          const std::vector<WantedForm>& forms, TaskContext& task)

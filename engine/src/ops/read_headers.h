@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 namespace deltascope {
@@ -17,6 +18,13 @@ struct WantedForm {
 
 /// Errors that say nothing about the version itself.
 bool concernsTheStore(Code code);
+
+/// The object of this key if it is no file; null: it is one, or none of the version.
+const ObjectInfo* oddObject(const VersionObjects& version, std::string_view key);
+
+/// Layout::index; an object that a version needs and that is no file is the error (noFileError).
+Result<VersionIndex> readIndex(const ObjectStore& store, const Layout& layout, const VersionObjects& version,
+                               TaskContext& task);
 
 /// Reads the headers of all these on the threads of the workbench, those of many at a time where reads are kept. What
 /// is wrong with a version is its failure. Errors: those that concern the store.

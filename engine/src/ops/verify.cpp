@@ -4,6 +4,7 @@
 #include "gone_versions.h"
 #include "lineage/claims.h"
 #include "lost_publications.h"
+#include "read_headers.h"
 #include "repeated_files.h"
 #include "replay/object_reads.h"
 #include "replay_audit.h"
@@ -98,8 +99,10 @@ private:
     {
         std::vector<OfForm> objects;
         const auto add = [&](const VersionObjects& form) {
-            for (const ObjectInfo& object : form.objects)
-                objects.emplace_back(&form, object);
+            for (const ObjectInfo& object : form.objects) {
+                if (object.oddity.empty()) // what the version needs is a file here, or its failure
+                    objects.emplace_back(&form, object);
+            }
         };
         add(version);
         std::for_each(version.otherForms.begin(), version.otherForms.end(), add);
@@ -304,7 +307,7 @@ bool speaksOfDamage(Code code)
 Result<void> readForm(const Run& run, const VersionObjects& objects, bool payload, std::optional<Error>& failure,
                       ObjectFindings& findings, TaskContext& task)
 {
-    Result<VersionIndex> index = run.layout->index(*run.store, objects, task);
+    Result<VersionIndex> index = readIndex(*run.store, *run.layout, objects, task);
     if (!index) {
         if (index.error().code == Code::Canceled || index.error().code == Code::Transient)
             return fail(std::move(index.error()));
@@ -314,7 +317,8 @@ Result<void> readForm(const Run& run, const VersionObjects& objects, bool payloa
     Result<void> sound = payload ? run.layout->checkPayload(*run.store, objects, *index, task) : Result<void>();
     if (sound || !speaksOfDamage(sound.error().code))
         return sound;
-    findings.problems.push_back(atStep(std::move(sound.error()), objects.step));
+    const ObjectInfo* const odd = oddObject(objects, sound.error().where);
+    findings.problems.push_back(atStep(odd ? noFileError(*odd) : std::move(sound.error()), objects.step));
     return {};
 }
 

@@ -97,10 +97,12 @@ private:
         EntryQueue entries;
         std::string full = key;
         DS_CHECK(readFolder(folder, pathOf(key), [&](std::string_view name, EntryKind kind) {
-            if (isTemporaryName(name) || kind == EntryKind::Other)
+            if (isTemporaryName(name))
                 return;
             full.resize(key.size());
             full += name;
+            if (kind == EntryKind::Folder && isNamedAsFile(name) && wantsFile(full))
+                entries.add(full.substr(key.size()));
             if (kind == EntryKind::Folder)
                 full += '/';
             if (kind == EntryKind::Folder ? wantsFolder(full) : wantsFile(full))
@@ -145,7 +147,7 @@ private:
 
     Result<void> addFile(const FileHandle& folder, const std::string& key, const std::string& name)
     {
-        DS_TRY(std::optional<ObjectInfo> object, examineName(folder, name, key + name));
+        DS_TRY(std::optional<ObjectInfo> object, examineEntry(folder, name, key + name, m_root));
         if (!object)
             return {};
         if (m_page.objects.size() == m_request.maxKeys)

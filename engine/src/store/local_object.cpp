@@ -2,11 +2,15 @@
 
 #include "../base/errno_error.h"
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <ctime>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <limits>
+#include <memory>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -46,6 +50,43 @@ ObjectInfo describe(const struct stat& status, const std::string& key)
     object.identity = identityOf(status);
     object.modifiedUs = nanoseconds(status.st_mtim) / 1000;
     return object;
+}
+
+std::string_view kindOf(mode_t mode) noexcept
+{
+    return S_ISDIR(mode) ? "a folder" : S_ISFIFO(mode) ? "a FIFO" : S_ISSOCK(mode) ? "a socket" : "a device";
+}
+
+struct FreePath {
+    void operator()(char* path) const noexcept { std::free(path); }
+};
+
+/// Without links. Nothing: errno says why.
+std::optional<std::string> realPath(const std::string& path)
+{
+    const std::unique_ptr<char, FreePath> real(::realpath(path.c_str(), nullptr));
+    return real ? std::optional<std::string>(real.get()) : std::nullopt;
+}
+
+bool isWithin(std::string_view path, std::string_view folder) noexcept
+{
+    if (folder == "/")
+        return true;
+    return path.starts_with(folder) && path.size() > folder.size() && path[folder.size()] == '/';
+}
+
+/// Where the Hub's cache keeps the files of a snapshot: "…/models--a--b/blobs" of "…/models--a--b/snapshots/<rev>/…".
+std::optional<std::string> blobsOf(std::string_view path)
+{
+    constexpr std::string_view Snapshots = "/snapshots/";
+    for (std::size_t at = path.rfind(Snapshots); at != std::string_view::npos && at > 0;
+         at = path.rfind(Snapshots, at - 1)) {
+        const std::string_view repository = path.substr(0, at);
+        const std::string_view name = repository.substr(repository.rfind('/') + 1);
+        if (name.starts_with("models--") || name.starts_with("datasets--") || name.starts_with("spaces--"))
+            return std::string(repository) + "/blobs";
+    }
+    return std::nullopt;
 }
 
 /// The file may still be written, so whether it has holes matters.
@@ -127,6 +168,57 @@ Result<std::optional<ObjectInfo>> examineName(const FileHandle& folder, const st
     if (!S_ISREG(status.st_mode))
         return std::optional<ObjectInfo>();
     return describeFile(file, key);
+}
+
+Result<std::optional<ObjectInfo>> examineEntry(const FileHandle& folder, const std::string& name,
+                                               const std::string& key, const std::string& root)
+{
+    DS_TRY(std::optional<ObjectInfo> object, examineName(folder, name, key));
+    if (object)
+        return object;
+    struct stat entry = {};
+    if (::fstatat(folder.get(), name.c_str(), &entry, AT_SYMLINK_NOFOLLOW) != 0) {
+        if (meansAbsent(errno)) // gone meanwhile
+            return std::optional<ObjectInfo>();
+        return failErrno("stat", errno, key);
+    }
+    const bool isLink = S_ISLNK(entry.st_mode);
+    struct stat target = {};
+    const bool leadsSomewhere = ::fstatat(folder.get(), name.c_str(), &target, 0) == 0;
+    if (leadsSomewhere && S_ISREG(target.st_mode)) // it came meanwhile, and is listed at the next look
+        return std::optional<ObjectInfo>();
+    if (isLink && leadsSomewhere && S_ISDIR(target.st_mode) && !isNamedAsFile(name)) {
+        const std::optional<std::string> real = realPath(root + '/' + key);
+        if (!real || isWithin(*real, root))
+            return std::optional<ObjectInfo>();
+    }
+    object = describe(entry, key);
+    object->sizeBytes = 0;
+    object->oddity = !leadsSomewhere ? "a link that leads nowhere"
+                                     : fmt::format("{}{}", isLink ? "a link to " : "", kindOf(target.st_mode));
+    return object;
+}
+
+bool isNamedAsFile(std::string_view name) noexcept
+{
+    constexpr std::array<std::string_view, 6> Ends = { ".safetensors", ".json", ".zst", ".bin", ".pt", ".distcp" };
+    return std::any_of(Ends.begin(), Ends.end(),
+                       [name](std::string_view end) { return name.size() > end.size() && name.ends_with(end); });
+}
+
+Result<bool> linkLeadsOutside(const std::string& root, std::string_view key)
+{
+    const std::string path = root + '/' + std::string(key);
+    const std::optional<std::string> real = realPath(path);
+    if (!real) {
+        if (meansAbsent(errno))
+            return false;
+        return failErrno("realpath", errno, key);
+    }
+    if (isWithin(*real, root))
+        return false;
+    const std::optional<std::string> blobs = blobsOf(path);
+    return !blobs || !isWithin(*real, *blobs);
 }
 
 bool meansAbsent(int errnoValue) noexcept

@@ -30,6 +30,18 @@ Result<ObjectInfo> describeFile(const FileHandle& file, const std::string& key);
 Result<std::optional<ObjectInfo>> examineName(const FileHandle& folder, const std::string& name,
                                               const std::string& key);
 
+/// The same for a listing: what is no file has an oddity. A link to a folder below `root` is nothing, since that folder
+/// is listed where it is.
+Result<std::optional<ObjectInfo>> examineEntry(const FileHandle& folder, const std::string& name,
+                                               const std::string& key, const std::string& root);
+
+/// Whether a folder has the name of a data file, so that a file is expected in its place.
+bool isNamedAsFile(std::string_view name) noexcept;
+
+/// Whether a link below `root`, which is a real path, leads to a file that is no part of it
+/// (ObjectStore::leadsOutside).
+Result<bool> linkLeadsOutside(const std::string& root, std::string_view key);
+
 /// errno values that mean "no object of that key".
 bool meansAbsent(int errnoValue) noexcept;
 

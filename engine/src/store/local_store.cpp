@@ -267,6 +267,12 @@ public:
         return empty;
     }
 
+    Result<bool> leadsOutside(std::string_view key, TaskContext&) const override
+    {
+        DS_CHECK(checkLocalKey(key));
+        return linkLeadsOutside(m_root, key);
+    }
+
     Result<ObjectInfo> put(std::string_view key, const Payload& bytes, PutMode mode, TaskContext& task) override
     {
         DS_TRY(const Place place, find(key, Missing::IsCreated));

@@ -96,6 +96,13 @@ Result<bool> MirroredStore::hasEmptyFolder(std::string_view key, TaskContext& ta
                   : m_source->hasEmptyFolder(key, task);
 }
 
+Result<bool> MirroredStore::leadsOutside(std::string_view key, TaskContext& task) const
+{
+    const Mirror* mirror = mirrorOf(key);
+    return mirror ? mirror->store->leadsOutside(key.substr(mirror->prefix.size()), task)
+                  : m_source->leadsOutside(key, task);
+}
+
 Result<ObjectInfo> MirroredStore::put(std::string_view key, const Payload& bytes, PutMode mode, TaskContext& task)
 {
     if (mirrorOf(key))

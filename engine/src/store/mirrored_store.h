@@ -28,6 +28,7 @@ public:
     std::vector<Result<void>> readMany(const std::vector<RangeRead>& reads, TaskContext& task) const override;
     ReadProof proofOf(const ObjectRef& object) const override;
     Result<bool> hasEmptyFolder(std::string_view key, TaskContext& task) const override;
+    Result<bool> leadsOutside(std::string_view key, TaskContext& task) const override;
     /// Errors: also Internal (into a mirror).
     Result<ObjectInfo> put(std::string_view key, const Payload& bytes, PutMode mode, TaskContext& task) override;
     Result<std::unique_ptr<StoreWatch>> watch() const override { return m_source->watch(); }

@@ -59,6 +59,14 @@ ReadProof ObjectStore::proofOf(const ObjectRef&) const { return ReadProof::None;
 
 Result<bool> ObjectStore::hasEmptyFolder(std::string_view, TaskContext&) const { return false; }
 
+Result<bool> ObjectStore::leadsOutside(std::string_view, TaskContext&) const { return false; }
+
+Error noFileError(const ObjectInfo& object)
+{
+    return Error { Code::NotFound, fmt::format("{} is {}, not a file", object.key, object.oddity), object.key,
+                   std::nullopt, "Put the file in its place, or mount the disk that a link leads to." };
+}
+
 Result<std::vector<ObjectInfo>> listAll(const ObjectStore& store, std::string_view prefix, TaskContext& task,
                                         const ListingSeen& seen)
 {

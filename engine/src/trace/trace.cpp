@@ -149,9 +149,15 @@ Result<void> TraceReader::readReplicas(const ObjectStore& store, std::vector<Obj
                 texts[i] = std::string(asText(*now));
         }
         const auto known = m_replicas.find(object.key);
-        if (texts[i])
-            replicas.insert_or_assign(object.key, KnownReplica { object.identity, heartbeatFromText(*texts[i]) });
-        else if (known != m_replicas.end())
+        if (texts[i]) {
+            KnownReplica replica { object.identity, heartbeatFromText(*texts[i]) };
+            if (replica.heartbeat) {
+                const bool saidBefore = known != m_replicas.end() && known->second.heartbeat
+                    && known->second.heartbeat->step == replica.heartbeat->step;
+                replica.heartbeat->stepSinceUs = saidBefore ? known->second.heartbeat->stepSinceUs : object.modifiedUs;
+            }
+            replicas.insert_or_assign(object.key, std::move(replica));
+        } else if (known != m_replicas.end())
             replicas.insert(*known);
     }
     m_replicas = std::move(replicas);

@@ -119,11 +119,13 @@ void StatusLine::refresh()
     m_store->setVisible(view->meter.has_value());
     if (view->meter)
         m_store->read(storeText(*view, now));
-    std::int64_t worst = 0;
+    std::optional<std::int64_t> worst; // of those whose step is known
     for (const app::ReplicaView& replica : view->replicas)
-        worst = std::max(worst, replica.behind.value_or(0));
+        worst = std::max(worst, replica.behind);
     m_replicas->read(view->replicas.empty() ? tr("no replica tells")
-                                            : tr("replicas %1, worst lag %2").arg(view->replicas.size()).arg(worst));
+                                            : tr("replicas %1, worst lag %2")
+                                                  .arg(view->replicas.size())
+                                                  .arg(worst ? QString::number(*worst) : unknownText()));
     std::ptrdiff_t steps = 0;
     for (const app::EpochView& epoch : view->epochs)
         steps += std::count_if(epoch.steps.begin(), epoch.steps.end(),

@@ -230,6 +230,8 @@ QString TaskRow::resultText() const
                            .arg(verdictText((*verified)->result), levelText((*verified)->level),
                                 pluralText((*verified)->steps.size(), tr("step"), tr("steps")),
                                 durationText((*verified)->seconds));
+        if (const std::string base = app::baseAloneText(**verified); !base.empty())
+            text += QStringLiteral("\n") + QString::fromStdString(base);
         if (const auto& digests = (*verified)->storeDigests)
             text += QStringLiteral("\n") + QString::fromStdString(app::storeDigestsText(*digests));
         return text;
@@ -242,6 +244,7 @@ QString TaskRow::resultText() const
         return tr("%1 of %2 tensors differ, %3 of %4 elements")
                    .arg(exactText((*diff)->tensorsDifferent), exactText((*diff)->tensorsTotal),
                         countText((*diff)->elementsDifferent), countText((*diff)->elementsTotal))
+            + ((*diff)->settings.empty() ? QString() : QStringLiteral("\n") + safeName(app::settingsText(**diff)))
             + rewrittenText((*diff)->reads);
     }
     return {};

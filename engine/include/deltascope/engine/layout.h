@@ -166,6 +166,8 @@ public:
 
     /// Whether each version stands alone (plain checkpoints), so that a missing number is no gap.
     virtual bool standAlone() const noexcept { return false; }
+    /// Whether its versions are adapters in PEFT's files: tensors that mean something with their config alone.
+    virtual bool holdsAdapters() const noexcept { return false; }
     /// Whether the chain starts at a checkpoint outside of the source, which is then version 0.
     virtual bool needsExternalBase() const noexcept { return false; }
     /// Whether its writers are known to leave unchanged tensors out of full versions.

@@ -267,7 +267,9 @@ struct Run {
     std::shared_ptr<const Layout> layout;
     std::optional<ExternalBase> base;
     std::vector<std::string> mirrors; ///< addresses of the stores that are read beside the source
-    std::vector<Error> mirrorNotices; ///< what they were found to be good for; among the problems, too
+    /// What is known of the source as a whole: what mirrors are good for, linked folders, other runs that lie there.
+    /// Among the problems, too, however often the run is assessed.
+    std::vector<Error> sourceNotices;
     std::vector<Version> versions; ///< by epoch, then step
     std::vector<Gap> gaps;
     std::vector<GoneVersion> gone; ///< ascending by step; without those that a user has accepted

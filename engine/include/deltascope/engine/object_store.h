@@ -31,6 +31,9 @@ struct ObjectInfo {
     /// "<algorithm>:<value>" where the store gives a digest of the whole object with it, else empty. Equal ones mean
     /// equal bytes, wherever the object is.
     std::string contentHash = {};
+    /// What a local folder has under the key in the place of a file: "a link that leads nowhere", "a FIFO", "a folder".
+    /// Empty for what can be read.
+    std::string oddity = {};
 
     bool operator==(const ObjectInfo&) const = default;
 };
@@ -147,11 +150,17 @@ public:
     virtual ReadProof proofOf(const ObjectRef& object) const;
     /// Whether a folder of this name exists and nothing is in it. Always false in stores that have no folders.
     virtual Result<bool> hasEmptyFolder(std::string_view key, TaskContext& task) const;
+    /// Whether the key is a link to a file that is not part of this store. The blobs of a repository in the cache of
+    /// the Hugging Face Hub are part of its snapshots. Always false in stores that have no links.
+    virtual Result<bool> leadsOutside(std::string_view key, TaskContext& task) const;
     virtual Result<ObjectInfo> put(std::string_view key, const Payload& bytes, PutMode mode, TaskContext& task) = 0;
     virtual Result<std::unique_ptr<StoreWatch>> watch() const = 0;
     /// What its publisher may clean up with (store_cleanup.h); belongs to the store. Null: it does not offer it.
     virtual StoreCleanup* cleanup() noexcept { return nullptr; }
 };
+
+/// That the object cannot be read, because it is no file (ObjectInfo::oddity). NotFound.
+Error noFileError(const ObjectInfo& object);
 
 /// What every store demands of a key, before anything else: components between single '/', none of them empty, "." or
 /// ".."; no NUL. Errors: Usage.

@@ -180,6 +180,12 @@ struct TensorDiff {
     /// L2 norm of B − A over that of A, each over its finite values; nothing where A is zero or holds no numbers.
     std::optional<double> relativeNorm;
 };
+/// A setting of two adapters that changes what they do, as JSON; null where it is not given.
+struct SettingDiff {
+    std::string name; ///< "lora_alpha"
+    std::string a, b;
+};
+
 struct DiffReport {
     std::uint64_t tensorsCompared = 0;
     std::uint64_t tensorsLeftOut = 0; ///< of either side, as the globs say: nothing is known of them
@@ -187,6 +193,7 @@ struct DiffReport {
     std::vector<TensorDiff> tensors; ///< those that differ in bits or were touched, by name
     std::vector<TensorDiff> reshaped; ///< dtype or shape differ; not compared
     std::vector<std::string> onlyInA, onlyInB; ///< of those that are meant
+    std::vector<SettingDiff> settings; ///< that differ between the configs of two adapters, by name
     std::uint64_t bytesCompared = 0;
     bool touchedKnown = false; ///< of every tensor
     std::optional<double> relativeNorm; ///< as in TensorDiff, over all tensors that were compared
@@ -197,7 +204,7 @@ struct DiffReport {
     /// Of what was compared.
     bool equal() const noexcept
     {
-        return tensorsDifferent() == 0 && reshaped.empty() && onlyInA.empty() && onlyInB.empty();
+        return tensorsDifferent() == 0 && reshaped.empty() && onlyInA.empty() && onlyInB.empty() && settings.empty();
     }
 };
 /// `aLinkInB`: the link of `b` whose state is A, if B builds on A; then touched elements are counted as well. Payload

@@ -44,6 +44,9 @@ struct Heartbeat {
     std::int64_t tUs = 0;
     double periodSeconds = 1; ///< a heartbeat is late after three of them
     std::string detail;
+    /// When this step was first said, by the time of the object that said it, as far as its reader has seen. Not in the
+    /// object.
+    std::int64_t stepSinceUs = 0;
 };
 
 class SpanTidy;

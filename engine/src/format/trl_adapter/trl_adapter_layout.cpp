@@ -4,9 +4,11 @@
 #include "format/common/full_tensor_stream.h"
 #include "format/common/numbered_folders.h"
 #include "format/common/object_names.h"
+#include "format/common/step_folders.h"
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <iterator>
 #include <map>
 
 namespace deltascope {
@@ -39,6 +41,23 @@ std::optional<AdapterKey> parseKey(std::string_view key)
     return AdapterKey { folder.folder, splitKey(key).folder, folder.file.substr(0, mark), *step };
 }
 
+bool isVersionKey(const ObjectInfo& object) { return parseKey(object.key).has_value(); }
+
+/// Whether the source itself is one adapter, as PEFT saves it and materialize writes it: no other weights lie there but
+/// those of adapters.
+bool isOneAdapter(const std::vector<ObjectInfo>& listing)
+{
+    const auto has = [&](std::string_view key) {
+        return std::any_of(listing.begin(), listing.end(),
+                           [key](const ObjectInfo& object) { return object.key == key; });
+    };
+    return has(ConfigName) && has(WeightsName) && std::none_of(listing.begin(), listing.end(), isVersionKey)
+        && std::all_of(listing.begin(), listing.end(), [](const ObjectInfo& object) {
+               const std::string_view file = splitKey(object.key).file;
+               return isOwnKey(object.key) || !isDataFile(file) || file == WeightsName;
+           });
+}
+
 }
 
 Result<bool> TrlAdapterLayout::recognizes(const ObjectStore& store, const std::vector<ObjectInfo>& listing,
@@ -46,16 +65,23 @@ Result<bool> TrlAdapterLayout::recognizes(const ObjectStore& store, const std::v
 {
     // The source may be the cache folder itself or lie above it; elsewhere adapters are not TRL's.
     const bool isCache = splitKey(store.uri()).file == CacheFolder;
-    return std::any_of(listing.begin(), listing.end(), [&](const ObjectInfo& object) {
-        const std::optional<AdapterKey> key = parseKey(object.key);
-        if (!key || splitKey(object.key).file != ConfigName)
-            return false;
-        return splitKey(key->root).file == CacheFolder || (key->root.empty() && isCache) || key->policy == "trl-policy";
-    });
+    return isOneAdapter(listing) || std::any_of(listing.begin(), listing.end(), [&](const ObjectInfo& object) {
+               const std::optional<AdapterKey> key = parseKey(object.key);
+               if (!key || splitKey(object.key).file != ConfigName)
+                   return false;
+               return splitKey(key->root).file == CacheFolder || (key->root.empty() && isCache)
+                   || key->policy == "trl-policy";
+           });
 }
 
 std::vector<VersionObjects> TrlAdapterLayout::group(const std::vector<ObjectInfo>& listing) const
 {
+    if (isOneAdapter(listing)) {
+        std::vector<ObjectInfo> objects;
+        std::copy_if(listing.begin(), listing.end(), std::back_inserter(objects),
+                     [](const ObjectInfo& object) { return object.key.find('/') == std::string::npos; });
+        return { folderVersion(0, {}, std::move(objects)) };
+    }
     std::optional<AdapterKey> first; ///< one policy: the one closest to the root, then the first by name
     for (const ObjectInfo& object : listing) {
         const std::optional<AdapterKey> key = parseKey(object.key);
@@ -79,10 +105,13 @@ Result<VersionIndex> TrlAdapterLayout::index(const ObjectStore& store, const Ver
                                              TaskContext& task) const
 {
     DS_CHECK(task.checkpoint());
-    const auto object = objectIndex(version, joinKey(version.name, WeightsName));
-    if (!object || !objectIndex(version, joinKey(version.name, ConfigName)))
+    const auto object = objectIndex(version, joinKey(folderOf(version), WeightsName));
+    const auto config = objectIndex(version, joinKey(folderOf(version), ConfigName));
+    if (!object || !config)
         return fail(Code::Unfinished, fmt::format("lacks {} or {}: not a whole adapter", WeightsName, ConfigName),
                     version.name);
+    if (const ObjectInfo& settings = version.objects[*config]; !settings.oddity.empty())
+        return fail(noFileError(settings));
     DS_TRY(const SafetensorsHeader header, SafetensorsHeader::read(store, version.objects[*object], task));
     return fullIndexOf(header, *object);
 }

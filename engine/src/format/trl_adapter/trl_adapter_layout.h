@@ -17,6 +17,7 @@ public:
                                               const VersionIndex& index, const TensorEntry& entry,
                                               const TensorInfo& target, const StreamOptions& options) const override;
     bool standAlone() const noexcept override { return true; }
+    bool holdsAdapters() const noexcept override { return true; }
 };
 
 } // namespace deltascope

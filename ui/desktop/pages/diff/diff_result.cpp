@@ -113,7 +113,8 @@ void DiffResult::show(const DiffPair& pair, DiffPointer diff)
     m_tabs->setTabText(OneSide, tr("Only in A or B %1").arg(exactText(view.onlyInA.size() + view.onlyInB.size())));
     m_tabs->setTabText(Reshaped, tr("Shape or dtype %1").arg(exactText(view.reshaped.size())));
     m_tabs->show();
-    m_note->hide();
+    m_note->setText(safeName(app::settingsText(view)));
+    m_note->setVisible(!view.settings.empty());
     const int part = !view.tensors.empty()              ? Tensors
         : view.onlyInA.size() + view.onlyInB.size() > 0 ? OneSide
                                                         : Reshaped;

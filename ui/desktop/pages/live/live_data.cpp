@@ -12,10 +12,10 @@ constexpr std::size_t FeedLength = 200;
 constexpr std::size_t MostLags = 20'000; ///< versions that the lag of replicas is told of
 constexpr std::uint32_t BarWidth = 3; ///< least pixels of a bar and its gap
 
-/// Late ones before those that are behind, ahead of the run counts as the worst.
+/// Late ones before those that are behind, a foreign one counts as the worst.
 int severity(const app::ReplicaView& replica)
 {
-    if (replica.behind && *replica.behind < 0)
+    if (replica.foreign)
         return 3;
     return replica.late || !replica.behind ? 2 : replica.behind > 0 ? 1 : 0;
 }

@@ -13,10 +13,12 @@ namespace deltascope::desktop {
 
 QString replicaText(const app::ReplicaView& replica)
 {
+    if (!replica.doubt.empty())
+        return ReplicaModel::tr("○ no sign: %1").arg(QString::fromStdString(replica.doubt));
     if (replica.late)
         return ReplicaModel::tr("○ no sign for %1").arg(ageText(replica.ageSeconds));
-    if (isAhead(replica))
-        return ReplicaModel::tr("✕ ahead of the run");
+    if (replica.foreign)
+        return ReplicaModel::tr("✕ foreign: no step of this run");
     if (!replica.behind)
         return ReplicaModel::tr("? step not known");
     QString text = *replica.behind > 0 ? ReplicaModel::tr("◔ behind") : ReplicaModel::tr("● in sync");
@@ -24,8 +26,6 @@ QString replicaText(const app::ReplicaView& replica)
         text += QStringLiteral(", ") + shortened(safeName(replica.state), 20);
     return text;
 }
-
-bool isAhead(const app::ReplicaView& replica) { return replica.behind && *replica.behind < 0; }
 
 void ReplicaModel::setReplicas(std::vector<app::ReplicaHistoryView> replicas)
 {
@@ -64,15 +64,13 @@ QString ReplicaModel::text(const app::ReplicaHistoryView& view, int column) cons
     case Lag:
         if (!replica.behind)
             return unknownText();
-        if (isAhead(replica))
-            return tr("%1 ahead").arg(-*replica.behind);
         if (*replica.behind == 0 || !view.lagSeconds)
             return QString::number(*replica.behind);
         return QStringLiteral("%1 · %2").arg(*replica.behind).arg(ageText(view.lagSeconds));
     case History: {
         const auto first = view.lagHistory.end()
             - static_cast<std::ptrdiff_t>(std::min<std::size_t>(HistoryLength, view.lagHistory.size()));
-        if (first == view.lagHistory.end() || isAhead(replica))
+        if (first == view.lagHistory.end())
             return unknownText();
         return tr("at worst %1 behind").arg(*std::max_element(first, view.lagHistory.end()));
     }
@@ -90,7 +88,7 @@ QString ReplicaModel::text(const app::ReplicaHistoryView& view, int column) cons
 QVariant ReplicaModel::ink(const app::ReplicaHistoryView& view, int column) const
 {
     const app::ReplicaView& replica = view.replica;
-    if (isAhead(replica) && (column == State || column == Lag))
+    if (replica.foreign && (column == State || column == Lag))
         return color(Token::Error);
     const bool quiet = column == Engine || column == Contact || (column == Lag && replica.behind == 0);
     return replica.late || quiet ? QVariant(color(Token::Muted)) : QVariant();

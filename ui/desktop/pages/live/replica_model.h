@@ -8,8 +8,6 @@ namespace deltascope::desktop {
 
 /// The state of a replica as mark and words: "◔ behind".
 QString replicaText(const app::ReplicaView& replica);
-/// One that serves what the run does not have.
-bool isAhead(const app::ReplicaView& replica);
 
 /// Replicas in the order given. GUI thread.
 class ReplicaModel final : public QAbstractTableModel {

@@ -105,11 +105,13 @@ export interface Replica {
   engine: string;
   state: string; // its own word: serving, fetching, paused, stalled, …
   step: number | null; // that it says it serves
-  behind: number | null; // versions
+  behind: number | null; // versions; null: its step is not known
   lag_s: number | null; // since the first version that it does not serve was published
   age_s: number; // of the heartbeat
   late: boolean;
   lagging: boolean;
+  foreign: boolean; // it has said for 30 s a step that the run neither has nor had
+  doubt: string | null; // why its heartbeat is no sign of life: its clock or its period
   detail: string;
   last_pause_ms: number | null;
   paused_frac: number | null; // of the last hour, 0…1
@@ -562,6 +564,7 @@ export interface Diff {
   bytes_compared: number;
   only_in_a: string[];
   only_in_b: string[];
+  settings: { name: string; a: unknown; b: unknown }[]; // that differ between the configs of two adapters
   tensors: TensorDiff[];
   changed_dtype_or_shape: { name: string; dtype_a: string; dtype_b: string; shape_a: number[]; shape_b: number[] }[];
   rewritten: string[]; // keys of objects that were rewritten since they were first seen, and accepted
@@ -633,6 +636,7 @@ export interface VerifyReport {
   level: number;
   result: VerifyResult;
   consistent_to: { epoch: number; step: number | null }[];
+  on_base_alone: string | null; // tensors that are only as in the base
   store_digests: StoreDigests | null; // from level 2 on, of remote sources
   steps: {
     epoch: number;

@@ -27,7 +27,7 @@ export function runDetail(over: Partial<RunDetail> = {}): RunDetail {
 
 export function replica(over: Partial<Replica> = {}): Replica {
   return {
-    id: 'r0', engine: 'sglang', state: 'serving', step: 2, behind: 0, lag_s: 0, age_s: 1, late: false, lagging: false, detail: '',
+    id: 'r0', engine: 'sglang', state: 'serving', step: 2, behind: 0, lag_s: 0, age_s: 1, late: false, lagging: false, foreign: false, doubt: null, detail: '',
     last_pause_ms: null, paused_frac: null, lag_history: [], ...over,
   };
 }

@@ -61,6 +61,9 @@ struct VerifyView {
     std::vector<ProblemView> problems;
     double seconds = 0;
 };
+/// What a result of the run leaves out of account: "at step 9, 9 of 25 tensors are only as in the base you gave, whose
+/// bytes nothing vouches for", of the last step of which that is so. Empty: of none.
+std::string baseAloneText(const VerifyView& report);
 
 struct TensorDigestView {
     std::string name;
@@ -90,6 +93,14 @@ struct TensorDiffView {
     std::uint64_t maxUlp = 0;
     std::optional<double> relativeNorm; ///< L2 of B − A over that of A; nothing where A is zero or holds no numbers
 };
+/// A setting of two adapters that changes what they do, as JSON: "8", "null" where it is not given.
+struct SettingDiffView {
+    std::string name; ///< "lora_alpha"
+    std::string a, b;
+
+    bool operator==(const SettingDiffView&) const = default;
+};
+
 struct DiffView {
     bool equal = false; ///< in all that was compared
     std::vector<std::string> globs; ///< of the names of tensors that were to be compared; empty: all
@@ -102,11 +113,15 @@ struct DiffView {
     std::optional<double> relativeNorm; ///< over all tensors that were compared
     std::uint64_t bytesCompared = 0;
     std::vector<std::string> onlyInA, onlyInB;
+    std::vector<SettingDiffView> settings; ///< that differ between the configs of two adapters
     std::vector<TensorDiffView> tensors; ///< differing or touched
     std::vector<TensorDiffView> reshaped; ///< dtype or shape changed; not compared
     ReadsView reads; ///< of both sides
     double seconds = 0;
 };
+
+/// "lora_alpha is 8 in A and 32 in B; r is 8 in A and 16 in B". Empty: no setting differs.
+std::string settingsText(const DiffView& diff);
 
 struct MaterializeView {
     std::int64_t step = 0;

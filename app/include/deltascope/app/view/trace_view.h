@@ -13,10 +13,13 @@ struct ReplicaView {
     std::string engine;
     std::string state; ///< the replica's own word
     std::optional<std::int64_t> step; ///< that it serves
-    std::optional<std::int64_t> behind; ///< versions of the run that it does not serve yet
+    std::optional<std::int64_t> behind; ///< versions of the run that it does not serve yet; nothing: not known
     double ageSeconds = 0; ///< of the heartbeat
-    bool late = false; ///< no heartbeat for three periods
+    bool late = false; ///< no heartbeat for three periods, or none that is believed
     bool lagging = false; ///< replica-lag: three or more versions behind
+    /// replica-foreign: it has said for 30 s a step that the run neither has nor is known to have had.
+    bool foreign = false;
+    std::string doubt; ///< why its heartbeat is no sign of life: its clock or its period; empty if it is one
     std::string detail;
 };
 

@@ -4,6 +4,7 @@ import { useRoom } from '../../canvas/room';
 import { Kpi } from '../../components/Kpi';
 import { Name } from '../../components/Name';
 import { Rewritten } from '../../components/Rewritten';
+import { Settings } from '../../components/Settings';
 import { Table, type Column } from '../../components/Table';
 import { Tabs } from '../../components/Tabs';
 import { bytes, count, duration, exact, percent, percentQ, plural, rate, shape, unknown } from '../../format';
@@ -84,6 +85,7 @@ export function DiffResult({ pair, diff, again }: Props) {
         <Kpi label="Between them" value={{ value: exact(Math.abs(pair.b - pair.a)), unit: 'steps' }} context={`${pair.a} to ${pair.b}`} />
         <Kpi label="Compared" value={{ value: bytes(diff.bytes_compared), unit: '' }} context={`in ${duration(diff.seconds)}, ${rate(diff.seconds > 0 ? diff.bytes_compared / diff.seconds : null)}`} />
       </dl>
+      <Settings diff={diff} />
       <div class="canvas-tools diff-tools">
         <Tabs
           label="Part of the result" chosen={part} choose={setPart}

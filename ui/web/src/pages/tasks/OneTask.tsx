@@ -5,6 +5,7 @@ import { Link, runPage } from '../../components/Link';
 import { Name } from '../../components/Name';
 import { VerifyShield } from '../../components/StateIcon';
 import { Rewritten } from '../../components/Rewritten';
+import { Settings } from '../../components/Settings';
 import { ErrorBanner, Loaded, ProblemText } from '../../components/states';
 import { Table } from '../../components/Table';
 import { bytes, clock, count, duration, exact, fullTime, percent, rate, safeName, unknown } from '../../format';
@@ -73,6 +74,7 @@ function Verified({ report, run }: { report: VerifyReport; run: string }) {
   return (
     <Card title="Result" note={<VerifyShield verified={report} word />} tools={<span>{duration(report.seconds)}</span>}>
       {report.problems.length > 0 && <div class="card-body">{report.problems.map((problem, i) => <ProblemText key={i} problem={problem} />)}</div>}
+      {report.on_base_alone && <p class="card-body">{report.on_base_alone}</p>}
       {report.store_digests && <p class="card-body">{report.store_digests.text}</p>}
       <Table
         label="Verified steps" rows={report.steps} id={(row) => `${row.epoch}:${row.step}`} {...(report.steps.length > 20 ? { height: 420 } : {})}
@@ -119,6 +121,7 @@ function Compared({ diff, run }: { diff: Diff; run: string }) {
           ? `Both steps are bit-identical (${bytes(diff.bytes_compared)} compared in ${duration(diff.seconds)}).`
           : `${exact(diff.elements_different)} of ${count(diff.elements_total)} elements differ, in ${exact(diff.tensors_different)} of ${exact(diff.tensors_total)} tensors.`}
       </p>
+      <Settings diff={diff} />
     </Card>
   );
 }

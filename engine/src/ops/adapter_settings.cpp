@@ -1,0 +1,122 @@
+#include "adapter_settings.h"
+
+#include "format/common/object_names.h"
+#include "output_layout.h"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+
+namespace deltascope {
+
+namespace {
+
+using nlohmann::json;
+
+/// How it was trained, by what, and where the base lay: the same tensors do the same whatever these say.
+constexpr std::array<std::string_view, 15> OfTraining = {
+    "auto_mapping",   "base_model_name_or_path", "corda_config",  "ensure_weight_tying",
+    "eva_config",     "inference_mode",          "loftq_config",  "lora_dropout",
+    "lora_ga_config", "megatron_config",         "megatron_core", "peft_version",
+    "revision",       "runtime_config",          "task_type",
+};
+
+/// These begin with other weights of the base, also where an adapter is loaded; all others only say how A and B began.
+bool movesTheBase(const json& initialization)
+{
+    if (!initialization.is_string())
+        return false;
+    const auto& word = initialization.get_ref<const std::string&>();
+    constexpr std::array<std::string_view, 4> Words = { "pissa", "olora", "corda", "loftq" };
+    return std::any_of(Words.begin(), Words.end(), [&](std::string_view start) { return word.starts_with(start); });
+}
+
+bool isOff(const json& value)
+{
+    return value.is_null() || value == json(false) || (value.is_structured() && value.empty());
+}
+
+/// A value as it counts: lists of names and numbers are sets.
+json meaningOf(const std::string& name, const json& value)
+{
+    if (isOff(value) || (name == "bias" && value == json("none"))
+        || (name == "init_lora_weights" && !movesTheBase(value)))
+        return nullptr;
+    const bool isSet = value.is_array()
+        && std::none_of(value.begin(), value.end(), [](const json& entry) { return entry.is_structured(); });
+    if (!isSet)
+        return value;
+    const std::set<json> entries(value.begin(), value.end());
+    return json(std::vector<json>(entries.begin(), entries.end()));
+}
+
+Result<json> parse(std::string_view text, std::string_view where)
+{
+    json config = json::parse(text, nullptr, false);
+    if (!config.is_object())
+        return fail(Code::Hostile, "the config of the adapter is no JSON object", std::string(where));
+    return config;
+}
+
+json valueOf(const json& config, const std::string& name)
+{
+    const auto at = config.find(name);
+    return at == config.end() ? json() : *at;
+}
+
+/// As a person reads it: sets in order.
+std::string textOf(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
+
+const ObjectInfo* configOf(const OpenVersion& version)
+{
+    if (!version.layout->holdsAdapters())
+        return nullptr;
+    const std::vector<ObjectInfo>& objects = version.objects.objects;
+    const auto at = std::find_if(objects.begin(), objects.end(), [](const ObjectInfo& object) {
+        return splitKey(object.key).file == AdapterConfigName;
+    });
+    return at == objects.end() ? nullptr : &*at;
+}
+
+}
+
+Result<std::vector<SettingDiff>> settingsThatDiffer(std::string_view a, std::string_view b, std::string_view whereA,
+                                                    std::string_view whereB)
+{
+    DS_TRY(const json left, parse(a, whereA));
+    DS_TRY(const json right, parse(b, whereB));
+    std::set<std::string> names;
+    for (const json* config : { &left, &right }) {
+        for (const auto& [name, value] : config->items())
+            names.insert(name);
+    }
+    std::vector<SettingDiff> different;
+    for (const std::string& name : names) {
+        if (std::find(OfTraining.begin(), OfTraining.end(), name) != OfTraining.end())
+            continue;
+        const json inA = valueOf(left, name);
+        const json inB = valueOf(right, name);
+        if (meaningOf(name, inA) != meaningOf(name, inB))
+            different.push_back({ name, textOf(inA), textOf(inB) });
+    }
+    return different;
+}
+
+Result<std::vector<SettingDiff>> compareAdapterSettings(const Chain& a, const Chain& b, TaskContext& task)
+{
+    const OpenVersion& left = *a.links().back();
+    const OpenVersion& right = *b.links().back();
+    const ObjectInfo* const configA = configOf(left);
+    const ObjectInfo* const configB = configOf(right);
+    if (!configA || !configB)
+        return std::vector<SettingDiff>();
+    constexpr std::uint64_t MostBytes = 16U << 20;
+    DS_TRY(const std::vector<std::byte> textA, readWhole(*left.store, configA->key, MostBytes, task));
+    DS_TRY(const std::vector<std::byte> textB, readWhole(*right.store, configB->key, MostBytes, task));
+    return settingsThatDiffer(asText(textA), asText(textB), configA->key, configB->key);
+}
+
+} // namespace deltascope
