@@ -32,11 +32,7 @@ constexpr Meaning meaningOf(Code code) noexcept
     case Code::Exists:
         return { "DS-EXISTS", "Choose another destination, or move away what is there; nothing was overwritten." };
     case Code::Truncated:
-        return {
-            "DS-TRUNCATED",
-            "If the version is still being copied or uploaded, wait and run verify again; otherwise fetch the object "
-            "again from where it was published."
-        };
+        return { "DS-TRUNCATED", "Fetch the object again from where it was published; it is not whole here." };
     case Code::Hostile:
         return {
             "DS-HOSTILE",

@@ -356,8 +356,9 @@ private:
 Result<std::unique_ptr<ObjectStore>> openLocalStore(const std::string& folder)
 {
     const std::unique_ptr<char, FreeMemory> real(::realpath(folder.c_str(), nullptr));
-    if (!real && errno == ENOTDIR)
-        return fail(Code::NotFound, "there is no such file or folder", folder);
+    if (!real && (errno == ENOTDIR || errno == ENOENT))
+        return fail(Code::NotFound, "there is no such file or folder: it does not exist, or its disk is not mounted",
+                    folder);
     if (!real)
         return failErrno("realpath", errno, folder);
     const FileHandle handle = openAt(AT_FDCWD, real.get(), O_RDONLY | O_DIRECTORY);
