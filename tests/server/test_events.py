@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Streams of events: what arrives, what a break costs, what a stalled client costs the others."""
 
+import contextlib
 import socket
 import tempfile
 import time
@@ -41,6 +42,36 @@ class EventStreams(unittest.TestCase):
             for topic, run, n in (("step", "a", 1), ("step", "b", 2), ("heat", "a", 3), ("task", "", 4), ("task", "a", 5)):
                 self.publish(server, topic, f'{{"n":{n}}}', run)
             self.assertEqual(stream.events(3), [("step", {"n": 1}), ("task", {"n": 4}), ("task", {"n": 5})])
+
+    def test_a_session_listens_sixteen_times_and_its_end_ends_the_streams(self):
+        server = self.server()
+        cookie = server.session()
+        with contextlib.ExitStack() as streams:
+            held = [streams.enter_context(server.events(cookie=cookie)) for _ in range(16)]
+            for stream in held:
+                self.assertEqual(next(stream.blocks())["retry"], "2000")
+            refused = server.ask("GET", "api/v1/events", cookie=cookie)
+            self.assertEqual(refused.status, 429)
+            self.assertGreater(int(refused.headers["retry-after"]), 0)
+            other = server.session(READ)  # of somebody else
+            with server.events(cookie=other) as stream:
+                self.assertEqual(next(stream.blocks())["retry"], "2000")
+            held[0].__exit__(None, None, None)
+            wait_until(lambda: server.ask("HEAD", "api/v1/runs", cookie=cookie).status == 200, "the daemon goes on")
+            began = time.monotonic()
+            self.assertEqual(server.ask("DELETE", "api/v1/session", cookie=cookie, origin=server.origin).status, 204)
+            for stream in held[1:]:
+                self.assertEqual(list(stream.blocks()), [])
+            self.assertLess(time.monotonic() - began, 5)  # the next ping is 15 s away
+
+    def test_a_principal_listens_128_times(self):
+        server = self.server()
+        with contextlib.ExitStack() as streams:
+            for _ in range(128):
+                streams.enter_context(server.events(**TOKEN))
+            refused = server.ask("GET", "api/v1/events", **TOKEN)
+            self.assertEqual(refused.status, 429)
+            self.assertEqual(server.ask("GET", "api/v1/runs", **TOKEN).status, 200)
 
     def test_a_broken_stream_goes_on_where_it_was(self):
         server = self.server(events=200)

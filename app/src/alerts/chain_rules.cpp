@@ -22,10 +22,34 @@ const ProblemView* problemWith(const std::vector<ProblemView>& problems, std::in
 std::string textOf(const RunView& run, const StepView& gap)
 {
     for (const ProblemView& problem : run.problems) {
-        if (problem.code == "DS-CHAIN-GAP" && problem.step == gap.step)
+        if ((problem.code == "DS-CHAIN-GAP" || problem.code == "DS-VANISHED") && problem.step == gap.step)
             return problem.text;
     }
     return "No object has this number.";
+}
+
+/// The newest version of a chain, if it was here and is gone; null: nothing like that.
+const ProblemView* newestGone(const RunView& run)
+{
+    const std::vector<const StepView*> steps = newestSteps(run);
+    const bool isChain =
+        std::any_of(steps.begin(), steps.end(), [](const StepView* step) { return step->kind == "delta"; });
+    const auto found = std::find_if(run.problems.begin(), run.problems.end(), [&](const ProblemView& problem) {
+        return problem.code == "DS-VANISHED" && problem.step && *problem.step > steps.back()->step;
+    });
+    return isChain && found != run.problems.end() ? &*found : nullptr;
+}
+
+Finding goneFinding(const RuleInput& input, const ProblemView& gone)
+{
+    Finding finding;
+    finding.subject = fmt::format("{}:{}", input.run.epochs.back().epoch, *gone.step);
+    finding.level = AlertLevel::Error;
+    finding.step = gone.step;
+    finding.title = fmt::format("Step {} was here and is gone", *gone.step);
+    finding.text = gone.text;
+    finding.afterUs = static_cast<std::int64_t>(input.threshold * SecondUs);
+    return finding;
 }
 
 Finding missing(const StepView& step, double seconds, std::string title, std::string text)
@@ -47,6 +71,8 @@ Findings chainGap(const RuleInput& input)
     Findings findings;
     const std::span<const StepView> steps =
         sinceLastAnchor(input.run); // what lies before a sound anchor harms no chain
+    if (const ProblemView* gone = newestGone(input.run))
+        findings.push_back(goneFinding(input, *gone));
     for (std::size_t i = 0; i < steps.size(); ++i) {
         const StepView& step = steps[i];
         if (step.state == "gap" && i + 1 < steps.size() && !(steps[i + 1].restorable && steps[i + 1].proven)) {
@@ -57,7 +83,7 @@ Findings chainGap(const RuleInput& input)
         }
         const bool behindGap = i > 0 && steps[i - 1].state == "gap";
         const ProblemView* const lost =
-            problemWith(step.problems, { "DS-CHAIN-GAP", "DS-BASE-MISSING", "DS-BASE-MISMATCH" });
+            problemWith(step.problems, { "DS-CHAIN-GAP", "DS-VANISHED", "DS-BASE-MISSING", "DS-BASE-MISMATCH" });
         if (lost && !step.restorable && !step.restore.blockedBy && !behindGap)
             findings.push_back(
                 missing(step, input.threshold, fmt::format("Step {} has no base that fits", step.step), lost->text));

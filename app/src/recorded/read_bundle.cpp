@@ -1,6 +1,7 @@
 #include "read_bundle.h"
 
 #include "bundle_archive.h"
+#include "json_limits.h"
 #include "remote/mirrored_run.h"
 #include "remote/read_views.h"
 
@@ -53,7 +54,7 @@ public:
     {
         DS_CHECK(takeManifest());
         DS_CHECK(takeSnapshot());
-        DS_TRY(const std::string listing, m_archive.read("listing.json", FileLimit));
+        DS_TRY(const std::string listing, document("listing.json"));
         DS_TRY(ListingView objects, as("listing.json", readJson(listing, readListing)));
         m_out.listing = std::make_shared<const ListingView>(std::move(objects));
         DS_CHECK(eachLine("alerts.jsonl", [this](const json& line) { m_out.alerts.push_back(readAlert(line)); }));
@@ -75,6 +76,15 @@ private:
         return value;
     }
 
+    /// The text of one JSON document.
+    Result<std::string> document(const char* name) const
+    {
+        DS_TRY(std::string text, m_archive.read(name, FileLimit));
+        if (!keepsJsonLimits(text))
+            return unfit(name);
+        return text;
+    }
+
     Result<void> takeManifest()
     {
         constexpr const char* Name = "manifest.json";
@@ -82,6 +92,8 @@ private:
         if (!m_archive.has(Name))
             return foreign();
         DS_TRY(const std::string text, m_archive.read(Name, ManifestLimit));
+        if (!keepsJsonLimits(text))
+            return foreign();
         Result<Manifest> manifest = readJson(text, readManifest);
         if (!manifest)
             return foreign();
@@ -102,7 +114,7 @@ private:
     Result<void> takeSnapshot()
     {
         constexpr const char* Name = "snapshot.json";
-        DS_TRY(const std::string text, m_archive.read(Name, FileLimit));
+        DS_TRY(const std::string text, document(Name));
         DS_TRY(const std::string id,
                as(Name, readJson(text, [](const json& from) { return app::read<std::string>(from, "id"); })));
         MirroredRun run(id);
@@ -132,6 +144,8 @@ private:
         DS_TRY(const std::string text, m_archive.read(name, FileLimit));
         std::istringstream lines(text);
         for (std::string line; std::getline(lines, line);) {
+            if (!keepsJsonLimits(line))
+                return unfit(name);
             const Result<bool> taken = readJson(line, [&](const json& from) {
                 take(from);
                 return true;

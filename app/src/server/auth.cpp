@@ -45,16 +45,18 @@ Auth::Outcome<Auth::Session> Auth::signIn(std::string_view secret, const std::st
             return tl::unexpected(principal.error());
         session.principal = std::move(*principal);
     }
-    if (m_sessions.size() == kMaxSessions)
+    if (m_sessions.size() == kMaxSessions) {
         m_sessions.pop_front();
+        ++m_endedSessions;
+    }
     m_sessions.push_back({ digestOf(session.id), session.principal });
     return session;
 }
 
 void Auth::signOut(std::string_view session)
 {
-    std::erase_if(m_sessions,
-                  [digest = digestOf(session)](const Known& known) { return sameDigest(known.session, digest); });
+    m_endedSessions += std::erase_if(
+        m_sessions, [digest = digestOf(session)](const Known& known) { return sameDigest(known.session, digest); });
 }
 
 Auth::Outcome<Principal> Auth::byToken(std::string_view secret, const std::string& client)

@@ -6,6 +6,7 @@
 #include "token_file.h"
 
 #include <chrono>
+#include <cstdint>
 #include <deque>
 #include <optional>
 #include <string>
@@ -53,6 +54,8 @@ public:
     /// `secret` is the one-time code, or a token.
     Outcome<Session> signIn(std::string_view secret, const std::string& client);
     void signOut(std::string_view session);
+    /// How many sessions have ended.
+    std::uint64_t endedSessions() const noexcept { return m_endedSessions; }
 
 private:
     struct Known {
@@ -76,6 +79,7 @@ private:
     bool m_codeUsed = false;
     Lockout m_lockout;
     std::deque<Known> m_sessions;
+    std::uint64_t m_endedSessions = 0;
 };
 
 } // namespace deltascope::server

@@ -19,6 +19,9 @@ namespace {
 constexpr std::size_t kHeadLimit = 16'384;
 constexpr std::size_t kSignInLimit = 4'096;
 constexpr std::chrono::seconds kLinger { 2 };
+constexpr std::size_t kStreamsOfSession = 16;
+constexpr std::size_t kStreamsOfPrincipal = 128;
+constexpr int kListenAgainSeconds = 10;
 
 }
 
@@ -91,15 +94,20 @@ void Connection::onHead(ErrorCode error)
         return refuse(error);
     m_answering = true;
     const RequestHead head = requestHead(m_parser->get(), m_core.proxies, m_peer);
+    const std::uint64_t ended = m_core.auth.endedSessions();
     Admission admission = m_core.router.admit(head);
+    closeEndedStreams(ended);
     m_isFramed = head.isFramed;
     if (auto* response = std::get_if<HttpResponse>(&admission)) {
         answer(std::move(*response));
     } else if (const auto* events = std::get_if<EventsCall>(&admission)) {
         openEvents(*events);
     } else if (auto* signIn = std::get_if<SignInCall>(&admission)) {
-        readBody(kSignInLimit,
-                 [this, call = std::move(*signIn)](std::string body) { answer(m_core.router.signIn(call, body)); });
+        readBody(kSignInLimit, [this, call = std::move(*signIn)](std::string body) {
+            const std::uint64_t before = m_core.auth.endedSessions();
+            answer(m_core.router.signIn(call, body));
+            closeEndedStreams(before);
+        });
     } else {
         readBody(m_core.options.bodyLimit,
                  [this, request = std::get<ApiCall>(std::move(admission)).request](std::string body) mutable {
@@ -153,11 +161,41 @@ void Connection::call(HttpRequest request)
                       });
 }
 
+/// Whether a session, or all that one principal has, listens as often as it may.
+bool Connection::mayListen(const EventsCall& call) const
+{
+    std::size_t ofSession = 0;
+    std::size_t ofPrincipal = 0;
+    for (const std::shared_ptr<EventStream>& stream : m_core.streams) {
+        ofPrincipal += stream->principal() == call.principal ? 1 : 0;
+        ofSession += !call.credentials.session.empty() && stream->credentials().session == call.credentials.session;
+    }
+    return ofSession < kStreamsOfSession && ofPrincipal < kStreamsOfPrincipal;
+}
+
+/// Streams of sessions that end with a request end with it.
+void Connection::closeEndedStreams(std::uint64_t endedBefore)
+{
+    if (m_core.auth.endedSessions() == endedBefore)
+        return;
+    const auto streams = m_core.streams;
+    for (const std::shared_ptr<EventStream>& stream : streams) {
+        if (!stream->credentials().session.empty() && !m_core.auth.identify(stream->credentials()))
+            stream->close();
+    }
+}
+
 void Connection::openEvents(const EventsCall& call)
 {
     if (m_parser->get().method() == http::verb::head) {
         HttpResponse response;
         response.contentType = "text/event-stream";
+        return answer(std::move(response));
+    }
+    if (!mayListen(call)) {
+        HttpResponse response = problem(429, Code::Transient, "So many event streams are open that no more can be.",
+                                        "Close pages that show this daemon, or ask for the runs every few seconds.");
+        response.headers.emplace_back("Retry-After", std::to_string(kListenAgainSeconds));
         return answer(std::move(response));
     }
     const auto stream = std::make_shared<EventStream>(m_core, std::move(m_stream), std::move(*m_slot), call);

@@ -44,6 +44,8 @@ private:
     void refuse(ErrorCode error);
     void call(HttpRequest request);
     void openEvents(const EventsCall& call);
+    bool mayListen(const EventsCall& call) const;
+    void closeEndedStreams(std::uint64_t endedBefore);
     void answer(HttpResponse response);
     void write(HttpResponse response);
     void writeSome();

@@ -21,6 +21,7 @@ EventStream::EventStream(Core& core, std::unique_ptr<ClientStream> stream, Conne
     , m_slot(std::move(slot))
     , m_filter(call.filter)
     , m_credentials(call.credentials)
+    , m_principal(call.principal)
     , m_position(call.position)
     , m_timer(*core.io)
 {

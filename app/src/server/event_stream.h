@@ -6,6 +6,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace deltascope::server {
@@ -19,6 +20,8 @@ public:
     /// There may be something to send.
     void wake();
     void close();
+    const Credentials& credentials() const noexcept { return m_credentials; }
+    const std::string& principal() const noexcept { return m_principal; }
 
 private:
     void send(std::vector<EventHub::Frame> frames);
@@ -31,6 +34,7 @@ private:
     std::optional<ConnectionSlots::Slot> m_slot;
     const EventHub::Filter m_filter;
     const Credentials m_credentials;
+    const std::string m_principal;
     std::uint64_t m_position;
     std::vector<EventHub::Frame> m_sending;
     boost::asio::steady_timer m_timer;

@@ -140,7 +140,7 @@ Admission Router::admitApi(const RequestHead& head, Target target)
     if (!principal)
         return refused(principal.error());
     if (target.path == kEvents)
-        return reads ? Admission(events(head, target)) : notAllowed("GET");
+        return reads ? Admission(events(head, target, *principal)) : notAllowed("GET");
     if (!reads && head.method != "POST")
         return notAllowed("GET, HEAD, POST");
     if (head.method == "POST" && !head.contentType.empty() && !head.contentType.starts_with("application/json"))
@@ -180,9 +180,9 @@ HttpResponse Router::metrics(const RequestHead& head)
                      : refused(principal.error());
 }
 
-EventsCall Router::events(const RequestHead& head, const Target& target) const
+EventsCall Router::events(const RequestHead& head, const Target& target, const Principal& principal) const
 {
-    EventsCall call { {}, m_hub.end(), credentialsOf(head) };
+    EventsCall call { {}, m_hub.end(), credentialsOf(head), principal.name };
     std::string_view topics = valueOf(target, "topics");
     while (!topics.empty()) {
         const std::size_t end = std::min(topics.find(','), topics.size());

@@ -29,6 +29,7 @@ struct EventsCall {
     EventHub::Filter filter;
     std::uint64_t position = 0;
     Credentials credentials; ///< looked at again while the stream is open
+    std::string principal; ///< name of who listens
 };
 /// What comes of the head of a request: an answer at once, or what is still to be done.
 using Admission = std::variant<HttpResponse, ApiCall, SignInCall, EventsCall>;
@@ -48,7 +49,7 @@ private:
     Admission admitApi(const RequestHead& head, Target target);
     HttpResponse session(const RequestHead& head);
     HttpResponse metrics(const RequestHead& head);
-    EventsCall events(const RequestHead& head, const Target& target) const;
+    EventsCall events(const RequestHead& head, const Target& target, const Principal& principal) const;
     Credentials credentialsOf(const RequestHead& head) const;
     std::string cookie(std::string_view value, std::string_view attributes) const;
 

@@ -25,6 +25,7 @@ export interface StreamHost {
 type Message =
   | { what: 'event'; event: StreamEvent; id: string }
   | { what: 'contact'; at: number }
+  | { what: 'polling'; on: boolean }
   | { what: 'tab'; tab: string; visible: boolean }
   | { what: 'gone'; tab: string }
   | { what: 'roll call' };
@@ -38,6 +39,8 @@ export class EventStream {
   onEvent: (event: StreamEvent) => void = () => {};
   /** Called when the daemon was heard of; the time is the host's. */
   onContact: (at: number) => void = () => {};
+  /** Called when the daemon answers and takes no stream, so that everything is asked again now and then; and when it does. */
+  onPolling: (on: boolean) => void = () => {};
 
   private readonly tab = Math.random().toString(36).slice(2);
   private readonly tabs = new Map<string, boolean>(); // visible?
@@ -95,6 +98,8 @@ export class EventStream {
       this.onEvent(message.event);
     } else if (message.what === 'contact') {
       this.onContact(message.at);
+    } else if (message.what === 'polling') {
+      this.onPolling(message.on);
     } else if (message.what === 'roll call') {
       this.say({ what: 'tab', tab: this.tab, visible: this.host.visible() });
     } else {
@@ -120,6 +125,7 @@ export class EventStream {
     this.source = source;
     source.addEventListener('open', () => {
       this.heard();
+      this.poll(false);
       // What happened between the page's first requests and now came over no stream.
       if (since === '') this.share({ topic: 'reset', data: {} });
     });
@@ -161,7 +167,19 @@ export class EventStream {
   private async tryAgain(source: EventSource): Promise<void> {
     const answer = await this.host.probe();
     if (this.source !== source) return;
-    if (answer === 'ok') this.connect();
-    else if (answer === 'away') this.retry(source);
+    if (answer === 'ok') {
+      if (this.failures > 1) this.poll(true);
+      this.connect();
+    } else if (answer === 'away') this.retry(source);
+  }
+
+  /** The daemon refuses another stream while too many are open: each attempt then asks for everything instead. */
+  private poll(on: boolean): void {
+    this.say({ what: 'polling', on });
+    this.onPolling(on);
+    if (!on) return;
+    this.share({ topic: 'reset', data: {} });
+    this.heardAt = this.host.now();
+    this.onContact(this.heardAt);
   }
 }

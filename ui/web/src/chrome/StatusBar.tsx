@@ -1,6 +1,6 @@
 import { StaleBadge } from '../components/states';
 import { age, bytes, count, zone } from '../format';
-import { capabilities, detail, heardAt, now, openRun } from '../state/store';
+import { capabilities, detail, heardAt, now, openRun, polling } from '../state/store';
 
 const backendNames: Record<string, string> = { avx2: 'AVX2', avx512: 'AVX-512', cuda: 'CUDA', scalar: 'scalar' };
 
@@ -37,6 +37,7 @@ export function StatusBar() {
         {quiet === null ? 'connecting' : `contact ${age(quiet)} ago`}
       </span>
       <StaleBadge />
+      {polling.value && <span title="The daemon takes no more event streams; close other pages that show it">looks every few seconds</span>}
       <StoreReadout />
       {queue !== null && <span>{queue} not checked yet</span>}
       {backends.length > 0 && <span>engine {backends.map((name) => backendNames[name] ?? name).join(' + ')}</span>}

@@ -30,6 +30,8 @@ export const generation = signal(0);
 /** Wall clock, once per second, for ages. */
 export const now = signal(Date.now());
 export const heardAt = signal<number | null>(null);
+/** Too many pages are open for a stream: this one asks again every few seconds. */
+export const polling = signal(false);
 const staleMs = 40_000;
 /** Seconds without contact, once they matter. */
 export const staleFor = computed(() => {
@@ -83,6 +85,9 @@ export async function loadCapabilities(): Promise<void> {
 
 export function startStore(): void {
   stream.onEvent = receive;
+  stream.onPolling = (on) => {
+    polling.value = on;
+  };
   stream.onContact = (at) => {
     heardAt.value = at;
     // Another tab has signed in.

@@ -138,6 +138,21 @@ describe('trouble', () => {
     expect(browser.sources).toHaveLength(2);
     expect(browser.last.query).toContain('since=x-3');
   });
+  it('asks for everything now and then while the daemon answers and takes no stream', async () => {
+    const browser = new FakeBrowser();
+    const tab = browser.tab();
+    const polls: boolean[] = [];
+    tab.stream.onPolling = (on) => void polls.push(on);
+    const resets = () => tab.events.filter((event) => event.topic === 'reset').length;
+    for (const wait of [500, 1_000, 2_000]) {
+      browser.last.dispatchEvent(new Event('error'));
+      await vi.advanceTimersByTimeAsync(wait);
+    }
+    expect(resets()).toBe(2);
+    expect(polls).toEqual([true, true]);
+    browser.last.dispatchEvent(new Event('open'));
+    expect(polls.at(-1)).toBe(false);
+  });
   it('stops when the daemon does not know us any more, until somebody signs in', async () => {
     const browser = new FakeBrowser();
     const { stream } = browser.tab();
