@@ -6,6 +6,7 @@
 #include "lineage/noops.h"
 #include "lineage/reference.h"
 #include "lineage/reverted.h"
+#include "lineage/twice.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -271,6 +272,37 @@ void tellDifference(Version& version, std::size_t number, const FormFacts& facts
                 {} });
 }
 
+bool differsInBits(const OtherForm& form, const FormFacts& facts)
+{
+    return facts.differs.value_or(0) > (form.isComplete() ? facts.zeroSigns : 0);
+}
+
+/// Whether a form is the other one of two objects that may be of two runs.
+bool isCandidate(const Version& version, std::size_t number)
+{
+    return existsTwice(version.objects) && version.objectsOf(number).mirror.empty();
+}
+
+/// Of two objects of one number that lead to two states, one is of another run. Where nothing tells which, none is
+/// used.
+void refuseUndecided(Version& version, std::size_t self)
+{
+    for (std::size_t number = 1; number < version.forms() && !version.obstacle && !version.ownFormObstacle; ++number) {
+        const OtherForm& form = version.otherForms[number - 1];
+        const FormFacts* facts = version.factsOf(number);
+        if (form.obstacle || !facts || !isCandidate(version, number) || !differsInBits(form, *facts))
+            continue;
+        version.obstacleAt = self;
+        version.obstacle =
+            Error { Code::FormsDiffer,
+                    fmt::format("step {} exists twice: {} and {} lead to {} elements with different "
+                                "bits, and nothing tells which of them is of this run",
+                                version.step(), version.objects.name, version.objectsOf(number).name, *facts->differs),
+                    version.objectsOf(number).name, version.step(),
+                    "Move the one that is of another run out of the source." };
+    }
+}
+
 /// A version with another form stands whatever happened to its own objects and to what they build on.
 void assessOtherForms(Run& run, Version& version, std::size_t self)
 {
@@ -286,7 +318,7 @@ void assessOtherForms(Run& run, Version& version, std::size_t self)
             version.problems.push_back(*form.obstacle);
         if (form.obstacle)
             continue;
-        if (facts && facts->differs.value_or(0) > (form.isComplete() ? facts->zeroSigns : 0))
+        if (facts && differsInBits(form, *facts) && !isCandidate(version, number))
             tellDifference(version, number, *facts);
         const Version* base = form.base ? &run.versions[*form.base] : nullptr;
         const bool isDoubtful = form.acrossGap || (version.originalOf(number) == 0U && version.noopsUnexplained);
@@ -350,7 +382,7 @@ void assessVersion(Run& run, std::size_t self, const VersionSummary* reference, 
         if (version.obstacle->where.empty())
             version.obstacle->where = version.objects.name;
     } else if (version.facts && version.facts->damage) {
-        if (version.facts->damage->code != Code::Unsupported)
+        if (version.facts->damage->code != Code::Unsupported && version.facts->damage->code != Code::Fork)
             version.state = VersionState::Broken;
         version.obstacle = version.facts->damage;
     }
@@ -414,6 +446,7 @@ void assessVersion(Run& run, std::size_t self, const VersionSummary* reference, 
             version.state = VersionState::Noop;
     }
     assessOtherForms(run, version, self);
+    refuseUndecided(version, self);
     if (version.lossy)
         version.problems.push_back(
             Error { Code::Lossy,
