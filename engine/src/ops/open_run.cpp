@@ -7,6 +7,7 @@
 #include "gone_versions.h"
 #include "known_facts.h"
 #include "lineage/twice.h"
+#include "mirror_kinship.h"
 #include "mirrored_versions.h"
 #include "notice_changes.h"
 #include "read_headers.h"
@@ -505,8 +506,12 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
     std::vector<std::string> addresses;
     for (std::size_t i = 0; i < mirrors.stores.size(); ++i) {
         addresses.push_back(mirrors.stores[i]->uri());
-        DS_TRY(const std::vector<Error> told,
-               addMirrored(groups, addresses.back(), layout->group(copies[i]), bench.records, store->uri()));
+        std::vector<VersionObjects> held = layout->group(copies[i]);
+        DS_TRY(std::optional<Error> stranger, leaveOutOtherRun(*store, groups, *mirrors.stores[i], held, task));
+        DS_TRY(std::vector<Error> told,
+               addMirrored(groups, addresses.back(), std::move(held), bench.records, store->uri()));
+        if (stranger)
+            told.push_back(std::move(*stranger));
         journalOnce(bench, *store, told);
         sourceNotices.insert(sourceNotices.end(), told.begin(), told.end());
     }

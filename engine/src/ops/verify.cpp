@@ -352,9 +352,12 @@ Verdict verdictOf(const Run& run, std::size_t at)
     return speaksOfDamage(version.obstacle->code) ? Verdict::Damaged : Verdict::Incomplete;
 }
 
-bool hasDamagedOtherForm(const Version& version)
+/// Whether an object of a version is damaged, be it that another form stands in for it.
+bool hasDamagedForm(const Version& version)
 {
     const auto isDamage = [](const std::optional<Error>& error) { return error && speaksOfDamage(error->code); };
+    if (isDamage(version.ownFormObstacle))
+        return true;
     for (std::size_t form = 1; form < version.forms(); ++form) {
         const FormFacts* facts = version.factsOf(form);
         if (isDamage(version.otherForms[form - 1].failure) || (facts && isDamage(facts->damage)))
@@ -518,7 +521,7 @@ Result<VerifyReport> verifyRun(Workbench& given, Run& run, const VerifyOptions& 
         report.steps.push_back(std::move(step));
     }
     for (StepVerdict& step : report.steps) { // what builds on such a step can do without that form
-        if (hasDamagedOtherForm(run.versions[step.version]))
+        if (hasDamagedForm(run.versions[step.version]))
             step.verdict = std::max(step.verdict, Verdict::Damaged);
     }
     report.verdict = verdictOfSteps(run, report.steps);
