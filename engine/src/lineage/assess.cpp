@@ -272,37 +272,6 @@ void tellDifference(Version& version, std::size_t number, const FormFacts& facts
                 {} });
 }
 
-bool differsInBits(const OtherForm& form, const FormFacts& facts)
-{
-    return facts.differs.value_or(0) > (form.isComplete() ? facts.zeroSigns : 0);
-}
-
-/// Whether a form is the other one of two objects that may be of two runs.
-bool isCandidate(const Version& version, std::size_t number)
-{
-    return existsTwice(version.objects) && version.objectsOf(number).mirror.empty();
-}
-
-/// Of two objects of one number that lead to two states, one is of another run. Where nothing tells which, none is
-/// used.
-void refuseUndecided(Version& version, std::size_t self)
-{
-    for (std::size_t number = 1; number < version.forms() && !version.obstacle && !version.ownFormObstacle; ++number) {
-        const OtherForm& form = version.otherForms[number - 1];
-        const FormFacts* facts = version.factsOf(number);
-        if (form.obstacle || !facts || !isCandidate(version, number) || !differsInBits(form, *facts))
-            continue;
-        version.obstacleAt = self;
-        version.obstacle =
-            Error { Code::FormsDiffer,
-                    fmt::format("step {} exists twice: {} and {} lead to {} elements with different "
-                                "bits, and nothing tells which of them is of this run",
-                                version.step(), version.objects.name, version.objectsOf(number).name, *facts->differs),
-                    version.objectsOf(number).name, version.step(),
-                    "Move the one that is of another run out of the source." };
-    }
-}
-
 /// A version with another form stands whatever happened to its own objects and to what they build on.
 void assessOtherForms(Run& run, Version& version, std::size_t self)
 {
@@ -505,26 +474,6 @@ void assessNames(Run& run)
                 version.objects.name, version.step(), "diff between the two steps shows which" });
         before = &version;
     }
-}
-
-/// A writer whose deltas hold no-ops by habit may miss changes, too.
-void assessHabit(Run& run)
-{
-    NoopCounts habit;
-    for (const Version& version : run.versions) {
-        const VersionFacts* facts = version.facts ? &*version.facts : nullptr;
-        if (facts && version.kind == VersionKind::Delta && !version.obstacle && !version.lossy
-            && facts->digestsChecked == 0 && facts->rootCheck == VersionFacts::RootCheck::None)
-            habit += { facts->noops, facts->assigned };
-    }
-    if (habit.noops > 0)
-        run.problems.push_back(Error {
-            Code::Noop,
-            fmt::format(
-                "the deltas assign {} of {} elements bits that they already have ({:.2f} %): the writer's change "
-                "detection is approximate, so the served state (replay) can drift from the trained one (anchors)",
-                habit.noops, habit.assigned, 100.0 * habit.share()),
-            run.store->uri(), std::nullopt, "compare anchors with the replay: verify --level 4" });
 }
 
 }
