@@ -11,10 +11,13 @@ const std::string Root = "grail/checkpoints/checkpoint-2700/";
 
 bool hasProblem(const Version& version, Code code) { return countNotes(version.problems, code) > 0; }
 
-/// The golden case without any digest of its windows, so that only the two forms speak.
+/// The golden case without any digest of 2700 and the windows behind it, so that only the two forms speak.
 void forgetDigests(const GoldenCopy& run)
 {
-    for (const std::string& key : { Root + "FULL/metadata.json", Root + "DELTA/metadata.json" }) {
+    std::vector<std::string> keys { Root + "FULL/metadata.json", Root + "DELTA/metadata.json" };
+    for (const int window : { 2730, 2790, 2820, 2850 })
+        keys.push_back(fmt::format("grail/checkpoints/checkpoint-{}/DELTA/metadata.json", window));
+    for (const std::string& key : keys) {
         Json metadata = Json::parse(run.read(key));
         metadata["weights_hash"] = nullptr;
         metadata["file_manifest"] = Json::object();
@@ -155,6 +158,83 @@ TEST(FullForm, MakesItsStepDamagedAndNoOther)
             EXPECT_EQ(step.verdict == Verdict::Damaged, isIts) << level << ' ' << step.version;
         }
     }
+}
+
+/// The full form of 2610 once more as that of 2700.
+void repeatFullForm(const GoldenCopy& run)
+{
+    const std::string older = "grail/checkpoints/checkpoint-2610/FULL/";
+    run.write(Root + "FULL/model.safetensors", run.read(older + "model.safetensors"));
+    Json metadata = Json::parse(run.read(older + "metadata.json"));
+    metadata["window"] = 2700;
+    run.write(Root + "FULL/metadata.json", metadata.dump());
+}
+
+void expectGolden(const CheckpointDigest& digest, std::int64_t window)
+{
+    for (const TensorDigest& tensor : digest.tensors)
+        EXPECT_EQ((*Golden("grail").step(window))["tensors"][tensor.tensor.name]["sha256"], tensor.sha256) << window;
+}
+
+TEST(FullForm, IsNotOfItsStepWhereOnlyTheDeltaLeadsToTheDigestsBehind)
+{
+    GoldenRun run("grail");
+    repeatFullForm(run);
+    const auto opened = run.analyzed();
+    const Version& version = *opened.find(2700);
+    ASSERT_TRUE(version.factsOf(1)->damage);
+    EXPECT_EQ(version.factsOf(1)->damage->code, Code::Digest);
+    EXPECT_EQ(version.factsOf(1)->damage->where, Root + "FULL");
+    EXPECT_EQ(opened.latest()->step(), 2850);
+    for (const std::int64_t window : { 2670, 2700, 2730, 2850 }) {
+        const auto digest = run.digest(opened, window, StateChoice::Served);
+        ASSERT_TRUE(digest) << digest.error().text;
+        expectGolden(*digest, window);
+    }
+    const auto again = run.open(); // what was decided is remembered
+    ASSERT_TRUE(again);
+    EXPECT_EQ(again->latest()->step(), 2850);
+}
+
+TEST(FullForm, IsRightWhereOnlyItLeadsToTheDigestsBehind)
+{
+    GoldenRun run("grail");
+    // The delta of 2670 once more as that of 2700: it changes nothing, and has the digest that fits that.
+    const std::string older = "grail/checkpoints/checkpoint-2670/DELTA/";
+    for (const char* file : { "delta_sparse.bin.zst", "delta_metadata.json" })
+        run.write(Root + "DELTA/" + file, run.read(older + file));
+    Json metadata = Json::parse(run.read(older + "metadata.json"));
+    metadata["window"] = 2700;
+    metadata["prev_window"] = 2670;
+    run.write(Root + "DELTA/metadata.json", metadata.dump());
+    const auto opened = run.analyzed();
+    const Version& version = *opened.find(2700);
+    ASSERT_TRUE(version.ownFormObstacle);
+    EXPECT_EQ(version.ownFormObstacle->where, Root + "DELTA");
+    for (const std::int64_t window : { 2670, 2700, 2730, 2850 }) {
+        const auto digest = run.digest(opened, window, StateChoice::Served);
+        ASSERT_TRUE(digest) << digest.error().text;
+        expectGolden(*digest, window);
+    }
+}
+
+TEST(FullForm, IsLeftOutOfARebuildWhereADigestBehindItFails)
+{
+    GoldenRun run("grail");
+    repeatFullForm(run);
+    const auto opened = run.open(); // nothing was compared before
+    ASSERT_TRUE(opened);
+    auto plans = FallbackPlans::of(*opened, *opened->find(2850));
+    ASSERT_TRUE(plans);
+    EXPECT_EQ(plans->plan().links.front().form, 1U);
+    const auto digest = tryPlans(*plans, [&](const Plan& plan) -> Result<CheckpointDigest> {
+        DS_TRY(const Chain chain, Chain::open(*opened, plan, 2, run.session.task));
+        return digestState(run.session.bench, chain, run.session.task);
+    });
+    ASSERT_TRUE(digest) << digest.error().text;
+    expectGolden(*digest, 2850);
+    ASSERT_EQ(plans->replaced().size(), 1U);
+    EXPECT_EQ(plans->replaced().front().where, Root + "FULL");
 }
 
 TEST(FullForm, IsRememberedWithTheFactsOfItsVersion)

@@ -237,6 +237,21 @@ TEST(Mirror, ACopyWithOtherBytesIsLeftOutWhereTheSourceHasADigest)
     EXPECT_EQ(*copied.root(run, 7), copied.ways.rootOf(7));
 }
 
+TEST(Mirror, WhatItStandsInForIsDamagedAllTheSame)
+{
+    MirroredRun copied(40);
+    copied.ways.flip(Only);
+    auto run = copied.open();
+    VerifyOptions options;
+    options.level = 3;
+    const auto report = verifyRun(copied.ways.session.bench, run, options, copied.ways.session.task);
+    ASSERT_TRUE(report);
+    for (const StepVerdict& verdict : report->steps)
+        EXPECT_EQ(verdict.verdict == Verdict::Damaged, run.versions[verdict.version].step() == 7) << verdict.version;
+    EXPECT_EQ(report->verdict, Verdict::Damaged);
+    EXPECT_EQ(*copied.root(run, 7), copied.ways.rootOf(7));
+}
+
 TEST(Mirror, AWipedSourceIsReadThere)
 {
     MirroredRun copied(40);

@@ -377,18 +377,19 @@ TEST(TrlV2Group, TakesStepFilesOfOneRunOnly)
     EXPECT_TRUE(versions[1].notes.empty());
 }
 
-TEST(TrlV2Group, TheNewerOfTwoFilesWithOneNumberCounts)
+TEST(TrlV2Group, AnAnchorBesideADeltaIsAnotherFormOfItsStep)
 {
     const std::string anchor = "anchors/step_000002.safetensors";
     for (const bool anchorIsNewer : { false, true }) {
         Source source;
         source.put(anchorIsNewer ? TrlDeltaKey : anchor, "a").put(anchorIsNewer ? anchor : TrlDeltaKey, "b");
         const VersionObjects version = onlyVersion(TrlLayout(TrlV2), source);
-        EXPECT_EQ(version.name, anchorIsNewer ? anchor : TrlDeltaKey);
-        EXPECT_EQ(keysOf(version), std::vector<std::string> { version.name });
+        EXPECT_EQ(version.name, TrlDeltaKey);
+        ASSERT_EQ(version.otherForms.size(), 1U);
+        EXPECT_EQ(version.otherForms[0].name, anchor);
         ASSERT_EQ(version.notes.size(), 1U);
         EXPECT_EQ(version.notes[0].code, Code::Fork);
-        EXPECT_EQ(version.notes[0].where, anchorIsNewer ? TrlDeltaKey : anchor);
+        EXPECT_EQ(version.notes[0].where, anchor);
     }
 }
 

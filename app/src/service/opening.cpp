@@ -3,6 +3,7 @@
 #include "address.h"
 #include "view/make_views.h"
 
+#include <algorithm>
 #include <filesystem>
 
 namespace deltascope::app {
@@ -35,6 +36,42 @@ Result<Run> openRequested(Workbench& bench, const SourceRequest& request, TaskCo
         DS_TRY(options.base, bench.stores->open(request.base));
     }
     return openRun(bench, std::move(store), options, task);
+}
+
+namespace {
+
+/// Whether its publisher recorded what the state behind it can be compared with.
+bool recordsItsState(const Version& version)
+{
+    const std::optional<VersionSummary>& summary = version.summary;
+    return summary && (!summary->root.empty() || !summary->stateDigest.empty());
+}
+
+/// Whether the source itself holds it in several forms.
+bool hasFormsOfItsOwn(const Version& version)
+{
+    return std::any_of(version.objects.otherForms.begin(), version.objects.otherForms.end(),
+                       [](const VersionObjects& form) { return form.mirror.empty(); });
+}
+
+}
+
+Result<void> compareFormsOnTheWay(Workbench& bench, Run& run, const Version& version, TaskContext& task)
+{
+    std::vector<std::size_t> open;
+    std::optional<std::size_t> at = static_cast<std::size_t>(&version - run.versions.data());
+    while (at) {
+        const Version& passed = run.versions[*at];
+        if (hasFormsOfItsOwn(passed) && !passed.facts)
+            open.push_back(*at);
+        at = recordsItsState(version) ? std::nullopt : passed.base;
+    }
+    AnalyzeOptions options;
+    for (auto next = open.rbegin(); next != open.rend(); ++next) { // each stands on those in front of it
+        options.range = { *next, *next };
+        DS_CHECK(analyzeRun(bench, run, options, task));
+    }
+    return {};
 }
 
 namespace {
@@ -100,8 +137,10 @@ Result<OpenState> openState(Workbench& bench, const VersionRequest& request, boo
         return state;
     }
     DS_TRY(Run run, openRequested(bench, request.source, task));
-    state.run = std::make_unique<const Run>(std::move(run));
-    DS_TRY(state.version, resolveVersion(*state.run, request.version));
+    DS_TRY(const Version* version, resolveVersion(run, request.version));
+    DS_CHECK(compareFormsOnTheWay(bench, run, *version, task));
+    state.run = std::make_unique<const Run>(std::move(run)); // the versions stay where they are
+    state.version = version;
     state.chosen = choiceText(*state.run, *state.version, request.version);
     DS_TRY(state.plans, FallbackPlans::of(*state.run, *state.version, { acrossGap, StateChoice::Served, {} }));
     state.acceptRewritten = request.acceptRewritten;

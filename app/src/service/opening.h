@@ -23,6 +23,11 @@ struct KeptLook {
 Result<Run> openRequested(Workbench& bench, const SourceRequest& request, TaskContext& task,
                           std::optional<KeptLook> look = {}, bool acceptLosses = false);
 
+/// Compares the forms that the source has of a version, and of those that it builds on where no digest of its own will
+/// tell whether the right one was used: they may lead to two states, and which one is meant is not known before.
+/// Errors: as analyzeRun().
+Result<void> compareFormsOnTheWay(Workbench& bench, Run& run, const Version& version, TaskContext& task);
+
 /// A state that can be replayed: a version of a run, or a file on its own.
 struct OpenState {
     std::unique_ptr<const Run> run; ///< null for a file

@@ -323,6 +323,7 @@ public:
                     DS_CHECK(expectOutside(request.destination, mirror, "mirror"));
                 DS_TRY(const Version* version, resolveVersion(run, request.version.version));
                 DS_CHECK(compareForms(run, *version, task));
+                DS_CHECK(compareFormsOnTheWay(m_bench, run, *version, task));
                 const StateChoice wanted = request.trained ? StateChoice::Trained : StateChoice::Served;
                 DS_TRY(FallbackPlans plans, FallbackPlans::of(run, *version, { request.acrossGap, wanted, {} }));
                 MaterializeOptions options;

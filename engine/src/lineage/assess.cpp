@@ -6,6 +6,7 @@
 #include "lineage/noops.h"
 #include "lineage/reference.h"
 #include "lineage/reverted.h"
+#include "lineage/twice.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -286,7 +287,7 @@ void assessOtherForms(Run& run, Version& version, std::size_t self)
             version.problems.push_back(*form.obstacle);
         if (form.obstacle)
             continue;
-        if (facts && facts->differs.value_or(0) > (form.isComplete() ? facts->zeroSigns : 0))
+        if (facts && differsInBits(form, *facts) && !isCandidate(version, number))
             tellDifference(version, number, *facts);
         const Version* base = form.base ? &run.versions[*form.base] : nullptr;
         const bool isDoubtful = form.acrossGap || (version.originalOf(number) == 0U && version.noopsUnexplained);
@@ -350,7 +351,7 @@ void assessVersion(Run& run, std::size_t self, const VersionSummary* reference, 
         if (version.obstacle->where.empty())
             version.obstacle->where = version.objects.name;
     } else if (version.facts && version.facts->damage) {
-        if (version.facts->damage->code != Code::Unsupported)
+        if (version.facts->damage->code != Code::Unsupported && version.facts->damage->code != Code::Fork)
             version.state = VersionState::Broken;
         version.obstacle = version.facts->damage;
     }
@@ -414,6 +415,7 @@ void assessVersion(Run& run, std::size_t self, const VersionSummary* reference, 
             version.state = VersionState::Noop;
     }
     assessOtherForms(run, version, self);
+    refuseUndecided(version, self);
     if (version.lossy)
         version.problems.push_back(
             Error { Code::Lossy,
@@ -472,26 +474,6 @@ void assessNames(Run& run)
                 version.objects.name, version.step(), "diff between the two steps shows which" });
         before = &version;
     }
-}
-
-/// A writer whose deltas hold no-ops by habit may miss changes, too.
-void assessHabit(Run& run)
-{
-    NoopCounts habit;
-    for (const Version& version : run.versions) {
-        const VersionFacts* facts = version.facts ? &*version.facts : nullptr;
-        if (facts && version.kind == VersionKind::Delta && !version.obstacle && !version.lossy
-            && facts->digestsChecked == 0 && facts->rootCheck == VersionFacts::RootCheck::None)
-            habit += { facts->noops, facts->assigned };
-    }
-    if (habit.noops > 0)
-        run.problems.push_back(Error {
-            Code::Noop,
-            fmt::format(
-                "the deltas assign {} of {} elements bits that they already have ({:.2f} %): the writer's change "
-                "detection is approximate, so the served state (replay) can drift from the trained one (anchors)",
-                habit.noops, habit.assigned, 100.0 * habit.share()),
-            run.store->uri(), std::nullopt, "compare anchors with the replay: verify --level 4" });
 }
 
 }

@@ -142,9 +142,10 @@ std::string signsAmong(std::uint64_t zeroSigns)
     return zeroSigns == 0 ? std::string() : fmt::format(" ({} of them in the sign of zero alone)", zeroSigns);
 }
 
-std::optional<std::uint64_t> driftLimit(const Run& run, std::size_t at)
+std::optional<std::uint64_t> driftLimit(const Run& run, std::size_t at) { return driftLimit(lastDeltas(run, at)); }
+
+std::optional<std::uint64_t> driftLimit(std::vector<std::uint64_t> changed)
 {
-    std::vector<std::uint64_t> changed = lastDeltas(run, at);
     if (changed.size() < 2)
         return std::nullopt;
     std::nth_element(changed.begin(), changed.begin() + 1, changed.end(), std::greater<>());
@@ -215,7 +216,7 @@ void assessDrift(Run& run)
     std::vector<std::int64_t> missedAtSteps;
     for (std::size_t i = 0; i < run.versions.size(); ++i) {
         const Version& version = run.versions[i];
-        if (version.fullFormDiffers()) {
+        if (version.fullFormDiffers() && !version.obstacle) {
             if (const std::optional<std::string> reason = reasonForAlarmBetweenForms(run, i))
                 raiseAlarm(run, i, *reason);
         }

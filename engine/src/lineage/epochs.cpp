@@ -1,6 +1,9 @@
 #include "deltascope/engine/lineage.h"
 
+#include "lineage/twice.h"
+
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <string>
@@ -13,14 +16,27 @@ namespace {
 constexpr std::int64_t ToleranceUs = 2'000'000;
 /// Object stores tell times apart by this. It is enough where both sides were published step after step.
 constexpr std::int64_t ResolutionUs = 1'000'000;
+
+/// Of a step that exists twice, the older object may be all that is left of an earlier run.
+std::int64_t publishedLast(const VersionObjects& version)
+{
+    std::int64_t last = version.publishedUs();
+    for (const VersionObjects& form : version.otherForms) {
+        if (form.mirror.empty() && existsTwice(version))
+            last = std::max(last, form.publishedUs());
+    }
+    return last;
+}
 }
 
 std::vector<int> splitEpochs(const std::vector<VersionObjects>& versions)
 {
     const std::size_t count = versions.size();
+    std::vector<std::int64_t> times;
+    std::transform(versions.begin(), versions.end(), std::back_inserter(times), publishedLast);
     std::vector<std::int64_t> newestBehind(count + 1, std::numeric_limits<std::int64_t>::min());
     for (std::size_t i = count; i-- > 0;)
-        newestBehind[i] = std::max(newestBehind[i + 1], versions[i].publishedUs());
+        newestBehind[i] = std::max(newestBehind[i + 1], times[i]);
 
     // A break lies before i if all from i on is older than all below it. Segments then get older as steps grow.
     std::vector<int> segment(count, 0);
@@ -28,7 +44,7 @@ std::vector<int> splitEpochs(const std::vector<VersionObjects>& versions)
     std::size_t first = 0; ///< of the segment
     bool ascends = true; ///< the segment, up to i
     int breaks = 0;
-    const auto follows = [&](std::size_t i) { return versions[i - 1].publishedUs() < versions[i].publishedUs(); };
+    const auto follows = [&](std::size_t i) { return times[i - 1] < times[i]; };
     for (std::size_t i = 0; i < count; ++i) {
         const bool inOrder = ascends && i >= first + 2 && i + 1 < count && follows(i + 1);
         if (i > 0
@@ -40,7 +56,7 @@ std::vector<int> splitEpochs(const std::vector<VersionObjects>& versions)
             ascends = true;
         }
         segment[i] = breaks;
-        oldestBelow = std::min(oldestBelow, versions[i].publishedUs());
+        oldestBelow = std::min(oldestBelow, times[i]);
         ascends = ascends && (i == first || follows(i));
     }
     for (int& epoch : segment)

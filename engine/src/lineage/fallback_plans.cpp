@@ -93,11 +93,30 @@ bool FallbackPlans::moveOn(const Error& error)
     const std::size_t link = linkOf(*m_run, m_plan.links, error);
     if (link == m_plan.links.size())
         return false;
-    m_options.without.push_back(m_plan.links[link]);
-    Result<Plan> next = deltascope::planFor(*m_run, *m_version, m_options);
-    if (!next)
+    if (moveOnWithout(m_plan.links[link], error))
+        return true;
+    // A digest that fails speaks of all that leads to it, the complete state that the replay begins with included.
+    if (error.code != Code::Digest || link == 0 || m_plan.fromExternalBase)
         return false;
-    Error told = error;
+    const PlanLink start = m_plan.links.front();
+    const VersionObjects& objects = m_run->versions[start.version].objectsOf(start.form);
+    return moveOnWithout(
+        start,
+        Error { Code::Digest,
+                fmt::format("{} does not lead to what is recorded behind it: {}", objects.name, error.text),
+                objects.name,
+                objects.step,
+                {} });
+}
+
+bool FallbackPlans::moveOnWithout(PlanLink link, Error told)
+{
+    m_options.without.push_back(link);
+    Result<Plan> next = deltascope::planFor(*m_run, *m_version, m_options);
+    if (!next) {
+        m_options.without.pop_back();
+        return false;
+    }
     told.text += "; used instead: " + inWords(onlyIn(*m_run, *next, m_plan));
     m_replaced.push_back(std::move(told));
     m_plan = std::move(*next);

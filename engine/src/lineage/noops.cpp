@@ -1,6 +1,7 @@
 #include "lineage/noops.h"
 
 #include <cstddef>
+#include <fmt/format.h>
 #include <numeric>
 
 namespace deltascope {
@@ -136,6 +137,25 @@ NoopCounts usualNoops(const Run& run)
         return {};
     judgeByHabit(run, segments);
     return habitOf(segments);
+}
+
+void assessHabit(Run& run)
+{
+    NoopCounts habit;
+    for (const Version& version : run.versions) {
+        const VersionFacts* facts = version.facts ? &*version.facts : nullptr;
+        if (facts && version.kind == VersionKind::Delta && !version.obstacle && !version.lossy
+            && facts->digestsChecked == 0 && facts->rootCheck == VersionFacts::RootCheck::None)
+            habit += { facts->noops, facts->assigned };
+    }
+    if (habit.noops > 0)
+        run.problems.push_back(Error {
+            Code::Noop,
+            fmt::format(
+                "the deltas assign {} of {} elements bits that they already have ({:.2f} %): the writer's change "
+                "detection is approximate, so the served state (replay) can drift from the trained one (anchors)",
+                habit.noops, habit.assigned, 100.0 * habit.share()),
+            run.store->uri(), std::nullopt, "compare anchors with the replay: verify --level 4" });
 }
 
 } // namespace deltascope

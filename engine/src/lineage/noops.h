@@ -13,4 +13,7 @@ namespace deltascope {
 /// lies between a first proof and the next complete anchor joins no habit.
 std::vector<NoopVerdict> judgeNoops(const Run& run);
 
+/// Reports a writer whose deltas hold no-ops by habit: it may miss changes, too.
+void assessHabit(Run& run);
+
 } // namespace deltascope

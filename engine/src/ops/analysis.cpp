@@ -1,6 +1,8 @@
 #include "deltascope/engine/operations.h"
 
 #include "compare_forms.h"
+#include "decide_forms.h"
+#include "lineage/twice.h"
 #include "recorded_state.h"
 #include "replay_audit.h"
 
@@ -188,13 +190,18 @@ void remember(Workbench& bench, const Run& run, const std::vector<std::string>& 
 void addFullForm(const ReplayAudit& audit, const Chain& chain, std::size_t link, Version& version)
 {
     using Check = VersionFacts::RootCheck;
-    FormFacts& facts = version.noteForm(chain.formOf(link));
     const VersionObjects& objects = chain.links()[link]->objects;
     const VersionFacts own = audit.factsOf(link, VersionKind::Anchor, 0);
+    std::optional<Error> damage;
     if (own.rootCheck == Check::Differs)
-        facts.damage = rootFailure(own, objects, chain.links()[link]->index.stateDigest.hex);
+        damage = rootFailure(own, objects, chain.links()[link]->index.stateDigest.hex);
     else if (own.digestsFailed > 0)
-        facts.damage = digestFailure(own, objects, false);
+        damage = digestFailure(own, objects, false);
+    if (link == 0 && !damage && !version.facts && usable(version) && !version.ownFormObstacle)
+        return; // its deltas can be replayed, and will tell all
+    FormFacts& facts = version.noteForm(chain.formOf(link));
+    if (damage)
+        facts.damage = std::move(damage);
     if (link == 0)
         return;
     facts.suspects = own.suspectTensors;
@@ -229,6 +236,8 @@ void takeFacts(Workbench& bench, Run& run, const Chain& chain, const ReplayAudit
         Version& version = run.versions[*at];
         if (chain.isFullForm(link)) {
             addFullForm(audit, chain, link, version);
+            if (!version.facts)
+                continue;
             const bool ownCounts = link > 0; // the link before it is its sparse form
             remember(bench, run, keys, *at, ownCounts ? audit.links()[link - 1].changed : std::vector<TensorCount>());
             if (isDamaged(run, PlanLink { *at, chain.formOf(link) }))
@@ -295,35 +304,81 @@ Result<void> analyzeStretch(Workbench& bench, Run& run, Stretch stretch, HealthB
     return {};
 }
 
+/// Whether replaying a stretch tells something about versions that are wanted.
+bool isWanted(const Run& run, const Stretch& stretch, const AnalyzeOptions& options)
+{
+    const std::vector<PlanLink> judged = stretch.judged(run);
+    return std::any_of(judged.begin(), judged.end(), [&](const PlanLink& link) {
+        const std::size_t at = link.version;
+        const bool inRange = !options.range || (at >= options.range->first && at <= options.range->second);
+        return inRange && (options.again || !run.versions[at].facts);
+    });
+}
+
+/// Whether a stretch begins with one of two objects that may be of two runs, before they were compared.
+bool beginsWithCandidate(const Run& run, const Stretch& stretch)
+{
+    const PlanLink& first = stretch.plan.links.front();
+    const Version& version = run.versions[first.version];
+    return first.form > 0 && existsTwice(version.objects) && !version.facts;
+}
+
+/// Whether a stretch ends with the complete form beside a delta, and the two are known to lead to two states.
+bool endsWithTwoStates(const Run& run, const Stretch& stretch)
+{
+    const std::vector<PlanLink>& links = stretch.plan.links;
+    if (links.size() < 2 || links.back().form == 0 || links[links.size() - 2] != PlanLink { links.back().version, 0 })
+        return false;
+    const Version& version = run.versions[links.back().version];
+    return usable(version) && version.fullForm() == links.back().form && version.fullFormDiffers().value_or(0) > 0;
+}
+
+/// Decides between the two states that a stretch ends with, by what stands behind them.
+Result<void> decideEnd(Workbench& bench, Run& run, const std::vector<Stretch>& stretches, std::size_t at,
+                       const std::vector<std::string>& keys, TaskContext& task)
+{
+    const Plan& front = stretches[at].plan;
+    Plan behind;
+    behind.links = { front.links.back() };
+    if (at + 1 < stretches.size() && stretches[at + 1].plan.links.front() == front.links.back())
+        behind = stretches[at + 1].plan;
+    DS_TRY(const bool decided, decideForms(bench, run, front, behind, task));
+    if (decided)
+        remember(bench, run, keys, front.links.back().version);
+    return {};
+}
+
 /// Replays every stretch that tells something about versions that are wanted.
 Result<void> replayStretches(Workbench& bench, Run& run, const AnalyzeOptions& options,
                              const std::vector<std::string>& keys, TaskContext& task)
 {
-    std::vector<Stretch> work;
+    const std::vector<Stretch> stretches = StretchCutter(run).cut();
+    std::vector<bool> wanted(stretches.size());
     std::uint64_t bytes = 0;
-    for (Stretch& stretch : StretchCutter(run).cut()) {
-        const std::vector<PlanLink> judged = stretch.judged(run);
-        const bool wanted = std::any_of(judged.begin(), judged.end(), [&](const PlanLink& link) {
-            const std::size_t at = link.version;
-            const bool inRange = !options.range || (at >= options.range->first && at <= options.range->second);
-            return inRange && (options.again || !run.versions[at].facts);
-        });
-        if (!wanted)
-            continue;
-        bytes += run.totalElementsOf(run.versions[judged.front().version]).value_or(0) * 2;
-        work.push_back(std::move(stretch));
+    for (std::size_t i = stretches.size(); i-- > 0;) {
+        const bool decidesNext =
+            i + 1 < stretches.size() && wanted[i + 1] && beginsWithCandidate(run, stretches[i + 1]);
+        wanted[i] = decidesNext || isWanted(run, stretches[i], options);
+        if (wanted[i])
+            bytes += run.totalElementsOf(run.versions[stretches[i].judged(run).front().version]).value_or(0) * 2;
     }
     task.beginPhase("replay", bytes);
     HealthBook book;
     std::optional<int> epoch;
-    for (const Stretch& stretch : work) {
-        const int own = run.versions[stretch.plan.links.front().version].epoch;
-        if (epoch != own)
-            book = {};
-        epoch = own;
-        if (isDamaged(run, stretch.plan.links.front())) // as the stretch before it has shown
-            continue;
-        DS_CHECK(analyzeStretch(bench, run, stretch, book, keys, options, task));
+    for (std::size_t i = 0; i < stretches.size(); ++i) {
+        const bool nextIsWanted = i + 1 < stretches.size() && wanted[i + 1];
+        if (wanted[i]) {
+            const PlanLink& first = stretches[i].plan.links.front();
+            const int own = run.versions[first.version].epoch;
+            if (epoch != own)
+                book = {};
+            epoch = own;
+            if (isDamaged(run, first)) // as the stretch before it has shown
+                continue;
+            DS_CHECK(analyzeStretch(bench, run, stretches[i], book, keys, options, task));
+        }
+        if ((wanted[i] || nextIsWanted) && endsWithTwoStates(run, stretches[i]))
+            DS_CHECK(decideEnd(bench, run, stretches, i, keys, task));
     }
     return {};
 }

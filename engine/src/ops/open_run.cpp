@@ -6,6 +6,8 @@
 #include "epoch_evidence.h"
 #include "gone_versions.h"
 #include "known_facts.h"
+#include "lineage/twice.h"
+#include "mirror_kinship.h"
 #include "mirrored_versions.h"
 #include "notice_changes.h"
 #include "read_headers.h"
@@ -390,6 +392,22 @@ std::string catalogKey(const Run& run)
     return key;
 }
 
+namespace {
+
+/// The identities of what stands behind a version, up to the next anchor.
+std::string behindInEpoch(const Run& run, std::size_t at)
+{
+    std::string text;
+    for (std::size_t i = at + 1; i < run.versions.size() && run.versions[i].epoch == run.versions[at].epoch; ++i) {
+        text += '\n' + run.versions[i].objects.identity();
+        if (run.versions[i].kind == VersionKind::Anchor)
+            break;
+    }
+    return text;
+}
+
+}
+
 std::vector<std::string> chainKeys(const Run& run)
 {
     const auto digestOf = [](const std::string& text) { return toHex(xxh3(asBytes(text))); };
@@ -416,6 +434,8 @@ std::vector<std::string> chainKeys(const Run& run)
                                                                  : "none"));
             keys[i] = states[i];
         }
+        if (existsTwice(version.objects)) // what stands behind it decides
+            keys[i] = digestOf(keys[i] + behindInEpoch(run, i));
     }
     return keys;
 }
@@ -486,8 +506,12 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
     std::vector<std::string> addresses;
     for (std::size_t i = 0; i < mirrors.stores.size(); ++i) {
         addresses.push_back(mirrors.stores[i]->uri());
-        DS_TRY(const std::vector<Error> told,
-               addMirrored(groups, addresses.back(), layout->group(copies[i]), bench.records, store->uri()));
+        std::vector<VersionObjects> held = layout->group(copies[i]);
+        DS_TRY(std::optional<Error> stranger, leaveOutOtherRun(*store, groups, *mirrors.stores[i], held, task));
+        DS_TRY(std::vector<Error> told,
+               addMirrored(groups, addresses.back(), std::move(held), bench.records, store->uri()));
+        if (stranger)
+            told.push_back(std::move(*stranger));
         journalOnce(bench, *store, told);
         sourceNotices.insert(sourceNotices.end(), told.begin(), told.end());
     }

@@ -1,6 +1,7 @@
 #include "restart.h"
 
 #include <algorithm>
+#include <map>
 
 namespace deltascope {
 
@@ -46,15 +47,26 @@ struct AgainstRecord {
     std::optional<Records::Sight> now; ///< what it has, if that is not trusted yet
 };
 
-Result<AgainstRecord> compareWithTrusted(Workbench& bench, const Run& run, const ObjectInfo& object)
+/// The newest sight of an object that `is` holds for; null: none.
+template <class Is> const Records::Sight* newest(const std::vector<Records::Sight>& sights, Is is)
 {
-    DS_TRY(const std::vector<Records::Sight> sights, bench.records->sights(run.store->uri(), object.key));
-    const auto now = std::find_if(sights.rbegin(), sights.rend(),
-                                  [&](const Records::Sight& sight) { return sight.identity == object.identity; });
-    const auto trusted =
-        std::find_if(sights.rbegin(), sights.rend(), [](const Records::Sight& sight) { return sight.trusted; });
+    const auto found = std::find_if(sights.rbegin(), sights.rend(), is);
+    return found == sights.rend() ? nullptr : &*found;
+}
+
+const Records::Sight* sightNow(const std::vector<Records::Sight>& sights, const ObjectInfo& object)
+{
+    return newest(sights, [&](const Records::Sight& sight) { return sight.identity == object.identity; });
+}
+
+AgainstRecord compareWithTrusted(const std::vector<Records::Sight>& sights, const ObjectInfo& object,
+                                 std::int64_t beganUs)
+{
+    const Records::Sight* now = sightNow(sights, object);
+    const Records::Sight* trusted =
+        newest(sights, [&](const Records::Sight& sight) { return sight.trusted && sight.seenUs < beganUs; });
     AgainstRecord found;
-    if (now == sights.rend() || trusted == sights.rend())
+    if (!now || !trusted)
         return found;
     found.isOnRecord = true;
     found.hasOtherBytes = trusted->xxh3 != now->xxh3;
@@ -67,11 +79,20 @@ Result<AgainstRecord> compareWithTrusted(Workbench& bench, const Run& run, const
 }
 
 Result<RestartSights> sightsOfRestart(Workbench& bench, const Run& run, std::size_t first, std::size_t last,
-                                      TaskContext& task)
+                                      std::int64_t beganUs, TaskContext& task)
 {
     const Version& begin = run.versions[first];
     if (begin.kind != VersionKind::Anchor && !begin.onExternalBase)
         return RestartSights();
+    std::map<std::string, std::vector<Records::Sight>> onRecord;
+    for (std::size_t i = first; i <= last; ++i) {
+        for (const ObjectInfo& object : ownObjects(run.versions[i].objects)) {
+            DS_TRY(onRecord[object.key], bench.records->sights(run.store->uri(), object.key));
+            const Records::Sight* now = sightNow(onRecord[object.key], object);
+            if (now && !now->trusted)
+                beganUs = std::min(beganUs, now->seenUs);
+        }
+    }
     RestartSights fresh;
     std::size_t deltas = 0; ///< with other bytes than on record
     bool anyOtherSize = false;
@@ -82,7 +103,7 @@ Result<RestartSights> sightsOfRestart(Workbench& bench, const Run& run, std::siz
         const std::size_t known = fresh.size();
         bool isOnRecord = false;
         for (const ObjectInfo& object : ownObjects(version.objects)) {
-            DS_TRY(AgainstRecord found, compareWithTrusted(bench, run, object));
+            AgainstRecord found = compareWithTrusted(onRecord[object.key], object, beganUs);
             isOnRecord = isOnRecord || found.isOnRecord;
             anyOtherSize = anyOtherSize || (found.hasOtherSize && version.kind == VersionKind::Delta);
             if (!found.now)

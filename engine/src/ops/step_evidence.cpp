@@ -6,11 +6,11 @@ namespace deltascope {
 
 namespace {
 
-/// The first complete anchor at or behind `at` in its epoch.
-std::optional<std::size_t> nextAnchor(const Run& run, std::size_t at)
+/// The first version at or behind `at` in its epoch that has a complete state of its own.
+std::optional<std::size_t> nextComplete(const Run& run, std::size_t at)
 {
     for (std::size_t i = at; i < run.versions.size() && run.versions[i].epoch == run.versions[at].epoch; ++i) {
-        if (run.versions[i].kind == VersionKind::Anchor)
+        if (run.versions[i].kind == VersionKind::Anchor || run.versions[i].fullForm())
             return i;
     }
     return std::nullopt;
@@ -29,14 +29,23 @@ std::optional<std::size_t> startOf(const Run& run, std::size_t at)
     return at;
 }
 
-/// Whether the next complete anchor agrees with the replay that leads to it over version `at`.
+/// Whether the deltas that lead to a complete form lead to its very bits.
+bool isEqualToFullForm(const Version& version)
+{
+    return !version.obstacle && !version.ownFormObstacle && version.fullFormDiffers() == 0U;
+}
+
+/// Whether the next complete state agrees with the replay that leads to it over version `at`.
 bool isReplayedToAnchor(const Run& run, std::size_t at)
 {
     const Version& version = run.versions[at];
     if (version.kind == VersionKind::Anchor || !version.facts || version.facts->noops > 0)
         return false;
-    const std::optional<std::size_t> anchor = nextAnchor(run, at + 1);
-    return anchor && run.versions[*anchor].epoch == version.epoch && agreesWithReplay(run, *anchor);
+    if (isEqualToFullForm(version))
+        return true;
+    const std::optional<std::size_t> complete = nextComplete(run, at + 1);
+    return complete && run.versions[*complete].epoch == version.epoch
+        && (agreesWithReplay(run, *complete) || isEqualToFullForm(run.versions[*complete]));
 }
 
 bool isStartOfEpoch(const Run& run, std::size_t at)

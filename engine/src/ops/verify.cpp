@@ -244,7 +244,7 @@ std::string timeOf(const Version& version)
 /// A trainer that started again under the same keys is told once, and what is there now is a first sight. `findings`:
 /// of the versions from `first` on; loses what the restart explains.
 Result<void> takeRestarts(Workbench& bench, const Run& run, std::size_t first, std::vector<ObjectFindings>& findings,
-                          std::vector<Error>& problems, TaskContext& task)
+                          std::int64_t beganUs, std::vector<Error>& problems, TaskContext& task)
 {
     const auto isRewritten = [&](std::size_t version) { return findings[version - first].has(Code::Rewritten); };
     const auto epochOf = [&](std::size_t version) { return run.versions[version].epoch; };
@@ -259,7 +259,7 @@ Result<void> takeRestarts(Workbench& bench, const Run& run, std::size_t first, s
             anyRewritten = anyRewritten || isRewritten(i);
         if (!isWhole || !anyRewritten)
             continue;
-        DS_TRY(const RestartSights sights, sightsOfRestart(bench, run, begin, behind - 1, task));
+        DS_TRY(const RestartSights sights, sightsOfRestart(bench, run, begin, behind - 1, beganUs, task));
         if (sights.empty())
             continue;
         DS_CHECK(bench.records->add(run.store->uri(), sights));
@@ -352,9 +352,12 @@ Verdict verdictOf(const Run& run, std::size_t at)
     return speaksOfDamage(version.obstacle->code) ? Verdict::Damaged : Verdict::Incomplete;
 }
 
-bool hasDamagedOtherForm(const Version& version)
+/// Whether an object of a version is damaged, be it that another form stands in for it.
+bool hasDamagedForm(const Version& version)
 {
     const auto isDamage = [](const std::optional<Error>& error) { return error && speaksOfDamage(error->code); };
+    if (isDamage(version.ownFormObstacle))
+        return true;
     for (std::size_t form = 1; form < version.forms(); ++form) {
         const FormFacts* facts = version.factsOf(form);
         if (isDamage(version.otherForms[form - 1].failure) || (facts && isDamage(facts->damage)))
@@ -406,6 +409,7 @@ Result<VerifyReport> verifyRun(Workbench& given, Run& run, const VerifyOptions& 
     }
     const auto [first, last] = options.range.value_or(std::pair<std::size_t, std::size_t>(0, run.versions.size() - 1));
 
+    const std::int64_t beganUs = bench.nowUs();
     if (options.level >= 2 && bench.records)
         DS_CHECK(bench.records->check());
     std::vector<Error> restarts;
@@ -446,7 +450,7 @@ Result<VerifyReport> verifyRun(Workbench& given, Run& run, const VerifyOptions& 
         assess(run);
     }
     if (options.level >= 2 && bench.records)
-        DS_CHECK(takeRestarts(bench, run, first, findings, restarts, task));
+        DS_CHECK(takeRestarts(bench, run, first, findings, beganUs, restarts, task));
 
     std::vector<bool> rewritten(last - first + 1, false); ///< it or what it builds on, and no publisher vouches for it
     std::vector<bool> changing(last - first + 1, false); ///< it or what it builds on, while it was read
@@ -518,7 +522,7 @@ Result<VerifyReport> verifyRun(Workbench& given, Run& run, const VerifyOptions& 
         report.steps.push_back(std::move(step));
     }
     for (StepVerdict& step : report.steps) { // what builds on such a step can do without that form
-        if (hasDamagedOtherForm(run.versions[step.version]))
+        if (hasDamagedForm(run.versions[step.version]))
             step.verdict = std::max(step.verdict, Verdict::Damaged);
     }
     report.verdict = verdictOfSteps(run, report.steps);

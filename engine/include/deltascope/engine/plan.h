@@ -90,6 +90,8 @@ public:
     const std::vector<Error>& replaced() const noexcept { return m_replaced; }
 
 private:
+    /// Moves on to the best plan without a form that the error `told` speaks of. False: there is none.
+    bool moveOnWithout(PlanLink link, Error told);
     FallbackPlans(const Run& run, const Version& version, PlanOptions options, Plan plan);
 
     const Run* m_run;

@@ -192,6 +192,22 @@ Result<void> readRecords(const SafetensorsHeader& header, const std::string& key
     return {};
 }
 
+/// An anchor and a delta with one number: no writer publishes both, so one of them may be of another run. Times do not
+/// tell which. The delta comes first, and the anchor is another way to its step.
+VersionObjects existingTwice(VersionObjects first, VersionObjects second, bool secondIsAnchor)
+{
+    VersionObjects delta = secondIsAnchor ? std::move(first) : std::move(second);
+    VersionObjects anchor = secondIsAnchor ? std::move(second) : std::move(first);
+    delta.notes.push_back(
+        Error { Code::Fork,
+                fmt::format("step {} exists twice: {} stands beside {}", delta.step, anchor.name, delta.name),
+                anchor.name,
+                delta.step,
+                {} });
+    delta.otherForms.push_back(std::move(anchor));
+    return delta;
+}
+
 } // namespace
 
 Result<bool> TrlLayout::recognizes(const ObjectStore& store, const std::vector<ObjectInfo>& listing,
@@ -231,25 +247,13 @@ std::vector<VersionObjects> TrlLayout::group(const std::vector<ObjectInfo>& list
         const std::optional<StepFile> file = parseKey(m_dialect, object.key);
         if (!file || file->root != *root)
             continue;
-        VersionObjects& version = versions[file->step];
-        version.step = file->step;
-        if (version.objects.empty()) {
-            version.name = object.key;
-            version.objects = { object };
-            continue;
-        }
-        // an anchor and a delta with one number come from two runs into one bucket
-        ObjectInfo& chosen = version.objects[0];
-        const bool replaces =
-            object.modifiedUs > chosen.modifiedUs || (object.modifiedUs == chosen.modifiedUs && file->inAnchors);
-        const ObjectInfo older = replaces ? std::exchange(chosen, object) : object;
-        version.name = chosen.key;
-        version.notes.push_back(
-            Error { Code::Fork,
-                    fmt::format("step {} exists twice; {}, the newer one, is read", file->step, chosen.key),
-                    older.key,
-                    file->step,
-                    {} });
+        VersionObjects own;
+        own.step = file->step;
+        own.name = object.key;
+        own.objects = { object };
+        const auto [there, isFirst] = versions.try_emplace(file->step, own);
+        if (!isFirst)
+            there->second = existingTwice(std::move(there->second), std::move(own), file->inAnchors);
     }
     std::vector<VersionObjects> out;
     for (auto& [step, version] : versions)
