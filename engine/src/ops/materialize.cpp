@@ -573,10 +573,8 @@ Result<MaterializeReport> materialize(Workbench& bench, const Run& run, const Ve
     DS_TRY(RebuildFolder folder, RebuildFolder::open(*bench.disk, request));
 
     Result<MaterializeReport> report = rebuildIn(bench, run, version, plan, options, folder, task);
-    // What was stopped can be gone on with; a shared folder belongs to others as well. Anything else leaves nothing
-    // behind.
-    if (!report && report.error().code != Code::Canceled && !shared)
-        folder.discard();
+    if (!report && !shared) // a shared folder belongs to others as well
+        folder.leave(report.error());
     return report;
 }
 
