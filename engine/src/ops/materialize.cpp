@@ -561,6 +561,7 @@ Result<MaterializeReport> rebuildIn(Workbench& bench, const Run& run, const Vers
 Result<MaterializeReport> materialize(Workbench& bench, const Run& run, const Version& version, const Plan& plan,
                                       const MaterializeOptions& options, TaskContext& task)
 {
+    const TaskContext::Patience patience(task);
     if (options.parts == 0 || options.part >= options.parts)
         return fail(Code::Usage, fmt::format("there is no part {} of {}", options.part, options.parts));
     RebuildFolder::Request request;

@@ -395,6 +395,7 @@ std::string_view word(Verdict verdict) noexcept
 
 Result<VerifyReport> verifyRun(Workbench& given, Run& run, const VerifyOptions& options, TaskContext& task)
 {
+    const TaskContext::Patience patience(task);
     Workbench bench = given;
     if (run.recordsLost) // what is read now must not look as if it had been on record
         bench.records = nullptr;
