@@ -884,6 +884,34 @@ TEST(MaterializeResume, WhatFailsBeforeATensorIsFinishedLeavesNothing)
     EXPECT_TRUE(workshop.leftovers().empty());
 }
 
+TEST(MaterializeResume, WhatCameWrongAndComesRightNowIsBuiltFromTheBeginning)
+{
+    for (const bool passes : { true, false }) {
+        SCOPED_TRACE(passes);
+        Workshop workshop("slime-v2-xor");
+        const auto faulty = std::make_shared<FaultyStore>(localStore(goldenPath("slime-v2-xor/bucket")));
+        workshop.store = std::make_shared<ReadHookStore>(faulty);
+        workshop.reopen();
+        TaskContext task;
+        std::uint64_t reads = 0;
+        workshop.store->onRead = [&](auto&&...) {
+            if (++reads != 60 && reads != 200)
+                return;
+            faulty->failNth(StoreOperation::Read, 1, { Code::Digest, "it came wrong", "key", {}, {} });
+            if (passes)
+                task.addNotice({ Code::Transient, "it came wrong and comes right now", "key", {}, {} });
+        };
+        const auto report = workshop.rebuild(9, task);
+        ASSERT_EQ(bool(report), passes);
+        EXPECT_TRUE(workshop.leftovers().empty());
+        if (!passes)
+            continue;
+        EXPECT_EQ(report->resumedBytes, 0U);
+        EXPECT_EQ(report->notices, task.notices());
+        workshop.expectStep(9);
+    }
+}
+
 /// Stops when almost everything is done.
 void stopLate(Workshop& workshop, std::int64_t step)
 {

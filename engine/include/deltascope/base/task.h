@@ -120,17 +120,28 @@ public:
         TaskContext& m_task;
     };
 
-    /// What went wrong on the way and was mended, for the report of the task; each once.
+    /// What went wrong on the way and was mended, for the report of the task.
     void addNotice(const Error& notice)
     {
         const std::lock_guard lock(m_mutex);
-        if (std::find(m_notices.begin(), m_notices.end(), notice) == m_notices.end())
-            m_notices.push_back(notice);
+        m_notices.push_back(notice);
     }
+    /// Each once.
     std::vector<Error> notices() const
     {
         const std::lock_guard lock(m_mutex);
-        return m_notices;
+        std::vector<Error> once;
+        for (const Error& notice : m_notices) {
+            if (std::find(once.begin(), once.end(), notice) == once.end())
+                once.push_back(notice);
+        }
+        return once;
+    }
+    /// How often one was added.
+    std::size_t noticeCount() const
+    {
+        const std::lock_guard lock(m_mutex);
+        return m_notices.size();
     }
 
 private:
