@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <functional>
 #include <gtest/gtest.h>
 #include <vector>
 
@@ -27,11 +28,16 @@ public:
     {
         pauses.push_back(time);
         m_now += time;
+        if (onPause)
+            onPause();
         return task.checkpoint();
     }
 
+    void pass(std::chrono::milliseconds time) { m_now += time; }
+
     double fraction = 0.5;
     std::vector<std::chrono::milliseconds> pauses;
+    std::function<void()> onPause;
 
 private:
     std::chrono::steady_clock::time_point m_now;
@@ -44,6 +50,8 @@ public:
     {
         deadlines.push_back(request.finishWithin);
         retries += request.isRetry ? 1 : 0;
+        if (onSend)
+            onSend(request);
         Result<Response> outcome = answer(200);
         if (!outcomes.empty()) {
             outcome = outcomes.front();
@@ -61,6 +69,7 @@ public:
         return response;
     }
 
+    std::function<void(const Request&)> onSend;
     std::deque<Result<Response>> outcomes;
     std::vector<std::chrono::milliseconds> deadlines;
     std::uint64_t retries = 0;
@@ -232,6 +241,107 @@ TEST(HttpContentRange, IsReadStrictly)
          { "", "bytes", "bytes */999", "bytes 14-10/999", "bytes 10-14/14", "bytes 10-14/", "bytes -5/9",
            "bytes 10/999", "items 10-14/999", "bytes 10-14/999x", "bytes 10-99999999999999999999/*" })
         EXPECT_FALSE(parseContentRange(text)) << text;
+}
+
+TEST_F(HttpRetry, ALongTaskWaitsForMinutesForAStoreThatHasAnsweredBefore)
+{
+    RetryingSender retrying = sender();
+    const TaskContext::Patience patience(task);
+    ASSERT_TRUE(retrying.send({}, task));
+    lose(25);
+    task.beginPhase("rebuild", 0);
+    Request request;
+    request.url = "http://user:secret@store.example:9000/bucket/key?token=1";
+    std::string phase;
+    clock->onPause = [&] { phase = task.progress().phase; };
+    EXPECT_EQ(retrying.send(request, task)->status, 200);
+    EXPECT_EQ(phase, "rebuild, waiting for store.example:9000 since 08:49:37 UTC");
+    EXPECT_EQ(task.progress().phase, "rebuild");
+    EXPECT_EQ(*std::max_element(clock->pauses.begin(), clock->pauses.end()), 7500ms); // half of 15 s
+    EXPECT_EQ(retrying.counters().retries, 25U);
+}
+
+TEST_F(HttpRetry, AnOutageEndsAfterFiveMinutes)
+{
+    RetryingSender retrying = sender();
+    const TaskContext::Patience patience(task);
+    ASSERT_TRUE(retrying.send({}, task));
+    const auto began = clock->now();
+    lose(1000);
+    EXPECT_EQ(retrying.send({}, task).error().code, Code::Transient);
+    EXPECT_LE(clock->now() - began, 300s);
+    EXPECT_GE(clock->now() - began, 270s);
+    EXPECT_FALSE(retrying.send({}, task)); // the same outage
+    EXPECT_LE(clock->now() - began, 330s);
+    inner.outcomes.clear();
+    EXPECT_TRUE(retrying.send({}, task));
+    lose(25); // another one has a limit of its own
+    EXPECT_TRUE(retrying.send({}, task));
+}
+
+TEST_F(HttpRetry, AFailureOfLongAgoIsNotTheSameOutage)
+{
+    RetryingSender retrying = sender();
+    const TaskContext::Patience patience(task);
+    ASSERT_TRUE(retrying.send({}, task));
+    lose(1);
+    Request once;
+    once.method = "POST";
+    EXPECT_FALSE(retrying.send(once, task));
+    clock->pass(1h);
+    lose(25);
+    EXPECT_TRUE(retrying.send({}, task));
+}
+
+TEST_F(HttpRetry, AFirstContactIsNotWaitedFor)
+{
+    const TaskContext::Patience patience(task);
+    lose(1000);
+    EXPECT_FALSE(send());
+    EXPECT_EQ(inner.deadlines.size(), 5U);
+}
+
+TEST_F(HttpRetry, AShortTaskDoesNotWaitThroughAnOutage)
+{
+    RetryingSender retrying = sender();
+    ASSERT_TRUE(retrying.send({}, task));
+    lose(1000);
+    EXPECT_FALSE(retrying.send({}, task));
+    EXPECT_EQ(inner.deadlines.size(), 6U);
+}
+
+TEST_F(HttpRetry, WhereTheStoreAnswersOthersItIsNoOutage)
+{
+    RetryingSender retrying = sender();
+    const TaskContext::Patience patience(task);
+    ASSERT_TRUE(retrying.send({}, task));
+    int asked = 0;
+    inner.onSend = [&](const Request& request) {
+        if (request.method != "GET")
+            return;
+        ++asked;
+        Request other; // of another thread, while this one fails
+        other.method = "HEAD";
+        inner.outcomes.emplace_front(FakeSender::answer(200));
+        EXPECT_TRUE(retrying.send(other, task));
+        inner.outcomes.emplace_front(FakeSender::answer(503));
+    };
+    EXPECT_EQ(retrying.send({}, task)->status, 503);
+    EXPECT_EQ(asked, 5);
+}
+
+TEST_F(HttpRetry, AStopEndsTheWaitForAStore)
+{
+    RetryingSender retrying = sender();
+    const TaskContext::Patience patience(task);
+    ASSERT_TRUE(retrying.send({}, task));
+    lose(1000);
+    clock->onPause = [&, pauses = 0]() mutable {
+        if (++pauses == 8)
+            task.requestStop();
+    };
+    EXPECT_EQ(retrying.send({}, task).error().code, Code::Canceled);
+    EXPECT_EQ(clock->pauses.size(), 8U);
 }
 
 }

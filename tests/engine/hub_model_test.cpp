@@ -5,6 +5,7 @@
 #include "support/golden.h"
 
 #include <algorithm>
+#include <atomic>
 #include <gtest/gtest.h>
 #include <map>
 
@@ -216,6 +217,31 @@ TEST(HubModel, BytesThatGitDoesNotKnowAreFound)
         EXPECT_EQ(outcome.error().where, key);
     }
     EXPECT_EQ(codeOfRead(**store, "config.json"), Code::Digest); // part of a small file of git
+}
+
+TEST(HubModel, BytesThatCameWrongAreFetchedAgainAndNoted)
+{
+    for (const int times : { 0, 1, 3, 4 }) {
+        SCOPED_TRACE(times);
+        std::atomic<int> flips = times;
+        ModelHub hub([&](const std::string& path, json& reply) {
+            if (path.find("/resolve/") == std::string::npos)
+                return;
+            std::string body = reply["body"];
+            if (body.size() > 8 && flips-- > 0)
+                body[7] = body[7] == '0' ? '1' : '0';
+            reply["body"] = body;
+        });
+        const auto store = hub.open();
+        const auto object = (*store)->stat("config.json", anyTask());
+        std::string bytes(object->sizeBytes, ' ');
+        TaskContext task;
+        const auto outcome = (*store)->read(*object, 0, std::as_writable_bytes(std::span(bytes)), task);
+        EXPECT_EQ(outcome.has_value(), times <= 3);
+        EXPECT_EQ(task.notices().size(), times > 0 && times <= 3 ? 1U : 0U);
+        if (outcome)
+            EXPECT_EQ(bytes, bytesOfHex(goldenReplies()["files"]["config.json"]));
+    }
 }
 
 TEST(HubModel, AnswersAboutOtherBytesAreRefused)

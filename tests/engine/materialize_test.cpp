@@ -4,6 +4,7 @@
 #include "read_hook_store.h"
 #include "support/any_task.h"
 #include "support/faulty_file_system.h"
+#include "support/faulty_store.h"
 #include "support/temp_dir.h"
 #include "support/times.h"
 
@@ -20,7 +21,9 @@ namespace {
 using namespace layout_test;
 using test::DiskOperation;
 using test::FaultyFileSystem;
+using test::FaultyStore;
 using test::LongAfter;
+using test::StoreOperation;
 using test::TempDir;
 
 namespace fs = std::filesystem;
@@ -775,7 +778,7 @@ TEST(MaterializeFaults, ADiskThatIsFullAtAnySizeSaysSoAndLeavesNothing)
     for (const auto& entry : fs::directory_iterator(workshop.out()))
         whole += entry.file_size();
     workshop.reset();
-    std::size_t refused = 0;
+    std::size_t refused = 0, kept = 0;
     for (std::uint64_t budget = 0;; budget += budget < whole - 1500 ? whole / 23 : 97) {
         SCOPED_TRACE(budget);
         disk.limitBytes(budget);
@@ -788,9 +791,13 @@ TEST(MaterializeFaults, ADiskThatIsFullAtAnySizeSaysSoAndLeavesNothing)
         ++refused;
         EXPECT_EQ(report.error().code, Code::NoSpace) << report.error().text;
         EXPECT_FALSE(workshop.exists());
-        EXPECT_TRUE(workshop.leftovers().empty());
+        const bool saysKept = report.error().text.find("is kept") != std::string::npos;
+        EXPECT_EQ(workshop.leftovers().size(), saysKept ? 1U : 0U);
+        kept += saysKept ? 1 : 0;
+        workshop.reset();
     }
     EXPECT_GT(refused, 20U);
+    EXPECT_GT(kept, 5U);
     workshop.expectStep(4);
 }
 
@@ -839,6 +846,70 @@ TEST(MaterializeResume, AStoppedRebuildIsKeptAndGoneOnWith)
         workshop.reset();
     }
     EXPECT_GT(mostResumed, 75'552U); // at least half of the model was not written again
+}
+
+TEST(MaterializeResume, WhatMayPassKeepsWhatIsBuilt)
+{
+    for (const Code code : { Code::Transient, Code::Auth, Code::ListSuspect, Code::Digest, Code::Hostile, Code::Io }) {
+        SCOPED_TRACE(word(code));
+        const auto faulty = std::make_shared<FaultyStore>(localStore(goldenPath("slime-v2-xor/bucket")));
+        Workshop workshop(faulty, localStore(goldenPath("slime-v2-xor/base")));
+        workshop.expected = expectedOf("slime-v2-xor");
+        const std::uint64_t before = faulty->calls(StoreOperation::Read);
+        ASSERT_TRUE(workshop.rebuild(9));
+        const std::uint64_t reads = faulty->calls(StoreOperation::Read) - before;
+        workshop.reset();
+        faulty->failNth(StoreOperation::Read, reads - 2, { code, "it fails", {}, {}, {} }, test::Repeat::Forever);
+        const Error error = errorOf(workshop.rebuild(9));
+        EXPECT_EQ(error.code, code) << error.text;
+        EXPECT_FALSE(workshop.exists());
+        const bool passes = code == Code::Transient || code == Code::Auth || code == Code::ListSuspect;
+        EXPECT_EQ(workshop.leftovers().size(), passes ? 1U : 0U);
+        EXPECT_EQ(error.text.find("is kept") != std::string::npos, passes) << error.text;
+        faulty->clearFaults();
+        const auto report = workshop.rebuild(9);
+        ASSERT_TRUE(report) << report.error().text;
+        EXPECT_EQ(report->resumedBytes > 0, passes);
+        workshop.expectStep(9);
+        EXPECT_TRUE(workshop.leftovers().empty());
+    }
+}
+
+TEST(MaterializeResume, WhatFailsBeforeATensorIsFinishedLeavesNothing)
+{
+    const auto faulty = std::make_shared<FaultyStore>(localStore(goldenPath("slime-v2-xor/bucket")));
+    Workshop workshop(faulty, localStore(goldenPath("slime-v2-xor/base")));
+    faulty->failNth(StoreOperation::Read, 1, { Code::Transient, "it fails", {}, {}, {} }, test::Repeat::Forever);
+    EXPECT_EQ(errorOf(workshop.rebuild(9)).code, Code::Transient);
+    EXPECT_TRUE(workshop.leftovers().empty());
+}
+
+TEST(MaterializeResume, WhatCameWrongAndComesRightNowIsBuiltFromTheBeginning)
+{
+    for (const bool passes : { true, false }) {
+        SCOPED_TRACE(passes);
+        Workshop workshop("slime-v2-xor");
+        const auto faulty = std::make_shared<FaultyStore>(localStore(goldenPath("slime-v2-xor/bucket")));
+        workshop.store = std::make_shared<ReadHookStore>(faulty);
+        workshop.reopen();
+        TaskContext task;
+        std::uint64_t reads = 0;
+        workshop.store->onRead = [&](auto&&...) {
+            if (++reads != 60 && reads != 200)
+                return;
+            faulty->failNth(StoreOperation::Read, 1, { Code::Digest, "it came wrong", "key", {}, {} });
+            if (passes)
+                task.addNotice({ Code::Transient, "it came wrong and comes right now", "key", {}, {} });
+        };
+        const auto report = workshop.rebuild(9, task);
+        ASSERT_EQ(bool(report), passes);
+        EXPECT_TRUE(workshop.leftovers().empty());
+        if (!passes)
+            continue;
+        EXPECT_EQ(report->resumedBytes, 0U);
+        EXPECT_EQ(report->notices, task.notices());
+        workshop.expectStep(9);
+    }
 }
 
 /// Stops when almost everything is done.

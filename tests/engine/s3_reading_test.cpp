@@ -185,6 +185,96 @@ TEST_F(S3Reading, WhatIsReadAgainIsComparedAgain)
     EXPECT_EQ(store->proofOf(Ten), ReadProof::Proven);
 }
 
+/// One object of ten bytes; a bit of byte 2 is turned in the first answers that hold it.
+class S3Flips : public S3Reading {
+protected:
+    std::shared_ptr<S3Store> storeThatFlips(int times)
+    {
+        object.lines = TenCrc64;
+        flips = times;
+        return storeAt(settingsFor(flipping));
+    }
+
+    std::atomic<int> flips = 0;
+    ScriptedServer flipping { [this](const Seen& request, Connection& connection) {
+        ServedObject sent = object;
+        const bool holdsIt = request.method() == "GET" && request.header("Range").starts_with("bytes=0-");
+        if (holdsIt && flips-- > 0)
+            sent.bytes[2] = static_cast<char>(sent.bytes[2] ^ 1);
+        connection.send(answerObject(request, sent));
+    } };
+    TaskContext task;
+    std::string text = std::string(10, '?');
+
+    Result<void> read(S3Store& from, std::uint64_t offset = 0, std::size_t bytes = 10)
+    {
+        return from.read(Ten, offset, std::as_writable_bytes(std::span(text)).first(bytes), task);
+    }
+};
+
+TEST_F(S3Flips, BytesThatCameWrongAreFetchedAgainAndNoted)
+{
+    for (const int times : { 0, 1, 2, 3 }) {
+        SCOPED_TRACE(times);
+        TaskContext fresh;
+        const auto store = storeThatFlips(times);
+        ASSERT_TRUE(store->read(Ten, 0, std::as_writable_bytes(std::span(text)), fresh));
+        EXPECT_EQ(text, "0123456789");
+        EXPECT_EQ(store->proofOf(Ten), ReadProof::Proven);
+        ASSERT_EQ(fresh.notices().size(), times == 0 ? 0U : 1U);
+        if (times > 0)
+            EXPECT_EQ(fresh.notices().front().where, "key");
+    }
+}
+
+TEST_F(S3Flips, TheSameWrongBytesEachTimeAreDamage)
+{
+    const auto store = storeThatFlips(1000);
+    const Result<void> outcome = read(*store);
+    ASSERT_FALSE(outcome);
+    EXPECT_EQ(outcome.error().code, Code::Digest);
+    EXPECT_NE(outcome.error().text.find("the same wrong bytes each time"), std::string::npos) << outcome.error().text;
+    EXPECT_TRUE(task.notices().empty());
+    EXPECT_EQ(countOf(flipping, "GET"), 4U);
+}
+
+TEST_F(S3Flips, OnlyTheReadThatCompletesIsMended)
+{
+    const auto store = storeThatFlips(1);
+    ASSERT_TRUE(read(*store, 5, 5)); // right, and given away before
+    ASSERT_TRUE(read(*store, 0, 5));
+    EXPECT_EQ(text.substr(0, 5), "01234");
+    EXPECT_EQ(store->proofOf(Ten), ReadProof::Proven);
+}
+
+TEST_F(S3Flips, WhatWasGivenAwayBeforeIsAnErrorThatSaysThatItPasses)
+{
+    const auto store = storeThatFlips(1);
+    ASSERT_TRUE(read(*store, 0, 5)); // wrong, and nothing shows it yet
+    const Result<void> outcome = read(*store, 5, 5);
+    ASSERT_FALSE(outcome);
+    EXPECT_EQ(outcome.error().code, Code::Digest);
+    EXPECT_NE(outcome.error().text.find("comes right now"), std::string::npos) << outcome.error().text;
+    EXPECT_EQ(task.notices().size(), 1U);
+    ASSERT_TRUE(read(*store));
+    EXPECT_EQ(text, "0123456789");
+}
+
+TEST_F(S3Flips, AReadOfAnyIdentityIsMendedToo)
+{
+    const auto store = storeThatFlips(1);
+    EXPECT_EQ(textOf(*store, "key", 0, 10), "0123456789");
+}
+
+TEST_F(S3Flips, ASha256OfTheWholeIsComparedToo)
+{
+    const auto store = storeThatFlips(1);
+    object.lines = "x-amz-checksum-sha256: hNiYd/DUBB77a/kaFvAkjy/Vc+avBcGflr7bn4gveII=\r\n";
+    ASSERT_TRUE(read(*store));
+    EXPECT_EQ(text, "0123456789");
+    EXPECT_EQ(task.notices().size(), 1U);
+}
+
 TEST(S3LateChecksums, AreAskedForOnceWhereRangesDoNotTellThem)
 {
     for (const auto& [line, expected] :

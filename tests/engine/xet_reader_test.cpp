@@ -231,8 +231,14 @@ TEST_F(XetReader, APartThatWasWrongRefutesTheFileLater)
     EXPECT_EQ(reader.proofOf(file, plain.size()), Proof::Partial);
     store.xorb = goldenBytes("repeat/xorb.bin");
     store.v2 = goldenBytes("repeat/repeat.bin.reconstruction-v2.json");
-    EXPECT_EQ(readAll(reader).error().code, Code::Digest);
-    EXPECT_EQ(reader.proofOf(file, plain.size()), Proof::Refuted);
+    TaskContext task;
+    std::string text(plain.size(), '?');
+    const auto whole = reader.read(file, plain.size(), 0, std::as_writable_bytes(std::span(text)), task);
+    ASSERT_FALSE(whole);
+    EXPECT_EQ(whole.error().code, Code::Digest);
+    EXPECT_NE(whole.error().text.find("comes right now"), std::string::npos) << whole.error().text;
+    EXPECT_EQ(task.notices().size(), 1U);
+    EXPECT_EQ(reader.proofOf(file, plain.size()), Proof::Proven);
 }
 
 TEST_F(XetReader, ManyRangesShareWhatTheyNeed)

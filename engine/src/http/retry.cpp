@@ -1,8 +1,11 @@
 #include "deltascope/engine/http_retry.h"
 
+#include "deltascope/engine/http_url.h"
 #include "header_text.h"
 
 #include <algorithm>
+#include <fmt/chrono.h>
+#include <fmt/format.h>
 #include <random>
 #include <thread>
 
@@ -40,6 +43,13 @@ bool isWorthRepeating(const Result<Response>& outcome)
     return (outcome ? errorOfStatus(outcome->status, {}).code : outcome.error().code) == Code::Transient;
 }
 
+std::string outageText(const std::string& url, std::chrono::system_clock::time_point since)
+{
+    const Result<Url> parsed = Url::parse(url);
+    return fmt::format("waiting for {} since {:%H:%M:%S} UTC", parsed ? parsed->authority() : "the store",
+                       fmt::gmtime(std::chrono::system_clock::to_time_t(since)));
+}
+
 }
 
 std::shared_ptr<RetryClock> systemRetryClock() { return std::make_shared<SystemRetryClock>(); }
@@ -48,6 +58,7 @@ RetryingSender::RetryingSender(Sender& inner, const RetryPolicy& policy, std::sh
     : m_inner(inner)
     , m_policy(policy)
     , m_clock(std::move(clock))
+    , m_answers(policy.hasAnswered ? 1 : 0)
 {
 }
 
@@ -55,21 +66,65 @@ Result<Response> RetryingSender::send(const Request& request, TaskContext& task)
 {
     const auto end = m_clock->now() + m_policy.finishWithin;
     Request attempt = request;
+    std::optional<TaskContext::Wait> wait;
+    int counted = 1;
     for (int number = 1;; ++number) {
+        const std::uint64_t answers = this->answers();
         const auto left = std::chrono::ceil<milliseconds>(end - m_clock->now());
         attempt.finishWithin = request.finishWithin.count() > 0 ? std::min(request.finishWithin, left) : left;
         Result<Response> outcome = m_inner.send(attempt, task);
-        if (number >= m_policy.mostAttempts || !isRepeatable(request) || !isWorthRepeating(outcome))
+        if (!isWorthRepeating(outcome)) {
+            if (outcome)
+                noteAnswer();
             return outcome;
-        const milliseconds pause = pauseAfter(number, outcome);
-        if (m_clock->now() + pause >= end)
+        }
+        const std::optional<Silence> silence = noteFailure(answers);
+        if (!isRepeatable(request))
             return outcome;
+        const auto now = m_clock->now();
+        const auto outageEnd = silence ? silence->began + m_policy.longestOutage : now;
+        const bool isOutage = task.isPatient() && now < outageEnd;
+        if (!silence)
+            wait.reset();
+        if (!isOutage && (wait || counted++ >= m_policy.mostAttempts))
+            return outcome;
+        const milliseconds pause =
+            pauseAfter(number, isOutage ? m_policy.longestOutagePause : m_policy.longestPause, outcome);
+        if (now + pause >= (isOutage ? std::min(end, outageEnd) : end))
+            return outcome;
+        if (isOutage && !wait)
+            wait.emplace(task, outageText(request.url, silence->beganOn));
         DS_CHECK(m_clock->pause(pause, task));
         attempt.isRetry = true;
     }
 }
 
-milliseconds RetryingSender::pauseAfter(int attempt, const Result<Response>& outcome) const
+std::uint64_t RetryingSender::answers()
+{
+    const std::lock_guard lock(m_mutex);
+    return m_answers;
+}
+
+void RetryingSender::noteAnswer()
+{
+    const std::lock_guard lock(m_mutex);
+    ++m_answers;
+    m_silence.reset();
+}
+
+std::optional<RetryingSender::Silence> RetryingSender::noteFailure(std::uint64_t answers)
+{
+    const std::lock_guard lock(m_mutex);
+    if (m_answers == 0 || m_answers != answers) // it was never there, or it answers others
+        return std::nullopt;
+    const auto now = m_clock->now();
+    if (!m_silence || now - m_silence->lastFailure > m_policy.longestOutage) // nobody has asked meanwhile
+        m_silence = Silence { now, now, m_clock->date() };
+    m_silence->lastFailure = now;
+    return m_silence;
+}
+
+milliseconds RetryingSender::pauseAfter(int attempt, milliseconds longest, const Result<Response>& outcome) const
 {
     constexpr int MostDoublings = 20;
     const auto part = [this](milliseconds whole) {
@@ -80,7 +135,7 @@ milliseconds RetryingSender::pauseAfter(int attempt, const Result<Response>& out
             return *wanted + part(m_policy.firstPause); // those who were told the same do not come at once
     }
     const milliseconds grown = m_policy.firstPause * (std::int64_t { 1 } << std::min(attempt - 1, MostDoublings));
-    return part(std::min(grown, m_policy.longestPause));
+    return part(std::min(grown, longest));
 }
 
 } // namespace deltascope::http

@@ -22,6 +22,8 @@ constexpr std::string_view IndexName = "model.safetensors.index.json";
 constexpr std::uint64_t SegmentBytes = 96U << 20;
 constexpr std::uint64_t WritebackBytes = 8U << 20;
 
+constexpr int MostRebuilds = 3; ///< where bytes of the source come wrong on their way
+
 /// A stretch of one tensor of one shard.
 struct WorkItem {
     std::size_t shard = 0;
@@ -537,6 +539,8 @@ Result<MaterializeReport> rebuildFrom(Workbench& bench, const Run& run, const Ve
     report.rewritten = chain.rewritten();
     for (Error& notice : chain.readNotices())
         report.notices.push_back(std::move(notice));
+    for (Error& notice : task.notices())
+        report.notices.push_back(std::move(notice));
     report.committed = true;
     DS_CHECK(writeFinalFile(*bench.disk, folder.path() + "/" + std::string(ProvenanceName),
                             provenanceText(run, version, plan, report, options.toolVersion, bench.nowUs())));
@@ -561,6 +565,7 @@ Result<MaterializeReport> rebuildIn(Workbench& bench, const Run& run, const Vers
 Result<MaterializeReport> materialize(Workbench& bench, const Run& run, const Version& version, const Plan& plan,
                                       const MaterializeOptions& options, TaskContext& task)
 {
+    const TaskContext::Patience patience(task);
     if (options.parts == 0 || options.part >= options.parts)
         return fail(Code::Usage, fmt::format("there is no part {} of {}", options.part, options.parts));
     RebuildFolder::Request request;
@@ -570,14 +575,17 @@ Result<MaterializeReport> materialize(Workbench& bench, const Run& run, const Ve
     request.part = options.part;
     request.parts = options.parts;
     request.commit = options.commit;
-    DS_TRY(RebuildFolder folder, RebuildFolder::open(*bench.disk, request));
-
-    Result<MaterializeReport> report = rebuildIn(bench, run, version, plan, options, folder, task);
-    // What was stopped can be gone on with; a shared folder belongs to others as well. Anything else leaves nothing
-    // behind.
-    if (!report && report.error().code != Code::Canceled && !shared)
-        folder.discard();
-    return report;
+    for (int attempt = 1;; ++attempt) {
+        const std::size_t mended = task.noticeCount();
+        DS_TRY(RebuildFolder folder, RebuildFolder::open(*bench.disk, request));
+        Result<MaterializeReport> report = rebuildIn(bench, run, version, plan, options, folder, task);
+        if (!report && !shared) // a shared folder belongs to others as well
+            folder.leave(report.error());
+        // What came wrong from the store was used before that was seen, and comes right now.
+        const bool cameWrong = !report && report.error().code == Code::Digest && task.noticeCount() > mended;
+        if (!cameWrong || shared || attempt == MostRebuilds)
+            return report;
+    }
 }
 
 } // namespace deltascope

@@ -18,6 +18,13 @@ using nlohmann::json;
 constexpr int MostAttempts = 8; ///< to have a new folder that nobody else takes for a leftover
 constexpr std::uint64_t MaxRecordBytes = 1U << 30;
 
+/// Whether the same command may succeed later, with nothing wrong in what was built so far.
+bool mayPass(Code code)
+{
+    return code == Code::Canceled || code == Code::Transient || code == Code::Auth || code == Code::NoSpace
+        || code == Code::ListSuspect;
+}
+
 std::string leavesToHex(const std::vector<Digest128>& leaves)
 {
     std::string text;
@@ -334,6 +341,16 @@ Result<void> RebuildFolder::publish()
     }
     m_lock.reset();
     return {};
+}
+
+void RebuildFolder::leave(Error& why) noexcept
+{
+    const bool isStop = why.code == Code::Canceled;
+    const bool hasFinished = !m_claimed.empty() || m_progressEnd > 0;
+    if (!mayPass(why.code) || !(isStop || hasFinished))
+        discard();
+    else if (!isStop) // whoever stops it knows
+        why.text += "; what is built is kept beside the destination, and the same command goes on from it";
 }
 
 void RebuildFolder::discard() noexcept

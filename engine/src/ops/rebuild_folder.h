@@ -65,6 +65,9 @@ public:
 
     /// Removes our own records, renames the folder to the destination without replacing, syncs the parent.
     Result<void> publish();
+    /// At the end of a rebuild that failed: keeps what a later attempt can go on from, and lets the error say so; else
+    /// removes it.
+    void leave(Error& why) noexcept;
     /// Removes the folder and all in it.
     void discard() noexcept;
 

@@ -449,6 +449,7 @@ const std::string& Publisher::headOrigin() const noexcept { return m_state->head
 Result<PublishedVersion> Publisher::publish(const Chain* from, const Chain& to, const std::string& origin,
                                             TaskContext& task)
 {
+    const TaskContext::Patience patience(task);
     DS_CHECK(m_state->lease.check(task));
     PublishedVersion version = m_state->next(to, origin);
     if (std::optional<std::string> reason = m_state->anchorReason(to)) {

@@ -2,17 +2,20 @@
 
 #include "deltascope/base/result.h"
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace deltascope {
 
 /// How far a task has come. `total` is 0 while it is not known.
 struct Progress {
-    std::string phase;
+    std::string phase; ///< also says which store the task waits for, and since when
     std::uint64_t doneBytes = 0;
     std::uint64_t totalBytes = 0;
 };
@@ -73,7 +76,72 @@ public:
     Progress progress() const
     {
         const std::lock_guard lock(m_mutex);
-        return Progress { m_phase, m_done.load(std::memory_order_relaxed), m_total.load(std::memory_order_relaxed) };
+        return Progress { m_waits == 0 ? m_phase : m_phase + ", " + m_waitText, m_done.load(std::memory_order_relaxed),
+                          m_total.load(std::memory_order_relaxed) };
+    }
+
+    /// While one lives, the task is a long one: a store that has answered before and is silent now is waited for for
+    /// minutes (RetryPolicy).
+    class Patience {
+    public:
+        explicit Patience(TaskContext& task)
+            : m_task(task)
+        {
+            ++m_task.m_patience;
+        }
+        ~Patience() { --m_task.m_patience; }
+        Patience(const Patience&) = delete;
+        Patience& operator=(const Patience&) = delete;
+
+    private:
+        TaskContext& m_task;
+    };
+    bool isPatient() const noexcept { return m_patience > 0; }
+
+    /// While one lives, the progress says that a thread of the task waits: "waiting for HOST since 12:00:00 UTC".
+    class Wait {
+    public:
+        Wait(TaskContext& task, std::string text)
+            : m_task(task)
+        {
+            const std::lock_guard lock(m_task.m_mutex);
+            if (m_task.m_waits++ == 0)
+                m_task.m_waitText = std::move(text);
+        }
+        ~Wait()
+        {
+            const std::lock_guard lock(m_task.m_mutex);
+            --m_task.m_waits;
+        }
+        Wait(const Wait&) = delete;
+        Wait& operator=(const Wait&) = delete;
+
+    private:
+        TaskContext& m_task;
+    };
+
+    /// What went wrong on the way and was mended, for the report of the task.
+    void addNotice(const Error& notice)
+    {
+        const std::lock_guard lock(m_mutex);
+        m_notices.push_back(notice);
+    }
+    /// Each once.
+    std::vector<Error> notices() const
+    {
+        const std::lock_guard lock(m_mutex);
+        std::vector<Error> once;
+        for (const Error& notice : m_notices) {
+            if (std::find(once.begin(), once.end(), notice) == once.end())
+                once.push_back(notice);
+        }
+        return once;
+    }
+    /// How often one was added.
+    std::size_t noticeCount() const
+    {
+        const std::lock_guard lock(m_mutex);
+        return m_notices.size();
     }
 
 private:
@@ -81,9 +149,13 @@ private:
     std::atomic<bool> m_paused = false;
     std::atomic<std::uint64_t> m_done = 0;
     std::atomic<std::uint64_t> m_total = 0;
+    std::atomic<int> m_patience = 0;
     mutable std::mutex m_mutex;
     std::condition_variable m_wake;
     std::string m_phase;
+    std::size_t m_waits = 0; ///< threads that wait
+    std::string m_waitText;
+    std::vector<Error> m_notices;
 };
 
 } // namespace deltascope

@@ -257,7 +257,8 @@ struct MaterializeReport {
 };
 /// Rebuilds a version as an ordinary Hugging Face checkpoint. Nothing appears under the final name unless all of it was
 /// written, read back and compared, and all that was read is what is on record of it and what stands there in the end.
-/// Errors: Exists, NoSpace, Digest, Rewritten, BaseMismatch, ChainGap, Canceled (resumable), Io.
+/// Errors: Exists, Digest, Rewritten, BaseMismatch, ChainGap, Io; and those that leave what was built, so that the same
+/// call goes on from it: Canceled, Transient, Auth, NoSpace, ListSuspect.
 Result<MaterializeReport> materialize(Workbench& bench, const Run& run, const Version& version, const Plan& plan,
                                       const MaterializeOptions& options, TaskContext& task);
 

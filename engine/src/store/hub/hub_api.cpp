@@ -63,6 +63,9 @@ Result<std::shared_ptr<const HubApi>> HubApi::make(const HubAccount& account, st
     api->m_sender = std::move(sender);
     api->m_clock = account.clock;
     api->m_retrying = std::make_shared<OwningRetries>(api->m_sender, account.retries, account.clock);
+    http::RetryPolicy brief = account.retries;
+    brief.longestOutage = std::chrono::milliseconds(0);
+    api->m_brief = std::make_shared<OwningRetries>(api->m_sender, brief, account.clock);
     return std::shared_ptr<const HubApi>(std::move(api));
 }
 

@@ -24,6 +24,8 @@ public:
     const std::shared_ptr<http::RetryClock>& clock() const noexcept { return m_clock; }
     /// Repeats what is worth it, as the account says. Lives as long as the pointer.
     const std::shared_ptr<http::Sender>& retrying() const noexcept { return m_retrying; }
+    /// The same for what can be had in another way: it does not wait through an outage.
+    const std::shared_ptr<http::Sender>& brief() const noexcept { return m_brief; }
     /// Sends once.
     const std::shared_ptr<http::Sender>& direct() const noexcept { return m_sender; }
 
@@ -48,6 +50,7 @@ private:
     std::shared_ptr<http::Sender> m_sender;
     std::shared_ptr<http::RetryClock> m_clock;
     std::shared_ptr<http::Sender> m_retrying;
+    std::shared_ptr<http::Sender> m_brief;
 };
 
 /// The target of the `rel` entry in the Link headers of an answer; empty if there is none.

@@ -38,7 +38,7 @@ HubReader::HubReader(std::shared_ptr<const HubApi> hub, std::shared_ptr<xet::Acc
                      std::size_t mostParallel)
     : m_hub(hub)
     , m_mostParallel(std::clamp<std::size_t>(mostParallel, 1, 64))
-    , m_xet(hub->retrying(), std::move(access), readerOptions(mostParallel))
+    , m_xet(hub->brief(), std::move(access), readerOptions(mostParallel))
     , m_plain(std::move(hub))
 {
 }

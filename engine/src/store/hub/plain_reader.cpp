@@ -15,6 +15,7 @@ namespace {
 
 constexpr int MostHops = 5; // of a renamed bucket or repository
 constexpr int MostTurns = 2; // a signed address may have ended on the way
+constexpr int MostWrong = 3; // that a file whose bytes come wrong is fetched again
 constexpr std::uint64_t MostWholeBytes = std::uint64_t { 32 } << 20; // where ranges are not understood
 constexpr std::uint64_t MostGitBytes = std::uint64_t { 16 } << 20; // larger files are not kept in git itself
 
@@ -81,9 +82,17 @@ Result<void> checkWhole(const PlainFile& file, std::uint64_t offset, ByteSpan by
         return {};
     DS_TRY(const std::string digest, wanted.lfsSha256.empty() ? gitBlobId(bytes) : sha256Text(bytes));
     if (digest != wanted.lfsSha256 + wanted.gitId)
-        return fail(Code::Digest, "the bytes that came are not those that the repository records", file.subject.where,
-                    "read it once more; if it stays so, something on the way changes them");
+        return fail(Code::Digest,
+                    "the bytes that come are not those that the repository records, each time that they are fetched",
+                    file.subject.where, "something on the way changes them, or the repository is damaged");
     return {};
+}
+
+Error wrongOnTheWay(const PlainFile& file)
+{
+    return { Code::Transient, "bytes of it came wrong, as its hash proves, and were fetched again", file.subject.where,
+             std::nullopt,
+             "Nothing has to be done; if it happens often, check the network and the memory of this machine." };
 }
 
 bool isRedirect(const http::Response& answer)
@@ -106,6 +115,7 @@ Result<std::string> sha256Text(ByteSpan bytes) { return digestText(EVP_sha256(),
 void PlainReader::aim(http::Request& request, const PlainFile& file, const Part& part)
 {
     request.destination = part.out;
+    request.isRetry = part.isRetry;
     if (part.offset != 0 || part.out.size() != file.identity.sizeBytes)
         request.range = http::ByteRange { part.offset, part.out.size() };
 }
@@ -117,17 +127,17 @@ Result<void> PlainReader::read(const PlainFile& file, std::uint64_t offset, Muta
     if (out.empty())
         return {};
     if (file.identity.gitId.empty() || size > MostGitBytes || out.size() == size)
-        return readPart(file, { offset, out }, task);
+        return readPart(file, { offset, out, false }, task);
     std::vector<std::byte> whole(static_cast<std::size_t>(size));
-    DS_CHECK(readPart(file, { 0, whole }, task));
+    DS_CHECK(readPart(file, { 0, whole, false }, task));
     const ByteSpan part = ByteSpan(whole).subspan(static_cast<std::size_t>(offset), out.size());
     std::copy(part.begin(), part.end(), out.begin());
     return {};
 }
 
-Result<void> PlainReader::readPart(const PlainFile& file, const Part& part, TaskContext& task) const
+Result<void> PlainReader::readPart(const PlainFile& file, Part part, TaskContext& task) const
 {
-    for (int turn = 1;; ++turn) {
+    for (int turn = 1, wrong = 0;; ++turn) {
         DS_TRY(const http::Response answer, resolve(file, part, task));
         Result<void> outcome;
         if (isRedirect(answer))
@@ -135,7 +145,12 @@ Result<void> PlainReader::readPart(const PlainFile& file, const Part& part, Task
         if (!outcome && outcome.error().code == Code::Auth && turn < MostTurns)
             continue;
         DS_CHECK(outcome);
-        return checkWhole(file, part.offset, part.out);
+        outcome = checkWhole(file, part.offset, part.out);
+        if (outcome && wrong > 0)
+            task.addNotice(wrongOnTheWay(file));
+        if (outcome || outcome.error().code != Code::Digest || ++wrong > MostWrong)
+            return outcome;
+        part.isRetry = true;
     }
 }
 
@@ -211,7 +226,7 @@ Result<void> PlainReader::readWhole(http::Request request, const PlainFile& file
     request.range.reset();
     request.destination = MutableByteSpan(whole);
     DS_TRY(const http::Response answer, m_hub->retrying()->send(request, task));
-    DS_CHECK(accept(answer, request, file, { 0, whole }, task));
+    DS_CHECK(accept(answer, request, file, { 0, whole, false }, task));
     DS_CHECK(checkWhole(file, 0, whole));
     const ByteSpan wanted = ByteSpan(whole).subspan(static_cast<std::size_t>(part.offset), part.out.size());
     std::copy(wanted.begin(), wanted.end(), part.out.begin());

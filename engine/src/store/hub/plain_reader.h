@@ -38,9 +38,10 @@ private:
     struct Part {
         std::uint64_t offset = 0;
         MutableByteSpan out;
+        bool isRetry = false; ///< it came wrong before; meters count that
     };
 
-    Result<void> readPart(const PlainFile& file, const Part& part, TaskContext& task) const;
+    Result<void> readPart(const PlainFile& file, Part part, TaskContext& task) const;
     Result<http::Response> resolve(const PlainFile& file, const Part& part, TaskContext& task) const;
     Result<void> fetch(const std::string& url, const PlainFile& file, const Part& part, TaskContext& task) const;
     Result<void> readWhole(http::Request request, const PlainFile& file, const Part& part, TaskContext& task) const;

@@ -187,13 +187,14 @@ Result<http::Response> ObjectReader::getElsewhere(const Call& call, const http::
 }
 
 Result<ObjectReader::RangeReply> ObjectReader::getRange(const ObjectRef& object, http::ByteRange range,
-                                                        const http::Destination& to, TaskContext& task)
+                                                        const http::Destination& to, TaskContext& task, bool isRetry)
 {
     if (range.offset > MostOffset || range.bytes > MostOffset)
         return tooShortObject(object.key, range.offset, range.bytes, std::nullopt);
     Call call = callOf("s3:GetObject", "GET", object);
     call.destination = to;
     call.range = range;
+    call.isRetry = isRetry;
     bool isGood = false;
     const auto ask = [&]() -> Result<RangeReply> {
         isGood = false;

@@ -87,7 +87,9 @@ Result<ObjectInfo> ObjectWriter::putWhole(std::string_view key, const Payload& b
     call.body = borrowed(bytes);
     call.headers.add("Content-Type", "application/octet-stream");
     LostReplies lost(m_client.sender());
-    http::RetryingSender retrying(lost);
+    http::RetryPolicy policy;
+    policy.hasAnswered = true; // who puts has listed before
+    http::RetryingSender retrying(lost, policy);
     const bool isConditional = mode == PutMode::IfAbsent && m_client.settings().hasConditionalPut;
     if (mode == PutMode::IfAbsent && !isConditional)
         DS_CHECK(refuseExisting(key, task));

@@ -13,6 +13,7 @@ namespace deltascope::s3 {
 namespace {
 
 constexpr std::size_t MostPieces = 4096; ///< of one object; far more than windows of a large one
+constexpr std::size_t MostRefuted = 64; ///< that nobody has taken
 
 /// The number in a header, its high byte first.
 std::optional<std::uint64_t> bigEndianNumber(std::string_view header, std::size_t size)
@@ -42,6 +43,23 @@ tl::unexpected<Error> badBytes(std::string_view key)
 
 } // namespace
 
+void RefutedReads::Piece::append(const Piece& tail)
+{
+    crc64 = combineCrc64Nvme(crc64, tail.crc64, tail.bytes);
+    crc32 = static_cast<std::uint32_t>(::crc32_combine(crc32, tail.crc32, static_cast<z_off_t>(tail.bytes)));
+    bytes += tail.bytes;
+}
+
+bool RefutedReads::isRight() const
+{
+    if (!told.hasCrc())
+        return pieces.size() == 1 && pieces.begin()->second.sha256 == told.sha256;
+    Piece whole;
+    for (const auto& [offset, piece] : pieces)
+        whole.append(piece);
+    return told.crc64 ? *told.crc64 == whole.crc64 : told.crc32 == whole.crc32;
+}
+
 WholeChecksums checksumsOf(const http::Headers& headers)
 {
     WholeChecksums checksums;
@@ -62,12 +80,17 @@ WholeChecksums checksumsOf(const http::Headers& headers)
 }
 
 Result<bool> ReadLedger::add(const ObjectRef& object, std::uint64_t totalBytes, std::uint64_t offset, ByteSpan bytes,
-                             const WholeChecksums& told)
+                             const WholeChecksums& told, std::uint64_t call)
 {
     const bool isWhole = offset == 0 && bytes.size() == totalBytes;
-    if (isWhole && !told.sha256.empty() && base64Of(sha256(bytes)) != told.sha256)
-        return badBytes(object.key);
     const std::string name = ledgerName(object);
+    if (isWhole && !told.sha256.empty() && base64Of(sha256(bytes)) != told.sha256) {
+        Piece piece = pieceOf(bytes, true);
+        piece.call = call;
+        const std::lock_guard lock(m_mutex);
+        refute(name, { std::string(object.identity), told, { { 0, piece } } });
+        return badBytes(object.key);
+    }
     std::vector<Gap> gaps;
     bool isFull = false;
     bool needsCrc32 = true;
@@ -92,14 +115,17 @@ Result<bool> ReadLedger::add(const ObjectRef& object, std::uint64_t totalBytes, 
         const ByteSpan part =
             bytes.subspan(static_cast<std::size_t>(gap.offset - offset), static_cast<std::size_t>(gap.bytes));
         pieces.push_back(pieceOf(part, needsCrc32));
+        pieces.back().call = call;
     }
     const std::lock_guard lock(m_mutex);
     Entry& entry = entryOf(name);
     if (entry.isUnprovable)
         return false;
     entry.totalBytes = totalBytes; // it may have been forgotten meanwhile
-    if (isFull) // another pass may prove it
+    if (isFull) { // another pass may prove it
         entry.pieces.clear();
+        entry.coveredBytes = 0;
+    }
     for (std::size_t i = 0; i < pieces.size(); ++i)
         insert(entry, gaps[i].offset, pieces[i]);
     return judge(name, entry, object.key);
@@ -165,10 +191,11 @@ std::vector<ReadLedger::Gap> ReadLedger::gapsOf(const Entry& entry, std::uint64_
 }
 
 /// Both sums of a stretch while it is in the cache of the processor.
-ReadLedger::Piece ReadLedger::pieceOf(ByteSpan bytes, bool needsCrc32)
+RefutedReads::Piece ReadLedger::pieceOf(ByteSpan bytes, bool needsCrc32)
 {
     constexpr std::size_t Stretch = std::size_t { 16 } << 10;
-    Piece piece { bytes.size(), 0, 0 };
+    Piece piece;
+    piece.bytes = bytes.size();
     for (; !bytes.empty(); bytes = bytes.subspan(std::min(Stretch, bytes.size()))) {
         const ByteSpan part = bytes.first(std::min(Stretch, bytes.size()));
         piece.crc64 = crc64Nvme(part, piece.crc64);
@@ -182,47 +209,75 @@ void ReadLedger::insert(Entry& entry, std::uint64_t offset, const Piece& piece)
     const std::vector<Gap> free = gapsOf(entry, offset, piece.bytes);
     if (free.size() != 1 || free.front().bytes != piece.bytes) // another thread was faster with some of it
         return;
-    joinNeighbours(entry, entry.pieces.emplace(offset, piece).first);
+    entry.pieces.emplace(offset, piece);
+    entry.coveredBytes += piece.bytes;
+    if (entry.pieces.size() >= MostPieces)
+        joinNeighbours(entry);
 }
 
-void ReadLedger::joinNeighbours(Entry& entry, std::map<std::uint64_t, Piece>::iterator at)
+/// Then it is not known any more which read brought what.
+void ReadLedger::joinNeighbours(Entry& entry)
 {
-    const auto absorbNext = [&entry](std::map<std::uint64_t, Piece>::iterator first) {
+    for (auto first = entry.pieces.begin(); first != entry.pieces.end();) {
         const auto second = std::next(first);
-        if (second == entry.pieces.end() || first->first + first->second.bytes != second->first)
-            return;
-        const Piece& tail = second->second;
-        first->second.crc64 = combineCrc64Nvme(first->second.crc64, tail.crc64, tail.bytes);
-        first->second.crc32 = static_cast<std::uint32_t>(
-            ::crc32_combine(first->second.crc32, tail.crc32, static_cast<z_off_t>(tail.bytes)));
-        first->second.bytes += tail.bytes;
+        if (second == entry.pieces.end())
+            break;
+        if (first->first + first->second.bytes != second->first) {
+            first = second;
+            continue;
+        }
+        first->second.append(second->second);
+        first->second.call = 0;
         entry.pieces.erase(second);
-    };
-    absorbNext(at);
-    if (at != entry.pieces.begin())
-        absorbNext(std::prev(at));
+    }
+}
+
+void ReadLedger::refute(const std::string& name, RefutedReads reads)
+{
+    if (m_refuted.size() >= MostRefuted)
+        m_refuted.clear();
+    m_refuted[name] = std::move(reads);
+}
+
+std::optional<RefutedReads> ReadLedger::takeRefuted(const ObjectRef& object)
+{
+    const std::lock_guard lock(m_mutex);
+    const std::string name = ledgerName(object);
+    const auto found = m_refuted.lower_bound(name);
+    if (found == m_refuted.end() || !(object.identity.empty() ? found->first.starts_with(name) : found->first == name))
+        return std::nullopt;
+    std::optional<RefutedReads> reads = std::move(found->second);
+    m_refuted.erase(found);
+    return reads;
+}
+
+void ReadLedger::noteProven(const ObjectRef& object, std::uint64_t totalBytes, const WholeChecksums& told)
+{
+    const std::lock_guard lock(m_mutex);
+    Entry& entry = entryOf(ledgerName(object));
+    entry.totalBytes = totalBytes;
+    entry.told = told;
+    entry.wasProven = true;
 }
 
 Result<bool> ReadLedger::judge(const std::string& name, Entry& entry, std::string_view key)
 {
-    const Piece* const whole = entry.pieces.empty() ? nullptr : &entry.pieces.begin()->second;
-    const bool isComplete =
-        entry.totalBytes == 0 || (whole && entry.pieces.begin()->first == 0 && whole->bytes == entry.totalBytes);
-    if (!isComplete)
+    if (entry.coveredBytes != entry.totalBytes)
         return false;
     if (!entry.told.hasCrc()) {
         entry.isUnprovable = entry.wasAsked;
         return !entry.wasAsked;
     }
-    const Piece seen = whole ? *whole : Piece {};
-    const bool isRight = entry.told.crc64 ? *entry.told.crc64 == seen.crc64 : *entry.told.crc32 == seen.crc32;
-    if (!isRight) {
+    RefutedReads seen { name.substr(key.size() + 1), entry.told, std::move(entry.pieces) };
+    entry.pieces.clear();
+    entry.coveredBytes = 0;
+    if (!seen.isRight()) {
         m_order.erase(std::find(m_order.begin(), m_order.end(), name));
         m_entries.erase(name);
+        refute(name, std::move(seen));
         return badBytes(key);
     }
     entry.wasProven = true;
-    entry.pieces.clear();
     return false;
 }
 

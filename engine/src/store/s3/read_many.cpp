@@ -72,7 +72,8 @@ std::vector<ObjectReader::Job> ObjectReader::planJobs(const std::vector<RangeRea
     return jobs;
 }
 
-Result<void> ObjectReader::countPiece(const Job& job, const RangeReply& reply, const Piece& piece, TaskContext& task)
+Result<void> ObjectReader::countPiece(const Job& job, std::uint64_t call, const RangeReply& reply, const Piece& piece,
+                                      TaskContext& task)
 {
     const std::uint64_t end = job.offset + reply.gotBytes;
     if (piece.offset + piece.out.size() > end)
@@ -83,11 +84,12 @@ Result<void> ObjectReader::countPiece(const Job& job, const RangeReply& reply, c
     if (reply.identity.empty())
         return {};
     const ObjectInfo known { std::string(job.object.key), reply.totalBytes, reply.identity, 0, false };
-    DS_TRY(const bool isComplete, m_ledger.add(known, reply.totalBytes, piece.offset, piece.out, reply.told));
+    DS_TRY(const bool isComplete, m_ledger.add(known, reply.totalBytes, piece.offset, piece.out, reply.told, call));
     return isComplete ? learnChecksum(known, task) : Result<void>();
 }
 
-void ObjectReader::runJob(const Job& job, std::vector<Result<void>>& outcomes, std::mutex& mutex, TaskContext& task)
+void ObjectReader::runJob(const Job& job, std::uint64_t call, std::vector<Result<void>>& outcomes, std::mutex& mutex,
+                          TaskContext& task)
 {
     ScatterSink scatter(job);
     const bool isPlain = job.pieces.size() == 1;
@@ -98,7 +100,7 @@ void ObjectReader::runJob(const Job& job, std::vector<Result<void>>& outcomes, s
         if (!reply)
             outcome = fail(reply.error());
         else
-            outcome = countPiece(job, *reply, piece, task);
+            outcome = countPiece(job, call, *reply, piece, task);
         const std::lock_guard lock(mutex);
         if (outcomes[piece.read] && !outcome)
             outcomes[piece.read] = std::move(outcome);
@@ -142,10 +144,11 @@ std::vector<Result<void>> ObjectReader::readMany(const std::vector<RangeRead>& r
     });
     const std::vector<Job> jobs = planJobs(reads, order);
     std::mutex mutex;
+    const std::uint64_t call = ++m_calls;
     const std::size_t count = jobs.size() + alone.size();
     runRequests(MostReadsAtOnce, count, [&](std::size_t i) {
         if (i < jobs.size())
-            return runJob(jobs[i], outcomes, mutex, task);
+            return runJob(jobs[i], call, outcomes, mutex, task);
         const std::size_t index = alone[i - jobs.size()];
         const RangeRead& read = reads[index];
         const bool isData = !read.out.empty() && read.offset <= std::numeric_limits<std::uint64_t>::max() / 4;
@@ -156,6 +159,7 @@ std::vector<Result<void>> ObjectReader::readMany(const std::vector<RangeRead>& r
         const std::lock_guard lock(mutex);
         outcomes[index] = std::move(outcome);
     });
+    mendReads(reads, call, outcomes, task);
     return outcomes;
 }
 

@@ -80,6 +80,7 @@ Result<http::Response> S3Client::sendThrough(http::Sender& sender, const Call& c
         request.destination = call.destination;
         request.range = call.range;
         request.repeatable = call.repeatable;
+        request.isRetry = call.isRetry;
         request.finishWithin = call.finishWithin;
         Credentials keys;
         if (!m_settings.isAnonymous && m_credentials) {

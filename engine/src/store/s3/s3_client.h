@@ -29,6 +29,7 @@ struct Call {
     std::optional<http::ByteRange> range;
     std::optional<bool> repeatable;
     std::chrono::milliseconds finishWithin { 0 };
+    bool isRetry = false; ///< counts as one
 };
 
 /// Sends calls: builds the URL, signs, and mends once each of what is only a matter of the signature: a clock that is

@@ -65,12 +65,21 @@ private:
     class ScatterSink;
 
     static std::vector<Job> planJobs(const std::vector<RangeRead>& reads, const std::vector<std::size_t>& order);
-    void runJob(const Job& job, std::vector<Result<void>>& outcomes, std::mutex& mutex, TaskContext& task);
-    Result<void> countPiece(const Job& job, const RangeReply& reply, const Piece& piece, TaskContext& task);
+    void runJob(const Job& job, std::uint64_t call, std::vector<Result<void>>& outcomes, std::mutex& mutex,
+                TaskContext& task);
+    Result<void> countPiece(const Job& job, std::uint64_t call, const RangeReply& reply, const Piece& piece,
+                            TaskContext& task);
+    /// Reads of a call that the checksum of their object refutes are made again; their outcomes are replaced.
+    void mendReads(const std::vector<RangeRead>& reads, std::uint64_t call, std::vector<Result<void>>& outcomes,
+                   TaskContext& task);
+    Result<void> mend(const ObjectRef& object, RefutedReads refuted, std::uint64_t call,
+                      const std::vector<RangeRead>& reads, TaskContext& task);
+    Result<RefutedReads::Piece> readPieceAgain(const ObjectRef& object, std::uint64_t offset, std::uint64_t bytes,
+                                               const std::vector<RangeRead>& into, TaskContext& task);
     Result<void> readUnbound(const ObjectRef& object, std::uint64_t offset, MutableByteSpan out, TaskContext& task);
     Result<void> readNothing(const ObjectRef& object, std::uint64_t offset, std::uint64_t bytes, TaskContext& task);
     Result<RangeReply> getRange(const ObjectRef& object, http::ByteRange range, const http::Destination& to,
-                                TaskContext& task);
+                                TaskContext& task, bool isRetry = false);
     Result<RangeReply> rangeReply(const Call& call, const ObjectRef& object, http::ByteRange range,
                                   http::Response& response, TaskContext& task);
     Result<http::Response> getElsewhere(const Call& call, const http::Response& redirect, TaskContext& task);
@@ -83,6 +92,7 @@ private:
     S3Client& m_client;
     ReadLedger m_ledger;
     KnownVersions m_versions;
+    std::atomic<std::uint64_t> m_calls = 0; ///< of readMany
     std::atomic<int> m_withoutChecksum = 0; ///< objects in a row of which the store keeps none
 };
 

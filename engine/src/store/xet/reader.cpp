@@ -8,6 +8,7 @@
 #include "store/xet/read_plan.h"
 
 #include <algorithm>
+#include <map>
 #include <mutex>
 #include <utility>
 
@@ -43,6 +44,9 @@ public:
     Ledger& ledger() noexcept { return m_ledger; }
 
 private:
+    std::vector<Result<void>> readOnce(const std::vector<FileRange>& ranges, TaskContext& task);
+    /// Whether a file that was refuted comes right now: why what was read of it is wrong.
+    Error whyRefuted(const FileRange& range, TaskContext& task);
     Result<void> check(const FileRange& range, std::uint64_t since) const;
     /// Reads clusters to their end. Errors go to the outcomes of their ranges.
     void readBatch(std::vector<ReadCluster> clusters, std::uint64_t since, std::vector<Result<void>>& outcomes,
@@ -61,6 +65,49 @@ private:
 };
 
 std::vector<Result<void>> Reader::Core::readMany(const std::vector<FileRange>& ranges, TaskContext& task)
+{
+    std::vector<Result<void>> outcomes = readOnce(ranges, task);
+    std::map<Hash, Error> refuted;
+    for (std::size_t i = 0; i < ranges.size(); ++i) {
+        if (outcomes[i] || outcomes[i].error().code != Code::Digest)
+            continue;
+        auto known = refuted.find(ranges[i].file);
+        if (known == refuted.end())
+            known = refuted.emplace(ranges[i].file, whyRefuted(ranges[i], task)).first;
+        outcomes[i] = fail(known->second);
+    }
+    return outcomes;
+}
+
+Error Reader::Core::whyRefuted(const FileRange& range, TaskContext& task)
+{
+    constexpr int MostTurns = 3;
+    constexpr std::uint64_t MostBytesAtOnce = std::uint64_t { 16 } << 20;
+    std::vector<std::byte> room(static_cast<std::size_t>(std::min(range.fileBytes, MostBytesAtOnce)));
+    for (int turn = 0; turn < MostTurns; ++turn) {
+        Result<void> outcome;
+        for (std::uint64_t at = 0; outcome && at < range.fileBytes; at += MostBytesAtOnce) {
+            const MutableByteSpan part =
+                MutableByteSpan(room).first(static_cast<std::size_t>(std::min(range.fileBytes - at, MostBytesAtOnce)));
+            outcome = readOnce({ { range.file, range.fileBytes, at, part } }, task).front();
+        }
+        if (!outcome && outcome.error().code != Code::Digest)
+            return outcome.error();
+        if (outcome && m_ledger.proofOf(range.file, range.fileBytes) == Proof::Proven) {
+            task.addNotice({ Code::Transient, "bytes of it came wrong, as its hash proves, and were fetched again",
+                             range.file.text(), std::nullopt,
+                             "Nothing has to be done; if it happens often, check the network and the memory of this "
+                             "machine." });
+            return { Code::Digest, "what was read of it came wrong, as its hash proves, and comes right now",
+                     range.file.text(), std::nullopt, "Run the command again." };
+        }
+    }
+    return { Code::Digest, "the bytes that come are not those of the file with this hash, each time that it is read",
+             range.file.text(), std::nullopt,
+             "The file or the way to it is damaged: put it again from where it was published." };
+}
+
+std::vector<Result<void>> Reader::Core::readOnce(const std::vector<FileRange>& ranges, TaskContext& task)
 {
     constexpr std::uint64_t MostBatchBytes = std::uint64_t { 1 } << 30;
     constexpr std::size_t MostBatchClusters = 64;
