@@ -605,12 +605,13 @@ TEST_F(RecordsTest, AFileWithoutMirrorsGetsThem)
     {
         auto file = sqlite::Database::open(recordsPath(), sqlite::Database::Durability::Full);
         ASSERT_TRUE(file);
-        ASSERT_TRUE(file->execute("DROP TABLE mirror; PRAGMA user_version=1"));
+        ASSERT_TRUE(file->execute("DROP TABLE mirror; DROP TABLE covered; DROP TABLE accepted; PRAGMA user_version=1"));
     }
     auto records = Records::open(recordsPath());
     ASSERT_TRUE(records) << records.error().text;
     EXPECT_EQ((*records)->sights("s", "k")->size(), 1U);
     EXPECT_TRUE((*records)->mirrors("s")->empty());
+    EXPECT_TRUE(*(*records)->cover("another")) << "an older file covers every source";
     ASSERT_TRUE((*records)->addMirror("s", "/there", 5));
     EXPECT_EQ(*(*records)->mirrors("s"), std::set<std::string> { "/there" });
     EXPECT_TRUE((*records)->mirrors("other")->empty());

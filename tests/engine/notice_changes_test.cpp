@@ -72,14 +72,15 @@ TEST(NoticeChanges, TellsARunThatWipedThePrefixFromAnEmptyOne)
     const auto begun = run.open();
     ASSERT_TRUE(begun);
     EXPECT_EQ(eventsOf(*begun, Code::ListSuspect), 1U);
-    EXPECT_NE(begun->events.back().text.find("weight_v000009"), std::string::npos) << begun->events.back().text;
+    EXPECT_NE(begun->events.front().text.find("weight_v000009"), std::string::npos) << begun->events.front().text;
+    EXPECT_EQ(eventsOf(*begun, Code::Vanished), 1U) << "what is left is as it was, so this is no new run";
     EXPECT_EQ(eventsOf(*run.open(), Code::ListSuspect), 1U); // told once
     std::filesystem::remove_all(kept);
     const auto empty = run.open();
     ASSERT_FALSE(empty);
     EXPECT_EQ(empty.error().code, Code::ListSuspect);
     EXPECT_FALSE(run.open());
-    EXPECT_EQ(run.session.records->events(run.store->uri(), 10)->size(), 2U);
+    EXPECT_EQ(run.session.records->events(run.store->uri(), 10)->size(), 3U);
 }
 
 TEST(NoticeChanges, CallsAPrefixThatWasNeverSeenEmpty)

@@ -18,6 +18,7 @@ Exit exitFor(std::string_view word) noexcept
     case Code::Auth:
         return NotAuthorized;
     case Code::Transient:
+    case Code::Refetched:
     case Code::ListSuspect:
         return Temporary;
     case Code::Truncated:

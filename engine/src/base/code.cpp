@@ -142,6 +142,8 @@ constexpr Meaning meaningOf(Code code) noexcept
                  "Move the catalog file away; the next command builds a new one from the objects themselves." };
     case Code::Transient:
         return { "DS-NETWORK", "Try again in a moment; doctor tests whether the store answers." };
+    case Code::Refetched:
+        return { "DS-REFETCHED", "Nothing to do for these bytes; look at the network if it happens often." };
     case Code::Canceled:
         return { "DS-CANCELED", "Start the command again; it goes on with what is already there." };
     case Code::Internal:
@@ -168,6 +170,7 @@ bool isNotice(Code code) noexcept
     case Code::Mirror:
     case Code::Retired:
     case Code::Repeated:
+    case Code::Refetched:
         return true;
     default:
         return false;

@@ -47,6 +47,7 @@ enum class Code : std::uint8_t {
     Retired, ///< versions that were there are gone, and nothing that is there needs them
     Catalog, ///< the local catalog is unusable
     Transient, ///< worth retrying
+    Refetched, ///< bytes came wrong from a store, as its own checksum proves, and came right when fetched again
     Canceled, ///< stopped on request; what exists can be resumed
     Internal, ///< a defect of this program
 };

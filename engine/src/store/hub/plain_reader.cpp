@@ -90,7 +90,7 @@ Result<void> checkWhole(const PlainFile& file, std::uint64_t offset, ByteSpan by
 
 Error wrongOnTheWay(const PlainFile& file)
 {
-    return { Code::Transient, "bytes of it came wrong, as its hash proves, and were fetched again", file.subject.where,
+    return { Code::Refetched, "bytes of it came wrong, as its hash proves, and were fetched again", file.subject.where,
              std::nullopt,
              "Nothing has to be done; if it happens often, check the network and the memory of this machine." };
 }

@@ -23,7 +23,7 @@ bool isDigest(const Result<void>& outcome) { return !outcome && outcome.error().
 
 Error mendedNotice(const ObjectRef& object)
 {
-    return { Code::Transient, "bytes of it came wrong, as the checksum of the store proves, and were fetched again",
+    return { Code::Refetched, "bytes of it came wrong, as the checksum of the store proves, and were fetched again",
              std::string(object.key), std::nullopt,
              "Nothing has to be done; if it happens often, check the network and the memory of this machine." };
 }

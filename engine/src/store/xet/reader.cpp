@@ -94,7 +94,7 @@ Error Reader::Core::whyRefuted(const FileRange& range, TaskContext& task)
         if (!outcome && outcome.error().code != Code::Digest)
             return outcome.error();
         if (outcome && m_ledger.proofOf(range.file, range.fileBytes) == Proof::Proven) {
-            task.addNotice({ Code::Transient, "bytes of it came wrong, as its hash proves, and were fetched again",
+            task.addNotice({ Code::Refetched, "bytes of it came wrong, as its hash proves, and were fetched again",
                              range.file.text(), std::nullopt,
                              "Nothing has to be done; if it happens often, check the network and the memory of this "
                              "machine." });
