@@ -57,7 +57,10 @@ Result<RecordedBytes> compareVersion(Workbench& bench, const ObjectStore& store,
     for (const ObjectInfo& object : version.objects) {
         RecordedBytes one = RecordedBytes::Unknown;
         if (bench.records) {
-            DS_TRY(one, compareWithRecord(bench, store, object, task));
+            Result<RecordedBytes> bytes = compareWithRecord(bench, store, object, task);
+            if (!bytes && bytes.error().code != Code::Catalog) // a damaged record says nothing
+                return fail(std::move(bytes.error()));
+            one = bytes.value_or(RecordedBytes::Unknown);
         }
         const auto before = known.find(object.key);
         if (one == RecordedBytes::Unknown && before != known.end())
