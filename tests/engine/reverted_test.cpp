@@ -172,6 +172,19 @@ TEST(RepeatedFiles, AFrozenShardIsNotSuspected)
         EXPECT_EQ(named(run, at) + noticed(run, at), 0U) << at;
 }
 
+TEST(RepeatedFiles, TheFinalModelBesideTheCheckpointsIsNone)
+{
+    Checkpoints checkpoints({ { 1, 1 }, { 2, 2 }, { 3, 3 } });
+    for (const ObjectInfo& object : listAll(*checkpoints.store, "checkpoint-30/", test::anyTask()).value()) {
+        const auto bytes = readWhole(*checkpoints.store, object.key, 1 << 20, test::anyTask()).value();
+        ASSERT_TRUE(
+            putText(*checkpoints.store, object.key.substr(object.key.find('/') + 1), std::string(asText(bytes))));
+    }
+    const auto run = checkpoints.verified();
+    for (const std::int64_t at : { 0, 10, 20, 30 })
+        EXPECT_EQ(named(run, at) + noticed(run, at), 0U) << at;
+}
+
 TEST(RepeatedFiles, WithTooFewIntervalsItIsANotice)
 {
     const auto run = Checkpoints({ { 1, 1 }, { 2, 2 }, { 3, 2 } }).verified();

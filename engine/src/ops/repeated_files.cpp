@@ -1,5 +1,7 @@
 #include "repeated_files.h"
 
+#include "format/common/step_folders.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <optional>
@@ -25,6 +27,8 @@ std::map<std::string, FileHistory, std::less<>> historiesOf(const Run& run,
 {
     std::map<std::string, FileHistory, std::less<>> files;
     for (std::size_t i = 0; i < run.versions.size(); ++i) {
+        if (folderOf(run.versions[i].objects).empty()) // the final model beside the checkpoints of its run: any of them
+            continue;
         for (const ObjectInfo& object : run.versions[i].objects.objects) {
             const auto known = onRecord.find(object.key);
             if (!holdsTensors(object.key) || known == onRecord.end() || known->second.identity != object.identity)
