@@ -27,7 +27,7 @@ class RemovedVersions(Trainer):
         outcome = self.run_ds("verify", self.into, "--level", "4", "--json")
         self.assertEqual(outcome.code, GAP, str(outcome))
         self.assertEqual(outcome.json()["result"], "incomplete")
-        lost = [problem for problem in outcome.json()["problems"] if problem["code"] == "DS-CHAIN-GAP"]
+        lost = [problem for problem in outcome.json()["problems"] if problem["code"] == "DS-VANISHED"]
         self.assertEqual([problem["step"] for problem in lost], [4], str(outcome))
 
     def test_versions_that_retention_removed_are_no_loss(self):

@@ -175,7 +175,8 @@ TEST(RepeatedFiles, AFrozenShardIsNotSuspected)
 TEST(RepeatedFiles, TheFinalModelBesideTheCheckpointsIsNone)
 {
     Checkpoints checkpoints({ { 1, 1 }, { 2, 2 }, { 3, 3 } });
-    for (const ObjectInfo& object : listAll(*checkpoints.store, "checkpoint-30/", test::anyTask()).value()) {
+    const std::vector<ObjectInfo> newest = *listAll(*checkpoints.store, "checkpoint-30/", test::anyTask());
+    for (const ObjectInfo& object : newest) {
         const auto bytes = readWhole(*checkpoints.store, object.key, 1 << 20, test::anyTask()).value();
         ASSERT_TRUE(
             putText(*checkpoints.store, object.key.substr(object.key.find('/') + 1), std::string(asText(bytes))));
