@@ -322,9 +322,9 @@ class Losses(unittest.TestCase):
         self.restart(number, True, STEPS - 2, False)
 
     def test_a_run_with_anchors_elsewhere(self):
-        """Those of the earlier run stay beside its deltas, older than what stands around them."""
-        run = self.run_of("trl-v1.0")
-        new = self.run_of("trl-v1.0", 2, STEPS + 2, start=1, anchor_every=20)
+        """Files of the earlier ones stay in the folders of deltas."""
+        run = self.run_of("modelexpress")
+        new = self.run_of("modelexpress", 2, STEPS + 2, start=1, anchor_every=20)
         with memory() as home:
             self.assertEqual(run.verify(home).code, 0)
             run.take_over(new)

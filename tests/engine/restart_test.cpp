@@ -172,6 +172,7 @@ template <class Then> VerifyReport verifyBehind(Then then)
                             minute + step);
     };
     const auto verify = [&] {
+        bucket.session.now += 1'000'000;
         auto run = bucket.session.open(bucket.store);
         EXPECT_TRUE(run) << run.error().text;
         auto report = verifyRun(bucket.session.bench, *run, { 4, {}, false }, bucket.session.task);

@@ -24,13 +24,19 @@ std::vector<std::uint64_t> lastDeltas(const Run& run, std::size_t at)
     return changed;
 }
 
-/// How many steps of training an anchor may hold that the replay before it does not: one, and one for each number that
-/// is missing in front of it.
+/// How many steps of training an anchor may hold that the replay before it does not: one, and one for each version that
+/// is missing in front of it. Where writers skip numbers, a version counts that was here and is gone.
 std::uint64_t stepsHeldBy(const Run& run, std::size_t at)
 {
-    const bool follows = at > 0 && run.versions[at - 1].epoch == run.versions[at].epoch;
-    const std::int64_t steps = follows ? run.versions[at].step() - run.versions[at - 1].step() : 1;
-    return run.layout->numbersMaySkip() ? 1 : static_cast<std::uint64_t>(std::max<std::int64_t>(steps, 1));
+    const Version& version = run.versions[at];
+    if (at == 0 || run.versions[at - 1].epoch != version.epoch)
+        return 1;
+    const std::int64_t before = run.versions[at - 1].step();
+    if (!run.layout->numbersMaySkip())
+        return static_cast<std::uint64_t>(std::max<std::int64_t>(version.step() - before, 1));
+    return 1 + static_cast<std::uint64_t>(std::count_if(run.gone.begin(), run.gone.end(), [&](const GoneVersion& gone) {
+               return gone.epoch == version.epoch && gone.step > before && gone.step < version.step();
+           }));
 }
 
 /// Median of the last deltas before a version; nothing without facts.
