@@ -189,15 +189,18 @@ TEST(GoneVersion, OfASourceThatIsEmptyNowIsMissedFromTheRecordsAlone)
 
 // --- records --------------------------------------------------------------------------------------------------------
 
-TEST(LostRecords, AreReportedAndActsRefuseUntilTheyBeginAgain)
+class LostRecords : public testing::TestWithParam<const char*> { };
+
+TEST_P(LostRecords, AreReportedAndActsRefuseUntilTheyBeginAgain)
 {
-    GoldenRun run("trl-v2-gap");
+    GoldenRun run(GetParam());
     recorded(run);
     std::filesystem::remove(run.session.folder.path("records.sqlite"));
     run.session.openRecords();
     auto opened = run.open();
     ASSERT_TRUE(opened);
     ASSERT_TRUE(opened->recordsLost);
+    EXPECT_NE(opened->recordsLost->text.find("are lost"), std::string::npos) << opened->recordsLost->text;
     EXPECT_EQ(countNotes(opened->problems, Code::Catalog), 1U);
     const Plan plan = planFor(*opened, *opened->find(3)).value();
     const auto refused = openChecked(run.session.bench, *opened, plan, false, run.session.task);
@@ -208,11 +211,18 @@ TEST(LostRecords, AreReportedAndActsRefuseUntilTheyBeginAgain)
 
     OpenOptions accepting;
     accepting.acceptLosses = true;
+    accepting.base = run.base;
     ASSERT_TRUE(openRun(run.session.bench, localStore(run.bucket()), accepting, run.session.task));
     EXPECT_FALSE(run.open()->recordsLost);
 }
 
-TEST(LostRecords, AreNotAnEmptiedCacheNorANewMachine)
+INSTANTIATE_TEST_SUITE_P(All, LostRecords, testing::Values("trl-v2-gap", "slime-v2-xor"), [](const auto& info) {
+    std::string name = info.param;
+    std::replace(name.begin(), name.end(), '-', '_');
+    return name;
+});
+
+TEST(LostRecordsAlone, AreNotAnEmptiedCacheNorANewMachine)
 {
     GoldenRun run("trl-v2-gap");
     recorded(run);

@@ -437,6 +437,23 @@ TEST(LineageExternalBase, WithItTheFirstDeltaStandsOnIt)
     EXPECT_EQ(run.totalElementsOf(step(run, 2)), 400U);
 }
 
+TEST(LineageExternalBase, IsNotWhatALaterRunHasWrittenOver)
+{
+    for (const bool declares : { true, false }) {
+        RunOf versions({ .needsExternalBase = true });
+        versions.withBase();
+        for (std::int64_t number = 1; number <= 5; ++number) {
+            declares ? versions.deltaOn(number, number - 1) : versions.delta(number);
+            versions.at((number <= 3 ? LongAfter : Begin) + number * Second);
+        }
+        const auto run = versions.build(LongAfter + 1000 * Second);
+        ASSERT_EQ(run.epochs(), 2);
+        EXPECT_TRUE(step(run, 1).onExternalBase);
+        EXPECT_FALSE(step(run, 4).onExternalBase);
+        EXPECT_EQ(obstructed(run), Steps({ 4, 5 }));
+    }
+}
+
 TEST(LineageExternalBase, IsNoStartOfAChainWhereTheLayoutBringsItsOwn)
 {
     const auto run = RunOf().withBase().delta(5).delta(6).anchor(7).delta(8).build();
@@ -570,6 +587,22 @@ TEST(LineagePublishing, StepsOnAnUnfinishedOneNameIt)
     EXPECT_EQ(step(run, 4).obstacleAt, 1U);
     EXPECT_NE(step(run, 4).obstacle->text.find("step 4 builds on step 2"), std::string::npos)
         << step(run, 4).obstacle->text;
+}
+
+TEST(LineagePublishing, WhatALaterDeltaBuildsOnIsNotWrittenAnyMore)
+{
+    const auto run = RunOf().anchor(1).delta(2).unreadable(3, Code::Truncated).delta(4).build(Begin + 5 * Second);
+    EXPECT_EQ(step(run, 3).state, VersionState::Broken);
+    const auto anchor = RunOf().unreadable(1, Code::Truncated).anchor(2).anchor(3).build(Begin + 5 * Second);
+    EXPECT_EQ(step(anchor, 1).state, VersionState::Publishing);
+}
+
+TEST(LineagePublishing, ATimeFarAheadOfTheClockSaysNothing)
+{
+    const auto run = RunOf().anchor(1).unreadable(2, Code::Truncated).at(LongAfter).anchor(3).build(Begin + 5 * Second);
+    EXPECT_EQ(step(run, 2).state, VersionState::Broken);
+    const auto skewed = RunOf().anchor(1).unreadable(2, Code::Truncated).at(Begin + 600 * Second).build(Begin);
+    EXPECT_EQ(step(skewed, 2).state, VersionState::Publishing) << "a clock that is minutes behind";
 }
 
 TEST(LineageObstacles, EndAtTheNextCompleteAnchor)
@@ -884,6 +917,30 @@ TEST(LineageDrift, APoisonedDeltaDoesNotRaiseItsOwnLimit)
     step(run, 3).facts = factsOf(400); // a delta that changes all, and an anchor that takes it back
     assess(run);
     EXPECT_EQ(count(step(run, 5).problems, Code::AnchorDrift), 1U);
+}
+
+TEST(LineageDrift, DeltasThatChangeNothingAreNoMeasure)
+{
+    auto run = withAnchorDifference(150);
+    step(run, 3).facts = factsOf(0);
+    assess(run);
+    EXPECT_EQ(count(step(run, 5).problems, Code::AnchorDrift), 0U);
+    step(run, 5).facts->changedVsPrevious = 151;
+    assess(run);
+    EXPECT_EQ(count(step(run, 5).problems, Code::AnchorDrift), 1U);
+}
+
+TEST(LineageDrift, AnAnchorBehindAMissingNumberMayHoldTwoSteps)
+{
+    auto run = RunOf().anchor(1).deltas(2, 4).anchor(6).build();
+    for (const std::int64_t number : { 2, 3, 4 })
+        step(run, number).facts = factsOf(100);
+    step(run, 6).facts = factsOf(0);
+    for (const std::uint64_t differs : { 300U, 301U }) {
+        step(run, 6).facts->changedVsPrevious = differs;
+        assess(run);
+        EXPECT_EQ(count(step(run, 6).problems, Code::AnchorDrift), differs == 301 ? 1U : 0U) << differs;
+    }
 }
 
 TEST(LineageDrift, AnAlarmConcernsTheDeltasSinceTheAnchorBeforeAndTheAnchor)

@@ -59,6 +59,7 @@ TEST(LayoutRegistry, SaysWhatItLookedForAndWhatItSaw)
     const Error error = detectionError({ "notes/a.txt", "b.txt" });
     EXPECT_TRUE(mentions(error, "modelexpress, dcp, hf")) << error.text;
     EXPECT_TRUE(mentions(error, "2 objects (b.txt, notes/a.txt)")) << error.text;
+    EXPECT_TRUE(mentions(detectionError({ "a/1", "a/2", "a/3", "a/4", "b/1" }), "5 objects (a/1, b/1, a/2, …)"));
     EXPECT_FALSE(error.where.empty());
     EXPECT_TRUE(mentions(detectionError({}), "no objects"));
     EXPECT_TRUE(mentions(detectionError({ ".deltascope/v1/refs/a.json" }), "no objects"));

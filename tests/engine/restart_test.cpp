@@ -4,6 +4,7 @@
 #include "support/any_task.h"
 #include "support/temp_dir.h"
 #include "support/times.h"
+#include "trained_run.h"
 
 #include <algorithm>
 
@@ -154,6 +155,61 @@ TEST(Restart, WhatIsRewrittenBehindItIsARewrite)
     const VerifyReport report = trainer.verify();
     EXPECT_FALSE(tellsRestart(report));
     EXPECT_EQ(rewrittenIn(report), 1U);
+}
+
+/// Six steps with records, the third of which changes nothing and is the same in every run, and what `then` makes of
+/// it.
+template <class Then> VerifyReport verifyBehind(Then then)
+{
+    Bucket bucket;
+    bucket.session.openCatalog();
+    bucket.session.openRecords();
+    const auto train = [&](unsigned seed, std::int64_t last, std::int64_t minute) {
+        const Training training(last, seed);
+        bucket.putAnchor(1, training.states[1], minute);
+        for (std::int64_t step = 2; step <= last; ++step)
+            bucket.putDelta(step, step == 3 ? Change() : training.changes[static_cast<std::size_t>(step)],
+                            minute + step);
+    };
+    const auto verify = [&] {
+        bucket.session.now += 1'000'000;
+        auto run = bucket.session.open(bucket.store);
+        EXPECT_TRUE(run) << run.error().text;
+        auto report = verifyRun(bucket.session.bench, *run, { 4, {}, false }, bucket.session.task);
+        EXPECT_TRUE(report) << report.error().text;
+        return std::move(*report);
+    };
+    train(2, 6, 1);
+    verify();
+    then(bucket, train);
+    return verify();
+}
+
+TEST(Restart, IsNotHiddenByAStepThatChangesNothing)
+{
+    const VerifyReport report = verifyBehind([](Bucket&, auto train) { train(3, 7, 100); });
+    EXPECT_TRUE(tellsRestart(report));
+    EXPECT_EQ(rewrittenIn(report), 0U);
+}
+
+TEST(Restart, TakesThePlaceOfWhatTheEarlierRunHadWhateverItsTimesAre)
+{
+    const VerifyReport report = verifyBehind([](Bucket& bucket, auto train) { // older than the records of the first run
+        for (std::int64_t step = 2; step <= 6; ++step)
+            bucket.remove(deltaKey(step));
+        train(3, 5, 100);
+    });
+    EXPECT_TRUE(tellsRestart(report));
+    EXPECT_FALSE(std::any_of(report.problems.begin(), report.problems.end(),
+                             [](const Error& problem) { return problem.code == Code::Vanished; }));
+    EXPECT_LT(report.verdict, Verdict::Incomplete);
+}
+
+TEST(Restart, IsNoneWhereTheNewestIsGoneAndTheRestIsAsItWas)
+{
+    const VerifyReport report = verifyBehind([](Bucket& bucket, auto) { bucket.remove(deltaKey(6)); });
+    EXPECT_FALSE(tellsRestart(report));
+    EXPECT_EQ(report.verdict, Verdict::Incomplete);
 }
 
 } // namespace

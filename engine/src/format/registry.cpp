@@ -16,7 +16,10 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <set>
 #include <string_view>
+#include <vector>
 
 namespace deltascope {
 
@@ -102,10 +105,21 @@ std::string describeListing(const std::vector<const ObjectInfo*>& objects)
 {
     if (objects.empty())
         return "the source holds no objects";
-    std::string text = fmt::format("the source holds {} object{} (", objects.size(), objects.size() == 1 ? "" : "s");
-    for (std::size_t i = 0; i < std::min(objects.size(), MaxNamedKeys); ++i)
-        text += fmt::format("{}{}", i == 0 ? "" : ", ", objects[i]->key);
-    return text + (objects.size() > MaxNamedKeys ? ", …)" : ")");
+    std::vector<std::string_view> named; // one of each folder first: several runs may lie here
+    std::set<std::string_view> folders;
+    const auto name = [&](const ObjectInfo* object, bool isOfNewFolder) {
+        const std::string_view key = object->key;
+        if (named.size() < MaxNamedKeys && folders.insert(key.substr(0, key.find('/'))).second == isOfNewFolder)
+            named.push_back(key);
+    };
+    for (const ObjectInfo* object : objects)
+        name(object, true);
+    for (const ObjectInfo* object : objects) {
+        if (std::find(named.begin(), named.end(), object->key) == named.end())
+            name(object, false);
+    }
+    return fmt::format("the source holds {} object{} ({}{})", objects.size(), objects.size() == 1 ? "" : "s",
+                       fmt::join(named, ", "), objects.size() > named.size() ? ", …" : "");
 }
 
 } // namespace

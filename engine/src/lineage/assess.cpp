@@ -308,6 +308,7 @@ void assessOtherForms(Run& run, Version& version, std::size_t self)
     version.lossy = version.lossy && standInLossy;
     if (!version.obstacle || version.beingWritten)
         return;
+    const bool isFirstOfEpoch = self == 0 || run.versions[self - 1].epoch != version.epoch;
     version.proven = standInProven;
     const std::optional<std::size_t> standInBase = version.otherForms[*standsIn - 1].base;
     version.unprovenAt = standInProven || !standInBase ? self : run.versions[*standInBase].unprovenAt;
@@ -316,6 +317,8 @@ void assessOtherForms(Run& run, Version& version, std::size_t self)
     version.obstacle->text =
         fmt::format("{} cannot be used: {}", insteadOf(run, version, *standsIn), version.obstacle->text);
     version.problems.insert(version.problems.begin(), *version.obstacle);
+    if (isFirstOfEpoch && version.obstacle->code == Code::ChainGap && !version.base)
+        version.problems.front().code = Code::Retired; // retention took what its delta builds on
     version.obstacle.reset();
     version.obstacleAt = self;
     version.lossProven = false;

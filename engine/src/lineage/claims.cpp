@@ -73,6 +73,13 @@ void assessAbsentDigests(Run& run)
     }
 }
 
+bool changesNothing(const Version& version)
+{
+    const auto& summary = version.summary;
+    return version.kind == VersionKind::Delta && summary
+        && (summary->tensors == 0 || (summary->countsKnown && summary->storedElements == 0));
+}
+
 bool isUnvouchedEmpty(const Run& run, std::size_t at)
 {
     const Version& version = run.versions[at];

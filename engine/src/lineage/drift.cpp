@@ -10,17 +10,33 @@ namespace deltascope {
 
 namespace {
 
-/// Changed elements of the last deltas before a version, at most ten.
+/// Changed elements of the last deltas before a version that change something, at most ten.
 std::vector<std::uint64_t> lastDeltas(const Run& run, std::size_t at)
 {
     constexpr std::size_t Window = 10;
     std::vector<std::uint64_t> changed;
     for (std::size_t i = at; i-- > 0 && changed.size() < Window && run.versions[i].epoch == run.versions[at].epoch;) {
         const Version& version = run.versions[i];
-        if (version.kind == VersionKind::Delta && version.facts && version.facts->replayed && !version.facts->damage)
+        if (version.kind == VersionKind::Delta && version.facts && version.facts->replayed && !version.facts->damage
+            && version.facts->changedElements > 0)
             changed.push_back(version.facts->changedElements);
     }
     return changed;
+}
+
+/// How many steps of training an anchor may hold that the replay before it does not: one, and one for each version that
+/// is missing in front of it. Where writers skip numbers, a version counts that was here and is gone.
+std::uint64_t stepsHeldBy(const Run& run, std::size_t at)
+{
+    const Version& version = run.versions[at];
+    if (at == 0 || run.versions[at - 1].epoch != version.epoch)
+        return 1;
+    const std::int64_t before = run.versions[at - 1].step();
+    if (!run.layout->numbersMaySkip())
+        return static_cast<std::uint64_t>(std::max<std::int64_t>(version.step() - before, 1));
+    return 1 + static_cast<std::uint64_t>(std::count_if(run.gone.begin(), run.gone.end(), [&](const GoneVersion& gone) {
+               return gone.epoch == version.epoch && gone.step > before && gone.step < version.step();
+           }));
 }
 
 /// Median of the last deltas before a version; nothing without facts.
@@ -142,7 +158,11 @@ std::string signsAmong(std::uint64_t zeroSigns)
     return zeroSigns == 0 ? std::string() : fmt::format(" ({} of them in the sign of zero alone)", zeroSigns);
 }
 
-std::optional<std::uint64_t> driftLimit(const Run& run, std::size_t at) { return driftLimit(lastDeltas(run, at)); }
+std::optional<std::uint64_t> driftLimit(const Run& run, std::size_t at)
+{
+    const std::optional<std::uint64_t> limit = driftLimit(lastDeltas(run, at));
+    return limit ? std::optional(*limit * stepsHeldBy(run, at)) : std::nullopt;
+}
 
 std::optional<std::uint64_t> driftLimit(std::vector<std::uint64_t> changed)
 {
@@ -182,10 +202,10 @@ std::optional<std::uint64_t> fewestChanged(const Run& run, std::size_t at)
     std::vector<std::uint64_t> changed = lastDeltas(run, at);
     if (at + 1 < run.versions.size() && run.versions[at + 1].epoch == run.versions[at].epoch) {
         const Version& next = run.versions[at + 1];
-        if (next.kind == VersionKind::Delta && next.facts && next.facts->replayed && !next.facts->damage)
+        if (next.kind == VersionKind::Delta && next.facts && next.facts->replayed && !next.facts->damage
+            && next.facts->changedElements > 0)
             changed.push_back(next.facts->changedElements);
     }
-    std::erase(changed, 0);
     return changed.size() < 2 ? std::nullopt : std::optional(*std::min_element(changed.begin(), changed.end()));
 }
 

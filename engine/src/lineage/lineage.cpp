@@ -33,13 +33,19 @@ std::string_view nameBeforeNumber(std::string_view name)
     return last == std::string_view::npos ? name : name.substr(0, before == std::string_view::npos ? 0 : before + 1);
 }
 
-/// Whether a complete version has a name of this kind, so that a version whose headers cannot be read may be one.
-bool maybeComplete(const std::vector<IndexedObjects>& versions, const IndexedObjects& version)
+/// Whether complete versions alone have a name of this kind, so that a version whose headers cannot be read is one.
+bool isNamedLikeAnchors(const std::vector<IndexedObjects>& versions, const IndexedObjects& version)
 {
     const std::string_view own = nameBeforeNumber(version.objects.name);
-    return std::any_of(versions.begin(), versions.end(), [&](const IndexedObjects& other) {
-        return other.summary && other.summary->full && nameBeforeNumber(other.objects.name) == own;
-    });
+    bool any = false;
+    for (const IndexedObjects& other : versions) {
+        if (!other.summary || nameBeforeNumber(other.objects.name) != own)
+            continue;
+        if (!other.summary->full)
+            return false;
+        any = true;
+    }
+    return any;
 }
 
 /// Whether a later step of the same epoch builds on a version: its writer has gone on, and does not write it any more.
@@ -47,9 +53,18 @@ bool isBuiltOn(const std::vector<IndexedObjects>& versions, const std::vector<in
 {
     for (std::size_t i = at + 1; i < versions.size(); ++i) {
         if (epochs[i] == epochs[at] && versions[i].summary)
-            return !versions[i].summary->full && !maybeComplete(versions, versions[at]);
+            return !versions[i].summary->full && !isNamedLikeAnchors(versions, versions[at]);
     }
     return false;
+}
+
+/// Whether a version was touched so lately that its writer may be at it. A time that is far ahead of the clock says
+/// nothing.
+bool isFresh(const IndexedObjects& version, std::int64_t nowUs, std::int64_t settleUs)
+{
+    constexpr std::int64_t MostAhead = 3600 * Second;
+    const std::int64_t age = nowUs - version.objects.publishedUs();
+    return age < settleUs && age > -MostAhead;
 }
 
 bool looksUnfinished(const IndexedObjects& version)
@@ -279,7 +294,7 @@ Run buildLineage(std::shared_ptr<const ObjectStore> store, std::shared_ptr<const
     const std::int64_t settleUs = settleTimeUs(versions);
     std::vector<bool> beingWritten(versions.size());
     for (std::size_t i = 0; i < versions.size(); ++i)
-        beingWritten[i] = looksUnfinished(versions[i]) && nowUs - versions[i].objects.publishedUs() < settleUs
+        beingWritten[i] = looksUnfinished(versions[i]) && isFresh(versions[i], nowUs, settleUs)
             && (run.layout->standAlone() || !isBuiltOn(versions, epochs, i));
     run.versions.reserve(versions.size());
     for (std::size_t i = 0; i < versions.size(); ++i) {

@@ -21,6 +21,18 @@ std::optional<BaseLink> linkByRoot(const Run& run, std::size_t at, const std::st
     return known ? std::optional(BaseLink { {}, run.versions[at].step() - 1 }) : std::nullopt;
 }
 
+/// Whether a later run has written over what a step of an earlier one builds on: then that is no state outside.
+bool isWrittenOver(const Run& run, int epoch, std::int64_t step)
+{
+    bool below = false;
+    bool above = false;
+    for (auto version = run.versions.rbegin(); version != run.versions.rend() && version->epoch > epoch; ++version) {
+        below = below || version->step() <= step;
+        above = above || version->step() >= step;
+    }
+    return below && above;
+}
+
 BaseLink linkByNumber(const Run& run, std::size_t at, std::int64_t declared, bool isFirst)
 {
     const Version& version = run.versions[at];
@@ -32,7 +44,8 @@ BaseLink linkByNumber(const Run& run, std::size_t at, std::int64_t declared, boo
         return BaseLink { static_cast<std::size_t>(found - run.versions.begin()), declared };
     BaseLink missing { {}, declared };
     if (isFirst && run.layout->needsExternalBase())
-        missing.onExternalBase = declared == 0 || declared == version.step() - 1;
+        missing.onExternalBase =
+            (declared == 0 || declared == version.step() - 1) && !isWrittenOver(run, version.epoch, declared);
     return missing;
 }
 
@@ -56,7 +69,7 @@ BaseLink linkOf(const Run& run, std::size_t at, const std::optional<VersionSumma
     BaseLink first { {}, version.step() - 1 };
     if (run.layout->needsExternalBase()) { // other layouts bring their first state: a checkpoint given beside is none
                                            // of the chain
-        first.onExternalBase = true;
+        first.onExternalBase = !isWrittenOver(run, version.epoch, *first.baseStep);
         first.acrossGap = *first.baseStep > version.objects.emptyBefore;
     }
     return first;

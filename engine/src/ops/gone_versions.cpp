@@ -1,5 +1,6 @@
 #include "gone_versions.h"
 
+#include "lineage/claims.h"
 #include "lineage/gone.h"
 #include "recorded_bytes.h"
 
@@ -84,7 +85,7 @@ Result<std::optional<std::int64_t>> replacedSince(Workbench& bench, const Object
         if (version.epoch + 1 != run.epochs() || !version.objects.mirror.empty())
             continue;
         first = first ? first : &version;
-        if (version.kind != VersionKind::Delta)
+        if (version.kind != VersionKind::Delta || changesNothing(version))
             continue;
         DS_TRY(const RecordedBytes bytes, compareVersion(bench, store, version.objects, known, task));
         if (bytes == RecordedBytes::Same)
@@ -248,10 +249,11 @@ Result<void> MissingObjects::accept(Workbench& bench, const ObjectStore& store) 
                                               : Result<void>();
 }
 
-Result<void> acceptEarlierRun(Workbench& bench, const Run& run)
+Result<void> acceptEarlierRun(Workbench& bench, Run& run, int epoch)
 {
     std::vector<std::string> findings;
-    for (const GoneVersion& gone : run.gone) {
+    for (GoneVersion& gone : run.gone) {
+        gone.ofEarlierRun = gone.ofEarlierRun || gone.epoch == epoch;
         if (gone.ofEarlierRun)
             std::transform(gone.keys.begin(), gone.keys.end(), std::back_inserter(findings), findingOf);
     }

@@ -47,8 +47,8 @@ private:
     std::map<std::string, std::string> m_identities; ///< of the objects that the catalog knows, by key
 };
 
-/// Keeps the loss of what an earlier run left as accepted, once its place is known to be another run's. Errors: those
-/// of the records.
-Result<void> acceptEarlierRun(Workbench& bench, const Run& run);
+/// Keeps the loss of what an earlier run left as accepted, once a new run is known to have begun in its place, in this
+/// epoch. The run has to be assessed again. Errors: those of the records.
+Result<void> acceptEarlierRun(Workbench& bench, Run& run, int epoch);
 
 } // namespace deltascope

@@ -546,7 +546,8 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
     std::optional<Error> recordsLost = coverByRecords(bench, *source, !known.empty(), options.acceptLosses);
     if (base) {
         std::optional<Error> ofBase = coverByRecords(bench, *base->store, baseIsKnown, options.acceptLosses);
-        recordsLost = recordsLost ? std::move(recordsLost) : std::move(ofBase);
+        if (!recordsLost)
+            recordsLost = std::move(ofBase);
     }
     DS_TRY(std::vector<IndexedObjects> versions, indexVersions(bench, store, *layout, std::move(groups), task));
     if (!options.acceptLosses)

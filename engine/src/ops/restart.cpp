@@ -1,5 +1,7 @@
 #include "restart.h"
 
+#include "lineage/claims.h"
+
 #include <algorithm>
 #include <map>
 
@@ -28,13 +30,17 @@ Result<bool> deltasReplay(Workbench& bench, const Run& run, std::size_t first, s
     return any;
 }
 
-/// The objects of a version in the source itself, those of its other forms included.
-std::vector<ObjectInfo> ownObjects(const VersionObjects& version)
+/// The objects of a version in the source itself, those of its other forms included. A form that is not of this run,
+/// such as an anchor that an earlier one left under the number of a delta, is no part of it.
+std::vector<ObjectInfo> ownObjects(const Version& version)
 {
-    std::vector<ObjectInfo> objects = version.mirror.empty() ? version.objects : std::vector<ObjectInfo>();
-    for (const VersionObjects& form : version.otherForms) {
-        const std::vector<ObjectInfo> ofForm = ownObjects(form);
-        objects.insert(objects.end(), ofForm.begin(), ofForm.end());
+    std::vector<ObjectInfo> objects;
+    for (std::size_t number = 0; number < version.forms(); ++number) {
+        const VersionObjects& form = version.objectsOf(number);
+        const FormFacts* facts = number > 0 ? version.factsOf(number) : nullptr;
+        const bool isForeign = number > 0 && (version.otherForms[number - 1].failure || (facts && facts->damage));
+        if (form.mirror.empty() && !isForeign)
+            objects.insert(objects.end(), form.objects.begin(), form.objects.end());
     }
     return objects;
 }
@@ -86,7 +92,7 @@ Result<RestartSights> sightsOfRestart(Workbench& bench, const Run& run, std::siz
         return RestartSights();
     std::map<std::string, std::vector<Records::Sight>> onRecord;
     for (std::size_t i = first; i <= last; ++i) {
-        for (const ObjectInfo& object : ownObjects(run.versions[i].objects)) {
+        for (const ObjectInfo& object : ownObjects(run.versions[i])) {
             DS_TRY(onRecord[object.key], bench.records->sights(run.store->uri(), object.key));
             const Records::Sight* now = sightNow(onRecord[object.key], object);
             if (now && !now->trusted)
@@ -102,7 +108,7 @@ Result<RestartSights> sightsOfRestart(Workbench& bench, const Run& run, std::siz
             return RestartSights();
         const std::size_t known = fresh.size();
         bool isOnRecord = false;
-        for (const ObjectInfo& object : ownObjects(version.objects)) {
+        for (const ObjectInfo& object : ownObjects(version)) {
             AgainstRecord found = compareWithTrusted(onRecord[object.key], object, beganUs);
             isOnRecord = isOnRecord || found.isOnRecord;
             anyOtherSize = anyOtherSize || (found.hasOtherSize && version.kind == VersionKind::Delta);
@@ -113,7 +119,7 @@ Result<RestartSights> sightsOfRestart(Workbench& bench, const Run& run, std::siz
             fresh.emplace_back(object.key, std::move(*found.now));
         }
         const bool isOther = fresh.size() > known;
-        if (isOnRecord && !isOther && i != first) // it survived
+        if (isOnRecord && !isOther && i != first && !changesNothing(version)) // it survived
             return RestartSights();
         deltas += isOther && version.kind == VersionKind::Delta ? 1 : 0;
     }

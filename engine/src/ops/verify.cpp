@@ -256,7 +256,7 @@ std::string timeOf(const Version& version)
 
 /// A trainer that started again under the same keys is told once, and what is there now is a first sight. `findings`:
 /// of the versions from `first` on; loses what the restart explains.
-Result<void> takeRestarts(Workbench& bench, const Run& run, std::size_t first, std::vector<ObjectFindings>& findings,
+Result<void> takeRestarts(Workbench& bench, Run& run, std::size_t first, std::vector<ObjectFindings>& findings,
                           std::int64_t beganUs, std::vector<Error>& problems, TaskContext& task)
 {
     const auto isRewritten = [&](std::size_t version) { return findings[version - first].has(Code::Rewritten); };
@@ -276,7 +276,8 @@ Result<void> takeRestarts(Workbench& bench, const Run& run, std::size_t first, s
         if (sights.empty())
             continue;
         DS_CHECK(bench.records->add(run.store->uri(), sights));
-        DS_CHECK(acceptEarlierRun(bench, run));
+        DS_CHECK(acceptEarlierRun(bench, run, epochOf(begin)));
+        assess(run);
         for (std::size_t i = begin; i < behind; ++i)
             std::erase_if(findings[i - first].problems,
                           [](const Error& problem) { return problem.code == Code::Rewritten; });

@@ -24,8 +24,7 @@ public:
         if (m_error)
             return fail(*m_error);
         if (!complete)
-            return fail(Code::Unfinished, "the index is not whole JSON; it may be in the middle of being written",
-                        m_where);
+            return fail(Code::Unfinished, "the index is not whole JSON", m_where);
         if (!m_hasWeightMap)
             return fail(Code::Hostile, "the index has no weight_map", m_where);
         return std::move(m_index);
@@ -169,7 +168,7 @@ Result<IndexJson> parseIndexJson(ByteSpan text, std::string_view key)
 Result<IndexJson> readIndexJson(const ObjectStore& store, const ObjectInfo& object, TaskContext& task)
 {
     if (object.sizeBytes == 0)
-        return fail(Code::Unfinished, "the index is empty; it may be in the middle of being written", object.key);
+        return fail(Code::Unfinished, "the index is empty", object.key);
     DS_TRY(const std::vector<std::byte> text, readWhole(store, object.key, IndexJson::MaxBytes, task));
     return parseIndexJson(text, object.key);
 }

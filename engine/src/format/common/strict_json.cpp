@@ -134,8 +134,7 @@ Result<nlohmann::json> build(ByteSpan text, std::string_view what, const std::st
     if (!builder.refusal().empty())
         return fail(Code::Hostile, fmt::format("{} has {}", what, builder.refusal()), key);
     if (!whole)
-        return fail(Code::Unfinished,
-                    fmt::format("{} is not whole JSON; it may be in the middle of being written", what), key);
+        return fail(Code::Unfinished, fmt::format("{} is not whole JSON", what), key);
     return builder.tree();
 }
 
@@ -158,8 +157,7 @@ Result<nlohmann::json> readStrictJson(const ObjectStore& store, const ObjectInfo
                                       TaskContext& task)
 {
     if (object.sizeBytes == 0)
-        return fail(Code::Unfinished, fmt::format("{} is empty; it may be in the middle of being written", what),
-                    object.key);
+        return fail(Code::Unfinished, fmt::format("{} is empty", what), object.key);
     DS_TRY(const std::vector<std::byte> text, readWhole(store, object.key, MaxBytes, task));
     return parseStrictJson(text, what, object.key);
 }
