@@ -96,6 +96,16 @@ class Losses(E2ETest):
         back = wait_until(lambda: health("sound"), 60, "the run again")
         self.assertNotIn("contact", back["headline"])
 
+    def test_a_loss_that_is_accepted_elsewhere(self):
+        self.copy()
+        served = Served(self, self.source)
+        state = lambda wanted: lambda: served.runs()[0]["health"]["state"] == wanted
+        wait_until(state("sound"), 30, "a sound run")
+        self.remove(15)
+        wait_until(state("doubtful"), 30, "a doubtful run")
+        self.ok("verify", self.source, "--accept-rewritten")
+        wait_until(state("sound"), 30, "the run without its last step")
+
     # --- proven ------------------------------------------------------------------------------------------------------
 
     def test_proven_only_where_something_vouches_for_all_of_it(self):
