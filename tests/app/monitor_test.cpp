@@ -62,6 +62,52 @@ TEST_F(Monitors, ARunIsOpenedAndThenLive)
     EXPECT_EQ(run->heat->columns.size(), 15U);
 }
 
+TEST_F(Monitors, EachOfSeveralRunsBelowAnAddressIsFollowedByItself)
+{
+    namespace fs = std::filesystem;
+    const auto copy = [&](const std::string& name, const std::string& folder) {
+        fs::create_directories(home.path("project"));
+        fs::copy(test::goldenPath(name + "/bucket"), home.path("made"), fs::copy_options::recursive);
+        fs::remove(home.path("made/deltas/step_000015.safetensors"));
+        fs::rename(home.path("made"), home.path(folder));
+    };
+    copy("trl-v2-gap", "project/zz");
+    fs::copy(test::goldenPath("trl-v2-gap/bucket/deltas/step_000015.safetensors"), home.path("project/zz/deltas"));
+    SourceRequest source;
+    source.source = home.path("project");
+    const std::string id = followed(source);
+    EXPECT_EQ(id, "project");
+    EXPECT_EQ(monitor->run(id)->name, "project"); // alone
+    copy("trl-v2-raw", "project/aa");
+    const Snapshot second = settledRun("aa");
+    EXPECT_EQ(second->name, "project/aa");
+    EXPECT_TRUE(second->run->source.ends_with("/project/aa")) << second->run->source;
+    const Snapshot first =
+        runWhen(id, [](const RunSnapshot& run) { return run.name == "project/zz" && run.run && run.run->settled; });
+    EXPECT_EQ(first->run->latest, 15);
+    EXPECT_EQ(monitor->sourceOf(id)->source, home.path("project/zz"));
+    for (const Snapshot& run : monitor->runs()) {
+        EXPECT_TRUE(run->run->runs.empty()) << run->id;
+        EXPECT_EQ(run->alertsFiring, 0U) << run->id;
+    }
+    EXPECT_EQ(monitor->runs().size(), 2U);
+}
+
+TEST_F(Monitors, ARunInTheFolderItselfStaysBesideOthers)
+{
+    namespace fs = std::filesystem;
+    const BucketCopy bucket("trl-v2-gap");
+    const std::string id = followed(bucket.source());
+    fs::copy(test::goldenPath("trl-v2-raw/bucket"), home.path("made"), fs::copy_options::recursive);
+    fs::rename(home.path("made"), bucket.file("later"));
+    settledRun("later");
+    const Snapshot run = runWhen(id, [](const RunSnapshot& now) { return now.run && now.run->runs.size() == 2; });
+    EXPECT_EQ(run->name, id);
+    EXPECT_EQ(run->run->latest, 15);
+    monitor->unfollow("later");
+    EXPECT_EQ(monitor->runs().size(), 1U);
+}
+
 TEST_F(Monitors, AQuietRunKeepsItsContact)
 {
     settings.watch.poll = settings.watch.silence = 10ms;

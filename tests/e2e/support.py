@@ -6,8 +6,10 @@ DELTASCOPE_HOME of its own. Nothing here sleeps to wait for something; wait_unti
 
 import ctypes
 import hashlib
+import http.client
 import json
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -341,6 +343,26 @@ class SyntheticRun:
 
     def truth(self, step):
         return self.steps[step]["tensors"]
+
+
+class Served:
+    """`serve` of a source until the test ends, and a browser that is signed in to it."""
+
+    def __init__(self, test, source, *options):
+        self.process = test.start("serve", source, "--listen", "127.0.0.1:0", *options, stderr=subprocess.DEVNULL)
+        address = self.process.stdout.readline().decode()
+        host, code = re.fullmatch(r"http://([^/]*)/.*#k=(.*)\n", address).groups()
+        self.client = http.client.HTTPConnection(host, timeout=60)
+        test.addCleanup(self.client.close)
+        self.headers = {"Origin": f"http://{host}", "Content-Type": "application/json"}
+        self.client.request("POST", "/api/v1/session", json.dumps({"code": code}), self.headers)
+        answer = self.client.getresponse()
+        answer.read()
+        self.headers["Cookie"] = answer.headers["set-cookie"].split(";")[0]
+
+    def runs(self):
+        self.client.request("GET", "/api/v1/runs", None, self.headers)
+        return json.loads(self.client.getresponse().read())["runs"]
 
 
 def log_steps(document):

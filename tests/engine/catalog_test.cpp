@@ -509,6 +509,24 @@ protected:
     std::string recordsPath() const { return m_folder.path("records.sqlite"); }
 };
 
+TEST_F(RecordsTest, AnotherProcessThatHoldsTheFileDoesNotMakeItLost)
+{
+    ASSERT_TRUE((*Records::open(recordsPath()))->add("s", { { "k", sight("first", 100) } }));
+    {
+        auto other = sqlite::Database::open(recordsPath(), sqlite::Database::Durability::Full);
+        ASSERT_TRUE(other);
+        ASSERT_TRUE(other->execute("PRAGMA locking_mode=EXCLUSIVE"));
+        ASSERT_TRUE(other->execute("BEGIN EXCLUSIVE; DELETE FROM mirror; COMMIT"));
+        const auto opened = Records::open(recordsPath(), std::chrono::milliseconds(10));
+        ASSERT_FALSE(opened);
+        EXPECT_EQ(opened.error().code, Code::Transient) << opened.error().text;
+        EXPECT_EQ(opened.error().where, recordsPath());
+    }
+    const auto records = Records::open(recordsPath(), std::chrono::milliseconds(10));
+    ASSERT_TRUE(records) << records.error().text;
+    EXPECT_EQ((*records)->sights("s", "k")->size(), 1U);
+}
+
 TEST_F(RecordsTest, SightsComeBackOldestFirst)
 {
     {

@@ -218,13 +218,51 @@ private:
         return Success;
     }
 
+    Result<std::shared_ptr<const app::VerifyView>> verified(app::Service& service, app::SourceRequest source,
+                                                            std::string range)
+    {
+        const app::VerifyRequest request { std::move(source), std::move(range), m_options.level,
+                                           m_options.acceptRewritten };
+        return runJob<app::VerifyView>(service, m_style, [&](app::Service& s) { return s.verify(request); });
+    }
+
+    /// Each run below the source, the one that is shown first.
+    Result<int> verifyEach(app::Service& service)
+    {
+        DS_CHECK(expectWholeRun("verify --all"));
+        const app::SourceRequest whole = m_options.sourceRequest();
+        DS_TRY(const auto run, runJob<app::RunView>(service, m_style, [&](app::Service& s) {
+                   return s.openRun(whole, app::Depth::Headers);
+               }));
+        std::vector<app::SourceRequest> sources;
+        for (const app::RunPlaceView& place : run->runs) {
+            if (place.isFolder || place.shown)
+                sources.push_back(place.isFolder ? whole.below(place.place) : whole);
+        }
+        if (sources.empty())
+            sources.push_back(whole);
+        Exit worst = Success;
+        std::string documents;
+        for (const app::SourceRequest& source : sources) {
+            DS_TRY(const auto view, verified(service, source, {}));
+            worst = worseOf(worst, exitForVerdict(*view, m_options.strict));
+            if (m_options.json)
+                documents += (documents.empty() ? "" : ",") + app::toJson(*view);
+            else
+                writeOut(paint(m_style, Paint::Bold, safe(view->source)) + "\n" + verifyText(*view, m_style)
+                         + (&source == &sources.back() ? "" : "\n"));
+        }
+        if (m_options.json)
+            writeOut("{\"runs\":[" + documents + "]}\n");
+        return worst;
+    }
+
     Result<int> verify(app::Service& service)
     {
+        if (m_options.all)
+            return verifyEach(service);
         const app::VersionRequest version = m_options.versionRequest(m_options.source);
-        DS_TRY(const auto view, runJob<app::VerifyView>(service, m_style, [&](app::Service& s) {
-                   return s.verify(app::VerifyRequest { version.source, version.version, m_options.level,
-                                                        m_options.acceptRewritten });
-               }));
+        DS_TRY(const auto view, verified(service, version.source, version.version));
         print<app::VerifyView>(*view, [&](const app::VerifyView& report) { return verifyText(report, m_style); });
         return exitForVerdict(*view, m_options.strict);
     }

@@ -104,4 +104,13 @@ Exit exitForVerdict(const app::VerifyView& report, bool strict)
     return has(Code::Catalog) ? exitFor(word(Code::Catalog)) : Success;
 }
 
+Exit worseOf(Exit a, Exit b) noexcept
+{
+    for (const Exit worst : { VerificationFailed, ChainBroken }) {
+        if (a == worst || b == worst)
+            return worst;
+    }
+    return std::max(a, b);
+}
+
 } // namespace deltascope::cli

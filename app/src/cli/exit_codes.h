@@ -28,5 +28,7 @@ Exit exitFor(std::string_view word) noexcept;
 /// For a verification. A rewritten object is a mismatch whatever else the result says; with `strict`, so is any problem
 /// that is more than a notice.
 Exit exitForVerdict(const app::VerifyView& report, bool strict = false);
+/// The one that says more against what was verified.
+Exit worseOf(Exit a, Exit b) noexcept;
 
 } // namespace deltascope::cli

@@ -63,6 +63,18 @@ std::string healthLines(const app::RunView& run, const Style& style)
     return text;
 }
 
+/// All runs that lie below the address, where there are several.
+std::string runsText(const app::RunView& run)
+{
+    std::string text;
+    for (const app::RunPlaceView& other : run.runs) {
+        const std::string name = other.place.empty() ? "the folder itself" : other.place + (other.isFolder ? "" : "*");
+        text += fmt::format("  {}: {}, newest {}{}\n", safe(name), counted(other.steps, "step"), other.latest,
+                            other.shown ? "; it is shown here" : "");
+    }
+    return text.empty() ? text : fmt::format("{} runs lie below this address\n", run.runs.size()) + text;
+}
+
 /// Which tensors the log is about; empty: it is about steps.
 std::string selectionLine(const app::LogView& log)
 {
@@ -113,7 +125,8 @@ std::string problemsText(const app::RunView& run, const Style& style)
 std::string logText(const app::LogView& log, const Style& style, std::size_t limit, bool all)
 {
     const app::RunView& run = log.run;
-    std::string text = header(run, style) + healthLines(run, style) + selectionLine(log) + comparisonLine(log);
+    std::string text =
+        header(run, style) + runsText(run) + healthLines(run, style) + selectionLine(log) + comparisonLine(log);
     const StepRows rows(log, style);
     std::size_t shown = 0;
     std::size_t older = 0;

@@ -81,6 +81,7 @@ void describe(CLI::App& program, Options& options)
         ->add_option("--level", options.level,
                      "0 listing, 1 headers, 2 all bytes, 3 replay, 4 replay with anchors and roots")
         ->check(CLI::Range(0, 4));
+    verify->add_flag("--all", options.all, "each of several runs that lie below the source");
     verify->add_flag("--strict", options.strict, "exit with 6 if there is any problem that is more than a notice");
     verify->add_flag("--accept-rewritten", options.acceptRewritten,
                      "trust rewritten objects as they are now, instead of as they were first seen");

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <map>
 #include <mutex>
+#include <set>
 #include <thread>
 
 namespace deltascope::app {
@@ -48,16 +49,7 @@ public:
     std::string follow(SourceRequest request, std::string name, bool demo) override
     {
         const std::lock_guard lock(m_mutex);
-        const std::string plain = idOf(request.source.text());
-        std::string id = plain;
-        for (int n = 2; findRun(id); ++n)
-            id = plain + "-" + std::to_string(n);
-        m_acts.runFollowed(id, request);
-        FollowedRun run(id, name.empty() ? plain : std::move(name), std::move(request), demo);
-        run.begin(m_service);
-        m_runs.push_back(std::move(run));
-        m_events.emplace_back(RunMoved { nullptr, m_runs.back().snapshot() });
-        return id;
+        return add(std::move(request), std::move(name), demo);
     }
 
     void unfollow(const std::string& id) override
@@ -68,6 +60,7 @@ public:
                 run.end(m_service);
         }
         std::erase_if(m_runs, [&](const FollowedRun& run) { return run.snapshot()->id == id; });
+        std::erase_if(m_besides, [&](const auto& beside) { return beside.first == id; });
         m_alerts.forget(id);
         m_acts.runForgotten(id);
     }
@@ -133,6 +126,43 @@ private:
         return found == m_runs.end() ? nullptr : &*found;
     }
 
+    std::string add(SourceRequest request, std::string name, bool demo)
+    {
+        const std::string plain = idOf(request.source.text());
+        std::string id = plain;
+        for (int n = 2; findRun(id); ++n)
+            id = plain + "-" + std::to_string(n);
+        m_acts.runFollowed(id, request);
+        FollowedRun run(id, name.empty() ? plain : std::move(name), std::move(request), demo);
+        run.begin(m_service);
+        m_runs.push_back(std::move(run));
+        m_events.emplace_back(RunMoved { nullptr, m_runs.back().snapshot() });
+        return id;
+    }
+
+    /// Where several runs lie below an address, each is followed by the address of its own folder: else the one that
+    /// grows longest would take the place of the one that is shown. Returns whether `run` begins again there.
+    bool followEach(FollowedRun& run, const std::vector<RunPlaceView>& places)
+    {
+        const std::shared_ptr<const RunSnapshot> before = run.snapshot();
+        const SourceRequest whole = run.request();
+        const RunPlaceView& shown = places.front();
+        const bool moves = shown.isFolder && !shown.place.empty();
+        if (moves) {
+            run.end(m_service);
+            run = FollowedRun(before->id, before->name + "/" + shown.place, whole.below(shown.place), before->demo);
+            run.begin(m_service);
+            m_acts.runFollowed(before->id, run.request());
+            m_alerts.forget(before->id);
+            m_events.emplace_back(RunMoved { before, run.snapshot() });
+        }
+        for (const RunPlaceView& other : places) { // `run` may lie elsewhere after each of them
+            if (!other.shown && other.isFolder && m_besides.emplace(before->id, other.place).second)
+                add(whole.below(other.place), before->name + "/" + other.place, false);
+        }
+        return moves;
+    }
+
     void loop(const std::stop_token& stop)
     {
         const auto period = std::min<FollowedRun::Clock::duration>(m_options.retry, std::chrono::seconds(1));
@@ -184,15 +214,20 @@ private:
     void take(RunChanged& changed)
     {
         const std::lock_guard lock(m_mutex);
-        for (FollowedRun& run : m_runs) {
-            if (!run.watchedBy(changed.job))
-                continue;
-            const std::shared_ptr<const RunSnapshot> before = run.snapshot();
-            run.take(changed, systemNowUs());
-            checkAlerts(run);
-            run.verifyNext(m_service, m_options.verifyLevel);
-            m_events.emplace_back(RunMoved { before, run.snapshot() });
-        }
+        const auto watched = [&] {
+            return std::find_if(m_runs.begin(), m_runs.end(),
+                                [&](const FollowedRun& run) { return run.watchedBy(changed.job); });
+        };
+        if (watched() == m_runs.end())
+            return;
+        if (!changed.run->runs.empty() && followEach(*watched(), changed.run->runs))
+            return;
+        FollowedRun& run = *watched();
+        const std::shared_ptr<const RunSnapshot> before = run.snapshot();
+        run.take(changed, systemNowUs());
+        checkAlerts(run);
+        run.verifyNext(m_service, m_options.verifyLevel);
+        m_events.emplace_back(RunMoved { before, run.snapshot() });
     }
 
     void take(JobProgressed& progressed)
@@ -311,6 +346,7 @@ private:
     Listeners m_listeners;
     mutable std::mutex m_mutex;
     std::vector<FollowedRun> m_runs;
+    std::set<std::pair<std::string, std::string>> m_besides; ///< id of a run, folder of another one followed beside it
     Acts m_acts;
     std::map<JobId, std::function<void(Result<JobResult>)>> m_asked;
     std::vector<MonitorEvent> m_events; ///< to be told

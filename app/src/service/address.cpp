@@ -113,6 +113,23 @@ VersionRequest VersionRequest::parse(const std::string& address)
     return request;
 }
 
+SourceRequest SourceRequest::below(const std::string& folder) const
+{
+    const auto inside = [&](const Address& address) -> Address {
+        if (std::optional<RemotePlace> place = address.remote()) {
+            place->prefix += (place->prefix.empty() ? "" : "/") + folder;
+            return place->text();
+        }
+        return address.path() ? (std::filesystem::path(*address.path()) / folder).string() : address;
+    };
+    SourceRequest request = *this;
+    if (folder.empty())
+        return request;
+    request.source = inside(source);
+    std::transform(mirrors.begin(), mirrors.end(), request.mirrors.begin(), inside);
+    return request;
+}
+
 Result<const Version*> resolveVersion(const Run& run, const std::string& selector)
 {
     if (run.versions.empty())

@@ -108,10 +108,14 @@ bool isSingleFile(const VersionRequest& request)
     return path && std::filesystem::is_regular_file(*path, ignored);
 }
 
-const std::vector<Error>& OpenState::replaced() const noexcept
+std::vector<Error> OpenState::notices() const
 {
-    static const std::vector<Error> none;
-    return plans ? plans->replaced() : none;
+    std::vector<Error> notices;
+    if (run)
+        notices = doubtsOfChoice(*run);
+    if (plans)
+        notices.insert(notices.end(), plans->replaced().begin(), plans->replaced().end());
+    return notices;
 }
 
 namespace {

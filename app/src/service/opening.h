@@ -37,8 +37,8 @@ struct OpenState {
     bool acceptRewritten = false;
     std::unique_ptr<Chain> chain; ///< along the present plan
 
-    /// Forms that proved damaged, and what is used in their place.
-    const std::vector<Error>& replaced() const noexcept;
+    /// What makes the choice of the state doubtful; forms that proved damaged, and what is used in their place.
+    std::vector<Error> notices() const;
 };
 /// Whether a file is meant, not a run.
 bool isSingleFile(const VersionRequest& request);

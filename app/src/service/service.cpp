@@ -147,6 +147,8 @@ public:
                          DS_CHECK(readAll(logs, task));
                          StepDetailView view = makeStepDetailView(run, *version, *tensors, counts);
                          view.chosen = choiceText(run, *version, request.version);
+                         for (const Error& doubt : doubtsOfChoice(run))
+                             view.step.problems.push_back(problemView(doubt));
                          addPause(view.step, pausesOf(run, trace, logs.spans()));
                          addLogProblems(view.step.problems, logs);
                          return ended(std::move(view));
@@ -194,7 +196,7 @@ public:
                              DS_CHECK(judge(state, task));
                          DigestView view = makeDigestView(digest);
                          view.chosen = state.chosen;
-                         view.reads = makeReadsView({ state.chain.get() }, state.replaced());
+                         view.reads = makeReadsView({ state.chain.get() }, state.notices());
                          return ended(std::move(view));
                      });
     }
@@ -217,9 +219,12 @@ public:
                 }
                 DiffView view = makeDiffView(report);
                 view.globs = meant.globs();
-                std::vector<Error> replaced = left.replaced();
-                replaced.insert(replaced.end(), right.replaced().begin(), right.replaced().end());
-                view.reads = makeReadsView({ left.chain.get(), right.chain.get() }, replaced);
+                std::vector<Error> notices = left.notices();
+                for (Error& notice : right.notices()) {
+                    if (std::find(notices.begin(), notices.end(), notice) == notices.end())
+                        notices.push_back(std::move(notice));
+                }
+                view.reads = makeReadsView({ left.chain.get(), right.chain.get() }, notices);
                 view.seconds = secondsSince(began);
                 return ended(std::move(view));
             });

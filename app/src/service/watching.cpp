@@ -213,6 +213,11 @@ private:
         for (const Version& version : run.versions)
             text += fmt::format("{}{}{}{}\n", version.objects.identity(), word(version.state),
                                 version.obstacle.has_value(), version.facts.has_value());
+        for (const Error& notice : run.sourceNotices)
+            text += notice.text + '\n';
+        for (const GoneVersion& gone : run.gone)
+            text += fmt::format("gone {}:{}\n", gone.epoch, gone.step);
+        text += run.recordsLost ? "records lost\n" : "";
         for (const Heartbeat& replica : m_trace.replicas)
             text += fmt::format("{}{}{}{}{}{}\n", replica.id, replica.state, replica.step, replica.tUs,
                                 isLate(replica, m_bench.nowUs()), isSaidForLong(replica, m_bench.nowUs()));

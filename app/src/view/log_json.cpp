@@ -17,6 +17,12 @@ ordered_json json(const StepChangeView& change)
              { "not_compared", change.why.empty() ? ordered_json(nullptr) : ordered_json(change.why) } };
 }
 
+ordered_json json(const RunPlaceView& run)
+{
+    return { { "place", run.place }, { "is_folder", run.isFolder }, { "steps", run.steps },
+             { "first", run.first }, { "latest", run.latest },      { "shown", run.shown } };
+}
+
 ordered_json json(const ComparisonView& comparison)
 {
     return { { "compared", comparison.compared },
@@ -31,6 +37,12 @@ ordered_json json(const ComparisonView& comparison)
 std::string toJson(const LogView& view)
 {
     ordered_json out = json(view.run);
+    if (!view.run.runs.empty()) {
+        ordered_json runs = ordered_json::array();
+        for (const RunPlaceView& run : view.run.runs)
+            runs.push_back(json(run));
+        out["runs"] = std::move(runs);
+    }
     if (!view.globs.empty())
         out["selection"] = { { "tensor_globs", view.globs },
                              { "tensors", view.tensors },

@@ -33,10 +33,10 @@ TensorDiffView diffRow(const TensorDiff& diff)
 
 }
 
-ReadsView makeReadsView(const std::vector<const Chain*>& chains, const std::vector<Error>& replaced)
+ReadsView makeReadsView(const std::vector<const Chain*>& chains, const std::vector<Error>& known)
 {
     ReadsView view;
-    for (const Error& error : replaced)
+    for (const Error& error : known)
         view.notices.push_back(problemView(error));
     for (const Chain* chain : chains) {
         for (std::string& key : chain->rewritten())

@@ -115,6 +115,9 @@ RunView makeRunView(const Run& run)
     }
     if (const Version* latest = run.latest(); latest && !latest->obstacle)
         view.latest = latest->step();
+    for (const RunPlace& place : run.places)
+        view.runs.push_back(
+            { place.place, place.isFolder, place.versions, place.first, place.last, &place == run.places.data() });
     view.problems = problemViews(run.problems);
     view.events = problemViews(run.events);
     bool replayed = false;

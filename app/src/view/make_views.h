@@ -50,8 +50,9 @@ void addPause(StepView& step, const Pauses& pauses);
 /// `run`: the one that was found in the listing; null if none was.
 ListingView makeListingView(const std::string& source, const std::vector<ObjectInfo>& listing, const Run* run);
 CoverageView makeCoverageView(const Coverage& coverage);
-/// Of the chains that an act has read. `replaced`: forms that proved damaged on other ways.
-ReadsView makeReadsView(const std::vector<const Chain*>& chains, const std::vector<Error>& replaced = {});
+/// Of the chains that an act has read. `known`: what is known besides, as doubts of the choice and forms that proved
+/// damaged on other ways.
+ReadsView makeReadsView(const std::vector<const Chain*>& chains, const std::vector<Error>& known = {});
 VerifyView makeVerifyView(const Run& run, const VerifyReport& report);
 DigestView makeDigestView(const CheckpointDigest& digest);
 DiffView makeDiffView(const DiffReport& report);

@@ -116,6 +116,15 @@ const GoneVersion* Run::newestGone() const noexcept
     return found == gone.rend() ? nullptr : &*found;
 }
 
+std::vector<Error> doubtsOfChoice(const Run& run)
+{
+    std::vector<Error> doubts;
+    std::copy_if(run.problems.begin(), run.problems.end(), std::back_inserter(doubts), [](const Error& problem) {
+        return problem.code == Code::Vanished || (problem.code == Code::Fork && !problem.step);
+    });
+    return doubts;
+}
+
 const GoneVersion* Run::goneBefore(const Version& version) const noexcept
 {
     if (version.kind == VersionKind::Anchor)

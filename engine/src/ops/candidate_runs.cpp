@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <map>
 #include <set>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 namespace deltascope {
@@ -34,18 +36,21 @@ Stems stemsOf(const std::vector<VersionObjects>& versions)
     return stems;
 }
 
-/// The folder that all stems share, or the stem itself where there is one: several may lie in its folder.
-std::string placeOf(const Stems& stems)
+std::string_view folderAround(std::string_view name)
 {
-    if (stems.size() == 1)
-        return *stems.begin();
+    const std::size_t slash = name.rfind('/');
+    return name.substr(0, slash == std::string_view::npos ? 0 : slash);
+}
+
+/// The folder that all stems share.
+std::string sharedFolder(const Stems& stems)
+{
     std::string_view shared = *stems.begin();
     for (const std::string& stem : stems) {
         const auto differs = std::mismatch(shared.begin(), shared.end(), stem.begin(), stem.end());
         shared = shared.substr(0, static_cast<std::size_t>(differs.first - shared.begin()));
     }
-    const std::size_t slash = shared.rfind('/');
-    return std::string(shared.substr(0, slash == std::string_view::npos ? 0 : slash));
+    return std::string(folderAround(shared));
 }
 
 template <class Each> void forEachKey(const VersionObjects& version, Each each)
@@ -56,12 +61,47 @@ template <class Each> void forEachKey(const VersionObjects& version, Each each)
         forEachKey(form, each);
 }
 
-void removeUsed(std::vector<ObjectInfo>& listing, const std::vector<VersionObjects>& versions)
+std::set<std::string_view> keysOf(const std::vector<VersionObjects>& versions)
 {
-    std::set<std::string_view> used;
+    std::set<std::string_view> keys;
     for (const VersionObjects& version : versions)
-        forEachKey(version, [&](const std::string& key) { used.insert(key); });
-    std::erase_if(listing, [&](const ObjectInfo& object) { return used.contains(object.key); });
+        forEachKey(version, [&](const std::string& key) { keys.insert(key); });
+    return keys;
+}
+
+/// The lowest folder whose address shows these versions: a run of TRL that holds anchors alone shares "run/anchors",
+/// and its address is "run".
+std::string folderOf(const Layout& layout, const Stems& stems, const std::vector<VersionObjects>& versions,
+                     const std::vector<ObjectInfo>& listing)
+{
+    const std::set<std::string_view> keys = keysOf(versions);
+    std::string folder = sharedFolder(stems);
+    for (; !folder.empty(); folder.resize(folderAround(folder).size())) {
+        std::vector<ObjectInfo> inside;
+        for (const ObjectInfo& object : listing) {
+            if (!keys.contains(object.key))
+                continue;
+            inside.push_back(object);
+            inside.back().key.erase(0, folder.size() + 1);
+        }
+        if (layout.group(inside).size() == versions.size())
+            break;
+    }
+    return folder;
+}
+
+/// A run that shares its folder with another one is named by what the names of its versions begin with.
+void namePlaces(std::vector<CandidateRun>& runs, const std::vector<Stems>& stems)
+{
+    std::map<std::string, std::size_t> perFolder;
+    for (const CandidateRun& run : runs)
+        ++perFolder[run.place.place];
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        RunPlace& place = runs[i].place;
+        place.isFolder = perFolder[place.place] == 1;
+        if (!place.isFolder)
+            place.place = *stems[i].begin();
+    }
 }
 
 std::int64_t publishedUs(const CandidateRun& run)
@@ -72,14 +112,30 @@ std::int64_t publishedUs(const CandidateRun& run)
     return newest;
 }
 
-std::string stepsText(const CandidateRun& run)
+bool isSourceItself(const RunPlace& place) { return place.isFolder && place.place.empty(); }
+
+std::string nameOf(const RunPlace& place)
 {
-    const std::int64_t first = run.versions.front().step;
-    const std::int64_t last = run.versions.back().step;
-    return first == last ? fmt::format("step {}", first) : fmt::format("steps {} to {}", first, last);
+    if (isSourceItself(place))
+        return "the folder itself";
+    return place.isFolder ? place.place : place.place + "*";
 }
 
-std::string nameOf(const CandidateRun& run) { return run.place.empty() ? std::string("the folder itself") : run.place; }
+std::string nameAndSteps(const RunPlace& place)
+{
+    return place.first == place.last ? fmt::format("{} (step {})", nameOf(place), place.first)
+                                     : fmt::format("{} (steps {} to {})", nameOf(place), place.first, place.last);
+}
+
+/// How to see a run that is not shown.
+std::string wayTo(const RunPlace& place, const std::string& source)
+{
+    if (place.isFolder)
+        return fmt::format("Open the folder {} below {} to see it.", place.place, source);
+    return fmt::format("It shares its folder with another run: open one of the folders {}* below {} to see that "
+                       "version alone, or move the run into a folder of its own.",
+                       place.place, source);
+}
 
 }
 
@@ -87,31 +143,52 @@ Result<std::vector<CandidateRun>> candidateRuns(const Layout& layout, const std:
                                                 const std::vector<ObjectInfo>& listing)
 {
     std::vector<CandidateRun> runs;
+    std::vector<Stems> stemsOfRuns;
     Stems known;
     std::vector<ObjectInfo> rest = listing;
     for (;;) {
         std::vector<VersionObjects> versions = layout.group(rest);
         if (versions.empty())
             break;
-        removeUsed(rest, versions);
-        const Stems stems = stemsOf(versions);
+        const std::set<std::string_view> used = keysOf(versions);
+        std::erase_if(rest, [&](const ObjectInfo& object) { return used.contains(object.key); });
+        Stems stems = stemsOf(versions);
         const bool isOfKnown =
             std::any_of(stems.begin(), stems.end(), [&](const std::string& stem) { return known.contains(stem); });
         known.insert(stems.begin(), stems.end());
-        if (!isOfKnown)
-            runs.push_back({ placeOf(stems), std::move(versions) });
-        if (runs.size() > MostRuns) {
-            std::vector<std::string> names;
-            for (const CandidateRun& run : runs)
-                names.push_back(nameOf(run));
-            return fail(Code::Usage, fmt::format("more than {} runs lie here: {}, …", MostRuns, fmt::join(names, ", ")),
-                        source, "Name the folder of one of them.");
-        }
+        if (isOfKnown)
+            continue;
+        RunPlace place { {}, true, versions.size(), versions.front().step, versions.back().step };
+        runs.push_back({ std::move(place), std::move(versions) });
+        stemsOfRuns.push_back(std::move(stems));
+        if (runs.size() > MostRuns)
+            break;
+    }
+    if (runs.size() < 2)
+        return runs;
+    for (std::size_t i = 0; i < runs.size(); ++i)
+        runs[i].place.place = folderOf(layout, stemsOfRuns[i], runs[i].versions, listing);
+    namePlaces(runs, stemsOfRuns);
+    if (runs.size() > MostRuns) {
+        std::vector<std::string> names;
+        for (const CandidateRun& run : runs)
+            names.push_back(nameOf(run.place));
+        return fail(Code::Usage, fmt::format("more than {} runs lie here: {}, …", MostRuns, fmt::join(names, ", ")),
+                    source, "Name the folder of one of them.");
     }
     std::stable_sort(runs.begin(), runs.end(), [](const CandidateRun& a, const CandidateRun& b) {
-        return std::pair(a.versions.size(), publishedUs(a)) > std::pair(b.versions.size(), publishedUs(b));
+        return std::tuple(isSourceItself(a.place), a.versions.size(), publishedUs(a))
+            > std::tuple(isSourceItself(b.place), b.versions.size(), publishedUs(b));
     });
     return runs;
+}
+
+std::vector<RunPlace> placesOf(const std::vector<CandidateRun>& candidates)
+{
+    std::vector<RunPlace> places;
+    for (const CandidateRun& run : candidates)
+        places.push_back(run.place);
+    return places.size() > 1 ? places : std::vector<RunPlace>();
 }
 
 std::vector<Error> otherRuns(const std::string& source, const std::vector<CandidateRun>& candidates)
@@ -120,12 +197,11 @@ std::vector<Error> otherRuns(const std::string& source, const std::vector<Candid
     for (std::size_t i = 1; i < candidates.size(); ++i)
         notices.push_back(
             Error { Code::Fork,
-                    fmt::format("{} runs lie here: {} ({}) is shown, {} ({}) is not looked at", candidates.size(),
-                                nameOf(candidates.front()), stepsText(candidates.front()), nameOf(candidates[i]),
-                                stepsText(candidates[i])),
+                    fmt::format("{} runs lie here: {} is shown, {} is not looked at", candidates.size(),
+                                nameAndSteps(candidates.front().place), nameAndSteps(candidates[i].place)),
                     candidates[i].versions.back().name,
                     {},
-                    fmt::format("Open the folder of the other one below {} to see it.", source) });
+                    wayTo(candidates[i].place, source) });
     return notices;
 }
 

@@ -422,17 +422,10 @@ Coverage coverageOfRebuild(const Workbench& bench, const Run& run, const Version
     return coverageOf(compared, around);
 }
 
-/// What is known of the source as a whole and makes it doubtful that this is the state that was meant.
-bool concernsEveryState(const Error& problem)
-{
-    return problem.code == Code::Vanished || (problem.code == Code::Fork && !problem.step);
-}
-
 /// All that is known against the versions that a rebuild uses, each problem once.
 std::vector<Error> noticesOf(const Run& run, const Plan& plan)
 {
-    std::vector<Error> notices;
-    std::copy_if(run.problems.begin(), run.problems.end(), std::back_inserter(notices), concernsEveryState);
+    std::vector<Error> notices = doubtsOfChoice(run);
     for (const PlanLink& link : plan.links) {
         for (const Error& problem : run.versions[link.version].problems) {
             if (std::find(notices.begin(), notices.end(), problem) == notices.end())

@@ -35,13 +35,13 @@ std::optional<Error> rewritten(const Catalog::KnownVersion& known, const Version
 Error massLoss(const ObjectStore& store, std::size_t gone, std::size_t known, const std::string& newest)
 {
     return Error { Code::ListSuspect,
-                   fmt::format("{} of {} versions that were here at the last look are gone, {} among them: the prefix "
-                               "was wiped, by a run that begins again or by hand",
+                   fmt::format("{} of {} versions that were here at the last look are gone, {} among them: the source "
+                               "was emptied, a run begins again in it, or its mount is away",
                                gone, known, newest),
                    store.uri(),
                    {},
-                   "repeat the listing before you trust it; nothing that was known about them is used for what is "
-                   "here now" };
+                   "Look whether the source is whole before you trust this listing. Nothing that was known of these "
+                   "versions is used for what is here now." };
 }
 
 /// The last number in a name, by which versions are counted: 12 of "deltas/step_000012.safetensors".

@@ -490,6 +490,7 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
 
     DS_TRY(std::vector<CandidateRun> candidates, candidateRuns(*layout, store->uri(), listing));
     std::vector<Error> others = otherRuns(store->uri(), candidates);
+    std::vector<RunPlace> places = placesOf(candidates);
     std::vector<VersionObjects> groups =
         candidates.empty() ? std::vector<VersionObjects>() : std::move(candidates.front().versions);
     if (options.listing)
@@ -560,6 +561,7 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
     run.beside = std::move(beside);
     run.mirrors = std::move(addresses);
     run.sourceNotices = std::move(sourceNotices);
+    run.places = std::move(places);
     noteRepeatedFiles(run, onRecord);
     if (!run.gone.empty() || !run.sourceNotices.empty() || run.recordsLost || layout->standAlone())
         assess(run);

@@ -49,6 +49,9 @@ struct SourceRequest {
     /// Stores that hold the same objects and are read where the source lost or damaged them; those that the source
     /// offers and that were named before come of themselves.
     std::vector<Address> mirrors = {};
+
+    /// The same for a folder below the source, as a key names it; mirrors hold it in the same place.
+    SourceRequest below(const std::string& folder) const;
 };
 
 /// `SOURCE[@[EPOCH:]STEP]`, where STEP is a number, `latest`, `latest~3` or `anchor` (the newest one); the last @

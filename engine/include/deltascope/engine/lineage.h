@@ -261,6 +261,17 @@ struct ExternalBase {
     VersionSummary summary;
 };
 
+/// One of several runs that lie below an address.
+struct RunPlace {
+    /// Its folder, relative to the source; empty: the source itself. Where runs share a folder: what the names of its
+    /// versions begin with.
+    std::string place;
+    bool isFolder = true; ///< whether `place` is a folder, whose address shows this run
+    std::size_t versions = 0;
+    std::int64_t first = 0; ///< lowest step
+    std::int64_t last = 0; ///< highest step
+};
+
 /// One stream of versions in a source, as far as names, headers and known facts tell. A value without behavior.
 struct Run {
     std::shared_ptr<const ObjectStore> store;
@@ -270,6 +281,7 @@ struct Run {
     /// What is known of the source as a whole: what mirrors are good for, linked folders, other runs that lie there.
     /// Among the problems, too, however often the run is assessed.
     std::vector<Error> sourceNotices;
+    std::vector<RunPlace> places; ///< all runs that lie below the source, this one first; empty where there is no other
     std::vector<Version> versions; ///< by epoch, then step
     std::vector<Gap> gaps;
     std::vector<GoneVersion> gone; ///< ascending by step; without those that a user has accepted
@@ -298,6 +310,10 @@ struct Run {
     const Version* find(std::int64_t step, std::optional<int> epoch = {}) const noexcept;
     const Version* latest() const noexcept; ///< newest restorable version of the newest epoch, else its newest version
 };
+
+/// What is known of the source as a whole and makes it doubtful that a state of it is the one that was meant: versions
+/// that are gone, other runs beside this one.
+std::vector<Error> doubtsOfChoice(const Run& run);
 
 /// Splits versions into incarnations of the trainer by publication time. Returns the epoch of each, 0 = oldest.
 /// `versions` are ascending by step. Only a suffix that is older as a whole than everything below it counts as the tail

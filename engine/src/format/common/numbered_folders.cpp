@@ -1,20 +1,21 @@
 #include "format/common/numbered_folders.h"
 
 #include "format/common/object_names.h"
+#include "format/common/step_folders.h"
 
 #include <algorithm>
 #include <map>
 
 namespace deltascope {
 
-std::vector<VersionObjects> inOrder(std::map<std::int64_t, VersionObjects> versions)
+std::vector<VersionObjects> inOrder(std::map<std::string_view, VersionObjects> folders)
 {
-    std::vector<VersionObjects> out;
-    for (auto& [step, version] : versions) {
+    std::vector<VersionObjects> versions;
+    for (auto& [folder, version] : folders) {
         sortByKey(version.objects);
-        out.push_back(std::move(version));
+        versions.push_back(std::move(version));
     }
-    return out;
+    return onePerStep(std::move(versions));
 }
 
 std::optional<NumberedFolders::Key> NumberedFolders::parse(std::string_view key) const
@@ -46,17 +47,17 @@ std::optional<std::string_view> NumberedFolders::rootOf(const std::vector<Object
 std::vector<VersionObjects> NumberedFolders::group(const std::vector<ObjectInfo>& listing) const
 {
     const std::optional<std::string_view> root = rootOf(listing);
-    std::map<std::int64_t, VersionObjects> versions;
+    std::map<std::string_view, VersionObjects> folders;
     for (const ObjectInfo& object : listing) {
         const std::optional<Key> key = parse(object.key);
         if (!key || key->root != *root || key->file.ends_with(".tmp"))
             continue;
-        VersionObjects& version = versions[key->step];
+        VersionObjects& version = folders[key->folder];
         version.step = key->step;
         version.name = std::string(key->folder);
         version.objects.push_back(object);
     }
-    return inOrder(std::move(versions));
+    return inOrder(std::move(folders));
 }
 
 } // namespace deltascope

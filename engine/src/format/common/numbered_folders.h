@@ -10,8 +10,9 @@
 
 namespace deltascope {
 
-/// Versions by step, each with its objects in order of their keys.
-std::vector<VersionObjects> inOrder(std::map<std::int64_t, VersionObjects> versions);
+/// Versions ascending by step, each with its objects in order of their keys. `folders`: by name. Two folders of one
+/// step (v5 and v05) are never one version (onePerStep).
+std::vector<VersionObjects> inOrder(std::map<std::string_view, VersionObjects> folders);
 
 /// "root/weight_v000007/file": version folders whose names are a fixed start and a number.
 struct NumberedFolders {

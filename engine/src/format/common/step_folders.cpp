@@ -36,14 +36,14 @@ std::vector<VersionObjects> onePerStep(std::vector<VersionObjects> versions)
         const auto [at, isNew] = steps.try_emplace(version.step, version);
         if (isNew)
             continue;
+        const bool sameTime = version.publishedUs() == at->second.publishedUs();
         if (version.publishedUs() > at->second.publishedUs())
             std::swap(at->second, version);
         at->second.notes.push_back(
             Error { Code::Fork,
-                    fmt::format("step {} is in two folders; {}, the newer one, is read", version.step, at->second.name),
-                    version.name,
-                    version.step,
-                    {} });
+                    fmt::format("step {} is in two folders; {}{} is read, {} is not", version.step, at->second.name,
+                                sameTime ? "" : ", the newer one,", version.name),
+                    version.name, version.step, "Move one of the two folders away." });
     }
     std::vector<VersionObjects> out;
     for (auto& [step, version] : steps)

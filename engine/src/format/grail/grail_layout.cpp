@@ -7,6 +7,7 @@
 #include "format/common/pair_stream.h"
 #include "format/common/quote_name.h"
 #include "format/common/read_chunks.h"
+#include "format/common/step_folders.h"
 #include "format/common/strict_json.h"
 #include "format/grail/grail_metadata.h"
 #include "format/grail/grail_old_payload.h"
@@ -86,7 +87,7 @@ std::optional<std::string_view> rootOf(const std::vector<ObjectInfo>& listing)
 }
 
 struct Window {
-    std::string folder;
+    std::int64_t number = 0;
     std::vector<ObjectInfo> markers;
     std::vector<ObjectInfo> delta;
     std::vector<ObjectInfo> full;
@@ -206,35 +207,35 @@ Result<bool> GrailLayout::recognizes(const ObjectStore&, const std::vector<Objec
 std::vector<VersionObjects> GrailLayout::group(const std::vector<ObjectInfo>& listing) const
 {
     const std::optional<std::string_view> root = rootOf(listing);
-    std::map<std::int64_t, Window> windows;
+    std::map<std::string_view, Window> windows; // by folder
     for (const ObjectInfo& object : listing) {
         const std::optional<WindowKey> key = parseKey(object.key);
         if (!key || key->root != root)
             continue;
-        Window& window = windows[key->window];
-        window.folder = std::string(key->folder);
+        Window& window = windows[key->folder];
+        window.number = key->window;
         if (isReadyMarker(*key))
             window.markers.push_back(object);
         else
             (key->inside == FullFolder ? window.full : window.delta).push_back(object);
     }
     std::vector<VersionObjects> out;
-    for (auto& [number, window] : windows) {
+    for (auto& [folder, window] : windows) {
         const bool inFolder = std::any_of(window.delta.begin(), window.delta.end(), [](const ObjectInfo& object) {
             return parseKey(object.key)->inside == DeltaFolder;
         });
-        VersionObjects full = formOf(number, joinKey(window.folder, FullFolder), window.full, window.markers);
+        VersionObjects full = formOf(window.number, joinKey(folder, FullFolder), window.full, window.markers);
         if (window.delta.empty()) {
             out.push_back(std::move(full));
             continue;
         }
-        VersionObjects delta = formOf(number, inFolder ? joinKey(window.folder, DeltaFolder) : window.folder,
+        VersionObjects delta = formOf(window.number, inFolder ? joinKey(folder, DeltaFolder) : std::string(folder),
                                       std::move(window.delta), window.markers);
         if (!window.full.empty())
             delta.otherForms.push_back(std::move(full));
         out.push_back(std::move(delta));
     }
-    return out;
+    return onePerStep(std::move(out));
 }
 
 Result<VersionIndex> GrailLayout::index(const ObjectStore& store, const VersionObjects& version,

@@ -129,22 +129,19 @@ std::vector<VersionObjects> ModelExpressLayout::group(const std::vector<ObjectIn
                                        [](const auto& a, const auto& b) { return isBetterRoot(a.first, b.first); });
     if (best == folders.end())
         return {};
-    std::map<std::int64_t, VersionObjects> versions;
+    std::map<std::string_view, VersionObjects> found;
     for (const ObjectInfo& object : listing) {
         const SplitKey key = splitKey(object.key);
         const SplitKey folder = splitKey(key.folder);
         const std::optional<std::int64_t> step = numberOf(folder.file);
         if (isOwnKey(object.key) || key.folder.empty() || folder.folder != best->first || !step)
             continue;
-        VersionObjects& version = versions[*step];
-        if (version.name.empty()) {
-            version.step = *step;
-            version.name = std::string(key.folder);
-        }
-        if (version.name == key.folder)
-            version.objects.push_back(object);
+        VersionObjects& version = found[key.folder];
+        version.step = *step;
+        version.name = std::string(key.folder);
+        version.objects.push_back(object);
     }
-    return inOrder(std::move(versions));
+    return inOrder(std::move(found));
 }
 
 Result<VersionIndex> ModelExpressLayout::index(const ObjectStore& store, const VersionObjects& version,

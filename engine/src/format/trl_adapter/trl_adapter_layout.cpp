@@ -88,17 +88,17 @@ std::vector<VersionObjects> TrlAdapterLayout::group(const std::vector<ObjectInfo
         if (key && (!first || isBetterRoot(key->root, first->root)))
             first = key;
     }
-    std::map<std::int64_t, VersionObjects> versions;
+    std::map<std::string_view, VersionObjects> folders;
     for (const ObjectInfo& object : listing) {
         const std::optional<AdapterKey> key = parseKey(object.key);
         if (!key || key->root != first->root || key->policy != first->policy)
             continue;
-        VersionObjects& version = versions[key->step];
+        VersionObjects& version = folders[key->folder];
         version.step = key->step;
         version.name = std::string(key->folder);
         version.objects.push_back(object);
     }
-    return inOrder(std::move(versions));
+    return inOrder(std::move(folders));
 }
 
 Result<VersionIndex> TrlAdapterLayout::index(const ObjectStore& store, const VersionObjects& version,

@@ -102,6 +102,16 @@ struct StoreMeterView {
     bool operator==(const StoreMeterView&) const = default;
 };
 
+/// One of several runs that lie below an address.
+struct RunPlaceView {
+    std::string place; ///< its folder below the address, or what the names of its versions begin with
+    bool isFolder = true; ///< whether `place` is a folder, whose address shows this run
+    std::uint64_t steps = 0;
+    std::int64_t first = 0;
+    std::int64_t latest = 0; ///< its highest step
+    bool shown = false;
+};
+
 struct RunView {
     std::uint64_t revision = 0;
     bool settled = true; ///< false while versions wait to be replayed
@@ -112,6 +122,8 @@ struct RunView {
     std::optional<std::uint64_t> baseBytes; ///< of its objects; nothing without one, or if a server does not tell it
     std::optional<std::int64_t> latest; ///< newest restorable step
     std::vector<EpochView> epochs;
+    std::vector<RunPlaceView>
+        runs; ///< all that lie below the address, the one that is shown first; empty where it is one
     std::vector<ProblemView> problems; ///< of the run, then of its steps; what a step only inherits is said once
     std::vector<ProblemView> events; ///< what happened to the source since it was first seen, oldest first
     std::vector<DriftView> drift; ///< where trained and served state were compared

@@ -24,7 +24,7 @@ export function HealthTile({ run }: { run: RunDetail }) {
           <details>
             <summary>Details</summary>
             <p class="muted">{safeName(proven)}</p>
-            <ProblemText problem={problem} />
+            <ProblemText problem={problem.remedy === remedy ? { ...problem, remedy: '' } : problem} />
           </details>
         )}
       </div>

@@ -26,8 +26,9 @@ const SyncBars = canvas('SyncBars');
 export default function Live({ runId = '' }: { runId?: string }) {
   const run = detail.value?.id === runId ? detail.value : null;
   if (!run) return failure.value ? null : <Skeleton rows={12} />;
-  const error = run.error && (
-    <ErrorBanner what={`✕ ${safeName(run.error.text)}`} why={safeName(`${run.error.where} ${run.error.remedy}`)} code={run.error.code} />
+  const tileSaysIt = run.steps > 0 && run.health.state === 'no_contact';
+  const error = run.error && !tileSaysIt && (
+    <ErrorBanner what={`✕ ${safeName(run.error.text)}`} why={safeName([run.error.where, run.error.remedy].filter(Boolean).join(' · '))} code={run.error.code} />
   );
   if (error && run.steps === 0) return error;
   if (run.steps === 0) {

@@ -57,12 +57,15 @@ function Fact({ label, value, title }: { label: ComponentChildren; value: Quanti
 
 /** The worst thing about a run in one line. */
 function Worst({ run }: { run: RunSummary }) {
+  const { state, headline } = run.health;
+  if (state === 'no_contact') return <span class="worst" title={safeName(headline)}>! {safeName(headline)}</span>;
   if (run.error) {
     return <span class="worst"><strong class="error-text">✕ {run.error.code}</strong> {shorten(safeName(run.error.text))}</span>;
   }
-  if (run.health.state === 'broken') return <span class="worst error-text">✕ {safeName(run.health.headline)}</span>;
+  if (state === 'broken') return <span class="worst error-text">✕ {safeName(headline)}</span>;
   const firing = (alerts.value?.alerts ?? []).filter((alert) => alert.run === run.id && alert.state !== 'cleared');
   const alert = firing.find(({ level }) => level === run.worst_alert) ?? firing[0];
+  if (!alert && state === 'doubtful') return <span class="worst" title={safeName(headline)}>! {safeName(headline)}</span>;
   if (!alert) return <span>{run.alerts_firing === 0 ? 'No alerts' : plural(run.alerts_firing, 'alert')}</span>;
   return (
     <span class="worst">

@@ -41,8 +41,8 @@ function TaskFacts({ task }: { task: Task }) {
         <span class="spring" />
         <TaskActs task={task} />
       </header>
-      {problem && <ErrorBanner what={`✕ ${safeName(problem.text)}`} why={safeName(`${problem.where} ${problem.remedy}`)} code={problem.code} />}
-      {task.not_kept && <ErrorBanner what={`▲ ${safeName(task.not_kept.text)}`} why={safeName(`${task.not_kept.where} ${task.not_kept.remedy}`)} code={task.not_kept.code} />}
+      {problem && <ErrorBanner what={`✕ ${safeName(problem.text)}`} why={safeName([problem.where, problem.remedy].filter(Boolean).join(' · '))} code={problem.code} />}
+      {task.not_kept && <ErrorBanner what={`▲ ${safeName(task.not_kept.text)}`} why={safeName([task.not_kept.where, task.not_kept.remedy].filter(Boolean).join(' · '))} code={task.not_kept.code} />}
       <AcceptRewritten key={task.id} task={task} started={({ id }) => navigate(`tasks/${encodeURIComponent(id)}`, viewQuery.value)} />
       {!over(task) && (
         <Card title={safeName(task.phase) || 'waiting'} note={remaining(task)}>
