@@ -1,5 +1,6 @@
 #include "gone_versions.h"
 
+#include "candidate_runs.h"
 #include "lineage/claims.h"
 #include "lineage/gone.h"
 #include "recorded_bytes.h"
@@ -125,21 +126,30 @@ MissingObjects MissingObjects::of(Workbench& bench, const ObjectStore& store,
         if (listed != listing.end() && listed->key == key)
             continue;
         const auto since = accepted.find(findingOf(key));
-        if (since == accepted.end() || since->second < seenUs)
-            missing.m_missing.emplace(key, seenUs);
+        const bool isAccepted = since != accepted.end() && since->second >= seenUs;
+        (isAccepted ? missing.m_accepted : missing.m_missing).emplace(key, seenUs);
     }
-    if (!missing.empty())
+    if (!missing.m_missing.empty() || !missing.m_accepted.empty())
         missing.m_listing = listing;
     return missing;
 }
 
-std::vector<VersionObjects> MissingObjects::groupsOf(const Layout& layout) const
+std::vector<VersionObjects>
+MissingObjects::groupsWith(const Layout& layout, const std::set<std::string_view>& names,
+                           const std::map<std::string, std::int64_t, std::less<>>& keys) const
 {
     std::vector<ObjectInfo> all = m_listing;
-    for (const auto& [key, seenUs] : m_missing)
+    for (const auto& [key, seenUs] : keys)
         all.push_back(ObjectInfo { key, 0, {}, seenUs });
     std::sort(all.begin(), all.end(), [](const ObjectInfo& a, const ObjectInfo& b) { return a.key < b.key; });
-    return layout.group(all);
+    Result<std::vector<CandidateRun>> runs = candidateRuns(layout, {}, all);
+    if (!runs || runs->empty())
+        return {};
+    const auto isNamed = [&](const VersionObjects& version) { return names.contains(version.name); };
+    const auto own = std::find_if(runs->begin(), runs->end(), [&](const CandidateRun& run) {
+        return std::any_of(run.versions.begin(), run.versions.end(), isNamed);
+    });
+    return std::move((own == runs->end() ? runs->begin() : own)->versions);
 }
 
 /// Once more, and by another question than the listing.
@@ -159,8 +169,11 @@ Result<void> MissingObjects::failVersions(Workbench& bench, const ObjectStore& s
 {
     if (empty())
         return {};
+    std::set<std::string_view> names;
+    for (const IndexedObjects& version : versions)
+        names.insert(version.objects.name);
     std::map<std::string, VersionObjects> before;
-    for (VersionObjects& group : groupsOf(layout))
+    for (VersionObjects& group : groupsWith(layout, names, m_missing))
         before.emplace(group.name, std::move(group));
     for (IndexedObjects& version : versions) {
         const auto whole = before.find(version.objects.name);
@@ -189,12 +202,18 @@ Result<void> MissingObjects::failVersions(Workbench& bench, const ObjectStore& s
 
 Result<void> MissingObjects::addTo(Run& run, Workbench& bench, const ObjectStore& store, TaskContext& task) const
 {
-    if (empty())
+    if (m_missing.empty() && m_accepted.empty())
         return {};
     std::set<std::string_view> present; // what only a mirror holds is not lost
     for (const Version& version : run.versions)
         present.insert(version.objects.inSource(version.objects.name));
-    for (const VersionObjects& group : groupsOf(*run.layout)) {
+    const std::vector<VersionObjects> accepted = groupsWith(*run.layout, present, m_accepted);
+    for (const VersionObjects& group : accepted) {
+        if (!present.contains(group.name))
+            run.acceptedLosses.push_back(group.step);
+    }
+    const std::vector<VersionObjects> groups = groupsWith(*run.layout, present, m_missing);
+    for (const VersionObjects& group : groups) {
         GoneVersion gone;
         gone.step = group.step;
         gone.name = group.name;
@@ -240,11 +259,13 @@ Result<void> MissingObjects::confirm(Run& run, Workbench& bench, const ObjectSto
     return {};
 }
 
-Result<void> MissingObjects::accept(Workbench& bench, const ObjectStore& store) const
+Result<void> MissingObjects::accept(Workbench& bench, const ObjectStore& store)
 {
     std::vector<std::string> findings;
     for (const auto& [key, seenUs] : m_missing)
         findings.push_back(findingOf(key));
+    m_accepted.merge(m_missing);
+    m_missing.clear();
     return bench.records && !findings.empty() ? bench.records->accept(store.uri(), findings, bench.nowUs())
                                               : Result<void>();
 }

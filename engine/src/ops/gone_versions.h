@@ -5,7 +5,9 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace deltascope {
@@ -19,6 +21,7 @@ public:
                              const std::map<std::string, Records::KnownObject>& onRecord, const KnownVersions& known,
                              const std::vector<ObjectInfo>& listing);
 
+    /// Nothing is missing but what a user has accepted.
     bool empty() const noexcept { return m_missing.empty(); }
     std::size_t size() const noexcept { return m_missing.size(); }
 
@@ -27,23 +30,25 @@ public:
     Result<void> failVersions(Workbench& bench, const ObjectStore& store, const Layout& layout,
                               std::vector<IndexedObjects>& versions, TaskContext& task) const;
 
-    /// Fills Run::gone with the versions of which nothing is left; the run has to be assessed again. A loss that
-    /// matters is confirmed by the store: it is asked for the object and lists it a second time. Errors: those of the
-    /// store.
+    /// Fills Run::gone and Run::acceptedLosses with the versions of which nothing is left; the run has to be assessed
+    /// again. A loss that matters is confirmed by the store: it is asked for the object and lists it a second time.
+    /// Errors: those of the store.
     Result<void> addTo(Run& run, Workbench& bench, const ObjectStore& store, TaskContext& task) const;
 
     /// A user accepts all of it. Errors: those of the records.
-    Result<void> accept(Workbench& bench, const ObjectStore& store) const;
+    Result<void> accept(Workbench& bench, const ObjectStore& store);
 
 private:
-    /// The versions that would be there with all that is missing.
-    std::vector<VersionObjects> groupsOf(const Layout& layout) const;
+    /// The versions that the run with some of these names would have with `keys`, too.
+    std::vector<VersionObjects> groupsWith(const Layout& layout, const std::set<std::string_view>& names,
+                                           const std::map<std::string, std::int64_t, std::less<>>& keys) const;
     Result<bool> isGone(const ObjectStore& store, const std::string& key, TaskContext& task) const;
     /// Takes out of Run::gone what the store still has, and marks what an earlier run left.
     Result<void> confirm(Run& run, Workbench& bench, const ObjectStore& store, TaskContext& task) const;
 
     std::vector<ObjectInfo> m_listing;
     std::map<std::string, std::int64_t, std::less<>> m_missing; ///< key, and when it was last recorded (0: never)
+    std::map<std::string, std::int64_t, std::less<>> m_accepted; ///< the same, of those that a user has accepted
     std::map<std::string, std::string> m_identities; ///< of the objects that the catalog knows, by key
 };
 

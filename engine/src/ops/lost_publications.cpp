@@ -2,6 +2,7 @@
 
 #include "deltascope/engine/trace.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <set>
@@ -21,6 +22,8 @@ Result<std::optional<Error>> lostPublications(const Run& run, TaskContext& task)
                 continue;
             if (run.find(span->step))
                 break;
+            if (std::binary_search(run.acceptedLosses.begin(), run.acceptedLosses.end(), span->step))
+                continue;
             lost.insert(span->step);
             actor = span->actor;
         }

@@ -196,7 +196,7 @@ std::optional<Error> coverByRecords(Workbench& bench, const ObjectStore& store, 
 /// An emptied prefix is an event, never an empty source, unless the user accepts it.
 Result<void> expectNothingLost(Workbench& bench, const ObjectStore& store, bool accept)
 {
-    const MissingObjects missing = MissingObjects::of(bench, store, objectsOnRecord(bench, store), {}, {});
+    MissingObjects missing = MissingObjects::of(bench, store, objectsOnRecord(bench, store), {}, {});
     if (accept)
         DS_CHECK(missing.accept(bench, store));
     for (const auto& layout : bench.layouts.all()) {
@@ -541,7 +541,7 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
     }
     const KnownVersions known = knownVersions(bench, summaryKey(*source, *layout));
     const std::map<std::string, Records::KnownObject> onRecord = objectsOnRecord(bench, *source);
-    const MissingObjects missing = MissingObjects::of(bench, *source, onRecord, known, listing);
+    MissingObjects missing = MissingObjects::of(bench, *source, onRecord, known, listing);
     if (options.acceptLosses)
         DS_CHECK(missing.accept(bench, *source));
     std::optional<Error> recordsLost = coverByRecords(bench, *source, !known.empty(), options.acceptLosses);
@@ -551,13 +551,11 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
             recordsLost = std::move(ofBase);
     }
     DS_TRY(std::vector<IndexedObjects> versions, indexVersions(bench, store, *layout, std::move(groups), task));
-    if (!options.acceptLosses)
-        DS_CHECK(missing.failVersions(bench, *source, *layout, versions, task));
+    DS_CHECK(missing.failVersions(bench, *source, *layout, versions, task));
     DS_TRY(std::vector<int> epochs, decideEpochs(bench, store, layout, base, versions, options.epochs, task));
     Run run = buildLineage(store, layout, std::move(base), std::move(versions), bench.nowUs(), std::move(epochs));
     run.recordsLost = std::move(recordsLost);
-    if (!options.acceptLosses)
-        DS_CHECK(missing.addTo(run, bench, *source, task));
+    DS_CHECK(missing.addTo(run, bench, *source, task));
     run.beside = std::move(beside);
     run.mirrors = std::move(addresses);
     run.sourceNotices = std::move(sourceNotices);

@@ -285,6 +285,7 @@ struct Run {
     std::vector<Version> versions; ///< by epoch, then step
     std::vector<Gap> gaps;
     std::vector<GoneVersion> gone; ///< ascending by step; without those that a user has accepted
+    std::vector<std::int64_t> acceptedLosses; ///< the steps of those, ascending
     /// Set where the catalog knows this source, or its base, and no record covers it: what was seen first is forgotten.
     std::optional<Error> recordsLost;
     std::vector<Error> problems; ///< that concern no single version
@@ -358,8 +359,9 @@ struct Drift {
 /// Nothing where the two states were not compared.
 std::optional<Drift> driftAt(const Run& run, std::size_t version);
 
-/// An anchor alarms above one and a half times the second largest of the last ten deltas (elements; those of zero signs
-/// and missed ones left out); nothing with fewer than two of them.
+/// An anchor alarms above one and a half times the second largest of the last ten deltas that changed anything
+/// (elements; those of zero signs and missed ones left out); nothing with fewer than two of them, or behind a version
+/// that is missing.
 std::optional<std::uint64_t> driftLimit(const Run& run, std::size_t version);
 
 /// Recomputes state, obstacle and problems of every version from its facts and links. Called by buildLineage and again
