@@ -212,6 +212,9 @@ class Records(E2ETest):
         self.ok("log", run.source)
         self.assertIn(path, self.run_ds("doctor").out)
         os.rename(path, path + ".aside")
+        self.refused(self.run_ds("digest", run.at(run.last)), code=OTHER, word="DS-CATALOG")
+        self.assertEqual(self.run_ds("verify", run.source).code, OTHER)
+        self.ok("verify", run.source, "--accept-rewritten")
         self.ok("verify", run.source)
         self.ok("digest", run.at(run.last))
 

@@ -81,8 +81,8 @@ Error ofRecords(Error error, const std::string& path)
     if (error.code != Code::Catalog)
         return error;
     error.text = "the records of first sight cannot be used: " + error.text;
-    error.action = "restore the file from a copy, or move it away: then what was seen first is forgotten, and the next "
-                   "verify is a new first sight";
+    error.action = "restore the file from a copy, or move it away: then what was seen first is forgotten, and verify "
+                   "--accept-rewritten begins new records of each source";
     return error;
 }
 
