@@ -239,8 +239,9 @@ TEST(HubModel, BytesThatCameWrongAreFetchedAgainAndNoted)
         const auto outcome = (*store)->read(*object, 0, std::as_writable_bytes(std::span(bytes)), task);
         EXPECT_EQ(outcome.has_value(), times <= 3);
         EXPECT_EQ(task.notices().size(), times > 0 && times <= 3 ? 1U : 0U);
-        if (outcome)
+        if (outcome) {
             EXPECT_EQ(bytes, bytesOfHex(goldenReplies()["files"]["config.json"]));
+        }
     }
 }
 

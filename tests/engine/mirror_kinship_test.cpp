@@ -83,7 +83,7 @@ TEST(MirrorOfAnotherRun, IsNoneThatHasTheTailOrSoundObjectsForDamagedOnes)
     const Training training(12, 23);
     Bucket whole;
     whole.putRun(training, 12, { 1, 12 });
-    for (const std::string& how : { "lost", "flipped", "cut" }) {
+    for (const std::string how : { "lost", "flipped", "cut" }) {
         WithMirror bucket;
         bucket.putRun(training, 9, { 1 });
         bucket.copyOf(whole);
