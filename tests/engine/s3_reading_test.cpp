@@ -222,8 +222,9 @@ TEST_F(S3Flips, BytesThatCameWrongAreFetchedAgainAndNoted)
         EXPECT_EQ(text, "0123456789");
         EXPECT_EQ(store->proofOf(Ten), ReadProof::Proven);
         ASSERT_EQ(fresh.notices().size(), times == 0 ? 0U : 1U);
-        if (times > 0)
+        if (times > 0) {
             EXPECT_EQ(fresh.notices().front().where, "key");
+        }
     }
 }
 
