@@ -128,7 +128,7 @@ def read_checkpoint(folder, make_hash=Xxh3):
         with open(index, encoding="utf-8") as f:
             if json.load(f)["weight_map"] != where:
                 raise ValueError("index and files do not agree")
-    elif set(where.values()) - {"model.safetensors"}:
+    elif set(where.values()) not in ({"model.safetensors"}, {"adapter_model.safetensors"}, set()):
         raise ValueError("several files and no index")
     return out
 

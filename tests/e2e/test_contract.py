@@ -224,7 +224,8 @@ class ContractBase(E2ETest):
         if not case.expected.get("problems"):
             self.assertIn(document["result"], SOUND)
             self.assertEqual(outcome.code, OK, str(outcome))
-            self.assertFalse(problems)
+            # Of the newest version a publisher may say that nothing changed; nothing vouches for that.
+            self.assertFalse([p for p in problems if "says that nothing changed" not in p["text"]])
         if case.bad:
             self.assertNotEqual(outcome.code, OK)
             self.assertIn(document["result"], {"incomplete", "damaged"})

@@ -79,8 +79,8 @@ class Server:
             raise RuntimeError(answer)
         return answer.headers["set-cookie"].split(";")[0]
 
-    def events(self, query="", **headers):
-        return Events(self, query, **headers)
+    def events(self, query="", source="127.0.0.1", **headers):
+        return Events(self, query, source, **headers)
 
 
 def write_private(path, text, mode=0o600):
@@ -136,8 +136,8 @@ def read_answer(client, method="GET"):
 class Events:
     """An open stream of events."""
 
-    def __init__(self, server, query="", **headers):
-        self.socket = server.connect()
+    def __init__(self, server, query="", source="127.0.0.1", **headers):
+        self.socket = server.connect(source)
         self.socket.sendall(request(server, "GET", "api/v1/events" + query, **headers))
         self.file = self.socket.makefile("rb")
         self.answer = read_head(self.file)
