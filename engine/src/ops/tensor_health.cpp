@@ -69,7 +69,7 @@ void TensorHealth::judgeDelta(std::size_t link, std::size_t at, const TensorMove
     } else if (std::optional<SuspectTensor> suspect =
                    m_history.judge(before, moves, m_meter->squares(), m_tensor.elements())) {
         add(link, std::move(*suspect), findings);
-    } else if (!m_history.canJudge()) {
+    } else if (!m_history.canJudge() && !before.constant) { // what leaves zeros or ones behind moves far
         if ((suspect = judgeByLater(moves, behind(at))))
             add(link, std::move(*suspect), findings);
     }
