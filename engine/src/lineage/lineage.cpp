@@ -1,3 +1,4 @@
+#include "format/common/name_stem.h"
 #include "lineage/links.h"
 #include "lineage/reference.h"
 
@@ -23,14 +24,6 @@ std::int64_t settleTimeUs(const std::vector<IndexedObjects>& versions)
     std::nth_element(intervals.begin(), intervals.begin() + static_cast<std::ptrdiff_t>(intervals.size() / 2),
                      intervals.end());
     return std::clamp<std::int64_t>(10 * intervals[intervals.size() / 2], 60 * Second, 3600 * Second);
-}
-
-/// What stands in front of the number in a name: "anchors/step_" of "anchors/step_000006.safetensors".
-std::string_view nameBeforeNumber(std::string_view name)
-{
-    const std::size_t last = name.find_last_of("0123456789");
-    const std::size_t before = name.substr(0, last).find_last_not_of("0123456789");
-    return last == std::string_view::npos ? name : name.substr(0, before == std::string_view::npos ? 0 : before + 1);
 }
 
 /// Whether complete versions alone have a name of this kind, so that a version whose headers cannot be read is one.

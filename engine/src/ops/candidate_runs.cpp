@@ -1,5 +1,7 @@
 #include "candidate_runs.h"
 
+#include "format/common/name_stem.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,17 +16,6 @@ namespace deltascope {
 namespace {
 
 constexpr std::size_t MostRuns = 8;
-constexpr std::string_view Digits = "0123456789";
-
-/// What stands in front of the number in a name: "aa/deltas/step_" of "aa/deltas/step_000012.safetensors".
-std::string_view stemOf(std::string_view name)
-{
-    const std::size_t last = name.find_last_of(Digits);
-    if (last == std::string_view::npos)
-        return name;
-    const std::size_t before = name.substr(0, last).find_last_not_of(Digits);
-    return name.substr(0, before == std::string_view::npos ? 0 : before + 1);
-}
 
 using Stems = std::set<std::string, std::less<>>;
 
@@ -32,7 +23,7 @@ Stems stemsOf(const std::vector<VersionObjects>& versions)
 {
     Stems stems;
     for (const VersionObjects& version : versions)
-        stems.emplace(stemOf(version.name));
+        stems.emplace(nameBeforeNumber(version.name));
     return stems;
 }
 
