@@ -247,6 +247,26 @@ TEST_F(HealthOf, SoundBucketsIsNotInDoubt)
         EXPECT_EQ(golden(name).state, "unchecked") << name << ": " << golden(name).headline;
 }
 
+TEST(HealthWithoutContact, IsSoundNoLongerAndNotDamaged)
+{
+    const ProblemView why { "DS-NOT-FOUND", {}, "file:///run", "there is no such folder", "Look for it." };
+    HealthView sound;
+    sound.state = "sound";
+    sound.restorable = "Can be restored: from step 1 on";
+    const HealthView lost = withoutContact(sound, why, std::int64_t { 14 * 3600 + 5 * 60 } * 1'000'000);
+    EXPECT_EQ(lost.state, "no_contact");
+    EXPECT_EQ(lost.headline, "No contact since 14:05 UTC, sound until then");
+    EXPECT_EQ(lost.restorable, "Could be restored then: from step 1 on");
+    EXPECT_EQ(lost.remedy, "Look for it.");
+
+    HealthView broken;
+    broken.state = "broken";
+    broken.headline = "Step 4 is damaged";
+    const HealthView still = withoutContact(broken, why, 0);
+    EXPECT_EQ(still.state, "broken");
+    EXPECT_EQ(still.headline, "No contact. At the last look: Step 4 is damaged");
+}
+
 TEST_F(HealthOf, ARewrittenObjectIsToldUntilItIsAccepted)
 {
     const BucketCopy bucket("trl-v1.2");

@@ -346,6 +346,9 @@ HealthView withoutContact(HealthView health, const ProblemView& why, std::int64_
         health.headline = fmt::format("{}. At the last look: {}", since, health.headline);
     else
         health.headline = fmt::format("{}, {} until then", since, health.state == "sound" ? "sound" : "nothing wrong");
+    constexpr std::string_view Can = "Can be restored";
+    if (health.restorable.starts_with(Can)) // nothing can while the source cannot be read
+        health.restorable.replace(0, Can.size(), "Could be restored then");
     if (health.state == "sound" || health.state == "unchecked" || health.state == "empty") {
         health.state = "no_contact";
         health.remedy = why.remedy;
