@@ -548,6 +548,13 @@ private:
     JobRunner m_runner; ///< last: its threads use everything above
 };
 
+/// Whether `file` is what a full disk leaves of new records: an empty file.
+bool leftByFullDisk(const Error& why, const std::string& file)
+{
+    std::error_code failed;
+    return why.code == Code::NoSpace && std::filesystem::file_size(file, failed) == 0 && !failed;
+}
+
 }
 
 Result<std::unique_ptr<Service>> Service::create(const Settings& settings)
@@ -560,10 +567,11 @@ Result<std::unique_ptr<Service>> Service::create(const Settings& settings)
     std::unique_ptr<Catalog> catalog;
     if (Result<std::unique_ptr<Catalog>> opened = Catalog::open(settings.cacheFolder + "/catalog.sqlite"))
         catalog = std::move(*opened);
+    const std::string recordsFile = settings.stateFolder + "/records.sqlite";
     std::unique_ptr<Records> records;
-    if (Result<std::unique_ptr<Records>> opened = Records::open(settings.stateFolder + "/records.sqlite"))
+    if (Result<std::unique_ptr<Records>> opened = Records::open(recordsFile))
         records = std::move(*opened);
-    else if (std::filesystem::exists(settings.stateFolder + "/records.sqlite", ignored))
+    else if (std::filesystem::exists(recordsFile, ignored) && !leftByFullDisk(opened.error(), recordsFile))
         // they were there once: doing without them in silence would forget
         records = unusableRecords(std::move(opened.error()));
     return std::unique_ptr<Service>(std::make_unique<EngineService>(settings, std::move(catalog), std::move(records)));
