@@ -1,5 +1,4 @@
 #include "deltascope/engine/hub_store.h"
-#include "deltascope/engine/store_cleanup.h"
 #include "support/any_task.h"
 #include "support/memory_store.h"
 
@@ -176,7 +175,7 @@ TEST_F(HubConformance, WatchesSeeWhatOthersPut)
         ASSERT_TRUE(putText(*other, key, "text"));
         EXPECT_TRUE(*(*watch)->wait(20s, anyTask())) << key;
     }
-    ASSERT_TRUE(other->cleanup()->remove("x", anyTask()));
+    ASSERT_TRUE(removeOne(*other, "x", anyTask()));
     EXPECT_TRUE(*(*watch)->wait(20s, anyTask()));
 }
 
@@ -184,15 +183,15 @@ TEST_F(HubConformance, CopiesAndRemovesMany)
 {
     const auto object = putText(*store, "a", randomText(50'000, 4));
     ASSERT_TRUE(object);
-    const auto copy = bucket(*store).copy(*object, "b/copy", anyTask());
+    const auto copy = store->copy(*object, "b/copy", PutMode::Replace, anyTask());
     ASSERT_TRUE(copy) << copy.error().text;
     EXPECT_EQ(copy->sizeBytes, object->sizeBytes);
     EXPECT_EQ(*textOf(*store, *copy, 50'000), randomText(50'000, 4));
     ObjectInfo old = *object;
     ASSERT_TRUE(putText(*store, "a", "new"));
-    EXPECT_EQ(bucket(*store).copy(old, "c", anyTask()).error().code, Code::Rewritten);
-    EXPECT_EQ(bucket(*store).copy("missing", "c", anyTask()).error().code, Code::NotFound);
-    const auto outcomes = bucket(*store).removeMany({ "a", "missing", "b/copy" }, anyTask());
+    EXPECT_EQ(store->copy(old, "c", PutMode::Replace, anyTask()).error().code, Code::Rewritten);
+    EXPECT_EQ(store->copy("missing", "c", PutMode::Replace, anyTask()).error().code, Code::NotFound);
+    const auto outcomes = store->remove({ "a", "missing", "b/copy" }, anyTask());
     EXPECT_TRUE(outcomes[0]);
     EXPECT_EQ(outcomes[1].error().code, Code::NotFound);
     EXPECT_TRUE(outcomes[2]);

@@ -1,6 +1,11 @@
 #include "deltascope/engine/hub_store.h"
 #include "deltascope/engine/object_store.h"
+#include "replay/checked_reads.h"
 #include "store/cache/caching_store.h"
+#include "store/forwarding_store.h"
+#include "store/listed_store.h"
+#include "store/mirrored_store.h"
+#include "store/nearby_store.h"
 #include "store/s3/s3_store.h"
 #include "support/any_task.h"
 #include "support/memory_store.h"
@@ -482,6 +487,102 @@ TEST_P(ObjectStoreConformance, ReadWholeRefusesMoreThanItsLimit)
     EXPECT_EQ(tooLarge.error().code, Code::Hostile);
 }
 
+TEST_P(ObjectStoreConformance, EachOfManyRemovalsHasItsOwnOutcome)
+{
+    ASSERT_TRUE(store().traits().removes);
+    const ObjectInfo a = put("a", "1");
+    const ObjectInfo old = put("folder/replaced", "2");
+    put("folder/replaced", "3");
+    put("folder/any", "4");
+    put("stays", "5");
+    const ObjectInfo gone { "gone", 1, a.identity, 0 };
+    const auto outcomes = store().remove({ a, old, "folder/any", gone, "../x" }, anyTask());
+    ASSERT_EQ(outcomes.size(), 5U);
+    EXPECT_TRUE(outcomes[0]);
+    ASSERT_FALSE(outcomes[1]);
+    EXPECT_EQ(outcomes[1].error().code, Code::Rewritten);
+    EXPECT_EQ(outcomes[1].error().where, "folder/replaced");
+    EXPECT_TRUE(outcomes[2]);
+    ASSERT_FALSE(outcomes[3]);
+    EXPECT_EQ(outcomes[3].error().code, Code::NotFound);
+    ASSERT_FALSE(outcomes[4]);
+    EXPECT_EQ(outcomes[4].error().code, Code::Usage);
+    EXPECT_EQ(keys(), (std::vector<std::string> { "folder/replaced", "stays" }));
+    EXPECT_EQ(textOf("folder/replaced"), "3");
+
+    const auto again = removeOne(store(), "a", anyTask());
+    ASSERT_FALSE(again);
+    EXPECT_EQ(again.error().code, Code::NotFound);
+    EXPECT_TRUE(store().remove({}, anyTask()).empty());
+}
+
+TEST_P(ObjectStoreConformance, ACanceledRemovalRemovesNothing)
+{
+    const ObjectInfo a = put("a", "1");
+    const ObjectInfo b = put("b", "2");
+    TaskContext stopped;
+    stopped.requestStop();
+    for (const Result<void>& outcome : store().remove({ a, b }, stopped)) {
+        ASSERT_FALSE(outcome);
+        EXPECT_EQ(outcome.error().code, Code::Canceled);
+    }
+    EXPECT_EQ(keys(), (std::vector<std::string> { "a", "b" }));
+}
+
+TEST_P(ObjectStoreConformance, ACopyIsOfTheIdentityThatIsNamed)
+{
+    const ObjectInfo old = put("object", "old bytes");
+    const auto copied = store().copy(old, "folder/copy", PutMode::IfAbsent, anyTask());
+    ASSERT_TRUE(copied) << copied.error().text;
+    EXPECT_EQ(copied->key, "folder/copy");
+    EXPECT_EQ(copied->sizeBytes, 9U);
+    EXPECT_EQ(textOf("folder/copy"), "old bytes");
+    put("object", "new bytes");
+    const auto stale = store().copy(old, "folder/copy", PutMode::Replace, anyTask());
+    ASSERT_FALSE(stale);
+    EXPECT_EQ(stale.error().code, Code::Rewritten);
+    const auto exists = store().copy("object", "folder/copy", PutMode::IfAbsent, anyTask());
+    ASSERT_FALSE(exists);
+    EXPECT_EQ(exists.error().code, Code::Exists);
+    const auto missing = store().copy("missing", "folder/copy", PutMode::Replace, anyTask());
+    ASSERT_FALSE(missing);
+    EXPECT_EQ(missing.error().code, Code::NotFound);
+    EXPECT_EQ(textOf("folder/copy"), "old bytes");
+
+    const auto replaced = store().copy("object", "folder/copy", PutMode::Replace, anyTask());
+    ASSERT_TRUE(replaced) << replaced.error().text;
+    EXPECT_EQ(textOf("folder/copy"), "new bytes");
+    EXPECT_EQ(*store().stat("folder/copy", anyTask()), *replaced);
+    put("empty", "");
+    ASSERT_TRUE(store().copy("empty", "also empty", PutMode::Replace, anyTask()));
+    EXPECT_EQ(textOf("also empty"), "");
+}
+
+TEST_P(ObjectStoreConformance, AfterADeadlineNothingIsAsked)
+{
+    put("object", "text");
+    TaskContext late;
+    late.setDeadline(std::chrono::steady_clock::now() - 1s);
+    const auto page = store().list({}, late);
+    ASSERT_FALSE(page);
+    EXPECT_EQ(page.error().code, Code::Transient);
+    const auto written = store().put("other", MemoryPayload(asBytes("text")), PutMode::Replace, late);
+    ASSERT_FALSE(written);
+    EXPECT_EQ(written.error().code, Code::Transient);
+    EXPECT_EQ(keys(), std::vector<std::string> { "object" });
+}
+
+TEST_P(ObjectStoreConformance, WatchEndsWithTheDeadline)
+{
+    auto watch = store().watch();
+    ASSERT_TRUE(watch);
+    TaskContext late;
+    late.setDeadline(std::chrono::steady_clock::now() + 50ms);
+    const auto outcome = (*watch)->wait(std::chrono::milliseconds::max(), late);
+    ASSERT_FALSE(outcome);
+    EXPECT_EQ(outcome.error().code, Code::Transient);
+}
+
 TEST_P(ObjectStoreConformance, WatchSeesAPut)
 {
     auto watch = store().watch();
@@ -580,6 +681,73 @@ StoreUnderTest makeCachedLocal()
     return under;
 }
 
+StoreUnderTest makeMirroredMemory()
+{
+    StoreUnderTest under;
+    under.store = std::make_shared<MirroredStore>(std::make_shared<MemoryStore>(),
+                                                  std::vector<std::shared_ptr<const ObjectStore>>());
+    return under;
+}
+
+/// Reads by way of a store that only reads, as it is made for one operation: with what a listing holds at its time.
+/// Everything else goes to the store behind it.
+template <class Reader> class ReadBy final : public deltascope::ForwardingStore {
+public:
+    explicit ReadBy(std::shared_ptr<ObjectStore> store)
+        : deltascope::ForwardingStore(store)
+        , m_store(std::move(store))
+    {
+    }
+    std::string uri() const override { return reader()->uri(); }
+    Result<ListPage> list(const ListRequest& request, TaskContext& task) const override
+    {
+        return reader()->list(request, task);
+    }
+    Result<ObjectInfo> stat(std::string_view key, TaskContext& task) const override
+    {
+        return reader()->stat(key, task);
+    }
+    Result<void> read(const ObjectRef& object, std::uint64_t offset, MutableByteSpan out,
+                      TaskContext& task) const override
+    {
+        return reader()->read(object, offset, out, task);
+    }
+    std::vector<Result<void>> readMany(const std::vector<RangeRead>& reads, TaskContext& task) const override
+    {
+        return reader()->readMany(reads, task);
+    }
+    Result<std::unique_ptr<StoreWatch>> watch() const override { return reader()->watch(); }
+
+private:
+    std::unique_ptr<Reader> reader() const
+    {
+        auto made = std::make_unique<Reader>(m_store);
+        if constexpr (requires { made->add(std::vector<ObjectInfo>()); })
+            made->add(listAll(*m_store, {}, anyTask()).value_or(std::vector<ObjectInfo>()));
+        return made;
+    }
+    std::shared_ptr<ObjectStore> m_store;
+};
+
+/// A request of it takes as long as reading 4 KiB: small reads take along what lies behind them.
+class SlowToAnswer final : public deltascope::ForwardingStore {
+public:
+    using ForwardingStore::ForwardingStore;
+    StoreTraits traits() const noexcept override
+    {
+        StoreTraits traits = ForwardingStore::traits();
+        traits.requestBytes = 4096;
+        return traits;
+    }
+};
+
+template <class Reader> StoreUnderTest makeReadBy()
+{
+    StoreUnderTest under;
+    under.store = std::make_shared<ReadBy<Reader>>(std::make_shared<SlowToAnswer>(std::make_shared<MemoryStore>()));
+    return under;
+}
+
 /// A prefix of its own in the bucket that the environment names.
 StoreUnderTest makeS3()
 {
@@ -630,7 +798,11 @@ std::vector<StoreCase> allStores()
     std::vector<StoreCase> stores { { "Local", makeLocal },
                                     { "Memory", makeMemory },
                                     { "CachedMemory", makeCachedMemory },
-                                    { "CachedLocal", makeCachedLocal } };
+                                    { "CachedLocal", makeCachedLocal },
+                                    { "MirroredMemory", makeMirroredMemory },
+                                    { "ListedMemory", makeReadBy<ListedStore> },
+                                    { "NearbyMemory", makeReadBy<NearbyStore> },
+                                    { "CheckedMemory", makeReadBy<CheckedStore> } };
     if (isSet("DELTASCOPE_TEST_STORES") && isSet("AWS_ENDPOINT_URL_S3") && isSet("S3_BUCKET"))
         stores.push_back({ "S3", makeS3 });
     if (isSet("DELTASCOPE_TEST_STORES") && isSet("HF_ENDPOINT") && isSet("HF_TOKEN"))

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <filesystem>
+#include <fmt/format.h>
 #include <functional>
 #include <gtest/gtest.h>
 #include <mutex>
@@ -274,7 +275,6 @@ TEST(CachingStoreErrors, WhatThisProcessHasReplacedIsRewritten)
     EXPECT_EQ(replaced.error().code, Code::Rewritten);
     ASSERT_TRUE(cache.read(now, 0, out, anyTask()));
     EXPECT_EQ(asText(out), "new");
-    EXPECT_EQ(cache.cleanup(), nullptr); // the inner store has none
 }
 
 TEST(CachingStoreErrors, WhatThisProcessHasRemovedIsGone)
@@ -284,11 +284,24 @@ TEST(CachingStoreErrors, WhatThisProcessHasRemovedIsGone)
     const ObjectInfo object = *test::putText(cache, "object", "bytes");
     std::vector<std::byte> out(3);
     ASSERT_TRUE(cache.read(object, 0, out, anyTask()));
-    ASSERT_NE(cache.cleanup(), nullptr);
-    ASSERT_TRUE(cache.cleanup()->remove("object", anyTask()));
+    ASSERT_TRUE(removeOne(cache, "object", anyTask()));
     const auto gone = cache.read(object, 0, out, anyTask());
     ASSERT_FALSE(gone);
     EXPECT_EQ(gone.error().code, Code::NotFound);
+}
+
+TEST(CachingStoreRemoval, OfManyIsOneRequest)
+{
+    const auto counted = std::make_shared<CountingStore>(std::make_shared<MemoryStore>());
+    CachingStore cache(counted, std::make_shared<BlockMemory>());
+    std::vector<ObjectInfo> objects;
+    for (int i = 0; i < 64; ++i)
+        objects.push_back(*test::putText(cache, fmt::format("object{}", i), "bytes"));
+    for (const Result<void>& outcome : cache.remove({ objects.begin(), objects.end() }, anyTask()))
+        EXPECT_TRUE(outcome);
+    EXPECT_EQ(counted->removals(), 1U);
+    std::vector<std::byte> out(3);
+    EXPECT_EQ(cache.read(objects.front(), 0, out, anyTask()).error().code, Code::NotFound);
 }
 
 /// Reads wait in it until they may go on, or their task is stopped.

@@ -1,6 +1,5 @@
 #include "deltascope/engine/hub_store.h"
 
-#include "deltascope/engine/store_cleanup.h"
 #include "engine/hub_fixture.h"
 #include "store/hub/hub_listings.h"
 #include "support/any_task.h"
@@ -289,8 +288,7 @@ TEST(HubStore, RemovalsAreSeenToBeDone)
     for (const char* path : { "run/a", "run/b", "run/c" })
         hub.set(path, "text");
     const auto store = hub.open();
-    auto& bucket = dynamic_cast<HubBucket&>(*store);
-    const auto outcomes = bucket.removeMany({ "a", "missing", "b", "../x", "a" }, anyTask());
+    const auto outcomes = store->remove({ "a", "missing", "b", "../x", "a" }, anyTask());
     ASSERT_EQ(outcomes.size(), 5U);
     EXPECT_TRUE(outcomes[0]);
     EXPECT_EQ(outcomes[1].error().code, Code::NotFound);
@@ -299,9 +297,28 @@ TEST(HubStore, RemovalsAreSeenToBeDone)
     EXPECT_EQ(outcomes[3].error().code, Code::Usage);
     EXPECT_TRUE(outcomes[4]);
     EXPECT_EQ(hub.count("/batch"), 1U);
-    EXPECT_EQ(store->cleanup()->remove("a", anyTask()).error().code, Code::NotFound);
+    EXPECT_EQ(removeOne(*store, "a", anyTask()).error().code, Code::NotFound);
     hub.saysMissing = true; // the answer to a first request was lost
-    EXPECT_TRUE(store->cleanup()->remove("c", anyTask()));
+    EXPECT_TRUE(removeOne(*store, "c", anyTask()));
+}
+
+TEST(HubStore, ARemovalIsOfTheIdentityThatIsNamed)
+{
+    BucketHub hub;
+    for (const char* path : { "run/a", "run/b" })
+        hub.set(path, "text");
+    const auto store = hub.open();
+    const ObjectInfo a = *store->stat("a", anyTask());
+    const ObjectInfo b = *store->stat("b", anyTask());
+    hub.set("run/b", "other");
+    const auto outcomes = store->remove({ a, b, a }, anyTask());
+    EXPECT_TRUE(outcomes[0]);
+    ASSERT_FALSE(outcomes[1]);
+    EXPECT_EQ(outcomes[1].error().code, Code::Rewritten);
+    EXPECT_EQ(outcomes[1].error().where, "b");
+    EXPECT_TRUE(outcomes[2]);
+    EXPECT_EQ(hub.count("/batch"), 1U);
+    EXPECT_TRUE(store->stat("b", anyTask()));
 }
 
 TEST(HubStore, ARemovalThatDidNotHappenIsNone)
@@ -310,7 +327,7 @@ TEST(HubStore, ARemovalThatDidNotHappenIsNone)
     hub.set("run/a", "text");
     hub.keepsRemoved = true;
     const auto store = hub.open();
-    const auto outcome = store->cleanup()->remove("a", anyTask());
+    const auto outcome = removeOne(*store, "a", anyTask());
     ASSERT_FALSE(outcome);
     EXPECT_EQ(outcome.error().code, Code::Transient);
     EXPECT_EQ(outcome.error().where, "a");

@@ -1,5 +1,4 @@
 #include "deltascope/engine/object_store.h"
-#include "deltascope/engine/store_cleanup.h"
 #include "deltascope/engine/stores.h"
 #include "support/any_task.h"
 #include "support/child_process.h"

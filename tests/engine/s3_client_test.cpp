@@ -231,9 +231,9 @@ TEST(S3Client, EveryCallEndsWithItsTask)
         else if (call == 3)
             code = codeOf(store->put("key", body, PutMode::Replace, task));
         else if (call == 4)
-            code = codeOf(store->remove("key", task));
+            code = codeOf(removeOne(*store, "key", task));
         else
-            code = codeOf(store->removeMany({ "key" }, task).front());
+            code = codeOf(store->remove({ "key" }, task).front());
         stopper.join();
         EXPECT_EQ(code, Code::Canceled) << call;
     }

@@ -87,19 +87,19 @@ TEST_P(S3Server, CopiesAndRemoves)
 {
     const auto source = put("a b+c/%41", "text");
     ASSERT_TRUE(source);
-    const auto copied = store->copy(*source, "copy", anyTask());
+    const auto copied = store->copy(*source, "copy", PutMode::Replace, anyTask());
     ASSERT_TRUE(copied) << copied.error().text;
     EXPECT_EQ(copied->identity, source->identity);
     EXPECT_EQ(textOf(*store, *copied, 0, 4), "text");
     ASSERT_TRUE(put("a b+c/%41", "other"));
-    const auto stale = store->copy(*source, "copy", anyTask());
+    const auto stale = store->copy(*source, "copy", PutMode::Replace, anyTask());
     ASSERT_FALSE(stale);
     EXPECT_EQ(stale.error().code, Code::Rewritten);
-    EXPECT_EQ(store->copy("missing", "copy", anyTask()).error().code, Code::NotFound);
-    for (const Result<void>& outcome : store->removeMany({ "a b+c/%41", "copy", "never" }, anyTask()))
+    EXPECT_EQ(store->copy("missing", "copy", PutMode::Replace, anyTask()).error().code, Code::NotFound);
+    for (const Result<void>& outcome : store->remove({ "a b+c/%41", "copy", "never" }, anyTask()))
         EXPECT_TRUE(outcome) << outcome.error().text;
     EXPECT_TRUE(store->list({}, anyTask())->objects.empty());
-    EXPECT_EQ(store->remove("copy", anyTask()).error().code, Code::NotFound);
+    EXPECT_EQ(removeOne(*store, "copy", anyTask()).error().code, Code::NotFound);
 }
 
 TEST_P(S3Server, MissingBucketAndWrongKeysAreTold)

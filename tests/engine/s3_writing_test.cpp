@@ -460,7 +460,7 @@ TEST(S3Remove, ManyAtOnceHaveTheirOwnOutcomes)
     });
     S3Settings settings = settingsFor(server);
     settings.prefix = "run";
-    const auto outcomes = storeAt(settings)->removeMany({ "a", "b<", "x//y", "c" }, anyTask());
+    const auto outcomes = storeAt(settings)->remove({ "a", "b<", "x//y", "c" }, anyTask());
     ASSERT_EQ(outcomes.size(), 4U);
     EXPECT_TRUE(outcomes[0]);
     EXPECT_EQ(outcomes[1].error().code, Code::Auth);
@@ -477,8 +477,69 @@ TEST(S3Remove, ABatchThatFailsFailsForAll)
 {
     ScriptedServer server(
         [](const Seen&, Connection& connection) { connection.send(answerText(200, errorBody("InternalError"))); });
-    for (const Result<void>& outcome : storeAt(settingsFor(server))->removeMany({ "a", "b" }, anyTask()))
+    for (const Result<void>& outcome : storeAt(settingsFor(server))->remove({ "a", "b" }, anyTask()))
         EXPECT_EQ(outcome.error().code, Code::Transient);
+}
+
+TEST(S3Remove, AnIdentityIsAConditionWhereTheServerKeepsIt)
+{
+    ScriptedServer server([](const Seen& request, Connection& connection) {
+        connection.send(answerText(request.header("If-Match") == "\"e1\"" ? 204 : 412, ""));
+    });
+    S3Settings settings = settingsFor(server);
+    settings.hasConditionalRemove = true;
+    const auto store = storeAt(settings);
+    EXPECT_TRUE(store->traits().conditionalRemove);
+    const ObjectInfo same { "a", 10, "e1", 0 };
+    const ObjectInfo replaced { "b", 10, "e2", 0 };
+    const auto outcomes = store->remove({ same, replaced }, anyTask());
+    EXPECT_TRUE(outcomes[0]);
+    ASSERT_FALSE(outcomes[1]);
+    EXPECT_EQ(outcomes[1].error().code, Code::Rewritten);
+    EXPECT_EQ(outcomes[1].error().where, "b");
+    EXPECT_EQ(server.requests().size(), 2U);
+}
+
+TEST(S3Remove, AnIdentityIsComparedWhereTheServerMayIgnoreTheCondition)
+{
+    ScriptedServer server([](const Seen& request, Connection& connection) {
+        if (request.method() == "HEAD")
+            connection.send(request.target() == "/bucket/gone" ? answerText(404, "") : headAnswer("e1", 10));
+        else
+            connection.send(answerText(200, "<DeleteResult></DeleteResult>"));
+    });
+    const auto store = storeAt(settingsFor(server));
+    EXPECT_FALSE(store->traits().conditionalRemove);
+    const ObjectInfo same { "a", 10, "e1", 0 };
+    const ObjectInfo alsoTheSame { "d", 10, "e1", 0 };
+    const ObjectInfo replaced { "b", 10, "e2", 0 };
+    const ObjectInfo gone { "gone", 10, "e1", 0 };
+    const auto outcomes = store->remove({ same, replaced, gone, alsoTheSame }, anyTask());
+    EXPECT_TRUE(outcomes[0]);
+    EXPECT_EQ(outcomes[1].error().code, Code::Rewritten);
+    EXPECT_EQ(outcomes[2].error().code, Code::NotFound);
+    EXPECT_TRUE(outcomes[3]);
+    const Seen last = server.requests().back();
+    EXPECT_EQ(last.target(), "/bucket?delete=");
+    EXPECT_NE(last.body.find("<Key>a</Key>"), std::string::npos);
+    EXPECT_NE(last.body.find("<Key>d</Key>"), std::string::npos);
+    EXPECT_EQ(last.body.find("<Key>b</Key>"), std::string::npos);
+    EXPECT_EQ(last.body.find("<Key>gone</Key>"), std::string::npos);
+}
+
+TEST(S3Remove, OnlyAwsIsKnownToKeepTheCondition)
+{
+    const Variables none = [](std::string_view) { return std::string(); };
+    S3Settings settings;
+    settings.bucket = "bucket";
+    settings.isAnonymous = true;
+    EXPECT_TRUE(completeSettings(settings, none)->hasConditionalRemove);
+    for (const auto& [endpoint, keeps] :
+         { std::pair("https://s3.eu-west-1.amazonaws.com", true), std::pair("https://s3.example.com", false),
+           std::pair("https://amazonaws.com.example.com", false) }) {
+        settings.endpoint = endpoint;
+        EXPECT_EQ(completeSettings(settings, none)->hasConditionalRemove, keeps) << endpoint;
+    }
 }
 
 TEST(S3Copy, IsBoundToItsSourceAndSeesErrorsInside)
@@ -489,19 +550,19 @@ TEST(S3Copy, IsBoundToItsSourceAndSeesErrorsInside)
     });
     const auto store = storeAt(settingsFor(server));
     const ObjectInfo source { "a b", 10, "e1", 0, false };
-    const auto copied = store->copy(source, "to", anyTask());
+    const auto copied = store->copy(source, "to", PutMode::Replace, anyTask());
     ASSERT_TRUE(copied);
     EXPECT_EQ(*copied, (ObjectInfo { "to", 10, "e1", ModifiedUs, false }));
     EXPECT_EQ(server.requests()[0].header("x-amz-copy-source"), "/bucket/a%20b");
     EXPECT_EQ(server.requests()[0].header("x-amz-copy-source-if-match"), "\"e1\"");
     const ObjectInfo stale { "a b", 10, "e0", 0, false }; // a server that ignores the condition
-    EXPECT_EQ(store->copy(stale, "to", anyTask()).error().code, Code::Rewritten);
+    EXPECT_EQ(store->copy(stale, "to", PutMode::Replace, anyTask()).error().code, Code::Rewritten);
     answer = answerText(200, errorBody("InternalError"));
-    EXPECT_EQ(store->copy(source, "to", anyTask()).error().code, Code::Transient);
+    EXPECT_EQ(store->copy(source, "to", PutMode::Replace, anyTask()).error().code, Code::Transient);
     answer = answerText(412, errorBody("PreconditionFailed"));
-    EXPECT_EQ(store->copy(source, "to", anyTask()).error().code, Code::Rewritten);
+    EXPECT_EQ(store->copy(source, "to", PutMode::Replace, anyTask()).error().code, Code::Rewritten);
     answer = answerText(200, "<CopyObjectResult/>");
-    EXPECT_EQ(store->copy(source, "to", anyTask()).error().code, Code::Hostile);
+    EXPECT_EQ(store->copy(source, "to", PutMode::Replace, anyTask()).error().code, Code::Hostile);
 }
 
 } // namespace

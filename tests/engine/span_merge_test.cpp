@@ -1,5 +1,4 @@
 #include "deltascope/engine/object_store.h"
-#include "deltascope/engine/store_cleanup.h"
 #include "deltascope/engine/trace.h"
 #include "support/any_task.h"
 #include "support/forwarding_store.h"
@@ -21,15 +20,13 @@ constexpr std::int64_t Us = 1'700'000'000'000'000;
 const std::string Folder = ".deltascope/v1/spans/";
 
 /// Removals that do not happen, as if the process had been killed before them.
-class NoRemovals final : public test::ForwardingStore, public StoreCleanup {
+class NoRemovals final : public test::ForwardingStore {
 public:
     using ForwardingStore::ForwardingStore;
 
-    StoreCleanup* cleanup() noexcept override { return this; }
-    Result<void> remove(std::string_view, TaskContext&) override { return fail(Code::Auth, "not allowed"); }
-    Result<std::size_t> removeTemporaries(const std::function<bool(std::string_view)>&, TaskContext&) override
+    std::vector<Result<void>> remove(const std::vector<ObjectRef>& objects, TaskContext&) override
     {
-        return std::size_t { 0 };
+        return std::vector<Result<void>>(objects.size(), fail(Code::Auth, "not allowed"));
     }
 };
 
@@ -168,7 +165,7 @@ TEST_F(SpanMerge, WhatAKilledWriterDidNotRemoveGoesLater)
     EXPECT_EQ(names().size(), 151U);
     EXPECT_EQ(readSteps(), upTo(150));
     // Of a second writer of this name; it is in no merged object.
-    ASSERT_TRUE(store->cleanup()->remove(Folder + "a/00000007.jsonl", anyTask()));
+    ASSERT_TRUE(removeOne(*store, Folder + "a/00000007.jsonl", anyTask()));
     ASSERT_TRUE(test::putText(*store, Folder + "b/00000001.jsonl", "of another actor\n"));
     SpanWriter writer(store, "a");
     write(writer, 151, 151);

@@ -52,6 +52,13 @@ public:
         return inner().readMany(reads, task);
     }
 
+    std::vector<Result<void>> remove(const std::vector<ObjectRef>& objects, TaskContext& task) override
+    {
+        ++m_removals;
+        return inner().remove(objects, task);
+    }
+
+    std::uint64_t removals() const { return m_removals; } ///< requests, of one object or many
     std::uint64_t lists() const { return m_lists; }
     std::uint64_t stats() const { return m_stats; }
     std::uint64_t batches() const { return m_batches; }
@@ -71,7 +78,7 @@ public:
     {
         const std::lock_guard lock(m_mutex);
         m_reads.clear();
-        m_lists = m_stats = m_batches = 0;
+        m_lists = m_stats = m_batches = m_removals = 0;
     }
 
 private:
@@ -82,7 +89,7 @@ private:
             { std::string(wanted.object.key), wanted.offset, wanted.out.size(), !wanted.object.identity.empty() });
     }
 
-    mutable std::atomic<std::uint64_t> m_lists = 0, m_stats = 0, m_batches = 0;
+    mutable std::atomic<std::uint64_t> m_lists = 0, m_stats = 0, m_batches = 0, m_removals = 0;
     mutable std::mutex m_mutex;
     mutable std::vector<Read> m_reads;
 };

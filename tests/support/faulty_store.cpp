@@ -3,12 +3,12 @@
 namespace deltascope::test {
 
 FaultyStore::FaultyStore(std::shared_ptr<ObjectStore> inner)
-    : m_inner(std::move(inner))
+    : ForwardingStore(std::move(inner))
 {
 }
 
 FaultyStore::FaultyStore(ObjectStore& inner)
-    : m_inner(std::shared_ptr<ObjectStore>(), &inner)
+    : ForwardingStore(std::shared_ptr<ObjectStore>(std::shared_ptr<ObjectStore>(), &inner))
 {
 }
 
@@ -43,19 +43,10 @@ std::uint64_t FaultyStore::bytesRead() const
     return m_bytesRead;
 }
 
-std::string FaultyStore::uri() const { return m_inner->uri(); }
-
-StoreTraits FaultyStore::traits() const noexcept
-{
-    StoreTraits traits = m_inner->traits();
-    traits.requestBytes = 0; // as of ForwardingStore
-    return traits;
-}
-
 Result<ListPage> FaultyStore::list(const ListRequest& request, TaskContext& task) const
 {
     DS_CHECK(m_plan.enter(StoreOperation::List));
-    DS_TRY(ListPage page, m_inner->list(request, task));
+    DS_TRY(ListPage page, inner().list(request, task));
     const std::lock_guard lock(m_mutex);
     if (m_keptKeys && page.objects.size() > *m_keptKeys) {
         page.objects.resize(*m_keptKeys);
@@ -67,14 +58,14 @@ Result<ListPage> FaultyStore::list(const ListRequest& request, TaskContext& task
 Result<ObjectInfo> FaultyStore::stat(std::string_view key, TaskContext& task) const
 {
     DS_CHECK(m_plan.enter(StoreOperation::Stat));
-    return m_inner->stat(key, task);
+    return inner().stat(key, task);
 }
 
 Result<void> FaultyStore::read(const ObjectRef& object, std::uint64_t offset, MutableByteSpan out,
                                TaskContext& task) const
 {
     DS_CHECK(m_plan.enter(StoreOperation::Read));
-    DS_CHECK(m_inner->read(object, offset, out, task));
+    DS_CHECK(inner().read(object, offset, out, task));
     const std::lock_guard lock(m_mutex);
     m_bytesRead += out.size();
     for (const Flip& flip : m_flips) {
@@ -87,13 +78,20 @@ Result<void> FaultyStore::read(const ObjectRef& object, std::uint64_t offset, Mu
 Result<ObjectInfo> FaultyStore::put(std::string_view key, const Payload& bytes, PutMode mode, TaskContext& task)
 {
     DS_CHECK(m_plan.enter(StoreOperation::Put));
-    return m_inner->put(key, bytes, mode, task);
+    return inner().put(key, bytes, mode, task);
 }
 
 Result<std::unique_ptr<StoreWatch>> FaultyStore::watch() const
 {
     DS_CHECK(m_plan.enter(StoreOperation::Watch));
-    return m_inner->watch();
+    return inner().watch();
+}
+
+std::vector<Result<void>> FaultyStore::remove(const std::vector<ObjectRef>& objects, TaskContext& task)
+{
+    if (const Result<void> going = m_plan.enter(StoreOperation::Remove); !going)
+        return std::vector<Result<void>>(objects.size(), going);
+    return inner().remove(objects, task);
 }
 
 } // namespace deltascope::test

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "deltascope/engine/object_store.h"
 #include "support/fault_plan.h"
+#include "support/forwarding_store.h"
 
 #include <memory>
 #include <mutex>
@@ -12,10 +12,10 @@
 
 namespace deltascope::test {
 
-enum class StoreOperation : std::uint8_t { List, Stat, Read, Put, Watch, Any };
+enum class StoreOperation : std::uint8_t { List, Stat, Read, Put, Watch, Remove, Any };
 
 /// A store in front of another one that fails on demand. A failing call does not reach the inner store. Any thread.
-class FaultyStore final : public ObjectStore {
+class FaultyStore final : public ForwardingStore {
 public:
     explicit FaultyStore(std::shared_ptr<ObjectStore> inner);
     /// `inner` outlives this.
@@ -34,14 +34,13 @@ public:
     std::uint64_t faults() const { return m_plan.faults(); }
     std::uint64_t bytesRead() const;
 
-    std::string uri() const override;
-    StoreTraits traits() const noexcept override;
     Result<ListPage> list(const ListRequest& request, TaskContext& task) const override;
     Result<ObjectInfo> stat(std::string_view key, TaskContext& task) const override;
     Result<void> read(const ObjectRef& object, std::uint64_t offset, MutableByteSpan out,
                       TaskContext& task) const override;
     Result<ObjectInfo> put(std::string_view key, const Payload& bytes, PutMode mode, TaskContext& task) override;
     Result<std::unique_ptr<StoreWatch>> watch() const override;
+    std::vector<Result<void>> remove(const std::vector<ObjectRef>& objects, TaskContext& task) override;
 
 private:
     struct Flip {
@@ -50,7 +49,6 @@ private:
         unsigned bit;
     };
 
-    std::shared_ptr<ObjectStore> m_inner;
     mutable FaultPlan<StoreOperation> m_plan;
     mutable std::mutex m_mutex; ///< guards what follows
     std::vector<Flip> m_flips;

@@ -68,6 +68,19 @@ struct MemoryStore::State {
     std::int64_t now() const noexcept { return StartUs + static_cast<std::int64_t>(revision) * TickUs; }
     std::string nextIdentity() const { return "memory:" + std::to_string(revision + 1); }
 
+    Result<void> remove(const ObjectRef& object)
+    {
+        const std::lock_guard lock(mutex);
+        const auto found = objects.find(object.key);
+        if (found == objects.end())
+            return noSuchObject(object.key);
+        if (!object.identity.empty() && found->second.identity != object.identity)
+            return fail(Code::Rewritten, "the object is another one by now", std::string(object.key));
+        objects.erase(found);
+        announce();
+        return {};
+    }
+
     template <class Change> Result<void> change(std::string_view key, Change apply)
     {
         const std::lock_guard lock(mutex);
@@ -122,7 +135,10 @@ MemoryStore::~MemoryStore() = default;
 
 std::string MemoryStore::uri() const { return "memory:///"; }
 
-StoreTraits MemoryStore::traits() const noexcept { return { true, true }; }
+StoreTraits MemoryStore::traits() const noexcept
+{
+    return { .conditionalPut = true, .pushesChanges = true, .removes = true, .conditionalRemove = true };
+}
 
 Result<ListPage> MemoryStore::list(const ListRequest& request, TaskContext& task) const
 {
@@ -186,6 +202,20 @@ Result<ObjectInfo> MemoryStore::put(std::string_view key, const Payload& source,
 }
 
 Result<std::unique_ptr<StoreWatch>> MemoryStore::watch() const { return std::make_unique<State::Watch>(m_state); }
+
+std::vector<Result<void>> MemoryStore::remove(const std::vector<ObjectRef>& objects, TaskContext& task)
+{
+    std::vector<Result<void>> outcomes;
+    for (const ObjectRef& object : objects) {
+        Result<void> outcome = task.checkpoint();
+        if (outcome)
+            outcome = checkKey(object.key);
+        if (outcome)
+            outcome = m_state->remove(object);
+        outcomes.push_back(std::move(outcome));
+    }
+    return outcomes;
+}
 
 Result<void> MemoryStore::remove(std::string_view key)
 {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace deltascope::test {
 
@@ -23,9 +24,10 @@ public:
                       TaskContext& task) const override;
     Result<ObjectInfo> put(std::string_view key, const Payload& bytes, PutMode mode, TaskContext& task) override;
     Result<std::unique_ptr<StoreWatch>> watch() const override;
+    std::vector<Result<void>> remove(const std::vector<ObjectRef>& objects, TaskContext& task) override;
 
-    /// What the interface does not offer. NotFound if there is no such object.
     Result<void> remove(std::string_view key);
+    /// What the interface does not offer. NotFound if there is no such object.
     Result<void> setUnwrittenPart(std::string_view key, bool unwritten);
     Result<void> setModified(std::string_view key, std::int64_t modifiedUs);
 

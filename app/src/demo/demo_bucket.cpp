@@ -1,7 +1,5 @@
 #include "demo/demo_bucket.h"
 
-#include "deltascope/engine/store_cleanup.h"
-
 #include <algorithm>
 
 namespace deltascope::app {
@@ -25,10 +23,7 @@ Result<std::shared_ptr<ObjectStore>> openDemoBucket(Workbench& bench, const Addr
 
 Result<void> removeFromDemo(ObjectStore& bucket, const std::vector<std::string>& keys, TaskContext& task)
 {
-    StoreCleanup* const cleanup = bucket.cleanup();
-    if (!cleanup)
-        return fail(Code::Unsupported, "nothing can be removed from this store", bucket.uri());
-    for (const Result<void>& removed : cleanup->removeMany(keys, task)) {
+    for (const Result<void>& removed : bucket.remove({ keys.begin(), keys.end() }, task)) {
         if (!removed && removed.error().code != Code::NotFound)
             return removed;
     }

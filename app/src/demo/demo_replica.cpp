@@ -11,8 +11,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t BeatUs = 1'000'000;
-constexpr std::int64_t RemoteBeatUs = 5'000'000; ///< a heartbeat is a request
 constexpr std::int64_t RefusalUs = 2'000'000; ///< between a refused version and the next one that is tried
 constexpr auto Poll = std::chrono::milliseconds(40);
 constexpr auto RemotePoll = std::chrono::milliseconds(500);
@@ -198,12 +196,12 @@ Result<void> DemoReplica::swap(const Offer& offer, TaskContext& task)
 void DemoReplica::beat(const std::string& state, const std::string& detail, TaskContext& task)
 {
     const std::int64_t now = m_bench.nowUs();
-    const std::int64_t beatUs = m_remote ? RemoteBeatUs : BeatUs;
-    if (state == m_state && now - m_beatUs < beatUs)
+    const std::chrono::microseconds period = m_places.bucket->traits().heartbeatPeriod;
+    if (state == m_state && now - m_beatUs < period.count())
         return;
     m_state = state;
     m_beatUs = now;
-    Heartbeat heartbeat { m_id, "demo", {}, state, m_step, 0, now, static_cast<double>(beatUs) / 1e6, detail };
+    Heartbeat heartbeat { m_id, "demo", {}, state, m_step, 0, now, static_cast<double>(period.count()) / 1e6, detail };
     static_cast<void>(putHeartbeat(*m_places.bucket, heartbeat, task)); // a lost one shows itself
 }
 

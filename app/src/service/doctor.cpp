@@ -2,7 +2,6 @@
 
 #include "configuration.h"
 #include "deltascope/app/view/counted.h"
-#include "deltascope/engine/store_cleanup.h"
 #include "opening.h"
 
 #include <algorithm>
@@ -43,6 +42,13 @@ void examineTraits(Examination& examination, const ObjectStore& store, const std
                          : "cannot put under a condition: publish needs --sole-writer, and nothing but that word keeps "
                            "two publishers apart",
                      false);
+    examination.note("removing", traits.removes,
+                     !traits.removes ? "nothing can be removed: this source is only read"
+                         : traits.conditionalRemove
+                         ? "the store removes an object only while it is the one that was listed"
+                         : "each object is compared with the listing right before it is removed; a writer that "
+                           "replaces it in that moment is not noticed",
+                     false);
     if (!traits.keepsReads)
         return;
     examination.note("new steps", traits.listsFromKey || traits.pushesChanges,
@@ -64,10 +70,7 @@ void examineTraits(Examination& examination, const ObjectStore& store, const std
 /// Removes what processes of this machine that have ended left half-written: nothing of others, nothing that is whole.
 void cleanSource(Examination& examination, ObjectStore& store, TaskContext& task)
 {
-    StoreCleanup* const cleanup = store.cleanup();
-    const Result<std::size_t> removed = cleanup
-        ? cleanup->removeTemporaries([](std::string_view) { return true; }, task)
-        : fail(Code::Unsupported, "nothing can be removed from this source");
+    const Result<std::size_t> removed = store.removeTemporaries([](std::string_view) { return true; }, task);
     examination.note("half-written", removed,
                      removed ? fmt::format("removed {} that writers of this machine left; those of other machines are "
                                            "not known here",
@@ -93,18 +96,15 @@ std::string textOf(const std::vector<StrandedUpload>& uploads)
                        counted(xorbs, "xorb"), countText(bytes));
 }
 
-/// What nobody needs and only the store can remove. `forget`: it is not told again.
+/// What nobody needs and only the store can remove. `forget`: later examinations leave it out.
 void examineStranded(Examination& examination, ObjectStore& store, bool forget, TaskContext& task)
 {
-    StoreCleanup* const cleanup = store.cleanup();
-    if (!cleanup)
-        return;
-    const Result<std::vector<StrandedUpload>> uploads = cleanup->stranded(forget, task);
+    const Result<std::vector<StrandedUpload>> uploads = store.stranded(forget, task);
     if (!uploads)
-        examination.note("sent in vain", uploads, "", false);
+        examination.note("sent and not used", uploads, "", false);
     else if (!uploads->empty())
-        examination.note("sent in vain", false,
-                         textOf(*uploads) + (forget ? "; not told again" : "; --clean stops telling this"), false);
+        examination.note("sent and not used", false,
+                         textOf(*uploads) + (forget ? "; not reported again" : "; --clean ends this report"), false);
 }
 
 void examineSource(Examination& examination, Workbench& bench, const SourceRequest& request, bool clean,

@@ -19,12 +19,9 @@ void passStopOn(const TaskContext& stops, TaskContext& task, const std::stop_tok
     std::mutex mutex;
     std::condition_variable_any wake;
     std::unique_lock lock(mutex);
-    const auto wait = [&](std::chrono::milliseconds time) { wake.wait_for(lock, end, time, [] { return false; }); };
     while (!stops.stopRequested() && !end.stop_requested())
-        wait(LookForStopAgain);
-    wait(Grace);
-    if (!end.stop_requested())
-        task.requestStop();
+        wake.wait_for(lock, end, LookForStopAgain, [] { return false; });
+    task.setDeadline(std::chrono::steady_clock::now() + Grace);
 }
 
 }

@@ -20,8 +20,7 @@ public:
         constexpr std::chrono::milliseconds Look { 50 }; // a task tells nobody that it is to stop
         std::unique_lock lock(m_mutex);
         while (!m_free.wait_for(lock, Look, [this] { return !m_isHeld; })) {
-            if (task.stopRequested())
-                return fail(Code::Canceled, "stopped on request");
+            DS_CHECK(task.going());
         }
         m_isHeld = true;
         return Hold(*this, std::adopt_lock);

@@ -39,14 +39,17 @@ Exchange Client::start(Request request)
 Result<Response> Client::send(const Request& request, TaskContext& task)
 {
     constexpr auto Look = std::chrono::milliseconds(50); // a task tells nobody that it is to stop
-    if (task.stopRequested())
-        return fail(Code::Canceled, "stopped on request");
+    Result<void> going = task.going();
+    DS_CHECK(going);
     Exchange exchange = start(request);
     while (!exchange.wait(Look)) {
-        if (task.stopRequested())
+        going = task.going();
+        if (!going)
             exchange.cancel();
     }
-    return exchange.take();
+    Result<Response> outcome = exchange.take();
+    return !outcome && outcome.error().code == Code::Canceled && !going ? Result<Response>(fail(going.error()))
+                                                                        : std::move(outcome);
 }
 
 Counters Client::counters() const { return m_loop->counters(); }

@@ -28,13 +28,13 @@ public:
     {
         constexpr auto Look = milliseconds(50); // a task tells nobody that it is to stop
         const auto end = now() + time;
-        while (!task.stopRequested()) {
+        for (;;) {
+            DS_CHECK(task.going());
             const auto left = end - now();
             if (left.count() <= 0)
                 return {};
             std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(left, Look));
         }
-        return fail(Code::Canceled, "stopped on request");
     }
 };
 

@@ -1,7 +1,6 @@
 #include "publish/lease.h"
 
 #include "deltascope/base/threads.h"
-#include "deltascope/engine/store_cleanup.h"
 
 #include "base/grace.h"
 #include "base/task_mutex.h"
@@ -39,13 +38,12 @@ std::string newNonce()
 /// is cleaned by the next one.
 void cleanBehind(ObjectStore& store, std::int64_t number, const std::string& actor, TaskContext& task)
 {
-    StoreCleanup* const cleanup = store.cleanup();
-    if (!cleanup)
-        return;
+    std::vector<std::string> leases;
     for (const std::int64_t older : leasesBelow(store, number, task).value_or(std::vector<std::int64_t>()))
-        static_cast<void>(cleanup->remove(leaseKey(older), task));
+        leases.push_back(leaseKey(older));
+    static_cast<void>(store.remove({ leases.begin(), leases.end() }, task));
     const std::string ours[] = { leaseKey(number), fmt::format("{}{}/", SpanFolder, actor) };
-    static_cast<void>(cleanup->removeTemporaries(
+    static_cast<void>(store.removeTemporaries(
         [&](std::string_view folder) {
             if (folder != ".deltascope" && !folder.starts_with(".deltascope/"))
                 return true;

@@ -111,15 +111,15 @@ Result<void> CheckedStore::read(const ObjectRef& object, std::uint64_t offset, M
 {
     const auto reads = m_reads.find(object.key);
     if (reads == m_reads.end())
-        return m_inner->read(object, offset, out, task);
-    DS_CHECK(readAsListed(*m_inner, reads->second->object(), offset, out, task));
+        return below().read(object, offset, out, task);
+    DS_CHECK(readAsListed(below(), reads->second->object(), offset, out, task));
     return blame(reads->second->note(offset, out), *reads->second, task);
 }
 
 Result<void> CheckedStore::compareLeaf(ObjectReads& reads, std::size_t leaf, bool fromStore, MutableByteSpan buffer,
                                        TaskContext& task) const
 {
-    return blame(reads.compareLeaf(leaf, *m_inner, fromStore, buffer, task), reads, task);
+    return blame(reads.compareLeaf(leaf, below(), fromStore, buffer, task), reads, task);
 }
 
 /// Other bytes under the identity of the listing speak against the storage only if the identity is still that one.
@@ -127,7 +127,7 @@ Result<void> CheckedStore::blame(Result<void> outcome, const ObjectReads& reads,
 {
     if (outcome || (outcome.error().code != Code::Digest && outcome.error().code != Code::Rewritten))
         return outcome;
-    const Result<ObjectInfo> now = m_inner->stat(reads.object().key, task);
+    const Result<ObjectInfo> now = below().stat(reads.object().key, task);
     const bool asListed = now && now->identity == reads.object().identity;
     Error error = outcome.error().code == Code::Rewritten || asListed ? outcome.error() : reads.changed().value();
     const std::lock_guard lock(m_mutex);
@@ -140,11 +140,6 @@ Result<void> CheckedStore::expectNoFailure() const
 {
     const std::lock_guard lock(m_mutex);
     return m_failure ? Result<void>(fail(*m_failure)) : Result<void>();
-}
-
-Result<ObjectInfo> CheckedStore::put(std::string_view key, const Payload&, PutMode, TaskContext&)
-{
-    return fail(Code::Internal, "a store that is only read was asked to put an object", std::string(key));
 }
 
 Result<std::shared_ptr<CheckedReads>> CheckedReads::of(const Run& run, const Plan& plan, const ReadRules& rules,

@@ -2,6 +2,7 @@
 
 #include "deltascope/engine/replay.h"
 #include "replay/object_reads.h"
+#include "store/forwarding_store.h"
 
 #include <map>
 #include <memory>
@@ -13,42 +14,33 @@
 namespace deltascope {
 
 /// A store whose reads of some objects are taken down and compared with what is on record. Everything else passes.
-class CheckedStore final : public ObjectStore {
+class CheckedStore final : public ReadOnlyStore {
 public:
-    explicit CheckedStore(std::shared_ptr<const ObjectStore> inner)
-        : m_inner(std::move(inner))
-    {
-    }
+    using ReadOnlyStore::ReadOnlyStore;
     /// Before the first read.
     void add(std::unique_ptr<ObjectReads> reads);
     bool has(std::string_view key) const { return m_reads.contains(key); }
     const std::map<std::string, std::unique_ptr<ObjectReads>, std::less<>>& reads() const noexcept { return m_reads; }
-    const ObjectStore& inner() const noexcept { return *m_inner; }
+    const ObjectStore& inner() const noexcept { return below(); }
 
-    std::string uri() const override { return m_inner->uri(); }
-    StoreTraits traits() const noexcept override { return m_inner->traits(); }
-    Result<ListPage> list(const ListRequest& request, TaskContext& task) const override
-    {
-        return m_inner->list(request, task);
-    }
-    Result<ObjectInfo> stat(std::string_view key, TaskContext& task) const override { return m_inner->stat(key, task); }
     /// Of the identity that was listed, as long as it is there; of what has taken its place then, for what was read is
     /// compared in the end (CheckedReads::expectSound).
     Result<void> read(const ObjectRef& object, std::uint64_t offset, MutableByteSpan out,
                       TaskContext& task) const override;
+    /// One after the other: each is compared by itself.
+    std::vector<Result<void>> readMany(const std::vector<RangeRead>& reads, TaskContext& task) const override
+    {
+        return ObjectStore::readMany(reads, task);
+    }
     /// That no comparison has failed so far, whatever became of its error.
     Result<void> expectNoFailure() const;
     /// Reads a leaf whole and compares it (ObjectReads).
     Result<void> compareLeaf(ObjectReads& reads, std::size_t leaf, bool fromStore, MutableByteSpan buffer,
                              TaskContext& task) const;
-    /// It is for reading. Errors: Internal.
-    Result<ObjectInfo> put(std::string_view key, const Payload& bytes, PutMode mode, TaskContext& task) override;
-    Result<std::unique_ptr<StoreWatch>> watch() const override { return m_inner->watch(); }
 
 private:
     Result<void> blame(Result<void> outcome, const ObjectReads& reads, TaskContext& task) const;
 
-    std::shared_ptr<const ObjectStore> m_inner;
     mutable std::mutex m_mutex; ///< guards m_failure
     mutable std::optional<Error> m_failure; ///< of the first comparison that failed
     std::map<std::string, std::unique_ptr<ObjectReads>, std::less<>> m_reads;

@@ -26,7 +26,7 @@ void ListedStore::noteReplaced(std::string_view key) const
 Result<ObjectInfo> ListedStore::stat(std::string_view key, TaskContext& task) const
 {
     const ObjectInfo* const listed = meant(key);
-    return listed ? *listed : m_inner->stat(key, task);
+    return listed ? *listed : below().stat(key, task);
 }
 
 Result<void> ListedStore::read(const ObjectRef& object, std::uint64_t offset, MutableByteSpan out,
@@ -34,12 +34,12 @@ Result<void> ListedStore::read(const ObjectRef& object, std::uint64_t offset, Mu
 {
     const ObjectInfo* const listed = meant(object);
     if (!listed)
-        return m_inner->read(object, offset, out, task);
-    Result<void> outcome = m_inner->read(*listed, offset, out, task);
+        return below().read(object, offset, out, task);
+    Result<void> outcome = below().read(*listed, offset, out, task);
     if (outcome || outcome.error().code != Code::Rewritten)
         return outcome;
     noteReplaced(object.key);
-    return object.identity.empty() ? m_inner->read(object, offset, out, task) : std::move(outcome);
+    return object.identity.empty() ? below().read(object, offset, out, task) : std::move(outcome);
 }
 
 std::vector<Result<void>> ListedStore::readMany(const std::vector<RangeRead>& reads, TaskContext& task) const
@@ -49,21 +49,16 @@ std::vector<Result<void>> ListedStore::readMany(const std::vector<RangeRead>& re
         if (const ObjectInfo* const listed = meant(wanted.object))
             wanted.object = *listed;
     }
-    std::vector<Result<void>> outcomes = m_inner->readMany(bound, task);
+    std::vector<Result<void>> outcomes = below().readMany(bound, task);
     for (std::size_t i = 0; i < reads.size(); ++i) {
         const bool isReplaced = !outcomes[i] && outcomes[i].error().code == Code::Rewritten && meant(reads[i].object);
         if (!isReplaced)
             continue;
         noteReplaced(reads[i].object.key);
         if (reads[i].object.identity.empty())
-            outcomes[i] = m_inner->read(reads[i].object, reads[i].offset, reads[i].out, task);
+            outcomes[i] = below().read(reads[i].object, reads[i].offset, reads[i].out, task);
     }
     return outcomes;
-}
-
-Result<ObjectInfo> ListedStore::put(std::string_view key, const Payload&, PutMode, TaskContext&)
-{
-    return fail(Code::Internal, "a store that is only read was asked to put an object", std::string(key));
 }
 
 } // namespace deltascope

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "deltascope/engine/object_store.h"
+#include "store/forwarding_store.h"
 
 #include <map>
 #include <memory>
@@ -15,40 +15,22 @@ namespace deltascope {
 /// A store as a listing has shown it. Reads of listed objects that name no identity are of the one that was listed, so
 /// that stores may keep what was read, and stat() costs no request; what has taken the place of a listed object is
 /// noticed by reading, and is used from then on. Everything else passes. For reading. Any thread.
-class ListedStore final : public ObjectStore {
+class ListedStore final : public ReadOnlyStore {
 public:
-    explicit ListedStore(std::shared_ptr<const ObjectStore> inner)
-        : m_inner(std::move(inner))
-    {
-    }
+    using ReadOnlyStore::ReadOnlyStore;
     /// Before the first read.
     void add(const std::vector<ObjectInfo>& objects);
 
-    std::string uri() const override { return m_inner->uri(); }
-    StoreTraits traits() const noexcept override { return m_inner->traits(); }
-    Result<ListPage> list(const ListRequest& request, TaskContext& task) const override
-    {
-        return m_inner->list(request, task);
-    }
     Result<ObjectInfo> stat(std::string_view key, TaskContext& task) const override;
     Result<void> read(const ObjectRef& object, std::uint64_t offset, MutableByteSpan out,
                       TaskContext& task) const override;
     std::vector<Result<void>> readMany(const std::vector<RangeRead>& reads, TaskContext& task) const override;
-    ReadProof proofOf(const ObjectRef& object) const override { return m_inner->proofOf(object); }
-    Result<bool> hasEmptyFolder(std::string_view key, TaskContext& task) const override
-    {
-        return m_inner->hasEmptyFolder(key, task);
-    }
-    /// Errors: Internal.
-    Result<ObjectInfo> put(std::string_view key, const Payload& bytes, PutMode mode, TaskContext& task) override;
-    Result<std::unique_ptr<StoreWatch>> watch() const override { return m_inner->watch(); }
 
 private:
     /// The listed object that is meant; null: another one, or none that still stands.
     const ObjectInfo* meant(const ObjectRef& object) const;
     void noteReplaced(std::string_view key) const;
 
-    const std::shared_ptr<const ObjectStore> m_inner;
     std::map<std::string, ObjectInfo, std::less<>> m_objects;
     mutable std::mutex m_mutex; ///< guards m_replaced
     mutable std::set<std::string, std::less<>> m_replaced; ///< listed, and another one by now

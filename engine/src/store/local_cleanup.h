@@ -10,7 +10,7 @@
 
 namespace deltascope {
 
-/// StoreCleanup::removeTemporaries of the local store at `root`.
+/// ObjectStore::removeTemporaries of the local store at `root`.
 Result<std::size_t> removeLocalTemporaries(const std::string& root,
                                            const std::function<bool(std::string_view folder)>& enters,
                                            TaskContext& task);

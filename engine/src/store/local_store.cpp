@@ -1,7 +1,6 @@
 #include "../base/errno_error.h"
 #include "../base/file_handle.h"
 #include "../base/folder_reader.h"
-#include "deltascope/engine/store_cleanup.h"
 #include "local_cleanup.h"
 #include "local_listing.h"
 #include "local_object.h"
@@ -193,7 +192,7 @@ private:
 
 /// Holds the folder's path and opens it anew each time: a trainer may remove and create it again, and an open
 /// descriptor would go on to serve the removed one. For the same reason no file stays open between calls.
-class LocalStore final : public ObjectStore, public StoreCleanup {
+class LocalStore final : public ObjectStore {
 public:
     LocalStore(std::string root, bool pushesChanges)
         : m_root(std::move(root))
@@ -202,7 +201,12 @@ public:
     }
 
     std::string uri() const override { return fileUri(m_root); }
-    StoreTraits traits() const noexcept override { return { true, m_pushesChanges, RequestBytes }; }
+    StoreTraits traits() const noexcept override
+    {
+        return {
+            .conditionalPut = true, .pushesChanges = m_pushesChanges, .requestBytes = RequestBytes, .removes = true
+        };
+    }
 
     Result<ListPage> list(const ListRequest& request, TaskContext& task) const override
     {
@@ -287,14 +291,16 @@ public:
     }
 
     Result<std::unique_ptr<StoreWatch>> watch() const override { return watchLocalFolder(m_root); }
-    StoreCleanup* cleanup() noexcept override { return this; }
 
-    Result<void> remove(std::string_view key, TaskContext&) override
+    std::vector<Result<void>> remove(const std::vector<ObjectRef>& objects, TaskContext& task) override
     {
-        DS_TRY(const Place place, find(key, Missing::IsError));
-        if (::unlinkat(place.folder.get(), place.name.c_str(), 0) == 0)
-            return {};
-        return meansAbsent(errno) ? noSuchObject(key) : failErrno("unlink", errno, key);
+        std::vector<Result<void>> outcomes;
+        outcomes.reserve(objects.size());
+        for (const ObjectRef& object : objects) {
+            Result<void> going = task.checkpoint();
+            outcomes.push_back(going ? removeFile(object) : std::move(going));
+        }
+        return outcomes;
     }
 
     Result<std::size_t> removeTemporaries(const std::function<bool(std::string_view folder)>& enters,
@@ -304,6 +310,19 @@ public:
     }
 
 private:
+    Result<void> removeFile(const ObjectRef& object) const
+    {
+        DS_TRY(const Place place, find(object.key, Missing::IsError));
+        if (!object.identity.empty()) {
+            DS_TRY(const auto there, examineName(place.folder, place.name, std::string(object.key)));
+            if (there && there->identity != object.identity)
+                return rewritten(object.key);
+        }
+        if (::unlinkat(place.folder.get(), place.name.c_str(), 0) == 0)
+            return {};
+        return meansAbsent(errno) ? noSuchObject(object.key) : failErrno("unlink", errno, object.key);
+    }
+
     static tl::unexpected<Error> noSuchObject(std::string_view key)
     {
         return fail(Code::NotFound, "there is no such object", std::string(key));

@@ -58,8 +58,10 @@ public:
     {
         const auto start = SteadyClock::now();
         for (;;) {
-            if (task.stopRequested())
-                return fail(Code::Canceled, "stopped on request", m_root);
+            if (Result<void> going = task.going(); !going) {
+                going.error().where = m_root;
+                return fail(std::move(going.error()));
+            }
             const bool rootChanged = followRoot();
             DS_TRY(const bool contentChanged, drain());
             if (rootChanged || contentChanged)

@@ -5,9 +5,18 @@
 
 namespace deltascope {
 
+namespace {
+
+Error isMirror(std::string_view key)
+{
+    return { Code::Internal, "a mirror is only read, and was asked to change an object", std::string(key), {}, {} };
+}
+
+} // namespace
+
 MirroredStore::MirroredStore(std::shared_ptr<ObjectStore> source,
                              std::vector<std::shared_ptr<const ObjectStore>> mirrors)
-    : m_source(std::move(source))
+    : ForwardingStore(std::move(source))
 {
     for (std::shared_ptr<const ObjectStore>& mirror : mirrors) {
         std::string prefix = mirror->uri() + '/';
@@ -26,7 +35,7 @@ Result<ListPage> MirroredStore::list(const ListRequest& request, TaskContext& ta
 {
     const Mirror* mirror = mirrorOf(request.prefix);
     if (!mirror)
-        return m_source->list(request, task);
+        return below().list(request, task);
     const std::size_t length = mirror->prefix.size();
     ListRequest inside { request.prefix.substr(length), {}, request.maxKeys };
     if (request.startAfter.starts_with(mirror->prefix))
@@ -42,7 +51,7 @@ Result<ObjectInfo> MirroredStore::stat(std::string_view key, TaskContext& task) 
 {
     const Mirror* mirror = mirrorOf(key);
     if (!mirror)
-        return m_source->stat(key, task);
+        return below().stat(key, task);
     DS_TRY(ObjectInfo object, mirror->store->stat(key.substr(mirror->prefix.size()), task));
     return inMirror(mirror->store->uri(), std::move(object));
 }
@@ -61,7 +70,7 @@ Result<void> MirroredStore::read(const ObjectRef& object, std::uint64_t offset, 
 {
     const Mirror* mirror = mirrorOf(object.key);
     return mirror ? mirror->store->read(inside(*mirror, object), offset, out, task)
-                  : m_source->read(object, offset, out, task);
+                  : below().read(object, offset, out, task);
 }
 
 std::vector<Result<void>> MirroredStore::readMany(const std::vector<RangeRead>& reads, TaskContext& task) const
@@ -75,7 +84,7 @@ std::vector<Result<void>> MirroredStore::readMany(const std::vector<RangeRead>& 
         for (const std::size_t index : indices)
             part.push_back({ mirror ? inside(*mirror, reads[index].object) : reads[index].object, reads[index].offset,
                              reads[index].out });
-        const ObjectStore& store = mirror ? *mirror->store : static_cast<const ObjectStore&>(*m_source);
+        const ObjectStore& store = mirror ? *mirror->store : static_cast<const ObjectStore&>(below());
         std::vector<Result<void>> ofPart = store.readMany(part, task);
         for (std::size_t i = 0; i < indices.size(); ++i)
             outcomes[indices[i]] = std::move(ofPart[i]);
@@ -86,28 +95,53 @@ std::vector<Result<void>> MirroredStore::readMany(const std::vector<RangeRead>& 
 ReadProof MirroredStore::proofOf(const ObjectRef& object) const
 {
     const Mirror* mirror = mirrorOf(object.key);
-    return mirror ? mirror->store->proofOf(inside(*mirror, object)) : m_source->proofOf(object);
+    return mirror ? mirror->store->proofOf(inside(*mirror, object)) : below().proofOf(object);
 }
 
 Result<bool> MirroredStore::hasEmptyFolder(std::string_view key, TaskContext& task) const
 {
     const Mirror* mirror = mirrorOf(key);
     return mirror ? mirror->store->hasEmptyFolder(key.substr(mirror->prefix.size()), task)
-                  : m_source->hasEmptyFolder(key, task);
+                  : below().hasEmptyFolder(key, task);
 }
 
 Result<bool> MirroredStore::leadsOutside(std::string_view key, TaskContext& task) const
 {
     const Mirror* mirror = mirrorOf(key);
     return mirror ? mirror->store->leadsOutside(key.substr(mirror->prefix.size()), task)
-                  : m_source->leadsOutside(key, task);
+                  : below().leadsOutside(key, task);
 }
 
 Result<ObjectInfo> MirroredStore::put(std::string_view key, const Payload& bytes, PutMode mode, TaskContext& task)
 {
     if (mirrorOf(key))
-        return fail(Code::Internal, "a mirror is only read, and was asked to put an object", std::string(key));
-    return m_source->put(key, bytes, mode, task);
+        return fail(isMirror(key));
+    return below().put(key, bytes, mode, task);
+}
+
+std::vector<Result<void>> MirroredStore::remove(const std::vector<ObjectRef>& objects, TaskContext& task)
+{
+    std::vector<Result<void>> outcomes(objects.size());
+    std::vector<ObjectRef> ofSource;
+    std::vector<std::size_t> indices;
+    for (std::size_t i = 0; i < objects.size(); ++i) {
+        if (mirrorOf(objects[i].key)) {
+            outcomes[i] = fail(isMirror(objects[i].key));
+            continue;
+        }
+        ofSource.push_back(objects[i]);
+        indices.push_back(i);
+    }
+    std::vector<Result<void>> removed = below().remove(ofSource, task);
+    for (std::size_t i = 0; i < indices.size(); ++i)
+        outcomes[indices[i]] = std::move(removed[i]);
+    return outcomes;
+}
+
+Result<ObjectInfo> MirroredStore::copy(const ObjectRef& from, std::string_view to, PutMode mode, TaskContext& task)
+{
+    return mirrorOf(from.key) || mirrorOf(to) ? ObjectStore::copy(from, to, mode, task)
+                                              : below().copy(from, to, mode, task);
 }
 
 ObjectInfo inMirror(const std::string& address, ObjectInfo object)

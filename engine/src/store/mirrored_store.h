@@ -1,6 +1,6 @@
 #pragma once
 
-#include "deltascope/engine/object_store.h"
+#include "store/forwarding_store.h"
 
 #include <memory>
 #include <string>
@@ -14,12 +14,10 @@ namespace deltascope {
 /// object KEY of the mirror at ADDRESS (ObjectStore::uri()). No source has such a key, for it holds "//". What is said
 /// of the store as a whole (address, listing, traits, watch), and everything that is written, is the source's.
 /// Identities of a mirror's objects begin with its address, so that those of different stores never equal.
-class MirroredStore final : public ObjectStore {
+class MirroredStore final : public ForwardingStore {
 public:
     MirroredStore(std::shared_ptr<ObjectStore> source, std::vector<std::shared_ptr<const ObjectStore>> mirrors);
 
-    std::string uri() const override { return m_source->uri(); }
-    StoreTraits traits() const noexcept override { return m_source->traits(); }
     /// A prefix of the form "ADDRESS/…" lists a mirror.
     Result<ListPage> list(const ListRequest& request, TaskContext& task) const override;
     Result<ObjectInfo> stat(std::string_view key, TaskContext& task) const override;
@@ -31,8 +29,10 @@ public:
     Result<bool> leadsOutside(std::string_view key, TaskContext& task) const override;
     /// Errors: also Internal (into a mirror).
     Result<ObjectInfo> put(std::string_view key, const Payload& bytes, PutMode mode, TaskContext& task) override;
-    Result<std::unique_ptr<StoreWatch>> watch() const override { return m_source->watch(); }
-    StoreCleanup* cleanup() noexcept override { return m_source->cleanup(); }
+    /// Errors: also Internal (of a mirror).
+    std::vector<Result<void>> remove(const std::vector<ObjectRef>& objects, TaskContext& task) override;
+    /// An object of a mirror is read and put. Errors: also Internal (into a mirror).
+    Result<ObjectInfo> copy(const ObjectRef& from, std::string_view to, PutMode mode, TaskContext& task) override;
 
 private:
     struct Mirror {
@@ -43,7 +43,6 @@ private:
     /// An object of MirroredStore as the mirror itself knows it.
     static ObjectRef inside(const Mirror& mirror, const ObjectRef& object);
 
-    std::shared_ptr<ObjectStore> m_source;
     std::vector<Mirror> m_mirrors;
 };
 

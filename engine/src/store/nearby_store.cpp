@@ -5,8 +5,8 @@
 namespace deltascope {
 
 NearbyStore::NearbyStore(std::shared_ptr<const ObjectStore> inner)
-    : m_inner(std::move(inner))
-    , m_stretchBytes(m_inner->traits().keepsReads ? 0 : m_inner->traits().requestBytes) // else it does so itself
+    : ReadOnlyStore(std::move(inner))
+    , m_stretchBytes(below().traits().keepsReads ? 0 : below().traits().requestBytes) // else it does so itself
 {
 }
 
@@ -26,24 +26,19 @@ Result<void> NearbyStore::read(const ObjectRef& object, std::uint64_t offset, Mu
 {
     const auto found = m_kept.find(object.key);
     if (found == m_kept.end() || !object.identity.empty() || out.size() >= m_stretchBytes)
-        return m_inner->read(object, offset, out, task);
+        return below().read(object, offset, out, task);
     Kept& kept = *found->second;
     if (kept.give(offset, out))
         return {};
     const std::uint64_t end = std::min(offset + m_stretchBytes, kept.sizeBytes);
     if (offset >= end || end - offset <= out.size())
-        return m_inner->read(object, offset, out, task);
+        return below().read(object, offset, out, task);
     std::vector<std::byte> bytes(end - offset);
-    if (!m_inner->read(object, offset, bytes, task)) // what lies behind may be at fault
-        return m_inner->read(object, offset, out, task);
+    if (!below().read(object, offset, bytes, task)) // what lies behind may be at fault
+        return below().read(object, offset, out, task);
     std::copy_n(bytes.begin(), out.size(), out.begin());
     kept.take(offset, std::move(bytes));
     return {};
-}
-
-Result<ObjectInfo> NearbyStore::put(std::string_view key, const Payload&, PutMode, TaskContext&)
-{
-    return fail(Code::Internal, "a store that is only read was asked to put an object", std::string(key));
 }
 
 bool NearbyStore::Kept::give(std::uint64_t offset, MutableByteSpan out)

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "deltascope/engine/object_store.h"
+#include "store/forwarding_store.h"
 
 #include <array>
 #include <map>
@@ -17,7 +17,7 @@ namespace deltascope {
 /// object. For as long as an operation reads objects as they were listed; a stretch that was taken along is not asked
 /// for again. Keeps at most four stretches of each object and 32 MiB in all: what is added behind that passes. For
 /// reading. Any thread.
-class NearbyStore final : public ObjectStore {
+class NearbyStore final : public ReadOnlyStore {
 public:
     explicit NearbyStore(std::shared_ptr<const ObjectStore> inner);
     static constexpr std::size_t Stretches = 4; ///< of an object: positions and values of deltas, read by two threads
@@ -26,28 +26,8 @@ public:
     /// Reads of other objects, and of those that name an identity, pass. Before the first read.
     void add(const std::vector<ObjectInfo>& objects);
 
-    std::string uri() const override { return m_inner->uri(); }
-    StoreTraits traits() const noexcept override { return m_inner->traits(); }
-    Result<std::string> revision(TaskContext& task) const override { return m_inner->revision(task); }
-    Result<ListPage> list(const ListRequest& request, TaskContext& task) const override
-    {
-        return m_inner->list(request, task);
-    }
-    Result<ObjectInfo> stat(std::string_view key, TaskContext& task) const override { return m_inner->stat(key, task); }
     Result<void> read(const ObjectRef& object, std::uint64_t offset, MutableByteSpan out,
                       TaskContext& task) const override;
-    std::vector<Result<void>> readMany(const std::vector<RangeRead>& reads, TaskContext& task) const override
-    {
-        return m_inner->readMany(reads, task);
-    }
-    ReadProof proofOf(const ObjectRef& object) const override { return m_inner->proofOf(object); }
-    Result<bool> hasEmptyFolder(std::string_view key, TaskContext& task) const override
-    {
-        return m_inner->hasEmptyFolder(key, task);
-    }
-    /// Errors: Internal.
-    Result<ObjectInfo> put(std::string_view key, const Payload& bytes, PutMode mode, TaskContext& task) override;
-    Result<std::unique_ptr<StoreWatch>> watch() const override { return m_inner->watch(); }
 
 private:
     struct Stretch {
@@ -70,7 +50,6 @@ private:
         void take(std::uint64_t begin, std::vector<std::byte> bytes);
     };
 
-    std::shared_ptr<const ObjectStore> m_inner;
     std::uint64_t m_stretchBytes; ///< 0: all reads pass
     std::map<std::string, std::unique_ptr<Kept>, std::less<>> m_kept;
 };

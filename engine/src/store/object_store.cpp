@@ -1,5 +1,7 @@
 #include "deltascope/engine/object_store.h"
 
+#include "base/scratch.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -8,6 +10,28 @@ namespace deltascope {
 namespace {
 
 constexpr std::size_t MaxListedKeys = 10'000'000;
+constexpr std::size_t CopyBlockBytes = std::size_t { 8 } << 20;
+
+/// An object that was read into a file of this machine.
+class ScratchPayload final : public Payload {
+public:
+    ScratchPayload(const Scratch& scratch, std::uint64_t bytes)
+        : m_scratch(scratch)
+        , m_bytes(bytes)
+    {
+    }
+    std::uint64_t sizeBytes() const noexcept override { return m_bytes; }
+    Result<std::size_t> read(std::uint64_t offset, MutableByteSpan out) const override
+    {
+        const std::size_t count = std::min<std::uint64_t>(out.size(), m_bytes - std::min(offset, m_bytes));
+        DS_CHECK(m_scratch.read(offset, out.first(count)));
+        return count;
+    }
+
+private:
+    const Scratch& m_scratch;
+    std::uint64_t m_bytes;
+};
 
 /// Pages must advance and hold only what was asked for: a store that repeats a page would never end.
 Result<void> checkPage(const ListPage& page, const ListRequest& request)
@@ -60,6 +84,44 @@ ReadProof ObjectStore::proofOf(const ObjectRef&) const { return ReadProof::None;
 Result<bool> ObjectStore::hasEmptyFolder(std::string_view, TaskContext&) const { return false; }
 
 Result<bool> ObjectStore::leadsOutside(std::string_view, TaskContext&) const { return false; }
+
+std::vector<Result<void>> ObjectStore::remove(const std::vector<ObjectRef>& objects, TaskContext&)
+{
+    std::vector<Result<void>> outcomes;
+    outcomes.reserve(objects.size());
+    for (const ObjectRef& object : objects)
+        outcomes.push_back(fail(Code::Unsupported, "nothing can be removed from this store", std::string(object.key)));
+    return outcomes;
+}
+
+Result<ObjectInfo> ObjectStore::copy(const ObjectRef& from, std::string_view to, PutMode mode, TaskContext& task)
+{
+    DS_CHECK(checkKey(to));
+    DS_TRY(const ObjectInfo source, stat(from.key, task));
+    if (!from.identity.empty() && from.identity != source.identity)
+        return fail(Code::Rewritten, "the object is not the one that was listed any more", source.key);
+    DS_TRY(const std::unique_ptr<Scratch> scratch, Scratch::create({}));
+    std::vector<std::byte> block(std::min<std::uint64_t>(CopyBlockBytes, source.sizeBytes));
+    for (std::uint64_t done = 0; done < source.sizeBytes; done += block.size()) {
+        DS_CHECK(task.checkpoint());
+        block.resize(std::min<std::uint64_t>(CopyBlockBytes, source.sizeBytes - done));
+        DS_CHECK(read(source, done, block, task));
+        DS_CHECK(scratch->write(done, block));
+    }
+    return put(to, ScratchPayload(*scratch, source.sizeBytes), mode, task);
+}
+
+Result<std::size_t> ObjectStore::removeTemporaries(const std::function<bool(std::string_view)>&, TaskContext&)
+{
+    return fail(Code::Unsupported, "nothing can be removed from this store");
+}
+
+Result<std::vector<StrandedUpload>> ObjectStore::stranded(bool, TaskContext&) { return std::vector<StrandedUpload>(); }
+
+Result<void> removeOne(ObjectStore& store, const ObjectRef& object, TaskContext& task)
+{
+    return std::move(store.remove({ object }, task).front());
+}
 
 Error noFileError(const ObjectInfo& object)
 {

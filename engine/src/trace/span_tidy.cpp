@@ -1,6 +1,5 @@
 #include "trace/span_tidy.h"
 
-#include "deltascope/engine/store_cleanup.h"
 #include "trace/trace_json.h"
 
 #include <algorithm>
@@ -28,7 +27,7 @@ void SpanTidy::note(const SpanObject& object, const ObjectInfo& info)
 
 void SpanTidy::run(TaskContext& task)
 {
-    if (m_hasFailed || !m_store.cleanup())
+    if (m_hasFailed || !m_store.traits().removes)
         return;
     const std::vector<SpanObject> unchecked = std::exchange(m_unchecked, {});
     const bool isDone =
@@ -100,7 +99,8 @@ bool SpanTidy::removeMerged(TaskContext& task)
 {
     if (m_merged.empty())
         return true;
-    const std::vector<Result<void>> outcomes = m_store.cleanup()->removeMany(std::exchange(m_merged, {}), task);
+    const std::vector<std::string> merged = std::exchange(m_merged, {});
+    const std::vector<Result<void>> outcomes = m_store.remove({ merged.begin(), merged.end() }, task);
     return std::all_of(outcomes.begin(), outcomes.end(),
                        [](const Result<void>& gone) { return gone || gone.error().code == Code::NotFound; });
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
@@ -51,16 +52,31 @@ public:
     }
     bool paused() const noexcept { return m_paused.load(std::memory_order_relaxed); }
 
-    /// Blocks while paused. Errors: Canceled.
+    /// From `time` on, the workers end with Code::Transient. For what has to end although nobody asks it to stop.
+    void setDeadline(std::chrono::steady_clock::time_point time)
+    {
+        m_deadline.store(time.time_since_epoch(), std::memory_order_relaxed);
+    }
+
+    /// Whether the work may go on; never blocks. For loops that wait. Errors: Canceled, Transient (the deadline).
+    Result<void> going() const
+    {
+        if (stopRequested())
+            return fail(Code::Canceled, "stopped on request");
+        const auto deadline = m_deadline.load(std::memory_order_relaxed);
+        if (deadline != NoDeadline && std::chrono::steady_clock::now().time_since_epoch() >= deadline)
+            return fail(Code::Transient, "it takes longer than it may");
+        return {};
+    }
+
+    /// Blocks while paused. Errors: those of going().
     Result<void> checkpoint()
     {
         if (m_paused.load(std::memory_order_relaxed)) {
             std::unique_lock lock(m_mutex);
             m_wake.wait(lock, [this] { return !m_paused.load(std::memory_order_relaxed) || stopRequested(); });
         }
-        if (stopRequested())
-            return fail(Code::Canceled, "stopped on request");
-        return {};
+        return going();
     }
 
     /// Starts a phase: `totalBytes` of work lie ahead.
@@ -145,7 +161,10 @@ public:
     }
 
 private:
+    static constexpr std::chrono::steady_clock::duration NoDeadline = std::chrono::steady_clock::duration::max();
+
     std::atomic<bool> m_stop = false;
+    std::atomic<std::chrono::steady_clock::duration> m_deadline = NoDeadline;
     std::atomic<bool> m_paused = false;
     std::atomic<std::uint64_t> m_done = 0;
     std::atomic<std::uint64_t> m_total = 0;

@@ -49,20 +49,16 @@ struct HubReads {
     std::uint64_t plainBytes = 0;
 };
 
-/// What a bucket offers beyond ObjectStore and StoreCleanup. Any thread.
+/// What a bucket offers beyond ObjectStore. Any thread.
 class HubBucket {
 public:
     virtual ~HubBucket() = default;
     virtual HubReads reads() const = 0;
     /// Makes the bucket unless it exists; returns whether it was made. Errors: Auth, Transient, Io.
     virtual Result<bool> createBucket(bool isPrivate, TaskContext& task) = 0;
-    /// A second key for the bytes of an identity; they do not travel. Errors: NotFound, Rewritten, Auth, Io.
-    virtual Result<ObjectInfo> copy(const ObjectRef& from, std::string_view toKey, TaskContext& task) = 0;
-    /// Removes many in few requests, each with its own outcome (as StoreCleanup::remove), in the order of `keys`.
-    virtual std::vector<Result<void>> removeMany(const std::vector<std::string>& keys, TaskContext& task) = 0;
 };
 
-/// The store of a bucket; also a StoreCleanup and a HubBucket. Asks the Hub for nothing yet. `sender` sends without
+/// The store of a bucket; also a HubBucket. Asks the Hub for nothing yet. `sender` sends without
 /// retries of its own. Errors: Usage (names, endpoint, HF_HUB_OFFLINE).
 Result<std::unique_ptr<ObjectStore>> openHubStore(const HubSettings& settings, std::shared_ptr<http::Sender> sender);
 

@@ -6,6 +6,7 @@
 #include "deltascope/base/task.h"
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -15,8 +16,6 @@
 #include <vector>
 
 namespace deltascope {
-
-class StoreCleanup;
 
 /// One object as a listing or a stat shows it. Keys are relative to the store, use '/', and never start with one.
 struct ObjectInfo {
@@ -100,6 +99,20 @@ struct StoreTraits {
     bool keepsReads = false;
     /// put() sends what can be read of a payload by now (Payload::await), several parts at a time.
     bool putsWhatComes = false;
+    bool removes = false; ///< remove() is offered
+    /// remove() of an identity is atomic against other writers; else the identity is compared right before.
+    bool conditionalRemove = false;
+    bool copies = false; ///< copy() that replaces moves no bytes through this machine
+    bool freshListings = true; ///< a listing holds what was put before it began; else it may lag behind
+    /// The shortest period in which one writer may put a heartbeat: what its requests cost, and quotas, allow no less.
+    std::chrono::milliseconds heartbeatPeriod { 1'000 };
+};
+
+/// Bytes that a store holds and that no key stands for.
+struct StrandedUpload {
+    std::string key; ///< that was to be put
+    std::size_t pieces = 0;
+    std::uint64_t bytes = 0; ///< of them
 };
 
 /// What the reads of one identity of an object have shown of its bytes.
@@ -118,8 +131,8 @@ public:
     virtual Result<bool> wait(std::chrono::milliseconds timeout, TaskContext& task) = 0;
 };
 
-/// A bucket: local folder, S3, Hugging Face. Implementations guarantee read after write, puts that become visible whole
-/// or not at all, and listings that hold what was put before.
+/// A bucket: local folder, S3, Hugging Face. Implementations guarantee read after write, and puts that become visible
+/// whole or not at all; StoreTraits says what they promise beyond that.
 /// All methods may be called from any thread, and end soon with Code::Canceled when their task is asked to stop.
 /// Codes: Usage (see checkKey), NotFound, Auth, Exists, NoSpace, Truncated, Rewritten, Transient (worth retrying), Io,
 /// Canceled.
@@ -155,9 +168,28 @@ public:
     virtual Result<bool> leadsOutside(std::string_view key, TaskContext& task) const;
     virtual Result<ObjectInfo> put(std::string_view key, const Payload& bytes, PutMode mode, TaskContext& task) = 0;
     virtual Result<std::unique_ptr<StoreWatch>> watch() const = 0;
-    /// What its publisher may clean up with (store_cleanup.h); belongs to the store. Null: it does not offer it.
-    virtual StoreCleanup* cleanup() noexcept { return nullptr; }
+
+    /// Removes objects, each with its own outcome, in the order of `objects`. A ref that names an identity removes that
+    /// identity alone: Rewritten where the key stands for another one (StoreTraits::conditionalRemove). NotFound where
+    /// there is no such object; of several refs without an identity, a store may count it as removed. Stores that can
+    /// send one request for many do. Errors: also Unsupported (StoreTraits::removes).
+    virtual std::vector<Result<void>> remove(const std::vector<ObjectRef>& objects, TaskContext& task);
+    /// A second object with the bytes of `from`. Here by reading into a nameless local file and putting; stores that
+    /// can copy without that do where `mode` is Replace (StoreTraits::copies). Errors: those of stat, read and put.
+    virtual Result<ObjectInfo> copy(const ObjectRef& from, std::string_view to, PutMode mode, TaskContext& task);
+    /// Removes what puts of processes that have ended left half-written in the folders for whose key `enters` answers
+    /// true ("" is the store itself, others have no slash at their end); a folder that is not entered hides all below.
+    /// Processes are looked for on this machine alone: only for folders where nobody else may be writing. Returns how
+    /// many it removed. Errors: Canceled, Auth, Io, Unsupported.
+    virtual Result<std::size_t> removeTemporaries(const std::function<bool(std::string_view folder)>& enters,
+                                                  TaskContext& task);
+    /// What puts of this machine that ended early have sent and only the store can remove: xorbs. Leaves out puts under
+    /// way, and those whose bytes were put since. `forget`: later calls leave these out. Errors: Canceled, Auth, Io.
+    virtual Result<std::vector<StrandedUpload>> stranded(bool forget, TaskContext& task);
 };
+
+/// ObjectStore::remove() of one.
+Result<void> removeOne(ObjectStore& store, const ObjectRef& object, TaskContext& task);
 
 /// That the object cannot be read, because it is no file (ObjectInfo::oddity). NotFound.
 Error noFileError(const ObjectInfo& object);

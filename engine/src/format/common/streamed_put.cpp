@@ -60,8 +60,9 @@ Result<void> GrowingPayload::await(std::uint64_t offset, std::uint64_t bytes, Ta
 {
     std::unique_lock lock(m_mutex);
     while (!isThere(offset, bytes)) {
-        if (m_isGivenUp || task.stopRequested())
+        if (m_isGivenUp)
             return fail(Code::Canceled, "stopped on request");
+        DS_CHECK(task.going());
         m_changed.wait_for(lock, LookForStop);
     }
     return {};
@@ -123,7 +124,7 @@ Result<ObjectInfo> StreamedPut::finish(std::string header, TaskContext& task)
     m_payload.end(std::move(header));
     std::unique_lock lock(m_mutex);
     while (!m_outcome) {
-        if (task.stopRequested())
+        if (!task.going())
             m_task.requestStop();
         m_ended.wait_for(lock, LookForStop);
     }

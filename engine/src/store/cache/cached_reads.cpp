@@ -103,7 +103,7 @@ Result<void> CachedReads::settle()
         if (claims.pieces().empty() && !isSettled())
             m_store.m_memory->waitForNews(news, LookForStop);
     }
-    return m_task.stopRequested() ? m_task.checkpoint() : Result<void>();
+    return m_task.going();
 }
 
 bool CachedReads::isSettled() const
@@ -179,7 +179,7 @@ void CachedReads::fetch(const std::vector<Piece>& pieces, Claims& claims)
         reads.push_back({ piece.object->ref, piece.leaves.first * CacheLeafBytes, room.back() });
         m_store.m_counts.bytesFromNetwork += room.back().size();
     }
-    const std::vector<Result<void>> outcomes = m_store.m_inner->readMany(reads, m_task);
+    const std::vector<Result<void>> outcomes = m_store.below().readMany(reads, m_task);
     for (std::size_t i = 0; i < pieces.size(); ++i)
         dropIfWrong(*pieces[i].object, outcomes[i]);
     std::vector<std::pair<const Object*, BlockMemory::BlockPtr>> fetched;
@@ -212,7 +212,7 @@ void CachedReads::fetch(const std::vector<Piece>& pieces, Claims& claims)
 /// What is not proven yet waits. What nothing can prove is as good as it gets.
 void CachedReads::settleOnDisk(const Object& object)
 {
-    if (m_store.m_disk && m_store.m_inner->proofOf(object.ref) != ReadProof::Partial)
+    if (m_store.m_disk && m_store.below().proofOf(object.ref) != ReadProof::Partial)
         m_store.m_disk->settle(object.name);
 }
 
@@ -253,7 +253,7 @@ Result<void> CachedReads::deliver(const RangeRead& wanted)
         const Leaf& leaf = object.leaves.at(number);
         if (leaf.isDirect) {
             m_store.m_counts.bytesFromNetwork += wanted.out.size();
-            Result<void> outcome = m_store.m_inner->read(wanted.object, wanted.offset, wanted.out, m_task);
+            Result<void> outcome = m_store.below().read(wanted.object, wanted.offset, wanted.out, m_task);
             dropIfWrong(object, outcome);
             return outcome;
         }

@@ -15,16 +15,16 @@ constexpr std::uint64_t LargestCachedRead = std::uint64_t { 64 } << 20;
 
 CachingStore::CachingStore(std::shared_ptr<ObjectStore> inner, std::shared_ptr<BlockMemory> memory,
                            std::shared_ptr<DiskCache> disk)
-    : m_inner(std::move(inner))
+    : ForwardingStore(std::move(inner))
     , m_memory(std::move(memory))
     , m_disk(std::move(disk))
-    , m_uri(m_inner->uri())
+    , m_uri(below().uri())
 {
 }
 
 StoreTraits CachingStore::traits() const noexcept
 {
-    StoreTraits traits = m_inner->traits();
+    StoreTraits traits = below().traits();
     traits.keepsReads = true;
     return traits;
 }
@@ -35,7 +35,7 @@ Result<void> CachingStore::read(const ObjectRef& object, std::uint64_t offset, M
     const RangeRead wanted { object, offset, out };
     if (!mayCache(wanted)) {
         m_counts.bytesFromNetwork += out.size();
-        return m_inner->read(object, offset, out, task);
+        return below().read(object, offset, out, task);
     }
     CachedReads reads(*this, task);
     reads.add(wanted);
@@ -70,7 +70,7 @@ std::vector<Result<void>> CachingStore::readMany(const std::vector<RangeRead>& r
     runRound();
     if (direct.empty())
         return outcomes;
-    std::vector<Result<void>> done = m_inner->readMany(direct, task);
+    std::vector<Result<void>> done = below().readMany(direct, task);
     for (std::size_t i = 0; i < ofDirect.size(); ++i)
         outcomes[ofDirect[i]] = std::move(done[i]);
     return outcomes;
@@ -106,24 +106,31 @@ std::string CachingStore::nameOf(const ObjectRef& object) const
 
 Result<ObjectInfo> CachingStore::put(std::string_view key, const Payload& bytes, PutMode mode, TaskContext& task)
 {
-    Result<ObjectInfo> object = m_inner->put(key, bytes, mode, task);
-    if (object)
-        m_written.note(key, object->identity);
-    else if (object.error().code != Code::Exists && object.error().code != Code::Usage)
-        m_written.note(key, {}); // what stands there now is not known
+    Result<ObjectInfo> object = below().put(key, bytes, mode, task);
+    noteWritten(key, object);
     return object;
 }
 
-Result<void> CachingStore::Cleanup::remove(std::string_view key, TaskContext& task)
+std::vector<Result<void>> CachingStore::remove(const std::vector<ObjectRef>& objects, TaskContext& task)
 {
-    m_store.m_written.note(key, {});
-    return m_store.m_inner->cleanup()->remove(key, task);
+    for (const ObjectRef& object : objects)
+        m_written.note(object.key, {});
+    return below().remove(objects, task);
 }
 
-Result<std::size_t> CachingStore::Cleanup::removeTemporaries(const std::function<bool(std::string_view folder)>& enters,
-                                                             TaskContext& task)
+Result<ObjectInfo> CachingStore::copy(const ObjectRef& from, std::string_view to, PutMode mode, TaskContext& task)
 {
-    return m_store.m_inner->cleanup()->removeTemporaries(enters, task);
+    Result<ObjectInfo> object = below().copy(from, to, mode, task);
+    noteWritten(to, object);
+    return object;
+}
+
+void CachingStore::noteWritten(std::string_view key, const Result<ObjectInfo>& outcome)
+{
+    if (outcome)
+        m_written.note(key, outcome->identity);
+    else if (outcome.error().code != Code::Exists && outcome.error().code != Code::Usage)
+        m_written.note(key, {}); // what the key stands for now is not known
 }
 
 CacheCounters CachingStore::counters() const

@@ -4,8 +4,7 @@
 #include "disk_cache.h"
 #include "written_keys.h"
 
-#include "deltascope/engine/object_store.h"
-#include "deltascope/engine/store_cleanup.h"
+#include "store/forwarding_store.h"
 
 #include <array>
 #include <atomic>
@@ -34,56 +33,26 @@ struct CacheCounters {
 /// Where a read shows that the bytes of an object are wrong, all that is kept of it is dropped.
 /// The content hash of an object, where there is one, stands for its key and identity, but only within this store: what
 /// another one says of its bytes is not believed here.
-class CachingStore final : public ObjectStore {
+class CachingStore final : public ForwardingStore {
 public:
     /// `disk`: null: memory alone.
     CachingStore(std::shared_ptr<ObjectStore> inner, std::shared_ptr<BlockMemory> memory,
                  std::shared_ptr<DiskCache> disk = nullptr);
 
-    std::string uri() const override { return m_inner->uri(); }
     StoreTraits traits() const noexcept override;
-    Result<std::string> revision(TaskContext& task) const override { return m_inner->revision(task); }
-    Result<ListPage> list(const ListRequest& request, TaskContext& task) const override
-    {
-        return m_inner->list(request, task);
-    }
-    Result<ObjectInfo> stat(std::string_view key, TaskContext& task) const override { return m_inner->stat(key, task); }
     Result<void> read(const ObjectRef& object, std::uint64_t offset, MutableByteSpan out,
                       TaskContext& task) const override;
     /// What is missing of all of them together is one readMany() of the inner store, and one more for each 64 MiB.
     std::vector<Result<void>> readMany(const std::vector<RangeRead>& reads, TaskContext& task) const override;
-    ReadProof proofOf(const ObjectRef& object) const override { return m_inner->proofOf(object); }
-    Result<bool> hasEmptyFolder(std::string_view key, TaskContext& task) const override
-    {
-        return m_inner->hasEmptyFolder(key, task);
-    }
     Result<ObjectInfo> put(std::string_view key, const Payload& bytes, PutMode mode, TaskContext& task) override;
-    Result<std::unique_ptr<StoreWatch>> watch() const override { return m_inner->watch(); }
-    StoreCleanup* cleanup() noexcept override { return m_inner->cleanup() ? &m_cleanup : nullptr; }
+    /// What is removed is not read from the cache any more.
+    std::vector<Result<void>> remove(const std::vector<ObjectRef>& objects, TaskContext& task) override;
+    Result<ObjectInfo> copy(const ObjectRef& from, std::string_view to, PutMode mode, TaskContext& task) override;
 
     CacheCounters counters() const;
 
 private:
     friend class CachedReads;
-
-    /// The inner store's, and what is removed is not read from here any more.
-    class Cleanup final : public StoreCleanup {
-    public:
-        explicit Cleanup(CachingStore& store)
-            : m_store(store)
-        {
-        }
-        Result<void> remove(std::string_view key, TaskContext& task) override;
-        Result<std::size_t> removeTemporaries(const std::function<bool(std::string_view folder)>& enters,
-                                              TaskContext& task) override;
-        Result<std::vector<StrandedUpload>> stranded(bool forget, TaskContext& task) override
-        {
-            return m_store.m_inner->cleanup()->stranded(forget, task);
-        }
-
-    private:
-        CachingStore& m_store;
-    };
 
     struct Counts {
         std::atomic<std::uint64_t> hits = 0, diskHits = 0, misses = 0;
@@ -92,12 +61,11 @@ private:
 
     bool mayCache(const RangeRead& wanted) const;
     std::string nameOf(const ObjectRef& object) const;
+    void noteWritten(std::string_view key, const Result<ObjectInfo>& outcome);
 
-    const std::shared_ptr<ObjectStore> m_inner;
     const std::shared_ptr<BlockMemory> m_memory;
     const std::shared_ptr<DiskCache> m_disk;
     const std::string m_uri;
-    Cleanup m_cleanup { *this };
     WrittenKeys m_written;
     mutable Counts m_counts;
 };

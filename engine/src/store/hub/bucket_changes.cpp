@@ -21,11 +21,8 @@ Result<ObjectInfo> BucketStore::put(std::string_view key, const Payload& bytes, 
 {
     DS_CHECK(checkHubPath(key));
     DS_CHECK(task.checkpoint());
-    if (mode == PutMode::IfAbsent && !m_settings.soleWriter)
-        return fail(Code::Unsupported, "the Hub cannot put an object only if there is none", std::string(key),
-                    "say --sole-writer if nobody else writes there, or publish to a local folder or an S3 bucket");
     if (mode == PutMode::IfAbsent)
-        DS_CHECK(checkAbsent(key, task));
+        DS_CHECK(checkMayPutIfAbsent(key, task));
     SentXorbs sent(m_journal, uri(), std::string(key));
     Result<xet::FileEntry> entry = upload(bytes, sent, task);
     if (!entry) {
@@ -33,21 +30,21 @@ Result<ObjectInfo> BucketStore::put(std::string_view key, const Payload& bytes, 
             entry.error().where = key;
         return fail(std::move(entry.error()));
     }
-    Result<ObjectInfo> object = placeUploaded(*entry, key, mode, task);
+    const BatchOperation operation { BatchOperation::Kind::Add, m_keys.pathOf(key), entry->hash.text(), nowMs() };
+    Result<ObjectInfo> object = placeUnder(mode, operation, entry->bytes, key, task);
     if (object)
         sent.done();
     return object;
 }
 
-Result<ObjectInfo> BucketStore::placeUploaded(const xet::FileEntry& entry, std::string_view key, PutMode mode,
-                                              TaskContext& task)
+Result<ObjectInfo> BucketStore::placeUnder(PutMode mode, const BatchOperation& operation, std::uint64_t sizeBytes,
+                                           std::string_view key, TaskContext& task)
 {
-    const BatchOperation operation { BatchOperation::Kind::Add, m_keys.pathOf(key), entry.hash.text(), nowMs() };
     if (mode == PutMode::Replace)
-        return place(operation, entry.bytes, key, task);
+        return place(operation, sizeBytes, key, task);
     const std::lock_guard lock(m_absentMutex); // among the writers of this store it is one step
     DS_CHECK(checkAbsent(key, task));
-    return place(operation, entry.bytes, key, task);
+    return place(operation, sizeBytes, key, task);
 }
 
 /// Once more with a new session where the servers have lost what an earlier one left there.
@@ -69,6 +66,14 @@ Result<xet::FileEntry> BucketStore::upload(const Payload& bytes, SentXorbs& sent
         if (outcome.error().code != Code::Transient || number == MostSessions)
             return fail(outcome.error());
     }
+}
+
+Result<void> BucketStore::checkMayPutIfAbsent(std::string_view key, TaskContext& task) const
+{
+    if (!m_settings.soleWriter)
+        return fail(Code::Unsupported, "the Hub cannot put an object only if there is none", std::string(key),
+                    "say --sole-writer if nobody else writes there, or publish to a local folder or an S3 bucket");
+    return checkAbsent(key, task);
 }
 
 Result<void> BucketStore::checkAbsent(std::string_view key, TaskContext& task) const
@@ -121,46 +126,60 @@ Result<ObjectInfo> BucketStore::confirm(const std::string& path, const std::stri
     }
 }
 
-Result<void> BucketStore::remove(std::string_view key, TaskContext& task)
+std::vector<Result<void>> BucketStore::remove(const std::vector<ObjectRef>& objects, TaskContext& task)
 {
-    return std::move(removeMany({ std::string(key) }, task).front());
-}
-
-std::vector<Result<void>> BucketStore::removeMany(const std::vector<std::string>& keys, TaskContext& task)
-{
-    std::vector<Result<void>> outcomes(keys.size());
-    std::vector<std::string> paths;
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-        outcomes[i] = checkHubPath(keys[i]);
-        if (outcomes[i])
-            paths.push_back(m_keys.pathOf(keys[i]));
-    }
-    const Result<std::vector<HubFile>> before = m_bucket->pathsInfo(paths, task);
-    std::unordered_map<std::string, Result<void>> byPath; // of what is there
-    Result<void> all = before ? Result<void>() : Result<void>(fail(before.error()));
-    if (before && !before->empty()) {
-        std::vector<BatchOperation> operations;
-        for (const HubFile& file : *before)
-            operations.push_back({ BatchOperation::Kind::Delete, file.path, "", 0 });
-        std::vector<Result<void>> applied = m_bucket->apply(operations, task);
-        for (std::size_t i = 0; i < operations.size(); ++i) {
-            changed(operations[i].path);
-            byPath.emplace(operations[i].path, std::move(applied[i]));
-        }
-        all = confirmRemoved(*before, byPath, task);
-    }
-    for (std::size_t i = 0; i < keys.size(); ++i) {
+    std::vector<Result<void>> outcomes(objects.size());
+    std::vector<std::string> paths(objects.size());
+    std::vector<std::string> good;
+    for (std::size_t i = 0; i < objects.size(); ++i) {
+        outcomes[i] = checkHubPath(objects[i].key);
         if (!outcomes[i])
             continue;
-        const auto found = byPath.find(m_keys.pathOf(keys[i]));
-        if (found == byPath.end())
-            outcomes[i] = all ? Result<void>(fail(Code::NotFound, "there is no such object")) : all;
-        else
-            outcomes[i] = all ? found->second : all;
+        paths[i] = m_keys.pathOf(objects[i].key);
+        good.push_back(paths[i]);
+    }
+    const Result<std::vector<HubFile>> before = m_bucket->pathsInfo(good, task);
+    Result<void> all = before ? Result<void>() : Result<void>(fail(before.error()));
+    std::unordered_map<std::string, const HubFile*> there;
+    for (std::size_t i = 0; before && i < before->size(); ++i)
+        there.emplace((*before)[i].path, &(*before)[i]);
+    std::unordered_map<std::string, Result<void>> removed; // outcomes of what is to go, by path
+    std::vector<HubFile> files; // of the same
+    for (std::size_t i = 0; before && i < objects.size(); ++i) {
         if (!outcomes[i])
-            outcomes[i].error().where = keys[i];
+            continue;
+        const auto file = there.find(paths[i]);
+        if (file == there.end())
+            outcomes[i] = fail(Code::NotFound, "there is no such object");
+        else if (!objects[i].identity.empty() && HubIdentity::of(*file->second).text() != objects[i].identity)
+            outcomes[i] = fail(Code::Rewritten, "the object is not the one that was listed any more");
+        else if (removed.emplace(paths[i], Result<void>()).second)
+            files.push_back(*file->second);
+    }
+    if (!files.empty())
+        all = removeFiles(files, removed, task);
+    for (std::size_t i = 0; i < objects.size(); ++i) {
+        if (outcomes[i])
+            outcomes[i] = all ? removed.at(paths[i]) : all;
+        if (!outcomes[i])
+            outcomes[i].error().where = objects[i].key;
     }
     return outcomes;
+}
+
+/// Gives each path its outcome. Errors: those of seeing whether it was done.
+Result<void> BucketStore::removeFiles(const std::vector<HubFile>& files,
+                                      std::unordered_map<std::string, Result<void>>& outcomes, TaskContext& task)
+{
+    std::vector<BatchOperation> operations;
+    for (const HubFile& file : files)
+        operations.push_back({ BatchOperation::Kind::Delete, file.path, "", 0 });
+    std::vector<Result<void>> applied = m_bucket->apply(operations, task);
+    for (std::size_t i = 0; i < operations.size(); ++i) {
+        changed(operations[i].path);
+        outcomes[operations[i].path] = std::move(applied[i]);
+    }
+    return confirmRemoved(files, outcomes, task);
 }
 
 /// Gone is gone, whatever was answered: a batch whose answer was lost is sent again, and then finds nothing. What is
@@ -215,17 +234,19 @@ Result<std::vector<StrandedUpload>> BucketStore::stranded(bool forget, TaskConte
 
 Result<bool> BucketStore::createBucket(bool isPrivate, TaskContext& task) { return m_bucket->create(isPrivate, task); }
 
-Result<ObjectInfo> BucketStore::copy(const ObjectRef& from, std::string_view toKey, TaskContext& task)
+Result<ObjectInfo> BucketStore::copy(const ObjectRef& from, std::string_view to, PutMode mode, TaskContext& task)
 {
-    DS_CHECK(checkHubPath(toKey));
+    DS_CHECK(checkHubPath(to));
+    if (mode == PutMode::IfAbsent)
+        DS_CHECK(checkMayPutIfAbsent(to, task));
     DS_TRY(const ObjectInfo source, stat(from.key, task));
     if (!from.identity.empty() && from.identity != source.identity)
         return fail(Code::Rewritten, "the object is not the one that was listed any more", std::string(from.key));
     const std::optional<HubIdentity> identity = HubIdentity::parse(source.identity);
     if (!identity || identity->xetHash.empty())
         return fail(Code::Unsupported, "the Hub does not say which bytes the object has", std::string(from.key));
-    return place({ BatchOperation::Kind::Copy, m_keys.pathOf(toKey), identity->xetHash, nowMs() }, source.sizeBytes,
-                 toKey, task);
+    const BatchOperation operation { BatchOperation::Kind::Copy, m_keys.pathOf(to), identity->xetHash, nowMs() };
+    return placeUnder(mode, operation, source.sizeBytes, to, task);
 }
 
 std::int64_t BucketStore::nowMs() const

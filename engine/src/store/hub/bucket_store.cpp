@@ -14,6 +14,9 @@ namespace {
 
 /// A request takes about as long as 4 MiB over a good line.
 constexpr std::uint64_t HubRequestBytes = std::uint64_t { 4 } << 20;
+constexpr std::chrono::milliseconds HubHeartbeatPeriod {
+    5'000
+}; // each takes some five requests of the account's quota
 constexpr std::size_t MostListedFiles = 2'000'000;
 constexpr std::size_t MostKnownIdentities = 65'536;
 
@@ -79,7 +82,16 @@ std::string BucketStore::uri() const
     }.text();
 }
 
-StoreTraits BucketStore::traits() const noexcept { return { false, true, HubRequestBytes, false }; }
+StoreTraits BucketStore::traits() const noexcept
+{
+    return { .pushesChanges = true,
+             .requestBytes = HubRequestBytes,
+             .listsFromKey = false,
+             .removes = true,
+             .copies = true,
+             .freshListings = false,
+             .heartbeatPeriod = HubHeartbeatPeriod };
+}
 
 Result<ListPage> BucketStore::list(const ListRequest& request, TaskContext& task) const
 {

@@ -2,7 +2,6 @@
 
 #include "bucket_api.h"
 #include "deltascope/engine/hub_store.h"
-#include "deltascope/engine/store_cleanup.h"
 #include "hub_access.h"
 #include "hub_listings.h"
 #include "hub_reader.h"
@@ -40,7 +39,7 @@ private:
 };
 
 /// The store of a bucket (hub_store.h).
-class BucketStore final : public ObjectStore, public StoreCleanup, public HubBucket {
+class BucketStore final : public ObjectStore, public HubBucket {
 public:
     BucketStore(HubSettings settings, std::shared_ptr<const HubApi> hub);
 
@@ -54,9 +53,11 @@ public:
     ReadProof proofOf(const ObjectRef& object) const override;
     Result<ObjectInfo> put(std::string_view key, const Payload& bytes, PutMode mode, TaskContext& task) override;
     Result<std::unique_ptr<StoreWatch>> watch() const override;
-    StoreCleanup* cleanup() noexcept override { return this; }
 
-    Result<void> remove(std::string_view key, TaskContext& task) override;
+    /// In few requests; identities are compared right before.
+    std::vector<Result<void>> remove(const std::vector<ObjectRef>& objects, TaskContext& task) override;
+    /// A second key for the bytes of an identity; they do not travel. Errors: also Unsupported (PutMode::IfAbsent).
+    Result<ObjectInfo> copy(const ObjectRef& from, std::string_view to, PutMode mode, TaskContext& task) override;
     /// An upload that was killed leaves nothing that can be removed: always 0.
     Result<std::size_t> removeTemporaries(const std::function<bool(std::string_view folder)>& enters,
                                           TaskContext& task) override;
@@ -64,8 +65,6 @@ public:
 
     HubReads reads() const override { return m_reader->reads(); }
     Result<bool> createBucket(bool isPrivate, TaskContext& task) override;
-    Result<ObjectInfo> copy(const ObjectRef& from, std::string_view toKey, TaskContext& task) override;
-    std::vector<Result<void>> removeMany(const std::vector<std::string>& keys, TaskContext& task) override;
 
 private:
     /// What one of several reads means; the outcome is an error where it means nothing.
@@ -78,13 +77,16 @@ private:
     PlainFile plainFile(const std::string& path, std::string_view key, HubIdentity identity) const;
 
     Result<xet::FileEntry> upload(const Payload& bytes, SentXorbs& sent, TaskContext& task);
-    Result<ObjectInfo> placeUploaded(const xet::FileEntry& entry, std::string_view key, PutMode mode,
-                                     TaskContext& task);
+    Result<ObjectInfo> placeUnder(PutMode mode, const BatchOperation& operation, std::uint64_t sizeBytes,
+                                  std::string_view key, TaskContext& task);
     Result<ObjectInfo> place(BatchOperation operation, std::uint64_t sizeBytes, std::string_view key,
                              TaskContext& task);
+    Result<void> checkMayPutIfAbsent(std::string_view key, TaskContext& task) const;
     Result<void> checkAbsent(std::string_view key, TaskContext& task) const;
     Result<ObjectInfo> confirm(const std::string& path, const std::string& xetHash, std::uint64_t sizeBytes,
                                std::string_view key, TaskContext& task) const;
+    Result<void> removeFiles(const std::vector<HubFile>& files, std::unordered_map<std::string, Result<void>>& outcomes,
+                             TaskContext& task);
     Result<void> confirmRemoved(const std::vector<HubFile>& before,
                                 std::unordered_map<std::string, Result<void>>& outcomes, TaskContext& task) const;
     void changed(const std::string& path);

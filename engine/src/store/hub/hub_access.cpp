@@ -37,8 +37,7 @@ Result<xet::Access> HubAccess::access(xet::Scope scope, bool refresh, TaskContex
     const SteadyTime begin = m_hub->clock()->now();
     const auto isGood = [&] { return isUsable(slot) && (!refresh || slot.asked > begin); };
     while (!isGood() && slot.isAsking) {
-        if (task.stopRequested())
-            return fail(Code::Canceled, "stopped on request");
+        DS_CHECK(task.going());
         m_changed.wait_for(lock, LookAtTask);
     }
     if (isGood())

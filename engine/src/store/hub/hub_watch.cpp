@@ -57,8 +57,10 @@ public:
     {
         const auto start = SteadyClock::now();
         for (;;) {
-            if (task.stopRequested())
-                return fail(Code::Canceled, "stopped on request", m_where);
+            if (Result<void> going = task.going(); !going) {
+                going.error().where = m_where;
+                return fail(std::move(going.error()));
+            }
             const auto elapsed = std::chrono::duration_cast<Milliseconds>(SteadyClock::now() - start);
             const Milliseconds left = timeout - std::min(elapsed, timeout);
             if (m_signal->wait(std::min(WatchSlice, left)) || SteadyClock::now() - m_lastLook > m_times.lookAnyway) {

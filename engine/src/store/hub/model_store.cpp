@@ -44,8 +44,7 @@ public:
         constexpr milliseconds Slice { 20 };
         const auto start = std::chrono::steady_clock::now();
         for (;;) {
-            if (task.stopRequested())
-                return fail(Code::Canceled, "stopped on request");
+            DS_CHECK(task.going());
             const auto elapsed = std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now() - start);
             if (elapsed >= timeout)
                 return false;
@@ -77,7 +76,10 @@ public:
                              m_settings.revision }
             .text();
     }
-    StoreTraits traits() const noexcept override { return { false, true, ModelRequestBytes, false }; }
+    StoreTraits traits() const noexcept override
+    {
+        return { .pushesChanges = true, .requestBytes = ModelRequestBytes, .listsFromKey = false };
+    }
 
     Result<ListPage> list(const ListRequest& request, TaskContext& task) const override
     {

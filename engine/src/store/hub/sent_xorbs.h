@@ -1,7 +1,7 @@
 #pragma once
 
 #include "../upload_journal.h"
-#include "deltascope/engine/store_cleanup.h"
+#include "deltascope/engine/object_store.h"
 #include "store/xet/hash.h"
 
 #include <cstdint>
@@ -39,7 +39,7 @@ private:
     std::optional<UploadJournal::Note> m_note; ///< with the first one
 };
 
-/// StoreCleanup::stranded of a bucket.
+/// ObjectStore::stranded of a bucket.
 Result<std::vector<StrandedUpload>> strandedXorbs(const UploadJournal& journal, std::string_view store, bool forget);
 
 } // namespace deltascope::hub

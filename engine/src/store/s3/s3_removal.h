@@ -2,17 +2,15 @@
 
 #include "s3_client.h"
 
-#include <string>
+#include "deltascope/engine/object_store.h"
+
 #include <vector>
 
 namespace deltascope::s3 {
 
-/// Errors: NotFound (there was none), Auth, those of the client. S3 does not say whether there was an object, so it is
-/// looked for first.
-Result<void> removeObject(S3Client& client, std::string_view key, TaskContext& task);
-
-/// With a result for each key, in their order; an object that was not there counts as removed. By DeleteObjects, 1,000
-/// keys at once.
-std::vector<Result<void>> removeObjects(S3Client& client, const std::vector<std::string>& keys, TaskContext& task);
+/// ObjectStore::remove(). An identity is a condition of the request where the settings say that the server keeps it,
+/// else it is compared right before; the rest goes by DeleteObjects, 1,000 keys at once, where an object that was not
+/// there counts as removed. A single object is looked for first, since S3 does not say whether there was one.
+std::vector<Result<void>> removeObjects(S3Client& client, const std::vector<ObjectRef>& objects, TaskContext& task);
 
 } // namespace deltascope::s3

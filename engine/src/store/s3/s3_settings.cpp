@@ -36,6 +36,8 @@ std::string firstOf(std::initializer_list<std::string> values)
     return found == values.end() ? std::string() : *found;
 }
 
+bool isOfAws(std::string_view host) { return host.ends_with(".amazonaws.com") || host.ends_with(".amazonaws.com.cn"); }
+
 bool isBucketName(std::string_view name)
 {
     constexpr std::size_t MostBytes = 255; // of old buckets; today's have at most 63
@@ -94,6 +96,7 @@ Result<S3Settings> completeSettings(S3Settings given, const Variables& variables
     const Result<http::Url> url = http::Url::parse(given.endpoint);
     if (url && lowerCased(url->host).ends_with("storage.googleapis.com"))
         given.hasConditionalPut = false;
+    given.hasConditionalRemove = given.endpoint.empty() || (url && isOfAws(lowerCased(url->host)));
     if (given.caFile.empty())
         given.caFile = firstOf({ variables("AWS_CA_BUNDLE"), config.valueOf(given.profile, "ca_bundle") });
     given.isMetadataDisabled = given.isMetadataDisabled || isTrue(variables("AWS_EC2_METADATA_DISABLED"));

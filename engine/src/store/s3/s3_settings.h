@@ -33,6 +33,9 @@ struct S3Settings {
     /// The server refuses a conditional put of what exists, atomically. completeSettings knows that Google Cloud
     /// Storage ignores If-None-Match of a put ("Request preconditions": it is for retrievals); others are believed.
     bool hasConditionalPut = true;
+    /// The server removes under If-Match. completeSettings knows it of AWS's own ("Conditional deletes", September
+    /// 2025); other servers may take the header and ignore it, so that what they hold is compared before.
+    bool hasConditionalRemove = false;
     bool isMetadataDisabled = false; ///< AWS_EC2_METADATA_DISABLED: instance metadata is not asked
 };
 

@@ -10,6 +10,8 @@ namespace {
 
 /// A request takes some 30 ms, in which 4 MiB could be read.
 constexpr std::uint64_t S3RequestBytes = std::uint64_t { 4 } << 20;
+constexpr std::chrono::milliseconds S3HeartbeatPeriod { 5'000 }; // each is a put, which costs money
+constexpr std::uint64_t MostCopiedBytes = std::uint64_t { 5 } << 30; // of CopyObject
 
 } // namespace
 
@@ -27,7 +29,11 @@ StoreTraits S3Store::traits() const noexcept
 {
     return { .conditionalPut = m_client->settings().hasConditionalPut,
              .requestBytes = S3RequestBytes,
-             .putsWhatComes = true };
+             .putsWhatComes = true,
+             .removes = true,
+             .conditionalRemove = m_client->settings().hasConditionalRemove,
+             .copies = true,
+             .heartbeatPeriod = S3HeartbeatPeriod };
 }
 
 Result<ListPage> S3Store::list(const ListRequest& request, TaskContext& task) const
@@ -60,11 +66,9 @@ Result<std::unique_ptr<StoreWatch>> S3Store::watch() const
     return watch;
 }
 
-Result<void> S3Store::remove(std::string_view key, TaskContext& task) { return removeObject(*m_client, key, task); }
-
-std::vector<Result<void>> S3Store::removeMany(const std::vector<std::string>& keys, TaskContext& task)
+std::vector<Result<void>> S3Store::remove(const std::vector<ObjectRef>& objects, TaskContext& task)
 {
-    return removeObjects(*m_client, keys, task);
+    return removeObjects(*m_client, objects, task);
 }
 
 Result<std::size_t> S3Store::removeTemporaries(const std::function<bool(std::string_view folder)>& enters,
@@ -73,8 +77,10 @@ Result<std::size_t> S3Store::removeTemporaries(const std::function<bool(std::str
     return m_writer->abortOrphans(enters, task);
 }
 
-Result<ObjectInfo> S3Store::copy(const ObjectRef& from, std::string_view to, TaskContext& task)
+Result<ObjectInfo> S3Store::copy(const ObjectRef& from, std::string_view to, PutMode mode, TaskContext& task)
 {
+    if (mode != PutMode::Replace || from.sizeBytes.value_or(0) > MostCopiedBytes)
+        return ObjectStore::copy(from, to, mode, task);
     return m_writer->copy(from, to, task);
 }
 

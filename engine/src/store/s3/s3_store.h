@@ -3,7 +3,6 @@
 #include "credentials.h"
 #include "deltascope/engine/http.h"
 #include "deltascope/engine/object_store.h"
-#include "deltascope/engine/store_cleanup.h"
 #include "s3_reading.h"
 #include "s3_settings.h"
 #include "s3_writing.h"
@@ -16,7 +15,7 @@ namespace deltascope::s3 {
 
 /// A bucket of S3 or of a server that speaks as it does, or what lies below a prefix of one. The identity of an object
 /// is its ETag, and times are those of the store in whole seconds. docs/stores/s3.md says what differs between servers.
-class S3Store final : public ObjectStore, public StoreCleanup {
+class S3Store final : public ObjectStore {
 public:
     S3Store(const S3Settings& settings, std::shared_ptr<http::Sender> sender,
             std::shared_ptr<CredentialSource> credentials);
@@ -31,17 +30,13 @@ public:
     Result<ObjectInfo> put(std::string_view key, const Payload& bytes, PutMode mode, TaskContext& task) override;
     /// Compares listings, the first of which is made here: at the start of each wait, then every two seconds.
     Result<std::unique_ptr<StoreWatch>> watch() const override;
-    StoreCleanup* cleanup() noexcept override { return this; }
 
-    Result<void> remove(std::string_view key, TaskContext& task) override;
-    std::vector<Result<void>> removeMany(const std::vector<std::string>& keys, TaskContext& task) override;
+    std::vector<Result<void>> remove(const std::vector<ObjectRef>& objects, TaskContext& task) override;
+    /// Inside the bucket, by the server, up to 5 GiB and where `mode` is Replace; else as any store.
+    Result<ObjectInfo> copy(const ObjectRef& from, std::string_view to, PutMode mode, TaskContext& task) override;
     /// Aborts the uploads that journalFolder names and whose process has ended, and touches nothing else.
     Result<std::size_t> removeTemporaries(const std::function<bool(std::string_view folder)>& enters,
                                           TaskContext& task) override;
-
-    /// Inside the bucket, by the server. Replaces what `to` names. Errors: NotFound, Rewritten, Auth, Unsupported (more
-    /// than 5 GiB), Transient.
-    Result<ObjectInfo> copy(const ObjectRef& from, std::string_view to, TaskContext& task);
     /// What reads of this store have shown of the bytes of an identity.
     ReadProof proofOf(const ObjectRef& object) const override;
 

@@ -12,8 +12,7 @@ Result<ByteBudget::Buffer> ByteBudget::lend(std::size_t bytes, TaskContext& task
     const std::size_t room = (bytes + Step - 1) / Step * Step;
     std::unique_lock lock(m_mutex);
     while (m_lentBytes > 0 && m_lentBytes + room > m_mostBytes) {
-        if (task.stopRequested())
-            return fail(Code::Canceled, "stopped on request");
+        DS_CHECK(task.going());
         m_changed.wait_for(lock, Look);
     }
     Spare spare = takeSpare(room);

@@ -63,9 +63,9 @@ Result<void> XorbQueue::waitFor(std::size_t most, TaskContext& task)
     constexpr auto Look = std::chrono::milliseconds(50); // a task tells nobody that it is to stop
     std::unique_lock lock(m_mutex);
     while (!m_error && m_open > most) {
-        if (task.stopRequested()) {
+        if (Result<void> going = task.going(); !going) {
             m_task.requestStop();
-            return fail(Code::Canceled, "stopped on request");
+            return going;
         }
         m_changed.wait_for(lock, Look);
     }
