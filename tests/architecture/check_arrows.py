@@ -24,6 +24,9 @@ RULES = [
     ("app/include", r'#\s*include\s*"deltascope/engine|#\s*include\s*<nlohmann/', "faces reach the engine through app only"),
     ("app/src/cli", r'#\s*include\s*"deltascope/engine', "the CLI is a client of the service"),
     ("ui", r'#\s*include\s*[<"]deltascope/engine', "ui reaches the engine through app only"),
+    ("engine", r'^(?!\s*//).*"[^"]*\.deltascope\b', "beside_keys.h alone spells the keys beside a run", "engine/include/deltascope/engine/beside_keys.h"),
+    ("app", r'^(?!\s*//).*"[^"]*\.deltascope\b', "beside_keys.h alone spells the keys beside a run"),
+    ("engine/src/beside", r'#\s*include\s*"(\.\./)*(format|catalog|ops|replay|lineage|publish)/', "what stands beside a run knows stores alone"),
     ("ui", r"processEvents\s*\(", "no nested event loops"),
 ]
 

@@ -1,5 +1,6 @@
 // Heartbeats of replicas: the input is one. Seeds: tests/fuzz/make_seeds.py.
 
+#include "deltascope/engine/beside_keys.h"
 #include "few_objects_store.h"
 #include "trace_checks.h"
 
@@ -14,7 +15,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         require(again && heartbeatToText(*again) == written);
     }
     FewObjectsStore store;
-    store.add(std::string(ReplicaFolder) + "r1.json", input);
+    store.add(std::string(beside::Replicas) + "r1.json", input);
     checkTrace(store);
     return 0;
 }

@@ -1,5 +1,6 @@
 // Objects of spans: the input is one. Seeds: tests/fuzz/make_seeds.py.
 
+#include "deltascope/engine/beside_keys.h"
 #include "few_objects_store.h"
 #include "trace_checks.h"
 
@@ -24,7 +25,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const ByteSpan input = std::as_bytes(std::span(data, size));
     checkLine(asText(input).substr(0, asText(input).find('\n')));
     FewObjectsStore store;
-    store.add(std::string(SpanFolder) + "publisher-000001.jsonl", input);
+    store.add(std::string(beside::Spans) + "publisher-000001.jsonl", input);
     checkTrace(store);
     return 0;
 }

@@ -6,6 +6,7 @@
 #include "job_console.h"
 #include "leftovers_text.h"
 #include "live_text.h"
+#include "numbers.h"
 #include "serving.h"
 #include "text.h"
 
@@ -21,46 +22,6 @@
 namespace deltascope::cli {
 
 namespace {
-
-/// "5GB", "512MiB", "1000000".
-Result<std::uint64_t> parseSize(const std::string& text)
-{
-    static const std::map<std::string, std::uint64_t> Units = {
-        { "", 1 },
-        { "B", 1 },
-        { "KB", 1000 },
-        { "MB", 1'000'000 },
-        { "GB", 1'000'000'000 },
-        { "TB", 1'000'000'000'000 },
-        { "KIB", 1ULL << 10 },
-        { "MIB", 1ULL << 20 },
-        { "GIB", 1ULL << 30 },
-        { "TIB", 1ULL << 40 },
-    };
-    const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
-    std::string unit = text.substr(digits);
-    std::transform(unit.begin(), unit.end(), unit.begin(), [](unsigned char c) { return std::toupper(c); });
-    const std::optional<std::int64_t> number = parseNumber(text.substr(0, digits));
-    const auto factor = Units.find(unit);
-    const std::optional<std::uint64_t> bytes = number && factor != Units.end()
-        ? checkedMul(static_cast<std::uint64_t>(*number), factor->second)
-        : std::nullopt;
-    if (!bytes || *bytes == 0)
-        return fail(Code::Usage, fmt::format("{} is not a size such as 5GB or 512MiB", text));
-    return *bytes;
-}
-
-/// "i/n" of --shard.
-Result<std::pair<std::uint32_t, std::uint32_t>> parsePart(const std::string& text)
-{
-    const std::size_t slash = text.find('/');
-    const std::optional<std::int64_t> part = parseNumber(text.substr(0, slash));
-    const std::optional<std::int64_t> parts =
-        slash == std::string::npos ? std::nullopt : parseNumber(text.substr(slash + 1));
-    if (!part || !parts || *parts < 1 || *parts > 100'000 || *part >= *parts)
-        return fail(Code::Usage, fmt::format("--shard takes I/N with I from 0 to N-1, not {}", text));
-    return std::pair(static_cast<std::uint32_t>(*part), static_cast<std::uint32_t>(*parts));
-}
 
 std::string bundleText(const bundle::BundleView& view)
 {
@@ -146,6 +107,10 @@ private:
             return serveRuns(service);
         if (command == "export")
             return exportRun(service);
+        if (command == "refs" || command == "journal")
+            return listAnnotations(service, command);
+        if (command == "ref" || command == "pin" || command == "unpin" || command == "note")
+            return annotate(service, command);
         return doctor(service);
     }
 
@@ -205,6 +170,36 @@ private:
                    return s.showStep(m_options.versionRequest(m_options.source), m_options.depth());
                }));
         print<app::StepDetailView>(*view, [&](const app::StepDetailView& step) { return stepText(step, m_style); });
+        return Success;
+    }
+
+    Result<int> listAnnotations(app::Service& service, const std::string& command)
+    {
+        DS_CHECK(expectWholeRun(command));
+        DS_TRY(const auto view, runJob<app::AnnotationsView>(service, m_style, [&](app::Service& s) {
+                   return s.annotations(m_options.sourceRequest());
+               }));
+        print<app::AnnotationsView>(*view, [&](const app::AnnotationsView& annotations) {
+            return command == "journal" ? journalText(annotations, m_style) : refsText(annotations, m_style);
+        });
+        return Success;
+    }
+
+    Result<int> annotate(app::Service& service, const std::string& command)
+    {
+        app::AnnotateRequest request;
+        request.kind = command == "ref" ? app::AnnotateRequest::Kind::Ref
+            : command == "note"         ? app::AnnotateRequest::Kind::Note
+                                        : app::AnnotateRequest::Kind::Pin;
+        request.version = m_options.versionRequest(m_options.source);
+        request.name = m_options.name;
+        request.text = m_options.text;
+        request.remove = m_options.remove || command == "unpin";
+        if (request.remove)
+            DS_CHECK(expectWholeRun(command + (command == "ref" ? " --remove" : "")));
+        DS_TRY(const auto view,
+               runJob<app::AnnotatedView>(service, m_style, [&](app::Service& s) { return s.annotate(request); }));
+        print<app::AnnotatedView>(*view, annotatedText);
         return Success;
     }
 

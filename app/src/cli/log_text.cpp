@@ -100,6 +100,26 @@ std::string comparisonLine(const app::LogView& log)
     return text + "\n";
 }
 
+/// Refs that mean no version of the run, and what people wrote about its versions.
+std::string annotationsText(const app::RunView& run, const Style& style)
+{
+    constexpr std::size_t MostNotes = 8;
+    std::string text;
+    for (const app::RefView& ref : run.refs) {
+        if (ref.problem)
+            text += problemText(*ref.problem, style);
+    }
+    const std::size_t first = run.notes.size() - std::min(run.notes.size(), MostNotes);
+    if (first > 0)
+        text += paint(style, Paint::Dim, fmt::format("  … {} earlier with --json\n", counted(first, "note")));
+    for (std::size_t i = first; i < run.notes.size(); ++i) {
+        const app::NoteView& note = run.notes[i];
+        text += fmt::format("  {}{} ", note.step ? fmt::format("step {}: ", *note.step) : "", safe(note.text));
+        text += paint(style, Paint::Dim, "(" + safe(note.actor) + ")") + "\n";
+    }
+    return text.empty() ? text : "\n" + paint(style, Paint::Bold, "Refs and notes") + "\n" + text;
+}
+
 std::string problemsText(const app::RunView& run, const Style& style)
 {
     std::string text;
@@ -156,7 +176,7 @@ std::string logText(const app::LogView& log, const Style& style, std::size_t lim
         text += paint(style, Paint::Dim,
                       fmt::format("   left out: {} without a change in {}; show all of them with --all\n",
                                   counted(untouched, "step"), log.tensors == 1 ? "it" : "them"));
-    return text + problemsText(run, style);
+    return text + annotationsText(run, style) + problemsText(run, style);
 }
 
 } // namespace deltascope::cli

@@ -233,6 +233,30 @@ void describe(CLI::App& program, Options& options)
     exported->add_option("--bundle", options.destination, "new file; its web/index.html opens without a daemon")
         ->required();
 
+    CLI::App* refs = program.add_subcommand("refs", "the words and pins that the versions of a run have");
+    CLI::App* journal = program.add_subcommand("journal", "what was done to a run, by whom and when");
+    for (CLI::App* command : { refs, journal })
+        command->add_option("source", options.source, "folder or URI of the run")->required();
+    CLI::App* ref = program.add_subcommand(
+        "ref", "give a version a word that every address understands (SOURCE@good), move it, or take it back");
+    CLI::App* pin = program.add_subcommand("pin", "say that a version is to be kept (SOURCE@pin/NAME)");
+    for (CLI::App* command : { ref, pin }) {
+        command->add_option("version", options.source, "SOURCE@STEP; to remove it: SOURCE")->required();
+        command->add_option("name", options.name, "letters, digits, '.', '_' and '-'");
+        command->add_option("--why", options.text, "a sentence for people");
+    }
+    ref->get_option("name")->required();
+    pin->get_option("version")->description("SOURCE@STEP");
+    pin->get_option("name")->description("default: step-STEP");
+    ref->add_flag("--remove", options.remove, "take the word back");
+    CLI::App* unpin = program.add_subcommand("unpin", "take a pin back");
+    unpin->add_option("source", options.source, "folder or URI of the run")->required();
+    unpin->add_option("name", options.name, "of the pin")->required();
+    unpin->add_option("--why", options.text, "a sentence for people");
+    CLI::App* note = program.add_subcommand("note", "write a note about a version; log and pages show it");
+    note->add_option("version", options.source, "SOURCE@STEP")->required();
+    note->add_option("text", options.text, "the note")->required();
+
     CLI::App* leftovers =
         program.add_subcommand("leftovers", "what stopped and killed rebuilds left in a folder, and what it weighs");
     leftovers->add_option("folder", options.source, "folder that holds, or should have held, the checkpoints")
@@ -248,8 +272,8 @@ void describe(CLI::App& program, Options& options)
                    "remove from the source what writers of this machine that were killed left half-written")
         ->needs(examined);
 
-    for (CLI::App* command : { log, show, list, verify, materialize, diff, stats, digest, publish, cost, watch, serve,
-                               gui, exported, doctor })
+    for (CLI::App* command : { log,   show, list,     verify, materialize, diff, stats, digest, publish, cost,  watch,
+                               serve, gui,  exported, refs,   journal,     ref,  pin,   unpin,  note,    doctor })
         addSourceOptions(*command, options);
     for (CLI::App* command :
          { log, show, list, verify, materialize, diff, stats, digest, cost, watch, serve, gui, exported })

@@ -67,7 +67,9 @@ struct Options {
     double rate = 1;
     std::uint64_t seed = 1;
     double seconds = 0;
-    bool remove = false; ///< of leftovers
+    bool remove = false; ///< of leftovers and ref
+    std::string name; ///< of a ref or pin
+    std::string text; ///< of a note; why a ref or pin is moved
     bool clean = false; ///< of doctor
     bool shared = false;
     std::string shell;

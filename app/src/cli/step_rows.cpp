@@ -67,6 +67,11 @@ std::string noteWords(const app::StepView& step)
     return notes;
 }
 
+std::string refWords(const app::StepView& step)
+{
+    return step.refs.empty() ? std::string() : safe(fmt::format("  ({})", fmt::join(step.refs, ", ")));
+}
+
 /// Cuts at `width` characters; counts code points.
 std::string clipped(const std::string& text, std::size_t width)
 {
@@ -168,6 +173,7 @@ std::string StepRows::runRow(const app::StepView& step) const
     const std::string restore = safe(restoreWords(step));
     line += step.restorable ? paint(m_style, Paint::Dim, restore) : paint(m_style, Paint::Bad, clipped(restore, 72));
     line += paint(m_style, Paint::Dim, changeWords(step)) + paint(m_style, Paint::Warn, noteWords(step));
+    line += paint(m_style, Paint::Bold, refWords(step));
     if (step.state == "publishing")
         line += paint(m_style, Paint::Warn, "  publishing");
     return line + "\n";

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "deltascope/app/view/annotations_view.h"
 #include "deltascope/app/view/cost_view.h"
 #include "deltascope/app/view/log_view.h"
 #include "deltascope/app/view/operation_view.h"
@@ -34,6 +35,9 @@ std::string statisticsText(const app::StatisticsView& view, const Style& style);
 std::string statisticsHistoryText(const app::StatisticsHistoryView& view, const Style& style);
 std::string tensorFirstsText(const app::TensorFirstsView& view, const Style& style);
 std::string statisticsCostText(const app::StatisticsCostView& cost);
+std::string refsText(const app::AnnotationsView& annotations, const Style& style);
+std::string journalText(const app::AnnotationsView& annotations, const Style& style);
+std::string annotatedText(const app::AnnotatedView& annotated);
 std::string doctorText(const app::DoctorView& report, const Style& style);
 /// What a command moved over the network, in one line.
 std::string meterText(const app::StoreMeterView& meter);

@@ -1,5 +1,6 @@
 #include "demo/demo.h"
 
+#include "deltascope/engine/beside_keys.h"
 #include "demo/demo_bucket.h"
 #include "demo/demo_model.h"
 #include "demo/demo_replica.h"
@@ -228,7 +229,7 @@ private:
             bytes += object.sizeBytes;
         std::vector<std::string> spans;
         for (const ObjectInfo& object : listing) {
-            if (object.key.starts_with(".deltascope/v1/spans/"))
+            if (object.key.starts_with(beside::Spans))
                 spans.push_back(object.key);
         }
         std::erase_if(listing, [](const ObjectInfo& object) { return object.key.starts_with("."); });

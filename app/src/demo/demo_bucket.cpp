@@ -1,4 +1,5 @@
 #include "demo/demo_bucket.h"
+#include "deltascope/engine/beside_keys.h"
 
 #include <algorithm>
 
@@ -7,7 +8,6 @@ namespace deltascope::app {
 namespace {
 
 /// Stands in a bucket that belongs to a demo alone.
-constexpr std::string_view MarkKey = ".deltascope/demo";
 
 }
 
@@ -35,8 +35,8 @@ Result<void> prepareDemoBucket(Workbench& bench, const DemoRequest& request, con
     DS_TRY(const bool made, bench.stores->create(bucket, task));
     DS_TRY(const std::shared_ptr<ObjectStore> store, openDemoBucket(bench, bucket));
     DS_TRY(const std::vector<ObjectInfo> listing, listAll(*store, "", task));
-    const bool marked =
-        std::any_of(listing.begin(), listing.end(), [](const ObjectInfo& object) { return object.key == MarkKey; });
+    const bool marked = std::any_of(listing.begin(), listing.end(),
+                                    [](const ObjectInfo& object) { return object.key == beside::DemoMark; });
     if (!listing.empty() && !marked)
         return fail(Code::Exists, "the place for the demo holds something else", store->uri(),
                     "name a new or empty one with --into");
@@ -46,7 +46,7 @@ Result<void> prepareDemoBucket(Workbench& bench, const DemoRequest& request, con
                     "name a bucket that the demo can make, or add --sole-writer if nobody else writes there");
     std::vector<std::string> keys;
     for (const ObjectInfo& object : listing) {
-        if (object.key != MarkKey)
+        if (object.key != beside::DemoMark)
             keys.push_back(object.key);
     }
     std::reverse(keys.begin(), keys.end()); // what is built on others goes before them
@@ -55,7 +55,7 @@ Result<void> prepareDemoBucket(Workbench& bench, const DemoRequest& request, con
         return {};
     constexpr std::string_view Text = "Made by deltascope demo; emptied when a demo starts here again.\n";
     const MemoryPayload mark(asBytes(Text));
-    DS_TRY([[maybe_unused]] const ObjectInfo put, store->put(MarkKey, mark, PutMode::Replace, task));
+    DS_TRY([[maybe_unused]] const ObjectInfo put, store->put(beside::DemoMark, mark, PutMode::Replace, task));
     return {};
 }
 

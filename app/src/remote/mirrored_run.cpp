@@ -132,6 +132,7 @@ void MirroredRun::readRun(const json& from)
     readTail(from, "notes", m_run.notes, readNote);
     readTail(from, "spans", m_run.spans, readSpan);
     m_run.replicas = readEach(from, "replicas", readReplica);
+    m_run.refs = from.contains("refs") ? readEach(from, "refs", readRef) : std::vector<RefView>();
     m_run.settled = app::read<bool>(from, "settled");
     m_run.source = app::read<std::string>(from, "source");
     m_run.layout = app::read<std::string>(from, "layout");

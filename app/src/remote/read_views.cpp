@@ -132,6 +132,8 @@ StepView readStep(const json& from)
     if (from.contains("forms"))
         step.forms = readEach(from, "forms", readForm);
     step.problems = readEach(from, "problems", readProblem);
+    if (from.contains("refs"))
+        step.refs = readEach(from, "refs", [](const json& word) { return valueOf<std::string>(word, "refs"); });
     return step;
 }
 
@@ -155,6 +157,23 @@ NoteView readNote(const json& from)
 {
     return { read<std::string>(from, "actor"), readOptional<std::int64_t>(from, "step"),
              readOptional<std::int64_t>(from, "t_us"), read<std::string>(from, "text") };
+}
+
+RefView readRef(const json& from)
+{
+    RefView ref;
+    ref.word = read<std::string>(from, "word");
+    ref.isPin = read<bool>(from, "pin");
+    ref.step = readOptional<std::int64_t>(from, "step");
+    ref.epoch = read<int>(from, "epoch");
+    ref.isHere = read<bool>(from, "here");
+    ref.by = read<std::string>(from, "by");
+    ref.why = readText(from, "why");
+    ref.tUs = read<std::int64_t>(from, "t_us");
+    ref.isLocal = read<bool>(from, "local");
+    if (const json& problem = fieldOf(from, "problem"); !problem.is_null())
+        ref.problem = readProblem(problem);
+    return ref;
 }
 
 SpanView readSpan(const json& from)

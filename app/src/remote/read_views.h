@@ -17,6 +17,7 @@ StepView readStep(const json& from);
 std::optional<StoreMeterView> readMeter(const json& run);
 DriftView readDrift(const json& from);
 NoteView readNote(const json& from);
+RefView readRef(const json& from);
 SpanView readSpan(const json& from);
 ReplicaView readReplica(const json& from);
 

@@ -239,6 +239,8 @@ JobId RemoteService::diff(VersionRequest, VersionRequest, std::vector<std::strin
 JobId RemoteService::materialize(MaterializeRequest) { return refuse("materialize without a plan"); }
 JobId RemoteService::publish(PublishRequest) { return refuse("publish"); }
 JobId RemoteService::cost(CostRequest) { return refuse("tell costs"); }
+JobId RemoteService::annotations(SourceRequest) { return refuse("list the annotations of another source"); }
+JobId RemoteService::annotate(AnnotateRequest) { return refuse("annotate a run"); }
 JobId RemoteService::doctor(std::optional<SourceRequest>, bool) { return refuse("look at its machine"); }
 JobId RemoteService::demo(DemoRequest) { return refuse("start a demo"); }
 JobId RemoteService::watch(SourceRequest, Depth) { return refuse("watch another source"); }

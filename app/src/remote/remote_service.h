@@ -64,6 +64,8 @@ public:
     JobId materialize(MaterializeRequest request) override;
     JobId publish(PublishRequest request) override;
     JobId cost(CostRequest request) override;
+    JobId annotations(SourceRequest request) override;
+    JobId annotate(AnnotateRequest request) override;
     JobId doctor(std::optional<SourceRequest> source, bool clean) override;
     Result<DemoView> prepareDemo(const DemoRequest& request) override;
     JobId demo(DemoRequest request) override;

@@ -9,6 +9,8 @@ namespace deltascope::app {
 
 namespace {
 
+constexpr std::string_view PinStart = "pin/";
+
 const std::regex& selectorPattern()
 {
     static const std::regex pattern(R"((\d+:)?\d+(\.\.(\d+:)?\d+)?|latest(~\d+)?|anchor)");
@@ -59,7 +61,7 @@ Result<StepName> parseStep(const std::string& text)
     const std::optional<std::int64_t> step = parseNumber(colon == std::string::npos ? text : text.substr(colon + 1));
     if (!step)
         return fail(Code::Usage,
-                    fmt::format("{} is not a version: a step, EPOCH:STEP, latest, latest~N or anchor", text));
+                    fmt::format("{} is not a version: a step, EPOCH:STEP, latest, latest~N, anchor or a ref", text));
     name.step = *step;
     return name;
 }
@@ -93,7 +95,9 @@ VersionRequest VersionRequest::parse(const std::string& address)
 {
     VersionRequest request;
     const std::size_t at = address.rfind('@');
-    if (at != std::string::npos && Address(address).remote() && address.find('/', at) == std::string::npos) {
+    const bool isLast = at != std::string::npos
+        && (address.find('/', at) == std::string::npos || address.compare(at + 1, PinStart.size(), PinStart) == 0);
+    if (isLast && Address(address).remote()) {
         request.source.source = address.substr(0, at); // an @ in a key is written %40
         request.version = address.substr(at + 1);
         return request;

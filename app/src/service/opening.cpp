@@ -1,6 +1,7 @@
 #include "opening.h"
 
 #include "address.h"
+#include "annotation_jobs.h"
 #include "view/make_views.h"
 
 #include <algorithm>
@@ -141,7 +142,7 @@ Result<OpenState> openState(Workbench& bench, const VersionRequest& request, boo
         return state;
     }
     DS_TRY(Run run, openRequested(bench, request.source, task));
-    DS_TRY(const Version* version, resolveVersion(run, request.version));
+    DS_TRY(const Version* version, findVersion(bench, run, request.version, task));
     DS_CHECK(compareFormsOnTheWay(bench, run, *version, task));
     state.run = std::make_unique<const Run>(std::move(run)); // the versions stay where they are
     state.version = version;
@@ -196,9 +197,11 @@ std::optional<StoreMeterView> meterOf(const Stores& stores, const std::string& u
     return std::nullopt;
 }
 
-RunView runViewOf(const Run& run, const Trace& trace, const LogReader& logs, std::uint64_t revision, std::int64_t nowUs)
+RunView runViewOf(const Run& run, const Annotations& annotations, const Trace& trace, const LogReader& logs,
+                  std::uint64_t revision, std::int64_t nowUs)
 {
     RunView view = makeRunView(run);
+    addAnnotations(view, run, annotations);
     const std::vector<Span> logged = logs.spans();
     addTrace(view, trace, logged, nowUs);
     const Pauses pauses = pausesOf(run, trace, logged);

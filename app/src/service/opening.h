@@ -1,6 +1,7 @@
 #pragma once
 
 #include "deltascope/app/service.h"
+#include "deltascope/engine/beside.h"
 #include "deltascope/engine/logs.h"
 #include "deltascope/engine/operations.h"
 #include "deltascope/engine/trace.h"
@@ -65,8 +66,8 @@ Result<void> readAll(LogReader& logs, TaskContext& task);
 void addLogProblems(std::vector<ProblemView>& problems, const LogReader& logs);
 
 /// The run with what stands beside it and in its logs.
-RunView runViewOf(const Run& run, const Trace& trace, const LogReader& logs, std::uint64_t revision,
-                  std::int64_t nowUs);
+RunView runViewOf(const Run& run, const Annotations& annotations, const Trace& trace, const LogReader& logs,
+                  std::uint64_t revision, std::int64_t nowUs);
 
 /// Of all object stores that were opened.
 std::vector<StoreMeterView> meterViews(const Stores& stores);

@@ -1,9 +1,11 @@
 #include "deltascope/app/service.h"
 
 #include "address.h"
+#include "annotation_jobs.h"
 #include "configuration.h"
 #include "demo/demo.h"
 #include "demo/demo_bucket.h"
+#include "diff_jobs.h"
 #include "doctor.h"
 #include "job_runner.h"
 #include "log_jobs.h"
@@ -89,6 +91,7 @@ public:
         const unsigned machine = std::max(1U, std::thread::hardware_concurrency());
         m_bench.threads = settings.threads > 0 ? std::min(settings.threads, machine) : machine;
         m_bench.nowUs = settings.nowUs ? settings.nowUs : systemNowUs;
+        m_bench.shadowFolder = settings.stateFolder + "/beside";
     }
 
     JobId openRun(SourceRequest request, Depth depth) override
@@ -120,7 +123,7 @@ public:
         return start("show " + request.source.source.text(),
                      [this, request, depth](JobId, TaskContext& task) -> Result<JobResult> {
                          DS_TRY(Run run, openRequested(m_bench, request.source, task));
-                         DS_TRY(const Version* version, resolveVersion(run, request.version));
+                         DS_TRY(const Version* version, findVersion(m_bench, run, request.version, task));
                          const auto at = static_cast<std::size_t>(version - run.versions.data());
                          std::vector<TensorCount> counts;
                          if (m_catalog && version->facts) {
@@ -143,10 +146,12 @@ public:
                              DS_TRY(tensors, m_stateTensors.of(run, *version, std::move(*plan), m_bench.threads, task));
                          }
                          DS_TRY(const Trace trace, TraceReader().read(*run.store, run.beside, task));
+                         DS_TRY(const Annotations annotations, annotationsOf(m_bench, run, task));
                          LogReader logs(request.source.logs, m_bench.nowUs);
                          DS_CHECK(readAll(logs, task));
                          StepDetailView view = makeStepDetailView(run, *version, *tensors, counts);
                          view.chosen = choiceText(run, *version, request.version);
+                         view.step.refs = wordsOf(run, *version, annotations);
                          for (const Error& doubt : doubtsOfChoice(run))
                              view.step.problems.push_back(problemView(doubt));
                          addPause(view.step, pausesOf(run, trace, logs.spans()));
@@ -177,7 +182,7 @@ public:
                          VerifyOptions options;
                          options.level = request.level;
                          options.acceptRewritten = request.acceptRewritten;
-                         DS_TRY(options.range, resolveRange(run, request.range));
+                         DS_TRY(options.range, findRange(m_bench, run, request.range, task));
                          DS_TRY(const VerifyReport report, verifyRun(m_bench, run, options, task));
                          VerifyView view = makeVerifyView(run, report);
                          view.seconds = secondsSince(began);
@@ -193,7 +198,7 @@ public:
                          const auto attempt = [&] { return digestState(m_bench, *state.chain, task); };
                          DS_TRY(const CheckpointDigest digest, tryStates(m_bench, { &state }, attempt, task));
                          if (digest.noopsSeen && !acrossGap)
-                             DS_CHECK(judge(state, task));
+                             DS_CHECK(judgeState(m_bench, state, task));
                          DigestView view = makeDigestView(digest);
                          view.chosen = state.chosen;
                          view.reads = makeReadsView({ state.chain.get() }, state.notices());
@@ -206,26 +211,7 @@ public:
         return start(
             fmt::format("diff {} {}", a.source.source.text(), b.source.source.text()),
             [this, a, b, meant = TensorGlobs(std::move(tensors))](JobId, TaskContext& task) -> Result<JobResult> {
-                const Clock::time_point began = Clock::now();
-                DS_TRY(OpenState left, openState(m_bench, a, false, task));
-                DS_TRY(OpenState right, openState(m_bench, b, false, task));
-                const auto attempt = [&] {
-                    return diffStates(m_bench, *left.chain, *right.chain, linkOfAInB(left, right), task, meant);
-                };
-                DS_TRY(const DiffReport report, tryStates(m_bench, { &left, &right }, attempt, task));
-                if (report.noopsSeen) {
-                    DS_CHECK(judge(left, task));
-                    DS_CHECK(judge(right, task));
-                }
-                DiffView view = makeDiffView(report);
-                view.globs = meant.globs();
-                std::vector<Error> notices = left.notices();
-                for (Error& notice : right.notices()) {
-                    if (std::find(notices.begin(), notices.end(), notice) == notices.end())
-                        notices.push_back(std::move(notice));
-                }
-                view.reads = makeReadsView({ left.chain.get(), right.chain.get() }, notices);
-                view.seconds = secondsSince(began);
+                DS_TRY(DiffView view, diffOf(m_bench, a, b, meant, task));
                 return ended(std::move(view));
             });
     }
@@ -326,7 +312,7 @@ public:
                 DS_TRY(Run run, openRequested(m_bench, request.version.source, task));
                 for (const std::string& mirror : run.mirrors)
                     DS_CHECK(expectOutside(request.destination, mirror, "mirror"));
-                DS_TRY(const Version* version, resolveVersion(run, request.version.version));
+                DS_TRY(const Version* version, findVersion(m_bench, run, request.version.version, task));
                 DS_CHECK(compareForms(run, *version, task));
                 DS_CHECK(compareFormsOnTheWay(m_bench, run, *version, task));
                 const StateChoice wanted = request.trained ? StateChoice::Trained : StateChoice::Served;
@@ -385,6 +371,24 @@ public:
             view.seconds = secondsSince(began);
             return ended(std::move(view));
         });
+    }
+
+    JobId annotations(SourceRequest request) override
+    {
+        return start("list annotations of " + request.source.text(),
+                     [this, request](JobId, TaskContext& task) -> Result<JobResult> {
+                         DS_TRY(AnnotationsView view, listAnnotations(m_bench, request, task));
+                         return ended(std::move(view));
+                     });
+    }
+
+    JobId annotate(AnnotateRequest request) override
+    {
+        return start("annotate " + request.version.source.source.text(),
+                     [this, request](JobId, TaskContext& task) -> Result<JobResult> {
+                         DS_TRY(AnnotatedView view, app::annotate(m_bench, request, task));
+                         return ended(std::move(view));
+                     });
     }
 
     JobId cost(CostRequest request) override
@@ -489,9 +493,10 @@ private:
     Result<RunView> viewOf(const Run& run, const SourceRequest& request, TaskContext& task)
     {
         DS_TRY(const Trace trace, TraceReader().read(*run.store, run.beside, task));
+        DS_TRY(const Annotations annotations, annotationsOf(m_bench, run, task));
         LogReader logs(request.logs, m_bench.nowUs);
         DS_CHECK(readAll(logs, task));
-        RunView view = runViewOf(run, trace, logs, ++m_revision, m_bench.nowUs());
+        RunView view = runViewOf(run, annotations, trace, logs, ++m_revision, m_bench.nowUs());
         view.meter = meterOf(*m_bench.stores, view.source);
         return view;
     }
@@ -510,31 +515,6 @@ private:
         const auto at = static_cast<std::size_t>(&version - run.versions.data());
         options.range = { at, at };
         return analyzeRun(m_bench, run, options, task);
-    }
-
-    /// No-ops were met: are they this writer's habit, or is something missing?
-    Result<void> judge(const OpenState& state, TaskContext& task)
-    {
-        if (!state.version || state.version->facts)
-            return {};
-        DS_CHECK(judgeChain(m_bench, *state.run, *state.version, task));
-        return {};
-    }
-
-    /// The link of B's chain whose state is A, if B builds on A.
-    static std::optional<std::size_t> linkOfAInB(const OpenState& a, const OpenState& b)
-    {
-        if (!a.version || !b.version)
-            return std::nullopt;
-        const auto& links = b.chain->links();
-        for (std::size_t i = links.size(); i-- > 0;) {
-            if (links[i]->store->uri() == a.run->store->uri()
-                && links[i]->objects.identity() == a.version->objects.identity())
-                return i;
-            if (b.chain->formOf(i) > 0) // another way than step by step, which does not pass what came and went
-                return std::nullopt;
-        }
-        return std::nullopt;
     }
 
     std::unique_ptr<Catalog> m_catalog;

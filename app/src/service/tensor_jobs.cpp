@@ -1,6 +1,7 @@
 #include "tensor_jobs.h"
 
 #include "address.h"
+#include "annotation_jobs.h"
 #include "opening.h"
 #include "view/make_views.h"
 
@@ -54,13 +55,13 @@ Result<StatePair> planPair(Workbench& bench, const TensorRequest& request, TaskC
         return fail(Code::Usage, "a file on its own has no steps", request.version.source.source.text());
     StatePair pair;
     DS_TRY(pair.run, openRequested(bench, request.version.source, task));
-    DS_TRY(pair.version, resolveVersion(pair.run, request.version.version));
+    DS_TRY(pair.version, findVersion(bench, pair.run, request.version.version, task));
     DS_TRY(pair.plan, planFor(pair.run, *pair.version));
     if (request.against.empty()) {
         DS_CHECK(planBefore(pair));
         return pair;
     }
-    DS_TRY(const Version* other, resolveVersion(pair.run, request.against));
+    DS_TRY(const Version* other, findVersion(bench, pair.run, request.against, task));
     DS_TRY(pair.beforePlan, planFor(pair.run, *other));
     pair.beforeStep = other->step();
     return pair;

@@ -1,5 +1,6 @@
 #include "watching.h"
 
+#include "annotation_jobs.h"
 #include "heat_columns.h"
 #include "opening.h"
 #include "view/make_views.h"
@@ -103,6 +104,7 @@ private:
             return {};
         }
         DS_TRY(m_trace, m_reader.read(*m_store, run->beside, task));
+        DS_TRY(m_annotations, annotationsOf(m_bench, *run, task));
         if (m_depth == Depth::Replayed)
             DS_CHECK(replay(*run, {}, task));
         if (m_depth == Depth::Progressive) {
@@ -164,7 +166,7 @@ private:
                 m_lastHeat = std::move(*heat);
         }
         m_seen = std::move(now);
-        RunView view = runViewOf(run, m_trace, m_logs, ++m_revision, m_bench.nowUs());
+        RunView view = runViewOf(run, m_annotations, m_trace, m_logs, ++m_revision, m_bench.nowUs());
         view.settled = settled;
         view.meter = meterOf(*m_bench.stores, view.source);
         view.listedUs = m_listing.wholeAtUs();
@@ -221,6 +223,9 @@ private:
         for (const Heartbeat& replica : m_trace.replicas)
             text += fmt::format("{}{}{}{}{}{}\n", replica.id, replica.state, replica.step, replica.tUs,
                                 isLate(replica, m_bench.nowUs()), isSaidForLong(replica, m_bench.nowUs()));
+        for (const Ref& ref : m_annotations.refs)
+            text += fmt::format("{} {} {}\n", ref.word(), ref.number, ref.isLocal);
+        text += fmt::format("{} notes\n", m_annotations.notes.size());
         std::int64_t ends = 0; // an actor may tell late of what ended before the newest span
         for (const Span& span : m_trace.spans)
             ends ^= span.t1Us;
@@ -240,6 +245,7 @@ private:
     std::unique_ptr<StoreWatch> m_changes;
     TraceReader m_reader;
     Trace m_trace;
+    Annotations m_annotations;
     HeatColumns m_heat;
     std::shared_ptr<const RunView> m_last;
     std::shared_ptr<const HeatView> m_lastHeat;

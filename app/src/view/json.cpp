@@ -120,6 +120,8 @@ ordered_json json(const StepView& step)
         forms.push_back(json(form));
     out["forms"] = std::move(forms);
     out["problems"] = json(step.problems);
+    if (!step.refs.empty())
+        out["refs"] = step.refs;
     return out;
 }
 
@@ -200,6 +202,10 @@ ordered_json json(const RunView& view)
     for (const NoteView& note : view.notes)
         notes.push_back(json(note));
     out["notes"] = std::move(notes);
+    ordered_json refs = ordered_json::array();
+    for (const RefView& ref : view.refs)
+        refs.push_back(json(ref));
+    out["refs"] = std::move(refs);
     return out;
 }
 

@@ -25,6 +25,7 @@ ordered_json json(const RunView& run);
 ordered_json json(const StepView& step);
 ordered_json json(const DriftView& point);
 ordered_json json(const NoteView& note);
+ordered_json json(const RefView& ref);
 ordered_json json(const ReplicaView& replica);
 ordered_json json(const SpanView& span);
 ordered_json json(const std::optional<StoreMeterView>& meter);

@@ -38,6 +38,7 @@ LineageView makeLineage(std::shared_ptr<const RunSnapshot> snapshot)
             if (step.kind == "anchor")
                 ++chain;
             row.chain = chain;
+            row.refs = step.refs;
             if (step.state != "gap")
                 row.verified = verifiedOf(view.snapshot->verified, step);
             const auto rowOf = [&](std::optional<std::int64_t> base) -> std::optional<std::size_t> {
@@ -60,7 +61,7 @@ LineageView makeLineage(std::shared_ptr<const RunSnapshot> snapshot)
     if (run->latest && !run->epochs.empty()) {
         const auto latest = oldestFirst.find({ run->epochs.back().epoch, *run->latest });
         if (latest != oldestFirst.end())
-            view.rows[latest->second].refs.emplace_back("latest");
+            view.rows[latest->second].refs.emplace(view.rows[latest->second].refs.begin(), "latest");
     }
     std::reverse(view.rows.begin(), view.rows.end());
     const auto turn = [&](std::optional<std::size_t>& base) {

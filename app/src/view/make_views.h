@@ -1,10 +1,12 @@
 #pragma once
 
+#include "deltascope/app/view/annotations_view.h"
 #include "deltascope/app/view/cost_view.h"
 #include "deltascope/app/view/operation_view.h"
 #include "deltascope/app/view/run_view.h"
 #include "deltascope/app/view/statistics_view.h"
 #include "deltascope/app/view/tensor_view.h"
+#include "deltascope/engine/beside.h"
 #include "deltascope/engine/cost.h"
 #include "deltascope/engine/operations.h"
 #include "deltascope/engine/safetensors.h"
@@ -33,6 +35,13 @@ StepDetailView makeStepDetailView(const Run& run, const Version& version, const 
                                   const std::vector<TensorCount>& counts);
 /// Adds replicas, notes and spans to a run. `logged`: spans that come from logs.
 void addTrace(RunView& view, const Trace& trace, const std::vector<Span>& logged, std::int64_t nowUs);
+/// Adds refs and notes to a run and its steps; before addTrace(), which sorts notes. What is wrong with a ref is said
+/// with it alone: it is no problem of the run.
+void addAnnotations(RunView& view, const Run& run, const Annotations& annotations);
+/// The words that mean a version.
+std::vector<std::string> wordsOf(const Run& run, const Version& version, const Annotations& annotations);
+AnnotationsView makeAnnotationsView(const Run& run, const Annotations& annotations,
+                                    const std::vector<JournalEntry>& journal);
 /// Whether a replica has not been heard of for some of its periods.
 bool isLate(const Heartbeat& heartbeat, std::int64_t nowUs);
 /// Whether a replica has said its step for so long that a listing would show it.

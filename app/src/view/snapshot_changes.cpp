@@ -242,6 +242,10 @@ ordered_json SnapshotChanges::runChanges(const RunView& run, std::uint64_t since
     for (const ReplicaView& replica : run.replicas)
         replicas.push_back(json(replica));
     out["replicas"] = std::move(replicas);
+    ordered_json refs = ordered_json::array();
+    for (const RefView& ref : run.refs)
+        refs.push_back(json(ref));
+    out["refs"] = std::move(refs);
     return out;
 }
 

@@ -139,6 +139,10 @@ std::string detailToJson(const RunSummaryView& view, std::int64_t nowUs)
     for (const NoteView& note : run.notes)
         notes.push_back(json(note));
     out["notes"] = std::move(notes);
+    ordered_json refs = ordered_json::array();
+    for (const RefView& ref : run.refs)
+        refs.push_back(json(ref));
+    out["refs"] = std::move(refs);
     ordered_json replicas = ordered_json::array();
     for (const ReplicaHistoryView& replica : makeReplicaHistory(run, nowUs))
         replicas.push_back(json(replica));

@@ -1,6 +1,7 @@
 #include "deltascope/engine/layout.h"
 
 #include "deltascope/base/ascii.h"
+#include "deltascope/engine/beside_keys.h"
 #include "format/common/object_names.h"
 #include "format/dcp/dcp_layout.h"
 #include "format/fireworks/fireworks_layout.h"
@@ -82,7 +83,7 @@ std::vector<const ObjectInfo*> foreignObjects(const std::vector<ObjectInfo>& lis
 {
     std::vector<const ObjectInfo*> out;
     for (const ObjectInfo& object : listing) {
-        if (!isOwnKey(object.key))
+        if (!beside::holds(object.key))
             out.push_back(&object);
     }
     return out;

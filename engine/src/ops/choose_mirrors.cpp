@@ -1,6 +1,7 @@
 #include "choose_mirrors.h"
 
 #include "deltascope/base/address.h"
+#include "deltascope/engine/beside_keys.h"
 #include "format/common/quote_name.h"
 
 #include <algorithm>
@@ -12,7 +13,6 @@ namespace deltascope {
 
 namespace {
 
-constexpr std::string_view OfferKey = ".deltascope/v1/mirror.json";
 constexpr std::uint64_t MaxOfferBytes = 64 * 1024;
 constexpr std::size_t MaxOffers = 16;
 
@@ -24,11 +24,13 @@ Error noticeOf(std::string text, std::string where, std::string action = {})
 /// The addresses in what a source offers. Errors: Hostile, those of the store.
 Result<std::vector<std::string>> readOffers(const ObjectStore& source, TaskContext& task)
 {
-    Result<std::vector<std::byte>> bytes = readWhole(source, OfferKey, MaxOfferBytes, task);
+    Result<std::vector<std::byte>> bytes = readWhole(source, beside::MirrorOffer, MaxOfferBytes, task);
     if (!bytes && bytes.error().code == Code::NotFound)
         return std::vector<std::string>();
     DS_CHECK(bytes);
-    const auto hostile = [](std::string text) { return fail(Code::Hostile, std::move(text), std::string(OfferKey)); };
+    const auto hostile = [](std::string text) {
+        return fail(Code::Hostile, std::move(text), std::string(beside::MirrorOffer));
+    };
     const nlohmann::json offer = nlohmann::json::parse(asText(*bytes), nullptr, false);
     if (!offer.is_object() || !offer.contains("mirrors") || !offer["mirrors"].is_array())
         return hostile("is no JSON object with a list of mirrors");
@@ -71,7 +73,7 @@ public:
         if (!offers) {
             m_chosen.notices.push_back(
                 noticeOf("what the source offers as mirrors cannot be read: " + offers.error().text,
-                         std::string(OfferKey), "nothing, if you need no mirror"));
+                         std::string(beside::MirrorOffer), "nothing, if you need no mirror"));
             return;
         }
         const Result<std::set<std::string>> named =
@@ -104,7 +106,8 @@ private:
         if (!Address(offer).isAbsolute()) {
             m_chosen.notices.push_back(noticeOf(
                 fmt::format("the source offers {} as a mirror, which is no absolute address: it is not read", quoted),
-                std::string(OfferKey), "tell who keeps the source; an address in it begins with / or a scheme"));
+                std::string(beside::MirrorOffer),
+                "tell who keeps the source; an address in it begins with / or a scheme"));
             return;
         }
         const Address address = Address(offer).absolute();
@@ -115,13 +118,14 @@ private:
                 fmt::format("the source offers a mirror at {}; it is not read, for nobody has named it for this "
                             "source on this machine",
                             quoted),
-                std::string(OfferKey), "--mirror with this address reads it, if you trust who keeps it"));
+                std::string(beside::MirrorOffer), "--mirror with this address reads it, if you trust who keeps it"));
             return;
         }
         if (const Result<void> opened = open(address); !opened)
-            m_chosen.notices.push_back(noticeOf(
-                fmt::format("the mirror at {} cannot be read: {}", quoted, opened.error().text), std::string(OfferKey),
-                "nothing, if the source is whole; else see why the mirror does not answer"));
+            m_chosen.notices.push_back(
+                noticeOf(fmt::format("the mirror at {} cannot be read: {}", quoted, opened.error().text),
+                         std::string(beside::MirrorOffer),
+                         "nothing, if the source is whole; else see why the mirror does not answer"));
     }
 
     Workbench& m_bench;

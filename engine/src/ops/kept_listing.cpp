@@ -1,5 +1,6 @@
 #include "deltascope/engine/kept_listing.h"
 
+#include "deltascope/engine/beside_keys.h"
 #include "format/common/object_names.h"
 
 #include <algorithm>
@@ -11,8 +12,6 @@ namespace {
 
 /// What a store lists in one request costs the same as what is new in it.
 constexpr std::size_t OnePage = 1'000;
-constexpr std::string_view ReplicaFolder = ".deltascope/v1/replicas/";
-constexpr std::string_view SpansFolder = ".deltascope/v1/spans/";
 
 /// The versions of one folder, as far as places need them.
 struct FolderNames {
@@ -22,16 +21,16 @@ struct FolderNames {
 
 void addBeside(std::vector<GrowthPlace>& places, const std::vector<ObjectInfo>& beside)
 {
-    places.push_back({ std::string(ReplicaFolder), {} }); // heartbeats take the place of older ones
+    places.push_back({ std::string(beside::Replicas), {} }); // heartbeats take the place of older ones
     std::map<std::string_view, std::string_view> lastOf; // by folder of an actor
     for (const ObjectInfo& object : beside) {
-        if (object.key.starts_with(SpansFolder))
+        if (object.key.starts_with(beside::Spans))
             lastOf[splitKey(object.key).folder] = object.key;
     }
     for (const auto& [folder, last] : lastOf)
         places.push_back({ std::string(folder) + '/', std::string(last) });
     // actors that begin later; those whose names sort between known ones wait for a whole listing
-    places.push_back({ std::string(SpansFolder), lastOf.empty() ? "" : std::string(lastOf.rbegin()->second) });
+    places.push_back({ std::string(beside::Spans), lastOf.empty() ? "" : std::string(lastOf.rbegin()->second) });
 }
 
 }

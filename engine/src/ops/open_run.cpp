@@ -1,6 +1,7 @@
 #include "candidate_runs.h"
 #include "choose_mirrors.h"
 #include "compare_models.h"
+#include "deltascope/engine/beside_keys.h"
 #include "deltascope/engine/operations.h"
 #include "deltascope/engine/safetensors.h"
 #include "epoch_evidence.h"
@@ -26,7 +27,6 @@ namespace deltascope {
 namespace {
 
 /// Our own files beside a run; never part of it.
-constexpr std::string_view OwnPrefix = ".deltascope/";
 
 std::string probeOf(const std::vector<ObjectInfo>& listing)
 {
@@ -281,10 +281,8 @@ Listing takeOwn(Listing& listing)
 {
     Listing beside;
     std::copy_if(listing.begin(), listing.end(), std::back_inserter(beside),
-                 [](const ObjectInfo& object) { return object.key.starts_with(OwnPrefix); });
-    std::erase_if(listing, [](const ObjectInfo& object) {
-        return object.key.starts_with(OwnPrefix) || object.key.find("/.deltascope/") != std::string::npos;
-    });
+                 [](const ObjectInfo& object) { return object.key.starts_with(beside::Root); });
+    std::erase_if(listing, [](const ObjectInfo& object) { return beside::holds(object.key); });
     return beside;
 }
 

@@ -1,6 +1,7 @@
 #include "publish/lease.h"
 
 #include "deltascope/base/threads.h"
+#include "deltascope/engine/beside_keys.h"
 
 #include "base/grace.h"
 #include "base/task_mutex.h"
@@ -42,12 +43,12 @@ void cleanBehind(ObjectStore& store, std::int64_t number, const std::string& act
     for (const std::int64_t older : leasesBelow(store, number, task).value_or(std::vector<std::int64_t>()))
         leases.push_back(leaseKey(older));
     static_cast<void>(store.remove({ leases.begin(), leases.end() }, task));
-    const std::string ours[] = { leaseKey(number), fmt::format("{}{}/", SpanFolder, actor) };
+    const std::string ours[] = { leaseKey(number), fmt::format("{}{}/", beside::Spans, actor) };
     static_cast<void>(store.removeTemporaries(
         [&](std::string_view folder) {
-            if (folder != ".deltascope" && !folder.starts_with(".deltascope/"))
-                return true;
             const std::string inside = fmt::format("{}/", folder);
+            if (!inside.starts_with(beside::Root))
+                return true;
             return ours[0].starts_with(inside) || ours[1].starts_with(inside);
         },
         task));

@@ -1,4 +1,5 @@
 #include "publish/lease_holder.h"
+#include "deltascope/engine/beside_keys.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -13,7 +14,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::string_view LeaseFolder = ".deltascope/v1/lease/";
 constexpr std::string_view LeaseStart = "publisher-";
 constexpr std::string_view LeaseEnd = ".json";
 constexpr std::size_t MostLeaseDigits = 15;
@@ -62,16 +62,17 @@ std::optional<LeaseHolder> parseHolder(std::string_view text)
 
 std::optional<std::int64_t> leaseNumberOf(std::string_view key)
 {
-    if (key.size() <= LeaseFolder.size() + LeaseStart.size() + LeaseEnd.size())
+    if (key.size() <= beside::Leases.size() + LeaseStart.size() + LeaseEnd.size())
         return std::nullopt;
-    key.remove_prefix(LeaseFolder.size() + LeaseStart.size());
+    key.remove_prefix(beside::Leases.size() + LeaseStart.size());
     key.remove_suffix(LeaseEnd.size());
     return key.size() <= MostLeaseDigits ? parseNumber(key) : std::nullopt;
 }
 
 Result<std::vector<std::int64_t>> leases(const ObjectStore& store, TaskContext& task)
 {
-    DS_TRY(const std::vector<ObjectInfo> listing, listAll(store, fmt::format("{}{}", LeaseFolder, LeaseStart), task));
+    DS_TRY(const std::vector<ObjectInfo> listing,
+           listAll(store, fmt::format("{}{}", beside::Leases, LeaseStart), task));
     std::vector<std::int64_t> numbers;
     for (const ObjectInfo& object : listing) {
         const std::optional<std::int64_t> number = leaseNumberOf(object.key);
@@ -107,7 +108,7 @@ Liveness livenessOf(const LeaseHolder& holder)
 
 std::string leaseKey(std::int64_t number)
 {
-    return fmt::format("{}{}{:08}{}", LeaseFolder, LeaseStart, number, LeaseEnd);
+    return fmt::format("{}{}{:08}{}", beside::Leases, LeaseStart, number, LeaseEnd);
 }
 
 Result<std::int64_t> newestLease(const ObjectStore& store, TaskContext& task)

@@ -1,5 +1,6 @@
 #include "deltascope/engine/publish.h"
 
+#include "deltascope/engine/beside_keys.h"
 #include "publish/unread_folders.h"
 
 #include <algorithm>
@@ -38,7 +39,7 @@ public:
             return fail(std::move(opened.error()));
         m_run = opened ? std::move(*opened) : Run();
         DS_TRY(std::vector<ObjectInfo> listing, listAll(*m_store, "", task));
-        std::erase_if(listing, [](const ObjectInfo& object) { return object.key.starts_with(".deltascope/"); });
+        std::erase_if(listing, [](const ObjectInfo& object) { return object.key.starts_with(beside::Root); });
         m_unread = unreadFolders(listing, m_run);
         return {};
     }

@@ -1,6 +1,7 @@
 #include "deltascope/engine/publish.h"
 
 #include "deltascope/base/address.h"
+#include "deltascope/engine/beside_keys.h"
 #include "deltascope/engine/cost.h"
 #include "deltascope/engine/trace.h"
 #include "publish/lease.h"
@@ -138,7 +139,7 @@ struct Publisher::State {
     Result<void> findHead(TaskContext& task)
     {
         DS_TRY(std::vector<ObjectInfo> listing, listAll(*store, "", task));
-        std::erase_if(listing, [](const ObjectInfo& object) { return object.key.starts_with(".deltascope/"); });
+        std::erase_if(listing, [](const ObjectInfo& object) { return object.key.starts_with(beside::Root); });
         runId = newRunId();
         if (listing.empty())
             return {};

@@ -1,4 +1,5 @@
 #include "base/grace.h"
+#include "deltascope/engine/beside_keys.h"
 #include "trace/span_objects.h"
 #include "trace/span_tidy.h"
 #include "trace/trace_json.h"
@@ -20,7 +21,7 @@ SpanWriter::SpanWriter(std::shared_ptr<ObjectStore> store, std::string actor, co
     : m_store(std::move(store))
     , m_actor(std::move(actor))
     , m_stops(stops)
-    , m_folder(fmt::format("{}{}/", SpanFolder, m_actor))
+    , m_folder(fmt::format("{}{}/", beside::Spans, m_actor))
     , m_tidy(std::make_unique<SpanTidy>(*m_store, m_folder))
 {
     std::vector<ObjectInfo> listing; // numbers go on behind those of an earlier process of this actor

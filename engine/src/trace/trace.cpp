@@ -1,3 +1,4 @@
+#include "deltascope/engine/beside_keys.h"
 #include "trace/span_objects.h"
 #include "trace/trace_json.h"
 
@@ -10,7 +11,6 @@ namespace deltascope {
 
 namespace {
 
-constexpr std::string_view BesideFolder = ".deltascope/";
 constexpr std::size_t ObjectsAtOnce = 64;
 
 std::vector<ObjectInfo> below(const std::vector<ObjectInfo>& listing, std::string_view folder)
@@ -61,20 +61,20 @@ Result<void> putHeartbeat(ObjectStore& store, const Heartbeat& heartbeat, TaskCo
     const std::string text = heartbeatToText(heartbeat);
     const MemoryPayload source(asBytes(text));
     DS_TRY([[maybe_unused]] const ObjectInfo put,
-           store.put(fmt::format("{}{}.json", ReplicaFolder, heartbeat.id), source, PutMode::Replace, task));
+           store.put(fmt::format("{}{}.json", beside::Replicas, heartbeat.id), source, PutMode::Replace, task));
     return {};
 }
 
 Result<Trace> TraceReader::read(const ObjectStore& store, TaskContext& task)
 {
-    DS_TRY(const std::vector<ObjectInfo> beside, listAll(store, BesideFolder, task));
+    DS_TRY(const std::vector<ObjectInfo> beside, listAll(store, beside::Root, task));
     return read(store, beside, task);
 }
 
 Result<Trace> TraceReader::read(const ObjectStore& store, const std::vector<ObjectInfo>& beside, TaskContext& task)
 {
-    DS_CHECK(readSpans(store, below(beside, SpanFolder), task));
-    DS_CHECK(readReplicas(store, below(beside, ReplicaFolder), task));
+    DS_CHECK(readSpans(store, below(beside, beside::Spans), task));
+    DS_CHECK(readReplicas(store, below(beside, beside::Replicas), task));
     Trace trace;
     trace.spans = m_spans;
     for (const auto& [key, known] : m_replicas) {

@@ -10,9 +10,6 @@
 
 namespace deltascope {
 
-inline constexpr std::string_view SpanFolder = ".deltascope/v1/spans/";
-inline constexpr std::string_view ReplicaFolder = ".deltascope/v1/replicas/";
-
 inline constexpr std::uint64_t MostTraceObjectBytes = std::uint64_t { 1 } << 20; ///< larger ones are not ours
 
 /// Hands over each line without its break; behind the last one there may be none.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "deltascope/app/view/annotations_view.h"
 #include "deltascope/app/view/cost_view.h"
 #include "deltascope/app/view/heat_view.h"
 #include "deltascope/app/view/log_view.h"
@@ -42,7 +43,8 @@ using JobResult = std::variant<
     std::shared_ptr<const DoctorView>, std::shared_ptr<const DemoView>, std::shared_ptr<const CostView>,
     std::shared_ptr<const BlocksView>, std::shared_ptr<const ElementsView>, std::shared_ptr<const StatisticsView>,
     std::shared_ptr<const StatisticsHistoryView>, std::shared_ptr<const TensorFirstsView>,
-    std::shared_ptr<const StatisticsCostView>, std::shared_ptr<const HeaderView>>;
+    std::shared_ptr<const StatisticsCostView>, std::shared_ptr<const HeaderView>,
+    std::shared_ptr<const AnnotationsView>, std::shared_ptr<const AnnotatedView>>;
 
 struct JobProgressed {
     JobView job;

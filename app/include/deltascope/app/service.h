@@ -54,8 +54,8 @@ struct SourceRequest {
     SourceRequest below(const std::string& folder) const;
 };
 
-/// `SOURCE[@[EPOCH:]STEP]`, where STEP is a number, `latest`, `latest~3` or `anchor` (the newest one); the last @
-/// separates.
+/// `SOURCE[@[EPOCH:]STEP]`, where STEP is a number, `latest`, `latest~3` or `anchor` (the newest one), or
+/// `SOURCE@WORD`, where WORD is a ref of the run, or `pin/NAME`; the last @ separates.
 struct VersionRequest {
     SourceRequest source;
     std::string version; ///< what stands behind the @; empty: the only or newest version
@@ -143,6 +143,16 @@ struct CostRequest {
     std::optional<double> learningRate; ///< predicts the changed share from a sample of the weights, which is read
 };
 
+/// Gives a version a word or a note, or takes a word back.
+struct AnnotateRequest {
+    enum class Kind : std::uint8_t { Ref, Pin, Note };
+    Kind kind = Kind::Ref;
+    VersionRequest version; ///< to take a word back: only its source counts
+    std::string name; ///< of the ref or pin; empty for a pin: "step-12"
+    std::string text; ///< of a note; of a ref or pin: why
+    bool remove = false; ///< of a ref or pin
+};
+
 /// A synthetic run that is trained, published and followed by the real engine.
 struct DemoRequest {
     std::string folder; ///< empty: under the cache
@@ -193,6 +203,8 @@ public:
     /// PublishView. With a watchFolder it goes on until it is canceled, and a Published event follows every version.
     virtual JobId publish(PublishRequest request) = 0;
     virtual JobId cost(CostRequest request) = 0; ///< CostView
+    virtual JobId annotations(SourceRequest request) = 0; ///< AnnotationsView
+    virtual JobId annotate(AnnotateRequest request) = 0; ///< AnnotatedView
     /// A DoctorView. `clean`: also removes from the source what writers of this machine that ended left half-written.
     virtual JobId doctor(std::optional<SourceRequest> source, bool clean = false) = 0;
     /// Makes the folder of a demo ready, removing an earlier one; what it returns says where the bucket will be.

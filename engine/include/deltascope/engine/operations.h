@@ -29,6 +29,7 @@ struct Workbench {
     std::shared_ptr<Stores> stores = makeStores(); ///< never null
     unsigned threads = 2;
     std::string scratchFolder;
+    std::string shadowFolder; ///< Beside::Options::shadowFolder
     std::function<std::int64_t()> nowUs; ///< microseconds since 1970
 };
 

@@ -1,5 +1,6 @@
 #include "format/common/numbered_folders.h"
 
+#include "deltascope/engine/beside_keys.h"
 #include "format/common/object_names.h"
 #include "format/common/step_folders.h"
 
@@ -20,7 +21,7 @@ std::vector<VersionObjects> inOrder(std::map<std::string_view, VersionObjects> f
 
 std::optional<NumberedFolders::Key> NumberedFolders::parse(std::string_view key) const
 {
-    if (isOwnKey(key))
+    if (beside::holds(key))
         return std::nullopt;
     const SplitKey file = splitKey(key);
     const SplitKey folder = splitKey(file.folder);

@@ -33,12 +33,6 @@ inline std::string joinKey(std::string_view folder, std::string_view file)
     return key += file;
 }
 
-/// Our own files beside a run (".deltascope/" anywhere in the key); no layout looks at them.
-inline bool isOwnKey(std::string_view key) noexcept
-{
-    return key.substr(0, 11) == ".deltascope" || key.find("/.deltascope") != std::string_view::npos;
-}
-
 inline bool isDataFile(std::string_view file) noexcept
 {
     constexpr std::string_view End = ".safetensors";

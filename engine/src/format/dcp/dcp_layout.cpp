@@ -1,5 +1,6 @@
 #include "format/dcp/dcp_layout.h"
 
+#include "deltascope/engine/beside_keys.h"
 #include "deltascope/engine/safetensors.h"
 #include "format/common/full_tensor_stream.h"
 #include "format/common/object_names.h"
@@ -111,7 +112,7 @@ std::vector<VersionObjects> DcpLayout::group(const std::vector<ObjectInfo>& list
     std::map<std::string, Folder, std::less<>> folders;
     for (const ObjectInfo& object : listing) {
         const SplitKey key = splitKey(object.key);
-        if (isOwnKey(object.key) || endsWith(key.file, ".tmp") || !stepOf(key.folder))
+        if (beside::holds(object.key) || endsWith(key.file, ".tmp") || !stepOf(key.folder))
             continue;
         Folder& folder = folders[std::string(key.folder)];
         folder.hasData |= isDistcp(key.file) || isShardedFileName(key.file);

@@ -1,5 +1,6 @@
 #include "format/fireworks/fireworks_layout.h"
 
+#include "deltascope/engine/beside_keys.h"
 #include "format/common/object_names.h"
 
 #include <algorithm>
@@ -17,7 +18,7 @@ std::vector<VersionObjects> FireworksLayout::group(const std::vector<ObjectInfo>
     std::map<std::string_view, VersionObjects> folders;
     for (const ObjectInfo& object : listing) {
         const std::string_view folder = splitKey(object.key).folder;
-        if (folder.empty() || isOwnKey(object.key))
+        if (folder.empty() || beside::holds(object.key))
             continue;
         folders[folder].name = std::string(folder);
         folders[folder].objects.push_back(object);

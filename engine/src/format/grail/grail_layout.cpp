@@ -1,5 +1,6 @@
 #include "format/grail/grail_layout.h"
 
+#include "deltascope/engine/beside_keys.h"
 #include "deltascope/engine/hash_tree.h"
 #include "format/common/full_tensor_stream.h"
 #include "format/common/object_names.h"
@@ -47,7 +48,7 @@ struct WindowKey {
 
 std::optional<WindowKey> parseKey(std::string_view key)
 {
-    if (isOwnKey(key))
+    if (beside::holds(key))
         return std::nullopt;
     const SplitKey file = splitKey(key);
     SplitKey folder = splitKey(file.folder);

@@ -1,5 +1,6 @@
 #include "format/hf/hf_layout.h"
 
+#include "deltascope/engine/beside_keys.h"
 #include "format/common/full_tensor_stream.h"
 #include "format/common/object_names.h"
 #include "format/common/step_folders.h"
@@ -64,7 +65,7 @@ std::map<std::string, Folder, std::less<>> foldersOf(const std::vector<ObjectInf
     std::map<std::string, Folder, std::less<>> folders;
     for (const ObjectInfo& object : listing) {
         const SplitKey key = splitKey(object.key);
-        if (isOwnKey(object.key) || isTemporary(key.file))
+        if (beside::holds(object.key) || isTemporary(key.file))
             continue;
         // grail puts its two forms of a window into subfolders
         const SplitKey above = splitKey(key.folder);

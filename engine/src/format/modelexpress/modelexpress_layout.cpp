@@ -1,5 +1,6 @@
 #include "format/modelexpress/modelexpress_layout.h"
 
+#include "deltascope/engine/beside_keys.h"
 #include "format/common/numbered_folders.h"
 #include "format/common/object_names.h"
 #include "format/common/quote_name.h"
@@ -35,7 +36,7 @@ std::map<std::string_view, std::set<std::string_view>> indexedFolders(const std:
         const SplitKey key = splitKey(object.key);
         const SplitKey folder = splitKey(key.folder);
         const bool isNamed = !folder.file.empty() && !folder.file.starts_with("weight_v") && numberOf(folder.file);
-        if (!isOwnKey(object.key) && isNamed && key.file == CheckpointIndexName)
+        if (!beside::holds(object.key) && isNamed && key.file == CheckpointIndexName)
             folders[folder.folder].insert(key.folder);
     }
     return folders;
@@ -134,7 +135,7 @@ std::vector<VersionObjects> ModelExpressLayout::group(const std::vector<ObjectIn
         const SplitKey key = splitKey(object.key);
         const SplitKey folder = splitKey(key.folder);
         const std::optional<std::int64_t> step = numberOf(folder.file);
-        if (isOwnKey(object.key) || key.folder.empty() || folder.folder != best->first || !step)
+        if (beside::holds(object.key) || key.folder.empty() || folder.folder != best->first || !step)
             continue;
         VersionObjects& version = found[key.folder];
         version.step = *step;

@@ -1,5 +1,6 @@
 #include "format/trl/trl_layout.h"
 
+#include "deltascope/engine/beside_keys.h"
 #include "deltascope/engine/safetensors.h"
 #include "format/common/full_tensor_stream.h"
 #include "format/common/object_names.h"
@@ -31,7 +32,7 @@ struct StepFile {
 
 std::optional<StepFile> parseKey(const TrlDialect& dialect, std::string_view key)
 {
-    if (isOwnKey(key))
+    if (beside::holds(key))
         return std::nullopt;
     const SplitKey file = splitKey(key);
     const SplitKey folder = splitKey(file.folder);

@@ -1,5 +1,6 @@
 #include "format/trl_adapter/trl_adapter_layout.h"
 
+#include "deltascope/engine/beside_keys.h"
 #include "deltascope/engine/safetensors.h"
 #include "format/common/full_tensor_stream.h"
 #include "format/common/numbered_folders.h"
@@ -29,7 +30,7 @@ struct AdapterKey {
 
 std::optional<AdapterKey> parseKey(std::string_view key)
 {
-    if (isOwnKey(key))
+    if (beside::holds(key))
         return std::nullopt;
     const SplitKey folder = splitKey(splitKey(key).folder);
     const std::size_t mark = folder.file.rfind("-v");
@@ -54,7 +55,7 @@ bool isOneAdapter(const std::vector<ObjectInfo>& listing)
     return has(ConfigName) && has(WeightsName) && std::none_of(listing.begin(), listing.end(), isVersionKey)
         && std::all_of(listing.begin(), listing.end(), [](const ObjectInfo& object) {
                const std::string_view file = splitKey(object.key).file;
-               return isOwnKey(object.key) || !isDataFile(file) || file == WeightsName;
+               return beside::holds(object.key) || !isDataFile(file) || file == WeightsName;
            });
 }
 

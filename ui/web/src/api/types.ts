@@ -85,6 +85,7 @@ export interface Step {
   objects: ObjectInfo[];
   forms?: Form[]; // in a run only where there are several
   problems: Problem[];
+  refs?: string[]; // words that people gave it: "good", "pin/good"; absent: none
   /** The deepest verification of this step in this daemon; null: not checked. */
   verified: { level: number; result: VerifyResult; t_us: number; problem: Problem | null } | null;
 }
@@ -207,6 +208,20 @@ export interface Note {
   text: string;
 }
 
+/** A word that people gave a version. */
+export interface Ref {
+  word: string; // as behind the @ of an address
+  pin: boolean;
+  step: number | null; // null: its last move cannot be read
+  epoch: number;
+  here: boolean; // the version that it means is in the run
+  by: string;
+  why: string | null;
+  t_us: number;
+  local: boolean; // kept on the machine of the daemon alone
+  problem: Problem | null;
+}
+
 export interface FeedItem {
   t_us: number;
   kind: 'published' | 'applied' | 'note' | 'problem' | 'event';
@@ -235,6 +250,7 @@ export interface RunDetail extends RunSummary {
   events: Problem[];
   drift: DriftPoint[];
   notes: Note[];
+  refs: Ref[];
   replicas: Replica[];
   feed: FeedItem[]; // newest first, at most 100
 }

@@ -21,7 +21,7 @@ export function runSummary(over: Partial<RunSummary> = {}): RunSummary {
 export function runDetail(over: Partial<RunDetail> = {}): RunDetail {
   return {
     ...runSummary(), first_step: 0, last_step: 2, ignored_objects: 0, store_meter: null, listed_us: null, noop_rate: null, problems: [], events: [], drift: [],
-    notes: [], replicas: [], feed: [], ...over,
+    notes: [], refs: [], replicas: [], feed: [], ...over,
   };
 }
 

@@ -25,6 +25,8 @@ std::string toJson(const DiffView& view);
 std::string toJson(const MaterializeView& view);
 std::string toJson(const PublishView& view);
 std::string toJson(const DoctorView& view);
+std::string toJson(const AnnotationsView& view);
+std::string toJson(const AnnotatedView& view);
 std::string toJson(const CostView& view);
 std::string toJson(const TimelineView& view);
 /// The spans as a Chrome trace (JSON), which Perfetto opens: one process per actor, publications as marks.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "deltascope/app/view/annotations_view.h"
 #include "deltascope/app/view/problem.h"
 #include "deltascope/app/view/reads_view.h"
 #include "deltascope/app/view/trace_view.h"
@@ -69,6 +70,7 @@ struct StepView {
     /// In a run only where there are several, of a step by itself always; its own objects first.
     std::vector<FormView> forms;
     std::vector<ProblemView> problems;
+    std::vector<std::string> refs; ///< words that people gave it (RefView::word)
     std::int64_t lastMissing = 0; ///< for state gap: the last of the missing steps, `step` is the first
 
     bool operator==(const StepView&) const = default;
@@ -139,6 +141,7 @@ struct RunView {
     /// Why the source cannot be looked at any more, which a watch reports: all the rest is as it was at the last look.
     std::optional<ProblemView> lost;
     std::vector<ReplicaView> replicas; ///< by id; empty where none writes heartbeats
+    std::vector<RefView> refs; ///< by word, refs in front of pins
     std::vector<NoteView> notes; ///< by time
     std::vector<SpanView> spans; ///< by begin; those that tell when they were
 };

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "deltascope/app/service.h"
+#include "deltascope/engine/beside.h"
+#include "deltascope/engine/operations.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace deltascope::app {
+
+Result<Annotations> annotationsOf(const Workbench& bench, const Run& run, TaskContext& task);
+
+/// resolveVersion(), also of a word that people gave. Errors: also those of versionOf() and of reading what stands
+/// beside the run.
+Result<const Version*> findVersion(const Workbench& bench, const Run& run, const std::string& selector,
+                                   TaskContext& task);
+
+/// resolveRange(), also of one word. Errors: as findVersion().
+Result<std::optional<std::pair<std::size_t, std::size_t>>> findRange(const Workbench& bench, const Run& run,
+                                                                     const std::string& range, TaskContext& task);
+
+Result<AnnotationsView> listAnnotations(Workbench& bench, const SourceRequest& request, TaskContext& task);
+Result<AnnotatedView> annotate(Workbench& bench, const AnnotateRequest& request, TaskContext& task);
+
+} // namespace deltascope::app

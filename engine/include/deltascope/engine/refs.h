@@ -1,0 +1,15 @@
+#pragma once
+
+#include "deltascope/engine/beside.h"
+#include "deltascope/engine/lineage.h"
+
+namespace deltascope {
+
+/// What a ref to this version has to hold.
+RefTarget targetOf(const Version& version);
+
+/// The version that a target means, whatever epoch it counts as by now. Errors: Rewritten (the step is another version
+/// now), Vanished, NotFound. `word`: what the user calls it.
+Result<const Version*> versionOf(const Run& run, const RefTarget& target, std::string_view word);
+
+} // namespace deltascope
