@@ -91,16 +91,19 @@ Error lossError(const Run& run, const Version& version)
 {
     const VersionFacts& facts = *version.facts;
     const Version& origin = run.versions[version.unprovenAt]; // perhaps a missing number further in front
-    const std::int64_t empty = version.objects.emptyBefore;
+    const Version* last = version.base ? &run.versions[*version.base] : nullptr;
+    const Version* full = last; // the last one in front with files
+    while (full && isEmptyFolder(*full))
+        full = full->base ? &run.versions[*full->base] : nullptr;
     return Error {
         Code::ChainGap,
         fmt::format("step {} assigns {} of {} elements the bits that they already have, which its writer does "
                     "not do on an unbroken chain: {}",
                     version.step(), facts.noops, facts.assigned,
                     origin.acrossGap ? fmt::format("something between step {} and it is lost", *origin.baseStep)
-                        : empty > 0
+                        : last != full
                         ? fmt::format("the files of {}, whose folder is there and empty, are lost",
-                                      steps(version.step() - empty, version.step() - 1))
+                                      steps(full ? full->step() + 1 : 1, last->step()))
                         : fmt::format("it was not written against step {} as it is here", *version.baseStep)),
         version.objects.name, version.step(),
         "Materialize a version before it or the next complete anchor; --across-gap rebuilds this one all the same."
@@ -552,7 +555,8 @@ void assess(Run& run)
     assessHabit(run);
     assessNames(run);
     assessAbsentDigests(run);
-    assessEmptyNewest(run);
+    assessLostFiles(run);
+    assessEmpty(run);
     for (int epoch = 0; epoch < run.epochs(); ++epoch)
         assessReference(run, epoch);
     for (const Gap& gap : run.gaps) {

@@ -63,14 +63,14 @@ BaseLink linkOf(const Run& run, std::size_t at, const std::optional<VersionSumma
     const Version& version = run.versions[at];
     if (previous) {
         const std::int64_t before = run.versions[*previous].step();
-        const bool skips = before + version.objects.emptyBefore + 1 != version.step();
+        const bool skips = before + 1 != version.step();
         return { previous, before, false, skips && !run.layout->numbersMaySkip() };
     }
     BaseLink first { {}, version.step() - 1 };
     if (run.layout->needsExternalBase()) { // other layouts bring their first state: a checkpoint given beside is none
                                            // of the chain
         first.onExternalBase = !isWrittenOver(run, version.epoch, *first.baseStep);
-        first.acrossGap = *first.baseStep > version.objects.emptyBefore;
+        first.acrossGap = *first.baseStep > 0;
     }
     return first;
 }
