@@ -1,6 +1,7 @@
 #include "format/common/quote_name.h"
 #include "lineage/claims.h"
 #include "lineage/drift.h"
+#include "lineage/forks.h"
 #include "lineage/gone.h"
 #include "lineage/health.h"
 #include "lineage/noops.h"
@@ -564,26 +565,7 @@ void assess(Run& run)
             run.problems.push_back(gapProblem(run, gap));
     }
     reportGone(run);
-    for (std::size_t i = 0; i < run.versions.size(); ++i) {
-        const Version& version = run.versions[i];
-        if (i == 0 || version.epoch == run.versions[i - 1].epoch || run.epochs() < 2)
-            continue;
-        const Version& old = run.versions[i - 1];
-        if (old.step() < version.step()) // a publisher that began another epoch behind the old one, on purpose
-            continue;
-        std::int64_t firstOld = old.step();
-        for (const Version& other : run.versions) {
-            if (other.epoch == old.epoch)
-                firstOld = std::min(firstOld, other.step());
-        }
-        run.problems.push_back(Error {
-            Code::Fork,
-            fmt::format(
-                "the trainer started again: {} are older than every newer step below them; they are the tail of "
-                "an earlier run (epoch {}) and are not chained onto epoch {}",
-                steps(firstOld, old.step()), old.epoch, version.epoch),
-            run.store->uri(), firstOld, fmt::format("address the earlier run as SOURCE@{}:STEP", old.epoch) });
-    }
+    reportForks(run);
 }
 
 } // namespace deltascope

@@ -333,7 +333,8 @@ Run buildLineage(std::shared_ptr<const ObjectStore> store, std::shared_ptr<const
             reference = referenceOf(run, version.epoch);
         }
         linkForms(run, i, reference, previous);
-        const std::int64_t expected = previous ? run.versions[*previous].step() + 1 : version.step();
+        const std::int64_t expected =
+            previous ? behindWrittenOver(run, version.epoch, run.versions[*previous].step() + 1) : version.step();
         const bool numbered = !run.layout->standAlone() && !run.layout->numbersMaySkip();
         if (numbered && expected < version.step())
             run.gaps.push_back(Gap { version.epoch, expected, version.step() - 1 });

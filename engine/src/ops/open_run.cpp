@@ -6,6 +6,7 @@
 #include "epoch_evidence.h"
 #include "gone_versions.h"
 #include "known_facts.h"
+#include "left_anchors.h"
 #include "lineage/twice.h"
 #include "mirror_kinship.h"
 #include "mirrored_versions.h"
@@ -555,6 +556,7 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
     DS_TRY(std::vector<IndexedObjects> versions, indexVersions(bench, store, *layout, std::move(groups), task));
     DS_CHECK(missing.failVersions(bench, *source, *layout, versions, task));
     DS_TRY(std::vector<int> epochs, decideEpochs(bench, store, layout, base, versions, options.epochs, task));
+    DS_CHECK(separateLeftAnchors(bench, store, layout, base, versions, epochs, options.epochs, task));
     Run run = buildLineage(store, layout, std::move(base), std::move(versions), bench.nowUs(), std::move(epochs));
     run.recordsLost = std::move(recordsLost);
     DS_CHECK(missing.addTo(run, bench, *source, task));
