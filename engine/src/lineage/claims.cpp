@@ -126,13 +126,14 @@ void assessLostFiles(Run& run)
             Version& version = run.versions[*at];
             if (version.obstacle)
                 break;
-            version.obstacle =
-                Error { Code::ChainGap,
-                        fmt::format("step {} is an empty folder, and step {} was not written against what stands in "
-                                    "front of it: its files are lost, or another version is",
-                                    version.step(), behind),
-                        version.objects.name, version.step(),
-                        "Materialize a version before it; --across-gap rebuilds this one all the same." };
+            version.obstacle = Error {
+                Code::ChainGap,
+                fmt::format("step {} is an empty folder, and step {} was not written against the step in front of "
+                            "it: its files are lost, or another version is",
+                            version.step(), behind),
+                version.objects.name, version.step(),
+                "Materialize a version before it; --across-gap rebuilds this one all the same."
+            };
             version.obstacleAt = *at;
             version.lossProven = true;
             version.problems.insert(version.problems.begin(), *version.obstacle);

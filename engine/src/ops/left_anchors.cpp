@@ -18,7 +18,7 @@ using Continuity = Records::Continuity;
 /// As between two epochs (splitEpochs): a smaller difference of times means nothing.
 constexpr std::int64_t ToleranceUs = 2'000'000;
 
-/// A complete state beside a delta that is newer, and of whose run everything else is.
+/// A complete state that an earlier run may have left beside a delta.
 struct LeftAnchor {
     std::size_t version = 0;
     std::size_t form = 0; ///< as in Version: from 1 on
