@@ -77,7 +77,7 @@ class EmptyVersions(Trainer):
         self.assertEqual(outcome.code, OK, str(outcome))
         self.assertNotIn("DS-UNPROVEN", outcome.out)
         self.assertNotIn("DS-CHAIN-GAP", outcome.out)
-        self.assertEqual([step["result"] for step in outcome.json()["steps"]], ["first_sight"] * 5)
+        self.assertEqual([step["result"] for step in outcome.json()["steps"]], ["first_sight"] * 6)
 
     def test_a_folder_that_holds_anything_is_none(self):
         run, base = self.copied()

@@ -104,9 +104,9 @@ public:
 
     EngineRun analyzed() { return session.analyzed(store); }
     /// Whether a step is rebuilt with exactly these elements.
-    bool holds(const EngineRun& run, std::int64_t number, const Words16& state)
+    bool holds(const EngineRun& run, std::int64_t number, const Words16& state, std::optional<int> epoch = {})
     {
-        const auto plan = planFor(run, step(run, number));
+        const auto plan = planFor(run, step(run, number, epoch));
         if (!plan)
             return false;
         const auto chain = Chain::open(run, *plan, 2, session.task);

@@ -83,6 +83,20 @@ TEST(StepTwice, WhereNothingDecidesWhatNeedsTheStepIsRefused)
     EXPECT_FALSE(planFor(run, step(run, 11)));
 }
 
+TEST(StepTwice, TwoAnchorsOfAnotherRunDoNotVouchForEachOther)
+{
+    const Training training(8, 20);
+    const Training other(6, 21, 2);
+    Bucket bucket;
+    bucket.putRun(training, 8, { 1 });
+    bucket.putAnchor(4, other.states[4], 500);
+    bucket.putAnchor(5, other.states[5], 501);
+    const EngineRun run = bucket.analyzed();
+    EXPECT_EQ(run.epochs(), 1);
+    for (const std::int64_t number : { 4, 5, 6, 8 })
+        EXPECT_TRUE(bucket.holds(run, number, training.states[static_cast<std::size_t>(number)])) << number;
+}
+
 TEST(StepTwice, TwoFormsOfOneStateAreNoAlarm)
 {
     const Training training(12, 7);
@@ -136,6 +150,115 @@ TEST(StepTwice, AnOldAnchorDecidesNothingBehindARestart)
     EXPECT_EQ(run.latest()->step(), 8);
     for (const std::int64_t number : { 5, 6, 7, 8 })
         EXPECT_TRUE(bucket.holds(run, number, training.states[static_cast<std::size_t>(number)])) << number;
+    EXPECT_TRUE(bucket.holds(run, 6, old.states[6], 0));
+    EXPECT_TRUE(bucket.holds(run, 12, old.states[12], 0));
+    EXPECT_EQ(obstructed(run), (Steps { 9, 10, 11 })); // steps 7 and 8 of their run were written over
+    EXPECT_TRUE(run.gaps.empty());
+}
+
+/// A restart that has written over all deltas of an earlier run, up to step 8, from a first state of its own.
+void putRestart(Bucket& bucket, const Training& training, std::int64_t minute = 1000)
+{
+    bucket.putAnchor(1, training.states[1], minute + 1);
+    for (std::int64_t number = 2; number <= 8; ++number)
+        bucket.putDelta(number, training.changes[static_cast<std::size_t>(number)], minute + number);
+}
+
+TEST(LeftAnchors, AreVersionsOfTheEarlierEpoch)
+{
+    const Training old(8, 11, 2);
+    const Training training(8, 12);
+    Bucket bucket;
+    bucket.session.openRecords();
+    bucket.putAnchor(4, old.states[4]);
+    bucket.putAnchor(5, old.states[5]);
+    bucket.putAnchor(8, old.states[8]);
+    putRestart(bucket, training);
+    for (const bool again : { false, true }) { // the second look goes by the records
+        EngineRun run = bucket.analyzed();
+        ASSERT_EQ(run.epochs(), 2) << again;
+        EXPECT_EQ(run.versions.size(), 11U);
+        EXPECT_TRUE(obstructed(run).empty());
+        EXPECT_TRUE(run.gaps.empty());
+        for (const std::int64_t number : { 4, 5, 8 }) {
+            EXPECT_TRUE(bucket.holds(run, number, old.states[static_cast<std::size_t>(number)], 0)) << number;
+            EXPECT_EQ(countNotes(step(run, number, 0).problems, Code::Fork), 1U);
+        }
+        for (std::int64_t number = 1; number <= 8; ++number) {
+            EXPECT_TRUE(bucket.holds(run, number, training.states[static_cast<std::size_t>(number)], 1)) << number;
+            EXPECT_TRUE(step(run, number, 1).problems.empty()) << number;
+        }
+        EXPECT_EQ(run.latest()->step(), 8);
+        EXPECT_EQ(run.latest()->epoch, 1);
+        EXPECT_TRUE(std::all_of(run.problems.begin(), run.problems.end(),
+                                [](const Error& told) { return isNotice(told.code); }));
+        VerifyOptions options;
+        options.level = 4;
+        const auto report = verifyRun(bucket.session.bench, run, options, bucket.session.task);
+        ASSERT_TRUE(report);
+        EXPECT_LE(report->verdict, Verdict::FirstSight);
+    }
+}
+
+TEST(LeftAnchors, OfTwoEarlierRunsAreOfTwoEpochs)
+{
+    const Training first(12, 13, 2);
+    const Training second(8, 14, 3);
+    const Training third(8, 15);
+    Bucket bucket;
+    bucket.putAnchor(6, first.states[6]);
+    bucket.putAnchor(12, first.states[12]);
+    bucket.putAnchor(4, second.states[4], 504);
+    putRestart(bucket, third);
+    const EngineRun run = bucket.analyzed();
+    ASSERT_EQ(run.epochs(), 3);
+    EXPECT_TRUE(bucket.holds(run, 6, first.states[6], 0));
+    EXPECT_TRUE(bucket.holds(run, 12, first.states[12], 0));
+    EXPECT_TRUE(bucket.holds(run, 4, second.states[4], 1));
+    EXPECT_TRUE(bucket.holds(run, 4, third.states[4]));
+    EXPECT_TRUE(bucket.holds(run, 6, third.states[6]));
+}
+
+TEST(LeftAnchors, OfTheSameBitsAreASecondForm)
+{
+    const Training training(8, 16);
+    Bucket bucket;
+    bucket.putAnchor(4, training.states[4]);
+    putRestart(bucket, training);
+    const EngineRun run = bucket.analyzed();
+    EXPECT_EQ(run.epochs(), 1);
+    EXPECT_EQ(step(run, 4).fullFormDiffers(), 0U);
+    EXPECT_TRUE(obstructed(run).empty());
+    EXPECT_TRUE(run.problems.empty());
+}
+
+TEST(LeftAnchors, ThatMayBeOfTheRunStayBesideTheirDelta)
+{
+    Training training(8, 17);
+    Words16 other = training.states[3];
+    for (const auto& [at, word] : training.changeOf(other)) // as far from step 3 as step 4
+        other[at] = word;
+    Bucket bucket;
+    bucket.putAnchor(4, other);
+    putRestart(bucket, training);
+    const EngineRun run = bucket.analyzed();
+    EXPECT_EQ(run.epochs(), 1);
+    EXPECT_EQ(step(run, 4).otherForms.size(), 1U);
+}
+
+TEST(LeftAnchors, NothingIsChainedOntoThem)
+{
+    const Training old(9, 18, 2);
+    const Training training(8, 19);
+    Bucket bucket;
+    bucket.putAnchor(8, old.states[8]);
+    bucket.putDelta(9, old.changes[9]); // an earlier run may have had another step 8
+    putRestart(bucket, training);
+    const EngineRun run = bucket.analyzed();
+    ASSERT_EQ(run.epochs(), 2);
+    EXPECT_TRUE(bucket.holds(run, 8, old.states[8], 0));
+    EXPECT_EQ(obstructed(run), (Steps { 9 }));
+    EXPECT_EQ(step(run, 9).obstacle->code, Code::ChainGap);
 }
 
 } // namespace

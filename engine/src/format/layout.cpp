@@ -18,7 +18,7 @@ std::uint64_t VersionObjects::wireBytes() const noexcept
 
 std::int64_t VersionObjects::publishedUs() const noexcept
 {
-    std::int64_t newest = 0;
+    std::int64_t newest = publishedByUs;
     for (const ObjectInfo& object : objects)
         newest = std::max(newest, object.modifiedUs);
     return newest;

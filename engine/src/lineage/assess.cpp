@@ -1,6 +1,7 @@
 #include "format/common/quote_name.h"
 #include "lineage/claims.h"
 #include "lineage/drift.h"
+#include "lineage/forks.h"
 #include "lineage/gone.h"
 #include "lineage/health.h"
 #include "lineage/noops.h"
@@ -91,16 +92,19 @@ Error lossError(const Run& run, const Version& version)
 {
     const VersionFacts& facts = *version.facts;
     const Version& origin = run.versions[version.unprovenAt]; // perhaps a missing number further in front
-    const std::int64_t empty = version.objects.emptyBefore;
+    const Version* last = version.base ? &run.versions[*version.base] : nullptr;
+    const Version* full = last; // the last one in front with files
+    while (full && isEmptyFolder(*full))
+        full = full->base ? &run.versions[*full->base] : nullptr;
     return Error {
         Code::ChainGap,
         fmt::format("step {} assigns {} of {} elements the bits that they already have, which its writer does "
                     "not do on an unbroken chain: {}",
                     version.step(), facts.noops, facts.assigned,
                     origin.acrossGap ? fmt::format("something between step {} and it is lost", *origin.baseStep)
-                        : empty > 0
+                        : last != full
                         ? fmt::format("the files of {}, whose folder is there and empty, are lost",
-                                      steps(version.step() - empty, version.step() - 1))
+                                      steps(full ? full->step() + 1 : 1, last->step()))
                         : fmt::format("it was not written against step {} as it is here", *version.baseStep)),
         version.objects.name, version.step(),
         "Materialize a version before it or the next complete anchor; --across-gap rebuilds this one all the same."
@@ -552,7 +556,8 @@ void assess(Run& run)
     assessHabit(run);
     assessNames(run);
     assessAbsentDigests(run);
-    assessEmptyNewest(run);
+    assessLostFiles(run);
+    assessEmpty(run);
     for (int epoch = 0; epoch < run.epochs(); ++epoch)
         assessReference(run, epoch);
     for (const Gap& gap : run.gaps) {
@@ -560,26 +565,7 @@ void assess(Run& run)
             run.problems.push_back(gapProblem(run, gap));
     }
     reportGone(run);
-    for (std::size_t i = 0; i < run.versions.size(); ++i) {
-        const Version& version = run.versions[i];
-        if (i == 0 || version.epoch == run.versions[i - 1].epoch || run.epochs() < 2)
-            continue;
-        const Version& old = run.versions[i - 1];
-        if (old.step() < version.step()) // a publisher that began another epoch behind the old one, on purpose
-            continue;
-        std::int64_t firstOld = old.step();
-        for (const Version& other : run.versions) {
-            if (other.epoch == old.epoch)
-                firstOld = std::min(firstOld, other.step());
-        }
-        run.problems.push_back(Error {
-            Code::Fork,
-            fmt::format(
-                "the trainer started again: {} are older than every newer step below them; they are the tail of "
-                "an earlier run (epoch {}) and are not chained onto epoch {}",
-                steps(firstOld, old.step()), old.epoch, version.epoch),
-            run.store->uri(), firstOld, fmt::format("address the earlier run as SOURCE@{}:STEP", old.epoch) });
-    }
+    reportForks(run);
 }
 
 } // namespace deltascope

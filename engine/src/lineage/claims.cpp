@@ -85,22 +85,59 @@ bool isUnvouchedEmpty(const Run& run, std::size_t at)
     const Version& version = run.versions[at];
     const bool isNewest = at + 1 == run.versions.size() || run.versions[at + 1].epoch != version.epoch;
     const bool isVouchedFor = version.facts && version.facts->rootCheck == VersionFacts::RootCheck::Matches;
-    return isNewest && version.state == VersionState::Noop && !isVouchedFor;
+    return (isNewest || isEmptyFolder(version)) && version.state == VersionState::Noop && !isVouchedFor;
 }
 
-void assessEmptyNewest(Run& run)
+bool isEmptyFolder(const Version& version) { return version.objects.objects.empty(); }
+
+void assessEmpty(Run& run)
 {
     for (std::size_t i = 0; i < run.versions.size(); ++i) {
         Version& version = run.versions[i];
-        if (isUnvouchedEmpty(run, i))
+        if (!isUnvouchedEmpty(run, i))
+            continue;
+        const auto add = [&](Code code, std::string text, std::string action) {
             version.problems.push_back(
-                Error { Code::Unproven,
-                        fmt::format("step {} says that nothing changed, and nothing vouches for that until a later one "
-                                    "fits",
-                                    version.step()),
-                        version.objects.name,
-                        version.step(),
-                        {} });
+                Error { code, std::move(text), version.objects.name, version.step(), std::move(action) });
+        };
+        if (!isEmptyFolder(version))
+            add(Code::Unproven,
+                fmt::format("step {} says that nothing changed, and nothing vouches for that until a later one fits",
+                            version.step()),
+                {});
+        else if (!version.obstacle)
+            add(Code::Repeated,
+                fmt::format(
+                    "step {} is an empty folder, which its writer leaves where nothing changed; nothing vouches "
+                    "for it that no file was lost",
+                    version.step()),
+                "Nothing to do if the trainer's log says that this step changed nothing.");
+    }
+}
+
+void assessLostFiles(Run& run)
+{
+    for (std::size_t i = 0; i < run.versions.size(); ++i) {
+        if (!run.versions[i].lossProven)
+            continue;
+        const std::int64_t behind = run.versions[i].step();
+        for (std::optional<std::size_t> at = run.versions[i].base; at && isEmptyFolder(run.versions[*at]);
+             at = run.versions[*at].base) {
+            Version& version = run.versions[*at];
+            if (version.obstacle)
+                break;
+            version.obstacle = Error {
+                Code::ChainGap,
+                fmt::format("step {} is an empty folder, and step {} was not written against the step in front of "
+                            "it: its files are lost, or another version is",
+                            version.step(), behind),
+                version.objects.name, version.step(),
+                "Materialize a version before it; --across-gap rebuilds this one all the same."
+            };
+            version.obstacleAt = *at;
+            version.lossProven = true;
+            version.problems.insert(version.problems.begin(), *version.obstacle);
+        }
     }
 }
 

@@ -261,6 +261,19 @@ void linkForms(Run& run, std::size_t at, const VersionSummary* reference, std::o
     }
 }
 
+/// Versions of their own for the empty folders in front of one.
+void addEmptyFolders(Run& run, const VersionObjects& behind, int epoch)
+{
+    for (const VersionObjects& folder : behind.emptyBefore) {
+        Version version;
+        version.epoch = epoch;
+        version.objects = folder;
+        version.objects.publishedByUs = behind.publishedUs();
+        version.summary = VersionSummary::of(VersionIndex());
+        run.versions.push_back(std::move(version));
+    }
+}
+
 }
 
 Run buildLineage(std::shared_ptr<const ObjectStore> store, std::shared_ptr<const Layout> layout,
@@ -292,6 +305,8 @@ Run buildLineage(std::shared_ptr<const ObjectStore> store, std::shared_ptr<const
     run.versions.reserve(versions.size());
     for (std::size_t i = 0; i < versions.size(); ++i) {
         IndexedObjects& from = versions[i];
+        if (i == 0 || epochs[i] == epochs[i - 1]) // between two runs nothing tells whose folders they are
+            addEmptyFolders(run, from.objects, epochs[i]);
         Version version;
         version.epoch = epochs[i];
         version.beingWritten = beingWritten[i];
@@ -318,9 +333,10 @@ Run buildLineage(std::shared_ptr<const ObjectStore> store, std::shared_ptr<const
             reference = referenceOf(run, version.epoch);
         }
         linkForms(run, i, reference, previous);
-        const std::int64_t expected = previous ? run.versions[*previous].step() + 1 : version.baseStep.value_or(0) + 1;
+        const std::int64_t expected =
+            previous ? behindWrittenOver(run, version.epoch, run.versions[*previous].step() + 1) : version.step();
         const bool numbered = !run.layout->standAlone() && !run.layout->numbersMaySkip();
-        if (numbered && previous && expected + version.objects.emptyBefore < version.step())
+        if (numbered && expected < version.step())
             run.gaps.push_back(Gap { version.epoch, expected, version.step() - 1 });
         previous = i;
     }

@@ -1,6 +1,8 @@
 #include "lineage/links.h"
 
 #include <algorithm>
+#include <iterator>
+#include <limits>
 
 namespace deltascope {
 
@@ -22,16 +24,7 @@ std::optional<BaseLink> linkByRoot(const Run& run, std::size_t at, const std::st
 }
 
 /// Whether a later run has written over what a step of an earlier one builds on: then that is no state outside.
-bool isWrittenOver(const Run& run, int epoch, std::int64_t step)
-{
-    bool below = false;
-    bool above = false;
-    for (auto version = run.versions.rbegin(); version != run.versions.rend() && version->epoch > epoch; ++version) {
-        below = below || version->step() <= step;
-        above = above || version->step() >= step;
-    }
-    return below && above;
-}
+bool isWrittenOver(const Run& run, int epoch, std::int64_t step) { return behindWrittenOver(run, epoch, step) > step; }
 
 BaseLink linkByNumber(const Run& run, std::size_t at, std::int64_t declared, bool isFirst)
 {
@@ -40,7 +33,8 @@ BaseLink linkByNumber(const Run& run, std::size_t at, std::int64_t declared, boo
     const auto found = std::partition_point(run.versions.begin(), own, [&](const Version& other) {
         return other.epoch < version.epoch || (other.epoch == version.epoch && other.step() < declared);
     });
-    if (found != own && found->epoch == version.epoch && found->step() == declared)
+    if (found != own && found->epoch == version.epoch && found->step() == declared
+        && !isWrittenOver(run, version.epoch, declared))
         return BaseLink { static_cast<std::size_t>(found - run.versions.begin()), declared };
     BaseLink missing { {}, declared };
     if (isFirst && run.layout->needsExternalBase())
@@ -51,26 +45,43 @@ BaseLink linkByNumber(const Run& run, std::size_t at, std::int64_t declared, boo
 
 }
 
+std::int64_t behindWrittenOver(const Run& run, int epoch, std::int64_t step)
+{
+    std::int64_t lowest = std::numeric_limits<std::int64_t>::max();
+    std::int64_t highest = std::numeric_limits<std::int64_t>::min();
+    for (auto end = run.versions.end(); end != run.versions.begin() && std::prev(end)->epoch > epoch;) {
+        const int later = std::prev(end)->epoch;
+        const auto first = std::partition_point(run.versions.begin(), end,
+                                                [&](const Version& version) { return version.epoch < later; });
+        lowest = std::min(lowest, first->step());
+        highest = std::max(highest, std::prev(end)->step());
+        end = first;
+    }
+    return lowest <= step && step <= highest ? highest + 1 : step;
+}
+
 BaseLink linkOf(const Run& run, std::size_t at, const std::optional<VersionSummary>& summary,
                 std::optional<std::size_t> previous)
 {
+    const Version& version = run.versions[at];
+    if (previous && isWrittenOver(run, version.epoch, run.versions[*previous].step()))
+        previous.reset(); // what stood between them may be gone
     if (summary && !summary->baseRoot.empty()) {
         if (const std::optional<BaseLink> found = linkByRoot(run, at, summary->baseRoot))
             return *found;
     }
     if (summary && summary->declaredBase)
         return linkByNumber(run, at, *summary->declaredBase, !previous);
-    const Version& version = run.versions[at];
     if (previous) {
         const std::int64_t before = run.versions[*previous].step();
-        const bool skips = before + version.objects.emptyBefore + 1 != version.step();
+        const bool skips = before + 1 != version.step();
         return { previous, before, false, skips && !run.layout->numbersMaySkip() };
     }
     BaseLink first { {}, version.step() - 1 };
     if (run.layout->needsExternalBase()) { // other layouts bring their first state: a checkpoint given beside is none
                                            // of the chain
         first.onExternalBase = !isWrittenOver(run, version.epoch, *first.baseStep);
-        first.acrossGap = *first.baseStep > version.objects.emptyBefore;
+        first.acrossGap = *first.baseStep > 0;
     }
     return first;
 }

@@ -81,6 +81,8 @@ public:
             return;
         judgeFront();
         for (std::size_t i = 1; i < m_behind.links.size(); ++i) {
+            if (mayBeOfAnotherRun(i))
+                continue;
             object(m_againstFull, i, m_onFull[i]);
             object(m_againstDelta, i, m_onDelta[m_delta + i]);
         }
@@ -90,6 +92,16 @@ public:
     const std::optional<Objection>& againstFull() const noexcept { return m_againstFull; }
 
 private:
+    /// Whether a link behind the step is a complete form of a step that exists twice, too, and neither of the two leads
+    /// to its bits: then it is no evidence.
+    bool mayBeOfAnotherRun(std::size_t behind) const
+    {
+        const PlanLink& link = m_behind.links[behind];
+        const auto leadsTo = [](const VersionFacts& facts) { return facts.changedVsPrevious == facts.zeroSigns; };
+        return link.form > 0 && isCandidate(m_run.versions[link.version], link.form) && !leadsTo(m_onFull[behind])
+            && !leadsTo(m_onDelta[m_delta + behind]);
+    }
+
     /// Whether a publisher's digest behind the step fits one of the two alone.
     bool judgeDigests()
     {

@@ -83,7 +83,7 @@ Result<std::optional<std::int64_t>> replacedSince(Workbench& bench, const Object
     bool anyOther = false;
     const Version* first = nullptr;
     for (const Version& version : run.versions) {
-        if (version.epoch + 1 != run.epochs() || !version.objects.mirror.empty())
+        if (version.epoch + 1 != run.epochs() || !version.objects.mirror.empty() || version.objects.objects.empty())
             continue;
         first = first ? first : &version;
         if (version.kind != VersionKind::Delta || changesNothing(version))
@@ -132,6 +132,16 @@ MissingObjects MissingObjects::of(Workbench& bench, const ObjectStore& store,
     if (!missing.m_missing.empty() || !missing.m_accepted.empty())
         missing.m_listing = listing;
     return missing;
+}
+
+bool MissingObjects::wereIn(const std::string& folder) const
+{
+    const std::string inside = folder + '/';
+    const auto holds = [&](const auto& keys) {
+        const auto first = keys.lower_bound(inside);
+        return first != keys.end() && first->first.starts_with(inside);
+    };
+    return holds(m_missing) || holds(m_accepted);
 }
 
 std::vector<VersionObjects>

@@ -24,6 +24,8 @@ public:
     /// Nothing is missing but what a user has accepted.
     bool empty() const noexcept { return m_missing.empty(); }
     std::size_t size() const noexcept { return m_missing.size(); }
+    /// Whether an object that is missing, or whose loss is accepted, was in this folder.
+    bool wereIn(const std::string& folder) const;
 
     /// Fails the versions of which an object is gone that indexing would read, while their other objects are those that
     /// were recorded: such a version is not what it was, and its own files may not show it. Errors: those of the store.

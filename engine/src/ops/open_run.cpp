@@ -7,6 +7,7 @@
 #include "epoch_evidence.h"
 #include "gone_versions.h"
 #include "known_facts.h"
+#include "left_anchors.h"
 #include "lineage/twice.h"
 #include "mirror_kinship.h"
 #include "mirrored_versions.h"
@@ -255,20 +256,23 @@ Result<std::vector<IndexedObjects>> indexVersions(Workbench& bench, const std::s
     return versions;
 }
 
-/// Notes where all numbers that are missing in front of a version are empty folders.
-Result<void> findEmptyVersions(const ObjectStore& store, const Layout& layout, std::vector<VersionObjects>& versions,
-                               TaskContext& task)
+/// Notes the empty folders in front of each version. One that held objects before is none: it has lost them.
+Result<void> findEmptyVersions(const ObjectStore& store, const Layout& layout, const MissingObjects& missing,
+                               std::vector<VersionObjects>& versions, TaskContext& task)
 {
     constexpr std::int64_t MostMissing = 1000;
     std::int64_t previous = 0;
     for (VersionObjects& version : versions) {
-        const std::int64_t missing = version.step - previous - 1;
-        bool allEmpty = missing > 0 && missing <= MostMissing && !layout.emptyFolderOf(version, version.step).empty();
-        for (std::int64_t step = previous + 1; allEmpty && step < version.step; ++step) {
-            DS_TRY(allEmpty, store.hasEmptyFolder(layout.emptyFolderOf(version, step), task));
+        const bool leavesFolders = !layout.emptyFolderOf(version, version.step).empty();
+        const bool looks = leavesFolders && version.step - previous - 1 <= MostMissing;
+        for (std::int64_t step = previous + 1; looks && step < version.step; ++step) {
+            VersionObjects folder;
+            folder.step = step;
+            folder.name = layout.emptyFolderOf(version, step);
+            DS_TRY(const bool isEmpty, store.hasEmptyFolder(folder.name, task));
+            if (isEmpty && !missing.wereIn(folder.name))
+                version.emptyBefore.push_back(std::move(folder));
         }
-        if (allEmpty)
-            version.emptyBefore = missing;
         previous = version.step;
     }
     return {};
@@ -523,8 +527,6 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
                     fmt::format("none of its {} objects has a name that {} gives", listing.size(), options.layout),
                     store->uri(), "Leave out --layout to have it detected.");
 
-    DS_CHECK(findEmptyVersions(*store, *layout, groups, task));
-
     std::optional<ExternalBase> base;
     bool baseIsKnown = false;
     if (options.base) {
@@ -542,6 +544,7 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
     MissingObjects missing = MissingObjects::of(bench, *source, onRecord, known, listing);
     if (options.acceptLosses)
         DS_CHECK(missing.accept(bench, *source));
+    DS_CHECK(findEmptyVersions(*store, *layout, missing, groups, task));
     std::optional<Error> recordsLost = coverByRecords(bench, *source, !known.empty(), options.acceptLosses);
     if (base) {
         std::optional<Error> ofBase = coverByRecords(bench, *base->store, baseIsKnown, options.acceptLosses);
@@ -551,6 +554,7 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
     DS_TRY(std::vector<IndexedObjects> versions, indexVersions(bench, store, *layout, std::move(groups), task));
     DS_CHECK(missing.failVersions(bench, *source, *layout, versions, task));
     DS_TRY(std::vector<int> epochs, decideEpochs(bench, store, layout, base, versions, options.epochs, task));
+    DS_CHECK(separateLeftAnchors(bench, store, layout, base, versions, epochs, options.epochs, task));
     Run run = buildLineage(store, layout, std::move(base), std::move(versions), bench.nowUs(), std::move(epochs));
     run.recordsLost = std::move(recordsLost);
     DS_CHECK(missing.addTo(run, bench, *source, task));

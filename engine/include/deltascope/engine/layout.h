@@ -25,17 +25,21 @@ struct VersionObjects {
     /// Other forms of the same state: complete tensors beside a delta, a second copy, a delta over several steps.
     /// Usually empty; they have none themselves.
     std::vector<VersionObjects> otherForms;
-    /// Numbers right before it whose versions are there and change nothing (Layout::emptyFolderOf).
-    std::int64_t emptyBefore = 0;
+    /// Of a version without objects: the time by which it was published, that of the next one. 0: it has objects.
+    std::int64_t publishedByUs = 0;
     /// Address of the mirror that holds the objects; empty: the source does. Name and keys begin with it, and a '/'.
     std::string mirror;
     /// Key of an object that a mirror holds of this form and its own store does not. Empty: nothing speaks of one.
     std::string lacks;
+    /// Versions since the one before it of which nothing but an empty folder is there (Layout::emptyFolderOf),
+    /// ascending; they change nothing. buildLineage gives them places of their own.
+    std::vector<VersionObjects> emptyBefore {};
 
     /// What a name or key of a mirror is called in the source; others as they are.
     std::string_view inSource(std::string_view nameOrKey) const noexcept;
     std::uint64_t wireBytes() const noexcept; ///< without the other forms
-    std::int64_t publishedUs() const noexcept; ///< the newest of the objects, without the other forms
+    /// The newest of the objects, without the other forms; publishedByUs where there is none.
+    std::int64_t publishedUs() const noexcept;
     std::string identity() const; ///< joins keys and identities, other forms included: equal text, equal version
 };
 
