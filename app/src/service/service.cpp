@@ -191,12 +191,14 @@ public:
                      [this, request, acrossGap](JobId, TaskContext& task) -> Result<JobResult> {
                          DS_TRY(OpenState state, openState(m_bench, request, acrossGap, task));
                          const auto attempt = [&] { return digestState(m_bench, *state.chain, task); };
-                         DS_TRY(const CheckpointDigest digest, tryStates(m_bench, { &state }, attempt, task));
+                         DS_TRY(CheckpointDigest digest, tryStates(m_bench, { &state }, attempt, task));
                          if (digest.noopsSeen && !acrossGap)
                              DS_CHECK(judge(state, task));
-                         DigestView view = makeDigestView(digest);
+                         ReadsView reads = makeReadsView({ state.chain.get() }, state.notices());
+                         state.chain.reset(); // there may be a million tensors: it makes room for the view
+                         DigestView view = makeDigestView(std::move(digest));
                          view.chosen = state.chosen;
-                         view.reads = makeReadsView({ state.chain.get() }, state.notices());
+                         view.reads = std::move(reads);
                          return ended(std::move(view));
                      });
     }
@@ -212,19 +214,22 @@ public:
                 const auto attempt = [&] {
                     return diffStates(m_bench, *left.chain, *right.chain, linkOfAInB(left, right), task, meant);
                 };
-                DS_TRY(const DiffReport report, tryStates(m_bench, { &left, &right }, attempt, task));
+                DS_TRY(DiffReport report, tryStates(m_bench, { &left, &right }, attempt, task));
                 if (report.noopsSeen) {
                     DS_CHECK(judge(left, task));
                     DS_CHECK(judge(right, task));
                 }
-                DiffView view = makeDiffView(report);
-                view.globs = meant.globs();
                 std::vector<Error> notices = left.notices();
                 for (Error& notice : right.notices()) {
                     if (std::find(notices.begin(), notices.end(), notice) == notices.end())
                         notices.push_back(std::move(notice));
                 }
-                view.reads = makeReadsView({ left.chain.get(), right.chain.get() }, notices);
+                ReadsView reads = makeReadsView({ left.chain.get(), right.chain.get() }, notices);
+                left.chain.reset(); // as in digest()
+                right.chain.reset();
+                DiffView view = makeDiffView(std::move(report));
+                view.globs = meant.globs();
+                view.reads = std::move(reads);
                 view.seconds = secondsSince(began);
                 return ended(std::move(view));
             });

@@ -60,7 +60,7 @@ public:
         return readBack(task);
     }
 
-    const std::map<std::string, FinishedTensor>& finished() const noexcept { return m_finished; }
+    std::map<std::string, FinishedTensor> takeFinished() noexcept { return std::move(m_finished); }
     std::uint64_t resumedBytes() const noexcept { return m_resumedBytes; }
 
 private:
@@ -82,7 +82,7 @@ private:
             if (!isOurs(i))
                 continue;
             DS_TRY(m_files[i], m_folder.openShard(m_layout.shards[i]));
-            DS_CHECK(m_files[i]->write(0, asBytes(m_layout.shards[i].header)));
+            DS_CHECK(m_files[i]->write(0, asBytes(m_layout.shards[i].header())));
         }
         return {};
     }
@@ -93,7 +93,7 @@ private:
         std::vector<WorkItem> whole;
         for (std::size_t shard = 0; shard < m_layout.shards.size(); ++shard) {
             for (std::size_t i = 0; isOurs(shard) && i < m_layout.shards[shard].tensors.size(); ++i)
-                whole.push_back(WorkItem { shard, i, 0, m_layout.shards[shard].tensors[i].bytes() });
+                whole.push_back(WorkItem { shard, i, 0, m_layout.shards[shard].tensors[i]->bytes() });
         }
         std::stable_sort(whole.begin(), whole.end(),
                          [](const WorkItem& a, const WorkItem& b) { return a.end > b.end; });
@@ -117,7 +117,7 @@ private:
         for (std::size_t n = 0; n < whole.size(); ++n) {
             if (done[n])
                 continue;
-            m_left[tensorOf(whole[n]).name] = 0;
+            const std::size_t first = m_work.size();
             std::uint64_t at = 0;
             do {
                 WorkItem item = whole[n];
@@ -125,9 +125,10 @@ private:
                 if (cut && item.end - at > SegmentBytes + SegmentBytes / 2)
                     item.end = at + SegmentBytes;
                 at = item.end;
-                ++m_left[tensorOf(item).name];
                 m_work.push_back(item);
             } while (at < whole[n].end);
+            if (m_work.size() - first > 1)
+                m_left[tensorOf(whole[n]).name] = m_work.size() - first;
         }
         return {};
     }
@@ -191,7 +192,8 @@ private:
             finished.noopsSeen = finished.noopsSeen || watcher.noopsSeen();
             finished.digestsChecked += watcher.digestsChecked();
             finished.compared = watcher.comparedAtEnd();
-            if (--m_left[tensor.name] > 0 || !sound)
+            const auto left = m_left.find(tensor.name);
+            if ((left != m_left.end() && --left->second > 0) || !sound)
                 return {};
             complete = finished;
         }
@@ -247,7 +249,7 @@ private:
         return leaves.fast();
     }
 
-    const TensorInfo& tensorOf(const WorkItem& item) const { return m_layout.shards[item.shard].tensors[item.tensor]; }
+    const TensorInfo& tensorOf(const WorkItem& item) const { return *m_layout.shards[item.shard].tensors[item.tensor]; }
     std::uint64_t fileOffset(const WorkItem& item) const
     {
         return m_layout.shards[item.shard].begins[item.tensor] + item.begin;
@@ -263,7 +265,7 @@ private:
     std::vector<WorkItem> m_work;
     std::mutex m_mutex;
     std::map<std::string, FinishedTensor> m_finished;
-    std::map<std::string, std::size_t> m_left; ///< segments of a tensor that are still to be written
+    std::map<std::string, std::size_t> m_left; ///< segments that are still to be written, of tensors with several
     std::uint64_t m_resumedBytes = 0;
 };
 
@@ -367,8 +369,8 @@ std::string rootOf(const OutputLayout& layout, const std::map<std::string, Finis
 {
     std::vector<NamedNode> nodes;
     for (const OutputShard& shard : layout.shards) {
-        for (const TensorInfo& tensor : shard.tensors)
-            nodes.push_back(NamedNode { tensor.name, tensorNode(tensor, finished.at(tensor.name).leaves, {}) });
+        for (const TensorInfo* tensor : shard.tensors)
+            nodes.push_back(NamedNode { tensor->name, tensorNode(*tensor, finished.at(tensor->name).leaves, {}) });
     }
     return toHex(checkpointRoot(std::move(nodes), false).fast);
 }
@@ -383,9 +385,9 @@ Result<void> checkParts(Workbench& bench, const OutputLayout& layout, const Rebu
         if (size != shard.sizeBytes)
             return fail(Code::Unfinished, fmt::format("{} has {} of {} bytes", shard.name, size, shard.sizeBytes),
                         path);
-        for (const TensorInfo& tensor : shard.tensors) {
-            if (!finished.contains(tensor.name))
-                return fail(Code::Unfinished, fmt::format("no part has finished {}", tensor.name), path);
+        for (const TensorInfo* tensor : shard.tensors) {
+            if (!finished.contains(tensor->name))
+                return fail(Code::Unfinished, fmt::format("no part has finished {}", tensor->name), path);
         }
     }
     return {};
@@ -504,7 +506,7 @@ Result<MaterializeReport> rebuildFrom(Workbench& bench, const Run& run, const Ve
     } else {
         Rebuild rebuild(bench, chain, layout, folder, options);
         DS_CHECK(rebuild.run(task));
-        finished = rebuild.finished();
+        finished = rebuild.takeFinished();
         report.resumedBytes = rebuild.resumedBytes();
         if (options.parts > 1) {
             DS_CHECK(expectSoundReads(chain, options, report, task));
