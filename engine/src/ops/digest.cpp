@@ -24,8 +24,12 @@ Result<CheckpointDigest> digestTensors(Workbench& bench, const Chain& chain, Tas
         Digest128 xxh3;
         Digest256 sha256;
     };
-    std::vector<Digests> digests(tensors.size());
-    std::vector<NamedNode> nodes(tensors.size());
+    // There may be a million tensors: what is kept of them goes into the result part by part, and is freed.
+    constexpr std::size_t PartTensors = std::size_t { 1 } << 18;
+    std::vector<std::vector<Digests>> parts;
+    for (std::size_t begin = 0; begin < tensors.size(); begin += PartTensors)
+        parts.emplace_back(std::min(PartTensors, tensors.size() - begin));
+    std::vector<TensorNode> nodes(tensors.size());
     DS_CHECK(chain.checkWhole(task));
     ReplayAudit audit(chain);
     task.beginPhase("digest", chain.stateBytes());
@@ -53,17 +57,21 @@ Result<CheckpointDigest> digestTensors(Workbench& bench, const Chain& chain, Tas
             }
             leaves.finish();
             watcher.finish();
-            nodes[at] = NamedNode { tensor.name, tensorNode(tensor, leaves.fast(), leaves.strong()) };
-            digests[at] = { xxh3.digest(), sha256.digest() };
+            nodes[at] = tensorNode(tensor, leaves.fast(), leaves.strong());
+            parts[at / PartTensors][at % PartTensors] = { xxh3.digest(), sha256.digest() };
             return {};
         }));
     DS_CHECK(audit.checkDigests(chain.onExternalBase()));
     result.noopsSeen = audit.noopsSeen();
-    result.root = checkpointRoot(std::move(nodes), true);
-    order = {}; // there may be a million tensors: what is not needed makes room for the result
+    result.root = rootOfOrdered(nodes, true); // as tensors of a chain are in order
+    nodes = {};
+    order = {};
     result.tensors.reserve(tensors.size());
-    for (std::size_t i = 0; i < digests.size(); ++i)
-        result.tensors.push_back(TensorDigest { tensors[i], digests[i].xxh3, digests[i].sha256 });
+    for (std::vector<Digests>& part : parts) {
+        for (const Digests& digests : part)
+            result.tensors.push_back(TensorDigest { tensors[result.tensors.size()], digests.xxh3, digests.sha256 });
+        part = {};
+    }
     DS_CHECK(expectRecordedState(bench, chain, toHex(result.root.fast), task));
     DS_CHECK(chain.expectSoundReads(task));
     return result;
