@@ -173,7 +173,8 @@ void repeatFullForm(const GoldenCopy& run)
 void expectGolden(const CheckpointDigest& digest, std::int64_t window)
 {
     for (const TensorDigest& tensor : digest.tensors)
-        EXPECT_EQ((*Golden("grail").step(window))["tensors"][tensor.tensor.name]["sha256"], toHex(tensor.sha256)) << window;
+        EXPECT_EQ((*Golden("grail").step(window))["tensors"][tensor.tensor.name]["sha256"], toHex(tensor.sha256))
+            << window;
 }
 
 TEST(FullForm, IsNotOfItsStepWhereOnlyTheDeltaLeadsToTheDigestsBehind)

@@ -64,13 +64,13 @@ Result<CheckpointDigest> digestTensors(Workbench& bench, const Chain& chain, Tas
     DS_CHECK(audit.checkDigests(chain.onExternalBase()));
     result.noopsSeen = audit.noopsSeen();
     result.root = rootOfOrdered(nodes, true); // as tensors of a chain are in order
-    nodes = {};
-    order = {};
+    nodes = std::vector<TensorNode>();
+    order = std::vector<std::size_t>();
     result.tensors.reserve(tensors.size());
     for (std::vector<Digests>& part : parts) {
         for (const Digests& digests : part)
             result.tensors.push_back(TensorDigest { tensors[result.tensors.size()], digests.xxh3, digests.sha256 });
-        part = {};
+        part = std::vector<Digests>();
     }
     DS_CHECK(expectRecordedState(bench, chain, toHex(result.root.fast), task));
     DS_CHECK(chain.expectSoundReads(task));

@@ -129,8 +129,9 @@ Result<std::vector<WeightScale>> sampleWeightScales(Workbench& bench, const Run&
         if (isWeight(entry))
             weights.push_back(&entry);
     }
-    std::stable_sort(weights.begin(), weights.end(),
-                     [](const TensorEntry* a, const TensorEntry* b) { return a->info()->bytes() > b->info()->bytes(); });
+    std::stable_sort(weights.begin(), weights.end(), [](const TensorEntry* a, const TensorEntry* b) {
+        return a->info()->bytes() > b->info()->bytes();
+    });
     weights.resize(std::min<std::size_t>(weights.size(), MostSamples));
     std::vector<WeightScale> scales(weights.size());
     if (weights.empty())

@@ -190,7 +190,7 @@ Result<SafetensorsHeader> SafetensorsHeader::readUnlocated(const ObjectStore& st
     std::vector<std::byte> json(headerBytes);
     DS_CHECK(store.read(object.key, LengthBytes, json, task));
     DS_TRY(HeaderContent content, parseHeaderJson(json));
-    json = {}; // before its entries are copied: both are large
+    json = std::vector<std::byte>(); // before its entries are copied: both are large
     return check(std::move(content), headerBytes, object.sizeBytes);
 }
 
