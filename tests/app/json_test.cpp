@@ -280,13 +280,39 @@ TEST(VerifyJson, HasTheKeysOfTheContract)
 
 TEST(DigestJson, HasTheKeysOfTheContract)
 {
-    DigestView view { "r", "s", { { "model.w", "BF16", { 2 }, "aa", "bb" } }, {}, {} };
+    DigestView view { "r", "s", { { "model.w", "BF16", { 2 }, { std::byte { 0xab } }, {} } }, {}, {} };
     const std::string text = toJson(view);
     expectDocument(text);
     const Json json = Json::parse(text);
     EXPECT_EQ(json["root"], "r");
     expectKeys(json["tensors"][0], { "name", "dtype", "shape", "xxh3_128", "sha256" });
-    EXPECT_EQ(json["tensors"][0]["xxh3_128"], "aa");
+    EXPECT_EQ(json["tensors"][0]["shape"], Json::array({ 2 }));
+    EXPECT_EQ(json["tensors"][0]["xxh3_128"], "ab" + std::string(30, '0'));
+    EXPECT_EQ(json["tensors"][0]["sha256"], std::string(64, '0'));
+}
+
+/// A document with a row for each tensor is written in pieces, none of which grows with the number of tensors.
+TEST(DigestJson, IsWrittenInPieces)
+{
+    DigestView view { "r", "s", {}, {}, {} };
+    std::string text;
+    std::size_t longest = 0;
+    const auto write = [&] {
+        text.clear();
+        writeJson(view, [&](std::string_view piece) {
+            text += piece;
+            longest = std::max(longest, piece.size());
+        });
+    };
+    write();
+    EXPECT_EQ(Json::parse(text)["tensors"], Json::array());
+    for (int i = 0; i < 5000; ++i)
+        view.tensors.push_back({ "a \"name\" " + std::to_string(i), "BF16", {}, {}, {} });
+    write();
+    EXPECT_EQ(text, toJson(view));
+    EXPECT_EQ(Json::parse(text)["tensors"].size(), 5000U);
+    EXPECT_EQ(Json::parse(text)["tensors"][4999]["name"], "a \"name\" 4999");
+    EXPECT_GT(text.size(), 4 * longest);
 }
 
 TEST(DiffJson, HasTheKeysOfTheContract)

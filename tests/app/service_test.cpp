@@ -1,5 +1,7 @@
 #include "service_fixture.h"
 
+#include "deltascope/base/bytes.h"
+
 #include <numeric>
 
 // The facade as its clients use it: start a job, take events, get a view.
@@ -220,8 +222,8 @@ TEST_F(ServiceTest, ADigestHasTheHashesOfEveryTensor)
     const Json truth = test::expectedOf("slime-v2-xor")["steps"][8]["tensors"];
     ASSERT_EQ(digest->tensors.size(), truth.size());
     for (const TensorDigestView& tensor : digest->tensors) {
-        EXPECT_EQ(tensor.xxh3, truth[tensor.name]["xxh3_128"].get<std::string>());
-        EXPECT_EQ(tensor.sha256, truth[tensor.name]["sha256"].get<std::string>());
+        EXPECT_EQ(toHex(tensor.xxh3), truth[tensor.name]["xxh3_128"].get<std::string>());
+        EXPECT_EQ(toHex(tensor.sha256), truth[tensor.name]["sha256"].get<std::string>());
     }
     EXPECT_EQ(digest->root.size(), 32U);
     EXPECT_EQ(digest->strongRoot.size(), 64U);
@@ -253,7 +255,7 @@ TEST_F(ServiceTest, ADigestOfALostStepIsMadeOnRequest)
             continue;
         ASSERT_EQ(digest->tensors.size(), step["chained_tensors"].size());
         for (const TensorDigestView& tensor : digest->tensors)
-            EXPECT_EQ(tensor.xxh3, step["chained_tensors"][tensor.name]["xxh3_128"].get<std::string>());
+            EXPECT_EQ(toHex(tensor.xxh3), step["chained_tensors"][tensor.name]["xxh3_128"].get<std::string>());
     }
 }
 

@@ -47,7 +47,7 @@ TEST(DcpIndex, ReadsATensorInOneChunk)
     EXPECT_TRUE(index->full);
     EXPECT_EQ(index->storedElements(), 8U);
     ASSERT_EQ(index->tensors.size(), 1U);
-    EXPECT_EQ(index->tensors[0].info, tensor("model.w"));
+    EXPECT_EQ(*index->tensors[0].info(), tensor("model.w"));
     EXPECT_EQ(index->tensors[0].extents.size(), 1U);
     EXPECT_EQ(bytesOf(source, tensor("model.w"), 6), Data);
 }
@@ -62,8 +62,8 @@ TEST(DcpIndex, ReadsScalarsEmptyTensorsAndOtherTypes)
     const auto index = indexOnly(DcpLayout(), source);
     ASSERT_TRUE(index) << index.error().text;
     EXPECT_EQ(index->storedElements(), 2U + 0 + 3 + 1 + 1);
-    EXPECT_EQ(index->find("f8")->info->dtype, Dtype::F8E4M3);
-    EXPECT_EQ(index->find("c64")->info->dtype, Dtype::C64);
+    EXPECT_EQ(index->find("f8")->info()->dtype, Dtype::F8E4M3);
+    EXPECT_EQ(index->find("c64")->info()->dtype, Dtype::C64);
     ModelState state;
     PatchCounts counts;
     ASSERT_TRUE(state.apply(DcpLayout(), source.store(), onlyVersion(DcpLayout(), source), *index, counts));
@@ -295,7 +295,7 @@ TEST(DcpStream, IsSeekableAndChecksItsTarget)
     const VersionObjects version = onlyVersion(layout, source);
     const auto index = layout.index(source.store(), version, source.task);
     ASSERT_TRUE(index);
-    const auto stream = layout.open(source.store(), version, *index, index->tensors[0], *index->tensors[0].info,
+    const auto stream = layout.open(source.store(), version, *index, index->tensors[0], *index->tensors[0].info(),
                                     { &test::anyTask(), 64 * 1024, {} });
     ASSERT_TRUE(stream && (*stream)->seekable());
     EXPECT_GT(*(*stream)->workingBytes(), 0U);
@@ -449,7 +449,7 @@ TEST(DcpStream, PassesOnWhatTheStoreSays)
     const VersionObjects version = onlyVersion(layout, source);
     const auto index = layout.index(faulty, version, source.task);
     ASSERT_TRUE(index);
-    const auto stream = layout.open(faulty, version, *index, index->tensors[0], *index->tensors[0].info,
+    const auto stream = layout.open(faulty, version, *index, index->tensors[0], *index->tensors[0].info(),
                                     { &test::anyTask(), 64 * 1024, {} });
     ASSERT_TRUE(stream);
     faulty.failNth(test::StoreOperation::Read, 1, Error { Code::Transient, "try again", {}, {}, {} });
@@ -487,7 +487,7 @@ TEST(DcpSafetensors, ReadsScalarsAndEmptyTensors)
     const auto index = indexOnly(DcpLayout(), source);
     ASSERT_TRUE(index) << index.error().text;
     EXPECT_EQ(index->storedElements(), 1U);
-    EXPECT_EQ(index->find("e")->info->shape, Sizes { 0 });
+    EXPECT_EQ(index->find("e")->info()->shape, Sizes { 0 });
 }
 
 TEST(DcpSafetensors, RefusesHolesAndOverlaps)

@@ -41,7 +41,7 @@ struct Payload {
         DS_TRY(const std::vector<TensorEntry> all, entries());
         DS_CHECK(object->unpack({}, test::anyTask()));
         DS_TRY(const std::unique_ptr<PatchStream> stream,
-               openGrailEntry(object, all.at(0), *all.at(0).info, StreamOptions { &test::anyTask(), 64 * 1024, {} }));
+               openGrailEntry(object, all.at(0), *all.at(0).info(), StreamOptions { &test::anyTask(), 64 * 1024, {} }));
         for (std::uint64_t begin = 0; begin < state.size(); begin += blockBytes) {
             const std::uint64_t end = std::min<std::uint64_t>(state.size(), begin + blockBytes);
             DS_TRY(const PatchPiece piece, stream->next(begin, end));

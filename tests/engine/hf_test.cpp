@@ -31,7 +31,7 @@ TEST(HfIndex, ReadsASingleFile)
     ASSERT_TRUE(index) << index.error().text;
     EXPECT_TRUE(index->full);
     EXPECT_EQ(index->storedElements(), 8U);
-    EXPECT_EQ(index->tensors[0].info, tensor("model.w"));
+    EXPECT_EQ(*index->tensors[0].info(), tensor("model.w"));
     std::string state(16, '\0');
     const auto counts = applyOnly(HfLayout(), source, tensor("model.w"), state, 6);
     ASSERT_TRUE(counts) << counts.error().text;
@@ -48,8 +48,8 @@ TEST(HfIndex, ReadsShards)
     const auto index = indexOnly(HfLayout(), source);
     ASSERT_TRUE(index) << index.error().text;
     ASSERT_EQ(index->tensors.size(), 2U);
-    EXPECT_EQ(index->tensors[0].name, "a.bias");
-    EXPECT_EQ(index->tensors[1].name, "model.w");
+    EXPECT_EQ(index->tensors[0].name(), "a.bias");
+    EXPECT_EQ(index->tensors[1].name(), "model.w");
     EXPECT_EQ(index->tensors[1].extents[0].object, 1U);
 }
 

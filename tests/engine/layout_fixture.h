@@ -236,11 +236,11 @@ public:
                        const VersionIndex& index, PatchCounts& counts, std::uint64_t blockBytes = 0)
     {
         for (const TensorEntry& entry : index.tensors) {
-            if (entry.info && m_tensors.find(entry.name) == m_tensors.end())
-                m_tensors[entry.name] = { *entry.info, std::string(entry.info->bytes(), '\0') };
-            const auto found = m_tensors.find(entry.name);
+            if (entry.info() && m_tensors.find(entry.name()) == m_tensors.end())
+                m_tensors[entry.name()] = { *entry.info(), std::string(entry.info()->bytes(), '\0') };
+            const auto found = m_tensors.find(entry.name());
             if (found == m_tensors.end())
-                return fail(Code::BaseMismatch, "no such tensor", entry.name);
+                return fail(Code::BaseMismatch, "no such tensor", entry.name());
             DS_TRY(const PatchCounts changed,
                    applyEntry(layout, store, version, index, entry, found->second.info, writable(found->second.data),
                               blockBytes, { &test::anyTask(), 256, {} }));
@@ -249,7 +249,7 @@ public:
                 const std::unique_ptr<StreamingDigest> digest = makeDigest(index.digests);
                 digest->update(asBytes(found->second.data));
                 if (digest->hex() != entry.digest)
-                    failedDigests.push_back(entry.name);
+                    failedDigests.push_back(entry.name());
             }
         }
         return {};

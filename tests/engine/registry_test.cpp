@@ -97,7 +97,7 @@ TEST(VersionIndex, FindsEntriesAndAddsUpWhatIsKnown)
     EXPECT_TRUE(index.countsKnown());
     for (const char* name : { "a", "b.c", "d" }) {
         TensorEntry& entry = index.tensors.emplace_back();
-        entry.name = name;
+        entry.setName(name);
         entry.storedElements = 2;
     }
     EXPECT_EQ(index.storedElements(), 6U);

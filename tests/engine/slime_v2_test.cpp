@@ -301,7 +301,7 @@ TEST(SlimeV2Index, ReadsADelta)
     EXPECT_TRUE(index->notes.empty());
     ASSERT_EQ(index->tensors.size(), 1U);
     EXPECT_EQ(index->tensors[0].digest, SlimeDigest);
-    EXPECT_FALSE(index->tensors[0].info);
+    EXPECT_FALSE(index->tensors[0].info());
 }
 
 TEST(SlimeV2Index, VersionsMayBeNumbers)
@@ -463,7 +463,7 @@ TEST(SlimeV2Index, TensorsMayBeNamedInAnyOrderAndInAnyFile)
     ASSERT_TRUE(index) << index.error().text;
     std::string seen;
     for (const TensorEntry& entry : index->tensors)
-        seen += fmt::format("{} {} {} {}\n", entry.name, entry.extents[0].object, entry.extents[0].bytes,
+        seen += fmt::format("{} {} {} {}\n", entry.name(), entry.extents[0].object, entry.extents[0].bytes,
                             entry.digest == other);
     EXPECT_EQ(seen, "model.a 1 4 true\nmodel.b 0 2 true\nmodel.c 1 3 false\nmodel.z 0 1 false\n");
     EXPECT_TRUE(index->notes.empty());

@@ -113,7 +113,7 @@ public:
         if (!chain)
             return false;
         const auto digest = digestState(session.bench, *chain, session.task);
-        return digest && digest->tensors.at(0).xxh3 == toHex(xxh3(std::as_bytes(std::span(state))));
+        return digest && digest->tensors.at(0).xxh3 == xxh3(std::as_bytes(std::span(state)));
     }
 
 private:

@@ -276,7 +276,7 @@ TEST(TrlV2Index, ReadsCountsFromShapes)
     EXPECT_EQ(index->storedElements(), 3U);
     ASSERT_NE(index->find("layer.weight"), nullptr);
     EXPECT_EQ(index->find("layer"), nullptr);
-    EXPECT_FALSE(index->find("layer.weight")->info);
+    EXPECT_FALSE(index->find("layer.weight")->info());
 }
 
 TEST(TrlV2Index, KindComesFromTheContentNotFromTheFolder)
@@ -288,7 +288,7 @@ TEST(TrlV2Index, KindComesFromTheContentNotFromTheFolder)
     ASSERT_TRUE(index) << index.error().text;
     EXPECT_TRUE(index->full);
     EXPECT_EQ(index->encoding, "");
-    EXPECT_EQ(index->tensors[0].info, tensor("layer.weight"));
+    EXPECT_EQ(*index->tensors[0].info(), tensor("layer.weight"));
     std::string state(16, '\0');
     const auto counts = applyOnly(TrlLayout(TrlV2), source, tensor("layer.weight"), state, 4);
     ASSERT_TRUE(counts);

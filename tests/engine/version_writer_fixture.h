@@ -102,11 +102,11 @@ inline Result<PatchCounts> applyVersion(const Layout& layout, const ObjectStore&
     DS_TRY(const VersionIndex index, layout.index(store, version, task));
     PatchCounts counts;
     for (const TensorEntry& entry : index.tensors) {
-        if (entry.info && model.find(entry.name) == model.end())
-            model[entry.name] = { *entry.info, std::string(entry.info->bytes(), '\0') };
-        const auto found = model.find(entry.name);
+        if (entry.info() && model.find(entry.name()) == model.end())
+            model[entry.name()] = { *entry.info(), std::string(entry.info()->bytes(), '\0') };
+        const auto found = model.find(entry.name());
         if (found == model.end())
-            return fail(Code::BaseMismatch, "no such tensor", entry.name);
+            return fail(Code::BaseMismatch, "no such tensor", entry.name());
         DS_TRY(const PatchCounts one,
                applyEntry(layout, store, version, index, entry, found->second.info, writable(found->second.data), 0,
                           { &test::anyTask(), 256, {} }));
@@ -116,7 +116,7 @@ inline Result<PatchCounts> applyVersion(const Layout& layout, const ObjectStore&
         const std::unique_ptr<StreamingDigest> digest = makeDigest(index.digests);
         digest->update(asBytes(found->second.data));
         if (digest->hex() != entry.digest)
-            return fail(Code::Digest, "another digest", entry.name);
+            return fail(Code::Digest, "another digest", entry.name());
     }
     return counts;
 }

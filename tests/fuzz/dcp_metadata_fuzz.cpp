@@ -68,11 +68,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     for (std::size_t i = 0; i < std::min(index->tensors.size(), MaxEntries); ++i) {
         const TensorEntry& entry = index->tensors[i];
-        require(index->find(entry.name) == &entry);
+        require(index->find(entry.name()) == &entry);
         for (const Extent& extent : entry.extents)
             require(extent.begin + extent.bytes <= store.infos()[extent.object].sizeBytes);
-        if (entry.info->bytes() <= MaxStateBytes)
-            checkPatch(layout, store, versions[0], *index, entry, *entry.info);
+        if (entry.info()->bytes() <= MaxStateBytes)
+            checkPatch(layout, store, versions[0], *index, entry, *entry.info());
     }
     return 0;
 }

@@ -34,9 +34,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     for (std::size_t i = 0; i < std::min(index->tensors.size(), MaxEntries); ++i) {
         const TensorEntry& entry = index->tensors[i];
-        require(index->find(entry.name) == &entry);
-        if (entry.info->bytes() <= MaxStateBytes)
-            checkPatch(layout, store, versions[0], *index, entry, *entry.info);
+        require(index->find(entry.name()) == &entry);
+        if (entry.info()->bytes() <= MaxStateBytes)
+            checkPatch(layout, store, versions[0], *index, entry, *entry.info());
     }
     return 0;
 }

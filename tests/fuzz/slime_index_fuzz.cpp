@@ -31,7 +31,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     require(!index->declaredBase || *index->declaredBase < 2);
     for (const TensorEntry& entry : index->tensors) {
-        require(index->find(entry.name) == &entry);
+        require(index->find(entry.name()) == &entry);
         for (const Extent& extent : entry.extents)
             require(extent.object == 0 && extent.begin + extent.bytes <= store.infos()[0].sizeBytes);
     }

@@ -24,7 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     version.objects = store.infos();
     VersionIndex index;
     TensorEntry entry;
-    entry.name = "w";
+    entry.setName("w");
     entry.extents = { Extent { 0, 3, size - 3 } };
     entry.encoding = static_cast<std::uint8_t>((data[0] & 1) == 0 ? SlimeEncoding::Xor : SlimeEncoding::Overwrite);
     checkPatch(layout, store, version, index, entry, TensorInfo { "w", Dtype::U8, { tensorBytes } });

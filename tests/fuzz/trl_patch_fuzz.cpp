@@ -27,15 +27,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     for (std::size_t i = 0; i < std::min(index->tensors.size(), MaxEntries); ++i) {
         const TensorEntry& entry = index->tensors[i];
-        require(index->find(entry.name) == &entry);
-        if (entry.info) {
-            if (entry.info->bytes() <= MaxStateBytes)
-                checkPatch(layout, store, versions[0], *index, entry, *entry.info);
+        require(index->find(entry.name()) == &entry);
+        if (entry.info()) {
+            if (entry.info()->bytes() <= MaxStateBytes)
+                checkPatch(layout, store, versions[0], *index, entry, *entry.info());
             continue;
         }
         const Dtype dtype = PairEncoding::unpack(entry.encoding).values;
         for (const std::uint64_t elements : { std::uint64_t { 0 }, *entry.storedElements, std::uint64_t { 4800 } }) {
-            const TensorInfo target { entry.name, dtype, { elements } };
+            const TensorInfo target { entry.name(), dtype, { elements } };
             if (const auto bytes = checkedSize(target); bytes && *bytes <= MaxStateBytes)
                 checkPatch(layout, store, versions[0], *index, entry, target);
         }

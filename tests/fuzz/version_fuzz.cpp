@@ -25,8 +25,8 @@ void checkVersion(const Layout& layout, const ObjectStore& store, const VersionO
             || sound.error().code == Code::Unsupported);
     for (std::size_t i = 0; i < std::min(index->tensors.size(), MaxEntries); ++i) {
         const TensorEntry& entry = index->tensors[i];
-        require(index->find(entry.name) == &entry);
-        const TensorInfo target = entry.info.value_or(TensorInfo { entry.name, Dtype::BF16, { 4096 } });
+        require(index->find(entry.name()) == &entry);
+        const TensorInfo target = entry.info() ? *entry.info() : TensorInfo { entry.name(), Dtype::BF16, { 4096 } };
         if (const auto bytes = checkedSize(target); bytes && *bytes <= MaxStateBytes)
             checkPatch(layout, store, version, *index, entry, target);
     }

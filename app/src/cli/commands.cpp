@@ -116,7 +116,14 @@ private:
 
     template <class View> void print(const View& view, const std::function<std::string(const View&)>& text) const
     {
-        writeOut(m_options.json ? app::toJson(view) + "\n" : text(view));
+        if (!m_options.json) {
+            writeOut(text(view));
+        } else if constexpr (requires { app::writeJson(view, writeOut); }) {
+            app::writeJson(view, writeOut);
+            writeOut("\n");
+        } else {
+            writeOut(app::toJson(view) + "\n");
+        }
     }
 
     void suggest(const std::string& command) const

@@ -1,5 +1,6 @@
 #include "text.h"
 
+#include "deltascope/base/bytes.h"
 #include "deltascope/base/code.h"
 
 #include <algorithm>
@@ -250,7 +251,7 @@ std::string digestText(const app::DigestView& digest, const Style& style)
 {
     std::string text;
     for (const app::TensorDigestView& tensor : digest.tensors)
-        text += fmt::format("{}  {} {} {}\n", tensor.xxh3, tensor.dtype, safe(tensor.name),
+        text += fmt::format("{}  {} {} {}\n", toHex(tensor.xxh3), tensor.dtype, safe(tensor.name),
                             paint(style, Paint::Dim, shapeText(tensor.shape)));
     text += fmt::format("root         {}\nstrong root  {}\n", digest.root, digest.strongRoot);
     if (!digest.chosen.empty())

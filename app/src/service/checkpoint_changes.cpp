@@ -8,11 +8,8 @@
 namespace deltascope::app {
 
 void countInto(StepChangeView& change, const std::vector<TensorCount>& counts, const TensorGlobs& meant,
-               const std::vector<TensorInfo>& tensors)
+               const TensorFinder& find)
 {
-    std::map<std::string_view, const TensorInfo*> byName;
-    for (const TensorInfo& tensor : tensors)
-        byName[tensor.name] = &tensor;
     change.elements = 0;
     change.bytes = 0;
     change.tensors = 0;
@@ -21,11 +18,11 @@ void countInto(StepChangeView& change, const std::vector<TensorCount>& counts, c
             continue;
         *change.elements += count.changed;
         ++*change.tensors;
-        const auto tensor = byName.find(count.name);
-        if (tensor == byName.end())
+        const TensorInfo* const tensor = find(count.name);
+        if (!tensor)
             change.bytes.reset();
         else if (change.bytes)
-            *change.bytes += (count.changed * bitsOf(tensor->second->dtype) + 7) / 8;
+            *change.bytes += (count.changed * bitsOf(tensor->dtype) + 7) / 8;
     }
 }
 
@@ -82,7 +79,7 @@ bool CheckpointChanges::takeKnown(std::size_t at)
         sum += (*counts)[i].changed;
     if (!counts || known->second.facts.changedVsPrevious != sum)
         return false;
-    countInto(m_steps[at], *counts, m_meant, {});
+    countInto(m_steps[at], *counts, m_meant, [](std::string_view) { return nullptr; });
     if (m_meant.meanAll())
         m_steps[at].bytes = known->second.facts.assigned;
     ++m_view.compared;
@@ -119,7 +116,7 @@ Result<void> CheckpointChanges::compareAt(std::size_t at, TaskContext& task)
     std::vector<TensorCount> counts;
     for (const TensorDiff& tensor : report.tensors)
         counts.push_back({ tensor.name, tensor.different });
-    countInto(m_steps[at], counts, m_meant, now.tensors());
+    countInto(m_steps[at], counts, m_meant, [&](std::string_view name) { return now.find(name); });
     m_steps[at].unlike =
         static_cast<std::uint32_t>(report.reshaped.size() + report.onlyInA.size() + report.onlyInB.size());
     if (m_meant.meanAll() && m_steps[at].unlike == 0)

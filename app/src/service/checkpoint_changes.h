@@ -4,16 +4,21 @@
 #include "deltascope/engine/operations.h"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace deltascope::app {
 
-/// Fills in what `counts`, the changed elements of each tensor, say of those that are meant. `tensors`: with their
-/// types; where one is not among them the bytes stay unknown.
+/// Null where the tensor is not known.
+using TensorFinder = std::function<const TensorInfo*(std::string_view name)>;
+
+/// Fills in what `counts`, the changed elements of each tensor, say of those that are meant. `find` gives their types;
+/// where one is not known the bytes stay unknown.
 void countInto(StepChangeView& change, const std::vector<TensorCount>& counts, const TensorGlobs& meant,
-               const std::vector<TensorInfo>& tensors);
+               const TensorFinder& find);
 
 /// Compares plain checkpoints with the one before each, the newest first. What was compared once stays known while the
 /// objects are the same.

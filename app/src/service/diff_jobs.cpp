@@ -44,19 +44,22 @@ Result<DiffView> diffOf(Workbench& bench, const VersionRequest& a, const Version
     const auto attempt = [&] {
         return diffStates(bench, *left.chain, *right.chain, linkOfAInB(left, right), task, meant);
     };
-    DS_TRY(const DiffReport report, tryStates(bench, { &left, &right }, attempt, task));
+    DS_TRY(DiffReport report, tryStates(bench, { &left, &right }, attempt, task));
     if (report.noopsSeen) {
         DS_CHECK(judgeState(bench, left, task));
         DS_CHECK(judgeState(bench, right, task));
     }
-    DiffView view = makeDiffView(report);
-    view.globs = meant.globs();
     std::vector<Error> notices = left.notices();
     for (Error& notice : right.notices()) {
         if (std::find(notices.begin(), notices.end(), notice) == notices.end())
             notices.push_back(std::move(notice));
     }
-    view.reads = makeReadsView({ left.chain.get(), right.chain.get() }, notices);
+    ReadsView reads = makeReadsView({ left.chain.get(), right.chain.get() }, notices);
+    left.chain.reset(); // there may be a million tensors: it makes room for the view
+    right.chain.reset();
+    DiffView view = makeDiffView(std::move(report));
+    view.globs = meant.globs();
+    view.reads = std::move(reads);
     view.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     return view;
 }

@@ -87,7 +87,7 @@ Result<std::vector<TensorInfo>> tensorsMeant(const Run& run, const TensorGlobs& 
         view.elements += tensor.elements();
     }
     view.tensorsInAll = static_cast<std::uint32_t>(names.size());
-    return chain.tensors();
+    return chain.copyOfTensors();
 }
 
 /// What may be read of checkpoints that nobody asked to be compared: some seconds of a disk, little money of an object
@@ -103,8 +103,12 @@ StepChangeView changeOf(const Version& version, const std::optional<std::vector<
                         const TensorGlobs& meant, const std::vector<TensorInfo>& tensors)
 {
     StepChangeView change { version.epoch, version.step(), {}, {}, {}, 0, {} };
+    const auto find = [&](std::string_view name) -> const TensorInfo* {
+        const auto at = std::ranges::lower_bound(tensors, name, {}, &TensorInfo::name);
+        return at != tensors.end() && at->name == name ? &*at : nullptr;
+    };
     if (counts)
-        countInto(change, *counts, meant, tensors);
+        countInto(change, *counts, meant, find);
     return change;
 }
 

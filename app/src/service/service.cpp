@@ -196,12 +196,14 @@ public:
                      [this, request, acrossGap](JobId, TaskContext& task) -> Result<JobResult> {
                          DS_TRY(OpenState state, openState(m_bench, request, acrossGap, task));
                          const auto attempt = [&] { return digestState(m_bench, *state.chain, task); };
-                         DS_TRY(const CheckpointDigest digest, tryStates(m_bench, { &state }, attempt, task));
+                         DS_TRY(CheckpointDigest digest, tryStates(m_bench, { &state }, attempt, task));
                          if (digest.noopsSeen && !acrossGap)
                              DS_CHECK(judgeState(m_bench, state, task));
-                         DigestView view = makeDigestView(digest);
+                         ReadsView reads = makeReadsView({ state.chain.get() }, state.notices());
+                         state.chain.reset(); // there may be a million tensors: it makes room for the view
+                         DigestView view = makeDigestView(std::move(digest));
                          view.chosen = state.chosen;
-                         view.reads = makeReadsView({ state.chain.get() }, state.notices());
+                         view.reads = std::move(reads);
                          return ended(std::move(view));
                      });
     }

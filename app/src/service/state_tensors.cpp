@@ -6,7 +6,7 @@ namespace deltascope::app {
 
 namespace {
 
-TensorList listOf(const Chain& chain) { return std::make_shared<const std::vector<TensorInfo>>(chain.tensors()); }
+TensorList listOf(const Chain& chain) { return std::make_shared<const std::vector<TensorInfo>>(chain.copyOfTensors()); }
 
 /// Equal texts, equal objects.
 std::string objectsOf(const Run& run, const Plan& plan)

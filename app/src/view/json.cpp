@@ -15,22 +15,6 @@ ordered_json json(const ObjectView& object)
     return { { "key", object.key }, { "size", object.sizeBytes }, { "modified_at", object.modifiedUs } };
 }
 
-ordered_json json(const TensorDiffView& tensor)
-{
-    ordered_json out { { "name", tensor.name },
-                       { "dtype", tensor.dtypeA },
-                       { "shape", tensor.shapeA },
-                       { "elements", tensor.elements },
-                       { "elements_different", tensor.different },
-                       { "elements_touched", orNull(tensor.touched) },
-                       { "sign_flips", tensor.signFlips },
-                       { "nan_involved", tensor.nanInvolved },
-                       { "max_abs", tensor.maxAbs },
-                       { "max_ulp", tensor.maxUlp },
-                       { "relative_norm", orNull(tensor.relativeNorm) } };
-    return out;
-}
-
 ordered_json json(const FormView& form)
 {
     return { { "name", form.name },
@@ -219,32 +203,6 @@ std::string toJson(const RunView& view) { return dump(json(view)); }
 
 std::string stepToJson(const StepView& view) { return dump(json(view)); }
 
-std::string toJson(const StepDetailView& view)
-{
-    ordered_json out = json(view.step);
-    out["chosen"] = view.chosen.empty() ? ordered_json(nullptr) : ordered_json(view.chosen);
-    std::string text = dump(out);
-    text.pop_back();
-    return text.append(",\"tensors\":").append(tensorsToJson(view.tensors)).append("}");
-}
-
-std::string tensorsToJson(const std::vector<TensorCountView>& tensors)
-{
-    const auto number = [](std::optional<std::uint64_t> value) {
-        return value ? std::to_string(*value) : std::string("null");
-    };
-    std::string text = "[";
-    for (const TensorCountView& tensor : tensors) { // as text: of a tree of tens of thousands most is overhead
-        fmt::format_to(std::back_inserter(text),
-                       R"({}{{"name":{},"dtype":{},"shape":[{}],"changed_elems":{},"changed_vs_prev_elems":{},)"
-                       R"("total_elems":{}}})",
-                       text.size() > 1 ? "," : "", dumpText(tensor.name), dumpText(tensor.dtype),
-                       fmt::join(tensor.shape, ","), number(tensor.changedElements), number(tensor.changedVsPrevious),
-                       tensor.totalElements);
-    }
-    return text + "]";
-}
-
 std::string toJson(const ListingView& view)
 {
     ordered_json objects = ordered_json::array();
@@ -288,61 +246,6 @@ std::string toJson(const VerifyView& view)
                   { "store_digests", view.storeDigests ? json(*view.storeDigests) : ordered_json(nullptr) },
                   { "steps", std::move(steps) },
                   { "problems", json(view.problems) },
-                  { "seconds", view.seconds } });
-}
-
-std::string toJson(const DigestView& view)
-{
-    ordered_json tensors = ordered_json::array();
-    for (const TensorDigestView& tensor : view.tensors)
-        tensors.push_back({ { "name", tensor.name },
-                            { "dtype", tensor.dtype },
-                            { "shape", tensor.shape },
-                            { "xxh3_128", tensor.xxh3 },
-                            { "sha256", tensor.sha256 } });
-    return dump({ { "root", view.root },
-                  { "strong_root", view.strongRoot },
-                  { "chosen", view.chosen.empty() ? ordered_json(nullptr) : ordered_json(view.chosen) },
-                  { "tensors", std::move(tensors) },
-                  { "rewritten", view.reads.rewritten },
-                  { "notices", json(view.reads.notices) } });
-}
-
-std::string toJson(const DiffView& view)
-{
-    ordered_json tensors = ordered_json::array();
-    for (const TensorDiffView& tensor : view.tensors)
-        tensors.push_back(json(tensor));
-    ordered_json reshaped = ordered_json::array();
-    for (const TensorDiffView& tensor : view.reshaped)
-        reshaped.push_back({ { "name", tensor.name },
-                             { "dtype_a", tensor.dtypeA },
-                             { "dtype_b", tensor.dtypeB },
-                             { "shape_a", tensor.shapeA },
-                             { "shape_b", tensor.shapeB } });
-    ordered_json settings = ordered_json::array();
-    for (const SettingDiffView& setting : view.settings)
-        settings.push_back({ { "name", setting.name },
-                             { "a", ordered_json::parse(setting.a) },
-                             { "b", ordered_json::parse(setting.b) } });
-    const bool unknown = view.equal && view.tensorsLeftOut > 0; // whether the whole checkpoints are
-    return dump({ { "equal", unknown ? ordered_json(nullptr) : ordered_json(view.equal) },
-                  { "tensor_globs", view.globs },
-                  { "tensors_left_out", view.tensorsLeftOut },
-                  { "tensors_total", view.tensorsTotal },
-                  { "tensors_different", view.tensorsDifferent },
-                  { "elements_total", view.elementsTotal },
-                  { "elements_different", view.elementsDifferent },
-                  { "elements_touched", orNull(view.elementsTouched) },
-                  { "relative_norm", orNull(view.relativeNorm) },
-                  { "bytes_compared", view.bytesCompared },
-                  { "only_in_a", view.onlyInA },
-                  { "only_in_b", view.onlyInB },
-                  { "settings", std::move(settings) },
-                  { "tensors", std::move(tensors) },
-                  { "changed_dtype_or_shape", std::move(reshaped) },
-                  { "rewritten", view.reads.rewritten },
-                  { "notices", json(view.reads.notices) },
                   { "seconds", view.seconds } });
 }
 

@@ -12,10 +12,10 @@ bool mayLackDelta(const MaterializeView& view)
 
 namespace {
 
-TensorDiffView diffRow(const TensorDiff& diff)
+TensorDiffView diffRow(TensorDiff diff)
 {
     TensorDiffView row;
-    row.name = diff.name;
+    row.name = std::move(diff.name);
     row.dtypeA = word(diff.a.dtype);
     row.dtypeB = word(diff.b.dtype);
     row.shapeA = diff.a.shape;
@@ -47,18 +47,19 @@ ReadsView makeReadsView(const std::vector<const Chain*>& chains, const std::vect
     return view;
 }
 
-DigestView makeDigestView(const CheckpointDigest& digest)
+DigestView makeDigestView(CheckpointDigest digest)
 {
     DigestView view;
     view.root = toHex(digest.root.fast);
     view.strongRoot = toHex(digest.root.strong);
-    for (const TensorDigest& tensor : digest.tensors)
-        view.tensors.push_back(TensorDigestView { tensor.tensor.name, std::string(word(tensor.tensor.dtype)),
+    view.tensors.reserve(digest.tensors.size());
+    for (TensorDigest& tensor : digest.tensors)
+        view.tensors.push_back(TensorDigestView { std::move(tensor.tensor.name), std::string(word(tensor.tensor.dtype)),
                                                   tensor.tensor.shape, tensor.xxh3, tensor.sha256 });
     return view;
 }
 
-DiffView makeDiffView(const DiffReport& report)
+DiffView makeDiffView(DiffReport report)
 {
     DiffView view;
     view.equal = report.equal();
@@ -69,19 +70,20 @@ DiffView makeDiffView(const DiffReport& report)
     view.elementsDifferent = report.elementsDifferent();
     view.relativeNorm = report.relativeNorm;
     view.bytesCompared = report.bytesCompared;
-    view.onlyInA = report.onlyInA;
-    view.onlyInB = report.onlyInB;
+    view.onlyInA = std::move(report.onlyInA);
+    view.onlyInB = std::move(report.onlyInB);
     for (const SettingDiff& setting : report.settings)
         view.settings.push_back({ setting.name, setting.a, setting.b });
     if (report.touchedKnown)
         view.elementsTouched = 0;
-    for (const TensorDiff& diff : report.tensors) {
-        view.tensors.push_back(diffRow(diff));
+    view.tensors.reserve(report.tensors.size());
+    for (TensorDiff& diff : report.tensors) {
         if (view.elementsTouched)
             *view.elementsTouched += diff.touched.value_or(0);
+        view.tensors.push_back(diffRow(std::move(diff)));
     }
-    for (const TensorDiff& diff : report.reshaped)
-        view.reshaped.push_back(diffRow(diff));
+    for (TensorDiff& diff : report.reshaped)
+        view.reshaped.push_back(diffRow(std::move(diff)));
     return view;
 }
 

@@ -171,9 +171,12 @@ StepDetailView makeStepDetailView(const Run& run, const Version& version, const 
     const Planner planner(run);
     view.step = makeStepView(run, version, planner);
     view.step.forms = makeFormViews(version, planner);
-    std::map<std::string_view, std::uint64_t> changed;
+    std::vector<const TensorCount*> changed;
     for (const TensorCount& count : counts)
-        changed[count.name] = count.changed;
+        changed.push_back(&count);
+    const auto nameOf = [](const TensorCount* count) -> std::string_view { return count->name; };
+    std::ranges::sort(changed, {}, nameOf);
+    view.tensors.reserve(tensors.size());
     const bool known = explains(version, counts); // then a tensor that is not listed did not change
     for (const TensorInfo& tensor : tensors) {
         TensorCountView row;
@@ -181,8 +184,9 @@ StepDetailView makeStepDetailView(const Run& run, const Version& version, const 
         row.dtype = word(tensor.dtype);
         row.shape = tensor.shape;
         row.totalElements = tensor.elements();
-        if (const auto at = changed.find(tensor.name); known)
-            row.changedVsPrevious = at == changed.end() ? 0 : at->second;
+        const auto at = std::ranges::lower_bound(changed, std::string_view(tensor.name), {}, nameOf);
+        if (known)
+            row.changedVsPrevious = at == changed.end() || (*at)->name != tensor.name ? 0 : (*at)->changed;
         row.changedElements =
             version.kind == VersionKind::Anchor ? std::optional(row.totalElements) : row.changedVsPrevious;
         view.tensors.push_back(std::move(row));

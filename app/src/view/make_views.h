@@ -63,8 +63,8 @@ CoverageView makeCoverageView(const Coverage& coverage);
 /// damaged on other ways.
 ReadsView makeReadsView(const std::vector<const Chain*>& chains, const std::vector<Error>& known = {});
 VerifyView makeVerifyView(const Run& run, const VerifyReport& report);
-DigestView makeDigestView(const CheckpointDigest& digest);
-DiffView makeDiffView(const DiffReport& report);
+DigestView makeDigestView(CheckpointDigest digest);
+DiffView makeDiffView(DiffReport report);
 CostView makeCostView(const Run& run, const CostReport& report, const std::optional<ChangePrediction>& prediction);
 /// `a`: the step that was compared with.
 BlocksView makeBlocksView(const TensorBlocks& blocks, std::optional<std::int64_t> a);

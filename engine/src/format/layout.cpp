@@ -95,8 +95,8 @@ const TensorEntry* VersionIndex::find(std::string_view name) const noexcept
 {
     const auto found =
         std::lower_bound(tensors.begin(), tensors.end(), name,
-                         [](const TensorEntry& entry, std::string_view wanted) { return entry.name < wanted; });
-    return found != tensors.end() && found->name == name ? &*found : nullptr;
+                         [](const TensorEntry& entry, std::string_view wanted) { return entry.name() < wanted; });
+    return found != tensors.end() && found->name() == name ? &*found : nullptr;
 }
 
 std::uint64_t VersionIndex::storedElements() const noexcept

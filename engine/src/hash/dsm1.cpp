@@ -130,23 +130,32 @@ TensorNode tensorNode(const TensorInfo& tensor, const std::vector<Digest128>& fa
 CheckpointRoot checkpointRoot(std::vector<NamedNode> tensors, bool strong)
 {
     std::sort(tensors.begin(), tensors.end(), [](const NamedNode& a, const NamedNode& b) { return a.name < b.name; });
+    std::vector<TensorNode> nodes;
+    nodes.reserve(tensors.size());
+    for (const NamedNode& tensor : tensors)
+        nodes.push_back(tensor.node);
+    return rootOfOrdered(nodes, strong);
+}
+
+CheckpointRoot rootOfOrdered(const std::vector<TensorNode>& nodes, bool strong)
+{
     std::string pre;
     pre += static_cast<char>(CheckpointPrefix);
     pre += "dsm1.ckpt";
-    append(pre, static_cast<std::uint64_t>(tensors.size()));
+    append(pre, static_cast<std::uint64_t>(nodes.size()));
 
     CheckpointRoot root;
     root.hasStrong = strong;
     Xxh3Hasher fastRoot;
     fastRoot.update(asBytes(pre));
-    for (const NamedNode& tensor : tensors)
-        fastRoot.update(tensor.node.fast);
+    for (const TensorNode& node : nodes)
+        fastRoot.update(node.fast);
     root.fast = fastRoot.digest();
     if (strong) {
         Sha256Hasher strongRoot;
         strongRoot.update(asBytes(pre));
-        for (const NamedNode& tensor : tensors)
-            strongRoot.update(tensor.node.strong);
+        for (const TensorNode& node : nodes)
+            strongRoot.update(node.strong);
         root.strong = strongRoot.digest();
     }
     return root;

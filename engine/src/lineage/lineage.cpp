@@ -118,10 +118,10 @@ VersionSummary VersionSummary::of(const VersionIndex& index)
     summary.origin = index.fact(fact::Origin);
     std::string names;
     for (const TensorEntry& entry : index.tensors) {
-        names += entry.name;
+        names += entry.name();
         names += '\0';
-        if (entry.info)
-            names += fmt::format("{}:{}", word(entry.info->dtype), fmt::join(entry.info->shape, ","));
+        if (entry.info())
+            names += fmt::format("{}:{}", word(entry.info()->dtype), fmt::join(entry.info()->shape, ","));
         names += '\0';
     }
     summary.nameSet = xxh3(asBytes(names));

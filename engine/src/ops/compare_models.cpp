@@ -40,19 +40,19 @@ void compare(const VersionIndex& before, const Before& state, const VersionIndex
 {
     std::vector<std::string> missing;
     for (const TensorEntry& entry : before.tensors) {
-        const TensorEntry* same = now.find(entry.name);
+        const TensorEntry* same = now.find(entry.name());
         if (!same) {
             if (state.version)
-                missing.push_back(entry.name);
+                missing.push_back(entry.name());
             continue;
         }
-        if (entry.info && same->info
-            && (entry.info->dtype != same->info->dtype || entry.info->shape != same->info->shape)) {
+        if (entry.info() && same->info()
+            && (entry.info()->dtype != same->info()->dtype || entry.info()->shape != same->info()->shape)) {
             version.failure = Error {
                 Code::Hostile,
                 fmt::format("this full version holds {} as {}, the complete state before it ({}) as {}: it is no "
                             "checkpoint of this model",
-                            entry.name, describe(*same->info), state.objects->name, describe(*entry.info)),
+                            entry.name(), describe(*same->info()), state.objects->name, describe(*entry.info())),
                 version.objects.name,
                 version.step(),
                 {}
@@ -80,8 +80,8 @@ void reportIncomplete(Run& run, std::size_t first, const VersionIndex& before, s
 {
     std::vector<std::string> missing;
     for (const TensorEntry& entry : whole.tensors) {
-        if (!before.find(entry.name))
-            missing.push_back(entry.name);
+        if (!before.find(entry.name()))
+            missing.push_back(entry.name());
     }
     for (std::size_t i = first; i < now && !missing.empty(); ++i) {
         Version& version = run.versions[i];

@@ -1,5 +1,6 @@
 #include "deltascope/engine/operations.h"
 
+#include "hash/hashers.h"
 #include "lineage/claims.h"
 #include "provenance.h"
 #include "rebuild_folder.h"
@@ -32,6 +33,15 @@ struct WorkItem {
     std::uint64_t end = 0;
 };
 
+/// By tensor, as Chain::tensors().
+using FinishedTensors = std::vector<FinishedTensor>;
+
+std::size_t numberOf(const Chain& chain, std::string_view name)
+{
+    const auto tensors = chain.tensors();
+    return static_cast<std::size_t>(std::ranges::lower_bound(tensors, name, {}, &TensorInfo::name) - tensors.begin());
+}
+
 class Rebuild {
 public:
     Rebuild(Workbench& bench, const Chain& chain, const OutputLayout& layout, RebuildFolder& folder,
@@ -60,7 +70,7 @@ public:
         return readBack(task);
     }
 
-    const std::map<std::string, FinishedTensor>& finished() const noexcept { return m_finished; }
+    FinishedTensors takeFinished() noexcept { return std::move(m_finished); }
     std::uint64_t resumedBytes() const noexcept { return m_resumedBytes; }
 
 private:
@@ -82,7 +92,7 @@ private:
             if (!isOurs(i))
                 continue;
             DS_TRY(m_files[i], m_folder.openShard(m_layout.shards[i]));
-            DS_CHECK(m_files[i]->write(0, asBytes(m_layout.shards[i].header)));
+            DS_CHECK(m_files[i]->write(0, asBytes(m_layout.shards[i].header())));
         }
         return {};
     }
@@ -93,7 +103,7 @@ private:
         std::vector<WorkItem> whole;
         for (std::size_t shard = 0; shard < m_layout.shards.size(); ++shard) {
             for (std::size_t i = 0; isOurs(shard) && i < m_layout.shards[shard].tensors.size(); ++i)
-                whole.push_back(WorkItem { shard, i, 0, m_layout.shards[shard].tensors[i].bytes() });
+                whole.push_back(WorkItem { shard, i, 0, m_layout.shards[shard].tensors[i]->bytes() });
         }
         std::stable_sort(whole.begin(), whole.end(),
                          [](const WorkItem& a, const WorkItem& b) { return a.end > b.end; });
@@ -109,7 +119,7 @@ private:
                 return {};
             done[n] = 1;
             const std::lock_guard lock(m_mutex);
-            m_finished[claim->first] = claim->second;
+            m_finished[numberOf(m_chain, claim->first)] = claim->second;
             m_resumedBytes += whole[n].end;
             return {};
         }));
@@ -117,7 +127,7 @@ private:
         for (std::size_t n = 0; n < whole.size(); ++n) {
             if (done[n])
                 continue;
-            m_left[tensorOf(whole[n]).name] = 0;
+            const std::size_t first = m_work.size();
             std::uint64_t at = 0;
             do {
                 WorkItem item = whole[n];
@@ -125,9 +135,10 @@ private:
                 if (cut && item.end - at > SegmentBytes + SegmentBytes / 2)
                     item.end = at + SegmentBytes;
                 at = item.end;
-                ++m_left[tensorOf(item).name];
                 m_work.push_back(item);
             } while (at < whole[n].end);
+            if (m_work.size() - first > 1)
+                m_left[tensorOf(whole[n]).name] = m_work.size() - first;
         }
         return {};
     }
@@ -184,14 +195,15 @@ private:
         FinishedTensor complete;
         {
             const std::lock_guard lock(m_mutex);
-            FinishedTensor& finished = m_finished[tensor.name];
+            FinishedTensor& finished = m_finished[numberOf(m_chain, tensor.name)];
             finished.leaves.resize((tensor.bytes() + LeafBytes - 1) / LeafBytes);
             std::copy(leaves.begin(), leaves.end(),
                       finished.leaves.begin() + static_cast<std::ptrdiff_t>(item.begin / LeafBytes));
             finished.noopsSeen = finished.noopsSeen || watcher.noopsSeen();
             finished.digestsChecked += watcher.digestsChecked();
             finished.compared = watcher.comparedAtEnd();
-            if (--m_left[tensor.name] > 0 || !sound)
+            const auto left = m_left.find(tensor.name);
+            if ((left != m_left.end() && --left->second > 0) || !sound)
                 return {};
             complete = finished;
         }
@@ -219,7 +231,7 @@ private:
         return forEachParallel(m_bench.threads, items.size(), task, [&](std::size_t n) -> Result<void> {
             DS_TRY(const std::vector<Digest128> leaves, hashWritten(items[n], task));
             const TensorInfo& tensor = tensorOf(items[n]);
-            const std::vector<Digest128>& meant = m_finished.at(tensor.name).leaves;
+            const std::vector<Digest128>& meant = m_finished[numberOf(m_chain, tensor.name)].leaves;
             const auto wrong = std::mismatch(leaves.begin(), leaves.end(), meant.begin(), meant.end());
             if (wrong.first != leaves.end() || wrong.second != meant.end())
                 return fail(
@@ -247,7 +259,7 @@ private:
         return leaves.fast();
     }
 
-    const TensorInfo& tensorOf(const WorkItem& item) const { return m_layout.shards[item.shard].tensors[item.tensor]; }
+    const TensorInfo& tensorOf(const WorkItem& item) const { return *m_layout.shards[item.shard].tensors[item.tensor]; }
     std::uint64_t fileOffset(const WorkItem& item) const
     {
         return m_layout.shards[item.shard].begins[item.tensor] + item.begin;
@@ -262,8 +274,8 @@ private:
     std::vector<std::unique_ptr<OutputFile>> m_files; ///< by shard; null where another part writes it
     std::vector<WorkItem> m_work;
     std::mutex m_mutex;
-    std::map<std::string, FinishedTensor> m_finished;
-    std::map<std::string, std::size_t> m_left; ///< segments of a tensor that are still to be written
+    FinishedTensors m_finished { m_chain.tensors().size() };
+    std::map<std::string, std::size_t> m_left; ///< segments that are still to be written, of tensors with several
     std::uint64_t m_resumedBytes = 0;
 };
 
@@ -363,14 +375,13 @@ Result<std::vector<std::string>> filesLeftOut(const Run& run, const Plan& plan, 
     return std::vector<std::string>(names.begin(), names.end());
 }
 
-std::string rootOf(const OutputLayout& layout, const std::map<std::string, FinishedTensor>& finished)
+std::string rootOf(const Chain& chain, const FinishedTensors& finished)
 {
-    std::vector<NamedNode> nodes;
-    for (const OutputShard& shard : layout.shards) {
-        for (const TensorInfo& tensor : shard.tensors)
-            nodes.push_back(NamedNode { tensor.name, tensorNode(tensor, finished.at(tensor.name).leaves, {}) });
-    }
-    return toHex(checkpointRoot(std::move(nodes), false).fast);
+    std::vector<TensorNode> nodes;
+    nodes.reserve(finished.size());
+    for (std::size_t i = 0; i < finished.size(); ++i)
+        nodes.push_back(tensorNode(chain.tensors()[i], finished[i].leaves, {}));
+    return toHex(rootOfOrdered(nodes, false).fast);
 }
 
 /// For the last step of a shared rebuild: every tensor must be noted and every file must have its size.
@@ -383,9 +394,9 @@ Result<void> checkParts(Workbench& bench, const OutputLayout& layout, const Rebu
         if (size != shard.sizeBytes)
             return fail(Code::Unfinished, fmt::format("{} has {} of {} bytes", shard.name, size, shard.sizeBytes),
                         path);
-        for (const TensorInfo& tensor : shard.tensors) {
-            if (!finished.contains(tensor.name))
-                return fail(Code::Unfinished, fmt::format("no part has finished {}", tensor.name), path);
+        for (const TensorInfo* tensor : shard.tensors) {
+            if (!finished.contains(tensor->name))
+                return fail(Code::Unfinished, fmt::format("no part has finished {}", tensor->name), path);
         }
     }
     return {};
@@ -410,11 +421,11 @@ Evidence evidenceOfObjects(const Workbench& bench, const Run& run, const Plan& p
 
 /// What vouches for each tensor that was rebuilt.
 Coverage coverageOfRebuild(const Workbench& bench, const Run& run, const Version& version, const Plan& plan,
-                           const std::map<std::string, FinishedTensor>& finished)
+                           const Chain& chain, const FinishedTensors& finished)
 {
     ComparedTensors compared;
-    for (const auto& [name, tensor] : finished)
-        compared.add(tensor.compared, name);
+    for (std::size_t i = 0; i < finished.size(); ++i)
+        compared.add(finished[i].compared, chain.tensors()[i].name);
     const Evidence ofObjects = evidenceOfObjects(bench, run, plan);
     EvidenceAround around { ofObjects, ofObjects };
     if (plan.links.empty() || plan.links.back().form == 0) // else its own replay vouches for nothing of it
@@ -444,13 +455,12 @@ Result<void> writeFinalFile(FileSystem& disk, const std::string& path, const std
 
 /// Fills in what no-ops on the way say. Errors: the obstacle (ChainGap), unless a gap may be crossed.
 Result<void> judgeNoops(Workbench& bench, const Run& run, const Version& version, const Plan& plan,
-                        const std::map<std::string, FinishedTensor>& finished, bool acrossGap,
-                        MaterializeReport& report, TaskContext& task)
+                        const FinishedTensors& finished, bool acrossGap, MaterializeReport& report, TaskContext& task)
 {
     report.lossProven = plan.lossProven;
     report.proven = version.proven;
     const bool noops =
-        std::any_of(finished.begin(), finished.end(), [](const auto& entry) { return entry.second.noopsSeen; });
+        std::any_of(finished.begin(), finished.end(), [](const FinishedTensor& tensor) { return tensor.noopsSeen; });
     if (plan.lossProven || !noops || version.facts)
         return {};
     const Result<bool> proven = judgeChain(bench, run, version, task);
@@ -497,14 +507,16 @@ Result<MaterializeReport> rebuildFrom(Workbench& bench, const Run& run, const Ve
     report.lossy = plan.lossy;
     report.fromFullForm = !plan.links.empty() && version.fullForm() == plan.links.back().form;
 
-    std::map<std::string, FinishedTensor> finished;
+    FinishedTensors finished;
     if (options.commit) {
-        DS_TRY(finished, folder.collectParts());
-        DS_CHECK(checkParts(bench, layout, folder, finished));
+        DS_TRY(auto noted, folder.collectParts());
+        DS_CHECK(checkParts(bench, layout, folder, noted));
+        for (const TensorInfo& tensor : chain.tensors())
+            finished.push_back(std::move(noted.at(tensor.name)));
     } else {
         Rebuild rebuild(bench, chain, layout, folder, options);
         DS_CHECK(rebuild.run(task));
-        finished = rebuild.finished();
+        finished = rebuild.takeFinished();
         report.resumedBytes = rebuild.resumedBytes();
         if (options.parts > 1) {
             DS_CHECK(expectSoundReads(chain, options, report, task));
@@ -513,13 +525,13 @@ Result<MaterializeReport> rebuildFrom(Workbench& bench, const Run& run, const Ve
         }
     }
     DS_CHECK(judgeNoops(bench, run, version, plan, finished, options.acrossGap, report, task));
-    for (const auto& [name, tensor] : finished)
+    for (const FinishedTensor& tensor : finished)
         report.digestsChecked += tensor.digestsChecked;
-    report.coverage = coverageOfRebuild(bench, run, version, plan, finished);
+    report.coverage = coverageOfRebuild(bench, run, version, plan, chain, finished);
     report.proven = report.proven && isVouchedFor(run, version, plan, report.coverage);
     report.notices = noticesOf(run, plan);
     report.notices.insert(report.notices.begin(), options.replaced.begin(), options.replaced.end());
-    report.root = rootOf(layout, finished);
+    report.root = rootOf(chain, finished);
     DS_CHECK(expectRecordedState(bench, chain, report.root, task));
     task.beginPhase("finish", 0);
     if (!layout.indexJson.empty())

@@ -374,15 +374,13 @@ Result<Chain> openSingleFile(Workbench& bench, std::shared_ptr<const ObjectStore
     version.objects.objects = { object };
     version.index.full = true;
     for (const StoredTensor& tensor : header.tensors()) {
-        TensorEntry entry;
-        entry.name = tensor.info.name;
-        entry.info = tensor.info;
+        TensorEntry entry(tensor.info);
         entry.storedElements = tensor.info.elements();
         entry.extents = { Extent { 0, tensor.begin, tensor.bytes } };
         version.index.tensors.push_back(std::move(entry));
     }
     std::sort(version.index.tensors.begin(), version.index.tensors.end(),
-              [](const TensorEntry& a, const TensorEntry& b) { return a.name < b.name; });
+              [](const TensorEntry& a, const TensorEntry& b) { return a.name() < b.name(); });
     return Chain::ofOne(std::move(version));
 }
 

@@ -24,32 +24,43 @@ std::string_view fileNameOf(std::string_view key)
 /// Whether a checkpoint may have a file of this name. Files of dcp hold pieces of tensors: .distcp, "shard-…".
 bool isCheckpointFile(std::string_view name) { return name.ends_with(".safetensors") && !name.starts_with("shard-"); }
 
+using TensorPointers = std::vector<const TensorInfo*>;
+
+TensorPointers allOf(const Chain& chain)
+{
+    TensorPointers all;
+    all.reserve(chain.tensors().size());
+    for (const TensorInfo& tensor : chain.tensors())
+        all.push_back(&tensor);
+    return all;
+}
+
 /// Tensors by the file of the first link that holds them; all in one file if that one has other files.
-std::map<std::string, std::vector<TensorInfo>> shardsAsInAnchor(const Chain& chain)
+std::map<std::string, TensorPointers> shardsAsInAnchor(const Chain& chain)
 {
     const OpenVersion& anchor = *chain.links().front();
-    std::map<std::string, std::vector<TensorInfo>> shards;
-    std::vector<const TensorInfo*> homeless;
+    std::map<std::string, TensorPointers> shards;
+    TensorPointers homeless;
     for (const TensorInfo& tensor : chain.tensors()) {
         const TensorEntry* entry = anchor.index.find(tensor.name);
         if (entry && !entry->extents.empty())
             shards[std::string(fileNameOf(anchor.objects.objects[entry->extents.front().object].key))].push_back(
-                tensor);
+                &tensor);
         else
             homeless.push_back(&tensor);
     }
     const bool areCheckpointFiles =
         std::all_of(shards.begin(), shards.end(), [](const auto& shard) { return isCheckpointFile(shard.first); });
     if (shards.size() <= 1 || !areCheckpointFiles)
-        return { { std::string(SingleName), chain.tensors() } };
+        return { { std::string(SingleName), allOf(chain) } };
     for (const TensorInfo* tensor : homeless)
-        shards.rbegin()->second.push_back(*tensor);
+        shards.rbegin()->second.push_back(tensor);
     return shards;
 }
 
-std::map<std::string, std::vector<TensorInfo>> shardsOfSize(const Chain& chain, std::uint64_t shardBytes)
+std::map<std::string, TensorPointers> shardsOfSize(const Chain& chain, std::uint64_t shardBytes)
 {
-    std::vector<std::vector<TensorInfo>> cut(1);
+    std::vector<TensorPointers> cut(1);
     std::uint64_t filled = 0;
     for (const TensorInfo& tensor : chain.tensors()) {
         if (!cut.back().empty() && filled + tensor.bytes() > shardBytes) {
@@ -57,27 +68,27 @@ std::map<std::string, std::vector<TensorInfo>> shardsOfSize(const Chain& chain, 
             filled = 0;
         }
         filled += tensor.bytes();
-        cut.back().push_back(tensor);
+        cut.back().push_back(&tensor);
     }
     if (cut.size() == 1)
         return { { std::string(SingleName), std::move(cut.front()) } };
-    std::map<std::string, std::vector<TensorInfo>> shards;
+    std::map<std::string, TensorPointers> shards;
     for (std::size_t i = 0; i < cut.size(); ++i)
         shards[fmt::format("model-{:05}-of-{:05}.safetensors", i + 1, cut.size())] = std::move(cut[i]);
     return shards;
 }
 
-OutputShard makeShard(std::string name, std::vector<TensorInfo> tensors)
+OutputShard makeShard(std::string name, TensorPointers tensors)
 {
     OutputShard shard;
     shard.name = std::move(name);
     shard.tensors = std::move(tensors);
-    std::sort(shard.tensors.begin(), shard.tensors.end(), canonicalBefore);
-    shard.header = writeSafetensorsHeader(shard.tensors, { { "format", "pt" } });
-    shard.sizeBytes = shard.header.size();
-    for (const TensorInfo& tensor : shard.tensors) {
+    std::sort(shard.tensors.begin(), shard.tensors.end(),
+              [](const TensorInfo* a, const TensorInfo* b) { return canonicalBefore(*a, *b); });
+    shard.sizeBytes = shard.header().size();
+    for (const TensorInfo* tensor : shard.tensors) {
         shard.begins.push_back(shard.sizeBytes);
-        shard.sizeBytes += tensor.bytes();
+        shard.sizeBytes += tensor->bytes();
     }
     return shard;
 }
@@ -89,9 +100,9 @@ std::string makeIndex(const std::vector<OutputShard>& shards)
     std::uint64_t total = 0;
     nlohmann::json& map = index["weight_map"] = nlohmann::json::object();
     for (const OutputShard& shard : shards) {
-        for (const TensorInfo& tensor : shard.tensors) {
-            map[tensor.name] = shard.name;
-            total += tensor.bytes();
+        for (const TensorInfo* tensor : shard.tensors) {
+            map[tensor->name] = shard.name;
+            total += tensor->bytes();
         }
     }
     index["metadata"]["total_size"] = total;
@@ -100,14 +111,16 @@ std::string makeIndex(const std::vector<OutputShard>& shards)
 
 }
 
+std::string OutputShard::header() const { return writeSafetensorsHeaderOf(tensors, { { "format", "pt" } }); }
+
 OutputLayout makeOutputLayout(const Chain& chain, std::uint64_t shardBytes)
 {
     OutputLayout layout;
     if (chain.links().front()->layout->holdsAdapters())
-        layout.shards.push_back(makeShard(std::string(AdapterName), chain.tensors()));
+        layout.shards.push_back(makeShard(std::string(AdapterName), allOf(chain)));
     else
         for (auto& [name, tensors] : shardBytes > 0 ? shardsOfSize(chain, shardBytes) : shardsAsInAnchor(chain))
-            layout.shards.push_back(makeShard(name, tensors));
+            layout.shards.push_back(makeShard(name, std::move(tensors)));
     for (const OutputShard& shard : layout.shards)
         layout.sizeBytes += shard.sizeBytes;
     if (layout.shards.size() > 1)

@@ -15,10 +15,11 @@ inline constexpr std::string_view AdapterConfigName = "adapter_config.json";
 /// One safetensors file of a checkpoint that is to be written.
 struct OutputShard {
     std::string name;
-    std::vector<TensorInfo> tensors; ///< in the order of their data
+    std::vector<const TensorInfo*> tensors; ///< in the order of their data; of the chain, which outlives them
     std::vector<std::uint64_t> begins; ///< offset of each tensor in the file
-    std::string header;
     std::uint64_t sizeBytes = 0;
+
+    std::string header() const; ///< what the file begins with; as large as its names, and so not kept
 };
 
 /// An ordinary Hugging Face checkpoint.

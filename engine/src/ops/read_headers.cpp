@@ -53,6 +53,12 @@ const ObjectInfo* oddObject(const VersionObjects& version, std::string_view key)
 
 bool concernsTheStore(Code code) { return code == Code::Canceled || code == Code::Transient || code == Code::Internal; }
 
+unsigned readersOf(const std::optional<VersionSummary>& version, unsigned threads)
+{
+    constexpr std::uint32_t ManyTensors = 100'000;
+    return version && version->tensors >= ManyTensors ? 1 : threads;
+}
+
 Result<VersionIndex> readIndex(const ObjectStore& store, const Layout& layout, const VersionObjects& version,
                                TaskContext& task)
 {
@@ -74,8 +80,10 @@ Result<void> readHeaders(Workbench& bench, const std::shared_ptr<const ObjectSto
     for (std::size_t at = 0; at < forms.size();) {
         task.beginPhase(fmt::format("headers: {} of {} version{}", at, forms.size(), forms.size() == 1 ? "" : "s"), 0);
         const std::size_t count = fetchHeaders(*store, layout, std::span(versions).subspan(at), task);
-        DS_CHECK(forEachParallel(bench.threads, count, task,
-                                 [&](std::size_t n) { return readHeader(listed, layout, forms[at + n], task); }));
+        const auto read = [&](std::size_t n) { return readHeader(listed, layout, forms[at + n], task); };
+        DS_CHECK(read(0));
+        const unsigned threads = readersOf(*forms[at].summary, bench.threads);
+        DS_CHECK(forEachParallel(threads, count - 1, task, [&](std::size_t n) { return read(n + 1); }));
         at += count;
     }
     return {};

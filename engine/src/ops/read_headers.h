@@ -26,6 +26,10 @@ const ObjectInfo* oddObject(const VersionObjects& version, std::string_view key)
 Result<VersionIndex> readIndex(const ObjectStore& store, const Layout& layout, const VersionObjects& version,
                                TaskContext& task);
 
+/// How many of `threads` threads read versions like this one at once: what the headers of a million tensors say takes
+/// hundreds of megabytes until it is summed up.
+unsigned readersOf(const std::optional<VersionSummary>& version, unsigned threads);
+
 /// Reads the headers of all these on the threads of the workbench, those of many at a time where reads are kept. What
 /// is wrong with a version is its failure. Errors: those that concern the store.
 Result<void> readHeaders(Workbench& bench, const std::shared_ptr<const ObjectStore>& store, const Layout& layout,

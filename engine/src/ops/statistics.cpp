@@ -229,13 +229,13 @@ Result<StatisticsCost> costOfStatistics(const Run& run, const Plan& plan, std::s
         const TensorEntry* entry = index.find(tensor);
         if (!entry) {
             for (std::size_t i = 0; index.full && i < index.tensors.size(); ++i)
-                names.insert(index.tensors[i].name);
+                names.insert(index.tensors[i].name());
             return {};
         }
         for (const Extent& extent : entry->extents)
             walked += extent.bytes;
         if (index.full)
-            info = entry->info;
+            info = *entry->info();
         return {};
     };
     if (plan.fromExternalBase)

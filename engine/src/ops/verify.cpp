@@ -341,7 +341,10 @@ Result<void> readAgain(Workbench& bench, Run& run, std::size_t first, std::vecto
                        bool payload, TaskContext& task)
 {
     task.beginPhase("headers", 0);
-    return forEachParallel(bench.threads, findings.size(), task, [&](std::size_t n) -> Result<void> {
+    unsigned threads = bench.threads;
+    for (const Version& version : std::span(run.versions).subspan(first, findings.size()))
+        threads = std::min(threads, readersOf(version.summary, threads));
+    return forEachParallel(threads, findings.size(), task, [&](std::size_t n) -> Result<void> {
         Version& version = run.versions[first + n];
         DS_CHECK(readForm(run, version.objects, payload, version.failure, findings[n], task));
         for (std::size_t i = 0; i < version.otherForms.size(); ++i) {

@@ -61,9 +61,9 @@ struct Spread {
 
 bool isWeight(const TensorEntry& entry)
 {
-    if (!entry.info || entry.info->shape.size() < 2 || entry.info->elements() < LeastElements)
+    if (!entry.info() || entry.info()->shape.size() < 2 || entry.info()->elements() < LeastElements)
         return false;
-    return entry.info->dtype == Dtype::BF16 || entry.info->dtype == Dtype::F16 || entry.info->dtype == Dtype::F32;
+    return entry.info()->dtype == Dtype::BF16 || entry.info()->dtype == Dtype::F16 || entry.info()->dtype == Dtype::F32;
 }
 
 /// The complete state that rebuilding the newest step starts from.
@@ -92,7 +92,7 @@ Result<std::optional<OpenVersion>> openState(const Run& run, TaskContext& task)
 Result<WeightScale> sampleTensor(const OpenVersion& state, const TensorEntry& entry, std::uint64_t samples,
                                  TaskContext& task)
 {
-    const TensorInfo& tensor = *entry.info;
+    const TensorInfo& tensor = *entry.info();
     const std::uint64_t blocks = (tensor.bytes() + SampleBytes - 1) / SampleBytes;
     const std::uint64_t looks = std::min(samples, blocks);
     WeightScale scale { tensor.name, tensor.dtype, tensor.elements(), 0, 0 };
@@ -108,7 +108,7 @@ Result<WeightScale> sampleTensor(const OpenVersion& state, const TensorEntry& en
         DS_TRY(const PatchPiece piece, stream->next(begin, end));
         const FullBlock* block = std::get_if<FullBlock>(&piece);
         if (!block)
-            return fail(Code::Internal, "a complete tensor was read as a patch", entry.name);
+            return fail(Code::Internal, "a complete tensor was read as a patch", entry.name());
         spread.add(block->bytes, tensor.dtype);
         scale.sampledBytes += end - begin;
         task.addDone(end - begin);
@@ -129,8 +129,9 @@ Result<std::vector<WeightScale>> sampleWeightScales(Workbench& bench, const Run&
         if (isWeight(entry))
             weights.push_back(&entry);
     }
-    std::stable_sort(weights.begin(), weights.end(),
-                     [](const TensorEntry* a, const TensorEntry* b) { return a->info->bytes() > b->info->bytes(); });
+    std::stable_sort(weights.begin(), weights.end(), [](const TensorEntry* a, const TensorEntry* b) {
+        return a->info()->bytes() > b->info()->bytes();
+    });
     weights.resize(std::min<std::size_t>(weights.size(), MostSamples));
     std::vector<WeightScale> scales(weights.size());
     if (weights.empty())

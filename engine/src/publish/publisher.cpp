@@ -371,7 +371,7 @@ struct Publisher::State {
         }
         const std::int64_t startedUs = bench.nowUs();
         DS_TRY(const std::unique_ptr<VersionWriter> writer,
-               writers.anchor(version.step, facts(version.origin), to.tensors()));
+               writers.anchor(version.step, facts(version.origin), to.copyOfTensors()));
         const std::string anyRoot(2 * sizeof(Digest128), '0');
         const bool isStreamed = writer->putWhileAdding(*store, { { std::string(fact::Root), anyRoot } });
         const Result<BuiltVersion> built = build.anchor(*writer, to, task);

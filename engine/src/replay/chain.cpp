@@ -7,8 +7,9 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <map>
+#include <iterator>
 #include <mutex>
+#include <ranges>
 
 namespace deltascope {
 
@@ -166,7 +167,7 @@ Chain Chain::ofOne(OpenVersion version)
     chain.m_forms.push_back(0);
     chain.m_complete.push_back(true);
     for (const TensorEntry& entry : chain.m_links.front()->index.tensors)
-        chain.m_tensors.push_back(*entry.info);
+        chain.m_tensors.push_back(entry.info());
     return chain;
 }
 
@@ -190,33 +191,38 @@ Result<void> Chain::checkWhole(TaskContext& task) const
 
 Result<void> Chain::collectTensors()
 {
-    std::map<std::string_view, const TensorInfo*> state;
+    std::vector<const TensorInfo*> state; // by name
+    const auto nameOf = [](const TensorInfo* tensor) -> std::string_view { return tensor->name; };
     for (const auto& link : m_links) {
-        for (const TensorEntry& entry : link->index.tensors) {
-            if (link->index.full) {
-                state[entry.name] = &*entry.info;
-                continue;
-            }
-            if (!state.contains(entry.name))
+        const std::vector<TensorEntry>& entries = link->index.tensors;
+        if (link->index.full) { // what it holds takes the place of what was there
+            std::vector<const TensorInfo*> merged;
+            merged.reserve(entries.size());
+            std::ranges::set_union(std::views::transform(entries, &TensorEntry::info), state,
+                                   std::back_inserter(merged), {}, nameOf, nameOf);
+            state = std::move(merged);
+            continue;
+        }
+        for (const TensorEntry& entry : entries) {
+            if (!std::ranges::binary_search(state, std::string_view(entry.name()), {}, nameOf))
                 return fail(Error { Code::BaseMismatch,
                                     fmt::format("step {} changes tensor {}, which no state before it holds",
-                                                link->objects.step, entry.name),
+                                                link->objects.step, entry.name()),
                                     link->objects.name, link->objects.step,
                                     "give the checkpoint that holds it with --base DIR" });
         }
     }
-    m_tensors.clear();
-    m_tensors.reserve(state.size());
-    for (const auto& [name, info] : state)
-        m_tensors.push_back(*info);
+    m_tensors = std::move(state);
     return {};
 }
+
+std::vector<TensorInfo> Chain::copyOfTensors() const { return { tensors().begin(), tensors().end() }; }
 
 std::uint64_t Chain::stateBytes() const noexcept
 {
     std::uint64_t bytes = 0;
-    for (const TensorInfo& tensor : m_tensors)
-        bytes += tensor.bytes();
+    for (const TensorInfo* tensor : m_tensors)
+        bytes += tensor->bytes();
     return bytes;
 }
 
@@ -224,8 +230,8 @@ const TensorInfo* Chain::find(std::string_view name) const noexcept
 {
     const auto at =
         std::lower_bound(m_tensors.begin(), m_tensors.end(), name,
-                         [](const TensorInfo& tensor, std::string_view wanted) { return tensor.name < wanted; });
-    return at != m_tensors.end() && at->name == name ? &*at : nullptr;
+                         [](const TensorInfo* tensor, std::string_view wanted) { return tensor->name < wanted; });
+    return at != m_tensors.end() && (*at)->name == name ? *at : nullptr;
 }
 
 } // namespace deltascope

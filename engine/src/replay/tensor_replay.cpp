@@ -175,7 +175,7 @@ Result<TensorReplay> TensorReplay::open(const Chain& chain, const TensorInfo& te
         const TensorEntry* entry = version.index.find(tensor.name);
         if (!entry)
             continue;
-        const bool fits = entry->info && entry->info->dtype == tensor.dtype && entry->info->shape == tensor.shape;
+        const bool fits = entry->info() && entry->info()->dtype == tensor.dtype && entry->info()->shape == tensor.shape;
         if (version.index.full && (!state->options.observer || !fits))
             state->entries.clear();
         // A patch of a state that a full one of another shape replaces later has nothing to apply to.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "deltascope/base/short_list.h"
 #include "deltascope/engine/object_store.h"
 #include "deltascope/engine/patch.h"
 #include "deltascope/engine/tensor.h"
@@ -69,18 +70,41 @@ struct Extent {
     std::uint64_t bytes = 0;
 };
 
-/// One tensor that a version holds or changes.
-struct TensorEntry {
-    std::string name;
-    /// Known in full versions; in a delta only where the layout says it.
-    std::optional<TensorInfo> info;
+/// One tensor that a version holds or changes. A version can have a million of them: keep it small.
+class TensorEntry {
+public:
+    TensorEntry() = default;
+    explicit TensorEntry(TensorInfo info)
+        : m_tensor(std::move(info))
+        , m_isTyped(true)
+    {
+    }
+
+    const std::string& name() const noexcept { return m_tensor.name; }
+    /// Known in full versions; in a delta only where the layout says it. Null where it is not.
+    const TensorInfo* info() const noexcept { return m_isTyped ? &m_tensor : nullptr; }
+    void setName(std::string name) { m_tensor.name = std::move(name); }
+    void setType(Dtype dtype, TensorShape shape)
+    {
+        m_tensor.dtype = dtype;
+        m_tensor.shape = std::move(shape);
+        m_isTyped = true;
+    }
+
+private:
+    TensorInfo m_tensor; ///< of an entry without a type the name alone counts
+
+public:
     /// Elements that the header says are stored (a full tensor: all). Nothing where the header does not carry it.
     std::optional<std::uint64_t> storedElements;
     /// The publisher's digest of the tensor's complete new bytes; lower-case hex, empty if none.
     std::string digest;
     /// What a stream is made from; the meaning belongs to the layout (TRL: indices, values).
-    std::vector<Extent> extents;
+    ShortList<Extent, 1> extents;
     std::uint8_t encoding = 0; ///< the layout's own
+
+private:
+    bool m_isTyped = false;
 };
 
 /// Facts of ours that stand where foreign readers ignore them; keys start with "ds." (docs/formats/ds-facts.md).

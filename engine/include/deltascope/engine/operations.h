@@ -100,8 +100,8 @@ Result<bool> judgeChain(Workbench& bench, const Run& run, const Version& version
 
 struct TensorDigest {
     TensorInfo tensor;
-    std::string xxh3;
-    std::string sha256;
+    Digest128 xxh3 {};
+    Digest256 sha256 {};
 };
 struct CheckpointDigest {
     std::vector<TensorDigest> tensors; ///< by name

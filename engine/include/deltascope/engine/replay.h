@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <memory>
+#include <ranges>
 #include <span>
 #include <string>
 #include <vector>
@@ -50,8 +51,13 @@ public:
     Result<void> checkWhole(TaskContext& task) const;
 
     const std::vector<std::shared_ptr<const OpenVersion>>& links() const noexcept { return m_links; }
-    /// Name, dtype and shape of every tensor of the state behind the last link, by name.
-    const std::vector<TensorInfo>& tensors() const noexcept { return m_tensors; }
+    /// Name, dtype and shape of every tensor of the state behind the last link, by name: a range over what the links
+    /// hold.
+    auto tensors() const noexcept
+    {
+        return std::views::transform(m_tensors, [](const TensorInfo* tensor) -> const TensorInfo& { return *tensor; });
+    }
+    std::vector<TensorInfo> copyOfTensors() const; ///< for who outlives the chain
     std::uint64_t stateBytes() const noexcept;
     /// How many tensors to replay at once where `threads` processors may be used: twice as many if a link is read from
     /// a store that keeps reads (StoreTraits), since some then wait for it.
@@ -94,7 +100,7 @@ private:
     std::vector<std::optional<std::size_t>> m_versions;
     std::vector<std::size_t> m_forms;
     std::vector<bool> m_complete;
-    std::vector<TensorInfo> m_tensors;
+    std::vector<const TensorInfo*> m_tensors; ///< in the indices of the links
 };
 
 /// Told about each block after each link that touches the tensor. `state` is the block behind the link.

@@ -18,6 +18,8 @@ struct StoredTensor {
     std::uint64_t bytes = 0;
 };
 
+struct HeaderContent;
+
 /// A checked header. Format and every rule: docs/formats/safetensors.md (huggingface/safetensors, src/tensor.rs).
 class SafetensorsHeader {
 public:
@@ -34,6 +36,8 @@ public:
 
     /// In the order of their data.
     const std::vector<StoredTensor>& tensors() const noexcept { return m_tensors; }
+    /// Leaves the header without them.
+    std::vector<StoredTensor> takeTensors() noexcept { return std::move(m_tensors); }
     const StoredTensor* find(std::string_view name) const noexcept;
     const std::map<std::string, std::string, std::less<>>& metadata() const noexcept { return m_metadata; }
     /// Value of a metadata key, empty if absent.
@@ -41,6 +45,10 @@ public:
     std::uint64_t dataBegin() const noexcept { return m_dataBegin; }
 
 private:
+    static Result<SafetensorsHeader> check(HeaderContent content, std::uint64_t headerBytes, std::uint64_t fileBytes);
+    static Result<SafetensorsHeader> readUnlocated(const ObjectStore& store, const ObjectInfo& object,
+                                                   TaskContext& task);
+
     std::vector<StoredTensor> m_tensors;
     std::vector<std::uint32_t> m_byName; ///< indices into m_tensors, sorted by name
     std::map<std::string, std::string, std::less<>> m_metadata;
@@ -50,5 +58,7 @@ private:
 /// The 8 length bytes and the padded JSON of a file that holds `tensors` in this order, densely packed.
 std::string writeSafetensorsHeader(const std::vector<TensorInfo>& tensors,
                                    const std::map<std::string, std::string, std::less<>>& metadata);
+std::string writeSafetensorsHeaderOf(const std::vector<const TensorInfo*>& tensors,
+                                     const std::map<std::string, std::string, std::less<>>& metadata);
 
 } // namespace deltascope

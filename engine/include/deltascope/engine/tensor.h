@@ -1,6 +1,7 @@
 #pragma once
 
 #include "deltascope/base/result.h"
+#include "deltascope/base/short_list.h"
 
 #include <compare>
 #include <cstddef>
@@ -47,11 +48,14 @@ std::optional<Dtype> parseDtype(std::string_view word) noexcept;
 /// Size of one element: 4, 6, 8, 16, 32 or 64 bits.
 unsigned bitsOf(Dtype dtype) noexcept;
 
+/// Sizes of the dimensions of a tensor, outermost first.
+using TensorShape = ShortList<std::uint64_t, 2>;
+
 /// Name, element type and shape of one tensor. Data is row-major, little-endian, dense.
 struct TensorInfo {
     std::string name;
     Dtype dtype = Dtype::BF16;
-    std::vector<std::uint64_t> shape; ///< empty: a scalar with one element
+    TensorShape shape; ///< empty: a scalar with one element
 
     /// Both are only called on checked infos (checkedSize()), so neither overflows.
     std::uint64_t elements() const noexcept;

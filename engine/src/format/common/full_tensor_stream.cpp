@@ -32,10 +32,10 @@ Result<void> FullTensorStream::finish()
 
 Result<void> checkTarget(const TensorEntry& entry, const TensorInfo& target, const std::string& key)
 {
-    if (entry.info && (entry.info->dtype != target.dtype || entry.info->shape != target.shape)) {
+    if (entry.info() && (entry.info()->dtype != target.dtype || entry.info()->shape != target.shape)) {
         return fail(Code::BaseMismatch,
-                    fmt::format("{} is {} here and {} in the state before", quoteName(entry.name),
-                                describe(*entry.info), describe(target)),
+                    fmt::format("{} is {} here and {} in the state before", quoteName(entry.name()),
+                                describe(*entry.info()), describe(target)),
                     key);
     }
     return {};
@@ -50,27 +50,27 @@ Result<std::unique_ptr<PatchStream>> openFullTensor(const ObjectStore& store, co
     DS_CHECK(checkTarget(entry, target, key));
     if (target.bytes() != extent.bytes)
         return fail(Code::BaseMismatch,
-                    fmt::format("{} has another size than in the state before", quoteName(entry.name)), key);
+                    fmt::format("{} has another size than in the state before", quoteName(entry.name())), key);
     return std::unique_ptr<PatchStream>(std::make_unique<FullTensorStream>(
         BufferedExtent(store, key, extent.begin, extent.bytes, options.bufferBytes, *options.task)));
 }
 
-TensorEntry fullTensorEntry(const StoredTensor& stored, std::uint32_t object)
+TensorEntry fullTensorEntry(StoredTensor stored, std::uint32_t object)
 {
-    TensorEntry entry;
-    entry.name = stored.info.name;
-    entry.info = stored.info;
-    entry.storedElements = stored.info.elements();
+    TensorEntry entry(std::move(stored.info));
+    entry.storedElements = entry.info()->elements();
     entry.extents = { Extent { object, stored.begin, stored.bytes } };
     return entry;
 }
 
-VersionIndex fullIndexOf(const SafetensorsHeader& header, std::uint32_t object)
+VersionIndex fullIndexOf(SafetensorsHeader header, std::uint32_t object)
 {
     VersionIndex index;
     index.full = true;
-    for (const StoredTensor& stored : header.tensors())
-        index.tensors.push_back(fullTensorEntry(stored, object));
+    std::vector<StoredTensor> tensors = header.takeTensors();
+    index.tensors.reserve(tensors.size());
+    for (StoredTensor& stored : tensors)
+        index.tensors.push_back(fullTensorEntry(std::move(stored), object));
     sortByName(index.tensors);
     return index;
 }

@@ -32,10 +32,10 @@ Result<std::unique_ptr<PatchStream>> openFullTensor(const ObjectStore& store, co
                                                     const StreamOptions& options);
 
 /// The entry of a complete tensor that lies in `version.objects[object]`.
-TensorEntry fullTensorEntry(const StoredTensor& stored, std::uint32_t object);
+TensorEntry fullTensorEntry(StoredTensor stored, std::uint32_t object);
 
 /// The index of a full version that is one file, `version.objects[object]`.
-VersionIndex fullIndexOf(const SafetensorsHeader& header, std::uint32_t object);
+VersionIndex fullIndexOf(SafetensorsHeader header, std::uint32_t object);
 
 /// "BF16 [2, 4]"
 std::string describe(const TensorInfo& tensor);

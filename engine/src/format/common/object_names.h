@@ -65,7 +65,7 @@ inline void sortByKey(std::vector<ObjectInfo>& objects)
 /// In the order that VersionIndex wants.
 inline void sortByName(std::vector<TensorEntry>& entries)
 {
-    const auto before = [](const TensorEntry& a, const TensorEntry& b) { return a.name < b.name; };
+    const auto before = [](const TensorEntry& a, const TensorEntry& b) { return a.name() < b.name(); };
     if (!std::is_sorted(entries.begin(), entries.end(), before)) // as the headers of most files leave them
         std::sort(entries.begin(), entries.end(), before);
 }
@@ -73,8 +73,8 @@ inline void sortByName(std::vector<TensorEntry>& entries)
 /// Names that occur twice in sorted entries make a version unreadable: which one counts is anybody's guess.
 inline const TensorEntry* firstDuplicate(const std::vector<TensorEntry>& sorted) noexcept
 {
-    const auto twice = std::adjacent_find(sorted.begin(), sorted.end(),
-                                          [](const TensorEntry& a, const TensorEntry& b) { return a.name == b.name; });
+    const auto twice = std::adjacent_find(
+        sorted.begin(), sorted.end(), [](const TensorEntry& a, const TensorEntry& b) { return a.name() == b.name(); });
     return twice == sorted.end() ? nullptr : &*twice;
 }
 

@@ -183,27 +183,27 @@ Result<std::unique_ptr<PatchStream>> openPair(const TensorEntry& entry, const Te
     }
     if (encoding.form == PositionForm::Unknown || encoding.form == PositionForm::None)
         return fail(Code::Unsupported,
-                    fmt::format("unsupported encoding of the positions of {}", quoteName(entry.name)), key);
+                    fmt::format("unsupported encoding of the positions of {}", quoteName(entry.name())), key);
     const bool fits = rule == PairRule::Assign
         ? encoding.values == target.dtype
         : isFloat(target.dtype) && (encoding.values == Dtype::F32 || encoding.values == target.dtype);
     if (!fits || (rule == PairRule::Add && encoding.values != Dtype::F32)) {
         return fail(Code::BaseMismatch,
-                    fmt::format("{} gets values of {} but is {} in the state before", quoteName(entry.name),
+                    fmt::format("{} gets values of {} but is {} in the state before", quoteName(entry.name()),
                                 word(encoding.values), describe(target)),
                     key);
     }
     if (bitsOf(target.dtype) % 8 != 0)
         return fail(Code::Unsupported, fmt::format("sparse values of {} are not readable", word(target.dtype)), key);
-    if (entry.info && (entry.info->dtype != target.dtype || entry.info->shape != target.shape)) {
+    if (entry.info() && (entry.info()->dtype != target.dtype || entry.info()->shape != target.shape)) {
         return fail(Code::BaseMismatch,
-                    fmt::format("{} is {} in the patch but {} in the state before", quoteName(entry.name),
-                                describe(*entry.info), describe(target)),
+                    fmt::format("{} is {} in the patch but {} in the state before", quoteName(entry.name()),
+                                describe(*entry.info()), describe(target)),
                     key);
     }
     if (entry.storedElements.value_or(0) > target.elements()) {
         return fail(Code::BaseMismatch,
-                    fmt::format("{} gets {} values but is {} in the state before", quoteName(entry.name),
+                    fmt::format("{} gets {} values but is {} in the state before", quoteName(entry.name()),
                                 *entry.storedElements, describe(target)),
                     key);
     }

@@ -77,9 +77,7 @@ VersionIndex indexOf(std::vector<PlacedTensor> tensors)
     VersionIndex out;
     out.full = true;
     for (PlacedTensor& tensor : tensors) {
-        TensorEntry entry;
-        entry.name = tensor.info.name;
-        entry.info = tensor.info;
+        TensorEntry entry(tensor.info);
         entry.storedElements = tensor.info.elements();
         for (const PlacedChunk& chunk : tensor.chunks) {
             entry.extents.push_back(chunk.extent);
@@ -87,9 +85,9 @@ VersionIndex indexOf(std::vector<PlacedTensor> tensors)
                 detail->stored.push_back(chunk.stored);
         }
         if (tensor.chunks.empty()) // no elements
-            entry.extents.emplace_back();
+            entry.extents.push_back({});
         if (!tensor.isPlain())
-            detail->tensors.try_emplace(entry.name, std::move(tensor));
+            detail->tensors.try_emplace(entry.name(), std::move(tensor));
         out.tensors.push_back(std::move(entry));
     }
     out.detail = std::move(detail);
@@ -181,7 +179,7 @@ Result<std::unique_ptr<PatchStream>> DcpLayout::open(const ObjectStore& store, c
     const auto* detail = dynamic_cast<const DcpDetail*>(index.detail.get());
     if (!detail)
         return fail(Code::Internal, "the index was made by another layout", version.name);
-    const auto chunks = detail->tensors.find(entry.name);
+    const auto chunks = detail->tensors.find(entry.name());
     if (chunks == detail->tensors.end())
         return openFullTensor(store, version, entry, target, options);
     DS_CHECK(checkTarget(entry, target, version.objects.at(entry.extents.front().object).key));

@@ -187,7 +187,8 @@ Result<VersionIndex> readDelta(const ObjectStore& store, const VersionObjects& v
     out.detail = std::move(detail);
     sortByName(out.tensors);
     if (const TensorEntry* twice = firstDuplicate(out.tensors))
-        return fail(Code::DuplicateName, fmt::format("the payload has {} twice", quoteName(twice->name)), version.name);
+        return fail(Code::DuplicateName, fmt::format("the payload has {} twice", quoteName(twice->name())),
+                    version.name);
     return out;
 }
 

@@ -46,7 +46,7 @@ Result<void> readOldGrailPayload(const ObjectStore& store, const VersionObjects&
             return fail(Code::Hostile,
                         fmt::format("holds {}, which is no pair of positions and values", quoteName(full)), info.key);
         TensorEntry entry;
-        entry.name = name;
+        entry.setName(name);
         entry.storedElements = values.info.elements();
         entry.encoding = PairEncoding { PositionForm::I32, values.info.dtype }.packed();
         entry.extents = { Extent { object, positions->begin, positions->bytes },
@@ -67,7 +67,7 @@ Result<std::unique_ptr<PatchStream>> openOldGrailEntry(const ObjectStore& store,
     if (index.lossy && stored32 && target.dtype == Dtype::F32)
         return fail(Code::Unsupported,
                     fmt::format("{} is F32 and gets F32: differences or new values, nothing in the files tells",
-                                quoteName(entry.name)),
+                                quoteName(entry.name())),
                     key);
     const std::shared_ptr<const ByteRange> source =
         packed ? std::shared_ptr<const ByteRange>(packed) : std::make_shared<ObjectRange>(store, key, *options.task);

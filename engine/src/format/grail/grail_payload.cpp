@@ -56,22 +56,23 @@ private:
     Result<void> add(const nlohmann::json& record)
     {
         TensorEntry entry;
-        entry.name = memberText(record, "name");
+        entry.setName(memberText(record, "name"));
         const auto shape = memberShape(record, "shape");
         const auto count = memberNumber(record, "num_nonzero");
         const std::optional<Dtype> dtype = parseTorchDtype(memberText(record, "value_dtype"));
         if (!member(record, "name").is_string() || !shape || !count)
-            return hostile(entry.name, "lacks name, shape or count");
+            return hostile(entry.name(), "lacks name, shape or count");
         if (dtype != Dtype::BF16 && dtype != Dtype::F16 && dtype != Dtype::F32)
-            return fail(
-                Code::Unsupported,
-                fmt::format("{} has values of {}", quoteName(entry.name), quoteName(memberText(record, "value_dtype"))),
-                m_payload.key());
-        entry.info = TensorInfo { entry.name, *dtype, *shape };
-        if (!checkedSize(*entry.info))
-            return hostile(entry.name, "has an impossible shape");
-        if (*count > entry.info->elements())
-            return hostile(entry.name, fmt::format("has {} values for {} elements", *count, entry.info->elements()));
+            return fail(Code::Unsupported,
+                        fmt::format("{} has values of {}", quoteName(entry.name()),
+                                    quoteName(memberText(record, "value_dtype"))),
+                        m_payload.key());
+        entry.setType(*dtype, *shape);
+        if (!checkedSize(*entry.info()))
+            return hostile(entry.name(), "has an impossible shape");
+        if (*count > entry.info()->elements())
+            return hostile(entry.name(),
+                           fmt::format("has {} values for {} elements", *count, entry.info()->elements()));
         entry.storedElements = *count;
         DS_CHECK(m_version == 2 ? addFlat(record, *count, entry) : addRows(record, *count, entry));
         DS_CHECK(addExtent(record, "values_offset", "values_size", *count * (bitsOf(*dtype) / 8), entry));
@@ -97,7 +98,7 @@ private:
         const bool knownColumns = columnType.empty() || columnType == "int32" || !encoding.wideColumns;
         if (!knownRows || !knownColumns)
             return fail(Code::Unsupported,
-                        fmt::format("{} has rows of {} and columns of {}", quoteName(entry.name), quoteName(rowType),
+                        fmt::format("{} has rows of {} and columns of {}", quoteName(entry.name()), quoteName(rowType),
                                     quoteName(columnType)),
                         m_payload.key());
         const std::uint64_t rowBytes = count
@@ -110,7 +111,7 @@ private:
         const auto columns = memberNumber(record, "cols_size");
         const auto both = memberNumber(record, "indices_size");
         if (!begin || rows != rowBytes || columns != columnBytes || both != rowBytes + columnBytes)
-            return hostile(entry.name, "has sizes of rows and columns that do not fit its count");
+            return hostile(entry.name(), "has sizes of rows and columns that do not fit its count");
         entry.encoding = encoding.packed();
         DS_CHECK(addRange(*begin, rowBytes, entry));
         return addRange(*begin + rowBytes, columnBytes, entry);
@@ -121,7 +122,7 @@ private:
     {
         const auto begin = memberNumber(record, offset);
         if (!begin || memberNumber(record, size) != bytes)
-            return hostile(entry.name, "has sizes that do not fit its count");
+            return hostile(entry.name(), "has sizes that do not fit its count");
         return addRange(*begin, bytes, entry);
     }
 
@@ -129,7 +130,7 @@ private:
     {
         const std::uint64_t dataBytes = m_payload.sizeBytes() - m_dataBegin;
         if (begin > dataBytes || bytes > dataBytes - begin)
-            return hostile(entry.name, "lies outside of the payload");
+            return hostile(entry.name(), "lies outside of the payload");
         entry.extents.push_back(Extent { m_object, m_dataBegin + begin, bytes });
         return {};
     }
@@ -163,10 +164,10 @@ Result<std::unique_ptr<PatchStream>> openGrailEntry(const std::shared_ptr<const 
                                                     const TensorEntry& entry, const TensorInfo& target,
                                                     const StreamOptions& options)
 {
-    if (entry.info->dtype != target.dtype || entry.info->shape != target.shape) {
+    if (entry.info()->dtype != target.dtype || entry.info()->shape != target.shape) {
         return fail(Code::BaseMismatch,
-                    fmt::format("{} is {} in the delta but {} in the state before", quoteName(entry.name),
-                                describe(*entry.info), describe(target)),
+                    fmt::format("{} is {} in the delta but {} in the state before", quoteName(entry.name()),
+                                describe(*entry.info()), describe(target)),
                     payload->key());
     }
     const auto input = [&](std::size_t extent) {

@@ -17,8 +17,8 @@ namespace {
 Result<VersionIndex> readSingleFile(const ObjectStore& store, const VersionObjects& version, std::uint32_t object,
                                     TaskContext& task)
 {
-    DS_TRY(const SafetensorsHeader header, SafetensorsHeader::read(store, version.objects[object], task));
-    return fullIndexOf(header, object);
+    DS_TRY(SafetensorsHeader header, SafetensorsHeader::read(store, version.objects[object], task));
+    return fullIndexOf(std::move(header), object);
 }
 
 } // namespace

@@ -69,14 +69,14 @@ Result<VersionIndex> readFull(const ObjectStore& store, const VersionObjects& ve
            readShardedIndex(store, version, version.name, index, task,
                             [&](const SafetensorsHeader& header) { addDigests(header, digests); }));
     for (TensorEntry& entry : out.tensors) {
-        const auto at = digests.find(entry.name);
+        const auto at = digests.find(entry.name());
         if (at != digests.end())
             entry.digest = at->second;
         else if (!digests.empty())
             out.notes.push_back(
                 Error { Code::Claim,
                         fmt::format("has no checksum for {}, as it has for others: it cannot be verified",
-                                    quoteName(entry.name)),
+                                    quoteName(entry.name())),
                         version.name,
                         version.step,
                         {} });

@@ -31,8 +31,8 @@ bool isMarker(std::string_view file)
 Result<VersionIndex> readAdapter(const ObjectStore& store, const VersionObjects& version, std::uint32_t object,
                                  TaskContext& task)
 {
-    DS_TRY(const SafetensorsHeader header, SafetensorsHeader::read(store, version.objects[object], task));
-    return fullIndexOf(header, object);
+    DS_TRY(SafetensorsHeader header, SafetensorsHeader::read(store, version.objects[object], task));
+    return fullIndexOf(std::move(header), object);
 }
 
 std::shared_ptr<const ByteRange> sourceOf(const ObjectStore& store, const VersionObjects& version,
@@ -118,7 +118,7 @@ Result<void> PrimeRlLayout::checkPayload(const ObjectStore& store, const Version
     if (detail.packed)
         DS_CHECK(detail.packed->unpack({}, task));
     for (const TensorEntry& entry : index.tensors) {
-        const auto recorded = detail.checksums.find(entry.name);
+        const auto recorded = detail.checksums.find(entry.name());
         if (recorded == detail.checksums.end() || !recorded->second)
             continue;
         const std::uint32_t object = entry.extents[0].object;
@@ -130,7 +130,7 @@ Result<void> PrimeRlLayout::checkPayload(const ObjectStore& store, const Version
         if ((positions ^ values) != *recorded->second)
             return fail(Code::Digest,
                         fmt::format("positions and values of {} have checksum {}, the manifest records {}",
-                                    quoteName(entry.name), positions ^ values, *recorded->second),
+                                    quoteName(entry.name()), positions ^ values, *recorded->second),
                         version.objects[object].key);
     }
     return {};

@@ -41,28 +41,29 @@ public:
     Result<void> add(const nlohmann::json& record)
     {
         TensorEntry entry;
-        entry.name = memberText(record, "name");
+        entry.setName(memberText(record, "name"));
         const std::string dtypeWord = memberText(record, "dtype");
         const std::optional<Dtype> dtype = parseTorchDtype(dtypeWord);
         const auto shape = memberShape(record, "shape");
         if (!member(record, "name").is_string() || !shape)
             return fail(Code::Hostile, "its manifest has a tensor without name or shape", m_key);
         if (!dtype)
-            return fail(
-                Code::Unsupported,
-                fmt::format("{} has element type {}, which is not known", quoteName(entry.name), quoteName(dtypeWord)),
-                m_key);
-        entry.info = TensorInfo { entry.name, *dtype, *shape };
-        DS_CHECK(checkedSize(*entry.info));
+            return fail(Code::Unsupported,
+                        fmt::format("{} has element type {}, which is not known", quoteName(entry.name()),
+                                    quoteName(dtypeWord)),
+                        m_key);
+        entry.setType(*dtype, *shape);
+        DS_CHECK(checkedSize(*entry.info()));
         const StoredTensor* positions = m_header.find(memberText(record, m_keys.indices));
         const StoredTensor* values = m_header.find(memberText(record, m_keys.values));
         if (!positions || !values || positions->info.shape.size() != 1 || values->info.shape.size() != 1
             || positions->info.elements() != values->info.elements())
             return fail(Code::Hostile,
-                        fmt::format("does not hold as many positions as values for {}", quoteName(entry.name)), m_key);
+                        fmt::format("does not hold as many positions as values for {}", quoteName(entry.name())),
+                        m_key);
         const Dtype stored = positions->info.dtype;
         if (stored != Dtype::I32 && stored != Dtype::I64)
-            return fail(Code::Hostile, fmt::format("has positions of {} for {}", word(stored), quoteName(entry.name)),
+            return fail(Code::Hostile, fmt::format("has positions of {} for {}", word(stored), quoteName(entry.name())),
                         m_key);
         m_named.insert(positions->info.name);
         m_named.insert(values->info.name);
@@ -70,7 +71,7 @@ public:
         if (const auto claim = memberNumber(record, m_keys.changed); claim && *claim != count)
             m_out.notes.push_back(Error { Code::Claim,
                                           fmt::format("{} says {} for {}, but the file holds {}", m_keys.changed,
-                                                      *claim, quoteName(entry.name), count),
+                                                      *claim, quoteName(entry.name()), count),
                                           m_key,
                                           {},
                                           {} });
@@ -80,10 +81,10 @@ public:
         entry.extents = { Extent { m_object, positions->begin, positions->bytes },
                           Extent { m_object, values->begin, values->bytes } };
         const auto checksum = memberNumber(record, "checksum");
-        m_detail.checksums[entry.name] = checksum;
+        m_detail.checksums[entry.name()] = checksum;
         m_out.hasChecksums = m_out.hasChecksums || checksum;
         if (!record.contains("checksum"))
-            m_withoutChecksum.push_back(entry.name);
+            m_withoutChecksum.push_back(entry.name());
         m_out.tensors.push_back(std::move(entry));
         return {};
     }
@@ -185,7 +186,7 @@ Result<void> finish(VersionIndex& out, std::shared_ptr<PrimeRlDetail> detail, co
     out.detail = std::move(detail);
     sortByName(out.tensors);
     if (const TensorEntry* twice = firstDuplicate(out.tensors))
-        return fail(Code::DuplicateName, fmt::format("the manifest has {} twice", quoteName(twice->name)),
+        return fail(Code::DuplicateName, fmt::format("the manifest has {} twice", quoteName(twice->name())),
                     version.name);
     return {};
 }

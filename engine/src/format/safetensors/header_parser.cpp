@@ -303,7 +303,6 @@ bool HeaderReader::finishEntry()
     if (m_offsetCount != 2)
         return refuse(fmt::format("the data_offsets of {} hold {} instead of two numbers", tensorText(),
                                   m_offsetCount == 0 ? "no number" : "one number"));
-    m_entry.info.shape.shrink_to_fit();
     content.tensors.push_back(std::move(m_entry));
     return true;
 }
@@ -336,7 +335,9 @@ Result<HeaderContent> parseHeaderJson(ByteSpan json)
     // The parser takes a NUL for the end of its input and would not look behind it.
     if (const std::size_t at = text.find('\0'); at != std::string_view::npos)
         return fail(Code::Hostile, fmt::format("the header holds a zero byte at byte {}", at));
+    constexpr std::size_t LeastEntryBytes = 48; // {"":{"dtype":"U8","shape":[],"data_offsets":[0,0]}}
     HeaderReader reader;
+    reader.content.tensors.reserve(std::min(MaxTensors, json.size() / LeastEntryBytes)); // growing holds them twice
     if (!Json::sax_parse(text.begin(), text.end(), &reader))
         return fail(Code::Hostile, std::move(reader.refusal));
     return std::move(reader.content);

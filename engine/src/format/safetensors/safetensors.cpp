@@ -144,26 +144,18 @@ Error located(Error error, const std::string& key)
     return error;
 }
 
-Result<SafetensorsHeader> readHeader(const ObjectStore& store, const ObjectInfo& object, TaskContext& task)
-{
-    DS_CHECK(checkHeaderLength(0, object.sizeBytes));
-    std::array<std::byte, LengthBytes> length {};
-    DS_CHECK(store.read(object.key, 0, length, task));
-    const auto headerBytes = loadLe<std::uint64_t>(length);
-    if (headerBytes == 0)
-        return fail(Code::Unfinished, "its first 8 bytes are zero: the file was preallocated and never written");
-    DS_CHECK(checkHeaderLength(headerBytes, object.sizeBytes));
-    std::vector<std::byte> json(headerBytes);
-    DS_CHECK(store.read(object.key, LengthBytes, json, task));
-    return SafetensorsHeader::parse(json, object.sizeBytes);
-}
-
 } // namespace
 
 Result<SafetensorsHeader> SafetensorsHeader::parse(ByteSpan json, std::uint64_t fileBytes)
 {
     DS_CHECK(checkHeaderLength(json.size(), fileBytes));
     DS_TRY(HeaderContent content, parseHeaderJson(json));
+    return check(std::move(content), json.size(), fileBytes);
+}
+
+Result<SafetensorsHeader> SafetensorsHeader::check(HeaderContent content, std::uint64_t headerBytes,
+                                                   std::uint64_t fileBytes)
+{
     std::vector<HeaderEntry>& entries = content.tensors;
     // Empty tensors may share a place; their names settle the order then.
     const auto before = [](const HeaderEntry& a, const HeaderEntry& b) {
@@ -175,7 +167,7 @@ Result<SafetensorsHeader> SafetensorsHeader::parse(ByteSpan json, std::uint64_t 
     SafetensorsHeader header;
     DS_TRY(header.m_byName, orderByName(entries));
     DS_TRY(const std::uint64_t dataBytes, checkData(entries));
-    header.m_dataBegin = LengthBytes + json.size();
+    header.m_dataBegin = LengthBytes + headerBytes;
     DS_CHECK(checkFileSize(fileBytes, header.m_dataBegin + dataBytes));
     header.m_tensors.reserve(entries.size());
     for (HeaderEntry& entry : entries)
@@ -185,9 +177,26 @@ Result<SafetensorsHeader> SafetensorsHeader::parse(ByteSpan json, std::uint64_t 
     return header;
 }
 
+Result<SafetensorsHeader> SafetensorsHeader::readUnlocated(const ObjectStore& store, const ObjectInfo& object,
+                                                           TaskContext& task)
+{
+    DS_CHECK(checkHeaderLength(0, object.sizeBytes));
+    std::array<std::byte, LengthBytes> length {};
+    DS_CHECK(store.read(object.key, 0, length, task));
+    const auto headerBytes = loadLe<std::uint64_t>(length);
+    if (headerBytes == 0)
+        return fail(Code::Unfinished, "its first 8 bytes are zero: the file was preallocated and never written");
+    DS_CHECK(checkHeaderLength(headerBytes, object.sizeBytes));
+    std::vector<std::byte> json(headerBytes);
+    DS_CHECK(store.read(object.key, LengthBytes, json, task));
+    DS_TRY(HeaderContent content, parseHeaderJson(json));
+    json = std::vector<std::byte>(); // before its entries are copied: both are large
+    return check(std::move(content), headerBytes, object.sizeBytes);
+}
+
 Result<SafetensorsHeader> SafetensorsHeader::read(const ObjectStore& store, const ObjectInfo& object, TaskContext& task)
 {
-    auto header = readHeader(store, object, task);
+    auto header = readUnlocated(store, object, task);
     if (!header)
         return fail(located(std::move(header.error()), object.key));
     return header;
@@ -213,6 +222,16 @@ std::string_view SafetensorsHeader::meta(std::string_view key) const noexcept
 std::string writeSafetensorsHeader(const std::vector<TensorInfo>& tensors,
                                    const std::map<std::string, std::string, std::less<>>& metadata)
 {
+    std::vector<const TensorInfo*> pointers;
+    pointers.reserve(tensors.size());
+    for (const TensorInfo& tensor : tensors)
+        pointers.push_back(&tensor);
+    return writeSafetensorsHeaderOf(pointers, metadata);
+}
+
+std::string writeSafetensorsHeaderOf(const std::vector<const TensorInfo*>& tensors,
+                                     const std::map<std::string, std::string, std::less<>>& metadata)
+{
     std::string out(LengthBytes, '\0');
     out += '{';
     const char* separator = "";
@@ -228,13 +247,13 @@ std::string writeSafetensorsHeader(const std::vector<TensorInfo>& tensors,
         out += '}';
     }
     std::uint64_t at = 0;
-    for (const TensorInfo& tensor : tensors) {
-        assert(tensor.name != "__metadata__");
+    for (const TensorInfo* tensor : tensors) {
+        assert(tensor->name != "__metadata__");
         out += separator;
-        appendJsonText(out, tensor.name);
-        const std::uint64_t end = at + tensor.bytes();
+        appendJsonText(out, tensor->name);
+        const std::uint64_t end = at + tensor->bytes();
         fmt::format_to(std::back_inserter(out), R"(:{{"dtype":"{}","shape":[{}],"data_offsets":[{},{}]}})",
-                       word(tensor.dtype), fmt::join(tensor.shape, ","), at, end);
+                       word(tensor->dtype), fmt::join(tensor->shape, ","), at, end);
         at = end;
         separator = ",";
     }

@@ -45,10 +45,10 @@ Result<std::unique_ptr<PatchStream>> SkyrlLayout::open(const ObjectStore& store,
 {
     const Extent& extent = entry.extents.at(0);
     const std::string& key = version.objects.at(extent.object).key;
-    if (entry.info->dtype != target.dtype || entry.info->shape != target.shape) {
+    if (entry.info()->dtype != target.dtype || entry.info()->shape != target.shape) {
         return fail(Code::BaseMismatch,
-                    fmt::format("{} is {} in the manifest but {} in the state before", quoteName(entry.name),
-                                describe(*entry.info), describe(target)),
+                    fmt::format("{} is {} in the manifest but {} in the state before", quoteName(entry.name()),
+                                describe(*entry.info()), describe(target)),
                     key);
     }
     return std::unique_ptr<PatchStream>(std::make_unique<ZstdMaskStream>(

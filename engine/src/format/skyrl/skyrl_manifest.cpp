@@ -46,7 +46,7 @@ public:
         noteUnnamed();
         sortByName(m_out.tensors);
         if (const TensorEntry* twice = firstDuplicate(m_out.tensors))
-            return fail(Code::DuplicateName, fmt::format("the manifest has {} twice", quoteName(twice->name)), m_key);
+            return fail(Code::DuplicateName, fmt::format("the manifest has {} twice", quoteName(twice->name())), m_key);
         return std::move(m_out);
     }
 
@@ -87,7 +87,7 @@ private:
     Result<void> addTensor(const nlohmann::json& record)
     {
         TensorEntry entry;
-        entry.name = memberText(record, "name");
+        entry.setName(memberText(record, "name"));
         const std::string file = memberText(record, "payload_file");
         const std::string payloadKey = memberText(record, "payload_key");
         const std::optional<Dtype> dtype = parseTorchDtype(memberText(record, "dtype"));
@@ -99,20 +99,21 @@ private:
                 hostile(fmt::format("names the file {}, which is not a plain name in its folder", quoteName(file))));
         if (!dtype)
             return fail(Code::Unsupported,
-                        fmt::format("{} has element type {}, which is not known", quoteName(entry.name),
+                        fmt::format("{} has element type {}, which is not known", quoteName(entry.name()),
                                     quoteName(memberText(record, "dtype"))),
                         m_key);
-        entry.info = TensorInfo { entry.name, *dtype, *shape };
-        DS_TRY(const std::uint64_t bytes, checkedSize(*entry.info));
+        entry.setType(*dtype, *shape);
+        DS_TRY(const std::uint64_t bytes, checkedSize(*entry.info()));
         if (const auto claim = memberNumber(record, "uncompressed_num_bytes"); claim && *claim != bytes)
-            return fail(
-                hostile(fmt::format("gives {} {} bytes, but its shape has {}", quoteName(entry.name), *claim, bytes)));
+            return fail(hostile(
+                fmt::format("gives {} {} bytes, but its shape has {}", quoteName(entry.name()), *claim, bytes)));
         DS_TRY(const auto from, payload(file));
         const StoredTensor* stored = from.second->find(payloadKey);
         if (!stored || stored->info.dtype != Dtype::U8 || stored->info.shape.size() != 1)
-            return fail(Code::Hostile,
-                        fmt::format("does not hold the bytes of {} that the manifest promises", quoteName(entry.name)),
-                        m_version.objects[from.first].key);
+            return fail(
+                Code::Hostile,
+                fmt::format("does not hold the bytes of {} that the manifest promises", quoteName(entry.name())),
+                m_version.objects[from.first].key);
         m_named[file].insert(payloadKey);
         entry.extents = { Extent { from.first, stored->begin, stored->bytes } };
         DS_CHECK(readDigest(record, entry));
@@ -162,7 +163,7 @@ private:
         if (algorithm == DigestAlgorithm::None)
             return fail(Code::Unsupported, fmt::format("unsupported checksum {}", quoteName(word)), m_key);
         if (entry.digest.size() != hexDigits(algorithm) || !isLowerHex(entry.digest))
-            return fail(hostile(fmt::format("has no proper checksum for {}", quoteName(entry.name))));
+            return fail(hostile(fmt::format("has no proper checksum for {}", quoteName(entry.name()))));
         if (m_out.digests != DigestAlgorithm::None && m_out.digests != algorithm)
             return fail(Code::Unsupported, "the manifest mixes checksum algorithms", m_key);
         m_out.digests = algorithm;

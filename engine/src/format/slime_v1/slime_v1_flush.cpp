@@ -44,7 +44,7 @@ private:
     Result<void> add(const nlohmann::json& item)
     {
         TensorEntry entry;
-        entry.name = memberText(item, "name");
+        entry.setName(memberText(item, "name"));
         const std::optional<Dtype> dtype = parseTorchDtype(memberText(item, "dtype"));
         const auto shape = memberShape(item, "shape");
         const auto positionsBegin = memberNumber(item, "pos_start");
@@ -57,26 +57,26 @@ private:
             return fail(Code::Hostile, "an entry of its params lacks a field or has one of another type", m_key);
         if (!dtype)
             return fail(Code::Unsupported,
-                        fmt::format("{} has element type {}, which is not known", quoteName(entry.name),
+                        fmt::format("{} has element type {}, which is not known", quoteName(entry.name()),
                                     quoteName(memberText(item, "dtype"))),
                         m_key);
-        entry.info = TensorInfo { entry.name, *dtype, *shape };
-        if (Result<std::uint64_t> size = checkedSize(*entry.info); !size)
+        entry.setType(*dtype, *shape);
+        if (Result<std::uint64_t> size = checkedSize(*entry.info()); !size)
             return fail(Code::Hostile, size.error().text, m_key);
         if (*positionsBegin > *positionsEnd || *positionsEnd > m_flush.positions.bytes || *valuesBegin > *valuesEnd
             || *valuesEnd > m_flush.values.info.elements())
-            return fail(Code::Hostile, fmt::format("the parts of {} lie outside of the file", quoteName(entry.name)),
+            return fail(Code::Hostile, fmt::format("the parts of {} lie outside of the file", quoteName(entry.name())),
                         m_key);
         const std::uint64_t count = *valuesEnd - *valuesBegin;
         PairEncoding encoding { formOf(*width), m_flush.values.info.dtype };
         if (encoding.form == PositionForm::None)
             return fail(Code::Hostile,
-                        fmt::format("{} has positions of {} bytes, which encoding {} never uses", quoteName(entry.name),
-                                    *width, m_flush.encoding),
+                        fmt::format("{} has positions of {} bytes, which encoding {} never uses",
+                                    quoteName(entry.name()), *width, m_flush.encoding),
                         m_key);
         if ((*positionsEnd - *positionsBegin) / *width != count || (*positionsEnd - *positionsBegin) % *width != 0)
             return fail(Code::Hostile,
-                        fmt::format("{} has {} bytes of positions but {} values", quoteName(entry.name),
+                        fmt::format("{} has {} bytes of positions but {} values", quoteName(entry.name()),
                                     *positionsEnd - *positionsBegin, count),
                         m_key);
         m_inOrder = m_inOrder && *positionsBegin == m_positionsEnd && *valuesBegin == m_valuesEnd;

@@ -124,8 +124,8 @@ Result<VersionIndex> SlimeV1Layout::index(const ObjectStore& store, const Versio
     }
     sortByName(out.tensors);
     if (const TensorEntry* twice = firstDuplicate(out.tensors))
-        return fail(Code::DuplicateName, fmt::format("{} is in two flush files of one version", quoteName(twice->name)),
-                    version.name);
+        return fail(Code::DuplicateName,
+                    fmt::format("{} is in two flush files of one version", quoteName(twice->name())), version.name);
     out.detail = std::move(detail);
     return out;
 }

@@ -132,7 +132,7 @@ private:
         if (stored.info.dtype != Dtype::U8 || stored.info.shape.size() != 1)
             return fail(Code::Hostile, fmt::format("holds {}, which is no list of bytes", quoteName(name)), key);
         TensorEntry& entry = m_out.tensors.emplace_back();
-        entry.name = name;
+        entry.setName(name);
         entry.extents = { Extent { object, stored.begin, stored.bytes } };
         entry.encoding = static_cast<std::uint8_t>(m_encoding);
         if (m_out.digests != DigestAlgorithm::None) {
@@ -152,7 +152,7 @@ private:
         sortByName(m_out.tensors);
         auto held = m_out.tensors.begin();
         for (const auto& [name, file] : m_index.weightMap) { // names them all, in the same order
-            if (held == m_out.tensors.end() || held->name != name) {
+            if (held == m_out.tensors.end() || held->name() != name) {
                 return fail(Code::Hostile,
                             fmt::format("the index says that it holds {}, but it does not", quoteName(name)),
                             joinKey(m_version.name, m_index.files[file]));
@@ -203,7 +203,7 @@ Result<std::unique_ptr<PatchStream>> openSlimeEntry(const ObjectStore& store, co
     case SlimeEncoding::Overwrite:
         return std::unique_ptr<PatchStream>(std::make_unique<SlimeOverwriteStream>(payload(), payload(), target));
     }
-    return fail(Code::Internal, "an entry with an encoding that this layout does not have", entry.name);
+    return fail(Code::Internal, "an entry with an encoding that this layout does not have", entry.name());
 }
 
 } // namespace deltascope

@@ -124,7 +124,7 @@ Result<TensorEntry> pairEntry(std::string_view name, const StoredTensor& values,
                     key);
     }
     TensorEntry entry;
-    entry.name = std::string(name);
+    entry.setName(std::string(name));
     entry.storedElements = values.info.elements();
     entry.extents = { Extent { 0, positions.begin, positions.bytes }, Extent { 0, values.begin, values.bytes } };
     entry.encoding = PairEncoding { form, values.info.dtype }.packed();

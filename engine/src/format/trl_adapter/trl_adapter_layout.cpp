@@ -113,8 +113,8 @@ Result<VersionIndex> TrlAdapterLayout::index(const ObjectStore& store, const Ver
                     version.name);
     if (const ObjectInfo& settings = version.objects[*config]; !settings.oddity.empty())
         return fail(noFileError(settings));
-    DS_TRY(const SafetensorsHeader header, SafetensorsHeader::read(store, version.objects[*object], task));
-    return fullIndexOf(header, *object);
+    DS_TRY(SafetensorsHeader header, SafetensorsHeader::read(store, version.objects[*object], task));
+    return fullIndexOf(std::move(header), *object);
 }
 
 Result<std::unique_ptr<PatchStream>> TrlAdapterLayout::open(const ObjectStore& store, const VersionObjects& version,

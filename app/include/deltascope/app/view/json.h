@@ -7,7 +7,9 @@
 #include "deltascope/app/view/run_view.h"
 #include "deltascope/app/view/timeline_view.h"
 
+#include <functional>
 #include <string>
+#include <string_view>
 
 namespace deltascope::app {
 
@@ -22,6 +24,13 @@ std::string toJson(const ListingView& view);
 std::string toJson(const VerifyView& view);
 std::string toJson(const DigestView& view);
 std::string toJson(const DiffView& view);
+/// Takes a document piece by piece.
+using TextSink = std::function<void(std::string_view)>;
+/// The same documents, of those with a row for each tensor: a checkpoint can have a million, and no tree or text of
+/// all of them is made.
+void writeJson(const StepDetailView& view, const TextSink& sink);
+void writeJson(const DigestView& view, const TextSink& sink);
+void writeJson(const DiffView& view, const TextSink& sink);
 std::string toJson(const MaterializeView& view);
 std::string toJson(const PublishView& view);
 std::string toJson(const DoctorView& view);

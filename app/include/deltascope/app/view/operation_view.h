@@ -3,6 +3,8 @@
 #include "deltascope/app/view/problem.h"
 #include "deltascope/app/view/reads_view.h"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -69,8 +71,8 @@ struct TensorDigestView {
     std::string name;
     std::string dtype;
     std::vector<std::uint64_t> shape;
-    std::string xxh3;
-    std::string sha256;
+    std::array<std::byte, 16> xxh3 {}; ///< canonical: high half first
+    std::array<std::byte, 32> sha256 {};
 };
 struct DigestView {
     std::string root; ///< fast DSM1 root, the one that materialize prints

@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+"""Peak memory of commands over checkpoints of many tensors: what each keeps of one tensor is bounded, whether it prints
+text or JSON."""
+
+import os
+import struct
+
+from support import BIN, MIB, OK, E2ETest, main, peak_of
+
+TENSORS = 100_000
+FIXED = 48 * MIB  # of a command over a checkpoint of one tensor, and of its buffers
+BYTES = {  # of one tensor, by command
+    "log": 850,
+    "show": 250,
+    "verify": 200,
+    "digest": 350,
+    "diff": 850,
+    "stats": 400,
+    "materialize": 450,
+}
+
+
+def write_checkpoint(folder, first_byte):
+    os.mkdir(folder)
+    header = "{%s}" % ",".join(
+        f'"layers.{i:07}":{{"dtype":"BF16","shape":[1],"data_offsets":[{2 * i},{2 * i + 2}]}}' for i in range(TENSORS)
+    )
+    header += " " * (-len(header) % 8)
+    with open(os.path.join(folder, "model.safetensors"), "wb") as file:
+        file.write(struct.pack("<Q", len(header)) + header.encode())
+        file.write(bytes([first_byte, 0x3F]) * TENSORS)
+
+
+class ManyTensors(E2ETest):
+    def test_what_is_kept_of_a_tensor_is_bounded(self):
+        run = self.path("run")
+        os.mkdir(run)
+        for step in (1, 2):
+            write_checkpoint(os.path.join(run, f"checkpoint-{step}"), step)
+        commands = {
+            "log": ["log", run],
+            "show": ["show", f"{run}@2"],
+            "verify": ["verify", run],
+            "digest": ["digest", f"{run}@2"],
+            "diff": ["diff", f"{run}@1", f"{run}@2"],
+            "stats": ["stats", f"{run}@2", "layers.0000007"],
+            "materialize": ["materialize", f"{run}@2", "-o", self.path("out")],
+        }
+        for name, command in commands.items():
+            for form in ([], ["--json"]) if name in ("show", "digest", "diff") else ([],):
+                with self.subTest(command=name, form=form):
+                    outcome = peak_of([BIN, *command, *form, "--threads", "2"], self.environment())
+                    self.assertEqual(outcome.code, OK, str(outcome)[:2000])
+                    self.assertGreater(outcome.peak_kib, outcome.floor_kib, "not measured")
+                    used = (outcome.peak_kib * 1024 - FIXED) / TENSORS
+                    print(f"\n{' '.join([name, *form])}: {outcome.peak_kib} KiB, {used:.0f} bytes a tensor", flush=True)
+                    self.assertLess(used, BYTES[name])
+
+
+if __name__ == "__main__":
+    main()
