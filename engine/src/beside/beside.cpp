@@ -108,8 +108,8 @@ Result<void> readRefs(const ObjectStore& store, const std::vector<ObjectInfo>& l
     return {};
 }
 
-Result<void> readNotes(const ObjectStore& store, const std::vector<ObjectInfo>& listing, bool isLocal, Annotations& annotations,
-                       TaskContext& task)
+Result<void> readNotes(const ObjectStore& store, const std::vector<ObjectInfo>& listing, bool isLocal,
+                       Annotations& annotations, TaskContext& task)
 {
     std::vector<SeriesObject> objects = Series::in(listing, beside::Notes);
     if (objects.size() > MostNotes)
@@ -128,8 +128,8 @@ Result<void> readNotes(const ObjectStore& store, const std::vector<ObjectInfo>& 
     return {};
 }
 
-Result<void> addAnnotations(const ObjectStore& store, const std::vector<ObjectInfo>& listing, bool isLocal, Annotations& annotations,
-                      TaskContext& task)
+Result<void> addAnnotations(const ObjectStore& store, const std::vector<ObjectInfo>& listing, bool isLocal,
+                            Annotations& annotations, TaskContext& task)
 {
     DS_CHECK(readRefs(store, listing, RefKind::Ref, isLocal, annotations, task));
     DS_CHECK(readRefs(store, listing, RefKind::Pin, isLocal, annotations, task));
@@ -196,7 +196,7 @@ Result<std::shared_ptr<ObjectStore>> Beside::shadow() const
 }
 
 Result<Annotations> readAnnotations(const ObjectStore& source, const std::vector<ObjectInfo>& listing,
-                           const std::string& shadowFolder, TaskContext& task)
+                                    const std::string& shadowFolder, TaskContext& task)
 {
     Annotations annotations;
     DS_CHECK(addAnnotations(source, listing, false, annotations, task));

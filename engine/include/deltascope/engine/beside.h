@@ -87,7 +87,7 @@ Result<void> checkRefName(std::string_view name);
 /// `listing`: of the source, in any order; other objects than ours are ignored. `shadowFolder`: as in Beside::Options.
 /// Errors: those of the stores.
 Result<Annotations> readAnnotations(const ObjectStore& source, const std::vector<ObjectInfo>& listing,
-                           const std::string& shadowFolder, TaskContext& task);
+                                    const std::string& shadowFolder, TaskContext& task);
 /// Oldest first, those of the source in front of those of this machine. An entry that cannot be read has the phase
 /// "unreadable". Errors: those of the stores.
 Result<std::vector<JournalEntry>> readJournal(const ObjectStore& source, const std::string& shadowFolder,

@@ -118,6 +118,8 @@ inline constexpr std::string_view Root = "ds.root"; ///< fast DSM1 root of the s
 inline constexpr std::string_view Origin = "ds.origin"; ///< checkpoint that the version was made from: "checkpoint-120"
 /// "org/model@commit": the model of the Hugging Face Hub that a delta without a version below it builds on.
 inline constexpr std::string_view BaseModel = "ds.base-model";
+/// Step whose state a roll back published again, behind the head of that time: "12".
+inline constexpr std::string_view Restores = "ds.restores";
 /// "1": the store cannot put under a condition, and a user's word stood for there being no other publisher.
 inline constexpr std::string_view SoleWriter = "ds.sole-writer";
 }
