@@ -2,7 +2,7 @@
 #include "deltascope/engine/object_store.h"
 #include "replay/checked_reads.h"
 #include "store/cache/caching_store.h"
-#include "store/forwarding_store.h"
+#include "deltascope/engine/forwarding_store.h"
 #include "store/listed_store.h"
 #include "store/mirrored_store.h"
 #include "store/nearby_store.h"

@@ -2,7 +2,7 @@
 
 #include "beside/series.h"
 #include "deltascope/engine/beside_keys.h"
-#include "store/forwarding_store.h"
+#include "deltascope/engine/forwarding_store.h"
 #include "support/any_task.h"
 #include "support/memory_store.h"
 #include "support/temp_dir.h"

@@ -1,5 +1,6 @@
 #include "commands.h"
 
+#include "act_commands.h"
 #include "bundle/bundle.h"
 #include "exit_codes.h"
 #include "gui.h"
@@ -107,10 +108,8 @@ private:
             return serveRuns(service);
         if (command == "export")
             return exportRun(service);
-        if (command == "refs" || command == "journal")
-            return listAnnotations(service, command);
-        if (command == "ref" || command == "pin" || command == "unpin" || command == "note")
-            return annotate(service, command);
+        if (isActCommand(command))
+            return runAct(service, command, m_options, m_style);
         return doctor(service);
     }
 
@@ -177,36 +176,6 @@ private:
                    return s.showStep(m_options.versionRequest(m_options.source), m_options.depth());
                }));
         print<app::StepDetailView>(*view, [&](const app::StepDetailView& step) { return stepText(step, m_style); });
-        return Success;
-    }
-
-    Result<int> listAnnotations(app::Service& service, const std::string& command)
-    {
-        DS_CHECK(expectWholeRun(command));
-        DS_TRY(const auto view, runJob<app::AnnotationsView>(service, m_style, [&](app::Service& s) {
-                   return s.annotations(m_options.sourceRequest());
-               }));
-        print<app::AnnotationsView>(*view, [&](const app::AnnotationsView& annotations) {
-            return command == "journal" ? journalText(annotations, m_style) : refsText(annotations, m_style);
-        });
-        return Success;
-    }
-
-    Result<int> annotate(app::Service& service, const std::string& command)
-    {
-        app::AnnotateRequest request;
-        request.kind = command == "ref" ? app::AnnotateRequest::Kind::Ref
-            : command == "note"         ? app::AnnotateRequest::Kind::Note
-                                        : app::AnnotateRequest::Kind::Pin;
-        request.version = m_options.versionRequest(m_options.source);
-        request.name = m_options.name;
-        request.text = m_options.text;
-        request.remove = m_options.remove || command == "unpin";
-        if (request.remove)
-            DS_CHECK(expectWholeRun(command + (command == "ref" ? " --remove" : "")));
-        DS_TRY(const auto view,
-               runJob<app::AnnotatedView>(service, m_style, [&](app::Service& s) { return s.annotate(request); }));
-        print<app::AnnotatedView>(*view, annotatedText);
         return Success;
     }
 

@@ -257,6 +257,20 @@ void describe(CLI::App& program, Options& options)
     note->add_option("version", options.source, "SOURCE@STEP")->required();
     note->add_option("text", options.text, "the note")->required();
 
+    CLI::App* rollback = program.add_subcommand(
+        "rollback", "publish the state of an earlier step again, as a new step behind the newest one");
+    rollback->add_option("version", options.source, "SOURCE@STEP: the state to restore")->required();
+    CLI::App* undo = program.add_subcommand("undo", "take the newest roll back of a run back, by another one");
+    undo->add_option("source", options.source, "folder or URI of the run")->required();
+    for (CLI::App* command : { rollback, undo }) {
+        CLI::Option* const dryRun = command->add_flag("--dry-run", options.dryRun, "show the plan and do nothing");
+        command->add_flag("--yes", options.yes, "do it")->excludes(dryRun);
+        command->add_option("--confirm", options.confirm, "do it, if the run has this name")->excludes(dryRun);
+        command->add_option("--plan", options.planFile, "write the plan into this new file and do nothing");
+        command->add_option("--apply", options.applyFile, "do what this plan says, if that is still what would be done")
+            ->excludes(dryRun);
+    }
+
     CLI::App* leftovers =
         program.add_subcommand("leftovers", "what stopped and killed rebuilds left in a folder, and what it weighs");
     leftovers->add_option("folder", options.source, "folder that holds, or should have held, the checkpoints")
@@ -272,8 +286,10 @@ void describe(CLI::App& program, Options& options)
                    "remove from the source what writers of this machine that were killed left half-written")
         ->needs(examined);
 
-    for (CLI::App* command : { log,   show, list,     verify, materialize, diff, stats, digest, publish, cost,  watch,
-                               serve, gui,  exported, refs,   journal,     ref,  pin,   unpin,  note,    doctor })
+    for (CLI::App* command : { log, show, list, verify, materialize, diff, stats, digest, publish, cost, watch, serve,
+                               gui, exported, doctor })
+        addSourceOptions(*command, options);
+    for (CLI::App* command : { refs, journal, ref, pin, unpin, note, rollback, undo })
         addSourceOptions(*command, options);
     for (CLI::App* command :
          { log, show, list, verify, materialize, diff, stats, digest, cost, watch, serve, gui, exported })

@@ -69,6 +69,11 @@ struct Options {
     double seconds = 0;
     bool remove = false; ///< of leftovers and ref
     std::string name; ///< of a ref or pin
+    bool dryRun = false; ///< of acts
+    bool yes = false; ///< of acts: do it without asking
+    std::string confirm; ///< of acts: the run's name, instead of `yes`
+    std::string planFile; ///< of acts: where the plan is written
+    std::string applyFile; ///< of acts: the plan that is carried out
     std::string text; ///< of a note; why a ref or pin is moved
     bool clean = false; ///< of doctor
     bool shared = false;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "deltascope/app/view/act_view.h"
 #include "deltascope/app/view/annotations_view.h"
 #include "deltascope/app/view/cost_view.h"
 #include "deltascope/app/view/log_view.h"
@@ -37,6 +38,8 @@ std::string tensorFirstsText(const app::TensorFirstsView& view, const Style& sty
 std::string statisticsCostText(const app::StatisticsCostView& cost);
 std::string refsText(const app::AnnotationsView& annotations, const Style& style);
 std::string journalText(const app::AnnotationsView& annotations, const Style& style);
+/// A roll back, planned or carried out. `command`: that carries the plan out; empty: none is named.
+std::string rollBackText(const app::RollBackView& view, const std::string& command, const Style& style);
 std::string annotatedText(const app::AnnotatedView& annotated);
 std::string doctorText(const app::DoctorView& report, const Style& style);
 /// What a command moved over the network, in one line.

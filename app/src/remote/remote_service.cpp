@@ -241,6 +241,7 @@ JobId RemoteService::publish(PublishRequest) { return refuse("publish"); }
 JobId RemoteService::cost(CostRequest) { return refuse("tell costs"); }
 JobId RemoteService::annotations(SourceRequest) { return refuse("list the annotations of another source"); }
 JobId RemoteService::annotate(AnnotateRequest) { return refuse("annotate a run"); }
+JobId RemoteService::rollBack(RollBackRequest) { return refuse("roll back"); }
 JobId RemoteService::doctor(std::optional<SourceRequest>, bool) { return refuse("look at its machine"); }
 JobId RemoteService::demo(DemoRequest) { return refuse("start a demo"); }
 JobId RemoteService::watch(SourceRequest, Depth) { return refuse("watch another source"); }

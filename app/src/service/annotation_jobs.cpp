@@ -15,19 +15,6 @@ namespace deltascope::app {
 
 namespace {
 
-/// "kim@host": who acts on this machine.
-std::string thisUser()
-{
-    constexpr std::size_t MostNameBytes = 256;
-    char host[MostNameBytes] = {};
-    ::gethostname(host, sizeof host - 1);
-    std::array<char, 4096> buffer {};
-    passwd entry {};
-    passwd* found = nullptr;
-    ::getpwuid_r(::getuid(), &entry, buffer.data(), buffer.size(), &found);
-    return fmt::format("{}@{}", found ? found->pw_name : std::to_string(::getuid()), host);
-}
-
 /// Whether `selector` is a word that only what stands beside the run explains.
 bool isWord(const std::string& selector)
 {
@@ -89,6 +76,18 @@ Result<AnnotatedView> moveRef(Beside& beside, const Run& run, const AnnotateRequ
 }
 
 } // namespace
+
+std::string thisUser()
+{
+    constexpr std::size_t MostNameBytes = 256;
+    char host[MostNameBytes] = {};
+    ::gethostname(host, sizeof host - 1);
+    std::array<char, 4096> buffer {};
+    passwd entry {};
+    passwd* found = nullptr;
+    ::getpwuid_r(::getuid(), &entry, buffer.data(), buffer.size(), &found);
+    return fmt::format("{}@{}", found ? found->pw_name : std::to_string(::getuid()), host);
+}
 
 Result<Annotations> annotationsOf(const Workbench& bench, const Run& run, TaskContext& task)
 {

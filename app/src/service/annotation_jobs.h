@@ -10,6 +10,9 @@
 
 namespace deltascope::app {
 
+/// "kim@host": who acts on this machine.
+std::string thisUser();
+
 Result<Annotations> annotationsOf(const Workbench& bench, const Run& run, TaskContext& task);
 
 /// resolveVersion(), also of a word that people gave. Errors: also those of versionOf() and of reading what stands

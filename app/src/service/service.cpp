@@ -11,6 +11,7 @@
 #include "log_jobs.h"
 #include "opening.h"
 #include "publishing.h"
+#include "roll_back_job.h"
 #include "state_tensors.h"
 #include "statistics_jobs.h"
 #include "tensor_firsts.h"
@@ -389,6 +390,15 @@ public:
         return start("annotate " + request.version.source.source.text(),
                      [this, request](JobId, TaskContext& task) -> Result<JobResult> {
                          DS_TRY(AnnotatedView view, app::annotate(m_bench, request, task));
+                         return ended(std::move(view));
+                     });
+    }
+
+    JobId rollBack(RollBackRequest request) override
+    {
+        return start((request.undo ? "undo in " : "roll back ") + request.version.source.source.text(),
+                     [this, request](JobId, TaskContext& task) -> Result<JobResult> {
+                         DS_TRY(RollBackView view, app::rollBack(m_bench, request, m_settings.diffBackend, task));
                          return ended(std::move(view));
                      });
     }

@@ -4,12 +4,12 @@
 #include "beside/series.h"
 #include "deltascope/engine/beside_keys.h"
 #include "deltascope/engine/hash_tree.h"
+#include "store/read_texts.h"
 
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
 #include <map>
-#include <span>
 #include <tuple>
 
 namespace deltascope {
@@ -32,31 +32,13 @@ Error notOurs(const ObjectInfo& object)
 }
 
 /// The text of each object, or why there is none.
-Result<std::vector<Result<std::string>>> readTexts(const ObjectStore& store, const std::vector<SeriesObject>& objects,
-                                                   TaskContext& task)
+Result<std::vector<Result<std::string>>> textsOf(const ObjectStore& store, const std::vector<SeriesObject>& objects,
+                                                 TaskContext& task)
 {
-    std::vector<Result<std::string>> texts(objects.size(), std::string());
-    std::vector<RangeRead> reads;
-    std::vector<std::size_t> places;
-    for (std::size_t i = 0; i < objects.size(); ++i) {
-        const ObjectInfo& object = objects[i].object;
-        if (object.sizeBytes == 0 || object.sizeBytes > MostObjectBytes || !object.oddity.empty()) {
-            texts[i] = fail(notOurs(object));
-            continue;
-        }
-        texts[i]->resize(object.sizeBytes);
-        reads.push_back({ object, 0, std::as_writable_bytes(std::span(*texts[i])) });
-        places.push_back(i);
-    }
-    const std::vector<Result<void>> outcomes = store.readMany(reads, task);
-    for (std::size_t i = 0; i < outcomes.size(); ++i) {
-        if (outcomes[i])
-            continue;
-        if (outcomes[i].error().code == Code::Canceled)
-            return fail(outcomes[i].error());
-        texts[places[i]] = fail(outcomes[i].error());
-    }
-    return texts;
+    std::vector<ObjectInfo> infos;
+    for (const SeriesObject& object : objects)
+        infos.push_back(object.object);
+    return readTexts(store, infos, MostObjectBytes, task);
 }
 
 /// The names in a folder of series, each with its objects.
@@ -90,7 +72,7 @@ Result<void> readRefs(const ObjectStore& store, const std::vector<ObjectInfo>& l
         names.push_back(name);
         newest.push_back(*Series::newest(objects));
     }
-    DS_TRY(const std::vector<Result<std::string>> texts, readTexts(store, newest, task));
+    DS_TRY(const std::vector<Result<std::string>> texts, textsOf(store, newest, task));
     for (std::size_t i = 0; i < names.size(); ++i) {
         std::optional<Ref> ref = texts[i] ? refFromText(*texts[i]) : std::nullopt;
         if (!ref) {
@@ -114,7 +96,7 @@ Result<void> readNotes(const ObjectStore& store, const std::vector<ObjectInfo>& 
     std::vector<SeriesObject> objects = Series::in(listing, beside::Notes);
     if (objects.size() > MostNotes)
         objects.erase(objects.begin(), objects.end() - static_cast<std::ptrdiff_t>(MostNotes));
-    DS_TRY(const std::vector<Result<std::string>> texts, readTexts(store, objects, task));
+    DS_TRY(const std::vector<Result<std::string>> texts, textsOf(store, objects, task));
     for (std::size_t i = 0; i < objects.size(); ++i) {
         std::optional<Note> note = texts[i] ? noteFromText(*texts[i]) : std::nullopt;
         if (!note) {
@@ -140,7 +122,7 @@ Result<void> addEntries(const ObjectStore& store, bool isLocal, std::vector<Jour
 {
     DS_TRY(const std::vector<ObjectInfo> listing, listAll(store, beside::Journal, task));
     const std::vector<SeriesObject> objects = Series::in(listing, beside::Journal);
-    DS_TRY(const std::vector<Result<std::string>> texts, readTexts(store, objects, task));
+    DS_TRY(const std::vector<Result<std::string>> texts, textsOf(store, objects, task));
     for (std::size_t i = 0; i < objects.size(); ++i) {
         std::optional<JournalEntry> entry = texts[i] ? entryFromText(*texts[i]) : std::nullopt;
         if (!entry) { // something was done, although nobody can read what

@@ -120,6 +120,8 @@ struct Publisher::State {
             facts[std::string(fact::Origin)] = origin;
         if (head.step == 0 && !writers.hasAnchors() && !baseModel.empty())
             facts[std::string(fact::BaseModel)] = baseModel;
+        if (options.restores)
+            facts[std::string(fact::Restores)] = std::to_string(*options.restores);
         if (!store->traits().conditionalPut)
             facts[std::string(fact::SoleWriter)] = "1";
         return facts;

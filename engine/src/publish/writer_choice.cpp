@@ -56,6 +56,14 @@ std::vector<std::string> WriterChoice::committingKeys(std::int64_t step) const
     return { fmt::format("anchors/step_{:06}.safetensors", step), fmt::format("deltas/step_{:06}.safetensors", step) };
 }
 
+std::vector<std::string> WriterChoice::deltaKeys(std::int64_t step) const
+{
+    if (m_slime)
+        return { fmt::format("weight_v{:06}/{}", step, SlimeV2DataFileName),
+                 fmt::format("weight_v{:06}/model.safetensors.index.json", step) };
+    return { fmt::format("deltas/step_{:06}.safetensors", step) };
+}
+
 Result<std::unique_ptr<VersionWriter>> WriterChoice::anchor(std::int64_t step, VersionFactMap facts,
                                                             const std::vector<TensorInfo>& tensors) const
 {

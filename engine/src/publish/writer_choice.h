@@ -17,6 +17,9 @@ public:
     /// Any of these objects means that a step is taken.
     std::vector<std::string> committingKeys(std::int64_t step) const;
 
+    /// All objects that a delta consists of, the committing one last.
+    std::vector<std::string> deltaKeys(std::int64_t step) const;
+
     Result<std::unique_ptr<VersionWriter>> anchor(std::int64_t step, VersionFactMap facts,
                                                   const std::vector<TensorInfo>& tensors) const;
     Result<std::unique_ptr<VersionWriter>> delta(std::int64_t step, VersionFactMap facts) const;

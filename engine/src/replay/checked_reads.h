@@ -2,7 +2,7 @@
 
 #include "deltascope/engine/replay.h"
 #include "replay/object_reads.h"
-#include "store/forwarding_store.h"
+#include "deltascope/engine/forwarding_store.h"
 
 #include <map>
 #include <memory>

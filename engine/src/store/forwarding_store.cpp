@@ -1,4 +1,4 @@
-#include "store/forwarding_store.h"
+#include "deltascope/engine/forwarding_store.h"
 
 namespace deltascope {
 

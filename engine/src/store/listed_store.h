@@ -1,6 +1,6 @@
 #pragma once
 
-#include "store/forwarding_store.h"
+#include "deltascope/engine/forwarding_store.h"
 
 #include <map>
 #include <memory>

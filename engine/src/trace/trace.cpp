@@ -1,11 +1,11 @@
 #include "deltascope/engine/beside_keys.h"
+#include "store/read_texts.h"
 #include "trace/span_objects.h"
 #include "trace/trace_json.h"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <iterator>
-#include <span>
 
 namespace deltascope {
 
@@ -22,26 +22,16 @@ std::vector<ObjectInfo> below(const std::vector<ObjectInfo>& listing, std::strin
 }
 
 /// The content of each object, or nothing where it cannot be read now. One that is too large to be ours is empty.
-Result<std::vector<std::optional<std::string>>> readTexts(const ObjectStore& store,
-                                                          const std::vector<ObjectInfo>& objects, TaskContext& task)
+Result<std::vector<std::optional<std::string>>> readableTexts(const ObjectStore& store,
+                                                              const std::vector<ObjectInfo>& objects, TaskContext& task)
 {
-    std::vector<std::optional<std::string>> texts(objects.size(), std::string());
-    std::vector<RangeRead> reads;
-    std::vector<std::size_t> places;
-    for (std::size_t i = 0; i < objects.size(); ++i) {
-        if (objects[i].sizeBytes == 0 || objects[i].sizeBytes > MostTraceObjectBytes)
-            continue;
-        texts[i]->resize(objects[i].sizeBytes);
-        reads.push_back({ objects[i], 0, std::as_writable_bytes(std::span(*texts[i])) });
-        places.push_back(i);
-    }
-    const std::vector<Result<void>> outcomes = store.readMany(reads, task);
-    for (std::size_t i = 0; i < outcomes.size(); ++i) {
-        if (outcomes[i])
-            continue;
-        if (outcomes[i].error().code == Code::Canceled)
-            return fail(outcomes[i].error());
-        texts[places[i]].reset();
+    DS_TRY(std::vector<Result<std::string>> read, readTexts(store, objects, MostTraceObjectBytes, task));
+    std::vector<std::optional<std::string>> texts;
+    for (Result<std::string>& text : read) {
+        if (text)
+            texts.emplace_back(std::move(*text));
+        else
+            texts.push_back(text.error().code == Code::Hostile ? std::optional(std::string()) : std::nullopt);
     }
     return texts;
 }
@@ -113,10 +103,10 @@ Result<void> TraceReader::readSpans(const ObjectStore& store, std::vector<Object
             break;
         }
         DS_TRY(std::vector<std::optional<std::string>> texts,
-               readTexts(store,
-                         { objects.begin() + static_cast<std::ptrdiff_t>(at),
-                           objects.begin() + static_cast<std::ptrdiff_t>(end) },
-                         task));
+               readableTexts(store,
+                             { objects.begin() + static_cast<std::ptrdiff_t>(at),
+                               objects.begin() + static_cast<std::ptrdiff_t>(end) },
+                             task));
         for (std::size_t i = 0; i < texts.size(); ++i) {
             if (texts[i])
                 fresh += addSpans(objects[at + i].key, *texts[i]);
@@ -138,7 +128,7 @@ Result<void> TraceReader::readReplicas(const ObjectStore& store, std::vector<Obj
             replicas.insert(*known);
         return isKnown;
     });
-    DS_TRY(std::vector<std::optional<std::string>> texts, readTexts(store, objects, task));
+    DS_TRY(std::vector<std::optional<std::string>> texts, readableTexts(store, objects, task));
     for (std::size_t i = 0; i < texts.size(); ++i) {
         const ObjectInfo& object = objects[i];
         if (!texts[i]) { // it beats: the listing knows it as it was a moment ago

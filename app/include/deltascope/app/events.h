@@ -1,5 +1,6 @@
 #pragma once
 
+#include "deltascope/app/view/act_view.h"
 #include "deltascope/app/view/annotations_view.h"
 #include "deltascope/app/view/cost_view.h"
 #include "deltascope/app/view/heat_view.h"
@@ -44,7 +45,7 @@ using JobResult = std::variant<
     std::shared_ptr<const BlocksView>, std::shared_ptr<const ElementsView>, std::shared_ptr<const StatisticsView>,
     std::shared_ptr<const StatisticsHistoryView>, std::shared_ptr<const TensorFirstsView>,
     std::shared_ptr<const StatisticsCostView>, std::shared_ptr<const HeaderView>,
-    std::shared_ptr<const AnnotationsView>, std::shared_ptr<const AnnotatedView>>;
+    std::shared_ptr<const AnnotationsView>, std::shared_ptr<const AnnotatedView>, std::shared_ptr<const RollBackView>>;
 
 struct JobProgressed {
     JobView job;

@@ -153,6 +153,13 @@ struct AnnotateRequest {
     bool remove = false; ///< of a ref or pin
 };
 
+/// Publishes the state of an earlier step again, behind the newest one.
+struct RollBackRequest {
+    VersionRequest version; ///< whose state is restored; with `undo` only its source counts
+    bool undo = false; ///< what the newest step restores is taken back
+    std::string planHash; ///< of the plan that is carried out; empty: plan alone
+};
+
 /// A synthetic run that is trained, published and followed by the real engine.
 struct DemoRequest {
     std::string folder; ///< empty: under the cache
@@ -205,6 +212,7 @@ public:
     virtual JobId cost(CostRequest request) = 0; ///< CostView
     virtual JobId annotations(SourceRequest request) = 0; ///< AnnotationsView
     virtual JobId annotate(AnnotateRequest request) = 0; ///< AnnotatedView
+    virtual JobId rollBack(RollBackRequest request) = 0; ///< RollBackView
     /// A DoctorView. `clean`: also removes from the source what writers of this machine that ended left half-written.
     virtual JobId doctor(std::optional<SourceRequest> source, bool clean = false) = 0;
     /// Makes the folder of a demo ready, removing an earlier one; what it returns says where the bucket will be.

@@ -96,6 +96,8 @@ Result<std::unique_ptr<VersionWriter>> makeTrlV2AnchorWriter(TrlV2WriterOptions 
                                                              std::vector<TensorInfo> tensors);
 
 enum class SlimeV2Encoding : std::uint8_t { Xor, Overwrite };
+/// In the folder of a version, beside its index.
+inline constexpr std::string_view SlimeV2DataFileName = "model-00000-of-00001.safetensors";
 
 struct SlimeV2WriterOptions : VersionWriterOptions {
     std::int64_t version = 0; ///< 1 or more

@@ -18,7 +18,6 @@ namespace deltascope {
 
 namespace {
 
-constexpr std::string_view DataFileName = "model-00000-of-00001.safetensors";
 /// The highest level whose window (8 MiB) readers take.
 constexpr int MaxZstdLevel = 19;
 constexpr std::uint64_t PositionLimit = std::uint64_t(1) << 32;
@@ -377,7 +376,7 @@ Result<std::vector<ObjectInfo>> SlimeV2DeltaWriter::putVersion(ObjectStore& stor
 
 Result<void> SlimeV2DeltaWriter::expectNoData(const ObjectStore& store, const std::string& folder, TaskContext& task)
 {
-    const std::string key = joinKey(folder, DataFileName);
+    const std::string key = joinKey(folder, SlimeV2DataFileName);
     const Result<ObjectInfo> data = store.stat(key, task);
     if (data)
         return fail(Code::Exists, "an interrupted publication left a data file where an empty version has none", key,
@@ -398,7 +397,7 @@ Result<ObjectInfo> SlimeV2DeltaWriter::putData(ObjectStore& store, const std::st
     for (const auto& [name, stored] : m_stored)
         source.add(stored.frame);
 
-    const std::string key = joinKey(folder, DataFileName);
+    const std::string key = joinKey(folder, SlimeV2DataFileName);
     Result<ObjectInfo> put = store.put(key, source, PutMode::IfAbsent, task);
     if (put || put.error().code != Code::Exists)
         return put;
@@ -426,7 +425,7 @@ std::string SlimeV2DeltaWriter::indexText() const
     text += R"(}, "weight_map": {)";
     std::string_view separator = "";
     for (const auto& [name, stored] : m_stored) {
-        text.append(separator).append(pythonJson(name)).append(": ").append(pythonJson(DataFileName));
+        text.append(separator).append(pythonJson(name)).append(": ").append(pythonJson(SlimeV2DataFileName));
         separator = ", ";
     }
     return text += "}}";

@@ -4,7 +4,7 @@
 #include "disk_cache.h"
 #include "written_keys.h"
 
-#include "store/forwarding_store.h"
+#include "deltascope/engine/forwarding_store.h"
 
 #include <array>
 #include <atomic>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "deltascope/app/view/act_view.h"
 #include "deltascope/app/view/alert_view.h"
 #include "deltascope/app/view/cost_view.h"
 #include "deltascope/app/view/log_view.h"
@@ -36,6 +37,7 @@ std::string toJson(const PublishView& view);
 std::string toJson(const DoctorView& view);
 std::string toJson(const AnnotationsView& view);
 std::string toJson(const AnnotatedView& view);
+std::string toJson(const RollBackView& view);
 std::string toJson(const CostView& view);
 std::string toJson(const TimelineView& view);
 /// The spans as a Chrome trace (JSON), which Perfetto opens: one process per actor, publications as marks.

@@ -1,0 +1,50 @@
+#pragma once
+
+#include "deltascope/app/view/problem.h"
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace deltascope::app {
+
+/// An object that an act reads, writes or deletes.
+struct PlannedObjectView {
+    std::string store; ///< address; empty: the source
+    std::string key;
+    std::uint64_t bytes = 0; ///< 0 for what is written
+};
+
+/// What an act is going to do, as the engine has planned it.
+struct ActPlanView {
+    std::string kind;
+    std::string hash; ///< hex; binds the act that runs to exactly this
+    std::vector<PlannedObjectView> reads, writes, deletes;
+    std::uint64_t readBytes = 0;
+    std::vector<std::pair<std::string, std::string>>
+        beside; ///< objects below ".deltascope/v1/" by kind, with their number
+    std::vector<std::pair<std::string, std::string>> effects;
+    std::vector<ProblemView> warnings;
+    std::vector<std::string> unknown;
+    std::string undo; ///< act that takes it back; empty: none
+};
+
+/// A roll back, planned or carried out.
+struct RollBackView {
+    std::string source;
+    std::string run; ///< name of the run
+    std::int64_t from = 0; ///< newest step before
+    std::int64_t to = 0; ///< step whose state is restored
+    std::int64_t step = 0; ///< that is written
+    std::string evidence; ///< of `to`: "verified", "consistent", "first_sight"; empty once it is carried out
+    std::uint64_t changedElements = 0; ///< between both states
+    std::uint64_t totalElements = 0;
+    std::uint64_t changedTensors = 0;
+    ActPlanView plan; ///< empty once it is carried out
+    bool isDone = false; ///< carried out
+    bool wasThere = false; ///< the newest step restored `to` already: nothing was written
+    std::vector<std::string> keys; ///< that were written
+};
+
+} // namespace deltascope::app

@@ -1,0 +1,62 @@
+#include "text.h"
+
+#include <fmt/format.h>
+
+namespace deltascope::cli {
+
+namespace {
+
+constexpr std::size_t MostObjects = 12;
+
+std::string objectsText(const char* what, const std::vector<app::PlannedObjectView>& objects, const Style& style)
+{
+    std::string text;
+    for (std::size_t i = 0; i < std::min(objects.size(), MostObjects); ++i) {
+        const app::PlannedObjectView& object = objects[i];
+        text += fmt::format("  {} {}{}", what, object.store.empty() ? "" : safe(object.store) + "/", safe(object.key));
+        text += object.bytes > 0 ? paint(style, Paint::Dim, "  " + bytesText(object.bytes)) + "\n" : "\n";
+    }
+    if (objects.size() > MostObjects)
+        text += paint(style, Paint::Dim, fmt::format("  … {} more with --json\n", objects.size() - MostObjects));
+    return text;
+}
+
+std::string planText(const app::ActPlanView& plan, const Style& style)
+{
+    std::string text = objectsText("read  ", plan.reads, style);
+    text += objectsText("write ", plan.writes, style) + objectsText("delete", plan.deletes, style);
+    if (plan.deletes.empty())
+        text += "  nothing is overwritten or deleted\n";
+    std::string beside;
+    for (const auto& [kind, count] : plan.beside)
+        beside += (beside.empty() ? "" : ", ") + fmt::format("{} {}", count, kind);
+    if (!beside.empty())
+        text += paint(style, Paint::Dim, "  beside the run: " + beside) + "\n";
+    for (const app::ProblemView& warning : plan.warnings)
+        text += problemText(warning, style);
+    for (const std::string& unknown : plan.unknown)
+        text += "  not known here: " + safe(unknown) + "\n";
+    return text;
+}
+
+}
+
+std::string rollBackText(const app::RollBackView& view, const std::string& command, const Style& style)
+{
+    if (view.wasThere)
+        return fmt::format("step {} restores step {} already; nothing is written\n", view.step, view.to);
+    if (view.isDone)
+        return paint(style, Paint::Bold, fmt::format("step {} restores step {}", view.step, view.to))
+            + fmt::format(": {} changed back, and it reads back to the state of step {}\n"
+                          "who has loaded it is not known here; deltascope undo takes it back\n",
+                          counted(view.changedElements, "element"), view.to);
+    std::string text = paint(style, Paint::Bold, fmt::format("step {} would restore step {}", view.step, view.to))
+        + fmt::format(", behind step {}\n", view.from);
+    text += fmt::format("  step {} is {}; {} of {} in {} differ from step {}\n", view.to, view.evidence,
+                        countText(view.changedElements), counted(view.totalElements, "element"),
+                        counted(view.changedTensors, "tensor"), view.from);
+    text += planText(view.plan, style);
+    return command.empty() ? text : text + "nothing is done yet: " + safe(command) + " does it\n";
+}
+
+} // namespace deltascope::cli

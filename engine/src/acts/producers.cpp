@@ -1,0 +1,91 @@
+#include "acts/producers.h"
+
+#include "publish/lease_holder.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <optional>
+
+namespace deltascope {
+
+namespace {
+
+constexpr std::int64_t SecondUs = 1'000'000;
+constexpr std::int64_t LeaseLifeUs = 600 * SecondUs; ///< LeaseTerms::life
+constexpr std::size_t Intervals = 20;
+constexpr std::int64_t QuietIntervals = 3;
+constexpr std::string_view Remedy = "Stop the trainer or publisher first, then repeat this.";
+
+tl::unexpected<Error> producing(const Run& run, std::string text, std::optional<std::int64_t> step)
+{
+    return fail(Error { Code::Exists, std::move(text), run.store->uri(), step, std::string(Remedy) });
+}
+
+/// The versions of the newest epoch by the time at which they came; times of 0 are none.
+std::vector<std::int64_t> publicationTimes(const Run& run)
+{
+    std::vector<std::int64_t> times;
+    for (const Version& version : run.versions) {
+        if (version.epoch == run.epochs() - 1 && version.objects.publishedUs() > 0)
+            times.push_back(version.objects.publishedUs());
+    }
+    std::sort(times.begin(), times.end());
+    return times;
+}
+
+/// The median of the last intervals; nothing with fewer than two versions.
+std::optional<std::int64_t> usualInterval(const std::vector<std::int64_t>& times)
+{
+    std::vector<std::int64_t> intervals;
+    for (std::size_t i = times.size(); i-- > 1 && intervals.size() < Intervals;)
+        intervals.push_back(times[i] - times[i - 1]);
+    if (intervals.empty())
+        return std::nullopt;
+    const auto middle = intervals.begin() + static_cast<std::ptrdiff_t>(intervals.size() / 2);
+    std::nth_element(intervals.begin(), middle, intervals.end());
+    return *middle;
+}
+
+std::string secondsText(std::int64_t us) { return fmt::format("{} s", (us + SecondUs / 2) / SecondUs); }
+
+Result<void> expectNoLease(const Workbench& bench, const Run& run, TaskContext& task)
+{
+    DS_TRY(const std::int64_t number, newestLease(*run.store, task));
+    if (number == 0)
+        return {};
+    const Result<std::optional<LeaseHolder>> holder = readLease(*run.store, number, task);
+    if (!holder && holder.error().code == Code::NotFound)
+        return {};
+    DS_CHECK(holder);
+    if (!*holder || (*holder)->released)
+        return {};
+    const Liveness liveness = livenessOf(**holder);
+    const bool mayLive = liveness == Liveness::Unknown && bench.nowUs() - (*holder)->renewedUs < LeaseLifeUs;
+    if (liveness == Liveness::Lives || mayLive)
+        return producing(run, fmt::format("{} holds the lease of this run", (*holder)->text()), std::nullopt);
+    return {};
+}
+
+} // namespace
+
+Result<void> expectNoProducer(const Workbench& bench, const Run& run, TaskContext& task)
+{
+    DS_CHECK(expectNoLease(bench, run, task));
+    for (const Version& version : run.versions) {
+        if (version.beingWritten || version.state == VersionState::Publishing)
+            return producing(run, fmt::format("step {} is being written", version.step()), version.step());
+    }
+    const std::vector<std::int64_t> times = publicationTimes(run);
+    const std::optional<std::int64_t> interval = usualInterval(times);
+    if (!interval)
+        return {};
+    const std::int64_t age = bench.nowUs() - times.back();
+    if (age < QuietIntervals * *interval)
+        return producing(run,
+                         fmt::format("the newest step came {} ago, and one comes every {}: a trainer seems to run",
+                                     secondsText(std::max<std::int64_t>(age, 0)), secondsText(*interval)),
+                         std::nullopt);
+    return {};
+}
+
+} // namespace deltascope

@@ -1,0 +1,381 @@
+#include "deltascope/engine/roll_back.h"
+
+#include "acts/producers.h"
+#include "deltascope/engine/beside.h"
+#include "publish/writer_choice.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+#include <set>
+
+namespace deltascope {
+
+namespace {
+
+/// The run, its newest version and the one whose state is to be restored.
+struct Scene {
+    Run run;
+    const Version* head = nullptr;
+    const Version* target = nullptr;
+    PublishOptions publishing;
+};
+
+const Version* newestOf(const Run& run)
+{
+    const Version* newest = nullptr;
+    for (const Version& version : run.versions)
+        newest = version.epoch == run.epochs() - 1 ? &version : newest;
+    return newest;
+}
+
+/// What can be done where nothing can be published.
+tl::unexpected<Error> cannotPublish(const Run& run, const Version& target)
+{
+    static const std::map<std::string_view, std::string_view> Ways {
+        { "skyrl", "its engines follow strictly ascending versions: materialize the step into a new sync folder" },
+        { "grail", "its windows are signed and named by block: materialize the step" },
+        { "modelexpress", "its server decides what is loaded: publish the materialized checkpoint with its client" },
+        { "hf", "engines load a path: materialize the step, and let them load that folder" },
+        { "dcp", "engines load a path: materialize the step, and let them load that folder" },
+    };
+    const auto way = Ways.find(run.layout->word());
+    return fail(Error {
+        Code::Unsupported,
+        fmt::format("a roll back cannot be published in {}: {}", run.layout->word(),
+                    way == Ways.end() ? "its trainer names what engines load: materialize the step" : way->second),
+        run.store->uri(), target.step(),
+        fmt::format("deltascope materialize {}@{} -o DIR", run.store->uri(), target.step()) });
+}
+
+/// As the newest delta was written, so that its readers know how to read what is written.
+PublishOptions publishingOf(const Run& run, const Version& head)
+{
+    PublishOptions options;
+    options.layout = run.layout->word();
+    options.anchorEvery = 0;
+    options.actor = "rollback";
+    if (head.kind != VersionKind::Delta || !head.summary)
+        return options;
+    PublishOptions same = options;
+    same.encoding = head.summary->encoding;
+    if (options.layout == "slime-v2")
+        same.checksum = word(head.summary->digests);
+    return WriterChoice::of(same, {}) ? same : options;
+}
+
+Result<Scene> openScene(Workbench& bench, const std::shared_ptr<ObjectStore>& source, const OpenOptions& options,
+                        const ChooseVersion& choose, TaskContext& task)
+{
+    Scene scene;
+    DS_TRY(scene.run, openRun(bench, source, options, task));
+    DS_TRY(scene.target, choose(scene.run));
+    scene.head = newestOf(scene.run);
+    if (scene.run.recordsLost)
+        return fail(*scene.run.recordsLost);
+    scene.publishing = publishingOf(scene.run, *scene.head);
+    if (!WriterChoice::of(scene.publishing, {}))
+        return cannotPublish(scene.run, *scene.target);
+    for (const Version* version : { scene.head, scene.target }) {
+        if (version->obstacle)
+            return fail(*version->obstacle);
+    }
+    if (scene.head == scene.target)
+        return fail(Error { Code::Usage, fmt::format("step {} is the newest step already", scene.target->step()),
+                            source->uri(), scene.target->step(), "name an earlier step" });
+    return scene;
+}
+
+/// Whether the newest version restores the target, as its publisher's roots say.
+bool isRestored(const Scene& scene)
+{
+    const std::optional<VersionSummary>& head = scene.head->summary;
+    const std::optional<VersionSummary>& target = scene.target->summary;
+    return head && target && head->restores == scene.target->step() && !head->root.empty()
+        && (target->root.empty() || target->root == head->root);
+}
+
+void addReads(std::set<PlannedObject>& reads, const Run& run, const Plan& plan)
+{
+    const auto add = [&](const std::string& store, const VersionObjects& version) {
+        for (const ObjectInfo& object : version.objects) {
+            PlannedObject planned { store, object.key, object.identity, object.sizeBytes };
+            for (const std::string& mirror : run.mirrors) {
+                if (!object.key.starts_with(mirror + '/'))
+                    continue;
+                planned.store = mirror;
+                planned.key = object.key.substr(mirror.size() + 1);
+            }
+            reads.insert(std::move(planned));
+        }
+    };
+    for (const PlanLink& link : plan.links)
+        add({}, run.versions[link.version].objectsOf(link.form));
+    if (plan.fromExternalBase)
+        add(run.base->store->uri(), run.base->objects);
+}
+
+std::string rootOf(const Version& version) { return version.summary ? version.summary->root : std::string(); }
+
+/// What is going to be done, as facts.
+Result<ActPlan> factsOf(const Scene& scene)
+{
+    ActPlan plan;
+    plan.kind = "rollback";
+    plan.arguments = { { "epoch", std::to_string(scene.target->epoch) },
+                       { "step", std::to_string(scene.target->step()) } };
+    std::set<PlannedObject> reads;
+    for (const Version* version : { scene.head, scene.target }) {
+        DS_TRY(const FallbackPlans plans, FallbackPlans::of(scene.run, *version));
+        addReads(reads, scene.run, plans.plan());
+    }
+    plan.reads.assign(reads.begin(), reads.end());
+    DS_TRY(const WriterChoice writers, WriterChoice::of(scene.publishing, {}));
+    const std::int64_t step = scene.head->step() + 1;
+    for (const std::string& key : writers.deltaKeys(step))
+        plan.writes.push_back({ {}, key, {}, 0 });
+    plan.beside = { { "journal", "2" }, { "lease", "1" }, { "spans", "1" } };
+    plan.effects = { { "newest step", fmt::format("{} to {}", scene.head->step(), step) },
+                     { "state", fmt::format("of step {}", scene.target->step()) },
+                     { "root", rootOf(*scene.target) } };
+    plan.undo = "rollback";
+    if (!scene.run.store->traits().conditionalPut)
+        plan.warnings.push_back(Error { Code::Unsupported,
+                                        "the store cannot put under a condition: another publisher would be noticed "
+                                        "only after it wrote the same step",
+                                        scene.run.store->uri(), step, "make sure that nobody else publishes there" });
+    plan.unknown = { fmt::format("which engines load step {}, and when: they follow their trainer or a number", step),
+                     "whether the trainer can go on behind it: it keeps its own state until it loads the step" };
+    return plan;
+}
+
+Result<Verdict> verifyTarget(Workbench& bench, Scene& scene, TaskContext& task)
+{
+    const auto at = static_cast<std::size_t>(scene.target - scene.run.versions.data());
+    VerifyOptions options;
+    options.level = 3;
+    options.range = { at, at };
+    DS_TRY(const VerifyReport report, verifyRun(bench, scene.run, options, task));
+    const StepVerdict& verdict = report.steps.front();
+    if (verdict.verdict <= Verdict::FirstSight)
+        return verdict.verdict;
+    const auto worst = std::find_if(verdict.problems.begin(), verdict.problems.end(),
+                                    [](const Error& problem) { return problem.code != Code::Unproven; });
+    if (worst != verdict.problems.end())
+        return fail(*worst);
+    return fail(
+        Error { Code::Unproven,
+                fmt::format("step {} is {}: nothing vouches for it", scene.target->step(), word(verdict.verdict)),
+                scene.run.store->uri(), scene.target->step(), "choose a step that verify calls sound" });
+}
+
+/// Does `act` with both states, and with other ways to them where a form proves damaged.
+template <class Act>
+auto withStates(Workbench& bench, const Scene& scene, const Act& act, TaskContext& task)
+    -> decltype(act(std::declval<const Chain&>(), std::declval<const Chain&>()))
+{
+    using Outcome = decltype(act(std::declval<const Chain&>(), std::declval<const Chain&>()));
+    DS_TRY(FallbackPlans from, FallbackPlans::of(scene.run, *scene.head));
+    DS_TRY(FallbackPlans to, FallbackPlans::of(scene.run, *scene.target));
+    return tryPlans(from, [&](const Plan& fromPlan) -> Outcome {
+        return tryPlans(to, [&](const Plan& toPlan) -> Outcome {
+            DS_TRY(const Chain a, openChecked(bench, scene.run, fromPlan, false, task));
+            DS_TRY(const Chain b, openChecked(bench, scene.run, toPlan, false, task));
+            return act(a, b);
+        });
+    });
+}
+
+/// The act in the journal beside the run.
+class Story {
+public:
+    Story(Workbench& bench, const std::shared_ptr<ObjectStore>& source, const Scene& scene, const ActPlan& plan,
+          const RollBackOptions& how)
+        : m_beside(source, { how.by, bench.shadowFolder, bench.nowUs })
+        , m_text(fmt::format("step {} restores step {}", scene.head->step() + 1, scene.target->step()))
+    {
+        m_entry.act = plan.kind;
+        m_entry.plan = how.planHash;
+        for (const PlannedObject& object : plan.writes)
+            m_entry.keys.push_back(object.key);
+    }
+
+    Result<void> tell(std::string phase, std::string more, TaskContext& task)
+    {
+        JournalEntry entry = m_entry;
+        entry.phase = std::move(phase);
+        entry.text = more.empty() ? m_text : fmt::format("{}: {}", m_text, more);
+        DS_CHECK(m_beside.append(std::move(entry), task));
+        return {};
+    }
+
+private:
+    Beside m_beside;
+    JournalEntry m_entry;
+    std::string m_text;
+};
+
+/// Ends the story of a call that was killed behind its put.
+Result<void> finishStory(Workbench& bench, const std::shared_ptr<ObjectStore>& source, const Version& written,
+                         const RollBackOptions& how, TaskContext& task)
+{
+    DS_TRY(const std::vector<JournalEntry> journal, readJournal(*source, bench.shadowFolder, task));
+    const auto last = std::find_if(journal.rbegin(), journal.rend(), [&](const JournalEntry& entry) {
+        return entry.act == "rollback" && !entry.keys.empty()
+            && entry.keys.back() == written.objects.objects.back().key;
+    });
+    if (last == journal.rend() || last->phase != "begun")
+        return {};
+    JournalEntry entry = *last;
+    entry.phase = "done";
+    Beside beside(source, { how.by, bench.shadowFolder, bench.nowUs });
+    DS_CHECK(beside.append(std::move(entry), task));
+    return {};
+}
+
+/// That nobody else has published behind the head meanwhile. What was written is removed if somebody has.
+Result<void> expectSoleWriter(const std::shared_ptr<ObjectStore>& source, Workbench& bench, const OpenOptions& options,
+                              const PublishedVersion& own, TaskContext& task)
+{
+    DS_TRY(const Run now, openRun(bench, source, options, task));
+    for (const Version& version : now.versions) {
+        if (version.epoch != now.epochs() - 1 || version.step() < own.step)
+            continue;
+        const bool isOwn = std::all_of(own.objects.begin(), own.objects.end(), [&](const ObjectInfo& object) {
+            return std::any_of(version.objects.objects.begin(), version.objects.objects.end(),
+                               [&](const ObjectInfo& there) { return there.identity == object.identity; });
+        });
+        if (isOwn)
+            continue;
+        for (const Result<void>& removed : source->remove({ own.objects.rbegin(), own.objects.rend() }, task)) {
+            if (!removed && removed.error().code != Code::NotFound && removed.error().code != Code::Rewritten)
+                return removed;
+        }
+        return fail(
+            Error { Code::Exists,
+                    fmt::format("step {} has two writers: {} was published at the same time. What the roll back "
+                                "wrote is removed",
+                                own.step, version.objects.name),
+                    source->uri(), own.step, "Stop whoever publishes there, then repeat this." });
+    }
+    return {};
+}
+
+/// That the version that was written can be read, and leads to the state that was meant.
+Result<void> expectReadsBack(Workbench& bench, const std::shared_ptr<ObjectStore>& source, const OpenOptions& options,
+                             std::int64_t step, TaskContext& task)
+{
+    DS_TRY(Run now, openRun(bench, source, options, task));
+    const Version* version = now.find(step);
+    if (!version)
+        return fail(Error { Code::NotFound, "the step that was published is not there", source->uri(), step, {} });
+    const auto at = static_cast<std::size_t>(version - now.versions.data());
+    VerifyOptions verifying;
+    verifying.level = 3;
+    verifying.range = { at, at };
+    DS_TRY(const VerifyReport report, verifyRun(bench, now, verifying, task));
+    const StepVerdict& verdict = report.steps.front();
+    if (verdict.verdict == Verdict::Verified)
+        return {};
+    if (!verdict.problems.empty())
+        return fail(verdict.problems.front());
+    return fail(Error { Code::Digest,
+                        "the step that was published does not read back to the state that was meant",
+                        source->uri(),
+                        step,
+                        {} });
+}
+
+} // namespace
+
+Result<const Version*> stateBeforeRollBack(const Run& run)
+{
+    const Version* const head = newestOf(run);
+    if (head && head->summary && head->summary->restores && head->base)
+        return &run.versions[*head->base];
+    return fail(
+        Error { Code::NotFound,
+                head ? fmt::format("the newest step, {}, is no roll back: there is nothing to undo", head->step())
+                     : "the source holds no version",
+                run.store->uri(), std::nullopt, "deltascope rollback SOURCE@STEP restores any earlier step" });
+}
+
+Result<RollBackPlan> planRollBack(Workbench& bench, std::shared_ptr<ObjectStore> source, const OpenOptions& options,
+                                  const ChooseVersion& target, TaskContext& task)
+{
+    const TaskContext::Patience patience(task);
+    DS_TRY(Scene scene, openScene(bench, source, options, target, task));
+    RollBackPlan plan;
+    plan.from = scene.head->step();
+    plan.to = scene.target->step();
+    plan.step = plan.from + 1;
+    DS_TRY(plan.act, factsOf(scene));
+    plan.isDone = isRestored(scene);
+    DS_TRY(plan.evidence, verifyTarget(bench, scene, task));
+    if (plan.isDone)
+        return plan;
+    DS_CHECK(expectNoProducer(bench, scene.run, task));
+    const auto compare = [&](const Chain& from, const Chain& to) {
+        return diffStates(bench, from, to, std::nullopt, task);
+    };
+    DS_TRY(plan.difference, withStates(bench, scene, compare, task));
+    if (plan.difference.equal())
+        return fail(Error {
+            Code::Usage,
+            fmt::format("step {} has the state of step {} already: there is nothing to roll back", plan.from, plan.to),
+            source->uri(),
+            plan.to,
+            {} });
+    return plan;
+}
+
+Result<RolledBack> rollBack(Workbench& bench, std::shared_ptr<ObjectStore> source, const OpenOptions& options,
+                            const ChooseVersion& target, const RollBackOptions& how, TaskContext& task)
+{
+    const TaskContext::Patience patience(task);
+    DS_TRY(Scene scene, openScene(bench, source, options, target, task));
+    DS_TRY(const ActPlan plan, factsOf(scene));
+    Story story(bench, source, scene, plan, how);
+    if (isRestored(scene)) {
+        DS_CHECK(finishStory(bench, source, *scene.head, how, task));
+        return RolledBack { scene.head->step() - 1, scene.target->step(), scene.head->step(), 0, {}, true };
+    }
+    if (plan.hash() != how.planHash)
+        return fail(Error { Code::Exists,
+                            "the run is not the one that the plan was made for: something was published, removed or "
+                            "written anew since",
+                            source->uri(), scene.target->step(), "Look at the plan again, and repeat this." });
+    DS_CHECK(expectNoProducer(bench, scene.run, task));
+    PublishOptions publishing = scene.publishing;
+    publishing.restores = scene.target->step();
+    publishing.diffBackend = how.diffBackend;
+    OpenOptions base = options;
+    base.layout = publishing.layout;
+    base.mirrors.reset();
+    DS_TRY(Publisher publisher, Publisher::open(bench, source, base, publishing, task));
+    if (publisher.headStep() != scene.head->step())
+        return fail(Error { Code::Exists, "something was published since the plan was made", source->uri(),
+                            publisher.headStep(), "Look at the plan again, and repeat this." });
+    DS_CHECK(story.tell("begun", {}, task));
+    const auto publish = [&](const Chain& from, const Chain& to) {
+        return publisher.publish(&from, to, publisher.headOrigin(), task);
+    };
+    const auto act = [&]() -> Result<PublishedVersion> {
+        DS_TRY(PublishedVersion version, withStates(bench, scene, publish, task));
+        DS_CHECK(expectSoleWriter(source, bench, base, version, task));
+        DS_CHECK(expectReadsBack(bench, source, base, version.step, task));
+        return version;
+    };
+    const Result<PublishedVersion> version = act();
+    if (!version) {
+        static_cast<void>(story.tell("failed", version.error().text, task));
+        return fail(version.error());
+    }
+    DS_CHECK(story.tell("done", {}, task));
+    RolledBack done { scene.head->step(), scene.target->step(), version->step, version->changedElements, {}, false };
+    for (const ObjectInfo& object : version->objects)
+        done.keys.push_back(object.key);
+    return done;
+}
+
+} // namespace deltascope

@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+"""A roll back publishes an earlier state again, behind the newest step, and does what its plan says and nothing else."""
+
+import json
+import os
+import shutil
+import time
+
+from support import CONFLICT, DAMAGED, GOLDEN, NOT_FOUND, USAGE, E2ETest, main
+
+
+def files_below(folder):
+    found = {}
+    for path, _, names in os.walk(folder):
+        for name in names:
+            file = os.path.join(path, name)
+            with open(file, "rb") as f:
+                found[os.path.relpath(file, folder)] = f.read()
+    return found
+
+
+class RollBack(E2ETest):
+    def setUp(self):
+        super().setUp()
+        self.source = self.path("wordle")
+        self.copy("trl-v2-gap")
+
+    def copy(self, case):
+        shutil.rmtree(self.source, ignore_errors=True)
+        shutil.copytree(os.path.join(GOLDEN, case, "bucket"), self.source, copy_function=shutil.copyfile)
+        base = os.path.join(GOLDEN, case, "base")
+        self.base = ["--base", base] if os.path.isdir(base) else []
+
+    def root(self, step):
+        return self.ok_json("digest", f"{self.source}@{step}", *self.base)["root"]
+
+    def journal(self):
+        return [(e["act"], e["phase"], e["text"]) for e in self.ok_json("journal", self.source, *self.base)["journal"]]
+
+    def check_roll_back(self, newest, target):
+        before = files_below(self.source)
+        roots = {step: self.root(step) for step in (newest, target)}
+        plan = self.ok_json("rollback", f"{self.source}@{target}", *self.base)
+        self.assertEqual((plan["from"], plan["to"], plan["step"], plan["done"]), (newest, target, newest + 1, False))
+        self.assertEqual(files_below(self.source), before, "a plan writes nothing")
+        done = self.ok_json("rollback", f"{self.source}@{target}", "--yes", *self.base)
+        self.assertEqual((done["from"], done["to"], done["step"], done["done"]), (newest, target, newest + 1, True))
+        self.assertEqual(done["changed_elems"], plan["changed_elems"])
+        after = files_below(self.source)
+        self.assertEqual({key: after[key] for key in before}, before, "nothing is overwritten or removed")
+        new = {key for key in after if key not in before}
+        self.assertEqual({key for key in new if not key.startswith(".deltascope/")},
+                         {written["key"] for written in plan["plan"]["writes"]})
+        kinds = {key.split("/")[2] for key in new if key.startswith(".deltascope/")}
+        self.assertEqual(kinds, set(plan["plan"]["beside"]))
+        self.assertEqual(self.root(newest + 1), roots[target])
+        self.assertEqual(self.root(newest), roots[newest])
+        verified = self.ok_json("verify", f"{self.source}@{newest + 1}", "--level", "3", *self.base)
+        self.assertEqual(verified["steps"][0]["result"], "verified")
+        self.ok("verify", self.source, "--level", "4", "--strict", *self.base)
+        return roots
+
+    def test_trl(self):
+        roots = self.check_roll_back(15, 12)
+        text = "step 16 restores step 12"
+        self.assertEqual(self.journal(), [("rollback", "begun", text), ("rollback", "done", text)])
+        self.assertEqual(self.ok_json("show", f"{self.source}@16")["restores"], 12)
+        undone = self.ok_json("undo", self.source, "--yes")
+        self.assertEqual((undone["to"], undone["step"]), (15, 17))
+        self.assertEqual(self.root(17), roots[15])
+        again = self.ok_json("undo", self.source, "--yes")
+        self.assertEqual((again["to"], again["step"]), (16, 18))
+        self.assertEqual(self.root(18), roots[12])
+
+    def test_slime(self):
+        self.copy("slime-v2-xor")
+        steps = [s["step"] for s in self.ok_json("log", self.source, *self.base)["epochs"][-1]["steps"]]
+        self.check_roll_back(steps[-1], steps[-2])
+
+    def test_the_same_call_again_does_nothing(self):
+        self.ok("rollback", f"{self.source}@12", "--yes")
+        before = files_below(self.source)
+        again = self.ok_json("rollback", f"{self.source}@12", "--yes")
+        self.assertEqual((again["was_there"], again["step"]), (True, 16))
+        self.assertEqual(files_below(self.source), before)
+
+    def test_without_a_roll_back_there_is_nothing_to_undo(self):
+        self.refused(self.run_ds("undo", self.source, "--yes"), NOT_FOUND, "DS-NOT-FOUND")
+
+    def test_a_plan_is_what_is_done_or_nothing_is(self):
+        plan = self.path("plan.json")
+        self.ok("rollback", f"{self.source}@12", "--plan", plan)
+        self.refused(self.run_ds("rollback", f"{self.source}@12", "--plan", plan), CONFLICT, "DS-EXISTS")
+        self.refused(self.run_ds("rollback", f"{self.source}@11", "--apply", plan), CONFLICT, "DS-EXISTS")
+        self.refused(self.run_ds("rollback", f"{self.source}@12", "--confirm", "chess"), USAGE, "DS-USAGE")
+        self.ok("rollback", f"{self.source}@10", "--confirm", "wordle")
+        before = files_below(self.source)
+        self.refused(self.run_ds("rollback", f"{self.source}@12", "--apply", plan), CONFLICT, "DS-EXISTS")
+        with open(plan, "w", encoding="utf-8") as f:
+            json.dump({"plan": 1}, f)
+        self.refused(self.run_ds("rollback", f"{self.source}@12", "--apply", plan), USAGE, "DS-USAGE")
+        self.assertEqual(files_below(self.source), before)
+        os.remove(plan)
+        self.ok("rollback", f"{self.source}@12", "--plan", plan)
+        self.assertTrue(self.ok_json("rollback", f"{self.source}@12", "--apply", plan)["done"])
+
+    def test_a_run_that_goes_on_is_left_alone(self):
+        def dated(seconds_ago):
+            for step in range(1, 16):
+                for folder in ("anchors", "deltas"):
+                    file = os.path.join(self.source, folder, f"step_{step:06}.safetensors")
+                    if os.path.exists(file):
+                        at = time.time() - seconds_ago - 60 * (15 - step)
+                        os.utime(file, (at, at))
+
+        dated(10)
+        before = files_below(self.source)
+        outcome = self.run_ds("rollback", f"{self.source}@12", "--yes")
+        self.refused(outcome, CONFLICT, "DS-EXISTS")
+        self.assertIn("a trainer seems to run", outcome.err)
+        self.assertEqual(files_below(self.source), before)
+        dated(200)
+        self.ok("rollback", f"{self.source}@12", "--yes")
+
+    def test_a_damaged_target_is_refused(self):
+        path = os.path.join(self.source, "anchors", "step_000010.safetensors")
+        with open(path, "r+b") as f:
+            f.truncate(os.path.getsize(path) - 7)
+        before = files_below(self.source)
+        self.refused(self.run_ds("rollback", f"{self.source}@12", "--yes"), (DAMAGED, NOT_FOUND))
+        self.assertEqual(files_below(self.source), before)
+
+    def test_where_nothing_can_be_published_it_says_what_can_be_done(self):
+        self.copy("grail")
+        steps = [s["step"] for s in self.ok_json("log", self.source, *self.base)["epochs"][-1]["steps"]]
+        outcome = self.run_ds("rollback", f"{self.source}@{steps[0]}", "--yes", *self.base)
+        self.refused(outcome, word="DS-UNSUPPORTED")
+        self.assertIn("deltascope materialize", outcome.err)
+
+    def test_the_newest_step_and_steps_that_are_not_there_are_refused(self):
+        self.refused(self.run_ds("rollback", f"{self.source}@15", "--yes"), USAGE, "DS-USAGE")
+        self.refused(self.run_ds("rollback", f"{self.source}@99", "--yes"), NOT_FOUND)
+
+    def test_a_word_is_a_target(self):
+        self.ok("ref", f"{self.source}@12", "good")
+        self.assertEqual(self.ok_json("rollback", f"{self.source}@good", "--yes")["to"], 12)
+
+
+if __name__ == "__main__":
+    main()

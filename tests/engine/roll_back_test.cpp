@@ -1,0 +1,242 @@
+#include "deltascope/engine/roll_back.h"
+
+#include "deltascope/engine/beside.h"
+#include "publish_fixture.h"
+#include "support/faulty_store.h"
+#include "support/forwarding_store.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+
+// Roll backs: what they publish, when they refuse, and what is left where they fail.
+
+namespace deltascope {
+namespace {
+
+using namespace layout_test;
+
+/// Does something right behind the put of a key.
+class HookedStore final : public test::ForwardingStore {
+public:
+    using ForwardingStore::ForwardingStore;
+    Result<ObjectInfo> put(std::string_view key, const Payload& bytes, PutMode mode, TaskContext& task) override
+    {
+        Result<ObjectInfo> object = ForwardingStore::put(key, bytes, mode, task);
+        if (object && onPut)
+            onPut(std::string(key));
+        return object;
+    }
+    std::function<void(const std::string& key)> onPut;
+};
+
+struct RollingBack : Publishing {
+    explicit RollingBack(std::string layout = "trl-v2")
+        : Publishing(std::move(layout))
+    {
+        publishAll(1, 6);
+    }
+
+    static ChooseVersion step(std::int64_t number)
+    {
+        return [number](const Run& run) -> Result<const Version*> {
+            const Version* version = run.find(number);
+            return version ? Result<const Version*>(version) : fail(Code::NotFound, "no such step");
+        };
+    }
+    Result<RollBackPlan> plan(std::int64_t to) { return planRollBack(bench, source, base, step(to), task); }
+    Result<RolledBack> run(std::int64_t to, std::string hash = {})
+    {
+        if (hash.empty()) {
+            DS_TRY(const RollBackPlan planned, plan(to));
+            hash = planned.act.hash();
+        }
+        return rollBack(bench, source, base, step(to), { hash, "kim@host", {} }, task);
+    }
+    std::vector<std::string> phases()
+    {
+        std::vector<std::string> phases;
+        for (const JournalEntry& entry : readJournal(*Publishing::run, {}, task).value_or(std::vector<JournalEntry>()))
+            phases.push_back(entry.phase);
+        return phases;
+    }
+
+    std::shared_ptr<ObjectStore> source = Publishing::run;
+};
+
+class RollBackOf : public testing::TestWithParam<const char*> { };
+INSTANTIATE_TEST_SUITE_P(Layouts, RollBackOf, testing::Values("trl-v2", "slime-v2"),
+                         [](const auto& param) { return std::string(param.param, 3); });
+
+TEST_P(RollBackOf, PublishesTheEarlierStateBehindTheNewest)
+{
+    RollingBack p(GetParam());
+    const std::vector<std::string> before = p.keys();
+    const auto planned = p.plan(3);
+    ASSERT_TRUE(planned) << planned.error().text;
+    EXPECT_EQ(planned->from, 6);
+    EXPECT_EQ(planned->to, 3);
+    EXPECT_EQ(planned->step, 7);
+    EXPECT_EQ(planned->evidence, Verdict::Verified);
+    EXPECT_GT(planned->difference.elementsDifferent(), 0U);
+    EXPECT_EQ(p.keys(), before);
+    const auto done = p.run(3);
+    ASSERT_TRUE(done) << done.error().text;
+    EXPECT_EQ(done->step, 7);
+    EXPECT_EQ(done->changedElements, planned->difference.elementsDifferent());
+    EXPECT_EQ(p.rootOfStep(7).value_or("none"), p.rootOfCheckpoint(3));
+    EXPECT_EQ(p.factOf(7, fact::Restores), "3");
+    EXPECT_EQ(p.factOf(7, fact::Origin), Publishing::originOf(6)); // or a watching publisher would publish 4 to 6 again
+    EXPECT_EQ(p.factOf(7, fact::Run), p.factOf(6, fact::Run));
+    std::vector<std::string> written;
+    for (const PlannedObject& object : planned->act.writes)
+        written.push_back(object.key);
+    std::sort(written.begin(), written.end());
+    std::vector<std::string> after = p.keys();
+    std::erase_if(after, [&](const std::string& key) { return std::binary_search(before.begin(), before.end(), key); });
+    EXPECT_EQ(after, written);
+    EXPECT_EQ(p.phases(), (std::vector<std::string> { "begun", "done" }));
+}
+
+TEST_P(RollBackOf, UndoIsARollBackToTheStateBefore)
+{
+    RollingBack p(GetParam());
+    EXPECT_EQ(stateBeforeRollBack(p.view()).error().code, Code::NotFound);
+    ASSERT_TRUE(p.run(3));
+    for (const std::int64_t state : { 6, 3, 6 }) {
+        const auto now = p.view();
+        const auto before = stateBeforeRollBack(now);
+        ASSERT_TRUE(before);
+        const auto done = p.run((*before)->step());
+        ASSERT_TRUE(done) << done.error().text;
+        EXPECT_EQ(p.rootOfStep(done->step).value_or("none"), p.rootOfCheckpoint(state));
+    }
+}
+
+TEST_P(RollBackOf, TrainingGoesOnBehindIt)
+{
+    RollingBack p(GetParam());
+    ASSERT_TRUE(p.run(3));
+    auto publisher = p.open();
+    ASSERT_TRUE(publisher) << publisher.error().text;
+    EXPECT_EQ(publisher->headStep(), 7);
+    const auto next = p.publish(*publisher, 8, 3);
+    ASSERT_TRUE(next) << next.error().text;
+    EXPECT_EQ(p.rootOfStep(8).value_or("none"), p.rootOfCheckpoint(8));
+}
+
+TEST(RollBack, ARunThatChangedSinceThePlanIsLeftAlone)
+{
+    RollingBack p;
+    const auto planned = p.plan(3);
+    ASSERT_TRUE(planned);
+    p.publishAll(7, 7);
+    const std::vector<std::string> before = p.keys();
+    const auto refused = p.run(3, planned->act.hash());
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, Code::Exists);
+    EXPECT_EQ(p.keys(), before);
+    EXPECT_TRUE(p.phases().empty());
+}
+
+TEST(RollBack, WhoeverHoldsTheLeaseIsNotDisturbed)
+{
+    RollingBack p;
+    const auto planned = p.plan(3);
+    ASSERT_TRUE(planned);
+    const auto publisher = p.open();
+    ASSERT_TRUE(publisher);
+    for (const Error& refused : { p.plan(3).error(), p.run(3, planned->act.hash()).error() }) {
+        EXPECT_EQ(refused.code, Code::Exists);
+        EXPECT_NE(refused.text.find("lease"), std::string::npos) << refused.text;
+        EXPECT_FALSE(refused.remedyText().empty());
+    }
+}
+
+TEST(RollBack, ATrainerThatPublishedJustNowIsNotDisturbed)
+{
+    RollingBack p;
+    const std::int64_t newest = (*p.Publishing::run->stat("deltas/step_000006.safetensors", p.task)).modifiedUs;
+    p.now = newest + test::Second;
+    const auto refused = p.plan(3);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, Code::Exists);
+    p.now = newest + 3600 * test::Second;
+    EXPECT_TRUE(p.plan(3));
+}
+
+TEST(RollBack, AWriterAtTheSameTimeIsNoticedAndNothingOfOursStays)
+{
+    RollingBack p;
+    const auto hooked = std::make_shared<HookedStore>(p.Publishing::run);
+    p.source = hooked;
+    hooked->onPut = [&](const std::string& key) {
+        if (key != "deltas/step_000007.safetensors")
+            return;
+        const auto foreign = readWhole(*p.Publishing::run, "deltas/step_000006.safetensors", 1 << 20, p.task);
+        ASSERT_TRUE(foreign);
+        ASSERT_TRUE(p.Publishing::run->put("deltas/step_000008.safetensors", MemoryPayload(*foreign), PutMode::Replace,
+                                           p.task));
+    };
+    const auto refused = p.run(3);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, Code::Exists);
+    EXPECT_NE(refused.error().text.find("two writers"), std::string::npos) << refused.error().text;
+    const std::vector<std::string> keys = p.keys();
+    EXPECT_EQ(std::count(keys.begin(), keys.end(), "deltas/step_000007.safetensors"), 0);
+    EXPECT_EQ(std::count(keys.begin(), keys.end(), "deltas/step_000008.safetensors"), 1);
+    EXPECT_EQ(p.phases(), (std::vector<std::string> { "begun", "failed" }));
+}
+
+/// Each put that it makes fails once: the old state or the new one, and the same call goes on.
+TEST_P(RollBackOf, AFailureAtAnyPutLeavesTheOldStateOrTheNewOne)
+{
+    for (std::uint64_t nth = 1;; ++nth) {
+        RollingBack p(GetParam());
+        const std::vector<std::string> before = p.keys();
+        const auto faulty = std::make_shared<test::FaultyStore>(p.Publishing::run);
+        p.source = faulty;
+        const auto planned = p.plan(3);
+        ASSERT_TRUE(planned);
+        faulty->failNth(test::StoreOperation::Put, nth, Error { Code::NoSpace, "full", {}, {}, {} });
+        const auto outcome = p.run(3, planned->act.hash());
+        if (faulty->faults() == 0) {
+            ASSERT_TRUE(outcome);
+            EXPECT_GT(nth, 3U) << "lease, journal and step are puts";
+            break;
+        }
+        faulty->clearFaults();
+        const bool isOld = p.rootOfStep(7).value_or("none") == "none";
+        if (outcome) {
+            EXPECT_FALSE(isOld) << nth;
+            continue;
+        }
+        if (isOld) {
+            std::vector<std::string> keys = p.keys();
+            std::erase_if(keys, [](const std::string& key) { return key.starts_with("weight_v000007/"); });
+            EXPECT_EQ(keys, before) << nth;
+        }
+        const auto again = p.run(3);
+        ASSERT_TRUE(again) << nth << ": " << again.error().text;
+        EXPECT_EQ(again->wasThere, !isOld) << nth;
+        EXPECT_EQ(p.rootOfStep(7).value_or("none"), p.rootOfCheckpoint(3)) << nth;
+        EXPECT_EQ(p.phases().back(), "done") << nth;
+        const auto once = p.run(3);
+        ASSERT_TRUE(once);
+        EXPECT_TRUE(once->wasThere);
+    }
+}
+
+TEST(RollBack, WhereThereIsNothingToDoItSaysSo)
+{
+    RollingBack p;
+    EXPECT_EQ(p.plan(6).error().code, Code::Usage);
+    EXPECT_EQ(p.plan(60).error().code, Code::NotFound);
+    ASSERT_TRUE(p.run(3));
+    const auto planned = p.plan(3);
+    ASSERT_TRUE(planned);
+    EXPECT_TRUE(planned->isDone);
+}
+
+}
+} // namespace deltascope
