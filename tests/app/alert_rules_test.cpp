@@ -236,6 +236,32 @@ TEST(DensityShift, NeedsAPastAndLeavesOutWhatIsUnknownOrEmpty)
     EXPECT_TRUE(findNow(run, "density-shift").empty());
 }
 
+TEST(DensityShift, ARollBackIsNeitherJudgedNorAMeasure)
+{
+    AlertRun run(0);
+    for (int i = 0; i < 40; ++i)
+        run.publish().changedFraction = 0.004 + (i % 2 ? 1e-4 : -1e-4);
+    StepView& back = run.publish();
+    back.changedFraction = 0.3;
+    back.restores = 12;
+    EXPECT_TRUE(findNow(run, "density-shift").empty());
+    back.restores.reset();
+    EXPECT_EQ(findNow(run, "density-shift").size(), 1U);
+}
+
+TEST(DensityHigh, CountsNoRollBack)
+{
+    AlertRun run(20);
+    for (int i = 0; i < 5; ++i)
+        run.publish().wireBytes = 510'000;
+    ASSERT_EQ(findNow(run, "density-high").size(), 1U);
+    StepView& back = run.publish();
+    back.wireBytes = 10'000;
+    back.restores = 12;
+    ASSERT_EQ(findNow(run, "density-high").size(), 1U);
+    EXPECT_DOUBLE_EQ(findNow(run, "density-high")[0].value.value_or(0), 51);
+}
+
 TEST(DensityHigh, FiresAboveHalfAFullStepAndLingersBetweenTheLimits)
 {
     AlertRun run(20); // anchors of a million bytes

@@ -1,5 +1,6 @@
 #include "deltascope/app/view/json.h"
 
+#include "remote/read_views.h"
 #include "view/json_parts.h"
 
 #include <gtest/gtest.h>
@@ -137,6 +138,16 @@ TEST(RunJson, SaysWhereAPauseIsFrom)
     EXPECT_EQ(Json::parse(stepToJson(step))["spans_from"], "spans");
     step.pauseIsLogged = true;
     EXPECT_EQ(Json::parse(stepToJson(step))["spans_from"], "logs");
+}
+
+TEST(RunJson, SaysWhatAStepRestoresWhereItDoes)
+{
+    StepView step = delta();
+    EXPECT_FALSE(Json::parse(stepToJson(step)).contains("restores"));
+    step.restores = 7;
+    EXPECT_EQ(Json::parse(stepToJson(step))["restores"], 7);
+    step.refs = { "good" };
+    EXPECT_EQ(readStep(nlohmann::json::parse(stepToJson(step))), step);
 }
 
 TEST(RunJson, HasTheValuesOfTheView)

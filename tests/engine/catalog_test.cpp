@@ -41,6 +41,7 @@ VersionSummary deltaSummary()
     summary.encoding = "xor";
     summary.digests = DigestAlgorithm::Blake3;
     summary.tensors = 2;
+    summary.restores = 12;
     summary.notes = { someError(), Error { Code::Claim, "says 5", {}, {}, {} } };
     return summary;
 }
@@ -55,6 +56,7 @@ void expectEqual(const VersionSummary& a, const VersionSummary& b)
     EXPECT_EQ(a.storedElements, b.storedElements);
     EXPECT_EQ(a.countsKnown, b.countsKnown);
     EXPECT_EQ(a.nameSet, b.nameSet);
+    EXPECT_EQ(a.restores, b.restores);
     EXPECT_EQ(a.notes, b.notes);
 }
 
@@ -73,6 +75,7 @@ VersionFacts someFacts()
     facts.firstFailedTensor = "model.größe";
     facts.expectedDigest = "aa";
     facts.actualDigest = "bb";
+    facts.restores = false;
     return facts;
 }
 
@@ -90,6 +93,7 @@ void expectEqual(const VersionFacts& a, const VersionFacts& b)
     EXPECT_EQ(a.firstFailedTensor, b.firstFailedTensor);
     EXPECT_EQ(a.expectedDigest, b.expectedDigest);
     EXPECT_EQ(a.actualDigest, b.actualDigest);
+    EXPECT_EQ(a.restores, b.restores);
     EXPECT_EQ(a.damage, b.damage);
 }
 

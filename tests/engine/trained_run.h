@@ -63,12 +63,13 @@ private:
 /// A run of TRL in memory; each object is written a minute after the one with the number before it.
 class Bucket {
 public:
-    void putAnchor(std::int64_t step, const Words16& state, std::int64_t minute = -1)
+    void putAnchor(std::int64_t step, const Words16& state, std::int64_t minute = -1, const Metadata& facts = {})
     {
         put(anchorKey(step), minute < 0 ? step : minute,
-            safetensorsFile({ { { "w", Dtype::BF16, { Training::Elements } }, asBytesOf(state) } }, metadataOf(false)));
+            safetensorsFile({ { { "w", Dtype::BF16, { Training::Elements } }, asBytesOf(state) } },
+                            metadataOf(false, facts)));
     }
-    void putDelta(std::int64_t step, const Change& change, std::int64_t minute = -1)
+    void putDelta(std::int64_t step, const Change& change, std::int64_t minute = -1, const Metadata& facts = {})
     {
         std::vector<std::uint32_t> places;
         Words16 values;
@@ -79,7 +80,7 @@ public:
         put(deltaKey(step), minute < 0 ? step : minute,
             safetensorsFile({ { { "w.idx", Dtype::I32, { places.size() } }, asBytesOf(places) },
                               { { "w.val", Dtype::BF16, { values.size() } }, asBytesOf(values) } },
-                            metadataOf(true)));
+                            metadataOf(true, facts)));
     }
     void putRun(const Training& training, std::int64_t last, const std::vector<std::int64_t>& anchors,
                 std::int64_t first = 1)
@@ -117,9 +118,11 @@ public:
     }
 
 private:
-    static Metadata metadataOf(bool sparse)
+    static Metadata metadataOf(bool sparse, Metadata facts)
     {
-        return { { "format", "sparse_weight_patch" }, { "sparse", sparse ? "True" : "False" }, { "encoding", "raw" } };
+        facts.merge(Metadata {
+            { "format", "sparse_weight_patch" }, { "sparse", sparse ? "True" : "False" }, { "encoding", "raw" } });
+        return facts;
     }
 };
 

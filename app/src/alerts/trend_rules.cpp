@@ -42,11 +42,14 @@ struct Trend {
     }
 };
 
+/// Whether a step is a delta that shows how a usual step of training is; a roll back is none.
+bool isUsualDelta(const StepView& step) { return step.kind == "delta" && step.state == "complete" && !step.restores; }
+
 Trend changedShares(const RunView& run)
 {
     Trend trend;
     for (const StepView* step : recentSteps(run, 2 * TrendSteps)) {
-        if (step->kind == "delta" && step->state == "complete" && step->changedFraction)
+        if (isUsualDelta(*step) && step->changedFraction)
             trend.add(*step, *step->changedFraction);
     }
     return trend;
@@ -60,7 +63,7 @@ Trend deltaSizes(const RunView& run)
     if (full.value_or(0) == 0)
         return trend;
     for (const StepView* step : recentSteps(run, 2 * TrendSteps)) {
-        if (step->kind == "delta" && step->state == "complete")
+        if (isUsualDelta(*step))
             trend.add(*step, static_cast<double>(step->wireBytes) / static_cast<double>(*full));
     }
     return trend;

@@ -107,6 +107,8 @@ std::string stepText(const app::StepDetailView& detail, const Style& style)
         text += "  " + paint(style, Paint::Warn, safe(detail.chosen)) + "\n";
     if (step.baseStep)
         text += fmt::format("  builds on    step {}\n", *step.baseStep);
+    if (step.restores)
+        text += fmt::format("  restores     step {}\n", *step.restores);
     if (step.changedElements && step.totalElements)
         text += fmt::format("  changed      {} of {} elements\n", countText(*step.changedElements),
                             countText(*step.totalElements));

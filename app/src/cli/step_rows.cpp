@@ -72,6 +72,11 @@ std::string refWords(const app::StepView& step)
     return step.refs.empty() ? std::string() : safe(fmt::format("  ({})", fmt::join(step.refs, ", ")));
 }
 
+std::string restoresWords(const app::StepView& step)
+{
+    return step.restores ? fmt::format("  restores {}", *step.restores) : std::string();
+}
+
 /// Cuts at `width` characters; counts code points.
 std::string clipped(const std::string& text, std::size_t width)
 {
@@ -173,7 +178,7 @@ std::string StepRows::runRow(const app::StepView& step) const
     const std::string restore = safe(restoreWords(step));
     line += step.restorable ? paint(m_style, Paint::Dim, restore) : paint(m_style, Paint::Bad, clipped(restore, 72));
     line += paint(m_style, Paint::Dim, changeWords(step)) + paint(m_style, Paint::Warn, noteWords(step));
-    line += paint(m_style, Paint::Bold, refWords(step));
+    line += paint(m_style, Paint::Bold, restoresWords(step) + refWords(step));
     if (step.state == "publishing")
         line += paint(m_style, Paint::Warn, "  publishing");
     return line + "\n";
@@ -200,7 +205,8 @@ std::string StepRows::selectionRow(const app::StepView& step) const
         line += fmt::format("   {} only in one of both, or of another form", counted(change->unlike, "tensor"));
     if (!step.restorable)
         line += "   " + paint(m_style, Paint::Bad, clipped(safe(restoreWords(step)), 72));
-    return line + paint(m_style, Paint::Warn, noteWords(step)) + "\n";
+    return line + paint(m_style, Paint::Warn, noteWords(step)) + paint(m_style, Paint::Bold, restoresWords(step))
+        + "\n";
 }
 
 std::string stepLine(const app::StepView& step, const Style& style)
@@ -212,6 +218,7 @@ std::string stepLine(const app::StepView& step, const Style& style)
     line += step.state;
     if (step.pauseMs)
         line += "  paused " + pauseText(*step.pauseMs);
+    line += paint(style, Paint::Bold, restoresWords(step));
     if (!step.restorable)
         line += "  " + paint(style, Paint::Bad, clipped(safe(restoreWords(step)), 100));
     return line + "\n";

@@ -134,6 +134,8 @@ StepView readStep(const json& from)
     step.problems = readEach(from, "problems", readProblem);
     if (from.contains("refs"))
         step.refs = readEach(from, "refs", [](const json& word) { return valueOf<std::string>(word, "refs"); });
+    if (from.contains("restores"))
+        step.restores = read<std::int64_t>(from, "restores");
     return step;
 }
 

@@ -106,6 +106,8 @@ ordered_json json(const StepView& step)
     out["problems"] = json(step.problems);
     if (!step.refs.empty())
         out["refs"] = step.refs;
+    if (step.restores)
+        out["restores"] = *step.restores;
     return out;
 }
 

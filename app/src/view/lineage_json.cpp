@@ -26,25 +26,28 @@ ordered_json json(const LineageRowView& row)
                           { "used", form.isUsed },
                           { "usable", form.isUsable } });
     const bool gap = step.state == "gap";
-    return { { "epoch", step.epoch },
-             { "step", step.step },
-             { "kind", step.kind },
-             { "state", step.state },
-             { "lane", row.lane },
-             { "base", orNull(row.base) },
-             { "chain", row.chain },
-             { "published_at", gap ? ordered_json(nullptr) : ordered_json(step.publishedUs) },
-             { "last_step", gap ? ordered_json(step.lastMissing) : ordered_json(nullptr) },
-             { "wire_bytes", step.wireBytes },
-             { "changed_frac", orNull(step.changedFraction) },
-             { "restorable", step.restorable },
-             { "proven", step.proven },
-             { "verified", json(row.verified) },
-             { "restore", gap ? ordered_json(nullptr) : json(step.restore) },
-             { "forms", std::move(forms) },
-             { "problem", step.problems.empty() ? ordered_json(nullptr) : json(step.problems.front()) },
-             { "refs", row.refs },
-             { "surviving", row.lane == 0 || step.restorable } };
+    ordered_json out = { { "epoch", step.epoch },
+                         { "step", step.step },
+                         { "kind", step.kind },
+                         { "state", step.state },
+                         { "lane", row.lane },
+                         { "base", orNull(row.base) },
+                         { "chain", row.chain },
+                         { "published_at", gap ? ordered_json(nullptr) : ordered_json(step.publishedUs) },
+                         { "last_step", gap ? ordered_json(step.lastMissing) : ordered_json(nullptr) },
+                         { "wire_bytes", step.wireBytes },
+                         { "changed_frac", orNull(step.changedFraction) },
+                         { "restorable", step.restorable },
+                         { "proven", step.proven },
+                         { "verified", json(row.verified) },
+                         { "restore", gap ? ordered_json(nullptr) : json(step.restore) },
+                         { "forms", std::move(forms) },
+                         { "problem", step.problems.empty() ? ordered_json(nullptr) : json(step.problems.front()) },
+                         { "refs", row.refs },
+                         { "surviving", row.lane == 0 || step.restorable } };
+    if (step.restores)
+        out["restores"] = *step.restores;
+    return out;
 }
 
 }

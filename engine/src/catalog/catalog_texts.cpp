@@ -104,6 +104,8 @@ std::string extrasOf(const VersionSummary& summary)
     add("base_root", summary.baseRoot);
     add("origin", summary.origin);
     add("state_digest", summary.stateDigest);
+    if (summary.restores)
+        extras["restores"] = *summary.restores;
     if (summary.lossy)
         extras["lossy"] = true;
     if (summary.hasChecksums)
@@ -123,6 +125,8 @@ void addExtras(VersionSummary& summary, const std::string& text)
     summary.baseRoot = textOf(extras, "base_root");
     summary.origin = textOf(extras, "origin");
     summary.stateDigest = textOf(extras, "state_digest");
+    if (const auto restores = extras.find("restores"); restores != extras.end() && restores->is_number_integer())
+        summary.restores = restores->get<std::int64_t>();
     summary.lossy = extras.contains("lossy");
     summary.hasChecksums = extras.contains("checksums");
 }
@@ -138,6 +142,8 @@ std::string detailOf(const VersionFacts& facts)
         detail["root_check"] = static_cast<int>(facts.rootCheck);
     if (!facts.actualRoot.empty())
         detail["actual_root"] = facts.actualRoot;
+    if (facts.restores)
+        detail["restores"] = *facts.restores;
     if (facts.damage)
         detail["damage"] = errorToJson(*facts.damage);
     if (!facts.replayed)
@@ -174,6 +180,8 @@ void addDetail(VersionFacts& facts, const std::string& text)
         facts.rootCheck = static_cast<VersionFacts::RootCheck>(check->get<unsigned>());
     if (const auto damage = detail.find("damage"); damage != detail.end())
         facts.damage = errorFromJson(*damage);
+    if (const auto restores = detail.find("restores"); restores != detail.end() && restores->is_boolean())
+        facts.restores = restores->get<bool>();
     facts.replayed = !detail.contains("only_other_form");
     if (const auto signs = detail.find("zero_signs"); signs != detail.end() && signs->is_number_unsigned())
         facts.zeroSigns = signs->get<std::uint64_t>();

@@ -6,6 +6,7 @@
 #include "lineage/health.h"
 #include "lineage/noops.h"
 #include "lineage/reference.h"
+#include "lineage/restored.h"
 #include "lineage/reverted.h"
 #include "lineage/twice.h"
 
@@ -552,6 +553,7 @@ void assess(Run& run)
         assessVersion(run, i, references[run.versions[i].epoch], noops[i]);
     assessDrift(run);
     assessReverted(run);
+    assessRestored(run);
     assessHealth(run);
     assessHabit(run);
     assessNames(run);

@@ -10,16 +10,22 @@ namespace deltascope {
 
 namespace {
 
+/// Whether a version is a delta that shows how much a step of training changes.
+bool isMeasure(const Run& run, std::size_t at)
+{
+    const Version& version = run.versions[at];
+    return version.kind == VersionKind::Delta && version.facts && version.facts->replayed && !version.facts->damage
+        && version.facts->changedElements > 0 && !restoredVersion(run, at);
+}
+
 /// Changed elements of the last deltas before a version that change something, at most ten.
 std::vector<std::uint64_t> lastDeltas(const Run& run, std::size_t at)
 {
     constexpr std::size_t Window = 10;
     std::vector<std::uint64_t> changed;
     for (std::size_t i = at; i-- > 0 && changed.size() < Window && run.versions[i].epoch == run.versions[at].epoch;) {
-        const Version& version = run.versions[i];
-        if (version.kind == VersionKind::Delta && version.facts && version.facts->replayed && !version.facts->damage
-            && version.facts->changedElements > 0)
-            changed.push_back(version.facts->changedElements);
+        if (isMeasure(run, i))
+            changed.push_back(run.versions[i].facts->changedElements);
     }
     return changed;
 }
@@ -56,8 +62,9 @@ bool comparesLowBytes(const Run& run)
     if (!run.layout->mayCompareLowBytes() || usualNoops(run).noops > 0)
         return false;
     bool any = false;
-    for (const Version& version : run.versions) {
-        if (version.kind != VersionKind::Delta || !version.facts)
+    for (std::size_t i = 0; i < run.versions.size(); ++i) {
+        const Version& version = run.versions[i];
+        if (version.kind != VersionKind::Delta || !version.facts || restoredVersion(run, i))
             continue;
         if (version.facts->sameLowByte > 0)
             return false;
@@ -66,9 +73,11 @@ bool comparesLowBytes(const Run& run)
     return any;
 }
 
-bool isCompared(const Version& version)
+bool isCompared(const Run& run, std::size_t at)
 {
-    return version.kind == VersionKind::Anchor && version.facts && version.facts->changedVsPrevious;
+    const Version& version = run.versions[at];
+    return version.kind == VersionKind::Anchor && version.facts && version.facts->changedVsPrevious
+        && !restoredVersion(run, at);
 }
 
 std::uint64_t differsInValue(const VersionFacts& facts)
@@ -122,6 +131,14 @@ std::optional<std::string> reasonForAlarmBetweenForms(const Run& run, std::size_
                        inValue, *limit);
 }
 
+bool hasCompleteBetween(const Run& run, std::size_t first, std::size_t last)
+{
+    const auto begin = run.versions.begin();
+    return std::any_of(
+        begin + static_cast<std::ptrdiff_t>(first) + 1, begin + static_cast<std::ptrdiff_t>(last),
+        [](const Version& version) { return version.kind == VersionKind::Anchor || version.fullForm(); });
+}
+
 /// What leads from the complete state before to this one, and this one, are in doubt: the files do not tell which is
 /// wrong.
 void raiseAlarm(Run& run, std::size_t at, const std::string& reason)
@@ -135,7 +152,11 @@ void raiseAlarm(Run& run, std::size_t at, const std::string& reason)
                 anchor.objectsOf(fullForm.value_or(0)).name,
                 anchor.step(),
                 {} });
-    for (std::size_t i = at; i-- > 0;) {
+    for (std::size_t i = at; i > 0;) {
+        const std::optional<std::size_t> restored = restoredVersion(run, i); // what it took back leads nowhere
+        if (restored && hasCompleteBetween(run, *restored, i))
+            return;
+        i = restored.value_or(i - 1);
         Version& version = run.versions[i];
         if (version.epoch != anchor.epoch || version.kind == VersionKind::Anchor || version.fullForm())
             return;
@@ -182,7 +203,7 @@ std::optional<Drift> driftAt(const Run& run, std::size_t at)
         const std::uint64_t zeroSigns = version.factsOf(*version.fullForm())->zeroSigns;
         return Drift { *differs, zeroSigns, 0, *differs - std::min(*differs, zeroSigns) };
     }
-    if (!isCompared(version))
+    if (!isCompared(run, at))
         return std::nullopt;
     Drift drift { *facts.changedVsPrevious, facts.zeroSigns, 0, std::nullopt };
     if (facts.sameLowByte > 0)
@@ -201,10 +222,8 @@ std::optional<std::uint64_t> fewestChanged(const Run& run, std::size_t at)
 {
     std::vector<std::uint64_t> changed = lastDeltas(run, at);
     if (at + 1 < run.versions.size() && run.versions[at + 1].epoch == run.versions[at].epoch) {
-        const Version& next = run.versions[at + 1];
-        if (next.kind == VersionKind::Delta && next.facts && next.facts->replayed && !next.facts->damage
-            && next.facts->changedElements > 0)
-            changed.push_back(next.facts->changedElements);
+        if (isMeasure(run, at + 1))
+            changed.push_back(run.versions[at + 1].facts->changedElements);
     }
     return changed.size() < 2 ? std::nullopt : std::optional(*std::min_element(changed.begin(), changed.end()));
 }
@@ -240,7 +259,7 @@ void assessDrift(Run& run)
             if (const std::optional<std::string> reason = reasonForAlarmBetweenForms(run, i))
                 raiseAlarm(run, i, *reason);
         }
-        if (!isCompared(version))
+        if (!isCompared(run, i))
             continue;
         const std::uint64_t here = missedAt(run.versions[i], lowBytes);
         const std::optional<std::string> reason = reasonForAlarm(run, i, here);

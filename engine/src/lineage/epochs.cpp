@@ -79,7 +79,7 @@ void splitEpochsByRun(const std::vector<IndexedObjects>& versions, std::vector<i
         const std::string own = versions[i].summary ? versions[i].summary->run : std::string();
         if (!own.empty() && own != below.run && versions[i].summary->full && below.any)
             ++below.incarnation;
-        if (!own.empty())
+        if (!own.empty() && !versions[i].summary->restores) // who rolls a run back does not go on with it
             below.run = own;
         below.any = below.any || versions[i].summary;
         found[i] = { epochs[i], below.incarnation };

@@ -100,19 +100,22 @@ void assessHealth(Run& run)
         if (version.obstacle || version.beingWritten)
             continue;
         const VersionFacts* facts = version.facts ? &*version.facts : nullptr;
-        const bool inherits = version.kind != VersionKind::Anchor && version.base;
+        const std::optional<std::size_t> restored = restoredVersion(run, i);
+        const std::optional<std::size_t> from =
+            restored || version.kind == VersionKind::Anchor ? restored : version.base;
         if (facts && !(facts->suspectTensors.empty() && suspectsOfFullForm(version).empty())) {
             version.suspect = true;
             version.problems.push_back(ownProblem(version));
             origin[i] = i;
-        } else if (inherits && origin[*version.base]) {
+        } else if (from && origin[*from]) {
             version.suspect = true;
-            origin[i] = origin[*version.base];
+            origin[i] = origin[*from];
             version.problems.push_back(
                 Error { Code::SuspectValues,
-                        fmt::format("step {} builds on step {}, whose values are suspect, and no complete anchor "
+                        fmt::format("step {} {} step {}, whose values are suspect, and no complete anchor "
                                     "between them is free of that",
-                                    version.step(), run.versions[*origin[i]].step()),
+                                    version.step(), restored ? "restores what builds on" : "builds on",
+                                    run.versions[*origin[i]].step()),
                         version.objects.name,
                         version.step(),
                         {} });

@@ -116,6 +116,7 @@ VersionSummary VersionSummary::of(const VersionIndex& index)
     summary.baseRoot = index.fact(fact::Base);
     summary.root = index.fact(fact::Root);
     summary.origin = index.fact(fact::Origin);
+    summary.restores = parseNumber(index.fact(fact::Restores));
     std::string names;
     for (const TensorEntry& entry : index.tensors) {
         names += entry.name();

@@ -50,7 +50,7 @@ std::vector<Segment> segmentsOf(const Run& run)
             version.kind == VersionKind::Anchor || (i > 0 && run.versions[i - 1].epoch != version.epoch);
         if (begins && !segments.back().deltas.empty())
             segments.emplace_back();
-        if (version.kind == VersionKind::Anchor || !version.facts || lossy[i])
+        if (version.kind == VersionKind::Anchor || !version.facts || lossy[i] || restoredVersion(run, i))
             continue;
         const VersionFacts& facts = *version.facts;
         const bool unsound = facts.damage || facts.digestsFailed > 0 || facts.rootCheck == Check::Differs
@@ -142,10 +142,12 @@ NoopCounts usualNoops(const Run& run)
 void assessHabit(Run& run)
 {
     NoopCounts habit;
-    for (const Version& version : run.versions) {
+    for (std::size_t i = 0; i < run.versions.size(); ++i) {
+        const Version& version = run.versions[i];
         const VersionFacts* facts = version.facts ? &*version.facts : nullptr;
         if (facts && version.kind == VersionKind::Delta && !version.obstacle && !version.lossy
-            && facts->digestsChecked == 0 && facts->rootCheck == VersionFacts::RootCheck::None)
+            && facts->digestsChecked == 0 && facts->rootCheck == VersionFacts::RootCheck::None
+            && !restoredVersion(run, i))
             habit += { facts->noops, facts->assigned };
     }
     if (habit.noops > 0)

@@ -6,8 +6,10 @@ namespace deltascope {
 
 void assessReverted(Run& run)
 {
-    for (Version& version : run.versions) {
-        if (version.kind != VersionKind::Anchor || !version.facts || version.facts->revertedTensors.empty())
+    for (std::size_t i = 0; i < run.versions.size(); ++i) {
+        Version& version = run.versions[i];
+        if (version.kind != VersionKind::Anchor || !version.facts || version.facts->revertedTensors.empty()
+            || restoredVersion(run, i)) // it says so
             continue;
         const RevertedTensor& first = version.facts->revertedTensors.front();
         const std::size_t others = version.facts->revertedTensors.size() - 1;

@@ -4,7 +4,8 @@
 
 namespace deltascope {
 
-/// Reports the complete states that take back what deltas had changed (VersionFacts::revertedTensors).
+/// Reports the complete states that take back what deltas had changed (VersionFacts::revertedTensors) and do not say
+/// so.
 void assessReverted(Run& run);
 
 } // namespace deltascope

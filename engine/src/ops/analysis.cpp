@@ -1,7 +1,9 @@
 #include "deltascope/engine/operations.h"
 
 #include "compare_forms.h"
+#include "compare_restored.h"
 #include "decide_forms.h"
+#include "lineage/restored.h"
 #include "lineage/twice.h"
 #include "recorded_state.h"
 #include "replay_audit.h"
@@ -227,7 +229,7 @@ bool isDamaged(const Run& run, const PlanLink& link)
 
 /// Fills in what the replay of a stretch has shown.
 void takeFacts(Workbench& bench, Run& run, const Chain& chain, const ReplayAudit& audit,
-               const std::vector<std::string>& keys, const AnalyzeOptions& options)
+               const std::vector<std::string>& keys, const RestoredStates& restored, const AnalyzeOptions& options)
 {
     for (std::size_t link = 0; link < chain.links().size(); ++link) {
         const std::optional<std::size_t> at = chain.versionOf(link);
@@ -249,6 +251,8 @@ void takeFacts(Workbench& bench, Run& run, const Chain& chain, const ReplayAudit
         std::vector<FormFacts> others = version.facts ? std::move(version.facts->otherForms) : std::vector<FormFacts>();
         version.facts = audit.factsOf(link, version.kind, version.summary->storedElements);
         version.facts->otherForms = std::move(others);
+        if (const auto shown = restored.find(*at); shown != restored.end())
+            version.facts->restores = shown->second;
         remember(bench, run, keys, *at, audit.links()[link].changed);
         if (options.onCounts)
             options.onCounts(*at, audit.links()[link].changed);
@@ -268,10 +272,48 @@ std::vector<SuspectTensor> heldBy(const Run& run, const Stretch& stretch)
     return ofForm ? ofForm->suspects : std::vector<SuspectTensor>();
 }
 
+/// What the state behind a version has of suspect values that its epoch began before.
+std::vector<SuspectTensor> heldBehind(const Run& run, std::size_t at)
+{
+    std::vector<SuspectTensor> held;
+    for (std::optional<std::size_t> i = at; i;) {
+        const Version& version = run.versions[*i];
+        if (version.facts)
+            held.insert(held.end(), version.facts->suspectTensors.begin(), version.facts->suspectTensors.end());
+        const std::optional<std::size_t> restored = restoredVersion(run, *i);
+        i = restored || version.kind == VersionKind::Anchor ? restored : version.base;
+    }
+    return held;
+}
+
+/// The links of a chain that restore an earlier state.
+std::map<std::size_t, RestoredState> restoredBy(const Run& run, const Chain& chain, const RestoredStates& shown)
+{
+    std::map<std::size_t, RestoredState> links;
+    std::map<std::size_t, std::size_t> linkOfVersion;
+    for (std::size_t link = 0; link < chain.links().size(); ++link) {
+        const std::optional<std::size_t> at = chain.versionOf(link);
+        if (!at || chain.formOf(link) > 0)
+            continue;
+        linkOfVersion[*at] = link;
+        const auto known = shown.find(*at);
+        const std::optional<std::size_t> restored = known == shown.end() ? restoredVersion(run, *at)
+            : known->second                                              ? namedAsRestored(run, *at)
+                                                                         : std::nullopt;
+        if (!restored)
+            continue;
+        const auto own = linkOfVersion.find(*restored);
+        links[link] = own == linkOfVersion.end() ? RestoredState { {}, heldBehind(run, *restored) }
+                                                 : RestoredState { own->second, {} };
+    }
+    return links;
+}
+
 /// Analyzes one stretch; damage cuts it short and becomes a fact of the version. `book`: of the epoch, from the
 /// stretches before.
 Result<void> analyzeStretch(Workbench& bench, Run& run, Stretch stretch, HealthBook& book,
-                            const std::vector<std::string>& keys, const AnalyzeOptions& options, TaskContext& task)
+                            const std::vector<std::string>& keys, const RestoredStates& restored,
+                            const AnalyzeOptions& options, TaskContext& task)
 {
     book.held = heldBy(run, stretch);
     while (!stretch.judged(run).empty()) {
@@ -279,6 +321,7 @@ Result<void> analyzeStretch(Workbench& bench, Run& run, Stretch stretch, HealthB
         Result<void> outcome;
         std::optional<ReplayAudit> audit;
         if (chain) {
+            book.restored = restoredBy(run, *chain, restored);
             audit.emplace(*chain, true, &book);
             outcome = replayAll(bench, *chain, *audit, task);
         } else {
@@ -286,7 +329,7 @@ Result<void> analyzeStretch(Workbench& bench, Run& run, Stretch stretch, HealthB
         }
         if (outcome) {
             audit->finishStates();
-            takeFacts(bench, run, *chain, *audit, keys, options);
+            takeFacts(bench, run, *chain, *audit, keys, restored, options);
             audit->addTo(book);
             return {};
         }
@@ -313,6 +356,27 @@ bool isWanted(const Run& run, const Stretch& stretch, const AnalyzeOptions& opti
         const bool inRange = !options.range || (at >= options.range->first && at <= options.range->second);
         return inRange && (options.again || !run.versions[at].facts);
     });
+}
+
+/// Compares, for what is replayed, the states that versions say they restore, before anything is judged by that.
+Result<RestoredStates> restoredStates(Workbench& bench, const Run& run, const std::vector<Stretch>& stretches,
+                                      const std::vector<bool>& wanted, bool again, TaskContext& task)
+{
+    RestoredStates states;
+    for (std::size_t i = 0; i < stretches.size(); ++i) {
+        for (const PlanLink& link : stretches[i].plan.links) {
+            const std::optional<VersionFacts>& facts = run.versions[link.version].facts;
+            if (!wanted[i] || link.form > 0 || states.contains(link.version))
+                continue;
+            std::optional<bool> same = facts ? facts->restores : std::nullopt;
+            if (!same || again) {
+                DS_TRY(same, compareRestored(bench, run, link.version, task));
+            }
+            if (same)
+                states[link.version] = *same;
+        }
+    }
+    return states;
 }
 
 /// Whether a stretch begins with one of two objects that may be of two runs, before they were compared.
@@ -362,6 +426,7 @@ Result<void> replayStretches(Workbench& bench, Run& run, const AnalyzeOptions& o
         if (wanted[i])
             bytes += run.totalElementsOf(run.versions[stretches[i].judged(run).front().version]).value_or(0) * 2;
     }
+    DS_TRY(const RestoredStates restored, restoredStates(bench, run, stretches, wanted, options.again, task));
     task.beginPhase("replay", bytes);
     HealthBook book;
     std::optional<int> epoch;
@@ -375,7 +440,7 @@ Result<void> replayStretches(Workbench& bench, Run& run, const AnalyzeOptions& o
             epoch = own;
             if (isDamaged(run, first)) // as the stretch before it has shown
                 continue;
-            DS_CHECK(analyzeStretch(bench, run, stretches[i], book, keys, options, task));
+            DS_CHECK(analyzeStretch(bench, run, stretches[i], book, keys, restored, options, task));
         }
         if ((wanted[i] || nextIsWanted) && endsWithTwoStates(run, stretches[i]))
             DS_CHECK(decideEnd(bench, run, stretches, i, keys, task));

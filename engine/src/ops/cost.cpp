@@ -210,7 +210,8 @@ CostInputs costInputsOf(const Run& run)
     std::vector<std::uint64_t> cadences;
     std::optional<std::uint64_t> anchorAt;
     const Version* before = nullptr;
-    for (const Version& version : run.versions) {
+    for (std::size_t i = 0; i < run.versions.size(); ++i) {
+        const Version& version = run.versions[i];
         if (version.epoch != inputs.epoch || !isWhole(version))
             continue;
         bytes += version.objects.wireBytes();
@@ -227,7 +228,8 @@ CostInputs costInputsOf(const Run& run)
             ++inputs.deltas;
             deltaBytes += version.objects.wireBytes();
             deltaRequests += requestsOf(version.objects);
-            if (const std::optional<double> fraction = changedFractionOf(run, version))
+            if (const std::optional<double> fraction = changedFractionOf(run, version);
+                fraction && !restoredVersion(run, i))
                 fractions.push_back(*fraction);
         }
         ++inputs.versions;

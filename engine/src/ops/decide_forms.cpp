@@ -63,7 +63,9 @@ public:
     {
         std::vector<std::uint64_t> changed;
         const auto add = [&](const Plan& plan, std::size_t link, const VersionFacts& facts) {
-            if (plan.links[link].form > 0 || m_run.versions[plan.links[link].version].kind != VersionKind::Delta)
+            const std::size_t version = plan.links[link].version;
+            if (plan.links[link].form > 0 || m_run.versions[version].kind != VersionKind::Delta
+                || restoredVersion(m_run, version))
                 return;
             changed.push_back(facts.changedElements);
             m_habit += { facts.noops, facts.assigned };

@@ -52,7 +52,8 @@ std::optional<Continuity> byOwnFacts(const std::vector<IndexedObjects>& versions
     const auto& behind = versions[at].summary;
     if (!behind)
         return std::nullopt;
-    if (before && !before->run.empty() && !behind->run.empty())
+    const bool isOneRun = before && before->run == behind->run; // who rolls a run back may have another one
+    if (before && !before->run.empty() && !behind->run.empty() && (isOneRun || !(before->restores || behind->restores)))
         return Continuity { before->run == behind->run,
                             before->run == behind->run ? "both name the same incarnation of their publisher"
                                                        : "they name two incarnations of their publisher" };
@@ -124,6 +125,8 @@ Continuity judgeReplay(const Run& trial, std::size_t at)
     const Version& version = trial.versions[at];
     if (!version.facts || version.facts->damage || version.lossy)
         return { false, "nothing can be replayed there" };
+    if (const std::optional<std::size_t> restored = restoredVersion(trial, at); restored && !version.obstacle)
+        return { true, fmt::format("it restores the state of step {}", trial.versions[*restored].step()) };
     const VersionFacts& facts = *version.facts;
     if (version.kind == VersionKind::Anchor) {
         if (!facts.changedVsPrevious || !driftLimit(trial, at))

@@ -8,6 +8,7 @@
 #include "gone_versions.h"
 #include "known_facts.h"
 #include "left_anchors.h"
+#include "lineage/restored.h"
 #include "lineage/twice.h"
 #include "mirror_kinship.h"
 #include "mirrored_versions.h"
@@ -423,6 +424,8 @@ std::vector<std::string> chainKeys(const Run& run)
             else if (form.onExternalBase)
                 own += base + '\n';
         }
+        if (const std::optional<std::size_t> restored = namedAsRestored(run, i))
+            own += "restores " + states[*restored] + '\n';
         const bool hasPrevious = i > 0 && run.versions[i - 1].epoch == version.epoch;
         if (version.kind == VersionKind::Anchor) {
             states[i] = digestOf(own);

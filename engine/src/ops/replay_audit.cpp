@@ -346,7 +346,7 @@ VersionFacts ReplayAudit::factsOf(std::size_t link, VersionKind kind, std::uint6
         facts.changedVsPrevious = audit.counts.changed;
         facts.zeroSigns = audit.counts.zeroSigns;
         facts.sameLowByte = audit.counts.sameLowByte - std::min(audit.counts.sameLowByte, audit.counts.zeroSigns);
-        facts.driftedTensors = driftedTensors(m_chain, m_links, link);
+        facts.driftedTensors = driftedTensors(m_chain, m_links, link, m_health);
         addReverted(audit, facts);
     } else if (kind == VersionKind::Delta) {
         facts.sameLowByte = audit.counts.sameLowByte;

@@ -35,6 +35,15 @@ bool isEqualToFullForm(const Version& version)
     return !version.obstacle && !version.ownFormObstacle && version.fullFormDiffers() == 0U;
 }
 
+/// Whether what a complete anchor is compared with contains version `at`, and no roll back took that out again.
+bool leadsTo(const Run& run, std::size_t at, std::size_t anchor)
+{
+    std::size_t on = anchor;
+    while (on > at)
+        on = restoredVersion(run, on).value_or(on - 1);
+    return on == at;
+}
+
 /// Whether the next complete state agrees with the replay that leads to it over version `at`.
 bool isReplayedToAnchor(const Run& run, std::size_t at)
 {
@@ -44,7 +53,7 @@ bool isReplayedToAnchor(const Run& run, std::size_t at)
     if (isEqualToFullForm(version))
         return true;
     const std::optional<std::size_t> complete = nextComplete(run, at + 1);
-    return complete && run.versions[*complete].epoch == version.epoch
+    return complete && run.versions[*complete].epoch == version.epoch && leadsTo(run, at, *complete)
         && (agreesWithReplay(run, *complete) || isEqualToFullForm(run.versions[*complete]));
 }
 
@@ -65,6 +74,8 @@ bool agreesWithReplay(const Run& run, std::size_t anchor)
     if (version.kind != VersionKind::Anchor || !version.facts || !version.facts->changedVsPrevious || version.obstacle)
         return false;
     if (run.versions[anchor - 1].kind == VersionKind::Anchor) // nothing was replayed between them
+        return false;
+    if (restoredVersion(run, anchor)) // it is not meant to be near
         return false;
     return !version.driftAlarm && version.facts->revertedTensors.empty() && driftLimit(run, anchor).has_value();
 }

@@ -33,11 +33,12 @@ struct Touches {
 
 using ByTensor = std::map<std::string_view, Touches>;
 
-ByTensor touchesBefore(const Chain& chain, const std::vector<LinkAudit>& links, std::size_t anchor)
+ByTensor touchesBefore(const Chain& chain, const std::vector<LinkAudit>& links, std::size_t anchor,
+                       const HealthBook* health)
 {
     ByTensor touches;
     for (std::size_t link = anchor; link-- > 0;) {
-        if (chain.links()[link]->index.full)
+        if (chain.links()[link]->index.full || (health && health->restored.contains(link)))
             continue;
         for (const TensorCount& count : links[link].changed)
             touches[count.name].add(count.changed);
@@ -47,10 +48,11 @@ ByTensor touchesBefore(const Chain& chain, const std::vector<LinkAudit>& links, 
 
 }
 
-std::vector<TensorDrift> driftedTensors(const Chain& chain, const std::vector<LinkAudit>& links, std::size_t anchor)
+std::vector<TensorDrift> driftedTensors(const Chain& chain, const std::vector<LinkAudit>& links, std::size_t anchor,
+                                        const HealthBook* health)
 {
     constexpr std::uint64_t Slack = 16;
-    const ByTensor touches = touchesBefore(chain, links, anchor);
+    const ByTensor touches = touchesBefore(chain, links, anchor, health);
     std::map<std::string_view, std::uint64_t> zeroSigns;
     for (const TensorCount& count : links[anchor].zeroSigns)
         zeroSigns[count.name] = count.changed;

@@ -12,11 +12,19 @@ TensorHealth::TensorHealth(const Chain& chain, const TensorInfo& tensor, std::ve
     , m_tensor(tensor)
     , m_links(std::move(links))
     , m_meter(MoveMeter::of(tensor.dtype, m_links.size()))
+    , m_restored(before.restored)
 {
     if (const auto known = before.tensors.find(tensor.name); known != before.tensors.end())
         m_history = known->second;
-    std::copy_if(before.held.begin(), before.held.end(), std::back_inserter(m_held),
-                 [&](const SuspectTensor& suspect) { return suspect.name == tensor.name; });
+    m_held[0] = ofTensor(before.held);
+}
+
+std::vector<SuspectTensor> TensorHealth::ofTensor(const std::vector<SuspectTensor>& suspects) const
+{
+    std::vector<SuspectTensor> own;
+    std::copy_if(suspects.begin(), suspects.end(), std::back_inserter(own),
+                 [&](const SuspectTensor& suspect) { return suspect.name == m_tensor.name; });
+    return own;
 }
 
 void TensorHealth::onPiece(std::size_t at, ByteSpan state, const PatchPiece& piece)
@@ -45,7 +53,9 @@ TensorHealth::Findings TensorHealth::finish()
         const bool touched = at + 1 < m_links.size() && m_links[at + 1] == link;
         const TensorMoves& before = moves[at];
         at += touched ? 1 : 0;
-        if (isDelta(m_chain, link))
+        if (const auto restored = m_restored.find(link); restored != m_restored.end())
+            m_held[link] = restored->second.link ? heldBehind(*restored->second.link) : ofTensor(restored->second.held);
+        else if (isDelta(m_chain, link))
             judgeDelta(link, touched ? at : m_links.size(), before, findings);
         else if (touched && m_chain.isComplete(link))
             judgeAnchor(link, before, moves[at], findings);
@@ -87,7 +97,7 @@ std::vector<const TensorMoves*> TensorHealth::behind(std::size_t at) const
 {
     std::vector<const TensorMoves*> moves;
     for (std::size_t i = at + 1; i < m_links.size(); ++i) {
-        if (isDelta(m_chain, m_links[i]) && m_meter->moves()[i].changed > 0)
+        if (isDelta(m_chain, m_links[i]) && !m_restored.contains(m_links[i]) && m_meter->moves()[i].changed > 0)
             moves.push_back(&m_meter->moves()[i]);
     }
     return moves;
@@ -96,15 +106,16 @@ std::vector<const TensorMoves*> TensorHealth::behind(std::size_t at) const
 void TensorHealth::judgeAnchor(std::size_t link, const TensorMoves& before, const TensorMoves& moves,
                                Findings& findings)
 {
+    const std::vector<SuspectTensor>& heldBefore = heldBehind(link);
     std::vector<SuspectTensor> held;
-    for (const SuspectTensor& suspect : m_held) {
+    for (const SuspectTensor& suspect : heldBefore) {
         if (stillHolds(suspect, moves, m_meter->squares()))
             held.push_back(suspect);
     }
-    const bool takenBack = held.size() < m_held.size();
-    m_held = std::move(held);
-    for (const SuspectTensor& suspect : m_held)
+    const bool takenBack = held.size() < heldBefore.size();
+    for (const SuspectTensor& suspect : held)
         findings.suspects.emplace_back(link, suspect);
+    m_held[link] = std::move(held);
     if (std::optional<SuspectTensor> suspect =
             m_history.judgeAnchor(before, moves, m_meter->squares(), m_tensor.elements()))
         add(link, std::move(*suspect), findings);
@@ -117,7 +128,7 @@ void TensorHealth::judgeAnchor(std::size_t link, const TensorMoves& before, cons
 void TensorHealth::add(std::size_t link, SuspectTensor suspect, Findings& findings)
 {
     suspect.name = m_tensor.name;
-    m_held.push_back(suspect);
+    m_held.try_emplace(link, heldBehind(link)).first->second.push_back(suspect);
     findings.suspects.emplace_back(link, std::move(suspect));
 }
 

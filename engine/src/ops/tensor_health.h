@@ -5,16 +5,26 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
+#include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 namespace deltascope {
 
+/// The earlier state that a link restores.
+struct RestoredState {
+    std::optional<std::size_t> link; ///< that has it; nothing where it lies in front of the chain
+    std::vector<SuspectTensor> held; ///< by it, where it lies in front of the chain
+};
+
 /// What is known of the values of an epoch before a chain is replayed.
 struct HealthBook {
     ValueHistories tensors;
     std::vector<SuspectTensor> held; ///< by the first link of the chain
+    std::map<std::size_t, RestoredState> restored; ///< by the link that restores it, which is no step of training
 };
 
 /// Whether a link is neither a complete nor a partial anchor, nor a full form.
@@ -48,13 +58,20 @@ private:
     void judgeAnchor(std::size_t link, const TensorMoves& before, const TensorMoves& moves, Findings& findings);
     std::vector<const TensorMoves*> behind(std::size_t at) const;
     void add(std::size_t link, SuspectTensor suspect, Findings& findings);
+    /// What the state behind a link that was judged has of suspect values.
+    const std::vector<SuspectTensor>& heldBehind(std::size_t link) const
+    {
+        return std::prev(m_held.upper_bound(link))->second;
+    }
+    std::vector<SuspectTensor> ofTensor(const std::vector<SuspectTensor>& suspects) const;
 
     const Chain& m_chain;
     const TensorInfo& m_tensor;
     std::vector<std::size_t> m_links;
     std::unique_ptr<MoveMeter> m_meter; ///< null for types that are not floating
     ValueHistory m_history;
-    std::vector<SuspectTensor> m_held; ///< by the state behind the last link that was judged
+    const std::map<std::size_t, RestoredState>& m_restored;
+    std::map<std::size_t, std::vector<SuspectTensor>> m_held; ///< by the first link whose state holds them
 };
 
 } // namespace deltascope

@@ -40,6 +40,7 @@ struct VersionSummary {
     std::string baseRoot;
     std::string root;
     std::string origin;
+    std::optional<std::int64_t> restores; ///< step whose state it says that it has again; see restoredVersion()
     Digest128 nameSet {}; ///< over names (and dtype and shape of full tensors): equal sets, equal digest
     std::vector<Error> notes;
 
@@ -136,6 +137,9 @@ struct VersionFacts {
     };
     RootCheck rootCheck = RootCheck::None; ///< also of StateDigest where no root is recorded
     std::string actualRoot; ///< where it differs
+    /// Whether the state behind it is that of VersionSummary::restores; nothing where their recorded roots tell, or one
+    /// of the two cannot be rebuilt.
+    std::optional<bool> restores;
     std::optional<Error> damage; ///< the payload could not be replayed
     /// False if only another form was read, for what its own builds on is not there: all counts are zero.
     bool replayed = true;
@@ -339,6 +343,11 @@ void splitEpochsByRun(const std::vector<IndexedObjects>& versions, std::vector<i
 Run buildLineage(std::shared_ptr<const ObjectStore> store, std::shared_ptr<const Layout> layout,
                  std::optional<ExternalBase> base, std::vector<IndexedObjects> versions, std::int64_t nowUs,
                  std::optional<std::vector<int>> epochs = {});
+
+/// The version whose state a version restores, as an index in Run::versions (docs/formats/ds-facts.md, section 1). Such
+/// a version is no step of training: rules of drift, density and no-ops do not judge it, and it is no measure for
+/// others. Nothing where it does not say so, or where that is not true.
+std::optional<std::size_t> restoredVersion(const Run& run, std::size_t version);
 
 /// The habit of this run's writer: assignments and no-ops of all deltas with facts that no proven loss makes doubtful.
 /// Empty where the writer is exact (Layout::writersAreExact).

@@ -169,6 +169,8 @@ void LineageRows::paintNames(Pen& pen, const LineagePicture& picture, std::size_
         pen.write(frame, name, m_label, Token::Accent, Qt::AlignHCenter);
         room.setLeft(frame.right() + 9);
     }
+    const QString restores = restoredText(row);
+    room.setLeft(room.left() + pen.write(room, restores, m_plain, Token::Text) + (restores.isEmpty() ? 0 : 9));
     const QString problem = problemText(row);
     room.setLeft(room.left() + pen.write(room, problem, m_plain, Token::Error) + (problem.isEmpty() ? 0 : 9));
     pen.write(room, remarkText(picture, at), m_plain,

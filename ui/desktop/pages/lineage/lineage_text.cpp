@@ -101,6 +101,8 @@ QString rowText(const LineagePicture& picture, std::size_t at, Column column)
         QString text;
         for (const std::string& ref : row.refs)
             text += safeName(ref) + QLatin1Char(' ');
+        if (!restoredText(row).isEmpty())
+            text += restoredText(row) + QLatin1Char(' ');
         return (text + problemText(row) + remarkText(picture, at)).trimmed();
     }
     case LineageModel::Restore:
@@ -230,6 +232,12 @@ QString restartWhen(const LineagePicture& picture, const LineageItem& item)
     if (first.publishedUs > 0)
         text += translated(", %1").arg(clockText(first.publishedUs, ServiceBridge::nowUs()));
     return text;
+}
+
+QString restoredText(const app::LineageRowView& row)
+{
+    const std::optional<std::int64_t>& step = row.step->restores;
+    return step ? translated("restores %1").arg(QString::number(static_cast<qlonglong>(*step))) : QString();
 }
 
 QString problemText(const app::LineageRowView& row)

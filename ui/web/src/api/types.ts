@@ -86,6 +86,7 @@ export interface Step {
   forms?: Form[]; // in a run only where there are several
   problems: Problem[];
   refs?: string[]; // words that people gave it: "good", "pin/good"; absent: none
+  restores?: number; // earlier step whose state it has again; absent: none
   /** The deepest verification of this step in this daemon; null: not checked. */
   verified: { level: number; result: VerifyResult; t_us: number; problem: Problem | null } | null;
 }
@@ -469,6 +470,7 @@ export interface LineageRow {
   forms?: { complete: boolean; base: number | null; used: boolean; usable: boolean }[]; // empty for a single one; rows as `base`
   problem: Problem | null; // the first one
   refs: string[]; // latest, …
+  restores?: number; // as that of a step
   surviving: boolean; // false for steps of an epoch that was overwritten and cannot be rebuilt
 }
 

@@ -1,0 +1,43 @@
+#include "compare_restored.h"
+
+#include "lineage/restored.h"
+
+#include <string>
+
+namespace deltascope {
+
+namespace {
+
+/// Empty where the version cannot be rebuilt.
+Result<std::string> rootOf(Workbench& bench, const Run& run, const Version& version, TaskContext& task)
+{
+    if (!version.summary->root.empty())
+        return version.summary->root;
+    const Result<Plan> plan = planFor(run, version, PlanOptions { true, StateChoice::Served, {} });
+    if (!plan)
+        return std::string();
+    Result<Chain> chain = Chain::open(run, *plan, bench.threads, task);
+    Result<CheckpointDigest> digest = chain ? digestState(bench, *chain, task) : fail(std::move(chain.error()));
+    if (digest)
+        return toHex(digest->root.fast);
+    return speaksOfAnObject(digest.error().code) ? Result<std::string>(std::string()) : fail(std::move(digest.error()));
+}
+
+}
+
+Result<std::optional<bool>> compareRestored(Workbench& bench, const Run& run, std::size_t at, TaskContext& task)
+{
+    using Answer = std::optional<bool>;
+    const std::optional<std::size_t> restored = namedAsRestored(run, at);
+    if (!restored || !run.versions[*restored].summary)
+        return Answer();
+    const Version& version = run.versions[at];
+    const Version& earlier = run.versions[*restored];
+    if (!version.summary->root.empty() && !earlier.summary->root.empty())
+        return Answer();
+    DS_TRY(const std::string before, rootOf(bench, run, earlier, task));
+    DS_TRY(const std::string now, before.empty() ? Result<std::string>(before) : rootOf(bench, run, version, task));
+    return now.empty() ? Answer() : Answer(before == now);
+}
+
+} // namespace deltascope
