@@ -6,7 +6,7 @@ import os
 import shutil
 import time
 
-from support import CONFLICT, DAMAGED, GOLDEN, NOT_FOUND, USAGE, E2ETest, main
+from support import CONFLICT, DAMAGED, GAP, GOLDEN, NOT_FOUND, USAGE, E2ETest, main
 
 
 def files_below(folder):
@@ -127,7 +127,7 @@ class RollBack(E2ETest):
         with open(path, "r+b") as f:
             f.truncate(os.path.getsize(path) - 7)
         before = files_below(self.source)
-        self.refused(self.run_ds("rollback", f"{self.source}@12", "--yes"), (DAMAGED, NOT_FOUND))
+        self.refused(self.run_ds("rollback", f"{self.source}@12", "--yes"), (DAMAGED, GAP))
         self.assertEqual(files_below(self.source), before)
 
     def test_where_nothing_can_be_published_it_says_what_can_be_done(self):
