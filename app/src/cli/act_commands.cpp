@@ -96,7 +96,7 @@ private:
         DS_TRY(const bool isMeant, confirmAct(m_options, plan->run, plan->plan.hash));
         if (!m_options.planFile.empty())
             DS_CHECK(writePlan(m_options.planFile, app::toJson(*plan)));
-        if (!isMeant || plan->wasThere) {
+        if (!isMeant) {
             const std::string doIt =
                 fmt::format("deltascope {} {} --yes", m_command, app::quotedPath(m_options.source));
             print(*plan, rollBackText(*plan, m_options.dryRun ? "" : doIt, m_style));

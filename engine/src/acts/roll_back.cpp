@@ -186,13 +186,18 @@ auto withStates(Workbench& bench, const Scene& scene, const Act& act, TaskContex
     });
 }
 
+std::string storyText(std::int64_t step, std::int64_t restored)
+{
+    return fmt::format("step {} restores step {}", step, restored);
+}
+
 /// The act in the journal beside the run.
 class Story {
 public:
     Story(Workbench& bench, const std::shared_ptr<ObjectStore>& source, const Scene& scene, const ActPlan& plan,
           const RollBackOptions& how)
         : m_beside(source, { how.by, bench.shadowFolder, bench.nowUs })
-        , m_text(fmt::format("step {} restores step {}", scene.head->step() + 1, scene.target->step()))
+        , m_text(storyText(scene.head->step() + 1, scene.target->step()))
     {
         m_entry.act = plan.kind;
         m_entry.plan = how.planHash;
@@ -215,7 +220,7 @@ private:
     std::string m_text;
 };
 
-/// Ends the story of a call that was killed behind its put.
+/// Ends the story of a call that was killed or failed behind its put.
 Result<void> finishStory(Workbench& bench, const std::shared_ptr<ObjectStore>& source, const Version& written,
                          const RollBackOptions& how, TaskContext& task)
 {
@@ -224,10 +229,11 @@ Result<void> finishStory(Workbench& bench, const std::shared_ptr<ObjectStore>& s
         return entry.act == "rollback" && !entry.keys.empty()
             && entry.keys.back() == written.objects.objects.back().key;
     });
-    if (last == journal.rend() || last->phase != "begun")
+    if (last == journal.rend() || last->phase == "done")
         return {};
     JournalEntry entry = *last;
     entry.phase = "done";
+    entry.text = storyText(written.step(), *written.summary->restores);
     Beside beside(source, { how.by, bench.shadowFolder, bench.nowUs });
     DS_CHECK(beside.append(std::move(entry), task));
     return {};
@@ -335,8 +341,8 @@ Result<RolledBack> rollBack(Workbench& bench, std::shared_ptr<ObjectStore> sourc
     const TaskContext::Patience patience(task);
     DS_TRY(Scene scene, openScene(bench, source, options, target, task));
     DS_TRY(const ActPlan plan, factsOf(scene));
-    Story story(bench, source, scene, plan, how);
     if (isRestored(scene)) {
+        DS_CHECK(expectReadsBack(bench, source, options, scene.head->step(), task));
         DS_CHECK(finishStory(bench, source, *scene.head, how, task));
         return RolledBack { scene.head->step() - 1, scene.target->step(), scene.head->step(), 0, {}, true };
     }
@@ -356,6 +362,7 @@ Result<RolledBack> rollBack(Workbench& bench, std::shared_ptr<ObjectStore> sourc
     if (publisher.headStep() != scene.head->step())
         return fail(Error { Code::Exists, "something was published since the plan was made", source->uri(),
                             publisher.headStep(), "Look at the plan again, and repeat this." });
+    Story story(bench, source, scene, plan, how);
     DS_CHECK(story.tell("begun", {}, task));
     const auto publish = [&](const Chain& from, const Chain& to) {
         return publisher.publish(&from, to, publisher.headOrigin(), task);
