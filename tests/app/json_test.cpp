@@ -1,6 +1,5 @@
 #include "deltascope/app/view/json.h"
 
-#include "remote/read_views.h"
 #include "view/json_parts.h"
 
 #include <gtest/gtest.h>
@@ -146,8 +145,6 @@ TEST(RunJson, SaysWhatAStepRestoresWhereItDoes)
     EXPECT_FALSE(Json::parse(stepToJson(step)).contains("restores"));
     step.restores = 7;
     EXPECT_EQ(Json::parse(stepToJson(step))["restores"], 7);
-    step.refs = { "good" };
-    EXPECT_EQ(readStep(nlohmann::json::parse(stepToJson(step))), step);
 }
 
 TEST(RunJson, HasTheValuesOfTheView)

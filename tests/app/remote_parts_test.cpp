@@ -1,4 +1,5 @@
 #include "deltascope/app/remote.h"
+#include "deltascope/app/view/json.h"
 
 #include "remote/event_source.h"
 #include "remote/mirrored_run.h"
@@ -148,6 +149,18 @@ TEST(MirroredRun, WhatIsGoneGoes)
     ASSERT_TRUE(applied) << applied.error().text;
     EXPECT_TRUE(run.snapshot()->run->epochs.at(0).steps.empty());
     EXPECT_TRUE(run.snapshot()->verified.empty());
+}
+
+TEST(ReadViews, AStepSaysWhatItRestores)
+{
+    StepView step;
+    step.kind = "delta";
+    step.state = "complete";
+    for (const std::optional<std::int64_t> restores :
+         { std::optional<std::int64_t>(), std::optional<std::int64_t>(7) }) {
+        step.restores = restores;
+        EXPECT_EQ(readStep(nlohmann::json::parse(stepToJson(step))), step);
+    }
 }
 
 TEST(ReadViews, AnswersThatEndTooEarlyAreRefused)
