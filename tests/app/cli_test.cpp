@@ -129,7 +129,7 @@ TEST_F(CliTest, WhatTheCommandLineGetsWrongIsTwo)
            Arguments { "verify", bucket("trl-v2-gap"), "--level", "9" },
            Arguments { "verify", bucket("trl-v2-gap"), "--level", "x" },
            Arguments { "materialize", bucket("trl-v2-gap") + "@2" },
-           Arguments { "show", bucket("trl-v2-gap") + "@lastest" },
+           Arguments { "show", bucket("trl-v2-gap") + "@..lastest" },
            Arguments { "materialize", bucket("trl-v2-gap") + "@2", "-o", folder.path("o"), "--shard", "2/2" },
            Arguments { "materialize", bucket("trl-v2-gap") + "@2", "-o", folder.path("o"), "--shard", "x" },
            Arguments { "materialize", bucket("trl-v2-gap") + "@2", "-o", folder.path("o"), "--shard-size", "5XB" },
@@ -156,6 +156,7 @@ TEST_F(CliTest, WhatIsNotThereIsThree)
 {
     EXPECT_EQ(call({ "log", folder.path("nothing") }).status, 3);
     EXPECT_EQ(call({ "show", bucket("trl-v2-gap") + "@99" }).status, 3);
+    EXPECT_EQ(call({ "show", bucket("trl-v2-gap") + "@lastest" }).status, 3); // it may be a ref
     fs::create_directory(folder.path("empty"));
     EXPECT_EQ(call({ "log", folder.path("empty") }).status, 3);
 }

@@ -51,7 +51,7 @@ TEST(PublisherLease, ADeadProcessOfThisHostIsTakenOver)
     ASSERT_TRUE(putText(*p.run, leaseKey(7), forged(p, ended.fields()).dump()));
     expectTaken(p);
     EXPECT_EQ(leaseOf(p, 8)["pid"], ::getpid()); // behind it, not in its place
-    EXPECT_FALSE(leaseOf(p, 7)["released"].get<bool>());
+    EXPECT_EQ(p.run->stat(leaseKey(7), p.task).error().code, Code::NotFound); // the new holder removes it
 }
 
 TEST(PublisherLease, AnEndedProcessThatNobodyAskedAboutIsTakenOver)

@@ -49,7 +49,8 @@ TEST(SlimeV1, ReadsTheWorkedExamples)
         const VersionObjects version = onlyVersion(layout, source);
         const auto index = layout.index(source.store(), version, source.task);
         ASSERT_TRUE(index) << index.error().text;
-        EXPECT_EQ(index->tensors.at(0).info, tensor("model.w"));
+        ASSERT_NE(index->tensors.at(0).info(), nullptr);
+        EXPECT_EQ(*index->tensors.at(0).info(), tensor("model.w"));
         const auto sound = layout.checkPayload(source.store(), version, *index, source.task);
         EXPECT_TRUE(sound) << sound.error().text;
         std::string state = SlimeBefore;

@@ -189,8 +189,18 @@ TEST_F(SpanMerge, WhatIsNotInAMergedObjectStays)
 
 TEST_F(SpanMerge, WhereNothingCanBeRemovedNothingIsMerged)
 {
+    class Keeping final : public test::ForwardingStore {
+    public:
+        using ForwardingStore::ForwardingStore;
+        StoreTraits traits() const noexcept override
+        {
+            StoreTraits traits = ForwardingStore::traits();
+            traits.removes = false;
+            return traits;
+        }
+    };
     const auto memory = std::make_shared<test::MemoryStore>();
-    SpanWriter writer(memory, "a");
+    SpanWriter writer(std::make_shared<Keeping>(memory), "a");
     write(writer, 1, 150);
     EXPECT_EQ(listAll(*memory, "", anyTask())->size(), 150U);
 }

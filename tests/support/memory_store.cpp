@@ -107,8 +107,7 @@ struct MemoryStore::State {
             const auto start = std::chrono::steady_clock::now();
             std::unique_lock lock(m_state->mutex);
             for (;;) {
-                if (task.stopRequested())
-                    return fail(Code::Canceled, "stopped on request");
+                DS_CHECK(task.going());
                 if (m_seen != m_state->revision) {
                     m_seen = m_state->revision;
                     return true;

@@ -108,10 +108,17 @@ KnownVersions knownVersions(Workbench& bench, const std::string& key)
     return {};
 }
 
-/// What was read of these, so that it is not read again.
-void keepSummaries(Workbench& bench, const std::string& key, const std::vector<WantedForm>& read)
+/// Whether the catalog may know the source: what it knows says later that there were records of it.
+bool mayBeKnown(Workbench& bench, const ObjectStore& store)
 {
-    if (!bench.catalog)
+    return bench.catalog && (!bench.records || bench.records->cover(store.uri()).value_or(false));
+}
+
+/// What was read of these, so that it is not read again.
+void keepSummaries(Workbench& bench, const ObjectStore& store, const std::string& key,
+                   const std::vector<WantedForm>& read)
+{
+    if (!mayBeKnown(bench, store))
         return;
     std::vector<std::pair<std::string, Catalog::KnownVersion>> fresh;
     for (const WantedForm& form : read) {
@@ -253,7 +260,7 @@ Result<std::vector<IndexedObjects>> indexVersions(Workbench& bench, const std::s
                                    [](const Error& event) { return event.code == Code::ListSuspect; });
     forgetGone(bench, key, known, wiped ? 0 : KeptGone);
     DS_CHECK(readHeaders(bench, store, layout, unknown, task));
-    keepSummaries(bench, key, unknown);
+    keepSummaries(bench, *store, key, unknown);
     return versions;
 }
 
@@ -342,7 +349,7 @@ Result<VersionSummary> summaryOfBase(Workbench& bench, const ExternalBase& base,
     DS_CHECK(readHeaders(bench, base.store, *base.layout, wanted, task));
     if (failure)
         return fail(std::move(*failure));
-    keepSummaries(bench, key, wanted);
+    keepSummaries(bench, *base.store, key, wanted);
     return std::move(*summary);
 }
 
