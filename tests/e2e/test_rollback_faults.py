@@ -107,7 +107,8 @@ class RollBackFaults(E2ETest):
                 self.assertEqual("already" in again.out, restored, f"{outcome}\n{again}")
                 self.assert_restored()
                 self.assertEqual(self.phases()[-1], "done")
-                self.assertEqual([f for _, _, files in os.walk(self.source) for f in files if ".ds-tmp-" in f], [])
+                if not restored:  # else the next publisher removes what stands beside the run
+                    self.assertEqual([f for _, _, fs in os.walk(self.source) for f in fs if ".ds-tmp-" in f], [])
         print(f"{case}: {len(places)} faults, {failed} failed, {behind} of them behind the put", flush=True)
         self.assertGreater(failed, len(places) // 4)
 

@@ -22,11 +22,11 @@ tl::unexpected<Error> producing(const Run& run, std::string text, std::optional<
 }
 
 /// The versions of the newest epoch by the time at which they came; times of 0 are none.
-std::vector<std::int64_t> publicationTimes(const Run& run)
+std::vector<std::int64_t> publicationTimes(const Run& run, const Version* leftover)
 {
     std::vector<std::int64_t> times;
     for (const Version& version : run.versions) {
-        if (version.epoch == run.epochs() - 1 && version.objects.publishedUs() > 0)
+        if (&version != leftover && version.epoch == run.epochs() - 1 && version.objects.publishedUs() > 0)
             times.push_back(version.objects.publishedUs());
     }
     std::sort(times.begin(), times.end());
@@ -68,14 +68,14 @@ Result<void> expectNoLease(const Workbench& bench, const Run& run, TaskContext& 
 
 } // namespace
 
-Result<void> expectNoProducer(const Workbench& bench, const Run& run, TaskContext& task)
+Result<void> expectNoProducer(const Workbench& bench, const Run& run, const Version* leftover, TaskContext& task)
 {
     DS_CHECK(expectNoLease(bench, run, task));
     for (const Version& version : run.versions) {
-        if (version.beingWritten || version.state == VersionState::Publishing)
+        if (&version != leftover && (version.beingWritten || version.state == VersionState::Publishing))
             return producing(run, fmt::format("step {} is being written", version.step()), version.step());
     }
-    const std::vector<std::int64_t> times = publicationTimes(run);
+    const std::vector<std::int64_t> times = publicationTimes(run, leftover);
     const std::optional<std::int64_t> interval = usualInterval(times);
     if (!interval)
         return {};

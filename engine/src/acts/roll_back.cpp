@@ -18,6 +18,7 @@ struct Scene {
     Run run;
     const Version* head = nullptr;
     const Version* target = nullptr;
+    const Version* leftover = nullptr; ///< what an earlier call left unfinished behind the head; null: nothing
     PublishOptions publishing;
 };
 
@@ -64,6 +65,34 @@ PublishOptions publishingOf(const Run& run, const Version& head)
     return WriterChoice::of(same, {}) ? same : options;
 }
 
+/// The newest entry of a roll back that wrote below this key, or that object.
+std::optional<JournalEntry> entryOf(const std::vector<JournalEntry>& journal, const std::string& key)
+{
+    const auto last = std::find_if(journal.rbegin(), journal.rend(), [&](const JournalEntry& entry) {
+        return entry.act == "rollback"
+            && std::any_of(entry.keys.begin(), entry.keys.end(),
+                           [&](const std::string& own) { return own == key || own.starts_with(key + '/'); });
+    });
+    return last == journal.rend() ? std::nullopt : std::optional(*last);
+}
+
+/// Whether the version is unfinished, and a roll back that did not end well began to write it. What was written long
+/// behind the last word of that roll back may be somebody else's, until nobody has touched it for long.
+Result<bool> isOurLeftover(Workbench& bench, const ObjectStore& source, const Version& version, TaskContext& task)
+{
+    if (!version.failure || version.failure->code != Code::Unfinished)
+        return false;
+    DS_TRY(const std::vector<JournalEntry> journal, readJournal(source, bench.shadowFolder, task));
+    const std::optional<JournalEntry> entry = entryOf(journal, version.objects.name);
+    if (!entry || entry->phase == "done")
+        return false;
+    constexpr std::int64_t Meanwhile = 60'000'000; ///< microseconds from a word to the put behind it
+    std::int64_t touchedUs = 0;
+    for (const ObjectInfo& object : version.objects.objects)
+        touchedUs = std::max(touchedUs, object.modifiedUs);
+    return !version.beingWritten || touchedUs <= entry->tUs + Meanwhile;
+}
+
 Result<Scene> openScene(Workbench& bench, const std::shared_ptr<ObjectStore>& source, const OpenOptions& options,
                         const ChooseVersion& choose, TaskContext& task)
 {
@@ -71,6 +100,9 @@ Result<Scene> openScene(Workbench& bench, const std::shared_ptr<ObjectStore>& so
     DS_TRY(scene.run, openRun(bench, source, options, task));
     DS_TRY(scene.target, choose(scene.run));
     scene.head = newestOf(scene.run);
+    DS_TRY(const bool isLeftover, isOurLeftover(bench, *source, *scene.head, task));
+    if (isLeftover && scene.head != scene.run.versions.data() && (scene.head - 1)->epoch == scene.head->epoch)
+        scene.leftover = scene.head--;
     if (scene.run.recordsLost)
         return fail(*scene.run.recordsLost);
     scene.publishing = publishingOf(scene.run, *scene.head);
@@ -225,11 +257,8 @@ Result<void> finishStory(Workbench& bench, const std::shared_ptr<ObjectStore>& s
                          const RollBackOptions& how, TaskContext& task)
 {
     DS_TRY(const std::vector<JournalEntry> journal, readJournal(*source, bench.shadowFolder, task));
-    const auto last = std::find_if(journal.rbegin(), journal.rend(), [&](const JournalEntry& entry) {
-        return entry.act == "rollback" && !entry.keys.empty()
-            && entry.keys.back() == written.objects.objects.back().key;
-    });
-    if (last == journal.rend() || last->phase == "done")
+    const std::optional<JournalEntry> last = entryOf(journal, written.objects.objects.back().key);
+    if (!last || last->phase == "done")
         return {};
     JournalEntry entry = *last;
     entry.phase = "done";
@@ -320,7 +349,7 @@ Result<RollBackPlan> planRollBack(Workbench& bench, std::shared_ptr<ObjectStore>
     DS_TRY(plan.evidence, verifyTarget(bench, scene, task));
     if (plan.isDone)
         return plan;
-    DS_CHECK(expectNoProducer(bench, scene.run, task));
+    DS_CHECK(expectNoProducer(bench, scene.run, scene.leftover, task));
     const auto compare = [&](const Chain& from, const Chain& to) {
         return diffStates(bench, from, to, std::nullopt, task);
     };
@@ -351,7 +380,7 @@ Result<RolledBack> rollBack(Workbench& bench, std::shared_ptr<ObjectStore> sourc
                             "the run is not the one that the plan was made for: something was published, removed or "
                             "written anew since",
                             source->uri(), scene.target->step(), "Look at the plan again, and repeat this." });
-    DS_CHECK(expectNoProducer(bench, scene.run, task));
+    DS_CHECK(expectNoProducer(bench, scene.run, scene.leftover, task));
     PublishOptions publishing = scene.publishing;
     publishing.restores = scene.target->step();
     publishing.diffBackend = how.diffBackend;
