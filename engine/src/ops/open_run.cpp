@@ -536,9 +536,10 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
                     store->uri(), "Leave out --layout to have it detected.");
 
     std::optional<ExternalBase> base;
-    bool baseIsKnown = false;
+    std::optional<Error> baseRecordsLost;
     if (options.base) {
-        baseIsKnown = !knownVersions(bench, options.base->uri() + "|base").empty();
+        const bool isKnown = !knownVersions(bench, options.base->uri() + "|base").empty();
+        baseRecordsLost = coverByRecords(bench, *options.base, isKnown, options.acceptLosses);
         Result<ExternalBase> opened = openBase(bench, options.base, task);
         if (!opened) {
             if (!concernsTheStore(opened.error().code))
@@ -554,11 +555,8 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
         DS_CHECK(missing.accept(bench, *source));
     DS_CHECK(findEmptyVersions(*store, *layout, missing, groups, task));
     std::optional<Error> recordsLost = coverByRecords(bench, *source, !known.empty(), options.acceptLosses);
-    if (base) {
-        std::optional<Error> ofBase = coverByRecords(bench, *base->store, baseIsKnown, options.acceptLosses);
-        if (!recordsLost)
-            recordsLost = std::move(ofBase);
-    }
+    if (!recordsLost)
+        recordsLost = std::move(baseRecordsLost);
     DS_TRY(std::vector<IndexedObjects> versions, indexVersions(bench, store, *layout, std::move(groups), task));
     DS_CHECK(missing.failVersions(bench, *source, *layout, versions, task));
     DS_TRY(std::vector<int> epochs, decideEpochs(bench, store, layout, base, versions, options.epochs, task));

@@ -23,7 +23,7 @@ struct ActPlanView {
     std::vector<PlannedObjectView> reads, writes, deletes;
     std::uint64_t readBytes = 0;
     std::vector<std::pair<std::string, std::string>>
-        beside; ///< objects below ".deltascope/v1/" by kind, with their number
+        beside; ///< objects that come beside the run, by kind with their number
     std::vector<std::pair<std::string, std::string>> effects;
     std::vector<ProblemView> warnings;
     std::vector<std::string> unknown;
