@@ -1,8 +1,8 @@
 #pragma once
 
+#include "deltascope/engine/forwarding_store.h"
 #include "deltascope/engine/replay.h"
 #include "replay/object_reads.h"
-#include "deltascope/engine/forwarding_store.h"
 
 #include <map>
 #include <memory>
