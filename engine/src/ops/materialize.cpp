@@ -38,8 +38,9 @@ using FinishedTensors = std::vector<FinishedTensor>;
 
 std::size_t numberOf(const Chain& chain, std::string_view name)
 {
-    const auto tensors = chain.tensors();
-    return static_cast<std::size_t>(std::ranges::lower_bound(tensors, name, {}, &TensorInfo::name) - tensors.begin());
+    const TensorRange tensors = chain.tensors();
+    const auto before = [](const TensorInfo& tensor, std::string_view wanted) { return tensor.name < wanted; };
+    return static_cast<std::size_t>(std::lower_bound(tensors.begin(), tensors.end(), name, before) - tensors.begin());
 }
 
 class Rebuild {

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 #include <iterator>
 #include <mutex>
-#include <ranges>
 
 namespace deltascope {
 
@@ -192,19 +191,24 @@ Result<void> Chain::checkWhole(TaskContext& task) const
 Result<void> Chain::collectTensors()
 {
     std::vector<const TensorInfo*> state; // by name
-    const auto nameOf = [](const TensorInfo* tensor) -> std::string_view { return tensor->name; };
+    const auto before = [](const TensorInfo* a, const TensorInfo* b) { return a->name < b->name; };
     for (const auto& link : m_links) {
         const std::vector<TensorEntry>& entries = link->index.tensors;
         if (link->index.full) { // what it holds takes the place of what was there
+            std::vector<const TensorInfo*> own;
+            own.reserve(entries.size());
+            for (const TensorEntry& entry : entries)
+                own.push_back(entry.info());
             std::vector<const TensorInfo*> merged;
             merged.reserve(entries.size());
-            std::ranges::set_union(std::views::transform(entries, &TensorEntry::info), state,
-                                   std::back_inserter(merged), {}, nameOf, nameOf);
+            std::set_union(own.begin(), own.end(), state.begin(), state.end(), std::back_inserter(merged), before);
             state = std::move(merged);
             continue;
         }
         for (const TensorEntry& entry : entries) {
-            if (!std::ranges::binary_search(state, std::string_view(entry.name()), {}, nameOf))
+            const auto at = std::lower_bound(state.begin(), state.end(), entry.name(),
+                                             [](const TensorInfo* a, std::string_view name) { return a->name < name; });
+            if (at == state.end() || (*at)->name != entry.name())
                 return fail(Error { Code::BaseMismatch,
                                     fmt::format("step {} changes tensor {}, which no state before it holds",
                                                 link->objects.step, entry.name()),

@@ -3,10 +3,10 @@
 #include "deltascope/base/task.h"
 #include "deltascope/engine/patch.h"
 #include "deltascope/engine/plan.h"
+#include "deltascope/engine/tensor_range.h"
 
 #include <functional>
 #include <memory>
-#include <ranges>
 #include <span>
 #include <string>
 #include <vector>
@@ -53,10 +53,7 @@ public:
     const std::vector<std::shared_ptr<const OpenVersion>>& links() const noexcept { return m_links; }
     /// Name, dtype and shape of every tensor of the state behind the last link, by name: a range over what the links
     /// hold.
-    auto tensors() const noexcept
-    {
-        return std::views::transform(m_tensors, [](const TensorInfo* tensor) -> const TensorInfo& { return *tensor; });
-    }
+    TensorRange tensors() const noexcept { return TensorRange(m_tensors); }
     std::vector<TensorInfo> copyOfTensors() const; ///< for who outlives the chain
     std::uint64_t stateBytes() const noexcept;
     /// How many tensors to replay at once where `threads` processors may be used: twice as many if a link is read from
