@@ -48,7 +48,7 @@ export function VersionLine({ runId, row, isA, isB, ...common }: VersionProps) {
       <td>{gap ? unknown : <VerifyShield verified={row.verified} />}</td>
       <td>
         {isA && <span class="tag">A</span>} {isB && <span class="tag">B</span>}{' '}
-        {row.refs.map((ref) => <span key={ref} class="tag"><Name text={ref} limit={40} /></span>)}
+        {row.refs.map((ref) => <span key={ref} class="tag"><Name text={ref} limit={40} /></span>)}{' '}
         {row.restores !== undefined && <span>restores {row.restores} </span>}
         {row.problem && <span class="error-text" title={safeName(`${row.problem.text} ${row.problem.remedy}`)}>✕ {row.problem.code} {safeName(row.problem.text)}</span>}
         {!row.surviving && `overwritten by a later epoch`}
