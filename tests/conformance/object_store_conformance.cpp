@@ -729,7 +729,7 @@ private:
     std::shared_ptr<ObjectStore> m_store;
 };
 
-/// A request of it takes as long as reading 4 KiB: small reads take along what lies behind them.
+/// A store whose requests cost as much as reading 4 KiB, so that NearbyStore extends small reads.
 class SlowToAnswer final : public deltascope::ForwardingStore {
 public:
     using ForwardingStore::ForwardingStore;

@@ -7,33 +7,13 @@ import shutil
 
 from publication import Trainer
 from support import OK, count_calls, main, need_strace, spread, tree_state
+from faults import FAULTS, KILLED
 from sweep import Sweep
 
 SLICES = 20
 SWEEP = Sweep("e2e.publish_faults", SLICES)
 OWN = (".deltascope",)
 MOST = 12  # places of each call
-
-# What changes a disk, what says where it is, and what reads the states.
-WRITES = (
-    "pwrite64",
-    "write",
-    "fsync",
-    "fdatasync",
-    "linkat",
-    "renameat",
-    "renameat2",
-    "unlinkat",
-    "mkdir",
-    "mkdirat",
-    "ftruncate",
-    "fallocate",
-)
-READS = ("pread64", "getdents64", "newfstatat", "flock")
-KILLED = "SIGKILL"
-FAULTS = [(call, "EIO") for call in WRITES + READS]
-FAULTS += [(call, "ENOSPC") for call in ("pwrite64", "linkat", "mkdirat", "fsync")]
-FAULTS += [(call, KILLED) for call in WRITES]
 
 
 class PublishFaults(Trainer):

@@ -7,17 +7,12 @@ import os
 import shutil
 
 from support import GOLDEN, OK, E2ETest, count_calls, main, need_strace, spread
+from faults import FAULTS, KILLED
 from sweep import Sweep
 
 SLICES = 20
 SWEEP = Sweep("e2e.rollback_faults", SLICES)
 MOST = 12  # places of each call
-KILLED = "SIGKILL"
-WRITES = ("pwrite64", "write", "fsync", "fdatasync", "linkat", "renameat", "renameat2", "unlinkat", "mkdir", "mkdirat",
-          "ftruncate", "fallocate")
-FAULTS = [(call, "EIO") for call in (*WRITES, "pread64", "getdents64", "newfstatat", "flock")]
-FAULTS += [(call, "ENOSPC") for call in ("pwrite64", "linkat", "mkdirat", "fsync")]
-FAULTS += [(call, KILLED) for call in WRITES]
 
 
 class RollBackFaults(E2ETest):

@@ -49,18 +49,9 @@ private:
         writeOut(m_options.json ? app::toJson(view) + "\n" : text);
     }
 
-    /// Errors: Usage, if a step is named where a whole run is meant.
-    Result<void> expectWholeRun() const
-    {
-        if (app::VersionRequest::parse(m_options.source).version.empty())
-            return {};
-        return fail(Code::Usage, fmt::format("{} takes a whole run, without @ and a step", m_command),
-                    m_options.source);
-    }
-
     Result<int> list() const
     {
-        DS_CHECK(expectWholeRun());
+        DS_CHECK(m_options.expectWholeRun(m_command));
         DS_TRY(const auto view,
                job<app::AnnotationsView>([&](app::Service& s) { return s.annotations(m_options.sourceRequest()); }));
         print(*view, m_command == "journal" ? journalText(*view, m_style) : refsText(*view, m_style));
@@ -78,7 +69,7 @@ private:
         request.text = m_options.text;
         request.remove = m_options.remove || m_command == "unpin";
         if (request.remove)
-            DS_CHECK(expectWholeRun());
+            DS_CHECK(m_options.expectWholeRun(m_command));
         DS_TRY(const auto view, job<app::AnnotatedView>([&](app::Service& s) { return s.annotate(request); }));
         print(*view, annotatedText(*view));
         return Success;
@@ -90,7 +81,7 @@ private:
         request.version = m_options.versionRequest(m_options.source);
         request.undo = m_command == "undo";
         if (request.undo)
-            DS_CHECK(expectWholeRun());
+            DS_CHECK(m_options.expectWholeRun(m_command));
         const auto start = [&](app::Service& s) { return s.rollBack(request); };
         DS_TRY(const auto plan, job<app::RollBackView>(start));
         DS_TRY(const bool isMeant, confirmAct(m_options, plan->run, plan->plan.hash));

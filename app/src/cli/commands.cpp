@@ -131,15 +131,6 @@ private:
             writeErr("next: " + safe(command) + "\n");
     }
 
-    /// Errors: Usage, if a step is named where a whole run is meant.
-    Result<void> expectWholeRun(const std::string& command) const
-    {
-        if (app::VersionRequest::parse(m_options.source).version.empty())
-            return {};
-        return fail(Code::Usage, fmt::format("{} takes a whole run, without @ and a step", command), m_options.source,
-                    "deltascope show " + app::quotedPath(m_options.source) + " shows one step");
-    }
-
     /// The folder that the destination lies in.
     std::string parentWord() const
     {
@@ -154,7 +145,7 @@ private:
 
     Result<int> log(app::Service& service)
     {
-        DS_CHECK(expectWholeRun("log"));
+        DS_CHECK(m_options.expectWholeRun("log"));
         const app::LogRequest request { m_options.sourceRequest(), m_options.depth(), m_options.tensors,
                                         m_options.compare };
         DS_TRY(const auto view,
@@ -181,7 +172,7 @@ private:
 
     Result<int> list(app::Service& service)
     {
-        DS_CHECK(expectWholeRun("ls"));
+        DS_CHECK(m_options.expectWholeRun("ls"));
         DS_TRY(const auto view, runJob<app::ListingView>(service, m_style, [&](app::Service& s) {
                    return s.listObjects(m_options.sourceRequest());
                }));
@@ -200,7 +191,7 @@ private:
     /// Each run below the source, the one that is shown first.
     Result<int> verifyEach(app::Service& service)
     {
-        DS_CHECK(expectWholeRun("verify --all"));
+        DS_CHECK(m_options.expectWholeRun("verify --all"));
         const app::SourceRequest whole = m_options.sourceRequest();
         DS_TRY(const auto run, runJob<app::RunView>(service, m_style, [&](app::Service& s) {
                    return s.openRun(whole, app::Depth::Headers);
@@ -387,7 +378,7 @@ private:
 
     Result<int> cost(app::Service& service)
     {
-        DS_CHECK(expectWholeRun("cost"));
+        DS_CHECK(m_options.expectWholeRun("cost"));
         app::CostRequest request = m_options.cost;
         request.source = m_options.sourceRequest();
         request.depth = m_options.depth();
@@ -399,7 +390,7 @@ private:
 
     Result<int> watch(app::Service& service)
     {
-        DS_CHECK(expectWholeRun("watch"));
+        DS_CHECK(m_options.expectWholeRun("watch"));
         RunPrinter printer(m_style, m_options.json);
         DS_CHECK(untilStopped(service, { [&](const app::RunView& run) { printer.show(run); }, {} },
                               [&] { return service.watch(m_options.sourceRequest(), m_options.depth()); }));
@@ -468,7 +459,7 @@ private:
     /// Opening comes first, because it shows its progress and can be stopped.
     Result<int> exportRun(app::Service& service)
     {
-        DS_CHECK(expectWholeRun("export"));
+        DS_CHECK(m_options.expectWholeRun("export"));
         DS_CHECK(bundle::expectPlace(m_options.destination));
         DS_CHECK(runJob<app::RunView>(service, m_style, [&](app::Service& s) {
             return s.openRun(m_options.sourceRequest(), app::Depth::Replayed);

@@ -61,7 +61,7 @@ const ExamplesByCommand Examples {
     { "pin", { { "deltascope pin /runs/wordle@15 best-eval", "say that step 15 is to be kept" } } },
     { "unpin", { { "deltascope unpin /runs/wordle best-eval", "take that back" } } },
     { "note", { { "deltascope note /runs/wordle@15 'reward collapsed here'", "a note that log and pages show" } } },
-    { "journal", { { "deltascope journal /runs/wordle", "what was done to the run, by whom and when" } } },
+    { "journal", { { "deltascope journal /runs/wordle", "who did what to the run, and when" } } },
     { "rollback",
       { { "deltascope rollback /runs/wordle@12", "what it would read and write to restore step 12" },
         { "deltascope rollback /runs/wordle@good --yes", "restore the step that was called good" } } },

@@ -5,6 +5,7 @@
 #include "deltascope/app/command_line.h"
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 namespace deltascope::cli {
 
@@ -37,6 +38,14 @@ std::vector<std::string> valuesOf(std::string_view command, std::string_view opt
     if (option == "state")
         return { "served", "trained" };
     return {};
+}
+
+Result<void> Options::expectWholeRun(const std::string& command) const
+{
+    if (app::VersionRequest::parse(source).version.empty())
+        return {};
+    return fail(Code::Usage, fmt::format("{} takes a whole run, without @ and a step", command), source,
+                "deltascope show " + app::quotedPath(source) + " shows one step");
 }
 
 void describe(CLI::App& program, Options& options)
@@ -234,7 +243,7 @@ void describe(CLI::App& program, Options& options)
         ->required();
 
     CLI::App* refs = program.add_subcommand("refs", "the words and pins that the versions of a run have");
-    CLI::App* journal = program.add_subcommand("journal", "what was done to a run, by whom and when");
+    CLI::App* journal = program.add_subcommand("journal", "who did what to a run, and when");
     for (CLI::App* command : { refs, journal })
         command->add_option("source", options.source, "folder or URI of the run")->required();
     CLI::App* ref = program.add_subcommand(

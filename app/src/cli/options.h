@@ -87,6 +87,8 @@ struct Options {
     {
         return { source, base, layout, logs, epochs, { mirrors.begin(), mirrors.end() } };
     }
+    /// Errors: Usage, if `source` names a step where `command` takes a whole run.
+    Result<void> expectWholeRun(const std::string& command) const;
     app::Depth depth() const { return headersOnly ? app::Depth::Headers : app::Depth::Replayed; }
     app::VersionRequest versionRequest(const std::string& address) const
     {

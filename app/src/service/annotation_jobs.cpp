@@ -42,7 +42,7 @@ const Ref* find(const Annotations& annotations, RefKind kind, const std::string&
     return annotations.find(kind == RefKind::Pin ? "pin/" + name : name);
 }
 
-/// Writes what was done into the journal of the run, and returns what a user is told of it.
+/// Writes `text` into the journal of the run, and returns it for the user.
 Result<AnnotatedView> journaled(Beside& beside, const Run& run, std::string act, std::string text, bool isLocal,
                                 TaskContext& task)
 {

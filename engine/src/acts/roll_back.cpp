@@ -2,6 +2,7 @@
 
 #include "acts/producers.h"
 #include "deltascope/engine/beside.h"
+#include "publish/newest_version.h"
 #include "publish/writer_choice.h"
 
 #include <algorithm>
@@ -21,14 +22,6 @@ struct Scene {
     const Version* leftover = nullptr; ///< what an earlier call left unfinished behind the head; null: nothing
     PublishOptions publishing;
 };
-
-const Version* newestOf(const Run& run)
-{
-    const Version* newest = nullptr;
-    for (const Version& version : run.versions)
-        newest = version.epoch == run.epochs() - 1 ? &version : newest;
-    return newest;
-}
 
 /// What can be done where nothing can be published.
 tl::unexpected<Error> cannotPublish(const Run& run, const Version& target)
@@ -99,7 +92,7 @@ Result<Scene> openScene(Workbench& bench, const std::shared_ptr<ObjectStore>& so
     Scene scene;
     DS_TRY(scene.run, openRun(bench, source, options, task));
     DS_TRY(scene.target, choose(scene.run));
-    scene.head = newestOf(scene.run);
+    scene.head = newestVersion(scene.run);
     DS_TRY(const bool isLeftover, isOurLeftover(bench, *source, *scene.head, task));
     if (isLeftover && scene.head != scene.run.versions.data() && (scene.head - 1)->epoch == scene.head->epoch)
         scene.leftover = scene.head--;
@@ -282,15 +275,16 @@ Result<void> expectSoleWriter(const std::shared_ptr<ObjectStore>& source, Workbe
         });
         if (isOwn)
             continue;
+        std::string fate = "is removed";
         for (const Result<void>& removed : source->remove({ own.objects.rbegin(), own.objects.rend() }, task)) {
             if (!removed && removed.error().code != Code::NotFound && removed.error().code != Code::Rewritten)
-                return removed;
+                fate = "could not be removed: " + removed.error().text;
         }
         return fail(
             Error { Code::Exists,
                     fmt::format("step {} has two writers: {} was published at the same time. What the roll back "
-                                "wrote is removed",
-                                own.step, version.objects.name),
+                                "wrote {}",
+                                own.step, version.objects.name, fate),
                     source->uri(), own.step, "Stop whoever publishes there, then repeat this." });
     }
     return {};
@@ -325,7 +319,7 @@ Result<void> expectReadsBack(Workbench& bench, const std::shared_ptr<ObjectStore
 
 Result<const Version*> stateBeforeRollBack(const Run& run)
 {
-    const Version* const head = newestOf(run);
+    const Version* const head = newestVersion(run);
     if (head && head->summary && head->summary->restores && head->base)
         return &run.versions[*head->base];
     return fail(
@@ -378,7 +372,7 @@ Result<RolledBack> rollBack(Workbench& bench, std::shared_ptr<ObjectStore> sourc
     if (plan.hash() != how.planHash)
         return fail(Error { Code::Exists,
                             "the run is not the one that the plan was made for: something was published, removed or "
-                            "written anew since",
+                            "overwritten since",
                             source->uri(), scene.target->step(), "Look at the plan again, and repeat this." });
     DS_CHECK(expectNoProducer(bench, scene.run, scene.leftover, task));
     PublishOptions publishing = scene.publishing;

@@ -173,7 +173,7 @@ Result<void> separateLeftAnchors(Workbench& bench, const std::shared_ptr<ObjectS
         const auto known = bench.records
             ? bench.records->continuity(store->uri(), questionAbout(versions, epochs, anchor, base))
             : std::optional<Continuity>();
-        if (!known || !*known) // answered anew where they cannot be read
+        if (!known || !*known) // decided again where the records cannot be read
             open.push_back(anchor);
         else if (!(*known)->continues)
             left.push_back(anchor);

@@ -5,6 +5,7 @@
 #include "deltascope/engine/cost.h"
 #include "deltascope/engine/trace.h"
 #include "publish/lease.h"
+#include "publish/newest_version.h"
 #include "publish/version_build.h"
 #include "publish/writer_choice.h"
 
@@ -33,14 +34,6 @@ std::string newRunId()
 {
     std::random_device random;
     return fmt::format("{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
-}
-
-const Version* newestOf(const Run& run)
-{
-    const Version* newest = nullptr;
-    for (const Version& version : run.versions)
-        newest = version.epoch == run.epochs() - 1 ? &version : newest;
-    return newest;
 }
 
 Head headOf(const Run& run, const Version& newest)
@@ -150,7 +143,7 @@ struct Publisher::State {
             return fail(Code::Usage,
                         fmt::format("the source holds a run in {}, not in {}", run.layout->word(), options.layout),
                         store->uri());
-        const Version* newest = newestOf(run);
+        const Version* newest = newestVersion(run);
         if (!newest) // only what an interrupted publisher left of its first version
             return {};
         const std::vector<std::string> keys = writers.committingKeys(newest->step());
