@@ -23,6 +23,11 @@ struct Scene {
     PublishOptions publishing;
 };
 
+std::string materializeLine(const Run& run, const Version& version)
+{
+    return fmt::format("deltascope materialize {}@{} -o DIR", run.store->uri(), version.step());
+}
+
 /// What can be done where nothing can be published.
 tl::unexpected<Error> cannotPublish(const Run& run, const Version& target)
 {
@@ -38,8 +43,7 @@ tl::unexpected<Error> cannotPublish(const Run& run, const Version& target)
         Code::Unsupported,
         fmt::format("a roll back cannot be published in {}: {}", run.layout->word(),
                     way == Ways.end() ? "its trainer names what engines load: materialize the step" : way->second),
-        run.store->uri(), target.step(),
-        fmt::format("deltascope materialize {}@{} -o DIR", run.store->uri(), target.step()) });
+        run.store->uri(), target.step(), materializeLine(run, target) });
 }
 
 /// As the newest delta was written, so that its readers know how to read what is written.
@@ -101,10 +105,12 @@ Result<Scene> openScene(Workbench& bench, const std::shared_ptr<ObjectStore>& so
     scene.publishing = publishingOf(scene.run, *scene.head);
     if (!WriterChoice::of(scene.publishing, {}))
         return cannotPublish(scene.run, *scene.target);
-    for (const Version* version : { scene.head, scene.target }) {
-        if (version->obstacle)
-            return fail(*version->obstacle);
-    }
+    if (scene.target->obstacle)
+        return fail(*scene.target->obstacle);
+    if (const std::optional<Error>& obstacle = scene.head->obstacle)
+        return fail(Error { obstacle->code,
+                            "a roll back is a delta from the newest step, which cannot be rebuilt: " + obstacle->text,
+                            obstacle->where, obstacle->step, materializeLine(scene.run, *scene.target) });
     if (scene.head == scene.target)
         return fail(Error { Code::Usage, fmt::format("step {} is the newest step already", scene.target->step()),
                             source->uri(), scene.target->step(), "name an earlier step" });
