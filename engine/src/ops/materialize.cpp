@@ -6,12 +6,12 @@
 #include "rebuild_folder.h"
 #include "recorded_state.h"
 #include "replay_audit.h"
+#include "sidecars.h"
 #include "step_evidence.h"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <iterator>
-#include <set>
 
 namespace deltascope {
 
@@ -280,102 +280,6 @@ private:
     std::uint64_t m_resumedBytes = 0;
 };
 
-/// What became of the files beside the weights.
-struct Sidecars {
-    std::vector<std::string> names; ///< that were copied
-    std::vector<Error> leftOut;
-};
-
-/// Why a file beside the weights is not copied; nothing if it may be.
-Result<std::optional<Error>> whyLeftOut(const ObjectStore& store, const ObjectInfo& object, const std::string& name,
-                                        TaskContext& task)
-{
-    std::string reason;
-    if (!object.oddity.empty()) {
-        reason = "it is " + object.oddity;
-    } else {
-        DS_TRY(const bool leaves, store.leadsOutside(object.key, task));
-        if (leaves)
-            reason = "it is a link to a file outside of the source";
-    }
-    if (reason.empty())
-        return std::optional<Error>();
-    return std::optional(Error { Code::Stray, fmt::format("{} is left out: {}", name, reason), object.key, std::nullopt,
-                                 "Copy the file beside the checkpoint if it belongs to it." });
-}
-
-Result<Sidecars> copySidecars(Workbench& bench, const Run& run, const Plan& plan, const std::string& folder,
-                              const ObjectStore* extra, TaskContext& task)
-{
-    std::map<std::string, std::pair<const ObjectStore*, ObjectInfo>> found; ///< file name -> where it is
-    const auto collect = [&](const ObjectStore& store, const std::vector<ObjectInfo>& objects) {
-        for (const ObjectInfo& object : objects) {
-            const std::size_t slash = object.key.rfind('/');
-            const std::string name = slash == std::string::npos ? object.key : object.key.substr(slash + 1);
-            if (isSidecar(name))
-                found.try_emplace(name, &store, object);
-        }
-    };
-    if (!plan.fromExternalBase) {
-        const PlanLink& first = plan.links.front();
-        collect(*run.store, run.versions[first.version].objectsOf(first.form).objects);
-    }
-    if (run.base)
-        collect(*run.base->store, run.base->objects.objects);
-    std::vector<ObjectInfo> extraObjects;
-    if (extra) {
-        DS_TRY(extraObjects, listAll(*extra, "", task));
-        std::erase_if(extraObjects, [](const ObjectInfo& object) { return object.key.find('/') != std::string::npos; });
-        collect(*extra, extraObjects);
-    }
-    Sidecars copied;
-    constexpr std::uint64_t MaxSidecarBytes = 256U << 20;
-    for (const auto& [name, from] : found) {
-        const auto& [store, object] = from;
-        DS_TRY(std::optional<Error> reason, whyLeftOut(*store, object, name, task));
-        if (reason) {
-            copied.leftOut.push_back(std::move(*reason));
-            continue;
-        }
-        DS_TRY(const std::vector<std::byte> bytes, readWhole(*store, object.key, MaxSidecarBytes, task));
-        const std::string path = folder + "/" + name;
-        if (bench.disk->exists(path)) // of an earlier attempt
-            DS_CHECK(bench.disk->removeFile(path));
-        DS_CHECK(writeTextFile(*bench.disk, path, asText(bytes)));
-        copied.names.push_back(name);
-    }
-    return copied;
-}
-
-/// Names of files of the trainer in the folder of an object.
-Result<void> collectTrainerState(const ObjectStore& store, const std::string& key, std::set<std::string>& names,
-                                 TaskContext& task)
-{
-    const std::size_t slash = key.rfind('/');
-    const std::string folder = slash == std::string::npos ? std::string() : key.substr(0, slash + 1);
-    DS_TRY(const std::vector<ObjectInfo> objects, listAll(store, folder, task));
-    for (const ObjectInfo& object : objects) {
-        const std::string name = object.key.substr(folder.size());
-        if (name.find('/') == std::string::npos && isTrainerState(name))
-            names.insert(name);
-    }
-    return {};
-}
-
-/// Beside the complete state that a rebuild begins with.
-Result<std::vector<std::string>> filesLeftOut(const Run& run, const Plan& plan, TaskContext& task)
-{
-    std::set<std::string> names;
-    if (plan.fromExternalBase && !run.base->objects.objects.empty()) {
-        DS_CHECK(collectTrainerState(*run.base->store, run.base->objects.objects.front().key, names, task));
-    } else if (!plan.fromExternalBase) {
-        const PlanLink& first = plan.links.front();
-        const VersionObjects& objects = run.versions[first.version].objectsOf(first.form);
-        DS_CHECK(collectTrainerState(*run.store, objects.objects.front().key, names, task));
-    }
-    return std::vector<std::string>(names.begin(), names.end());
-}
-
 std::string rootOf(const Chain& chain, const FinishedTensors& finished)
 {
     std::vector<TensorNode> nodes;
@@ -540,7 +444,7 @@ Result<MaterializeReport> rebuildFrom(Workbench& bench, const Run& run, const Ve
     DS_TRY(Sidecars sidecars, copySidecars(bench, run, plan, folder.path(), options.sidecars.get(), task));
     report.sidecars = std::move(sidecars.names);
     std::move(sidecars.leftOut.begin(), sidecars.leftOut.end(), std::back_inserter(report.notices));
-    DS_TRY(report.leftOut, filesLeftOut(run, plan, task));
+    DS_TRY(report.leftOut, trainerFilesOf(run, plan, task));
     DS_CHECK(expectSoundReads(chain, options, report, task));
     report.rewritten = chain.rewritten();
     for (Error& notice : chain.readNotices())

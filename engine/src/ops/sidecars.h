@@ -1,0 +1,25 @@
+#pragma once
+
+#include "deltascope/engine/operations.h"
+
+#include <string>
+#include <vector>
+
+namespace deltascope {
+
+/// What became of the files beside the weights.
+struct Sidecars {
+    std::vector<std::string> names; ///< that were copied
+    std::vector<Error> leftOut;
+};
+
+/// Copies config and tokenizer files into the folder of a rebuild: those beside the complete state that it begins with,
+/// then those of the external base, then those of `extra` (null: none); of one name the first. Errors: those of the
+/// stores and the disk.
+Result<Sidecars> copySidecars(Workbench& bench, const Run& run, const Plan& plan, const std::string& folder,
+                              const ObjectStore* extra, TaskContext& task);
+
+/// Names of the trainer's own files beside the complete state that a rebuild begins with; they are not copied.
+Result<std::vector<std::string>> trainerFilesOf(const Run& run, const Plan& plan, TaskContext& task);
+
+} // namespace deltascope
