@@ -200,7 +200,7 @@ def main():
             app.process.kill()
             app.process.wait()
             app.expect_unfinished()
-            assert app.state() == "running"
+            assert app.state() in ("queued", "running"), app.state()  # what a slow disk has of it
             done = resume(app)
             assert done["result"]["resumed_bytes"] > 0, "what was written was used"
 
