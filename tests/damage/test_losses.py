@@ -239,8 +239,10 @@ class Losses(unittest.TestCase):
             run.write(key, run.read(key)[:-5])
             for seen in (home, None):
                 answer = run.ask("verify", run.source, "--level", 4, home=seen)
-                self.assertIn(answer.code, (6, 7), texts(answer))
                 self.assertTrue(names(answer, cut), texts(answer))
+                if run.word in ALONE:  # nothing builds on it: it may be being written, by a machine whose clock is ahead
+                    continue
+                self.assertIn(answer.code, (6, 7), texts(answer))
                 waits = ("DS-PUBLISHING", "whole yet", "being written")
                 self.assertFalse([text for text in texts(answer) if any(word in text for word in waits)])
             for step in set(run.needed_by(cut)):

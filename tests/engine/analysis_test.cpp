@@ -45,6 +45,10 @@ public:
     }
     Result<std::optional<std::string>> layoutOf(const std::string&, const std::string&) override { return busy(); }
     Result<void> putLayout(const std::string&, const std::string&, const std::string&) override { return busy(); }
+    Result<std::int64_t> seenSince(const std::string&, const std::string&, const std::string&, std::int64_t) override
+    {
+        return busy();
+    }
     Result<void> check() override { return busy(); }
 
 private:

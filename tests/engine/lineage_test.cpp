@@ -103,6 +103,11 @@ public:
         m_versions.back().objects.objects[0].modifiedUs = us;
         return *this;
     }
+    RunOf& seenAt(std::int64_t us)
+    {
+        m_versions.back().seenUs = us;
+        return *this;
+    }
     RunOf& halfWritten()
     {
         m_versions.back().objects.objects[0].hasUnwrittenPart = true;
@@ -597,12 +602,18 @@ TEST(LineagePublishing, WhatALaterDeltaBuildsOnIsNotWrittenAnyMore)
     EXPECT_EQ(step(anchor, 1).state, VersionState::Publishing);
 }
 
-TEST(LineagePublishing, ATimeFarAheadOfTheClockSaysNothing)
+TEST(LineagePublishing, ATimeThatIsStillToComeCountsAsOurFirstSight)
 {
-    const auto run = RunOf().anchor(1).unreadable(2, Code::Truncated).at(LongAfter).anchor(3).build(Begin + 5 * Second);
-    EXPECT_EQ(step(run, 2).state, VersionState::Broken);
-    const auto skewed = RunOf().anchor(1).unreadable(2, Code::Truncated).at(Begin + 600 * Second).build(Begin);
-    EXPECT_EQ(step(skewed, 2).state, VersionState::Publishing) << "a clock that is minutes behind";
+    for (const std::int64_t published : { Begin + 600 * Second, LongAfter }) {
+        const auto seen = [published](std::int64_t seenUs, std::int64_t nowUs) {
+            const RunOf run = RunOf().anchor(1).unreadable(2, Code::Truncated).at(published).seenAt(seenUs);
+            return step(run.build(nowUs), 2).state;
+        };
+        EXPECT_EQ(seen(0, Begin), VersionState::Publishing) << "nothing is remembered";
+        EXPECT_EQ(seen(Begin, Begin + 30 * Second), VersionState::Publishing);
+        EXPECT_EQ(seen(Begin, Begin + 599 * Second), VersionState::Publishing);
+        EXPECT_EQ(seen(Begin - 3600 * Second, Begin), VersionState::Broken);
+    }
 }
 
 TEST(LineageObstacles, EndAtTheNextCompleteAnchor)

@@ -2,6 +2,7 @@
 
 #include "catalog_texts.h"
 #include "packed_counts.h"
+#include "row_seals.h"
 #include "sqlite.h"
 
 #include <algorithm>
@@ -20,7 +21,7 @@ namespace deltascope {
 namespace {
 
 /// Raise when a table changes, or what facts mean; a file of another version stays, and ours is beside it.
-constexpr std::int64_t SchemaVersion = 10;
+constexpr std::int64_t SchemaVersion = 11;
 
 /// Up to this size the whole file is checked whenever it is opened (tens of milliseconds).
 constexpr std::uintmax_t CheckedAtOpenBytes = 64U << 20;
@@ -37,43 +38,11 @@ constexpr const char* Schema = R"(
             assigned INTEGER NOT NULL, noops INTEGER NOT NULL, checked INTEGER NOT NULL, failed INTEGER NOT NULL,
             detail TEXT NOT NULL, counts BLOB NOT NULL, seal TEXT NOT NULL, counts_seal TEXT NOT NULL,
             PRIMARY KEY(source, name)) WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS seen(
+            source TEXT NOT NULL, name TEXT NOT NULL, identity TEXT NOT NULL, seen_us INTEGER NOT NULL, seal TEXT NOT NULL,
+            PRIMARY KEY(source, name)) WITHOUT ROWID;
         CREATE TABLE IF NOT EXISTS tensor(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
     )";
-
-// SQLite does not notice when a bit of a value flips in its file. Every row carries a digest of its own content; a row
-// whose seal is broken is as good as absent.
-
-std::string seal(const std::string& content) { return toHex(xxh3(asBytes(content))); }
-
-std::string sealOf(const std::string& source, const std::string& name, const Catalog::KnownVersion& version)
-{
-    const VersionSummary& summary = version.summary;
-    return seal(fmt::format("{}\n{}\n{}\n{} {} {} {} {} {} {} {}\n{}\n{}", source, name, version.identity, summary.full,
-                            summary.declaredBase.value_or(-1), summary.encoding, static_cast<int>(summary.digests),
-                            summary.tensors, summary.storedElements, summary.countsKnown, toHex(summary.nameSet),
-                            notesToText(summary.notes), extrasOf(summary)));
-}
-
-std::string sealOf(const std::string& source, const std::string& name, const Catalog::KnownFacts& known)
-{
-    const VersionFacts& facts = known.facts;
-    return seal(fmt::format("{}\n{}\n{}\n{} {} {} {} {} {} {}\n{}", source, name, known.chain, facts.changedElements,
-                            facts.changedVsPrevious.has_value(), facts.changedVsPrevious.value_or(0), facts.assigned,
-                            facts.noops, facts.digestsChecked, facts.digestsFailed, detailOf(facts)));
-}
-
-std::string sealOf(const std::string& chain, const std::vector<TensorCount>& counts)
-{
-    std::vector<const TensorCount*> byName;
-    for (const TensorCount& count : counts)
-        byName.push_back(&count);
-    std::sort(byName.begin(), byName.end(),
-              [](const TensorCount* a, const TensorCount* b) { return a->name < b->name; });
-    std::string content = chain;
-    for (const TensorCount* count : byName)
-        fmt::format_to(std::back_inserter(content), "\n{} {}", count->changed, count->name);
-    return seal(content);
-}
 
 Result<sqlite::Database> openFile(const std::string& path, std::chrono::milliseconds patience);
 void moveAside(const std::string& path);
@@ -121,6 +90,13 @@ public:
     Result<void> putLayout(const std::string& source, const std::string& probe, const std::string& layout) override
     {
         return healed([&] { return writeLayout(source, probe, layout); });
+    }
+    Result<std::int64_t> seenSince(const std::string& source, const std::string& version, const std::string& identity,
+                                   std::int64_t nowUs) override
+    {
+        DS_TRY(const std::optional<std::int64_t> since,
+               healed([&] { return readOrWriteSeen(source, version, identity, nowUs); }));
+        return since.value_or(nowUs);
     }
     Result<void> check() override
     {
@@ -204,12 +180,14 @@ private:
     {
         DS_TRY(sqlite::Transaction transaction, sqlite::Transaction::begin(*m_database));
         DS_TRY(sqlite::Statement summary, m_database->prepare("DELETE FROM version WHERE source=? AND name=?"));
+        DS_TRY(sqlite::Statement seen, m_database->prepare("DELETE FROM seen WHERE source=? AND name=?"));
         // facts are kept by source or by source|base
         DS_TRY(sqlite::Statement facts,
                m_database->prepare(
                    "DELETE FROM facts WHERE (source=?1 OR substr(source,1,length(?1)+1)=?1||'|') AND name=?2"));
         for (const std::string& name : versions) {
             DS_CHECK(summary.bind(1, source).bind(2, name).run());
+            DS_CHECK(seen.bind(1, source).bind(2, name).run());
             DS_CHECK(facts.bind(1, source).bind(2, name).run());
         }
         return transaction.commit();
@@ -318,6 +296,24 @@ private:
     {
         DS_TRY(sqlite::Statement insert, m_database->prepare("INSERT OR REPLACE INTO layout VALUES(?,?,?,?)"));
         return insert.bind(1, source).bind(2, probe).bind(3, layout).bind(4, seal(source + probe + layout)).run();
+    }
+
+    Result<std::optional<std::int64_t>> readOrWriteSeen(const std::string& source, const std::string& version,
+                                                        const std::string& identity, std::int64_t nowUs)
+    {
+        const auto sealAt = [&](std::int64_t seenUs) {
+            return seal(fmt::format("{}\n{}\n{}\n{}", source, version, identity, seenUs));
+        };
+        DS_TRY(sqlite::Statement row,
+               m_database->prepare("SELECT seen_us,seal FROM seen WHERE source=? AND name=? AND identity=?"));
+        row.bind(1, source).bind(2, version).bind(3, identity);
+        DS_TRY(const bool found, row.step());
+        if (found && row.integer(0) <= nowUs && row.text(1) == sealAt(row.integer(0)))
+            return std::optional(row.integer(0));
+        DS_TRY(sqlite::Statement insert, m_database->prepare("INSERT OR REPLACE INTO seen VALUES(?,?,?,?,?)"));
+        insert.bind(1, source).bind(2, version).bind(3, identity).bind(4, nowUs).bind(5, sealAt(nowUs));
+        DS_CHECK(insert.run());
+        return std::optional(nowUs);
     }
 
     /// Used for each of thousands of names.

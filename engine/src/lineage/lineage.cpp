@@ -51,13 +51,10 @@ bool isBuiltOn(const std::vector<IndexedObjects>& versions, const std::vector<in
     return false;
 }
 
-/// Whether a version was touched so lately that its writer may be at it. A time that is far ahead of the clock says
-/// nothing.
+/// Whether a version was touched so lately that its writer may be at it.
 bool isFresh(const IndexedObjects& version, std::int64_t nowUs, std::int64_t settleUs)
 {
-    constexpr std::int64_t MostAhead = 3600 * Second;
-    const std::int64_t age = nowUs - version.objects.publishedUs();
-    return age < settleUs && age > -MostAhead;
+    return nowUs - version.grewUs(nowUs) < settleUs;
 }
 
 bool looksUnfinished(const IndexedObjects& version)
@@ -68,6 +65,14 @@ bool looksUnfinished(const IndexedObjects& version)
                        [](const ObjectInfo& object) { return object.hasUnwrittenPart; });
 }
 
+}
+
+std::int64_t IndexedObjects::grewUs(std::int64_t nowUs) const noexcept
+{
+    const std::int64_t publishedUs = objects.publishedUs();
+    if (publishedUs <= nowUs)
+        return publishedUs;
+    return seenUs == 0 ? nowUs : std::min(seenUs, nowUs);
 }
 
 std::string_view word(VersionKind kind) noexcept
@@ -311,6 +316,7 @@ Run buildLineage(std::shared_ptr<const ObjectStore> store, std::shared_ptr<const
         Version version;
         version.epoch = epochs[i];
         version.beingWritten = beingWritten[i];
+        version.mayGrow = !run.layout->marksTheEnd() && isFresh(from, nowUs, settleUs);
         version.objects = std::move(from.objects);
         version.summary = std::move(from.summary);
         version.failure = std::move(from.failure);
@@ -322,8 +328,8 @@ Run buildLineage(std::shared_ptr<const ObjectStore> store, std::shared_ptr<const
         return a.epoch != b.epoch ? a.epoch < b.epoch : a.step() < b.step();
     });
 
-    if (!run.versions.empty() && !run.layout->marksTheEnd())
-        run.versions.back().mayGrow = nowUs - run.versions.back().objects.publishedUs() < settleUs;
+    for (std::size_t i = 0; i + 1 < run.versions.size(); ++i)
+        run.versions[i].mayGrow = false; // its writer has gone on
 
     std::optional<std::size_t> previous;
     const VersionSummary* reference = nullptr;

@@ -8,6 +8,7 @@
 #include "replay_audit.h"
 #include "sidecars.h"
 #include "step_evidence.h"
+#include "tensor_sources.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -54,6 +55,8 @@ public:
         , m_options(options)
         , m_audit(chain)
     {
+        if (options.parts == 1) // parts are bound to the objects by their plan
+            m_sources.emplace(chain);
     }
 
     /// Writes all shards of this part and compares them with what was meant.
@@ -88,6 +91,8 @@ private:
                 return fail(Code::NoSpace, fmt::format("the checkpoint needs {} bytes, {} are free", needed, available),
                             m_options.destination);
         }
+        if (m_folder.adopted() && m_options.parts == 1)
+            DS_CHECK(m_folder.keepOnly(m_layout));
         m_files.resize(m_layout.shards.size());
         for (std::size_t i = 0; i < m_layout.shards.size(); ++i) {
             if (!isOurs(i))
@@ -113,7 +118,7 @@ private:
         task.beginPhase("resume", 0);
         DS_CHECK(forEachParallel(m_bench.threads, whole.size(), task, [&](std::size_t n) -> Result<void> {
             const auto claim = m_folder.claimed().find(tensorOf(whole[n]).name);
-            if (claim == m_folder.claimed().end())
+            if (claim == m_folder.claimed().end() || claim->second.sources != sourcesOf(claim->first))
                 return {};
             DS_TRY(const std::vector<Digest128> leaves, hashWritten(whole[n], task));
             if (leaves != claim->second.leaves)
@@ -208,6 +213,7 @@ private:
                 return {};
             complete = finished;
         }
+        complete.sources = sourcesOf(tensor.name);
         return m_folder.note(tensor.name, complete);
     }
 
@@ -260,6 +266,10 @@ private:
         return leaves.fast();
     }
 
+    std::vector<std::uint64_t> sourcesOf(const std::string& tensor) const
+    {
+        return m_sources ? m_sources->of(tensor) : std::vector<std::uint64_t>();
+    }
     const TensorInfo& tensorOf(const WorkItem& item) const { return *m_layout.shards[item.shard].tensors[item.tensor]; }
     std::uint64_t fileOffset(const WorkItem& item) const
     {
@@ -272,6 +282,7 @@ private:
     RebuildFolder& m_folder;
     const MaterializeOptions& m_options;
     ReplayAudit m_audit;
+    std::optional<TensorSources> m_sources;
     std::vector<std::unique_ptr<OutputFile>> m_files; ///< by shard; null where another part writes it
     std::vector<WorkItem> m_work;
     std::mutex m_mutex;
@@ -458,16 +469,24 @@ Result<MaterializeReport> rebuildFrom(Workbench& bench, const Run& run, const Ve
     return report;
 }
 
+/// A folder that several processes share is never left: it belongs to others as well.
 Result<MaterializeReport> rebuildIn(Workbench& bench, const Run& run, const Version& version, const Plan& plan,
                                     const MaterializeOptions& options, RebuildFolder& folder, TaskContext& task)
 {
+    const bool shared = options.parts > 1 || options.commit;
     Result<Chain> chain = openChecked(bench, run, plan, options.acceptRewritten, task);
-    if (!chain)
+    if (!chain) {
+        if (!shared)
+            folder.leave(chain.error(), std::nullopt);
         return fail(std::move(chain.error()));
+    }
     Result<MaterializeReport> report = rebuildFrom(bench, run, version, plan, *chain, options, folder, task);
-    if (!report)
-        return fail(chain->reasonOf(std::move(report.error()), task));
-    return report;
+    if (report)
+        return report;
+    Error error = chain->reasonOf(std::move(report.error()), task);
+    if (!shared)
+        folder.leave(error, TensorSources(*chain).named(error.where));
+    return fail(std::move(error));
 }
 
 }
@@ -489,8 +508,6 @@ Result<MaterializeReport> materialize(Workbench& bench, const Run& run, const Ve
         const std::size_t mended = task.noticeCount();
         DS_TRY(RebuildFolder folder, RebuildFolder::open(*bench.disk, request));
         Result<MaterializeReport> report = rebuildIn(bench, run, version, plan, options, folder, task);
-        if (!report && !shared) // a shared folder belongs to others as well
-            folder.leave(report.error());
         // What came wrong from the store was used before that was seen, and comes right now.
         const bool cameWrong = !report && report.error().code == Code::Digest && task.noticeCount() > mended;
         if (!cameWrong || shared || attempt == MostRebuilds)

@@ -12,6 +12,7 @@
 #include "lineage/twice.h"
 #include "mirror_kinship.h"
 #include "mirrored_versions.h"
+#include "note_when_seen.h"
 #include "notice_changes.h"
 #include "read_headers.h"
 #include "repeated_files.h"
@@ -559,6 +560,7 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
         recordsLost = std::move(baseRecordsLost);
     DS_TRY(std::vector<IndexedObjects> versions, indexVersions(bench, store, *layout, std::move(groups), task));
     DS_CHECK(missing.failVersions(bench, *source, *layout, versions, task));
+    noteWhenSeen(bench, summaryKey(*source, *layout), versions);
     DS_TRY(std::vector<int> epochs, decideEpochs(bench, store, layout, base, versions, options.epochs, task));
     DS_CHECK(separateLeftAnchors(bench, store, layout, base, versions, epochs, options.epochs, task));
     Run run = buildLineage(store, layout, std::move(base), std::move(versions), bench.nowUs(), std::move(epochs));

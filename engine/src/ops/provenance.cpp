@@ -58,15 +58,21 @@ std::string timeText(std::int64_t us)
 
 std::string rebuildPlanText(const Run& run, const Version& version, const Plan& plan, std::uint64_t shardBytes)
 {
+    const auto keysOf = [](const VersionObjects& objects) {
+        ordered_json keys = ordered_json::array();
+        for (const ObjectInfo& object : objects.objects)
+            keys.push_back(object.key);
+        return keys;
+    };
     ordered_json text { { "source", run.store->uri() },
                         { "layout", run.layout->word() },
                         { "epoch", version.epoch },
                         { "step", version.step() },
                         { "shard_bytes", shardBytes } };
     if (plan.fromExternalBase)
-        text["base"] = { { "source", run.base->store->uri() }, { "objects", objectsOf(run.base->objects) } };
+        text["base"] = { { "source", run.base->store->uri() }, { "objects", keysOf(run.base->objects) } };
     for (const PlanLink& link : plan.links)
-        text["links"].push_back(linkOf(run, link));
+        text["links"].push_back(keysOf(objectsRead(run, link)));
     return dump(text, -1);
 }
 

@@ -2,11 +2,13 @@
 
 #include "deltascope/engine/hash_tree.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <random>
+#include <set>
 #include <unistd.h>
 
 namespace deltascope {
@@ -22,7 +24,7 @@ constexpr std::uint64_t MaxRecordBytes = 1U << 30;
 bool mayPass(Code code)
 {
     return code == Code::Canceled || code == Code::Transient || code == Code::Auth || code == Code::NoSpace
-        || code == Code::ListSuspect;
+        || code == Code::ListSuspect || code == Code::Rewritten;
 }
 
 std::string leavesToHex(const std::vector<Digest128>& leaves)
@@ -49,22 +51,58 @@ std::optional<std::vector<Digest128>> leavesFromHex(const std::string& text)
     return leaves;
 }
 
+std::string hexOfSources(const std::vector<std::uint64_t>& sources)
+{
+    std::string text;
+    for (const std::uint64_t source : sources)
+        text += fmt::format("{:016x}", source);
+    return text;
+}
+
+std::optional<std::vector<std::uint64_t>> sourcesFromHex(const std::string& text)
+{
+    constexpr std::size_t Digits = 16;
+    if (text.size() % Digits != 0)
+        return std::nullopt;
+    std::vector<std::uint64_t> sources(text.size() / Digits);
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+        const char* begin = text.data() + Digits * i;
+        if (std::from_chars(begin, begin + Digits, sources[i], 16).ptr != begin + Digits)
+            return std::nullopt;
+    }
+    return sources;
+}
+
 /// A line of the progress record; nothing for what no writer of ours has written.
 std::optional<std::pair<std::string, FinishedTensor>> parseNote(const json& line)
 {
     const bool whole = line.is_object() && line.contains("tensor") && line["tensor"].is_string()
         && line.contains("leaves") && line["leaves"].is_string() && line.contains("digests")
         && line["digests"].is_number_unsigned() && line.contains("noops") && line["noops"].is_boolean()
-        && line.contains("compared") && line["compared"].is_number_unsigned() && line["compared"] < ComparedKinds;
+        && line.contains("compared") && line["compared"].is_number_unsigned() && line["compared"] < ComparedKinds
+        && line.contains("sources") && line["sources"].is_string();
     std::optional<std::vector<Digest128>> leaves;
-    if (whole)
+    std::optional<std::vector<std::uint64_t>> sources;
+    if (whole) {
         leaves = leavesFromHex(line["leaves"].get_ref<const std::string&>());
-    if (!leaves)
+        sources = sourcesFromHex(line["sources"].get_ref<const std::string&>());
+    }
+    if (!leaves || !sources)
         return std::nullopt;
     return std::pair(line["tensor"].get<std::string>(),
                      FinishedTensor { std::move(*leaves), line["digests"].get<std::uint32_t>(),
                                       line["noops"].get<bool>(),
-                                      static_cast<Compared>(line["compared"].get<unsigned>()) });
+                                      static_cast<Compared>(line["compared"].get<unsigned>()), std::move(*sources) });
+}
+
+/// Of a line that says that an object was rewritten.
+std::optional<std::uint64_t> parseRewritten(const json& line)
+{
+    if (!line.is_object() || !line.contains("rewritten") || !line["rewritten"].is_string())
+        return std::nullopt;
+    const std::optional<std::vector<std::uint64_t>> source =
+        sourcesFromHex(line["rewritten"].get_ref<const std::string&>());
+    return source && source->size() == 1 ? std::optional(source->front()) : std::nullopt;
 }
 
 /// How many parts the folders of a shared rebuild speak of. Errors: Usage if they do not agree.
@@ -245,6 +283,11 @@ Result<void> RebuildFolder::readProgress(std::uint32_t part, std::map<std::strin
         begin = end + 1;
         if (line.is_object() && line.contains("end"))
             ended = true;
+        else if (const std::optional<std::uint64_t> rewritten = parseRewritten(line))
+            std::erase_if(into, [&](const auto& finished) {
+                const std::vector<std::uint64_t>& sources = finished.second.sources;
+                return std::binary_search(sources.begin(), sources.end(), *rewritten);
+            });
         else if (std::optional<std::pair<std::string, FinishedTensor>> finished = parseNote(line))
             into[finished->first] = std::move(finished->second);
     }
@@ -269,11 +312,33 @@ Result<void> RebuildFolder::openProgress()
     return {};
 }
 
+Result<void> RebuildFolder::keepOnly(const OutputLayout& layout)
+{
+    std::set<std::string, std::less<>> kept { std::string(RebuildPlanName),
+                                              splitPath(progressName(m_request.part)).second };
+    for (const OutputShard& shard : layout.shards)
+        kept.insert(shard.name);
+    DS_TRY(const std::vector<std::string> names, m_disk->list(m_path));
+    for (const std::string& name : names) {
+        if (!kept.contains(name))
+            DS_CHECK(m_disk->removeFile(fmt::format("{}/{}", m_path, name)));
+    }
+    return {};
+}
+
 Result<std::unique_ptr<OutputFile>> RebuildFolder::openShard(const OutputShard& shard)
 {
     const std::string path = m_path + "/" + shard.name;
     std::unique_ptr<OutputFile> file;
-    if (m_adopted && m_disk->exists(path)) {
+    bool isThere = m_adopted && m_disk->exists(path);
+    if (isThere) {
+        DS_TRY(const std::uint64_t size, m_disk->sizeOf(path));
+        if (size > shard.sizeBytes) { // its source was rewritten since
+            DS_CHECK(m_disk->removeFile(path));
+            isThere = false;
+        }
+    }
+    if (isThere) {
         DS_TRY(file, m_disk->openExisting(path));
     } else {
         DS_TRY(file, m_disk->create(path));
@@ -290,22 +355,34 @@ Result<void> RebuildFolder::note(const std::string& tensor, const FinishedTensor
             { "leaves", leavesToHex(finished.leaves) },
             { "digests", finished.digestsChecked },
             { "noops", finished.noopsSeen },
-            { "compared", static_cast<unsigned>(finished.compared) }
+            { "compared", static_cast<unsigned>(finished.compared) },
+            { "sources", hexOfSources(finished.sources) }
         }.dump()
         + "\n";
+    return appendProgress(line);
+}
+
+Result<void> RebuildFolder::notePartEnd()
+{
+    DS_CHECK(appendProgress(json { { "end", true } }.dump() + "\n"));
+    return m_progress->sync();
+}
+
+Result<void> RebuildFolder::appendProgress(const std::string& line)
+{
     const std::lock_guard lock(*m_mutex);
     DS_CHECK(m_progress->write(m_progressEnd, asBytes(line)));
     m_progressEnd += line.size();
     return {};
 }
 
-Result<void> RebuildFolder::notePartEnd()
+/// Whether something is left that does not stand on the object.
+bool RebuildFolder::forget(std::uint64_t source) noexcept
 {
-    const std::lock_guard lock(*m_mutex);
-    const std::string line = json { { "end", true } }.dump() + "\n";
-    DS_CHECK(m_progress->write(m_progressEnd, asBytes(line)));
-    m_progressEnd += line.size();
-    return m_progress->sync();
+    const std::string line = json { { "rewritten", hexOfSources({ source }) } }.dump() + "\n";
+    std::map<std::string, FinishedTensor> left;
+    bool ended = false;
+    return appendProgress(line) && readProgress(m_request.part, left, ended) && !left.empty();
 }
 
 Result<std::map<std::string, FinishedTensor>> RebuildFolder::collectParts() const
@@ -343,12 +420,17 @@ Result<void> RebuildFolder::publish()
     return {};
 }
 
-void RebuildFolder::leave(Error& why) noexcept
+void RebuildFolder::leave(Error& why, std::optional<std::uint64_t> rewritten) noexcept
 {
     const bool isStop = why.code == Code::Canceled;
-    const bool hasFinished = !m_claimed.empty() || m_progressEnd > 0;
+    bool hasFinished = !m_claimed.empty() || m_progressEnd > 0;
+    if (why.code == Code::Rewritten && hasFinished && rewritten)
+        hasFinished = forget(*rewritten);
     if (!mayPass(why.code) || !(isStop || hasFinished))
         discard();
+    else if (why.code == Code::Rewritten)
+        why.text +=
+            "; what does not stand on this object is kept beside the destination, and the rebuild goes on from it";
     else if (!isStop) // whoever stops it knows
         why.text += "; what is built is kept beside the destination, and the same command goes on from it";
 }

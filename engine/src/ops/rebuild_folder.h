@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,7 @@ struct FinishedTensor {
     std::uint32_t digestsChecked = 0;
     bool noopsSeen = false;
     Compared compared = Compared::Nothing;
+    std::vector<std::uint64_t> sources; ///< the objects that it was read from (TensorSources); of several parts: none
 };
 
 /// The private folder beside the destination in which a checkpoint grows: `.<name>.ds-<plan>-<pid>-<random>`, or
@@ -50,6 +52,8 @@ public:
     const std::string& path() const noexcept { return m_path; }
     bool adopted() const noexcept { return m_adopted; }
 
+    /// Removes files of an earlier attempt that the checkpoint does not consist of. Errors: those of the disk.
+    Result<void> keepOnly(const OutputLayout& layout);
     /// The output file, created or found, at its full size. Errors: NoSpace and those of the disk.
     Result<std::unique_ptr<OutputFile>> openShard(const OutputShard& shard);
 
@@ -66,8 +70,9 @@ public:
     /// Removes our own records, renames the folder to the destination without replacing, syncs the parent.
     Result<void> publish();
     /// At the end of a rebuild that failed: keeps what a later attempt can go on from, and lets the error say so; else
-    /// removes it.
-    void leave(Error& why) noexcept;
+    /// removes it. `rewritten`: an object whose bytes are not those on record (TensorSources); what was read of it is
+    /// never gone on from.
+    void leave(Error& why, std::optional<std::uint64_t> rewritten) noexcept;
     /// Removes the folder and all in it.
     void discard() noexcept;
 
@@ -85,6 +90,8 @@ private:
     Result<void> findParts();
     Result<void> openShared(const std::string& parent, const std::string& prefix);
     Result<void> openProgress();
+    Result<void> appendProgress(const std::string& line);
+    bool forget(std::uint64_t source) noexcept;
     std::string progressName(std::uint32_t part) const;
     Result<void> readProgress(std::uint32_t part, std::map<std::string, FinishedTensor>& into, bool& ended) const;
 

@@ -60,6 +60,11 @@ public:
     virtual Result<std::optional<std::string>> layoutOf(const std::string& source, const std::string& probe) = 0;
     virtual Result<void> putLayout(const std::string& source, const std::string& probe, const std::string& layout) = 0;
 
+    /// Since when, by our own clock, a version is as it is now: `nowUs` where its identity is new, else what was said
+    /// then.
+    virtual Result<std::int64_t> seenSince(const std::string& source, const std::string& version,
+                                           const std::string& identity, std::int64_t nowUs) = 0;
+
     /// Errors: Catalog (the file is damaged).
     virtual Result<void> check() = 0;
 };

@@ -331,6 +331,12 @@ struct IndexedObjects {
     std::optional<VersionSummary> summary;
     std::optional<Error> failure;
     std::vector<OtherForm> otherForms; ///< of VersionObjects::otherForms
+    /// Where the objects carry a time that is still to come: when our own clock saw them first as they are. 0: unknown.
+    std::int64_t seenUs = 0;
+
+    /// When the version grew last, as far as it can be told at `nowUs`: by the times of its objects, or by our own
+    /// clock where those are still to come.
+    std::int64_t grewUs(std::int64_t nowUs) const noexcept;
 };
 
 /// Splits further where a full version names another incarnation of its publisher (fact::Run) than the versions below

@@ -258,8 +258,9 @@ struct MaterializeReport {
 };
 /// Rebuilds a version as an ordinary Hugging Face checkpoint. Nothing appears under the final name unless all of it was
 /// written, read back and compared, and all that was read is what is on record of it and what stands there in the end.
-/// Errors: Exists, Digest, Rewritten, BaseMismatch, ChainGap, Io; and those that leave what was built, so that the same
-/// call goes on from it: Canceled, Transient, Auth, NoSpace, ListSuspect.
+/// Errors: Exists, Digest, BaseMismatch, ChainGap, Io; and those that leave what was built, so that the same call goes
+/// on from it: Canceled, Transient, Auth, NoSpace, ListSuspect; Rewritten, without the tensors that were read from the
+/// object.
 Result<MaterializeReport> materialize(Workbench& bench, const Run& run, const Version& version, const Plan& plan,
                                       const MaterializeOptions& options, TaskContext& task);
 
