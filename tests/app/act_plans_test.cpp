@@ -1,4 +1,4 @@
-#include "monitor/plans.h"
+#include "acts/act.h"
 
 #include "run_views.h"
 #include "support/temp_dir.h"
@@ -37,20 +37,20 @@ protected:
         source.source = "/data/wordle";
     }
 
-    Result<PlanView> planOf(const PlanRequest& request) const
+    Result<PlanView> planOf(const ActRequest& request) const
     {
         const auto snapshot = snapshotOf(run);
         snapshot->heat = heat;
-        DS_TRY(const BoundPlan made, makePlan(*snapshot, source, request, options));
+        DS_TRY(const BoundPlan made, planAct(*snapshot, source, request, options));
         return made.view;
     }
-    PlanView plan(const PlanRequest& request) const
+    PlanView plan(const ActRequest& request) const
     {
         const auto made = planOf(request);
         EXPECT_TRUE(made) << made.error().text;
         return made.value_or(PlanView());
     }
-    Code errorOf(const PlanRequest& request) const
+    Code errorOf(const ActRequest& request) const
     {
         const auto made = planOf(request);
         EXPECT_FALSE(made) << made->cli;
@@ -63,9 +63,9 @@ protected:
     MonitorOptions options { .outputFolder = "/out", .taskFolder = {} };
 };
 
-MaterializePlan materialize(std::string step, std::string to = {})
+MaterializeArgs materialize(std::string step, std::string to = {})
 {
-    MaterializePlan plan;
+    MaterializeArgs plan;
     plan.step = std::move(step);
     plan.to = std::move(to);
     return plan;
@@ -134,12 +134,12 @@ TEST_F(Plans, RewrittenObjectsAreAcceptedByNameAndWithAWarning)
 {
     const auto accepting = [](auto request) {
         request.acceptRewritten = true;
-        return PlanRequest(request);
+        return ActRequest(request);
     };
-    for (const auto& [without, with] : std::vector<std::pair<PlanRequest, PlanRequest>> {
+    for (const auto& [without, with] : std::vector<std::pair<ActRequest, ActRequest>> {
              { materialize("3"), accepting(materialize("3")) },
-             { VerifyPlan { "", 2 }, accepting(VerifyPlan { "", 2 }) },
-             { DiffPlan { "1", "2" }, accepting(DiffPlan { "1", "2" }) } }) {
+             { VerifyArgs { "", 2 }, accepting(VerifyArgs { "", 2 }) },
+             { DiffArgs { "1", "2" }, accepting(DiffArgs { "1", "2" }) } }) {
         const PlanView careful = plan(without);
         const PlanView accepts = plan(with);
         EXPECT_EQ(careful.cli.find("--accept-rewritten"), std::string::npos);
@@ -151,7 +151,7 @@ TEST_F(Plans, RewrittenObjectsAreAcceptedByNameAndWithAWarning)
 
 TEST_F(Plans, ALostStepIsPlannedAcrossTheGapOnRequest)
 {
-    MaterializePlan request = materialize("7");
+    MaterializeArgs request = materialize("7");
     request.acrossGap = true;
     EXPECT_NE(plan(request).cli.find(" --across-gap"), std::string::npos);
 }
@@ -223,13 +223,13 @@ TEST_F(Plans, ACommandLineIsQuotedForTheShell)
     EXPECT_EQ(
         plan(materialize("4", "x;y")).cli,
         R"(deltascope materialize '/data/it'\''s $HOME@0:4' -o '/out/x;y' --base '/base models/a' --layout trl-v2)");
-    EXPECT_EQ(plan(VerifyPlan { "1..2; rm", 1 }).cli,
+    EXPECT_EQ(plan(VerifyArgs { "1..2; rm", 1 }).cli,
               R"(deltascope verify '/data/it'\''s $HOME@1..2; rm' --level 1 --base '/base models/a' --layout trl-v2)");
 }
 
 TEST_F(Plans, OptionsAreInTheCommandLine)
 {
-    MaterializePlan request = materialize("4");
+    MaterializeArgs request = materialize("4");
     request.trained = true;
     request.shardBytes = 5'000;
     EXPECT_TRUE(plan(request).cli.ends_with(" --state trained --shard-size 5000"));
@@ -267,12 +267,12 @@ TEST_F(Plans, WhatComesLaterDoesNotChangeTheHash)
 
 TEST_F(Plans, TheHashIsOfWhatIsAskedFor)
 {
-    MaterializePlan trained = materialize("4");
+    MaterializeArgs trained = materialize("4");
     trained.trained = true;
     const std::vector<std::string> hashes { plan(materialize("4")).hash,      plan(materialize("3")).hash,
                                             plan(materialize("4", "x")).hash, plan(trained).hash,
-                                            plan(DiffPlan { "3", "4" }).hash, plan(DiffPlan { "4", "3" }).hash,
-                                            plan(VerifyPlan { "", 2 }).hash,  plan(VerifyPlan { "", 3 }).hash };
+                                            plan(DiffArgs { "3", "4" }).hash, plan(DiffArgs { "4", "3" }).hash,
+                                            plan(VerifyArgs { "", 2 }).hash,  plan(VerifyArgs { "", 3 }).hash };
     for (std::size_t i = 0; i < hashes.size(); ++i) {
         for (std::size_t j = 0; j < i; ++j)
             EXPECT_NE(hashes[i], hashes[j]) << i << " " << j;
@@ -281,50 +281,50 @@ TEST_F(Plans, TheHashIsOfWhatIsAskedFor)
 
 TEST_F(Plans, OfADiffTheHashIsOfBothSteps)
 {
-    const std::string before = plan(DiffPlan { "0:2", "1:2" }).hash;
+    const std::string before = plan(DiffArgs { "0:2", "1:2" }).hash;
     ++run.epochs[0].steps[0].objects[0].sizeBytes;
-    const std::string after = plan(DiffPlan { "0:2", "1:2" }).hash;
+    const std::string after = plan(DiffArgs { "0:2", "1:2" }).hash;
     EXPECT_NE(after, before);
     ++run.epochs[1].steps[1].objects[0].sizeBytes;
-    EXPECT_NE(plan(DiffPlan { "0:2", "1:2" }).hash, after);
+    EXPECT_NE(plan(DiffArgs { "0:2", "1:2" }).hash, after);
 }
 
 // --- verify and diff -------------------------------------------------------------------------------------------------
 
 TEST_F(Plans, AVerificationWritesNothing)
 {
-    const PlanView view = plan(VerifyPlan { "3..9", 3 });
+    const PlanView view = plan(VerifyArgs { "3..9", 3 });
     EXPECT_EQ(view.title, "Verify 3..9 of wordle, level 3");
     EXPECT_EQ(view.cli, "deltascope verify /data/wordle@3..9 --level 3");
     EXPECT_EQ(view.destination, "");
     EXPECT_EQ(view.writeBytes, 0U);
     EXPECT_EQ(view.freeBytes, std::nullopt);
     EXPECT_EQ(view.steps.size(), 3U);
-    EXPECT_EQ(plan(VerifyPlan { "", 0 }).steps.size(), 1U);
+    EXPECT_EQ(plan(VerifyArgs { "", 0 }).steps.size(), 1U);
 }
 
 TEST_F(Plans, LevelsGoFromZeroToFour)
 {
     for (int level = 0; level <= 4; ++level)
-        plan(VerifyPlan { "", level });
-    EXPECT_EQ(errorOf(VerifyPlan { "", 5 }), Code::Usage);
-    EXPECT_EQ(errorOf(VerifyPlan { "", -1 }), Code::Usage);
+        plan(VerifyArgs { "", level });
+    EXPECT_EQ(errorOf(VerifyArgs { "", 5 }), Code::Usage);
+    EXPECT_EQ(errorOf(VerifyArgs { "", -1 }), Code::Usage);
 }
 
 TEST_F(Plans, ADiffReadsBothStates)
 {
-    const PlanView view = plan(DiffPlan { "0:2", "0:4" });
+    const PlanView view = plan(DiffArgs { "0:2", "0:4" });
     EXPECT_EQ(view.title, "Compare steps 2 and 4 of wordle");
     EXPECT_EQ(view.cli, "deltascope diff /data/wordle@0:2 /data/wordle@0:4");
     EXPECT_EQ(view.readBytes, 1'005'000U + 1'015'000U);
-    EXPECT_EQ(errorOf(DiffPlan { "2", "7" }), Code::ChainGap);
-    EXPECT_EQ(errorOf(DiffPlan { "2", "" }), Code::Usage);
+    EXPECT_EQ(errorOf(DiffArgs { "2", "7" }), Code::ChainGap);
+    EXPECT_EQ(errorOf(DiffArgs { "2", "" }), Code::Usage);
 }
 
 TEST_F(Plans, ARunThatIsBeingOpenedHasNone)
 {
     RunSnapshot opening;
-    const auto made = makePlan(opening, source, VerifyPlan(), { .outputFolder = "/out", .taskFolder = {} });
+    const auto made = planAct(opening, source, VerifyArgs(), { .outputFolder = "/out", .taskFolder = {} });
     ASSERT_FALSE(made);
     EXPECT_EQ(made.error().code, Code::Transient) << "it may be there in a moment";
 }

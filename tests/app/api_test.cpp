@@ -443,7 +443,7 @@ TEST_F(ApiAnswers, WhatHappensIsTold)
         return found;
     };
     const std::uint64_t from = hub.end();
-    MonitorFixture::endOf(start(id, VerifyPlan { "", 4 }).id);
+    MonitorFixture::endOf(start(id, VerifyArgs { "", 4 }).id);
     runWhen(id, [](const RunSnapshot& now) { return now.verified.at({ 0, 12 }).level == 4; });
     std::set<int> verified;
     std::vector<Json> tasks, runs;

@@ -182,7 +182,7 @@ TEST_F(Bundle, RefusesWhatNeedsWeights)
         EXPECT_EQ(result.error().code, Code::Unsupported);
         EXPECT_EQ(result.error().text, "a bundle holds no weights");
     }
-    const auto plan = (*opened)->monitor().plan(id, MaterializePlan(), "somebody");
+    const auto plan = (*opened)->monitor().plan(id, MaterializeArgs(), "somebody");
     ASSERT_FALSE(plan);
     EXPECT_EQ(plan.error().text, "a bundle holds no weights");
     EXPECT_NE(plan.error().action.find(here->source), std::string::npos);

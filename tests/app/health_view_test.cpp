@@ -281,7 +281,7 @@ TEST_F(HealthOf, ARewrittenObjectIsToldUntilItIsAccepted)
     });
     EXPECT_EQ(makeRunSummary(rewritten).health.headline,
               "Step 12 is no longer what was first read: steps 12 and 13 cannot be used");
-    VerifyPlan accepting;
+    VerifyArgs accepting;
     accepting.acceptRewritten = true;
     const PlanView plan = monitor->plan(id, accepting, "somebody").value();
     ASSERT_TRUE(monitor->start(plan.id, plan.hash, "me"));

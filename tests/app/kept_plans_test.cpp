@@ -57,7 +57,7 @@ TEST(KeptPlans, WhatIsTooLargeForAnybodyIsRefused)
     KeptPlans plans;
     EXPECT_EQ(plans.add(plan(KeptPlans::MostBytesOfOne), "kim").error().code, Code::Usage);
     BoundPlan verify = plan();
-    verify.request = VerifyPlan { std::string(KeptPlans::MostBytesOfOne / 2, '1') };
+    verify.request = VerifyArgs { std::string(KeptPlans::MostBytesOfOne / 2, '1') };
     EXPECT_EQ(plans.add(std::move(verify), "kim").error().code, Code::Usage) << "it is kept twice";
 }
 

@@ -103,7 +103,7 @@ protected:
         return *now;
     }
 
-    TaskView start(const std::string& run, const PlanRequest& request)
+    TaskView start(const std::string& run, const ActRequest& request)
     {
         const auto plan = monitor->plan(run, request, "somebody");
         EXPECT_TRUE(plan) << plan.error().text;
@@ -111,9 +111,9 @@ protected:
         EXPECT_TRUE(task) << task.error().text;
         return task.value_or(TaskView());
     }
-    static MaterializePlan materialize(std::string step, std::string to = {})
+    static MaterializeArgs materialize(std::string step, std::string to = {})
     {
-        MaterializePlan plan;
+        MaterializeArgs plan;
         plan.step = std::move(step);
         plan.to = std::move(to);
         return plan;

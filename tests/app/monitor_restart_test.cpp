@@ -121,9 +121,9 @@ TEST_F(RestartedMonitor, ShowsWhatWasDoneAsItWas)
 {
     const std::string run = followed(bucket.source());
     std::vector<TaskView> before { endOf(start(run, materialize("12", "a")).id),
-                                   endOf(start(run, DiffPlan { "11", "12" }).id),
-                                   endOf(start(run, VerifyPlan { "", 4 }).id),
-                                   endOf(start(run, VerifyPlan { "../x", 2 }).id) };
+                                   endOf(start(run, DiffArgs { "11", "12" }).id),
+                                   endOf(start(run, VerifyArgs { "", 4 }).id),
+                                   endOf(start(run, VerifyArgs { "../x", 2 }).id) };
     restart();
     followed(bucket.source());
     for (const TaskView& task : before) {
@@ -134,7 +134,7 @@ TEST_F(RestartedMonitor, ShowsWhatWasDoneAsItWas)
     EXPECT_EQ(before[0].state, "done");
     EXPECT_EQ(before[3].state, "failed");
     EXPECT_EQ(monitor->tasks().front().id, before.back().id);
-    EXPECT_EQ(start(run, DiffPlan { "11", "12" }).id, "t5");
+    EXPECT_EQ(start(run, DiffArgs { "11", "12" }).id, "t5");
 }
 
 TEST_F(RestartedMonitor, GoesOnWithWhatWasInterrupted)
@@ -215,7 +215,7 @@ TEST_F(RestartedMonitor, GoesOnUnderAnotherSpelling)
 
 TEST_F(RestartedMonitor, TellsTheRunWhatAResumedVerificationFound)
 {
-    const std::string task = start(followed(bucket.source()), VerifyPlan { "", 4 }).id;
+    const std::string task = start(followed(bucket.source()), VerifyArgs { "", 4 }).id;
     (void)monitor->pause(task);
     restart();
     EXPECT_TRUE(restored(task).interrupted);
@@ -261,8 +261,8 @@ TEST_F(RestartedMonitor, RefusesAPlanOfWhatTheRunWasBefore)
     EXPECT_FALSE(std::filesystem::exists(home.path("out/there")));
     const auto request = monitor->requestOf(task);
     ASSERT_TRUE(request);
-    EXPECT_EQ(std::get<MaterializePlan>(*request).step, "12");
-    EXPECT_EQ(std::get<MaterializePlan>(*request).to, "there");
+    EXPECT_EQ(std::get<std::string>(request->args.at("step")), "12");
+    EXPECT_EQ(std::get<std::string>(request->args.at("to")), "there");
 }
 
 TEST_F(RestartedMonitor, RefusesAtOnceWhereTheRunIsOpen)
@@ -290,7 +290,7 @@ TEST_F(RestartedMonitor, SaysWhyASourceCannotBeOpenedAndLetsTryAgain)
 
 TEST_F(RestartedMonitor, PassesOverWhatItCannotReadAndSaysSo)
 {
-    const TaskView good = endOf(start(followed(bucket.source()), DiffPlan { "11", "12" }).id);
+    const TaskView good = endOf(start(followed(bucket.source()), DiffArgs { "11", "12" }).id);
     for (const char* broken : { "", "{", "[]", "{\"version\":1}", "\xff\xfe" })
         home.write("state/tasks/t" + std::to_string(10 + std::string(broken).size()) + "/task.json", broken);
     home.write("state/tasks/nothing/of/ours", "x");
@@ -344,7 +344,7 @@ TEST_F(RestartedMonitor, ShowsOthersOnlyTheTasksOfTheirRuns)
     options.anyFolder = false;
     open(0);
     const std::string id = followed(bucket.source());
-    endOf(start(id, VerifyPlan { "", 0 }).id);
+    endOf(start(id, VerifyArgs { "", 0 }).id);
     EXPECT_EQ(monitor->task(task), std::nullopt);
     EXPECT_EQ(monitor->tasks().size(), 1U);
     followed(largeRun());
@@ -411,7 +411,7 @@ TEST_F(RestartedMonitor, ATaskSaysThatItIsNotKeptUntilItIs)
     const std::string folder = home.path("state/tasks/" + id);
     std::filesystem::rename(folder, home.path("away"));
     home.write("state/tasks/" + id, "a file");
-    const std::string other = start(run, DiffPlan { "11", "12" }).id;
+    const std::string other = start(run, DiffArgs { "11", "12" }).id;
     (void)monitor->cancel(id);
     EXPECT_EQ(endOf(id).state, "canceled");
     EXPECT_TRUE(test::eventually([&] { return !isKept(id); }));
@@ -430,7 +430,7 @@ TaskRecord doneAt(TaskJournal& journal, std::int64_t startedUs)
     record.view.state = "done";
     record.view.startedUs = startedUs;
     record.view.plan.kind = "verify";
-    record.request = VerifyPlan();
+    record.request = VerifyArgs();
     EXPECT_TRUE(journal.accept(record));
     journal.release(record.view.id);
     return record;
@@ -481,7 +481,7 @@ TEST(TheTaskJournal, HasOnDiskWhatItAccepted)
     TaskRecord record;
     record.view.state = "queued";
     record.view.plan.kind = "verify";
-    record.request = VerifyPlan();
+    record.request = VerifyArgs();
     ASSERT_TRUE(journal.accept(record));
     EXPECT_EQ(journal.read("t1")->view.state, "queued");
     journal.release("t1"); // as the kernel does when the process dies

@@ -261,7 +261,7 @@ TEST_F(Monitors, AListenerWhoseTokenIsGoneIsNeverCalledAgain)
     std::atomic<bool> stop = false;
     const std::jthread noise([&] {
         while (!stop) {
-            const std::string task = start(id, VerifyPlan { "1", 0 }).id;
+            const std::string task = start(id, VerifyArgs { "1", 0 }).id;
             EXPECT_TRUE(test::eventually([&] { return isOver(*monitor->task(task)); }));
         }
     });

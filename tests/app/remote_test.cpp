@@ -271,7 +271,7 @@ TEST_F(Remote, ActsHappenThere)
     startServer();
     connect();
     copyOf(id);
-    const auto plan = remote->monitor().plan(id, DiffPlan { "11", "12" }, "somebody");
+    const auto plan = remote->monitor().plan(id, DiffArgs { "11", "12" }, "somebody");
     ASSERT_TRUE(plan) << plan.error().text;
     EXPECT_EQ(plan->kind, "diff");
     const auto task = remote->monitor().start(plan->id, plan->hash, "nobody");
@@ -302,7 +302,7 @@ TEST_F(Remote, AServerThatAllowsNoActsSaysSo)
     startServer(false);
     connect();
     copyOf(id);
-    const auto plan = remote->monitor().plan(id, VerifyPlan { "12", 2 }, "somebody");
+    const auto plan = remote->monitor().plan(id, VerifyArgs { "12", 2 }, "somebody");
     ASSERT_TRUE(plan) << plan.error().text;
     const auto task = remote->monitor().start(plan->id, plan->hash, "nobody");
     ASSERT_FALSE(task);
@@ -355,7 +355,7 @@ TEST_F(Remote, LostContactIsToldAndMadeAgain)
     EXPECT_GT(lost->revision, before->revision);
     EXPECT_FALSE(lost->error);
     EXPECT_GT(lost->contactUs, 0);
-    EXPECT_FALSE(remote->monitor().plan(id, VerifyPlan { "12", 2 }, "somebody"));
+    EXPECT_FALSE(remote->monitor().plan(id, VerifyArgs { "12", 2 }, "somebody"));
     startServer(true, port);
     const Snapshot back = copyWhen(id, [](const RunSnapshot& run) { return run.state == "live"; });
     EXPECT_GT(back->revision, lost->revision);

@@ -52,7 +52,7 @@ TEST_F(TasksOfAMonitor, AMaterializedCheckpointIsTheOneThatTheServiceMakes)
 
 TEST_F(TasksOfAMonitor, ADiffEndsWithWhatDiffers)
 {
-    const TaskView task = endOf(start(followed(bucket.source()), DiffPlan { "11", "12" }).id);
+    const TaskView task = endOf(start(followed(bucket.source()), DiffArgs { "11", "12" }).id);
     EXPECT_EQ(task.state, "done");
     EXPECT_EQ(resultOf<DiffView>(task)->elementsDifferent, 724U);
 }
@@ -61,7 +61,7 @@ TEST_F(TasksOfAMonitor, AVerificationTellsTheRunWhatItFound)
 {
     const std::string id = followed(bucket.source());
     runWhen(id, [](const RunSnapshot& run) { return run.verified.size() == 15; });
-    const TaskView task = endOf(start(id, VerifyPlan { "", 4 }).id);
+    const TaskView task = endOf(start(id, VerifyArgs { "", 4 }).id);
     EXPECT_EQ(task.state, "done");
     const Snapshot run = runWhen(id, [](const RunSnapshot& now) { return now.verified.at({ 0, 12 }).level == 4; });
     EXPECT_EQ(run->verified.size(), 15U);
@@ -71,7 +71,7 @@ TEST_F(TasksOfAMonitor, AShallowVerificationDoesNotReplaceADeeperOne)
 {
     const std::string id = followed(bucket.source());
     runWhen(id, [](const RunSnapshot& run) { return run.verified.size() == 15; });
-    endOf(start(id, VerifyPlan { "", 0 }).id);
+    endOf(start(id, VerifyArgs { "", 0 }).id);
     EXPECT_EQ(monitor->run(id)->verified.at({ 0, 12 }).level, 2);
 }
 
@@ -88,7 +88,7 @@ TEST_F(TasksOfAMonitor, AnActThatFailsSaysWhy)
 
 TEST_F(TasksOfAMonitor, AVerificationOfARangeThatIsNoneFails)
 {
-    const TaskView task = endOf(start(followed(bucket.source()), VerifyPlan { "../x", 2 }).id);
+    const TaskView task = endOf(start(followed(bucket.source()), VerifyArgs { "../x", 2 }).id);
     EXPECT_EQ(task.state, "failed");
     EXPECT_EQ(task.problem->code, "DS-USAGE");
 }
@@ -97,8 +97,8 @@ TEST_F(TasksOfAMonitor, TasksAreNewestFirst)
 {
     const std::string id = followed(bucket.source());
     EXPECT_TRUE(monitor->tasks().empty());
-    const std::string first = start(id, VerifyPlan { "1", 0 }).id;
-    const std::string second = start(id, VerifyPlan { "2", 0 }).id;
+    const std::string first = start(id, VerifyArgs { "1", 0 }).id;
+    const std::string second = start(id, VerifyArgs { "2", 0 }).id;
     const std::vector<TaskView> tasks = monitor->tasks();
     ASSERT_EQ(tasks.size(), 2U);
     EXPECT_EQ(tasks[0].id, second);
@@ -144,7 +144,7 @@ TEST_F(TasksOfAMonitor, APlanDoesNothing)
     ASSERT_TRUE(monitor->plan(id, materialize("12", "a/b"), "somebody"));
     EXPECT_FALSE(std::filesystem::exists(home.path("out")));
     EXPECT_TRUE(monitor->tasks().empty());
-    EXPECT_EQ(monitor->plan("nobody", VerifyPlan(), "somebody").error().code, Code::NotFound);
+    EXPECT_EQ(monitor->plan("nobody", VerifyArgs(), "somebody").error().code, Code::NotFound);
     EXPECT_EQ(monitor->plan(id, materialize("12", "../x"), "somebody").error().code, Code::Usage);
 }
 
@@ -219,7 +219,7 @@ TEST_F(TasksOfAMonitor, ACanceledTaskIsResumable)
 
 TEST_F(TasksOfAMonitor, ATaskThatIsOverStaysAsItIs)
 {
-    const std::string task = start(followed(bucket.source()), VerifyPlan { "", 1 }).id;
+    const std::string task = start(followed(bucket.source()), VerifyArgs { "", 1 }).id;
     endOf(task);
     EXPECT_EQ(monitor->pause(task)->state, "done");
     EXPECT_EQ(monitor->cancel(task)->state, "done");

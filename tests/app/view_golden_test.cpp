@@ -1,6 +1,6 @@
+#include "acts/act.h"
 #include "deltascope/app/view/dashboard_json.h"
 #include "deltascope/engine/trace.h"
-#include "monitor/plans.h"
 
 #include "run_views.h"
 #include "service_fixture.h"
@@ -83,10 +83,10 @@ protected:
         const std::string golden((std::istreambuf_iterator<char>(file)), {});
         EXPECT_EQ(OrderedJson::parse(json).dump(2) + "\n", golden);
     }
-    Result<PlanView> planOf(const PlanRequest& request) const
+    Result<PlanView> planOf(const ActRequest& request) const
     {
         DS_TRY(BoundPlan plan,
-               makePlan(*snapshot, bucket.source(), request, { .outputFolder = "/out", .taskFolder = {} }));
+               planAct(*snapshot, bucket.source(), request, { .outputFolder = "/out", .taskFolder = {} }));
         plan.view.id = "p1";
         plan.view.hash = "of the plan"; // it is of the path, which is another one each time
         plan.view.freeBytes = 1'000'000;
@@ -134,7 +134,7 @@ TEST_F(GoldenViews, Replicas)
 
 TEST_F(GoldenViews, Plan)
 {
-    MaterializePlan request;
+    MaterializeArgs request;
     request.step = "12";
     request.to = "wordle/step 12";
     expectGolden("plan", toJson(planOf(request).value()));
@@ -146,7 +146,7 @@ TEST_F(GoldenViews, Task)
     diff.seconds = 0.25;
     TaskView task;
     task.id = "t1";
-    task.plan = planOf(DiffPlan { "11", "12" }).value();
+    task.plan = planOf(DiffArgs { "11", "12" }).value();
     task.by = "somebody";
     task.startedUs = NowUs;
     task.state = "done";

@@ -27,7 +27,7 @@ protected:
     std::string pausedTask()
     {
         open("trl-v2-gap");
-        app::MaterializePlan request;
+        app::MaterializeArgs request;
         request.step = "12";
         request.to = home.path("made");
         const std::string run = window->focus().id().toStdString();

@@ -30,7 +30,7 @@ public slots:
 
 class OnTheBus : public DesktopFixture {
 protected:
-    app::TaskView start(const app::PlanRequest& request)
+    app::TaskView start(const app::ActRequest& request)
     {
         const std::string run = window->focus().id().toStdString();
         const Result<app::PlanView> plan = session->monitor().plan(run, request, "somebody");
@@ -39,9 +39,9 @@ protected:
         EXPECT_TRUE(task);
         return *task;
     }
-    app::MaterializePlan materialize(const char* folder) const
+    app::MaterializeArgs materialize(const char* folder) const
     {
-        app::MaterializePlan plan;
+        app::MaterializeArgs plan;
         plan.step = "12";
         plan.to = home.path(folder);
         return plan;

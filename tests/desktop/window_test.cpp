@@ -98,7 +98,7 @@ TEST_F(Window, RewrittenObjectsAreUsedOnlyBehindARefusalAndASecondLook)
         const auto found = verified.find({ 0, 12 });
         return found != verified.end() && found->second.problem;
     }));
-    app::MaterializePlan request;
+    app::MaterializeArgs request;
     request.step = "12";
     request.to = home.path("made");
     const auto plan = session->monitor().plan(window->focus().id().toStdString(), request, "somebody");

@@ -30,20 +30,44 @@ Acts::Acts(Monitor& monitor, Service& service, const MonitorOptions& options)
 }
 
 /// Without the lock: hashing the objects of a long run takes a while.
-Result<BoundPlan> Acts::planOf(const std::string& run, const PlanRequest& request) const
+Result<BoundPlan> Acts::planOf(const std::string& run, const ActRequest& request) const
 {
     const std::shared_ptr<const RunSnapshot> snapshot = m_monitor.run(run);
     const std::optional<SourceRequest> source = m_monitor.sourceOf(run);
     if (!snapshot || !source)
         return fail(Code::NotFound, "there is no such run", run);
-    return makePlan(*snapshot, canonical(*source), request, m_options);
+    return planAct(*snapshot, canonical(*source), request, m_options);
 }
 
-Result<PlanView> Acts::plan(const std::string& run, const PlanRequest& request, const std::string& by)
+Result<PlanView> Acts::plan(const std::string& run, const ActRequest& request, const std::string& by)
 {
     DS_TRY(BoundPlan plan, planOf(run, request));
+    const std::lock_guard lock(m_mutex); // the end of the job waits until it is known whose it is
+    const std::function<JobId(Service&)> prepare = plan.prepare;
+    Result<PlanView> kept = prepare ? m_plans.add(std::move(plan), by, [&] { return prepare(m_service); })
+                                    : m_plans.add(std::move(plan), by);
+    cancelDropped();
+    return kept;
+}
+
+Result<PlanView> Acts::planned(const std::string& plan) const
+{
     const std::lock_guard lock(m_mutex);
-    return m_plans.add(std::move(plan), by);
+    return m_plans.view(plan);
+}
+
+void Acts::dropPlan(const std::string& plan)
+{
+    const std::lock_guard lock(m_mutex);
+    m_plans.drop(plan);
+    cancelDropped();
+}
+
+/// With the lock.
+void Acts::cancelDropped()
+{
+    for (const JobId job : m_plans.takeDropped())
+        m_service.cancel(job);
 }
 
 Result<TaskView> Acts::start(const std::string& id, const std::string& hash, const std::string& by, std::int64_t nowUs)
@@ -54,13 +78,17 @@ Result<TaskView> Acts::start(const std::string& id, const std::string& hash, con
         DS_TRY(const BoundPlan* known, m_plans.find(id, hash));
         plan = *known;
     }
-    DS_TRY(const BoundPlan now, planOf(plan.view.run, plan.request));
-    if (now.view.hash != hash)
-        return stale(plan.view.title, "look at the plan again");
+    if (!plan.prepare) { // else the act makes it again
+        DS_TRY(const BoundPlan now, planOf(plan.view.run, plan.request));
+        if (now.view.hash != hash)
+            return stale(plan.view.title, "look at the plan again");
+    }
     TaskRecord record;
     record.request = plan.request;
     record.source = canonical(m_monitor.sourceOf(plan.view.run).value_or(SourceRequest()));
     record.view.plan = plan.view;
+    record.view.plan.act.reset(); // the journal beside the run tells what was written
+    record.view.plan.changes.clear();
     record.view.by = by;
     record.view.startedUs = nowUs;
     record.view.state = "queued";
@@ -121,6 +149,8 @@ Result<void> Acts::begin(const Tasks::Waiting& task, std::int64_t nowUs)
         return {};
     const bool open = snapshot && snapshot->run;
     Result<BoundPlan> plan = planOf(task.run, task.request);
+    if (plan && plan->prepare) // the act compares it
+        plan->view.hash = task.hash;
     const bool same = plan && plan->view.hash == task.hash;
     if (!same && open && !snapshot->run->settled) // what is known of it may become the same yet
         return {};
@@ -151,7 +181,7 @@ Result<TaskView> Acts::discard(const std::string& id)
     return task;
 }
 
-std::optional<PlanRequest> Acts::requestOf(const std::string& task) const
+std::optional<ActRequest> Acts::requestOf(const std::string& task) const
 {
     const std::lock_guard lock(m_mutex);
     return m_tasks.requestOf(task);
@@ -172,12 +202,15 @@ void Acts::runForgotten(const std::string& run)
 void Acts::take(const JobView& job)
 {
     const std::lock_guard lock(m_mutex);
+    m_plans.take(job);
     m_tasks.take(job);
 }
 
 std::optional<Tasks::Ended> Acts::takeEnd(JobId job, const Result<JobResult>& outcome)
 {
     const std::lock_guard lock(m_mutex);
+    if (m_plans.takeEnd(job, outcome))
+        return std::nullopt;
     return m_tasks.takeEnd(job, outcome);
 }
 

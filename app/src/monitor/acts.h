@@ -14,7 +14,9 @@ public:
     Acts(Monitor& monitor, Service& service, const MonitorOptions& options);
 
     // As in Monitor.
-    Result<PlanView> plan(const std::string& run, const PlanRequest& request, const std::string& by);
+    Result<PlanView> plan(const std::string& run, const ActRequest& request, const std::string& by);
+    Result<PlanView> planned(const std::string& plan) const;
+    void dropPlan(const std::string& plan);
     Result<TaskView> start(const std::string& plan, const std::string& hash, const std::string& by, std::int64_t nowUs);
     std::vector<TaskView> tasks() const;
     std::optional<TaskView> task(const std::string& id) const;
@@ -22,7 +24,7 @@ public:
     Result<TaskView> cancel(const std::string& id);
     Result<TaskView> resume(const std::string& id, std::int64_t nowUs);
     Result<TaskView> discard(const std::string& id);
-    std::optional<PlanRequest> requestOf(const std::string& task) const;
+    std::optional<ActRequest> requestOf(const std::string& task) const;
 
     void runFollowed(const std::string& run, const SourceRequest& source);
     void runForgotten(const std::string& run);
@@ -38,8 +40,9 @@ public:
     void keep(); ///< writes the journal
 
 private:
-    Result<BoundPlan> planOf(const std::string& run, const PlanRequest& request) const;
+    Result<BoundPlan> planOf(const std::string& run, const ActRequest& request) const;
     Result<void> begin(const Tasks::Waiting& task, std::int64_t nowUs);
+    void cancelDropped();
 
     Monitor& m_monitor;
     Service& m_service;

@@ -1,11 +1,14 @@
 #pragma once
 
-#include "plans.h"
+#include "acts/act.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace deltascope::app {
 
@@ -17,20 +20,34 @@ public:
     static constexpr std::size_t MostBytesOfOne = std::size_t { 1 } << 20; ///< the same, in memory
     static constexpr std::size_t Most = 1'024; ///< of all
 
-    /// `by`: the principal that asked for it. Errors: Usage (larger than what one principal may have).
-    Result<PlanView> add(BoundPlan plan, const std::string& by);
-    /// Errors: NotFound; Rewritten if `hash` is not the plan's.
+    /// `by`: the principal that asked for it. `prepare`: starts the job that makes the plan; null: it is complete.
+    /// Errors: Usage (larger than what one principal may have).
+    Result<PlanView> add(BoundPlan plan, const std::string& by, const std::function<JobId()>& prepare = nullptr);
+    /// Errors: NotFound; Usage (it is not made yet); Rewritten if `hash` is not the plan's.
     Result<const BoundPlan*> find(const std::string& id, const std::string& hash) const;
+    /// As it is now. Errors: NotFound.
+    Result<PlanView> view(const std::string& id) const;
+    void drop(const std::string& id);
+
+    void take(const JobView& job);
+    /// Whether the job has made one of the plans.
+    bool takeEnd(JobId job, const Result<JobResult>& outcome);
+    /// Jobs whose plans are not kept any more.
+    std::vector<JobId> takeDropped();
 
 private:
     struct Kept {
         BoundPlan plan;
         std::string by;
         std::size_t bytes = 0;
+        std::optional<JobId> job; ///< that makes the plan
     };
+    Kept* planOf(JobId job);
+    void forget(const Kept& kept);
     void makeRoom(const std::string& by, std::size_t bytes);
 
     std::deque<Kept> m_plans; ///< oldest first
+    std::vector<JobId> m_dropped;
     std::uint64_t m_next = 1;
 };
 

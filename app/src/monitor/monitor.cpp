@@ -94,10 +94,12 @@ public:
         m_asked.emplace(start(m_service), std::move(done));
     }
 
-    Result<PlanView> plan(const std::string& run, const PlanRequest& request, const std::string& by) override
+    Result<PlanView> plan(const std::string& run, const ActRequest& request, const std::string& by) override
     {
         return m_acts.plan(run, request, by);
     }
+    Result<PlanView> planned(const std::string& plan) override { return m_acts.planned(plan); }
+    void dropPlan(const std::string& plan) override { m_acts.dropPlan(plan); }
     Result<TaskView> start(const std::string& plan, const std::string& hash, const std::string& by) override
     {
         return m_acts.start(plan, hash, by, systemNowUs());
@@ -108,7 +110,7 @@ public:
     Result<TaskView> cancel(const std::string& id) override { return m_acts.cancel(id); }
     Result<TaskView> resume(const std::string& id) override { return m_acts.resume(id, systemNowUs()); }
     Result<TaskView> discard(const std::string& id) override { return m_acts.discard(id); }
-    std::optional<PlanRequest> requestOf(const std::string& task) const override { return m_acts.requestOf(task); }
+    std::optional<ActRequest> requestOf(const std::string& task) const override { return m_acts.requestOf(task); }
 
     Alerts& alerts() noexcept override { return m_alerts; }
     AlertSender* sender() noexcept override { return &m_sender; }

@@ -1,7 +1,9 @@
 #include "task_record.h"
 
+#include "acts/act.h"
 #include "deltascope/app/view/dashboard_json.h"
 #include "remote/read_views.h"
+#include "view/act_request_json.h"
 
 #include <algorithm>
 #include <array>
@@ -12,39 +14,40 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr int FormatVersion = 2;
+constexpr int FormatVersion = 3;
+constexpr int WithTypedRequest = 2; ///< its request has no kind
 constexpr int WithOtherResults = 1; ///< its verdicts follow other rules, and are not shown
 constexpr std::size_t MostResultBytes = 1U << 20;
 
-ordered_json jsonOf(const PlanRequest& request)
+/// As earlier versions wrote it.
+ActRequest readTypedRequest(const std::string& kind, const json& from)
 {
-    if (const auto* materialize = std::get_if<MaterializePlan>(&request))
-        return { { "step", materialize->step },
-                 { "to", materialize->to },
-                 { "shard_bytes", materialize->shardBytes },
-                 { "trained", materialize->trained },
-                 { "across_gap", materialize->acrossGap },
-                 { "accept_rewritten", materialize->acceptRewritten } };
-    if (const auto* verify = std::get_if<VerifyPlan>(&request))
-        return { { "range", verify->range },
-                 { "level", verify->level },
-                 { "accept_rewritten", verify->acceptRewritten } };
-    const auto& diff = std::get<DiffPlan>(request);
-    return { { "a", diff.a }, { "b", diff.b }, { "accept_rewritten", diff.acceptRewritten } };
+    json args = from;
+    if (args.contains("trained")) {
+        args["state"] = read<bool>(args, "trained") ? "trained" : "served";
+        args.erase("trained");
+    }
+    const Result<ActRequest> request = readActRequest({ { "kind", kind }, { "args", std::move(args) } });
+    if (!request)
+        throw Unfit { request.error().text };
+    return *request;
 }
 
-PlanRequest readRequest(const std::string& kind, const json& from)
+ActRequest readRequest(const json& from)
 {
-    const bool acceptRewritten = from.contains("accept_rewritten") && read<bool>(from, "accept_rewritten");
-    if (kind == "materialize")
-        return MaterializePlan { read<std::string>(from, "step"),          read<std::string>(from, "to"),
-                                 read<std::uint64_t>(from, "shard_bytes"), read<bool>(from, "trained"),
-                                 read<bool>(from, "across_gap"),           acceptRewritten };
-    if (kind == "verify")
-        return VerifyPlan { read<std::string>(from, "range"), read<int>(from, "level"), acceptRewritten };
-    if (kind == "diff")
-        return DiffPlan { read<std::string>(from, "a"), read<std::string>(from, "b"), acceptRewritten };
-    throw Unfit { "there is no such kind of task" };
+    Result<ActRequest> request = readActRequest(from);
+    if (!request)
+        throw Unfit { request.error().text };
+    return std::move(*request);
+}
+
+/// Errors (Unfit): an act that this version does not have, arguments that it does not take.
+ActRequest expectKnown(ActRequest request)
+{
+    const Result<const Act*> act = findAct(request.kind);
+    if (!act || !checkArgs((*act)->info, request.args))
+        throw Unfit { "there is no such kind of task" };
+    return request;
 }
 
 ordered_json jsonOf(const SourceRequest& source)
@@ -80,7 +83,7 @@ void expectState(const std::string& word)
 TaskRecord readDocument(const json& from)
 {
     const int version = read<int>(from, "version");
-    if (version != FormatVersion && version != WithOtherResults)
+    if (version != FormatVersion && version != WithTypedRequest && version != WithOtherResults)
         throw Unfit { "it is of another version" };
     TaskRecord record;
     if (version == WithOtherResults) {
@@ -92,7 +95,9 @@ TaskRecord readDocument(const json& from)
     }
     expectState(record.view.state);
     record.view.plan = readPlan(fieldOf(from, "plan"));
-    record.request = readRequest(record.view.plan.kind, fieldOf(from, "request"));
+    const json& request = fieldOf(from, "request");
+    record.request =
+        expectKnown(version == FormatVersion ? readRequest(request) : readTypedRequest(record.view.plan.kind, request));
     record.source = readSource(fieldOf(from, "source"));
     return record;
 }

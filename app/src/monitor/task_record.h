@@ -9,7 +9,7 @@ namespace deltascope::app {
 /// All that brings a task back in another process.
 struct TaskRecord {
     TaskView view;
-    PlanRequest request;
+    ActRequest request;
     SourceRequest source;
 };
 

@@ -37,7 +37,7 @@ TaskView Tasks::start(Service& service, const BoundPlan& plan, TaskRecord record
     task.record = std::move(record);
     task.beganUs = task.record.view.startedUs;
     task.unkept = Change::None;
-    task.job = plan.start(service);
+    task.job = plan.start(service, plan.view);
     m_tasks.push_back(std::move(task));
     return m_tasks.back().record.view;
 }
@@ -65,7 +65,7 @@ const TaskView* Tasks::find(const std::string& id) const
     return found ? &found->record.view : nullptr;
 }
 
-std::optional<PlanRequest> Tasks::requestOf(const std::string& id) const
+std::optional<ActRequest> Tasks::requestOf(const std::string& id) const
 {
     const Task* const found = get(id);
     return found && !found->record.view.plan.kind.empty() ? std::optional(found->record.request) : std::nullopt;

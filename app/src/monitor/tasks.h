@@ -1,6 +1,6 @@
 #pragma once
 
-#include "plans.h"
+#include "acts/act.h"
 #include "task_journal.h"
 
 #include <chrono>
@@ -23,7 +23,7 @@ public:
     TaskView start(Service& service, const BoundPlan& plan, TaskRecord record);
     std::vector<TaskView> all() const; ///< newest first
     const TaskView* find(const std::string& id) const;
-    std::optional<PlanRequest> requestOf(const std::string& id) const;
+    std::optional<ActRequest> requestOf(const std::string& id) const;
 
     /// Errors: NotFound.
     Result<TaskView> pause(Service& service, const std::string& id);
@@ -40,7 +40,7 @@ public:
         std::string id;
         std::string run; ///< empty: not followed yet
         std::string hash;
-        PlanRequest request;
+        ActRequest request;
         SourceRequest source;
     };
     std::vector<Waiting> waiting() const; ///< those whose run is followed

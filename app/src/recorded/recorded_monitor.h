@@ -46,10 +46,12 @@ public:
     {
         m_answers.ask(start, std::move(done));
     }
-    Result<PlanView> plan(const std::string&, const PlanRequest&, const std::string&) override
+    Result<PlanView> plan(const std::string&, const ActRequest&, const std::string&) override
     {
         return fail(noWeights(m_recorded));
     }
+    Result<PlanView> planned(const std::string&) override { return fail(noWeights(m_recorded)); }
+    void dropPlan(const std::string&) override { }
     Result<TaskView> start(const std::string&, const std::string&, const std::string&) override { return refuse(); }
     std::vector<TaskView> tasks() const override { return {}; }
     std::optional<TaskView> task(const std::string&) const override { return std::nullopt; }
@@ -57,7 +59,7 @@ public:
     Result<TaskView> cancel(const std::string&) override { return refuse(); }
     Result<TaskView> resume(const std::string&) override { return refuse(); }
     Result<TaskView> discard(const std::string&) override { return refuse(); }
-    std::optional<PlanRequest> requestOf(const std::string&) const override { return std::nullopt; }
+    std::optional<ActRequest> requestOf(const std::string&) const override { return std::nullopt; }
     Alerts& alerts() noexcept override { return m_alerts; }
     AlertSender* sender() noexcept override { return nullptr; }
     std::shared_ptr<void> listen(std::function<void(const MonitorEvent&)> listener) override

@@ -84,6 +84,10 @@ std::optional<JobResult> readResult(const std::string& kind, const json& from)
         return std::make_shared<const DiffView>(readDiff(from));
     if (kind == "materialize")
         return std::make_shared<const MaterializeView>(readMaterialize(from));
+    if (kind == "rollback" || kind == "undo")
+        return std::make_shared<const RollBackView>(readRollBack(from));
+    if (kind == "ref" || kind == "unref" || kind == "pin" || kind == "unpin" || kind == "note")
+        return std::make_shared<const AnnotatedView>(readAnnotated(from));
     return std::nullopt;
 }
 
@@ -196,26 +200,6 @@ MaterializeView readMaterialize(const json& from)
     return view;
 }
 
-PlanView readPlan(const json& from)
-{
-    PlanView plan;
-    plan.id = read<std::string>(from, "id");
-    plan.hash = read<std::string>(from, "hash");
-    plan.kind = read<std::string>(from, "kind");
-    plan.run = read<std::string>(from, "run");
-    plan.title = read<std::string>(from, "title");
-    plan.cli = read<std::string>(from, "cli");
-    plan.steps = readEach(from, "steps", [](const json& step) {
-        return PlanStepView { read<std::string>(step, "text"), read<std::uint64_t>(step, "bytes") };
-    });
-    plan.readBytes = read<std::uint64_t>(from, "read_bytes");
-    plan.writeBytes = read<std::uint64_t>(from, "write_bytes");
-    plan.freeBytes = readOptional<std::uint64_t>(from, "free_bytes");
-    plan.destination = readText(from, "destination");
-    plan.warnings = readList<std::string>(from, "warnings");
-    return plan;
-}
-
 TaskView readTask(const json& from)
 {
     TaskView task;
@@ -225,6 +209,8 @@ TaskView readTask(const json& from)
     task.plan.run = read<std::string>(from, "run");
     task.plan.cli = read<std::string>(from, "cli");
     task.plan.hash = read<std::string>(from, "plan_hash");
+    if (from.contains("undo")) // earlier versions had no acts that can be taken back
+        task.plan.undo = readText(from, "undo");
     task.by = read<std::string>(from, "by");
     task.startedUs = read<std::int64_t>(from, "started_us");
     task.state = read<std::string>(from, "state");

@@ -36,6 +36,9 @@ VerifyView readVerify(const json& from);
 DiffView readDiff(const json& from);
 MaterializeView readMaterialize(const json& from);
 PlanView readPlan(const json& from);
+RollBackView readRollBack(const json& from);
+AnnotatedView readAnnotated(const json& from);
+AnnotationsView readAnnotations(const json& from);
 TaskView readTask(const json& from);
 
 AlertView readAlert(const json& from);

@@ -3,7 +3,7 @@
 #include "deltascope/base/threads.h"
 
 #include "read_views.h"
-#include "view/plan_request_json.h"
+#include "view/act_request_json.h"
 
 #include <algorithm>
 
@@ -60,19 +60,35 @@ std::optional<SourceRequest> RemoteMonitor::sourceOf(const std::string& id) cons
 
 // --- acts ------------------------------------------------------------------------------------------------------------
 
-Result<PlanView> RemoteMonitor::plan(const std::string& run, const PlanRequest& request, const std::string&)
+Result<PlanView> RemoteMonitor::plan(const std::string& run, const ActRequest& request, const std::string&)
 {
-    DS_TRY(const std::string answer, m_wire.post("runs/" + pathPart(run) + "/plans", toJson(request)));
+    DS_TRY(const std::string answer, m_wire.post("runs/" + pathPart(run) + "/plans", jsonOf(request).dump()));
     DS_TRY(PlanView plan, readJson(answer, readPlan));
     const std::lock_guard lock(m_mutex);
-    m_requests.insert_or_assign(plan.hash, request);
+    m_requests.insert_or_assign(plan.id, request);
     return plan;
+}
+
+Result<PlanView> RemoteMonitor::planned(const std::string& plan)
+{
+    DS_TRY(const std::string answer, m_wire.get("plans/" + pathPart(plan)));
+    return readJson(answer, readPlan);
+}
+
+void RemoteMonitor::dropPlan(const std::string& plan)
+{
+    static_cast<void>(m_wire.post("plans/" + pathPart(plan) + "/drop", "{}")); // the server forgets old ones by itself
+    const std::lock_guard lock(m_mutex);
+    m_requests.erase(plan);
 }
 
 Result<TaskView> RemoteMonitor::start(const std::string& plan, const std::string& hash, const std::string&)
 {
     DS_TRY(const std::string answer, m_wire.post("plans/" + pathPart(plan) + "/run", json { { "hash", hash } }.dump()));
     DS_TRY(TaskView task, readJson(answer, readTask));
+    const std::lock_guard lock(m_mutex);
+    if (const auto request = m_requests.find(plan); request != m_requests.end())
+        m_started.insert_or_assign(hash, request->second);
     return task;
 }
 
@@ -96,12 +112,12 @@ std::optional<TaskView> RemoteMonitor::task(const std::string& id) const
     return found == m_tasks.end() ? std::nullopt : std::optional(*found);
 }
 
-std::optional<PlanRequest> RemoteMonitor::requestOf(const std::string& task) const
+std::optional<ActRequest> RemoteMonitor::requestOf(const std::string& task) const
 {
     const std::optional<TaskView> known = this->task(task);
     const std::lock_guard lock(m_mutex);
-    const auto request = known ? m_requests.find(known->plan.hash) : m_requests.end();
-    return request == m_requests.end() ? std::nullopt : std::optional(request->second);
+    const auto request = known ? m_started.find(known->plan.hash) : m_started.end();
+    return request == m_started.end() ? std::nullopt : std::optional(request->second);
 }
 
 // --- keeping up ------------------------------------------------------------------------------------------------------

@@ -37,7 +37,9 @@ public:
     {
         m_answers.ask(start, std::move(done));
     }
-    Result<PlanView> plan(const std::string& run, const PlanRequest& request, const std::string& by) override;
+    Result<PlanView> plan(const std::string& run, const ActRequest& request, const std::string& by) override;
+    Result<PlanView> planned(const std::string& plan) override;
+    void dropPlan(const std::string& plan) override;
     Result<TaskView> start(const std::string& plan, const std::string& hash, const std::string& by) override;
     std::vector<TaskView> tasks() const override;
     std::optional<TaskView> task(const std::string& id) const override;
@@ -45,7 +47,7 @@ public:
     Result<TaskView> cancel(const std::string& id) override { return steer(id, "cancel"); }
     Result<TaskView> resume(const std::string& id) override { return steer(id, "resume"); }
     Result<TaskView> discard(const std::string& id) override { return steer(id, "discard"); }
-    std::optional<PlanRequest> requestOf(const std::string& task) const override;
+    std::optional<ActRequest> requestOf(const std::string& task) const override;
     Alerts& alerts() noexcept override { return m_alerts; }
     AlertSender* sender() noexcept override { return nullptr; }
     std::shared_ptr<void> listen(std::function<void(const MonitorEvent&)> listener) override
@@ -85,7 +87,8 @@ private:
     std::condition_variable_any m_wake;
     bool m_hurry = false; ///< somebody does not want to wait
     std::vector<TaskView> m_tasks; ///< newest first
-    std::map<std::string, PlanRequest> m_requests; ///< by hash of the plan
+    std::map<std::string, ActRequest> m_requests; ///< by id of the plan
+    std::map<std::string, ActRequest> m_started; ///< by its hash
     JobAnswers m_answers;
     std::jthread m_thread; ///< last: it uses everything above
 };

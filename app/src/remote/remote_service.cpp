@@ -239,7 +239,14 @@ JobId RemoteService::diff(VersionRequest, VersionRequest, std::vector<std::strin
 JobId RemoteService::materialize(MaterializeRequest) { return refuse("materialize without a plan"); }
 JobId RemoteService::publish(PublishRequest) { return refuse("publish"); }
 JobId RemoteService::cost(CostRequest) { return refuse("tell costs"); }
-JobId RemoteService::annotations(SourceRequest) { return refuse("list the annotations of another source"); }
+JobId RemoteService::annotations(SourceRequest request)
+{
+    return start("annotations", [this, request = std::move(request)](JobId, TaskContext& task) -> Result<JobResult> {
+        DS_TRY(const RemoteRuns::Snapshot run, runOf(request));
+        DS_TRY(const std::string answer, m_wire.get("runs/" + pathPart(run->id) + "/annotations", {}, stoppedBy(task)));
+        return asResult(readJson(answer, readAnnotations));
+    });
+}
 JobId RemoteService::annotate(AnnotateRequest) { return refuse("annotate a run"); }
 JobId RemoteService::rollBack(RollBackRequest) { return refuse("roll back"); }
 JobId RemoteService::doctor(std::optional<SourceRequest>, bool) { return refuse("look at its machine"); }

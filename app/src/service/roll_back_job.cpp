@@ -46,6 +46,25 @@ ActPlanView makeActPlanView(const ActPlan& plan)
     return view;
 }
 
+/// Those of which the largest share changes, first.
+std::vector<ChangedTensorView> changedTensors(const DiffReport& difference)
+{
+    constexpr std::size_t Most = 256;
+    std::vector<ChangedTensorView> tensors;
+    for (const TensorDiff& tensor : difference.tensors) {
+        if (tensor.different > 0)
+            tensors.push_back({ tensor.name, tensor.a.elements(), tensor.different });
+    }
+    const auto share = [](const ChangedTensorView& tensor) {
+        return static_cast<double>(tensor.changed) / static_cast<double>(tensor.elements);
+    };
+    std::stable_sort(tensors.begin(), tensors.end(),
+                     [&](const ChangedTensorView& a, const ChangedTensorView& b) { return share(a) > share(b); });
+    if (tensors.size() > Most)
+        tensors.resize(Most);
+    return tensors;
+}
+
 RollBackView makeRollBackView(const RollBackPlan& plan)
 {
     RollBackView view;
@@ -56,6 +75,7 @@ RollBackView makeRollBackView(const RollBackPlan& plan)
     view.changedElements = plan.difference.elementsDifferent();
     view.totalElements = plan.difference.elementsCompared;
     view.changedTensors = plan.difference.tensorsDifferent();
+    view.tensors = changedTensors(plan.difference);
     view.plan = makeActPlanView(plan.act);
     view.wasThere = plan.isDone;
     return view;

@@ -24,6 +24,8 @@ ordered_json json(const std::vector<std::pair<std::string, std::string>>& facts)
     return object;
 }
 
+}
+
 ordered_json json(const ActPlanView& plan)
 {
     return { { "kind", plan.kind },
@@ -39,9 +41,15 @@ ordered_json json(const ActPlanView& plan)
              { "undo", plan.undo.empty() ? ordered_json(nullptr) : ordered_json(plan.undo) } };
 }
 
+ordered_json json(const std::vector<ChangedTensorView>& tensors)
+{
+    ordered_json list = ordered_json::array();
+    for (const ChangedTensorView& tensor : tensors)
+        list.push_back({ { "name", tensor.name }, { "elems", tensor.elements }, { "changed_elems", tensor.changed } });
+    return list;
 }
 
-std::string toJson(const RollBackView& view)
+ordered_json json(const RollBackView& view)
 {
     ordered_json out { { "source", view.source }, { "from", view.from }, { "to", view.to }, { "step", view.step } };
     out["done"] = view.isDone;
@@ -54,9 +62,12 @@ std::string toJson(const RollBackView& view)
         out["changed_elems"] = view.changedElements;
         out["total_elems"] = view.totalElements;
         out["changed_tensors"] = view.changedTensors;
+        out["tensors"] = json(view.tensors);
         out["plan"] = json(view.plan);
     }
-    return dump(out);
+    return out;
 }
+
+std::string toJson(const RollBackView& view) { return dump(json(view)); }
 
 } // namespace deltascope::app

@@ -1,36 +1,78 @@
-#include "plan_request_json.h"
+#include "act_request_json.h"
 
 #include "json_parts.h"
+
+#include <fmt/format.h>
+#include <limits>
 
 namespace deltascope::app {
 
 namespace {
 
-ordered_json argsOf(const MaterializePlan& plan)
+Result<ActValue> valueOf(const std::string& name, const nlohmann::json& from)
 {
-    return { { "step", plan.step },
-             { "to", plan.to },
-             { "shard_bytes", plan.shardBytes },
-             { "state", plan.trained ? "trained" : "served" },
-             { "across_gap", plan.acrossGap },
-             { "accept_rewritten", plan.acceptRewritten } };
+    if (from.is_boolean())
+        return ActValue(from.get<bool>());
+    if (from.is_string())
+        return ActValue(from.get<std::string>());
+    const bool fits = from.is_number_integer()
+        && (!from.is_number_unsigned() || from.get<std::uint64_t>() <= std::numeric_limits<std::int64_t>::max());
+    if (fits)
+        return ActValue(from.get<std::int64_t>());
+    return fail(Code::Usage, fmt::format("\"{}\" has another type", name));
 }
-ordered_json argsOf(const VerifyPlan& plan)
+
+ordered_json jsonOf(const ActField& field)
 {
-    return { { "range", plan.range }, { "level", plan.level }, { "accept_rewritten", plan.acceptRewritten } };
-}
-ordered_json argsOf(const DiffPlan& plan)
-{
-    return { { "a", plan.a }, { "b", plan.b }, { "accept_rewritten", plan.acceptRewritten } };
+    ordered_json out { { "name", field.name }, { "type", word(field.type) },   { "label", field.label },
+                       { "help", field.help }, { "standard", field.standard }, { "required", field.isRequired } };
+    if (field.type == ActField::Type::Whole)
+        out["most"] = field.most;
+    if (field.type == ActField::Type::Choice)
+        out["choices"] = field.choices;
+    return out;
 }
 
 }
 
-std::string toJson(const PlanRequest& request)
+ordered_json jsonOf(const ActRequest& request)
 {
-    constexpr const char* Kinds[] = { "materialize", "verify", "diff" };
-    ordered_json args = std::visit([](const auto& plan) { return argsOf(plan); }, request);
-    return dump({ { "kind", Kinds[request.index()] }, { "args", std::move(args) } });
+    ordered_json args = ordered_json::object();
+    for (const auto& [name, value] : request.args)
+        args[name] = std::visit([](const auto& given) { return ordered_json(given); }, value);
+    return { { "kind", request.kind }, { "args", std::move(args) } };
+}
+
+Result<ActRequest> readActRequest(const nlohmann::json& from)
+{
+    const auto kind = from.find("kind");
+    if (kind == from.end() || !kind->is_string())
+        return fail(Code::Usage, "\"kind\" is no text");
+    ActRequest request { kind->get<std::string>(), {} };
+    const auto args = from.find("args");
+    if (args == from.end() || args->is_null())
+        return request;
+    if (!args->is_object())
+        return fail(Code::Usage, "\"args\" is no JSON object");
+    for (const auto& [name, value] : args->items()) {
+        if (value.is_null()) // as if it were not there
+            continue;
+        DS_TRY(ActValue read, valueOf(name, value));
+        request.args.emplace(name, std::move(read));
+    }
+    return request;
+}
+
+std::string toJson(const std::vector<ActInfo>& acts)
+{
+    ordered_json list = ordered_json::array();
+    for (const ActInfo& act : acts) {
+        ordered_json fields = ordered_json::array();
+        for (const ActField& field : act.fields)
+            fields.push_back(jsonOf(field));
+        list.push_back({ { "kind", act.kind }, { "title", act.title }, { "fields", std::move(fields) } });
+    }
+    return dump({ { "acts", std::move(list) } });
 }
 
 } // namespace deltascope::app

@@ -51,9 +51,11 @@ std::string toJson(const AnnotationsView& view)
                   { "problems", json(view.problems) } });
 }
 
-std::string toJson(const AnnotatedView& view)
+ordered_json json(const AnnotatedView& view)
 {
-    return dump({ { "source", view.source }, { "text", view.text }, { "local", view.isLocal } });
+    return { { "source", view.source }, { "text", view.text }, { "local", view.isLocal } };
 }
+
+std::string toJson(const AnnotatedView& view) { return dump(json(view)); }
 
 } // namespace deltascope::app

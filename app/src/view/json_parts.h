@@ -1,5 +1,7 @@
 #pragma once
 
+#include "deltascope/app/view/act_view.h"
+#include "deltascope/app/view/annotations_view.h"
 #include "deltascope/app/view/run_view.h"
 
 #include <nlohmann/json.hpp>
@@ -28,6 +30,10 @@ ordered_json json(const NoteView& note);
 ordered_json json(const RefView& ref);
 ordered_json json(const ReplicaView& replica);
 ordered_json json(const SpanView& span);
+ordered_json json(const ActPlanView& plan);
+ordered_json json(const std::vector<ChangedTensorView>& tensors);
+ordered_json json(const RollBackView& view);
+ordered_json json(const AnnotatedView& view);
 ordered_json json(const std::optional<StoreMeterView>& meter);
 /// RunView::listedUs.
 inline ordered_json listedOrNull(std::int64_t us) { return us > 0 ? ordered_json(us) : ordered_json(nullptr); }

@@ -18,6 +18,8 @@ ordered_json resultOf(const std::optional<JobResult>& result)
                               View,
                               DiffView> || std::is_same_v<View, VerifyView> || std::is_same_v<View, MaterializeView>)
                 return ordered_json::parse(toJson(*view));
+            else if constexpr (std::is_same_v<View, RollBackView> || std::is_same_v<View, AnnotatedView>)
+                return json(*view);
             else
                 return nullptr;
         },
@@ -31,18 +33,31 @@ std::string toJson(const PlanView& view)
     ordered_json steps = ordered_json::array();
     for (const PlanStepView& step : view.steps)
         steps.push_back({ { "text", step.text }, { "bytes", step.bytes } });
+    ordered_json facts = ordered_json::array();
+    for (const PlanFactView& fact : view.facts)
+        facts.push_back({ { "label", fact.label }, { "text", fact.text } });
     return dump({ { "id", view.id },
                   { "hash", view.hash },
                   { "kind", view.kind },
                   { "run", view.run },
+                  { "state", view.state },
+                  { "phase", view.phase },
+                  { "done", view.doneBytes },
+                  { "total", view.totalBytes },
+                  { "problem", view.problem ? json(*view.problem) : ordered_json(nullptr) },
                   { "title", view.title },
                   { "cli", view.cli },
+                  { "facts", std::move(facts) },
                   { "steps", std::move(steps) },
                   { "read_bytes", view.readBytes },
                   { "write_bytes", view.writeBytes },
                   { "free_bytes", orNull(view.freeBytes) },
                   { "destination", view.destination.empty() ? ordered_json(nullptr) : ordered_json(view.destination) },
                   { "warnings", view.warnings },
+                  { "act", view.act ? json(*view.act) : ordered_json(nullptr) },
+                  { "changes", json(view.changes) },
+                  { "confirm", view.confirm.empty() ? ordered_json(nullptr) : ordered_json(view.confirm) },
+                  { "undo", view.undo.empty() ? ordered_json(nullptr) : ordered_json(view.undo) },
                   { "requires", { "act" } } });
 }
 
@@ -64,6 +79,7 @@ std::string toJson(const TaskView& view)
                   { "by", view.by },
                   { "cli", view.plan.cli },
                   { "plan_hash", view.plan.hash },
+                  { "undo", view.plan.undo.empty() ? ordered_json(nullptr) : ordered_json(view.plan.undo) },
                   { "resumable", view.resumable },
                   { "interrupted", view.interrupted },
                   { "accept_rewritten", accept.empty() ? ordered_json(nullptr) : ordered_json(accept) },

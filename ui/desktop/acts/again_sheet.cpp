@@ -7,13 +7,13 @@
 
 namespace deltascope::desktop {
 
-AgainSheet::AgainSheet(ServiceBridge& bridge, const app::TaskView& task, app::PlanRequest request, QWidget* parent)
+AgainSheet::AgainSheet(ServiceBridge& bridge, const app::TaskView& task, app::ActRequest request, QWidget* parent)
     : PlanSheet(bridge, QString::fromStdString(task.plan.run), safeName(task.plan.title), tr("Start"), parent)
     , m_request(std::move(request))
 {
 }
 
-AgainSheet* AgainSheet::accepting(ServiceBridge& bridge, const app::TaskView& task, app::PlanRequest request,
+AgainSheet* AgainSheet::accepting(ServiceBridge& bridge, const app::TaskView& task, app::ActRequest request,
                                   QWidget* parent)
 {
     std::visit([](auto& act) { act.acceptRewritten = true; }, request);

@@ -9,16 +9,16 @@ class AgainSheet final : public PlanSheet {
     Q_OBJECT
 
 public:
-    AgainSheet(ServiceBridge& bridge, const app::TaskView& task, app::PlanRequest request, QWidget* parent);
+    AgainSheet(ServiceBridge& bridge, const app::TaskView& task, app::ActRequest request, QWidget* parent);
     /// The same with rewritten objects, and what that means.
-    static AgainSheet* accepting(ServiceBridge& bridge, const app::TaskView& task, app::PlanRequest request,
+    static AgainSheet* accepting(ServiceBridge& bridge, const app::TaskView& task, app::ActRequest request,
                                  QWidget* parent);
 
 protected:
-    app::PlanRequest request() const override { return m_request; }
+    app::ActRequest request() const override { return m_request; }
 
 private:
-    app::PlanRequest m_request;
+    app::ActRequest m_request;
 };
 
 } // namespace deltascope::desktop

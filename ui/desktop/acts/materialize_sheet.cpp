@@ -30,9 +30,9 @@ bool statesDiffer(const RunPointer& run, StepId step)
 
 }
 
-app::MaterializePlan materializePlan(StepId step, const QString& destination)
+app::MaterializeArgs materializePlan(StepId step, const QString& destination)
 {
-    app::MaterializePlan plan;
+    app::MaterializeArgs plan;
     plan.step = step.address().toStdString();
     plan.to = destination.toStdString();
     return plan;
@@ -136,9 +136,9 @@ void MaterializeSheet::browse()
     dialog->open();
 }
 
-app::PlanRequest MaterializeSheet::request() const
+app::ActRequest MaterializeSheet::request() const
 {
-    app::MaterializePlan plan = materializePlan(m_step, m_to->text());
+    app::MaterializeArgs plan = materializePlan(m_step, m_to->text());
     plan.shardBytes = static_cast<std::uint64_t>(m_shards->currentData().toLongLong());
     plan.trained = m_state->currentData().toBool();
     plan.acrossGap = m_acrossGap->isChecked();

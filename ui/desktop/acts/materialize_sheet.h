@@ -20,7 +20,7 @@ public:
     MaterializeSheet(ServiceBridge& bridge, const RunPointer& run, StepId step, QWidget* parent);
 
 protected:
-    app::PlanRequest request() const override;
+    app::ActRequest request() const override;
     void actStarted() override;
 
 private:
@@ -40,6 +40,6 @@ private:
 };
 
 /// The request of a materialization without questions.
-app::MaterializePlan materializePlan(StepId step, const QString& destination);
+app::MaterializeArgs materializePlan(StepId step, const QString& destination);
 
 } // namespace deltascope::desktop

@@ -28,7 +28,7 @@ signals:
 protected:
     /// Where a subclass puts its options.
     QVBoxLayout* options() { return m_options; }
-    virtual app::PlanRequest request() const = 0;
+    virtual app::ActRequest request() const = 0;
     /// Called right after the act was started.
     virtual void actStarted() { }
     void planLater();

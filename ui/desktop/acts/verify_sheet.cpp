@@ -37,9 +37,9 @@ VerifySheet::VerifySheet(ServiceBridge& bridge, const RunPointer& run, const QSt
     connect(m_level, &QComboBox::currentIndexChanged, this, [this] { planLater(); });
 }
 
-app::PlanRequest VerifySheet::request() const
+app::ActRequest VerifySheet::request() const
 {
-    return app::VerifyPlan { m_range->text().trimmed().toStdString(), m_level->currentData().toInt() };
+    return app::VerifyArgs { m_range->text().trimmed().toStdString(), m_level->currentData().toInt() };
 }
 
 } // namespace deltascope::desktop

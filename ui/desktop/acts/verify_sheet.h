@@ -13,11 +13,11 @@ class VerifySheet final : public PlanSheet {
     Q_OBJECT
 
 public:
-    /// `range`: as in app::VerifyPlan.
+    /// `range`: as in app::VerifyArgs.
     VerifySheet(ServiceBridge& bridge, const RunPointer& run, const QString& range, QWidget* parent);
 
 protected:
-    app::PlanRequest request() const override;
+    app::ActRequest request() const override;
 
 private:
     QLineEdit* m_range;

@@ -104,7 +104,7 @@ void ServiceBridge::ask(QObject* context, std::function<app::JobId(app::Service&
     });
 }
 
-void ServiceBridge::plan(QObject* context, const QString& run, app::PlanRequest request, PlanAnswer answer)
+void ServiceBridge::plan(QObject* context, const QString& run, app::ActRequest request, PlanAnswer answer)
 {
     inBackground(
         context,
@@ -112,6 +112,17 @@ void ServiceBridge::plan(QObject* context, const QString& run, app::PlanRequest 
             return monitor.plan(run, request, Principal);
         },
         std::move(answer));
+}
+
+void ServiceBridge::planned(QObject* context, const std::string& plan, PlanAnswer answer)
+{
+    inBackground(
+        context, [&monitor = m_monitor, plan] { return monitor.planned(plan); }, std::move(answer));
+}
+
+void ServiceBridge::dropPlan(const std::string& plan)
+{
+    Background::start([&monitor = m_monitor, plan] { monitor.dropPlan(plan); });
 }
 
 void ServiceBridge::start(QObject* context, const app::PlanView& plan, TaskAnswer answer)

@@ -37,7 +37,12 @@ public:
 
     using PlanAnswer = std::function<void(const Result<app::PlanView>&)>;
     /// Makes a plan off the GUI thread.
-    void plan(QObject* context, const QString& run, app::PlanRequest request, PlanAnswer answer);
+    void plan(QObject* context, const QString& run, app::ActRequest request, PlanAnswer answer);
+
+    /// What has become of a plan that was being made.
+    void planned(QObject* context, const std::string& plan, PlanAnswer answer);
+    /// Forgets a plan that nobody wants to carry out.
+    void dropPlan(const std::string& plan);
 
     using TaskAnswer = std::function<void(const Result<app::TaskView>&)>;
     /// Carries a plan out.

@@ -79,14 +79,14 @@ void MainWindow::verify()
 
 void MainWindow::planAgain(const app::TaskView& task)
 {
-    const std::optional<app::PlanRequest> request = m_session.monitor().requestOf(task.id);
+    const std::optional<app::ActRequest> request = m_session.monitor().requestOf(task.id);
     if (request)
         (new AgainSheet(m_session.bridge(), task, *request, this))->open();
 }
 
 void MainWindow::planAccepting(const app::TaskView& task)
 {
-    const std::optional<app::PlanRequest> request = m_session.monitor().requestOf(task.id);
+    const std::optional<app::ActRequest> request = m_session.monitor().requestOf(task.id);
     if (request)
         AgainSheet::accepting(m_session.bridge(), task, *request, this)->open();
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "deltascope/app/acts.h"
 #include "deltascope/app/alert_sender.h"
 #include "deltascope/app/alerts.h"
 #include "deltascope/app/service.h"
@@ -15,27 +16,6 @@
 #include <vector>
 
 namespace deltascope::app {
-
-struct MaterializePlan {
-    std::string step; ///< "12", "0:12"
-    /// Name below the output folder, at most 8 parts of at most 255 bytes, or any path where that is allowed; empty:
-    /// RUN-step_N.
-    std::string to;
-    std::uint64_t shardBytes = 0;
-    bool trained = false;
-    bool acrossGap = false;
-    bool acceptRewritten = false; ///< as in VersionRequest
-};
-struct VerifyPlan {
-    std::string range; ///< as in VerifyRequest
-    int level = 2;
-    bool acceptRewritten = false; ///< as in VerifyRequest
-};
-struct DiffPlan {
-    std::string a, b; ///< steps
-    bool acceptRewritten = false;
-};
-using PlanRequest = std::variant<MaterializePlan, VerifyPlan, DiffPlan>;
 
 struct MonitorOptions {
     std::string outputFolder; ///< where checkpoints are materialized; absolute
@@ -80,11 +60,17 @@ public:
     /// Starts a job of the service and calls `done` with what it ends with.
     virtual void ask(const std::function<JobId(Service&)>& start, std::function<void(Result<JobResult>)> done) = 0;
 
-    /// What an act would do. Acts on nothing. `by`: who asks; of each only the newest plans are kept. Errors: NotFound,
-    /// Usage, those that the act would have at once.
-    virtual Result<PlanView> plan(const std::string& run, const PlanRequest& request, const std::string& by) = 0;
+    /// What an act would do. Acts on nothing. `by`: who asks; of each only the newest plans are kept. Where states have
+    /// to be read for it, its state is "planning", and planned() tells what came of it. Errors: NotFound, Usage, those
+    /// that the act would have at once.
+    virtual Result<PlanView> plan(const std::string& run, const ActRequest& request, const std::string& by) = 0;
+    /// A plan as it is now. Errors: NotFound.
+    virtual Result<PlanView> planned(const std::string& plan) = 0;
+    /// Forgets a plan, and what is being read for it. Idempotent.
+    virtual void dropPlan(const std::string& plan) = 0;
     /// Carries a plan out. A task that is returned is on disk, in MonitorOptions::taskFolder. Errors: NotFound (no such
-    /// plan), Rewritten (the run changed since); NoSpace, Auth, Io (it cannot be kept, and has not begun).
+    /// plan), Usage (it is not made yet), Rewritten (the run changed since); NoSpace, Auth, Io (it cannot be kept, and
+    /// has not begun).
     virtual Result<TaskView> start(const std::string& plan, const std::string& hash, const std::string& by) = 0;
     virtual std::vector<TaskView> tasks() const = 0; ///< newest first
     virtual std::optional<TaskView> task(const std::string& id) const = 0;
@@ -99,7 +85,7 @@ public:
     /// Blocks as long as the disk takes. Errors: NotFound, Usage (it is at work), Exists, those of the disk.
     virtual Result<TaskView> discard(const std::string& id) = 0;
     /// What a task was planned from, for a new plan. Nothing: no such task.
-    virtual std::optional<PlanRequest> requestOf(const std::string& task) const = 0;
+    virtual std::optional<ActRequest> requestOf(const std::string& task) const = 0;
 
     virtual Alerts& alerts() noexcept = 0;
     /// Sends the messages that alerts ask for, at first to nobody. Null: somebody else sends them.

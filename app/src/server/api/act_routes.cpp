@@ -1,7 +1,7 @@
 #include "context.h"
 
 #include "deltascope/app/view/dashboard_json.h"
-#include "view/plan_request_json.h"
+#include "view/act_request_json.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -21,64 +21,21 @@ Result<json> bodyOf(const Call& call)
     return body;
 }
 
-template <class T> Result<T> fieldOf(const json& object, const char* key, T missing)
+/// Empty if it is not there.
+Result<std::string> textOf(const json& object, const char* key)
 {
     const auto found = object.find(key);
     if (found == object.end() || found->is_null())
-        return missing;
-    const bool fits = std::is_same_v<T, bool> ? found->is_boolean()
-        : std::is_same_v<T, std::string>      ? found->is_string()
-                                              : found->is_number_unsigned();
-    if (!fits)
+        return std::string();
+    if (!found->is_string())
         return fail(Code::Usage, fmt::format("\"{}\" has another type", key));
-    return found->template get<T>();
-}
-
-Result<PlanRequest> materializeOf(const json& args)
-{
-    MaterializePlan plan;
-    DS_TRY(plan.step, fieldOf(args, "step", std::string()));
-    DS_TRY(plan.to, fieldOf(args, "to", std::string()));
-    DS_TRY(plan.shardBytes, fieldOf(args, "shard_bytes", std::uint64_t { 0 }));
-    DS_TRY(plan.acrossGap, fieldOf(args, "across_gap", false));
-    DS_TRY(plan.acceptRewritten, fieldOf(args, "accept_rewritten", false));
-    DS_TRY(const std::string state, fieldOf(args, "state", std::string("served")));
-    if (state != "served" && state != "trained")
-        return fail(Code::Usage, "a state is served or trained", state);
-    plan.trained = state == "trained";
-    return PlanRequest(plan);
-}
-
-Result<PlanRequest> planRequestOf(const json& body)
-{
-    DS_TRY(const std::string kind, fieldOf(body, "kind", std::string()));
-    const json args = body.value("args", json::object());
-    if (!args.is_object())
-        return fail(Code::Usage, "\"args\" is no JSON object");
-    if (kind == "materialize")
-        return materializeOf(args);
-    if (kind == "verify") {
-        VerifyPlan plan;
-        DS_TRY(plan.range, fieldOf(args, "range", std::string()));
-        DS_TRY(const std::uint64_t level, fieldOf(args, "level", std::uint64_t { 2 }));
-        plan.level = level > 4 ? 5 : static_cast<int>(level);
-        DS_TRY(plan.acceptRewritten, fieldOf(args, "accept_rewritten", false));
-        return PlanRequest(plan);
-    }
-    if (kind == "diff") {
-        DiffPlan plan;
-        DS_TRY(plan.a, fieldOf(args, "a", std::string()));
-        DS_TRY(plan.b, fieldOf(args, "b", std::string()));
-        DS_TRY(plan.acceptRewritten, fieldOf(args, "accept_rewritten", false));
-        return PlanRequest(plan);
-    }
-    return fail(Code::Usage, "a plan is of kind materialize, verify or diff", kind);
+    return found->get<std::string>();
 }
 
 Result<HttpResponse> makePlan(Context& context, const Call& call)
 {
     DS_TRY(const json body, bodyOf(call));
-    DS_TRY(const PlanRequest request, planRequestOf(body));
+    DS_TRY(const ActRequest request, readActRequest(body));
     DS_TRY(const PlanView plan, context.monitor.plan(call.parts[0], request, call.request.principal.name));
     return jsonAnswer(toJson(plan));
 }
@@ -86,7 +43,7 @@ Result<HttpResponse> makePlan(Context& context, const Call& call)
 Result<HttpResponse> runPlan(Context& context, const Call& call)
 {
     DS_TRY(const json body, bodyOf(call));
-    DS_TRY(const std::string hash, fieldOf(body, "hash", std::string()));
+    DS_TRY(const std::string hash, textOf(body, "hash"));
     DS_TRY(const TaskView task, context.monitor.start(call.parts[0], hash, call.request.principal.name));
     HttpResponse answer = jsonAnswer(toJson(task));
     answer.status = 202;
@@ -121,6 +78,16 @@ void addActRoutes(Routes& routes, Context& context)
     // A plan acts on nothing, so reading is enough.
     routes.add("POST", "runs/{}/plans", Scope::Read,
                answering([&](const Call& call) { return makePlan(context, call); }));
+    routes.add("GET", "acts", Scope::Read,
+               answering([](const Call&) -> Result<HttpResponse> { return jsonAnswer(toJson(actInfos())); }));
+    routes.add("GET", "plans/{}", Scope::Read, answering([&](const Call& call) -> Result<HttpResponse> {
+                   DS_TRY(const PlanView plan, context.monitor.planned(call.parts[0]));
+                   return jsonAnswer(toJson(plan));
+               }));
+    routes.add("POST", "plans/{}/drop", Scope::Read, answering([&](const Call& call) -> Result<HttpResponse> {
+                   context.monitor.dropPlan(call.parts[0]);
+                   return jsonAnswer("{}");
+               }));
     routes.add("POST", "plans/{}/run", Scope::Act, answering([&](const Call& call) { return runPlan(context, call); }));
     routes.add("GET", "tasks", Scope::Read,
                answering([&](const Call&) -> Result<HttpResponse> { return listTasks(context); }));
@@ -131,10 +98,10 @@ void addActRoutes(Routes& routes, Context& context)
                    return jsonAnswer(toJson(*task));
                }));
     routes.add("GET", "tasks/{}/request", Scope::Read, answering([&](const Call& call) -> Result<HttpResponse> {
-                   const std::optional<PlanRequest> request = context.monitor.requestOf(call.parts[0]);
+                   const std::optional<ActRequest> request = context.monitor.requestOf(call.parts[0]);
                    if (!request)
                        return fail(Code::NotFound, "there is no such task", call.parts[0]);
-                   return jsonAnswer(toJson(*request));
+                   return jsonAnswer(jsonOf(*request).dump());
                }));
     routes.add("POST", "tasks/{}/{}", Scope::Act, answering([&](const Call& call) { return steer(context, call); }));
 }

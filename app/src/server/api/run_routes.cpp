@@ -164,33 +164,37 @@ void listObjects(Context& context, Call call)
     context.monitor.ask([source](Service& service) { return service.listObjects(source); }, answer);
 }
 
-void listAll(Context& context, Call call)
+/// Answers with what a job on the run's source ends with, a `View`.
+template <class View> void answerWith(Context& context, Call call, std::function<JobId(Service&, SourceRequest)> start)
 {
     const Result<Context::Snapshot> snapshot = context.openRunOf(call);
     if (!snapshot)
         return call.reply(errorAnswer(snapshot.error()));
     const SourceRequest source = *context.monitor.sourceOf(call.parts.front());
-    context.monitor.ask([source](Service& service) { return service.listObjects(source); },
+    context.monitor.ask([&](Service& service) { return start(service, source); },
                         [call](Result<JobResult> result) {
-                            call.reply(result
-                                           ? jsonAnswer(toJson(*std::get<std::shared_ptr<const ListingView>>(*result)))
-                                           : errorAnswer(result.error()));
+                            call.reply(result ? jsonAnswer(toJson(*std::get<std::shared_ptr<const View>>(*result)))
+                                              : errorAnswer(result.error()));
                         });
+}
+
+void listAll(Context& context, Call call)
+{
+    answerWith<ListingView>(context, std::move(call),
+                            [](Service& service, SourceRequest source) { return service.listObjects(source); });
+}
+
+void listAnnotations(Context& context, Call call)
+{
+    answerWith<AnnotationsView>(context, std::move(call),
+                                [](Service& service, SourceRequest source) { return service.annotations(source); });
 }
 
 void readHeader(Context& context, Call call)
 {
-    const Result<Context::Snapshot> snapshot = context.openRunOf(call);
-    if (!snapshot)
-        return call.reply(errorAnswer(snapshot.error()));
-    const SourceRequest source = *context.monitor.sourceOf(call.parts.front());
     const std::string key = textOf(call.request, "key");
-    context.monitor.ask([source, key](Service& service) { return service.readHeader(source, key); },
-                        [call](Result<JobResult> result) {
-                            call.reply(result
-                                           ? jsonAnswer(toJson(*std::get<std::shared_ptr<const HeaderView>>(*result)))
-                                           : errorAnswer(result.error()));
-                        });
+    answerWith<HeaderView>(context, std::move(call),
+                           [key](Service& service, SourceRequest source) { return service.readHeader(source, key); });
 }
 
 }
@@ -226,6 +230,8 @@ void addRunRoutes(Routes& routes, Context& context)
     });
     routes.add("GET", "runs/{}/objects", Scope::Read, [&](Call call) { listObjects(context, std::move(call)); });
     routes.add("GET", "runs/{}/objects/all", Scope::Read, [&](Call call) { listAll(context, std::move(call)); });
+    routes.add("GET", "runs/{}/annotations", Scope::Read,
+               [&](Call call) { listAnnotations(context, std::move(call)); });
     routes.add("GET", "runs/{}/objects/header", Scope::Read, [&](Call call) { readHeader(context, std::move(call)); });
 }
 

@@ -44,7 +44,7 @@ void DiffTask::planAgain()
     if (!m_pair)
         return enter(State::None);
     enter(State::Planning);
-    const app::DiffPlan wanted { m_pair->a.address().toStdString(), m_pair->b.address().toStdString() };
+    const app::DiffArgs wanted { m_pair->a.address().toStdString(), m_pair->b.address().toStdString() };
     m_bridge.plan(this, m_pair->run, wanted, [this, generation](const Result<app::PlanView>& plan) {
         if (generation == m_generation)
             takePlan(plan);

@@ -230,7 +230,7 @@ void LineagePage::verifySelected()
             ++end;
         const StepId first = picture.idOf(rows[end - 1]);
         const StepId last = picture.idOf(rows[at]);
-        app::VerifyPlan request;
+        app::VerifyArgs request;
         request.range =
             (first == last ? first.address() : first.address() + QStringLiteral("..") + last.address()).toStdString();
         context().bridge.plan(this, context().focus.id(), request, [this](const Result<app::PlanView>& plan) {

@@ -30,6 +30,13 @@ struct ActPlanView {
     std::string undo; ///< act that takes it back; empty: none
 };
 
+/// Elements of one tensor that an act changes.
+struct ChangedTensorView {
+    std::string name;
+    std::uint64_t elements = 0;
+    std::uint64_t changed = 0;
+};
+
 /// A roll back, planned or carried out.
 struct RollBackView {
     std::string source;
@@ -41,6 +48,7 @@ struct RollBackView {
     std::uint64_t changedElements = 0; ///< between both states
     std::uint64_t totalElements = 0;
     std::uint64_t changedTensors = 0;
+    std::vector<ChangedTensorView> tensors; ///< by share, largest first; at most 256; empty once it is carried out
     ActPlanView plan; ///< empty once it is carried out
     bool isDone = false; ///< carried out
     bool wasThere = false; ///< the newest step restored `to` already: nothing was written

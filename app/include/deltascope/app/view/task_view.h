@@ -16,11 +16,22 @@ struct PlanStepView {
     std::uint64_t bytes = 0;
 };
 
+/// Something about what an act would do: "Restores", "step 12, verified".
+struct PlanFactView {
+    std::string label;
+    std::string text;
+};
+
 /// What an act would do.
 struct PlanView {
     std::string id;
     std::string hash; ///< over everything that the plan depends on
-    std::string kind; ///< materialize verify diff
+    std::string kind; ///< ActInfo::kind
+    /// "planning": states are read for it; "ready"; "failed": `problem` says why.
+    std::string state = "ready";
+    std::string phase; ///< of state planning
+    std::uint64_t doneBytes = 0, totalBytes = 0; ///< of that phase; 0: not known
+    std::optional<ProblemView> problem; ///< of state failed
     std::string run; ///< id
     std::string title; ///< "Materialize step 12 of wordle"
     std::string cli; ///< the same as a command line
@@ -30,6 +41,11 @@ struct PlanView {
     std::optional<std::uint64_t> freeBytes; ///< where it would be written
     std::string destination; ///< empty: nothing is written
     std::vector<std::string> warnings;
+    std::vector<PlanFactView> facts;
+    std::optional<ActPlanView> act; ///< every object that is read, written or deleted, where the engine has planned it
+    std::vector<ChangedTensorView> changes; ///< of an act that changes a state: as RollBackView::tensors
+    std::string confirm; ///< the word that a user types before the act may begin; empty: none
+    std::string undo; ///< kind of the act that takes it back; empty: none
 };
 
 /// An act on its way, or done.

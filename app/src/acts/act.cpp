@@ -1,0 +1,125 @@
+#include "acts/act.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace deltascope::app {
+
+namespace {
+
+tl::unexpected<Error> misfit(const ActInfo& act, std::string_view field, std::string_view what)
+{
+    return fail(Code::Usage, fmt::format("\"{}\" of {} {}", field, act.kind, what));
+}
+
+Result<void> checkValue(const ActInfo& act, const ActField& field, const ActValue& value)
+{
+    switch (field.type) {
+    case ActField::Type::Flag:
+        return std::holds_alternative<bool>(value) ? Result<void>() : misfit(act, field.name, "is true or false");
+    case ActField::Type::Whole: {
+        const auto* const number = std::get_if<std::int64_t>(&value);
+        if (number && *number >= 0 && *number <= field.most)
+            return {};
+        return misfit(act, field.name, fmt::format("is a whole number from 0 to {}", field.most));
+    }
+    case ActField::Type::Choice: {
+        const auto* const text = std::get_if<std::string>(&value);
+        if (text && std::find(field.choices.begin(), field.choices.end(), *text) != field.choices.end())
+            return {};
+        return misfit(act, field.name, fmt::format("is one of {}", fmt::join(field.choices, ", ")));
+    }
+    default:
+        break;
+    }
+    const auto* const text = std::get_if<std::string>(&value);
+    if (!text)
+        return misfit(act, field.name, "is a text");
+    return field.isRequired && text->empty() ? misfit(act, field.name, "is needed") : Result<void>();
+}
+
+}
+
+std::string_view word(ActField::Type type) noexcept
+{
+    switch (type) {
+    case ActField::Type::Text:
+        return "text";
+    case ActField::Type::Step:
+        return "step";
+    case ActField::Type::Steps:
+        return "steps";
+    case ActField::Type::Folder:
+        return "folder";
+    case ActField::Type::Whole:
+        return "whole";
+    case ActField::Type::Flag:
+        return "flag";
+    case ActField::Type::Choice:
+        break;
+    }
+    return "choice";
+}
+
+const ActField& CheckedArgs::field(std::string_view name) const
+{
+    return *std::find_if(m_fields.begin(), m_fields.end(), [&](const ActField& field) { return field.name == name; });
+}
+
+std::string CheckedArgs::text(std::string_view name) const
+{
+    const auto given = m_args.find(name);
+    return given == m_args.end() ? std::string(field(name).standard) : std::get<std::string>(given->second);
+}
+
+std::int64_t CheckedArgs::whole(std::string_view name) const
+{
+    const auto given = m_args.find(name);
+    if (given != m_args.end())
+        return std::get<std::int64_t>(given->second);
+    const std::string_view standard = field(name).standard;
+    return standard.empty() ? 0 : std::stoll(std::string(standard));
+}
+
+bool CheckedArgs::flag(std::string_view name) const
+{
+    const auto given = m_args.find(name);
+    return given == m_args.end() ? field(name).standard == "true" : std::get<bool>(given->second);
+}
+
+Result<void> checkArgs(const ActInfo& act, const ActArgs& args)
+{
+    for (const auto& [name, value] : args) {
+        const auto field = std::find_if(act.fields.begin(), act.fields.end(),
+                                        [&](const ActField& known) { return known.name == name; });
+        if (field == act.fields.end())
+            return misfit(act, name, "is no argument of it");
+        DS_CHECK(checkValue(act, *field, value));
+    }
+    for (const ActField& field : act.fields) {
+        if (field.isRequired && !args.contains(field.name))
+            return misfit(act, field.name, "is needed");
+    }
+    return {};
+}
+
+Result<BoundPlan> planAct(const RunSnapshot& snapshot, const SourceRequest& source, const ActRequest& request,
+                          const MonitorOptions& options)
+{
+    DS_TRY(const Act* act, findAct(request.kind));
+    DS_CHECK(checkArgs(act->info, request.args));
+    if (!snapshot.run)
+        return fail(Code::Transient, "the run is still being opened", snapshot.source, "try again in a moment");
+    const CheckedArgs args(act->info.fields, request.args);
+    DS_TRY(BoundPlan plan, act->plan({ snapshot, source, options }, args));
+    plan.view.kind = request.kind;
+    plan.view.run = snapshot.id;
+    plan.request = request;
+    const auto accept = request.args.find("accept_rewritten");
+    if (accept != request.args.end() && std::get<bool>(accept->second))
+        plan.view.warnings.push_back(acceptRewrittenText(plan.view.kind) + '.');
+    return plan;
+}
+
+} // namespace deltascope::app

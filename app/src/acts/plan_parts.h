@@ -1,0 +1,38 @@
+#pragma once
+
+#include "acts/act.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace deltascope {
+class FileSystem;
+}
+
+namespace deltascope::app {
+
+// What the plans of several acts consist of.
+
+/// What a plan depends on that reads a step: all objects of its epoch up to it.
+std::string stateOf(const RunSnapshot& snapshot, const StepView& until);
+/// Gives the plan its hash: over its command line and `state`.
+void seal(PlanView& plan, const std::string& state);
+
+/// " --accept-rewritten", or nothing.
+const char* acceptOption(bool acceptRewritten);
+/// "'/runs/wordle@0:12'": as a shell wants it.
+std::string quotedStep(const SourceRequest& source, const StepView& step);
+
+/// Errors: why the step cannot be rebuilt.
+Result<void> expectRestorable(const StepView& step);
+
+/// The folder below which no link is followed; empty where any folder will do, so that its user may use links.
+std::string rootOf(const MonitorOptions& options);
+/// Nothing: not known. Errors: Auth (a link is on the way).
+Result<std::optional<std::uint64_t>> freeBytes(const FileSystem& disk, const std::string& path);
+/// `name` below the output folder, whatever it says; where any folder will do, an absolute path is taken as it is.
+/// Errors: Usage.
+Result<std::string> destinationOf(const MonitorOptions& options, const std::string& name);
+
+} // namespace deltascope::app
