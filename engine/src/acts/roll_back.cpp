@@ -1,14 +1,13 @@
 #include "deltascope/engine/roll_back.h"
 
+#include "acts/act_parts.h"
 #include "acts/producers.h"
-#include "deltascope/engine/beside.h"
 #include "publish/newest_version.h"
 #include "publish/writer_choice.h"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
-#include <set>
 
 namespace deltascope {
 
@@ -62,17 +61,6 @@ PublishOptions publishingOf(const Run& run, const Version& head)
     return WriterChoice::of(same, {}) ? same : options;
 }
 
-/// The newest entry of a roll back that wrote below this key, or that object.
-std::optional<JournalEntry> entryOf(const std::vector<JournalEntry>& journal, const std::string& key)
-{
-    const auto last = std::find_if(journal.rbegin(), journal.rend(), [&](const JournalEntry& entry) {
-        return entry.act == "rollback"
-            && std::any_of(entry.keys.begin(), entry.keys.end(),
-                           [&](const std::string& own) { return own == key || own.starts_with(key + '/'); });
-    });
-    return last == journal.rend() ? std::nullopt : std::optional(*last);
-}
-
 /// Whether the version is unfinished, and a roll back that did not end well began to write it. What was written long
 /// behind the last word of that roll back may be somebody else's, until nobody has touched it for long.
 Result<bool> isOurLeftover(Workbench& bench, const ObjectStore& source, const Version& version, TaskContext& task)
@@ -80,7 +68,7 @@ Result<bool> isOurLeftover(Workbench& bench, const ObjectStore& source, const Ve
     if (!version.failure || version.failure->code != Code::Unfinished)
         return false;
     DS_TRY(const std::vector<JournalEntry> journal, readJournal(source, bench.shadowFolder, task));
-    const std::optional<JournalEntry> entry = entryOf(journal, version.objects.name);
+    const std::optional<JournalEntry> entry = newestEntry(journal, "rollback", version.objects.name);
     if (!entry || entry->phase == "done")
         return false;
     constexpr std::int64_t Meanwhile = 60'000'000; ///< microseconds from a word to the put behind it
@@ -126,26 +114,6 @@ bool isRestored(const Scene& scene)
         && (target->root.empty() || target->root == head->root);
 }
 
-void addReads(std::set<PlannedObject>& reads, const Run& run, const Plan& plan)
-{
-    const auto add = [&](const std::string& store, const VersionObjects& version) {
-        for (const ObjectInfo& object : version.objects) {
-            PlannedObject planned { store, object.key, object.identity, object.sizeBytes };
-            for (const std::string& mirror : run.mirrors) {
-                if (!object.key.starts_with(mirror + '/'))
-                    continue;
-                planned.store = mirror;
-                planned.key = object.key.substr(mirror.size() + 1);
-            }
-            reads.insert(std::move(planned));
-        }
-    };
-    for (const PlanLink& link : plan.links)
-        add({}, run.versions[link.version].objectsOf(link.form));
-    if (plan.fromExternalBase)
-        add(run.base->store->uri(), run.base->objects);
-}
-
 std::string rootOf(const Version& version) { return version.summary ? version.summary->root : std::string(); }
 
 /// What is going to be done, as facts.
@@ -155,12 +123,7 @@ Result<ActPlan> factsOf(const Scene& scene)
     plan.kind = "rollback";
     plan.arguments = { { "epoch", std::to_string(scene.target->epoch) },
                        { "step", std::to_string(scene.target->step()) } };
-    std::set<PlannedObject> reads;
-    for (const Version* version : { scene.head, scene.target }) {
-        DS_TRY(const FallbackPlans plans, FallbackPlans::of(scene.run, *version));
-        addReads(reads, scene.run, plans.plan());
-    }
-    plan.reads.assign(reads.begin(), reads.end());
+    DS_TRY(plan.reads, objectsRead(scene.run, { scene.head, scene.target }));
     DS_TRY(const WriterChoice writers, WriterChoice::of(scene.publishing, {}));
     const std::int64_t step = scene.head->step() + 1;
     for (const std::string& key : writers.deltaKeys(step))
@@ -178,26 +141,6 @@ Result<ActPlan> factsOf(const Scene& scene)
     plan.unknown = { fmt::format("which engines load step {}, and when: they follow their trainer or a number", step),
                      "whether the trainer can go on behind it: it keeps its own state until it loads the step" };
     return plan;
-}
-
-Result<Verdict> verifyTarget(Workbench& bench, Scene& scene, TaskContext& task)
-{
-    const auto at = static_cast<std::size_t>(scene.target - scene.run.versions.data());
-    VerifyOptions options;
-    options.level = 3;
-    options.range = { at, at };
-    DS_TRY(const VerifyReport report, verifyRun(bench, scene.run, options, task));
-    const StepVerdict& verdict = report.steps.front();
-    if (verdict.verdict <= Verdict::FirstSight)
-        return verdict.verdict;
-    const auto worst = std::find_if(verdict.problems.begin(), verdict.problems.end(),
-                                    [](const Error& problem) { return problem.code != Code::Unproven; });
-    if (worst != verdict.problems.end())
-        return fail(*worst);
-    return fail(
-        Error { Code::Unproven,
-                fmt::format("step {} is {}: nothing vouches for it", scene.target->step(), word(verdict.verdict)),
-                scene.run.store->uri(), scene.target->step(), "choose a step that verify calls sound" });
 }
 
 /// Does `act` with both states, and with other ways to them where a form proves damaged.
@@ -222,41 +165,12 @@ std::string storyText(std::int64_t step, std::int64_t restored)
     return fmt::format("step {} restores step {}", step, restored);
 }
 
-/// The act in the journal beside the run.
-class Story {
-public:
-    Story(Workbench& bench, const std::shared_ptr<ObjectStore>& source, const Scene& scene, const ActPlan& plan,
-          const RollBackOptions& how)
-        : m_beside(source, { how.by, bench.shadowFolder, bench.nowUs })
-        , m_text(storyText(scene.head->step() + 1, scene.target->step()))
-    {
-        m_entry.act = plan.kind;
-        m_entry.plan = how.planHash;
-        for (const PlannedObject& object : plan.writes)
-            m_entry.keys.push_back(object.key);
-    }
-
-    Result<void> tell(std::string phase, std::string more, TaskContext& task)
-    {
-        JournalEntry entry = m_entry;
-        entry.phase = std::move(phase);
-        entry.text = more.empty() ? m_text : fmt::format("{}: {}", m_text, more);
-        DS_CHECK(m_beside.append(std::move(entry), task));
-        return {};
-    }
-
-private:
-    Beside m_beside;
-    JournalEntry m_entry;
-    std::string m_text;
-};
-
 /// Ends the story of a call that was killed or failed behind its put.
 Result<void> finishStory(Workbench& bench, const std::shared_ptr<ObjectStore>& source, const Version& written,
                          const RollBackOptions& how, TaskContext& task)
 {
     DS_TRY(const std::vector<JournalEntry> journal, readJournal(*source, bench.shadowFolder, task));
-    const std::optional<JournalEntry> last = entryOf(journal, written.objects.objects.back().key);
+    const std::optional<JournalEntry> last = newestEntry(journal, "rollback", written.objects.objects.back().key);
     if (!last || last->phase == "done")
         return {};
     JournalEntry entry = *last;
@@ -346,7 +260,7 @@ Result<RollBackPlan> planRollBack(Workbench& bench, std::shared_ptr<ObjectStore>
     plan.step = plan.from + 1;
     DS_TRY(plan.act, factsOf(scene));
     plan.isDone = isRestored(scene);
-    DS_TRY(plan.evidence, verifyTarget(bench, scene, task));
+    DS_TRY(plan.evidence, verifyTarget(bench, scene.run, *scene.target, task));
     if (plan.isDone)
         return plan;
     DS_CHECK(expectNoProducer(bench, scene.run, scene.leftover, task));
@@ -391,7 +305,7 @@ Result<RolledBack> rollBack(Workbench& bench, std::shared_ptr<ObjectStore> sourc
     if (publisher.headStep() != scene.head->step())
         return fail(Error { Code::Exists, "something was published since the plan was made", source->uri(),
                             publisher.headStep(), "Look at the plan again, and repeat this." });
-    Story story(bench, source, scene, plan, how);
+    ActStory story(bench, source, how.by, plan, storyText(scene.head->step() + 1, scene.target->step()));
     DS_CHECK(story.tell("begun", {}, task));
     const auto publish = [&](const Chain& from, const Chain& to) {
         return publisher.publish(&from, to, publisher.headOrigin(), task);

@@ -1,0 +1,43 @@
+#pragma once
+
+#include "deltascope/engine/act_plan.h"
+#include "deltascope/engine/beside.h"
+#include "deltascope/engine/operations.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace deltascope {
+
+// What several acts have in common.
+
+/// Every object that rebuilding the versions reads: of the run, of its mirrors and of its external base. Errors: those
+/// of FallbackPlans::of.
+Result<std::vector<PlannedObject>> objectsRead(const Run& run, const std::vector<const Version*>& versions);
+
+/// What vouches for a version whose state an act is going to use, from a replay (level 3). Errors: what is wrong with
+/// it; Unproven (nothing vouches for it).
+Result<Verdict> verifyTarget(Workbench& bench, const Run& run, const Version& target, TaskContext& task);
+
+/// The newest entry of an act that wrote below this key, or that object.
+std::optional<JournalEntry> newestEntry(const std::vector<JournalEntry>& journal, std::string_view act,
+                                        const std::string& key);
+
+/// An act in the journal beside the run that it changes.
+class ActStory {
+public:
+    /// `plan`: its kind, hash and the keys that it writes are in every entry. `text`: what the act does.
+    ActStory(const Workbench& bench, std::shared_ptr<ObjectStore> run, const std::string& by, const ActPlan& plan,
+             std::string text);
+    /// Appends an entry: "begun", "done", "failed". `more`: why; may be empty.
+    Result<void> tell(std::string phase, const std::string& more, TaskContext& task);
+
+private:
+    Beside m_beside;
+    JournalEntry m_entry;
+    std::string m_text;
+};
+
+} // namespace deltascope
