@@ -165,6 +165,16 @@ TEST(RollBack, ATrainerThatPublishedJustNowIsNotDisturbed)
     EXPECT_TRUE(p.plan(3));
 }
 
+TEST(RollBack, CanBeTakenBackAtOnce)
+{
+    RollingBack p;
+    ASSERT_TRUE(p.run(3));
+    p.now = p.view().find(7)->objects.publishedUs() + test::Second;
+    const auto back = p.run(6);
+    ASSERT_TRUE(back) << back.error().text;
+    EXPECT_EQ(back->step, 8);
+}
+
 TEST(RollBack, AWriterAtTheSameTimeIsNoticedAndNothingOfOursStays)
 {
     RollingBack p;

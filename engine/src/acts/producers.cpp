@@ -21,12 +21,15 @@ tl::unexpected<Error> producing(const Run& run, std::string text, std::optional<
     return fail(Error { Code::Exists, std::move(text), run.store->uri(), step, std::string(Remedy) });
 }
 
-/// The versions of the newest epoch by the time at which they came; times of 0 are none.
+/// When a trainer published the versions of the newest epoch; times of 0 are none. Roll backs are no trainer's, so that
+/// one can be taken back at once.
 std::vector<std::int64_t> publicationTimes(const Run& run, const Version* leftover)
 {
     std::vector<std::int64_t> times;
-    for (const Version& version : run.versions) {
-        if (&version != leftover && version.epoch == run.epochs() - 1 && version.objects.publishedUs() > 0)
+    for (std::size_t i = 0; i < run.versions.size(); ++i) {
+        const Version& version = run.versions[i];
+        const bool isTrainers = &version != leftover && version.epoch == run.epochs() - 1 && !restoredVersion(run, i);
+        if (isTrainers && version.objects.publishedUs() > 0)
             times.push_back(version.objects.publishedUs());
     }
     std::sort(times.begin(), times.end());

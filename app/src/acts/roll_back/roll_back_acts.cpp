@@ -17,7 +17,7 @@ void takeRollBack(PlanView& plan, const JobResult& result)
     const RollBackView& found = *std::get<std::shared_ptr<const RollBackView>>(result);
     plan.hash = found.plan.hash;
     plan.act = found.plan;
-    plan.undo = found.plan.undo;
+    plan.undo = "undo";
     plan.readBytes = found.plan.readBytes;
     plan.confirm = found.run;
     plan.changes = found.tensors;
