@@ -17,8 +17,8 @@ namespace deltascope::cli {
 
 namespace {
 
-constexpr std::array<std::string_view, 8> ActCommands { "rollback", "undo", "ref",  "pin",
-                                                        "unpin",    "note", "refs", "journal" };
+constexpr std::array<std::string_view, 9> ActCommands { "rollback", "undo", "branch", "ref",    "pin",
+                                                        "unpin",    "note", "refs",   "journal" };
 
 /// One of the commands with its options.
 class ActCommand {
@@ -35,6 +35,8 @@ public:
     {
         if (m_command == "rollback" || m_command == "undo")
             return rollBack();
+        if (m_command == "branch")
+            return branch();
         return m_command == "refs" || m_command == "journal" ? list() : annotate();
     }
 
@@ -83,19 +85,39 @@ private:
         if (request.undo)
             DS_CHECK(m_options.expectWholeRun(m_command));
         const auto start = [&](app::Service& s) { return s.rollBack(request); };
-        DS_TRY(const auto plan, job<app::RollBackView>(start));
+        return planned<app::RollBackView>(request, start, rollBackText, "");
+    }
+
+    Result<int> branch() const
+    {
+        app::BranchRequest request;
+        request.version = m_options.versionRequest(m_options.source);
+        request.into = m_options.into;
+        request.soleWriter = m_options.soleWriter;
+        const auto start = [&](app::Service& s) { return s.branch(request); };
+        return planned<app::BranchView>(request, start, branchText, " --into " + app::quotedPath(m_options.into));
+    }
+
+    /// Makes a plan and shows it, or carries it out if the user means that. `more`: options of the command line that
+    /// does it.
+    template <class View, class Request, class Start>
+    Result<int> planned(Request& request, const Start& start,
+                        std::string (*textOf)(const View&, const std::string&, const Style&),
+                        const std::string& more) const
+    {
+        DS_TRY(const auto plan, job<View>(start));
         DS_TRY(const bool isMeant, confirmAct(m_options, plan->run, plan->plan.hash));
         if (!m_options.planFile.empty())
             DS_CHECK(writePlan(m_options.planFile, app::toJson(*plan)));
         if (!isMeant) {
             const std::string doIt =
-                fmt::format("deltascope {} {} --yes", m_command, app::quotedPath(m_options.source));
-            print(*plan, rollBackText(*plan, m_options.dryRun ? "" : doIt, m_style));
+                fmt::format("deltascope {} {}{} --yes", m_command, app::quotedPath(m_options.source), more);
+            print(*plan, textOf(*plan, m_options.dryRun ? "" : doIt, m_style));
             return Success;
         }
         request.planHash = plan->plan.hash;
-        DS_TRY(const auto done, job<app::RollBackView>(start));
-        print(*done, rollBackText(*done, "", m_style));
+        DS_TRY(const auto done, job<View>(start));
+        print(*done, textOf(*done, "", m_style));
         return Success;
     }
 

@@ -59,4 +59,20 @@ std::string rollBackText(const app::RollBackView& view, const std::string& comma
     return command.empty() ? text : text + "nothing is done yet: " + safe(command) + " does it\n";
 }
 
+std::string branchText(const app::BranchView& view, const std::string& command, const Style& style)
+{
+    const std::string into = safe(view.into);
+    if (view.wasThere)
+        return fmt::format("{} begins with the state of step {} already; nothing is written\n", into, view.from);
+    if (view.isDone)
+        return paint(style, Paint::Bold, fmt::format("{} begins with the state of step {}", into, view.from))
+            + ", and it reads back to that state\n";
+    std::string text =
+        paint(style, Paint::Bold, fmt::format("{} would begin with the state of step {}", into, view.from))
+        + fmt::format(", as its step {}\n  step {} is {}; its state has {}\n", view.step, view.from, view.evidence,
+                      bytesText(view.stateBytes));
+    text += planText(view.plan, style);
+    return command.empty() ? text : text + "nothing is done yet: " + safe(command) + " does it\n";
+}
+
 } // namespace deltascope::cli

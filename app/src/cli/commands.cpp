@@ -294,6 +294,7 @@ private:
         request.destination = m_options.destination;
         request.readBackFromDisk = m_options.readBack == "disk";
         request.acrossGap = m_options.acrossGap;
+        request.forTraining = m_options.forTraining;
         request.trained = m_options.state == "trained";
         request.commit = m_options.commit;
         if (!m_options.shardSize.empty()) {

@@ -66,6 +66,8 @@ const ExamplesByCommand Examples {
       { { "deltascope rollback /runs/wordle@12", "what it would read and write to restore step 12" },
         { "deltascope rollback /runs/wordle@good --yes", "restore the step that was called good" } } },
     { "undo", { { "deltascope undo /runs/wordle --yes", "take the newest roll back back" } } },
+    { "branch",
+      { { "deltascope branch /runs/wordle@good --into /runs/wordle-b --yes", "begin a new run with that state" } } },
     { "leftovers", { { "deltascope leftovers checkpoints", "what stopped rebuilds left, and its size" } } },
     { "doctor",
       { { "deltascope doctor", "look at this machine" },

@@ -109,6 +109,8 @@ std::string stepText(const app::StepDetailView& detail, const Style& style)
         text += fmt::format("  builds on    step {}\n", *step.baseStep);
     if (step.restores)
         text += fmt::format("  restores     step {}\n", *step.restores);
+    if (!step.branchOf.empty())
+        text += fmt::format("  branch of    {}\n", safe(step.branchOf));
     if (step.changedElements && step.totalElements)
         text += fmt::format("  changed      {} of {} elements\n", countText(*step.changedElements),
                             countText(*step.totalElements));
@@ -346,6 +348,12 @@ std::string materializeText(const app::MaterializeView& result, const Style& sty
                                   result.state == "served" ? "trained" : "served",
                                   counted(result.statesDiffer, "element")));
     text += readsText(result.reads, style);
+    if (!result.trainerFiles.empty())
+        text += fmt::format("  for training: {}\n", safe(fmt::format("{}", fmt::join(result.trainerFiles, ", "))));
+    if (!result.missing.empty())
+        text += paint(style, Paint::Warn,
+                      fmt::format("  the source has no {} of this step: training begins with a new one\n",
+                                  fmt::join(result.missing, ", no ")));
     if (!result.leftOut.empty())
         text += paint(style, Paint::Dim,
                       fmt::format("  not copied: {} (state of the trainer at the step that the rebuild began with)\n",

@@ -106,6 +106,9 @@ void describe(CLI::App& program, Options& options)
     materialize->add_option("--shard", options.shard,
                             "I/N: be one of N processes that share the rebuild; write every N-th file");
     materialize->add_flag("--commit", options.commit, "finish a rebuild whose parts are all written");
+    materialize->add_flag("--for-training", options.forTraining,
+                          "also copy optimizer, scheduler, random and trainer state of the step, as far as the source "
+                          "has them");
     materialize->add_flag("--across-gap", options.acrossGap,
                           "rebuild although the no-op test proves that a delta is lost");
     materialize
@@ -271,7 +274,12 @@ void describe(CLI::App& program, Options& options)
     rollback->add_option("version", options.source, "SOURCE@STEP: the state to restore")->required();
     CLI::App* undo = program.add_subcommand("undo", "take the newest roll back of a run back, by another one");
     undo->add_option("source", options.source, "folder or URI of the run")->required();
-    for (CLI::App* command : { rollback, undo }) {
+    CLI::App* branch = program.add_subcommand("branch", "begin a new run with the state of a step, in another place");
+    branch->add_option("version", options.source, "SOURCE@STEP: the state to begin with")->required();
+    branch->add_option("--into", options.into, "folder or URI of the new run")->required();
+    branch->add_flag("--sole-writer", options.soleWriter,
+                     "nobody else publishes there, on a store that cannot put under a condition");
+    for (CLI::App* command : { rollback, undo, branch }) {
         CLI::Option* const dryRun = command->add_flag("--dry-run", options.dryRun, "show the plan and do nothing");
         command->add_flag("--yes", options.yes, "do it")->excludes(dryRun);
         command->add_option("--confirm", options.confirm, "do it, if the run has this name")->excludes(dryRun);
@@ -298,7 +306,7 @@ void describe(CLI::App& program, Options& options)
     for (CLI::App* command : { log, show, list, verify, materialize, diff, stats, digest, publish, cost, watch, serve,
                                gui, exported, doctor })
         addSourceOptions(*command, options);
-    for (CLI::App* command : { refs, journal, ref, pin, unpin, note, rollback, undo })
+    for (CLI::App* command : { refs, journal, ref, pin, unpin, note, rollback, undo, branch })
         addSourceOptions(*command, options);
     for (CLI::App* command :
          { log, show, list, verify, materialize, diff, stats, digest, cost, watch, serve, gui, exported })

@@ -42,6 +42,7 @@ struct Options {
     bool all = false;
     bool exitCode = false;
     bool acrossGap = false;
+    bool forTraining = false;
     std::string state;
     int level = 2;
     bool acceptRewritten = false;

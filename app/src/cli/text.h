@@ -38,8 +38,9 @@ std::string tensorFirstsText(const app::TensorFirstsView& view, const Style& sty
 std::string statisticsCostText(const app::StatisticsCostView& cost);
 std::string refsText(const app::AnnotationsView& annotations, const Style& style);
 std::string journalText(const app::AnnotationsView& annotations, const Style& style);
-/// A roll back, planned or carried out. `command`: that carries the plan out; empty: none is named.
+/// A roll back or a branch, planned or carried out. `command`: that carries the plan out; empty: none is named.
 std::string rollBackText(const app::RollBackView& view, const std::string& command, const Style& style);
+std::string branchText(const app::BranchView& view, const std::string& command, const Style& style);
 std::string annotatedText(const app::AnnotatedView& annotated);
 std::string doctorText(const app::DoctorView& report, const Style& style);
 /// What a command moved over the network, in one line.

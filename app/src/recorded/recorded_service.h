@@ -40,6 +40,7 @@ public:
     JobId annotations(SourceRequest request) override;
     JobId annotate(AnnotateRequest request) override;
     JobId rollBack(RollBackRequest request) override;
+    JobId branch(BranchRequest request) override;
     JobId doctor(std::optional<SourceRequest> source, bool clean) override;
     Result<DemoView> prepareDemo(const DemoRequest& request) override;
     JobId demo(DemoRequest request) override;

@@ -195,6 +195,10 @@ MaterializeView readMaterialize(const json& from)
     view.committed = read<bool>(from, "committed");
     view.sidecars = readList<std::string>(from, "sidecars");
     view.leftOut = readList<std::string>(from, "left_out");
+    if (from.contains("trainer_files")) { // of this version
+        view.trainerFiles = readList<std::string>(from, "trainer_files");
+        view.missing = readList<std::string>(from, "missing");
+    }
     view.reads = readReads(from);
     view.seconds = read<double>(from, "seconds");
     return view;

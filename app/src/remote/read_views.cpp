@@ -136,6 +136,8 @@ StepView readStep(const json& from)
         step.refs = readEach(from, "refs", [](const json& word) { return valueOf<std::string>(word, "refs"); });
     if (from.contains("restores"))
         step.restores = read<std::int64_t>(from, "restores");
+    if (from.contains("branch_of"))
+        step.branchOf = read<std::string>(from, "branch_of");
     return step;
 }
 

@@ -2,6 +2,7 @@
 
 #include "address.h"
 #include "annotation_jobs.h"
+#include "branch_job.h"
 #include "configuration.h"
 #include "demo/demo.h"
 #include "demo/demo_bucket.h"
@@ -325,6 +326,7 @@ public:
                 options.shardBytes = request.shardBytes;
                 options.readBackFromDisk = request.readBackFromDisk;
                 options.acrossGap = request.acrossGap;
+                options.forTraining = request.forTraining;
                 options.acceptRewritten = request.version.acceptRewritten;
                 options.part = request.part;
                 options.parts = request.parts;
@@ -399,6 +401,15 @@ public:
         return start((request.undo ? "undo in " : "roll back ") + request.version.source.source.text(),
                      [this, request](JobId, TaskContext& task) -> Result<JobResult> {
                          DS_TRY(RollBackView view, app::rollBack(m_bench, request, m_settings.diffBackend, task));
+                         return ended(std::move(view));
+                     });
+    }
+
+    JobId branch(BranchRequest request) override
+    {
+        return start("branch " + request.version.source.source.text(),
+                     [this, request](JobId, TaskContext& task) -> Result<JobResult> {
+                         DS_TRY(BranchView view, app::branch(m_bench, request, m_settings.diffBackend, task));
                          return ended(std::move(view));
                      });
     }

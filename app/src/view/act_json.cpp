@@ -70,4 +70,19 @@ ordered_json json(const RollBackView& view)
 
 std::string toJson(const RollBackView& view) { return dump(json(view)); }
 
+std::string toJson(const BranchView& view)
+{
+    ordered_json out { { "source", view.source }, { "into", view.into }, { "from", view.from }, { "step", view.step } };
+    out["done"] = view.isDone;
+    out["was_there"] = view.wasThere;
+    if (view.isDone) {
+        out["keys"] = view.keys;
+    } else {
+        out["evidence"] = view.evidence;
+        out["state_bytes"] = view.stateBytes;
+        out["plan"] = json(view.plan);
+    }
+    return dump(out);
+}
+
 } // namespace deltascope::app

@@ -108,6 +108,8 @@ ordered_json json(const StepView& step)
         out["refs"] = step.refs;
     if (step.restores)
         out["restores"] = *step.restores;
+    if (!step.branchOf.empty())
+        out["branch_of"] = step.branchOf;
     return out;
 }
 
@@ -270,6 +272,8 @@ std::string toJson(const MaterializeView& view)
                   { "committed", view.committed },
                   { "sidecars", view.sidecars },
                   { "left_out", view.leftOut },
+                  { "trainer_files", view.trainerFiles },
+                  { "missing", view.missing },
                   { "rewritten", view.reads.rewritten },
                   { "notices", json(view.reads.notices) },
                   { "seconds", view.seconds } });

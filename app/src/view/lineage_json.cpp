@@ -47,6 +47,8 @@ ordered_json json(const LineageRowView& row)
                          { "surviving", row.lane == 0 || step.restorable } };
     if (step.restores)
         out["restores"] = *step.restores;
+    if (!step.branchOf.empty())
+        out["branch_of"] = step.branchOf;
     return out;
 }
 

@@ -117,6 +117,8 @@ MaterializeView makeMaterializeView(const Version& version, const MaterializeRep
     view.committed = report.committed;
     view.sidecars = report.sidecars;
     view.leftOut = report.leftOut;
+    view.trainerFiles = report.trainerFiles;
+    view.missing = report.missing;
     view.reads.rewritten = report.rewritten;
     for (const Error& notice : report.notices)
         view.reads.notices.push_back(problemView(notice));

@@ -106,6 +106,8 @@ std::string extrasOf(const VersionSummary& summary)
     add("state_digest", summary.stateDigest);
     if (summary.restores)
         extras["restores"] = *summary.restores;
+    if (!summary.branch.empty())
+        extras["branch"] = summary.branch;
     if (summary.lossy)
         extras["lossy"] = true;
     if (summary.hasChecksums)
@@ -127,6 +129,8 @@ void addExtras(VersionSummary& summary, const std::string& text)
     summary.stateDigest = textOf(extras, "state_digest");
     if (const auto restores = extras.find("restores"); restores != extras.end() && restores->is_number_integer())
         summary.restores = restores->get<std::int64_t>();
+    if (const auto branch = extras.find("branch"); branch != extras.end() && branch->is_string())
+        summary.branch = branch->get<std::string>();
     summary.lossy = extras.contains("lossy");
     summary.hasChecksums = extras.contains("checksums");
 }

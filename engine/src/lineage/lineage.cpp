@@ -122,6 +122,7 @@ VersionSummary VersionSummary::of(const VersionIndex& index)
     summary.root = index.fact(fact::Root);
     summary.origin = index.fact(fact::Origin);
     summary.restores = parseNumber(index.fact(fact::Restores));
+    summary.branch = index.fact(fact::Branch);
     std::string names;
     for (const TensorEntry& entry : index.tensors) {
         names += entry.name();

@@ -9,6 +9,7 @@
 #include "sidecars.h"
 #include "step_evidence.h"
 #include "tensor_sources.h"
+#include "trainer_files.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -455,7 +456,14 @@ Result<MaterializeReport> rebuildFrom(Workbench& bench, const Run& run, const Ve
     DS_TRY(Sidecars sidecars, copySidecars(bench, run, plan, folder.path(), options.sidecars.get(), task));
     report.sidecars = std::move(sidecars.names);
     std::move(sidecars.leftOut.begin(), sidecars.leftOut.end(), std::back_inserter(report.notices));
-    DS_TRY(report.leftOut, trainerFilesOf(run, plan, task));
+    if (options.forTraining) {
+        DS_TRY(TrainerState trainer, copyTrainerState(bench, run, version, plan, folder.path(), task));
+        report.trainerFiles = std::move(trainer.names);
+        report.missing = std::move(trainer.missing);
+    }
+    if (report.trainerFiles.empty()) {
+        DS_TRY(report.leftOut, trainerFilesOf(run, plan, task));
+    }
     DS_CHECK(expectSoundReads(chain, options, report, task));
     report.rewritten = chain.rewritten();
     for (Error& notice : chain.readNotices())

@@ -111,6 +111,7 @@ std::string provenanceText(const Run& run, const Version& version, const Plan& p
     text["tensors"] = report.tensors;
     text["bytes"] = report.bytes;
     text["left_out"] = report.leftOut;
+    text["trainer_files"] = report.trainerFiles;
     text["rewritten"] = report.rewritten;
     text["checks"] = { { "publisher_digests_matched", report.digestsChecked },
                        { "read_back", true },

@@ -28,21 +28,6 @@ Result<std::optional<Error>> whyLeftOut(const ObjectStore& store, const ObjectIn
                                  "Copy the file beside the checkpoint if it belongs to it." });
 }
 
-/// Names of files of the trainer in the folder of an object.
-Result<void> collectTrainerState(const ObjectStore& store, const std::string& key, std::set<std::string>& names,
-                                 TaskContext& task)
-{
-    const std::size_t slash = key.rfind('/');
-    const std::string folder = slash == std::string::npos ? std::string() : key.substr(0, slash + 1);
-    DS_TRY(const std::vector<ObjectInfo> objects, listAll(store, folder, task));
-    for (const ObjectInfo& object : objects) {
-        const std::string name = object.key.substr(folder.size());
-        if (name.find('/') == std::string::npos && isTrainerState(name))
-            names.insert(name);
-    }
-    return {};
-}
-
 }
 
 Result<Sidecars> copySidecars(Workbench& bench, const Run& run, const Plan& plan, const std::string& folder,
@@ -86,19 +71,6 @@ Result<Sidecars> copySidecars(Workbench& bench, const Run& run, const Plan& plan
         copied.names.push_back(name);
     }
     return copied;
-}
-
-Result<std::vector<std::string>> trainerFilesOf(const Run& run, const Plan& plan, TaskContext& task)
-{
-    std::set<std::string> names;
-    if (plan.fromExternalBase && !run.base->objects.objects.empty()) {
-        DS_CHECK(collectTrainerState(*run.base->store, run.base->objects.objects.front().key, names, task));
-    } else if (!plan.fromExternalBase) {
-        const PlanLink& first = plan.links.front();
-        const VersionObjects& objects = run.versions[first.version].objectsOf(first.form);
-        DS_CHECK(collectTrainerState(*run.store, objects.objects.front().key, names, task));
-    }
-    return std::vector<std::string>(names.begin(), names.end());
 }
 
 } // namespace deltascope

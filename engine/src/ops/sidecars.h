@@ -19,7 +19,4 @@ struct Sidecars {
 Result<Sidecars> copySidecars(Workbench& bench, const Run& run, const Plan& plan, const std::string& folder,
                               const ObjectStore* extra, TaskContext& task);
 
-/// Names of the trainer's own files beside the complete state that a rebuild begins with; they are not copied.
-Result<std::vector<std::string>> trainerFilesOf(const Run& run, const Plan& plan, TaskContext& task);
-
 } // namespace deltascope

@@ -113,6 +113,8 @@ struct Publisher::State {
             facts[std::string(fact::Origin)] = origin;
         if (head.step == 0 && !writers.hasAnchors() && !baseModel.empty())
             facts[std::string(fact::BaseModel)] = baseModel;
+        if (!options.branch.empty() && head.step == 0)
+            facts[std::string(fact::Branch)] = options.branch;
         if (options.restores)
             facts[std::string(fact::Restores)] = std::to_string(*options.restores);
         if (!store->traits().conditionalPut)

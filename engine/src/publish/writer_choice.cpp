@@ -56,6 +56,8 @@ std::vector<std::string> WriterChoice::committingKeys(std::int64_t step) const
     return { fmt::format("anchors/step_{:06}.safetensors", step), fmt::format("deltas/step_{:06}.safetensors", step) };
 }
 
+std::string WriterChoice::anchorKey(std::int64_t step) const { return committingKeys(step).front(); }
+
 std::vector<std::string> WriterChoice::deltaKeys(std::int64_t step) const
 {
     if (m_slime)

@@ -17,6 +17,8 @@ public:
     /// Any of these objects means that a step is taken.
     std::vector<std::string> committingKeys(std::int64_t step) const;
 
+    /// Of an anchor; only where there are anchors.
+    std::string anchorKey(std::int64_t step) const;
     /// All objects that a delta consists of, the committing one last.
     std::vector<std::string> deltaKeys(std::int64_t step) const;
 

@@ -45,7 +45,8 @@ using JobResult = std::variant<
     std::shared_ptr<const BlocksView>, std::shared_ptr<const ElementsView>, std::shared_ptr<const StatisticsView>,
     std::shared_ptr<const StatisticsHistoryView>, std::shared_ptr<const TensorFirstsView>,
     std::shared_ptr<const StatisticsCostView>, std::shared_ptr<const HeaderView>,
-    std::shared_ptr<const AnnotationsView>, std::shared_ptr<const AnnotatedView>, std::shared_ptr<const RollBackView>>;
+    std::shared_ptr<const AnnotationsView>, std::shared_ptr<const AnnotatedView>, std::shared_ptr<const RollBackView>,
+    std::shared_ptr<const BranchView>>;
 
 struct JobProgressed {
     JobView job;

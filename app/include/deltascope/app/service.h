@@ -97,6 +97,7 @@ struct MaterializeRequest {
     std::uint64_t shardBytes = 0; ///< 0: shards as in the anchor
     bool readBackFromDisk = false;
     bool acrossGap = false;
+    bool forTraining = false; ///< also the trainer's own files of the step (optimizer, scheduler, random state)
     bool trained = false; ///< where the trainer's full form differs from what the deltas lead to: that one
     std::uint32_t part = 0;
     std::uint32_t parts = 1;
@@ -160,6 +161,14 @@ struct RollBackRequest {
     std::string planHash; ///< of the plan that is carried out; empty: plan alone
 };
 
+/// Begins a run with the state of a step, in another place.
+struct BranchRequest {
+    VersionRequest version;
+    Address into; ///< where the new run is; a missing folder is made
+    bool soleWriter = false; ///< as in PublishRequest
+    std::string planHash; ///< of the plan that is carried out; empty: plan alone
+};
+
 /// A synthetic run that is trained, published and followed by the real engine.
 struct DemoRequest {
     std::string folder; ///< empty: under the cache
@@ -213,6 +222,7 @@ public:
     virtual JobId annotations(SourceRequest request) = 0; ///< AnnotationsView
     virtual JobId annotate(AnnotateRequest request) = 0; ///< AnnotatedView
     virtual JobId rollBack(RollBackRequest request) = 0; ///< RollBackView
+    virtual JobId branch(BranchRequest request) = 0; ///< BranchView
     /// A DoctorView. `clean`: also removes from the source what writers of this machine that ended left half-written.
     virtual JobId doctor(std::optional<SourceRequest> source, bool clean = false) = 0;
     /// Makes the folder of a demo ready, removing an earlier one; what it returns says where the bucket will be.

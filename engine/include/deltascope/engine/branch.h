@@ -21,14 +21,14 @@ struct BranchPlan {
     bool isDone = false; ///< the new run is there already: there is nothing to do
 };
 
-/// Where the new run is, and how it is written.
+/// Where the new run is. It is written in trl-v2, whose runs begin with an anchor.
 struct BranchTarget {
-    std::shared_ptr<ObjectStore> into; ///< empty, or the branch itself
-    std::string layout; ///< empty: trl-v2
+    std::string address; ///< canonical
+    std::shared_ptr<ObjectStore> into; ///< empty, or the branch itself; null, for a plan: the folder is not there yet
 };
 
-/// Verifies the step, and writes nothing. Errors: Exists (something else is in `into`), Unsupported (runs of the layout
-/// do not begin with an anchor), those of verifying and replaying.
+/// Verifies the step, and writes nothing. Errors: Exists (something else is in `into`), those of verifying and
+/// replaying.
 Result<BranchPlan> planBranch(Workbench& bench, std::shared_ptr<ObjectStore> source, const OpenOptions& options,
                               const ChooseVersion& version, const BranchTarget& target, TaskContext& task);
 

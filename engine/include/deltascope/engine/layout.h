@@ -120,6 +120,8 @@ inline constexpr std::string_view Origin = "ds.origin"; ///< checkpoint that the
 inline constexpr std::string_view BaseModel = "ds.base-model";
 /// Step whose state a roll back published again, behind the head of that time: "12".
 inline constexpr std::string_view Restores = "ds.restores";
+/// "s3://bucket/run@12": the run and the step whose state the first version of another run begins with.
+inline constexpr std::string_view Branch = "ds.branch";
 /// "1": the store cannot put under a condition, and a user's word stood for there being no other publisher.
 inline constexpr std::string_view SoleWriter = "ds.sole-writer";
 }

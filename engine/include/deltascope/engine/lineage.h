@@ -40,6 +40,7 @@ struct VersionSummary {
     std::string baseRoot;
     std::string root;
     std::string origin;
+    std::string branch; ///< run and step that it says it begins with (fact::Branch); empty: none
     std::optional<std::int64_t> restores; ///< step whose state it says that it has again; see restoredVersion()
     Digest128 nameSet {}; ///< over names (and dtype and shape of full tensors): equal sets, equal digest
     std::vector<Error> notes;

@@ -229,6 +229,7 @@ struct MaterializeOptions {
     bool commit = false; ///< checks that all parts are there and finishes
     bool acrossGap = false; ///< do not refuse what only the no-op test speaks against
     bool acceptRewritten = false; ///< use objects that were rewritten since they were first seen, this once
+    bool forTraining = false; ///< also copy the trainer's own files of this step, where it is a checkpoint by itself
     std::string toolVersion; ///< for the provenance file
     /// Forms that proved damaged when the same version was rebuilt another way (FallbackPlans::replaced()). They are
     /// told as notices, and the result is proven only if a digest or root vouches for every tensor.
@@ -251,6 +252,9 @@ struct MaterializeReport {
     /// Files of the trainer beside the checkpoint that it was rebuilt from (optimizer, scheduler, random state): they
     /// belong to that step, and are not copied.
     std::vector<std::string> leftOut;
+    std::vector<std::string> trainerFiles; ///< that were copied (MaterializeOptions::forTraining)
+    /// With forTraining: what a trainer resumes with and the source does not have of this step, as words for people.
+    std::vector<std::string> missing;
     std::vector<std::string> rewritten; ///< objects that were used although they were rewritten (Chain::rewritten())
     /// What is known against the versions that it was rebuilt from, and objects that could not be compared with what is
     /// on record of them.

@@ -33,6 +33,7 @@ struct PublishOptions {
     bool newEpoch = false; ///< begin another incarnation, with an anchor, instead of going on with the run
     bool acceptRewritten = false; ///< go on with a run although objects of it were rewritten since they were first seen
     std::optional<std::int64_t> restores; ///< what is published is the state of this step again (fact::Restores)
+    std::string branch; ///< where the first version of a new run comes from (fact::Branch); empty: nowhere
     std::string actor = "publisher"; ///< in spans and lease
     LeaseTerms lease;
 };

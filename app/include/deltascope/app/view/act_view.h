@@ -55,4 +55,19 @@ struct RollBackView {
     std::vector<std::string> keys; ///< that were written
 };
 
+/// A branch, planned or carried out.
+struct BranchView {
+    std::string source;
+    std::string run; ///< name of the run that it comes from
+    std::string into; ///< address of the new run
+    std::int64_t from = 0; ///< step whose state it begins with
+    std::int64_t step = 0; ///< the first one of the new run
+    std::string evidence; ///< of `from`: "verified", "consistent", "first_sight"; empty once it is carried out
+    std::uint64_t stateBytes = 0; ///< of that state; 0 once it is carried out
+    ActPlanView plan; ///< empty once it is carried out
+    bool isDone = false; ///< carried out
+    bool wasThere = false; ///< the new run was there already: nothing was written
+    std::vector<std::string> keys; ///< that were written
+};
+
 } // namespace deltascope::app

@@ -146,6 +146,8 @@ struct MaterializeView {
     bool committed = true; ///< false for one part of a shared rebuild
     std::vector<std::string> sidecars;
     std::vector<std::string> leftOut; ///< files of the trainer beside the checkpoint that it began with
+    std::vector<std::string> trainerFiles; ///< that were copied, where it was made for training
+    std::vector<std::string> missing; ///< likewise: "optimizer", "scheduler", … that the source does not have
     ReadsView reads;
     double seconds = 0;
 };

@@ -71,6 +71,7 @@ struct StepView {
     std::vector<FormView> forms;
     std::vector<ProblemView> problems;
     std::vector<std::string> refs; ///< words that people gave it (RefView::word)
+    std::string branchOf; ///< "s3://bucket/run@12": the run and step that this run begins with; empty: none
     std::optional<std::int64_t> restores; ///< earlier step whose state it has again, as its publisher says
     std::int64_t lastMissing = 0; ///< for state gap: the last of the missing steps, `step` is the first
 

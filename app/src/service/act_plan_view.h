@@ -1,0 +1,23 @@
+#pragma once
+
+#include "deltascope/app/view/act_view.h"
+#include "deltascope/engine/act_plan.h"
+#include "deltascope/engine/operations.h"
+
+#include <functional>
+
+namespace deltascope::app {
+
+struct SourceRequest;
+
+ActPlanView makeActPlanView(const ActPlan& plan);
+
+/// What an act opens: the source of a run, and how it is read.
+struct ActSource {
+    std::shared_ptr<ObjectStore> store;
+    OpenOptions options;
+    std::string name; ///< of the run: the last part of its address
+};
+Result<ActSource> openActSource(const Workbench& bench, const SourceRequest& request);
+
+} // namespace deltascope::app

@@ -1,0 +1,172 @@
+#include "deltascope/engine/branch.h"
+
+#include "acts/act_parts.h"
+#include "deltascope/engine/beside_keys.h"
+#include "publish/newest_version.h"
+#include "publish/writer_choice.h"
+
+#include <fmt/format.h>
+
+namespace deltascope {
+
+namespace {
+
+struct Scene {
+    Run run;
+    const Version* version = nullptr; ///< whose state the branch begins with
+    std::string origin; ///< fact::Branch
+    PublishOptions publishing;
+    std::string key; ///< of the anchor
+    bool isDone = false;
+};
+
+/// The branch that is there already, whole; nothing if the place is empty. Errors: Exists (it holds something else).
+Result<std::optional<Run>> branchIn(Workbench& bench, const std::shared_ptr<ObjectStore>& into, const Scene& scene,
+                                    TaskContext& task)
+{
+    DS_TRY(std::vector<ObjectInfo> listing, listAll(*into, "", task));
+    std::erase_if(listing, [](const ObjectInfo& object) { return object.key.starts_with(beside::Root); });
+    if (listing.empty())
+        return std::optional<Run>();
+    const auto taken = fail(Code::Exists, "a branch begins in an empty place, and something is there already",
+                            into->uri(), "name another place");
+    Result<Run> run = openRun(bench, into, {}, task);
+    if (!run || run->versions.empty())
+        return taken;
+    const Version& first = run->versions.front();
+    if (!first.summary || first.summary->branch != scene.origin || first.objects.name != scene.key)
+        return taken;
+    return std::optional(std::move(*run));
+}
+
+Result<Scene> openScene(Workbench& bench, const std::shared_ptr<ObjectStore>& source, const OpenOptions& options,
+                        const ChooseVersion& choose, const BranchTarget& target, TaskContext& task)
+{
+    Scene scene;
+    DS_TRY(scene.run, openRun(bench, source, options, task));
+    DS_TRY(scene.version, choose(scene.run));
+    if (scene.run.recordsLost)
+        return fail(*scene.run.recordsLost);
+    if (scene.version->obstacle)
+        return fail(*scene.version->obstacle);
+    scene.origin = fmt::format("{}@{}", source->uri(), scene.version->step());
+    scene.publishing.layout = "trl-v2";
+    scene.publishing.actor = "branch";
+    scene.publishing.branch = scene.origin;
+    DS_TRY(const WriterChoice writers, WriterChoice::of(scene.publishing, {}));
+    scene.key = writers.anchorKey(writers.firstStep());
+    if (target.into) {
+        DS_TRY(const std::optional<Run> there, branchIn(bench, target.into, scene, task));
+        scene.isDone = there.has_value();
+    }
+    return scene;
+}
+
+Result<ActPlan> factsOf(const Scene& scene, const BranchTarget& target)
+{
+    ActPlan plan;
+    plan.kind = "branch";
+    plan.arguments = { { "epoch", std::to_string(scene.version->epoch) },
+                       { "step", std::to_string(scene.version->step()) },
+                       { "into", target.address } };
+    DS_TRY(plan.reads, objectsRead(scene.run, { scene.version }));
+    plan.writes = { { target.address, scene.key, {}, 0 } };
+    plan.beside = { { "journal", "2" }, { "lease", "1" }, { "spans", "1" } };
+    plan.effects = { { "first step", fmt::format("the state of {}", scene.origin) } };
+    plan.unknown = {
+        "which trainer goes on from it: deltascope materialize --for-training makes what one resumes from"
+    };
+    return plan;
+}
+
+template <class Act>
+auto withState(Workbench& bench, const Scene& scene, const Act& act, TaskContext& task)
+    -> decltype(act(std::declval<const Chain&>()))
+{
+    using Outcome = decltype(act(std::declval<const Chain&>()));
+    DS_TRY(FallbackPlans plans, FallbackPlans::of(scene.run, *scene.version));
+    return tryPlans(plans, [&](const Plan& plan) -> Outcome {
+        DS_TRY(const Chain chain, openChecked(bench, scene.run, plan, false, task));
+        return act(chain);
+    });
+}
+
+/// That the anchor can be read, and has the root that its publisher recorded.
+Result<void> expectReadsBack(Workbench& bench, const std::shared_ptr<ObjectStore>& into, TaskContext& task)
+{
+    DS_TRY(const Run run, openRun(bench, into, {}, task));
+    DS_TRY(const Verdict verdict, verifyTarget(bench, run, run.versions.front(), task));
+    if (verdict == Verdict::Verified)
+        return {};
+    return fail(Error { Code::Digest,
+                        "the anchor that was published does not read back to the state that was meant",
+                        into->uri(),
+                        run.versions.front().step(),
+                        {} });
+}
+
+} // namespace
+
+Result<BranchPlan> planBranch(Workbench& bench, std::shared_ptr<ObjectStore> source, const OpenOptions& options,
+                              const ChooseVersion& version, const BranchTarget& target, TaskContext& task)
+{
+    const TaskContext::Patience patience(task);
+    DS_TRY(const Scene scene, openScene(bench, source, options, version, target, task));
+    BranchPlan plan;
+    plan.from = scene.version->step();
+    plan.step = 1;
+    plan.isDone = scene.isDone;
+    DS_TRY(plan.act, factsOf(scene, target));
+    DS_TRY(plan.evidence, verifyTarget(bench, scene.run, *scene.version, task));
+    const auto bytesOf = [](const Chain& chain) -> Result<std::uint64_t> { return chain.stateBytes(); };
+    DS_TRY(plan.stateBytes, withState(bench, scene, bytesOf, task));
+    return plan;
+}
+
+Result<Branched> branch(Workbench& bench, std::shared_ptr<ObjectStore> source, const OpenOptions& options,
+                        const ChooseVersion& version, const BranchTarget& target, const RollBackOptions& how,
+                        TaskContext& task)
+{
+    const TaskContext::Patience patience(task);
+    DS_TRY(const Scene scene, openScene(bench, source, options, version, target, task));
+    DS_TRY(const ActPlan plan, factsOf(scene, target));
+    if (plan.hash() != how.planHash)
+        return fail(Error { Code::Exists, "the run is not the one that the plan was made for", source->uri(),
+                            scene.version->step(), "Look at the plan again, and repeat this." });
+    ActStory story(bench, target.into, how.by, plan,
+                   fmt::format("step {} begins with the state of {}", 1, scene.origin));
+    Branched done { scene.version->step(), 1, {}, scene.isDone };
+    if (scene.isDone) {
+        DS_CHECK(expectReadsBack(bench, target.into, task));
+        DS_TRY(const std::vector<JournalEntry> journal, readJournal(*target.into, bench.shadowFolder, task));
+        const std::optional<JournalEntry> last = newestEntry(journal, plan.kind, scene.key);
+        if (last && last->phase != "done") // its process ended behind the put
+            DS_CHECK(story.tell("done", {}, task));
+        return done;
+    }
+    PublishOptions publishing = scene.publishing;
+    publishing.diffBackend = how.diffBackend;
+    OpenOptions empty;
+    empty.layout = publishing.layout;
+    DS_TRY(Publisher publisher, Publisher::open(bench, target.into, empty, publishing, task));
+    if (publisher.headStep())
+        return fail(Code::Exists, "something was published there since the plan was made", target.into->uri());
+    DS_CHECK(story.tell("begun", {}, task));
+    const auto publish = [&](const Chain& state) { return publisher.publish(nullptr, state, {}, task); };
+    const auto act = [&]() -> Result<PublishedVersion> {
+        DS_TRY(PublishedVersion published, withState(bench, scene, publish, task));
+        DS_CHECK(expectReadsBack(bench, target.into, task));
+        return published;
+    };
+    const Result<PublishedVersion> published = act();
+    if (!published) {
+        static_cast<void>(story.tell("failed", published.error().text, task));
+        return fail(published.error());
+    }
+    DS_CHECK(story.tell("done", {}, task));
+    for (const ObjectInfo& object : published->objects)
+        done.keys.push_back(object.key);
+    return done;
+}
+
+} // namespace deltascope
