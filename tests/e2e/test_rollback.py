@@ -146,5 +146,71 @@ class RollBack(E2ETest):
         self.assertEqual(self.ok_json("rollback", f"{self.source}@good", "--yes")["to"], 12)
 
 
+class Branch(E2ETest):
+    def setUp(self):
+        super().setUp()
+        self.source = self.path("wordle")
+        self.into = self.path("wordle-b")
+        shutil.copytree(os.path.join(GOLDEN, "trl-v2-gap", "bucket"), self.source)
+
+    def test_it_begins_with_the_state_of_the_step(self):
+        before = files_below(self.source)
+        plan = self.ok_json("branch", f"{self.source}@12", "--into", self.into)
+        self.assertFalse(os.path.exists(self.into), "a plan makes no folder")
+        self.assertEqual((plan["from"], plan["step"], plan["done"]), (12, 1, False))
+        done = self.ok_json("branch", f"{self.source}@12", "--into", self.into, "--yes")
+        self.assertEqual(done["keys"], [written["key"] for written in plan["plan"]["writes"]])
+        self.assertEqual(files_below(self.source), before)
+        roots = [self.ok_json("digest", address)["root"] for address in (f"{self.source}@12", f"{self.into}@1")]
+        self.assertEqual(roots[0], roots[1])
+        self.assertEqual(self.ok_json("show", f"{self.into}@1")["branch_of"], f"{os.path.realpath(self.source)}@12")
+        self.assertIn("branch of", self.ok("log", self.into).out)
+        self.assertTrue(self.ok_json("branch", f"{self.source}@12", "--into", self.into, "--yes")["was_there"])
+        self.refused(self.run_ds("branch", f"{self.source}@11", "--into", self.into, "--yes"), CONFLICT, "DS-EXISTS")
+
+    def test_it_does_not_begin_where_something_is(self):
+        self.refused(self.run_ds("branch", f"{self.source}@12", "--into", self.source, "--yes"), CONFLICT, "DS-EXISTS")
+
+
+class ForTraining(E2ETest):
+    STATE = {"optimizer.pt": b"moments" * 100_000, "scheduler.pt": b"s", "rng_state.pth": b"r", "trainer_state.json": b"{}"}
+
+    def setUp(self):
+        super().setUp()
+        self.source = self.path("run")
+        shutil.copytree(os.path.join(GOLDEN, "hf-sharded", "bucket"), self.source)
+        self.steps = [s["step"] for s in self.ok_json("log", self.source)["epochs"][-1]["steps"]]
+
+    def put(self, step, names):
+        for name in names:
+            with open(os.path.join(self.source, f"checkpoint-{step}", name), "wb") as f:
+                f.write(self.STATE[name])
+
+    def test_the_files_of_the_trainer_come_along(self):
+        self.put(self.steps[-1], self.STATE)
+        out = self.path("out")
+        made = self.ok_json("materialize", f"{self.source}@{self.steps[-1]}", "-o", out, "--for-training")
+        self.assertEqual((made["trainer_files"], made["missing"]), (sorted(self.STATE), []))
+        for name, content in self.STATE.items():
+            with open(os.path.join(out, name), "rb") as f:
+                self.assertEqual(f.read(), content, name)
+
+    def test_what_is_not_there_is_named(self):
+        self.put(self.steps[-1], ["scheduler.pt"])
+        made = self.ok("materialize", f"{self.source}@{self.steps[-1]}", "-o", self.path("out"), "--for-training")
+        self.assertIn("no optimizer, no random state, no trainer state", made.out)
+        other = self.ok_json("materialize", f"{self.source}@{self.steps[0]}", "-o", self.path("other"), "--for-training")
+        self.assertEqual(len(other["missing"]), 4)
+
+    def test_the_state_of_another_step_stays_behind(self):
+        source = self.path("trl")
+        shutil.copytree(os.path.join(GOLDEN, "trl-v2-gap", "bucket"), source)
+        with open(os.path.join(source, "anchors", "optimizer.pt"), "wb") as f:
+            f.write(b"of the anchor")
+        made = self.ok_json("materialize", f"{source}@12", "-o", self.path("out"), "--for-training")
+        self.assertEqual((made["trainer_files"], len(made["missing"])), ([], 4))
+        self.assertFalse(os.path.exists(self.path("out/optimizer.pt")))
+
+
 if __name__ == "__main__":
     main()
