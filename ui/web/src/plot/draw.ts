@@ -7,6 +7,7 @@ import { align, type PlotLabel, type PlotSeries, smooth } from './model';
 export interface Decorations {
   anchors: readonly number[]; // ticks below the axis
   marks: readonly { x: number; text: string }[]; // alerts
+  flags: readonly { x: number; text: string }[]; // words of steps
   labels: readonly PlotLabel[];
   threshold: { y: number; text: string } | null;
   current: number | null; // step B
@@ -116,6 +117,7 @@ export function decorate(u: uPlot, shown: Decorations): void {
     ctx.setLineDash([]);
     ctx.fillText(text, px(x) + 3 * ratio, top + 10 * ratio);
   }
+  for (const { x, text } of shown.flags.filter((flag) => inside(flag.x))) drawFlag(ctx, px(x), top, text, left + width, ratio);
   if (shown.current !== null && inside(shown.current)) {
     ctx.strokeStyle = color('accent');
     line(ctx, px(shown.current), top, px(shown.current), top + height);
@@ -132,6 +134,25 @@ export function decorate(u: uPlot, shown: Decorations): void {
     const to = Math.max(left, Math.min(px(x) - 6 * ratio - w, left + width - w));
     ctx.fillText(text, to, Math.max(top + 11 * ratio, py(y) + 10 * ratio));
   }
+  ctx.restore();
+}
+
+/** A small flag at the upper edge with its word beside it, on the side that has room. */
+function drawFlag(ctx: CanvasRenderingContext2D, x: number, top: number, text: string, right: number, ratio: number): void {
+  const short = text.length > 24 ? `${text.slice(0, 23)}…` : text;
+  const room = x + 10 * ratio + ctx.measureText(short).width < right;
+  const out = room ? ratio : -ratio;
+  ctx.save();
+  ctx.strokeStyle = ctx.fillStyle = color('accent');
+  line(ctx, x, top, x, top + 12 * ratio);
+  ctx.beginPath();
+  ctx.moveTo(x, top);
+  ctx.lineTo(x + 7 * out, top + 3 * ratio);
+  ctx.lineTo(x, top + 6 * ratio);
+  ctx.fill();
+  ctx.fillStyle = color('text');
+  ctx.textAlign = room ? 'left' : 'right';
+  ctx.fillText(short, x + 9 * out, top + 9 * ratio);
   ctx.restore();
 }
 
