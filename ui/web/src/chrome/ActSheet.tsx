@@ -9,8 +9,8 @@ import { Trouble, troubleOf } from '../components/Trouble';
 import { toast } from '../components/Toast';
 import { safeName } from '../format';
 import { usePlan } from '../state/plan';
-import { acts, mayAct, receive } from '../state/store';
-import { useTask } from '../state/task';
+import { acts, mayAct } from '../state/store';
+import { takeStarted, useTask } from '../state/task';
 import { argsOf, isComplete, type Filled } from './fields';
 
 interface Props {
@@ -48,7 +48,7 @@ function Form({ act, run, args }: { act: ActInfo; run: string; args: Record<stri
     started();
     try {
       const begun = await runPlan(plan);
-      receive({ topic: 'task', data: begun });
+      takeStarted(begun);
       setTaskId(begun.id);
     } catch (problem) {
       if (!(problem instanceof ApiError)) throw problem;

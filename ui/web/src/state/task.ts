@@ -1,6 +1,6 @@
 import type { Task } from '../api/types';
 import { useResource } from './resource';
-import { tasks } from './store';
+import { receive, tasks } from './store';
 
 export const isOver = (task: Task) => task.state === 'done' || task.state === 'failed' || task.state === 'canceled';
 
@@ -11,4 +11,9 @@ export function useTask(id: string | null): Task | null {
   const loaded = id !== null && data?.id === id ? data : null; // a resource keeps what it had
   if (live === null) return loaded;
   return { ...live, result: live.result ?? (loaded?.state === live.state ? loaded.result : null) };
+}
+
+/** Takes a task that was just started; events may have told of its end before the answer came, and those are newer. */
+export function takeStarted(task: Task): void {
+  if (!tasks.value?.some(({ id }) => id === task.id)) receive({ topic: 'task', data: task });
 }

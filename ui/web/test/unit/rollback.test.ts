@@ -101,7 +101,7 @@ describe('the wizard', () => {
   it('counts only replicas that are heard to serve the step', () => {
     const at = (step: number | null, over = {}) => replica({ step, ...over });
     expect(loadedText([at(17), at(17), at(16)], 17)).toBe('2 of 3 replicas serve step 17.');
-    expect(loadedText([at(16)], 17)).toBe('0 of 1 replica serve step 17.');
+    expect(loadedText([at(16)], 17)).toBe('0 of 1 replica serves step 17.');
     expect(loadedText([at(17), at(18)], 17)).toBe('1 of 2 replicas serves step 17, 1 a newer one.');
     expect(loadedText([at(17), at(17, { late: true }), at(17, { doubt: 'clock' }), at(17, { foreign: true }), at(null)], 17))
       .toBe('1 of 5 replicas serves step 17, of 4 it is not known.');

@@ -9,8 +9,8 @@ import { Name } from '../../components/Name';
 import { Trouble, troubleOf } from '../../components/Trouble';
 import { safeName } from '../../format';
 import { usePlan } from '../../state/plan';
-import { capabilities, detail, mayAct, receive } from '../../state/store';
-import { isOver, useTask } from '../../state/task';
+import { capabilities, detail, mayAct } from '../../state/store';
+import { isOver, takeStarted, useTask } from '../../state/task';
 import { whyReadOnly } from '../TopBar';
 import { announceEnd } from '../undoOffer';
 import { amount, confirms, partsOf, type Part } from './model';
@@ -48,7 +48,7 @@ export function RollBackSheet({ kind, run, step }: Props) {
     started();
     try {
       const begun = await runPlan(made);
-      receive({ topic: 'task', data: begun });
+      takeStarted(begun);
       setTaskId(begun.id);
     } catch (problem) {
       if (!(problem instanceof ApiError)) throw problem;
@@ -72,7 +72,7 @@ export function RollBackSheet({ kind, run, step }: Props) {
       footer={
         taskId === null ? (
           <>
-            <span class="muted">{undoing ? 'An undo can be undone, too.' : 'It can be undone.'}</span>
+            {ready ? <Confirm plan={plan} typed={typed} setTyped={setTyped} /> : <span class="muted">{undoing ? 'An undo can be undone, too.' : 'It can be undone.'}</span>}
             <button type="button" onClick={leave}>Cancel</button>
             <button
               type="button" class="primary" disabled={!ready || busy || !mayAct.value || !confirms(typed, plan.confirm)}
@@ -97,7 +97,7 @@ export function RollBackSheet({ kind, run, step }: Props) {
         {plan?.problem && <Trouble of={plan.problem} again={planAgain} />}
         {refusal && <Trouble of={troubleOf(refusal)} again={planAgain} />}
         {!failed && plan?.state !== 'ready' && <Planning plan={plan} />}
-        {ready && <Look plan={plan} typed={typed} setTyped={setTyped} />}
+        {ready && <Look plan={plan} />}
         {taskId !== null && <Progress task={task} again={planAgain} />}
         {report && <Outcome run={run} report={report} onLeave={leave} />}
         {plan && !report && <CliLine command={plan.cli} />}
@@ -140,25 +140,28 @@ function Planning({ plan }: { plan: Plan | null }) {
   );
 }
 
-function Look({ plan, typed, setTyped }: { plan: Plan; typed: string; setTyped: (text: string) => void }) {
-  const field = useRef<HTMLInputElement>(null);
-  useEffect(() => field.current?.focus({ preventScroll: true }), []);
+function Look({ plan }: { plan: Plan }) {
   return (
     <>
       <Facts plan={plan} />
       <Doubts plan={plan} />
       <Changes plan={plan} />
       {plan.act && <Touches act={plan.act} />}
-      {plan.confirm !== null && (
-        <div class="field confirm">
-          <label for="confirm">Type <strong><Name text={plan.confirm} /></strong> to confirm</label>
-          <span class="confirm-line">
-            <input ref={field} id="confirm" type="text" autocomplete="off" spellcheck={false} value={typed} onInput={(event) => setTyped(event.currentTarget.value)} />
-            {confirms(typed, plan.confirm) && <span class="ok-text">✓ matches</span>}
-          </span>
-        </div>
-      )}
     </>
+  );
+}
+
+/** The word that has to be typed, always in sight. */
+function Confirm({ plan, typed, setTyped }: { plan: Plan; typed: string; setTyped: (text: string) => void }) {
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => field.current?.focus(), []);
+  if (plan.confirm === null) return <span />;
+  return (
+    <span class="confirm">
+      <label for="confirm">Type <strong><Name text={plan.confirm} limit={60} /></strong> to confirm</label>
+      <input ref={field} id="confirm" type="text" autocomplete="off" spellcheck={false} value={typed} onInput={(event) => setTyped(event.currentTarget.value)} />
+      {confirms(typed, plan.confirm) && <span class="ok-text" role="status">✓ matches</span>}
+    </span>
   );
 }
 

@@ -59,7 +59,7 @@ export function loadedText(replicas: readonly Replica[], step: number): string {
   const newer = heard.filter((replica) => (replica.step ?? 0) > step).length;
   const silent = replicas.length - heard.length;
   return [
-    `${serving} of ${plural(replicas.length, 'replica')} ${serving === 1 ? 'serves' : 'serve'} step ${step}`,
+    `${serving} of ${plural(replicas.length, 'replica')} ${serving === 1 || replicas.length === 1 ? 'serves' : 'serve'} step ${step}`,
     ...(newer > 0 ? [`${newer} a newer one`] : []),
     ...(silent > 0 ? [`of ${silent} it is not known`] : []),
   ].join(', ') + '.';

@@ -5,6 +5,7 @@ vi.mock('../../src/components/Toast', () => ({ toast: (text: string, offer?: obj
 
 import { announceEnd } from '../../src/chrome/undoOffer';
 import { tasks } from '../../src/state/store';
+import { takeStarted } from '../../src/state/task';
 import { task } from './fixtures';
 
 beforeEach(() => void said.splice(0));
@@ -27,4 +28,11 @@ it('what cannot be undone says so by offering nothing', () => {
   tasks.value = [task({ state: 'done', title: 'Write a note', undo: null })];
   announceEnd('t1');
   expect(said).toEqual([{ text: '✓ Write a note', offers: false }]);
+});
+it('the answer to a start is older than an event that came before it', () => {
+  tasks.value = [task({ state: 'failed' })];
+  takeStarted(task({ state: 'queued' }));
+  expect(tasks.value[0]?.state).toBe('failed');
+  takeStarted(task({ id: 't2', state: 'queued' }));
+  expect(tasks.value.map(({ id, state }) => `${id} ${state}`)).toEqual(['t2 queued', 't1 failed']);
 });
