@@ -72,7 +72,7 @@ export function RollBackSheet({ kind, run, step }: Props) {
       footer={
         taskId === null ? (
           <>
-            {ready ? <Confirm plan={plan} typed={typed} setTyped={setTyped} /> : <span class="muted">{undoing ? 'An undo can be undone, too.' : 'It can be undone.'}</span>}
+            {ready ? <Confirm plan={plan} typed={typed} setTyped={setTyped} /> : <span class="muted">{failed ? 'Nothing was written.' : undoing ? 'An undo can be undone, too.' : 'It can be undone.'}</span>}
             <button type="button" onClick={leave}>Cancel</button>
             <button
               type="button" class="primary" disabled={!ready || busy || !mayAct.value || !confirms(typed, plan.confirm)}
@@ -100,7 +100,7 @@ export function RollBackSheet({ kind, run, step }: Props) {
         {ready && <Look plan={plan} />}
         {taskId !== null && <Progress task={task} again={planAgain} />}
         {report && <Outcome run={run} report={report} onLeave={leave} />}
-        {plan && !report && <CliLine command={plan.cli} />}
+        {plan && !report && plan.state !== 'failed' && <CliLine command={plan.cli} />}
       </div>
     </Dialog>
   );
