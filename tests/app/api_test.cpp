@@ -405,6 +405,27 @@ TEST_F(ApiAnswers, APlanIsAsItIsNowUntilItIsDropped)
     EXPECT_EQ(ask("POST", path + "/drop").status, 200) << "again";
 }
 
+TEST_F(ApiAnswers, ARollBackIsPlannedFromStatesAndThenCarriedOut)
+{
+    Json plan = planned({ { "kind", "rollback" }, { "args", { { "step", "12" } } } });
+    expectShape(plan, "Plan");
+    const std::string path = "plans/" + plan["id"].get<std::string>();
+    ASSERT_TRUE(test::eventually([&] {
+        plan = json(path);
+        return plan["state"] != "planning";
+    }));
+    ASSERT_EQ(plan["state"], "ready") << plan;
+    expectShape(plan, "Plan");
+    expectShape(plan["act"], "ActPlan");
+    expectShapes(plan["act"]["reads"], "PlannedObject");
+    expectShapes(plan["changes"], "ChangedTensor");
+    const Json task = endOf(started(plan));
+    ASSERT_EQ(task["state"], "done") << task;
+    EXPECT_EQ(task["undo"], "undo");
+    expectShape(task["result"], "RollBackReport");
+    EXPECT_EQ(task["result"]["step"], 16);
+}
+
 TEST_F(ApiAnswers, WhatWasSaidOfARunIsAsAgreed)
 {
     expectShape(json(run("annotations")), "Annotations");
