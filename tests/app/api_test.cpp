@@ -421,7 +421,7 @@ TEST_F(ApiAnswers, ARollBackIsPlannedFromStatesAndThenCarriedOut)
     expectShapes(plan["changes"], "ChangedTensor");
     const Json task = endOf(started(plan));
     ASSERT_EQ(task["state"], "done") << task;
-    EXPECT_EQ(task["undo"], "undo");
+    EXPECT_TRUE(task["undo"].is_string()) << task;
     expectShape(task["result"], "RollBackReport");
     EXPECT_EQ(task["result"]["step"], 16);
 }

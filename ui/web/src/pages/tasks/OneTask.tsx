@@ -77,7 +77,7 @@ function RolledBack({ report, task }: { report: RollBackReport; task: Task }) {
   return (
     <Card
       title="Result" note={report.was_there ? 'nothing was written' : ''}
-      tools={task.undo !== null && !report.was_there && canDo(task.undo) && <button type="button" class="small" onClick={() => openUndo(task.run)}>Undo…</button>}
+      tools={task.undo !== null && !report.was_there && canDo('undo') && <button type="button" class="small" onClick={() => openUndo(task.run)}>Undo…</button>}
     >
       <dl class="facts card-body">
         <dt>Step</dt><dd><Link to={runPage(task.run, 'steps', String(report.step))} keep={false}>{report.step}</Link> restores <Link to={runPage(task.run, 'steps', String(report.to))} keep={false}>{report.to}</Link></dd>
