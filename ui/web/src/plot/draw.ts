@@ -1,6 +1,6 @@
 import uPlot from 'uplot';
 import { color } from '../state/theme';
-import { align, type PlotLabel, type PlotSeries, smooth } from './model';
+import { align, type PlacedFlag, placeFlags, type PlotLabel, type PlotSeries, smooth } from './model';
 
 // From our series to what uPlot draws.
 
@@ -117,7 +117,8 @@ export function decorate(u: uPlot, shown: Decorations): void {
     ctx.setLineDash([]);
     ctx.fillText(text, px(x) + 3 * ratio, top + 10 * ratio);
   }
-  for (const { x, text } of shown.flags.filter((flag) => inside(flag.x))) drawFlag(ctx, px(x), top, text, left + width, ratio);
+  const flags = shown.flags.filter((flag) => inside(flag.x)).map(({ x, text }) => ({ x: px(x), width: ctx.measureText(text).width + 9 * ratio, text }));
+  for (const flag of placeFlags(flags, left, left + width)) drawFlag(ctx, flag, top, ratio);
   if (shown.current !== null && inside(shown.current)) {
     ctx.strokeStyle = color('accent');
     line(ctx, px(shown.current), top, px(shown.current), top + height);
@@ -137,11 +138,9 @@ export function decorate(u: uPlot, shown: Decorations): void {
   ctx.restore();
 }
 
-/** A small flag at the upper edge with its word beside it, on the side that has room. */
-function drawFlag(ctx: CanvasRenderingContext2D, x: number, top: number, text: string, right: number, ratio: number): void {
-  const short = text.length > 24 ? `${text.slice(0, 23)}…` : text;
-  const room = x + 10 * ratio + ctx.measureText(short).width < right;
-  const out = room ? ratio : -ratio;
+/** A small flag at the upper edge with its word on the side that has room. */
+function drawFlag(ctx: CanvasRenderingContext2D, { x, text, side }: PlacedFlag, top: number, ratio: number): void {
+  const out = side === 'left' ? -ratio : ratio;
   ctx.save();
   ctx.strokeStyle = ctx.fillStyle = color('accent');
   line(ctx, x, top, x, top + 12 * ratio);
@@ -151,8 +150,8 @@ function drawFlag(ctx: CanvasRenderingContext2D, x: number, top: number, text: s
   ctx.lineTo(x, top + 6 * ratio);
   ctx.fill();
   ctx.fillStyle = color('text');
-  ctx.textAlign = room ? 'left' : 'right';
-  ctx.fillText(short, x + 9 * out, top + 9 * ratio);
+  ctx.textAlign = side === 'left' ? 'right' : 'left';
+  if (side !== 'none') ctx.fillText(text, x + 9 * out, top + 9 * ratio);
   ctx.restore();
 }
 
