@@ -10,7 +10,7 @@ import { EmptyState, Loaded, ProblemText } from '../../components/states';
 import { type Column, Table } from '../../components/Table';
 import { clock, fullTime, plural, safeName, unknown } from '../../format';
 import { useResource } from '../../state/resource';
-import { now } from '../../state/store';
+import { mayAct, now } from '../../state/store';
 import { nameOf, newestFirst, removalOf, undoable } from './names';
 import './journal.css';
 
@@ -65,12 +65,12 @@ function Content({ runId, data }: { runId: string; data: Annotations }) {
       <div class="journal-two">
         <Card title="Names and pins" note={data.refs.length > 0 ? String(data.refs.length) : undefined}>
           {data.refs.length === 0
-            ? <EmptyState title="No step has a name"><p>The menu Acts names or pins the step that is selected.</p></EmptyState>
+            ? <EmptyState title="No step has a name"><p>{mayAct.value ? 'The menu Acts names or pins the step that is selected.' : 'deltascope ref and deltascope pin give one.'}</p></EmptyState>
             : <Table label="Names and pins" rows={data.refs} columns={refColumns(runId, removable)} id={({ word }) => word} {...(data.refs.length > 20 ? { height: 460 } : {})} />}
         </Card>
         <Card title="Notes" note={data.notes.length > 0 ? String(data.notes.length) : undefined}>
           {data.notes.length === 0
-            ? <EmptyState title="Nobody has written a note"><p>The menu Acts writes one about the step that is selected.</p></EmptyState>
+            ? <EmptyState title="Nobody has written a note"><p>{mayAct.value ? 'The menu Acts writes one about the step that is selected.' : 'deltascope note writes one.'}</p></EmptyState>
             : <Table label="Notes" rows={[...data.notes].reverse()} columns={noteColumns(runId)} id={({ number, local }) => `${local} ${number}`} {...(data.notes.length > 20 ? { height: 460 } : {})} />}
         </Card>
       </div>

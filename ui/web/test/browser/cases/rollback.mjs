@@ -6,9 +6,9 @@ import { Daemon } from '../daemon.mjs';
 
 const deltas = (bucket) => readdirSync(join(bucket, 'deltas')).sort();
 
-async function onLive(browser, options, test) {
+async function onLive(browser, options, test, golden = 'trl-v2-gap') {
   const daemon = new Daemon();
-  const bucket = daemon.add('trl-v2-gap', 'wordle');
+  const bucket = daemon.add(golden, 'wordle');
   await daemon.start(...options);
   const context = await profile(browser);
   try {
@@ -112,6 +112,19 @@ export const cases = {
       assert.equal(refs.length, 0);
       assert.ok(journal.length >= 3);
     }),
+  'where nothing can be published, the wizard says what can be done': (browser) =>
+    onLive(browser, ['--allow-acts'], async ({ page, daemon, run }) => {
+      const [{ epoch, step }] = (await daemon.get(`runs/${run}/steps`)).steps;
+      await page.goto(`${daemon.address}r/${run}/steps/${epoch}:${step}`);
+      await page.getByRole('button', { name: 'Roll back…' }).click();
+      const wizard = page.getByRole('dialog');
+      await wizard.getByText('DS-UNSUPPORTED').waitFor();
+      const commands = wizard.getByLabel('Command line');
+      assert.deepEqual(await commands.count(), 1, 'the roll back itself is not offered as a command');
+      assert.match(await commands.innerText(), /^deltascope materialize .*-o DIR$/);
+      assert.ok(await wizard.getByRole('button', { name: 'Roll back now' }).isDisabled());
+      await accessible(page, 'a roll back that is not possible');
+    }, 'grail'),
   'nothing is offered where the daemon only reads': (browser) =>
     onLive(browser, [], async ({ page, daemon, run }) => {
       assert.equal(await page.getByRole('button', { name: /^Acts on/ }).count(), 0);
