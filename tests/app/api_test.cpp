@@ -5,6 +5,8 @@
 
 #include "support/eventually.h"
 
+#include <algorithm>
+
 // What the HTTP API answers: the shapes that the page is written against, rights, pages, binary bodies.
 
 namespace deltascope::server {
@@ -382,6 +384,63 @@ TEST_F(ApiAnswers, AStalePlanIsAConflict)
     EXPECT_TRUE(monitor->tasks().empty());
 }
 
+TEST_F(ApiAnswers, ActsAndTheirFieldsAreAsAgreed)
+{
+    const Json acts = json("acts")["acts"];
+    expectShapes(acts, "ActInfo");
+    const auto note = std::find_if(acts.begin(), acts.end(), [](const Json& act) { return act["kind"] == "note"; });
+    ASSERT_NE(note, acts.end());
+    expectShapes((*note)["fields"], "ActField");
+    EXPECT_EQ(ask("GET", "acts", {}, {}, Scope::Read).status, 200);
+}
+
+TEST_F(ApiAnswers, APlanIsAsItIsNowUntilItIsDropped)
+{
+    const Json plan = planned({ { "kind", "note" }, { "args", { { "step", "12" }, { "text", "good" } } } });
+    const std::string path = "plans/" + plan["id"].get<std::string>();
+    EXPECT_EQ(plan["state"], "ready");
+    EXPECT_EQ(json(path), plan);
+    EXPECT_EQ(ask("POST", path + "/drop", {}, "{}", Scope::Read).status, 200);
+    EXPECT_EQ(get(path).status, 404);
+    EXPECT_EQ(ask("POST", path + "/drop").status, 200) << "again";
+}
+
+TEST_F(ApiAnswers, ARollBackIsPlannedFromStatesAndThenCarriedOut)
+{
+    Json plan = planned({ { "kind", "rollback" }, { "args", { { "step", "12" } } } });
+    expectShape(plan, "Plan");
+    const std::string path = "plans/" + plan["id"].get<std::string>();
+    ASSERT_TRUE(test::eventually([&] {
+        plan = json(path);
+        return plan["state"] != "planning";
+    }));
+    ASSERT_EQ(plan["state"], "ready") << plan;
+    expectShape(plan, "Plan");
+    expectShape(plan["act"], "ActPlan");
+    expectShapes(plan["act"]["reads"], "PlannedObject");
+    expectShapes(plan["changes"], "ChangedTensor");
+    const Json task = endOf(started(plan));
+    ASSERT_EQ(task["state"], "done") << task;
+    EXPECT_TRUE(task["undo"].is_string()) << task;
+    expectShape(task["result"], "RollBackReport");
+    EXPECT_EQ(task["result"]["step"], 16);
+}
+
+TEST_F(ApiAnswers, WhatWasSaidOfARunIsAsAgreed)
+{
+    expectShape(json(run("annotations")), "Annotations");
+    const Json task =
+        endOf(started(planned({ { "kind", "pin" }, { "args", { { "step", "12" }, { "name", "good" } } } })));
+    EXPECT_EQ(task["state"], "done") << task;
+    expectShape(task["result"], "AnnotatedReport");
+    endOf(started(planned({ { "kind", "note" }, { "args", { { "step", "12" }, { "text", "serve this" } } } })));
+    const Json said = json(run("annotations"));
+    expectShapes(said["refs"], "Ref");
+    expectShapes(said["notes"], "Annotation");
+    expectShapes(said["journal"], "JournalEntry");
+    EXPECT_EQ(said["refs"][0]["word"], "pin/good");
+}
+
 TEST_F(ApiAnswers, ABodyThatIsNoPlanIsRefused)
 {
     for (const char* body : { "",
@@ -408,6 +467,10 @@ TEST_F(ApiAnswers, ABodyThatIsNoPlanIsRefused)
                               R"({"kind":"materialize","args":{"step":"12","shard_bytes":-1}})",
                               R"({"kind":"materialize","args":{"step":"12","across_gap":1}})",
                               R"({"kind":"diff","args":{"a":"11"}})",
+                              R"({"kind":"rollback"})",
+                              R"({"kind":"rollback","args":{"step":12}})",
+                              R"({"kind":"undo","args":{"step":"12"}})",
+                              R"({"kind":"note","args":{"step":"12","text":""}})",
                               R"({"kind":"verify","args":{"level":2,"accept_rewritten":"yes"}})",
                               "\xff\xfe" }) {
         const HttpResponse answer = ask("POST", run("plans"), {}, body);

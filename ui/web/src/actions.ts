@@ -2,7 +2,8 @@ import { signal } from '@preact/signals';
 import { runPage } from './components/Link';
 import { match, navigate, place } from './router';
 import { follow, newest, setView, stepA, stepB, view, viewQuery } from './state/cursor';
-import { detail, generation, mayAct, openRun } from './state/store';
+import type { ActInfo, ActValue } from './api/types';
+import { acts, detail, generation, mayAct, openRun } from './state/store';
 import { chooseTheme, theme } from './state/theme';
 
 /** Everything that can be done by key or by name. Buttons, the palette and the list of shortcuts come from here. */
@@ -17,8 +18,14 @@ export interface Action {
 
 /** Which sheet is open. */
 export const sheet = signal<
-  null | { name: 'search' } | { name: 'keys' } | { name: 'plan'; kind: 'verify' | 'materialize'; run: string; step: string }
+  | null | { name: 'search' } | { name: 'keys' }
+  | { name: 'plan'; kind: 'verify' | 'materialize'; run: string; step: string }
+  | { name: 'rollback'; kind: 'rollback' | 'undo'; run: string; step: string | null } // no step: what is newest is undone
+  | { name: 'act'; kind: string; run: string; args: Record<string, ActValue> }
 >(null);
+
+/** The newest step has nothing behind it that could be rolled back. */
+export const isNewest = (epoch: number, step: number | null) => step === newest.value?.step && epoch === newest.value?.epoch;
 
 const inRun = () => openRun.value !== null;
 const atStep = () => inRun() && stepB.value !== null;
@@ -50,9 +57,48 @@ export function openPlan(kind: 'verify' | 'materialize', run: string, epoch: num
   sheet.value = { name: 'plan', kind, run, step: `${epoch}:${step}` };
 }
 
+/** Opens the sheet that shows what a roll back to a step would do. */
+export function openRollBack(run: string, epoch: number, step: number): void {
+  sheet.value = { name: 'rollback', kind: 'rollback', run, step: `${epoch}:${step}` };
+}
+
+export function openUndo(run: string): void {
+  sheet.value = { name: 'rollback', kind: 'undo', run, step: null };
+}
+
+/** Opens the sheet of an act that is made from its fields; `args` are filled in. */
+export function openAct(kind: string, run: string, args: Record<string, ActValue>): void {
+  sheet.value = { name: 'act', kind, run, args };
+}
+
+/** Whether the daemon has an act, and we may do it. */
+export const canDo = (kind: string): boolean => mayAct.value && (acts.value ?? []).some((act) => act.kind === kind);
+
+const withOwnSheet = ['materialize', 'verify', 'diff', 'rollback', 'undo'];
+
+/** Acts on one step whose sheets are made from their fields: names, pins, notes, and what the daemon adds to them. */
+export function stepActs(): ActInfo[] {
+  const onStep = ({ kind, fields }: ActInfo) =>
+    !withOwnSheet.includes(kind) && fields.some(({ name, type, required }) => name === 'step' && type === 'step' && required);
+  return mayAct.value ? (acts.value ?? []).filter(onStep) : [];
+}
+
+/** Acts on step B of the open run that the daemon told of. */
+export function moreActions(): Action[] {
+  return stepActs().map(({ kind, title }) => ({
+    id: kind, text: `${title}…`, enabled: atStep,
+    act: () => openRun.value !== null && openAct(kind, openRun.value, { step: `${epochOfB()}:${stepB.value}` }),
+  }));
+}
+
+const epochOfB = () => view.value.epoch ?? newest.value?.epoch ?? 0;
+
+function rollBackToB(): void {
+  if (openRun.value !== null && stepB.value !== null) openRollBack(openRun.value, epochOfB(), stepB.value);
+}
+
 function actOnB(kind: 'verify' | 'materialize'): void {
-  const epoch = view.value.epoch ?? newest.value?.epoch ?? 0;
-  if (openRun.value !== null && stepB.value !== null) openPlan(kind, openRun.value, epoch, stepB.value);
+  if (openRun.value !== null && stepB.value !== null) openPlan(kind, openRun.value, epochOfB(), stepB.value);
 }
 
 export const actions: Action[] = [
@@ -65,6 +111,7 @@ export const actions: Action[] = [
   page('lineage', 'Lineage', 'i', 'lineage'),
   page('diff', 'Diff', 'd', 'diff'),
   page('bucket', 'Bucket', 'b', 'bucket'),
+  page('journal', 'Journal', 'j', 'journal'),
   {
     id: 'go.step', text: 'Open step B', shortcut: 'g s', enabled: atStep,
     act: () => openRun.value !== null && stepB.value !== null && navigate(runPage(openRun.value, 'steps', String(stepB.value)), viewQuery.value),
@@ -88,6 +135,14 @@ export const actions: Action[] = [
   {
     id: 'materialize', text: 'Materialize step B…', shortcut: 'm', enabled: () => atStep() && mayAct.value,
     act: () => actOnB('materialize'), cli: (source, step) => `deltascope materialize ${source}@${step}`,
+  },
+  {
+    id: 'rollback', text: 'Roll back to step B…', shortcut: 'b', enabled: () => atStep() && canDo('rollback') && !isNewest(epochOfB(), stepB.value),
+    act: rollBackToB, cli: (source, step) => `deltascope rollback ${source}@${step}`,
+  },
+  {
+    id: 'undo', text: 'Undo the newest roll back…', enabled: () => inRun() && canDo('undo'), act: () => openRun.value !== null && openUndo(openRun.value),
+    cli: (source) => `deltascope undo ${source}`,
   },
   { id: 'refresh', text: 'Load everything again', shortcut: 'r', act: () => (generation.value += 1) },
   { id: 'theme', text: 'Light or dark', shortcut: 'h', act: () => chooseTheme(theme.value === 'dark' ? 'light' : 'dark') },

@@ -10,6 +10,7 @@ const routes: [pattern: string, page: string][] = [
   ['r/:runId/steps/:step', 'step'],
   ['r/:runId/diff', 'diff'],
   ['r/:runId/bucket', 'bucket'],
+  ['r/:runId/journal', 'journal'],
   ['tasks', 'tasks'],
   ['tasks/:taskId', 'tasks'],
   ['alerts', 'alerts'],

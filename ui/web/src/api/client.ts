@@ -71,6 +71,9 @@ export async function post<T>(path: string, body: unknown = {}): Promise<T> {
 
 /** A plan says what an act would do; nothing happens before runPlan. */
 export const makePlan = (run: string, wanted: PlanRequest) => post<Plan>(runPath(run, 'plans'), wanted);
+export const planNow = (id: string, signal: AbortSignal) => get<Plan>(`plans/${encodeURIComponent(id)}`, signal);
+/** Forgets a plan, and what is being read for it. */
+export const dropPlan = (id: string) => post(`plans/${encodeURIComponent(id)}/drop`);
 export const runPlan = (plan: Plan) => post<Task>(`plans/${encodeURIComponent(plan.id)}/run`, { hash: plan.hash });
 
 /** Signs in with the code that the daemon printed, or with a token. */

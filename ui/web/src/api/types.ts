@@ -605,7 +605,7 @@ export type TaskState =
 
 export interface Task {
   id: string;
-  kind: 'verify' | 'diff' | 'materialize';
+  kind: string; // ActInfo.kind: verify, diff, materialize, rollback, …
   title: string; // "Materialize step 12 of wordle"
   run: string; // RunSummary.id
   state: TaskState;
@@ -619,12 +619,13 @@ export interface Task {
   by: string;
   cli: string;
   plan_hash: string; // Plan.hash
+  undo: string | null; // kind of the act that takes it back
   resumable: boolean; // canceled or failed: running the same plan again goes on from what is there
   interrupted: boolean; // paused: the program that worked on it ended
   accept_rewritten: string | null; // what it means to do it with rewritten objects, where they are in the way
   problem: Problem | null;
   not_kept: Problem | null; // why what happened last is not on disk: it would be lost with the daemon
-  result: Diff | VerifyReport | MaterializeReport | null; // of state done
+  result: Diff | VerifyReport | MaterializeReport | RollBackReport | AnnotatedReport | null; // of state done
 }
 
 /** How many tensors of a state have which evidence. */
@@ -697,26 +698,137 @@ export interface MaterializeReport {
   seconds: number;
 }
 
+export interface RollBackReport {
+  source: string;
+  from: number; // newest step when it was planned
+  to: number; // step whose state is published again
+  step: number; // that it is published as
+  done: boolean;
+  was_there: boolean; // the newest step has that state already; nothing was written
+  changed_elems: number;
+  keys: string[]; // written
+}
+
+/** What came of a word, a pin or a note. */
+export interface AnnotatedReport {
+  source: string;
+  text: string;
+  local: boolean; // kept on the machine of the daemon alone
+}
+
+/** One argument of an act. */
+export interface ActField {
+  name: string;
+  type: 'text' | 'step' | 'steps' | 'folder' | 'whole' | 'flag' | 'choice';
+  label: string;
+  help: string;
+  standard: string;
+  required: boolean;
+  most?: number; // of a whole number
+  choices?: string[];
+}
+
+export interface ActInfo {
+  kind: string;
+  title: string; // "Name this step"
+  fields: ActField[];
+}
+
+export type ActValue = string | number | boolean;
+
 export type PlanRequest =
   | { kind: 'materialize'; args: { step: string; to?: string; shard_bytes?: number; state?: 'served' | 'trained'; across_gap?: boolean; accept_rewritten?: boolean } }
   | { kind: 'verify'; args: { range?: string; level: number; accept_rewritten?: boolean } }
-  | { kind: 'diff'; args: { a: string; b: string; accept_rewritten?: boolean } };
+  | { kind: 'diff'; args: { a: string; b: string; accept_rewritten?: boolean } }
+  | { kind: string; args: Record<string, ActValue> };
 
-/** POST /runs/{r}/plans: what an act would do. Never acts. Steps are "12" or "EPOCH:12". */
+/** An object that an act reads, writes or deletes. */
+export interface PlannedObject {
+  store: string | null; // URI; null: that of the run
+  key: string;
+  bytes: number; // 0: not known before it is written
+}
+
+/** The exact plan of an act that changes a source. */
+export interface ActPlan {
+  kind: string;
+  hash: string;
+  reads: PlannedObject[];
+  read_bytes: number;
+  writes: PlannedObject[];
+  deletes: PlannedObject[];
+  beside: Record<string, string>; // objects beside the run, by what they are for: how many
+  effects: Record<string, string>; // what is different behind it
+  warnings: Problem[];
+  unknown: string[]; // what cannot be known before
+  undo: string | null;
+}
+
+export interface ChangedTensor {
+  name: string;
+  elems: number;
+  changed_elems: number;
+}
+
+/**
+ * POST /runs/{r}/plans, GET /plans/{p}: what an act would do. Never acts. Steps are "12" or "EPOCH:12". While states are
+ * read for it, it is "planning", and only its title and progress are known.
+ */
 export interface Plan {
   id: string;
   hash: string;
-  kind: Task['kind'];
+  kind: string;
   run: string;
+  state: 'planning' | 'ready' | 'failed';
+  phase: string; // of planning
+  done: number; // bytes of this phase
+  total: number; // 0: not known
+  problem: Problem | null; // of state failed
   title: string;
   cli: string;
+  facts: { label: string; text: string }[];
   steps: { text: string; bytes: number }[]; // what is read and written, in order
   read_bytes: number;
   write_bytes: number;
   free_bytes: number | null; // where it would be written
   destination: string | null;
   warnings: string[];
+  act: ActPlan | null; // of acts that change a source
+  changes: ChangedTensor[]; // those with the largest changed share, at most 256
+  confirm: string | null; // to be typed before it is carried out
+  undo: string | null; // kind of the act that takes it back
   requires: Scope[];
+}
+
+export interface Annotation {
+  number: number;
+  step: number;
+  text: string;
+  by: string;
+  t_us: number;
+  local: boolean;
+}
+
+/** Something that was done to the run. */
+export interface JournalEntry {
+  number: number;
+  act: string;
+  phase: string; // begun, done, failed, unreadable
+  by: string;
+  plan: string | null; // hash
+  text: string;
+  keys: string[];
+  t_us: number;
+  local: boolean;
+}
+
+/** GET /runs/{r}/annotations */
+export interface Annotations {
+  source: string;
+  refs: Ref[];
+  notes: Annotation[];
+  journal: JournalEntry[]; // oldest first
+  problems: Problem[];
 }
 
 export type AlertLevel = 'info' | 'warn' | 'error';

@@ -7,6 +7,7 @@ import { CellPicture } from './cells';
 import { heatTable, parseColor } from './colors';
 import type { Twin } from './export';
 import { useGestures } from './gestures';
+import { paintFlags } from './heatFlags';
 import { codeText, paintGutter, paintLanes, paintLegend, paintOverview, paintSteps, paintTree, type Marks } from './heatFrame';
 import { heatKey } from './heatKeys';
 import { heatLayout, inside, type HeatLayout } from './heatLayout';
@@ -60,6 +61,7 @@ export function HeatCanvas(props: Props) {
     paintLegend(pen, at.legend, map, shown, colors);
     paintColumn(pen, at.plot, model, marks.a, colors, true);
     paintColumn(pen, at.plot, model, marks.b, colors, false);
+    paintFlags(pen, at.plot, model, marks.flags, colors);
     paintCursor(pen, at.plot, model, colors);
     if (hover.current !== null) paintCrosshair(pen, at.plot, hover.current, colors);
     model.store.end();

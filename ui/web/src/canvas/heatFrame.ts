@@ -17,6 +17,7 @@ export interface Marks {
   b: number; // column, -1: none
   a: number;
   alerts: ReadonlySet<number>; // steps
+  flags: readonly { x: number; text: string }[]; // words of steps
 }
 
 /** Names of the rows, as many as have room. */

@@ -8,11 +8,15 @@ import { safeName } from '../format';
 import type { Route } from '../router';
 import { view } from '../state/cursor';
 import { detail, failure, firing, generation } from '../state/store';
+import { lazy } from '../components/lazy';
 import { Keys } from './Keys';
 import { PlanSheet } from './PlanSheet';
 import { Search } from './Search';
 import { StatusBar } from './StatusBar';
 import { TopBar } from './TopBar';
+
+const RollBackSheet = lazy(async () => ({ default: (await import('./rollback/RollBackSheet')).RollBackSheet }));
+const ActSheet = lazy(async () => ({ default: (await import('./ActSheet')).ActSheet }));
 
 interface Tab {
   page: string;
@@ -38,6 +42,7 @@ function tabsOf(run: string | null): Tab[] {
     { page: 'lineage', text: 'Lineage', icon: 'branch', path: runPage(run, 'lineage'), phone: true },
     { page: 'diff', text: 'Diff', icon: 'diff', path: runPage(run, 'diff') },
     { page: 'bucket', text: 'Bucket', icon: 'bucket', path: runPage(run, 'bucket') },
+    { page: 'journal', text: 'Journal', icon: 'book', path: runPage(run, 'journal') },
     tasks, alerts,
   ];
 }
@@ -73,6 +78,8 @@ export function Chrome({ route, children }: { route: Route | null; children: Com
       {open?.name === 'search' && <Search />}
       {open?.name === 'keys' && <Keys />}
       {open?.name === 'plan' && <PlanSheet {...open} key={`${open.kind} ${open.run} ${open.step}`} />}
+      {open?.name === 'rollback' && <RollBackSheet {...open} key={`${open.kind} ${open.run} ${open.step}`} />}
+      {open?.name === 'act' && <ActSheet {...open} key={JSON.stringify(open)} />}
     </>
   );
   if (view.value.embed) return <><StaleBadge />{content}{sheets}</>;

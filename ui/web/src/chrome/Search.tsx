@@ -1,5 +1,5 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { actions, isEnabled, sheet } from '../actions';
+import { actions, isEnabled, moreActions, sheet } from '../actions';
 import { runPath } from '../api/client';
 import type { TensorTable } from '../api/types';
 import { Dialog } from '../components/Dialog';
@@ -65,7 +65,7 @@ export function Search() {
 }
 
 function find(query: string, run: string | null, tensors: TensorTable['tensors']): Hit[] {
-  const commands: Hit[] = actions.filter((action) => action.id !== 'search' && isEnabled(action)).map((action) => ({
+  const commands: Hit[] = [...actions, ...moreActions()].filter((action) => action.id !== 'search' && isEnabled(action)).map((action) => ({
     kind: action.id.startsWith('go.') ? 'page' : 'command', text: action.text, open: action.act,
     ...(action.shortcut === undefined ? {} : { shortcut: action.shortcut }),
   }));

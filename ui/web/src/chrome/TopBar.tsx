@@ -7,10 +7,11 @@ import { Name } from '../components/Name';
 import { StaleBadge } from '../components/states';
 import { RunPill } from '../components/RunPill';
 import { navigate } from '../router';
-import { viewQuery } from '../state/cursor';
+import { epoch, stepB, viewQuery } from '../state/cursor';
 import { capabilities, detail, firing, mayAct, runs } from '../state/store';
 import { chooseTheme, chosenTheme } from '../state/theme';
 import { Pickers } from './Pickers';
+import { StepMenu } from './StepMenu';
 
 /** The run, the cursor, search, alerts, theme and who is signed in. */
 export function TopBar({ run }: { run: string | null }) {
@@ -27,6 +28,7 @@ export function TopBar({ run }: { run: string | null }) {
           <Link to={runPage(run)} class="run-name"><Name text={known?.name ?? run} limit={40} /></Link>
           {known && <RunPill run={known} />}
           <Pickers epochs={known?.epochs ?? 1} />
+          {mayAct.value && stepB.value !== null && <StepMenu run={run} epoch={epoch.value} step={stepB.value} />}
         </>
       )}
       <span class="spring" />

@@ -21,6 +21,7 @@ const paths = {
   branch: 'M6 5a2 2 0 1 0 0 .01M6 7v12M6 19a2 2 0 1 0 0 .01M18 7a2 2 0 1 0 0 .01M18 9c0 4-6 4-12 6',
   diff: 'M4 4h6v16H4zM14 4h6v16h-6M7 12h.01M15 9h4M15 14h4',
   folder: 'M3 6h6l2 2h10v11H3z',
+  book: 'M6 3h13v18H6a2 2 0 0 1-2-2V5a2 2 0 0 1 2-2zM9 8h6M9 12h6',
   bucket: 'M5 6c0-1.7 14-1.7 14 0l-2 14H7zM5 6c0 1.7 14 1.7 14 0',
   list: 'M4 6h16M4 12h16M4 18h10',
   download: 'M12 4v11M7 11l5 5 5-5M5 20h14',

@@ -12,7 +12,7 @@ export function PlanFacts({ plan }: { plan: Plan }) {
         ))}
       </ol>
       <dl class="facts">
-        <dt>Read</dt><dd>{bytes(plan.read_bytes)}</dd>
+        {plan.read_bytes > 0 && <><dt>Read</dt><dd>{bytes(plan.read_bytes)}</dd></>}
         {plan.write_bytes > 0 && <><dt>Written</dt><dd>{bytes(plan.write_bytes)}</dd></>}
         {plan.destination !== null && <><dt>Destination</dt><dd class="mono">{safeName(plan.destination)}</dd></>}
       </dl>

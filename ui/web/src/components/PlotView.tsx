@@ -24,6 +24,7 @@ interface Props {
   smoothing?: boolean; // offers it
   anchors?: number[];
   marks?: Decorations['marks'];
+  flags?: Decorations['flags'];
   labels?: PlotLabel[];
   threshold?: Decorations['threshold'];
   height?: number;
@@ -44,9 +45,9 @@ export function PlotView(props: Props) {
   const w = props.smoothing ? (view.value.smooth ?? defaultSmooth) : 0;
   const look = theme.value;
   const drawing = useMemo(() => drawingOf(series, w), [series, w, look]);
-  const decorations = useRef<Decorations>({ anchors: [], marks: [], labels: [], threshold: null, current: null, dot: null });
+  const decorations = useRef<Decorations>({ anchors: [], marks: [], flags: [], labels: [], threshold: null, current: null, dot: null });
   decorations.current = {
-    anchors: props.anchors ?? [], marks: props.marks ?? [], labels: props.labels ?? [],
+    anchors: props.anchors ?? [], marks: props.marks ?? [], flags: props.flags ?? [], labels: props.labels ?? [],
     threshold: props.threshold ?? null, current: view.value.b, dot: dotOf(drawing, series),
   };
   const shown = useRef({ range, limit });
@@ -67,7 +68,7 @@ export function PlotView(props: Props) {
   }, [drawing, look, height, empty, asTable]);
 
   useEffect(() => plot.current?.setScale('x', { min: range[0], max: range[1] }), [range[0], range[1], drawing]);
-  useEffect(() => plot.current?.redraw(false), [view.value.b, props.marks, props.labels, props.threshold]);
+  useEffect(() => plot.current?.redraw(false), [view.value.b, props.marks, props.flags, props.labels, props.threshold]);
 
   const x = drawing.data[0];
   const step = at === null ? null : (x[at] ?? null);

@@ -1,12 +1,13 @@
 import uPlot from 'uplot';
 import { color } from '../state/theme';
-import { align, type PlotLabel, type PlotSeries, smooth } from './model';
+import { align, type PlacedFlag, placeFlags, type PlotLabel, type PlotSeries, smooth } from './model';
 
 // From our series to what uPlot draws.
 
 export interface Decorations {
   anchors: readonly number[]; // ticks below the axis
   marks: readonly { x: number; text: string }[]; // alerts
+  flags: readonly { x: number; text: string }[]; // words of steps
   labels: readonly PlotLabel[];
   threshold: { y: number; text: string } | null;
   current: number | null; // step B
@@ -116,6 +117,8 @@ export function decorate(u: uPlot, shown: Decorations): void {
     ctx.setLineDash([]);
     ctx.fillText(text, px(x) + 3 * ratio, top + 10 * ratio);
   }
+  const flags = shown.flags.filter((flag) => inside(flag.x)).map(({ x, text }) => ({ x: px(x), width: ctx.measureText(text).width + 9 * ratio, text }));
+  for (const flag of placeFlags(flags, left, left + width)) drawFlag(ctx, flag, top, ratio);
   if (shown.current !== null && inside(shown.current)) {
     ctx.strokeStyle = color('accent');
     line(ctx, px(shown.current), top, px(shown.current), top + height);
@@ -132,6 +135,23 @@ export function decorate(u: uPlot, shown: Decorations): void {
     const to = Math.max(left, Math.min(px(x) - 6 * ratio - w, left + width - w));
     ctx.fillText(text, to, Math.max(top + 11 * ratio, py(y) + 10 * ratio));
   }
+  ctx.restore();
+}
+
+/** A small flag at the upper edge with its word on the side that has room. */
+function drawFlag(ctx: CanvasRenderingContext2D, { x, text, side }: PlacedFlag, top: number, ratio: number): void {
+  const out = side === 'left' ? -ratio : ratio;
+  ctx.save();
+  ctx.strokeStyle = ctx.fillStyle = color('accent');
+  line(ctx, x, top, x, top + 12 * ratio);
+  ctx.beginPath();
+  ctx.moveTo(x, top);
+  ctx.lineTo(x + 7 * out, top + 3 * ratio);
+  ctx.lineTo(x, top + 6 * ratio);
+  ctx.fill();
+  ctx.fillStyle = color('text');
+  ctx.textAlign = side === 'left' ? 'right' : 'left';
+  if (side !== 'none') ctx.fillText(text, x + 9 * out, top + 9 * ratio);
   ctx.restore();
 }
 

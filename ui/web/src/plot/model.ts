@@ -104,3 +104,20 @@ export function panned(range: [number, number], by: number, limit: [number, numb
   const shift = Math.round(Math.max(limit[0] - range[0], Math.min(limit[1] - range[1], by)));
   return [range[0] + shift, range[1] + shift];
 }
+
+export interface PlacedFlag {
+  x: number;
+  text: string;
+  side: 'right' | 'left' | 'none'; // where its word stands; none: there is no room for it
+}
+
+/** Gives words of flags the side on which they touch neither the next flag nor another word. */
+export function placeFlags(flags: readonly { x: number; width: number; text: string }[], left: number, right: number): PlacedFlag[] {
+  const sorted = [...flags].sort((p, q) => p.x - q.x);
+  let free = left;
+  return sorted.map(({ x, width, text }, i) => {
+    const side = x + width <= (sorted[i + 1]?.x ?? right) ? 'right' : x - width >= free ? 'left' : 'none';
+    free = side === 'right' ? x + width : x;
+    return { x, text, side };
+  });
+}

@@ -2,7 +2,7 @@ import { computed, effect, signal } from '@preact/signals';
 import { ApiError, get, runPath, session } from '../api/client';
 import { EventStream, type StreamEvent } from '../api/events';
 import { browserHost } from '../api/stream_host';
-import type { AlertList, Capabilities, RunDetail, RunList, Scope, Task } from '../api/types';
+import type { ActInfo, AlertList, Capabilities, RunDetail, RunList, Scope, Task } from '../api/types';
 import { applyToDetail, byAttention, withAlert, withRun, withTask } from './apply';
 import { newest } from './cursor';
 
@@ -14,6 +14,8 @@ export const openRun = signal<string | null>(null); // id
 export const detail = signal<RunDetail | null>(null); // of the open run
 export const tasks = signal<Task[] | null>(null);
 export const alerts = signal<AlertList | null>(null);
+/** What the daemon can do; only for those who may act. */
+export const acts = signal<ActInfo[] | null>(null);
 
 const failures = signal<Record<string, ApiError>>({}); // by what was loaded
 /** The first thing that went wrong while the shared data was loaded; the data from before stays. */
@@ -46,6 +48,9 @@ export const mayAct = computed(() => may('act'));
 export const mayAdmin = computed(() => may('admin'));
 export const firing = computed(() => alerts.value?.alerts.filter((alert) => alert.state === 'firing').length ?? 0);
 
+/** Grows when an act on the open run has ended: its names and pins may be others. */
+const acted = signal(0);
+
 const listeners = new Set<(event: StreamEvent) => void>();
 /** Calls `listener` with each event of the stream until the returned function is called. */
 export function listen(listener: (event: StreamEvent) => void): () => void {
@@ -58,6 +63,7 @@ export function receive(event: StreamEvent): void {
   if (event.topic === 'reset') generation.value += 1;
   if (event.topic === 'run' && runs.value) runs.value = withRun(runs.value, event.data);
   if (event.topic === 'task' && tasks.value) tasks.value = withTask(tasks.value, event.data);
+  if (event.topic === 'task' && event.data.state === 'done' && event.data.run === openRun.value) acted.value += 1;
   if (event.topic === 'alert' && alerts.value) alerts.value = withAlert(alerts.value, event.data);
   if (detail.value) detail.value = applyToDetail(detail.value, event);
   for (const listener of listeners) listener(event);
@@ -114,8 +120,15 @@ export function startStore(): void {
     return () => abort.abort();
   });
   effect(() => {
+    if (session.value !== 'signed-in' || !mayAct.value) return;
+    const abort = new AbortController();
+    void load<{ acts: ActInfo[] }>('acts', 'acts', (list) => (acts.value = list.acts), abort.signal);
+    return () => abort.abort();
+  });
+  effect(() => {
     const id = openRun.value;
     void generation.value;
+    void acted.value;
     if (id === null || session.value !== 'signed-in') return;
     if (detail.peek()?.id !== id) detail.value = null;
     const abort = new AbortController();

@@ -24,7 +24,7 @@ try {
   await page.waitForTimeout(Number(seconds) * 1000);
   const [base] = address.split('#');
   const pages = {
-    runs: '', live: 'r/bucket', heatmap: 'r/bucket/heat', timeline: 'r/bucket/timeline', lineage: 'r/bucket/lineage',
+    runs: '', live: 'r/bucket', journal: 'r/bucket/journal', heatmap: 'r/bucket/heat', timeline: 'r/bucket/timeline', lineage: 'r/bucket/lineage',
     step: 'r/bucket/steps/60', diff: 'r/bucket/diff?a=50&b=60', bucket: 'r/bucket/bucket?prefix=deltas/', alerts: 'alerts',
     tasks: 'tasks', about: 'about',
   };

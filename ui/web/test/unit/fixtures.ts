@@ -1,4 +1,4 @@
-import type { Alert, Replica, RunDetail, RunSummary, Step, Task } from '../../src/api/types';
+import type { ActInfo, Alert, LineageRow, Plan, Ref, Replica, RunDetail, RunSummary, Step, Task } from '../../src/api/types';
 
 // Values of the contract for tests; each test names what it is about.
 
@@ -35,7 +35,7 @@ export function replica(over: Partial<Replica> = {}): Replica {
 export function task(over: Partial<Task> = {}): Task {
   return {
     id: 't1', kind: 'verify', title: 'Verify', run: 'wordle', state: 'running', phase: 'replay', done: 0, total: 0, rate: 0,
-    eta_s: null, elapsed_s: 0, started_us: 0, by: 'local', cli: '', plan_hash: '', resumable: false, interrupted: false, accept_rewritten: null, problem: null, not_kept: null, result: null, ...over,
+    eta_s: null, elapsed_s: 0, started_us: 0, by: 'local', cli: '', plan_hash: '', undo: null, resumable: false, interrupted: false, accept_rewritten: null, problem: null, not_kept: null, result: null, ...over,
   };
 }
 
@@ -53,5 +53,30 @@ export function step(over: Partial<Step> = {}): Step {
     total_elems: null, changed_frac: null, claimed_elems: null, wire_bytes: 0, published_at: 0, pause_ms: null, spans_from: null,
     restorable: true, proven: true, restore: { deltas: 0, bytes: 0, blocked_by: null, reason: null }, objects: [], problems: [],
     verified: null, ...over,
+  };
+}
+
+export function plan(over: Partial<Plan> = {}): Plan {
+  return {
+    id: 'p1', hash: 'h', kind: 'rollback', run: 'wordle', state: 'ready', phase: '', done: 0, total: 0, problem: null, title: 'Roll back wordle to step 12',
+    cli: '', facts: [], steps: [], read_bytes: 0, write_bytes: 0, free_bytes: null, destination: null, warnings: [], act: null, changes: [],
+    confirm: 'wordle', undo: 'undo', requires: ['act'], ...over,
+  };
+}
+
+export function ref(over: Partial<Ref> = {}): Ref {
+  return { word: 'good', pin: false, step: 2, epoch: 0, here: true, by: 'kim', why: null, t_us: 0, local: false, problem: null, ...over };
+}
+
+export function lineageRow(over: Partial<LineageRow> = {}): LineageRow {
+  return {
+    epoch: 0, step: 2, kind: 'delta', state: 'complete', lane: 0, base: null, chain: 0, published_at: 0, last_step: null, wire_bytes: 0, changed_frac: null,
+    restorable: true, proven: true, verified: null, restore: null, problem: null, refs: [], surviving: true, ...over,
+  };
+}
+
+export function actInfo(kind: string, over: Partial<ActInfo> = {}): ActInfo {
+  return {
+    kind, title: kind, fields: [{ name: 'step', type: 'step', label: 'Step', help: '', standard: '', required: true }], ...over,
   };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { align, csvOf, nearest, panned, plainColumns, smooth, tableOf, zoomed } from '../../src/plot/model';
+import { align, csvOf, nearest, panned, placeFlags, plainColumns, smooth, tableOf, zoomed } from '../../src/plot/model';
 
 describe('smooth', () => {
   it('starts at the first value', () => {
@@ -53,5 +53,17 @@ describe('range', () => {
     expect(zoomed([0, 100], 50, 3, [0, 120])).toEqual([0, 120]);
     expect(panned([10, 20], 200, [0, 100])).toEqual([90, 100]);
     expect(panned([10, 20], -200, [0, 100])).toEqual([0, 10]);
+  });
+});
+
+describe('flags', () => {
+  const sides = (...flags: [x: number, width: number][]) => placeFlags(flags.map(([x, width]) => ({ x, width, text: '' })), 0, 100).map(({ x, side }) => `${x} ${side}`);
+  it('have their word on the right, at the edge on the left', () => {
+    expect(sides([10, 20], [90, 20])).toEqual(['10 right', '90 left']);
+  });
+  it('leave out a word that would cover another flag or word', () => {
+    expect(sides([50, 40], [60, 20])).toEqual(['50 left', '60 right']);
+    expect(sides([10, 40], [20, 20], [25, 20])).toEqual(['10 none', '20 none', '25 right']);
+    expect(sides([60, 25], [90, 20])).toEqual(['60 right', '90 none']);
   });
 });

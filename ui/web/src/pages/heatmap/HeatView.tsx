@@ -8,8 +8,9 @@ import type { RowSort } from '../../canvas/rows';
 import { scale } from '../../canvas/scale';
 import { tensorFilter } from '../../canvas/tensorFilter';
 import { EmptyState, RequestError, Skeleton, StaleBadge } from '../../components/states';
-import { follow, setA, setB, setRange, setView, stepA, stepB, view } from '../../state/cursor';
-import { alerts } from '../../state/store';
+import { follow, newest, setA, setB, setRange, setView, stepA, stepB, view } from '../../state/cursor';
+import { alerts, detail } from '../../state/store';
+import { flagsOf } from '../journal/names';
 import { CellLine } from './CellLine';
 import { HeatTools } from './HeatTools';
 import { epochNow } from './place';
@@ -51,6 +52,7 @@ export function HeatView({ runId }: { runId: string }) {
 
   const marks = {
     b: model.columnOf(stepB.value), a: model.columnOf(stepA.value),
+    flags: flagsOf(detail.value?.id === runId ? detail.value.refs : [], epoch ?? newest.value?.epoch ?? 0),
     alerts: new Set(alerts.value?.alerts.filter((a) => a.run === runId && a.step !== null).map((a) => a.step!)),
   };
   const toggleFollow = (): void => setB(follow.value ? stepB.value : null);

@@ -9,6 +9,7 @@ import { epoch, view } from '../../state/cursor';
 import { useResource } from '../../state/resource';
 import { alerts } from '../../state/store';
 import { phone } from '../../state/media';
+import { flagsOf } from '../journal/names';
 import { lagSeries, worstLabel } from './lag';
 
 const none: SeriesColumns = plainColumns([], []);
@@ -52,14 +53,15 @@ export function Charts({ run }: { run: RunDetail }) {
   const newest = run.kpi.newest ?? hi;
   const lag = useMemo(() => lagSeries(run.replicas, newest), [run.replicas, newest]);
   const rule = alerts.value?.rules.find(({ id }) => id === 'replica-lag');
-  const marks = useMemo(() => marksOf(alerts.value?.alerts ?? [], run.id), [alerts.value, run.id]);
+  const marks = useMemo(() => marksOf(alerts.value?.alerts ?? [], run.id).filter(({ rule: id }) => id === 'density-shift'), [alerts.value, run.id]);
+  const flags = useMemo(() => flagsOf(run.refs, epoch.value), [run.refs, epoch.value]);
 
   if (!data) return loaded.error ? <RequestError error={loaded.error} retry={loaded.retry} /> : <Skeleton rows={6} />;
   const common = { range, limit: [lo, hi] as [number, number], anchors: data.anchors };
   const seconds = pause[0]?.columns ?? none;
   const charts: Record<string, () => preact.JSX.Element> = {
     changed: () => (
-      <PlotView key="changed" {...common} title="Changed" unit="% of elements" series={changed} format={short} smoothing marks={marks.filter(({ rule: id }) => id === 'density-shift')} />
+      <PlotView key="changed" {...common} title="Changed" unit="% of elements" series={changed} format={short} smoothing marks={marks} flags={flags} />
     ),
     pause: () => (
       <PlotView

@@ -1,4 +1,4 @@
-import { openPlan } from '../../actions';
+import { canDo, openPlan, openRollBack } from '../../actions';
 import type { RunDetail } from '../../api/types';
 import { Link, runPage } from '../../components/Link';
 import { ProblemText } from '../../components/states';
@@ -34,6 +34,9 @@ export function HealthTile({ run }: { run: RunDetail }) {
           {mayAct.value && <button type="button" onClick={() => openPlan('verify', run.id, epoch ?? 0, step)}>Verify again</button>}
           {restore !== null && restore !== newest && (
             <button type="button" class="primary" onClick={() => setB(restore)}>Go to {restore}, the last sound step</button>
+          )}
+          {restore !== null && restore !== newest && state === 'doubtful' && canDo('rollback') && (
+            <button type="button" onClick={() => openRollBack(run.id, epoch ?? 0, restore)}>Roll back to {restore}…</button>
           )}
         </div>
       )}

@@ -1,5 +1,5 @@
 import { useLayoutEffect } from 'preact/hooks';
-import { openPlan } from '../../actions';
+import { canDo, isNewest, openAct, openPlan, openRollBack } from '../../actions';
 import { runPath } from '../../api/client';
 import type { Form, Step, StepDetail, TensorCount } from '../../api/types';
 import { Card } from '../../components/Card';
@@ -11,6 +11,7 @@ import { StateIcon, VerifyShield } from '../../components/StateIcon';
 import { EmptyState, ErrorBanner, Loaded, ProblemText } from '../../components/states';
 import { type Column, Table } from '../../components/Table';
 import { ago, bytes, count, exact, fullTime, milliseconds, percent, plural, safeName, shape, unknown } from '../../format';
+import { nameOf } from '../journal/names';
 import { epoch, setView, view } from '../../state/cursor';
 import { stepOf } from '../../search';
 import { useResource } from '../../state/resource';
@@ -44,6 +45,8 @@ function Facts({ runId, data }: { runId: string; data: StepDetail }) {
         <span class="tag">{step.kind.replace('_', ' ')}</span>
         <StateIcon state={step.state} />
         <VerifyShield verified={step.verified} word />
+        {step.refs?.map((word) => <RefTag key={word} runId={runId} word={word} />)}
+        {step.restores !== undefined && <span>restores <Link to={runPage(runId, 'steps', `${step.epoch}:${step.restores}`)}>{step.restores}</Link></span>}
         <span class="spring" />
         <Neighbors runId={runId} step={step} />
         <Acts runId={runId} step={step} />
@@ -148,6 +151,20 @@ const columns: Column<TensorCount>[] = [
   { id: 'share', head: 'share', number: true, cell: (t) => percent(share(t)), key: share },
 ];
 
+/** A word of the step; those who may remove it can. */
+function RefTag({ runId, word }: { runId: string; word: string }) {
+  const ref = detail.value?.refs.find((known) => known.word === word);
+  const kind = ref?.pin ? 'unpin' : 'unref';
+  return (
+    <span class="tag ref-tag">
+      <Name text={word} limit={40} />
+      {ref && canDo(kind) && (
+        <button type="button" aria-label={`Remove ${word}…`} title="Remove…" onClick={() => openAct(kind, runId, { name: nameOf(ref) })}><Icon name="close" size={12} /></button>
+      )}
+    </span>
+  );
+}
+
 function Neighbors({ runId, step }: { runId: string; step: Step }) {
   const [first, last] = [detail.value?.first_step ?? step.step, detail.value?.last_step ?? step.step];
   const link = (to: number, word: string, icon: 'left' | 'right') =>
@@ -170,6 +187,9 @@ function Acts({ runId, step }: { runId: string; step: Step }) {
       >
         <Icon name="download" /> Materialize…
       </button>
+      {canDo('rollback') && !isNewest(step.epoch, step.step) && (
+        <button type="button" disabled={!step.restorable} onClick={() => openRollBack(runId, step.epoch, step.step)}><Icon name="undo" /> Roll back…</button>
+      )}
     </>
   );
 }

@@ -1,4 +1,5 @@
-import type { Diff, MaterializeReport, Task, VerifyReport } from '../../api/types';
+import { canDo, openUndo } from '../../actions';
+import type { AnnotatedReport, Diff, MaterializeReport, RollBackReport, Task, VerifyReport } from '../../api/types';
 import { Card } from '../../components/Card';
 import { CliLine } from '../../components/CliLine';
 import { Link, runPage } from '../../components/Link';
@@ -65,8 +66,26 @@ function TaskFacts({ task }: { task: Task }) {
       {result && task.kind === 'verify' && <Verified report={result as VerifyReport} run={task.run} />}
       {result && task.kind === 'materialize' && <Materialized report={result as MaterializeReport} />}
       {result && task.kind === 'diff' && <Compared diff={result as Diff} run={task.run} />}
+      {result && (task.kind === 'rollback' || task.kind === 'undo') && <RolledBack report={result as RollBackReport} task={task} />}
+      {result && 'text' in result && <Card title="Result"><p class="card-body">{safeName((result as AnnotatedReport).text)}</p></Card>}
       <CliLine command={task.cli} />
     </div>
+  );
+}
+
+function RolledBack({ report, task }: { report: RollBackReport; task: Task }) {
+  return (
+    <Card
+      title="Result" note={report.was_there ? 'nothing was written' : ''}
+      tools={task.undo !== null && !report.was_there && canDo('undo') && <button type="button" class="small" onClick={() => openUndo(task.run)}>Undo…</button>}
+    >
+      <dl class="facts card-body">
+        <dt>Step</dt><dd><Link to={runPage(task.run, 'steps', String(report.step))} keep={false}>{report.step}</Link> restores <Link to={runPage(task.run, 'steps', String(report.to))} keep={false}>{report.to}</Link></dd>
+        <dt>Newest before</dt><dd>{report.from}</dd>
+        <dt>Elements changed</dt><dd>{exact(report.changed_elems)}</dd>
+        {report.keys.map((key) => <><dt>Written</dt><dd class="mono">{safeName(key)}</dd></>)}
+      </dl>
+    </Card>
   );
 }
 

@@ -1,6 +1,6 @@
 import { ApiError, post } from '../../api/client';
 import type { Task, TaskState } from '../../api/types';
-import { Icon } from '../../components/Icon';
+import { Icon, type IconName } from '../../components/Icon';
 import { Link } from '../../components/Link';
 import { toast } from '../../components/Toast';
 import { safeName, shorten } from '../../format';
@@ -58,10 +58,12 @@ export function TaskProgress({ task }: { task: Task }) {
     : <progress aria-label={`Progress of ${task.title}`} />;
 }
 
+const icons: Record<string, IconName> = { verify: 'shield', diff: 'diff', materialize: 'download', rollback: 'undo', undo: 'undo' };
+
 export function TaskRow({ task }: { task: Task }) {
   return (
     <li class="card task-row">
-      <Icon name={task.kind === 'verify' ? 'shield' : task.kind === 'diff' ? 'diff' : 'download'} />
+      <Icon name={icons[task.kind] ?? 'book'} />
       <Link to={`tasks/${encodeURIComponent(task.id)}`} class="task-title">{shorten(safeName(task.title))}</Link>
       <TaskStateText task={task} />
       <span class="muted">{safeName(over(task) ? '' : task.phase)}</span>

@@ -19,7 +19,7 @@ async function withDaemon(browser, options, test) {
     const other = runs.find(({ source }) => source.includes(damaged)).id;
     const paths = [
       '', `r/${run}`, `r/${other}`, `r/${run}/heat`, `r/${run}/timeline`, `r/${run}/lineage`, `r/${run}/steps/3`, `r/${run}/diff?a=2&b=5`,
-      `r/${run}/bucket`, `r/${run}/bucket?prefix=deltas/`, 'tasks', 'alerts', 'about', 'no-such-page',
+      `r/${run}/bucket`, `r/${run}/bucket?prefix=deltas/`, `r/${run}/journal`, 'tasks', 'alerts', 'about', 'no-such-page',
     ];
     await test({ page, daemon, run, paths });
     assert.deepEqual(context.complaints, []);

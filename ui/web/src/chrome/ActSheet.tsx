@@ -1,0 +1,112 @@
+import { useEffect, useState } from 'preact/hooks';
+import { sheet } from '../actions';
+import { ApiError, runPlan } from '../api/client';
+import type { ActField, ActInfo, ActValue, AnnotatedReport } from '../api/types';
+import { Dialog } from '../components/Dialog';
+import { Name } from '../components/Name';
+import { PlanFacts } from '../components/PlanFacts';
+import { Trouble, troubleOf } from '../components/Trouble';
+import { toast } from '../components/Toast';
+import { safeName } from '../format';
+import { usePlan } from '../state/plan';
+import { acts, mayAct } from '../state/store';
+import { takeStarted, useTask } from '../state/task';
+import { argsOf, isComplete, type Filled } from './fields';
+
+interface Props {
+  kind: string;
+  run: string;
+  args: Record<string, ActValue>; // filled in before
+}
+
+/** The sheet of any act, made from the fields that the daemon says it has. */
+export function ActSheet({ kind, run, args }: Props) {
+  const act = acts.value?.find((known) => known.kind === kind);
+  return act ? <Form act={act} run={run} args={args} /> : null;
+}
+
+function Form({ act, run, args }: { act: ActInfo; run: string; args: Record<string, ActValue> }) {
+  const [filled, setFilled] = useState<Filled>(() => Object.fromEntries(act.fields.map(({ name, standard }) => [name, String(args[name] ?? standard)])));
+  const complete = isComplete(act.fields, filled);
+  const { plan, error, started } = usePlan(run, complete ? { kind: act.kind, args: argsOf(act.fields, filled) } : null, 300);
+  const [taskId, setTaskId] = useState<string | null>(null);
+  const [refusal, setRefusal] = useState<ApiError | null>(null);
+  const [busy, setBusy] = useState(false);
+  const task = useTask(taskId);
+  const close = () => (sheet.value = null);
+
+  useEffect(() => {
+    if (task?.state !== 'done' || task.result === null) return;
+    close();
+    toast(`✓ ${safeName((task.result as AnnotatedReport).text || task.title)}`);
+  }, [task?.state, task?.result]);
+
+  const start = async () => {
+    if (plan?.state !== 'ready' || busy) return;
+    setBusy(true);
+    setRefusal(null);
+    started();
+    try {
+      const begun = await runPlan(plan);
+      takeStarted(begun);
+      setTaskId(begun.id);
+    } catch (problem) {
+      if (!(problem instanceof ApiError)) throw problem;
+      setRefusal(problem);
+    }
+    setBusy(false);
+  };
+  const working = busy || (task !== null && task.problem === null);
+  return (
+    <Dialog
+      title={safeName(act.title)} note={<Name text={run} />} onClose={close}
+      footer={<>
+        <span class="muted">{working ? safeName(task?.phase || 'working') : ''}</span>
+        <button type="button" onClick={close}>Cancel</button>
+        <button type="submit" form="act" class="primary" disabled={plan?.state !== 'ready' || working || !mayAct.value}>{safeName(act.title)}</button>
+      </>}
+    >
+      <form id="act" class="act-form" onSubmit={(event) => {
+        event.preventDefault();
+        void start();
+      }}>
+        {act.fields.map((field, i) => (
+          <Field
+            key={field.name} field={field} value={filled[field.name] ?? ''} first={i === act.fields.findIndex(({ name }) => args[name] === undefined)}
+            set={(value) => setFilled({ ...filled, [field.name]: value })}
+          />
+        ))}
+      </form>
+      {error && <Trouble of={troubleOf(error)} />}
+      {refusal && <Trouble of={troubleOf(refusal)} />}
+      {plan?.problem && <Trouble of={plan.problem} />}
+      {task?.problem && <Trouble of={task.problem} />}
+      {plan && plan.state !== 'failed' && <PlanFacts plan={plan} />}
+    </Dialog>
+  );
+}
+
+/** One argument of an act. */
+function Field({ field, value, set, first }: { field: ActField; value: string; set: (value: string) => void; first: boolean }) {
+  const id = `field-${field.name}`;
+  const common = { id, 'aria-describedby': `${id}-help`, autofocus: first };
+  const input = field.type === 'flag' ? (
+    <input {...common} type="checkbox" checked={value === 'true'} onChange={(event) => set(String(event.currentTarget.checked))} />
+  ) : field.type === 'choice' ? (
+    <select {...common} value={value} onChange={(event) => set(event.currentTarget.value)}>
+      {field.choices?.map((choice) => <option key={choice} value={choice}>{safeName(choice)}</option>)}
+    </select>
+  ) : (
+    <input
+      {...common} type={field.type === 'whole' ? 'number' : 'text'} min={0} max={field.most} required={field.required} autocomplete="off" value={value}
+      onInput={(event) => set(event.currentTarget.value)}
+    />
+  );
+  return (
+    <div class="field">
+      <label for={id}>{safeName(field.label)}{!field.required && field.type !== 'flag' && ' (if you like)'}</label>
+      {input}
+      <p id={`${id}-help`} class="muted field-help">{safeName(field.help)}</p>
+    </div>
+  );
+}
