@@ -178,7 +178,8 @@ TEST_F(ActsOfAMonitor, NamesPinsAndNotesStandBesideTheRun)
     EXPECT_EQ(beside->refs[1].word, "pin/step-11");
     ASSERT_EQ(beside->notes.size(), 1U);
     EXPECT_EQ(beside->notes[0].text, "reward collapses behind it");
-    EXPECT_EQ(beside->journal.size(), 3U);
+    ASSERT_EQ(beside->journal.size(), 3U);
+    EXPECT_TRUE(beside->journal[0].by.starts_with("kim (")) << beside->journal[0].by;
 
     act({ "unref", { { "name", std::string("good") } } });
     act({ "unpin", { { "name", std::string("step-11") } } });
@@ -196,6 +197,8 @@ TEST_F(ActsOfAMonitor, WhatIsNoActOrNoArgumentIsRefused)
     EXPECT_EQ(refusalOf(run, { "rollback", { { "step", std::string("12") }, { "force", true } } }), Code::Usage);
     EXPECT_EQ(refusalOf(run, rollBackTo("4711")), Code::NotFound);
     EXPECT_EQ(refusalOf(run, { "note", { { "step", std::string("12") }, { "text", std::string() } } }), Code::Usage);
+    EXPECT_EQ(refusalOf(run, { "pin", { { "step", std::string("12") }, { "name", std::string("no good") } } }),
+              Code::Usage);
     EXPECT_EQ(refusalOf(run, { "verify", { { "level", std::int64_t { 5 } } } }), Code::Usage);
     EXPECT_EQ(refusalOf(run, { "materialize", { { "step", std::string("12") }, { "state", std::string("both") } } }),
               Code::Usage);

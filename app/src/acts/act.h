@@ -11,7 +11,8 @@ namespace deltascope::app {
 struct BoundPlan {
     PlanView view; ///< without an id
     ActRequest request; ///< what was asked for
-    std::function<JobId(Service&, const PlanView& plan)> start;
+    /// `by`: the principal that asks.
+    std::function<JobId(Service&, const PlanView& plan, const std::string& by)> start;
     /// Where the plan is made from states that have to be read: the job that reads them. Null: the plan is complete.
     std::function<JobId(Service&)> prepare = nullptr;
     /// Takes what that job has found into the plan.

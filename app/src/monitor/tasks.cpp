@@ -37,7 +37,7 @@ TaskView Tasks::start(Service& service, const BoundPlan& plan, TaskRecord record
     task.record = std::move(record);
     task.beganUs = task.record.view.startedUs;
     task.unkept = Change::None;
-    task.job = plan.start(service, plan.view);
+    task.job = plan.start(service, plan.view, task.record.view.by);
     m_tasks.push_back(std::move(task));
     return m_tasks.back().record.view;
 }

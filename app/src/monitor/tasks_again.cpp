@@ -77,7 +77,7 @@ void Tasks::begin(Service& service, const std::string& id, const BoundPlan& plan
     (*task)->waits = false;
     change(**task);
     (*task)->beganUs = nowUs;
-    (*task)->job = plan.start(service, plan.view);
+    (*task)->job = plan.start(service, plan.view, (*task)->record.view.by);
 }
 
 void Tasks::refuse(const std::string& id, const Error& error, bool again)

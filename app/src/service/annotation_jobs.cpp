@@ -89,6 +89,11 @@ std::string thisUser()
     return fmt::format("{}@{}", found ? found->pw_name : std::to_string(::getuid()), host);
 }
 
+std::string actorOf(const std::string& principal)
+{
+    return principal.empty() ? thisUser() : fmt::format("{} ({})", principal, thisUser());
+}
+
 Result<Annotations> annotationsOf(const Workbench& bench, const Run& run, TaskContext& task)
 {
     return readAnnotations(*run.store, run.beside, bench.shadowFolder, task);
@@ -134,7 +139,7 @@ Result<AnnotatedView> annotate(Workbench& bench, const AnnotateRequest& request,
         DS_TRY(version, findVersion(bench, run, request.version.version, task));
     }
     DS_TRY(std::shared_ptr<ObjectStore> store, bench.stores->open(request.version.source.source));
-    Beside beside(std::move(store), { thisUser(), bench.shadowFolder, bench.nowUs });
+    Beside beside(std::move(store), { actorOf(request.by), bench.shadowFolder, bench.nowUs });
     if (request.kind != AnnotateRequest::Kind::Note)
         return moveRef(beside, run, request, version, task, bench);
     DS_TRY(const Note note, beside.addNote(targetOf(*version), request.text, task));

@@ -12,6 +12,8 @@ namespace deltascope::app {
 
 /// "kim@host": who acts on this machine.
 std::string thisUser();
+/// Who acts, for the journal: "kim@host", and with a principal of a server or a window in front of it "ops (kim@host)".
+std::string actorOf(const std::string& principal);
 
 Result<Annotations> annotationsOf(const Workbench& bench, const Run& run, TaskContext& task);
 

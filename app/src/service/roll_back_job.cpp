@@ -61,7 +61,7 @@ Result<RollBackView> rollBack(Workbench& bench, const RollBackRequest& request, 
         DS_TRY(const RollBackPlan plan, planRollBack(bench, source.store, source.options, choose, task));
         view = makeRollBackView(plan);
     } else {
-        const RollBackOptions how { request.planHash, thisUser(), diffBackend };
+        const RollBackOptions how { request.planHash, actorOf(request.by), diffBackend };
         DS_TRY(RolledBack done, deltascope::rollBack(bench, source.store, source.options, choose, how, task));
         view.step = done.step;
         view.from = done.from;

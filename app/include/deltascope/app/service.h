@@ -152,12 +152,14 @@ struct AnnotateRequest {
     std::string name; ///< of the ref or pin; empty for a pin: "step-12"
     std::string text; ///< of a note; of a ref or pin: why
     bool remove = false; ///< of a ref or pin
+    std::string by; ///< who asks, for the journal, beside the user of this process; empty: that user alone
 };
 
 /// Publishes the state of an earlier step again, behind the newest one.
 struct RollBackRequest {
     VersionRequest version; ///< whose state is restored; with `undo` only its source counts
     bool undo = false; ///< what the newest step restores is taken back
+    std::string by; ///< as in AnnotateRequest
     std::string planHash; ///< of the plan that is carried out; empty: plan alone
 };
 

@@ -4,6 +4,8 @@
 #include "deltascope/app/command_line.h"
 #include "view/step_address.h"
 
+#include "deltascope/engine/beside.h"
+
 #include <fmt/format.h>
 
 namespace deltascope::app {
@@ -27,7 +29,11 @@ BoundPlan bound(const ActScene& scene, const AnnotateRequest& request, std::stri
     const std::string address = step ? quotedStep(scene.source, *step) : quotedPath(scene.source.source.text());
     plan.view.cli = fmt::format("deltascope {} {}{}{}", command, address, rest, sourceOptions(scene.source));
     plan.view.steps.push_back({ "Write it beside the run, and into its journal", 0 });
-    plan.start = [request](Service& service, const PlanView&) { return service.annotate(request); };
+    plan.start = [request](Service& service, const PlanView&, const std::string& by) {
+        AnnotateRequest act = request;
+        act.by = by;
+        return service.annotate(act);
+    };
     seal(plan.view, step ? fmt::format("{} {}", step->name, step->publishedUs) : std::string());
     return plan;
 }
@@ -42,6 +48,8 @@ Result<BoundPlan> planWord(const ActScene& scene, const CheckedArgs& args, Kind 
     request.version = { scene.source, addressOf(*step) };
     request.name = args.text("name");
     request.text = args.text("why");
+    if (!request.name.empty())
+        DS_CHECK(checkRefName(request.name));
     const std::string name = request.name.empty() ? fmt::format("step-{}", step->step) : request.name;
     return bound(scene, request,
                  fmt::format("{} step {} of {} {}", kind == Kind::Pin ? "Pin" : "Call", step->step, scene.snapshot.name,

@@ -28,7 +28,9 @@ Result<BoundPlan> planDiff(const ActScene& scene, const CheckedArgs& args)
     view.steps.push_back({ fmt::format("Replay step {} and compare every bit", b->step), b->restore.bytes });
     const VersionRequest left { source, addressOf(*a), acceptRewritten };
     const VersionRequest right { source, addressOf(*b), acceptRewritten };
-    plan.start = [left, right](Service& service, const PlanView&) { return service.diff(left, right); };
+    plan.start = [left, right](Service& service, const PlanView&, const std::string&) {
+        return service.diff(left, right);
+    };
     seal(view, stateOf(snapshot, *a) + stateOf(snapshot, *b));
     return plan;
 }

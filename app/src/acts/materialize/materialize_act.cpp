@@ -73,7 +73,7 @@ Result<BoundPlan> planMaterialize(const ActScene& scene, const CheckedArgs& args
     if (const auto other = options.anyFolder ? foreignNeighbor(act.destination, snapshot.source) : std::nullopt)
         view.warnings.push_back(fmt::format("The folder {} holds checkpoints of another run: {}.",
                                             fs::path(act.destination).parent_path().string(), *other));
-    plan.start = [act](Service& service, const PlanView&) {
+    plan.start = [act](Service& service, const PlanView&, const std::string&) {
         std::error_code ignored; // what is missing then, the act tells
         if (act.below.empty())
             fs::create_directories(fs::path(act.destination).parent_path(), ignored);

@@ -11,6 +11,12 @@ namespace deltascope::app {
 
 namespace {
 
+/// What vouches for a state.
+std::string evidenceWords(const std::string& evidence)
+{
+    return evidence == "first_sight" ? "as it was first seen: nothing else vouches for it" : evidence;
+}
+
 /// What the engine's plan says, in the words of every face.
 void takeRollBack(PlanView& plan, const JobResult& result)
 {
@@ -22,11 +28,11 @@ void takeRollBack(PlanView& plan, const JobResult& result)
     plan.confirm = found.run;
     plan.changes = found.tensors;
     plan.facts = { { "Newest step", fmt::format("{}", found.from) },
-                   { "Restores", fmt::format("step {}, {}", found.to, found.evidence) },
+                   { "Restores", fmt::format("step {}, which is {}", found.to, evidenceWords(found.evidence)) },
                    { "Is written as", fmt::format("step {}, a delta behind step {}", found.step, found.from) },
                    { "Changes",
-                     fmt::format("{} of {} elements in {}", found.changedElements, found.totalElements,
-                                 counted(found.changedTensors, "tensor")) } };
+                     fmt::format("{} of {} in {}", countText(found.changedElements),
+                                 counted(found.totalElements, "element"), counted(found.changedTensors, "tensor")) } };
     plan.steps.clear();
     plan.steps.push_back({ "Read the states of both steps and compare them", found.plan.readBytes });
     for (const PlannedObjectView& object : found.plan.writes)
@@ -41,8 +47,9 @@ BoundPlan boundTo(const RollBackRequest& request)
     BoundPlan plan;
     plan.prepare = [request](Service& service) { return service.rollBack(request); };
     plan.complete = takeRollBack;
-    plan.start = [request](Service& service, const PlanView& view) {
+    plan.start = [request](Service& service, const PlanView& view, const std::string& by) {
         RollBackRequest act = request;
+        act.by = by;
         act.planHash = view.hash;
         return service.rollBack(act);
     };
@@ -53,7 +60,7 @@ Result<BoundPlan> planRollBackTo(const ActScene& scene, const CheckedArgs& args)
 {
     DS_TRY(const StepView* step, findStep(*scene.snapshot.run, args.text("step")));
     DS_CHECK(expectRestorable(*step));
-    BoundPlan plan = boundTo({ { scene.source, addressOf(*step) }, false, {} });
+    BoundPlan plan = boundTo({ { scene.source, addressOf(*step) }, false, {}, {} });
     plan.view.title = fmt::format("Roll back {} to step {}", scene.snapshot.name, step->step);
     plan.view.cli =
         fmt::format("deltascope rollback {}{} --yes", quotedStep(scene.source, *step), sourceOptions(scene.source));
@@ -62,7 +69,7 @@ Result<BoundPlan> planRollBackTo(const ActScene& scene, const CheckedArgs& args)
 
 Result<BoundPlan> planUndo(const ActScene& scene, const CheckedArgs&)
 {
-    BoundPlan plan = boundTo({ { scene.source, {} }, true, {} });
+    BoundPlan plan = boundTo({ { scene.source, {} }, true, {}, {} });
     plan.view.title = fmt::format("Undo the roll back of {}", scene.snapshot.name);
     plan.view.cli =
         fmt::format("deltascope undo {}{} --yes", quotedPath(scene.source.source.text()), sourceOptions(scene.source));

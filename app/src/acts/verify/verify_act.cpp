@@ -31,7 +31,7 @@ Result<BoundPlan> planVerify(const ActScene& scene, const CheckedArgs& args)
         view.steps.push_back({ "Replay the chains and compare tensors with their publisher's digests", 0 });
     if (request.level >= 4)
         view.steps.push_back({ "Compare anchors with the replay before them", 0 });
-    plan.start = [request](Service& service, const PlanView&) { return service.verify(request); };
+    plan.start = [request](Service& service, const PlanView&, const std::string&) { return service.verify(request); };
     seal(view, {});
     return plan;
 }
