@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+"""`rollback` on a remote store: it reads and writes what its plan says and nothing else, as the store's own log tells.
+Killed at any request, the store has the old run or the new one, and the same command again ends with the step restored
+exactly once."""
+
+import pathlib
+import random
+import subprocess
+import sys
+import time
+import urllib.parse
+
+import remote  # finds the modules of e2e and support
+from publication import Trainer
+from sweep import Sweep
+
+KILLS = 4  # in a slice
+STORE = sys.argv[1] if len(sys.argv) > 1 else ""
+SWEEP = Sweep(f"peers.remote_rollback_{STORE}", 10)
+
+
+class RemoteRollBack(remote.RemoteTest, Trainer):
+    def prepare(self, layout):
+        """The objects of a run of three steps. Its versions came at once, so that no trainer seems to run."""
+        self.train(layout, count=4, tensors=3, elements=60_000, density=0.02)
+        template = self.store.place(f"template-{layout}")
+        for number in range(1, 4):
+            states = [f"{self.made}/{self.name(n)}" for n in (number, number + 1)]
+            self.ok(*self.publish_args("--from", states[0], "--to", states[1], *self.store.writer_options, into=template.url))
+        self.files = {path: data for path, data in template.contents().items() if is_payload(path)}
+        steps = [step["step"] for step in self.ok_json("log", template.url, *self.base)["epochs"][-1]["steps"]]
+        self.newest, self.target = steps[-1], steps[-3]
+        self.expected = self.root(template, self.target)
+
+    def fresh(self, name):
+        place = self.store.place(name)
+        for path, data in self.files.items():
+            place.put_object(path, data)
+        quiet = 3  # intervals; the objects of a place are put within a second or two
+        time.sleep(quiet)
+        return place, ["rollback", f"{place.url}@{self.target}", *self.base]
+
+    def root(self, place, step):
+        return self.ok_json("digest", f"{place.url}@{step}", *self.base)["root"]
+
+    def phases(self, place):
+        return [entry["phase"] for entry in self.ok_json("journal", place.url, *self.base)["journal"]]
+
+    def requested(self, place, methods):
+        """Keys of the objects of a place that requests of these methods named. S3 alone names objects by keys."""
+        prefix = f"/{self.store.server.bucket}/{place.prefix}/"
+        seen = set()
+        for request in self.store.proxies["s3"].seen:
+            path = urllib.parse.unquote(urllib.parse.urlsplit(request.target).path)
+            if request.method in methods and path.startswith(prefix):
+                seen.add(path.removeprefix(prefix))
+        return {key for key in seen if is_payload(key)}
+
+    def check_plan(self, layout):
+        self.prepare(layout)
+        place, args = self.fresh(f"planned-{layout}")
+        plan = self.ok_json(*args)["plan"]
+        self.assertEqual(place.contents(), self.files, "a plan writes nothing")
+        with remote.Requests(self.store):
+            done = self.ok_json(*args, "--yes")
+            if self.store.name == "s3":
+                own = {row["key"] for row in plan["reads"] if row["store"] is None}
+                writes = {row["key"] for row in plan["writes"]}
+                self.assertEqual(self.requested(place, {"GET"}) - writes, own)
+                self.assertEqual(self.requested(place, {"PUT", "POST"}), writes)
+                self.assertEqual(self.requested(place, {"DELETE"}), set())
+        after = place.contents()
+        self.assertEqual({path: after[path] for path in self.files}, self.files, "what was there is untouched")
+        self.assertEqual({path for path in after if path not in self.files and is_payload(path)}, set(done["keys"]))
+        self.assertEqual(set(done["keys"]), {row["key"] for row in plan["writes"]})
+        kinds = {pathlib.PurePath(path).parts[2] for path in after if not is_payload(path)}
+        self.assertEqual(kinds, set(plan["beside"]))
+        self.assertEqual(self.root(place, self.newest + 1), self.expected)
+        self.ok("verify", place.url, "--level", "3", "--strict", *self.base)
+
+    def test_trl(self):
+        self.check_plan("trl-v2")
+
+    def test_slime(self):
+        self.check_plan("slime-v2")
+
+    def kill_at(self, args, number, dropped):
+        process = self.start(*args, stdout=subprocess.DEVNULL)
+
+        def act(count):
+            if count == number:
+                process.kill()
+            return count < number or (count == number and not dropped)
+
+        with remote.Requests(self.store, act):
+            process.wait(120)
+        return process.returncode
+
+    @SWEEP
+    def test_killed(self, number):
+        self.prepare(("trl-v2", "slime-v2")[number % 2])
+        chance = random.Random(f"{STORE} {number}")
+        _, args = self.fresh(f"counted-{number}")
+        with remote.Requests(self.store) as requests:
+            self.ok(*args, "--yes")
+        hit = behind = 0
+        for trial in range(KILLS):
+            at = chance.randint(1, requests.count) if trial else requests.count
+            dropped = chance.random() < 0.5
+            with self.subTest(trial=trial, request=at, of=requests.count, dropped=dropped):
+                place, args = self.fresh(f"killed-{number}-{trial}")
+                hit += self.kill_at([*args, "--yes"], at, dropped) < 0
+                restored = self.ok_json("log", place.url, *self.base)["latest"] == self.newest + 1
+                behind += restored
+                after = place.contents()
+                self.assertEqual({path: after.get(path) for path in self.files}, self.files)
+                self.assertEqual("done" in self.phases(place) and not restored, False)
+                again = self.ok(*args, "--yes")
+                self.assertEqual("already" in again.out, restored, str(again))
+                self.assertEqual(self.root(place, self.newest + 1), self.expected)
+                self.assertEqual(self.phases(place)[-1], "done")
+        print(f"{hit} of {KILLS} killed at one of {requests.count} requests, {behind} of them behind the put", flush=True)
+        self.assertGreater(hit, KILLS // 2)
+
+
+def is_payload(path):
+    return ".deltascope" not in pathlib.PurePath(path).parts
+
+
+if __name__ == "__main__":
+    remote.main()
