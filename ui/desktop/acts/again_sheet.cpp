@@ -16,7 +16,7 @@ AgainSheet::AgainSheet(ServiceBridge& bridge, const app::TaskView& task, app::Ac
 AgainSheet* AgainSheet::accepting(ServiceBridge& bridge, const app::TaskView& task, app::ActRequest request,
                                   QWidget* parent)
 {
-    std::visit([](auto& act) { act.acceptRewritten = true; }, request);
+    request.args.insert_or_assign("accept_rewritten", true);
     auto* sheet = new AgainSheet(bridge, task, std::move(request), parent);
     auto* why = makeLabel(tr("Objects were rewritten since they were first read. If that was on purpose, this can be "
                              "done with what is there now."),
