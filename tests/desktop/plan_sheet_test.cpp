@@ -142,7 +142,7 @@ TEST_F(PlanSheetTest, WaitsForAPlanThatIsMadeAndSaysHowFarItIs)
     plan.doneBytes = 25'000'000;
     plan.totalBytes = 100'000'000;
     openSheet();
-    ASSERT_TRUE(says("Making the plan: read step 8, 25 MB of 100 MB")) << said(*sheet).toStdString();
+    ASSERT_TRUE(says("Making the plan: read step 8, 25.0 MB of 100 MB")) << said(*sheet).toStdString();
     EXPECT_EQ(sheet->findChild<QProgressBar*>()->value(), 250);
     EXPECT_FALSE(mayAct());
     plan.state = "ready";

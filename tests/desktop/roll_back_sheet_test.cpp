@@ -102,7 +102,7 @@ TEST_F(RollBack, ShowsWhatItWillDoAsksForTheNameAndCanBeUndone)
     EXPECT_EQ(rowsWithUndo().front()->task().plan.kind, "undo");
 }
 
-TEST_F(RollBack, IsOfferedInSixClicksAndOnlyForAStepThatCanBeRebuilt)
+TEST_F(RollBack, IsOneClickAwayAndOnlyForAStepThatCanBeRebuilt)
 {
     open("trl-v2-gap-in-chain");
     window->cursor().setB({ 0, 13 });
@@ -110,7 +110,8 @@ TEST_F(RollBack, IsOfferedInSixClicksAndOnlyForAStepThatCanBeRebuilt)
     const auto offers = [this] { return window->actions().isEnabled(QStringLiteral("run.rollBack")); };
     EXPECT_TRUE(waitFor(offers));
     const auto* details = window->findChild<QPushButton*>(QStringLiteral("run.rollBack"));
-    EXPECT_TRUE(details && details->isVisible() && details->isEnabled());
+    ASSERT_TRUE(details);
+    EXPECT_TRUE(waitFor([details] { return details->isVisible() && details->isEnabled(); })) << "one click away";
     window->cursor().setB({ 0, 9 }); // lost behind the gap
     EXPECT_FALSE(offers());
     EXPECT_FALSE(details->isEnabled());

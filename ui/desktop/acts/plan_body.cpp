@@ -78,8 +78,6 @@ PlanBody::PlanBody(QWidget* parent)
     clear();
 }
 
-QList<QWidget*> PlanBody::tables() const { return { m_changes, m_objects }; }
-
 void PlanBody::clear()
 {
     showPlan({});

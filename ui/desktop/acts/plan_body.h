@@ -21,7 +21,6 @@ public:
 
     void showPlan(const app::PlanView& plan);
     void clear();
-    QList<QWidget*> tables() const; ///< from top to bottom
 
 private:
     void showFacts(const std::vector<app::PlanFactView>& facts);

@@ -16,6 +16,7 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <utility>
 
 namespace deltascope::desktop {
 
@@ -44,6 +45,7 @@ PlanSheet::PlanSheet(ServiceBridge& bridge, const QString& run, const QString& t
     , m_run(run)
     , m_all(new QWidget)
     , m_options(new QVBoxLayout)
+    , m_below(new QWidget)
     , m_waiting(new QWidget)
     , m_phase(makeLabel({}, "muted"))
     , m_progress(new QProgressBar)
@@ -69,7 +71,11 @@ PlanSheet::PlanSheet(ServiceBridge& bridge, const QString& run, const QString& t
     all->addWidget(head);
     m_options->setSpacing(10);
     all->addLayout(m_options);
-    all->addWidget(makeLine());
+    all->addWidget(m_below, 1);
+    auto* below = new QVBoxLayout(m_below);
+    below->setContentsMargins(0, 0, 0, 0);
+    below->setSpacing(12);
+    below->addWidget(makeLine());
     m_progress->setRange(0, ProgressSteps);
     m_progress->setTextVisible(false);
     m_progress->setAccessibleName(tr("Progress of the plan"));
@@ -79,7 +85,7 @@ PlanSheet::PlanSheet(ServiceBridge& bridge, const QString& run, const QString& t
     waiting->addWidget(m_phase);
     waiting->addWidget(m_progress);
     m_waiting->hide();
-    all->addWidget(m_waiting);
+    below->addWidget(m_waiting);
     m_scroll->setFrameShape(QFrame::NoFrame);
     m_scroll->setWidgetResizable(true);
     m_scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
@@ -88,16 +94,16 @@ PlanSheet::PlanSheet(ServiceBridge& bridge, const QString& run, const QString& t
     m_scroll->setWidget(m_body);
     m_body->setAutoFillBackground(false);
     m_scroll->hide();
-    all->addWidget(m_scroll, 1);
+    below->addWidget(m_scroll, 1);
     m_warnings->setWordWrap(true);
     m_warnings->setTextInteractionFlags(Qt::TextSelectableByMouse);
     m_warnings->hide();
-    all->addWidget(m_warnings);
+    below->addWidget(m_warnings);
     m_remedy->hide();
-    all->addWidget(m_remedy);
-    all->addStretch();
+    below->addWidget(m_remedy);
+    below->addStretch();
     m_command->hide();
-    all->addWidget(m_command);
+    below->addWidget(m_command);
     auto* buttons = new QHBoxLayout;
     QPushButton* cancel = makeButton(tr("Cancel"));
     connect(cancel, &QPushButton::clicked, this, &QDialog::reject);
@@ -108,9 +114,7 @@ PlanSheet::PlanSheet(ServiceBridge& bridge, const QString& run, const QString& t
     buttons->addStretch(1);
     buttons->addWidget(cancel);
     buttons->addWidget(m_act);
-    all->addLayout(buttons);
-    m_below = m_body->tables();
-    m_below << m_remedy->copyButton() << m_command->copyButton() << cancel << m_act;
+    below->addLayout(buttons);
     m_later.setSingleShot(true);
     m_later.setInterval(TypingMs);
     connect(&m_later, &QTimer::timeout, this, &PlanSheet::makePlan);
@@ -140,14 +144,10 @@ void PlanSheet::showInstead(QWidget* widget)
 void PlanSheet::showEvent(QShowEvent* event)
 {
     // What stands below the options was made before them: it comes after them in the order of keys, too.
-    QWidget* before = previousInFocusChain();
-    while (before->focusPolicy() == Qt::NoFocus)
-        before = before->previousInFocusChain();
-    if (before != m_act) {
-        for (QWidget* below : m_below) {
-            setTabOrder(before, below);
-            before = below;
-        }
+    if (!std::exchange(m_inOrder, true)) {
+        m_below->setParent(nullptr);
+        static_cast<QVBoxLayout*>(m_all->layout())->addWidget(m_below, 1);
+        m_below->show();
     }
     QDialog::showEvent(event);
     makePlan();
@@ -289,9 +289,14 @@ void PlanSheet::fitBody()
     QTimer::singleShot(0, this, &PlanSheet::stayOnScreen);
 }
 
-/// In the middle of its window again, where it has grown out of the screen.
+/// As high as all that it shows, and in the middle of its window again where it has grown out of the screen.
 void PlanSheet::stayOnScreen()
 {
+    m_below->layout()->activate();
+    m_all->layout()->activate();
+    layout()->activate();
+    if (const int needed = layout()->totalHeightForWidth(width()); height() < needed)
+        resize(width(), needed);
     const QRect room = screen()->availableGeometry();
     if (!parentWidget() || room.contains(frameGeometry()))
         return;
@@ -308,7 +313,7 @@ void PlanSheet::askFor(const std::string& word)
         m_wordLabel = makeLabel({}, "body");
         m_wordField = new QLineEdit;
         m_wordField->setObjectName(QStringLiteral("confirm"));
-        m_wordState = makeLabel({}, "ok");
+        m_wordState = makeLabel(tr("✓ matches"), "ok");
         m_wordLabel->setBuddy(m_wordField);
         auto* field = new QHBoxLayout;
         field->setSpacing(10);
@@ -319,9 +324,9 @@ void PlanSheet::askFor(const std::string& word)
         column->setSpacing(5);
         column->addWidget(m_wordLabel);
         column->addLayout(field);
-        auto* all = static_cast<QVBoxLayout*>(m_all->layout());
-        all->insertWidget(all->indexOf(m_command), m_word);
-        setTabOrder(m_body->tables().back(), m_wordField);
+        auto* below = static_cast<QVBoxLayout*>(m_below->layout());
+        below->insertWidget(below->indexOf(m_command), m_word);
+        setTabOrder(m_remedy->copyButton(), m_wordField);
         connect(m_wordField, &QLineEdit::textChanged, this, &PlanSheet::showWord);
         m_word->show();
         if (!qobject_cast<QLineEdit*>(focusWidget()))
@@ -345,7 +350,7 @@ void PlanSheet::showWord()
     const bool ready = m_plan && m_plan->state == "ready" && !m_begun;
     m_act->setEnabled(ready && wordFits());
     if (m_wordState)
-        m_wordState->setText(wordFits() ? tr("✓ matches") : QString());
+        m_wordState->setVisible(wordFits());
 }
 
 void PlanSheet::act()

@@ -69,6 +69,7 @@ private:
     QString m_refusal; ///< why the plan that was shown before was not carried out
     QWidget* m_all; ///< everything about the plan
     QVBoxLayout* m_options;
+    QWidget* m_below; ///< the options
     QWidget* m_waiting;
     QLabel* m_phase;
     QProgressBar* m_progress;
@@ -82,7 +83,7 @@ private:
     QLabel* m_wordState = nullptr;
     CommandLine* m_command;
     QPushButton* m_act;
-    QList<QWidget*> m_below; ///< the options, from top to bottom
+    bool m_inOrder = false; ///< of the keys
     QTimer m_later;
     QTimer m_look; ///< again at a plan that is being made
     std::uint64_t m_generation = 0; ///< of the plan that is waited for

@@ -160,7 +160,7 @@ void RollBackOutcome::showDone(const app::RollBackView& done)
                         .arg(done.from));
     QStringList keys;
     for (std::size_t at = 0; at < std::min(done.keys.size(), MostKeys); ++at)
-        keys << tr("written  %1").arg(breakable(safeName(done.keys[at])));
+        keys << tr("written  %1").arg(safeName(done.keys[at]));
     if (done.keys.size() > MostKeys)
         keys << tr("and %1 more").arg(done.keys.size() - MostKeys);
     m_keys->setText(keys.join(QLatin1Char('\n')));

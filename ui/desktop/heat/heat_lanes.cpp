@@ -68,7 +68,7 @@ void paintLanes(QPainter& painter, const QRect& box, const HeatModel& model)
     QFont font = typeFont(Type::Label);
     painter.setFont(font);
     painter.setPen(color(Token::Muted));
-    const QString names[] = { QCoreApplication::translate("Heatmap", "anchors, alerts"),
+    const QString names[] = { QCoreApplication::translate("Heatmap", "anchors, words, alerts"),
                               QCoreApplication::translate("Heatmap", "verified"),
                               QCoreApplication::translate("Heatmap", "pause") };
     for (int i = 0; i < 3; ++i)
