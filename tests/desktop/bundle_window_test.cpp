@@ -147,6 +147,8 @@ TEST_F(BundleWindow, OffersNoActThatWritesToTheRun)
     recorded->showPage(QStringLiteral("journal"));
     EXPECT_TRUE(waitFor([&] { return said(*recorded->page()).contains(QStringLiteral("✕")); }))
         << said(*recorded->page()).toStdString();
+    EXPECT_TRUE(said(*recorded->page()).contains(QStringLiteral("Not known")));
+    EXPECT_FALSE(said(*recorded->page()).contains(QStringLiteral("Nothing was done"))) << "a bundle holds no journal";
 }
 
 TEST_F(BundleWindow, OpensFromWhereverItIsNamed)

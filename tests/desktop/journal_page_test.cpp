@@ -55,7 +55,7 @@ TEST_F(Journal, ANoteReachesIt)
     open("trl-v2-gap");
     auto* page = show<JournalPage>("journal");
     ASSERT_TRUE(page);
-    EXPECT_TRUE(said(*page).contains(QStringLiteral("Nothing was done to this run yet")));
+    EXPECT_TRUE(waitFor([&] { return said(*page).contains(QStringLiteral("Nothing was done to this run yet")); }));
     window->cursor().setB({ 0, 12 });
     ActSheet* sheet = sheetOf("act.note");
     ASSERT_TRUE(sheet);
@@ -71,6 +71,8 @@ TEST_F(Journal, ANoteReachesIt)
     EXPECT_TRUE(page->exportText().contains("the reward fell here"));
     page->filterField()->setText(QStringLiteral("nobody wrote this"));
     EXPECT_FALSE(has(page->notes(), QStringLiteral("reward")));
+    EXPECT_TRUE(said(*page).contains(QStringLiteral("Nothing passes the filter")));
+    EXPECT_FALSE(said(*page).contains(QStringLiteral("Nothing was done"))) << "it is only filtered";
     page->filterField()->setText(QStringLiteral("REWARD"));
     EXPECT_TRUE(has(page->notes(), QStringLiteral("reward")));
 }

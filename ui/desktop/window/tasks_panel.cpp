@@ -23,7 +23,9 @@ TasksPanel::TasksPanel(ServiceBridge& bridge, QWidget* parent)
     : QWidget(parent)
     , m_bridge(bridge)
     , m_rows(new QVBoxLayout)
-    , m_none(makeLabel(tr("No tasks. Verify, materialize and compare run here and go on in the background."), "muted"))
+    , m_none(makeLabel(tr("No tasks. What is verified, compared, materialized or rolled back runs here and goes on in "
+                          "the background."),
+                       "muted"))
 {
     auto* list = new QWidget;
     setRole(list, "page");

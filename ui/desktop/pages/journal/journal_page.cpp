@@ -16,6 +16,7 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace deltascope::desktop {
@@ -109,7 +110,7 @@ JournalPage::Part JournalPage::makePart(const QString& title, TextTable* table, 
     card->content()->addWidget(table, 1);
     card->content()->addWidget(label, 1);
     card->setMinimumHeight(120);
-    return { card, table, label };
+    return { card, table, label, nothing };
 }
 
 QLineEdit* JournalPage::filterField() { return m_filter; }
@@ -120,6 +121,7 @@ void JournalPage::runOpened()
     m_question.drop();
     m_said = {};
     m_first = true;
+    m_unread = false;
     m_old = true;
     m_filter->reset();
     m_message->hide();
@@ -153,12 +155,14 @@ void JournalPage::ask()
 
 void JournalPage::take(const Result<app::JobResult>& answer)
 {
+    m_unread = !answer;
     QStringList problems;
     if (answer) {
         m_said = *std::get<std::shared_ptr<const app::AnnotationsView>>(*answer);
         for (const app::ProblemView& problem : m_said.problems)
             problems << QStringLiteral("✕ %1 %2").arg(safeName(problem.code), safeName(problem.text));
     } else if (run() && run()->run) { // the run knows its words all the same
+        m_said = {};
         m_said.refs = run()->run->refs;
         problems << QStringLiteral("✕ %1").arg(safeName(answer.error().text));
         if (!answer.error().action.empty())
@@ -166,8 +170,9 @@ void JournalPage::take(const Result<app::JobResult>& answer)
     }
     m_message->setText(problems.join(QLatin1Char('\n')));
     m_message->setVisible(!problems.isEmpty());
+    const bool first = std::exchange(m_first, false);
     showSaid();
-    if (std::exchange(m_first, false) && m_filter->hasFocus() && m_filter->text().isEmpty())
+    if (first && m_filter->hasFocus() && m_filter->text().isEmpty())
         m_journal->setFocus(); // it was hidden while it was empty
     if (m_old)
         refreshLater();
@@ -180,9 +185,16 @@ void JournalPage::showSaid()
     m_journal->setRows(journalRows(m_said, query, now));
     m_words->setRows(wordRows(m_said, query, now));
     m_notes->setRows(noteRows(m_said, query, now));
-    const std::size_t all = m_said.journal.size() + m_said.refs.size() + m_said.notes.size();
+    const std::array<std::size_t, 3> known { m_said.journal.size(), m_said.refs.size(), m_said.notes.size() };
+    std::size_t all = 0;
     std::size_t found = 0;
-    for (const Part& part : m_parts) {
+    for (std::size_t at = 0; at < m_parts.size(); ++at) {
+        const Part& part = m_parts[at];
+        all += known[at];
+        part.nothing->setText(m_first                                 ? tr("Reading…")
+                                  : known[at] > 0                     ? tr("Nothing passes the filter")
+                                  : m_unread && part.table != m_words ? tr("Not known: it could not be read")
+                                                                      : part.none);
         const bool any = !part.table->rows().empty();
         found += part.table->rows().size();
         part.table->setVisible(any);

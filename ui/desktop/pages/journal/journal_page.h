@@ -44,6 +44,7 @@ private:
         Card* card;
         TextTable* table;
         QLabel* nothing;
+        QString none; ///< said where there is none
     };
     Part makePart(const QString& title, TextTable* table, const QString& nothing);
     void ask();
@@ -58,6 +59,7 @@ private:
     app::AnnotationsView m_said;
     std::vector<app::RefView> m_seenRefs; ///< of the run, when m_said was asked for
     bool m_first = true; ///< nothing was read of this run yet
+    bool m_unread = false; ///< journal and notes could not be read
     bool m_old = true; ///< something happened since m_said was asked for
     QElapsedTimer m_asked;
     QSplitter* m_halves;
