@@ -134,6 +134,23 @@ TEST_F(BundleWindow, MaterializeIsRefusedWithTheReason)
     sheet->reject();
 }
 
+TEST_F(BundleWindow, OffersNoActThatWritesToTheRun)
+{
+    const QStringList acts { QStringLiteral("run.rollBack"), QStringLiteral("act.ref"), QStringLiteral("act.pin"),
+                             QStringLiteral("act.note") };
+    MainWindow* recorded = open(exportOf("trl-v2-gap"));
+    ASSERT_TRUE(recorded);
+    for (const QString& act : acts) {
+        EXPECT_TRUE(window->actions().isEnabled(act)) << act.toStdString();
+        EXPECT_FALSE(recorded->actions().isEnabled(act)) << act.toStdString();
+    }
+    recorded->showPage(QStringLiteral("journal"));
+    EXPECT_TRUE(waitFor([&] { return said(*recorded->page()).contains(QStringLiteral("✕")); }))
+        << said(*recorded->page()).toStdString();
+    EXPECT_TRUE(said(*recorded->page()).contains(QStringLiteral("Not known")));
+    EXPECT_FALSE(said(*recorded->page()).contains(QStringLiteral("Nothing was done"))) << "a bundle holds no journal";
+}
+
 TEST_F(BundleWindow, OpensFromWhereverItIsNamed)
 {
     const QString path = QString::fromStdString(exportOf("trl-v2-gap"));

@@ -101,6 +101,32 @@ TEST_F(OnTheBus, WhatEndedIsToldWithWhatCanBeDoneAboutIt)
     EXPECT_EQ(opened.front().front().toString().toStdString(), task.id);
 }
 
+TEST_F(OnTheBus, WhatCanBeTakenBackOffersThat)
+{
+    NotificationServer server(bus.member());
+    Notifier notifier(session->bridge(), bus.member());
+    QSignalSpy undo(&notifier, &Notifier::undoWanted);
+    const auto end = [&](const char* id, const char* state, const char* taker) {
+        app::TaskView task;
+        task.id = id;
+        task.startedUs = ServiceBridge::nowUs();
+        task.state = state;
+        task.plan.run = "wordle";
+        task.plan.undo = taker;
+        emit session->bridge().taskMoved(task);
+    };
+    end("t1", "done", "undo");
+    end("t2", "failed", "undo");
+    end("t3", "done", "");
+    ASSERT_TRUE(waitFor([&] { return server.shown.size() == 3; }));
+    EXPECT_EQ(keysOf(server.shown[0]), (QStringList { QStringLiteral("default"), QStringLiteral("undo") }));
+    EXPECT_EQ(keysOf(server.shown[1]), QStringList(QStringLiteral("default"))) << "nothing was done";
+    EXPECT_EQ(keysOf(server.shown[2]), QStringList(QStringLiteral("default"))) << "nothing takes it back";
+    QTest::qWait(100); // until the answer with its id is there
+    emit server.ActionInvoked(server.shown[0].id, QStringLiteral("undo"));
+    EXPECT_TRUE(waitFor([&] { return undo.size() == 1; }));
+}
+
 TEST_F(OnTheBus, AFailureIsToldWithItsReason)
 {
     NotificationServer server(bus.member());

@@ -1,4 +1,5 @@
 #include "desktop_fixture.h"
+#include "made_run.h"
 
 #include "heat/mini_heatmap.h"
 #include "look/format.h"
@@ -126,6 +127,32 @@ TEST_F(LivePageTest, TheChartOfSizesTellsOfAnchorsOnlyWhereItHasSome)
         EXPECT_TRUE(data->summary.kpi.fullBytes) << bucket;
         EXPECT_EQ(deltaPlot(*data).legend.size(), hasAnchors ? 1U : 0U) << bucket;
     }
+}
+
+TEST(LivePlots, TheWordsOfStepsStandWhereTheirStepsAre)
+{
+    const MadeRun made { .first = 0, .last = 20 };
+    const std::shared_ptr<app::RunSnapshot> snapshot = made.snapshot();
+    auto run = std::make_shared<app::RunView>(*snapshot->run);
+    run->refs.resize(4);
+    for (app::RefView& ref : run->refs) {
+        ref.word = "gone";
+        ref.step = 7;
+    }
+    run->refs[1].word = "good";
+    run->refs[1].step = 12;
+    run->refs[1].isHere = true;
+    run->refs[2].isHere = true; // of another epoch
+    run->refs[2].epoch = 1;
+    run->refs[3].step.reset(); // names no version
+    snapshot->run = run;
+    LiveQuestion question;
+    question.run = snapshot;
+    question.range = { 0, 20 };
+    const LivePlot plot = changedPlot(*makeLiveData(question));
+    ASSERT_EQ(plot.data.marks.size(), 1U) << "what is not in this epoch is not drawn";
+    EXPECT_EQ(plot.data.marks[0].step, 12);
+    EXPECT_EQ(plot.data.marks[0].text, QStringLiteral("good"));
 }
 
 TEST_F(LivePageTest, AClickOnAChartSetsBInAllOfThem)

@@ -13,7 +13,7 @@ import time
 
 from screen import PATIENCE, Screen, wait_for
 
-PAGES = ("live", "heatmap", "timeline", "lineage", "bucket", "tensors", "diff", "alerts")
+PAGES = ("live", "heatmap", "timeline", "lineage", "bucket", "tensors", "diff", "alerts", "journal")
 HINTS_SEEN = "[firstrun]\nseen=pause, heatmap, materialize, anchor\n"
 APPEARANCES = {"light": 1, "dark": 2}
 

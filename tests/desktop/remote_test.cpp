@@ -5,6 +5,7 @@
 #include "server/server.h"
 
 #include "acts/materialize_sheet.h"
+#include "acts/roll_back_sheet.h"
 #include "pages/page.h"
 #include "pages/pages.h"
 #include "window/connect_dialog.h"
@@ -171,6 +172,27 @@ TEST_F(RemoteWindow, WhatIsMaterializedIsSaidToLieThere)
     act->click();
     EXPECT_TRUE(
         waitFor([&] { return said(*sheet).contains(QStringLiteral("--allow-acts")); })); // the server's own words
+    sheet->reject();
+}
+
+TEST_F(RemoteWindow, ARollBackIsPlannedThereAndRefusedWithoutTheRight)
+{
+    openOld("trl-v2-gap");
+    serve(false);
+    MainWindow& remote = connectTo();
+    remote.cursor().setB({ 0, 8 });
+    remote.actions().trigger(QStringLiteral("run.rollBack"));
+    auto* sheet = remote.findChild<RollBackSheet*>();
+    ASSERT_TRUE(sheet);
+    QLineEdit* word = nullptr;
+    ASSERT_TRUE(waitFor([&] { return (word = sheet->findChild<QLineEdit*>(QStringLiteral("confirm"))) != nullptr; }))
+        << said(*sheet).toStdString();
+    word->setText(QString::fromStdString(remote.focus().run()->name));
+    auto* act = sheet->findChild<QPushButton*>(QStringLiteral("act"));
+    ASSERT_TRUE(waitFor([act] { return act->isEnabled(); })) << said(*sheet).toStdString();
+    act->click();
+    EXPECT_TRUE(waitFor([&] { return said(*sheet).contains(QStringLiteral("--allow-acts")); }));
+    EXPECT_FALSE(std::filesystem::exists(home.path("trl-v2-gap/bucket/deltas/step_000016.safetensors")));
     sheet->reject();
 }
 

@@ -145,10 +145,11 @@ app::ActRequest MaterializeSheet::request() const
     return plan;
 }
 
-void MaterializeSheet::actStarted()
+void MaterializeSheet::actStarted(const app::TaskView& task)
 {
     if (m_local)
         rememberFolder(m_source, m_remember->isChecked() ? QFileInfo(m_to->text()).absolutePath() : QString());
+    PlanSheet::actStarted(task);
 }
 
 } // namespace deltascope::desktop

@@ -21,7 +21,7 @@ public:
 
 protected:
     app::ActRequest request() const override;
-    void actStarted() override;
+    void actStarted(const app::TaskView& task) override;
 
 private:
     QHBoxLayout* addDestination(const QString& text);

@@ -1,13 +1,22 @@
 #include "acts/plan_sheet.h"
 
+#include "acts/plan_body.h"
 #include "look/format.h"
 #include "look/look.h"
 #include "widgets/cards.h"
 
 #include <QHBoxLayout>
+#include <QLineEdit>
+#include <QPointer>
+#include <QProgressBar>
 #include <QPushButton>
+#include <QScreen>
+#include <QScrollArea>
 #include <QToolButton>
 #include <QVBoxLayout>
+
+#include <algorithm>
+#include <utility>
 
 namespace deltascope::desktop {
 
@@ -15,13 +24,16 @@ namespace {
 
 constexpr int Width = 640;
 constexpr int TypingMs = 200;
+constexpr int LookMs = 250;
+constexpr int ProgressSteps = 1000;
+constexpr int InsteadHeight = 340; ///< pixels, of what comes in the place of the plan
+constexpr int LeastBody = 180; ///< pixels of height
+constexpr int BesideBody = 400; ///< what stands above and below it needs no more
 
-QString errorText(const Error& error)
+/// Lines for a shell, and no sentence.
+bool isForShell(const QString& remedy)
 {
-    QString text = QStringLiteral("✕ %1").arg(safeName(error.text));
-    if (!error.action.empty())
-        text += QStringLiteral("\n") + safeName(error.action);
-    return text;
+    return remedy.contains(QLatin1Char('\n')) || remedy.startsWith(QLatin1String("deltascope "));
 }
 
 }
@@ -31,10 +43,16 @@ PlanSheet::PlanSheet(ServiceBridge& bridge, const QString& run, const QString& t
     : QDialog(parent)
     , m_bridge(bridge)
     , m_run(run)
+    , m_all(new QWidget)
     , m_options(new QVBoxLayout)
-    , m_steps(makeLabel({}, "muted"))
-    , m_room(makeLabel({}, "body"))
+    , m_below(new QWidget)
+    , m_waiting(new QWidget)
+    , m_phase(makeLabel({}, "muted"))
+    , m_progress(new QProgressBar)
+    , m_body(new PlanBody)
+    , m_scroll(new QScrollArea)
     , m_warnings(makeLabel({}, "body"))
+    , m_remedy(new CommandLine)
     , m_command(new CommandLine)
     , m_act(makeButton(actText, {}, "primary"))
 {
@@ -42,19 +60,50 @@ PlanSheet::PlanSheet(ServiceBridge& bridge, const QString& run, const QString& t
     setModal(true);
     setAttribute(Qt::WA_DeleteOnClose);
     setMinimumWidth(Width);
-    auto* all = new QVBoxLayout(this);
+    auto* outer = new QVBoxLayout(this);
+    outer->setContentsMargins(0, 0, 0, 0);
+    outer->addWidget(m_all);
+    auto* all = new QVBoxLayout(m_all);
     all->setContentsMargins(20, 18, 20, 16);
     all->setSpacing(12);
-    all->addWidget(makeLabel(title, "sheet"));
+    QLabel* head = makeLabel(title, "sheet");
+    head->setWordWrap(true);
+    all->addWidget(head);
     m_options->setSpacing(10);
     all->addLayout(m_options);
-    all->addWidget(makeLine());
-    for (QLabel* label : { m_steps, m_room, m_warnings }) {
-        label->setWordWrap(true);
-        all->addWidget(label);
-    }
-    all->addStretch(1);
-    all->addWidget(m_command);
+    all->addWidget(m_below, 1);
+    auto* below = new QVBoxLayout(m_below);
+    below->setContentsMargins(0, 0, 0, 0);
+    below->setSpacing(12);
+    below->addWidget(makeLine());
+    m_progress->setRange(0, ProgressSteps);
+    m_progress->setTextVisible(false);
+    m_progress->setAccessibleName(tr("Progress of the plan"));
+    auto* waiting = new QVBoxLayout(m_waiting);
+    waiting->setContentsMargins(0, 0, 0, 0);
+    waiting->setSpacing(6);
+    waiting->addWidget(m_phase);
+    waiting->addWidget(m_progress);
+    m_waiting->hide();
+    below->addWidget(m_waiting);
+    m_scroll->setFrameShape(QFrame::NoFrame);
+    m_scroll->setWidgetResizable(true);
+    m_scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    m_scroll->setFocusPolicy(Qt::NoFocus);
+    m_scroll->viewport()->setAutoFillBackground(false);
+    m_scroll->setWidget(m_body);
+    m_body->setAutoFillBackground(false);
+    m_scroll->hide();
+    below->addWidget(m_scroll, 1);
+    m_warnings->setWordWrap(true);
+    m_warnings->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    m_warnings->hide();
+    below->addWidget(m_warnings);
+    m_remedy->hide();
+    below->addWidget(m_remedy);
+    below->addStretch();
+    m_command->hide();
+    below->addWidget(m_command);
     auto* buttons = new QHBoxLayout;
     QPushButton* cancel = makeButton(tr("Cancel"));
     connect(cancel, &QPushButton::clicked, this, &QDialog::reject);
@@ -65,24 +114,40 @@ PlanSheet::PlanSheet(ServiceBridge& bridge, const QString& run, const QString& t
     buttons->addStretch(1);
     buttons->addWidget(cancel);
     buttons->addWidget(m_act);
-    all->addLayout(buttons);
-    m_below = { m_command->copyButton(), cancel, m_act };
+    below->addLayout(buttons);
     m_later.setSingleShot(true);
     m_later.setInterval(TypingMs);
     connect(&m_later, &QTimer::timeout, this, &PlanSheet::makePlan);
+    m_look.setSingleShot(true);
+    m_look.setInterval(LookMs);
+    connect(&m_look, &QTimer::timeout, this, &PlanSheet::look);
+}
+
+void PlanSheet::done(int result)
+{
+    ++m_generation;
+    forgetPlan();
+    QDialog::done(result);
+}
+
+void PlanSheet::actStarted(const app::TaskView&) { accept(); }
+
+void PlanSheet::showInstead(QWidget* widget)
+{
+    m_all->hide();
+    layout()->addWidget(widget);
+    widget->show();
+    widget->setFocus();
+    QTimer::singleShot(0, this, [this] { resize(width(), std::max(InsteadHeight, sizeHint().height())); });
 }
 
 void PlanSheet::showEvent(QShowEvent* event)
 {
     // What stands below the options was made before them: it comes after them in the order of keys, too.
-    QWidget* before = previousInFocusChain();
-    while (before->focusPolicy() == Qt::NoFocus)
-        before = before->previousInFocusChain();
-    if (before != m_act) {
-        for (QWidget* below : m_below) {
-            setTabOrder(before, below);
-            before = below;
-        }
+    if (!std::exchange(m_inOrder, true)) {
+        m_below->setParent(nullptr);
+        static_cast<QVBoxLayout*>(m_all->layout())->addWidget(m_below, 1);
+        m_below->show();
     }
     QDialog::showEvent(event);
     makePlan();
@@ -90,71 +155,220 @@ void PlanSheet::showEvent(QShowEvent* event)
 
 void PlanSheet::planLater()
 {
-    m_plan.reset();
+    ++m_generation;
+    forgetPlan();
     m_act->setEnabled(false);
     m_refusal.clear();
-    ++m_generation;
     m_later.start();
+}
+
+void PlanSheet::forgetPlan()
+{
+    m_look.stop();
+    if (m_plan && !m_begun)
+        m_bridge.dropPlan(m_plan->id);
+    m_plan.reset();
 }
 
 void PlanSheet::makePlan()
 {
     const std::uint64_t generation = ++m_generation;
-    m_bridge.plan(this, m_run, request(), [this, generation](const Result<app::PlanView>& plan) {
+    forgetPlan();
+    if (const QString field = missing(); !field.isEmpty()) {
+        hidePlan();
+        setRole(m_warnings, "muted");
+        m_warnings->setText(tr("Fill in: %1").arg(field));
+        return m_warnings->show();
+    }
+    // The bridge outlives the sheet: a plan that comes behind its end is forgotten, too.
+    m_bridge.plan(&m_bridge, m_run, request(),
+                  [&bridge = m_bridge, sheet = QPointer(this), generation](const Result<app::PlanView>& plan) {
+                      if (sheet && generation == sheet->m_generation)
+                          sheet->take(plan);
+                      else if (plan)
+                          bridge.dropPlan(plan->id);
+                  });
+}
+
+void PlanSheet::look()
+{
+    m_bridge.planned(this, m_plan->id, [this, generation = m_generation](const Result<app::PlanView>& plan) {
         if (generation == m_generation)
-            showPlan(plan);
+            take(plan);
     });
 }
 
-void PlanSheet::showPlan(const Result<app::PlanView>& plan)
+void PlanSheet::take(const Result<app::PlanView>& plan)
 {
-    m_act->setEnabled(plan.has_value());
-    m_command->setVisible(plan.has_value());
-    m_room->setVisible(plan && !plan->destination.empty());
-    if (!plan) {
-        m_plan.reset();
-        setRole(m_warnings, "error");
-        m_steps->setText({});
-        m_warnings->setText(errorText(plan.error()));
-        m_warnings->show();
-        return;
-    }
-    m_plan = *plan;
-    QString steps;
-    int number = 0;
-    for (const app::PlanStepView& step : plan->steps) {
-        steps += QStringLiteral("%1%2. %3")
-                     .arg(steps.isEmpty() ? QString() : QStringLiteral("\n"))
-                     .arg(++number)
-                     .arg(safeName(step.text));
-        if (step.bytes > 0)
-            steps += QStringLiteral(" (%1)").arg(bytesText(step.bytes));
-    }
-    m_steps->setText(steps);
-    if (plan->freeBytes)
-        m_room->setText(tr("Needs %1, free %2").arg(bytesText(plan->writeBytes), bytesText(plan->freeBytes)));
+    m_plan = plan ? std::optional(*plan) : std::nullopt;
+    m_waiting->setVisible(plan && plan->state == "planning");
+    m_act->setEnabled(false);
+    if (!plan)
+        return showProblem(plan.error().text, plan.error().action);
+    if (plan->state == "planning")
+        return showProgress(*plan);
+    if (plan->state == "failed")
+        return showProblem(plan->problem ? plan->problem->text : std::string(),
+                           plan->problem ? plan->problem->remedy : std::string());
+    showReady(*plan);
+}
+
+void PlanSheet::showProgress(const app::PlanView& plan)
+{
+    m_scroll->hide();
+    m_remedy->hide();
+    m_warnings->setText(m_refusal);
+    m_warnings->setVisible(!m_refusal.isEmpty());
+    setRole(m_warnings, "error");
+    QString text = plan.phase.empty() ? tr("Making the plan…") : tr("Making the plan: %1").arg(safeName(plan.phase));
+    if (plan.totalBytes > 0)
+        text += tr(", %1 of %2").arg(bytesText(plan.doneBytes), bytesText(plan.totalBytes));
+    else if (plan.doneBytes > 0)
+        text += QStringLiteral(", ") + bytesText(plan.doneBytes);
+    m_phase->setText(text);
+    const double share =
+        plan.totalBytes > 0 ? static_cast<double>(plan.doneBytes) / static_cast<double>(plan.totalBytes) : 0;
+    m_progress->setValue(static_cast<int>(ProgressSteps * std::min(1.0, share)));
+    m_command->setCommand(safeName(plan.cli));
+    m_command->setVisible(!plan.cli.empty());
+    m_look.start();
+}
+
+void PlanSheet::hidePlan()
+{
+    for (QWidget* part : { m_waiting, static_cast<QWidget*>(m_scroll), static_cast<QWidget*>(m_remedy),
+                           static_cast<QWidget*>(m_command) })
+        part->hide();
+    if (m_word)
+        m_word->hide();
+}
+
+void PlanSheet::showProblem(const std::string& text, const std::string& remedy)
+{
+    hidePlan();
+    const QString lines = safeText(remedy);
+    QString said = QStringLiteral("✕ ") + safeName(text);
+    if (!lines.isEmpty() && !isForShell(lines))
+        said += QLatin1Char('\n') + lines;
+    setRole(m_warnings, "error");
+    m_warnings->setText(said);
+    m_warnings->show();
+    m_remedy->setCommand(lines);
+    m_remedy->setVisible(isForShell(lines));
+}
+
+void PlanSheet::showReady(const app::PlanView& plan)
+{
+    m_remedy->hide();
+    m_body->showPlan(plan);
+    m_scroll->show();
     QString warnings = m_refusal;
     setRole(m_warnings, m_refusal.isEmpty() ? "body" : "error");
-    for (const std::string& warning : plan->warnings)
+    for (const std::string& warning : plan.warnings)
         warnings += (warnings.isEmpty() ? QString() : QStringLiteral("\n")) + QStringLiteral("⚑ ") + safeName(warning);
     m_warnings->setText(warnings);
     m_warnings->setVisible(!warnings.isEmpty());
-    m_command->setCommand(safeName(plan->cli));
+    m_command->setCommand(safeName(plan.cli));
+    m_command->show();
+    askFor(plan.confirm);
+    showWord();
+    fitBody();
+}
+
+/// As high as what is in it, as far as the screen allows.
+void PlanSheet::fitBody()
+{
+    const QMargins around = m_all->layout()->contentsMargins();
+    const int wide = std::max(minimumWidth(), width()) - around.left() - around.right();
+    m_body->layout()->activate();
+    const int high = m_body->layout()->hasHeightForWidth() ? m_body->layout()->totalHeightForWidth(wide)
+                                                           : m_body->layout()->totalSizeHint().height();
+    const int most = std::max(LeastBody, screen()->availableGeometry().height() - BesideBody);
+    m_scroll->setMinimumHeight(std::min(high, most));
+    m_scroll->setMaximumHeight(std::max(high, m_scroll->minimumHeight()));
+    QTimer::singleShot(0, this, &PlanSheet::stayOnScreen);
+}
+
+/// As high as all that it shows, and in the middle of its window again where it has grown out of the screen.
+void PlanSheet::stayOnScreen()
+{
+    m_below->layout()->activate();
+    m_all->layout()->activate();
+    layout()->activate();
+    if (const int needed = layout()->totalHeightForWidth(width()); height() < needed)
+        resize(width(), needed);
+    const QRect room = screen()->availableGeometry();
+    if (!parentWidget() || room.contains(frameGeometry()))
+        return;
+    QRect wanted = frameGeometry();
+    wanted.moveCenter(parentWidget()->window()->frameGeometry().center());
+    wanted.moveTop(std::max(room.top(), std::min(wanted.top(), room.bottom() - wanted.height())));
+    move(wanted.topLeft());
+}
+
+void PlanSheet::askFor(const std::string& word)
+{
+    if (!word.empty() && !m_word) {
+        m_word = new QWidget;
+        m_wordLabel = makeLabel({}, "body");
+        m_wordField = new QLineEdit;
+        m_wordField->setObjectName(QStringLiteral("confirm"));
+        m_wordState = makeLabel(tr("✓ matches"), "ok");
+        m_wordLabel->setBuddy(m_wordField);
+        auto* field = new QHBoxLayout;
+        field->setSpacing(10);
+        field->addWidget(m_wordField, 1);
+        field->addWidget(m_wordState);
+        auto* column = new QVBoxLayout(m_word);
+        column->setContentsMargins(0, 0, 0, 0);
+        column->setSpacing(5);
+        column->addWidget(m_wordLabel);
+        column->addLayout(field);
+        auto* below = static_cast<QVBoxLayout*>(m_below->layout());
+        below->insertWidget(below->indexOf(m_command), m_word);
+        setTabOrder(m_remedy->copyButton(), m_wordField);
+        connect(m_wordField, &QLineEdit::textChanged, this, &PlanSheet::showWord);
+        m_word->show();
+        if (!qobject_cast<QLineEdit*>(focusWidget()))
+            m_wordField->setFocus();
+    }
+    if (!m_word)
+        return;
+    m_word->setVisible(!word.empty());
+    m_wordLabel->setText(tr("Type %1 to confirm").arg(safeName(word)));
+    m_wordField->setAccessibleName(m_wordLabel->text());
+}
+
+bool PlanSheet::wordFits() const
+{
+    return !m_plan || m_plan->confirm.empty()
+        || (m_wordField && m_wordField->text().trimmed() == safeName(m_plan->confirm));
+}
+
+void PlanSheet::showWord()
+{
+    const bool ready = m_plan && m_plan->state == "ready" && !m_begun;
+    m_act->setEnabled(ready && wordFits());
+    if (m_wordState)
+        m_wordState->setVisible(wordFits());
 }
 
 void PlanSheet::act()
 {
-    if (!m_plan)
+    if (!m_plan || m_plan->state != "ready" || m_begun || !wordFits())
         return;
+    m_begun = true;
     m_act->setEnabled(false);
     m_bridge.start(this, *m_plan, [this](const Result<app::TaskView>& task) {
         if (task) {
-            actStarted();
             emit started(*task);
-            return accept();
+            return actStarted(*task);
         }
-        m_refusal = errorText(task.error()); // the run changed since, or this needs a right: look at the plan again
-        makePlan();
+        m_begun = false;
+        const QString action = safeText(task.error().action);
+        m_refusal = QStringLiteral("✕ ") + safeName(task.error().text)
+            + (action.isEmpty() ? QString() : QStringLiteral("\n") + action);
+        makePlan(); // the run changed since, or this needs a right: look at the plan again
     });
 }
 

@@ -24,6 +24,8 @@ LaneMark merged(const std::vector<LaneMark>& lanes, int from, int to)
         mark.anchor = mark.anchor || next.anchor;
         mark.damaged = mark.damaged || next.damaged;
         mark.alert = mark.alert || next.alert;
+        if (mark.word.isEmpty())
+            mark.word = next.word;
         mark.verified = std::min(mark.verified, next.verified);
         mark.pauseMs = std::max(mark.pauseMs, next.pauseMs);
     }
@@ -66,7 +68,7 @@ void paintLanes(QPainter& painter, const QRect& box, const HeatModel& model)
     QFont font = typeFont(Type::Label);
     painter.setFont(font);
     painter.setPen(color(Token::Muted));
-    const QString names[] = { QCoreApplication::translate("Heatmap", "anchors, alerts"),
+    const QString names[] = { QCoreApplication::translate("Heatmap", "anchors, words, alerts"),
                               QCoreApplication::translate("Heatmap", "verified"),
                               QCoreApplication::translate("Heatmap", "pause") };
     for (int i = 0; i < 3; ++i)
@@ -86,6 +88,12 @@ void paintLanes(QPainter& painter, const QRect& box, const HeatModel& model)
         if (mark.alert && middle > free) {
             flag(painter, middle, box.y() + 6);
             free = middle + 9;
+        } else if (!mark.word.isEmpty() && middle > free) {
+            const double wide = painter.fontMetrics().horizontalAdvance(mark.word);
+            painter.setPen(color(Token::Accent));
+            painter.fillRect(QRectF(middle - 0.6, box.y() + 1, 1.2, 11), color(Token::Accent));
+            painter.drawText(QPointF(middle + 3, box.y() + 10), mark.word);
+            free = middle + wide + 6;
         } else if (mark.anchor && middle > free) {
             diamond(painter, middle, box.y() + 6);
             free = middle + 8;

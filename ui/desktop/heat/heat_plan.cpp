@@ -37,6 +37,8 @@ void markLanes(HeatPlan& plan, const app::RunSnapshot& run, const std::set<std::
             continue;
         const app::StepView& step = epoch->steps[at];
         mark.damaged = mark.damaged || step.state == "broken";
+        if (!step.refs.empty())
+            mark.word = safeName(step.refs.front());
         mark.pauseMs = step.pauseMs.value_or(-1);
         plan.longestPauseMs = std::max(plan.longestPauseMs, mark.pauseMs);
         if (const auto verified = app::verifiedOf(run.verified, step)) {

@@ -16,6 +16,7 @@ struct LaneMark {
     bool anchor = false;
     bool damaged = false;
     bool alert = false;
+    QString word; ///< that people gave the step; empty: none
     int verified = -1; ///< level of a verification that found nothing wrong; -1: none
     double pauseMs = -1; ///< -1: not known
 };

@@ -91,6 +91,13 @@ HelpText helpText(const QString& page)
                            "changed, and tested on the run as it is. An alert can be acknowledged (somebody takes care "
                            "of it) or snoozed. On top stands who is told."),
                  { { QStringLiteral("Return"), Words::tr("go to the step of the alert") } } };
+    if (page == QLatin1String("journal"))
+        return { Words::tr(
+                     "What people did to this run and said about it: roll backs, words, pins and notes, with who did "
+                     "it, when, and the plan that it was bound to. A word stands for its step in every address "
+                     "(SOURCE@good); a pin says that a step is to be kept. What stands beside the run is there for "
+                     "everybody; where the source cannot be written, it is on this machine alone."),
+                 { { QStringLiteral("Return"), Words::tr("go to the step of a word or a note") } } };
     return { Words::tr("Nothing is open. Watch the demo for a made-up run that the real engine trains and publishes on "
                        "this machine, or open a folder or bucket to which a trainer publishes its weights."),
              {} };

@@ -58,6 +58,9 @@ void Notifier::takeTask(const app::TaskView& task)
     message.actions.push_back({ DefaultAction, tr("Show"), [this, id] { emit taskOpened(id); } });
     if (task.state == "done" && !task.plan.destination.empty())
         addCheckpointActions(message, task);
+    if (task.state == "done" && !task.plan.undo.empty())
+        message.actions.push_back({ QStringLiteral("undo"), tr("Undo…"),
+                                    [this, run = QString::fromStdString(task.plan.run)] { emit undoWanted(run); } });
     send(message);
 }
 

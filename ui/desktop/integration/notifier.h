@@ -26,6 +26,8 @@ signals:
     void alertOpened(const QString& run, std::int64_t step); ///< step is -1 if it is about none
     /// The user wants to compare the checkpoint that was made of this step.
     void diffWanted(const QString& run, std::int64_t step);
+    /// The user wants to take back what was done to this run last.
+    void undoWanted(const QString& run);
     /// No server of notifications answered, so the tray is asked to show it.
     void fellBack(const QString& title);
 

@@ -195,6 +195,17 @@ QString safeName(const std::string& name)
     return text;
 }
 
+QString safeText(const std::string& text)
+{
+    QString safe;
+    std::size_t at = 0;
+    for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', at)) {
+        safe += safeName(text.substr(at, end - at)) + QLatin1Char('\n');
+        at = end + 1;
+    }
+    return safe + safeName(text.substr(at));
+}
+
 QString shortened(const QString& name, int limit)
 {
     if (name.size() <= limit)

@@ -49,6 +49,8 @@ QString pluralText(std::uint64_t n, const QString& one, const QString& many = {}
 
 /// A name from a file, with everything that could deceive the eye written out: "a\u202eb". Broken UTF-8 as \xNN.
 QString safeName(const std::string& name);
+/// The same for a text of several lines.
+QString safeText(const std::string& text);
 /// A long name with its middle left out; both ends tell names of tensors apart.
 QString shortened(const QString& name, int limit = 80);
 

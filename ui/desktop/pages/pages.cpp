@@ -4,6 +4,7 @@
 #include "pages/bucket/bucket_page.h"
 #include "pages/diff/diff_page.h"
 #include "pages/heatmap/heatmap_page.h"
+#include "pages/journal/journal_page.h"
 #include "pages/lineage/lineage_page.h"
 #include "pages/live/live_page.h"
 #include "pages/tensors/tensors_page.h"
@@ -34,6 +35,7 @@ const std::vector<PageInfo>& pageInfos()
         infoOf<TensorsPage>("tensors", QT_TRANSLATE_NOOP("Pages", "Tensors"), "layers"),
         infoOf<DiffPage>("diff", QT_TRANSLATE_NOOP("Pages", "Diff"), "diff"),
         infoOf<AlertsPage>("alerts", QT_TRANSLATE_NOOP("Pages", "Alerts"), "flag"),
+        infoOf<JournalPage>("journal", QT_TRANSLATE_NOOP("Pages", "Journal"), "list"),
     };
     return infos;
 }

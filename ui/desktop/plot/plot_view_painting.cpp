@@ -162,13 +162,18 @@ void PlotView::paintMarks(QPainter& painter) const
             painter.drawText(QPointF(plot.left() + 8, y - 4), m_data.threshold->text);
         }
     }
+    double free = plot.left(); // texts end left of it
     for (const PlotMark& mark : m_data.marks) {
         if (!inside(mark.step))
             continue;
         line(mark.step, QPen(color(mark.token), 1, Qt::DotLine));
         const double x = m_mapping.x(static_cast<double>(mark.step));
         const double width = painter.fontMetrics().horizontalAdvance(mark.text);
-        painter.drawText(QPointF(x + 3 + width > plot.right() ? x - 3 - width : x + 3, plot.top() + 10), mark.text);
+        const double left = x + 3 + width > plot.right() ? x - 3 - width : x + 3;
+        if (left < free)
+            continue;
+        painter.drawText(QPointF(left, plot.top() + 10), mark.text);
+        free = left + width + 6;
     }
     if (m_a && inside(*m_a))
         line(*m_a, QPen(color(Token::Muted), 1, Qt::DashLine));

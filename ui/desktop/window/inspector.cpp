@@ -8,6 +8,7 @@
 #include "widgets/cards.h"
 #include "widgets/readout.h"
 
+#include <QGridLayout>
 #include <QHBoxLayout>
 #include <QPushButton>
 #include <QResizeEvent>
@@ -128,7 +129,7 @@ Inspector::Inspector(PageContext& context, QWidget* parent)
     , m_context(context)
     , m_title(new Readout("number"))
     , m_state(makeLabel({}, "tag"))
-    , m_what(new Section({}, { tr("Kind"), tr("Chain"), tr("Published"), tr("Epoch") }))
+    , m_what(new Section({}, { tr("Kind"), tr("Chain"), tr("Published"), tr("Epoch"), tr("Restores"), tr("Called") }))
     , m_changed(new Section(tr("What changed"), { tr("Changed"), tr("Elements"), tr("Claimed"), tr("Tensor") }))
     , m_bytes(new Section(tr("Bytes"), { tr("Wire"), tr("To materialize"), tr("Not possible") }))
     , m_verified(new Section(tr("Verified"), { tr("Level"), tr("Result"), tr("Checked") }))
@@ -156,20 +157,7 @@ Inspector::Inspector(PageContext& context, QWidget* parent)
         column->addWidget(section);
         column->addWidget(makeLine());
     }
-    auto* acts = new QHBoxLayout;
-    acts->setContentsMargins(12, 12, 12, 12);
-    acts->setSpacing(8);
-    for (const auto& [id, text] :
-         { std::pair("step.copyAddress", tr("Copy URI")), std::pair("step.showFiles", tr("Open files")) }) {
-        if (QLatin1String(id) == QLatin1String("step.showFiles") && !context.bridge.server().isEmpty())
-            continue; // they lie elsewhere
-        QPushButton* button = makeButton(text, context.actions.spec(QString::fromLatin1(id))->icon, "small");
-        const QString action = QString::fromLatin1(id);
-        connect(button, &QPushButton::clicked, this, [this, action] { m_context.actions.trigger(action); });
-        acts->addWidget(button);
-    }
-    acts->addStretch(1);
-    column->addLayout(acts);
+    column->addLayout(makeActs());
     column->addStretch(1);
     auto* scroll = new QScrollArea;
     scroll->setWidget(m_content);
@@ -187,6 +175,32 @@ Inspector::Inspector(PageContext& context, QWidget* parent)
     connect(&context.focus, &RunFocus::moved, &m_refresh, refreshSoon);
     connect(&context.focus, &RunFocus::opened, &m_refresh, refreshSoon);
     refresh();
+}
+
+/// What can be done with the step, two acts on a line.
+QLayout* Inspector::makeActs()
+{
+    auto* acts = new QGridLayout;
+    acts->setContentsMargins(12, 12, 12, 12);
+    acts->setSpacing(8);
+    int place = 0;
+    for (const auto& [id, text] :
+         { std::pair("step.copyAddress", tr("Copy URI")), std::pair("step.showFiles", tr("Open files")),
+           std::pair("run.rollBack", tr("Roll back…")), std::pair("act.ref", tr("Name…")),
+           std::pair("act.pin", tr("Pin…")), std::pair("act.note", tr("Note…")) }) {
+        const QString name = QString::fromLatin1(id);
+        const QAction* action = m_context.actions.action(name);
+        if (!action || (name == QLatin1String("step.showFiles") && !m_context.bridge.server().isEmpty()))
+            continue; // they lie elsewhere
+        QPushButton* button = makeButton(text, m_context.actions.spec(name)->icon, "small");
+        button->setObjectName(name);
+        connect(button, &QPushButton::clicked, this, [this, name] { m_context.actions.trigger(name); });
+        button->setEnabled(action->isEnabled());
+        connect(action, &QAction::changed, button, [button, action] { button->setEnabled(action->isEnabled()); });
+        acts->addWidget(button, place / 2, place % 2);
+        ++place;
+    }
+    return acts;
 }
 
 void Inspector::refresh()
@@ -216,7 +230,11 @@ void Inspector::refresh()
         : step->restore.deltas == 0         ? tr("begins here")
                                     : pluralText(step->restore.deltas, tr("delta"), tr("deltas")) + tr(" on the base");
     const bool epochs = run->run->epochs.size() > 1;
-    m_what->show({ kind, chain, agoText(step->publishedUs, now), epochs ? QString::number(step->epoch) : QString() },
+    QStringList words;
+    for (const std::string& word : step->refs)
+        words << safeName(word);
+    m_what->show({ kind, chain, agoText(step->publishedUs, now), epochs ? QString::number(step->epoch) : QString(),
+                   step->restores ? tr("step %1").arg(*step->restores) : QString(), words.join(QStringLiteral(", ")) },
                  { {}, {}, fullTimeText(step->publishedUs) });
 
     const bool anchor = step->kind == "anchor";

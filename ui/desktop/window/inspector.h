@@ -18,6 +18,7 @@ public:
 
 private:
     class Section;
+    QLayout* makeActs();
     void refresh();
 
     PageContext& m_context;

@@ -19,6 +19,7 @@ void MainWindow::addActions()
     addPageActions();
     addCursorActions();
     addRunActions();
+    addChangeActions();
     addViewActions();
     addDesktopActions();
     addGuideActions();

@@ -32,6 +32,10 @@ void MainWindow::followNotes(Notifier& notifier)
     connect(&notifier, &Notifier::fellBack, this, [this] { QApplication::alert(this); });
     connect(&notifier, &Notifier::taskOpened, this, &MainWindow::showTasks);
     connect(&notifier, &Notifier::alertOpened, this, &MainWindow::showStep);
+    connect(&notifier, &Notifier::undoWanted, this, [this](const QString& run) {
+        comeBack();
+        undoRollBack(run);
+    });
     connect(&notifier, &Notifier::diffWanted, this, [this](const QString& run, std::int64_t step) {
         showStep(run, step);
         showPage(QStringLiteral("diff"));

@@ -81,6 +81,11 @@ private:
     void addViewActions();
     void addRunActions();
     void makeMenus();
+    // window/main_change_acts.cpp
+    void addChangeActions();
+    void rollBack();
+    void undoRollBack(const QString& run);
+    void changeRun(const std::string& kind);
     // window/main_guide.cpp
     void addGuideActions();
     void makeGuide();
@@ -111,6 +116,7 @@ private:
     void showTwin();
     void copyAddress();
     void showFiles();
+    bool mayAct() const; ///< not where a bundle recorded the run
     void setLook(int appearance, int density);
     QString versionAddress() const; ///< "SOURCE@EPOCH:STEP" of B
     QString

@@ -1,5 +1,6 @@
 #include "window/task_row.h"
 
+#include "acts/act_words.h"
 #include "look/format.h"
 #include "look/icon.h"
 #include "look/look.h"
@@ -24,13 +25,6 @@ namespace {
 
 constexpr int Height = 40;
 constexpr int BarSteps = 1000;
-
-QString iconOf(const std::string& kind)
-{
-    return kind == "materialize" ? QStringLiteral("download")
-        : kind == "verify"       ? QStringLiteral("shield")
-                                 : QStringLiteral("diff");
-}
 
 /// Which objects were used although they are not those first read.
 QString rewrittenText(const app::ReadsView& reads)
@@ -57,10 +51,12 @@ TaskRow::TaskRow(ServiceBridge& bridge, QWidget* parent)
     , m_discard(makeButton(tr("Delete partial"), {}, "small"))
     , m_again(makeButton(tr("New plan…"), {}, "small"))
     , m_accept(makeButton(tr("Accept rewritten…"), {}, "small"))
+    , m_undo(makeButton(tr("Undo…"), {}, "small"))
     , m_open(makeButton(tr("Open folder"), {}, "small"))
     , m_copy(makeButton(tr("Copy path"), {}, "small"))
 {
     setMinimumHeight(Height);
+    m_undo->hide();
     m_title->setMinimumWidth(260);
     m_phase->setMinimumWidth(180);
     m_bar->setRange(0, BarSteps);
@@ -74,7 +70,7 @@ TaskRow::TaskRow(ServiceBridge& bridge, QWidget* parent)
     row->addWidget(m_phase);
     row->addWidget(m_bar);
     row->addWidget(m_numbers, 1);
-    for (QPushButton* button : { m_open, m_copy, m_pause, m_resume, m_again, m_accept, m_discard, m_cancel })
+    for (QPushButton* button : { m_undo, m_open, m_copy, m_pause, m_resume, m_again, m_accept, m_discard, m_cancel })
         row->addWidget(button);
     connect(m_pause, &QPushButton::clicked, this, [this] { act(&app::Monitor::pause); });
     connect(m_resume, &QPushButton::clicked, this, [this] { act(&app::Monitor::resume); });
@@ -85,6 +81,7 @@ TaskRow::TaskRow(ServiceBridge& bridge, QWidget* parent)
     connect(m_discard, &QPushButton::clicked, this, [this] { act(&app::Monitor::discard); });
     connect(m_again, &QPushButton::clicked, this, &TaskRow::planWanted);
     connect(m_accept, &QPushButton::clicked, this, &TaskRow::acceptWanted);
+    connect(m_undo, &QPushButton::clicked, this, &TaskRow::undoWanted);
     connect(m_open, &QPushButton::clicked, this, &TaskRow::openFolder);
     connect(m_copy, &QPushButton::clicked, this,
             [this] { QApplication::clipboard()->setText(QString::fromStdString(m_task.plan.destination)); });
@@ -99,6 +96,13 @@ void TaskRow::act(ServiceBridge::Steer how)
         setRole(m_numbers, "error");
     });
 }
+
+bool TaskRow::canBeUndone() const
+{
+    return m_task.state == "done" && !m_task.plan.undo.empty() && !m_task.plan.run.empty();
+}
+
+void TaskRow::offerUndo(bool offered) { m_undo->setVisible(offered); }
 
 /// Canceling acts at once; what becomes of the bytes that were written is asked afterwards.
 void TaskRow::askForPartial()
@@ -132,7 +136,7 @@ void TaskRow::showTask(const app::TaskView& task)
     const bool failed = task.state == "failed";
     const bool writes = !task.plan.destination.empty();
     m_icon->setPixmap(
-        icon(iconOf(task.plan.kind), failed ? Token::Error : Token::Text).pixmap(QSize(16, 16), devicePixelRatioF()));
+        icon(actIcon(task.plan.kind), failed ? Token::Error : Token::Text).pixmap(QSize(16, 16), devicePixelRatioF()));
     m_title->setText(shortened(safeName(task.plan.title), 60));
     m_title->setToolTip(safeName(task.plan.cli));
     m_phase->setText(task.interrupted                 ? tr("paused: the program ended")
@@ -155,7 +159,8 @@ void TaskRow::showTask(const app::TaskView& task)
     const bool partial = local && writes && (task.interrupted || (task.state == "canceled" && task.resumable));
     m_discard->setVisible(partial);
     m_again->setVisible(over && task.state != "done" && !task.resumable && local && !task.plan.run.empty());
-    m_accept->setVisible(app::mayAcceptRewritten(task) && local && !task.plan.run.empty());
+    m_accept->setVisible(app::mayAcceptRewritten(task) && actHasField(task.plan.kind, "accept_rewritten") && local
+                         && !task.plan.run.empty());
     m_accept->setToolTip(QString::fromStdString(app::acceptRewrittenText(task.plan.kind)));
     m_open->setVisible(task.state == "done" && writes && local);
     m_copy->setVisible(task.state == "done" && writes);
@@ -247,6 +252,13 @@ QString TaskRow::resultText() const
             + ((*diff)->settings.empty() ? QString() : QStringLiteral("\n") + safeName(app::settingsText(**diff)))
             + rewrittenText((*diff)->reads);
     }
+    if (const auto* back = std::get_if<std::shared_ptr<const app::RollBackView>>(&*m_task.result)) {
+        const app::RollBackView& view = **back;
+        return view.wasThere ? tr("step %1 restored step %2 already: nothing was written").arg(view.step).arg(view.to)
+                             : tr("step %1 restores step %2").arg(view.step).arg(view.to);
+    }
+    if (const auto* annotated = std::get_if<std::shared_ptr<const app::AnnotatedView>>(&*m_task.result))
+        return safeName((*annotated)->text) + ((*annotated)->isLocal ? tr(", on this machine alone") : QString());
     return {};
 }
 

@@ -18,10 +18,13 @@ public:
     explicit TaskRow(ServiceBridge& bridge, QWidget* parent = nullptr);
     void showTask(const app::TaskView& task);
     const app::TaskView& task() const { return m_task; }
+    bool canBeUndone() const; ///< it is done, and there is an act that takes it back
+    void offerUndo(bool offered);
 
 signals:
     void planWanted(); ///< the old one holds no longer
     void acceptWanted(); ///< the same with rewritten objects
+    void undoWanted();
 
 private:
     QString progressText() const;
@@ -46,6 +49,7 @@ private:
     QPushButton* m_discard;
     QPushButton* m_again;
     QPushButton* m_accept;
+    QPushButton* m_undo;
     QPushButton* m_open;
     QPushButton* m_copy;
 };

@@ -9,6 +9,7 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <set>
 
 namespace deltascope::desktop {
 
@@ -22,7 +23,9 @@ TasksPanel::TasksPanel(ServiceBridge& bridge, QWidget* parent)
     : QWidget(parent)
     , m_bridge(bridge)
     , m_rows(new QVBoxLayout)
-    , m_none(makeLabel(tr("No tasks. Verify, materialize and compare run here and go on in the background."), "muted"))
+    , m_none(makeLabel(tr("No tasks. What is verified, compared, materialized or rolled back runs here and goes on in "
+                          "the background."),
+                       "muted"))
 {
     auto* list = new QWidget;
     setRole(list, "page");
@@ -69,6 +72,17 @@ int TasksPanel::placeOf(const app::TaskView& task) const
     return place;
 }
 
+/// Of each run what was done last can be undone, and nothing before it.
+void TasksPanel::offerUndo()
+{
+    std::set<std::string> seen;
+    for (int i = 0; i < m_rows->count(); ++i) {
+        auto* row = qobject_cast<TaskRow*>(m_rows->itemAt(i)->widget());
+        if (row)
+            row->offerUndo(row->canBeUndone() && seen.insert(row->task().plan.run).second);
+    }
+}
+
 void TasksPanel::take(const app::TaskView& task)
 {
     const QString id = QString::fromStdString(task.id);
@@ -76,11 +90,14 @@ void TasksPanel::take(const app::TaskView& task)
     if (!row) {
         row = new TaskRow(m_bridge);
         connect(row, &TaskRow::planWanted, this, [this, row = row] { emit planWanted(row->task()); });
+        connect(row, &TaskRow::undoWanted, this,
+                [this, row = row] { emit undoWanted(QString::fromStdString(row->task().plan.run)); });
         connect(row, &TaskRow::acceptWanted, this, [this, row = row] { emit acceptWanted(row->task()); });
         m_rows->insertWidget(placeOf(task), row);
     }
     const bool found = task.interrupted && !row->task().interrupted;
     row->showTask(task);
+    offerUndo();
     m_none->hide();
     if (found)
         emit interruptedFound();

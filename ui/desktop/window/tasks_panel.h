@@ -27,9 +27,11 @@ signals:
     void interruptedFound();
     void planWanted(const deltascope::app::TaskView& task);
     void acceptWanted(const deltascope::app::TaskView& task);
+    void undoWanted(const QString& run);
 
 private:
     void take(const app::TaskView& task);
+    void offerUndo();
     int placeOf(const app::TaskView& task) const;
 
     ServiceBridge& m_bridge;

@@ -1,4 +1,5 @@
 #include "actions/action_registry.h"
+#include "acts/act_words.h"
 #include "pages/bucket/bucket_list.h"
 #include "pages/bucket/bucket_page.h"
 #include "pages/bucket/bucket_preview.h"
@@ -61,6 +62,10 @@ void BucketPage::fillMenu(QMenu& menu, const app::ListingRowView& row)
     onStep(tr("Verify step %1…").arg(step->step), QStringLiteral("run.verify"), true);
     onStep(tr("Materialize step %1…").arg(step->step), QStringLiteral("run.materializeOptions"),
            shown && shown->restorable);
+    if (shown && run()->state != "recorded") {
+        for (const StepAct& act : stepActs(*shown))
+            onStep(act.text, act.id, act.enabled);
+    }
 }
 
 void BucketPage::addCopies(QMenu& menu, const app::ListingRowView& row)

@@ -1,6 +1,7 @@
 #include "pages/diff/diff_table.h"
 
 #include "look/format.h"
+#include "widgets/share_delegate.h"
 
 namespace deltascope::desktop {
 
@@ -73,7 +74,7 @@ QVariant DiffTable::data(const QModelIndex& index, int role) const
         return QVariant::fromValue(Qt::AlignVCenter | (column.number ? Qt::AlignRight : Qt::AlignLeft));
     case SortRole:
         return column.key ? QVariant(column.key(row)) : QVariant(column.text(row));
-    case ShareRole:
+    case ShareDelegate::ShareRole:
         return column.share ? QVariant(column.key(row)) : QVariant();
     default:
         return {};

@@ -18,7 +18,6 @@ class DiffTable final : public QAbstractTableModel {
 
 public:
     static constexpr int SortRole = Qt::UserRole;
-    static constexpr int ShareRole = Qt::UserRole + 1; ///< from 0 to 1, of columns that show it as a bar
 
     struct Column {
         QString title;

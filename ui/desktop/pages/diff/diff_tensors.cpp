@@ -4,11 +4,11 @@
 #include "look/format.h"
 #include "look/icon.h"
 #include "look/look.h"
-#include "pages/diff/share_delegate.h"
 #include "pages/diff/sort_command.h"
 #include "pages/heatmap/block_view.h"
 #include "widgets/cards.h"
 #include "widgets/filter_field.h"
+#include "widgets/share_delegate.h"
 #include "widgets/table_header.h"
 
 #include <QHBoxLayout>

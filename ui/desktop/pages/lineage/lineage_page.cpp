@@ -1,6 +1,7 @@
 #include "pages/lineage/lineage_page.h"
 
 #include "actions/action_registry.h"
+#include "acts/act_words.h"
 #include "look/format.h"
 #include "look/look.h"
 #include "pages/lineage/lineage_legend.h"
@@ -189,6 +190,10 @@ void LineagePage::fillMenu(QMenu& menu, const QModelIndex& index)
         const std::optional<StepId> a = context().cursor.a();
         onStep(tr("Verify"), QStringLiteral("run.verify"), true);
         onStep(tr("Materialize…"), QStringLiteral("run.materializeOptions"), shown && shown->restorable);
+        if (shown && run()->state != "recorded") {
+            for (const StepAct& act : stepActs(*shown))
+                onStep(act.text, act.id, act.enabled);
+        }
         onStep(a ? tr("Diff with A (%1)").arg(a->step) : tr("Diff with A (Shift+click chooses A)"),
                QStringLiteral("run.diff"), a && a != step);
         menu.addSeparator();

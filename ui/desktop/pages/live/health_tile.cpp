@@ -39,6 +39,7 @@ HealthTile::HealthTile(QWidget* parent)
     , m_remedy(makeLabel({}, "label"))
     , m_acts(new QWidget)
     , m_materialize(makeButton({}, QStringLiteral("download"), "primary"))
+    , m_rollBack(makeButton({}, QStringLiteral("undo")))
 {
     auto* words = new QVBoxLayout;
     words->setSpacing(2);
@@ -55,7 +56,8 @@ HealthTile::HealthTile(QWidget* parent)
     auto* acts = new QHBoxLayout(m_acts);
     acts->setContentsMargins(0, 0, 0, 0);
     acts->setSpacing(8);
-    for (QPushButton* act : { go, verify, m_materialize })
+    connect(m_rollBack, &QPushButton::clicked, this, [this] { emit rollBackWanted(m_epoch, *m_health.restore); });
+    for (QPushButton* act : { go, verify, m_rollBack, m_materialize })
         acts->addWidget(act);
     acts->addStretch(1);
     m_all->setContentsMargins(12, 8, 12, 8);
@@ -97,14 +99,23 @@ void HealthTile::setHealth(const app::HealthView& health, int epoch)
     m_remedy->setVisible(!health.remedy.empty());
     m_acts->setVisible(health.step.has_value());
     m_materialize->setVisible(health.restore.has_value());
-    if (health.restore)
+    if (health.restore) {
         m_materialize->setText(tr("Materialize %1…").arg(*health.restore));
+        m_rollBack->setText(tr("Roll back to %1…").arg(*health.restore));
+    }
+    setMayAct(m_mayAct);
     setToolTip(health.problem
                    ? tr("%1\n%2\nCode %3")
                          .arg(safeName(health.proven), shortened(safeName(health.problem->text), MostDetails),
                               safeName(health.problem->code))
                    : QString());
     setAccessibleName(text());
+}
+
+void HealthTile::setMayAct(bool may)
+{
+    m_mayAct = may;
+    m_rollBack->setVisible(may && m_health.restore.has_value());
 }
 
 QString HealthTile::text() const { return safeName(app::healthText(m_health)); }

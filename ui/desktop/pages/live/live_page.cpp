@@ -64,6 +64,10 @@ LivePage::LivePage(PageContext& context, QWidget* parent)
         goTo(epoch, step);
         this->context().actions.trigger(QStringLiteral("run.materialize"));
     });
+    connect(m_health, &HealthTile::rollBackWanted, this, [this](int epoch, std::int64_t step) {
+        goTo(epoch, step);
+        this->context().actions.trigger(QStringLiteral("run.rollBack"));
+    });
     m_health->setContextMenuPolicy(Qt::CustomContextMenu);
     connect(m_health, &HealthTile::customContextMenuRequested, this, [this](const QPoint& at) {
         auto* menu = new QMenu(this);
@@ -246,6 +250,7 @@ void LivePage::refresh()
 void LivePage::show(std::shared_ptr<const LiveData> data)
 {
     m_data = std::move(data);
+    m_health->setMayAct(m_data->run->state != "recorded");
     m_health->setHealth(m_data->summary.health, m_data->run->run->epochs.back().epoch);
     m_tiles->setData(m_data);
     arrange();
@@ -290,7 +295,10 @@ LivePlot LivePage::makePlot(Plot plot) const
     switch (plot) {
     case Changed: {
         LivePlot changed = changedPlot(*m_data);
-        changed.data.marks = alertMarks("density-shift");
+        std::vector<PlotMark>& marks = changed.data.marks; // the words of steps
+        const std::vector<PlotMark> alerts = alertMarks("density-shift");
+        marks.insert(marks.end(), alerts.begin(), alerts.end());
+        std::stable_sort(marks.begin(), marks.end(), [](const auto& a, const auto& b) { return a.step < b.step; });
         return changed;
     }
     case Pause: {

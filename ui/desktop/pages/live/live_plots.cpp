@@ -31,6 +31,17 @@ PlotData begin(const app::SeriesView& series)
     return data;
 }
 
+/// The words that people gave steps, where these are.
+std::vector<PlotMark> wordMarks(const LiveData& live)
+{
+    std::vector<PlotMark> marks;
+    for (const app::RefView& ref : live.run->run->refs) {
+        if (ref.step && ref.isHere && ref.epoch == live.epoch)
+            marks.push_back({ *ref.step, safeName(ref.word), Token::Muted });
+    }
+    return marks;
+}
+
 const app::SeriesColumns& columnsOf(const app::SeriesView& view, const char* name)
 {
     static const app::SeriesColumns none;
@@ -70,6 +81,7 @@ LivePlot changedPlot(const LiveData& live)
     LivePlot plot { begin(live.lines), QStringLiteral("%"), LivePlotWords::tr("% of elements"), {} };
     plot.data.series.push_back({ LivePlotWords::tr("changed"), PlotDraw::Line, Token::Accent,
                                  scaled(columnsOf(live.lines, "changed_frac"), 100), 1.5 });
+    plot.data.marks = wordMarks(live);
     plot.data.nothing = LivePlotWords::tr("Nothing is known of these steps yet");
     plot.data.format = [](double value) { return percentText(value / 100); };
     return plot;

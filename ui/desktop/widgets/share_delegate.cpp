@@ -1,7 +1,6 @@
-#include "pages/diff/share_delegate.h"
+#include "widgets/share_delegate.h"
 
 #include "look/tokens.h"
-#include "pages/diff/diff_table.h"
 
 #include <QPainter>
 
@@ -14,13 +13,13 @@ namespace {
 constexpr int NumberWidth = 78;
 constexpr int BarHeight = 8;
 constexpr int BarWidth = 100;
-constexpr int Side = 8;
+constexpr int ShareMargin = 8;
 
 }
 
 void ShareDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const
 {
-    const QVariant share = index.data(DiffTable::ShareRole);
+    const QVariant share = index.data(ShareRole);
     if (!share.isValid())
         return QStyledItemDelegate::paint(painter, option, index);
     if (option.state & QStyle::State_Selected)
@@ -30,9 +29,9 @@ void ShareDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
     painter->setPen(color(Token::Text));
     painter->drawText(QRect(rect.left(), rect.top(), NumberWidth, rect.height()), Qt::AlignVCenter | Qt::AlignRight,
                       index.data().toString());
-    const QRectF rail(rect.left() + NumberWidth + Side, rect.center().y() - BarHeight / 2 + 1,
-                      rect.width() - NumberWidth - 2 * Side, BarHeight);
-    if (rail.width() < Side)
+    const QRectF rail(rect.left() + NumberWidth + ShareMargin, rect.center().y() - BarHeight / 2 + 1,
+                      rect.width() - NumberWidth - 2 * ShareMargin, BarHeight);
+    if (rail.width() < ShareMargin)
         return;
     painter->fillRect(rail, color(Token::Sunken));
     const double part = std::clamp(share.toDouble(), 0.0, 1.0);
@@ -44,8 +43,8 @@ void ShareDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
 QSize ShareDelegate::sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const
 {
     QSize size = QStyledItemDelegate::sizeHint(option, index);
-    if (index.data(DiffTable::ShareRole).isValid())
-        size.setWidth(NumberWidth + BarWidth + 2 * Side);
+    if (index.data(ShareRole).isValid())
+        size.setWidth(NumberWidth + BarWidth + 2 * ShareMargin);
     return size;
 }
 

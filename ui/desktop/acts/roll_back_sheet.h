@@ -1,0 +1,32 @@
+#pragma once
+
+#include "acts/plan_sheet.h"
+#include "state/step_cursor.h"
+
+namespace deltascope::desktop {
+
+/// Shows what a roll back would change and write, asks for the name of the run, carries it out, and stays open for what
+/// comes of it: the step that was written, and who has loaded it.
+class RollBackSheet final : public PlanSheet {
+    Q_OBJECT
+
+public:
+    static RollBackSheet* to(StepId step, ServiceBridge& bridge, const RunPointer& run, QWidget* parent);
+    /// Takes the roll back that the newest step is back.
+    static RollBackSheet* undo(ServiceBridge& bridge, const RunPointer& run, QWidget* parent);
+
+signals:
+    void undoWanted(const QString& run); ///< of what it has done
+
+protected:
+    app::ActRequest request() const override { return m_request; }
+    void actStarted(const app::TaskView& task) override;
+
+private:
+    RollBackSheet(ServiceBridge& bridge, const RunPointer& run, const QString& title, const QString& actText,
+                  app::ActRequest request, QWidget* parent);
+
+    app::ActRequest m_request;
+};
+
+} // namespace deltascope::desktop
