@@ -29,8 +29,8 @@ constexpr int MostRebuilds = 3; ///< where bytes of the source come wrong on the
 
 /// A stretch of one tensor of one shard.
 struct WorkItem {
-    std::size_t shard = 0;
-    std::size_t tensor = 0; ///< within the shard
+    std::uint32_t shard = 0;
+    std::uint32_t tensor = 0; ///< within the shard
     std::uint64_t begin = 0;
     std::uint64_t end = 0;
 };
@@ -110,7 +110,8 @@ private:
         std::vector<WorkItem> whole;
         for (std::size_t shard = 0; shard < m_layout.shards.size(); ++shard) {
             for (std::size_t i = 0; isOurs(shard) && i < m_layout.shards[shard].tensors.size(); ++i)
-                whole.push_back(WorkItem { shard, i, 0, m_layout.shards[shard].tensors[i]->bytes() });
+                whole.push_back(WorkItem { static_cast<std::uint32_t>(shard), static_cast<std::uint32_t>(i), 0,
+                                           m_layout.shards[shard].tensors[i]->bytes() });
         }
         std::stable_sort(whole.begin(), whole.end(),
                          [](const WorkItem& a, const WorkItem& b) { return a.end > b.end; });
@@ -122,11 +123,11 @@ private:
             if (claim == m_folder.claimed().end() || claim->second.sources != sourcesOf(claim->first))
                 return {};
             DS_TRY(const std::vector<Digest128> leaves, hashWritten(whole[n], task));
-            if (leaves != claim->second.leaves)
+            if (leaves != std::vector<Digest128>(claim->second.tensor.leaves))
                 return {};
             done[n] = 1;
             const std::lock_guard lock(m_mutex);
-            m_finished[numberOf(m_chain, claim->first)] = claim->second;
+            m_finished[numberOf(m_chain, claim->first)] = claim->second.tensor;
             m_resumedBytes += whole[n].end;
             return {};
         }));
@@ -203,7 +204,8 @@ private:
         {
             const std::lock_guard lock(m_mutex);
             FinishedTensor& finished = m_finished[numberOf(m_chain, tensor.name)];
-            finished.leaves.resize((tensor.bytes() + LeafBytes - 1) / LeafBytes);
+            if (finished.leaves.empty())
+                finished.leaves = std::vector<Digest128>((tensor.bytes() + LeafBytes - 1) / LeafBytes);
             std::copy(leaves.begin(), leaves.end(),
                       finished.leaves.begin() + static_cast<std::ptrdiff_t>(item.begin / LeafBytes));
             finished.noopsSeen = finished.noopsSeen || watcher.noopsSeen();
@@ -214,21 +216,18 @@ private:
                 return {};
             complete = finished;
         }
-        complete.sources = sourcesOf(tensor.name);
-        return m_folder.note(tensor.name, complete);
+        return m_folder.note(tensor.name, complete, sourcesOf(tensor.name));
     }
 
     /// What counts is what stands in the file, not what was meant to be written.
     Result<void> readBack(TaskContext& task)
     {
-        std::vector<WorkItem> items;
+        std::erase_if(m_work, [](const WorkItem& item) { return item.begin != 0; }); // whole tensors from now on
         std::uint64_t bytes = 0;
-        for (const WorkItem& item : m_work) {
-            if (item.begin == 0)
-                items.push_back(WorkItem { item.shard, item.tensor, 0, tensorOf(item).bytes() });
-        }
-        for (const WorkItem& item : items)
+        for (WorkItem& item : m_work) {
+            item.end = tensorOf(item).bytes();
             bytes += item.end;
+        }
         task.beginPhase("read back", bytes);
         if (m_options.readBackFromDisk) {
             for (const auto& file : m_files) {
@@ -236,10 +235,10 @@ private:
                     file->dropCache();
             }
         }
-        return forEachParallel(m_bench.threads, items.size(), task, [&](std::size_t n) -> Result<void> {
-            DS_TRY(const std::vector<Digest128> leaves, hashWritten(items[n], task));
-            const TensorInfo& tensor = tensorOf(items[n]);
-            const std::vector<Digest128>& meant = m_finished[numberOf(m_chain, tensor.name)].leaves;
+        return forEachParallel(m_bench.threads, m_work.size(), task, [&](std::size_t n) -> Result<void> {
+            DS_TRY(const std::vector<Digest128> leaves, hashWritten(m_work[n], task));
+            const TensorInfo& tensor = tensorOf(m_work[n]);
+            const ShortList<Digest128, 1>& meant = m_finished[numberOf(m_chain, tensor.name)].leaves;
             const auto wrong = std::mismatch(leaves.begin(), leaves.end(), meant.begin(), meant.end());
             if (wrong.first != leaves.end() || wrong.second != meant.end())
                 return fail(
@@ -303,7 +302,7 @@ std::string rootOf(const Chain& chain, const FinishedTensors& finished)
 
 /// For the last step of a shared rebuild: every tensor must be noted and every file must have its size.
 Result<void> checkParts(Workbench& bench, const OutputLayout& layout, const RebuildFolder& folder,
-                        const std::map<std::string, FinishedTensor>& finished)
+                        const ClaimedTensors& finished)
 {
     for (const OutputShard& shard : layout.shards) {
         const std::string path = folder.path() + "/" + shard.name;
@@ -429,7 +428,7 @@ Result<MaterializeReport> rebuildFrom(Workbench& bench, const Run& run, const Ve
         DS_TRY(auto noted, folder.collectParts());
         DS_CHECK(checkParts(bench, layout, folder, noted));
         for (const TensorInfo& tensor : chain.tensors())
-            finished.push_back(std::move(noted.at(tensor.name)));
+            finished.push_back(std::move(noted.at(tensor.name).tensor));
     } else {
         Rebuild rebuild(bench, chain, layout, folder, options);
         DS_CHECK(rebuild.run(task));

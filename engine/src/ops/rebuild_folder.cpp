@@ -27,7 +27,7 @@ bool mayPass(Code code)
         || code == Code::ListSuspect || code == Code::Rewritten;
 }
 
-std::string leavesToHex(const std::vector<Digest128>& leaves)
+std::string leavesToHex(const ShortList<Digest128, 1>& leaves)
 {
     std::string text;
     text.reserve(leaves.size() * 32);
@@ -74,7 +74,7 @@ std::optional<std::vector<std::uint64_t>> sourcesFromHex(const std::string& text
 }
 
 /// A line of the progress record; nothing for what no writer of ours has written.
-std::optional<std::pair<std::string, FinishedTensor>> parseNote(const json& line)
+std::optional<std::pair<std::string, ClaimedTensor>> parseNote(const json& line)
 {
     const bool whole = line.is_object() && line.contains("tensor") && line["tensor"].is_string()
         && line.contains("leaves") && line["leaves"].is_string() && line.contains("digests")
@@ -89,10 +89,9 @@ std::optional<std::pair<std::string, FinishedTensor>> parseNote(const json& line
     }
     if (!leaves || !sources)
         return std::nullopt;
-    return std::pair(line["tensor"].get<std::string>(),
-                     FinishedTensor { std::move(*leaves), line["digests"].get<std::uint32_t>(),
-                                      line["noops"].get<bool>(),
-                                      static_cast<Compared>(line["compared"].get<unsigned>()), std::move(*sources) });
+    FinishedTensor tensor { std::move(*leaves), line["digests"].get<std::uint32_t>(), line["noops"].get<bool>(),
+                            static_cast<Compared>(line["compared"].get<unsigned>()) };
+    return std::pair(line["tensor"].get<std::string>(), ClaimedTensor { std::move(tensor), std::move(*sources) });
 }
 
 /// Of a line that says that an object was rewritten.
@@ -267,8 +266,7 @@ std::string RebuildFolder::progressName(std::uint32_t part) const
         : m_path + "/deltascope-progress.jsonl";
 }
 
-Result<void> RebuildFolder::readProgress(std::uint32_t part, std::map<std::string, FinishedTensor>& into,
-                                         bool& ended) const
+Result<void> RebuildFolder::readProgress(std::uint32_t part, ClaimedTensors& into, bool& ended) const
 {
     ended = false;
     if (!m_disk->exists(progressName(part)))
@@ -288,7 +286,7 @@ Result<void> RebuildFolder::readProgress(std::uint32_t part, std::map<std::strin
                 const std::vector<std::uint64_t>& sources = finished.second.sources;
                 return std::binary_search(sources.begin(), sources.end(), *rewritten);
             });
-        else if (std::optional<std::pair<std::string, FinishedTensor>> finished = parseNote(line))
+        else if (std::optional<std::pair<std::string, ClaimedTensor>> finished = parseNote(line))
             into[finished->first] = std::move(finished->second);
     }
     return {};
@@ -347,7 +345,8 @@ Result<std::unique_ptr<OutputFile>> RebuildFolder::openShard(const OutputShard& 
     return file;
 }
 
-Result<void> RebuildFolder::note(const std::string& tensor, const FinishedTensor& finished)
+Result<void> RebuildFolder::note(const std::string& tensor, const FinishedTensor& finished,
+                                 const std::vector<std::uint64_t>& sources)
 {
     const std::string line =
         json {
@@ -356,7 +355,7 @@ Result<void> RebuildFolder::note(const std::string& tensor, const FinishedTensor
             { "digests", finished.digestsChecked },
             { "noops", finished.noopsSeen },
             { "compared", static_cast<unsigned>(finished.compared) },
-            { "sources", hexOfSources(finished.sources) }
+            { "sources", hexOfSources(sources) }
         }.dump()
         + "\n";
     return appendProgress(line);
@@ -380,14 +379,14 @@ Result<void> RebuildFolder::appendProgress(const std::string& line)
 bool RebuildFolder::forget(std::uint64_t source) noexcept
 {
     const std::string line = json { { "rewritten", hexOfSources({ source }) } }.dump() + "\n";
-    std::map<std::string, FinishedTensor> left;
+    ClaimedTensors left;
     bool ended = false;
     return appendProgress(line) && readProgress(m_request.part, left, ended) && !left.empty();
 }
 
-Result<std::map<std::string, FinishedTensor>> RebuildFolder::collectParts() const
+Result<ClaimedTensors> RebuildFolder::collectParts() const
 {
-    std::map<std::string, FinishedTensor> all;
+    ClaimedTensors all;
     for (std::uint32_t part = 0; part < m_request.parts; ++part) {
         bool ended = false;
         DS_CHECK(readProgress(part, all, ended));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "deltascope/base/short_list.h"
 #include "deltascope/engine/evidence.h"
 #include "deltascope/engine/file_system.h"
 
@@ -22,14 +23,20 @@ inline constexpr std::string_view RebuildPlanName = "deltascope-plan.json";
 /// the 255 bytes that file systems take, else its beginning and a digest.
 std::string stemOf(const std::string& name);
 
-/// What a rebuild has finished of one tensor.
+/// What a rebuild has finished of one tensor. There may be a million of them: keep it small.
 struct FinishedTensor {
-    std::vector<Digest128> leaves; ///< fast leaves of DSM1
+    ShortList<Digest128, 1> leaves; ///< fast leaves of DSM1
     std::uint32_t digestsChecked = 0;
     bool noopsSeen = false;
     Compared compared = Compared::Nothing;
+};
+
+/// What an earlier attempt says it has finished of one tensor.
+struct ClaimedTensor {
+    FinishedTensor tensor;
     std::vector<std::uint64_t> sources; ///< the objects that it was read from (TensorSources); of several parts: none
 };
+using ClaimedTensors = std::map<std::string, ClaimedTensor>; ///< by name
 
 /// The private folder beside the destination in which a checkpoint grows: `.<name>.ds-<plan>-<pid>-<random>`, or
 /// `.<name>.ds-<plan>-shared` for several processes. It is locked as long as its process lives, so a leftover of the
@@ -58,12 +65,13 @@ public:
     Result<std::unique_ptr<OutputFile>> openShard(const OutputShard& shard);
 
     /// What an earlier attempt says it has finished, by tensor name; to be verified before it is trusted.
-    const std::map<std::string, FinishedTensor>& claimed() const noexcept { return m_claimed; }
+    const ClaimedTensors& claimed() const noexcept { return m_claimed; }
     /// Notes a finished tensor. Any thread.
-    Result<void> note(const std::string& tensor, const FinishedTensor& finished);
+    Result<void> note(const std::string& tensor, const FinishedTensor& finished,
+                      const std::vector<std::uint64_t>& sources);
     std::uint32_t parts() const noexcept { return m_request.parts; }
     /// Lists what every part has noted. Errors: Unfinished if a part of `parts` has not noted its end.
-    Result<std::map<std::string, FinishedTensor>> collectParts() const;
+    Result<ClaimedTensors> collectParts() const;
     /// Notes that this part is done.
     Result<void> notePartEnd();
 
@@ -93,14 +101,14 @@ private:
     Result<void> appendProgress(const std::string& line);
     bool forget(std::uint64_t source) noexcept;
     std::string progressName(std::uint32_t part) const;
-    Result<void> readProgress(std::uint32_t part, std::map<std::string, FinishedTensor>& into, bool& ended) const;
+    Result<void> readProgress(std::uint32_t part, ClaimedTensors& into, bool& ended) const;
 
     FileSystem* m_disk;
     Request m_request;
     std::string m_path;
     bool m_adopted = false;
     std::unique_ptr<FolderLock> m_lock;
-    std::map<std::string, FinishedTensor> m_claimed;
+    ClaimedTensors m_claimed;
     std::unique_ptr<OutputFile> m_progress;
     std::uint64_t m_progressEnd = 0;
     std::unique_ptr<std::mutex> m_mutex;
