@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
+#include <optional>
 #include <sys/resource.h>
 #include <thread>
 #include <unistd.h>
@@ -38,6 +39,7 @@ constexpr double ReplicaStalls = 25;
 constexpr double StallSteps = 12;
 constexpr double ByteFlips = 40;
 constexpr double RewardCollapses = 70;
+constexpr double WaitsForOperator = 120; ///< behind the collapse, while nobody rolls the run back
 
 /// The trainer and the replicas of a real run have machines of their own: here they must not take the processor from
 /// the one who looks on. This thread and those that it starts get less of it when others want it, too.
@@ -63,15 +65,12 @@ public:
         const Address bucket = demoBucket(m_request, m_folder);
         DS_TRY(m_bucket, openDemoBucket(m_bench, bucket));
         DS_TRY(m_trainer, openLocalStore(m_folder + "/trainer"));
-        PublishOptions options;
-        options.layout = "trl-v2";
-        DS_TRY(Publisher publisher, Publisher::open(m_bench, m_bucket, {}, options, task));
-        m_publisher = &publisher;
+        DS_CHECK(openPublisher(task));
         DS_CHECK(saveCheckpoint(task));
         for (int i = 0; i < Backfill; ++i)
             DS_CHECK(trainAndPublish(0.005 + 0.007 * std::exp(-i / 25.0), task));
         standBack();
-        m_liveUs = m_bench.nowUs();
+        m_liveUs = m_beganLiveUs = m_bench.nowUs();
         const Result<void> outcome = caught([&]() -> Result<void> {
             DS_CHECK(startReplicas());
             return live(task);
@@ -81,12 +80,27 @@ public:
         m_threads.clear();
         if (!outcome && outcome.error().code != Code::Canceled)
             return fail(outcome.error());
-        return DemoView { m_folder, bucket.text(), publisher.headStep().value_or(0) };
+        return DemoView { m_folder, bucket.text(), m_head };
     }
 
 private:
     double liveSteps() const { return liveSeconds() * m_request.rate; }
     double liveSeconds() const { return static_cast<double>(m_bench.nowUs() - m_liveUs) / 1e6; }
+
+    /// Whether the demo has been live for as long as it was asked to be.
+    bool isOver() const
+    {
+        return m_request.seconds > 0 && static_cast<double>(m_bench.nowUs() - m_beganLiveUs) / 1e6 >= m_request.seconds;
+    }
+
+    Result<void> openPublisher(TaskContext& task)
+    {
+        PublishOptions options;
+        options.layout = "trl-v2";
+        DS_TRY(Publisher publisher, Publisher::open(m_bench, m_bucket, {}, options, task));
+        m_publisher.emplace(std::move(publisher));
+        return {};
+    }
 
     Result<void> saveCheckpoint(TaskContext& task)
     {
@@ -129,6 +143,7 @@ private:
         const std::unique_lock closed(
             m_gate); // so that replicas meet the flipped byte, not the sound version before it
         DS_TRY(const PublishedVersion version, m_publisher->publish(from, to, nameOf(m_trained), task));
+        m_head = version.step;
         if (m_flipNext && !version.anchor && flipByte(version, task))
             m_flipNext = false;
         return {};
@@ -141,7 +156,7 @@ private:
         for (std::int64_t n = 1;; ++n) {
             while (liveSeconds() < static_cast<double>(n) * period) {
                 DS_CHECK(task.checkpoint());
-                if (m_request.seconds > 0 && liveSeconds() >= m_request.seconds)
+                if (isOver())
                     return {};
                 std::this_thread::sleep_for(std::chrono::milliseconds(20));
             }
@@ -168,8 +183,55 @@ private:
         if (due(2, ByteFlips))
             m_flipNext = true;
         if (due(3, RewardCollapses))
-            return tell("reward collapses: 0.61 -> 0.08", task);
+            return waitForOperator(task);
         return {};
+    }
+
+    /// The reward has collapsed: the trainer stops and gives its lease back, so that an operator can roll the run back.
+    /// Then it loads that state and goes on from it; after a while it goes on as it was.
+    Result<void> waitForOperator(TaskContext& task)
+    {
+        DS_CHECK(tell("reward collapses: 0.61 -> 0.08; the trainer stops until the run is rolled back", task));
+        m_publisher.reset();
+        const std::int64_t stoppedUs = m_bench.nowUs();
+        const auto waited = [&] { return static_cast<double>(m_bench.nowUs() - stoppedUs) / 1e6 * m_request.rate; };
+        bool isRolledBack = false;
+        while (!isRolledBack && waited() < WaitsForOperator && !isOver()) {
+            DS_CHECK(task.checkpoint());
+            std::this_thread::sleep_for(std::chrono::milliseconds(200));
+            DS_TRY(isRolledBack, loadRollBack(task));
+        }
+        m_liveUs += m_bench.nowUs() - stoppedUs; // the script stood still
+        DS_CHECK(openPublisher(task));
+        return tell(isRolledBack ? fmt::format("the trainer has loaded step {} and goes on", m_head)
+                                 : std::string("nobody rolled back; the trainer goes on"),
+                    task);
+    }
+
+    /// Loads the newest state if that is a roll back. Returns whether it is.
+    Result<bool> loadRollBack(TaskContext& task)
+    {
+        DS_TRY(const Run run, openRun(m_bench, m_bucket, {}, task));
+        if (run.versions.empty() || run.versions.back().step() <= m_head || !run.versions.back().summary
+            || !run.versions.back().summary->restores)
+            return false;
+        const Version& newest = run.versions.back();
+        DS_TRY(const Plan plan, planFor(run, newest));
+        DS_TRY(const Chain chain, Chain::open(run, plan, m_bench.threads, task));
+        for (const TensorInfo& tensor : chain.tensors()) {
+            MutableByteSpan data = m_model.dataOf(tensor.name);
+            DS_TRY(TensorReplay replay, TensorReplay::open(chain, tensor, {}, task));
+            for (;;) {
+                DS_TRY(const ByteSpan block, replay.next(task));
+                if (block.empty())
+                    break;
+                std::copy(block.begin(), block.end(), data.begin());
+                data = data.subspan(block.size());
+            }
+        }
+        m_head = newest.step();
+        DS_CHECK(saveCheckpoint(task));
+        return true;
     }
 
     Result<void> tell(const std::string& text, TaskContext& task)
@@ -277,9 +339,11 @@ private:
     DemoModel m_model;
     std::shared_ptr<ObjectStore> m_bucket;
     std::shared_ptr<ObjectStore> m_trainer;
-    Publisher* m_publisher = nullptr;
+    std::optional<Publisher> m_publisher; ///< none while the trainer stands still
+    std::int64_t m_head = 0; ///< newest step
     std::int64_t m_trained = 0; ///< number of the newest checkpoint
-    std::int64_t m_liveUs = 0;
+    std::int64_t m_liveUs = 0; ///< when the script began, without the time in which it stood still
+    std::int64_t m_beganLiveUs = 0;
     int m_played = 0; ///< incidents so far
     bool m_flipNext = false;
     std::shared_mutex m_gate;

@@ -2,6 +2,7 @@
 
 #include "deltascope/engine/safetensors.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <fmt/format.h>
@@ -94,6 +95,14 @@ void DemoModel::train(double fraction)
                       : m_random() % elements);
         }
     }
+}
+
+MutableByteSpan DemoModel::dataOf(std::string_view tensor) noexcept
+{
+    const auto found = std::find_if(m_tensors.begin(), m_tensors.end(),
+                                    [&](const Tensor& candidate) { return candidate.info.name == tensor; });
+    return found == m_tensors.end() ? MutableByteSpan()
+                                    : MutableByteSpan(m_file).subspan(found->begin, found->info.bytes());
 }
 
 void DemoModel::nudge(const Tensor& tensor, std::uint64_t element)

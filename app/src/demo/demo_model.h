@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace deltascope::app {
@@ -19,6 +20,9 @@ public:
     /// One optimizer step: about `fraction` of all elements move by a unit in the last place, middle layers and a few
     /// hot rows more than the rest.
     void train(double fraction);
+
+    /// Where the data of a tensor stands in file(), to load another state. Empty: there is no such tensor.
+    MutableByteSpan dataOf(std::string_view tensor) noexcept;
 
     /// The whole checkpoint as a safetensors file.
     ByteSpan file() const noexcept { return m_file; }
