@@ -26,8 +26,6 @@ PROGRAMS = ROOT / "tests" / "peers" / "stores" / "programs.py"
 SERVERS = ["versitygw", "local_cas_server"]
 LONG_SERVERS = ["minio", "moto"]
 JOBS = 2 * (os.cpu_count() or 1)  # of tests: more than half of their time is waiting
-
-
 SANITIZED = ["asan", "tsan"]
 
 
