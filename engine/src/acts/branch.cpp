@@ -11,7 +11,7 @@ namespace deltascope {
 
 namespace {
 
-struct Scene {
+struct BranchScene {
     Run run;
     const Version* version = nullptr; ///< whose state the branch begins with
     std::string origin; ///< fact::Branch
@@ -21,8 +21,8 @@ struct Scene {
 };
 
 /// The branch that is there already, whole; nothing if the place is empty. Errors: Exists (it holds something else).
-Result<std::optional<Run>> branchIn(Workbench& bench, const std::shared_ptr<ObjectStore>& into, const Scene& scene,
-                                    TaskContext& task)
+Result<std::optional<Run>> branchIn(Workbench& bench, const std::shared_ptr<ObjectStore>& into,
+                                    const BranchScene& scene, TaskContext& task)
 {
     DS_TRY(std::vector<ObjectInfo> listing, listAll(*into, "", task));
     std::erase_if(listing, [](const ObjectInfo& object) { return object.key.starts_with(beside::Root); });
@@ -39,10 +39,11 @@ Result<std::optional<Run>> branchIn(Workbench& bench, const std::shared_ptr<Obje
     return std::optional(std::move(*run));
 }
 
-Result<Scene> openScene(Workbench& bench, const std::shared_ptr<ObjectStore>& source, const OpenOptions& options,
-                        const ChooseVersion& choose, const BranchTarget& target, TaskContext& task)
+Result<BranchScene> openBranchScene(Workbench& bench, const std::shared_ptr<ObjectStore>& source,
+                                    const OpenOptions& options, const ChooseVersion& choose, const BranchTarget& target,
+                                    TaskContext& task)
 {
-    Scene scene;
+    BranchScene scene;
     DS_TRY(scene.run, openRun(bench, source, options, task));
     DS_TRY(scene.version, choose(scene.run));
     if (scene.run.recordsLost)
@@ -62,7 +63,7 @@ Result<Scene> openScene(Workbench& bench, const std::shared_ptr<ObjectStore>& so
     return scene;
 }
 
-Result<ActPlan> factsOf(const Scene& scene, const BranchTarget& target)
+Result<ActPlan> branchFacts(const BranchScene& scene, const BranchTarget& target)
 {
     ActPlan plan;
     plan.kind = "branch";
@@ -80,7 +81,7 @@ Result<ActPlan> factsOf(const Scene& scene, const BranchTarget& target)
 }
 
 template <class Act>
-auto withState(Workbench& bench, const Scene& scene, const Act& act, TaskContext& task)
+auto withBranchState(Workbench& bench, const BranchScene& scene, const Act& act, TaskContext& task)
     -> decltype(act(std::declval<const Chain&>()))
 {
     using Outcome = decltype(act(std::declval<const Chain&>()));
@@ -92,7 +93,7 @@ auto withState(Workbench& bench, const Scene& scene, const Act& act, TaskContext
 }
 
 /// That the anchor can be read, and has the root that its publisher recorded.
-Result<void> expectReadsBack(Workbench& bench, const std::shared_ptr<ObjectStore>& into, TaskContext& task)
+Result<void> expectBranchReadsBack(Workbench& bench, const std::shared_ptr<ObjectStore>& into, TaskContext& task)
 {
     DS_TRY(const Run run, openRun(bench, into, {}, task));
     DS_TRY(const Verdict verdict, verifyTarget(bench, run, run.versions.front(), task));
@@ -111,15 +112,15 @@ Result<BranchPlan> planBranch(Workbench& bench, std::shared_ptr<ObjectStore> sou
                               const ChooseVersion& version, const BranchTarget& target, TaskContext& task)
 {
     const TaskContext::Patience patience(task);
-    DS_TRY(const Scene scene, openScene(bench, source, options, version, target, task));
+    DS_TRY(const BranchScene scene, openBranchScene(bench, source, options, version, target, task));
     BranchPlan plan;
     plan.from = scene.version->step();
     plan.step = 1;
     plan.isDone = scene.isDone;
-    DS_TRY(plan.act, factsOf(scene, target));
+    DS_TRY(plan.act, branchFacts(scene, target));
     DS_TRY(plan.evidence, verifyTarget(bench, scene.run, *scene.version, task));
     const auto bytesOf = [](const Chain& chain) -> Result<std::uint64_t> { return chain.stateBytes(); };
-    DS_TRY(plan.stateBytes, withState(bench, scene, bytesOf, task));
+    DS_TRY(plan.stateBytes, withBranchState(bench, scene, bytesOf, task));
     return plan;
 }
 
@@ -128,8 +129,8 @@ Result<Branched> branch(Workbench& bench, std::shared_ptr<ObjectStore> source, c
                         TaskContext& task)
 {
     const TaskContext::Patience patience(task);
-    DS_TRY(const Scene scene, openScene(bench, source, options, version, target, task));
-    DS_TRY(const ActPlan plan, factsOf(scene, target));
+    DS_TRY(const BranchScene scene, openBranchScene(bench, source, options, version, target, task));
+    DS_TRY(const ActPlan plan, branchFacts(scene, target));
     if (plan.hash() != how.planHash)
         return fail(Error { Code::Exists, "the run is not the one that the plan was made for", source->uri(),
                             scene.version->step(), "Look at the plan again, and repeat this." });
@@ -137,7 +138,7 @@ Result<Branched> branch(Workbench& bench, std::shared_ptr<ObjectStore> source, c
                    fmt::format("step {} begins with the state of {}", 1, scene.origin));
     Branched done { scene.version->step(), 1, {}, scene.isDone };
     if (scene.isDone) {
-        DS_CHECK(expectReadsBack(bench, target.into, task));
+        DS_CHECK(expectBranchReadsBack(bench, target.into, task));
         DS_TRY(const std::vector<JournalEntry> journal, readJournal(*target.into, bench.shadowFolder, task));
         const std::optional<JournalEntry> last = newestEntry(journal, plan.kind, scene.key);
         if (last && last->phase != "done") // its process ended behind the put
@@ -154,8 +155,8 @@ Result<Branched> branch(Workbench& bench, std::shared_ptr<ObjectStore> source, c
     DS_CHECK(story.tell("begun", {}, task));
     const auto publish = [&](const Chain& state) { return publisher.publish(nullptr, state, {}, task); };
     const auto act = [&]() -> Result<PublishedVersion> {
-        DS_TRY(PublishedVersion published, withState(bench, scene, publish, task));
-        DS_CHECK(expectReadsBack(bench, target.into, task));
+        DS_TRY(PublishedVersion published, withBranchState(bench, scene, publish, task));
+        DS_CHECK(expectBranchReadsBack(bench, target.into, task));
         return published;
     };
     const Result<PublishedVersion> published = act();
