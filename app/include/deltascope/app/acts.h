@@ -65,6 +65,7 @@ struct MaterializeArgs {
     bool trained = false;
     bool acrossGap = false;
     bool acceptRewritten = false; ///< as in VersionRequest
+    bool forTraining = false; ///< as in MaterializeRequest
 
     operator ActRequest() const; // NOLINT(google-explicit-constructor): it is one
 };

@@ -34,6 +34,7 @@ Result<BoundPlan> planMaterialize(const ActScene& scene, const CheckedArgs& args
     const auto& [snapshot, source, options] = scene;
     MaterializeRequest act;
     act.acrossGap = args.flag("across_gap");
+    act.forTraining = args.flag("for_training");
     act.trained = args.text("state") == "trained";
     act.shardBytes = static_cast<std::uint64_t>(args.whole("shard_bytes"));
     DS_TRY(const StepView* step, findStep(*snapshot.run, args.text("step")));
@@ -48,9 +49,10 @@ Result<BoundPlan> planMaterialize(const ActScene& scene, const CheckedArgs& args
     BoundPlan plan;
     PlanView& view = plan.view;
     view.title = fmt::format("Materialize step {} of {}", step->step, snapshot.name);
-    view.cli = fmt::format("deltascope materialize {} -o {}{}{}{}{}{}", quotedStep(source, *step),
+    view.cli = fmt::format("deltascope materialize {} -o {}{}{}{}{}{}{}", quotedStep(source, *step),
                            quotedPath(act.destination), sourceOptions(source), act.trained ? " --state trained" : "",
-                           act.acrossGap ? " --across-gap" : "", acceptOption(act.version.acceptRewritten),
+                           act.acrossGap ? " --across-gap" : "", act.forTraining ? " --for-training" : "",
+                           acceptOption(act.version.acceptRewritten),
                            act.shardBytes > 0 ? fmt::format(" --shard-size {}", act.shardBytes) : "");
     view.destination = act.destination;
     view.readBytes = step->restore.bytes;
@@ -104,6 +106,8 @@ Act materializeAct()
             { "shard_bytes", Type::Whole, "Largest file", "In bytes; 0: files as in the anchor.", "0", false,
               std::numeric_limits<std::int64_t>::max() },
             { "across_gap", Type::Flag, "Across a gap", "Rebuild although a version on the way is missing.", "false" },
+            { "for_training", Type::Flag, "For training",
+              "Also copy optimizer, scheduler, random and trainer state of the step.", "false" },
             { "accept_rewritten", Type::Flag, "Accept rewritten objects",
               "Use objects that were rewritten since they were first seen, this once.", "false" } } },
         planMaterialize
@@ -118,6 +122,7 @@ MaterializeArgs::operator ActRequest() const
                { "state", std::string(trained ? "trained" : "served") },
                { "shard_bytes", static_cast<std::int64_t>(shardBytes) },
                { "across_gap", acrossGap },
+               { "for_training", forTraining },
                { "accept_rewritten", acceptRewritten } } };
 }
 

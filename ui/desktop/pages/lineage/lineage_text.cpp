@@ -236,6 +236,8 @@ QString restartWhen(const LineagePicture& picture, const LineageItem& item)
 
 QString restoredText(const app::LineageRowView& row)
 {
+    if (!row.step->branchOf.empty())
+        return translated("branch of %1").arg(safeName(row.step->branchOf));
     const std::optional<std::int64_t>& step = row.step->restores;
     return step ? translated("restores %1").arg(QString::number(static_cast<qlonglong>(*step))) : QString();
 }

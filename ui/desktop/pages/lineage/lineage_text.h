@@ -19,7 +19,8 @@ QString checkedText(const LineageChain& chain); ///< "all level 3, anchor level 
 QString alertsText(const LineagePicture& picture, const LineageChain& chain); ///< "⚑ 1217 pause-long, cleared"
 QString restartWhat(const LineagePicture& picture, const LineageItem& item); ///< "Trainer restarted from step 1170"
 QString restartWhen(const LineagePicture& picture, const LineageItem& item); ///< ", epoch 1 begins, 13:50:31"
-QString restoredText(const app::LineageRowView& row); ///< "restores 12"; empty: none
+/// "restores 12", "branch of s3://bucket/run@12"; empty: neither.
+QString restoredText(const app::LineageRowView& row);
 QString problemText(const app::LineageRowView& row); ///< "✕ DS-… …"; empty: none
 QString remarkText(const LineagePicture& picture, std::size_t row); ///< what stands behind the names of a row
 

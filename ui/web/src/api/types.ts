@@ -87,6 +87,7 @@ export interface Step {
   problems: Problem[];
   refs?: string[]; // words that people gave it: "good", "pin/good"; absent: none
   restores?: number; // earlier step whose state it has again; absent: none
+  branch_of?: string; // run and step that this run begins with; absent: none
   /** The deepest verification of this step in this daemon; null: not checked. */
   verified: { level: number; result: VerifyResult; t_us: number; problem: Problem | null } | null;
 }
@@ -471,6 +472,7 @@ export interface LineageRow {
   problem: Problem | null; // the first one
   refs: string[]; // latest, …
   restores?: number; // as that of a step
+  branch_of?: string; // likewise
   surviving: boolean; // false for steps of an epoch that was overwritten and cannot be rebuilt
 }
 
@@ -693,6 +695,8 @@ export interface MaterializeReport {
   committed: boolean;
   sidecars: string[];
   left_out: string[]; // files of the trainer beside the checkpoint that the rebuild began with
+  trainer_files: string[]; // of the step, copied for training
+  missing: string[]; // what training resumes with and the source does not have of the step
   rewritten: string[]; // as in Diff
   notices: Problem[];
   seconds: number;

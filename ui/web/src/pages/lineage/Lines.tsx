@@ -50,6 +50,7 @@ export function VersionLine({ runId, row, isA, isB, ...common }: VersionProps) {
         {isA && <span class="tag">A</span>} {isB && <span class="tag">B</span>}{' '}
         {row.refs.map((ref) => <span key={ref} class="tag"><Name text={ref} limit={40} /></span>)}{' '}
         {row.restores !== undefined && <span>restores {row.restores} </span>}
+        {row.branch_of !== undefined && <span>branch of {safeName(row.branch_of)} </span>}
         {row.problem && <span class="error-text" title={safeName(`${row.problem.text} ${row.problem.remedy}`)}>✕ {row.problem.code} {safeName(row.problem.text)}</span>}
         {!row.surviving && `overwritten by a later epoch`}
         {ways(row) > 1 && <span class="muted" title="Forms that this step can be rebuilt over; its page lists them"> {ways(row)} ways</span>}

@@ -121,6 +121,8 @@ function Materialized({ report }: { report: MaterializeReport }) {
         <dt>Written</dt><dd>{bytes(report.bytes)}, {exact(report.tensors)} tensors</dd>
         {report.resumed_bytes > 0 && <><dt>Was there already</dt><dd>{bytes(report.resumed_bytes)}</dd></>}
         <dt>What vouches for it</dt><dd>{report.coverage.text}</dd>
+        {report.trainer_files.length > 0 && <><dt>For training</dt><dd>{report.trainer_files.map((name) => safeName(name)).join(', ')}</dd></>}
+        {report.missing.length > 0 && <><dt>Not in the source</dt><dd>{report.missing.join(', ')}: training begins with new ones</dd></>}
         {report.left_out.length > 0 && <><dt>Not copied, the trainer's own</dt><dd>{report.left_out.map((name) => safeName(name)).join(', ')}</dd></>}
         <dt>State</dt><dd>{report.state ?? unknown}{report.lossy ? ', rounded' : ''}</dd>
         {report.states_differ_elems > 0 && <><dt>Served and trained state differ in</dt><dd>{exact(report.states_differ_elems)} elements</dd></>}
