@@ -92,7 +92,7 @@ Result<void> checkArgs(const ActInfo& act, const ActArgs& args)
 {
     for (const auto& [name, value] : args) {
         const auto field = std::find_if(act.fields.begin(), act.fields.end(),
-                                        [&](const ActField& known) { return known.name == name; });
+                                        [&name = name](const ActField& known) { return known.name == name; });
         if (field == act.fields.end())
             return misfit(act, name, "is no argument of it");
         DS_CHECK(checkValue(act, *field, value));

@@ -232,7 +232,13 @@ std::string writeSafetensorsHeader(const std::vector<TensorInfo>& tensors,
 std::string writeSafetensorsHeaderOf(const std::vector<const TensorInfo*>& tensors,
                                      const std::map<std::string, std::string, std::less<>>& metadata)
 {
-    std::string out(LengthBytes, '\0');
+    constexpr std::size_t UsualRest = 96; ///< of a tensor beside its name
+    std::size_t about = LengthBytes;
+    for (const TensorInfo* tensor : tensors)
+        about += tensor->name.size() + UsualRest;
+    std::string out;
+    out.reserve(about); // of a million tensors, growing would hold the text twice
+    out.assign(LengthBytes, '\0');
     out += '{';
     const char* separator = "";
     if (!metadata.empty()) {
