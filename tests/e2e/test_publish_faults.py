@@ -7,7 +7,7 @@ import shutil
 
 from publication import Trainer
 from support import OK, count_calls, main, need_strace, spread, tree_state
-from faults import FAULTS, KILLED
+from call_faults import FAULTS, KILLED
 from sweep import Sweep
 
 SLICES = 20

@@ -7,7 +7,7 @@ import os
 import shutil
 
 from support import GOLDEN, OK, E2ETest, count_calls, main, need_strace, spread
-from faults import FAULTS, KILLED
+from call_faults import FAULTS, KILLED
 from sweep import Sweep
 
 SLICES = 20
