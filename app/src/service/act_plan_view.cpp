@@ -48,10 +48,10 @@ ActPlanView makeActPlanView(const ActPlan& plan)
     return view;
 }
 
-Result<ActSource> openActSource(const Workbench& bench, const SourceRequest& request)
+Result<ActSource> openActSource(const Workbench& bench, const SourceRequest& request, bool isWritten)
 {
     ActSource source;
-    DS_TRY(source.store, bench.stores->open(request.source));
+    DS_TRY(source.store, bench.stores->open(request.source, { isWritten }));
     source.options.layout = request.layout;
     DS_TRY(source.options.epochs, epochChoice(request.epochs));
     source.options.mirrors = request.mirrors;

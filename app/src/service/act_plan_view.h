@@ -18,6 +18,8 @@ struct ActSource {
     OpenOptions options;
     std::string name; ///< of the run: the last part of its address
 };
-Result<ActSource> openActSource(const Workbench& bench, const SourceRequest& request);
+/// `isWritten`: the act puts objects there. Where the store cannot put under a condition, the user who confirms the
+/// plan, which warns of that, vouches that nobody else does.
+Result<ActSource> openActSource(const Workbench& bench, const SourceRequest& request, bool isWritten);
 
 } // namespace deltascope::app

@@ -30,7 +30,7 @@ Result<BranchTarget> targetOf(const Workbench& bench, const BranchRequest& reque
 Result<BranchView> branch(Workbench& bench, const BranchRequest& request, const std::string& diffBackend,
                           TaskContext& task)
 {
-    DS_TRY(const ActSource source, openActSource(bench, request.version.source));
+    DS_TRY(const ActSource source, openActSource(bench, request.version.source, false));
     DS_TRY(const BranchTarget target, targetOf(bench, request));
     const ChooseVersion choose = [&](const Run& run) { return findVersion(bench, run, request.version.version, task); };
     BranchView view;

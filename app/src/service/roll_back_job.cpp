@@ -52,7 +52,7 @@ RollBackView makeRollBackView(const RollBackPlan& plan)
 Result<RollBackView> rollBack(Workbench& bench, const RollBackRequest& request, const std::string& diffBackend,
                               TaskContext& task)
 {
-    DS_TRY(const ActSource source, openActSource(bench, request.version.source));
+    DS_TRY(const ActSource source, openActSource(bench, request.version.source, !request.planHash.empty()));
     const ChooseVersion choose = [&](const Run& run) {
         return request.undo ? stateBeforeRollBack(run) : findVersion(bench, run, request.version.version, task);
     };

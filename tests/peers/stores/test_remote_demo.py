@@ -9,7 +9,7 @@ class RemoteDemo(remote.RemoteTest):
     def test_the_run_of_the_demo_stands_in_the_store(self):
         place = self.store.place("demo/run")
         options = self.store.writer_options
-        self.ok("demo", "--into", place.url, "--dir", self.path("demo"), "--rate", 5, "--seed", 7, "--for", 6, *options, timeout=300)
+        self.ok("demo", "--into", place.url, "--dir", self.path("demo"), "--rate", 5, "--seed", 7, "--for", 6, *options, timeout=800)
         copy = self.fetch(place, "run")
         steps = []
         for source in (place.url, copy):
