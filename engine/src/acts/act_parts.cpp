@@ -55,19 +55,18 @@ Result<Verdict> verifyTarget(Workbench& bench, const Run& run, const Version& ta
                                     [](const Error& problem) { return problem.code != Code::Unproven; });
     if (worst != verdict.problems.end())
         return fail(*worst);
-    return fail(
-        Error { Code::Unproven,
-                fmt::format("step {} is {}: nothing vouches for it", target.step(), word(verdict.verdict)),
-                run.store->uri(), target.step(), "choose a step that verify calls sound" });
+    return fail(Error { Code::Unproven,
+                        fmt::format("step {} is {}: nothing vouches for it", target.step(), word(verdict.verdict)),
+                        run.store->uri(), target.step(), "choose a step that verify calls sound" });
 }
 
 std::optional<JournalEntry> newestEntry(const std::vector<JournalEntry>& journal, std::string_view act,
                                         const std::string& key)
 {
     const auto last = std::find_if(journal.rbegin(), journal.rend(), [&](const JournalEntry& entry) {
-        return entry.act == act
-            && std::any_of(entry.keys.begin(), entry.keys.end(),
-                           [&](const std::string& own) { return own == key || own.starts_with(key + '/'); });
+        return entry.act == act && std::any_of(entry.keys.begin(), entry.keys.end(), [&](const std::string& own) {
+                   return own == key || own.starts_with(key + '/');
+               });
     });
     return last == journal.rend() ? std::nullopt : std::optional(*last);
 }
