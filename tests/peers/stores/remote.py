@@ -3,6 +3,7 @@
 import http.client
 import pathlib
 import random
+import subprocess
 import sys
 import threading
 import urllib.parse
@@ -140,6 +141,19 @@ class RemoteTest(support.E2ETest):
 
     def environment(self, **extra):
         return super().environment(**(self.store.environment | extra))
+
+    def kill_at(self, args, number, dropped):
+        """Runs the program and kills it when its request of this number arrives, which may still be carried out."""
+        process = self.start(*args, stdout=subprocess.DEVNULL)
+
+        def act(count):
+            if count == number:
+                process.kill()
+            return count < number or (count == number and not dropped)
+
+        with Requests(self.store, act):
+            process.wait(120)
+        return process.returncode
 
     def fetch(self, place, name):
         """A folder of this machine with what the official client reads."""

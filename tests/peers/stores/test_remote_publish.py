@@ -62,19 +62,6 @@ class RemotePublish(remote.RemoteTest, Trainer):
         for path, data in files.items():
             place.put_object(path, data)
 
-    def kill_at(self, args, number, dropped):
-        """Runs the program and kills it when its request of this number arrives, which may still be carried out."""
-        process = self.start(*args, stdout=subprocess.DEVNULL)
-
-        def act(count):
-            if count == number:
-                process.kill()
-            return count < number or (count == number and not dropped)
-
-        with remote.Requests(self.store, act):
-            process.wait(120)
-        return process.returncode
-
     def test_what_a_killed_upload_left_is_removed_and_nothing_else(self):
         if self.store.name != "s3":
             self.skipTest("an upload that was killed leaves nothing that can be seen in this store")

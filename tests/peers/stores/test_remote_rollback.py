@@ -5,7 +5,6 @@ exactly once."""
 
 import pathlib
 import random
-import subprocess
 import sys
 import time
 import urllib.parse
@@ -88,18 +87,6 @@ class RemoteRollBack(remote.RemoteTest, Trainer):
 
     def test_slime(self):
         self.check_plan("slime-v2")
-
-    def kill_at(self, args, number, dropped):
-        process = self.start(*args, stdout=subprocess.DEVNULL)
-
-        def act(count):
-            if count == number:
-                process.kill()
-            return count < number or (count == number and not dropped)
-
-        with remote.Requests(self.store, act):
-            process.wait(120)
-        return process.returncode
 
     @SWEEP
     def test_killed(self, number):

@@ -1,6 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
 import { sheet } from '../actions';
-import { ApiError, runPlan } from '../api/client';
 import type { ActField, ActInfo, ActValue, AnnotatedReport } from '../api/types';
 import { Dialog } from '../components/Dialog';
 import { Name } from '../components/Name';
@@ -8,9 +7,9 @@ import { PlanFacts } from '../components/PlanFacts';
 import { Trouble, troubleOf } from '../components/Trouble';
 import { toast } from '../components/Toast';
 import { safeName } from '../format';
+import { useBegin } from '../state/begin';
 import { usePlan } from '../state/plan';
 import { acts, mayAct } from '../state/store';
-import { takeStarted, useTask } from '../state/task';
 import { argsOf, isComplete, type Filled } from './fields';
 
 interface Props {
@@ -29,10 +28,7 @@ function Form({ act, run, args }: { act: ActInfo; run: string; args: Record<stri
   const [filled, setFilled] = useState<Filled>(() => Object.fromEntries(act.fields.map(({ name, standard }) => [name, String(args[name] ?? standard)])));
   const complete = isComplete(act.fields, filled);
   const { plan, error, started } = usePlan(run, complete ? { kind: act.kind, args: argsOf(act.fields, filled) } : null, 300);
-  const [taskId, setTaskId] = useState<string | null>(null);
-  const [refusal, setRefusal] = useState<ApiError | null>(null);
-  const [busy, setBusy] = useState(false);
-  const task = useTask(taskId);
+  const { task, refusal, busy, begin } = useBegin(started);
   const close = () => (sheet.value = null);
 
   useEffect(() => {
@@ -42,19 +38,7 @@ function Form({ act, run, args }: { act: ActInfo; run: string; args: Record<stri
   }, [task?.state, task?.result]);
 
   const start = async () => {
-    if (plan?.state !== 'ready' || busy) return;
-    setBusy(true);
-    setRefusal(null);
-    started();
-    try {
-      const begun = await runPlan(plan);
-      takeStarted(begun);
-      setTaskId(begun.id);
-    } catch (problem) {
-      if (!(problem instanceof ApiError)) throw problem;
-      setRefusal(problem);
-    }
-    setBusy(false);
+    if (plan?.state === 'ready' && !busy) await begin(plan);
   };
   const working = busy || (task !== null && task.problem === null);
   return (

@@ -1,6 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { openUndo, sheet } from '../../actions';
-import { ApiError, runPlan } from '../../api/client';
 import type { Plan, RollBackReport, Task } from '../../api/types';
 import { CliLine } from '../../components/CliLine';
 import { Dialog } from '../../components/Dialog';
@@ -8,9 +7,10 @@ import { Icon } from '../../components/Icon';
 import { Name } from '../../components/Name';
 import { Trouble, troubleOf } from '../../components/Trouble';
 import { safeName } from '../../format';
+import { useBegin } from '../../state/begin';
 import { usePlan } from '../../state/plan';
 import { capabilities, detail, mayAct } from '../../state/store';
-import { isOver, takeStarted, useTask } from '../../state/task';
+import { isOver } from '../../state/task';
 import { whyReadOnly } from '../TopBar';
 import { announceEnd } from '../undoOffer';
 import { amount, confirms, partsOf, type Part } from './model';
@@ -28,10 +28,7 @@ interface Props {
 export function RollBackSheet({ kind, run, step }: Props) {
   const { plan, error, again, started } = usePlan(run, step === null ? { kind, args: {} } : { kind, args: { step } });
   const [typed, setTyped] = useState('');
-  const [taskId, setTaskId] = useState<string | null>(null);
-  const [refusal, setRefusal] = useState<ApiError | null>(null);
-  const [busy, setBusy] = useState(false);
-  const task = useTask(taskId);
+  const { task, taskId, refusal, busy, begin, forget } = useBegin(started);
   const report = task?.state === 'done' ? (task.result as RollBackReport | null) : null;
   const failed = error !== null || plan?.state === 'failed' || refusal !== null;
   const undoing = kind === 'undo';
@@ -42,23 +39,8 @@ export function RollBackSheet({ kind, run, step }: Props) {
     sheet.value = null;
     if (taskId !== null) announceEnd(taskId);
   };
-  const start = async (made: Plan) => {
-    setBusy(true);
-    setRefusal(null);
-    started();
-    try {
-      const begun = await runPlan(made);
-      takeStarted(begun);
-      setTaskId(begun.id);
-    } catch (problem) {
-      if (!(problem instanceof ApiError)) throw problem;
-      setRefusal(problem);
-    }
-    setBusy(false);
-  };
   const planAgain = () => {
-    setTaskId(null);
-    setRefusal(null);
+    forget();
     again();
   };
   const ready = plan?.state === 'ready' && taskId === null;
@@ -76,7 +58,7 @@ export function RollBackSheet({ kind, run, step }: Props) {
             <button type="button" onClick={leave}>Cancel</button>
             <button
               type="button" class="primary" disabled={!ready || busy || !mayAct.value || !confirms(typed, plan.confirm)}
-              onClick={() => plan && void start(plan)}
+              onClick={() => plan && void begin(plan)}
             >
               <Icon name="undo" /> {word}
             </button>
