@@ -62,31 +62,37 @@ std::string_view word(ActField::Type type) noexcept
     return "choice";
 }
 
-const ActField& CheckedArgs::field(std::string_view name) const
+namespace {
+
+ActValue standardOf(const ActField& field)
 {
-    return *std::find_if(m_fields.begin(), m_fields.end(), [&](const ActField& field) { return field.name == name; });
+    if (field.type == ActField::Type::Flag)
+        return field.standard == "true";
+    if (field.type == ActField::Type::Whole)
+        return std::int64_t { field.standard.empty() ? 0 : std::stoll(std::string(field.standard)) };
+    return std::string(field.standard);
 }
 
-std::string CheckedArgs::text(std::string_view name) const
+}
+
+CheckedArgs::CheckedArgs(const std::vector<ActField>& fields, ActArgs args)
+    : m_args(std::move(args))
 {
-    const auto given = m_args.find(name);
-    return given == m_args.end() ? std::string(field(name).standard) : std::get<std::string>(given->second);
+    for (const ActField& field : fields)
+        m_args.try_emplace(std::string(field.name), standardOf(field));
+}
+
+const std::string& CheckedArgs::text(std::string_view name) const
+{
+    return std::get<std::string>(m_args.find(name)->second);
 }
 
 std::int64_t CheckedArgs::whole(std::string_view name) const
 {
-    const auto given = m_args.find(name);
-    if (given != m_args.end())
-        return std::get<std::int64_t>(given->second);
-    const std::string_view standard = field(name).standard;
-    return standard.empty() ? 0 : std::stoll(std::string(standard));
+    return std::get<std::int64_t>(m_args.find(name)->second);
 }
 
-bool CheckedArgs::flag(std::string_view name) const
-{
-    const auto given = m_args.find(name);
-    return given == m_args.end() ? field(name).standard == "true" : std::get<bool>(given->second);
-}
+bool CheckedArgs::flag(std::string_view name) const { return std::get<bool>(m_args.find(name)->second); }
 
 Result<void> checkArgs(const ActInfo& act, const ActArgs& args)
 {
@@ -115,7 +121,7 @@ Result<BoundPlan> planAct(const RunSnapshot& snapshot, const SourceRequest& sour
     DS_TRY(BoundPlan plan, act->plan({ snapshot, source, options }, args));
     plan.view.kind = request.kind;
     plan.view.run = snapshot.id;
-    plan.request = request;
+    plan.request = { request.kind, args.all() };
     const auto accept = request.args.find("accept_rewritten");
     if (accept != request.args.end() && std::get<bool>(accept->second))
         plan.view.warnings.push_back(acceptRewrittenText(plan.view.kind) + '.');

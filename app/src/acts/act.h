@@ -3,7 +3,8 @@
 #include "deltascope/app/monitor.h"
 
 #include <functional>
-#include <span>
+#include <string>
+#include <vector>
 
 namespace deltascope::app {
 
@@ -26,23 +27,18 @@ struct ActScene {
     const MonitorOptions& options;
 };
 
-/// The arguments of a request, complete and checked against the fields of its act.
+/// The arguments of an act, complete: what was not given has its standard value.
 class CheckedArgs {
 public:
-    CheckedArgs(std::span<const ActField> fields, const ActArgs& args)
-        : m_fields(fields)
-        , m_args(args)
-    {
-    }
-    std::string text(std::string_view name) const; ///< also of steps, folders and choices
+    /// `args`: as checkArgs() lets them pass.
+    CheckedArgs(const std::vector<ActField>& fields, ActArgs args);
+    const std::string& text(std::string_view name) const; ///< also of steps, folders and choices
     std::int64_t whole(std::string_view name) const;
     bool flag(std::string_view name) const;
+    const ActArgs& all() const noexcept { return m_args; }
 
 private:
-    const ActField& field(std::string_view name) const;
-
-    std::span<const ActField> m_fields;
-    const ActArgs& m_args;
+    ActArgs m_args;
 };
 
 /// An act: one folder below app/src/acts, and one line in registry.cpp.

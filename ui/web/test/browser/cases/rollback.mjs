@@ -90,8 +90,8 @@ export const cases = {
       const sheet = page.getByRole('dialog');
       assert.ok(await sheet.getByRole('button', { name: 'Name this step' }).isDisabled(), 'a name is needed');
       await sheet.getByLabel('Name', { exact: true }).fill('no good');
-      await sheet.getByRole('button', { name: 'Name this step' }).click();
       await sheet.getByRole('alert').waitFor();
+      assert.ok(await sheet.getByRole('button', { name: 'Name this step' }).isDisabled(), 'that is no name');
       await sheet.getByLabel('Name', { exact: true }).fill('good');
       await sheet.locator('code', { hasText: 'ref' }).filter({ hasText: 'good' }).waitFor();
       await accessible(page, 'the sheet of a name');
