@@ -18,7 +18,8 @@ async function onLive(browser, options, test, golden = 'trl-v2-gap') {
     await page.goto(`${daemon.address}r/${run}?b=12`);
     await settle(page);
     await test({ page, daemon, run, bucket });
-    assert.deepEqual(context.complaints, []);
+    const refused = /status of 400/; // the browser's own line about a plan that the daemon does not make
+    assert.deepEqual(context.complaints.filter((complaint) => !refused.test(complaint)), []);
   } finally {
     await context.close();
     await daemon.remove();
