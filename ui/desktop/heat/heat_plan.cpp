@@ -1,6 +1,7 @@
 #include "heat/heat_plan.h"
 
 #include "heat/tensor_filter.h"
+#include "look/format.h"
 #include "look/marks.h"
 
 #include <algorithm>
