@@ -1,5 +1,7 @@
 #include "text.h"
 
+#include "deltascope/app/view/evidence_words.h"
+
 #include <fmt/format.h>
 
 namespace deltascope::cli {
@@ -52,9 +54,9 @@ std::string rollBackText(const app::RollBackView& view, const std::string& comma
                           counted(view.changedElements, "element"), view.to);
     std::string text = paint(style, Paint::Bold, fmt::format("step {} would restore step {}", view.step, view.to))
         + fmt::format(", behind step {}\n", view.from);
-    text += fmt::format("  step {} is {}; {} of {} in {} differ from step {}\n", view.to, view.evidence,
-                        countText(view.changedElements), counted(view.totalElements, "element"),
-                        counted(view.changedTensors, "tensor"), view.from);
+    text += fmt::format("  step {} is {}; {} of {} in {} differ from step {}\n", view.to,
+                        app::evidenceWords(view.evidence), countText(view.changedElements),
+                        counted(view.totalElements, "element"), counted(view.changedTensors, "tensor"), view.from);
     text += planText(view.plan, style);
     return command.empty() ? text : text + "nothing is done yet: " + safe(command) + " does it\n";
 }
@@ -69,8 +71,8 @@ std::string branchText(const app::BranchView& view, const std::string& command, 
             + ", and it reads back to that state\n";
     std::string text =
         paint(style, Paint::Bold, fmt::format("{} would begin with the state of step {}", into, view.from))
-        + fmt::format(", as its step {}\n  step {} is {}; its state has {}\n", view.step, view.from, view.evidence,
-                      bytesText(view.stateBytes));
+        + fmt::format(", as its step {}\n  step {} is {}; its state has {}\n", view.step, view.from,
+                      app::evidenceWords(view.evidence), bytesText(view.stateBytes));
     text += planText(view.plan, style);
     return command.empty() ? text : text + "nothing is done yet: " + safe(command) + " does it\n";
 }

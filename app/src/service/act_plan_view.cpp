@@ -1,10 +1,8 @@
 #include "act_plan_view.h"
 
-#include "opening.h"
 #include "view/make_views.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <iterator>
 
 namespace deltascope::app {
@@ -46,20 +44,6 @@ ActPlanView makeActPlanView(const ActPlan& plan)
     view.unknown = plan.unknown;
     view.undo = plan.undo;
     return view;
-}
-
-Result<ActSource> openActSource(const Workbench& bench, const SourceRequest& request, bool isWritten)
-{
-    ActSource source;
-    DS_TRY(source.store, bench.stores->open(request.source, { isWritten }));
-    source.options.layout = request.layout;
-    DS_TRY(source.options.epochs, epochChoice(request.epochs));
-    source.options.mirrors = request.mirrors;
-    if (!request.base.isEmpty()) {
-        DS_TRY(source.options.base, bench.stores->open(request.base));
-    }
-    source.name = std::filesystem::path(source.store->uri()).filename().string();
-    return source;
 }
 
 } // namespace deltascope::app

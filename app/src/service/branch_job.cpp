@@ -1,6 +1,7 @@
 #include "branch_job.h"
 
 #include "act_plan_view.h"
+#include "act_source.h"
 #include "annotation_jobs.h"
 #include "deltascope/engine/branch.h"
 
@@ -20,6 +21,9 @@ Result<BranchTarget> targetOf(const Workbench& bench, const BranchRequest& reque
         if (request.planHash.empty() && !std::filesystem::exists(*path, ignored))
             return target;
         std::filesystem::create_directory(*path, ignored);
+        if (!std::filesystem::exists(*path, ignored))
+            return fail(Code::NotFound, "the folder for the new run cannot be made", *path,
+                        "make the folder that it lies in first, or name another place");
     }
     DS_TRY(target.into, bench.stores->open(request.into, { request.soleWriter }));
     return target;
@@ -38,7 +42,7 @@ Result<BranchView> branch(Workbench& bench, const BranchRequest& request, const 
     view.run = source.name;
     view.into = target.address;
     if (!request.planHash.empty()) {
-        const RollBackOptions how { request.planHash, thisUser(), diffBackend };
+        const ActOptions how { request.planHash, thisUser(), diffBackend };
         DS_TRY(Branched done, deltascope::branch(bench, source.store, source.options, choose, target, how, task));
         view.from = done.from;
         view.step = done.step;

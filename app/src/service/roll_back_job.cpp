@@ -1,6 +1,7 @@
 #include "roll_back_job.h"
 
 #include "act_plan_view.h"
+#include "act_source.h"
 #include "annotation_jobs.h"
 #include "deltascope/engine/roll_back.h"
 #include "opening.h"
@@ -61,7 +62,7 @@ Result<RollBackView> rollBack(Workbench& bench, const RollBackRequest& request, 
         DS_TRY(const RollBackPlan plan, planRollBack(bench, source.store, source.options, choose, task));
         view = makeRollBackView(plan);
     } else {
-        const RollBackOptions how { request.planHash, actorOf(request.by), diffBackend };
+        const ActOptions how { request.planHash, actorOf(request.by), diffBackend };
         DS_TRY(RolledBack done, deltascope::rollBack(bench, source.store, source.options, choose, how, task));
         view.step = done.step;
         view.from = done.from;

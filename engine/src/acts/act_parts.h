@@ -19,7 +19,7 @@ Result<std::vector<PlannedObject>> objectsRead(const Run& run, const std::vector
 
 /// What vouches for a version whose state an act is going to use, from a replay (level 3). Errors: what is wrong with
 /// it; Unproven (nothing vouches for it).
-Result<Verdict> verifyTarget(Workbench& bench, const Run& run, const Version& target, TaskContext& task);
+Result<Verdict> verifyTarget(Workbench& bench, Run& run, const Version& target, TaskContext& task);
 
 /// The newest entry of an act that wrote below this key, or that object.
 std::optional<JournalEntry> newestEntry(const std::vector<JournalEntry>& journal, std::string_view act,

@@ -2,7 +2,6 @@
 
 #include "acts/act_parts.h"
 #include "deltascope/engine/beside_keys.h"
-#include "publish/newest_version.h"
 #include "publish/writer_choice.h"
 
 #include <fmt/format.h>
@@ -20,23 +19,25 @@ struct BranchScene {
     bool isDone = false;
 };
 
-/// The branch that is there already, whole; nothing if the place is empty. Errors: Exists (it holds something else).
-Result<std::optional<Run>> branchIn(Workbench& bench, const std::shared_ptr<ObjectStore>& into,
-                                    const BranchScene& scene, TaskContext& task)
+/// Whether the branch is there already; the place is empty if not. Errors: Exists (it holds something else), those of
+/// the store.
+Result<bool> isBranchIn(Workbench& bench, const std::shared_ptr<ObjectStore>& into, const BranchScene& scene,
+                        TaskContext& task)
 {
     DS_TRY(std::vector<ObjectInfo> listing, listAll(*into, "", task));
     std::erase_if(listing, [](const ObjectInfo& object) { return object.key.starts_with(beside::Root); });
     if (listing.empty())
-        return std::optional<Run>();
+        return false;
     const auto taken = fail(Code::Exists, "a branch begins in an empty place, and something is there already",
                             into->uri(), "name another place");
-    Result<Run> run = openRun(bench, into, {}, task);
-    if (!run || run->versions.empty())
+    const Result<Run> run = openRun(bench, into, {}, task);
+    if (run ? run->versions.empty() : run.error().code == Code::Layout)
         return taken;
+    DS_CHECK(run);
     const Version& first = run->versions.front();
     if (!first.summary || first.summary->branch != scene.origin || first.objects.name != scene.key)
         return taken;
-    return std::optional(std::move(*run));
+    return true;
 }
 
 Result<BranchScene> openBranchScene(Workbench& bench, const std::shared_ptr<ObjectStore>& source,
@@ -57,8 +58,7 @@ Result<BranchScene> openBranchScene(Workbench& bench, const std::shared_ptr<Obje
     DS_TRY(const WriterChoice writers, WriterChoice::of(scene.publishing, {}));
     scene.key = writers.anchorKey(writers.firstStep());
     if (target.into) {
-        DS_TRY(const std::optional<Run> there, branchIn(bench, target.into, scene, task));
-        scene.isDone = there.has_value();
+        DS_TRY(scene.isDone, isBranchIn(bench, target.into, scene, task));
     }
     return scene;
 }
@@ -95,7 +95,7 @@ auto withBranchState(Workbench& bench, const BranchScene& scene, const Act& act,
 /// That the anchor can be read, and has the root that its publisher recorded.
 Result<void> expectBranchReadsBack(Workbench& bench, const std::shared_ptr<ObjectStore>& into, TaskContext& task)
 {
-    DS_TRY(const Run run, openRun(bench, into, {}, task));
+    DS_TRY(Run run, openRun(bench, into, {}, task));
     DS_TRY(const Verdict verdict, verifyTarget(bench, run, run.versions.front(), task));
     if (verdict == Verdict::Verified)
         return {};
@@ -112,7 +112,7 @@ Result<BranchPlan> planBranch(Workbench& bench, std::shared_ptr<ObjectStore> sou
                               const ChooseVersion& version, const BranchTarget& target, TaskContext& task)
 {
     const TaskContext::Patience patience(task);
-    DS_TRY(const BranchScene scene, openBranchScene(bench, source, options, version, target, task));
+    DS_TRY(BranchScene scene, openBranchScene(bench, source, options, version, target, task));
     BranchPlan plan;
     plan.from = scene.version->step();
     plan.step = 1;
@@ -125,7 +125,7 @@ Result<BranchPlan> planBranch(Workbench& bench, std::shared_ptr<ObjectStore> sou
 }
 
 Result<Branched> branch(Workbench& bench, std::shared_ptr<ObjectStore> source, const OpenOptions& options,
-                        const ChooseVersion& version, const BranchTarget& target, const RollBackOptions& how,
+                        const ChooseVersion& version, const BranchTarget& target, const ActOptions& how,
                         TaskContext& task)
 {
     const TaskContext::Patience patience(task);

@@ -167,7 +167,7 @@ std::string storyText(std::int64_t step, std::int64_t restored)
 
 /// Ends the story of a call that was killed or failed behind its put.
 Result<void> finishStory(Workbench& bench, const std::shared_ptr<ObjectStore>& source, const Version& written,
-                         const RollBackOptions& how, TaskContext& task)
+                         const ActOptions& how, TaskContext& task)
 {
     DS_TRY(const std::vector<JournalEntry> journal, readJournal(*source, bench.shadowFolder, task));
     const std::optional<JournalEntry> last = newestEntry(journal, "rollback", written.objects.objects.back().key);
@@ -279,7 +279,7 @@ Result<RollBackPlan> planRollBack(Workbench& bench, std::shared_ptr<ObjectStore>
 }
 
 Result<RolledBack> rollBack(Workbench& bench, std::shared_ptr<ObjectStore> source, const OpenOptions& options,
-                            const ChooseVersion& target, const RollBackOptions& how, TaskContext& task)
+                            const ChooseVersion& target, const ActOptions& how, TaskContext& task)
 {
     const TaskContext::Patience patience(task);
     DS_TRY(Scene scene, openScene(bench, source, options, target, task));

@@ -103,11 +103,10 @@ std::string extrasOf(const VersionSummary& summary)
     add("root", summary.root);
     add("base_root", summary.baseRoot);
     add("origin", summary.origin);
+    add("branch", summary.branch);
     add("state_digest", summary.stateDigest);
     if (summary.restores)
         extras["restores"] = *summary.restores;
-    if (!summary.branch.empty())
-        extras["branch"] = summary.branch;
     if (summary.lossy)
         extras["lossy"] = true;
     if (summary.hasChecksums)
@@ -126,11 +125,10 @@ void addExtras(VersionSummary& summary, const std::string& text)
     summary.root = textOf(extras, "root");
     summary.baseRoot = textOf(extras, "base_root");
     summary.origin = textOf(extras, "origin");
+    summary.branch = textOf(extras, "branch");
     summary.stateDigest = textOf(extras, "state_digest");
     if (const auto restores = extras.find("restores"); restores != extras.end() && restores->is_number_integer())
         summary.restores = restores->get<std::int64_t>();
-    if (const auto branch = extras.find("branch"); branch != extras.end() && branch->is_string())
-        summary.branch = branch->get<std::string>();
     summary.lossy = extras.contains("lossy");
     summary.hasChecksums = extras.contains("checksums");
 }

@@ -12,7 +12,7 @@
 namespace deltascope {
 
 /// Which objects the bytes of each tensor of a chain come from. An object is a digest of its address, size and
-/// identity: one that is written anew has another digest. Immutable.
+/// identity: one that is written again has another digest. Immutable.
 class TensorSources {
 public:
     explicit TensorSources(const Chain& chain);

@@ -83,7 +83,7 @@ export function stepActs(): ActInfo[] {
   return mayAct.value ? (acts.value ?? []).filter(onStep) : [];
 }
 
-/** Acts on step B of the open run that the daemon told of. */
+/** The acts that the daemon offers for step B of the open run. */
 export function moreActions(): Action[] {
   return stepActs().map(({ kind, title }) => ({
     id: kind, text: `${title}…`, enabled: atStep,

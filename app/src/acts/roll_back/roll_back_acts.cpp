@@ -3,6 +3,7 @@
 #include "acts/plan_parts.h"
 #include "deltascope/app/command_line.h"
 #include "deltascope/app/view/counted.h"
+#include "deltascope/app/view/evidence_words.h"
 #include "view/step_address.h"
 
 #include <fmt/format.h>
@@ -10,12 +11,6 @@
 namespace deltascope::app {
 
 namespace {
-
-/// What vouches for a state.
-std::string evidenceWords(const std::string& evidence)
-{
-    return evidence == "first_sight" ? "as it was first seen: nothing else vouches for it" : evidence;
-}
 
 /// What the engine's plan says, in the words of every face.
 void takeRollBack(PlanView& plan, const JobResult& result)

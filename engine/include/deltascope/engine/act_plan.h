@@ -45,4 +45,11 @@ struct ActPlan {
     std::uint64_t readBytes() const noexcept;
 };
 
+/// How a plan is carried out.
+struct ActOptions {
+    std::string planHash; ///< ActPlan::hash() of what was planned
+    std::string by; ///< who acts: "kim@host"
+    std::string diffBackend; ///< PublishOptions::diffBackend
+};
+
 } // namespace deltascope

@@ -43,7 +43,7 @@ struct Branched {
 /// writes what was done into the journal beside the new run. After a kill the same call goes on. Errors: Exists (the
 /// plan does not fit any more), those of planBranch and Publisher.
 Result<Branched> branch(Workbench& bench, std::shared_ptr<ObjectStore> source, const OpenOptions& options,
-                        const ChooseVersion& version, const BranchTarget& target, const RollBackOptions& how,
+                        const ChooseVersion& version, const BranchTarget& target, const ActOptions& how,
                         TaskContext& task);
 
 } // namespace deltascope

@@ -34,11 +34,6 @@ struct RollBackPlan {
 Result<RollBackPlan> planRollBack(Workbench& bench, std::shared_ptr<ObjectStore> source, const OpenOptions& options,
                                   const ChooseVersion& target, TaskContext& task);
 
-struct RollBackOptions {
-    std::string planHash; ///< ActPlan::hash() of what was planned
-    std::string by; ///< who acts: "kim@host"
-    std::string diffBackend; ///< PublishOptions::diffBackend
-};
 struct RolledBack {
     std::int64_t from = 0; ///< newest step before
     std::int64_t to = 0; ///< whose state is restored
@@ -53,6 +48,6 @@ struct RolledBack {
 /// Errors: Exists (the run is not the one that was planned for; somebody else published at the same time: what was
 /// written is removed again), those of planRollBack and Publisher.
 Result<RolledBack> rollBack(Workbench& bench, std::shared_ptr<ObjectStore> source, const OpenOptions& options,
-                            const ChooseVersion& target, const RollBackOptions& how, TaskContext& task);
+                            const ChooseVersion& target, const ActOptions& how, TaskContext& task);
 
 } // namespace deltascope

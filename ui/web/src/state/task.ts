@@ -13,7 +13,7 @@ export function useTask(id: string | null): Task | null {
   return { ...live, result: live.result ?? (loaded?.state === live.state ? loaded.result : null) };
 }
 
-/** Takes a task that was just started; events may have told of its end before the answer came, and those are newer. */
+/** Adds a task that was just started, unless an event has brought a newer state of it before the answer came. */
 export function takeStarted(task: Task): void {
   if (!tasks.value?.some(({ id }) => id === task.id)) receive({ topic: 'task', data: task });
 }

@@ -1,0 +1,10 @@
+#include "deltascope/app/view/evidence_words.h"
+
+namespace deltascope::app {
+
+std::string evidenceWords(const std::string& evidence)
+{
+    return evidence == "first_sight" ? "as it was first seen, and nothing else vouches for it" : evidence;
+}
+
+} // namespace deltascope::app
