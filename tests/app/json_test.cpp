@@ -334,7 +334,7 @@ TEST(DiffJson, HasTheKeysOfTheContract)
     tensor.maxUlp = 9;
     tensor.relativeNorm = 0.25;
     view.tensors = { tensor };
-    view.reshaped = { tensor };
+    view.reshaped = { { "v", "BF16", "F32", { 2 }, { 2 } } };
     const std::string text = toJson(view);
     expectDocument(text);
     const Json json = Json::parse(text);

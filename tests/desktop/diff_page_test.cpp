@@ -225,8 +225,8 @@ TEST(DiffReport, QuotesHostileNames)
     app::DiffView diff;
     app::TensorDiffView tensor;
     tensor.name = "=cmd|\"x\"\n";
-    tensor.dtypeB = "BF16";
-    tensor.shapeB = { 2, 3 };
+    tensor.dtype = "BF16";
+    tensor.shape = { 2, 3 };
     tensor.elements = 6;
     tensor.different = 1;
     tensor.maxAbs = 0.5;

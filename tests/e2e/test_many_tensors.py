@@ -10,13 +10,13 @@ from support import BIN, MIB, OK, E2ETest, main, peak_of
 TENSORS = 100_000
 FIXED = 48 * MIB  # of a command over a checkpoint of one tensor, and of its buffers
 BYTES = {  # of one tensor, by command
-    "log": 850,
-    "show": 250,
+    "log": 400,
+    "show": 200,
     "verify": 200,
-    "digest": 350,
-    "diff": 850,
-    "stats": 400,
-    "materialize": 450,
+    "digest": 250,
+    "diff": 400,
+    "stats": 300,
+    "materialize": 300,
 }
 
 

@@ -122,8 +122,8 @@ TEST(Diff, CountsTensorsAndElements)
     EXPECT_EQ(report.tensorsDifferent(), 2U);
     EXPECT_EQ(report.elementsDifferent(), 3U);
     ASSERT_EQ(report.tensors.size(), 2U);
-    EXPECT_EQ(report.tensors[0].name, "a");
-    EXPECT_EQ(report.tensors[1].name, "c");
+    EXPECT_EQ(report.tensors[0].tensor.name, "a");
+    EXPECT_EQ(report.tensors[1].tensor.name, "c");
 }
 
 TEST(Diff, TensorsOfOneSideAreListed)

@@ -306,7 +306,7 @@ std::string diffText(const app::DiffView& diff, const Style& style)
         text += fmt::format("{:>12} {:>12} {:>10.3g} {:>8} {:>7}  {}\n", countText(tensor.different),
                             tensor.touched ? countText(*tensor.touched) : "–", tensor.maxAbs, tensor.maxUlp,
                             tensor.signFlips, safe(tensor.name));
-    for (const app::TensorDiffView& tensor : diff.reshaped)
+    for (const app::ReshapedTensorView& tensor : diff.reshaped)
         text += fmt::format("  {} is {} {} in A and {} {} in B\n", safe(tensor.name), tensor.dtypeA,
                             shapeText(tensor.shapeA), tensor.dtypeB, shapeText(tensor.shapeB));
     if (!diff.settings.empty())

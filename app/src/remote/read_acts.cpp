@@ -44,8 +44,8 @@ TensorDiffView readTensorDiff(const json& from)
 {
     TensorDiffView tensor;
     tensor.name = read<std::string>(from, "name");
-    tensor.dtypeA = tensor.dtypeB = read<std::string>(from, "dtype");
-    tensor.shapeA = tensor.shapeB = readList<std::uint64_t>(from, "shape");
+    tensor.dtype = read<std::string>(from, "dtype");
+    tensor.shape = readList<std::uint64_t>(from, "shape");
     tensor.elements = read<std::uint64_t>(from, "elements");
     tensor.different = read<std::uint64_t>(from, "elements_different");
     tensor.touched = readOptional<std::uint64_t>(from, "elements_touched");
@@ -63,9 +63,9 @@ SettingDiffView readSetting(const json& from)
     return { read<std::string>(from, "name"), textOf("a"), textOf("b") };
 }
 
-TensorDiffView readReshaped(const json& from)
+ReshapedTensorView readReshaped(const json& from)
 {
-    TensorDiffView tensor;
+    ReshapedTensorView tensor;
     tensor.name = read<std::string>(from, "name");
     tensor.dtypeA = read<std::string>(from, "dtype_a");
     tensor.dtypeB = read<std::string>(from, "dtype_b");

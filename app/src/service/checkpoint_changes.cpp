@@ -103,19 +103,22 @@ std::uint64_t CheckpointChanges::bytesOf(const Chain& state) const
 
 Result<void> CheckpointChanges::compareAt(std::size_t at, TaskContext& task)
 {
-    DS_TRY(const Chain before, open(at - 1, task));
+    std::optional<Chain> before;
+    DS_TRY(before, open(at - 1, task));
     DS_TRY(const Chain now, open(at, task));
-    const std::uint64_t bytes = bytesOf(before) + bytesOf(now);
+    const std::uint64_t bytes = bytesOf(*before) + bytesOf(now);
     if (m_view.mostBytes && m_view.readBytes + bytes > *m_view.mostBytes) {
         m_steps[at].why = m_ended = "too much to read unasked";
         return {};
     }
-    DS_TRY(const DiffReport report, diffStates(m_bench, before, now, std::nullopt, task, m_meant));
+    DS_TRY(const DiffReport report, diffStates(m_bench, *before, now, std::nullopt, task, m_meant));
+    before.reset(); // there may be a million tensors: it makes room for the counts
     m_view.readBytes += bytes;
     ++m_view.compared;
     std::vector<TensorCount> counts;
+    counts.reserve(report.tensors.size());
     for (const TensorDiff& tensor : report.tensors)
-        counts.push_back({ tensor.name, tensor.different });
+        counts.push_back({ tensor.tensor.name, tensor.different });
     countInto(m_steps[at], counts, m_meant, [&](std::string_view name) { return now.find(name); });
     m_steps[at].unlike =
         static_cast<std::uint32_t>(report.reshaped.size() + report.onlyInA.size() + report.onlyInB.size());

@@ -18,9 +18,9 @@ std::vector<ChangedTensorView> changedTensors(const DiffReport& difference)
 {
     constexpr std::size_t Most = 256;
     std::vector<ChangedTensorView> tensors;
-    for (const TensorDiff& tensor : difference.tensors) {
-        if (tensor.different > 0)
-            tensors.push_back({ tensor.name, tensor.a.elements(), tensor.different });
+    for (const TensorDiff& diff : difference.tensors) {
+        if (diff.different > 0)
+            tensors.push_back({ diff.tensor.name, diff.tensor.elements(), diff.different });
     }
     const auto share = [](const ChangedTensorView& tensor) {
         return static_cast<double>(tensor.changed) / static_cast<double>(tensor.elements);

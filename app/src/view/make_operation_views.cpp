@@ -15,12 +15,10 @@ namespace {
 TensorDiffView diffRow(TensorDiff diff)
 {
     TensorDiffView row;
-    row.name = std::move(diff.name);
-    row.dtypeA = word(diff.a.dtype);
-    row.dtypeB = word(diff.b.dtype);
-    row.shapeA = diff.a.shape;
-    row.shapeB = diff.b.shape;
-    row.elements = diff.a.elements();
+    row.elements = diff.tensor.elements();
+    row.name = std::move(diff.tensor.name);
+    row.dtype = word(diff.tensor.dtype);
+    row.shape = std::move(diff.tensor.shape);
     row.different = diff.different;
     row.touched = diff.touched;
     row.signFlips = diff.signFlips;
@@ -82,8 +80,9 @@ DiffView makeDiffView(DiffReport report)
             *view.elementsTouched += diff.touched.value_or(0);
         view.tensors.push_back(diffRow(std::move(diff)));
     }
-    for (TensorDiff& diff : report.reshaped)
-        view.reshaped.push_back(diffRow(std::move(diff)));
+    for (const ReshapedTensor& tensor : report.reshaped)
+        view.reshaped.push_back({ tensor.a.name, std::string(word(tensor.a.dtype)), std::string(word(tensor.b.dtype)),
+                                  tensor.a.shape, tensor.b.shape });
     return view;
 }
 

@@ -86,8 +86,8 @@ std::string textOf(const TensorDigestView& tensor)
 std::string differenceText(const TensorDiffView& tensor)
 {
     return dump({ { "name", tensor.name },
-                  { "dtype", tensor.dtypeA },
-                  { "shape", tensor.shapeA },
+                  { "dtype", tensor.dtype },
+                  { "shape", std::vector<std::uint64_t>(tensor.shape) },
                   { "elements", tensor.elements },
                   { "elements_different", tensor.different },
                   { "elements_touched", orNull(tensor.touched) },
@@ -98,7 +98,7 @@ std::string differenceText(const TensorDiffView& tensor)
                   { "relative_norm", orNull(tensor.relativeNorm) } });
 }
 
-std::string reshapedText(const TensorDiffView& tensor)
+std::string reshapedText(const ReshapedTensorView& tensor)
 {
     return dump({ { "name", tensor.name },
                   { "dtype_a", tensor.dtypeA },

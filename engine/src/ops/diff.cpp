@@ -69,15 +69,6 @@ private:
     std::uint64_t m_touched = 0;
 };
 
-TensorDiff between(const TensorInfo& a, const TensorInfo& b)
-{
-    TensorDiff diff;
-    diff.name = a.name;
-    diff.a = a;
-    diff.b = b;
-    return diff;
-}
-
 Result<TensorReplay> openReplay(Workbench& bench, const Chain& chain, const TensorInfo& tensor,
                                 ReplayObserver& observer, TaskContext& task)
 {
@@ -136,7 +127,7 @@ Result<DiffReport> compareStates(Workbench& bench, const Chain& a, const Chain& 
         if (!other)
             report.onlyInA.push_back(tensor.name);
         else if (other->dtype != tensor.dtype || other->shape != tensor.shape)
-            report.reshaped.push_back(between(tensor, *other));
+            report.reshaped.push_back({ tensor, *other });
         else
             common.emplace_back(&tensor, other);
     }
@@ -157,11 +148,13 @@ Result<DiffReport> compareStates(Workbench& bench, const Chain& a, const Chain& 
                      [](const auto& x, const auto& y) { return x.first->bytes() > y.first->bytes(); });
 
     std::mutex mutex;
+    report.tensors.reserve(common.size()); // of a million tensors, growing would hold them twice
     std::vector<Squares> squares(common.size()); // added up in one order, whichever thread is first
     task.beginPhase("compare", bytes);
     DS_CHECK(forEachParallel(bench.threads, common.size(), task, [&](std::size_t n) -> Result<void> {
         const TensorInfo& tensor = *common[n].first;
-        TensorDiff diff = between(tensor, *common[n].second);
+        TensorDiff diff;
+        diff.tensor = tensor;
         ReplayAudit::Tensor watchA(auditA, tensor, true);
         ReplayAudit::Tensor watchB(auditB, tensor, true);
         std::optional<TouchCounter> touched;
@@ -185,9 +178,8 @@ Result<DiffReport> compareStates(Workbench& bench, const Chain& a, const Chain& 
         diff.relativeNorm = squares[n].relativeNorm();
         const std::lock_guard lock(mutex);
         report.touchedKnown = report.touchedKnown && diff.touched.has_value();
-        if (diff.different > 0 || diff.touched.value_or(0) > 0) {
+        if (diff.different > 0 || diff.touched.value_or(0) > 0)
             report.tensors.push_back(std::move(diff));
-        }
         return {};
     }));
     DS_CHECK(auditA.checkDigests(a.onExternalBase()));
@@ -198,7 +190,7 @@ Result<DiffReport> compareStates(Workbench& bench, const Chain& a, const Chain& 
     report.relativeNorm = all.relativeNorm();
     report.noopsSeen = auditA.noopsSeen() || auditB.noopsSeen();
     std::sort(report.tensors.begin(), report.tensors.end(),
-              [](const TensorDiff& x, const TensorDiff& y) { return x.name < y.name; });
+              [](const TensorDiff& x, const TensorDiff& y) { return x.tensor.name < y.tensor.name; });
     DS_CHECK(a.expectSoundReads(task));
     DS_CHECK(b.expectSoundReads(task));
     return report;

@@ -168,9 +168,9 @@ Result<VerifyReport> verifyRun(Workbench& bench, Run& run, const VerifyOptions& 
 
 // --- diff ------------------------------------------------------------------------------------------------------------
 
+/// A tensor that has one name, dtype and shape in A and in B. A report can have a million of them: keep it small.
 struct TensorDiff {
-    std::string name;
-    TensorInfo a, b;
+    TensorInfo tensor;
     std::uint64_t different = 0; ///< elements whose bits differ
     /// Elements that some delta between A and B changed, also those that came back; where B builds on A.
     std::optional<std::uint64_t> touched;
@@ -180,6 +180,10 @@ struct TensorDiff {
     std::uint64_t maxUlp = 0; ///< distance of ordered bit patterns; floating types
     /// L2 norm of B − A over that of A, each over its finite values; nothing where A is zero or holds no numbers.
     std::optional<double> relativeNorm;
+};
+/// A tensor whose dtype or shape differs between A and B; its elements are not compared.
+struct ReshapedTensor {
+    TensorInfo a, b;
 };
 /// A setting of two adapters that changes what they do, as JSON; null where it is not given.
 struct SettingDiff {
@@ -192,7 +196,7 @@ struct DiffReport {
     std::uint64_t tensorsLeftOut = 0; ///< of either side, as the globs say: nothing is known of them
     std::uint64_t elementsCompared = 0;
     std::vector<TensorDiff> tensors; ///< those that differ in bits or were touched, by name
-    std::vector<TensorDiff> reshaped; ///< dtype or shape differ; not compared
+    std::vector<ReshapedTensor> reshaped;
     std::vector<std::string> onlyInA, onlyInB; ///< of those that are meant
     std::vector<SettingDiff> settings; ///< that differ between the configs of two adapters, by name
     std::uint64_t bytesCompared = 0;

@@ -64,9 +64,9 @@ DiffTable::Content differentTensors(DiffPointer diff)
     content.rows = diff->tensors.size();
     content.name = [rows](std::size_t row) { return rows(row).name; };
     content.tip = [rows](std::size_t row) {
-        return QStringLiteral("%1\n%2").arg(safeName(rows(row).name), tensorText(rows(row).dtypeB, rows(row).shapeB));
+        return QStringLiteral("%1\n%2").arg(safeName(rows(row).name), tensorText(rows(row).dtype, rows(row).shape));
     };
-    content.dtype = [rows](std::size_t row) { return rows(row).dtypeB; };
+    content.dtype = [rows](std::size_t row) { return rows(row).dtype; };
     content.number = [rows](std::size_t row, DiffTable::Field field) -> std::optional<double> {
         const Row& tensor = rows(row);
         if (field == DiffTable::Elements)
@@ -129,7 +129,7 @@ DiffTable::Content tensorsOfOneSide(DiffPointer diff)
 
 DiffTable::Content reshapedTensors(DiffPointer diff)
 {
-    const auto rows = [diff](std::size_t row) -> const app::TensorDiffView& { return diff->reshaped[row]; };
+    const auto rows = [diff](std::size_t row) -> const app::ReshapedTensorView& { return diff->reshaped[row]; };
     DiffTable::Content content;
     content.rows = diff->reshaped.size();
     content.name = [rows](std::size_t row) { return rows(row).name; };

@@ -127,7 +127,7 @@ DiffReport makeReport(const app::DiffView& diff, const QString& run, const QStri
                      [&](const auto* x, const auto* y) { return share(*x) > share(*y); });
     for (const app::TensorDiffView* tensor : tensors)
         report.rows.push_back(
-            { safeName(tensor->name), safeName(tensor->dtypeB), shapeText(tensor->shapeB), number(tensor->elements),
+            { safeName(tensor->name), safeName(tensor->dtype), shapeText(tensor->shape), number(tensor->elements),
               number(tensor->different), tensor->touched ? number(*tensor->touched) : QJsonValue(QJsonValue::Null),
               tensor->maxAbs, tensor->relativeNorm ? QJsonValue(*tensor->relativeNorm) : QJsonValue(QJsonValue::Null),
               number(tensor->maxUlp), number(tensor->signFlips), number(tensor->nanInvolved) });

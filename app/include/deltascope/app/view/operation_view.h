@@ -2,6 +2,7 @@
 
 #include "deltascope/app/view/problem.h"
 #include "deltascope/app/view/reads_view.h"
+#include "deltascope/base/short_list.h"
 
 #include <array>
 #include <cstddef>
@@ -84,8 +85,8 @@ struct DigestView {
 
 struct TensorDiffView {
     std::string name;
-    std::string dtypeA, dtypeB;
-    std::vector<std::uint64_t> shapeA, shapeB;
+    std::string dtype; ///< on both sides
+    ShortList<std::uint64_t, 2> shape; ///< on both sides
     std::uint64_t elements = 0;
     std::uint64_t different = 0;
     std::optional<std::uint64_t> touched;
@@ -94,6 +95,12 @@ struct TensorDiffView {
     double maxAbs = 0;
     std::uint64_t maxUlp = 0;
     std::optional<double> relativeNorm; ///< L2 of B − A over that of A; nothing where A is zero or holds no numbers
+};
+/// A tensor whose dtype or shape differs between A and B.
+struct ReshapedTensorView {
+    std::string name;
+    std::string dtypeA, dtypeB;
+    std::vector<std::uint64_t> shapeA, shapeB;
 };
 /// A setting of two adapters that changes what they do, as JSON: "8", "null" where it is not given.
 struct SettingDiffView {
@@ -117,7 +124,7 @@ struct DiffView {
     std::vector<std::string> onlyInA, onlyInB;
     std::vector<SettingDiffView> settings; ///< that differ between the configs of two adapters
     std::vector<TensorDiffView> tensors; ///< differing or touched
-    std::vector<TensorDiffView> reshaped; ///< dtype or shape changed; not compared
+    std::vector<ReshapedTensorView> reshaped; ///< not compared
     ReadsView reads; ///< of both sides
     double seconds = 0;
 };
