@@ -188,6 +188,29 @@ TEST_F(ActsOfAMonitor, NamesPinsAndNotesStandBesideTheRun)
     EXPECT_EQ(beside->journal.size(), 5U);
 }
 
+TEST_F(ActsOfAMonitor, ABranchBeginsBelowTheOutputFolder)
+{
+    const std::string run = followed(bucket.source());
+    const ActRequest request { "branch", { { "step", std::string("12") }, { "into", std::string("other") } } };
+    const PlanView plan = planOf(run, request);
+    ASSERT_EQ(plan.state, "ready") << (plan.problem ? plan.problem->text : "");
+    EXPECT_EQ(plan.title, "Branch step 12 of bucket");
+    EXPECT_EQ(plan.destination, options.outputFolder + "/other");
+    EXPECT_FALSE(std::filesystem::exists(plan.destination)) << "a plan makes no folder";
+    std::filesystem::create_directories(options.outputFolder);
+    const TaskView task = carriedOut(plan);
+    ASSERT_EQ(task.state, "done") << (task.problem ? task.problem->text : "");
+    ASSERT_TRUE(task.result);
+    EXPECT_EQ(std::get<std::shared_ptr<const BranchView>>(*task.result)->from, 12);
+    const auto branch = viewOf<DigestView>(service->digest(VersionRequest::parse(plan.destination), false));
+    EXPECT_EQ(branch->root, rootOf(12));
+    std::filesystem::create_directory_symlink(home.path("elsewhere"), options.outputFolder + "/link");
+    EXPECT_EQ(refusalOf(run, { "branch", { { "step", std::string("12") }, { "into", std::string("../x") } } }),
+              Code::Usage);
+    EXPECT_EQ(refusalOf(run, { "branch", { { "step", std::string("12") }, { "into", std::string("link/x") } } }),
+              Code::Auth);
+}
+
 TEST_F(ActsOfAMonitor, WhatIsNoActOrNoArgumentIsRefused)
 {
     const std::string run = followed(bucket.source());

@@ -41,10 +41,10 @@ class Annotations(E2ETest):
         self.ok("ref", f"{self.source}@12", "good")
         self.assertIn("good: step 11, was step 12", self.ok("ref", f"{self.source}@11", "good").out)
         self.assertEqual(self.ok_json("show", f"{self.source}@good")["step"], 11)
-        self.ok("ref", self.source, "good", "--remove")
+        self.ok("unref", self.source, "good")
         outcome = self.run_ds("show", f"{self.source}@good")
         self.refused(outcome, NOT_FOUND, "DS-NOT-FOUND")
-        self.refused(self.run_ds("ref", self.source, "good", "--remove"), NOT_FOUND, "DS-NOT-FOUND")
+        self.refused(self.run_ds("unref", self.source, "good"), NOT_FOUND, "DS-NOT-FOUND")
         self.refused(self.run_ds("unpin", self.source, "none"), NOT_FOUND, "DS-NOT-FOUND")
         entries = self.ok_json("journal", self.source)["journal"]
         self.assertEqual([(e["number"], e["act"], e["phase"], e["text"]) for e in entries],
@@ -79,6 +79,28 @@ class Annotations(E2ETest):
         self.assertIn("step 12: reward collapsed here", self.ok("log", self.source).out)
         self.refused(self.run_ds("note", f"{self.source}@12", ""), USAGE)
         self.assertEqual(len(os.listdir(os.path.join(self.beside, "notes"))), 2)
+
+    def test_a_plan_writes_nothing_and_binds_what_is_written(self):
+        plan = self.path("plan.json")
+        acts = [["ref", f"{self.source}@12", "good"], ["pin", f"{self.source}@12"], ["note", f"{self.source}@12", "text"]]
+        for act in acts:
+            with self.subTest(act=act[0]):
+                before = self.ok_json("refs", self.source)
+                for more in (["--dry-run"], ["--plan", plan]):
+                    self.assertIn("step 12", self.ok(*act, *more).out)
+                    self.assertEqual(self.ok_json("refs", self.source), before)
+                shown = self.ok_json(*act, "--dry-run")
+                self.assertEqual((shown["done"], shown["plan"]["writes"], shown["plan"]["deletes"]), (False, [], []))
+                self.assertEqual(shown["plan"]["beside"]["journal"], "1")
+                self.refused(self.run_ds(*act, "--confirm", "other"), USAGE)
+                self.assertTrue(self.ok_json(*act, "--apply", plan)["done"])
+                self.assertTrue(self.ok_json(*act, "--yes")["was_there"])
+                os.remove(plan)
+        self.ok("ref", f"{self.source}@11", "good", "--plan", plan)
+        self.ok("ref", f"{self.source}@10", "good")
+        self.refused(self.run_ds("ref", f"{self.source}@11", "good", "--apply", plan), word="DS-EXISTS")
+        self.assertEqual(self.ok_json("show", f"{self.source}@good")["step"], 10)
+        self.assertEqual(len(self.ok_json("journal", self.source)["journal"]), 4)
 
     def test_nothing_of_it_changes_what_the_run_is(self):
         before = self.ok_json("verify", self.source, "--strict")

@@ -24,13 +24,6 @@ struct Branching : Publishing {
         publishAll(1, 6);
     }
 
-    static ChooseVersion step(std::int64_t number)
-    {
-        return [number](const deltascope::Run& run) -> Result<const Version*> {
-            const Version* version = run.find(number);
-            return version ? Result<const Version*>(version) : fail(Code::NotFound, "no such step");
-        };
-    }
     BranchTarget target() const { return { into->uri(), into }; }
     Result<BranchPlan> plan(std::int64_t from)
     {

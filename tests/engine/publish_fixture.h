@@ -1,6 +1,7 @@
 #pragma once
 
 #include "deltascope/engine/publish.h"
+#include "deltascope/engine/roll_back.h"
 
 #include "read_hook_store.h"
 #include "support/any_task.h"
@@ -54,6 +55,15 @@ struct Publishing {
     static std::string keyOf(std::int64_t step) { return fmt::format("checkpoint-{}/model.safetensors", step); }
     static std::string originOf(std::int64_t step) { return fmt::format("checkpoint-{}", step); }
     void drop(std::int64_t step) { EXPECT_TRUE(putText(*checkpoints, keyOf(step), fileOf(step))); }
+
+    /// Chooses a step as an act does.
+    static ChooseVersion step(std::int64_t number)
+    {
+        return [number](const Run& of) -> Result<const Version*> {
+            const Version* version = of.find(number);
+            return version ? Result<const Version*>(version) : fail(Code::NotFound, "no such step");
+        };
+    }
 
     Result<Run> tryOpen(std::shared_ptr<ObjectStore> store, const OpenOptions& how)
     {

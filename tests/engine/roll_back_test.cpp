@@ -37,13 +37,6 @@ struct RollingBack : Publishing {
         publishAll(1, 6);
     }
 
-    static ChooseVersion step(std::int64_t number)
-    {
-        return [number](const Run& run) -> Result<const Version*> {
-            const Version* version = run.find(number);
-            return version ? Result<const Version*>(version) : fail(Code::NotFound, "no such step");
-        };
-    }
     Result<RollBackPlan> plan(std::int64_t to) { return planRollBack(bench, source, base, step(to), task); }
     Result<RolledBack> run(std::int64_t to, std::string hash = {})
     {

@@ -1,5 +1,7 @@
 #include "acts/act.h"
 
+#include "service/annotation_jobs.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -52,6 +54,8 @@ std::string_view word(ActField::Type type) noexcept
         return "steps";
     case ActField::Type::Folder:
         return "folder";
+    case ActField::Type::Place:
+        return "place";
     case ActField::Type::Whole:
         return "whole";
     case ActField::Type::Flag:
@@ -73,6 +77,13 @@ ActValue standardOf(const ActField& field)
     return std::string(field.standard);
 }
 
+}
+
+const ActField* ActInfo::field(std::string_view name) const noexcept
+{
+    const auto found =
+        std::find_if(fields.begin(), fields.end(), [&](const ActField& known) { return known.name == name; });
+    return found == fields.end() ? nullptr : &*found;
 }
 
 CheckedArgs::CheckedArgs(const std::vector<ActField>& fields, ActArgs args)
@@ -97,9 +108,8 @@ bool CheckedArgs::flag(std::string_view name) const { return std::get<bool>(m_ar
 Result<void> checkArgs(const ActInfo& act, const ActArgs& args)
 {
     for (const auto& [name, value] : args) {
-        const auto field = std::find_if(act.fields.begin(), act.fields.end(),
-                                        [&name = name](const ActField& known) { return known.name == name; });
-        if (field == act.fields.end())
+        const ActField* const field = act.field(name);
+        if (!field)
             return misfit(act, name, "is no argument of it");
         DS_CHECK(checkValue(act, *field, value));
     }
@@ -108,6 +118,24 @@ Result<void> checkArgs(const ActInfo& act, const ActArgs& args)
             return misfit(act, field.name, "is needed");
     }
     return {};
+}
+
+namespace {
+
+/// An act that the engine plans: `plan.call` says what; the engine's plan is taken into the one that faces show.
+void bindToEngine(BoundPlan& plan, const Act& act, const SourceRequest& source)
+{
+    const ActCall call { source, plan.call, {}, {} };
+    plan.prepare = [call](Service& service) { return service.start(call); };
+    plan.complete = act.complete;
+    plan.start = [call](Service& service, const PlanView& view, const std::string& by) {
+        ActCall bound = call;
+        bound.planHash = view.hash;
+        bound.by = by;
+        return service.start(bound);
+    };
+}
+
 }
 
 Result<BoundPlan> planAct(const RunSnapshot& snapshot, const SourceRequest& source, const ActRequest& request,
@@ -119,6 +147,8 @@ Result<BoundPlan> planAct(const RunSnapshot& snapshot, const SourceRequest& sour
         return fail(Code::Transient, "the run is still being opened", snapshot.source, "try again in a moment");
     const CheckedArgs args(act->info.fields, request.args);
     DS_TRY(BoundPlan plan, act->plan({ snapshot, source, options }, args));
+    if (act->run)
+        bindToEngine(plan, *act, source);
     plan.view.kind = request.kind;
     plan.view.run = snapshot.id;
     plan.request = { request.kind, args.all() };
@@ -126,6 +156,18 @@ Result<BoundPlan> planAct(const RunSnapshot& snapshot, const SourceRequest& sour
     if (accept != request.args.end() && std::get<bool>(accept->second))
         plan.view.warnings.push_back(acceptRewrittenText(plan.view.kind) + '.');
     return plan;
+}
+
+ActOptions ActWork::how() const { return { call.planHash, actorOf(call.by), diffBackend }; }
+
+Result<JobResult> runAct(Workbench& bench, const ActCall& call, const std::string& diffBackend, TaskContext& task)
+{
+    DS_TRY(const Act* act, findAct(call.act.kind));
+    if (!act->run)
+        return fail(Code::Usage, "the act is begun in another way", call.act.kind);
+    DS_CHECK(checkArgs(act->info, call.act.args));
+    const CheckedArgs args(act->info.fields, call.act.args);
+    return act->run({ bench, call, args, diffBackend }, task);
 }
 
 } // namespace deltascope::app

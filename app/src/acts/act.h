@@ -1,6 +1,8 @@
 #pragma once
 
 #include "deltascope/app/monitor.h"
+#include "deltascope/engine/act_plan.h"
+#include "deltascope/engine/operations.h"
 
 #include <functional>
 #include <string>
@@ -12,6 +14,7 @@ namespace deltascope::app {
 struct BoundPlan {
     PlanView view; ///< without an id
     ActRequest request; ///< what was asked for
+    ActRequest call; ///< of an act that the engine plans: what it is asked for
     /// `by`: the principal that asks.
     std::function<JobId(Service&, const PlanView& plan, const std::string& by)> start;
     /// Where the plan is made from states that have to be read: the job that reads them. Null: the plan is complete.
@@ -41,12 +44,27 @@ private:
     ActArgs m_args;
 };
 
+/// What the engine plans an act with, or carries it out. Valid during the call.
+struct ActWork {
+    Workbench& bench;
+    const ActCall& call;
+    const CheckedArgs& args; ///< of `call`; a step is any word that addresses know
+    const std::string& diffBackend; ///< Settings::diffBackend
+
+    bool isPlan() const noexcept { return call.planHash.empty(); }
+    ActOptions how() const; ///< of carrying it out
+};
+
 /// An act: one folder below app/src/acts, and one line in registry.cpp.
 struct Act {
     ActInfo info;
-    /// What it would do, from what is known of the run. Errors: NotFound (no such step), Usage, ChainGap and others for
-    /// a step that cannot be rebuilt.
+    /// What it would do, from what is known of the run; where the engine plans it, title, command line and call.
+    /// Errors: NotFound (no such step), Usage, ChainGap and others for a step that cannot be rebuilt.
     Result<BoundPlan> (*plan)(const ActScene& scene, const CheckedArgs& args);
+    /// Where the engine plans it: makes the plan, or carries it out. Errors: those of the act.
+    Result<JobResult> (*run)(const ActWork& work, TaskContext& task) = nullptr;
+    /// Takes what run() has planned into the plan that faces show.
+    void (*complete)(PlanView& plan, const JobResult& planned) = nullptr;
 };
 
 /// The registry.
@@ -56,6 +74,9 @@ Result<const Act*> findAct(std::string_view kind);
 
 /// Errors: Usage (a field that the act does not have, a value that does not fit, a required one that is absent).
 Result<void> checkArgs(const ActInfo& act, const ActArgs& args);
+
+/// Plans or carries out an act of the engine. Errors: Usage (there is no such act; see checkArgs), those of the act.
+Result<JobResult> runAct(Workbench& bench, const ActCall& call, const std::string& diffBackend, TaskContext& task);
 
 /// What an act on a run would do. Errors: Usage, Transient (the run is not opened yet), those of Act::plan.
 Result<BoundPlan> planAct(const RunSnapshot& snapshot, const SourceRequest& source, const ActRequest& request,

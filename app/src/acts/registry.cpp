@@ -1,5 +1,6 @@
 #include "acts/act.h"
 #include "acts/annotate/annotate_acts.h"
+#include "acts/branch/branch_act.h"
 #include "acts/diff/diff_act.h"
 #include "acts/materialize/materialize_act.h"
 #include "acts/roll_back/roll_back_acts.h"
@@ -13,7 +14,7 @@ namespace deltascope::app {
 const std::vector<Act>& acts()
 {
     static const std::vector<Act> all {
-        materializeAct(), verifyAct(), diffAct(), rollBackAct(), undoAct(),
+        materializeAct(), verifyAct(), diffAct(), rollBackAct(), undoAct(), branchAct(),
         refAct(),         unrefAct(),  pinAct(),  unpinAct(),    noteAct(),
     };
     return all;

@@ -8,135 +8,200 @@
 #include "deltascope/app/command_line.h"
 #include "deltascope/app/view/json.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
+#include <cctype>
 #include <fmt/format.h>
-#include <string_view>
+#include <variant>
 
 namespace deltascope::cli {
 
 namespace {
 
-constexpr std::array<std::string_view, 9> ActCommands { "rollback", "undo", "branch", "ref",    "pin",
-                                                        "unpin",    "note", "refs",   "journal" };
+constexpr std::string_view StepField = "step"; ///< stands in the address
 
-/// One of the commands with its options.
-class ActCommand {
-public:
-    ActCommand(app::Service& service, const std::string& command, const Options& options, const Style& style)
-        : m_service(service)
-        , m_command(command)
-        , m_options(options)
-        , m_style(style)
-    {
-    }
-
-    Result<int> run()
-    {
-        if (m_command == "rollback" || m_command == "undo")
-            return rollBack();
-        if (m_command == "branch")
-            return branch();
-        return m_command == "refs" || m_command == "journal" ? list() : annotate();
-    }
-
-private:
-    template <class View, class Start> Result<std::shared_ptr<const View>> job(const Start& start) const
-    {
-        return runJob<View>(m_service, m_style, start);
-    }
-
-    template <class View> void print(const View& view, const std::string& text) const
-    {
-        writeOut(m_options.json ? app::toJson(view) + "\n" : text);
-    }
-
-    Result<int> list() const
-    {
-        DS_CHECK(m_options.expectWholeRun(m_command));
-        DS_TRY(const auto view,
-               job<app::AnnotationsView>([&](app::Service& s) { return s.annotations(m_options.sourceRequest()); }));
-        print(*view, m_command == "journal" ? journalText(*view, m_style) : refsText(*view, m_style));
-        return Success;
-    }
-
-    Result<int> annotate() const
-    {
-        app::AnnotateRequest request;
-        request.kind = m_command == "ref" ? app::AnnotateRequest::Kind::Ref
-            : m_command == "note"         ? app::AnnotateRequest::Kind::Note
-                                          : app::AnnotateRequest::Kind::Pin;
-        request.version = m_options.versionRequest(m_options.source);
-        request.name = m_options.name;
-        request.text = m_options.text;
-        request.remove = m_options.remove || m_command == "unpin";
-        if (request.remove)
-            DS_CHECK(m_options.expectWholeRun(m_command));
-        DS_TRY(const auto view, job<app::AnnotatedView>([&](app::Service& s) { return s.annotate(request); }));
-        print(*view, annotatedText(*view));
-        return Success;
-    }
-
-    Result<int> rollBack() const
-    {
-        app::RollBackRequest request;
-        request.version = m_options.versionRequest(m_options.source);
-        request.undo = m_command == "undo";
-        if (request.undo)
-            DS_CHECK(m_options.expectWholeRun(m_command));
-        const auto start = [&](app::Service& s) { return s.rollBack(request); };
-        return planned<app::RollBackView>(request, start, rollBackText, "");
-    }
-
-    Result<int> branch() const
-    {
-        app::BranchRequest request;
-        request.version = m_options.versionRequest(m_options.source);
-        request.into = m_options.into;
-        request.soleWriter = m_options.soleWriter;
-        const auto start = [&](app::Service& s) { return s.branch(request); };
-        return planned<app::BranchView>(request, start, branchText, " --into " + app::quotedPath(m_options.into));
-    }
-
-    /// Makes a plan and shows it, or carries it out if the user means that. `more`: options of the command line that
-    /// does it.
-    template <class View, class Request, class Start>
-    Result<int> planned(Request& request, const Start& start,
-                        std::string (*textOf)(const View&, const std::string&, const Style&),
-                        const std::string& more) const
-    {
-        DS_TRY(const auto plan, job<View>(start));
-        DS_TRY(const bool isMeant, confirmAct(m_options, plan->run, plan->plan.hash));
-        if (!m_options.planFile.empty())
-            DS_CHECK(writePlan(m_options.planFile, app::toJson(*plan)));
-        if (!isMeant) {
-            const std::string doIt =
-                fmt::format("deltascope {} {}{} --yes", m_command, app::quotedPath(m_options.source), more);
-            print(*plan, textOf(*plan, m_options.dryRun ? "" : doIt, m_style));
-            return Success;
-        }
-        request.planHash = plan->plan.hash;
-        DS_TRY(const auto done, job<View>(start));
-        print(*done, textOf(*done, "", m_style));
-        return Success;
-    }
-
-    app::Service& m_service;
-    const std::string& m_command;
-    const Options& m_options;
-    const Style& m_style;
-};
-
-}
-
-bool isActCommand(const std::string& command)
+std::string optionOf(const app::ActField& field)
 {
-    return std::find(ActCommands.begin(), ActCommands.end(), command) != ActCommands.end();
+    std::string option = "--" + std::string(field.name);
+    std::replace(option.begin(), option.end(), '_', '-');
+    return option;
 }
+
+/// "A word: letters and digits." as the help of an option has it: "a word: letters and digits".
+std::string optionHelp(std::string_view help)
+{
+    std::string text(help.substr(0, help.find_last_not_of('.') + 1));
+    if (!text.empty())
+        text.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(text.front())));
+    return text;
+}
+
+void addField(CLI::App& command, const app::ActField& field, Options& options)
+{
+    const std::string name(field.name);
+    if (field.type == app::ActField::Type::Flag) {
+        command.add_flag(optionOf(field), options.actFlags[name], optionHelp(field.help));
+        return;
+    }
+    CLI::Option* const option =
+        command.add_option(field.isOperand ? name : optionOf(field), options.actTexts[name], optionHelp(field.help));
+    option->required(field.isRequired);
+    if (!field.choices.empty())
+        option->check(CLI::IsMember(std::vector<std::string>(field.choices.begin(), field.choices.end())));
+}
+
+CLI::App* addAct(CLI::App& program, const app::ActInfo& info, Options& options)
+{
+    CLI::App* const command = program.add_subcommand(std::string(info.kind), std::string(info.help));
+    if (const app::ActField* const step = info.field(StepField))
+        command->add_option("version", options.source, "SOURCE@STEP: " + optionHelp(step->help))->required();
+    else
+        command->add_option("source", options.source, "folder or URI of the run")->required();
+    for (const app::ActField& field : info.fields) {
+        if (field.name != StepField)
+            addField(*command, field, options);
+    }
+    CLI::Option* const dryRun = command->add_flag("--dry-run", options.dryRun, "show the plan and do nothing");
+    command->add_flag("--yes", options.yes, "do it")->excludes(dryRun);
+    command->add_option("--confirm", options.confirm, "do it, if the run has this name")->excludes(dryRun);
+    command->add_option("--plan", options.planFile, "write the plan into this new file and do nothing");
+    command->add_option("--apply", options.applyFile, "do what this plan says, if that is still what would be done")
+        ->excludes(dryRun);
+    return command;
+}
+
+const app::ActInfo* findInfo(const std::string& command)
+{
+    static const std::vector<app::ActInfo> infos = app::actInfos();
+    const auto found = std::find_if(infos.begin(), infos.end(), [&](const app::ActInfo& info) {
+        return info.isOfEngine() && info.kind == command;
+    });
+    return found == infos.end() ? nullptr : &*found;
+}
+
+/// What the options ask for. Errors: Usage (a step where a whole run is meant).
+Result<app::ActCall> callOf(const app::ActInfo& info, const Options& options)
+{
+    const app::VersionRequest version = options.versionRequest(options.source);
+    app::ActCall call { version.source, { std::string(info.kind), {} }, {}, {} };
+    if (!info.field(StepField))
+        DS_CHECK(options.expectWholeRun(std::string(info.kind)));
+    for (const app::ActField& field : info.fields) {
+        const std::string name(field.name);
+        if (name == StepField)
+            call.act.args[name] = version.version.empty() ? std::string("latest") : version.version;
+        else if (field.type == app::ActField::Type::Flag)
+            call.act.args[name] = options.actFlags.at(name);
+        else if (field.isRequired || !options.actTexts.at(name).empty())
+            call.act.args[name] = options.actTexts.at(name);
+    }
+    return call;
+}
+
+/// What the user types to carry out the plan that was made.
+std::string doIt(const app::ActInfo& info, const Options& options)
+{
+    std::string line = fmt::format("deltascope {} {}", info.kind, app::quotedPath(options.source));
+    std::string behind;
+    for (const app::ActField& field : info.fields) {
+        const auto text = options.actTexts.find(field.name);
+        if (field.type == app::ActField::Type::Flag && options.actFlags.at(std::string(field.name)))
+            behind += " " + optionOf(field);
+        else if (text != options.actTexts.end() && !text->second.empty() && field.isOperand)
+            line += " " + app::quotedPath(text->second);
+        else if (text != options.actTexts.end() && !text->second.empty())
+            behind += fmt::format(" {} {}", optionOf(field), app::quoted(text->second));
+    }
+    line += behind + app::sourceOptions(options.sourceRequest());
+    if (!options.planFile.empty())
+        return line + " --apply " + app::quotedPath(options.planFile);
+    return info.way == app::ActWay::Confirmed ? line + " --yes" : line;
+}
+
+Result<app::JobResult> resultOf(app::Service& service, const app::ActCall& call, const Style& style)
+{
+    const std::unique_ptr<app::EventFeed> feed = service.subscribe({});
+    return waitForJob(service, *feed, service.start(call), style);
+}
+
+/// Does `act` with the view that an act ends with.
+template <class Do> auto withAct(const app::JobResult& result, const Do& act)
+{
+    using Outcome = decltype(act(std::declval<const app::RollBackView&>()));
+    return std::visit(
+        [&](const auto& view) -> Outcome {
+            using View = std::decay_t<decltype(*view)>;
+            if constexpr (
+                std::is_same_v<
+                    View,
+                    app::
+                        RollBackView> || std::is_same_v<View, app::BranchView> || std::is_same_v<View, app::AnnotatedView>)
+                return act(*view);
+            else
+                return fail(Code::Internal, "the act ended with something else");
+        },
+        result);
+}
+
+/// `command`: as actText() takes it.
+Result<int> print(const app::JobResult& result, const std::string& command, const Options& options, const Style& style)
+{
+    return withAct(result, [&](const auto& view) -> Result<int> {
+        writeOut(options.json ? app::toJson(view) + "\n" : actText(view, command, style));
+        return Success;
+    });
+}
+
+Result<int> planAndRun(app::Service& service, const app::ActInfo& info, const Options& options, const Style& style)
+{
+    DS_TRY(app::ActCall call, callOf(info, options));
+    DS_TRY(const app::JobResult planned, resultOf(service, call, style));
+    DS_TRY(const bool isMeant, withAct(planned, [&](const auto& view) -> Result<bool> {
+               call.planHash = view.plan.hash;
+               if (!options.planFile.empty())
+                   DS_CHECK(writePlan(options.planFile, app::toJson(view)));
+               return confirmAct(options, view.run, view.plan.hash, info.way);
+           }));
+    if (!isMeant)
+        return print(planned, options.dryRun ? std::string() : doIt(info, options), options, style);
+    DS_TRY(const app::JobResult done, resultOf(service, call, style));
+    return print(done, {}, options, style);
+}
+
+Result<int> list(app::Service& service, const std::string& command, const Options& options, const Style& style)
+{
+    DS_CHECK(options.expectWholeRun(command));
+    DS_TRY(const auto view, runJob<app::AnnotationsView>(service, style, [&](app::Service& s) {
+               return s.annotations(options.sourceRequest());
+           }));
+    const std::string text = command == "journal" ? journalText(*view, style) : refsText(*view, style);
+    writeOut(options.json ? app::toJson(*view) + "\n" : text);
+    return Success;
+}
+
+}
+
+std::vector<CLI::App*> describeActs(CLI::App& program, Options& options)
+{
+    std::vector<CLI::App*> commands {
+        program.add_subcommand("refs", "the words and pins that the versions of a run have"),
+        program.add_subcommand("journal", "who did what to a run, and when"),
+    };
+    for (CLI::App* const command : commands)
+        command->add_option("source", options.source, "folder or URI of the run")->required();
+    for (const app::ActInfo& info : app::actInfos()) {
+        if (info.isOfEngine())
+            commands.push_back(addAct(program, info, options));
+    }
+    return commands;
+}
+
+bool isActCommand(const std::string& command) { return findInfo(command) || command == "refs" || command == "journal"; }
 
 Result<int> runAct(app::Service& service, const std::string& command, const Options& options, const Style& style)
 {
-    return ActCommand(service, command, options, style).run();
+    const app::ActInfo* const info = findInfo(command);
+    return info ? planAndRun(service, *info, options, style) : list(service, command, options, style);
 }
 
 } // namespace deltascope::cli

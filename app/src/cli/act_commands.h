@@ -3,17 +3,25 @@
 #include "options.h"
 #include "terminal.h"
 
-#include "deltascope/base/result.h"
+#include "deltascope/app/service.h"
 
 #include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
 
 namespace deltascope::cli {
 
-/// The commands that change a run, or show what people said and did: rollback, undo, ref, pin, unpin, note, refs,
-/// journal.
+/// Declares a command for each act that the engine plans, with an option for each of its fields, and those that list
+/// what acts have left beside a run. Returns all of them.
+std::vector<CLI::App*> describeActs(CLI::App& program, Options& options);
+
+/// Whether the command is an act, or lists what acts have left beside a run.
 bool isActCommand(const std::string& command);
 
-/// Runs one of them and prints what comes of it. Returns the exit status.
+/// Runs it: an act is planned, and carried out if the options say so.
 Result<int> runAct(app::Service& service, const std::string& command, const Options& options, const Style& style);
 
 } // namespace deltascope::cli

@@ -28,7 +28,7 @@ Result<std::string> hashIn(const std::string& path)
 
 }
 
-Result<bool> confirmAct(const Options& options, const std::string& run, const std::string& hash)
+Result<bool> confirmAct(const Options& options, const std::string& run, const std::string& hash, app::ActWay way)
 {
     if (!options.confirm.empty() && options.confirm != run)
         return fail(Code::Usage, fmt::format("the run is called {}, not {}", run, options.confirm), options.source);
@@ -39,7 +39,9 @@ Result<bool> confirmAct(const Options& options, const std::string& run, const st
                         "Make a new plan with --plan, and look at it again.");
         return true;
     }
-    return options.planFile.empty() && (options.yes || !options.confirm.empty());
+    if (options.dryRun || !options.planFile.empty())
+        return false;
+    return way == app::ActWay::AtOnce || options.yes || !options.confirm.empty();
 }
 
 Result<void> writePlan(const std::string& path, const std::string& json)

@@ -41,9 +41,14 @@ std::string planText(const app::ActPlanView& plan, const Style& style)
     return text;
 }
 
+std::string commandText(const std::string& command)
+{
+    return command.empty() ? std::string() : "nothing is done yet: " + safe(command) + " does it\n";
 }
 
-std::string rollBackText(const app::RollBackView& view, const std::string& command, const Style& style)
+}
+
+std::string actText(const app::RollBackView& view, const std::string& command, const Style& style)
 {
     if (view.wasThere)
         return fmt::format("step {} restores step {} already; nothing is written\n", view.step, view.to);
@@ -58,10 +63,10 @@ std::string rollBackText(const app::RollBackView& view, const std::string& comma
                         app::evidenceWords(view.evidence), countText(view.changedElements),
                         counted(view.totalElements, "element"), counted(view.changedTensors, "tensor"), view.from);
     text += planText(view.plan, style);
-    return command.empty() ? text : text + "nothing is done yet: " + safe(command) + " does it\n";
+    return text + commandText(command);
 }
 
-std::string branchText(const app::BranchView& view, const std::string& command, const Style& style)
+std::string actText(const app::BranchView& view, const std::string& command, const Style& style)
 {
     const std::string into = safe(view.into);
     if (view.wasThere)
@@ -74,7 +79,17 @@ std::string branchText(const app::BranchView& view, const std::string& command, 
         + fmt::format(", as its step {}\n  step {} is {}; its state has {}\n", view.step, view.from,
                       app::evidenceWords(view.evidence), bytesText(view.stateBytes));
     text += planText(view.plan, style);
-    return command.empty() ? text : text + "nothing is done yet: " + safe(command) + " does it\n";
+    return text + commandText(command);
+}
+
+std::string actText(const app::AnnotatedView& view, const std::string& command, const Style& style)
+{
+    const std::string text = safe(view.text);
+    if (view.wasThere)
+        return text + "\nit is so already; nothing is written\n" + (view.isDone ? "" : commandText(command));
+    if (view.isDone)
+        return text + (view.isLocal ? "\nkept on this machine only: the source cannot be written\n" : "\n");
+    return paint(style, Paint::Bold, text) + "\n" + planText(view.plan, style) + commandText(command);
 }
 
 } // namespace deltascope::cli

@@ -60,10 +60,4 @@ std::string journalText(const app::AnnotationsView& annotations, const Style& st
     return text;
 }
 
-std::string annotatedText(const app::AnnotatedView& annotated)
-{
-    return safe(annotated.text)
-        + (annotated.isLocal ? "\nkept on this machine only: the source cannot be written\n" : "\n");
-}
-
 } // namespace deltascope::cli

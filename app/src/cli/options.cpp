@@ -1,5 +1,6 @@
 #include "options.h"
 
+#include "act_commands.h"
 #include "examples.h"
 
 #include "deltascope/app/command_line.h"
@@ -245,48 +246,7 @@ void describe(CLI::App& program, Options& options)
     exported->add_option("--bundle", options.destination, "new file; its web/index.html opens without a daemon")
         ->required();
 
-    CLI::App* refs = program.add_subcommand("refs", "the words and pins that the versions of a run have");
-    CLI::App* journal = program.add_subcommand("journal", "who did what to a run, and when");
-    for (CLI::App* command : { refs, journal })
-        command->add_option("source", options.source, "folder or URI of the run")->required();
-    CLI::App* ref = program.add_subcommand(
-        "ref", "give a version a word that every address understands (SOURCE@good), move it, or take it back");
-    CLI::App* pin = program.add_subcommand("pin", "say that a version is to be kept (SOURCE@pin/NAME)");
-    for (CLI::App* command : { ref, pin }) {
-        command->add_option("version", options.source, "SOURCE@STEP; to remove it: SOURCE")->required();
-        command->add_option("name", options.name, "letters, digits, '.', '_' and '-'");
-        command->add_option("--why", options.text, "a sentence for people");
-    }
-    ref->get_option("name")->required();
-    pin->get_option("version")->description("SOURCE@STEP");
-    pin->get_option("name")->description("default: step-STEP");
-    ref->add_flag("--remove", options.remove, "take the word back");
-    CLI::App* unpin = program.add_subcommand("unpin", "take a pin back");
-    unpin->add_option("source", options.source, "folder or URI of the run")->required();
-    unpin->add_option("name", options.name, "of the pin")->required();
-    unpin->add_option("--why", options.text, "a sentence for people");
-    CLI::App* note = program.add_subcommand("note", "write a note about a version; log and pages show it");
-    note->add_option("version", options.source, "SOURCE@STEP")->required();
-    note->add_option("text", options.text, "the note")->required();
-
-    CLI::App* rollback = program.add_subcommand(
-        "rollback", "publish the state of an earlier step again, as a new step behind the newest one");
-    rollback->add_option("version", options.source, "SOURCE@STEP: the state to restore")->required();
-    CLI::App* undo = program.add_subcommand("undo", "take the newest roll back of a run back, by another one");
-    undo->add_option("source", options.source, "folder or URI of the run")->required();
-    CLI::App* branch = program.add_subcommand("branch", "begin a new run with the state of a step, in another place");
-    branch->add_option("version", options.source, "SOURCE@STEP: the state to begin with")->required();
-    branch->add_option("--into", options.into, "folder or URI of the new run")->required();
-    branch->add_flag("--sole-writer", options.soleWriter,
-                     "nobody else publishes there, on a store that cannot put under a condition");
-    for (CLI::App* command : { rollback, undo, branch }) {
-        CLI::Option* const dryRun = command->add_flag("--dry-run", options.dryRun, "show the plan and do nothing");
-        command->add_flag("--yes", options.yes, "do it")->excludes(dryRun);
-        command->add_option("--confirm", options.confirm, "do it, if the run has this name")->excludes(dryRun);
-        command->add_option("--plan", options.planFile, "write the plan into this new file and do nothing");
-        command->add_option("--apply", options.applyFile, "do what this plan says, if that is still what would be done")
-            ->excludes(dryRun);
-    }
+    const std::vector<CLI::App*> acts = describeActs(program, options);
 
     CLI::App* leftovers =
         program.add_subcommand("leftovers", "what stopped and killed rebuilds left in a folder, and what it weighs");
@@ -306,7 +266,7 @@ void describe(CLI::App& program, Options& options)
     for (CLI::App* command : { log, show, list, verify, materialize, diff, stats, digest, publish, cost, watch, serve,
                                gui, exported, doctor })
         addSourceOptions(*command, options);
-    for (CLI::App* command : { refs, journal, ref, pin, unpin, note, rollback, undo, branch })
+    for (CLI::App* command : acts)
         addSourceOptions(*command, options);
     for (CLI::App* command :
          { log, show, list, verify, materialize, diff, stats, digest, cost, watch, serve, gui, exported })

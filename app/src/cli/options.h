@@ -5,6 +5,8 @@
 #include "deltascope/app/service.h"
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -68,14 +70,14 @@ struct Options {
     double rate = 1;
     std::uint64_t seed = 1;
     double seconds = 0;
-    bool remove = false; ///< of leftovers and ref
-    std::string name; ///< of a ref or pin
+    bool remove = false; ///< of leftovers
+    std::map<std::string, std::string, std::less<>> actTexts; ///< of acts: fields by name, but for the step and flags
+    std::map<std::string, bool, std::less<>> actFlags;
     bool dryRun = false; ///< of acts
     bool yes = false; ///< of acts: do it without asking
     std::string confirm; ///< of acts: the run's name, instead of `yes`
     std::string planFile; ///< of acts: where the plan is written
     std::string applyFile; ///< of acts: the plan that is carried out
-    std::string text; ///< of a note; why a ref or pin is moved
     bool clean = false; ///< of doctor
     bool shared = false;
     std::string shell;

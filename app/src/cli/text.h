@@ -38,10 +38,10 @@ std::string tensorFirstsText(const app::TensorFirstsView& view, const Style& sty
 std::string statisticsCostText(const app::StatisticsCostView& cost);
 std::string refsText(const app::AnnotationsView& annotations, const Style& style);
 std::string journalText(const app::AnnotationsView& annotations, const Style& style);
-/// A roll back or a branch, planned or carried out. `command`: that carries the plan out; empty: none is named.
-std::string rollBackText(const app::RollBackView& view, const std::string& command, const Style& style);
-std::string branchText(const app::BranchView& view, const std::string& command, const Style& style);
-std::string annotatedText(const app::AnnotatedView& annotated);
+/// An act, planned or carried out. `command`: that carries the plan out; empty: none is named.
+std::string actText(const app::RollBackView& view, const std::string& command, const Style& style);
+std::string actText(const app::BranchView& view, const std::string& command, const Style& style);
+std::string actText(const app::AnnotatedView& view, const std::string& command, const Style& style);
 std::string doctorText(const app::DoctorView& report, const Style& style);
 /// What a command moved over the network, in one line.
 std::string meterText(const app::StoreMeterView& meter);

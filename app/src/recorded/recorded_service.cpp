@@ -68,9 +68,7 @@ JobId RecordedService::materialize(MaterializeRequest) { return refuseWeights("m
 JobId RecordedService::publish(PublishRequest) { return refuseActs("publish"); }
 JobId RecordedService::cost(CostRequest) { return refuseActs("cost"); }
 JobId RecordedService::annotations(SourceRequest) { return refuseActs("annotations"); }
-JobId RecordedService::annotate(AnnotateRequest) { return refuseActs("annotate"); }
-JobId RecordedService::rollBack(RollBackRequest) { return refuseActs("rollback"); }
-JobId RecordedService::branch(BranchRequest) { return refuseActs("branch"); }
+JobId RecordedService::start(ActCall call) { return refuseActs(call.act.kind.c_str()); }
 JobId RecordedService::doctor(std::optional<SourceRequest>, bool) { return refuseActs("doctor"); }
 JobId RecordedService::demo(DemoRequest) { return refuseActs("demo"); }
 JobId RecordedService::watch(SourceRequest, Depth) { return refuseActs("watch"); }

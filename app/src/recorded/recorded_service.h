@@ -38,9 +38,7 @@ public:
     JobId publish(PublishRequest request) override;
     JobId cost(CostRequest request) override;
     JobId annotations(SourceRequest request) override;
-    JobId annotate(AnnotateRequest request) override;
-    JobId rollBack(RollBackRequest request) override;
-    JobId branch(BranchRequest request) override;
+    JobId start(ActCall call) override;
     JobId doctor(std::optional<SourceRequest> source, bool clean) override;
     Result<DemoView> prepareDemo(const DemoRequest& request) override;
     JobId demo(DemoRequest request) override;

@@ -86,6 +86,8 @@ std::optional<JobResult> readResult(const std::string& kind, const json& from)
         return std::make_shared<const MaterializeView>(readMaterialize(from));
     if (kind == "rollback" || kind == "undo")
         return std::make_shared<const RollBackView>(readRollBack(from));
+    if (kind == "branch")
+        return std::make_shared<const BranchView>(readBranch(from));
     if (kind == "ref" || kind == "unref" || kind == "pin" || kind == "unpin" || kind == "note")
         return std::make_shared<const AnnotatedView>(readAnnotated(from));
     return std::nullopt;

@@ -66,6 +66,20 @@ RollBackView readRollBack(const json& from)
     return view;
 }
 
+BranchView readBranch(const json& from)
+{
+    BranchView view;
+    view.source = read<std::string>(from, "source");
+    view.into = read<std::string>(from, "into");
+    view.from = read<std::int64_t>(from, "from");
+    view.step = read<std::int64_t>(from, "step");
+    view.isDone = read<bool>(from, "done");
+    view.wasThere = read<bool>(from, "was_there");
+    if (view.isDone)
+        view.keys = readList<std::string>(from, "keys");
+    return view;
+}
+
 AnnotationsView readAnnotations(const json& from)
 {
     AnnotationsView view;
@@ -89,7 +103,13 @@ AnnotationsView readAnnotations(const json& from)
 
 AnnotatedView readAnnotated(const json& from)
 {
-    return { read<std::string>(from, "source"), read<std::string>(from, "text"), read<bool>(from, "local") };
+    AnnotatedView view;
+    view.source = read<std::string>(from, "source");
+    view.text = read<std::string>(from, "text");
+    view.isDone = read<bool>(from, "done");
+    view.wasThere = read<bool>(from, "was_there");
+    view.isLocal = read<bool>(from, "local");
+    return view;
 }
 
 PlanView readPlan(const json& from)

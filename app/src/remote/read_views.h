@@ -37,6 +37,7 @@ DiffView readDiff(const json& from);
 MaterializeView readMaterialize(const json& from);
 PlanView readPlan(const json& from);
 RollBackView readRollBack(const json& from);
+BranchView readBranch(const json& from);
 AnnotatedView readAnnotated(const json& from);
 AnnotationsView readAnnotations(const json& from);
 TaskView readTask(const json& from);

@@ -247,9 +247,7 @@ JobId RemoteService::annotations(SourceRequest request)
         return asResult(readJson(answer, readAnnotations));
     });
 }
-JobId RemoteService::annotate(AnnotateRequest) { return refuse("annotate a run"); }
-JobId RemoteService::rollBack(RollBackRequest) { return refuse("roll back"); }
-JobId RemoteService::branch(BranchRequest) { return refuse("branch a run"); }
+JobId RemoteService::start(ActCall) { return refuse("act without a plan"); }
 JobId RemoteService::doctor(std::optional<SourceRequest>, bool) { return refuse("look at its machine"); }
 JobId RemoteService::demo(DemoRequest) { return refuse("start a demo"); }
 JobId RemoteService::watch(SourceRequest, Depth) { return refuse("watch another source"); }

@@ -27,6 +27,5 @@ Result<std::optional<std::pair<std::size_t, std::size_t>>> findRange(const Workb
                                                                      const std::string& range, TaskContext& task);
 
 Result<AnnotationsView> listAnnotations(Workbench& bench, const SourceRequest& request, TaskContext& task);
-Result<AnnotatedView> annotate(Workbench& bench, const AnnotateRequest& request, TaskContext& task);
 
 } // namespace deltascope::app

@@ -1,8 +1,8 @@
 #include "deltascope/app/service.h"
 
+#include "acts/act.h"
 #include "address.h"
 #include "annotation_jobs.h"
-#include "branch_job.h"
 #include "configuration.h"
 #include "demo/demo.h"
 #include "demo/demo_bucket.h"
@@ -12,7 +12,6 @@
 #include "log_jobs.h"
 #include "opening.h"
 #include "publishing.h"
-#include "roll_back_job.h"
 #include "state_tensors.h"
 #include "statistics_jobs.h"
 #include "tensor_firsts.h"
@@ -387,30 +386,11 @@ public:
                      });
     }
 
-    JobId annotate(AnnotateRequest request) override
+    JobId start(ActCall call) override
     {
-        return start("annotate " + request.version.source.source.text(),
-                     [this, request](JobId, TaskContext& task) -> Result<JobResult> {
-                         DS_TRY(AnnotatedView view, app::annotate(m_bench, request, task));
-                         return ended(std::move(view));
-                     });
-    }
-
-    JobId rollBack(RollBackRequest request) override
-    {
-        return start((request.undo ? "undo in " : "roll back ") + request.version.source.source.text(),
-                     [this, request](JobId, TaskContext& task) -> Result<JobResult> {
-                         DS_TRY(RollBackView view, app::rollBack(m_bench, request, m_settings.diffBackend, task));
-                         return ended(std::move(view));
-                     });
-    }
-
-    JobId branch(BranchRequest request) override
-    {
-        return start("branch " + request.version.source.source.text(),
-                     [this, request](JobId, TaskContext& task) -> Result<JobResult> {
-                         DS_TRY(BranchView view, app::branch(m_bench, request, m_settings.diffBackend, task));
-                         return ended(std::move(view));
+        return start(fmt::format("{} {}", call.act.kind, call.source.source.text()),
+                     [this, call](JobId, TaskContext& task) -> Result<JobResult> {
+                         return runAct(m_bench, call, m_settings.diffBackend, task);
                      });
     }
 

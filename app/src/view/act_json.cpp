@@ -70,7 +70,7 @@ ordered_json json(const RollBackView& view)
 
 std::string toJson(const RollBackView& view) { return dump(json(view)); }
 
-std::string toJson(const BranchView& view)
+ordered_json json(const BranchView& view)
 {
     ordered_json out { { "source", view.source }, { "into", view.into }, { "from", view.from }, { "step", view.step } };
     out["done"] = view.isDone;
@@ -82,7 +82,9 @@ std::string toJson(const BranchView& view)
         out["state_bytes"] = view.stateBytes;
         out["plan"] = json(view.plan);
     }
-    return dump(out);
+    return out;
 }
+
+std::string toJson(const BranchView& view) { return dump(json(view)); }
 
 } // namespace deltascope::app

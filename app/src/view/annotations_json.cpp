@@ -53,7 +53,14 @@ std::string toJson(const AnnotationsView& view)
 
 ordered_json json(const AnnotatedView& view)
 {
-    return { { "source", view.source }, { "text", view.text }, { "local", view.isLocal } };
+    ordered_json out { { "source", view.source }, { "text", view.text } };
+    out["done"] = view.isDone;
+    out["was_there"] = view.wasThere;
+    if (view.isDone)
+        out["local"] = view.isLocal;
+    else
+        out["plan"] = json(view.plan);
+    return out;
 }
 
 std::string toJson(const AnnotatedView& view) { return dump(json(view)); }

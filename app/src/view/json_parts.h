@@ -33,6 +33,7 @@ ordered_json json(const SpanView& span);
 ordered_json json(const ActPlanView& plan);
 ordered_json json(const std::vector<ChangedTensorView>& tensors);
 ordered_json json(const RollBackView& view);
+ordered_json json(const BranchView& view);
 ordered_json json(const AnnotatedView& view);
 ordered_json json(const std::optional<StoreMeterView>& meter);
 /// RunView::listedUs.

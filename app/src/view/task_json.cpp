@@ -18,7 +18,9 @@ ordered_json resultOf(const std::optional<JobResult>& result)
                               View,
                               DiffView> || std::is_same_v<View, VerifyView> || std::is_same_v<View, MaterializeView>)
                 return ordered_json::parse(toJson(*view));
-            else if constexpr (std::is_same_v<View, RollBackView> || std::is_same_v<View, AnnotatedView>)
+            else if constexpr (
+                std::is_same_v<View,
+                               RollBackView> || std::is_same_v<View, AnnotatedView> || std::is_same_v<View, BranchView>)
                 return json(*view);
             else
                 return nullptr;

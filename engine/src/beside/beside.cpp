@@ -177,6 +177,13 @@ Result<std::shared_ptr<ObjectStore>> Beside::shadow() const
     return std::shared_ptr<ObjectStore>(std::move(store));
 }
 
+Result<void> checkNoteText(std::string_view text)
+{
+    if (!text.empty() && text.size() <= MostTextBytes)
+        return {};
+    return fail(Code::Usage, text.empty() ? "a note needs a text" : "a note has at most 4 KiB");
+}
+
 Result<Annotations> readAnnotations(const ObjectStore& source, const std::vector<ObjectInfo>& listing,
                                     const std::string& shadowFolder, TaskContext& task)
 {
@@ -256,8 +263,7 @@ Result<Ref> Beside::moveRef(RefKind kind, std::string_view name, const Ref* seen
 
 Result<Note> Beside::addNote(const RefTarget& target, std::string text, TaskContext& task)
 {
-    if (text.empty() || text.size() > MostTextBytes)
-        return fail(Code::Usage, text.empty() ? "a note needs a text" : "a note has at most 4 KiB");
+    DS_CHECK(checkNoteText(text));
     Note note { 0, target, std::move(text), m_options.by, m_options.nowUs() };
     const Put put = [&](ObjectStore& store) {
         return Series(store, std::string(beside::Notes)).append([&](std::uint64_t) { return noteToText(note); }, task);

@@ -32,6 +32,15 @@ RefTarget targetOf(const Version& version)
     return RefTarget { version.step(), version.epoch, rootOf(version), objectsDigest(version.objects) };
 }
 
+std::string knownWordsText(const Annotations& annotations)
+{
+    constexpr std::size_t MostNamed = 8;
+    std::string known;
+    for (std::size_t i = 0; i < std::min(annotations.refs.size(), MostNamed); ++i)
+        known += (i > 0 ? ", " : "; it has ") + annotations.refs[i].word();
+    return annotations.refs.size() > MostNamed ? known + ", …" : known;
+}
+
 Result<const Version*> versionOf(const Run& run, const RefTarget& target, std::string_view word)
 {
     const Version* found = nullptr;

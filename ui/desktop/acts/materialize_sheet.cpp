@@ -48,6 +48,7 @@ MaterializeSheet::MaterializeSheet(ServiceBridge& bridge, const RunPointer& run,
     , m_remember(new QCheckBox(tr("Remember this folder: next time one click is enough")))
     , m_shards(new QComboBox)
     , m_state(new QComboBox)
+    , m_forTraining(new QCheckBox(tr("For training: also the optimizer, scheduler and random state of the step")))
     , m_acrossGap(new QCheckBox(tr("Across the gap, although something is lost there")))
 {
     if (bridge.server().isEmpty())
@@ -68,6 +69,7 @@ MaterializeSheet::MaterializeSheet(ServiceBridge& bridge, const RunPointer& run,
     else
         m_state->setParent(this), m_state->hide();
     options()->addLayout(form);
+    options()->addWidget(m_forTraining);
     const app::StepView* view = nullptr;
     for (const app::EpochView& epoch : run->run->epochs) {
         for (const app::StepView& candidate : epoch.steps) {
@@ -82,6 +84,7 @@ MaterializeSheet::MaterializeSheet(ServiceBridge& bridge, const RunPointer& run,
     connect(m_to, &QLineEdit::textChanged, this, [this] { planLater(); });
     connect(m_shards, &QComboBox::currentIndexChanged, this, [this] { planLater(); });
     connect(m_state, &QComboBox::currentIndexChanged, this, [this] { planLater(); });
+    connect(m_forTraining, &QCheckBox::toggled, this, [this] { planLater(); });
     connect(m_acrossGap, &QCheckBox::toggled, this, [this] { planLater(); });
 }
 
@@ -142,6 +145,7 @@ app::ActRequest MaterializeSheet::request() const
     plan.shardBytes = static_cast<std::uint64_t>(m_shards->currentData().toLongLong());
     plan.trained = m_state->currentData().toBool();
     plan.acrossGap = m_acrossGap->isChecked();
+    plan.forTraining = m_forTraining->isChecked();
     return plan;
 }
 

@@ -36,6 +36,7 @@ private:
     QCheckBox* m_remember;
     QComboBox* m_shards;
     QComboBox* m_state;
+    QCheckBox* m_forTraining;
     QCheckBox* m_acrossGap;
 };
 

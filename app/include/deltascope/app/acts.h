@@ -27,6 +27,7 @@ struct ActField {
         Step, ///< "12", "0:12"
         Steps, ///< as in VerifyRequest::range
         Folder, ///< a new one
+        Place, ///< a folder or address of an object store, where a run is written
         Whole,
         Flag,
         Choice,
@@ -40,15 +41,29 @@ struct ActField {
     bool isRequired = false;
     std::int64_t most = 0; ///< of a whole number, which is at least 0
     std::vector<std::string_view> choices {};
+    /// On the command line it stands behind the address, without the name of an option.
+    bool isOperand = false;
 };
 
 /// "text", "step", …: how JSON calls it.
 std::string_view word(ActField::Type type) noexcept;
 
+/// How an act is planned and begun.
+enum class ActWay : std::uint8_t {
+    FromView, ///< planned from what is known of the run; Service has a method for it
+    AtOnce, ///< planned by the engine; the command line shows its plan only if asked
+    Confirmed, ///< planned by the engine; the command line begins it only if the user confirms the plan
+};
+
 struct ActInfo {
-    std::string_view kind; ///< "rollback"
+    std::string_view kind; ///< "rollback"; the engine's acts are commands of this name
     std::string_view title; ///< of the button that begins it: "Roll back"
+    std::string_view help; ///< of that command
     std::vector<ActField> fields;
+    ActWay way = ActWay::FromView;
+
+    bool isOfEngine() const noexcept { return way != ActWay::FromView; } ///< Service::start() takes it
+    const ActField* field(std::string_view name) const noexcept; ///< null: it has none of that name
 };
 
 /// Every act that a plan can be made of.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "deltascope/app/acts.h"
 #include "deltascope/app/events.h"
 #include "deltascope/base/address.h"
 
@@ -144,31 +145,13 @@ struct CostRequest {
     std::optional<double> learningRate; ///< predicts the changed share from a sample of the weights, which is read
 };
 
-/// Gives a version a word or a note, or takes a word back.
-struct AnnotateRequest {
-    enum class Kind : std::uint8_t { Ref, Pin, Note };
-    Kind kind = Kind::Ref;
-    VersionRequest version; ///< to take a word back: only its source counts
-    std::string name; ///< of the ref or pin; empty for a pin: "step-12"
-    std::string text; ///< of a note; of a ref or pin: why
-    bool remove = false; ///< of a ref or pin
+/// An act that changes what people and engines see of a run (ActInfo::isPlannedByEngine): first planned, then carried
+/// out as it was planned.
+struct ActCall {
+    SourceRequest source;
+    ActRequest act;
+    std::string planHash; ///< of the plan that is carried out; empty: plan alone
     std::string by; ///< who asks, for the journal, beside the user of this process; empty: that user alone
-};
-
-/// Publishes the state of an earlier step again, behind the newest one.
-struct RollBackRequest {
-    VersionRequest version; ///< whose state is restored; with `undo` only its source counts
-    bool undo = false; ///< what the newest step restores is taken back
-    std::string by; ///< as in AnnotateRequest
-    std::string planHash; ///< of the plan that is carried out; empty: plan alone
-};
-
-/// Begins a run with the state of a step, in another place.
-struct BranchRequest {
-    VersionRequest version;
-    Address into; ///< where the new run is; a missing folder is made
-    bool soleWriter = false; ///< as in PublishRequest
-    std::string planHash; ///< of the plan that is carried out; empty: plan alone
 };
 
 /// A synthetic run that is trained, published and followed by the real engine.
@@ -222,9 +205,7 @@ public:
     virtual JobId publish(PublishRequest request) = 0;
     virtual JobId cost(CostRequest request) = 0; ///< CostView
     virtual JobId annotations(SourceRequest request) = 0; ///< AnnotationsView
-    virtual JobId annotate(AnnotateRequest request) = 0; ///< AnnotatedView
-    virtual JobId rollBack(RollBackRequest request) = 0; ///< RollBackView
-    virtual JobId branch(BranchRequest request) = 0; ///< BranchView
+    virtual JobId start(ActCall call) = 0; ///< the view of the act: RollBackView, BranchView, AnnotatedView
     /// A DoctorView. `clean`: also removes from the source what writers of this machine that ended left half-written.
     virtual JobId doctor(std::optional<SourceRequest> source, bool clean = false) = 0;
     /// Makes the folder of a demo ready, removing an earlier one; what it returns says where the bucket will be.

@@ -42,6 +42,7 @@ Act diffAct()
     using Type = ActField::Type;
     return { { "diff",
                "Compare",
+               "",
                { { "a", Type::Step, "Step A", "The step that is compared.", "", true },
                  { "b", Type::Step, "Step B", "The step that it is compared with.", "", true },
                  { "accept_rewritten", Type::Flag, "Accept rewritten objects",

@@ -93,6 +93,7 @@ Act materializeAct()
     return {
         { "materialize",
           "Materialize",
+          "",
           { { "step", Type::Step, "Step", "The step that is rebuilt.", "", true },
             { "to", Type::Folder, "Folder", "A new folder for the checkpoint.", "" },
             { "state",

@@ -4,8 +4,15 @@
 #include "deltascope/app/command_line.h"
 #include "deltascope/app/view/counted.h"
 #include "deltascope/app/view/evidence_words.h"
+#include "service/act_plan_view.h"
+#include "service/act_source.h"
+#include "service/annotation_jobs.h"
+#include "view/make_views.h"
 #include "view/step_address.h"
 
+#include "deltascope/engine/roll_back.h"
+
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace deltascope::app {
@@ -37,25 +44,80 @@ void takeRollBack(PlanView& plan, const JobResult& result)
         plan.warnings.push_back(warning.text);
 }
 
-BoundPlan boundTo(const RollBackRequest& request)
+/// Those of which the largest share changes, first.
+std::vector<ChangedTensorView> changedTensors(const DiffReport& difference)
 {
-    BoundPlan plan;
-    plan.prepare = [request](Service& service) { return service.rollBack(request); };
-    plan.complete = takeRollBack;
-    plan.start = [request](Service& service, const PlanView& view, const std::string& by) {
-        RollBackRequest act = request;
-        act.by = by;
-        act.planHash = view.hash;
-        return service.rollBack(act);
+    constexpr std::size_t Most = 256;
+    std::vector<ChangedTensorView> tensors;
+    for (const TensorDiff& diff : difference.tensors) {
+        if (diff.different > 0)
+            tensors.push_back({ diff.tensor.name, diff.tensor.elements(), diff.different });
+    }
+    const auto share = [](const ChangedTensorView& tensor) {
+        return static_cast<double>(tensor.changed) / static_cast<double>(tensor.elements);
     };
-    return plan;
+    std::stable_sort(tensors.begin(), tensors.end(),
+                     [&](const ChangedTensorView& a, const ChangedTensorView& b) { return share(a) > share(b); });
+    if (tensors.size() > Most)
+        tensors.resize(Most);
+    return tensors;
+}
+
+RollBackView makeRollBackView(const RollBackPlan& plan)
+{
+    RollBackView view;
+    view.from = plan.from;
+    view.to = plan.to;
+    view.step = plan.isDone ? plan.from : plan.step;
+    view.evidence = word(plan.evidence);
+    view.changedElements = plan.difference.elementsDifferent();
+    view.totalElements = plan.difference.elementsCompared;
+    view.changedTensors = plan.difference.tensorsDifferent();
+    view.tensors = changedTensors(plan.difference);
+    view.plan = makeActPlanView(plan.act);
+    view.wasThere = plan.isDone;
+    return view;
+}
+
+Result<JobResult> runRollBack(const ActWork& work, const ChooseVersion& choose, TaskContext& task)
+{
+    DS_TRY(const ActSource source, openActSource(work.bench, work.call.source, !work.isPlan()));
+    RollBackView view;
+    if (work.isPlan()) {
+        DS_TRY(const RollBackPlan plan, planRollBack(work.bench, source.store, source.options, choose, task));
+        view = makeRollBackView(plan);
+    } else {
+        DS_TRY(RolledBack done, rollBack(work.bench, source.store, source.options, choose, work.how(), task));
+        view.step = done.step;
+        view.from = done.from;
+        view.to = done.to;
+        view.changedElements = done.changedElements;
+        view.isDone = true;
+        view.wasThere = done.wasThere;
+        view.keys = std::move(done.keys);
+    }
+    view.source = source.store->uri();
+    view.run = source.name;
+    return JobResult(std::make_shared<const RollBackView>(std::move(view)));
+}
+
+Result<JobResult> runRollBackTo(const ActWork& work, TaskContext& task)
+{
+    return runRollBack(
+        work, [&](const Run& run) { return findVersion(work.bench, run, work.args.text("step"), task); }, task);
+}
+
+Result<JobResult> runUndo(const ActWork& work, TaskContext& task)
+{
+    return runRollBack(work, stateBeforeRollBack, task);
 }
 
 Result<BoundPlan> planRollBackTo(const ActScene& scene, const CheckedArgs& args)
 {
     DS_TRY(const StepView* step, findStep(*scene.snapshot.run, args.text("step")));
     DS_CHECK(expectRestorable(*step));
-    BoundPlan plan = boundTo({ { scene.source, addressOf(*step) }, false, {}, {} });
+    BoundPlan plan;
+    plan.call = { "rollback", { { "step", addressOf(*step) } } };
     plan.view.title = fmt::format("Roll back {} to step {}", scene.snapshot.name, step->step);
     plan.view.cli =
         fmt::format("deltascope rollback {}{} --yes", quotedStep(scene.source, *step), sourceOptions(scene.source));
@@ -64,7 +126,8 @@ Result<BoundPlan> planRollBackTo(const ActScene& scene, const CheckedArgs& args)
 
 Result<BoundPlan> planUndo(const ActScene& scene, const CheckedArgs&)
 {
-    BoundPlan plan = boundTo({ { scene.source, {} }, true, {}, {} });
+    BoundPlan plan;
+    plan.call = { "undo", {} };
     plan.view.title = fmt::format("Undo the roll back of {}", scene.snapshot.name);
     plan.view.cli =
         fmt::format("deltascope undo {}{} --yes", quotedPath(scene.source.source.text()), sourceOptions(scene.source));
@@ -77,10 +140,20 @@ Act rollBackAct()
 {
     return { { "rollback",
                "Roll back",
-               { { "step", ActField::Type::Step, "Step", "The step whose state is published again.", "", true } } },
-             planRollBackTo };
+               "publish the state of an earlier step again, as a new step behind the newest one",
+               { { "step", ActField::Type::Step, "Step", "The step whose state is published again.", "", true } },
+               ActWay::Confirmed },
+             planRollBackTo,
+             runRollBackTo,
+             takeRollBack };
 }
 
-Act undoAct() { return { { "undo", "Undo", {} }, planUndo }; }
+Act undoAct()
+{
+    return { { "undo", "Undo", "take the newest roll back of a run back, by another one", {}, ActWay::Confirmed },
+             planUndo,
+             runUndo,
+             takeRollBack };
+}
 
 } // namespace deltascope::app

@@ -44,6 +44,7 @@ Act verifyAct()
     return {
         { "verify",
           "Verify",
+          "",
           { { "range", Type::Steps, "Steps", "12, 3..9 or 0:12; empty: all.", "" },
             { "level", Type::Whole, "Level", "0 looks at names, 4 replays and compares everything.", "2", false, 4 },
             { "accept_rewritten", Type::Flag, "Accept rewritten objects",

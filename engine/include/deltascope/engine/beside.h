@@ -84,6 +84,9 @@ struct Annotations {
 /// front, and no word that addresses know (latest, anchor, latest~1). Errors: Usage.
 Result<void> checkRefName(std::string_view name);
 
+/// Whether a note may have the text: 1 byte to 4 KiB. Errors: Usage.
+Result<void> checkNoteText(std::string_view text);
+
 /// `listing`: of the source, in any order; other objects than ours are ignored. `shadowFolder`: as in Beside::Options.
 /// Errors: those of the stores.
 Result<Annotations> readAnnotations(const ObjectStore& source, const std::vector<ObjectInfo>& listing,
@@ -109,7 +112,7 @@ public:
     /// has changed), Usage (see checkRefName), those of the store.
     Result<Ref> moveRef(RefKind kind, std::string_view name, const Ref* seen, std::optional<RefTarget> target,
                         std::string why, TaskContext& task);
-    /// Errors: Usage (an empty text, or above 4 KiB), those of the store.
+    /// Errors: Usage (see checkNoteText), those of the store.
     Result<Note> addNote(const RefTarget& target, std::string text, TaskContext& task);
     /// `entry`: number, by and time are filled in. Errors: those of the store.
     Result<JournalEntry> append(JournalEntry entry, TaskContext& task);

@@ -627,7 +627,7 @@ export interface Task {
   accept_rewritten: string | null; // what it means to do it with rewritten objects, where they are in the way
   problem: Problem | null;
   not_kept: Problem | null; // why what happened last is not on disk: it would be lost with the daemon
-  result: Diff | VerifyReport | MaterializeReport | RollBackReport | AnnotatedReport | null; // of state done
+  result: Diff | VerifyReport | MaterializeReport | RollBackReport | BranchReport | AnnotatedReport | null; // of state done
 }
 
 /** How many tensors of a state have which evidence. */
@@ -713,17 +713,29 @@ export interface RollBackReport {
   keys: string[]; // written
 }
 
+export interface BranchReport {
+  source: string;
+  into: string; // address of the new run
+  from: number; // step whose state it begins with
+  step: number; // its first one
+  done: boolean;
+  was_there: boolean; // the new run was there already; nothing was written
+  keys: string[]; // written
+}
+
 /** What came of a word, a pin or a note. */
 export interface AnnotatedReport {
   source: string;
   text: string;
+  done: boolean;
+  was_there: boolean; // it was so already; nothing was written
   local: boolean; // kept on the machine of the daemon alone
 }
 
 /** One argument of an act. */
 export interface ActField {
   name: string;
-  type: 'text' | 'step' | 'steps' | 'folder' | 'whole' | 'flag' | 'choice';
+  type: 'text' | 'step' | 'steps' | 'folder' | 'place' | 'whole' | 'flag' | 'choice';
   label: string;
   help: string;
   standard: string;
@@ -741,7 +753,7 @@ export interface ActInfo {
 export type ActValue = string | number | boolean;
 
 export type PlanRequest =
-  | { kind: 'materialize'; args: { step: string; to?: string; shard_bytes?: number; state?: 'served' | 'trained'; across_gap?: boolean; accept_rewritten?: boolean } }
+  | { kind: 'materialize'; args: { step: string; to?: string; shard_bytes?: number; state?: 'served' | 'trained'; across_gap?: boolean; for_training?: boolean; accept_rewritten?: boolean } }
   | { kind: 'verify'; args: { range?: string; level: number; accept_rewritten?: boolean } }
   | { kind: 'diff'; args: { a: string; b: string; accept_rewritten?: boolean } }
   | { kind: string; args: Record<string, ActValue> };

@@ -25,6 +25,7 @@ const levels = ['0 listed', '1 header', '2 payload', '3 replay', '4 cross-anchor
 export function PlanSheet({ kind, run, step }: Props) {
   const [level, setLevel] = useState(3);
   const [to, setTo] = useState('');
+  const [forTraining, setForTraining] = useState(false);
   const [planned, setPlanned] = useState<{ plan: Plan | null; error: ApiError | null }>({ plan: null, error: null });
   const [busy, setBusy] = useState(false);
   const close = () => (sheet.value = null);
@@ -34,7 +35,7 @@ export function PlanSheet({ kind, run, step }: Props) {
     let overtaken = false;
     const wanted: PlanRequest = kind === 'verify'
       ? { kind, args: { range: step, level } }
-      : { kind, args: { step, ...(to.trim() === '' ? {} : { to: to.trim() }) } };
+      : { kind, args: { step, ...(to.trim() === '' ? {} : { to: to.trim() }), for_training: forTraining } };
     const timer = setTimeout(() => {
       makePlan(run, wanted).then(
         (plan) => overtaken || setPlanned({ plan, error: null }),
@@ -45,7 +46,7 @@ export function PlanSheet({ kind, run, step }: Props) {
       overtaken = true;
       clearTimeout(timer);
     };
-  }, [kind, run, step, level, to]);
+  }, [kind, run, step, level, to, forTraining]);
 
   const { plan, error } = planned;
   const start = async () => {
@@ -83,7 +84,7 @@ export function PlanSheet({ kind, run, step }: Props) {
           </select>
         </div>
       ) : (
-        <div class="field">
+        <><div class="field">
           <label for="to">Folder, below the one that the daemon writes to</label>
           <input id="to" type="text" autofocus value={to} placeholder={baseName(plan?.destination ?? '')} onInput={(event) => setTo(event.currentTarget.value)} />
           {plan?.free_bytes != null && (
@@ -92,6 +93,10 @@ export function PlanSheet({ kind, run, step }: Props) {
             </p>
           )}
         </div>
+        <label class="check">
+          <input type="checkbox" checked={forTraining} onChange={(event) => setForTraining(event.currentTarget.checked)} />
+          For training: also the optimizer, scheduler and random state of the step
+        </label></>
       )}
       {error && <ErrorBanner what={`✕ ${safeName(error.problem.title)}`} why={safeName(`${error.problem.detail} ${error.problem.hint}`)} code={error.problem.code} />}
       {plan ? <PlanFacts plan={plan} /> : !error && <Skeleton rows={4} />}

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "deltascope/app/view/act_view.h"
 #include "deltascope/app/view/problem.h"
 
 #include <cstdint>
@@ -60,11 +61,15 @@ struct AnnotationsView {
     std::vector<ProblemView> problems;
 };
 
-/// What an annotation has changed.
+/// A word or a note, planned or written.
 struct AnnotatedView {
     std::string source;
+    std::string run; ///< name of the run
     std::string text; ///< "good: step 12, was step 9"
-    bool isLocal = false;
+    ActPlanView plan; ///< empty once it is written
+    bool isDone = false; ///< written
+    bool wasThere = false; ///< it was so already: nothing was written
+    bool isLocal = false; ///< written on this machine, because the source cannot be written
 };
 
 } // namespace deltascope::app

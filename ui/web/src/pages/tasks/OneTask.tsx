@@ -1,5 +1,5 @@
 import { canDo, openUndo } from '../../actions';
-import type { AnnotatedReport, Diff, MaterializeReport, RollBackReport, Task, VerifyReport } from '../../api/types';
+import type { AnnotatedReport, BranchReport, Diff, MaterializeReport, RollBackReport, Task, VerifyReport } from '../../api/types';
 import { Card } from '../../components/Card';
 import { CliLine } from '../../components/CliLine';
 import { Link, runPage } from '../../components/Link';
@@ -67,6 +67,7 @@ function TaskFacts({ task }: { task: Task }) {
       {result && task.kind === 'materialize' && <Materialized report={result as MaterializeReport} />}
       {result && task.kind === 'diff' && <Compared diff={result as Diff} run={task.run} />}
       {result && (task.kind === 'rollback' || task.kind === 'undo') && <RolledBack report={result as RollBackReport} task={task} />}
+      {result && task.kind === 'branch' && <Branched report={result as BranchReport} run={task.run} />}
       {result && 'text' in result && <Card title="Result"><p class="card-body">{safeName((result as AnnotatedReport).text)}</p></Card>}
       <CliLine command={task.cli} />
     </div>
@@ -83,6 +84,18 @@ function RolledBack({ report, task }: { report: RollBackReport; task: Task }) {
         <dt>Step</dt><dd><Link to={runPage(task.run, 'steps', String(report.step))} keep={false}>{report.step}</Link> restores <Link to={runPage(task.run, 'steps', String(report.to))} keep={false}>{report.to}</Link></dd>
         <dt>Newest before</dt><dd>{report.from}</dd>
         <dt>Elements changed</dt><dd>{exact(report.changed_elems)}</dd>
+        {report.keys.map((key) => <><dt>Written</dt><dd class="mono">{safeName(key)}</dd></>)}
+      </dl>
+    </Card>
+  );
+}
+
+function Branched({ report, run }: { report: BranchReport; run: string }) {
+  return (
+    <Card title="Result" note={report.was_there ? 'nothing was written' : ''}>
+      <dl class="facts card-body">
+        <dt>New run</dt><dd class="mono">{safeName(report.into)}</dd>
+        <dt>Begins with</dt><dd>the state of step <Link to={runPage(run, 'steps', String(report.from))} keep={false}>{report.from}</Link></dd>
         {report.keys.map((key) => <><dt>Written</dt><dd class="mono">{safeName(key)}</dd></>)}
       </dl>
     </Card>

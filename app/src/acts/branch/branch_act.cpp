@@ -1,0 +1,133 @@
+#include "acts/branch/branch_act.h"
+
+#include "acts/plan_parts.h"
+#include "deltascope/app/command_line.h"
+#include "deltascope/app/view/counted.h"
+#include "deltascope/app/view/evidence_words.h"
+#include "service/act_plan_view.h"
+#include "service/act_source.h"
+#include "service/annotation_jobs.h"
+#include "view/step_address.h"
+
+#include "deltascope/engine/branch.h"
+#include "deltascope/engine/file_system.h"
+
+#include <filesystem>
+#include <fmt/format.h>
+
+namespace deltascope::app {
+
+namespace {
+
+/// `text` as the user of a server or of this machine may name a place. Errors: Usage, Auth (a link is on the way).
+Result<std::string> placeOf(const MonitorOptions& options, const std::string& text)
+{
+    if (options.anyFolder && Address(text).remote())
+        return text;
+    DS_TRY(std::string folder, destinationOf(options, text));
+    DS_CHECK(freeBytes(*makeFileSystemBelow(rootOf(options)), folder));
+    return folder;
+}
+
+Result<BoundPlan> planBranchOf(const ActScene& scene, const CheckedArgs& args)
+{
+    DS_TRY(const StepView* step, findStep(*scene.snapshot.run, args.text("step")));
+    DS_CHECK(expectRestorable(*step));
+    DS_TRY(const std::string into, placeOf(scene.options, args.text("into")));
+    const bool soleWriter = args.flag("sole_writer");
+    BoundPlan plan;
+    plan.call = { "branch", { { "step", addressOf(*step) }, { "into", into }, { "sole_writer", soleWriter } } };
+    plan.view.title = fmt::format("Branch step {} of {}", step->step, scene.snapshot.name);
+    plan.view.cli = fmt::format("deltascope branch {} --into {}{}{} --yes", quotedStep(scene.source, *step),
+                                quotedPath(into), soleWriter ? " --sole-writer" : "", sourceOptions(scene.source));
+    return plan;
+}
+
+/// A plan makes no folder.
+Result<BranchTarget> targetOf(const ActWork& work)
+{
+    const Address into(work.args.text("into"));
+    BranchTarget target;
+    target.address = into.canonical().text();
+    if (const Result<std::string>& path = into.path()) {
+        std::error_code ignored; // what cannot be made fails when it is opened
+        if (work.isPlan() && !std::filesystem::exists(*path, ignored))
+            return target;
+        std::filesystem::create_directory(*path, ignored);
+        if (!std::filesystem::exists(*path, ignored))
+            return fail(Code::NotFound, "the folder for the new run cannot be made", *path,
+                        "make the folder that it lies in first, or name another place");
+    }
+    DS_TRY(target.into, work.bench.stores->open(into, { work.args.flag("sole_writer") }));
+    return target;
+}
+
+Result<JobResult> runBranch(const ActWork& work, TaskContext& task)
+{
+    DS_TRY(const ActSource source, openActSource(work.bench, work.call.source, false));
+    DS_TRY(const BranchTarget target, targetOf(work));
+    const ChooseVersion choose = [&](const Run& run) {
+        return findVersion(work.bench, run, work.args.text("step"), task);
+    };
+    BranchView view;
+    view.source = source.store->uri();
+    view.run = source.name;
+    view.into = target.address;
+    if (work.isPlan()) {
+        DS_TRY(const BranchPlan plan, planBranch(work.bench, source.store, source.options, choose, target, task));
+        view.from = plan.from;
+        view.step = plan.step;
+        view.evidence = word(plan.evidence);
+        view.stateBytes = plan.stateBytes;
+        view.wasThere = plan.isDone;
+        view.plan = makeActPlanView(plan.act);
+    } else {
+        DS_TRY(Branched done, branch(work.bench, source.store, source.options, choose, target, work.how(), task));
+        view.from = done.from;
+        view.step = done.step;
+        view.isDone = true;
+        view.wasThere = done.wasThere;
+        view.keys = std::move(done.keys);
+    }
+    return JobResult(std::make_shared<const BranchView>(std::move(view)));
+}
+
+void takeBranch(PlanView& plan, const JobResult& planned)
+{
+    const BranchView& found = *std::get<std::shared_ptr<const BranchView>>(planned);
+    plan.hash = found.plan.hash;
+    plan.act = found.plan;
+    plan.destination = found.into;
+    plan.readBytes = found.plan.readBytes;
+    plan.writeBytes = found.stateBytes;
+    plan.facts = { { "Begins with", fmt::format("step {}, which is {}", found.from, evidenceWords(found.evidence)) },
+                   { "New run", found.into } };
+    if (found.wasThere)
+        plan.warnings.emplace_back("The new run begins with this state already: nothing is written.");
+    plan.steps.push_back({ "Verify and read the state of the step", found.plan.readBytes });
+    for (const PlannedObjectView& object : found.plan.writes)
+        plan.steps.push_back({ "Write " + object.key, found.stateBytes });
+    plan.steps.push_back({ "Read the new run back and compare its root", found.stateBytes });
+    for (const ProblemView& warning : found.plan.warnings)
+        plan.warnings.push_back(warning.text);
+}
+
+}
+
+Act branchAct()
+{
+    using Type = ActField::Type;
+    return { { "branch",
+               "Branch from here",
+               "begin a new run with the state of a step, in another place",
+               { { "step", Type::Step, "Step", "The step whose state the new run begins with.", "", true },
+                 { "into", Type::Place, "Into", "An empty or new folder, or an address in a store.", "", true },
+                 { "sole_writer", Type::Flag, "Nobody else publishes there",
+                   "Needed on a store that cannot put under a condition.", "false" } },
+               ActWay::Confirmed },
+             planBranchOf,
+             runBranch,
+             takeBranch };
+}
+
+} // namespace deltascope::app
