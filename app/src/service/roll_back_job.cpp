@@ -55,7 +55,8 @@ Result<RollBackView> rollBack(Workbench& bench, const RollBackRequest& request, 
 {
     DS_TRY(const ActSource source, openActSource(bench, request.version.source, !request.planHash.empty()));
     const ChooseVersion choose = [&](const Run& run) {
-        return request.undo ? stateBeforeRollBack(run) : findVersion(bench, run, request.version.version, task);
+        return request.undo ? stateBeforeRollBack(bench, run, task)
+                            : findVersion(bench, run, request.version.version, task);
     };
     RollBackView view;
     if (request.planHash.empty()) {
