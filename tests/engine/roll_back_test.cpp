@@ -165,6 +165,13 @@ TEST(RollBack, ATrainerThatPublishedJustNowIsNotDisturbed)
     const auto refused = p.plan(3);
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, Code::Exists);
+    EXPECT_NE(refused.error().text.find("came 1 s ago"), std::string::npos) << refused.error().text;
+    p.now = newest - 3600 * test::Second;
+    const auto future = p.plan(3);
+    ASSERT_FALSE(future);
+    EXPECT_EQ(future.error().code, Code::Exists);
+    EXPECT_NE(future.error().text.find("3600 s in the future"), std::string::npos) << future.error().text;
+    EXPECT_NE(future.error().remedyText().find("clock"), std::string::npos) << future.error().remedyText();
     p.now = newest + 3600 * test::Second;
     EXPECT_TRUE(p.plan(3));
 }

@@ -83,10 +83,18 @@ Result<void> expectNoProducer(const Workbench& bench, const Run& run, const Vers
     if (!interval)
         return {};
     const std::int64_t age = bench.nowUs() - times.back();
+    if (age < 0)
+        return fail(Error { Code::Exists,
+                            fmt::format("by the clock of this machine the newest step comes from {} in the future: "
+                                        "whether a trainer runs cannot be known",
+                                        secondsText(-age)),
+                            run.store->uri(), std::nullopt,
+                            "Set the clock that is wrong, of this machine or of the store, or wait until that time has "
+                            "passed, then repeat this." });
     if (age < QuietIntervals * *interval)
         return producing(run,
                          fmt::format("the newest step came {} ago, and one comes every {}: a trainer seems to run",
-                                     secondsText(std::max<std::int64_t>(age, 0)), secondsText(*interval)),
+                                     secondsText(age), secondsText(*interval)),
                          std::nullopt);
     return {};
 }
