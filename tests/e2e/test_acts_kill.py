@@ -7,13 +7,13 @@ import os
 import random
 import shutil
 import subprocess
+import time
 
 from support import GOLDEN, OK, E2ETest, main
 from sweep import Sweep
 
-SLICES = 100
-SWEEP = Sweep("e2e.acts_kill", SLICES)
-KILLS = 10  # in a slice, of each act
+SWEEP = Sweep("e2e.acts_kill", 250)
+KILLS = 4  # in a slice, of each act
 WHY = "eval 0.71"
 
 
@@ -59,11 +59,13 @@ class ActsKill(E2ETest):
     def root(self, address):
         return self.ok_json("digest", address, *self.base)["root"]
 
-    def run_and_kill(self, args, longest):
+    def run_and_kill(self, args):
         """Returns the exit status."""
+        began = time.monotonic()
         process = self.start(*args, stdout=subprocess.DEVNULL)
         try:
-            process.wait(self.chance.uniform(0, longest))
+            process.wait(self.chance.uniform(0, self.longest))
+            self.longest = min(self.longest, time.monotonic() - began)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
@@ -71,18 +73,18 @@ class ActsKill(E2ETest):
         return process.returncode
 
     def sweep(self, args, check, repeats=lambda journal: True):
-        """`args()`: the act. `check(before, after, code)`: that the run is the old one or the new one, and its journal true;
-        returns whether it is the new one. `repeats(journal)`: whether the same command again means the same act."""
+        """`args()`: the act. `check(before, after, code)`: that the run is the old one or the new one, and its journal
+        true; returns whether it is the new one. `repeats(journal)`: whether the same command again is the same act."""
         self.fresh()
         before = objects(self.source)
-        longest = 1.05 * self.ok(*args()).seconds
+        self.longest = self.ok(*args()).seconds
         self.assertTrue(check(before, objects(self.source), OK))
         hit = new = 0
         for trial in range(KILLS):
             with self.subTest(kill=trial):
                 self.fresh()
                 before = objects(self.source)
-                code = self.run_and_kill(args(), longest)
+                code = self.run_and_kill(args())
                 killed = objects(self.source)
                 is_new = check(before, killed, code)
                 hit += code != OK
@@ -99,7 +101,7 @@ class ActsKill(E2ETest):
                 self.ok("verify", self.source, "--strict", *self.base)
                 shutil.rmtree(self.source)
         print(f"{hit} of {KILLS} killed, {new} of them behind the act", flush=True)
-        self.assertGreater(hit, KILLS // 4, "the kills came too late to mean anything")
+        self.assertGreater(hit, 0, "the kills came too late to mean anything")
 
     def story(self, found, act, text, is_new, code):
         """Checks the entries that an act with a begin and an end adds to the journal."""
@@ -116,15 +118,16 @@ class ActsKill(E2ETest):
     def check_restored(self, newest, target):
         """A check that a roll back publishes one step behind `newest`."""
         def check(before, after, code):
-            names = {key for key in set(payload(after)) - set(payload(before))}
+            names = set(payload(after)) - set(payload(before))
             for key in payload(before):
                 self.assertEqual(after.get(key), before[key], key)
             is_new = self.ok_json("log", self.source, *self.base)["latest"] == newest + 1
             if is_new:
                 self.assertEqual(self.root(f"{self.source}@{newest + 1}"), self.expected)
                 self.assertTrue(names)
-            elif not self.base:
-                self.assertEqual(names, set())
+            else:  # readers do not take an unfinished version for one
+                unfinished = f"weight_v{newest + 1:06}/" if self.base else "none"
+                self.assertEqual({key for key in names if not key.startswith(unfinished)}, set())
             self.assertEqual(code == OK and not is_new, False)
             self.story(after, "rollback", f"step {newest + 1} restores step {target}", is_new, code)
             return is_new
@@ -169,7 +172,7 @@ class ActsKill(E2ETest):
         self.sweep(lambda: ["branch", f"{self.source}@12", "--into", self.into, "--yes"], check)
 
     def check_word(self, act, folder, text):
-        """A check that the word in a folder means step 12, and that each entry of the journal stands for an object that is there."""
+        """A check that each object in the folder means step 12, and that each entry of the journal stands for one."""
         def check(before, after, code):
             self.assertEqual(payload(after), payload(before))
             words = beside(after, folder)
@@ -185,7 +188,8 @@ class ActsKill(E2ETest):
     @SWEEP
     def test_ref(self, number):
         self.prepare(number)
-        self.sweep(lambda: ["ref", f"{self.source}@12", "good", "--why", WHY], self.check_word("ref", "refs/good", "good: step 12"))
+        self.sweep(lambda: ["ref", f"{self.source}@12", "good", "--why", WHY],
+                   self.check_word("ref", "refs/good", "good: step 12"))
 
     @SWEEP
     def test_pin(self, number):

@@ -11,8 +11,8 @@ import threading
 from support import CONFLICT, GOLDEN, OK, E2ETest, main, need_strace, wait_until
 from sweep import Sweep
 
-SWEEP = Sweep("e2e.two_operators", 25)
-ROUNDS = 4  # in a slice, of each pair of acts
+SWEEP = Sweep("e2e.two_operators", 50)
+ROUNDS = 2  # in a slice, of each pair of acts
 NEWEST = 15
 
 
