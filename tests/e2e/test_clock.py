@@ -115,7 +115,7 @@ class Source(BetweenPlanAndRun):
         self.read_only()
         outcome = self.apply()
         self.assert_refused(outcome, before, NOT_AUTHORIZED, "DS-AUTH")
-        self.assertIn("Read-only file system" if os.geteuid() == 0 else "ermission", outcome.err)
+        self.assertIn("Remount the file system" if os.geteuid() == 0 else "owner and mode", outcome.err)
 
     def test_an_object_is_published_again(self):
         """With the same bytes and the same time, or with the bytes of another step: the plan names the object that it was."""
