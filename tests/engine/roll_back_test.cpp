@@ -209,6 +209,28 @@ TEST(RollBack, AWriterAtTheSameTimeIsNoticedAndNothingOfOursStays)
     EXPECT_EQ(p.phases(), (std::vector<std::string> { "begun", "failed" }));
 }
 
+TEST(RollBack, WhoeverComesBeforeItsEndLeavesTheLastWordToIt)
+{
+    RollingBack p;
+    const auto hooked = std::make_shared<HookedStore>(p.Publishing::run);
+    const auto planned = p.plan(3);
+    ASSERT_TRUE(planned);
+    bool wasThere = false;
+    hooked->onPut = [&](const std::string& key) {
+        if (key != "deltas/step_000007.safetensors")
+            return;
+        p.source = p.Publishing::run;
+        const auto other = p.run(3, planned->act.hash());
+        ASSERT_TRUE(other) << other.error().text;
+        wasThere = other->wasThere;
+    };
+    p.source = hooked;
+    const auto done = p.run(3, planned->act.hash());
+    ASSERT_TRUE(done) << done.error().text;
+    EXPECT_TRUE(wasThere);
+    EXPECT_EQ(p.phases(), (std::vector<std::string> { "begun", "done" }));
+}
+
 /// Each put that it makes fails once: the old state or the new one, and the same call goes on.
 TEST_P(RollBackOf, AFailureAtAnyPutLeavesTheOldStateOrTheNewOne)
 {

@@ -189,6 +189,9 @@ Result<std::optional<JournalEntry>> openStory(Workbench& bench, const ObjectStor
 Result<void> finishStory(Workbench& bench, const std::shared_ptr<ObjectStore>& source, const Version& written,
                          const ActOptions& how, TaskContext& task)
 {
+    DS_TRY(const std::optional<std::string> holder, leaseHolder(bench, *source, task));
+    if (holder) // it may be the call itself, which has not come to its end
+        return {};
     DS_TRY(const std::optional<JournalEntry> last, openStory(bench, *source, written, task));
     if (!last)
         return {};

@@ -114,7 +114,7 @@ class RemoteRollBack(remote.RemoteTest, Trainer):
                 self.assertEqual(self.state_root(place, self.newest + 1), self.expected)
                 self.assertEqual(self.phases(place)[-1], "done")
         print(f"{hit} of {KILLS} killed at one of {requests.count} requests, {behind} of them behind the put", flush=True)
-        self.assertGreater(hit, KILLS // 2)
+        self.assertGreaterEqual(hit, KILLS // 2)
 
     def restores(self, place):
         """Which step each version behind the published ones restores."""
