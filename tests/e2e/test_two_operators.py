@@ -149,7 +149,7 @@ class LiveTrainer(Operators):
         """The operator pauses behind each put; the trainer drops its step behind that of the lease, the journal, or the step
         itself, which it overwrites."""
         need_strace()
-        slow = ["strace", "-f", "-o", os.devnull, "-e", "trace=linkat", "-e", "inject=linkat:delay_exit=250000"]
+        slow = ["strace", "-f", "-o", os.devnull, "-e", "trace=linkat", "-e", "inject=linkat:delay_exit=150000"]
         for at in (".deltascope/v1/lease", ".deltascope/v1/journal", self.HELD):
             with self.subTest(at=at):
                 self.hold_back()
