@@ -4,10 +4,11 @@
 import contextlib
 import json
 import os
+import re
 import shutil
 import time
 
-from support import CONFLICT, DAMAGED, GAP, GOLDEN, NOT_FOUND, USAGE, E2ETest, main
+from support import CONFLICT, DAMAGED, GAP, GOLDEN, NOT_FOUND, USAGE, E2ETest, main, need_strace
 
 
 def files_below(folder):
@@ -171,6 +172,79 @@ class Branch(E2ETest):
 
     def test_it_does_not_begin_where_something_is(self):
         self.refused(self.run_ds("branch", f"{self.source}@12", "--into", self.source, "--yes"), CONFLICT, "DS-EXISTS")
+
+
+class PlannedObjects(E2ETest):
+    """What the plan of `--dry-run` lists is what the system is asked for: objects that are read, written and removed. The
+    verification before it also reads what `verify` of that step does. Headers are known from an earlier look."""
+
+    CALLS = "trace=read,pread64,preadv,preadv2,mmap,linkat,renameat,renameat2,unlinkat,ftruncate,write,pwrite64"
+
+    def prepare(self, case):
+        need_strace()
+        self.source, self.into = self.path("run"), self.path("into")
+        shutil.copytree(os.path.join(GOLDEN, case, "bucket"), self.source, copy_function=shutil.copyfile)
+        base = os.path.join(GOLDEN, case, "base")
+        self.base = ["--base", base] if os.path.isdir(base) else []
+        log = self.ok_json("log", self.source, *self.base)
+        return [step["step"] for step in log["epochs"][-1]["steps"]]
+
+    def traced(self, *args):
+        """(document, {"reads", "writes", "deletes": paths of payload}) of a call."""
+        trace = self.path("trace")
+        document = self.ok_json(*args, *self.base, wrapper=["strace", "-f", "-y", "-o", trace, "-e", self.CALLS])
+        seen = {"reads": set(), "writes": set(), "deletes": set()}
+        with open(trace, encoding="utf-8", errors="replace") as f:
+            for line in f:
+                begun = re.search(r"^\d+ +(\w+)\((.*)", line)
+                if not begun:  # the end of a call, or of a thread
+                    continue
+                call, names = begun[1], re.findall(r'<(/[^>]*)>, "([^"]*)"', begun[2])
+                if call in ("linkat", "renameat", "renameat2"):
+                    seen["writes"].add(os.path.join(*names[-1]))
+                elif call == "unlinkat":
+                    seen["deletes"].add(os.path.join(*names[0]))
+                else:
+                    file = re.search(r"<(/[^>]*)>", begun[2])
+                    seen["reads" if "read" in call or call == "mmap" else "writes"].update(file.groups() if file else ())
+        kept = [os.path.realpath(place) + os.sep for place in (self.source, self.into, *self.base[1:])]
+        return document, {what: {path for path in found if path.startswith(tuple(kept)) and ".deltascope" not in path
+                                 and "#" not in path} for what, found in seen.items()}
+
+    def listed(self, rows):
+        place = lambda store: os.path.realpath((store or self.source).removeprefix("file://"))
+        return {os.path.join(place(row["store"]), row["key"]) for row in rows}
+
+    def check(self, act, step, *more):
+        before = files_below(self.source)
+        address = f"{self.source}@{step}"
+        verified = self.traced("verify", address, "--level", "3")[1]["reads"]
+        planned, seen = self.traced(act, address, *more, "--dry-run")
+        plan = planned["plan"]
+        reads, writes = self.listed(plan["reads"]), self.listed(plan["writes"])
+        self.assertEqual(seen, {"reads": reads | verified, "writes": set(), "deletes": set()})
+        self.assertEqual(files_below(self.source), before)
+        self.assertFalse(os.path.exists(self.into))
+        seen = self.traced(act, address, *more, "--yes")[1]
+        self.assertEqual(seen["reads"] - writes, reads | verified)
+        self.assertEqual(seen["writes"], writes)
+        self.assertEqual(seen["deletes"], self.listed(plan["deletes"]))
+
+    def test_rollback_trl(self):
+        self.prepare("trl-v2-gap")
+        self.check("rollback", 12)
+
+    def test_rollback_slime(self):
+        steps = self.prepare("slime-v2-xor")
+        self.check("rollback", steps[-2])
+
+    def test_branch_trl(self):
+        self.prepare("trl-v2-gap")
+        self.check("branch", 12, "--into", self.into)
+
+    def test_branch_slime(self):
+        steps = self.prepare("slime-v2-xor")
+        self.check("branch", steps[-2], "--into", self.into)
 
 
 class ForTraining(E2ETest):

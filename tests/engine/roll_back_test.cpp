@@ -46,6 +46,12 @@ struct RollingBack : Publishing {
         }
         return rollBack(bench, source, base, step(to), { hash, "kim@host", {} }, task);
     }
+    Result<RolledBack> undo()
+    {
+        const ChooseVersion before = [this](const Run& now) { return stateBeforeRollBack(bench, now, task); };
+        DS_TRY(const RollBackPlan planned, planRollBack(bench, source, base, before, task));
+        return rollBack(bench, source, base, before, { planned.act.hash(), "kim@host", {} }, task);
+    }
     std::vector<std::string> phases()
     {
         std::vector<std::string> phases;
@@ -94,14 +100,12 @@ TEST_P(RollBackOf, PublishesTheEarlierStateBehindTheNewest)
 TEST_P(RollBackOf, UndoIsARollBackToTheStateBefore)
 {
     RollingBack p(GetParam());
-    EXPECT_EQ(stateBeforeRollBack(p.view()).error().code, Code::NotFound);
+    EXPECT_EQ(p.undo().error().code, Code::NotFound);
     ASSERT_TRUE(p.run(3));
     for (const std::int64_t state : { 6, 3, 6 }) {
-        const auto now = p.view();
-        const auto before = stateBeforeRollBack(now);
-        ASSERT_TRUE(before);
-        const auto done = p.run((*before)->step());
+        const auto done = p.undo();
         ASSERT_TRUE(done) << done.error().text;
+        EXPECT_FALSE(done->wasThere);
         EXPECT_EQ(p.rootOfStep(done->step).value_or("none"), p.rootOfCheckpoint(state));
     }
 }
@@ -154,6 +158,13 @@ TEST(RollBack, ATrainerThatPublishedJustNowIsNotDisturbed)
     const auto refused = p.plan(3);
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, Code::Exists);
+    EXPECT_NE(refused.error().text.find("came 1 s ago"), std::string::npos) << refused.error().text;
+    p.now = newest - 3600 * test::Second;
+    const auto future = p.plan(3);
+    ASSERT_FALSE(future);
+    EXPECT_EQ(future.error().code, Code::Exists);
+    EXPECT_NE(future.error().text.find("3600 s in the future"), std::string::npos) << future.error().text;
+    EXPECT_NE(future.error().remedyText().find("clock"), std::string::npos) << future.error().remedyText();
     p.now = newest + 3600 * test::Second;
     EXPECT_TRUE(p.plan(3));
 }
@@ -189,6 +200,28 @@ TEST(RollBack, AWriterAtTheSameTimeIsNoticedAndNothingOfOursStays)
     EXPECT_EQ(std::count(keys.begin(), keys.end(), "deltas/step_000007.safetensors"), 0);
     EXPECT_EQ(std::count(keys.begin(), keys.end(), "deltas/step_000008.safetensors"), 1);
     EXPECT_EQ(p.phases(), (std::vector<std::string> { "begun", "failed" }));
+}
+
+TEST(RollBack, WhoeverComesBeforeItsEndLeavesTheLastWordToIt)
+{
+    RollingBack p;
+    const auto hooked = std::make_shared<HookedStore>(p.Publishing::run);
+    const auto planned = p.plan(3);
+    ASSERT_TRUE(planned);
+    bool wasThere = false;
+    hooked->onPut = [&](const std::string& key) {
+        if (key != "deltas/step_000007.safetensors")
+            return;
+        p.source = p.Publishing::run;
+        const auto other = p.run(3, planned->act.hash());
+        ASSERT_TRUE(other) << other.error().text;
+        wasThere = other->wasThere;
+    };
+    p.source = hooked;
+    const auto done = p.run(3, planned->act.hash());
+    ASSERT_TRUE(done) << done.error().text;
+    EXPECT_TRUE(wasThere);
+    EXPECT_EQ(p.phases(), (std::vector<std::string> { "begun", "done" }));
 }
 
 /// Each put that it makes fails once: the old state or the new one, and the same call goes on.
@@ -228,6 +261,51 @@ TEST_P(RollBackOf, AFailureAtAnyPutLeavesTheOldStateOrTheNewOne)
         ASSERT_TRUE(once);
         EXPECT_TRUE(once->wasThere);
     }
+}
+
+/// Each put of an undo fails once: the same undo again finishes it, and does not take back what it did.
+TEST_P(RollBackOf, AnUndoThatFailedIsFinishedByTheNext)
+{
+    for (std::uint64_t nth = 1;; ++nth) {
+        RollingBack p(GetParam());
+        ASSERT_TRUE(p.run(3));
+        const auto faulty = std::make_shared<test::FaultyStore>(p.Publishing::run);
+        p.source = faulty;
+        faulty->failNth(test::StoreOperation::Put, nth, Error { Code::NoSpace, "full", {}, {}, {} });
+        const auto outcome = p.undo();
+        if (faulty->faults() == 0) {
+            EXPECT_GT(nth, 3U) << "lease, journal and step are puts";
+            break;
+        }
+        faulty->clearFaults();
+        if (!outcome) {
+            const auto again = p.undo();
+            ASSERT_TRUE(again) << nth << ": " << again.error().text;
+        }
+        EXPECT_EQ(p.rootOfStep(8).value_or("none"), p.rootOfCheckpoint(6)) << nth;
+        EXPECT_FALSE(p.view().find(9)) << nth;
+        EXPECT_EQ(p.phases().back(), "done") << nth;
+    }
+}
+
+/// An operator who wants the later state after all: what did not come to its end was no undo, so an undo takes it back.
+TEST(RollBack, AnUndoTakesBackARollBackThatFailedBehindItsPut)
+{
+    RollingBack p;
+    const auto faulty = std::make_shared<test::FaultyStore>(p.Publishing::run);
+    p.source = faulty;
+    const auto planned = p.plan(3);
+    ASSERT_TRUE(planned);
+    for (std::uint64_t nth = 1; !p.view().find(7); ++nth) {
+        faulty->failNth(test::StoreOperation::Put, nth, Error { Code::NoSpace, "full", {}, {}, {} });
+        ASSERT_FALSE(p.run(3, planned->act.hash()));
+        faulty->clearFaults();
+    }
+    ASSERT_NE(p.phases().back(), "done");
+    const auto undone = p.undo();
+    ASSERT_TRUE(undone) << undone.error().text;
+    EXPECT_EQ(undone->step, 8);
+    EXPECT_EQ(p.rootOfStep(8).value_or("none"), p.rootOfCheckpoint(6));
 }
 
 TEST(RollBack, WhereThereIsNothingToDoItSaysSo)

@@ -16,7 +16,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 IMPORTS = {
     "requirements.txt": "import blake3, boto3, hf_xet, huggingface_hub, numpy, safetensors.numpy, xxhash, zstandard",
     "requirements-transformers.txt": "import torch, transformers",
-    "requirements-debian-torch.txt": "import torch, transformers",
+    "requirements-debian-torch.txt": "import accelerate, torch, transformers",
 }
 DEBIAN_PYTHON = "/usr/bin/python3"
 

@@ -1,6 +1,7 @@
 #include "deltascope/engine/branch.h"
 
 #include "acts/act_parts.h"
+#include "acts/producers.h"
 #include "deltascope/engine/beside_keys.h"
 #include "publish/writer_choice.h"
 
@@ -139,9 +140,10 @@ Result<Branched> branch(Workbench& bench, std::shared_ptr<ObjectStore> source, c
     Branched done { scene.version->step(), 1, {}, scene.isDone };
     if (scene.isDone) {
         DS_CHECK(expectBranchReadsBack(bench, target.into, task));
+        DS_TRY(const std::optional<std::string> holder, leaseHolder(bench, *target.into, task));
         DS_TRY(const std::vector<JournalEntry> journal, readJournal(*target.into, bench.shadowFolder, task));
         const std::optional<JournalEntry> last = newestEntry(journal, plan.kind, scene.key);
-        if (last && last->phase != "done") // its process ended behind the put
+        if (!holder && last && last->phase != "done") // its process ended behind the put
             DS_CHECK(story.tell("done", {}, task));
         return done;
     }

@@ -53,23 +53,29 @@ std::string secondsText(std::int64_t us) { return fmt::format("{} s", (us + Seco
 
 Result<void> expectNoLease(const Workbench& bench, const Run& run, TaskContext& task)
 {
-    DS_TRY(const std::int64_t number, newestLease(*run.store, task));
-    if (number == 0)
-        return {};
-    const Result<std::optional<LeaseHolder>> holder = readLease(*run.store, number, task);
-    if (!holder && holder.error().code == Code::NotFound)
-        return {};
-    DS_CHECK(holder);
-    if (!*holder || (*holder)->released)
-        return {};
-    const Liveness liveness = livenessOf(**holder);
-    const bool mayLive = liveness == Liveness::Unknown && bench.nowUs() - (*holder)->renewedUs < LeaseLifeUs;
-    if (liveness == Liveness::Lives || mayLive)
-        return producing(run, fmt::format("{} holds the lease of this run", (*holder)->text()), std::nullopt);
+    DS_TRY(const std::optional<std::string> holder, leaseHolder(bench, *run.store, task));
+    if (holder)
+        return producing(run, fmt::format("{} holds the lease of this run", *holder), std::nullopt);
     return {};
 }
 
 } // namespace
+
+Result<std::optional<std::string>> leaseHolder(const Workbench& bench, const ObjectStore& run, TaskContext& task)
+{
+    DS_TRY(const std::int64_t number, newestLease(run, task));
+    if (number == 0)
+        return std::nullopt;
+    const Result<std::optional<LeaseHolder>> holder = readLease(run, number, task);
+    if (!holder && holder.error().code == Code::NotFound)
+        return std::nullopt;
+    DS_CHECK(holder);
+    if (!*holder || (*holder)->released)
+        return std::nullopt;
+    const Liveness liveness = livenessOf(**holder);
+    const bool mayLive = liveness == Liveness::Unknown && bench.nowUs() - (*holder)->renewedUs < LeaseLifeUs;
+    return liveness == Liveness::Lives || mayLive ? std::optional((*holder)->text()) : std::nullopt;
+}
 
 Result<void> expectNoProducer(const Workbench& bench, const Run& run, const Version* leftover, TaskContext& task)
 {
@@ -83,10 +89,18 @@ Result<void> expectNoProducer(const Workbench& bench, const Run& run, const Vers
     if (!interval)
         return {};
     const std::int64_t age = bench.nowUs() - times.back();
+    if (age < 0)
+        return fail(Error { Code::Exists,
+                            fmt::format("by the clock of this machine the newest step comes from {} in the future: "
+                                        "whether a trainer runs cannot be known",
+                                        secondsText(-age)),
+                            run.store->uri(), std::nullopt,
+                            "Set the clock that is wrong, of this machine or of the store, or wait until that time has "
+                            "passed, then repeat this." });
     if (age < QuietIntervals * *interval)
         return producing(run,
                          fmt::format("the newest step came {} ago, and one comes every {}: a trainer seems to run",
-                                     secondsText(std::max<std::int64_t>(age, 0)), secondsText(*interval)),
+                                     secondsText(age), secondsText(*interval)),
                          std::nullopt);
     return {};
 }

@@ -2,7 +2,14 @@
 
 #include "deltascope/engine/operations.h"
 
+#include <optional>
+#include <string>
+
 namespace deltascope {
+
+/// Who holds the lease of a run, as text; nothing where nobody does or its process has ended. Errors: those of the
+/// store.
+Result<std::optional<std::string>> leaseHolder(const Workbench& bench, const ObjectStore& run, TaskContext& task);
 
 /// Whether nobody else publishes into the run, as far as its lease, its unfinished objects and the times of its
 /// versions say: the newest one must be older than three usual intervals. `leftover`: an unfinished version that is

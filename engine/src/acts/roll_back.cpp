@@ -78,16 +78,25 @@ Result<bool> isOurLeftover(Workbench& bench, const ObjectStore& source, const Ve
     return !version.beingWritten || touchedUs <= entry->tUs + Meanwhile;
 }
 
+/// The newest version, or the one before it where the newest is what an earlier call left unfinished. Null: none.
+Result<const Version*> finishedHead(Workbench& bench, const Run& run, TaskContext& task)
+{
+    const Version* const newest = newestVersion(run);
+    if (!newest || newest == run.versions.data() || (newest - 1)->epoch != newest->epoch)
+        return newest;
+    DS_TRY(const bool isLeftover, isOurLeftover(bench, *run.store, *newest, task));
+    return isLeftover ? newest - 1 : newest;
+}
+
 Result<Scene> openScene(Workbench& bench, const std::shared_ptr<ObjectStore>& source, const OpenOptions& options,
                         const ChooseVersion& choose, TaskContext& task)
 {
     Scene scene;
     DS_TRY(scene.run, openRun(bench, source, options, task));
     DS_TRY(scene.target, choose(scene.run));
-    scene.head = newestVersion(scene.run);
-    DS_TRY(const bool isLeftover, isOurLeftover(bench, *source, *scene.head, task));
-    if (isLeftover && scene.head != scene.run.versions.data() && (scene.head - 1)->epoch == scene.head->epoch)
-        scene.leftover = scene.head--;
+    DS_TRY(scene.head, finishedHead(bench, scene.run, task));
+    if (const Version* const newest = newestVersion(scene.run); newest != scene.head)
+        scene.leftover = newest;
     if (scene.run.recordsLost)
         return fail(*scene.run.recordsLost);
     scene.publishing = publishingOf(scene.run, *scene.head);
@@ -165,13 +174,26 @@ std::string storyText(std::int64_t step, std::int64_t restored)
     return fmt::format("step {} restores step {}", step, restored);
 }
 
+/// The last word about a version of a call that was killed or failed behind its put; nothing where the call is done.
+Result<std::optional<JournalEntry>> openStory(Workbench& bench, const ObjectStore& source, const Version& written,
+                                              TaskContext& task)
+{
+    DS_TRY(const std::vector<JournalEntry> journal, readJournal(source, bench.shadowFolder, task));
+    std::optional<JournalEntry> last = newestEntry(journal, "rollback", written.objects.objects.back().key);
+    if (last && last->phase == "done")
+        last.reset();
+    return last;
+}
+
 /// Ends the story of a call that was killed or failed behind its put.
 Result<void> finishStory(Workbench& bench, const std::shared_ptr<ObjectStore>& source, const Version& written,
                          const ActOptions& how, TaskContext& task)
 {
-    DS_TRY(const std::vector<JournalEntry> journal, readJournal(*source, bench.shadowFolder, task));
-    const std::optional<JournalEntry> last = newestEntry(journal, "rollback", written.objects.objects.back().key);
-    if (!last || last->phase == "done")
+    DS_TRY(const std::optional<std::string> holder, leaseHolder(bench, *source, task));
+    if (holder) // it may be the call itself, which has not come to its end
+        return {};
+    DS_TRY(const std::optional<JournalEntry> last, openStory(bench, *source, written, task));
+    if (!last)
         return {};
     JournalEntry entry = *last;
     entry.phase = "done";
@@ -237,16 +259,22 @@ Result<void> expectReadsBack(Workbench& bench, const std::shared_ptr<ObjectStore
 
 } // namespace
 
-Result<const Version*> stateBeforeRollBack(const Run& run)
+Result<const Version*> stateBeforeRollBack(Workbench& bench, const Run& run, TaskContext& task)
 {
-    const Version* const head = newestVersion(run);
-    if (head && head->summary && head->summary->restores && head->base)
-        return &run.versions[*head->base];
-    return fail(
-        Error { Code::NotFound,
-                head ? fmt::format("the newest step, {}, is no roll back: there is nothing to undo", head->step())
-                     : "the source holds no version",
-                run.store->uri(), std::nullopt, "deltascope rollback SOURCE@STEP restores any earlier step" });
+    DS_TRY(const Version* const head, finishedHead(bench, run, task));
+    if (!head || !head->summary || !head->summary->restores || !head->base)
+        return fail(
+            Error { Code::NotFound,
+                    head ? fmt::format("the newest step, {}, is no roll back: there is nothing to undo", head->step())
+                         : "the source holds no version",
+                    run.store->uri(), std::nullopt, "deltascope rollback SOURCE@STEP restores any earlier step" });
+    const Version& before = run.versions[*head->base];
+    const bool isUndo = before.summary && before.summary->restores && before.base
+        && restoredVersion(run, static_cast<std::size_t>(head - run.versions.data())) == before.base;
+    if (!isUndo)
+        return &before;
+    DS_TRY(const std::optional<JournalEntry> unfinished, openStory(bench, *run.store, *head, task));
+    return unfinished ? &run.versions[*before.base] : &before;
 }
 
 Result<RollBackPlan> planRollBack(Workbench& bench, std::shared_ptr<ObjectStore> source, const OpenOptions& options,

@@ -32,6 +32,8 @@ Error errnoError(std::string_view call, int errnoValue, std::string_view where)
     error.code = codeOfErrno(errnoValue);
     error.text = fmt::format("{}: {}", call, std::generic_category().message(errnoValue));
     error.where = where;
+    if (errnoValue == EROFS)
+        error.action = "Remount the file system for writing, or name a place that can be written to.";
     return error;
 }
 

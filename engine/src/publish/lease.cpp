@@ -26,7 +26,8 @@ constexpr int MostLooks = 100;
 
 tl::unexpected<Error> heldBy(const std::string& who, const std::string& where)
 {
-    return fail(Code::Exists, who + " publishes into this run", where, "stop the other publisher");
+    return fail(Code::Exists, who + " publishes into this run", where,
+                "stop the other publisher or wait until it ends, then start again");
 }
 
 std::string newNonce()

@@ -73,7 +73,7 @@ Result<bool> watchLease(const ObjectStore& store, std::int64_t number, const std
             return fail(Code::Exists,
                         fmt::format("{} publishes into this run: it has renewed its lease, which was watched since {}",
                                     later->text(), since),
-                        store.uri(), "stop the other publisher");
+                        store.uri(), "stop the other publisher or wait until it ends, then start again");
         }
         if (clock() - began >= terms.life)
             return true;

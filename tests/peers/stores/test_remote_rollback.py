@@ -5,12 +5,14 @@ exactly once."""
 
 import pathlib
 import random
+import subprocess
 import sys
 import time
 import urllib.parse
 
 import remote  # finds the modules of e2e and support
 from publication import Trainer
+from support import CONFLICT, OK
 from sweep import Sweep
 
 KILLS = 4  # in a slice
@@ -112,7 +114,55 @@ class RemoteRollBack(remote.RemoteTest, Trainer):
                 self.assertEqual(self.state_root(place, self.newest + 1), self.expected)
                 self.assertEqual(self.phases(place)[-1], "done")
         print(f"{hit} of {KILLS} killed at one of {requests.count} requests, {behind} of them behind the put", flush=True)
-        self.assertGreater(hit, KILLS // 2)
+        self.assertGreaterEqual(hit, KILLS // 2)
+
+    def restores(self, place):
+        """Which step each version behind the published ones restores."""
+        steps = [step["step"] for step in self.ok_json("log", place.url, *self.base)["epochs"][-1]["steps"]]
+        return [self.ok_json("show", f"{place.url}@{n}", *self.base)["restores"] for n in steps if n > self.newest]
+
+    @SWEEP
+    def test_two_operators(self, number):
+        """They begin at nearly the same time: to different targets, to the same one, and one that takes a roll back back."""
+        self.prepare(("trl-v2", "slime-v2")[number % 2])
+        chance = random.Random(f"{STORE} {number}")
+        place, args = self.fresh(f"raced-{number}")
+        act = lambda step: ["rollback", f"{place.url}@{step}", *self.base, "--yes"]
+        pairs = [
+            (act(self.target), act(self.target + 1), {OK: [self.target], CONFLICT: [self.target + 1]}),
+            (act(self.target), act(self.target), {OK: [self.target], CONFLICT: [self.target]}),
+            (["undo", place.url, *self.base, "--yes"], act(self.target + 1), {}),
+        ]
+        first, second, winners = pairs[number % 3]
+        before = []
+        if not winners:
+            self.ok(*args, "--yes")
+            before = [self.target]
+            winners = {OK: [self.target, self.newest], CONFLICT: [self.target, self.target + 1]}
+        a = self.start(*first, stdout=subprocess.DEVNULL)
+        time.sleep(chance.uniform(0, 0.1))
+        b = self.start(*second, stdout=subprocess.DEVNULL)
+        ends = [(process.communicate(timeout=120)[1].decode(), process.returncode) for process in (a, b)]
+        codes = [code for _, code in ends]
+        for err, code in ends:
+            self.assertIn(code, (OK, CONFLICT), err)
+            if code == CONFLICT:
+                self.assertRegex(err, r"DS-EXISTS[^→]*→ .*(repeat this|start again)")
+        now = self.restores(place)
+        print(f"{codes}: {now}", flush=True)
+        if codes == [CONFLICT, CONFLICT]:
+            self.assertEqual(now, before)
+        elif codes != [OK, OK]:
+            self.assertEqual(now, winners[codes[0]])
+        elif number % 3 == 1:
+            self.assertEqual(now, [self.target])
+        else:
+            self.assertEqual(len(now), len(before) + 2)
+        told = [e["text"] for e in self.ok_json("journal", place.url, *self.base)["journal"] if e["phase"] == "done"]
+        self.assertEqual(told, [f"step {self.newest + n} restores step {to}" for n, to in enumerate(now, 1)])
+        after = place.contents()
+        self.assertEqual({path: after[path] for path in self.files}, self.files)
+        self.ok("verify", place.url, "--level", "3", "--strict", *self.base)
 
 
 def is_payload(path):

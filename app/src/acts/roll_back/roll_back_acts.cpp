@@ -109,7 +109,8 @@ Result<JobResult> runRollBackTo(const ActWork& work, TaskContext& task)
 
 Result<JobResult> runUndo(const ActWork& work, TaskContext& task)
 {
-    return runRollBack(work, stateBeforeRollBack, task);
+    return runRollBack(
+        work, [&](const Run& run) { return stateBeforeRollBack(work.bench, run, task); }, task);
 }
 
 Result<BoundPlan> planRollBackTo(const ActScene& scene, const CheckedArgs& args)

@@ -13,8 +13,10 @@ namespace deltascope {
 /// Which version of a run a user means.
 using ChooseVersion = std::function<Result<const Version*>(const Run& run)>;
 
-/// The newest version of the run, if it restores another one: the state before that roll back. Errors: NotFound.
-Result<const Version*> stateBeforeRollBack(const Run& run);
+/// The version whose state an undo restores: the one before the newest roll back. Where an undo published that roll
+/// back and did not come to its end, the version that it restores, so that the same call again finishes it. Errors:
+/// NotFound (the newest version is no roll back), those of the store.
+Result<const Version*> stateBeforeRollBack(Workbench& bench, const Run& run, TaskContext& task);
 
 /// A roll back publishes the state of an earlier step again, as a delta behind the newest one: whoever follows the run
 /// by its numbers comes to that state, and nothing is overwritten or removed.
