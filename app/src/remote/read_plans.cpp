@@ -30,7 +30,7 @@ ActPlanView readActPlan(const json& from)
     plan.deletes = readEach(from, "deletes", readPlanned);
     plan.beside = readPairs(from, "beside");
     plan.effects = readPairs(from, "effects");
-    plan.warnings = readEach(from, "warnings", readProblem);
+    plan.warnings = readEach(from, "warnings", readAs<ProblemView>);
     plan.unknown = readList<std::string>(from, "unknown");
     plan.undo = readText(from, "undo");
     return plan;
@@ -66,32 +66,6 @@ RollBackView readRollBack(const json& from)
     return view;
 }
 
-AnnotationsView readAnnotations(const json& from)
-{
-    AnnotationsView view;
-    view.source = read<std::string>(from, "source");
-    view.refs = readEach(from, "refs", readRef);
-    view.notes = readEach(from, "notes", [](const json& note) {
-        return AnnotationView { read<std::uint64_t>(note, "number"), read<std::int64_t>(note, "step"),
-                                read<std::string>(note, "text"),     read<std::string>(note, "by"),
-                                read<std::int64_t>(note, "t_us"),    read<bool>(note, "local") };
-    });
-    view.journal = readEach(from, "journal", [](const json& entry) {
-        return JournalEntryView {
-            read<std::uint64_t>(entry, "number"), read<std::string>(entry, "act"),   read<std::string>(entry, "phase"),
-            read<std::string>(entry, "by"),       readText(entry, "plan"),           read<std::string>(entry, "text"),
-            readList<std::string>(entry, "keys"), read<std::int64_t>(entry, "t_us"), read<bool>(entry, "local")
-        };
-    });
-    view.problems = readEach(from, "problems", readProblem);
-    return view;
-}
-
-AnnotatedView readAnnotated(const json& from)
-{
-    return { read<std::string>(from, "source"), read<std::string>(from, "text"), read<bool>(from, "local") };
-}
-
 PlanView readPlan(const json& from)
 {
     PlanView plan;
@@ -116,7 +90,7 @@ PlanView readPlan(const json& from)
     plan.doneBytes = read<std::uint64_t>(from, "done");
     plan.totalBytes = read<std::uint64_t>(from, "total");
     if (const json& problem = fieldOf(from, "problem"); !problem.is_null())
-        plan.problem = readProblem(problem);
+        plan.problem = readAs<ProblemView>(problem);
     plan.facts = readEach(from, "facts", [](const json& fact) {
         return PlanFactView { read<std::string>(fact, "label"), read<std::string>(fact, "text") };
     });

@@ -36,7 +36,7 @@ ordered_json json(const ActPlanView& plan)
              { "deletes", json(plan.deletes) },
              { "beside", json(plan.beside) },
              { "effects", json(plan.effects) },
-             { "warnings", json(plan.warnings) },
+             { "warnings", written(plan.warnings) },
              { "unknown", plan.unknown },
              { "undo", plan.undo.empty() ? ordered_json(nullptr) : ordered_json(plan.undo) } };
 }

@@ -1,6 +1,7 @@
 #include "deltascope/app/view/dashboard_json.h"
 #include "deltascope/app/view/json.h"
 
+#include "annotations_description.h"
 #include "json_parts.h"
 
 namespace deltascope::app {
@@ -18,8 +19,10 @@ ordered_json resultOf(const std::optional<JobResult>& result)
                               View,
                               DiffView> || std::is_same_v<View, VerifyView> || std::is_same_v<View, MaterializeView>)
                 return ordered_json::parse(toJson(*view));
-            else if constexpr (std::is_same_v<View, RollBackView> || std::is_same_v<View, AnnotatedView>)
+            else if constexpr (std::is_same_v<View, RollBackView>)
                 return json(*view);
+            else if constexpr (std::is_same_v<View, AnnotatedView>)
+                return written(*view);
             else
                 return nullptr;
         },
@@ -44,7 +47,7 @@ std::string toJson(const PlanView& view)
                   { "phase", view.phase },
                   { "done", view.doneBytes },
                   { "total", view.totalBytes },
-                  { "problem", view.problem ? json(*view.problem) : ordered_json(nullptr) },
+                  { "problem", written(view.problem) },
                   { "title", view.title },
                   { "cli", view.cli },
                   { "facts", std::move(facts) },
@@ -83,8 +86,8 @@ std::string toJson(const TaskView& view)
                   { "resumable", view.resumable },
                   { "interrupted", view.interrupted },
                   { "accept_rewritten", accept.empty() ? ordered_json(nullptr) : ordered_json(accept) },
-                  { "problem", view.problem ? json(*view.problem) : ordered_json(nullptr) },
-                  { "not_kept", view.notKept ? json(*view.notKept) : ordered_json(nullptr) },
+                  { "problem", written(view.problem) },
+                  { "not_kept", written(view.notKept) },
                   { "result", resultOf(view.result) } });
 }
 
