@@ -209,5 +209,28 @@ TEST(Description, ErrorsSayWhichKeyDoesNotFit)
     EXPECT_EQ(whatOf("published_at", INT64_MAX), "\"published_at\" is no time");
 }
 
+TEST(Description, AnAlertIsReadByItsWords)
+{
+    AlertView alert;
+    alert.level = AlertLevel::Error;
+    alert.state = AlertState::Acked;
+    for (const std::optional<std::int64_t> snoozed :
+         { std::optional<std::int64_t>(), std::optional<std::int64_t>(7), std::optional(UntilCleared) }) {
+        alert.snoozedUntilUs = snoozed;
+        const AlertView read = readAs<AlertView>(json::parse(written(alert).dump()));
+        EXPECT_EQ(read.snoozedUntilUs, snoozed);
+        EXPECT_EQ(read.level, AlertLevel::Error);
+        EXPECT_EQ(read.state, AlertState::Acked);
+    }
+    const auto with = [&](const char* key, const char* word) {
+        json other = json::parse(written(alert).dump());
+        other[key] = word;
+        return other;
+    };
+    EXPECT_THROW(readAs<AlertView>(with("level", "loud")), Unfit);
+    EXPECT_THROW(readAs<AlertView>(with("level", "")), Unfit);
+    EXPECT_THROW(readAs<AlertView>(with("snoozed", "for long")), Unfit);
+}
+
 } // namespace
 } // namespace deltascope::app
