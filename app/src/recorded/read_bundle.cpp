@@ -4,6 +4,8 @@
 #include "json_limits.h"
 #include "remote/mirrored_run.h"
 #include "remote/read_views.h"
+#include "view/alert_description.h"
+#include "view/run_description.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -55,9 +57,10 @@ public:
         DS_CHECK(takeManifest());
         DS_CHECK(takeSnapshot());
         DS_TRY(const std::string listing, document("listing.json"));
-        DS_TRY(ListingView objects, as("listing.json", readJson(listing, readListing)));
+        DS_TRY(ListingView objects, as("listing.json", readJson(listing, readAs<ListingView>)));
         m_out.listing = std::make_shared<const ListingView>(std::move(objects));
-        DS_CHECK(eachLine("alerts.jsonl", [this](const json& line) { m_out.alerts.push_back(readAlert(line)); }));
+        DS_CHECK(
+            eachLine("alerts.jsonl", [this](const json& line) { m_out.alerts.push_back(readAs<AlertView>(line)); }));
         DS_CHECK(eachLine("counts.jsonl", [this](const json& line) { takeCounts(line); }));
         return std::move(m_out);
     }
