@@ -73,8 +73,9 @@ inline void expectShape(const nlohmann::json& json, const std::string& interface
     ApiContract::Keys expected = contract.keysOf(interface);
     std::erase_if(expected, [&](const std::string& key) { return contract.isOptional(key) && !keys.contains(key); });
     EXPECT_EQ(keys, expected) << interface;
-    if (document.hasSchema(interface))
+    if (document.hasSchema(interface)) {
         EXPECT_EQ(document.misfitOf(json, interface), "") << json;
+    }
 }
 
 inline void expectShapes(const nlohmann::json& list, const std::string& interface)

@@ -232,10 +232,11 @@ TEST(Description, AKeyIsNeededUnlessEarlierVersionsDoNotWriteIt)
     for (const auto& [key, value] : whole.items()) {
         json less = whole;
         less.erase(key);
-        if (free.contains(key))
+        if (free.contains(key)) {
             EXPECT_NO_THROW(readAs<StepView>(less)) << key;
-        else
+        } else {
             EXPECT_THROW(readAs<StepView>(less), Unfit) << key;
+        }
     }
 }
 
