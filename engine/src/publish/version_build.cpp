@@ -67,7 +67,7 @@ tl::unexpected<Error> differentTensors(std::string reason, std::string remedy)
                         std::move(reason) + ": a delta cannot say that (A is the state before, B the one to publish)",
                         {},
                         std::nullopt,
-                        std::move(remedy) + ", or begin another epoch with it (--new-epoch)" });
+                        std::move(remedy) + ", or publish it into a run of its own" });
 }
 
 std::string shapeText(const TensorInfo& tensor) { return fmt::format("[{}]", fmt::join(tensor.shape, ", ")); }
