@@ -2,6 +2,8 @@
 
 #include "json_parts.h"
 
+#include "deltascope/app/view/act_words.h"
+
 namespace deltascope::app {
 
 namespace {
@@ -35,6 +37,7 @@ ordered_json json(const ActPlanView& plan)
              { "writes", json(plan.writes) },
              { "deletes", json(plan.deletes) },
              { "beside", json(plan.beside) },
+             { "beside_text", besideWords(plan) },
              { "effects", json(plan.effects) },
              { "warnings", json(plan.warnings) },
              { "unknown", plan.unknown },

@@ -774,6 +774,7 @@ export interface ActPlan {
   writes: PlannedObject[];
   deletes: PlannedObject[];
   beside: Record<string, string>; // objects beside the run, by what they are for: how many
+  beside_text: string; // the same in words: "2 journal entries, 1 lease"
   effects: Record<string, string>; // what is different behind it
   warnings: Problem[];
   unknown: string[]; // what cannot be known before
