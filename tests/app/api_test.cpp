@@ -46,6 +46,16 @@ protected:
         return json("tasks/" + task["id"].get<std::string>());
     }
     Json planned(const Json& request) { return post(run("plans"), request); }
+    /// The plan once nothing is read for it any more.
+    Json made(const Json& request)
+    {
+        Json plan = planned(request);
+        EXPECT_TRUE(test::eventually([&] {
+            plan = json("plans/" + plan["id"].get<std::string>());
+            return plan["state"] != "planning";
+        }));
+        return plan;
+    }
     Json started(const Json& plan)
     {
         return post("plans/" + plan["id"].get<std::string>() + "/run", { { "hash", plan["hash"] } }, 202);
@@ -396,7 +406,7 @@ TEST_F(ApiAnswers, ActsAndTheirFieldsAreAsAgreed)
 
 TEST_F(ApiAnswers, APlanIsAsItIsNowUntilItIsDropped)
 {
-    const Json plan = planned({ { "kind", "note" }, { "args", { { "step", "12" }, { "text", "good" } } } });
+    const Json plan = made({ { "kind", "note" }, { "args", { { "step", "12" }, { "text", "good" } } } });
     const std::string path = "plans/" + plan["id"].get<std::string>();
     EXPECT_EQ(plan["state"], "ready");
     EXPECT_EQ(json(path), plan);
@@ -407,13 +417,9 @@ TEST_F(ApiAnswers, APlanIsAsItIsNowUntilItIsDropped)
 
 TEST_F(ApiAnswers, ARollBackIsPlannedFromStatesAndThenCarriedOut)
 {
-    Json plan = planned({ { "kind", "rollback" }, { "args", { { "step", "12" } } } });
-    expectShape(plan, "Plan");
-    const std::string path = "plans/" + plan["id"].get<std::string>();
-    ASSERT_TRUE(test::eventually([&] {
-        plan = json(path);
-        return plan["state"] != "planning";
-    }));
+    const Json request { { "kind", "rollback" }, { "args", { { "step", "12" } } } };
+    expectShape(planned(request), "Plan");
+    const Json plan = made(request);
     ASSERT_EQ(plan["state"], "ready") << plan;
     expectShape(plan, "Plan");
     expectShape(plan["act"], "ActPlan");
@@ -430,10 +436,10 @@ TEST_F(ApiAnswers, WhatWasSaidOfARunIsAsAgreed)
 {
     expectShape(json(run("annotations")), "Annotations");
     const Json task =
-        endOf(started(planned({ { "kind", "pin" }, { "args", { { "step", "12" }, { "name", "good" } } } })));
+        endOf(started(made({ { "kind", "pin" }, { "args", { { "step", "12" }, { "name", "good" } } } })));
     EXPECT_EQ(task["state"], "done") << task;
     expectShape(task["result"], "AnnotatedReport");
-    endOf(started(planned({ { "kind", "note" }, { "args", { { "step", "12" }, { "text", "serve this" } } } })));
+    endOf(started(made({ { "kind", "note" }, { "args", { { "step", "12" }, { "text", "serve this" } } } })));
     const Json said = json(run("annotations"));
     expectShapes(said["refs"], "Ref");
     expectShapes(said["notes"], "Annotation");

@@ -233,6 +233,7 @@ TEST(Acts, EachHasItsKindATitleAndFieldsThatSayWhatTheyAre)
     for (const ActInfo& act : actInfos()) {
         kinds.push_back(act.kind);
         EXPECT_FALSE(act.title.empty()) << act.kind;
+        EXPECT_EQ(act.isOfEngine(), !act.help.empty()) << act.kind << ": the engine's acts are commands";
         for (const ActField& field : act.fields) {
             EXPECT_FALSE(field.label.empty()) << act.kind << ' ' << field.name;
             EXPECT_TRUE(field.help.ends_with('.')) << act.kind << ' ' << field.name;
@@ -241,7 +242,7 @@ TEST(Acts, EachHasItsKindATitleAndFieldsThatSayWhatTheyAre)
     }
     std::sort(kinds.begin(), kinds.end());
     EXPECT_EQ(std::adjacent_find(kinds.begin(), kinds.end()), kinds.end());
-    EXPECT_EQ(kinds.size(), 10U);
+    EXPECT_EQ(kinds.size(), 11U);
 }
 
 } // namespace

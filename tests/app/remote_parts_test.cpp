@@ -5,6 +5,7 @@
 #include "remote/mirrored_run.h"
 #include "remote/read_views.h"
 #include "view/base64.h"
+#include "view/step_description.h"
 
 #include <gtest/gtest.h>
 
@@ -159,7 +160,7 @@ TEST(ReadViews, AStepSaysWhatItRestores)
     for (const std::optional<std::int64_t> restores :
          { std::optional<std::int64_t>(), std::optional<std::int64_t>(7) }) {
         step.restores = restores;
-        EXPECT_EQ(readStep(nlohmann::json::parse(stepToJson(step))), step);
+        EXPECT_EQ(readAs<StepView>(nlohmann::json::parse(stepToJson(step))), step);
     }
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Over HTTP, an act on objects that were rewritten since they were first read is refused, and done where the request
+"""No value of an object that was rewritten since it was first read is shown without a word. Over HTTP, an act on objects that were rewritten since they were first read is refused, and done where the request
 accepts them: this once by a materialization or comparison, from then on by a verification."""
 
 import json
@@ -81,6 +81,51 @@ class AcceptRewritten(E2ETest):
                     "POST", f"runs/{self.run_id}/plans", {"kind": kind, "args": {**args, "accept_rewritten": wrong}}
                 )
                 self.assertEqual((status, problem["code"]), (400, "DS-USAGE"), (kind, wrong))
+
+
+class ShownValues(E2ETest):
+    """Values of an object that was rewritten since it was first read are shown nowhere without a word."""
+
+    def prepare(self):
+        self.run = self.make_run(tensors=3, elements=4000, steps=4, density=0.02)
+        self.ok("verify", self.run.source, "--level", "3")
+        self.path_of = os.path.join(self.run.source, KEY)
+
+    def rewrite(self):
+        flip(self.path_of, place_of_value(self.path_of))
+
+    def test_on_the_command_line(self):
+        self.prepare()
+        run, name = self.run, self.ok_json("show", self.run.at(4))["tensors"][0]["name"]
+        commands = [["stats", run.at(3), name], ["stats", run.at(4), name, "--history", "3"],
+                    ["stats", run.at(4), name, "--history", "all"]]
+        before = [self.ok_json(*command) for command in commands]
+        self.rewrite()
+        for command in commands[:2]:
+            self.refused(self.run_ds(*command), word="DS-REWRITTEN")
+            self.ok(*command, "--accept-rewritten")
+        firsts = self.ok_json(*commands[2])
+        self.assertEqual([missed["step"] for missed in firsts["unread"]], [3, 4])
+        self.ok("stats", run.at(2), name)
+        self.rewrite()
+        self.assertEqual([self.ok_json(*command) for command in commands], before, "the sound twin")
+
+    def test_over_http(self):
+        self.prepare()
+        daemon = Daemon(self.run.source, self.path(""), {**os.environ, "DELTASCOPE_HOME": self.path("home")})
+        self.addCleanup(lambda: daemon.end(signal.SIGKILL))
+        run = daemon.ask("GET", "runs")[1]["runs"][0]["id"]
+        views = ["blocks?n=4", "elements?row=0&col=0&rows=4&cols=4", "statistics", "statistics/history?steps=3"]
+
+        def answers(step):
+            return [daemon.exchange("GET", f"runs/{run}/steps/0:{step}/tensors/0/{view}") for view in views]
+
+        self.assertEqual([status for status, _, _ in answers(4)], [200] * len(views))
+        self.rewrite()
+        for status, _, text in answers(4):
+            self.assertGreaterEqual(status, 400)
+            self.assertEqual(json.loads(text)["code"], "DS-REWRITTEN")
+        self.assertEqual([status for status, _, _ in answers(2)], [200] * len(views))
 
 
 if __name__ == "__main__":

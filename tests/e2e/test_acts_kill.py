@@ -181,7 +181,7 @@ class ActsKill(E2ETest):
             self.assertTrue(all((e["act"], e["phase"]) == (act, "done") and text in e["text"] for e in entries), entries)
             self.assertLessEqual(len(entries), len(words), "nothing is told that did not happen")
             if code == OK:
-                self.assertGreaterEqual(len(entries), 1)
+                self.assertEqual((len(entries), len(words)), (1, 1), "written once, and told once")
             return bool(words)
         return check
 

@@ -23,12 +23,17 @@ class Demo(E2ETest):
             return f.read()
 
     def roll_back(self, bucket, newest):
-        """An operator's answer to the collapse. None: the trainer has not been quiet for long enough."""
-        outcome = self.run_ds("rollback", f"{bucket}@{newest - 3}", "--yes", "--json")
+        """An operator's answer to the collapse, who chooses a wrong step first and undoes that. None: the trainer has not
+        been quiet for long enough."""
+        outcome = self.run_ds("rollback", f"{bucket}@{newest - 2}", "--yes", "--json")
         if outcome.code == CONFLICT:
             return None
         self.assertEqual(outcome.code, OK, str(outcome))
-        return outcome.json()
+        undone = self.ok_json("undo", bucket, "--yes")
+        self.assertEqual(undone["to"], newest)
+        self.assertEqual(self.ok_json("digest", f"{bucket}@{undone['step']}")["root"],
+                         self.ok_json("digest", f"{bucket}@{newest}")["root"])
+        return self.ok_json("rollback", f"{bucket}@{newest - 3}", "--yes")
 
     def test_the_script(self):
         folder = self.path("demo")

@@ -4,7 +4,7 @@
 #include "support/forwarding_store.h"
 #include "support/memory_store.h"
 #include "support/temp_dir.h"
-#include "trace/span_objects.h"
+#include "beside/trace/span_objects.h"
 
 #include <gtest/gtest.h>
 #include <numeric>

@@ -40,6 +40,7 @@ constexpr double StallSteps = 12;
 constexpr double ByteFlips = 40;
 constexpr double RewardCollapses = 70;
 constexpr double WaitsForOperator = 120; ///< behind the collapse, while nobody rolls the run back
+constexpr double Reconsiders = 30; ///< behind a roll back, while it may be undone
 
 /// The trainer and the replicas of a real run have machines of their own: here they must not take the processor from
 /// the one who looks on. This thread and those that it starts get less of it when others want it, too.
@@ -187,34 +188,51 @@ private:
         return {};
     }
 
+    double stepsSince(std::int64_t us) const
+    {
+        return static_cast<double>(m_bench.nowUs() - us) / 1e6 * m_request.rate;
+    }
+
     /// The reward has collapsed: the trainer stops and gives its lease back, so that an operator can roll the run back.
-    /// Then it loads that state and goes on from it; after a while it goes on as it was.
+    /// Once that state has been the newest one for a while, the trainer loads it and goes on from it; without a roll
+    /// back it goes on as it was.
     Result<void> waitForOperator(TaskContext& task)
     {
         DS_CHECK(tell("reward collapses: 0.61 -> 0.08; the trainer stops until the run is rolled back", task));
         m_publisher.reset();
         const std::int64_t stoppedUs = m_bench.nowUs();
-        const auto waited = [&] { return static_cast<double>(m_bench.nowUs() - stoppedUs) / 1e6 * m_request.rate; };
-        bool isRolledBack = false;
-        while (!isRolledBack && waited() < WaitsForOperator && !isOver()) {
+        std::optional<std::int64_t> restored;
+        std::int64_t seenUs = stoppedUs;
+        while (stepsSince(seenUs) < (restored ? Reconsiders : WaitsForOperator) && !isOver()) {
             DS_CHECK(task.checkpoint());
             std::this_thread::sleep_for(std::chrono::milliseconds(200));
-            DS_TRY(isRolledBack, loadRollBack(task));
+            DS_TRY(const std::optional<std::int64_t> now, restoringStep(task));
+            if (now != restored)
+                seenUs = m_bench.nowUs();
+            restored = now;
         }
+        if (restored)
+            DS_CHECK(loadNewest(task));
         m_liveUs += m_bench.nowUs() - stoppedUs; // the script stood still
         DS_CHECK(openPublisher(task));
-        return tell(isRolledBack ? fmt::format("the trainer has loaded step {} and goes on", m_head)
-                                 : std::string("nobody rolled back; the trainer goes on"),
+        return tell(restored ? fmt::format("the trainer has loaded step {} and goes on", m_head)
+                             : std::string("nobody rolled back; the trainer goes on"),
                     task);
     }
 
-    /// Loads the newest state if that is a roll back. Returns whether it is.
-    Result<bool> loadRollBack(TaskContext& task)
+    /// The newest step if it restores another state than the trainer has.
+    Result<std::optional<std::int64_t>> restoringStep(TaskContext& task)
     {
         DS_TRY(const Run run, openRun(m_bench, m_bucket, {}, task));
-        if (run.versions.empty() || run.versions.back().step() <= m_head || !run.versions.back().summary
-            || !run.versions.back().summary->restores)
-            return false;
+        const Version* const newest = run.versions.empty() ? nullptr : &run.versions.back();
+        const bool restores = newest && newest->step() > m_head && newest->summary && newest->summary->restores
+            && newest->summary->restores != m_head;
+        return restores ? std::optional(newest->step()) : std::nullopt;
+    }
+
+    Result<void> loadNewest(TaskContext& task)
+    {
+        DS_TRY(const Run run, openRun(m_bench, m_bucket, {}, task));
         const Version& newest = run.versions.back();
         DS_TRY(const Plan plan, planFor(run, newest));
         DS_TRY(const Chain chain, Chain::open(run, plan, m_bench.threads, task));
@@ -230,8 +248,7 @@ private:
             }
         }
         m_head = newest.step();
-        DS_CHECK(saveCheckpoint(task));
-        return true;
+        return saveCheckpoint(task);
     }
 
     Result<void> tell(const std::string& text, TaskContext& task)

@@ -4,6 +4,7 @@
 #include "deltascope/app/view/dashboard_json.h"
 #include "remote/read_views.h"
 #include "view/act_request_json.h"
+#include "view/plan_description.h"
 
 #include <algorithm>
 #include <array>
@@ -94,7 +95,7 @@ TaskRecord readDocument(const json& from)
         record.view = readTask(from);
     }
     expectState(record.view.state);
-    record.view.plan = readPlan(fieldOf(from, "plan"));
+    record.view.plan = readAs<PlanView>(fieldOf(from, "plan"));
     const json& request = fieldOf(from, "request");
     record.request =
         expectKnown(version == FormatVersion ? readRequest(request) : readTypedRequest(record.view.plan.kind, request));

@@ -4,6 +4,8 @@
 #include "json_limits.h"
 #include "remote/mirrored_run.h"
 #include "remote/read_views.h"
+#include "view/alert_description.h"
+#include "view/run_description.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -55,10 +57,11 @@ public:
         DS_CHECK(takeManifest());
         DS_CHECK(takeSnapshot());
         DS_TRY(const std::string listing, document("listing.json"));
-        DS_TRY(ListingView objects, as("listing.json", readJson(listing, readListing)));
+        DS_TRY(ListingView objects, as("listing.json", readJson(listing, readAs<ListingView>)));
         m_out.listing = std::make_shared<const ListingView>(std::move(objects));
         DS_CHECK(takeAnnotations());
-        DS_CHECK(eachLine("alerts.jsonl", [this](const json& line) { m_out.alerts.push_back(readAlert(line)); }));
+        DS_CHECK(
+            eachLine("alerts.jsonl", [this](const json& line) { m_out.alerts.push_back(readAs<AlertView>(line)); }));
         DS_CHECK(eachLine("counts.jsonl", [this](const json& line) { takeCounts(line); }));
         return std::move(m_out);
     }
@@ -137,7 +140,7 @@ private:
         if (!m_archive.has(Name))
             return {};
         DS_TRY(const std::string text, document(Name));
-        DS_TRY(AnnotationsView said, as(Name, readJson(text, readAnnotations)));
+        DS_TRY(AnnotationsView said, as(Name, readJson(text, readAs<AnnotationsView>)));
         m_out.annotations = std::make_shared<const AnnotationsView>(std::move(said));
         return {};
     }

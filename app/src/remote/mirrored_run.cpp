@@ -2,6 +2,7 @@
 
 #include "read_views.h"
 #include "view/base64.h"
+#include "view/snapshot_description.h"
 
 #include <algorithm>
 
@@ -16,7 +17,7 @@ StepKey keyOf(const json& from) { return { read<int>(from, "epoch"), read<std::i
 bool isGone(const json& from) { return from.contains("gone"); }
 
 /// {"keep": so many of the list stay, "add": [what comes behind them]}
-template <class T, class ReadOne> void readTail(const json& object, const char* key, std::vector<T>& list, ReadOne one)
+template <class T> void readTail(const json& object, const char* key, std::vector<T>& list)
 {
     const json& from = fieldOf(object, key);
     const auto kept = read<std::uint64_t>(from, "keep");
@@ -24,7 +25,15 @@ template <class T, class ReadOne> void readTail(const json& object, const char* 
         throw Unfit { std::string("\"") + key + "\" keeps more than there is" };
     list.resize(static_cast<std::size_t>(kept));
     for (const json& value : readArray(from, "add"))
-        list.push_back(one(value));
+        list.push_back(readAs<T>(value));
+}
+
+StepView readCopiedStep(const json& from)
+{
+    StepView step;
+    JsonReader reader(from);
+    describeCopiedStep(reader, step);
+    return step;
 }
 
 TensorRowView readRow(const json& from)
@@ -103,7 +112,7 @@ void MirroredRun::read(const json& changes)
     m_next.state = app::read<std::string>(changes, "state");
     m_next.opening = changes.value("opening", std::string()); // a server of an earlier version does not tell it
     const json& error = fieldOf(changes, "error");
-    m_next.error = error.is_null() ? std::nullopt : std::optional(readProblem(error));
+    m_next.error = error.is_null() ? std::nullopt : std::optional(readAs<ProblemView>(error));
     m_next.contactUs = app::read<std::int64_t>(changes, "contact_us");
     m_next.demo = app::read<bool>(changes, "demo");
     m_next.alertsFiring = app::read<std::uint64_t>(changes, "alerts_firing");
@@ -119,35 +128,24 @@ void MirroredRun::read(const json& changes)
 
 void MirroredRun::readRun(const json& from)
 {
-    const std::uint64_t revision = app::read<std::uint64_t>(from, "rev");
     for (const json& step : readArray(from, "steps")) {
         if (isGone(step))
             m_steps.erase(keyOf(step));
         else
-            m_steps[keyOf(step)] = readStep(step);
+            m_steps[keyOf(step)] = readCopiedStep(step);
     }
-    readTail(from, "problems", m_run.problems, readProblem);
-    readTail(from, "events", m_run.events, readProblem);
-    readTail(from, "drift", m_run.drift, readDrift);
-    readTail(from, "notes", m_run.notes, readNote);
-    readTail(from, "spans", m_run.spans, readSpan);
-    m_run.replicas = readEach(from, "replicas", readReplica);
-    m_run.refs = from.contains("refs") ? readEach(from, "refs", readRef) : std::vector<RefView>();
-    m_run.settled = app::read<bool>(from, "settled");
-    m_run.source = app::read<std::string>(from, "source");
-    m_run.layout = app::read<std::string>(from, "layout");
-    m_run.run = app::read<std::string>(from, "run");
-    m_run.base = app::read<std::string>(from, "base");
-    m_run.baseBytes = from.contains("base_bytes") ? readOptional<std::uint64_t>(from, "base_bytes") : std::nullopt;
-    m_run.latest = readOptional<std::int64_t>(from, "latest");
-    m_run.noopRate = readOptional<double>(from, "noop_rate");
-    m_run.ignoredObjects = app::read<std::uint64_t>(from, "ignored_objects");
-    m_run.meter = readMeter(from);
-    m_run.listedUs = from.contains("listed_us") ? readOptional<std::int64_t>(from, "listed_us").value_or(0) : 0;
-    m_run.wireBytes = app::read<std::uint64_t>(from, "wire_bytes");
-    if (m_next.run && m_run.revision == revision)
+    readTail(from, "problems", m_run.problems);
+    readTail(from, "events", m_run.events);
+    readTail(from, "drift", m_run.drift);
+    readTail(from, "notes", m_run.notes);
+    readTail(from, "spans", m_run.spans);
+    m_run.replicas = readEach(from, "replicas", readAs<ReplicaView>);
+    m_run.refs = from.contains("refs") ? readEach(from, "refs", readAs<RefView>) : std::vector<RefView>();
+    const std::uint64_t before = m_run.revision;
+    JsonReader head(from);
+    describeRunHead(head, m_run);
+    if (m_next.run && m_run.revision == before)
         return; // faces compare runs by their address
-    m_run.revision = revision;
     auto run = std::make_shared<RunView>(m_run);
     for (const int epoch : readList<int>(from, "epochs"))
         run->epochs.push_back({ epoch, {} });
@@ -207,10 +205,7 @@ void MirroredRun::readVerified(const json& changes)
             m_next.verified.erase(keyOf(from));
             continue;
         }
-        const json problem = from.value("problem", json()); // bundles of version 2 have none
-        m_next.verified[keyOf(from)] = { app::read<int>(from, "level"), app::read<std::string>(from, "result"),
-                                         app::read<std::int64_t>(from, "t_us"),
-                                         problem.is_null() ? std::nullopt : std::optional(readProblem(problem)) };
+        m_next.verified[keyOf(from)] = readAs<VerifiedView>(from);
     }
 }
 

@@ -2,7 +2,7 @@
 
 #include "deltascope/app/view/summary_view.h"
 
-#include "json_reader.h"
+#include "view/io/json_fields.h"
 
 #include <map>
 #include <memory>

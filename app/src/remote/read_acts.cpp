@@ -1,4 +1,5 @@
 #include "read_views.h"
+#include "view/annotations_description.h"
 
 #include <algorithm>
 
@@ -36,7 +37,7 @@ StepVerdictView readVerdict(const json& from)
     step.zeroSigns = read<std::uint64_t>(from, "zero_sign_elems");
     step.missed = read<std::uint64_t>(from, "missed_elems");
     step.driftEstimate = readOptional<std::uint64_t>(from, "drift_elems_estimate");
-    step.problems = readEach(from, "problems", readProblem);
+    step.problems = readEach(from, "problems", readAs<ProblemView>);
     return step;
 }
 
@@ -85,34 +86,12 @@ std::optional<JobResult> readResult(const std::string& kind, const json& from)
     if (kind == "materialize")
         return std::make_shared<const MaterializeView>(readMaterialize(from));
     if (kind == "rollback" || kind == "undo")
-        return std::make_shared<const RollBackView>(readRollBack(from));
+        return std::make_shared<const RollBackView>(readAs<RollBackView>(from));
     if (kind == "branch")
-        return std::make_shared<const BranchView>(readBranch(from));
+        return std::make_shared<const BranchView>(readAs<BranchView>(from));
     if (kind == "ref" || kind == "unref" || kind == "pin" || kind == "unpin" || kind == "note")
-        return std::make_shared<const AnnotatedView>(readAnnotated(from));
+        return std::make_shared<const AnnotatedView>(readAs<AnnotatedView>(from));
     return std::nullopt;
-}
-
-template <class Enum> Enum readWord(const json& from, const char* key, std::initializer_list<Enum> all)
-{
-    const auto text = read<std::string>(from, key);
-    const auto* const found = std::find_if(all.begin(), all.end(), [&](Enum value) { return word(value) == text; });
-    if (found == all.end())
-        throw Unfit { std::string("\"") + key + "\" is none of its words" };
-    return *found;
-}
-
-AlertLevel readLevel(const json& from, const char* key)
-{
-    return readWord(from, key, { AlertLevel::Info, AlertLevel::Warn, AlertLevel::Error });
-}
-
-std::optional<std::int64_t> readSnoozed(const json& from)
-{
-    const json& value = fieldOf(from, "snoozed");
-    if (value.is_string() && value.get<std::string>() == "until_cleared")
-        return UntilCleared;
-    return readOptional<std::int64_t>(from, "snoozed");
 }
 
 }
@@ -131,7 +110,7 @@ VerifyView readVerify(const json& from)
         view.storeDigests =
             StoreDigestsView { read<std::uint64_t>(*digests, "equal"), read<std::uint64_t>(*digests, "not_compared"),
                                read<std::uint64_t>(*digests, "none") };
-    view.problems = readEach(from, "problems", readProblem);
+    view.problems = readEach(from, "problems", readAs<ProblemView>);
     view.seconds = read<double>(from, "seconds");
     return view;
 }
@@ -145,7 +124,7 @@ ReadsView readReads(const json& from)
     if (from.contains("rewritten"))
         view.rewritten = readList<std::string>(from, "rewritten");
     if (from.contains("notices"))
-        view.notices = readEach(from, "notices", readProblem);
+        view.notices = readEach(from, "notices", readAs<ProblemView>);
     return view;
 }
 
@@ -229,67 +208,12 @@ TaskView readTask(const json& from)
     task.resumable = read<bool>(from, "resumable");
     task.interrupted = read<bool>(from, "interrupted");
     if (const json& problem = fieldOf(from, "problem"); !problem.is_null())
-        task.problem = readProblem(problem);
+        task.problem = readAs<ProblemView>(problem);
     // Servers and records of earlier versions have none.
     if (const auto notKept = from.find("not_kept"); notKept != from.end() && !notKept->is_null())
-        task.notKept = readProblem(*notKept);
+        task.notKept = readAs<ProblemView>(*notKept);
     task.result = readResult(task.plan.kind, fieldOf(from, "result"));
     return task;
-}
-
-AlertView readAlert(const json& from)
-{
-    AlertView alert;
-    alert.id = read<std::string>(from, "id");
-    alert.rule = read<std::string>(from, "rule");
-    alert.level = readLevel(from, "level");
-    alert.run = read<std::string>(from, "run");
-    alert.step = readOptional<std::int64_t>(from, "step");
-    alert.replica = readOptional<std::string>(from, "replica");
-    alert.value = readOptional<double>(from, "value");
-    alert.threshold = readOptional<double>(from, "threshold");
-    alert.title = read<std::string>(from, "title");
-    alert.text = read<std::string>(from, "text");
-    alert.remedy = read<std::string>(from, "remedy");
-    alert.firstUs = read<std::int64_t>(from, "first_us");
-    alert.lastUs = read<std::int64_t>(from, "last_us");
-    alert.clearedUs = readOptional<std::int64_t>(from, "cleared_us");
-    alert.count = read<std::uint64_t>(from, "count");
-    alert.state = readWord(from, "state", { AlertState::Firing, AlertState::Acked, AlertState::Cleared });
-    alert.snoozedUntilUs = readSnoozed(from);
-    return alert;
-}
-
-AlertListView readAlerts(const json& from)
-{
-    AlertListView view;
-    view.revision = read<std::uint64_t>(from, "rev");
-    view.alerts = readEach(from, "alerts", readAlert);
-    view.rules = readEach(from, "rules", [](const json& rule) {
-        return AlertRuleView { read<std::string>(rule, "id"),
-                               readLevel(rule, "level"),
-                               read<bool>(rule, "on"),
-                               read<std::string>(rule, "what"),
-                               readOptional<double>(rule, "threshold"),
-                               readText(rule, "unit") };
-    });
-    view.channels = readEach(from, "channels", [](const json& channel) {
-        return AlertChannelView { read<std::string>(channel, "kind"), read<std::string>(channel, "name"),
-                                  readLevel(channel, "min_level") };
-    });
-    return view;
-}
-
-BacktestView readBacktest(const json& from)
-{
-    BacktestView view;
-    view.rule = read<std::string>(from, "rule");
-    view.run = read<std::string>(from, "run");
-    view.fired = readEach(from, "fired", [](const json& hit) {
-        return BacktestHitView { readOptional<std::int64_t>(hit, "step"), read<std::int64_t>(hit, "t_us"),
-                                 read<std::string>(hit, "text") };
-    });
-    return view;
 }
 
 } // namespace deltascope::app

@@ -1,6 +1,7 @@
 #include "remote_alerts.h"
 
-#include "read_views.h"
+#include "view/alert_description.h"
+#include "view/io/json_reader.h"
 
 #include <algorithm>
 #include <chrono>
@@ -30,7 +31,7 @@ std::optional<AlertChange> changeOf(const AlertView* before, const AlertView& no
 Result<std::vector<AlertChange>> RemoteAlerts::refresh()
 {
     DS_TRY(const std::string answer, m_wire.get("alerts"));
-    DS_TRY(AlertListView view, readJson(answer, readAlerts));
+    DS_TRY(AlertListView view, readJson(answer, readAs<AlertListView>));
     return take(std::move(view));
 }
 
@@ -53,7 +54,7 @@ std::vector<AlertChange> RemoteAlerts::take(AlertListView view)
 Result<AlertView> RemoteAlerts::post(const std::string& path, const std::string& body)
 {
     DS_TRY(const std::string answer, m_wire.post(path, body));
-    DS_TRY(const AlertView alert, readJson(answer, readAlert));
+    DS_TRY(const AlertView alert, readJson(answer, readAs<AlertView>));
     const std::lock_guard lock(m_mutex);
     for (AlertView& known : m_list.alerts) {
         if (known.id == alert.id)
@@ -81,7 +82,7 @@ Result<void> RemoteAlerts::set(const std::string& rule, bool on, std::optional<d
 {
     const json body = { { "on", on }, { "threshold", threshold ? json(*threshold) : json(nullptr) } };
     DS_TRY(const std::string answer, m_wire.post("alerts/rules/" + pathPart(rule), body.dump()));
-    DS_TRY(AlertListView view, readJson(answer, readAlerts));
+    DS_TRY(AlertListView view, readJson(answer, readAs<AlertListView>));
     take(std::move(view));
     return {};
 }
@@ -97,7 +98,7 @@ AlertListView RemoteAlerts::list(const std::string& run) const
 Result<BacktestView> RemoteAlerts::backtest(const RunSnapshot& snapshot, const std::string& rule) const
 {
     DS_TRY(const std::string answer, m_wire.get("alerts/backtest", { { "run", snapshot.id }, { "rule", rule } }));
-    return readJson(answer, readBacktest);
+    return readJson(answer, readAs<BacktestView>);
 }
 
 } // namespace deltascope::app

@@ -4,6 +4,7 @@
 
 #include "read_views.h"
 #include "view/act_request_json.h"
+#include "view/plan_description.h"
 
 #include <algorithm>
 
@@ -63,7 +64,7 @@ std::optional<SourceRequest> RemoteMonitor::sourceOf(const std::string& id) cons
 Result<PlanView> RemoteMonitor::plan(const std::string& run, const ActRequest& request, const std::string&)
 {
     DS_TRY(const std::string answer, m_wire.post("runs/" + pathPart(run) + "/plans", jsonOf(request).dump()));
-    DS_TRY(PlanView plan, readJson(answer, readPlan));
+    DS_TRY(PlanView plan, readJson(answer, readAs<PlanView>));
     const std::lock_guard lock(m_mutex);
     m_requests.insert_or_assign(plan.id, request);
     return plan;
@@ -72,7 +73,7 @@ Result<PlanView> RemoteMonitor::plan(const std::string& run, const ActRequest& r
 Result<PlanView> RemoteMonitor::planned(const std::string& plan)
 {
     DS_TRY(const std::string answer, m_wire.get("plans/" + pathPart(plan)));
-    return readJson(answer, readPlan);
+    return readJson(answer, readAs<PlanView>);
 }
 
 void RemoteMonitor::dropPlan(const std::string& plan)

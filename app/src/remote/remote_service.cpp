@@ -1,6 +1,7 @@
 #include "remote_service.h"
 
 #include "read_views.h"
+#include "view/run_description.h"
 #include "view/step_address.h"
 
 #include <algorithm>
@@ -158,7 +159,7 @@ JobId RemoteService::listObjects(SourceRequest request)
     return start("list", [this, request = std::move(request)](JobId, TaskContext& task) -> Result<JobResult> {
         DS_TRY(const RemoteRuns::Snapshot run, runOf(request));
         DS_TRY(const std::string answer, m_wire.get("runs/" + pathPart(run->id) + "/objects/all", {}, stoppedBy(task)));
-        return asResult(readJson(answer, readListing));
+        return asResult(readJson(answer, readAs<ListingView>));
     });
 }
 
@@ -244,7 +245,7 @@ JobId RemoteService::annotations(SourceRequest request)
     return start("annotations", [this, request = std::move(request)](JobId, TaskContext& task) -> Result<JobResult> {
         DS_TRY(const RemoteRuns::Snapshot run, runOf(request));
         DS_TRY(const std::string answer, m_wire.get("runs/" + pathPart(run->id) + "/annotations", {}, stoppedBy(task)));
-        return asResult(readJson(answer, readAnnotations));
+        return asResult(readJson(answer, readAs<AnnotationsView>));
     });
 }
 JobId RemoteService::start(ActCall) { return refuse("act without a plan"); }

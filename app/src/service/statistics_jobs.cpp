@@ -1,5 +1,6 @@
 #include "statistics_jobs.h"
 
+#include "opening.h"
 #include "stretches.h"
 #include "tensor_jobs.h"
 #include "view/make_views.h"
@@ -19,16 +20,15 @@ bool sameForm(const TensorInfo& a, const TensorInfo& b) { return a.dtype == b.dt
 Result<StatisticsView> statisticsOf(Workbench& bench, const TensorRequest& request, TaskContext& task)
 {
     DS_TRY(const StatePair pair, planPair(bench, request, task));
-    DS_TRY(const Chain now, Chain::open(pair.run, pair.plan, bench.threads, task));
-    std::optional<Chain> before;
-    if (pair.beforePlan) {
-        DS_TRY(before, Chain::open(pair.run, *pair.beforePlan, bench.threads, task));
-    }
+    DS_TRY(const OpenPair open, openPair(bench, pair, task));
+    const Chain& now = open.now;
+    const std::optional<Chain>& before = open.before;
     const TensorInfo* left = before ? before->find(request.tensor) : nullptr;
     const TensorInfo* right = now.find(request.tensor);
     const bool compared = before && (!request.against.empty() || (left && right && sameForm(*left, *right)));
     DS_TRY(const TensorStatistics statistics,
-           deltascope::statisticsOf(bench, compared ? &*before : nullptr, now, request.tensor, task));
+           ifSound(deltascope::statisticsOf(bench, compared ? &*before : nullptr, now, request.tensor, task),
+                   { &now, before ? &*before : nullptr }, task));
     return makeStatisticsView(pair.version->step(), pair.beforeStep, statistics);
 }
 
@@ -39,11 +39,12 @@ Result<StatisticsHistoryView> statisticsHistoryOf(Workbench& bench, const Tensor
     StatisticsHistoryView view;
     view.tensor = request.tensor;
     for (const Stretch& stretch : stretchesOf(pair.run, *pair.version, std::min(steps, MostSteps))) {
-        DS_TRY(const Chain chain, Chain::open(pair.run, stretch.plan, bench.threads, task));
+        DS_TRY(const Chain chain, openChecked(bench, pair.run, stretch.plan, pair.acceptRewritten, task));
         std::vector<std::size_t> links;
         for (const auto& [link, version] : stretch.links)
             links.push_back(link);
-        DS_TRY(const auto values, statisticsBehind(bench, chain, links, request.tensor, task));
+        DS_TRY(const auto values,
+               ifSound(statisticsBehind(bench, chain, links, request.tensor, task), { &chain }, task));
         for (const auto& [link, found] : values)
             view.steps.push_back(makeValuesView(stretch.links.at(link)->step(), found));
         if (view.dtype.empty())

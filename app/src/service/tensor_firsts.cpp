@@ -1,5 +1,6 @@
 #include "tensor_firsts.h"
 
+#include "opening.h"
 #include "stretches.h"
 #include "tensor_jobs.h"
 
@@ -18,12 +19,13 @@ namespace {
 class Search {
 public:
     /// `last`: index of the step up to which is looked.
-    Search(const Run& run, std::size_t last, std::string tensor)
-        : m_run(run)
+    Search(const StatePair& pair, std::size_t last, std::string tensor)
+        : m_run(pair.run)
+        , m_acceptRewritten(pair.acceptRewritten)
         , m_last(last)
         , m_tensor(std::move(tensor))
     {
-        while (m_first < last && run.versions[m_first].epoch != run.versions[last].epoch)
+        while (m_first < last && m_run.versions[m_first].epoch != m_run.versions[last].epoch)
             ++m_first;
     }
 
@@ -91,7 +93,7 @@ private:
 
     Result<void> readChain(Workbench& bench, Stretch& stretch, TaskContext& task)
     {
-        DS_TRY(const Chain chain, Chain::open(m_run, stretch.plan, bench.threads, task));
+        DS_TRY(const Chain chain, openChecked(bench, m_run, stretch.plan, m_acceptRewritten, task));
         std::vector<std::size_t> links;
         for (const auto& [link, version] : stretch.links)
             links.push_back(link);
@@ -103,7 +105,7 @@ private:
             return {};
         }
         task.beginPhase(fmt::format("read up to step {}", chain.links().back()->objects.step), tensor->bytes());
-        DS_TRY(const auto marks, marksBehind(bench, chain, links, m_tensor, task));
+        DS_TRY(const auto marks, ifSound(marksBehind(bench, chain, links, m_tensor, task), { &chain }, task));
         if (const auto base = marks.find(0); chain.onExternalBase() && base != marks.end())
             m_base = base->second;
         for (const auto& [link, version] : stretch.links) {
@@ -217,6 +219,7 @@ private:
     }
 
     const Run& m_run;
+    bool m_acceptRewritten;
     std::size_t m_first = 0;
     std::size_t m_last;
     std::string m_tensor;
@@ -231,9 +234,9 @@ private:
 Result<TensorFirstsView> tensorFirstsOf(Workbench& bench, const TensorRequest& request, TaskContext& task)
 {
     DS_TRY(const StatePair pair, planPair(bench, request, task));
-    DS_TRY(const Chain chain, Chain::open(pair.run, pair.plan, bench.threads, task));
+    DS_TRY(const Chain chain, openChecked(bench, pair.run, pair.plan, pair.acceptRewritten, task));
     DS_TRY(const TensorInfo* tensor, tensorIn(chain, request.tensor));
-    Search search(pair.run, static_cast<std::size_t>(pair.version - pair.run.versions.data()), request.tensor);
+    Search search(pair, static_cast<std::size_t>(pair.version - pair.run.versions.data()), request.tensor);
     DS_CHECK(search.read(bench, task));
     TensorFirstsView view = search.view();
     view.dtype = word(tensor->dtype);

@@ -31,22 +31,17 @@ Result<void> planBefore(StatePair& pair)
     return {};
 }
 
-struct OpenPair {
-    Chain now;
-    std::optional<Chain> before;
-};
+}
 
 Result<OpenPair> openPair(Workbench& bench, const StatePair& pair, TaskContext& task)
 {
-    DS_TRY(Chain now, Chain::open(pair.run, pair.plan, bench.threads, task));
+    DS_TRY(Chain now, openChecked(bench, pair.run, pair.plan, pair.acceptRewritten, task));
     OpenPair open { std::move(now), {} };
     if (pair.beforePlan) {
-        DS_TRY(Chain before, Chain::open(pair.run, *pair.beforePlan, bench.threads, task));
+        DS_TRY(Chain before, openChecked(bench, pair.run, *pair.beforePlan, pair.acceptRewritten, task));
         open.before.emplace(std::move(before));
     }
     return open;
-}
-
 }
 
 Result<StatePair> planPair(Workbench& bench, const TensorRequest& request, TaskContext& task)
@@ -54,6 +49,7 @@ Result<StatePair> planPair(Workbench& bench, const TensorRequest& request, TaskC
     if (isSingleFile(request.version))
         return fail(Code::Usage, "a file on its own has no steps", request.version.source.source.text());
     StatePair pair;
+    pair.acceptRewritten = request.version.acceptRewritten;
     DS_TRY(pair.run, openRequested(bench, request.version.source, task));
     DS_TRY(pair.version, findVersion(bench, pair.run, request.version.version, task));
     DS_TRY(pair.plan, planFor(pair.run, *pair.version));
@@ -72,7 +68,9 @@ Result<BlocksView> blocksOf(Workbench& bench, const TensorRequest& request, std:
     DS_TRY(const StatePair pair, planPair(bench, request, task));
     DS_TRY(const OpenPair open, openPair(bench, pair, task));
     DS_TRY(const TensorBlocks blocks,
-           compareInBlocks(bench, open.before ? *open.before : open.now, open.now, request.tensor, maxBlocks, task));
+           ifSound(compareInBlocks(bench, open.before ? *open.before : open.now, open.now, request.tensor, maxBlocks,
+                                   task),
+                   { &open.now, open.before ? &*open.before : nullptr }, task));
     return makeBlocksView(blocks, pair.beforeStep);
 }
 
@@ -80,10 +78,12 @@ Result<ElementsView> elementsOf(Workbench& bench, const TensorRequest& request, 
 {
     DS_TRY(const StatePair pair, planPair(bench, request, task));
     DS_TRY(const OpenPair open, openPair(bench, pair, task));
-    DS_TRY(const ElementWindow now, readWindow(bench, open.now, request.tensor, window, task));
+    DS_TRY(const ElementWindow now,
+           ifSound(readWindow(bench, open.now, request.tensor, window, task), { &open.now }, task));
     std::optional<ElementWindow> before;
     if (open.before) {
-        DS_TRY(before, readWindow(bench, *open.before, request.tensor, window, task));
+        DS_TRY(before,
+               ifSound(readWindow(bench, *open.before, request.tensor, window, task), { &*open.before }, task));
     }
     return makeElementsView(pair.version->step(), now, pair.beforeStep, before);
 }

@@ -12,9 +12,17 @@ struct StatePair {
     Plan plan;
     std::optional<Plan> beforePlan; ///< nothing: there is no state before
     std::optional<std::int64_t> beforeStep;
+    bool acceptRewritten = false; ///< VersionRequest::acceptRewritten
+};
+struct OpenPair {
+    Chain now;
+    std::optional<Chain> before;
 };
 /// Errors: Usage (a file on its own has no steps), those of openRun and planFor.
 Result<StatePair> planPair(Workbench& bench, const TensorRequest& request, TaskContext& task);
+
+/// Both states. Errors: those of openChecked().
+Result<OpenPair> openPair(Workbench& bench, const StatePair& pair, TaskContext& task);
 
 /// Where a tensor differs between a step and another state.
 Result<BlocksView> blocksOf(Workbench& bench, const TensorRequest& request, std::uint32_t maxBlocks, TaskContext& task);

@@ -1,20 +1,11 @@
 #include "deltascope/app/view/dashboard_json.h"
 
 #include "json_parts.h"
+#include "step_description.h"
 
 namespace deltascope::app {
 
 namespace {
-
-ordered_json json(const std::optional<VerifiedView>& verified)
-{
-    if (!verified)
-        return nullptr;
-    return { { "level", verified->level },
-             { "result", verified->result },
-             { "t_us", verified->tUs },
-             { "problem", verified->problem ? json(*verified->problem) : ordered_json(nullptr) } };
-}
 
 ordered_json json(const LineageRowView& row)
 {
@@ -39,10 +30,10 @@ ordered_json json(const LineageRowView& row)
                          { "changed_frac", orNull(step.changedFraction) },
                          { "restorable", step.restorable },
                          { "proven", step.proven },
-                         { "verified", json(row.verified) },
-                         { "restore", gap ? ordered_json(nullptr) : json(step.restore) },
+                         { "verified", written(row.verified) },
+                         { "restore", gap ? ordered_json(nullptr) : written(step.restore) },
                          { "forms", std::move(forms) },
-                         { "problem", step.problems.empty() ? ordered_json(nullptr) : json(step.problems.front()) },
+                         { "problem", step.problems.empty() ? ordered_json(nullptr) : written(step.problems.front()) },
                          { "refs", row.refs },
                          { "surviving", row.lane == 0 || step.restorable } };
     if (step.restores)
@@ -56,10 +47,7 @@ ordered_json json(const LineageRowView& row)
 
 std::string stepToJson(const StepView& step, const std::optional<VerifiedView>& verified)
 {
-    ordered_json out = json(step);
-    if (step.state != "gap")
-        out["verified"] = json(verified);
-    return dump(out);
+    return dump(written(CheckedStepView { step, verified }));
 }
 
 std::string toJson(const LineageView& view)

@@ -1,6 +1,7 @@
 #include "deltascope/app/view/json.h"
 
 #include "json_parts.h"
+#include "run_description.h"
 
 namespace deltascope::app {
 
@@ -36,7 +37,7 @@ ordered_json json(const ComparisonView& comparison)
 
 std::string toJson(const LogView& view)
 {
-    ordered_json out = json(view.run);
+    ordered_json out = written(view.run);
     if (!view.run.runs.empty()) {
         ordered_json runs = ordered_json::array();
         for (const RunPlaceView& run : view.run.runs)

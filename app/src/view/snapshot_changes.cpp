@@ -2,6 +2,7 @@
 
 #include "base64.h"
 #include "json_parts.h"
+#include "snapshot_description.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -91,7 +92,7 @@ template <class T> ordered_json changed(const ListChanges& changes, const std::v
     const std::size_t kept = since == 0 ? 0 : changes.keptSince(since, now.size());
     ordered_json added = ordered_json::array();
     for (std::size_t i = kept; i < now.size(); ++i)
-        added.push_back(json(now[i]));
+        added.push_back(written(now[i]));
     return { { "keep", kept }, { "add", std::move(added) } };
 }
 
@@ -105,22 +106,20 @@ ordered_json columnJson(const StepKey& key, const HeatColumnView& column)
              { "damaged", column.damaged }, { "codes_b64", std::move(codes) } };
 }
 
-/// A hole tells here why nothing can be rebuilt in it, too.
 ordered_json stepJson(const StepKey&, const StepView& step)
 {
-    ordered_json out = json(step);
-    if (step.state == "gap")
-        out["reason"] = step.restore.reason;
-    return out;
+    JsonWriter writer;
+    describeCopiedStep(writer, step);
+    return writer.take();
 }
 
 ordered_json verifiedJson(const StepKey& key, const VerifiedView& verified)
 {
-    return {
-        { "epoch", key.first },      { "step", key.second },
-        { "level", verified.level }, { "result", verified.result },
-        { "t_us", verified.tUs },    { "problem", verified.problem ? json(*verified.problem) : ordered_json(nullptr) }
-    };
+    JsonWriter writer;
+    writer("epoch", key.first);
+    writer("step", key.second);
+    describe(writer, verified);
+    return writer.take();
 }
 
 // As text: of trees of tens of thousands most is overhead.
@@ -215,19 +214,9 @@ void SnapshotChanges::advanceHeat(const HeatView& before, const HeatView& now)
 
 ordered_json SnapshotChanges::runChanges(const RunView& run, std::uint64_t since) const
 {
-    ordered_json out = { { "rev", run.revision },
-                         { "settled", run.settled },
-                         { "source", run.source },
-                         { "layout", run.layout },
-                         { "run", run.run },
-                         { "base", run.base },
-                         { "base_bytes", orNull(run.baseBytes) },
-                         { "latest", orNull(run.latest) },
-                         { "noop_rate", orNull(run.noopRate) },
-                         { "ignored_objects", run.ignoredObjects },
-                         { "store_meter", json(run.meter) },
-                         { "listed_us", listedOrNull(run.listedUs) },
-                         { "wire_bytes", run.wireBytes } };
+    JsonWriter head;
+    describeRunHead(head, run);
+    ordered_json out = head.take();
     ordered_json epochs = ordered_json::array();
     for (const EpochView& epoch : run.epochs)
         epochs.push_back(epoch.epoch);
@@ -238,14 +227,8 @@ ordered_json SnapshotChanges::runChanges(const RunView& run, std::uint64_t since
     out["drift"] = changed(m_drift, run.drift, since);
     out["notes"] = changed(m_notes, run.notes, since);
     out["spans"] = changed(m_spans, run.spans, since);
-    ordered_json replicas = ordered_json::array();
-    for (const ReplicaView& replica : run.replicas)
-        replicas.push_back(json(replica));
-    out["replicas"] = std::move(replicas);
-    ordered_json refs = ordered_json::array();
-    for (const RefView& ref : run.refs)
-        refs.push_back(json(ref));
-    out["refs"] = std::move(refs);
+    out["replicas"] = written(run.replicas);
+    out["refs"] = written(run.refs);
     return out;
 }
 
@@ -269,7 +252,7 @@ std::string SnapshotChanges::toJson(std::uint64_t since, const std::string& curs
                               { "base", now.base },
                               { "state", now.state },
                               { "opening", now.opening },
-                              { "error", now.error ? json(*now.error) : ordered_json(nullptr) },
+                              { "error", written(now.error) },
                               { "contact_us", now.contactUs },
                               { "demo", now.demo },
                               { "alerts_firing", now.alertsFiring },

@@ -1,6 +1,7 @@
 #include "deltascope/app/view/dashboard_json.h"
 
 #include "json_parts.h"
+#include "run_description.h"
 
 namespace deltascope::app {
 
@@ -38,14 +39,10 @@ ordered_json json(const KpiView& kpi)
 
 ordered_json json(const HealthView& health)
 {
-    return { { "state", orNull(health.state) },
-             { "headline", health.headline },
-             { "proven", health.proven },
-             { "restorable", health.restorable },
-             { "remedy", health.remedy },
-             { "step", orNull(health.step) },
-             { "restore", orNull(health.restore) },
-             { "problem", health.problem ? json(*health.problem) : ordered_json(nullptr) } };
+    return { { "state", orNull(health.state) },     { "headline", health.headline },
+             { "proven", health.proven },           { "restorable", health.restorable },
+             { "remedy", health.remedy },           { "step", orNull(health.step) },
+             { "restore", orNull(health.restore) }, { "problem", written(health.problem) } };
 }
 
 ordered_json json(const RunSummaryView& view)
@@ -62,7 +59,7 @@ ordered_json json(const RunSummaryView& view)
              { "rev", snapshot.revision },
              { "state", snapshot.state },
              { "opening", orNull(snapshot.opening) },
-             { "error", snapshot.error ? json(*snapshot.error) : ordered_json(nullptr) },
+             { "error", written(snapshot.error) },
              { "contact_us", snapshot.contactUs },
              { "steps", view.steps },
              { "anchors", view.anchors },
@@ -77,31 +74,6 @@ ordered_json json(const RunSummaryView& view)
              { "attention", view.attention },
              { "spark", std::move(spark) },
              { "demo", snapshot.demo } };
-}
-
-ordered_json json(const ReplicaHistoryView& view)
-{
-    const ReplicaView& replica = view.replica;
-    return { { "id", replica.id },
-             { "engine", replica.engine },
-             { "state", replica.state },
-             { "step", orNull(replica.step) },
-             { "behind", orNull(replica.behind) },
-             { "lag_s", orNull(view.lagSeconds) },
-             { "age_s", replica.ageSeconds },
-             { "late", replica.late },
-             { "lagging", replica.lagging },
-             { "foreign", replica.foreign },
-             { "doubt", replica.doubt.empty() ? ordered_json(nullptr) : ordered_json(replica.doubt) },
-             { "detail", replica.detail },
-             { "last_pause_ms", orNull(view.lastPauseMs) },
-             { "paused_frac", orNull(view.pausedFraction) },
-             { "lag_history", view.lagHistory } };
-}
-
-ordered_json json(const FeedItemView& view)
-{
-    return { { "t_us", view.tUs }, { "kind", view.kind }, { "step", orNull(view.step) }, { "text", view.text } };
 }
 
 }
@@ -126,35 +98,20 @@ std::string detailToJson(const RunSummaryView& view, std::int64_t nowUs)
     out["first_step"] = steps.empty() ? ordered_json(nullptr) : ordered_json(steps.front()->step);
     out["last_step"] = steps.empty() ? ordered_json(nullptr) : ordered_json(steps.back()->step);
     out["ignored_objects"] = run.ignoredObjects;
-    out["store_meter"] = json(run.meter);
-    out["listed_us"] = listedOrNull(run.listedUs);
+    out["store_meter"] = written(run.meter);
+    out["listed_us"] = written(nullIfEmpty(run.listedUs));
     out["noop_rate"] = orNull(run.noopRate);
-    out["problems"] = json(run.problems);
-    out["events"] = json(run.events);
-    ordered_json drift = ordered_json::array();
-    for (const DriftView& point : run.drift)
-        drift.push_back(json(point));
-    out["drift"] = std::move(drift);
-    ordered_json notes = ordered_json::array();
-    for (const NoteView& note : run.notes)
-        notes.push_back(json(note));
-    out["notes"] = std::move(notes);
-    ordered_json refs = ordered_json::array();
-    for (const RefView& ref : run.refs)
-        refs.push_back(json(ref));
-    out["refs"] = std::move(refs);
-    ordered_json replicas = ordered_json::array();
-    for (const ReplicaHistoryView& replica : makeReplicaHistory(run, nowUs))
-        replicas.push_back(json(replica));
-    out["replicas"] = std::move(replicas);
-    ordered_json feed = ordered_json::array();
-    for (const FeedItemView& item : makeFeed(run, FeedItems))
-        feed.push_back(json(item));
-    out["feed"] = std::move(feed);
+    out["problems"] = written(run.problems);
+    out["events"] = written(run.events);
+    out["drift"] = written(run.drift);
+    out["notes"] = written(run.notes);
+    out["refs"] = written(run.refs);
+    out["replicas"] = written(makeReplicaHistory(run, nowUs));
+    out["feed"] = written(makeFeed(run, FeedItems));
     return dump(out);
 }
 
-std::string toJson(const ReplicaHistoryView& view) { return dump(json(view)); }
-std::string toJson(const FeedItemView& view) { return dump(json(view)); }
+std::string toJson(const ReplicaHistoryView& view) { return dump(written(view)); }
+std::string toJson(const FeedItemView& view) { return dump(written(view)); }
 
 } // namespace deltascope::app

@@ -1,7 +1,9 @@
 #include "deltascope/app/view/dashboard_json.h"
 #include "deltascope/app/view/json.h"
 
+#include "annotations_description.h"
 #include "json_parts.h"
+#include "plan_description.h"
 
 namespace deltascope::app {
 
@@ -20,8 +22,8 @@ ordered_json resultOf(const std::optional<JobResult>& result)
                 return ordered_json::parse(toJson(*view));
             else if constexpr (
                 std::is_same_v<View,
-                               RollBackView> || std::is_same_v<View, AnnotatedView> || std::is_same_v<View, BranchView>)
-                return json(*view);
+                               RollBackView> || std::is_same_v<View, BranchView> || std::is_same_v<View, AnnotatedView>)
+                return written(*view);
             else
                 return nullptr;
         },
@@ -30,38 +32,7 @@ ordered_json resultOf(const std::optional<JobResult>& result)
 
 }
 
-std::string toJson(const PlanView& view)
-{
-    ordered_json steps = ordered_json::array();
-    for (const PlanStepView& step : view.steps)
-        steps.push_back({ { "text", step.text }, { "bytes", step.bytes } });
-    ordered_json facts = ordered_json::array();
-    for (const PlanFactView& fact : view.facts)
-        facts.push_back({ { "label", fact.label }, { "text", fact.text } });
-    return dump({ { "id", view.id },
-                  { "hash", view.hash },
-                  { "kind", view.kind },
-                  { "run", view.run },
-                  { "state", view.state },
-                  { "phase", view.phase },
-                  { "done", view.doneBytes },
-                  { "total", view.totalBytes },
-                  { "problem", view.problem ? json(*view.problem) : ordered_json(nullptr) },
-                  { "title", view.title },
-                  { "cli", view.cli },
-                  { "facts", std::move(facts) },
-                  { "steps", std::move(steps) },
-                  { "read_bytes", view.readBytes },
-                  { "write_bytes", view.writeBytes },
-                  { "free_bytes", orNull(view.freeBytes) },
-                  { "destination", view.destination.empty() ? ordered_json(nullptr) : ordered_json(view.destination) },
-                  { "warnings", view.warnings },
-                  { "act", view.act ? json(*view.act) : ordered_json(nullptr) },
-                  { "changes", json(view.changes) },
-                  { "confirm", view.confirm.empty() ? ordered_json(nullptr) : ordered_json(view.confirm) },
-                  { "undo", view.undo.empty() ? ordered_json(nullptr) : ordered_json(view.undo) },
-                  { "requires", { "act" } } });
-}
+std::string toJson(const PlanView& view) { return dump(written(view)); }
 
 std::string toJson(const TaskView& view)
 {
@@ -85,8 +56,8 @@ std::string toJson(const TaskView& view)
                   { "resumable", view.resumable },
                   { "interrupted", view.interrupted },
                   { "accept_rewritten", accept.empty() ? ordered_json(nullptr) : ordered_json(accept) },
-                  { "problem", view.problem ? json(*view.problem) : ordered_json(nullptr) },
-                  { "not_kept", view.notKept ? json(*view.notKept) : ordered_json(nullptr) },
+                  { "problem", written(view.problem) },
+                  { "not_kept", written(view.notKept) },
                   { "result", resultOf(view.result) } });
 }
 

@@ -1,6 +1,7 @@
 #include "deltascope/app/view/json.h"
 
 #include "json_parts.h"
+#include "step_description.h"
 
 #include "deltascope/base/bytes.h"
 
@@ -124,7 +125,7 @@ template <class View> std::string collected(const View& view)
 void writeJson(const StepDetailView& view, const TextSink& sink)
 {
     DocumentWriter document(sink);
-    ordered_json step = json(view.step);
+    ordered_json step = written(view.step);
     step["chosen"] = chosenOrNull(view.chosen);
     document.members(step);
     document.list("tensors", view.tensors, [](const TensorCountView& tensor) { return textOf(tensor); });
@@ -137,7 +138,7 @@ void writeJson(const DigestView& view, const TextSink& sink)
     document.members(
         { { "root", view.root }, { "strong_root", view.strongRoot }, { "chosen", chosenOrNull(view.chosen) } });
     document.list("tensors", view.tensors, [](const TensorDigestView& tensor) { return textOf(tensor); });
-    document.members({ { "rewritten", view.reads.rewritten }, { "notices", json(view.reads.notices) } });
+    document.members({ { "rewritten", view.reads.rewritten }, { "notices", written(view.reads.notices) } });
     document.end();
 }
 
@@ -166,7 +167,7 @@ void writeJson(const DiffView& view, const TextSink& sink)
     document.list("tensors", view.tensors, differenceText);
     document.list("changed_dtype_or_shape", view.reshaped, reshapedText);
     document.members({ { "rewritten", view.reads.rewritten },
-                       { "notices", json(view.reads.notices) },
+                       { "notices", written(view.reads.notices) },
                        { "seconds", view.seconds } });
     document.end();
 }

@@ -1,6 +1,7 @@
 #include "deltascope/app/view/json.h"
 
 #include "json_parts.h"
+#include "trace_description.h"
 
 #include <algorithm>
 #include <map>
@@ -85,20 +86,11 @@ ordered_json processName(std::size_t process, const std::string& name)
 
 }
 
-ordered_json json(const SpanView& span)
-{
-    return { { "actor", span.actor }, { "phase", span.phase }, { "epoch", span.epoch }, { "step", span.step },
-             { "t0_us", span.t0Us },  { "t1_us", span.t1Us },  { "bytes", span.bytes } };
-}
-
 std::string toJson(const TimelineView& view)
 {
     ordered_json bars = ordered_json::array();
     for (const BarView& bar : view.bars)
         bars.push_back(json(bar, view.epoch));
-    ordered_json spans = ordered_json::array();
-    for (const SpanView& span : view.spans)
-        spans.push_back(json(span));
     ordered_json visible = ordered_json::array();
     for (const PublicationView& publication : view.visible)
         visible.push_back({ { "step", publication.step }, { "t_us", publication.tUs } });
@@ -111,7 +103,7 @@ std::string toJson(const TimelineView& view)
                   { "epoch", view.epoch },
                   { "actors", view.actors },
                   { "bars", std::move(bars) },
-                  { "spans", std::move(spans) },
+                  { "spans", written(view.spans) },
                   { "visible", std::move(visible) },
                   { "summary", json(view.summary) },
                   { "ghost", std::move(ghost) } });

@@ -1,6 +1,6 @@
 #include "acts/producers.h"
 
-#include "publish/lease_holder.h"
+#include "beside/lease/lease_holder.h"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -1,10 +1,10 @@
 #include "deltascope/engine/publish.h"
 
+#include "beside/lease/lease.h"
 #include "deltascope/base/address.h"
 #include "deltascope/engine/beside_keys.h"
 #include "deltascope/engine/cost.h"
 #include "deltascope/engine/trace.h"
-#include "publish/lease.h"
 #include "publish/newest_version.h"
 #include "publish/version_build.h"
 #include "publish/writer_choice.h"

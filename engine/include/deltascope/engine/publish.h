@@ -1,8 +1,8 @@
 #pragma once
 
+#include "deltascope/engine/lease_terms.h"
 #include "deltascope/engine/operations.h"
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -11,15 +11,6 @@
 #include <vector>
 
 namespace deltascope {
-
-/// When another publisher counts as gone, of whom this machine cannot say whether it runs: its lease has not changed
-/// for `life`, as watched by us. What its lease says of times is not looked at.
-struct LeaseTerms {
-    std::chrono::milliseconds life = std::chrono::minutes(10); ///< a holder renews it 20 times in this time
-    std::function<std::chrono::microseconds()> clock; ///< monotonic; empty: that of this machine
-    /// Told once who is waited for, since when, and what can be done. Called by the thread that opens the publisher.
-    std::function<void(const std::string& text)> onWaiting;
-};
 
 struct PublishOptions {
     std::string layout; ///< "trl-v2" or "slime-v2"

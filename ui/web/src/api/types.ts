@@ -1,13 +1,12 @@
 // The JSON of the HTTP API (docs/http-api.md), as app/view writes it. Bytes, elements and steps are integers; times are
 // microseconds since 1970 (`_us`, `published_at`, `modified_at`); what is not known is null and stays null on screen.
 
-export interface Problem {
-  code: string; // "DS-CHAIN-GAP"
-  step: number | null;
-  where: string;
-  text: string;
-  remedy: string;
-}
+import type {
+  Alert, AlertLevel, AnnotatedReport, BranchReport, DriftPoint, FeedItem, Gap, Note, Problem, Ref, Replica, Restore,
+  RollBackReport, SpanRow, Step, StepKind, StepState, StoreMeter, TensorCount, VerifyResult,
+} from './generated';
+
+export * from './generated';
 
 /** Body of every answer with status 400 and above, application/problem+json. */
 export interface ProblemDetails {
@@ -33,93 +32,7 @@ export interface Capabilities {
   now_us: number;
 }
 
-export type StepKind = 'anchor' | 'partial_anchor' | 'delta' | 'gap';
-export type StepState = 'complete' | 'publishing' | 'broken' | 'noop' | 'gap';
-export type VerifyResult = 'verified' | 'consistent' | 'first_sight' | 'unverified' | 'incomplete' | 'damaged';
-
-export interface Restore {
-  deltas: number;
-  bytes: number;
-  blocked_by: number | null;
-  reason: string | null;
-}
-
-export interface ObjectInfo {
-  key: string;
-  size: number;
-  modified_at: number;
-}
-
-/** One way to have a step. */
-export interface Form {
-  name: string;
-  kind: StepKind;
-  base_step: number | null; // null: complete by itself
-  wire_bytes: number;
-  restore: Restore; // of the step over it
-  evidence: 'digest' | 'root' | 'anchor' | 'weak' | 'base' | 'first_sight' | 'none'; // what vouches for the whole way
-  used: boolean;
-  state: 'served' | 'trained';
-  copy: boolean; // objects of another form once more, in a mirror
-}
-
-export interface Step {
-  epoch: number;
-  step: number;
-  kind: StepKind;
-  state: StepState;
-  name: string;
-  base_step: number | null;
-  changed_elems: number | null;
-  changed_vs_prev_elems: number | null;
-  total_elems: number | null;
-  changed_frac: number | null; // 0…1
-  claimed_elems: number | null;
-  wire_bytes: number;
-  published_at: number;
-  pause_ms: number | null;
-  spans_from: 'logs' | 'spans' | null;
-  restorable: boolean;
-  proven: boolean;
-  restore: Restore;
-  objects: ObjectInfo[];
-  forms?: Form[]; // in a run only where there are several
-  problems: Problem[];
-  refs?: string[]; // words that people gave it: "good", "pin/good"; absent: none
-  restores?: number; // earlier step whose state it has again; absent: none
-  branch_of?: string; // run and step that this run begins with; absent: none
-  /** The deepest verification of this step in this daemon; null: not checked. */
-  verified: { level: number; result: VerifyResult; t_us: number; problem: Problem | null } | null;
-}
-
-/** A hole in the numbers: `step` is the first missing one. */
-export interface Gap {
-  epoch: number;
-  step: number;
-  kind: 'gap';
-  state: 'gap';
-  last_step: number;
-}
-
 export type StepRow = Step | Gap;
-
-export interface Replica {
-  id: string;
-  engine: string;
-  state: string; // its own word: serving, fetching, paused, stalled, …
-  step: number | null; // that it says it serves
-  behind: number | null; // versions; null: its step is not known
-  lag_s: number | null; // since the first version that it does not serve was published
-  age_s: number; // of the heartbeat
-  late: boolean;
-  lagging: boolean;
-  foreign: boolean; // it has said for 30 s a step that the run neither has nor had
-  doubt: string | null; // why its heartbeat is no sign of life: its clock or its period
-  detail: string;
-  last_pause_ms: number | null;
-  paused_frac: number | null; // of the last hour, 0…1
-  lag_history: number[]; // versions behind at each of the last 60 steps, oldest first
-}
 
 /** Tiles of the page Live. Medians are over the last 50 deltas. */
 export interface Kpi {
@@ -195,52 +108,6 @@ export interface RunList {
   runs: RunSummary[];
 }
 
-export interface DriftPoint {
-  epoch: number;
-  step: number;
-  differs_elems: number;
-  zero_sign_elems: number;
-  estimate_elems: number | null;
-}
-
-export interface Note {
-  actor: string;
-  step: number | null;
-  t_us: number | null;
-  text: string;
-}
-
-/** A word that people gave a version. */
-export interface Ref {
-  word: string; // as behind the @ of an address
-  pin: boolean;
-  step: number | null; // null: its last move cannot be read
-  epoch: number;
-  here: boolean; // the version that it means is in the run
-  by: string;
-  why: string | null;
-  t_us: number;
-  local: boolean; // kept on the machine of the daemon alone
-  problem: Problem | null;
-}
-
-export interface FeedItem {
-  t_us: number;
-  kind: 'published' | 'applied' | 'note' | 'problem' | 'event';
-  step: number | null;
-  text: string;
-}
-
-/** What went between the server and an object store since it was opened. */
-export interface StoreMeter {
-  source: string;
-  requests: number; // retries are some of them
-  retries: number;
-  bytes_in: number;
-  bytes_out: number;
-  bytes_from_cache: number;
-}
-
 export interface RunDetail extends RunSummary {
   first_step: number | null;
   last_step: number | null;
@@ -262,15 +129,6 @@ export interface StepPage {
   epochs: number[];
   steps: StepRow[]; // ascending by epoch, then step
   next_cursor: string | null;
-}
-
-export interface TensorCount {
-  name: string;
-  dtype: string;
-  shape: number[];
-  changed_elems: number | null;
-  changed_vs_prev_elems: number | null;
-  total_elems: number;
 }
 
 export interface StepDetail {
@@ -500,16 +358,6 @@ export interface Bar {
   slowest: boolean; // the slowest of its step
 }
 
-export interface SpanRow {
-  actor: string;
-  phase: Phase;
-  epoch: number;
-  step: number;
-  t0_us: number;
-  t1_us: number;
-  bytes: number;
-}
-
 export interface Timeline {
   rev: number;
   epoch: number;
@@ -702,36 +550,6 @@ export interface MaterializeReport {
   seconds: number;
 }
 
-export interface RollBackReport {
-  source: string;
-  from: number; // newest step when it was planned
-  to: number; // step whose state is published again
-  step: number; // that it is published as
-  done: boolean;
-  was_there: boolean; // the newest step has that state already; nothing was written
-  changed_elems: number;
-  keys: string[]; // written
-}
-
-export interface BranchReport {
-  source: string;
-  into: string; // address of the new run
-  from: number; // step whose state it begins with
-  step: number; // its first one
-  done: boolean;
-  was_there: boolean; // the new run was there already; nothing was written
-  keys: string[]; // written
-}
-
-/** What came of a word, a pin or a note. */
-export interface AnnotatedReport {
-  source: string;
-  text: string;
-  done: boolean;
-  was_there: boolean; // it was so already; nothing was written
-  local: boolean; // kept on the machine of the daemon alone
-}
-
 /** One argument of an act. */
 export interface ActField {
   name: string;
@@ -757,141 +575,6 @@ export type PlanRequest =
   | { kind: 'verify'; args: { range?: string; level: number; accept_rewritten?: boolean } }
   | { kind: 'diff'; args: { a: string; b: string; accept_rewritten?: boolean } }
   | { kind: string; args: Record<string, ActValue> };
-
-/** An object that an act reads, writes or deletes. */
-export interface PlannedObject {
-  store: string | null; // URI; null: that of the run
-  key: string;
-  bytes: number; // 0: not known before it is written
-}
-
-/** The exact plan of an act that changes a source. */
-export interface ActPlan {
-  kind: string;
-  hash: string;
-  reads: PlannedObject[];
-  read_bytes: number;
-  writes: PlannedObject[];
-  deletes: PlannedObject[];
-  beside: Record<string, string>; // objects beside the run, by what they are for: how many
-  beside_text: string; // the same in words: "2 journal entries, 1 lease"
-  effects: Record<string, string>; // what is different behind it
-  warnings: Problem[];
-  unknown: string[]; // what cannot be known before
-  undo: string | null;
-}
-
-export interface ChangedTensor {
-  name: string;
-  elems: number;
-  changed_elems: number;
-}
-
-/**
- * POST /runs/{r}/plans, GET /plans/{p}: what an act would do. Never acts. Steps are "12" or "EPOCH:12". While states are
- * read for it, it is "planning", and only its title and progress are known.
- */
-export interface Plan {
-  id: string;
-  hash: string;
-  kind: string;
-  run: string;
-  state: 'planning' | 'ready' | 'failed';
-  phase: string; // of planning
-  done: number; // bytes of this phase
-  total: number; // 0: not known
-  problem: Problem | null; // of state failed
-  title: string;
-  cli: string;
-  facts: { label: string; text: string }[];
-  steps: { text: string; bytes: number }[]; // what is read and written, in order
-  read_bytes: number;
-  write_bytes: number;
-  free_bytes: number | null; // where it would be written
-  destination: string | null;
-  warnings: string[];
-  act: ActPlan | null; // of acts that change a source
-  changes: ChangedTensor[]; // those with the largest changed share, at most 256
-  confirm: string | null; // to be typed before it is carried out
-  undo: string | null; // kind of the act that takes it back
-  requires: Scope[];
-}
-
-export interface Annotation {
-  number: number;
-  step: number;
-  text: string;
-  by: string;
-  t_us: number;
-  local: boolean;
-}
-
-/** Something that was done to the run. */
-export interface JournalEntry {
-  number: number;
-  act: string;
-  phase: string; // begun, done, failed, unreadable
-  by: string;
-  plan: string | null; // hash
-  text: string;
-  keys: string[];
-  t_us: number;
-  local: boolean;
-}
-
-/** GET /runs/{r}/annotations */
-export interface Annotations {
-  source: string;
-  refs: Ref[];
-  notes: Annotation[];
-  journal: JournalEntry[]; // oldest first
-  problems: Problem[];
-}
-
-export type AlertLevel = 'info' | 'warn' | 'error';
-
-export interface Alert {
-  id: string;
-  rule: string; // "replica-lag"
-  level: AlertLevel;
-  run: string;
-  step: number | null;
-  replica: string | null;
-  value: number | null; // what was compared with the threshold; null where a rule compares no number
-  threshold: number | null;
-  title: string;
-  text: string;
-  remedy: string;
-  first_us: number;
-  last_us: number;
-  cleared_us: number | null;
-  count: number;
-  state: 'firing' | 'acked' | 'cleared';
-  snoozed: number | 'until_cleared' | null; // µs: until then nobody is told
-}
-
-export interface AlertRule {
-  id: string;
-  level: AlertLevel;
-  on: boolean;
-  what: string; // one sentence
-  threshold: number | null;
-  unit: string | null;
-}
-
-export interface AlertList {
-  rev: number;
-  alerts: Alert[]; // firing first, then newest first
-  rules: AlertRule[];
-  channels: { kind: 'webhook' | 'slack' | 'discord' | 'command'; name: string; min_level: AlertLevel }[]; // never the URL
-}
-
-/** GET /alerts/backtest?run=&rule=: when the rule would have fired on what is in the bucket. */
-export interface Backtest {
-  rule: string;
-  run: string;
-  fired: { step: number | null; t_us: number; text: string }[];
-}
 
 // Server-sent events: GET /api/v1/events?topics=run,step,heat,replica,task,alert&run=ID. Each has an id; `reset` says
 // that something was lost and everything is to be fetched again.

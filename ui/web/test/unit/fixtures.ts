@@ -51,7 +51,7 @@ export function step(over: Partial<Step> = {}): Step {
   return {
     epoch: 0, step: 0, kind: 'delta', state: 'complete', name: '', base_step: null, changed_elems: null, changed_vs_prev_elems: null,
     total_elems: null, changed_frac: null, claimed_elems: null, wire_bytes: 0, published_at: 0, pause_ms: null, spans_from: null,
-    restorable: true, proven: true, restore: { deltas: 0, bytes: 0, blocked_by: null, reason: null }, objects: [], problems: [],
+    restorable: true, proven: true, restore: { deltas: 0, bytes: 0, blocked_by: null, reason: null }, objects: [], forms: [], problems: [],
     verified: null, ...over,
   };
 }

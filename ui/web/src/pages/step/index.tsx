@@ -103,7 +103,7 @@ function Facts({ runId, data }: { runId: string; data: StepDetail }) {
           />
         )}
       </Card>
-      {step.forms && step.forms.length > 0 && (
+      {step.forms.length > 0 && (
         <Card title="Ways to this step" note={plural(step.forms.length, 'form')}>
           <Table label="Ways to this step" rows={step.forms} columns={forms} id={(form) => form.name} />
         </Card>

@@ -1,4 +1,4 @@
-#include "publish/lease_holder.h"
+#include "beside/lease/lease_holder.h"
 #include "deltascope/engine/beside_keys.h"
 
 #include <algorithm>

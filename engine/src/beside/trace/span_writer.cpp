@@ -1,8 +1,8 @@
 #include "base/grace.h"
+#include "beside/trace/span_objects.h"
+#include "beside/trace/span_tidy.h"
+#include "beside/trace/trace_json.h"
 #include "deltascope/engine/beside_keys.h"
-#include "trace/span_objects.h"
-#include "trace/span_tidy.h"
-#include "trace/trace_json.h"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "trace/span_objects.h"
+#include "beside/trace/span_objects.h"
 
 #include "deltascope/engine/object_store.h"
 

@@ -1,4 +1,4 @@
-#include "trace/trace_json.h"
+#include "beside/trace/trace_json.h"
 
 #include <nlohmann/json.hpp>
 #include <utility>

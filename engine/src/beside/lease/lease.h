@@ -1,6 +1,7 @@
 #pragma once
 
-#include "deltascope/engine/publish.h"
+#include "deltascope/engine/lease_terms.h"
+#include "deltascope/engine/object_store.h"
 
 #include <cstdint>
 #include <functional>

@@ -1,4 +1,4 @@
-#include "trace/span_objects.h"
+#include "beside/trace/span_objects.h"
 
 #include "deltascope/base/bytes.h"
 

@@ -1,7 +1,7 @@
+#include "beside/trace/span_objects.h"
+#include "beside/trace/trace_json.h"
 #include "deltascope/engine/beside_keys.h"
 #include "store/read_texts.h"
-#include "trace/span_objects.h"
-#include "trace/trace_json.h"
 
 #include <algorithm>
 #include <fmt/format.h>

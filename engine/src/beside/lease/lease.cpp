@@ -1,13 +1,13 @@
-#include "publish/lease.h"
+#include "beside/lease/lease.h"
 
 #include "deltascope/base/threads.h"
 #include "deltascope/engine/beside_keys.h"
 
 #include "base/grace.h"
 #include "base/task_mutex.h"
-#include "publish/lease_holder.h"
-#include "publish/lease_watch.h"
-#include "trace/trace_json.h"
+#include "beside/lease/lease_holder.h"
+#include "beside/lease/lease_watch.h"
+#include "beside/trace/trace_json.h"
 
 #include <condition_variable>
 #include <fmt/format.h>

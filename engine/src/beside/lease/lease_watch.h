@@ -1,7 +1,10 @@
 #pragma once
 
-#include "deltascope/engine/publish.h"
-#include "publish/lease_holder.h"
+#include "beside/lease/lease_holder.h"
+#include "deltascope/engine/lease_terms.h"
+
+#include <cstdint>
+#include <functional>
 
 namespace deltascope {
 

@@ -1,6 +1,6 @@
-#include "trace/span_tidy.h"
+#include "beside/trace/span_tidy.h"
 
-#include "trace/trace_json.h"
+#include "beside/trace/trace_json.h"
 
 #include <algorithm>
 #include <optional>

@@ -1,4 +1,4 @@
-#include "publish/lease_watch.h"
+#include "beside/lease/lease_watch.h"
 
 #include <algorithm>
 #include <fmt/chrono.h>

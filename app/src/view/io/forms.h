@@ -1,0 +1,90 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+
+namespace deltascope::app {
+
+// What descriptions are written with. The description of a value is one function template:
+//
+//     template <class Io> void describe(Io& io, Of<Io, RefView>& ref)
+//     {
+//         io.type("Ref", "A word that people gave a version.");
+//         io("word", ref.word, "as behind the @ of an address");
+//         ...
+//
+// `Io` is JsonWriter, JsonReader or SchemaWriter. A field is given as it is (a number, a truth value, a text, another
+// described value, an optional of these, which is null, or a list of these), or in one of the forms below.
+
+/// A reader fills the value, the others look at it.
+template <class Io, class T> using Of = std::conditional_t<Io::Reads, T, const T>;
+
+/// A closed set of words. Readers take any text: a later version may have more of them.
+struct WordSet {
+    std::string_view name; ///< of its type in TypeScript; empty: it has none
+    std::array<std::string_view, 8> words; ///< the empty ones behind them do not count
+};
+
+/// A text that is one word of a set, or an enumeration whose values are the words in their order, and no other.
+template <class T> struct Word {
+    T& value;
+    const WordSet& words;
+};
+template <class T> Word<T> word(T& value, const WordSet& words) { return { value, words }; }
+
+/// An empty text, or a 0, is null.
+template <class T> struct NullIfEmpty {
+    T& value;
+    const WordSet* words; ///< null: any text
+};
+template <class T> NullIfEmpty<T> nullIfEmpty(T& value) { return { value, nullptr }; }
+template <class T> NullIfEmpty<T> nullIfEmpty(T& text, const WordSet& words) { return { text, &words }; }
+
+/// An empty text, list or optional has no key.
+template <class T> struct AbsentIfEmpty {
+    T& value;
+};
+template <class T> AbsentIfEmpty<T> absentIfEmpty(T& value) { return { value }; }
+
+/// A truth value as one of two words.
+template <class T> struct Either {
+    T& value;
+    const char* yes;
+    const char* no;
+};
+template <class T> Either<T> either(T& value, const char* yes, const char* no) { return { value, yes, no }; }
+
+/// The same, and null where it does not apply.
+template <class T> struct EitherOrNull {
+    bool applies;
+    Either<T> either;
+};
+template <class T> EitherOrNull<T> eitherIf(bool applies, T& value, const char* yes, const char* no)
+{
+    return { applies, { value, yes, no } };
+}
+
+/// An optional number, which is a word instead where it is `meant`.
+template <class T> struct OrWord {
+    T& value;
+    std::int64_t meant;
+    const char* word;
+};
+template <class T> OrWord<T> orWord(T& value, std::int64_t meant, const char* word) { return { value, meant, word }; }
+
+/// A list of pairs of texts as an object.
+template <class T> struct TextMap {
+    T& pairs;
+};
+template <class T> TextMap<T> textMap(T& pairs) { return { pairs }; }
+
+/// A value with fewer keys: those before, of which the sets of words that have `word` are that word, and its own.
+struct Variant {
+    const char* name;
+    const char* note;
+    const char* word;
+};
+
+} // namespace deltascope::app

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "schema.h"
+
+#include <string>
+
+namespace deltascope::app {
+
+/// A type for each set of words that has a name, and an interface for each object.
+std::string typescriptOf(const Schema& schema);
+
+} // namespace deltascope::app

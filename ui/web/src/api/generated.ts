@@ -1,0 +1,428 @@
+// Made from app/src/view/*_description.h, not by hand. To make it again:
+// DELTASCOPE_UPDATE_GENERATED=1 build/dev/bin/deltascope_tests --gtest_filter='Schema.*'
+
+export type StepKind = 'anchor' | 'partial_anchor' | 'delta' | 'gap';
+export type StepState = 'complete' | 'publishing' | 'broken' | 'noop' | 'gap';
+export type VerifyResult = 'verified' | 'consistent' | 'first_sight' | 'unverified' | 'incomplete' | 'damaged';
+export type PlanState = 'planning' | 'ready' | 'failed';
+export type AlertLevel = 'info' | 'warn' | 'error';
+
+/** A problem, or an error. */
+export interface Problem {
+  code: string; // "DS-CHAIN-GAP"
+  step: number | null;
+  where: string; // object, file or source
+  text: string;
+  remedy: string;
+}
+
+/** What it takes to rebuild a step. */
+export interface Restore {
+  deltas: number;
+  bytes: number; // objects to be read
+  blocked_by: number | null; // the step that it builds on and whose fault it is
+  reason: string | null; // why it is not possible
+}
+
+/** An object of the source. */
+export interface ObjectInfo {
+  key: string;
+  size: number;
+  modified_at: number;
+}
+
+/** One way to have a step. */
+export interface Form {
+  name: string;
+  kind: StepKind;
+  base_step: number | null; // null: complete by itself
+  wire_bytes: number;
+  restore: Restore; // of the step over it
+  evidence: 'digest' | 'root' | 'anchor' | 'weak' | 'base' | 'first_sight' | 'none'; // what vouches for the whole way
+  used: boolean;
+  state: 'trained' | 'served';
+  copy: boolean; // objects of another form once more, in a mirror
+}
+
+/** The deepest verification of a step in this daemon. */
+export interface Verified {
+  level: number;
+  result: VerifyResult;
+  t_us: number;
+  problem: Problem | null;
+}
+
+/** A published version. */
+export interface Step {
+  epoch: number;
+  step: number;
+  kind: StepKind;
+  state: StepState;
+  name: string; // file or folder that stands for the version
+  base_step: number | null;
+  changed_elems: number | null; // null until it was replayed
+  changed_vs_prev_elems: number | null;
+  total_elems: number | null;
+  changed_frac: number | null; // 0…1
+  claimed_elems: number | null; // what the header says is stored; a claim
+  wire_bytes: number;
+  published_at: number;
+  pause_ms: number | null; // how long the engine stood still to load it
+  spans_from: 'logs' | 'spans' | null;
+  restorable: boolean;
+  proven: boolean; // false across a missing number that nothing disproves
+  restore: Restore;
+  objects: ObjectInfo[];
+  forms: Form[]; // in a run only where there are several; its own objects first
+  problems: Problem[];
+  refs?: string[]; // words that people gave it: "good", "pin/good"; absent: none
+  restores?: number; // earlier step whose state it has again; absent: none
+  branch_of?: string; // run and step that this run begins with; absent: none
+  verified: Verified | null; // null: not checked in this daemon
+}
+
+/** A hole in the numbers: `step` is the first missing one. */
+export interface Gap {
+  epoch: number;
+  step: number;
+  kind: 'gap';
+  state: 'gap';
+  last_step: number;
+}
+
+/** A tensor of a state, and what its step changes of it. */
+export interface TensorCount {
+  name: string;
+  dtype: string;
+  shape: number[];
+  changed_elems: number | null; // against the base; of an anchor all
+  changed_vs_prev_elems: number | null; // against the state before
+  total_elems: number;
+}
+
+/** How far trained and served state are apart at one step. */
+export interface DriftPoint {
+  epoch: number;
+  step: number;
+  differs_elems: number;
+  zero_sign_elems: number; // of these, in the sign of zero alone
+  estimate_elems: number | null; // of these, beyond a usual step of training
+}
+
+/** Something that an actor said about a step. */
+export interface Note {
+  actor: string;
+  step: number | null;
+  t_us: number | null; // null: of a line of a log without a time
+  text: string;
+}
+
+/** A word that people gave a version. */
+export interface Ref {
+  word: string; // as behind the @ of an address
+  pin: boolean;
+  step: number | null; // null: its last move cannot be read
+  epoch: number;
+  here: boolean; // the version that it means is in the run
+  by: string;
+  why: string | null;
+  t_us: number;
+  local: boolean; // kept on the machine of the daemon alone
+  problem: Problem | null; // why it names no version
+}
+
+/** What people wrote about a version. */
+export interface Annotation {
+  number: number;
+  step: number;
+  text: string;
+  by: string;
+  t_us: number;
+  local: boolean;
+}
+
+/** Something that was done to the run. */
+export interface JournalEntry {
+  number: number;
+  act: string;
+  phase: string; // begun, done, failed, unreadable
+  by: string;
+  plan: string | null; // hash
+  text: string;
+  keys: string[];
+  t_us: number;
+  local: boolean;
+}
+
+/** What people said of a run and did to it. */
+export interface Annotations {
+  source: string;
+  refs: Ref[];
+  notes: Annotation[];
+  journal: JournalEntry[]; // oldest first
+  problems: Problem[];
+}
+
+/** An object that an act reads, writes or deletes. */
+export interface PlannedObject {
+  store: string | null; // address; null: that of the run
+  key: string;
+  bytes: number; // 0: not known before it is written
+}
+
+/** The exact plan of an act that changes a source. */
+export interface ActPlan {
+  kind: string;
+  hash: string;
+  reads: PlannedObject[];
+  read_bytes: number;
+  writes: PlannedObject[];
+  deletes: PlannedObject[];
+  beside: Record<string, string>; // objects beside the run, by what they are for: how many
+  beside_text: string; // the same in words
+  effects: Record<string, string>; // what is different behind it
+  warnings: Problem[];
+  unknown: string[]; // what cannot be known before
+  undo: string | null; // kind of the act that takes it back
+}
+
+/** What came of a word, a pin or a note. */
+export interface AnnotatedReport {
+  source: string;
+  text: string;
+  done: boolean;
+  was_there: boolean; // it was so already; nothing was written
+  local: boolean; // kept on the machine of the daemon alone
+}
+
+/** A word or a note that is planned, as the command line writes it. */
+export interface PlannedAnnotation {
+  source: string;
+  text: string;
+  done: boolean;
+  was_there: boolean; // it was so already; nothing was written
+  plan: ActPlan;
+}
+
+/** A stretch of work on a step, by the clock of the actor. */
+export interface SpanRow {
+  actor: string;
+  phase: string; // diff encode upload fetch stage verify pause apply …, "sync" for the whole
+  epoch: number;
+  step: number;
+  t0_us: number;
+  t1_us: number;
+  bytes: number;
+}
+
+/** A replica with its past, as far as spans say it. */
+export interface Replica {
+  id: string;
+  engine: string;
+  state: string; // its own word: serving, fetching, paused, stalled, …
+  step: number | null; // that it says it serves
+  behind: number | null; // versions; null: its step is not known
+  lag_s: number | null; // since the first version that it does not serve was published
+  age_s: number; // of the heartbeat
+  late: boolean;
+  lagging: boolean;
+  foreign: boolean; // it has said for 30 s a step that the run neither has nor had
+  doubt: string | null; // why its heartbeat is no sign of life: its clock or its period
+  detail: string;
+  last_pause_ms: number | null;
+  paused_frac: number | null; // of the last hour, 0…1
+  lag_history: number[]; // versions behind at each of the last 60 steps, oldest first
+}
+
+/** Something that happened. */
+export interface FeedItem {
+  t_us: number;
+  kind: 'published' | 'applied' | 'note' | 'problem' | 'event';
+  step: number | null;
+  text: string;
+}
+
+/** What went between the server and an object store since it was opened. */
+export interface StoreMeter {
+  source: string;
+  requests: number; // retries are some of them
+  retries: number;
+  bytes_in: number;
+  bytes_out: number;
+  bytes_from_cache: number;
+}
+
+/** An object, and the version that it belongs to. */
+export interface ListingEntry {
+  key: string;
+  size: number;
+  modified_at: number;
+  step: number | null; // null: of no version
+  kind: StepKind | null;
+  needed_by: number | null; // steps that cannot be rebuilt any more without it
+}
+
+/** All objects of a source. */
+export interface Listing {
+  source: string; // URI
+  layout: string | null; // null: it was not recognized
+  objects: ListingEntry[];
+}
+
+/** Something about what an act would do. */
+export interface PlanFact {
+  label: string;
+  text: string;
+}
+
+/** Something that an act reads or writes. */
+export interface PlanStep {
+  text: string;
+  bytes: number;
+}
+
+/** Elements of one tensor that an act changes. */
+export interface ChangedTensor {
+  name: string;
+  elems: number;
+  changed_elems: number;
+}
+
+/** What an act would do. Never acts. While it is planning, title and progress alone are known. */
+export interface Plan {
+  id: string;
+  hash: string;
+  kind: string;
+  run: string;
+  state: PlanState;
+  phase: string; // of planning
+  done: number; // bytes of this phase
+  total: number; // 0: not known
+  problem: Problem | null; // of state failed
+  title: string;
+  cli: string;
+  facts: PlanFact[];
+  steps: PlanStep[]; // what is read and written, in order
+  read_bytes: number;
+  write_bytes: number;
+  free_bytes: number | null; // where it would be written
+  destination: string | null;
+  warnings: string[];
+  act: ActPlan | null; // of acts that change a source
+  changes: ChangedTensor[]; // those with the largest changed share, at most 256
+  confirm: string | null; // to be typed before it is carried out
+  undo: string | null; // kind of the act that takes it back
+  requires: string[]; // scopes of a token
+}
+
+/** What came of a roll back. */
+export interface RollBackReport {
+  source: string;
+  from: number; // newest step when it was planned
+  to: number; // step whose state is published again
+  step: number; // that it is published as
+  done: boolean;
+  was_there: boolean; // the newest step has that state already; nothing was written
+  changed_elems: number;
+  keys: string[]; // written
+}
+
+/** A roll back that is planned, as the command line writes it. */
+export interface PlannedRollBack {
+  source: string;
+  from: number; // newest step when it was planned
+  to: number; // step whose state is published again
+  step: number; // that it is published as
+  done: boolean;
+  was_there: boolean; // the newest step has that state already; nothing was written
+  evidence: string; // what verify says of the state that is published again
+  changed_elems: number;
+  total_elems: number;
+  changed_tensors: number;
+  tensors: ChangedTensor[]; // those with the largest changed share, at most 256
+  plan: ActPlan;
+}
+
+/** What came of a branch. */
+export interface BranchReport {
+  source: string;
+  into: string; // address of the new run
+  from: number; // step whose state it begins with
+  step: number; // its first one
+  done: boolean;
+  was_there: boolean; // the new run was there already; nothing was written
+  keys: string[]; // written
+}
+
+/** A branch that is planned, as the command line writes it. */
+export interface PlannedBranch {
+  source: string;
+  into: string; // address of the new run
+  from: number; // step whose state it begins with
+  step: number; // its first one
+  done: boolean;
+  was_there: boolean; // the new run was there already; nothing was written
+  evidence: string; // what verify says of that state
+  state_bytes: number;
+  plan: ActPlan;
+}
+
+/** A rule that fires, or has fired, on a run. */
+export interface Alert {
+  id: string;
+  rule: string; // "replica-lag"
+  level: AlertLevel;
+  run: string;
+  step: number | null;
+  replica: string | null;
+  value: number | null; // what was compared with the threshold; null where a rule compares no number
+  threshold: number | null;
+  title: string;
+  text: string;
+  remedy: string;
+  first_us: number;
+  last_us: number; // when its condition last held
+  cleared_us: number | null;
+  count: number; // how often it happened since it began to fire
+  state: 'firing' | 'acked' | 'cleared';
+  snoozed: number | 'until_cleared' | null; // µs: no messages until then
+}
+
+/** What alerts are made by. */
+export interface AlertRule {
+  id: string;
+  level: AlertLevel; // the lowest one it fires with
+  on: boolean;
+  what: string; // one sentence
+  threshold: number | null; // null: the rule has none, or none was set
+  unit: string | null; // null: the rule has no threshold
+}
+
+/** Where messages about alerts go. */
+export interface AlertChannel {
+  kind: 'webhook' | 'slack' | 'discord' | 'command';
+  name: string; // scheme and host, or the program; never the URL
+  min_level: AlertLevel;
+}
+
+/** All alerts, and what makes and sends them. */
+export interface AlertList {
+  rev: number;
+  alerts: Alert[]; // firing first, then newest first
+  rules: AlertRule[];
+  channels: AlertChannel[];
+}
+
+/** A time at which the rule would have fired. */
+export interface BacktestHit {
+  step: number | null;
+  t_us: number;
+  text: string;
+}
+
+/** When a rule would have fired on what is in the run. */
+export interface Backtest {
+  rule: string;
+  run: string;
+  fired: BacktestHit[]; // in order of time
+}
