@@ -94,21 +94,22 @@ class ShownValues(E2ETest):
     def rewrite(self):
         flip(self.path_of, place_of_value(self.path_of))
 
+    def values(self, commands):
+        return [{**self.ok_json(*command), "seconds": None} for command in commands]
+
     def test_on_the_command_line(self):
         self.prepare()
         run, name = self.run, self.ok_json("show", self.run.at(4))["tensors"][0]["name"]
         commands = [["stats", run.at(3), name], ["stats", run.at(4), name, "--history", "3"],
                     ["stats", run.at(4), name, "--history", "all"]]
-        before = [self.ok_json(*command) for command in commands]
+        before = self.values(commands)
         self.rewrite()
-        for command in commands[:2]:
+        for command in commands:
             self.refused(self.run_ds(*command), word="DS-REWRITTEN")
             self.ok(*command, "--accept-rewritten")
-        firsts = self.ok_json(*commands[2])
-        self.assertEqual([missed["step"] for missed in firsts["unread"]], [3, 4])
         self.ok("stats", run.at(2), name)
         self.rewrite()
-        self.assertEqual([self.ok_json(*command) for command in commands], before, "the sound twin")
+        self.assertEqual(self.values(commands), before, "the sound twin")
 
     def test_over_http(self):
         self.prepare()

@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 // diffStates: bits that differ, how far the values are apart, and what was touched on the way.
 
@@ -63,7 +64,7 @@ TEST(Diff, ComparesOnlyTheTensorsThatAreMeant)
                                     { tensor("a.y", { 1 }), "3x" },
                                     { tensor("b.x", { 2 }), "56xx" },
                                     { tensor("only.b", { 1 }), "78" } }),
-                          {}, task, TensorGlobs(std::move(globs)));
+                          {}, task, { TensorGlobs(std::move(globs)), false, {} });
     };
     const auto one = globbed({ "*.x" });
     ASSERT_TRUE(one);
@@ -102,7 +103,7 @@ TEST(Diff, ReadsOnlyTheTensorsThatAreMeant)
         const auto chain = openSingleFile(bench(), counting, "m.safetensors", task);
         EXPECT_TRUE(chain);
         const std::size_t before = counting->reads().size();
-        EXPECT_TRUE(diffStates(bench(), *chain, *chain, {}, task, TensorGlobs(std::move(globs))));
+        EXPECT_TRUE(diffStates(bench(), *chain, *chain, {}, task, { TensorGlobs(std::move(globs)), false, {} }));
         std::uint64_t bytes = 0;
         const auto reads = counting->reads();
         for (std::size_t i = before; i < reads.size(); ++i)
@@ -607,6 +608,124 @@ TEST(Diff, AStoppedTaskIsCanceled)
     const Chain state = stateOf({ { tensor("a", { 4 }), "12345678" } });
     task.requestStop();
     EXPECT_EQ(errorOf(diffStates(bench(), state, state, {}, task)).code, Code::Canceled);
+}
+
+DiffReport acrossForms(const std::vector<FileTensor>& a, const std::vector<FileTensor>& b,
+                       std::optional<PrefixMap> prefixes = {})
+{
+    TaskContext task;
+    const auto report =
+        diffStates(bench(), stateOf(a), stateOf(b), {}, task, { TensorGlobs(), true, std::move(prefixes) });
+    EXPECT_TRUE(report) << report.error().text;
+    return report ? *report : DiffReport();
+}
+
+TEST(DiffAcrossForms, NamesThatDifferByAPrefixAreCompared)
+{
+    const std::vector<FileTensor> plain { { tensor("model.norm", { 1 }), "12" },
+                                          { tensor("model.embed", { 2 }), "3456" },
+                                          { tensor("lm_head", { 1 }), "78" } };
+    const std::vector<FileTensor> compiled { { tensor("_orig_mod.model.norm", { 1 }), "1x" },
+                                             { tensor("_orig_mod.model.embed", { 2 }), "3456" },
+                                             { tensor("_orig_mod.lm_head", { 1 }), "78" } };
+    const std::vector<FileTensor> inside { { tensor("model.language_model.norm", { 1 }), "1x" },
+                                           { tensor("model.language_model.embed", { 2 }), "3456" },
+                                           { tensor("lm_head", { 1 }), "78" } };
+    for (const auto& [other, a, b] :
+         { std::tuple(compiled, "", "_orig_mod."), std::tuple(inside, "model.", "model.language_model.") }) {
+        const DiffReport report = acrossForms(plain, other);
+        ASSERT_EQ(report.forms.size(), 1U);
+        EXPECT_EQ(report.forms[0].kind, FormDifference::Kind::Names);
+        EXPECT_EQ(report.forms[0].a, a);
+        EXPECT_EQ(report.forms[0].b, b);
+        EXPECT_NE(report.forms[0].text().find(b), std::string::npos) << report.forms[0].text();
+        EXPECT_EQ(report.tensorsCompared, 3U);
+        EXPECT_EQ(report.elementsDifferent(), 1U);
+        EXPECT_TRUE(report.onlyInA.empty() && report.onlyInB.empty());
+        const DiffReport back = acrossForms(other, plain);
+        ASSERT_EQ(back.forms.size(), 1U);
+        EXPECT_EQ(back.forms[0].b, a);
+        EXPECT_EQ(back.elementsDifferent(), 1U);
+        EXPECT_FALSE(acrossForms(other, other).forms.size() > 0 || back.equal());
+        EXPECT_EQ(diffOf(plain, other).forms.size(), 0U) << "only where it is asked for";
+    }
+    const DiffReport same = acrossForms(plain, plain);
+    EXPECT_TRUE(same.equal() && same.forms.empty());
+}
+
+TEST(DiffAcrossForms, ModelsOfOtherNamesAreNotForcedTogether)
+{
+    const DiffReport report =
+        acrossForms({ { tensor("a.x", { 1 }), "12" }, { tensor("a.y", { 1 }), "12" }, { tensor("a.z", { 1 }), "12" } },
+                    { { tensor("b.u", { 1 }), "12" }, { tensor("b.v", { 1 }), "12" }, { tensor("b.x", { 1 }), "12" } });
+    EXPECT_TRUE(report.forms.empty());
+    EXPECT_EQ(report.tensorsCompared, 0U);
+    EXPECT_EQ(report.onlyInA.size(), 3U);
+    const DiffReport named =
+        acrossForms({ { tensor("a.x", { 1 }), "12" }, { tensor("a.y", { 1 }), "12" } },
+                    { { tensor("b.x", { 1 }), "1x" }, { tensor("b.v", { 1 }), "12" } }, PrefixMap { "a.", "b." });
+    EXPECT_EQ(named.tensorsCompared, 1U);
+    EXPECT_EQ(named.elementsDifferent(), 1U);
+    EXPECT_EQ(named.onlyInA, (std::vector<std::string> { "a.y" }));
+}
+
+TEST(DiffAcrossForms, LayersThatAdaptersWrapAreCompared)
+{
+    const std::vector<FileTensor> plain { { tensor("model.up.weight", { 1 }), "12" },
+                                          { tensor("model.norm.weight", { 1 }), "34" } };
+    const std::vector<FileTensor> wrapped { { tensor("base_model.model.model.up.base_layer.weight", { 1 }), "1x" },
+                                            { tensor("base_model.model.model.up.lora_A.default.weight", { 1 }), "56" },
+                                            { tensor("base_model.model.model.norm.weight", { 1 }), "34" } };
+    for (const bool back : { false, true }) {
+        const DiffReport report = back ? acrossForms(wrapped, plain) : acrossForms(plain, wrapped);
+        ASSERT_EQ(report.forms.size(), 1U);
+        EXPECT_EQ(report.forms[0].kind, FormDifference::Kind::Adapters);
+        EXPECT_NE(report.forms[0].text().find("base_model"), std::string::npos) << report.forms[0].text();
+        EXPECT_EQ(report.tensorsCompared, 2U);
+        EXPECT_EQ(report.elementsDifferent(), 1U);
+        EXPECT_EQ((back ? report.onlyInA : report.onlyInB).size(), 1U);
+    }
+}
+
+TEST(DiffAcrossForms, AWiderStateIsComparedAsRounded)
+{
+    // 1.0, and what rounds to it or to the next one up: ties go to the even one.
+    const std::vector<std::uint16_t> narrow { 0x3F80, 0x3F80, 0x3F80, 0x3F81, 0xFF80, 0x7FC0 };
+    const std::vector<std::uint32_t> wide { 0x3F800000, 0x3F808000, 0x3F808001, 0x3F818000, 0xFF800000, 0x7F800001 };
+    const FileTensor a { { "w", Dtype::BF16, { 6 } }, packed(narrow) };
+    const FileTensor b { { "w", Dtype::F32, { 6 } }, packed(wide) };
+    for (const auto& [left, right] : { std::pair(a, b), std::pair(b, a) }) {
+        const DiffReport report = acrossForms({ left }, { right });
+        ASSERT_EQ(report.forms.size(), 1U);
+        EXPECT_EQ(report.forms[0].kind, FormDifference::Kind::Dtypes);
+        EXPECT_EQ(report.tensorsCompared, 1U);
+        EXPECT_EQ(report.elementsDifferent(), 2U) << "0x3F808001 and 0x3F818000 round up";
+        ASSERT_EQ(report.tensors.size(), 1U);
+        EXPECT_EQ(report.tensors[0].tensor.dtype, Dtype::BF16);
+        EXPECT_FALSE(report.equal());
+    }
+    const DiffReport whole =
+        acrossForms({ { { "w", Dtype::BF16, { 1 } }, "12" } }, { { { "w", Dtype::I32, { 1 } }, "1234" } });
+    EXPECT_TRUE(whole.forms.empty());
+    EXPECT_EQ(whole.reshaped.size(), 1U) << "an integer is no rounded form";
+}
+
+/// A tensor of several blocks: a rounded block is shorter than one of the other side.
+TEST(DiffAcrossForms, BlocksOfBothSidesMeet)
+{
+    constexpr std::size_t Count = 3 << 20;
+    std::vector<std::uint16_t> narrow(Count);
+    std::vector<std::uint32_t> wide(Count);
+    for (std::size_t i = 0; i < Count; ++i) {
+        narrow[i] = static_cast<std::uint16_t>(0x3F80 + i % 61);
+        wide[i] = std::uint32_t { narrow[i] } << 16;
+    }
+    for (const std::size_t at : { std::size_t { 0 }, Count / 2, Count - 1 })
+        wide[at] += 0x10000;
+    const DiffReport report = acrossForms({ { { "w", Dtype::BF16, { Count } }, packed(narrow) } },
+                                          { { { "w", Dtype::F32, { Count } }, packed(wide) } });
+    EXPECT_EQ(report.elementsDifferent(), 3U);
+    EXPECT_EQ(report.elementsCompared, Count);
 }
 
 } // namespace

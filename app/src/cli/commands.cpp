@@ -245,9 +245,15 @@ private:
         if (!m_options.mirrors.empty() && a.source.source != b.source.source)
             return fail(Code::Usage, "a mirror holds the objects of one source, and these are two",
                         b.source.source.text(), "rebuild one of the states with --mirror, and compare the checkpoint");
-        DS_TRY(const auto view, runJob<app::DiffView>(service, m_style, [&](app::Service& s) {
-                   return s.diff(a, b, m_options.tensors);
-               }));
+        app::DiffChoice choice { m_options.tensors, {} };
+        if (!m_options.mapPrefix.empty()) {
+            const std::size_t equals = m_options.mapPrefix.find('=');
+            if (equals == std::string::npos)
+                return fail(Code::Usage, "--map-prefix takes A=B, one of which may be empty", m_options.mapPrefix);
+            choice.prefixes = { m_options.mapPrefix.substr(0, equals), m_options.mapPrefix.substr(equals + 1) };
+        }
+        DS_TRY(const auto view,
+               runJob<app::DiffView>(service, m_style, [&](app::Service& s) { return s.diff(a, b, choice); }));
         print<app::DiffView>(*view, [&](const app::DiffView& diff) { return diffText(diff, m_style); });
         return m_options.exitCode && !view->equal ? Failure : Success;
     }

@@ -277,6 +277,22 @@ std::string partText(const app::DiffView& diff)
                        safe(fmt::format("{}", fmt::join(diff.globs, " "))), countText(diff.tensorsLeftOut));
 }
 
+/// What was not compared element by element.
+std::string listsText(const app::DiffView& diff)
+{
+    std::string text;
+    for (const app::ReshapedTensorView& tensor : diff.reshaped)
+        text += fmt::format("  {} is {} {} in A and {} {} in B\n", safe(tensor.name), tensor.dtypeA,
+                            shapeText(tensor.shapeA), tensor.dtypeB, shapeText(tensor.shapeB));
+    if (!diff.settings.empty())
+        text += "  " + safe(app::settingsText(diff)) + "\n";
+    for (const std::string& name : diff.onlyInA)
+        text += "  only in A: " + safe(name) + "\n";
+    for (const std::string& name : diff.onlyInB)
+        text += "  only in B: " + safe(name) + "\n";
+    return text;
+}
+
 }
 
 std::string diffText(const app::DiffView& diff, const Style& style)
@@ -291,9 +307,14 @@ std::string diffText(const app::DiffView& diff, const Style& style)
         return fmt::format("A and B are bit-identical ({}, {} compared in {}).\n", counted(diff.tensorsTotal, "tensor"),
                            bytesText(diff.bytesCompared), durationText(diff.seconds))
             + readsText(diff.reads, style);
-    std::string text = part
-        + fmt::format("{} of {} differ, {} of {}", diff.tensorsDifferent, counted(diff.tensorsTotal, "tensor"),
-                      countText(diff.elementsDifferent), counted(diff.elementsTotal, "element"));
+    std::string text = part;
+    for (const app::FormDifferenceView& form : diff.forms)
+        text += paint(style, Paint::Warn, safe(form.text)) + "\n";
+    if (diff.tensorsTotal == 0)
+        return text + "no tensor of A is one of B: nothing was compared\n" + listsText(diff)
+            + readsText(diff.reads, style);
+    text += fmt::format("{} of {} differ, {} of {}", diff.tensorsDifferent, counted(diff.tensorsTotal, "tensor"),
+                        countText(diff.elementsDifferent), counted(diff.elementsTotal, "element"));
     if (diff.elementsTouched)
         text += fmt::format(" ({} touched on the way)", countText(*diff.elementsTouched));
     if (diff.relativeNorm)
@@ -306,17 +327,7 @@ std::string diffText(const app::DiffView& diff, const Style& style)
         text += fmt::format("{:>12} {:>12} {:>10.3g} {:>8} {:>7}  {}\n", countText(tensor.different),
                             tensor.touched ? countText(*tensor.touched) : "–", tensor.maxAbs, tensor.maxUlp,
                             tensor.signFlips, safe(tensor.name));
-    for (const app::ReshapedTensorView& tensor : diff.reshaped)
-        text += fmt::format("  {} is {} {} in A and {} {} in B\n", safe(tensor.name), tensor.dtypeA,
-                            shapeText(tensor.shapeA), tensor.dtypeB, shapeText(tensor.shapeB));
-    if (!diff.settings.empty())
-        text += "  " + safe(app::settingsText(diff)) + "\n";
-    for (const std::string& name : diff.onlyInA)
-        text += "  only in A: " + safe(name) + "\n";
-    for (const std::string& name : diff.onlyInB)
-        text += "  only in B: " + safe(name) + "\n";
-    text += readsText(diff.reads, style);
-    return text;
+    return text + listsText(diff) + readsText(diff.reads, style);
 }
 
 std::string materializeText(const app::MaterializeView& result, const Style& style)

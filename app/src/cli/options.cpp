@@ -124,6 +124,10 @@ void describe(CLI::App& program, Options& options)
     diff->add_option("tensors", options.tensors,
                      "compare only these: names, where * stands for any letters, dots too ('*.weight'); quote them");
     diff->add_flag("--exit-code", options.exitCode, "exit with 1 if they differ");
+    diff->add_option(
+        "--map-prefix", options.mapPrefix,
+        "A=B: names that begin with A in the first begin with B in the second ('=_orig_mod.'); default: found "
+        "where all names differ so");
 
     CLI::App* stats = program.add_subcommand(
         "stats", "the values of one tensor: range, percentiles, histogram, and how far they moved between two steps");

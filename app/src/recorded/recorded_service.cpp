@@ -59,7 +59,7 @@ JobId RecordedService::log(LogRequest) { return refuseWeights("log of some tenso
 JobId RecordedService::showStep(VersionRequest, Depth) { return refuseWeights("show"); }
 JobId RecordedService::verify(VerifyRequest) { return refuseWeights("verify"); }
 JobId RecordedService::digest(VersionRequest, bool) { return refuseWeights("hash"); }
-JobId RecordedService::diff(VersionRequest, VersionRequest, std::vector<std::string>)
+JobId RecordedService::diff(VersionRequest, VersionRequest, DiffChoice)
 {
     return refuseWeights("compare");
 }

@@ -149,6 +149,12 @@ DiffView readDiff(const json& from)
     view.onlyInB = readList<std::string>(from, "only_in_b");
     if (from.contains("settings")) // a server of an earlier version compares tensors alone
         view.settings = readEach(from, "settings", readSetting);
+    if (from.contains("form_differences")) // likewise
+        view.forms = readEach(from, "form_differences", [](const json& form) {
+            return FormDifferenceView { read<std::string>(form, "kind"), read<std::string>(form, "a"),
+                                        read<std::string>(form, "b"), read<std::uint64_t>(form, "tensors"),
+                                        read<std::string>(form, "text") };
+        });
     view.tensors = readEach(from, "tensors", readTensorDiff);
     view.reshaped = readEach(from, "changed_dtype_or_shape", readReshaped);
     view.reads = readReads(from);

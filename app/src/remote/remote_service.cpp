@@ -233,7 +233,7 @@ JobId RemoteService::log(LogRequest) { return refuse("tell what steps changed in
 JobId RemoteService::tensorFirsts(TensorRequest) { return refuse("look through all steps"); }
 JobId RemoteService::verify(VerifyRequest) { return refuse("verify without a plan"); }
 JobId RemoteService::digest(VersionRequest, bool) { return refuse("hash a step"); }
-JobId RemoteService::diff(VersionRequest, VersionRequest, std::vector<std::string>)
+JobId RemoteService::diff(VersionRequest, VersionRequest, DiffChoice)
 {
     return refuse("compare without a plan");
 }

@@ -111,7 +111,7 @@ Result<void> CheckpointChanges::compareAt(std::size_t at, TaskContext& task)
         m_steps[at].why = m_ended = "too much to read unasked";
         return {};
     }
-    DS_TRY(const DiffReport report, diffStates(m_bench, *before, now, std::nullopt, task, m_meant));
+    DS_TRY(const DiffReport report, diffStates(m_bench, *before, now, std::nullopt, task, { m_meant, false, {} }));
     before.reset(); // there may be a million tensors: it makes room for the counts
     m_view.readBytes += bytes;
     ++m_view.compared;

@@ -35,14 +35,17 @@ Result<void> judgeState(Workbench& bench, const OpenState& state, TaskContext& t
     return {};
 }
 
-Result<DiffView> diffOf(Workbench& bench, const VersionRequest& a, const VersionRequest& b, const TensorGlobs& meant,
+Result<DiffView> diffOf(Workbench& bench, const VersionRequest& a, const VersionRequest& b, const DiffChoice& choice,
                         TaskContext& task)
 {
+    DiffOptions options { TensorGlobs(choice.tensors), true, {} };
+    if (choice.prefixes)
+        options.prefixes = { choice.prefixes->first, choice.prefixes->second };
     const auto began = std::chrono::steady_clock::now();
     DS_TRY(OpenState left, openState(bench, a, false, task));
     DS_TRY(OpenState right, openState(bench, b, false, task));
     const auto attempt = [&] {
-        return diffStates(bench, *left.chain, *right.chain, linkOfAInB(left, right), task, meant);
+        return diffStates(bench, *left.chain, *right.chain, linkOfAInB(left, right), task, options);
     };
     DS_TRY(DiffReport report, tryStates(bench, { &left, &right }, attempt, task));
     if (report.noopsSeen) {
@@ -58,7 +61,7 @@ Result<DiffView> diffOf(Workbench& bench, const VersionRequest& a, const Version
     left.chain.reset(); // there may be a million tensors: it makes room for the view
     right.chain.reset();
     DiffView view = makeDiffView(std::move(report));
-    view.globs = meant.globs();
+    view.globs = choice.tensors;
     view.reads = std::move(reads);
     view.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     return view;

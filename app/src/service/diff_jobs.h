@@ -9,8 +9,8 @@ namespace deltascope::app {
 /// and those of replaying.
 Result<void> judgeState(Workbench& bench, const OpenState& state, TaskContext& task);
 
-/// Compares the tensors of two states that `meant` names.
-Result<DiffView> diffOf(Workbench& bench, const VersionRequest& a, const VersionRequest& b, const TensorGlobs& meant,
+/// Compares two states, also where all their names or dtypes differ in one way. Errors: Usage (a prefix for nothing).
+Result<DiffView> diffOf(Workbench& bench, const VersionRequest& a, const VersionRequest& b, const DiffChoice& choice,
                         TaskContext& task);
 
 } // namespace deltascope::app

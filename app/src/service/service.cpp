@@ -209,14 +209,13 @@ public:
                      });
     }
 
-    JobId diff(VersionRequest a, VersionRequest b, std::vector<std::string> tensors) override
+    JobId diff(VersionRequest a, VersionRequest b, DiffChoice choice) override
     {
-        return start(
-            fmt::format("diff {} {}", a.source.source.text(), b.source.source.text()),
-            [this, a, b, meant = TensorGlobs(std::move(tensors))](JobId, TaskContext& task) -> Result<JobResult> {
-                DS_TRY(DiffView view, diffOf(m_bench, a, b, meant, task));
-                return ended(std::move(view));
-            });
+        return start(fmt::format("diff {} {}", a.source.source.text(), b.source.source.text()),
+                     [this, a, b, choice](JobId, TaskContext& task) -> Result<JobResult> {
+                         DS_TRY(DiffView view, diffOf(m_bench, a, b, choice, task));
+                         return ended(std::move(view));
+                     });
     }
 
     JobId blocks(TensorRequest request, std::uint32_t maxBlocks) override

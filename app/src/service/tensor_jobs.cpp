@@ -68,9 +68,9 @@ Result<BlocksView> blocksOf(Workbench& bench, const TensorRequest& request, std:
     DS_TRY(const StatePair pair, planPair(bench, request, task));
     DS_TRY(const OpenPair open, openPair(bench, pair, task));
     DS_TRY(const TensorBlocks blocks,
-           ifSound(compareInBlocks(bench, open.before ? *open.before : open.now, open.now, request.tensor, maxBlocks,
-                                   task),
-                   { &open.now, open.before ? &*open.before : nullptr }, task));
+           ifSound(
+               compareInBlocks(bench, open.before ? *open.before : open.now, open.now, request.tensor, maxBlocks, task),
+               { &open.now, open.before ? &*open.before : nullptr }, task));
     return makeBlocksView(blocks, pair.beforeStep);
 }
 
@@ -82,8 +82,7 @@ Result<ElementsView> elementsOf(Workbench& bench, const TensorRequest& request, 
            ifSound(readWindow(bench, open.now, request.tensor, window, task), { &open.now }, task));
     std::optional<ElementWindow> before;
     if (open.before) {
-        DS_TRY(before,
-               ifSound(readWindow(bench, *open.before, request.tensor, window, task), { &*open.before }, task));
+        DS_TRY(before, ifSound(readWindow(bench, *open.before, request.tensor, window, task), { &*open.before }, task));
     }
     return makeElementsView(pair.version->step(), now, pair.beforeStep, before);
 }

@@ -72,6 +72,8 @@ DiffView makeDiffView(DiffReport report)
     view.onlyInB = std::move(report.onlyInB);
     for (const SettingDiff& setting : report.settings)
         view.settings.push_back({ setting.name, setting.a, setting.b });
+    for (const FormDifference& form : report.forms)
+        view.forms.push_back({ std::string(word(form.kind)), form.a, form.b, form.tensors, form.text() });
     if (report.touchedKnown)
         view.elementsTouched = 0;
     view.tensors.reserve(report.tensors.size());

@@ -149,6 +149,13 @@ void writeJson(const DiffView& view, const TextSink& sink)
         settings.push_back({ { "name", setting.name },
                              { "a", ordered_json::parse(setting.a) },
                              { "b", ordered_json::parse(setting.b) } });
+    ordered_json forms = ordered_json::array();
+    for (const FormDifferenceView& form : view.forms)
+        forms.push_back({ { "kind", form.kind },
+                          { "a", form.a },
+                          { "b", form.b },
+                          { "tensors", form.tensors },
+                          { "text", form.text } });
     const bool unknown = view.equal && view.tensorsLeftOut > 0; // whether the whole checkpoints are
     DocumentWriter document(sink);
     document.members({ { "equal", unknown ? ordered_json(nullptr) : ordered_json(view.equal) },
@@ -163,7 +170,7 @@ void writeJson(const DiffView& view, const TextSink& sink)
                        { "bytes_compared", view.bytesCompared } });
     document.list("only_in_a", view.onlyInA, dumpText);
     document.list("only_in_b", view.onlyInB, dumpText);
-    document.members({ { "settings", std::move(settings) } });
+    document.members({ { "settings", std::move(settings) }, { "form_differences", std::move(forms) } });
     document.list("tensors", view.tensors, differenceText);
     document.list("changed_dtype_or_shape", view.reshaped, reshapedText);
     document.members({ { "rewritten", view.reads.rewritten },

@@ -1,11 +1,14 @@
 #include "deltascope/engine/operations.h"
 
 #include "adapter_settings.h"
+#include "correspondence.h"
 #include "element_compare.h"
 #include "replay_audit.h"
+#include "rounding.h"
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <mutex>
 
 namespace deltascope {
@@ -96,80 +99,146 @@ std::uint64_t DiffReport::elementsDifferent() const noexcept
 
 namespace {
 
-/// Names of both sides, each once.
-std::vector<std::string_view> namesOf(const Chain& a, const Chain& b)
-{
-    std::vector<std::string_view> names;
-    for (const TensorInfo& tensor : a.tensors())
-        names.push_back(tensor.name);
-    for (const TensorInfo& tensor : b.tensors()) {
-        if (!a.find(tensor.name))
-            names.push_back(tensor.name);
+/// The blocks of a tensor in the dtype in which it is compared.
+class ComparedBlocks {
+public:
+    ComparedBlocks(TensorReplay replay, Dtype stored, Dtype compared)
+        : m_replay(std::move(replay))
+        , m_stored(stored)
+        , m_compared(compared)
+    {
     }
-    return names;
+
+    /// What is left of the present block, or the next one; empty behind the last one. Valid until the block is taken.
+    Result<ByteSpan> block(TaskContext& task)
+    {
+        if (!m_rest.empty())
+            return m_rest;
+        DS_TRY(m_rest, m_replay.next(task));
+        if (m_stored != m_compared && !m_rest.empty()) {
+            m_rounded.resize(m_rest.size() / bitsOf(m_stored) * bitsOf(m_compared));
+            roundElements(m_rest, m_stored, m_compared, m_rounded);
+            m_rest = m_rounded;
+        }
+        return m_rest;
+    }
+    void take(std::size_t bytes) { m_rest = m_rest.subspan(bytes); }
+
+private:
+    TensorReplay m_replay;
+    Dtype m_stored;
+    Dtype m_compared;
+    std::vector<std::byte> m_rounded;
+    ByteSpan m_rest;
+};
+
+/// What is compared, and what a report says of the rest.
+struct Selection {
+    std::vector<std::pair<const TensorInfo*, const TensorInfo*>> pairs;
+    std::uint64_t bytes = 0; ///< of A
+};
+
+/// Sorts tensors into those that are compared and those that are listed.
+Result<Selection> select(const Chain& a, const Chain& b, const DiffOptions& options, DiffReport& report)
+{
+    Correspondence all = correspond(a, b, options.acrossForms, options.prefixes);
+    const TensorGlobs& meant = options.tensors;
+    std::vector<std::string_view> names;
+    for (const auto& [left, right] : all.pairs) {
+        names.push_back(left->name);
+        if (right->name != left->name)
+            names.push_back(right->name);
+    }
+    for (const std::vector<const TensorInfo*>* side : { &all.onlyInA, &all.onlyInB }) {
+        for (const TensorInfo* tensor : *side)
+            names.push_back(tensor->name);
+    }
+    DS_CHECK(meant.expectEachFits(names, "neither A nor B has a", {}));
+    const auto list = [&](const std::vector<const TensorInfo*>& tensors, std::vector<std::string>& into) {
+        for (const TensorInfo* tensor : tensors) {
+            if (meant.mean(tensor->name))
+                into.push_back(tensor->name);
+            else
+                ++report.tensorsLeftOut;
+        }
+    };
+    list(all.onlyInA, report.onlyInA);
+    list(all.onlyInB, report.onlyInB);
+    Selection selection;
+    std::map<std::pair<Dtype, Dtype>, std::uint64_t> rounded;
+    for (const auto& [left, right] : all.pairs) {
+        if (!meant.mean(left->name) && !meant.mean(right->name)) {
+            ++report.tensorsLeftOut;
+            continue;
+        }
+        const std::optional<Dtype> common =
+            left->dtype == right->dtype || options.acrossForms ? commonDtype(left->dtype, right->dtype) : std::nullopt;
+        if (!common || left->shape != right->shape) {
+            report.reshaped.push_back({ *left, *right });
+            continue;
+        }
+        if (left->dtype != right->dtype)
+            ++rounded[{ left->dtype, right->dtype }];
+        selection.pairs.emplace_back(left, right);
+        selection.bytes += left->bytes();
+        report.elementsCompared += left->elements();
+    }
+    if (all.names)
+        report.forms.push_back(std::move(*all.names));
+    for (const auto& [dtypes, count] : rounded)
+        report.forms.push_back({ FormDifference::Kind::Dtypes, std::string(word(dtypes.first)),
+                                 std::string(word(dtypes.second)), count, 0 });
+    for (FormDifference& form : report.forms)
+        form.ofTensors = selection.pairs.size();
+    return selection;
 }
 
 Result<DiffReport> compareStates(Workbench& bench, const Chain& a, const Chain& b, std::optional<std::size_t> aLinkInB,
-                                 const TensorGlobs& meant, TaskContext& task)
+                                 const DiffOptions& options, TaskContext& task)
 {
-    const std::vector<std::string_view> names = namesOf(a, b);
-    DS_CHECK(meant.expectEachFits(names, "neither A nor B has a", {}));
     DiffReport report;
     DS_TRY(report.settings, compareAdapterSettings(a, b, task));
     report.touchedKnown = aLinkInB.has_value();
     ReplayAudit auditA(a);
     ReplayAudit auditB(b);
-    std::vector<std::pair<const TensorInfo*, const TensorInfo*>> common;
-    for (const TensorInfo& tensor : a.tensors()) {
-        if (!meant.mean(tensor.name))
-            continue;
-        const TensorInfo* other = b.find(tensor.name);
-        if (!other)
-            report.onlyInA.push_back(tensor.name);
-        else if (other->dtype != tensor.dtype || other->shape != tensor.shape)
-            report.reshaped.push_back({ tensor, *other });
-        else
-            common.emplace_back(&tensor, other);
-    }
-    for (const TensorInfo& tensor : b.tensors()) {
-        if (!a.find(tensor.name) && meant.mean(tensor.name))
-            report.onlyInB.push_back(tensor.name);
-    }
-    report.tensorsLeftOut =
-        names.size() - common.size() - report.reshaped.size() - report.onlyInA.size() - report.onlyInB.size();
-    std::uint64_t bytes = 0;
-    for (const auto& [tensor, other] : common) {
-        bytes += tensor->bytes();
-        report.elementsCompared += tensor->elements();
-    }
+    DS_TRY(Selection selection, select(a, b, options, report));
+    auto& common = selection.pairs;
     report.tensorsCompared = common.size();
-    report.bytesCompared = bytes;
+    report.bytesCompared = selection.bytes;
     std::stable_sort(common.begin(), common.end(),
                      [](const auto& x, const auto& y) { return x.first->bytes() > y.first->bytes(); });
 
     std::mutex mutex;
     report.tensors.reserve(common.size()); // of a million tensors, growing would hold them twice
     std::vector<Squares> squares(common.size()); // added up in one order, whichever thread is first
-    task.beginPhase("compare", bytes);
+    task.beginPhase("compare", selection.bytes);
     DS_CHECK(forEachParallel(bench.threads, common.size(), task, [&](std::size_t n) -> Result<void> {
         const TensorInfo& tensor = *common[n].first;
+        const TensorInfo& other = *common[n].second;
         TensorDiff diff;
         diff.tensor = tensor;
+        diff.tensor.dtype = commonDtype(tensor.dtype, other.dtype).value_or(tensor.dtype);
+        const Dtype dtype = diff.tensor.dtype;
         ReplayAudit::Tensor watchA(auditA, tensor, true);
-        ReplayAudit::Tensor watchB(auditB, tensor, true);
+        ReplayAudit::Tensor watchB(auditB, other, true);
         std::optional<TouchCounter> touched;
         if (aLinkInB)
             touched.emplace(watchB, *aLinkInB, tensor.dtype);
-        DS_TRY(TensorReplay left, openReplay(bench, a, tensor, watchA, task));
-        DS_TRY(TensorReplay right,
-               openReplay(bench, b, tensor, touched ? static_cast<ReplayObserver&>(*touched) : watchB, task));
+        DS_TRY(TensorReplay replayA, openReplay(bench, a, tensor, watchA, task));
+        DS_TRY(TensorReplay replayB,
+               openReplay(bench, b, other, touched ? static_cast<ReplayObserver&>(*touched) : watchB, task));
+        ComparedBlocks left(std::move(replayA), tensor.dtype, dtype);
+        ComparedBlocks right(std::move(replayB), other.dtype, dtype);
         for (;;) {
-            DS_TRY(const ByteSpan x, left.next(task));
-            DS_TRY(const ByteSpan y, right.next(task));
-            if (x.empty())
+            DS_TRY(const ByteSpan x, left.block(task));
+            DS_TRY(const ByteSpan y, right.block(task));
+            const std::size_t both = std::min(x.size(), y.size()); // a rounded block is a short one
+            if (both == 0)
                 break;
-            compareBlocks(x, y, tensor.dtype, diff, squares[n]);
-            task.addDone(x.size());
+            compareBlocks(x.first(both), y.first(both), dtype, diff, squares[n]);
+            left.take(both);
+            right.take(both);
+            task.addDone(both * bitsOf(tensor.dtype) / bitsOf(dtype));
         }
         watchA.finish();
         watchB.finish();
@@ -199,9 +268,9 @@ Result<DiffReport> compareStates(Workbench& bench, const Chain& a, const Chain& 
 }
 
 Result<DiffReport> diffStates(Workbench& bench, const Chain& a, const Chain& b, std::optional<std::size_t> aLinkInB,
-                              TaskContext& task, const TensorGlobs& tensors)
+                              TaskContext& task, const DiffOptions& options)
 {
-    Result<DiffReport> report = compareStates(bench, a, b, aLinkInB, tensors, task);
+    Result<DiffReport> report = compareStates(bench, a, b, aLinkInB, options, task);
     if (!report)
         return fail(b.reasonOf(a.reasonOf(std::move(report.error()), task), task));
     return report;

@@ -226,8 +226,12 @@ Result<void> publishWatched(Workbench& bench, std::shared_ptr<ObjectStore> check
             DS_CHECK(changes->wait(std::chrono::milliseconds(200), task));
             continue;
         }
-        if (!version)
-            return fail(std::move(version.error()));
+        if (!version) {
+            Error error = std::move(version.error());
+            if (error.where.empty())
+                error.where = label;
+            return fail(std::move(error));
+        }
         last = number;
         done.insert(label);
         if (options.onVersion)

@@ -1,8 +1,11 @@
 #include "publish/version_build.h"
 
+#include "ops/correspondence.h"
+
 #include <algorithm>
 #include <atomic>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <functional>
 
 namespace deltascope {
@@ -56,16 +59,49 @@ Result<TensorReplay> replay(Workbench& bench, const Chain& chain, const TensorIn
 
 }
 
+namespace {
+
+tl::unexpected<Error> differentTensors(std::string reason, std::string remedy)
+{
+    return fail(Error { Code::BaseMismatch,
+                        std::move(reason) + ": a delta cannot say that (A is the state before, B the one to publish)",
+                        {},
+                        std::nullopt,
+                        std::move(remedy) + ", or begin another epoch with it (--new-epoch)" });
+}
+
+std::string shapeText(const TensorInfo& tensor) { return fmt::format("[{}]", fmt::join(tensor.shape, ", ")); }
+
+}
+
 Result<void> expectSameTensors(const Chain& from, const Chain& to)
 {
-    for (const TensorInfo& tensor : to.tensors()) {
-        const TensorInfo* old = from.find(tensor.name);
-        if (!old || old->dtype != tensor.dtype || old->shape != tensor.shape)
-            return fail(Code::BaseMismatch,
-                        fmt::format("tensor {} is not the same in both states: a delta cannot say that", tensor.name));
+    const Correspondence all = correspond(from, to, true, std::nullopt);
+    if (all.names) {
+        const bool isWrapped = all.names->kind == FormDifference::Kind::Adapters;
+        return differentTensors(
+            fmt::format("{} ({} and {})", all.names->reason(), all.pairs.back().first->name,
+                        all.pairs.back().second->name),
+            isWrapped ? "Merge the adapters before the checkpoint is saved (merge_and_unload)"
+                      : "Save the model itself, without what wraps it (torch.compile keeps it as _orig_mod)");
     }
-    if (from.tensors().size() != to.tensors().size())
-        return fail(Code::BaseMismatch, "the second state lacks tensors of the first: a delta cannot say that");
+    for (const auto& [a, b] : all.pairs) {
+        if (a->dtype != b->dtype)
+            return differentTensors(
+                fmt::format("tensor {} is {} in A and {} in B", a->name, word(a->dtype), word(b->dtype)),
+                fmt::format("Save the checkpoint as {}", word(a->dtype)));
+        if (a->shape != b->shape)
+            return differentTensors(
+                fmt::format("tensor {} has the shape {} in A and {} in B", a->name, shapeText(*a), shapeText(*b)),
+                "Publish checkpoints of one model");
+    }
+    if (!all.onlyInA.empty() || !all.onlyInB.empty()) {
+        const bool lacks = all.onlyInB.empty();
+        const std::vector<const TensorInfo*>& extra = lacks ? all.onlyInA : all.onlyInB;
+        return differentTensors(fmt::format("{} has {} tensor{} that {} lacks, as {}", lacks ? "A" : "B", extra.size(),
+                                            extra.size() == 1 ? "" : "s", lacks ? "B" : "A", extra.front()->name),
+                                "Publish checkpoints of one model");
+    }
     return {};
 }
 

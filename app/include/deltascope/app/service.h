@@ -105,6 +105,13 @@ struct MaterializeRequest {
     bool commit = false;
 };
 
+/// What of two states is compared, and how.
+struct DiffChoice {
+    std::vector<std::string> tensors; ///< globs of names (engine/tensor_globs.h); empty: all
+    /// A prefix of names in A and the one that stands for it in B; nothing: a difference of prefixes is looked for.
+    std::optional<std::pair<std::string, std::string>> prefixes;
+};
+
 /// One tensor of a step, compared with another state.
 struct TensorRequest {
     VersionRequest version;
@@ -182,8 +189,7 @@ public:
     virtual JobId listObjects(SourceRequest request) = 0; ///< ListingView
     virtual JobId verify(VerifyRequest request) = 0; ///< VerifyView
     virtual JobId digest(VersionRequest request, bool acrossGap) = 0; ///< DigestView; also of one safetensors file
-    /// DiffView. `tensors`: globs of the names that are compared (engine/tensor_globs.h); empty: all.
-    virtual JobId diff(VersionRequest a, VersionRequest b, std::vector<std::string> tensors = {}) = 0;
+    virtual JobId diff(VersionRequest a, VersionRequest b, DiffChoice choice = {}) = 0; ///< DiffView
     virtual JobId blocks(TensorRequest request, std::uint32_t maxBlocks) = 0; ///< BlocksView
     /// ElementsView; `rows` x `cols` elements from (row, col), at most 4,096.
     virtual JobId elements(TensorRequest request, std::uint64_t row, std::uint64_t col, std::uint64_t rows,

@@ -168,9 +168,9 @@ Result<VerifyReport> verifyRun(Workbench& bench, Run& run, const VerifyOptions& 
 
 // --- diff ------------------------------------------------------------------------------------------------------------
 
-/// A tensor that has one name, dtype and shape in A and in B. A report can have a million of them: keep it small.
+/// A tensor that A and B have. A report can have a million of them: keep it small.
 struct TensorDiff {
-    TensorInfo tensor;
+    TensorInfo tensor; ///< as in A, with the dtype in which both were compared
     std::uint64_t different = 0; ///< elements whose bits differ
     /// Elements that some delta between A and B changed, also those that came back; where B builds on A.
     std::optional<std::uint64_t> touched;
@@ -191,6 +191,33 @@ struct SettingDiff {
     std::string a, b;
 };
 
+/// A prefix of names in state A that stands for another one in state B. One of both may be empty.
+struct PrefixMap {
+    std::string a, b; ///< "model.", "model.language_model."
+
+    bool operator==(const PrefixMap&) const = default;
+};
+
+/// How two states differ as a whole, so that tensors can be compared only once it is taken out of account.
+struct FormDifference {
+    enum class Kind : std::uint8_t {
+        Names, ///< names differ by a prefix
+        Adapters, ///< one side is wrapped with adapters that were not merged: `a` or `b` names a tensor of one
+        Dtypes, ///< one side is stored wider: `a` and `b` are dtypes
+    };
+    Kind kind = Kind::Names;
+    std::string a, b;
+    std::uint64_t tensors = 0; ///< that it concerns
+    std::uint64_t ofTensors = 0; ///< that are compared
+
+    std::string reason() const; ///< "the names of B begin with _orig_mod. where those of A do not"
+    std::string text() const; ///< with how tensors are compared all the same
+    bool operator==(const FormDifference&) const = default;
+};
+
+/// "names", "adapters", "dtypes".
+std::string_view word(FormDifference::Kind kind) noexcept;
+
 struct DiffReport {
     std::uint64_t tensorsCompared = 0;
     std::uint64_t tensorsLeftOut = 0; ///< of either side, as the globs say: nothing is known of them
@@ -199,6 +226,7 @@ struct DiffReport {
     std::vector<ReshapedTensor> reshaped;
     std::vector<std::string> onlyInA, onlyInB; ///< of those that are meant
     std::vector<SettingDiff> settings; ///< that differ between the configs of two adapters, by name
+    std::vector<FormDifference> forms; ///< what was taken out of account; empty for states of one form
     std::uint64_t bytesCompared = 0;
     bool touchedKnown = false; ///< of every tensor
     std::optional<double> relativeNorm; ///< as in TensorDiff, over all tensors that were compared
@@ -209,14 +237,20 @@ struct DiffReport {
     /// Of what was compared.
     bool equal() const noexcept
     {
-        return tensorsDifferent() == 0 && reshaped.empty() && onlyInA.empty() && onlyInB.empty() && settings.empty();
+        return tensorsDifferent() == 0 && reshaped.empty() && onlyInA.empty() && onlyInB.empty() && settings.empty()
+            && forms.empty();
     }
 };
-/// `aLinkInB`: the link of `b` whose state is A, if B builds on A; then touched elements are counted as well. Payload
-/// of no other tensors than `tensors` means is replayed. Errors: as digestState(); NotFound (a glob fits no tensor of
-/// either side).
+struct DiffOptions {
+    TensorGlobs tensors; ///< payload of no others is replayed; a name of either side may fit
+    /// Also compares tensors of other names and dtypes where these differ as a whole (FormDifference).
+    bool acrossForms = false;
+    std::optional<PrefixMap> prefixes; ///< of names, with acrossForms; nothing: looked for
+};
+/// `aLinkInB`: the link of `b` whose state is A, if B builds on A; then touched elements are counted as well. Errors:
+/// as digestState(); NotFound (a glob fits no tensor of either side).
 Result<DiffReport> diffStates(Workbench& bench, const Chain& a, const Chain& b, std::optional<std::size_t> aLinkInB,
-                              TaskContext& task, const TensorGlobs& tensors = {});
+                              TaskContext& task, const DiffOptions& options = {});
 
 // --- materialize -----------------------------------------------------------------------------------------------------
 

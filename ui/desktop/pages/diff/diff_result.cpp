@@ -113,8 +113,13 @@ void DiffResult::show(const DiffPair& pair, DiffPointer diff)
     m_tabs->setTabText(OneSide, tr("Only in A or B %1").arg(exactText(view.onlyInA.size() + view.onlyInB.size())));
     m_tabs->setTabText(Reshaped, tr("Shape or dtype %1").arg(exactText(view.reshaped.size())));
     m_tabs->show();
-    m_note->setText(safeName(app::settingsText(view)));
-    m_note->setVisible(!view.settings.empty());
+    QStringList notes;
+    for (const app::FormDifferenceView& form : view.forms)
+        notes << QStringLiteral("⚠ ") + safeName(form.text);
+    if (!view.settings.empty())
+        notes << safeName(app::settingsText(view));
+    m_note->setText(notes.join(QLatin1Char('\n')));
+    m_note->setVisible(!notes.isEmpty());
     const int part = !view.tensors.empty()              ? Tensors
         : view.onlyInA.size() + view.onlyInB.size() > 0 ? OneSide
                                                         : Reshaped;

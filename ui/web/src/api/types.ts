@@ -419,6 +419,15 @@ export interface TensorDiff {
   relative_norm: number | null;
 }
 
+/** How two states differ as a whole; their values are compared all the same. */
+export interface FormDifference {
+  kind: 'names' | 'adapters' | 'dtypes';
+  a: string;
+  b: string;
+  tensors: number; // that it concerns
+  text: string;
+}
+
 export interface Diff {
   equal: boolean | null; // of the whole checkpoints; null: what was compared is equal, and not all was
   tensor_globs: string[]; // names that were to be compared; empty: all
@@ -433,6 +442,7 @@ export interface Diff {
   only_in_a: string[];
   only_in_b: string[];
   settings: { name: string; a: unknown; b: unknown }[]; // that differ between the configs of two adapters
+  form_differences: FormDifference[]; // what was taken out of account before tensors were compared
   tensors: TensorDiff[];
   changed_dtype_or_shape: { name: string; dtype_a: string; dtype_b: string; shape_a: number[]; shape_b: number[] }[];
   rewritten: string[]; // keys of objects that were rewritten since they were first seen, and accepted

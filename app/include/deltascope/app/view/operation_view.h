@@ -110,6 +110,14 @@ struct SettingDiffView {
     bool operator==(const SettingDiffView&) const = default;
 };
 
+/// How two states differ as a whole; their values are compared all the same.
+struct FormDifferenceView {
+    std::string kind; ///< "names", "adapters", "dtypes"
+    std::string a, b; ///< prefixes, names of tensors of adapters, dtypes
+    std::uint64_t tensors = 0; ///< that it concerns
+    std::string text; ///< a sentence
+};
+
 struct DiffView {
     bool equal = false; ///< in all that was compared
     std::vector<std::string> globs; ///< of the names of tensors that were to be compared; empty: all
@@ -123,6 +131,7 @@ struct DiffView {
     std::uint64_t bytesCompared = 0;
     std::vector<std::string> onlyInA, onlyInB;
     std::vector<SettingDiffView> settings; ///< that differ between the configs of two adapters
+    std::vector<FormDifferenceView> forms; ///< what was taken out of account before tensors were compared
     std::vector<TensorDiffView> tensors; ///< differing or touched
     std::vector<ReshapedTensorView> reshaped; ///< not compared
     ReadsView reads; ///< of both sides

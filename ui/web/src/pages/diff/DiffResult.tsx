@@ -7,7 +7,7 @@ import { Rewritten } from '../../components/Rewritten';
 import { Settings } from '../../components/Settings';
 import { Table, type Column } from '../../components/Table';
 import { Tabs } from '../../components/Tabs';
-import { bytes, count, duration, exact, percent, percentQ, plural, rate, shape, unknown } from '../../format';
+import { bytes, count, duration, exact, percent, percentQ, plural, rate, safeName, shape, unknown } from '../../format';
 import { ExportMenu } from './ExportMenu';
 import { useOpenBlocks, type Pair } from './pair';
 import type { Report } from './report';
@@ -85,6 +85,7 @@ export function DiffResult({ pair, diff, again }: Props) {
         <Kpi label="Between them" value={{ value: exact(Math.abs(pair.b - pair.a)), unit: 'steps' }} context={`${pair.a} to ${pair.b}`} />
         <Kpi label="Compared" value={{ value: bytes(diff.bytes_compared), unit: '' }} context={`in ${duration(diff.seconds)}, ${rate(diff.seconds > 0 ? diff.bytes_compared / diff.seconds : null)}`} />
       </dl>
+      {diff.form_differences.map(({ text }) => <p key={text} class="warn-text">⚠ {safeName(text)}</p>)}
       <Settings diff={diff} />
       <div class="canvas-tools diff-tools">
         <Tabs

@@ -1,0 +1,206 @@
+#include "correspondence.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <string_view>
+
+namespace deltascope {
+
+namespace {
+
+constexpr std::string_view BaseLayer = ".base_layer"; ///< PEFT: what an adapter wraps
+constexpr std::string_view AdapterPart = ".lora_"; ///< PEFT: lora_A, lora_B, lora_embedding_A
+
+/// The dots that all names have in common up to one: "model." of "model.norm" and "model.layers.0".
+std::string commonPrefix(const std::vector<const TensorInfo*>& tensors)
+{
+    if (tensors.empty())
+        return {};
+    std::string_view common = tensors.front()->name;
+    for (const TensorInfo* tensor : tensors) {
+        const std::string_view name = tensor->name;
+        const auto differ = std::mismatch(common.begin(), common.end(), name.begin(), name.end());
+        common = common.substr(0, static_cast<std::size_t>(differ.first - common.begin()));
+    }
+    const std::size_t dot = common.rfind('.');
+    return std::string(common.substr(0, dot == std::string_view::npos ? 0 : dot + 1));
+}
+
+/// Without the parts that both end with: "model." and "_orig_mod.model." differ by "" and "_orig_mod.".
+PrefixMap differing(std::string a, std::string b)
+{
+    const auto lastPart = [](const std::string& prefix) {
+        const std::size_t dot = prefix.size() < 2 ? std::string::npos : prefix.rfind('.', prefix.size() - 2);
+        return dot == std::string::npos ? 0 : dot + 1;
+    };
+    while (!a.empty() && !b.empty()) {
+        const std::size_t inA = lastPart(a);
+        const std::size_t inB = lastPart(b);
+        if (std::string_view(a).substr(inA) != std::string_view(b).substr(inB))
+            break;
+        a.resize(inA);
+        b.resize(inB);
+    }
+    return { std::move(a), std::move(b) };
+}
+
+/// "model.norm.weight" behind another prefix, or nothing.
+std::optional<std::string> withPrefix(std::string_view name, std::string_view from, std::string_view to)
+{
+    if (!name.starts_with(from))
+        return std::nullopt;
+    return fmt::format("{}{}", to, name.substr(from.size()));
+}
+
+/// "layers.0.up_proj.weight" as an adapter leaves it: "layers.0.up_proj.base_layer.weight".
+std::string wrapped(std::string_view name)
+{
+    const std::size_t dot = name.rfind('.');
+    if (dot == std::string_view::npos)
+        return std::string(name);
+    return fmt::format("{}{}{}", name.substr(0, dot), BaseLayer, name.substr(dot));
+}
+
+bool isOfAdapter(const TensorInfo* tensor)
+{
+    return tensor->name.find(AdapterPart) != std::string::npos || tensor->name.find(BaseLayer) != std::string::npos;
+}
+
+using Pairs = std::vector<std::pair<const TensorInfo*, const TensorInfo*>>;
+
+/// Pairs of tensors that are left over, where `theirs` holds those of `own` under the names that the prefixes give.
+/// `ofAdapters`: `theirs` is wrapped.
+Pairs pairsBehind(const std::vector<const TensorInfo*>& own, const Chain& theirs, const std::string& ownPrefix,
+                  const std::string& theirPrefix, bool ofAdapters)
+{
+    Pairs pairs;
+    for (const TensorInfo* tensor : own) {
+        const std::optional<std::string> name = withPrefix(tensor->name, ownPrefix, theirPrefix);
+        const TensorInfo* other = name ? theirs.find(*name) : nullptr;
+        if (!other && name && ofAdapters)
+            other = theirs.find(wrapped(*name));
+        if (other)
+            pairs.emplace_back(tensor, other);
+    }
+    return pairs;
+}
+
+void removePaired(std::vector<const TensorInfo*>& left, std::vector<const TensorInfo*> paired)
+{
+    std::sort(paired.begin(), paired.end());
+    std::erase_if(left,
+                  [&](const TensorInfo* tensor) { return std::binary_search(paired.begin(), paired.end(), tensor); });
+}
+
+std::vector<const TensorInfo*> firstOf(const Pairs& pairs)
+{
+    std::vector<const TensorInfo*> tensors;
+    for (const auto& pair : pairs)
+        tensors.push_back(pair.first);
+    return tensors;
+}
+
+std::vector<const TensorInfo*> secondOf(const Pairs& pairs)
+{
+    std::vector<const TensorInfo*> tensors;
+    for (const auto& pair : pairs)
+        tensors.push_back(pair.second);
+    return tensors;
+}
+
+/// Brings the tensors together whose names differ by a prefix.
+void correspondByPrefix(Correspondence& found, const Chain& a, const Chain& b, const std::optional<PrefixMap>& given)
+{
+    const auto adapterInA = std::find_if(found.onlyInA.begin(), found.onlyInA.end(), isOfAdapter);
+    const auto adapterInB = std::find_if(found.onlyInB.begin(), found.onlyInB.end(), isOfAdapter);
+    const bool wrapsA = adapterInA != found.onlyInA.end();
+    const bool wrapsB = adapterInB != found.onlyInB.end();
+    const PrefixMap map = given ? *given : differing(commonPrefix(found.onlyInA), commonPrefix(found.onlyInB));
+    if (map.a == map.b && wrapsA == wrapsB)
+        return;
+    Pairs pairs;
+    if (wrapsA && !wrapsB) {
+        for (const auto& [theirs, own] : pairsBehind(found.onlyInB, a, map.b, map.a, true))
+            pairs.emplace_back(own, theirs);
+    } else {
+        pairs = pairsBehind(found.onlyInA, b, map.a, map.b, wrapsB);
+    }
+    const std::size_t fewer = std::min(found.onlyInA.size(), found.onlyInB.size());
+    if (pairs.empty() || (!given && pairs.size() * 2 < fewer)) // a name or two that happen to fit
+        return;
+    FormDifference difference { FormDifference::Kind::Names, map.a, map.b, pairs.size(), 0 };
+    if (wrapsA != wrapsB) {
+        difference.kind = FormDifference::Kind::Adapters;
+        difference.a = wrapsA ? (*adapterInA)->name : std::string();
+        difference.b = wrapsB ? (*adapterInB)->name : std::string();
+    }
+    found.names = std::move(difference);
+    removePaired(found.onlyInA, firstOf(pairs));
+    removePaired(found.onlyInB, secondOf(pairs));
+    found.pairs.insert(found.pairs.end(), pairs.begin(), pairs.end());
+}
+
+}
+
+Correspondence correspond(const Chain& a, const Chain& b, bool acrossForms, const std::optional<PrefixMap>& given)
+{
+    Correspondence found;
+    for (const TensorInfo& tensor : a.tensors()) {
+        if (const TensorInfo* other = b.find(tensor.name))
+            found.pairs.emplace_back(&tensor, other);
+        else
+            found.onlyInA.push_back(&tensor);
+    }
+    for (const TensorInfo& tensor : b.tensors()) {
+        if (!a.find(tensor.name))
+            found.onlyInB.push_back(&tensor);
+    }
+    if (acrossForms && !found.onlyInA.empty() && !found.onlyInB.empty())
+        correspondByPrefix(found, a, b, given);
+    return found;
+}
+
+std::string_view word(FormDifference::Kind kind) noexcept
+{
+    switch (kind) {
+    case FormDifference::Kind::Adapters:
+        return "adapters";
+    case FormDifference::Kind::Dtypes:
+        return "dtypes";
+    case FormDifference::Kind::Names:
+        break;
+    }
+    return "names";
+}
+
+std::string FormDifference::reason() const
+{
+    switch (kind) {
+    case Kind::Adapters:
+        return fmt::format("{} is wrapped with adapters that were not merged, as {} shows", a.empty() ? "B" : "A",
+                           a.empty() ? b : a);
+    case Kind::Dtypes:
+        return fmt::format("{} of {} tensors are {} in A and {} in B", tensors, ofTensors, a, b);
+    case Kind::Names:
+        break;
+    }
+    if (a.empty() || b.empty())
+        return fmt::format("the names of {} begin with {} where those of {} do not", a.empty() ? "B" : "A",
+                           a.empty() ? b : a, a.empty() ? "A" : "B");
+    return fmt::format("names that begin with {} in A begin with {} in B", a, b);
+}
+
+std::string FormDifference::text() const
+{
+    switch (kind) {
+    case Kind::Adapters:
+        return reason() + ": the layers that they wrap are compared, the adapters are listed";
+    case Kind::Dtypes:
+        return reason() + ": they are compared as rounded to the narrower one";
+    case Kind::Names:
+        break;
+    }
+    return reason() + ": tensors are compared without that";
+}
+
+} // namespace deltascope

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "deltascope/engine/operations.h"
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace deltascope {
+
+/// Which tensors of two states are one and the same.
+struct Correspondence {
+    std::vector<std::pair<const TensorInfo*, const TensorInfo*>> pairs; ///< of A and B, in the order of A
+    std::vector<const TensorInfo*> onlyInA, onlyInB;
+    std::optional<FormDifference> names; ///< what their names differ by, if tensors of other names are among the pairs
+};
+
+/// Tensors of one name belong together. With `acrossForms` those that are left over do, too, if the names of one side
+/// differ from those of the other by one prefix as a whole, or are those of layers that adapters wrap. `given`: the
+/// prefixes that the user names; nothing: they are looked for.
+Correspondence correspond(const Chain& a, const Chain& b, bool acrossForms, const std::optional<PrefixMap>& given);
+
+} // namespace deltascope
