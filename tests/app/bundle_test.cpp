@@ -55,7 +55,8 @@ protected:
         const auto archive = BundleArchive::open(path);
         EXPECT_TRUE(archive) << archive.error().text;
         Files files;
-        for (const char* name : { "manifest.json", "snapshot.json", "listing.json", "alerts.jsonl", "counts.jsonl" })
+        for (const char* name :
+             { "manifest.json", "snapshot.json", "listing.json", "alerts.jsonl", "counts.jsonl", "annotations.json" })
             files[name] = archive->read(name, UINT32_MAX).value();
         return files;
     }
@@ -162,6 +163,46 @@ TEST_F(Bundle, HoldsAlerts)
         EXPECT_EQ(recorded.alerts[i].step, there.alerts[i].step);
     }
     EXPECT_EQ(recorded.rules.size(), there.rules.size());
+}
+
+TEST_F(Bundle, HoldsWhatPeopleSaidAndDid)
+{
+    const BucketCopy bucket("trl-v2-gap");
+    const std::string run = followed(bucket.source());
+    for (const ActRequest& act :
+         { ActRequest { "ref", { { "step", std::string("12") }, { "name", std::string("good") } } },
+           ActRequest { "note", { { "step", std::string("12") }, { "text", std::string("best eval") } } } })
+        ASSERT_EQ(endOf(start(run, act).id).state, "done") << act.kind;
+    monitor->unfollow(run);
+    const std::string path = exportOf(bucket.source());
+    const auto said = [&](OpenedBundle& opened, const std::string& source) {
+        SourceRequest request;
+        request.source = source;
+        return resultOf(opened, [&](Service& jobs) { return jobs.annotations(request); });
+    };
+    auto opened = OpenedBundle::open(path);
+    ASSERT_TRUE(opened) << opened.error().text;
+    const auto recorded = said(**opened, here->source);
+    ASSERT_TRUE(recorded) << recorded.error().text;
+    const auto there = viewOf<AnnotationsView>(service->annotations(bucket.source()));
+    const auto& copy = std::get<std::shared_ptr<const AnnotationsView>>(*recorded);
+    EXPECT_EQ(toJson(*copy), toJson(*there));
+    EXPECT_EQ(copy->refs.size(), 1U);
+    EXPECT_EQ(copy->notes.size(), 1U);
+    EXPECT_EQ(copy->journal.size(), 2U);
+    EXPECT_FALSE(said(**opened, "file:///another"));
+
+    Files files = filesOf(path);
+    for (const char* wrong : { "{\"no\": \"such thing\"}", "[[[", "" }) {
+        files["annotations.json"] = wrong;
+        EXPECT_EQ(refusalOf(write(files)).code, Code::Hostile) << wrong;
+    }
+    files.erase("annotations.json"); // as older versions wrote bundles
+    opened = OpenedBundle::open(write(files));
+    ASSERT_TRUE(opened) << opened.error().text;
+    const auto none = said(**opened, here->source);
+    ASSERT_FALSE(none) << "not known is not the same as nothing";
+    EXPECT_NE(none.error().text.find("older version"), std::string::npos);
 }
 
 TEST_F(Bundle, RefusesWhatNeedsWeights)

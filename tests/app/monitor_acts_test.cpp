@@ -1,7 +1,6 @@
 #include "monitor_fixture.h"
 
 #include <algorithm>
-#include <thread>
 
 // Acts that change a run, through a monitor: a plan that reads states, its task, and what stands beside the run then.
 
@@ -12,18 +11,6 @@ class ActsOfAMonitor : public MonitorFixture {
 protected:
     ActsOfAMonitor() { open(0); }
 
-    /// The plan once it is made, or could not be made.
-    PlanView made(const std::string& id)
-    {
-        const auto giveUp = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-        for (;;) {
-            const Result<PlanView> plan = monitor->planned(id);
-            EXPECT_TRUE(plan);
-            if (!plan || plan->state != "planning" || std::chrono::steady_clock::now() > giveUp)
-                return plan.value_or(PlanView());
-            std::this_thread::sleep_for(std::chrono::milliseconds(10));
-        }
-    }
     PlanView planOf(const std::string& run, const ActRequest& request)
     {
         const auto plan = monitor->plan(run, request, "kim");

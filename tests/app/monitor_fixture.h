@@ -9,6 +9,7 @@
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <thread>
 
 namespace deltascope::app {
 
@@ -103,11 +104,26 @@ protected:
         return *now;
     }
 
+    /// The plan once it is made, or could not be made.
+    PlanView made(const std::string& id)
+    {
+        const auto giveUp = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+        for (;;) {
+            const Result<PlanView> plan = monitor->planned(id);
+            EXPECT_TRUE(plan);
+            if (!plan || plan->state != "planning" || std::chrono::steady_clock::now() > giveUp)
+                return plan.value_or(PlanView());
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        }
+    }
     TaskView start(const std::string& run, const ActRequest& request)
     {
-        const auto plan = monitor->plan(run, request, "somebody");
-        EXPECT_TRUE(plan) << plan.error().text;
-        const auto task = plan ? monitor->start(plan->id, plan->hash, "somebody") : fail(Code::Internal, "no plan");
+        const auto asked = monitor->plan(run, request, "somebody");
+        EXPECT_TRUE(asked) << asked.error().text;
+        if (!asked)
+            return {};
+        const PlanView plan = made(asked->id);
+        const auto task = monitor->start(plan.id, plan.hash, "somebody");
         EXPECT_TRUE(task) << task.error().text;
         return task.value_or(TaskView());
     }

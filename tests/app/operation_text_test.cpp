@@ -1,6 +1,8 @@
 #include "cli/terminal.h"
 #include "cli/text.h"
 
+#include "deltascope/app/view/act_words.h"
+
 #include <gtest/gtest.h>
 
 namespace deltascope::cli {
@@ -107,6 +109,21 @@ TEST(TensorFirstsText, ClaimsAFirstOnlyWhereEverythingBeforeWasRead)
     EXPECT_NE(doubtful.find("not read       step 2: it is damaged\n"), std::string::npos) << doubtful;
     view.nan.reset();
     EXPECT_NE(tensorFirstsText(view, Style {}).find("first NaN      not known"), std::string::npos);
+}
+
+TEST(ActText, SaysInWordsWhatComesBesideTheRun)
+{
+    app::ActPlanView plan;
+    EXPECT_EQ(app::besideWords(plan), "");
+    plan.beside = { { "journal", "2" }, { "lease", "1" }, { "spans", "1" }, { "refs", "1" } };
+    EXPECT_EQ(app::besideWords(plan), "2 journal entries, 1 lease, 1 list of spans, 1 ref");
+    plan.beside = { { "journal", "1" }, { "spans", "3" }, { "unpins", "1" }, { "news", "4" } };
+    EXPECT_EQ(app::besideWords(plan), "1 journal entry, 3 lists of spans, 1 removed pin, 4 news")
+        << "a kind of a later version stays as it is";
+    app::AnnotatedView view;
+    view.text = "good: step 12";
+    view.plan = plan;
+    EXPECT_NE(actText(view, {}, Style {}).find("beside the run: 1 journal entry, 3 lists of spans"), std::string::npos);
 }
 
 } // namespace

@@ -7,6 +7,7 @@
 #include "pages/journal/journal_page.h"
 #include "pages/journal/journal_rows.h"
 #include "widgets/text_table.h"
+#include "window/task_row.h"
 
 #include <QLineEdit>
 #include <QPushButton>
@@ -100,6 +101,27 @@ TEST_F(Journal, AWordIsGivenShownAndRemoved)
     act(sheet);
     EXPECT_TRUE(waitFor([&] { return !has(page->words(), QStringLiteral("pin/step-12")); })) << textOf(*page);
     EXPECT_TRUE(has(page->words(), QStringLiteral("best\t12")));
+}
+
+TEST_F(Journal, ABranchBeginsInASheetAndItsRowSaysWhere)
+{
+    open("trl-v2-gap");
+    window->cursor().setB({ 0, 12 });
+    ActSheet* sheet = sheetOf("act.branch");
+    ASSERT_TRUE(sheet);
+    EXPECT_EQ(field(sheet, "step")->text(), QStringLiteral("0:12"));
+    EXPECT_TRUE(waitFor([sheet] { return said(*sheet).contains(QStringLiteral("Fill in: Into")); }));
+    EXPECT_FALSE(actOf(sheet)->isEnabled());
+    const QString into = QString::fromStdString(home.path("branched"));
+    field(sheet, "into")->setText(into);
+    act(sheet);
+    EXPECT_TRUE(std::filesystem::exists(home.path("branched/anchors")));
+    EXPECT_TRUE(waitFor([&] {
+        const auto rows = window->findChildren<TaskRow*>();
+        return std::any_of(rows.begin(), rows.end(), [&](const TaskRow* row) {
+            return said(*row).contains(into + QStringLiteral(" begins with the state of step 12\n"));
+        });
+    }));
 }
 
 TEST_F(Journal, AStepThatIsNotThereIsRefusedInTheSheet)

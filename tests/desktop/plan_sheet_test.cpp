@@ -3,10 +3,12 @@
 #include "desktop_fixture.h"
 #include "page_text.h"
 
+#include "acts/materialize_sheet.h"
 #include "acts/plan_sheet.h"
 #include "bridge/background.h"
 #include "widgets/cards.h"
 
+#include <QCheckBox>
 #include <QLineEdit>
 #include <QProgressBar>
 #include <QPushButton>
@@ -151,6 +153,29 @@ TEST_F(PlanSheetTest, WaitsForAPlanThatIsMadeAndSaysHowFarItIs)
     ASSERT_TRUE(says("step 8, verified"));
     EXPECT_FALSE(sheet->findChild<QProgressBar*>()->isVisible());
     EXPECT_TRUE(mayAct()) << "this one asks for no word";
+}
+
+TEST_F(PlanSheetTest, ForTrainingReachesThePlanOfAMaterialization)
+{
+    open("trl-v2-gap");
+    MaterializeSheet materialize(session->bridge(), window->focus().run(), { 0, 12 }, nullptr);
+    materialize.setAttribute(Qt::WA_DeleteOnClose, false);
+    materialize.open();
+    const auto command = [&] {
+        QString lines;
+        for (const CommandLine* line : materialize.findChildren<CommandLine*>())
+            lines += line->isVisible() ? line->command() : QString();
+        return lines;
+    };
+    const QString option = QStringLiteral(" --for-training");
+    ASSERT_TRUE(waitFor([&] { return command().startsWith(QStringLiteral("deltascope materialize ")); }));
+    EXPECT_FALSE(command().contains(option));
+    for (QCheckBox* box : materialize.findChildren<QCheckBox*>()) {
+        if (box->text().startsWith(QStringLiteral("For training")))
+            box->click();
+    }
+    EXPECT_TRUE(waitFor([&] { return command().contains(option); })) << command().toStdString();
+    materialize.reject();
 }
 
 TEST_F(PlanSheetTest, APlanThatFailsShowsWhyAndTheLinesToPaste)

@@ -67,11 +67,11 @@ TEST_F(RollBack, ShowsWhatItWillDoAsksForTheNameAndCanBeUndone)
                               "Not known here: which engines load step 16" })
         EXPECT_TRUE(said(*sheet).contains(QString::fromLatin1(text))) << text << "\n" << said(*sheet).toStdString();
     const auto tables = sheet->findChildren<TextTable*>();
-    ASSERT_EQ(tables.size(), 2);
-    EXPECT_EQ(tables[0]->rows().size(), 15U) << "tensors";
-    EXPECT_EQ(tables[0]->rows().front().bar, 1.0) << "the largest share has the longest bar";
-    EXPECT_EQ(tables[1]->rows().front().cells.value(0), QStringLiteral("write"));
-    EXPECT_EQ(tables[1]->rows().front().cells.value(1), QStringLiteral("deltas/step_000016.safetensors"));
+    ASSERT_EQ(tables.size(), 3);
+    EXPECT_EQ(tables[1]->rows().size(), 15U) << "tensors";
+    EXPECT_EQ(tables[1]->rows().front().bar, 1.0) << "the largest share has the longest bar";
+    EXPECT_EQ(tables[2]->rows().front().cells.value(0), QStringLiteral("write"));
+    EXPECT_EQ(tables[2]->rows().front().cells.value(1), QStringLiteral("deltas/step_000016.safetensors"));
 
     wordOf(sheet)->setText(name() + QStringLiteral("x"));
     EXPECT_FALSE(actOf(sheet)->isEnabled()) << "that is another run";
@@ -100,6 +100,37 @@ TEST_F(RollBack, ShowsWhatItWillDoAsksForTheNameAndCanBeUndone)
     ASSERT_TRUE(waitForText(sheet, QStringLiteral("Step 17 restores step 15"))) << said(*sheet).toStdString();
     EXPECT_TRUE(waitFor([this] { return rowsWithUndo().size() == 1; })) << "only what was done last can be undone";
     EXPECT_EQ(rowsWithUndo().front()->task().plan.kind, "undo");
+}
+
+TEST_F(RollBack, TheStepIsChosenInTheListAndPlannedAgain)
+{
+    open("trl-v2-gap-in-chain");
+    RollBackSheet* sheet = sheetFor(12);
+    ASSERT_TRUE(sheet);
+    ASSERT_TRUE(waitForPlan(sheet)) << said(*sheet).toStdString();
+    auto* steps = sheet->findChildren<TextTable*>().front();
+    ASSERT_TRUE(steps->currentRow());
+    EXPECT_EQ(steps->currentRow()->cells.value(0), QStringLiteral("12"));
+    int wanted = -1;
+    for (std::size_t at = 0; at < steps->rows().size(); ++at) {
+        const QString step = steps->rows()[at].cells.value(0);
+        EXPECT_NE(step, QStringLiteral("9")) << "it is lost behind the gap";
+        if (step == QStringLiteral("3"))
+            wanted = static_cast<int>(at);
+    }
+    ASSERT_GE(wanted, 0);
+    wordOf(sheet)->setText(name());
+    ASSERT_TRUE(actOf(sheet)->isEnabled());
+    steps->selectRow(wanted);
+    EXPECT_FALSE(actOf(sheet)->isEnabled()) << "the plan was of another step";
+    EXPECT_TRUE(wordOf(sheet)->text().isEmpty()) << "so was the word";
+    EXPECT_TRUE(sheet->windowTitle().endsWith(QStringLiteral("to step 3")));
+    ASSERT_TRUE(waitForText(sheet, QStringLiteral("step 3,"))) << said(*sheet).toStdString();
+    EXPECT_TRUE(waitFor([&] {
+        wordOf(sheet)->setText(name());
+        return actOf(sheet)->isEnabled();
+    }));
+    sheet->reject();
 }
 
 TEST_F(RollBack, IsOneClickAwayAndOnlyForAStepThatCanBeRebuilt)

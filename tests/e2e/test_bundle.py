@@ -93,7 +93,7 @@ class Bundle(E2ETest):
         files = self.export("trl-v2-gap")
         for name, data in files.items():
             self.assertNotIn(CANARY.encode(), data, name)
-            self.assertRegex(name, r"^(manifest\.json|(steps|spans|alerts|counts)\.jsonl|(tensors|snapshot|listing)\.json|heat/.*\.bin|web/index\.html)$")
+            self.assertRegex(name, r"^(manifest\.json|(steps|spans|alerts|counts)\.jsonl|(tensors|snapshot|listing|annotations)\.json|heat/.*\.bin|web/index\.html)$")
         held = "".join(self.inlined(files["web/index.html"])["answers"])
         self.assertNotRegex(held, "elements|blocks|header")
 

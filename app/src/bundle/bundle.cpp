@@ -101,6 +101,7 @@ Result<std::string> archiveOf(const Recording& recording, const std::string& cou
     DS_CHECK(zip.add("spans.jsonl", spansOf(recording)));
     DS_CHECK(zip.add("tensors.json", tensorsOf(recording)));
     DS_CHECK(zip.add("alerts.jsonl", linesOf(recording.answer("alerts").at("alerts"))));
+    DS_CHECK(zip.add("annotations.json", recording.answers.at("runs/" + recording.run + "/annotations") + "\n"));
     DS_CHECK(zip.add("snapshot.json", snapshotOf(recording.snapshot)));
     DS_CHECK(zip.add("counts.jsonl", counts));
     DS_CHECK(zip.add("listing.json", app::dump(recording.listing) + "\n"));

@@ -22,6 +22,7 @@ constexpr std::size_t MostStepDetails = 50; ///< each opens the run
 constexpr std::size_t AskedAtOnce = 4;
 constexpr std::size_t MostKeys = 5'000;
 constexpr std::size_t MostSpans = 5'000; ///< that the API tells of one epoch
+constexpr std::ptrdiff_t MostEntries = 5'000; ///< of the journal, and as many notes
 
 using Query = std::map<std::string, std::string, std::less<>>;
 
@@ -71,6 +72,7 @@ public:
         }
         for (const char* what : { "", "/lineage", "/replicas" })
             DS_CHECK(keep(m_base + what));
+        DS_CHECK(keepAnnotations());
         DS_CHECK(keepSteps());
         for (const int epoch : m_out.epochs)
             DS_CHECK(keepEpoch(epoch));
@@ -164,6 +166,22 @@ private:
             whole["next_cursor"] = page["next_cursor"];
         }
         return whole;
+    }
+
+    /// Words, notes and the journal, the newest entries of each.
+    Result<void> keepAnnotations()
+    {
+        DS_TRY(ordered_json said, askJson(m_base + "/annotations"));
+        for (const auto& [list, what] :
+             { std::pair("notes", "notes"), std::pair("journal", "entries of the journal") }) {
+            ordered_json& entries = said[list];
+            if (entries.size() <= MostEntries)
+                continue;
+            m_out.leftOut.push_back(fmt::format("{} before the newest {}", what, MostEntries));
+            entries.erase(entries.begin(), entries.end() - MostEntries);
+        }
+        m_out.answers[m_base + "/annotations"] = app::dump(said);
+        return {};
     }
 
     Result<void> keepSteps()

@@ -1,5 +1,6 @@
 #include "text.h"
 
+#include "deltascope/app/view/act_words.h"
 #include "deltascope/app/view/evidence_words.h"
 
 #include <fmt/format.h>
@@ -29,11 +30,8 @@ std::string planText(const app::ActPlanView& plan, const Style& style)
     text += objectsText("write ", plan.writes, style) + objectsText("delete", plan.deletes, style);
     if (plan.deletes.empty())
         text += "  nothing is overwritten or deleted\n";
-    std::string beside;
-    for (const auto& [kind, count] : plan.beside)
-        beside += (beside.empty() ? "" : ", ") + fmt::format("{} {}", count, kind);
-    if (!beside.empty())
-        text += paint(style, Paint::Dim, "  beside the run: " + beside) + "\n";
+    if (const std::string beside = app::besideWords(plan); !beside.empty())
+        text += paint(style, Paint::Dim, "  beside the run: " + safe(beside)) + "\n";
     for (const app::ProblemView& warning : plan.warnings)
         text += problemText(warning, style);
     for (const std::string& unknown : plan.unknown)

@@ -59,6 +59,7 @@ public:
         DS_TRY(const std::string listing, document("listing.json"));
         DS_TRY(ListingView objects, as("listing.json", readJson(listing, readAs<ListingView>)));
         m_out.listing = std::make_shared<const ListingView>(std::move(objects));
+        DS_CHECK(takeAnnotations());
         DS_CHECK(
             eachLine("alerts.jsonl", [this](const json& line) { m_out.alerts.push_back(readAs<AlertView>(line)); }));
         DS_CHECK(eachLine("counts.jsonl", [this](const json& line) { takeCounts(line); }));
@@ -130,6 +131,17 @@ private:
             std::erase_if(recorded->verified,
                           [](const auto& verified) { return soundnessOf(verified.second).has_value(); });
         m_out.snapshot = std::move(recorded);
+        return {};
+    }
+
+    Result<void> takeAnnotations()
+    {
+        constexpr const char* Name = "annotations.json";
+        if (!m_archive.has(Name))
+            return {};
+        DS_TRY(const std::string text, document(Name));
+        DS_TRY(AnnotationsView said, as(Name, readJson(text, readAs<AnnotationsView>)));
+        m_out.annotations = std::make_shared<const AnnotationsView>(std::move(said));
         return {};
     }
 

@@ -16,6 +16,7 @@ struct RecordedRun {
     std::shared_ptr<const RunSnapshot> snapshot;
     std::vector<AlertView> alerts;
     std::shared_ptr<const ListingView> listing;
+    std::shared_ptr<const AnnotationsView> annotations; ///< null: the program that wrote the bundle kept none
     /// Changed elements of each tensor of the heatmap, by epoch and step.
     std::map<std::pair<int, std::int64_t>, std::vector<std::uint64_t>> counts;
 };

@@ -11,6 +11,15 @@ Error noWeights(const RecordedRun& recorded)
              "open the source itself: " + recorded.snapshot->source };
 }
 
+Error noAnnotations(const RecordedRun& recorded)
+{
+    return { Code::Unsupported,
+             "the bundle was written by an older version, which kept no notes and no journal",
+             recorded.about.path,
+             {},
+             "open the source itself: " + recorded.snapshot->source };
+}
+
 Error onlyRecorded(const RecordedRun& recorded)
 {
     return { Code::Unsupported,
@@ -67,7 +76,12 @@ JobId RecordedService::readHeader(SourceRequest, std::string) { return refuseWei
 JobId RecordedService::materialize(MaterializeRequest) { return refuseWeights("materialize"); }
 JobId RecordedService::publish(PublishRequest) { return refuseActs("publish"); }
 JobId RecordedService::cost(CostRequest) { return refuseActs("cost"); }
-JobId RecordedService::annotations(SourceRequest) { return refuseActs("annotations"); }
+JobId RecordedService::annotations(SourceRequest request)
+{
+    constexpr const char* Title = "annotations";
+    return m_recorded.annotations ? answerOf(Title, request, m_recorded.annotations)
+                                  : answer(Title, fail(noAnnotations(m_recorded)));
+}
 JobId RecordedService::start(ActCall call) { return refuseActs(call.act.kind.c_str()); }
 JobId RecordedService::doctor(std::optional<SourceRequest>, bool) { return refuseActs("doctor"); }
 JobId RecordedService::demo(DemoRequest) { return refuseActs("demo"); }

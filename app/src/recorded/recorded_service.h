@@ -10,6 +10,8 @@ namespace deltascope::app {
 
 /// Why nothing is rebuilt, compared or read from a bundle.
 Error noWeights(const RecordedRun& recorded);
+/// Why it says nothing about notes and the journal.
+Error noAnnotations(const RecordedRun& recorded);
 /// Why nothing new happens in it.
 Error onlyRecorded(const RecordedRun& recorded);
 

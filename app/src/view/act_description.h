@@ -1,6 +1,7 @@
 #pragma once
 
 #include "deltascope/app/view/act_view.h"
+#include "deltascope/app/view/act_words.h"
 
 #include "problem_description.h"
 #include "step_description.h"
@@ -25,6 +26,7 @@ template <class Io> void describe(Io& io, Of<Io, ActPlanView>& plan)
     io("writes", plan.writes);
     io("deletes", plan.deletes);
     io("beside", textMap(plan.beside), "objects beside the run, by what they are for: how many");
+    io.computed("beside_text", [&] { return besideWords(plan); }, "the same in words");
     io("effects", textMap(plan.effects), "what is different behind it");
     io("warnings", plan.warnings);
     io("unknown", plan.unknown, "what cannot be known before");

@@ -15,12 +15,13 @@ struct KnownAct {
     bool ownSheet;
 };
 
-constexpr std::array<KnownAct, 7> KnownActs { {
+constexpr std::array<KnownAct, 8> KnownActs { {
     { "materialize", "download", true },
     { "verify", "shield", true },
     { "diff", "diff", true }, // a page
     { "rollback", "undo", true },
     { "undo", "undo", true },
+    { "branch", "branch", false },
     { "pin", "pin", false },
     { "ref", "flag", false },
 } };

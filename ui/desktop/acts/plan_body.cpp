@@ -1,5 +1,6 @@
 #include "acts/plan_body.h"
 
+#include "deltascope/app/view/act_words.h"
 #include "look/format.h"
 #include "look/look.h"
 #include "widgets/cards.h"
@@ -24,10 +25,8 @@ double shareOf(const app::ChangedTensorView& tensor)
 
 QString besideText(const app::ActPlanView& act)
 {
-    QStringList parts;
-    for (const auto& [kind, number] : act.beside)
-        parts << QStringLiteral("%1 (%2)").arg(safeName(kind), safeName(number));
-    return parts.isEmpty() ? QString() : PlanBody::tr(" Beside the run: %1.").arg(parts.join(QStringLiteral(", ")));
+    const QString words = safeName(app::besideWords(act));
+    return words.isEmpty() ? QString() : PlanBody::tr(" Beside the run: %1.").arg(words);
 }
 
 }

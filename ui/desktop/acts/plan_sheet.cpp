@@ -44,6 +44,7 @@ PlanSheet::PlanSheet(ServiceBridge& bridge, const QString& run, const QString& t
     , m_bridge(bridge)
     , m_run(run)
     , m_all(new QWidget)
+    , m_heading(makeLabel({}, "sheet"))
     , m_options(new QVBoxLayout)
     , m_below(new QWidget)
     , m_waiting(new QWidget)
@@ -56,19 +57,19 @@ PlanSheet::PlanSheet(ServiceBridge& bridge, const QString& run, const QString& t
     , m_command(new CommandLine)
     , m_act(makeButton(actText, {}, "primary"))
 {
-    setWindowTitle(title);
+    setHeading(title);
     setModal(true);
     setAttribute(Qt::WA_DeleteOnClose);
     setMinimumWidth(Width);
-    auto* outer = new QVBoxLayout(this);
+    auto* outer = new QHBoxLayout(this);
     outer->setContentsMargins(0, 0, 0, 0);
-    outer->addWidget(m_all);
+    outer->setSpacing(0);
+    outer->addWidget(m_all, 1);
     auto* all = new QVBoxLayout(m_all);
     all->setContentsMargins(20, 18, 20, 16);
     all->setSpacing(12);
-    QLabel* head = makeLabel(title, "sheet");
-    head->setWordWrap(true);
-    all->addWidget(head);
+    m_heading->setWordWrap(true);
+    all->addWidget(m_heading);
     m_options->setSpacing(10);
     all->addLayout(m_options);
     all->addWidget(m_below, 1);
@@ -132,9 +133,30 @@ void PlanSheet::done(int result)
 
 void PlanSheet::actStarted(const app::TaskView&) { accept(); }
 
+void PlanSheet::setHeading(const QString& title)
+{
+    setWindowTitle(title);
+    m_heading->setText(title);
+}
+
+void PlanSheet::putAside(QWidget* side)
+{
+    auto* outer = static_cast<QHBoxLayout*>(layout());
+    m_all->setParent(nullptr);
+    outer->addWidget(side);
+    outer->addWidget(m_all, 1); // behind it in the order of keys, too
+    m_side = side;
+    setMinimumWidth(minimumWidth() + side->minimumWidth());
+}
+
 void PlanSheet::showInstead(QWidget* widget)
 {
     m_all->hide();
+    if (m_side) {
+        m_side->hide();
+        setMinimumWidth(minimumWidth() - m_side->minimumWidth());
+        resize(width() - m_side->width(), height());
+    }
     layout()->addWidget(widget);
     widget->show();
     widget->setFocus();
@@ -158,6 +180,8 @@ void PlanSheet::planLater()
     ++m_generation;
     forgetPlan();
     m_act->setEnabled(false);
+    if (m_wordField) // it was typed for the plan before
+        m_wordField->clear();
     m_refusal.clear();
     m_later.start();
 }
@@ -279,7 +303,8 @@ void PlanSheet::showReady(const app::PlanView& plan)
 void PlanSheet::fitBody()
 {
     const QMargins around = m_all->layout()->contentsMargins();
-    const int wide = std::max(minimumWidth(), width()) - around.left() - around.right();
+    const int wide =
+        std::max(minimumWidth(), width()) - (m_side ? m_side->minimumWidth() : 0) - around.left() - around.right();
     m_body->layout()->activate();
     const int high = m_body->layout()->hasHeightForWidth() ? m_body->layout()->totalHeightForWidth(wide)
                                                            : m_body->layout()->totalSizeHint().height();

@@ -34,6 +34,10 @@ signals:
 protected:
     ServiceBridge& bridge() { return m_bridge; }
     const QString& run() const { return m_run; }
+    /// The title of the window and of the sheet.
+    void setHeading(const QString& title);
+    /// Puts a widget of a fixed width to the left of the plan. Once, in a constructor.
+    void putAside(QWidget* side);
     /// Where a subclass puts its options.
     QVBoxLayout* options() { return m_options; }
     virtual app::ActRequest request() const = 0;
@@ -67,7 +71,9 @@ private:
     std::optional<app::PlanView> m_plan; ///< that is being made or shown
     bool m_begun = false; ///< what it says is being done
     QString m_refusal; ///< why the plan that was shown before was not carried out
+    QWidget* m_side = nullptr; ///< to the left of the plan
     QWidget* m_all; ///< everything about the plan
+    QLabel* m_heading;
     QVBoxLayout* m_options;
     QWidget* m_below; ///< the options
     QWidget* m_waiting;

@@ -5,8 +5,11 @@
 
 namespace deltascope::desktop {
 
-/// Shows what a roll back would change and write, asks for the name of the run, carries it out, and stays open for what
-/// comes of it: the step that was written, and who has loaded it.
+class TextTable;
+
+/// Lists the steps that can be gone back to, shows what a roll back to the chosen one would change and write, asks for
+/// the name of the run, carries it out, and stays open for what comes of it: the step that was written, and who has
+/// loaded it.
 class RollBackSheet final : public PlanSheet {
     Q_OBJECT
 
@@ -26,6 +29,10 @@ private:
     RollBackSheet(ServiceBridge& bridge, const RunPointer& run, const QString& title, const QString& actText,
                   app::ActRequest request, QWidget* parent);
 
+    QWidget* makeSteps(StepId chosen);
+    void choose(StepId step);
+
+    RunPointer m_of; ///< as it was when the sheet was opened
     app::ActRequest m_request;
 };
 

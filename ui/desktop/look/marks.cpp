@@ -64,6 +64,17 @@ QString verdictText(const std::string& result)
     return find(Words, result);
 }
 
+QString evidenceText(const std::string& result)
+{
+    static constexpr std::array<Word, 6> Words { { { "verified", "verified" },
+                                                   { "consistent", "consistent" },
+                                                   { "first_sight", "first sight" },
+                                                   { "unverified", "none" },
+                                                   { "incomplete", "incomplete" },
+                                                   { "damaged", "✕ damaged" } } };
+    return find(Words, result);
+}
+
 bool isSound(const std::string& result)
 {
     return result == "verified" || result == "consistent" || result == "first_sight";

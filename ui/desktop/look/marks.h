@@ -12,6 +12,7 @@ QString stepStateText(const std::string& state); ///< "● complete", "✕ broke
 QString kindText(const std::string& kind); ///< "anchor", "partial anchor", "delta"
 QString levelText(int level); ///< "3 replay"
 QString verdictText(const std::string& result); ///< "verified as published", "unchanged since first read"
+QString evidenceText(const std::string& result); ///< the same in a word or two: "verified", "first sight"
 bool isSound(const std::string& result); ///< a verdict that found nothing wrong and checked something
 
 } // namespace deltascope::desktop

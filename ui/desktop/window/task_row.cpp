@@ -258,7 +258,10 @@ QString TaskRow::resultText() const
                              : tr("step %1 restores step %2").arg(view.step).arg(view.to);
     }
     if (const auto* branch = std::get_if<std::shared_ptr<const app::BranchView>>(&*m_task.result))
-        return tr("%1 begins with the state of step %2").arg(safeName((*branch)->into)).arg((*branch)->from);
+        return ((*branch)->wasThere ? tr("%1 begins with the state of step %2 already: nothing was written")
+                                    : tr("%1 begins with the state of step %2"))
+            .arg(safeName((*branch)->into))
+            .arg((*branch)->from);
     if (const auto* annotated = std::get_if<std::shared_ptr<const app::AnnotatedView>>(&*m_task.result))
         return safeName((*annotated)->text) + ((*annotated)->isLocal ? tr(", on this machine alone") : QString());
     return {};

@@ -53,10 +53,11 @@ Result<BranchTarget> targetOf(const ActWork& work)
         std::error_code ignored; // what cannot be made fails when it is opened
         if (work.isPlan() && !std::filesystem::exists(*path, ignored))
             return target;
-        std::filesystem::create_directory(*path, ignored);
-        if (!std::filesystem::exists(*path, ignored))
-            return fail(Code::NotFound, "the folder for the new run cannot be made", *path,
-                        "make the folder that it lies in first, or name another place");
+        std::error_code failed;
+        std::filesystem::create_directories(*path, failed);
+        if (failed)
+            return fail(Code::Io, "the folder for the new run cannot be made: " + failed.message(), *path,
+                        "name another place");
     }
     DS_TRY(target.into, work.bench.stores->open(into, { work.args.flag("sole_writer") }));
     return target;

@@ -179,6 +179,7 @@ export interface ActPlan {
   writes: PlannedObject[];
   deletes: PlannedObject[];
   beside: Record<string, string>; // objects beside the run, by what they are for: how many
+  beside_text: string; // the same in words
   effects: Record<string, string>; // what is different behind it
   warnings: Problem[];
   unknown: string[]; // what cannot be known before

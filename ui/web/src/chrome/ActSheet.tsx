@@ -86,9 +86,17 @@ function Field({ field, value, set, first }: { field: ActField; value: string; s
       onInput={(event) => set(event.currentTarget.value)}
     />
   );
+  if (field.type === 'flag') {
+    return (
+      <div class="field">
+        <label class="check">{input} {safeName(field.label)}</label>
+        <p id={`${id}-help`} class="muted field-help">{safeName(field.help)}</p>
+      </div>
+    );
+  }
   return (
     <div class="field">
-      <label for={id}>{safeName(field.label)}{!field.required && field.type !== 'flag' && ' (if you like)'}</label>
+      <label for={id}>{safeName(field.label)}{!field.required && ' (if you like)'}</label>
       {input}
       <p id={`${id}-help`} class="muted field-help">{safeName(field.help)}</p>
     </div>

@@ -42,7 +42,7 @@ function tabsOf(run: string | null): Tab[] {
     { page: 'lineage', text: 'Lineage', icon: 'branch', path: runPage(run, 'lineage'), phone: true },
     { page: 'diff', text: 'Diff', icon: 'diff', path: runPage(run, 'diff') },
     { page: 'bucket', text: 'Bucket', icon: 'bucket', path: runPage(run, 'bucket') },
-    { page: 'journal', text: 'Journal', icon: 'book', path: runPage(run, 'journal') },
+    { page: 'journal', text: 'Journal', icon: 'book', path: runPage(run, 'journal'), phone: true },
     tasks, alerts,
   ];
 }

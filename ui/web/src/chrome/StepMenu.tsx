@@ -18,8 +18,9 @@ export function StepMenu({ run, epoch, step, restorable = true }: Props) {
     ...stepActs().map(({ kind, title }) => ({ text: `${title}…`, act: () => openAct(kind, run, { step: `${epoch}:${step}` }) })),
   ];
   return (
-    <Menu label={`Acts on step ${step}`} class="step-acts" items={items}>
-      Acts <Icon name="down" size={14} />
+    <Menu label={`Acts on step ${step}`} heading={`Step ${step}`} class="step-acts" items={items}>
+      <span class="wide-only">Acts</span> <span class="wide-only"><Icon name="down" size={14} /></span>
+      <span class="phone-only"><Icon name="more" /></span>
     </Menu>
   );
 }

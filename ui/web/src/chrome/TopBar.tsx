@@ -38,7 +38,7 @@ export function TopBar({ run }: { run: string | null }) {
         <span class="label">Step, tensor, run or command</span>
         <kbd aria-hidden="true">/</kbd>
       </button>
-      <Link to="alerts" class="alert-count" label={`${firing.value} alerts firing`}>
+      <Link to="alerts" class="alert-count wide-only" label={`${firing.value} alerts firing`}>
         <Icon name="flag" /> {firing.value}
       </Link>
       <Menu

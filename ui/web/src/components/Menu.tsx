@@ -11,12 +11,13 @@ export interface MenuItem {
 interface Props {
   label: string; // of the button, for screen readers
   items: MenuItem[];
+  heading?: string; // above the list
   class?: string;
   children: ComponentChildren; // content of the button
 }
 
 /** A button with a list of acts. Arrows move, Enter acts, Escape closes. */
-export function Menu({ label, items, children, ...rest }: Props) {
+export function Menu({ label, items, heading, children, ...rest }: Props) {
   const [open, setOpen] = useState(false);
   const root = useRef<HTMLDivElement>(null);
   const list = useRef<HTMLDivElement>(null);
@@ -61,6 +62,7 @@ export function Menu({ label, items, children, ...rest }: Props) {
       </button>
       {open && (
         <div class="menu-list" role="menu" aria-label={label} ref={list}>
+          {heading !== undefined && <p class="menu-heading" role="presentation">{heading}</p>}
           {items.map((item) => (
             <button
               key={item.text} type="button" tabIndex={-1} disabled={item.disabled}

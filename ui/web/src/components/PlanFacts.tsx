@@ -12,9 +12,11 @@ export function PlanFacts({ plan }: { plan: Plan }) {
         ))}
       </ol>
       <dl class="facts">
+        {plan.facts.map(({ label, text }) => <><dt>{safeName(label)}</dt><dd>{safeName(text)}</dd></>)}
+        {plan.act && plan.act.beside_text !== '' && <><dt>Beside the run</dt><dd>{safeName(plan.act.beside_text)}</dd></>}
         {plan.read_bytes > 0 && <><dt>Read</dt><dd>{bytes(plan.read_bytes)}</dd></>}
         {plan.write_bytes > 0 && <><dt>Written</dt><dd>{bytes(plan.write_bytes)}</dd></>}
-        {plan.destination !== null && <><dt>Destination</dt><dd class="mono">{safeName(plan.destination)}</dd></>}
+        {plan.destination !== null && !plan.facts.some(({ text }) => text === plan.destination) && <><dt>Destination</dt><dd class="mono">{safeName(plan.destination)}</dd></>}
       </dl>
       {plan.warnings.length > 0 && (
         <ul class="warnings" aria-label="Warnings">

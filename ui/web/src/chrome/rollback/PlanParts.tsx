@@ -56,14 +56,13 @@ function Objects({ word, objects, open }: { word: string; objects: PlannedObject
 
 /** Every object that is read, written or deleted. */
 export function Touches({ act }: { act: ActPlan }) {
-  const beside = Object.entries(act.beside);
   return (
     <section aria-label="What is read, written and deleted">
       <h3>What is read, written and deleted</h3>
       <Objects word="Writes" objects={act.writes} open />
       <Objects word="Reads" objects={act.reads} />
       <Objects word="Deletes" objects={act.deletes} open />
-      {beside.length > 0 && <p class="objects-none"><strong>Beside the run</strong> {beside.map(([what, number]) => `${safeName(what)} ${safeName(number)}`).join(', ')}</p>}
+      {act.beside_text !== '' && <p class="objects-none"><strong>Beside the run</strong> {safeName(act.beside_text)}</p>}
       {act.deletes.length === 0 && <p class="muted">Nothing is overwritten or deleted.</p>}
     </section>
   );

@@ -87,7 +87,7 @@ const phases: Record<string, [mark: string, look: string]> = {
 
 const entries: Column<JournalEntry>[] = [
   { id: 'time', head: 'time', cell: (e) => <span class="nowrap">{time(e.t_us)}</span>, key: (e) => e.t_us },
-  { id: 'by', head: 'who', cell: (e) => <Name text={e.by} limit={30} />, key: (e) => e.by },
+  { id: 'by', head: 'who', cell: (e) => <Name text={e.by} limit={30} />, key: (e) => e.by, narrow: true },
   { id: 'act', head: 'act', cell: (e) => <Name text={e.act} limit={30} />, key: (e) => e.act },
   {
     id: 'phase', head: 'phase', key: (e) => e.phase,

@@ -58,7 +58,7 @@ export function TaskProgress({ task }: { task: Task }) {
     : <progress aria-label={`Progress of ${task.title}`} />;
 }
 
-const icons: Record<string, IconName> = { verify: 'shield', diff: 'diff', materialize: 'download', rollback: 'undo', undo: 'undo' };
+const icons: Record<string, IconName> = { verify: 'shield', diff: 'diff', materialize: 'download', rollback: 'undo', undo: 'undo', branch: 'branch' };
 
 export function TaskRow({ task }: { task: Task }) {
   return (

@@ -31,10 +31,14 @@ export const cases = {
       const sheet = page.getByRole('dialog');
       await sheet.getByLabel('Folder').fill('evaluated');
       await sheet.locator('code', { hasText: to }).waitFor();
+      assert.equal(await sheet.locator('code', { hasText: '--for-training' }).count(), 0);
+      await sheet.getByLabel('For training').check();
+      await sheet.locator('code', { hasText: '--for-training' }).waitFor();
       assert.equal(existsSync(to), false, 'a plan writes nothing');
       await sheet.getByRole('button', { name: 'Materialize' }).click();
       await page.waitForURL(/tasks\//);
       await page.getByText('Result').waitFor();
+      await page.getByText('training begins with new ones').waitFor();
       await accessible(page, 'a finished task');
       assert.ok(existsSync(join(to, 'model.safetensors')) || existsSync(join(to, 'model.safetensors.index.json')), 'a checkpoint is there');
       await page.getByRole('link', { name: 'Tasks' }).click();

@@ -34,7 +34,7 @@ async function withBundle(browser, source, use) {
   }
 }
 
-const places = ['', 'r/bucket/heat', 'r/bucket/timeline', 'r/bucket/lineage', 'r/bucket/bucket', 'r/bucket/steps/3', 'r/bucket/diff?a=2&b=4', 'alerts', 'tasks', 'about', '?'];
+const places = ['', 'r/bucket/heat', 'r/bucket/timeline', 'r/bucket/lineage', 'r/bucket/bucket', 'r/bucket/steps/3', 'r/bucket/diff?a=2&b=4', 'r/bucket/journal', 'alerts', 'tasks', 'about', '?'];
 
 export const cases = {
   async 'every page opens from disk and loads nothing'(browser) {
@@ -94,6 +94,26 @@ export const cases = {
         await open('r/bucket/steps/3');
         assert.ok((await page.locator('main').innerText()).includes(hostile));
         assert.notEqual(await page.title(), 'taken');
+      });
+    } finally {
+      rmSync(home, { recursive: true, force: true });
+    }
+  },
+
+  async 'the journal shows what people said and did'(browser) {
+    const home = mkdtempSync(join(tmpdir(), 'deltascope-said-'));
+    const source = join(home, 'bucket');
+    cpSync(golden('trl-v2-gap'), source, { recursive: true });
+    const env = { ...process.env, DELTASCOPE_HOME: join(home, 'home') };
+    execFileSync(program, ['ref', `${source}@12`, 'good', '--quiet'], { env });
+    execFileSync(program, ['note', `${source}@12`, 'best eval so far', '--quiet'], { env });
+    try {
+      await withBundle(browser, source, async ({ page, open }) => {
+        await open('r/bucket/journal');
+        await page.getByRole('table', { name: 'Names and pins' }).getByText('good').waitFor();
+        await page.getByRole('table', { name: 'Notes' }).getByText('best eval so far').waitFor();
+        assert.equal(await page.getByRole('table', { name: 'Journal' }).getByRole('row').count(), 3);
+        assert.equal(await page.getByRole('button', { name: /Remove/ }).count(), 0);
       });
     } finally {
       rmSync(home, { recursive: true, force: true });

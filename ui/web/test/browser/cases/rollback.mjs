@@ -6,11 +6,13 @@ import { Daemon } from '../daemon.mjs';
 
 const deltas = (bucket) => readdirSync(join(bucket, 'deltas')).sort();
 
-async function onLive(browser, options, test, golden = 'trl-v2-gap') {
+const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
+
+async function onLive(browser, options, test, golden = 'trl-v2-gap', screen = {}) {
   const daemon = new Daemon();
   const bucket = daemon.add(golden, 'wordle');
   await daemon.start(...options);
-  const context = await profile(browser);
+  const context = await profile(browser, screen);
   try {
     const page = await context.newPage();
     await signIn(page, daemon);
@@ -113,6 +115,45 @@ export const cases = {
       assert.equal(refs.length, 0);
       assert.ok(journal.length >= 3);
     }),
+  'a new run begins with the state of a step, and its task says where': (browser) =>
+    onLive(browser, ['--allow-acts'], async ({ page, daemon }) => {
+      await acts(page, 12, 'Branch from here…');
+      const sheet = page.getByRole('dialog');
+      const begin = sheet.getByRole('button', { name: 'Branch from here' });
+      assert.ok(await begin.isDisabled(), 'a place is needed');
+      await sheet.getByLabel('Into').fill('branched');
+      await sheet.getByText('step 12, which is').waitFor();
+      await sheet.locator('code', { hasText: 'deltascope branch' }).waitFor();
+      assert.equal(await sheet.locator('code', { hasText: '--sole-writer' }).count(), 0);
+      await sheet.getByLabel('Nobody else publishes there').check();
+      await sheet.locator('code', { hasText: '--sole-writer' }).waitFor();
+      await sheet.getByText('2 journal entries, 1 lease, 1 list of spans').waitFor();
+      await accessible(page, 'the sheet of a branch');
+      await noOverflow(page, 'the sheet of a branch');
+      await begin.click();
+      await sheet.waitFor({ state: 'detached' });
+      assert.ok(readdirSync(join(daemon.output, 'branched', 'anchors')).length > 0, 'the new run is there');
+      await page.getByRole('link', { name: 'Tasks' }).click();
+      await page.getByRole('link', { name: 'Branch step 12 of wordle' }).click();
+      await page.getByText(join(daemon.output, 'branched')).first().waitFor();
+      await page.getByText('the state of step 12').waitFor();
+      await accessible(page, 'the task of a branch');
+    }),
+  'acts and the journal are in reach on a phone': (browser) =>
+    onLive(browser, ['--allow-acts'], async ({ page }) => {
+      await page.getByRole('button', { name: 'Acts on step 12' }).tap();
+      const list = page.getByRole('menu', { name: 'Acts on step 12' });
+      const { x, width } = await list.boundingBox();
+      assert.ok(x >= 0 && x + width <= phone.viewport.width, `the list is from ${x} to ${x + width}`);
+      await accessible(page, 'acts on a phone');
+      await page.getByRole('menuitem', { name: 'Name this step…' }).tap();
+      await page.getByRole('dialog').getByLabel('Name', { exact: true }).fill('good');
+      await noOverflow(page, 'the sheet of a name on a phone');
+      await page.getByRole('dialog').getByRole('button', { name: 'Name this step' }).tap();
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+      await page.getByRole('link', { name: 'Journal' }).tap();
+      await page.getByRole('table', { name: 'Names and pins' }).getByText('good').waitFor();
+    }, 'trl-v2-gap', phone),
   'where nothing can be published, the wizard says what can be done': (browser) =>
     onLive(browser, ['--allow-acts'], async ({ page, daemon, run }) => {
       const [{ epoch, step }] = (await daemon.get(`runs/${run}/steps`)).steps;
