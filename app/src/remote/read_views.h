@@ -22,9 +22,4 @@ StatisticsCostView readStatisticsCost(const json& from);
 /// A line of JSON and the counts behind it.
 Result<BlocksView> readBlocks(const std::string& body);
 
-VerifyView readVerify(const json& from);
-DiffView readDiff(const json& from);
-MaterializeView readMaterialize(const json& from);
-TaskView readTask(const json& from);
-
 } // namespace deltascope::app

@@ -5,6 +5,7 @@ export type StepKind = 'anchor' | 'partial_anchor' | 'delta' | 'gap';
 export type StepState = 'complete' | 'publishing' | 'broken' | 'noop' | 'gap';
 export type VerifyResult = 'verified' | 'consistent' | 'first_sight' | 'unverified' | 'incomplete' | 'damaged';
 export type PlanState = 'planning' | 'ready' | 'failed';
+export type TaskState = 'queued' | 'running' | 'paused' | 'canceling' | 'canceled' | 'failed' | 'done';
 export type AlertLevel = 'info' | 'warn' | 'error';
 
 /** A problem, or an error. */
@@ -364,6 +365,169 @@ export interface PlannedBranch {
   evidence: string; // what verify says of that state
   state_bytes: number;
   plan: ActPlan;
+}
+
+/** How many tensors of a state have which evidence. */
+export interface Coverage {
+  tensors: number;
+  digest: number;
+  root: number;
+  anchor: number;
+  base: number;
+  weak: number;
+  first_sight: number;
+  none: number;
+  weakest: string[]; // at most ten names, those with the least evidence first
+  text: string;
+}
+
+/** The checkpoint that was made of a step. */
+export interface MaterializeReport {
+  step: number;
+  chosen: string | null; // which step `latest` has meant, where a higher number exists
+  path: string;
+  bytes: number;
+  root: string | null;
+  tensors: number;
+  resumed_bytes: number;
+  digests_checked: number;
+  coverage: Coverage;
+  proven: boolean; // no missing number on the way
+  loss_proven: boolean; // rebuilt although a delta on the way is proven to be lost
+  lossy: boolean; // a delta on the way adds rounded differences
+  state: 'served' | 'trained' | null; // which one, where both are known to differ
+  states_differ_elems: number;
+  committed: boolean; // false for one part of a shared rebuild
+  sidecars: string[];
+  left_out: string[]; // files of the trainer beside the checkpoint that the rebuild began with
+  trainer_files: string[]; // of the step, copied for training
+  missing: string[]; // what training resumes with and the source does not have of the step
+  rewritten: string[]; // keys of objects that were rewritten since they were first seen, and accepted
+  notices: Problem[]; // objects that could not be compared with what is on record of them
+  seconds: number;
+}
+
+/** Up to which step all of an epoch is verified or consistent. */
+export interface ConsistentTo {
+  epoch: number;
+  step: number | null; // null: up to none
+}
+
+/** Objects that were read whole, by what the store's own digest says of them. */
+export interface StoreDigests {
+  equal: number;
+  not_compared: number; // not with all of their bytes
+  none: number; // the store keeps no digest of them
+  text: string;
+}
+
+/** What a verification says of one step. */
+export interface StepVerdict {
+  epoch: number;
+  step: number;
+  result: VerifyResult;
+  health: 'normal' | 'suspect' | null; // of its values, beside the verdict on its bytes
+  digests_checked: number; // of tensors that this step changes
+  coverage: Coverage | null; // from level 3 on, of steps that can be rebuilt
+  root: string | null; // at level 4: strong DSM1 root, of anchors and the last step
+  anchor_differs_elems: number | null; // of an anchor: from the replay before it
+  zero_sign_elems: number; // of these, in the sign of zero alone
+  missed_elems: number; // of the others, those that a writer that compares low bytes has missed
+  drift_elems_estimate: number | null; // of the others, more than a usual delta explains
+  problems: Problem[];
+}
+
+/** What a verification has found. */
+export interface VerifyReport {
+  source: string;
+  level: number;
+  result: VerifyResult;
+  consistent_to: ConsistentTo[]; // from level 3 on
+  on_base_alone: string | null; // tensors that are only as in the base
+  store_digests: StoreDigests | null; // from level 2 on, of remote sources
+  steps: StepVerdict[];
+  problems: Problem[];
+  seconds: number;
+}
+
+/** A setting of two adapters that changes what they do. */
+export interface SettingDiff {
+  name: string;
+  a: unknown; // null: it is not given
+  b: unknown;
+}
+
+/** How one tensor differs between A and B. */
+export interface TensorDiff {
+  name: string;
+  dtype: string;
+  shape: number[];
+  elements: number;
+  elements_different: number;
+  elements_touched: number | null;
+  sign_flips: number;
+  nan_involved: number;
+  max_abs: number | null; // null: it is infinite
+  max_ulp: number;
+  relative_norm: number | null; // L2 of B − A over that of A
+}
+
+/** A tensor whose dtype or shape differs between A and B. */
+export interface ReshapedTensor {
+  name: string;
+  dtype_a: string;
+  dtype_b: string;
+  shape_a: number[];
+  shape_b: number[];
+}
+
+/** How two checkpoints differ. */
+export interface Diff {
+  equal: boolean | null; // of the whole checkpoints; null: what was compared is equal, and not all was
+  tensor_globs: string[]; // names that were to be compared; empty: all
+  tensors_left_out: number;
+  tensors_total: number; // in both and comparable
+  tensors_different: number;
+  elements_total: number;
+  elements_different: number;
+  elements_touched: number | null;
+  relative_norm: number | null; // over all tensors that were compared
+  bytes_compared: number;
+  only_in_a: string[];
+  only_in_b: string[];
+  settings: SettingDiff[]; // that differ between the configs of two adapters
+  tensors: TensorDiff[]; // different or touched ones
+  changed_dtype_or_shape: ReshapedTensor[]; // not compared
+  rewritten: string[]; // keys of objects that were rewritten since they were first seen, and accepted
+  notices: Problem[]; // objects that could not be compared with what is on record of them
+  seconds: number;
+}
+
+/** An act on its way, or done. */
+export interface Task {
+  id: string;
+  kind: string; // ActInfo.kind: verify, diff, materialize, rollback, …
+  title: string; // "Materialize step 12 of wordle"
+  run: string; // RunSummary.id
+  state: TaskState;
+  phase: string;
+  done: number; // bytes of this phase
+  total: number; // 0: not known
+  rate: number; // bytes per second over the last seconds
+  eta_s: number | null;
+  elapsed_s: number;
+  started_us: number;
+  by: string;
+  cli: string;
+  plan_hash: string; // Plan.hash
+  undo: string | null; // kind of the act that takes it back
+  resumable: boolean; // canceled or failed: running the same plan again goes on from what is there
+  interrupted: boolean; // paused: the program that worked on it ended
+  accept_rewritten: string | null; // what it means to do it with rewritten objects, where they are in the way
+  problem: Problem | null; // of state failed
+  not_kept: Problem | null; // why what happened last is not on disk: it would be lost with the daemon
+  /** of state done */
+  result: MaterializeReport | VerifyReport | Diff | RollBackReport | BranchReport | AnnotatedReport | null;
 }
 
 /** A rule that fires, or has fired, on a run. */

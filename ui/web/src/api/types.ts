@@ -2,8 +2,8 @@
 // microseconds since 1970 (`_us`, `published_at`, `modified_at`); what is not known is null and stays null on screen.
 
 import type {
-  Alert, AlertLevel, AnnotatedReport, BranchReport, DriftPoint, FeedItem, Gap, Note, Problem, Ref, Replica, Restore,
-  RollBackReport, SpanRow, Step, StepKind, StepState, StoreMeter, TensorCount, VerifyResult,
+  Alert, AlertLevel, DriftPoint, FeedItem, Gap, Note, Problem, Ref, Replica, Restore, SpanRow, Step, StepKind, StepState,
+  StoreMeter, Task, TensorCount, VerifyResult,
 } from './generated';
 
 export * from './generated';
@@ -405,41 +405,6 @@ export interface HeaderPreview {
   claims_note: string; // "what the header says about itself is a claim"
 }
 
-export interface TensorDiff {
-  name: string;
-  dtype: string;
-  shape: number[];
-  elements: number;
-  elements_different: number;
-  elements_touched: number | null;
-  sign_flips: number;
-  nan_involved: number;
-  max_abs: number;
-  max_ulp: number;
-  relative_norm: number | null;
-}
-
-export interface Diff {
-  equal: boolean | null; // of the whole checkpoints; null: what was compared is equal, and not all was
-  tensor_globs: string[]; // names that were to be compared; empty: all
-  tensors_left_out: number;
-  tensors_total: number;
-  tensors_different: number;
-  elements_total: number;
-  elements_different: number;
-  elements_touched: number | null;
-  relative_norm: number | null;
-  bytes_compared: number;
-  only_in_a: string[];
-  only_in_b: string[];
-  settings: { name: string; a: unknown; b: unknown }[]; // that differ between the configs of two adapters
-  tensors: TensorDiff[];
-  changed_dtype_or_shape: { name: string; dtype_a: string; dtype_b: string; shape_a: number[]; shape_b: number[] }[];
-  rewritten: string[]; // keys of objects that were rewritten since they were first seen, and accepted
-  notices: Problem[]; // objects that could not be compared with what is on record of them
-  seconds: number;
-}
-
 /** …/touched?a=&b=: what the deltas between two steps of one chain touch, from counts alone; an upper bound. */
 export interface Touched {
   rev: number;
@@ -448,106 +413,6 @@ export interface Touched {
   elements_at_most: number;
   elements_total: number | null;
   tensors: { name: string; elements: number; touched_at_most: number }[]; // touched ones, most first
-}
-
-export type TaskState =
-  | 'queued' | 'running' | 'paused' | 'canceling' | 'canceled' | 'failed' | 'done';
-
-export interface Task {
-  id: string;
-  kind: string; // ActInfo.kind: verify, diff, materialize, rollback, …
-  title: string; // "Materialize step 12 of wordle"
-  run: string; // RunSummary.id
-  state: TaskState;
-  phase: string;
-  done: number; // bytes of this phase
-  total: number; // 0: not known
-  rate: number; // bytes per second over the last seconds
-  eta_s: number | null;
-  elapsed_s: number;
-  started_us: number;
-  by: string;
-  cli: string;
-  plan_hash: string; // Plan.hash
-  undo: string | null; // kind of the act that takes it back
-  resumable: boolean; // canceled or failed: running the same plan again goes on from what is there
-  interrupted: boolean; // paused: the program that worked on it ended
-  accept_rewritten: string | null; // what it means to do it with rewritten objects, where they are in the way
-  problem: Problem | null;
-  not_kept: Problem | null; // why what happened last is not on disk: it would be lost with the daemon
-  result: Diff | VerifyReport | MaterializeReport | RollBackReport | BranchReport | AnnotatedReport | null; // of state done
-}
-
-/** How many tensors of a state have which evidence. */
-export interface Coverage {
-  tensors: number;
-  digest: number;
-  root: number;
-  anchor: number;
-  base: number;
-  weak: number;
-  first_sight: number;
-  none: number;
-  weakest: string[];
-  text: string;
-}
-
-/** Objects that were read whole, by what the store's own digest says of them. */
-export interface StoreDigests {
-  equal: number;
-  not_compared: number; // not with all of their bytes
-  none: number; // the store keeps no digest of them
-  text: string;
-}
-
-export interface VerifyReport {
-  source: string;
-  level: number;
-  result: VerifyResult;
-  consistent_to: { epoch: number; step: number | null }[];
-  on_base_alone: string | null; // tensors that are only as in the base
-  store_digests: StoreDigests | null; // from level 2 on, of remote sources
-  steps: {
-    epoch: number;
-    step: number;
-    result: VerifyResult;
-    health: 'normal' | 'suspect' | null; // of its values, beside the verdict on its bytes
-    digests_checked: number;
-    coverage: Coverage | null;
-    root: string | null;
-    anchor_differs_elems: number | null;
-    zero_sign_elems: number;
-    missed_elems: number;
-    drift_elems_estimate: number | null;
-    problems: Problem[];
-  }[];
-  problems: Problem[];
-  seconds: number;
-}
-
-export interface MaterializeReport {
-  step: number;
-  chosen: string | null; // which step `latest` has meant, where a higher number exists
-  path: string;
-  bytes: number;
-  root: string | null;
-  tensors: number;
-  resumed_bytes: number;
-  digests_checked: number;
-  coverage: Coverage;
-  proven: boolean; // no missing number on the way
-  loss_proven: boolean; // rebuilt although a delta on the way is proven to be lost
-  lossy: boolean;
-  state: 'served' | 'trained' | null;
-  states_differ_elems: number;
-  committed: boolean;
-  sidecars: string[];
-  left_out: string[]; // files of the trainer beside the checkpoint that the rebuild began with
-  trainer_files: string[]; // of the step, copied for training
-  missing: string[]; // what training resumes with and the source does not have of the step
-  rewritten: string[]; // as in Diff
-  notices: Problem[];
-  seconds: number;
 }
 
 /** One argument of an act. */
