@@ -1,16 +1,23 @@
 #include "deltascope/app/acts.h"
 #include "deltascope/app/view/dashboard_json.h"
 #include "deltascope/app/view/json.h"
+#include "view/act_info_description.h"
 #include "view/alert_description.h"
 #include "view/diff_description.h"
+#include "view/heat_description.h"
 #include "view/io/json_reader.h"
 #include "view/io/json_writer.h"
 #include "view/io/openapi.h"
 #include "view/io/schema_writer.h"
 #include "view/io/typescript.h"
+#include "view/lineage_description.h"
 #include "view/plan_description.h"
 #include "view/run_description.h"
+#include "view/statistics_description.h"
+#include "view/summary_description.h"
 #include "view/task_description.h"
+#include "view/tensor_description.h"
+#include "view/timeline_description.h"
 #include "view/verify_description.h"
 
 #include "openapi_document.h"
@@ -55,6 +62,17 @@ Schema describedValues()
     addTo(schema, TaskView());
     addTo(schema, AlertListView());
     addTo(schema, BacktestView());
+    addTo(schema, ActInfo());
+    addTo(schema, RunListView { 0, {} });
+    addTo(schema, RunDetailView { RunSummaryView(), 0 });
+    addTo(schema, LineageView());
+    addTo(schema, TimelineView());
+    addTo(schema, HeatIndexView());
+    addTo(schema, BlocksView());
+    addTo(schema, HeaderView());
+    addTo(schema, StatisticsView());
+    addTo(schema, StatisticsHistoryView());
+    addTo(schema, StatisticsCostView());
     return schema;
 }
 
@@ -373,6 +391,45 @@ TEST(Description, TheKindOfATaskSaysWhatItsReportIs)
     other = document;
     other["kind"] = "of a later version";
     EXPECT_FALSE(readAs<TaskView>(other).result);
+}
+
+TEST(Description, PairsAreReadByTheirKeys)
+{
+    ValuesView values;
+    values.percentiles = { { 0.1, -2 }, { 99.9, 3.5 } };
+    const json document = json::parse(written(values).dump());
+    EXPECT_EQ(document["percentiles"], json::parse(R"([{"percent":0.1,"value":-2.0},{"percent":99.9,"value":3.5}])"));
+    EXPECT_EQ(readAs<ValuesView>(document).percentiles, values.percentiles);
+    for (const json& unfit : { json::object(), json::array({ 7 }), json::array({ { { "percent", 1 } } }) }) {
+        json other = document;
+        other["percentiles"] = unfit;
+        EXPECT_THROW(readAs<ValuesView>(other), Unfit) << unfit;
+    }
+}
+
+TEST(Description, AHistogramHasItsBins)
+{
+    HistogramView histogram { { 0, 1, 2 }, {}, { 3, 4 } };
+    const auto read = [&] { return readAs<HistogramView>(json::parse(written(histogram).dump())); };
+    EXPECT_EQ(read().b, histogram.b);
+    histogram.a = { 5 };
+    EXPECT_THROW(read(), Unfit);
+    histogram.a = { 5, 6 };
+    EXPECT_EQ(read().a, histogram.a);
+    histogram.b.pop_back();
+    EXPECT_THROW(read(), Unfit);
+}
+
+TEST(Description, AHeaderKeepsItsMetadata)
+{
+    HeaderView header;
+    header.metadata = { { "format", "pt" }, { "step", "7" } };
+    const json document = json::parse(written(header).dump());
+    EXPECT_EQ(document["metadata"], json::parse(R"({"format":"pt","step":"7"})"));
+    EXPECT_EQ(readAs<HeaderView>(document).metadata, header.metadata);
+    json other = document;
+    other["metadata"]["step"] = 7;
+    EXPECT_THROW(readAs<HeaderView>(other), Unfit);
 }
 
 } // namespace

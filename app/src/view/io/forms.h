@@ -116,7 +116,20 @@ template <class T> struct OrWord {
 };
 template <class T> OrWord<T> orWord(T& value, std::int64_t meant, const char* word) { return { value, meant, word }; }
 
-/// A list of pairs of texts as an object.
+/// What the objects are called, and their keys, that pairs of numbers are in JSON.
+struct PairKeys {
+    const char* name;
+    const char* first;
+    const char* second;
+};
+/// A list of pairs as a list of objects.
+template <class T> struct Pairs {
+    T& list;
+    const PairKeys& keys;
+};
+template <class T> Pairs<T> pairs(T& list, const PairKeys& keys) { return { list, keys }; }
+
+/// A map of texts, or a list of pairs of them, as an object.
 template <class T> struct TextMap {
     T& pairs;
 };

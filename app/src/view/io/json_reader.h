@@ -129,7 +129,18 @@ private:
             throw Unfit { std::string("\"") + key + "\" is no object" };
         form.pairs.clear();
         for (const auto& [name, text] : from.items())
-            form.pairs.emplace_back(name, valueOf<std::string>(text, key));
+            form.pairs.insert(form.pairs.end(), { name, valueOf<std::string>(text, key) });
+    }
+    template <class T> static void take(const json& from, const char* key, Pairs<T>& form)
+    {
+        if (!from.is_array())
+            throw Unfit { std::string("\"") + key + "\" is no list" };
+        form.list.clear();
+        for (const json& entry : from) {
+            auto& [first, second] = form.list.emplace_back();
+            take(fieldOf(entry, form.keys.first), form.keys.first, first);
+            take(fieldOf(entry, form.keys.second), form.keys.second, second);
+        }
     }
     template <class T> static void take(const json& from, const char* key, Either<T>& form)
     {

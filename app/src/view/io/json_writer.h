@@ -105,6 +105,13 @@ public:
             object.emplace(name, text);
         return object;
     }
+    template <class T> static ordered_json jsonOf(const Pairs<T>& form)
+    {
+        ordered_json list = ordered_json::array();
+        for (const auto& [first, second] : form.list)
+            list.push_back({ { form.keys.first, first }, { form.keys.second, second } });
+        return list;
+    }
     template <class T> static ordered_json jsonOf(const Either<T>& form) { return form.value ? form.yes : form.no; }
     template <class T> static ordered_json jsonOf(const EitherOrNull<T>& form)
     {

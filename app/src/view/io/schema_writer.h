@@ -151,6 +151,18 @@ private:
         type.kind = Kind::TextMap;
         return type;
     }
+    template <class T> SchemaType typeOf(const Pairs<T>& form)
+    {
+        using Pair = typename std::remove_const_t<T>::value_type;
+        SchemaWriter writer(m_schema);
+        writer.type(form.keys.name, "");
+        writer(form.keys.first, typename Pair::first_type());
+        writer(form.keys.second, typename Pair::second_type());
+        SchemaType type;
+        type.kind = Kind::List;
+        type.item.push_back({ Kind::Object, false, std::move(writer).finish(), {}, {} });
+        return type;
+    }
     template <class T> SchemaType typeOf(const Either<T>& form)
     {
         return typeOf(WordSet { {}, { form.yes, form.no } });
