@@ -43,6 +43,8 @@ private:
             const auto count = std::count_if(schema["oneOf"].begin(), schema["oneOf"].end(), fits);
             return count == 1 ? "" : where + " fits " + std::to_string(count) + " of its schemas";
         }
+        if (!schema.contains("type")) // any value
+            return {};
         if (!isOfType(value, schema.at("type").get<std::string>()))
             return where + " is no " + schema["type"].get<std::string>();
         if (schema.contains("enum") && std::count(schema["enum"].begin(), schema["enum"].end(), value) == 0)

@@ -1,18 +1,32 @@
 #include "deltascope/app/acts.h"
+#include "deltascope/app/view/dashboard_json.h"
+#include "deltascope/app/view/json.h"
+#include "view/act_info_description.h"
 #include "view/alert_description.h"
+#include "view/diff_description.h"
+#include "view/heat_description.h"
 #include "view/io/json_reader.h"
 #include "view/io/json_writer.h"
 #include "view/io/openapi.h"
 #include "view/io/schema_writer.h"
 #include "view/io/typescript.h"
+#include "view/lineage_description.h"
 #include "view/plan_description.h"
 #include "view/run_description.h"
+#include "view/statistics_description.h"
+#include "view/summary_description.h"
+#include "view/task_description.h"
+#include "view/tensor_description.h"
+#include "view/timeline_description.h"
+#include "view/verify_description.h"
 
 #include "openapi_document.h"
 
 #include <cstdlib>
 #include <fstream>
 #include <gtest/gtest.h>
+#include <limits>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
@@ -45,8 +59,20 @@ Schema describedValues()
     addTo(schema, PlanView());
     addTo(schema, RollBackView());
     addTo(schema, BranchView());
+    addTo(schema, TaskView());
     addTo(schema, AlertListView());
     addTo(schema, BacktestView());
+    addTo(schema, ActInfo());
+    addTo(schema, RunListView { 0, {} });
+    addTo(schema, RunDetailView { RunSummaryView(), 0 });
+    addTo(schema, LineageView());
+    addTo(schema, TimelineView());
+    addTo(schema, HeatIndexView());
+    addTo(schema, BlocksView());
+    addTo(schema, HeaderView());
+    addTo(schema, StatisticsView());
+    addTo(schema, StatisticsHistoryView());
+    addTo(schema, StatisticsCostView());
     return schema;
 }
 
@@ -284,6 +310,127 @@ TEST(Description, AnAlertIsReadByItsWords)
     EXPECT_THROW(readAs<AlertView>(with("level", "loud")), Unfit);
     EXPECT_THROW(readAs<AlertView>(with("level", "")), Unfit);
     EXPECT_THROW(readAs<AlertView>(with("snoozed", "for long")), Unfit);
+}
+
+DiffView describedDiff()
+{
+    TensorDiffView tensor;
+    tensor.name = "w";
+    tensor.dtype = "F64";
+    tensor.shape = { 2, 3, 4 };
+    tensor.maxAbs = 0.1;
+    DiffView diff;
+    diff.globs = { "w*" };
+    diff.elementsTouched = 7;
+    diff.onlyInA = { "a \"name\"", "\xff" };
+    diff.settings = { { "r", "8", "null" }, { "targets", R"(["q",{"a":1}])", "\"all\"" } };
+    diff.tensors = { tensor, tensor };
+    diff.reshaped = { { "v", "BF16", "F32", { 2 }, {} } };
+    diff.reads = { { "deltas/7" }, { { "DS-CHAIN-GAP", 7, "deltas/7", "text", "remedy" } } };
+    diff.seconds = 0.25;
+    return diff;
+}
+
+TEST(Description, WhatIsWrittenInPiecesIsTheSame)
+{
+    const std::string whole = written(describedDiff()).dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+    EXPECT_EQ(toJson(describedDiff()), whole);
+    const DiffView read = readAs<DiffView>(json::parse(whole));
+    EXPECT_EQ(toJson(read), whole);
+    EXPECT_EQ(read.settings, describedDiff().settings);
+}
+
+TEST(Description, ANumberWithoutEndIsNull)
+{
+    DiffView diff = describedDiff();
+    diff.tensors[0].maxAbs = std::numeric_limits<double>::infinity();
+    const json document = json::parse(toJson(diff));
+    EXPECT_TRUE(document["tensors"][0]["max_abs"].is_null());
+    EXPECT_EQ(document["tensors"][1]["max_abs"], 0.1);
+    const DiffView read = readAs<DiffView>(document);
+    EXPECT_EQ(read.tensors[0].maxAbs, diff.tensors[0].maxAbs);
+    EXPECT_EQ(read.tensors[1].maxAbs, 0.1);
+    EXPECT_EQ(test::OpenapiDocument().misfitOf(document, "Diff"), "");
+}
+
+TEST(Description, WhetherPartsOfCheckpointsAreEqualSaysNothingOfTheWhole)
+{
+    DiffView diff;
+    for (const bool isEqual : { false, true }) {
+        for (const std::uint64_t leftOut : { 0, 3 }) {
+            diff.equal = isEqual;
+            diff.tensorsLeftOut = leftOut;
+            const json document = json::parse(toJson(diff));
+            EXPECT_EQ(document["equal"], isEqual && leftOut > 0 ? json(nullptr) : json(isEqual));
+            EXPECT_EQ(readAs<DiffView>(document).equal, isEqual);
+        }
+    }
+}
+
+TEST(Description, TheKindOfATaskSaysWhatItsReportIs)
+{
+    TaskView task;
+    task.state = "done";
+    VerifyView verified;
+    verified.result = "damaged";
+    verified.steps.emplace_back();
+    verified.steps[0].result = "damaged";
+    task.result = std::make_shared<const VerifyView>(verified);
+    task.plan.kind = "verify";
+    const json document = json::parse(toJson(task));
+    EXPECT_EQ(document["result"], json::parse(toJson(verified)));
+    EXPECT_EQ(test::OpenapiDocument().misfitOf(document, "Task"), "");
+    const TaskView read = readAs<TaskView>(document);
+    ASSERT_TRUE(read.result && std::holds_alternative<std::shared_ptr<const VerifyView>>(*read.result));
+    EXPECT_EQ(toJson(read), toJson(task));
+
+    json other = document;
+    other["kind"] = "diff";
+    EXPECT_THROW(readAs<TaskView>(other), Unfit);
+    other["result"] = nullptr;
+    EXPECT_FALSE(readAs<TaskView>(other).result);
+    other = document;
+    other["kind"] = "of a later version";
+    EXPECT_FALSE(readAs<TaskView>(other).result);
+}
+
+TEST(Description, PairsAreReadByTheirKeys)
+{
+    ValuesView values;
+    values.percentiles = { { 0.1, -2 }, { 99.9, 3.5 } };
+    const json document = json::parse(written(values).dump());
+    EXPECT_EQ(document["percentiles"], json::parse(R"([{"percent":0.1,"value":-2.0},{"percent":99.9,"value":3.5}])"));
+    EXPECT_EQ(readAs<ValuesView>(document).percentiles, values.percentiles);
+    for (const json& unfit : { json::object(), json::array({ 7 }), json::array({ { { "percent", 1 } } }) }) {
+        json other = document;
+        other["percentiles"] = unfit;
+        EXPECT_THROW(readAs<ValuesView>(other), Unfit) << unfit;
+    }
+}
+
+TEST(Description, AHistogramHasItsBins)
+{
+    HistogramView histogram { { 0, 1, 2 }, {}, { 3, 4 } };
+    const auto read = [&] { return readAs<HistogramView>(json::parse(written(histogram).dump())); };
+    EXPECT_EQ(read().b, histogram.b);
+    histogram.a = { 5 };
+    EXPECT_THROW(read(), Unfit);
+    histogram.a = { 5, 6 };
+    EXPECT_EQ(read().a, histogram.a);
+    histogram.b.pop_back();
+    EXPECT_THROW(read(), Unfit);
+}
+
+TEST(Description, AHeaderKeepsItsMetadata)
+{
+    HeaderView header;
+    header.metadata = { { "format", "pt" }, { "step", "7" } };
+    const json document = json::parse(written(header).dump());
+    EXPECT_EQ(document["metadata"], json::parse(R"({"format":"pt","step":"7"})"));
+    EXPECT_EQ(readAs<HeaderView>(document).metadata, header.metadata);
+    json other = document;
+    other["metadata"]["step"] = 7;
+    EXPECT_THROW(readAs<HeaderView>(other), Unfit);
 }
 
 } // namespace

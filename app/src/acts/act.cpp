@@ -43,29 +43,6 @@ Result<void> checkValue(const ActInfo& act, const ActField& field, const ActValu
 
 }
 
-std::string_view word(ActField::Type type) noexcept
-{
-    switch (type) {
-    case ActField::Type::Text:
-        return "text";
-    case ActField::Type::Step:
-        return "step";
-    case ActField::Type::Steps:
-        return "steps";
-    case ActField::Type::Folder:
-        return "folder";
-    case ActField::Type::Place:
-        return "place";
-    case ActField::Type::Whole:
-        return "whole";
-    case ActField::Type::Flag:
-        return "flag";
-    case ActField::Type::Choice:
-        break;
-    }
-    return "choice";
-}
-
 namespace {
 
 ActValue standardOf(const ActField& field)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "acts/report.h"
 #include "deltascope/app/monitor.h"
 #include "deltascope/engine/act_plan.h"
 #include "deltascope/engine/operations.h"
@@ -61,6 +62,7 @@ struct Act {
     /// What it would do, from what is known of the run; where the engine plans it, title, command line and call.
     /// Errors: NotFound (no such step), Usage, ChainGap and others for a step that cannot be rebuilt.
     Result<BoundPlan> (*plan)(const ActScene& scene, const CheckedArgs& args);
+    ActReport report; ///< of run(), or of what the plan starts
     /// Where the engine plans it: makes the plan, or carries it out. Errors: those of the act.
     Result<JobResult> (*run)(const ActWork& work, TaskContext& task) = nullptr;
     /// Takes what run() has planned into the plan that faces show.

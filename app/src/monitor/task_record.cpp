@@ -2,12 +2,12 @@
 
 #include "acts/act.h"
 #include "deltascope/app/view/dashboard_json.h"
-#include "remote/read_views.h"
 #include "view/act_request_json.h"
+#include "view/io/json_reader.h"
 #include "view/plan_description.h"
+#include "view/task_description.h"
 
 #include <algorithm>
-#include <array>
 
 namespace deltascope::app {
 
@@ -75,9 +75,7 @@ SourceRequest readSource(const json& from)
 
 void expectState(const std::string& word)
 {
-    constexpr std::array<std::string_view, 7> States { "queued",   "running", "paused", "canceling",
-                                                       "canceled", "failed",  "done" };
-    if (std::find(States.begin(), States.end(), word) == States.end())
+    if (word.empty() || std::find(TaskStates.words.begin(), TaskStates.words.end(), word) == TaskStates.words.end())
         throw Unfit { "there is no such state of a task" };
 }
 
@@ -90,9 +88,9 @@ TaskRecord readDocument(const json& from)
     if (version == WithOtherResults) {
         json without = from;
         without["result"] = nullptr;
-        record.view = readTask(without);
+        record.view = readAs<TaskView>(without);
     } else {
-        record.view = readTask(from);
+        record.view = readAs<TaskView>(from);
     }
     expectState(record.view.state);
     record.view.plan = readAs<PlanView>(fieldOf(from, "plan"));

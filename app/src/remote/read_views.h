@@ -14,17 +14,8 @@ namespace deltascope::app {
 
 /// What GET runs/{r}/steps/{s} answers.
 StepDetailView readStepDetail(const json& from);
-HeaderView readHeaderView(const json& from);
 ElementsView readElements(const json& from);
-StatisticsView readStatistics(const json& from);
-StatisticsHistoryView readStatisticsHistory(const json& from);
-StatisticsCostView readStatisticsCost(const json& from);
 /// A line of JSON and the counts behind it.
 Result<BlocksView> readBlocks(const std::string& body);
-
-VerifyView readVerify(const json& from);
-DiffView readDiff(const json& from);
-MaterializeView readMaterialize(const json& from);
-TaskView readTask(const json& from);
 
 } // namespace deltascope::app

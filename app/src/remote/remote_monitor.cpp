@@ -2,9 +2,10 @@
 
 #include "deltascope/base/threads.h"
 
-#include "read_views.h"
 #include "view/act_request_json.h"
+#include "view/io/json_reader.h"
 #include "view/plan_description.h"
+#include "view/task_description.h"
 
 #include <algorithm>
 
@@ -86,7 +87,7 @@ void RemoteMonitor::dropPlan(const std::string& plan)
 Result<TaskView> RemoteMonitor::start(const std::string& plan, const std::string& hash, const std::string&)
 {
     DS_TRY(const std::string answer, m_wire.post("plans/" + pathPart(plan) + "/run", json { { "hash", hash } }.dump()));
-    DS_TRY(TaskView task, readJson(answer, readTask));
+    DS_TRY(TaskView task, readJson(answer, readAs<TaskView>));
     const std::lock_guard lock(m_mutex);
     if (const auto request = m_requests.find(plan); request != m_requests.end())
         m_started.insert_or_assign(hash, request->second);
@@ -96,7 +97,7 @@ Result<TaskView> RemoteMonitor::start(const std::string& plan, const std::string
 Result<TaskView> RemoteMonitor::steer(const std::string& id, const std::string& verb)
 {
     DS_TRY(const std::string answer, m_wire.post("tasks/" + pathPart(id) + "/" + verb, "{}"));
-    return readJson(answer, readTask);
+    return readJson(answer, readAs<TaskView>);
 }
 
 std::vector<TaskView> RemoteMonitor::tasks() const
@@ -188,7 +189,7 @@ void RemoteMonitor::note(const ServerEvent& event)
     } else if (event.type == "alert") {
         m_alertsMoved = true;
     } else if (event.type == "task") {
-        if (auto task = readJson(event.data, readTask))
+        if (auto task = readJson(event.data, readAs<TaskView>))
             takeTask(std::move(*task));
     } else if (event.type == "run") {
         const auto moved = readJson(event.data, [](const json& from) {
@@ -253,7 +254,7 @@ Result<void> RemoteMonitor::fetchTasks()
 {
     DS_TRY(const std::string answer, m_wire.get("tasks"));
     DS_TRY(std::vector<TaskView> tasks,
-           readJson(answer, [](const json& from) { return readEach(from, "tasks", readTask); }));
+           readJson(answer, [](const json& from) { return readEach(from, "tasks", readAs<TaskView>); }));
     for (auto task = tasks.rbegin(); task != tasks.rend(); ++task)
         takeTask(std::move(*task));
     return {};

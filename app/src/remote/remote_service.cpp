@@ -2,7 +2,9 @@
 
 #include "read_views.h"
 #include "view/run_description.h"
+#include "view/statistics_description.h"
 #include "view/step_address.h"
+#include "view/tensor_description.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -208,35 +210,32 @@ JobId RemoteService::readHeader(SourceRequest request, std::string key)
             DS_TRY(const RemoteRuns::Snapshot run, runOf(request));
             DS_TRY(const std::string answer,
                    m_wire.get("runs/" + pathPart(run->id) + "/objects/header", { { "key", key } }, stoppedBy(task)));
-            return asResult(readJson(answer, readHeaderView));
+            return asResult(readJson(answer, readAs<HeaderView>));
         });
 }
 
 JobId RemoteService::statistics(TensorRequest request)
 {
-    return askOf<StatisticsView>("values", std::move(request), "statistics", {}, readStatistics);
+    return askOf<StatisticsView>("values", std::move(request), "statistics", {}, readAs<StatisticsView>);
 }
 
 JobId RemoteService::statisticsHistory(TensorRequest request, std::uint32_t steps)
 {
     return askOf<StatisticsHistoryView>("values over steps", std::move(request), "statistics/history",
-                                        { { "steps", std::to_string(steps) } }, readStatisticsHistory);
+                                        { { "steps", std::to_string(steps) } }, readAs<StatisticsHistoryView>);
 }
 
 JobId RemoteService::statisticsCost(TensorRequest request, std::uint32_t steps)
 {
     return askOf<StatisticsCostView>("cost of values", std::move(request), "statistics/cost",
-                                     { { "steps", std::to_string(steps) } }, readStatisticsCost);
+                                     { { "steps", std::to_string(steps) } }, readAs<StatisticsCostView>);
 }
 
 JobId RemoteService::log(LogRequest) { return refuse("tell what steps changed in some tensors"); }
 JobId RemoteService::tensorFirsts(TensorRequest) { return refuse("look through all steps"); }
 JobId RemoteService::verify(VerifyRequest) { return refuse("verify without a plan"); }
 JobId RemoteService::digest(VersionRequest, bool) { return refuse("hash a step"); }
-JobId RemoteService::diff(VersionRequest, VersionRequest, DiffChoice)
-{
-    return refuse("compare without a plan");
-}
+JobId RemoteService::diff(VersionRequest, VersionRequest, DiffChoice) { return refuse("compare without a plan"); }
 JobId RemoteService::materialize(MaterializeRequest) { return refuse("materialize without a plan"); }
 JobId RemoteService::publish(PublishRequest) { return refuse("publish"); }
 JobId RemoteService::cost(CostRequest) { return refuse("tell costs"); }

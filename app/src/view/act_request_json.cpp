@@ -1,5 +1,6 @@
 #include "act_request_json.h"
 
+#include "act_info_description.h"
 #include "json_parts.h"
 
 #include <fmt/format.h>
@@ -20,17 +21,6 @@ Result<ActValue> valueOf(const std::string& name, const nlohmann::json& from)
     if (fits)
         return ActValue(from.get<std::int64_t>());
     return fail(Code::Usage, fmt::format("\"{}\" has another type", name));
-}
-
-ordered_json jsonOf(const ActField& field)
-{
-    ordered_json out { { "name", field.name }, { "type", word(field.type) },   { "label", field.label },
-                       { "help", field.help }, { "standard", field.standard }, { "required", field.isRequired } };
-    if (field.type == ActField::Type::Whole)
-        out["most"] = field.most;
-    if (field.type == ActField::Type::Choice)
-        out["choices"] = field.choices;
-    return out;
 }
 
 }
@@ -63,16 +53,6 @@ Result<ActRequest> readActRequest(const nlohmann::json& from)
     return request;
 }
 
-std::string toJson(const std::vector<ActInfo>& acts)
-{
-    ordered_json list = ordered_json::array();
-    for (const ActInfo& act : acts) {
-        ordered_json fields = ordered_json::array();
-        for (const ActField& field : act.fields)
-            fields.push_back(jsonOf(field));
-        list.push_back({ { "kind", act.kind }, { "title", act.title }, { "fields", std::move(fields) } });
-    }
-    return dump({ { "acts", std::move(list) } });
-}
+std::string toJson(const std::vector<ActInfo>& acts) { return dump({ { "acts", written(acts) } }); }
 
 } // namespace deltascope::app

@@ -1,5 +1,6 @@
 #include "deltascope/app/view/dashboard_json.h"
 
+#include "heat_description.h"
 #include "json_parts.h"
 
 #include <fmt/format.h>
@@ -34,27 +35,15 @@ std::string heatIndexToJson(const HeatView& heat, const RunSnapshot& snapshot, i
                 pauses[step.step] = step.pauseMs;
         }
     }
-    ordered_json columns = ordered_json::array();
+    HeatIndexView index { heat.revision, epoch, heat.rows.size(), {} };
     for (std::size_t at = first; at < last; ++at) {
         const HeatColumnView& column = heat.columns[at];
         const auto verified = snapshot.verified.find({ column.epoch, column.step });
-        columns.push_back(
-            { { "step", column.step },
-              { "kind", column.kind },
-              { "state", column.state },
-              { "known", column.codes != nullptr },
-              { "pause_ms", orNull(pauses[column.step]) },
-              { "verified",
-                verified == snapshot.verified.end() ? ordered_json(nullptr) : ordered_json(verified->second.level) },
-              { "damaged", column.damaged } });
+        index.columns.push_back(
+            { column, pauses[column.step],
+              verified == snapshot.verified.end() ? std::nullopt : std::optional(verified->second.level) });
     }
-    return dump({ { "rev", heat.revision },
-                  { "epoch", epoch },
-                  { "rows", heat.rows.size() },
-                  { "tile", HeatTile::Side },
-                  { "levels_y", heatLevels(heat.rows.size()) },
-                  { "levels_x", heatLevels(last - first) },
-                  { "columns", std::move(columns) } });
+    return dump(written(index));
 }
 
 std::string toJson(const SeriesView& view)

@@ -1,75 +1,13 @@
 #include "deltascope/app/view/dashboard_json.h"
 
 #include "json_parts.h"
+#include "statistics_description.h"
 
 namespace deltascope::app {
 
-namespace {
+std::string toJson(const StatisticsView& view) { return dump(written(view)); }
 
-ordered_json json(const ValuesView& values)
-{
-    ordered_json percentiles = ordered_json::array();
-    for (const auto& [percent, value] : values.percentiles)
-        percentiles.push_back({ { "percent", percent }, { "value", value } });
-    return { { "step", values.step },
-             { "zeros", values.zeros },
-             { "nan", values.nan },
-             { "positive_infinite", values.positiveInfinite },
-             { "negative_infinite", values.negativeInfinite },
-             { "finite", values.finite },
-             { "min", orNull(values.min) },
-             { "max", orNull(values.max) },
-             { "mean", orNull(values.mean) },
-             { "std", orNull(values.std) },
-             { "norm", orNull(values.norm) },
-             { "percentiles", std::move(percentiles) } };
-}
-
-ordered_json json(const HistogramView& histogram)
-{
-    return { { "edges", histogram.edges }, { "a", histogram.a }, { "b", histogram.b } };
-}
-
-ordered_json json(const ValuesMovedView& moved)
-{
-    ordered_json ulp = ordered_json::array();
-    for (const auto& [upTo, count] : moved.ulp)
-        ulp.push_back({ { "up_to", upTo }, { "count", count } });
-    return { { "changed", moved.changed },
-             { "sign_flips", moved.signFlips },
-             { "nan_involved", moved.nanInvolved },
-             { "max_abs", orNull(moved.maxAbs) },
-             { "norm", moved.norm },
-             { "relative_norm", orNull(moved.relativeNorm) },
-             { "ulp", std::move(ulp) } };
-}
-
-}
-
-std::string toJson(const StatisticsView& view)
-{
-    return dump({ { "tensor", view.tensor },
-                  { "dtype", view.dtype },
-                  { "shape", view.shape },
-                  { "elements", view.elements },
-                  { "b", json(view.b) },
-                  { "a", view.a ? json(*view.a) : ordered_json(nullptr) },
-                  { "linear", json(view.linear) },
-                  { "logarithmic", json(view.logarithmic) },
-                  { "moved", view.moved ? json(*view.moved) : ordered_json(nullptr) },
-                  { "seconds", view.seconds } });
-}
-
-std::string toJson(const StatisticsHistoryView& view)
-{
-    ordered_json steps = ordered_json::array();
-    for (const ValuesView& values : view.steps)
-        steps.push_back(json(values));
-    return dump({ { "tensor", view.tensor },
-                  { "dtype", view.dtype },
-                  { "steps", std::move(steps) },
-                  { "seconds", view.seconds } });
-}
+std::string toJson(const StatisticsHistoryView& view) { return dump(written(view)); }
 
 std::string toJson(const TensorFirstsView& view)
 {
@@ -94,9 +32,6 @@ std::string toJson(const TensorFirstsView& view)
                   { "seconds", view.seconds } });
 }
 
-std::string toJson(const StatisticsCostView& view)
-{
-    return dump({ { "read_bytes", view.readBytes }, { "tensor_bytes", view.tensorBytes }, { "steps", view.steps } });
-}
+std::string toJson(const StatisticsCostView& view) { return dump(written(view)); }
 
 } // namespace deltascope::app

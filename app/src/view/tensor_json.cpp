@@ -1,6 +1,7 @@
 #include "deltascope/app/view/dashboard_json.h"
 
 #include "json_parts.h"
+#include "tensor_description.h"
 
 namespace deltascope::app {
 
@@ -16,28 +17,7 @@ template <class T> ordered_json listOrNull(const std::vector<std::optional<T>>& 
 
 }
 
-std::string blocksToJson(const BlocksView& view)
-{
-    ordered_json top = ordered_json::array();
-    for (const auto& [row, changed] : view.topRows)
-        top.push_back({ { "row", row }, { "changed", changed } });
-    return dump({ { "tensor", view.tensor },
-                  { "dtype", view.dtype },
-                  { "shape", view.shape },
-                  { "rows", view.rows },
-                  { "cols", view.cols },
-                  { "block_rows", view.blockRows },
-                  { "block_cols", view.blockCols },
-                  { "rows_per_block", view.rowsPerBlock },
-                  { "cols_per_block", view.colsPerBlock },
-                  { "changed", view.changed },
-                  { "total", view.total },
-                  { "dead_rows", view.deadRows },
-                  { "dead_cols", view.deadCols },
-                  { "gini_rows", orNull(view.giniOfRows) },
-                  { "top_rows", std::move(top) },
-                  { "a", orNull(view.a) } });
-}
+std::string blocksToJson(const BlocksView& view) { return dump(written(view)); }
 
 std::string toJson(const ElementsView& view)
 {
@@ -58,21 +38,7 @@ std::string toJson(const ElementsView& view)
                   { "new_values", listOrNull(view.newValues) } });
 }
 
-std::string toJson(const HeaderView& view)
-{
-    ordered_json tensors = ordered_json::array();
-    for (const HeaderView::Tensor& tensor : view.tensors)
-        tensors.push_back({ { "name", tensor.name },
-                            { "dtype", tensor.dtype },
-                            { "shape", tensor.shape },
-                            { "bytes", tensor.bytes } });
-    return dump({ { "key", view.key },
-                  { "header_bytes", view.headerBytes },
-                  { "metadata", view.metadata },
-                  { "tensors", std::move(tensors) },
-                  { "tensors_total", view.tensorsTotal },
-                  { "claims_note", "What a header says about its content is a claim; verify compares it." } });
-}
+std::string toJson(const HeaderView& view) { return dump(written(view)); }
 
 std::string toJson(const ListingPage& page)
 {

@@ -1,7 +1,7 @@
 #include "deltascope/app/view/json.h"
 
 #include "json_parts.h"
-#include "trace_description.h"
+#include "timeline_description.h"
 
 #include <algorithm>
 #include <map>
@@ -10,49 +10,6 @@
 namespace deltascope::app {
 
 namespace {
-
-double ms(double us) { return us / 1e3; }
-
-std::optional<double> ms(const std::optional<std::int64_t>& us)
-{
-    return us ? std::optional(ms(static_cast<double>(*us))) : std::nullopt;
-}
-
-ordered_json json(const BarView& bar, int epoch)
-{
-    ordered_json phases = ordered_json::array();
-    for (const PhaseTimeView& time : bar.phases)
-        phases.push_back({ { "phase", time.phase }, { "ms", ms(static_cast<double>(time.us)) } });
-    ordered_json work = ordered_json::array();
-    for (const PhaseWorkView& part : bar.work)
-        work.push_back(
-            { { "phase", part.phase }, { "ms", ms(static_cast<double>(part.us)) }, { "bytes", part.bytes } });
-    return { { "epoch", epoch },
-             { "step", bar.step },
-             { "actor", bar.actor },
-             { "t0_us", bar.t0Us },
-             { "t1_us", bar.t1Us },
-             { "total_ms", ms(static_cast<double>(bar.t1Us - bar.t0Us)) },
-             { "pause_ms", orNull(ms(bar.pauseUs)) },
-             { "phases", std::move(phases) },
-             { "work", std::move(work) },
-             { "slowest", bar.slowest } };
-}
-
-ordered_json json(const PauseSummaryView& summary)
-{
-    ordered_json worst;
-    if (summary.worst)
-        worst = { { "step", summary.worst->step },
-                  { "actor", summary.worst->actor },
-                  { "ms", ms(static_cast<double>(summary.worst->us)) } };
-    return { { "paused_ms", ms(static_cast<double>(summary.pausedUs)) },
-             { "wall_ms", ms(summary.wallUs) },
-             { "pauses", summary.pauses },
-             { "p50_ms", orNull(ms(summary.p50Us)) },
-             { "p95_ms", orNull(ms(summary.p95Us)) },
-             { "worst", std::move(worst) } };
-}
 
 /// The rows of one actor in a trace viewer: within a row, slices are apart or inside each other.
 class Rows {
@@ -86,28 +43,7 @@ ordered_json processName(std::size_t process, const std::string& name)
 
 }
 
-std::string toJson(const TimelineView& view)
-{
-    ordered_json bars = ordered_json::array();
-    for (const BarView& bar : view.bars)
-        bars.push_back(json(bar, view.epoch));
-    ordered_json visible = ordered_json::array();
-    for (const PublicationView& publication : view.visible)
-        visible.push_back({ { "step", publication.step }, { "t_us", publication.tUs } });
-    ordered_json ghost;
-    if (view.ghost)
-        ghost = { { "full_bytes", view.ghost->fullBytes },
-                  { "bytes_per_s", view.ghost->bytesPerSecond },
-                  { "ms", view.ghost->ms() } };
-    return dump({ { "rev", view.revision },
-                  { "epoch", view.epoch },
-                  { "actors", view.actors },
-                  { "bars", std::move(bars) },
-                  { "spans", written(view.spans) },
-                  { "visible", std::move(visible) },
-                  { "summary", json(view.summary) },
-                  { "ghost", std::move(ghost) } });
-}
+std::string toJson(const TimelineView& view) { return dump(written(view)); }
 
 std::string chromeTrace(const TimelineView& view)
 {

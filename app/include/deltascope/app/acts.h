@@ -45,9 +45,6 @@ struct ActField {
     bool isOperand = false;
 };
 
-/// "text", "step", …: how JSON calls it.
-std::string_view word(ActField::Type type) noexcept;
-
 /// How an act is planned and begun.
 enum class ActWay : std::uint8_t {
     FromView, ///< planned from what is known of the run; Service has a method for it

@@ -1,10 +1,12 @@
 #include "acts/annotate/annotate_acts.h"
 
 #include "acts/plan_parts.h"
+#include "acts/report_of.h"
 #include "deltascope/app/command_line.h"
 #include "service/act_plan_view.h"
 #include "service/act_source.h"
 #include "service/annotation_jobs.h"
+#include "view/annotations_description.h"
 #include "view/step_address.h"
 
 #include "deltascope/engine/annotate.h"
@@ -127,7 +129,7 @@ void takeAnnotation(PlanView& plan, const JobResult& planned)
 Act annotation(ActInfo info, decltype(Act::plan) plan, decltype(Act::run) run)
 {
     info.way = ActWay::AtOnce;
-    return { std::move(info), plan, run, takeAnnotation };
+    return { std::move(info), plan, reportOf<AnnotatedView>(), run, takeAnnotation };
 }
 
 }

@@ -1,12 +1,14 @@
 #include "acts/branch/branch_act.h"
 
 #include "acts/plan_parts.h"
+#include "acts/report_of.h"
 #include "deltascope/app/command_line.h"
 #include "deltascope/app/view/counted.h"
 #include "deltascope/app/view/evidence_words.h"
 #include "service/act_plan_view.h"
 #include "service/act_source.h"
 #include "service/annotation_jobs.h"
+#include "view/act_description.h"
 #include "view/step_address.h"
 
 #include "deltascope/engine/branch.h"
@@ -127,6 +129,7 @@ Act branchAct()
                    "Needed on a store that cannot put under a condition.", "false" } },
                ActWay::Confirmed },
              planBranchOf,
+             reportOf<BranchView>(),
              runBranch,
              takeBranch };
 }

@@ -1,7 +1,9 @@
 #include "acts/diff/diff_act.h"
 
 #include "acts/plan_parts.h"
+#include "acts/report_of.h"
 #include "deltascope/app/command_line.h"
+#include "view/diff_description.h"
 #include "view/step_address.h"
 
 #include <fmt/format.h>
@@ -47,7 +49,8 @@ Act diffAct()
                  { "b", Type::Step, "Step B", "The step that it is compared with.", "", true },
                  { "accept_rewritten", Type::Flag, "Accept rewritten objects",
                    "Use objects that were rewritten since they were first seen, this once.", "false" } } },
-             planDiff };
+             planDiff,
+             reportOf<DiffView>() };
 }
 
 DiffArgs::operator ActRequest() const

@@ -1,9 +1,11 @@
 #include "acts/materialize/materialize_act.h"
 
 #include "acts/plan_parts.h"
+#include "acts/report_of.h"
 #include "deltascope/app/command_line.h"
 #include "deltascope/app/view/counted.h"
 #include "monitor/neighbors.h"
+#include "view/materialize_description.h"
 #include "view/step_address.h"
 
 #include "deltascope/engine/file_system.h"
@@ -111,7 +113,8 @@ Act materializeAct()
               "Also copy optimizer, scheduler, random and trainer state of the step.", "false" },
             { "accept_rewritten", Type::Flag, "Accept rewritten objects",
               "Use objects that were rewritten since they were first seen, this once.", "false" } } },
-        planMaterialize
+        planMaterialize,
+        reportOf<MaterializeView>()
     };
 }
 

@@ -1,12 +1,14 @@
 #include "acts/roll_back/roll_back_acts.h"
 
 #include "acts/plan_parts.h"
+#include "acts/report_of.h"
 #include "deltascope/app/command_line.h"
 #include "deltascope/app/view/counted.h"
 #include "deltascope/app/view/evidence_words.h"
 #include "service/act_plan_view.h"
 #include "service/act_source.h"
 #include "service/annotation_jobs.h"
+#include "view/act_description.h"
 #include "view/make_views.h"
 #include "view/step_address.h"
 
@@ -145,6 +147,7 @@ Act rollBackAct()
                { { "step", ActField::Type::Step, "Step", "The step whose state is published again.", "", true } },
                ActWay::Confirmed },
              planRollBackTo,
+             reportOf<RollBackView>(),
              runRollBackTo,
              takeRollBack };
 }
@@ -153,6 +156,7 @@ Act undoAct()
 {
     return { { "undo", "Undo", "take the newest roll back of a run back, by another one", {}, ActWay::Confirmed },
              planUndo,
+             reportOf<RollBackView>(),
              runUndo,
              takeRollBack };
 }

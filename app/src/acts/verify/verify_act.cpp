@@ -1,7 +1,9 @@
 #include "acts/verify/verify_act.h"
 
 #include "acts/plan_parts.h"
+#include "acts/report_of.h"
 #include "deltascope/app/command_line.h"
+#include "view/verify_description.h"
 
 #include <fmt/format.h>
 
@@ -49,7 +51,8 @@ Act verifyAct()
             { "level", Type::Whole, "Level", "0 looks at names, 4 replays and compares everything.", "2", false, 4 },
             { "accept_rewritten", Type::Flag, "Accept rewritten objects",
               "Trust what is there now instead of what was seen first, from now on.", "false" } } },
-        planVerify
+        planVerify,
+        reportOf<VerifyView>()
     };
 }
 

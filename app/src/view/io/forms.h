@@ -1,9 +1,14 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 namespace deltascope::app {
 
@@ -20,6 +25,8 @@ namespace deltascope::app {
 
 /// A reader fills the value, the others look at it.
 template <class Io, class T> using Of = std::conditional_t<Io::Reads, T, const T>;
+
+template <class T> inline constexpr bool IsText = std::is_same_v<T, std::string> || std::is_same_v<T, std::string_view>;
 
 /// A closed set of words. Readers take any text: a later version may have more of them.
 struct WordSet {
@@ -41,6 +48,41 @@ template <class T> struct NullIfEmpty {
 };
 template <class T> NullIfEmpty<T> nullIfEmpty(T& value) { return { value, nullptr }; }
 template <class T> NullIfEmpty<T> nullIfEmpty(T& text, const WordSet& words) { return { text, &words }; }
+
+/// The same for io.computed().
+inline std::optional<std::string> textOrNull(std::string text)
+{
+    return text.empty() ? std::nullopt : std::optional(std::move(text));
+}
+
+/// A value that is null where `isNull`; a reader makes `meant` of null.
+template <class T> struct NullAs {
+    T& value;
+    bool isNull;
+    std::remove_const_t<T> meant;
+};
+template <class T> NullAs<T> nullAs(std::remove_const_t<T> meant, T& value, bool isNull)
+{
+    return { value, isNull, meant };
+}
+/// JSON has no infinity: it is null.
+template <class T> NullAs<T> nullIfInfinite(T& number)
+{
+    return { number, !std::isfinite(number), std::numeric_limits<T>::infinity() };
+}
+
+/// A text that is itself a JSON value, of any type. An absent key is null.
+template <class T> struct JsonText {
+    T& text;
+};
+template <class T> JsonText<T> jsonText(T& text) { return { text }; }
+
+/// An optional value whose type other fields decide: `Type` has written(), read() and addTo(), as ReportType does.
+template <class T, class Type> struct Typed {
+    T& value;
+    Type type;
+};
+template <class T, class Type> Typed<T, Type> typed(T& value, Type type) { return { value, type }; }
 
 /// An empty text, list or optional has no key.
 template <class T> struct AbsentIfEmpty {
@@ -74,7 +116,20 @@ template <class T> struct OrWord {
 };
 template <class T> OrWord<T> orWord(T& value, std::int64_t meant, const char* word) { return { value, meant, word }; }
 
-/// A list of pairs of texts as an object.
+/// What the objects are called, and their keys, that pairs of numbers are in JSON.
+struct PairKeys {
+    const char* name;
+    const char* first;
+    const char* second;
+};
+/// A list of pairs as a list of objects.
+template <class T> struct Pairs {
+    T& list;
+    const PairKeys& keys;
+};
+template <class T> Pairs<T> pairs(T& list, const PairKeys& keys) { return { list, keys }; }
+
+/// A map of texts, or a list of pairs of them, as an object.
 template <class T> struct TextMap {
     T& pairs;
 };

@@ -3,6 +3,8 @@
 #include "forms.h"
 #include "json_fields.h"
 
+#include "deltascope/base/short_list.h"
+
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -47,6 +49,10 @@ public:
         if (has(key))
             takeThere(m_from.at(key), key, form.value);
     }
+    template <class T> void operator()(const char* key, JsonText<T> form, const char* = "")
+    {
+        form.text = has(key) ? m_from.at(key).dump() : "null";
+    }
     template <class Make> static void computed(const char*, Make, const char* = "") { }
 
 private:
@@ -73,6 +79,13 @@ private:
         for (const json& entry : from)
             take(entry, key, values.emplace_back());
     }
+    template <class T, std::uint32_t Inline>
+    static void take(const json& from, const char* key, ShortList<T, Inline>& values)
+    {
+        std::vector<T> list;
+        take(from, key, list);
+        values = list;
+    }
     template <class T> static void take(const json& from, const char* key, Word<T>& form)
     {
         if constexpr (std::is_enum_v<T>) {
@@ -98,13 +111,36 @@ private:
         if (!from.is_null())
             take(from, key, form.value);
     }
+    template <class T> static void take(const json& from, const char* key, NullAs<T>& form)
+    {
+        form.value = form.meant;
+        if (!from.is_null())
+            take(from, key, form.value);
+    }
+    template <class T, class Type> static void take(const json& from, const char*, Typed<T, Type>& form)
+    {
+        form.value.reset();
+        if (!from.is_null())
+            form.value = form.type.read(from);
+    }
     template <class T> static void take(const json& from, const char* key, TextMap<T>& form)
     {
         if (!from.is_object())
             throw Unfit { std::string("\"") + key + "\" is no object" };
         form.pairs.clear();
         for (const auto& [name, text] : from.items())
-            form.pairs.emplace_back(name, valueOf<std::string>(text, key));
+            form.pairs.insert(form.pairs.end(), { name, valueOf<std::string>(text, key) });
+    }
+    template <class T> static void take(const json& from, const char* key, Pairs<T>& form)
+    {
+        if (!from.is_array())
+            throw Unfit { std::string("\"") + key + "\" is no list" };
+        form.list.clear();
+        for (const json& entry : from) {
+            auto& [first, second] = form.list.emplace_back();
+            take(fieldOf(entry, form.keys.first), form.keys.first, first);
+            take(fieldOf(entry, form.keys.second), form.keys.second, second);
+        }
     }
     template <class T> static void take(const json& from, const char* key, Either<T>& form)
     {

@@ -2,9 +2,12 @@
 
 #include "forms.h"
 
+#include "deltascope/base/short_list.h"
+
 #include <nlohmann/json.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -48,7 +51,7 @@ public:
 
     template <class T> static ordered_json jsonOf(const T& value)
     {
-        if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::string>) {
+        if constexpr (std::is_arithmetic_v<T> || IsText<T>) {
             return value;
         } else {
             JsonWriter writer;
@@ -67,6 +70,10 @@ public:
             list.push_back(jsonOf(value));
         return list;
     }
+    template <class T, std::uint32_t Inline> static ordered_json jsonOf(const ShortList<T, Inline>& values)
+    {
+        return std::vector<T>(values);
+    }
     template <class T> static ordered_json jsonOf(const Word<T>& form)
     {
         if constexpr (std::is_enum_v<T>)
@@ -82,12 +89,28 @@ public:
     {
         return form.value == std::remove_const_t<T>() ? ordered_json(nullptr) : ordered_json(form.value);
     }
+    template <class T> static ordered_json jsonOf(const NullAs<T>& form)
+    {
+        return form.isNull ? ordered_json(nullptr) : jsonOf(form.value);
+    }
+    template <class T> static ordered_json jsonOf(const JsonText<T>& form) { return ordered_json::parse(form.text); }
+    template <class T, class Type> static ordered_json jsonOf(const Typed<T, Type>& form)
+    {
+        return form.value ? form.type.written(*form.value) : ordered_json(nullptr);
+    }
     template <class T> static ordered_json jsonOf(const TextMap<T>& form)
     {
         ordered_json object = ordered_json::object();
         for (const auto& [name, text] : form.pairs)
             object.emplace(name, text);
         return object;
+    }
+    template <class T> static ordered_json jsonOf(const Pairs<T>& form)
+    {
+        ordered_json list = ordered_json::array();
+        for (const auto& [first, second] : form.list)
+            list.push_back({ { form.keys.first, first }, { form.keys.second, second } });
+        return list;
     }
     template <class T> static ordered_json jsonOf(const Either<T>& form) { return form.value ? form.yes : form.no; }
     template <class T> static ordered_json jsonOf(const EitherOrNull<T>& form)

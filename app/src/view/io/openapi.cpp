@@ -27,8 +27,10 @@ ordered_json referenceTo(const std::string& name) { return { { "$ref", "#/compon
 
 ordered_json openapiType(const SchemaType& type)
 {
-    ordered_json out;
+    ordered_json out = ordered_json::object();
     switch (type.kind) {
+    case SchemaType::Kind::Any:
+        break;
     case SchemaType::Kind::Truth:
         out["type"] = "boolean";
         break;

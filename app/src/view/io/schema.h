@@ -10,7 +10,7 @@ namespace deltascope::app {
 // The described values as data, of which TypeScript and OpenAPI are made.
 
 struct SchemaType {
-    enum class Kind { Truth, Whole, Count, Number, Text, Words, Object, List, TextMap };
+    enum class Kind { Any, Truth, Whole, Count, Number, Text, Words, Object, List, TextMap };
 
     Kind kind = Kind::Text;
     bool nullable = false;

@@ -2,7 +2,10 @@
 
 #include "schema.h"
 
+#include "deltascope/base/short_list.h"
+
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -97,7 +100,7 @@ private:
             type.kind = Kind::Whole;
         } else if constexpr (std::is_floating_point_v<T>) {
             type.kind = Kind::Number;
-        } else if constexpr (!std::is_same_v<T, std::string>) {
+        } else if constexpr (!IsText<T>) {
             SchemaWriter writer(m_schema);
             describe(writer, value);
             type.kind = Kind::Object;
@@ -113,6 +116,10 @@ private:
         type.item.push_back(typeOf(T {}));
         return type;
     }
+    template <class T, std::uint32_t Inline> SchemaType typeOf(const ShortList<T, Inline>&)
+    {
+        return typeOf(std::vector<T>());
+    }
     template <class T> SchemaType typeOf(const Word<T>& form) { return typeOf(form.words); }
     template <class T> SchemaType typeOf(const OrWord<T>& form)
     {
@@ -124,10 +131,36 @@ private:
     {
         return orNull(form.words ? typeOf(*form.words) : typeOf(form.value));
     }
+    template <class T> SchemaType typeOf(const NullAs<T>& form) { return orNull(typeOf(form.value)); }
+    template <class T> static SchemaType typeOf(const JsonText<T>&)
+    {
+        SchemaType type;
+        type.kind = Kind::Any;
+        return type;
+    }
+    template <class T, class Type> SchemaType typeOf(const Typed<T, Type>& form)
+    {
+        SchemaType type;
+        type.kind = Kind::Object;
+        type.names = form.type.addTo(m_schema);
+        return orNull(type);
+    }
     template <class T> static SchemaType typeOf(const TextMap<T>&)
     {
         SchemaType type;
         type.kind = Kind::TextMap;
+        return type;
+    }
+    template <class T> SchemaType typeOf(const Pairs<T>& form)
+    {
+        using Pair = typename std::remove_const_t<T>::value_type;
+        SchemaWriter writer(m_schema);
+        writer.type(form.keys.name, "");
+        writer(form.keys.first, typename Pair::first_type());
+        writer(form.keys.second, typename Pair::second_type());
+        SchemaType type;
+        type.kind = Kind::List;
+        type.item.push_back({ Kind::Object, false, std::move(writer).finish(), {}, {} });
         return type;
     }
     template <class T> SchemaType typeOf(const Either<T>& form)
@@ -159,12 +192,12 @@ private:
     std::vector<SchemaObject> m_variants;
 };
 
-/// Adds a described value, and all that it holds.
-template <class T> void addTo(Schema& schema, const T& value)
+/// Adds a described value, and all that it holds. Its name, and those of its variants.
+template <class T> std::vector<std::string> addTo(Schema& schema, const T& value)
 {
     SchemaWriter writer(schema);
     describe(writer, value);
-    std::move(writer).finish();
+    return std::move(writer).finish();
 }
 
 } // namespace deltascope::app

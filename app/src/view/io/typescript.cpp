@@ -21,6 +21,9 @@ std::string typescriptType(const SchemaType& type)
 {
     std::string text;
     switch (type.kind) {
+    case SchemaType::Kind::Any:
+        text = "unknown";
+        break;
     case SchemaType::Kind::Truth:
         text = "boolean";
         break;

@@ -5,6 +5,7 @@ export type StepKind = 'anchor' | 'partial_anchor' | 'delta' | 'gap';
 export type StepState = 'complete' | 'publishing' | 'broken' | 'noop' | 'gap';
 export type VerifyResult = 'verified' | 'consistent' | 'first_sight' | 'unverified' | 'incomplete' | 'damaged';
 export type PlanState = 'planning' | 'ready' | 'failed';
+export type TaskState = 'queued' | 'running' | 'paused' | 'canceling' | 'canceled' | 'failed' | 'done';
 export type AlertLevel = 'info' | 'warn' | 'error';
 
 /** A problem, or an error. */
@@ -367,6 +368,179 @@ export interface PlannedBranch {
   plan: ActPlan;
 }
 
+/** How many tensors of a state have which evidence. */
+export interface Coverage {
+  tensors: number;
+  digest: number;
+  root: number;
+  anchor: number;
+  base: number;
+  weak: number;
+  first_sight: number;
+  none: number;
+  weakest: string[]; // at most ten names, those with the least evidence first
+  text: string;
+}
+
+/** The checkpoint that was made of a step. */
+export interface MaterializeReport {
+  step: number;
+  chosen: string | null; // which step `latest` has meant, where a higher number exists
+  path: string;
+  bytes: number;
+  root: string | null;
+  tensors: number;
+  resumed_bytes: number;
+  digests_checked: number;
+  coverage: Coverage;
+  proven: boolean; // no missing number on the way
+  loss_proven: boolean; // rebuilt although a delta on the way is proven to be lost
+  lossy: boolean; // a delta on the way adds rounded differences
+  state: 'served' | 'trained' | null; // which one, where both are known to differ
+  states_differ_elems: number;
+  committed: boolean; // false for one part of a shared rebuild
+  sidecars: string[];
+  left_out: string[]; // files of the trainer beside the checkpoint that the rebuild began with
+  trainer_files: string[]; // of the step, copied for training
+  missing: string[]; // what training resumes with and the source does not have of the step
+  rewritten: string[]; // keys of objects that were rewritten since they were first seen, and accepted
+  notices: Problem[]; // objects that could not be compared with what is on record of them
+  seconds: number;
+}
+
+/** Up to which step all of an epoch is verified or consistent. */
+export interface ConsistentTo {
+  epoch: number;
+  step: number | null; // null: up to none
+}
+
+/** Objects that were read whole, by what the store's own digest says of them. */
+export interface StoreDigests {
+  equal: number;
+  not_compared: number; // not with all of their bytes
+  none: number; // the store keeps no digest of them
+  text: string;
+}
+
+/** What a verification says of one step. */
+export interface StepVerdict {
+  epoch: number;
+  step: number;
+  result: VerifyResult;
+  health: 'normal' | 'suspect' | null; // of its values, beside the verdict on its bytes
+  digests_checked: number; // of tensors that this step changes
+  coverage: Coverage | null; // from level 3 on, of steps that can be rebuilt
+  root: string | null; // at level 4: strong DSM1 root, of anchors and the last step
+  anchor_differs_elems: number | null; // of an anchor: from the replay before it
+  zero_sign_elems: number; // of these, in the sign of zero alone
+  missed_elems: number; // of the others, those that a writer that compares low bytes has missed
+  drift_elems_estimate: number | null; // of the others, more than a usual delta explains
+  problems: Problem[];
+}
+
+/** What a verification has found. */
+export interface VerifyReport {
+  source: string;
+  level: number;
+  result: VerifyResult;
+  consistent_to: ConsistentTo[]; // from level 3 on
+  on_base_alone: string | null; // tensors that are only as in the base
+  store_digests: StoreDigests | null; // from level 2 on, of remote sources
+  steps: StepVerdict[];
+  problems: Problem[];
+  seconds: number;
+}
+
+/** A setting of two adapters that changes what they do. */
+export interface SettingDiff {
+  name: string;
+  a: unknown; // null: it is not given
+  b: unknown;
+}
+
+/** How two states differ as a whole; their values are compared all the same. */
+export interface FormDifference {
+  kind: 'names' | 'adapters' | 'dtypes';
+  a: string;
+  b: string;
+  tensors: number; // that it concerns
+  text: string;
+}
+
+/** How one tensor differs between A and B. */
+export interface TensorDiff {
+  name: string;
+  dtype: string;
+  shape: number[];
+  elements: number;
+  elements_different: number;
+  elements_touched: number | null;
+  sign_flips: number;
+  nan_involved: number;
+  max_abs: number | null; // null: it is infinite
+  max_ulp: number;
+  relative_norm: number | null; // L2 of B − A over that of A
+}
+
+/** A tensor whose dtype or shape differs between A and B. */
+export interface ReshapedTensor {
+  name: string;
+  dtype_a: string;
+  dtype_b: string;
+  shape_a: number[];
+  shape_b: number[];
+}
+
+/** How two checkpoints differ. */
+export interface Diff {
+  equal: boolean | null; // of the whole checkpoints; null: what was compared is equal, and not all was
+  tensor_globs: string[]; // names that were to be compared; empty: all
+  tensors_left_out: number;
+  tensors_total: number; // in both and comparable
+  tensors_different: number;
+  elements_total: number;
+  elements_different: number;
+  elements_touched: number | null;
+  relative_norm: number | null; // over all tensors that were compared
+  bytes_compared: number;
+  only_in_a: string[];
+  only_in_b: string[];
+  settings: SettingDiff[]; // that differ between the configs of two adapters
+  form_differences: FormDifference[]; // what was taken out of account before tensors were compared
+  tensors: TensorDiff[]; // different or touched ones
+  changed_dtype_or_shape: ReshapedTensor[]; // not compared
+  rewritten: string[]; // keys of objects that were rewritten since they were first seen, and accepted
+  notices: Problem[]; // objects that could not be compared with what is on record of them
+  seconds: number;
+}
+
+/** An act on its way, or done. */
+export interface Task {
+  id: string;
+  kind: string; // ActInfo.kind: verify, diff, materialize, rollback, …
+  title: string; // "Materialize step 12 of wordle"
+  run: string; // RunSummary.id
+  state: TaskState;
+  phase: string;
+  done: number; // bytes of this phase
+  total: number; // 0: not known
+  rate: number; // bytes per second over the last seconds
+  eta_s: number | null;
+  elapsed_s: number;
+  started_us: number;
+  by: string;
+  cli: string;
+  plan_hash: string; // Plan.hash
+  undo: string | null; // kind of the act that takes it back
+  resumable: boolean; // canceled or failed: running the same plan again goes on from what is there
+  interrupted: boolean; // paused: the program that worked on it ended
+  accept_rewritten: string | null; // what it means to do it with rewritten objects, where they are in the way
+  problem: Problem | null; // of state failed
+  not_kept: Problem | null; // why what happened last is not on disk: it would be lost with the daemon
+  /** of state done */
+  result: MaterializeReport | VerifyReport | Diff | RollBackReport | BranchReport | AnnotatedReport | null;
+}
+
 /** A rule that fires, or has fired, on a run. */
 export interface Alert {
   id: string;
@@ -425,4 +599,383 @@ export interface Backtest {
   rule: string;
   run: string;
   fired: BacktestHit[]; // in order of time
+}
+
+/** One argument of an act. */
+export interface ActField {
+  name: string;
+  type: 'text' | 'step' | 'steps' | 'folder' | 'place' | 'whole' | 'flag' | 'choice';
+  label: string;
+  help: string;
+  standard: string; // as text; of a choice: the first one
+  required: boolean;
+  most?: number; // of a whole number, which is at least 0
+  choices?: string[];
+}
+
+/** An act that a plan can be made of. */
+export interface ActInfo {
+  kind: string;
+  title: string; // "Name this step"
+  fields: ActField[];
+}
+
+/** Tiles of the page Live. Medians are over the last 50 deltas. */
+export interface Kpi {
+  latest: number | null; // newest restorable step
+  latest_epoch: number | null;
+  newest: number | null; // newest step, sound or not
+  latest_at_us: number | null;
+  interval_s: number | null; // median between publications
+  chain_anchor: number | null; // anchor that the latest step is rebuilt from
+  chain_deltas: number | null;
+  changed_frac: number | null; // of the latest delta
+  changed_frac_median: number | null;
+  delta_bytes: number | null; // of the latest delta
+  full_bytes: number | null; // of the newest whole anchor, else of the external base
+  ratio: number | null; // full / delta
+  pause_ms: number | null; // of the latest step that has one
+  pause_p50_ms: number | null;
+  pause_p95_ms: number | null;
+  paused_frac: number | null; // of wall time over the last 50 steps
+  replicas: number;
+  replicas_in_sync: number;
+  worst_replica: string | null;
+  worst_lag: number | null;
+  verified_to: number | null; // newest step whose whole chain was checked and found sound
+  verified_level: number | null; // the lowest of these
+  verified_result: 'verified' | 'consistent' | 'first_sight' | null; // the weakest of these
+}
+
+/** What can be relied on in the newest epoch, in words that are shown as they are. */
+export interface Health {
+  /** broken: steps cannot be used; doubtful: they can, and may be wrong, or something that was here is gone; no_contact: the source cannot be looked at; null: nothing is published */
+  state: 'broken' | 'doubtful' | 'no_contact' | 'unchecked' | 'sound' | null;
+  headline: string; // the damage, else the doubt, else what is proven
+  proven: string;
+  restorable: string;
+  remedy: string; // empty: nothing is to be done
+  step: number | null; // that the damage or the doubt starts at
+  restore: number | null; // the newest that can be restored
+  problem: Problem | null;
+}
+
+/** A run that is followed. */
+export interface RunSummary {
+  id: string; // stands in URLs
+  source: string; // URI
+  layout: string;
+  name: string;
+  base: string | null;
+  rev: number;
+  state: 'opening' | 'live' | 'error';
+  opening: string | null; // what is read before the run can be shown for the first time
+  error: Problem | null;
+  contact_us: number; // when the source was last looked at with success
+  steps: number;
+  anchors: number;
+  deltas: number;
+  epochs: number;
+  gaps: number;
+  wire_bytes: number;
+  kpi: Kpi;
+  health: Health;
+  alerts_firing: number;
+  worst_alert: AlertLevel | null;
+  attention: number; // 0: all is well; the higher, the earlier it is shown
+  spark: (number | null)[]; // changed_frac of the last 60 steps
+  demo: boolean;
+}
+
+/** All runs that are followed. */
+export interface RunList {
+  rev: number;
+  runs: RunSummary[];
+}
+
+/** A run that is followed, with what happened. */
+export interface RunDetail {
+  id: string; // stands in URLs
+  source: string; // URI
+  layout: string;
+  name: string;
+  base: string | null;
+  rev: number;
+  state: 'opening' | 'live' | 'error';
+  opening: string | null; // what is read before the run can be shown for the first time
+  error: Problem | null;
+  contact_us: number; // when the source was last looked at with success
+  steps: number;
+  anchors: number;
+  deltas: number;
+  epochs: number;
+  gaps: number;
+  wire_bytes: number;
+  kpi: Kpi;
+  health: Health;
+  alerts_firing: number;
+  worst_alert: AlertLevel | null;
+  attention: number; // 0: all is well; the higher, the earlier it is shown
+  spark: (number | null)[]; // changed_frac of the last 60 steps
+  demo: boolean;
+  first_step: number | null; // of the newest epoch
+  last_step: number | null;
+  ignored_objects: number;
+  store_meter: StoreMeter | null; // of an object store
+  listed_us: number | null; // when everything was last listed; null: at every look
+  noop_rate: number | null;
+  problems: Problem[];
+  events: Problem[]; // what happened to the source since it was first seen, oldest first
+  drift: DriftPoint[];
+  notes: Note[];
+  refs: Ref[];
+  replicas: Replica[];
+  feed: FeedItem[]; // newest first, at most 100
+}
+
+/** One way to have a row. */
+export interface LineageForm {
+  complete: boolean; // it builds on nothing
+  base: number | null; // index of the row that it builds on
+  used: boolean;
+  usable: boolean;
+}
+
+/** A version, or a hole in the numbers. */
+export interface LineageRow {
+  epoch: number;
+  step: number;
+  kind: StepKind;
+  state: StepState;
+  lane: number;
+  base: number | null; // index of the row it builds on
+  chain: number; // steps of one chain share it
+  published_at: number | null;
+  last_step: number | null; // of a gap
+  wire_bytes: number;
+  changed_frac: number | null;
+  restorable: boolean;
+  proven: boolean;
+  verified: Verified | null;
+  restore: Restore | null;
+  forms: LineageForm[]; // empty for a single one
+  problem: Problem | null; // the first one
+  refs: string[]; // latest, …
+  surviving: boolean; // false for steps of an epoch that was overwritten and cannot be rebuilt
+  restores?: number; // as that of a step
+  branch_of?: string; // likewise
+}
+
+/** How versions build on each other. */
+export interface Lineage {
+  rev: number;
+  lanes: number;
+  rows: LineageRow[]; // newest first
+}
+
+/** Wall time of a phase. */
+export interface PhaseTime {
+  phase: string;
+  ms: number;
+}
+
+/** Time of all spans of a phase, parallel work counted twice. */
+export interface PhaseWork {
+  phase: string;
+  ms: number;
+  bytes: number;
+}
+
+/** One sync of one replica. */
+export interface Bar {
+  epoch: number;
+  step: number;
+  actor: string; // replica; "" where only the publisher wrote spans
+  t0_us: number;
+  t1_us: number;
+  total_ms: number;
+  pause_ms: number | null; // null: no span says anything of a pause
+  phases: PhaseTime[]; // from bottom to top of the bar; sums up to total_ms. A phase "pause.apply" is part of pause.
+  work: PhaseWork[];
+  slowest: boolean; // the slowest of its step
+}
+
+/** When a step could be seen in the run. */
+export interface Publication {
+  step: number;
+  t_us: number;
+}
+
+/** The longest pause. */
+export interface WorstPause {
+  step: number;
+  actor: string;
+  ms: number;
+}
+
+/** Pauses of all replicas together. */
+export interface PauseSummary {
+  paused_ms: number;
+  wall_ms: number; // of all replicas whose pauses are known, so that paused_ms / wall_ms is a share
+  pauses: number;
+  p50_ms: number | null;
+  p95_ms: number | null;
+  worst: WorstPause | null;
+}
+
+/** What one full checkpoint would take at the observed upload rate. */
+export interface Ghost {
+  full_bytes: number;
+  bytes_per_s: number;
+  ms: number;
+}
+
+/** Syncs of a range of steps of one epoch. */
+export interface Timeline {
+  rev: number;
+  epoch: number;
+  actors: string[];
+  bars: Bar[]; // ascending by step, then actor
+  spans: SpanRow[]; // of the same steps, by start; at most 5,000
+  visible: Publication[];
+  summary: PauseSummary;
+  ghost: Ghost | null; // null without an upload span
+}
+
+/** A version of the heatmap. */
+export interface HeatColumn {
+  step: number;
+  kind: StepKind;
+  state: StepState;
+  known: boolean; // false: not replayed (yet); the column is unknown
+  pause_ms: number | null;
+  verified: number | null; // level
+  damaged: boolean;
+}
+
+/** The heatmap of one epoch: rows as in TensorTable, columns as here. Tiles hold 256 x 256 codes, one byte each, row by row: 0 = nothing changed, else round(1 + 254 (log10 v + 6) / 6) for v in [1e-6, 1]. GET …/heat/{max|mean}/{ly}/{lx}/{ty}/{tx}?epoch=&rev=: level l merges 2^l rows or columns. Body: 65,536 codes, then, if the header X-Unknown is "mask", 8,192 bytes of bits in the same order, 1 = unknown (bit 0 first). Cells outside of the matrix are unknown. Levels that have one tile hold the whole matrix. */
+export interface HeatIndex {
+  rev: number;
+  epoch: number;
+  rows: number;
+  tile: number; // rows and columns of a tile: 256
+  levels_y: number;
+  levels_x: number;
+  columns: HeatColumn[];
+}
+
+export interface TopRow {
+  row: number;
+  changed: number;
+}
+
+/** Where one tensor differs between two steps. Behind it: block_rows * block_cols counts, `rows` row counts, `cols` column counts, each uint32 little-endian. */
+export interface BlockHeader {
+  tensor: string;
+  dtype: string;
+  shape: number[];
+  rows: number; // of the matrix that the tensor is shown as: product of all dimensions but the last
+  cols: number;
+  block_rows: number; // rows of the grid
+  block_cols: number;
+  rows_per_block: number;
+  cols_per_block: number;
+  changed: number; // elements that differ between a and the step
+  total: number;
+  dead_rows: number; // without a change
+  dead_cols: number;
+  gini_rows: number | null; // 0 even … 1 in one row
+  top_rows: TopRow[]; // at most 5
+  a: number | null; // step compared with; null: nothing (first state)
+}
+
+/** A tensor as a header describes it. */
+export interface HeaderTensor {
+  name: string;
+  dtype: string;
+  shape: number[];
+  bytes: number;
+}
+
+/** What a safetensors header says, without its payload. */
+export interface HeaderPreview {
+  key: string;
+  header_bytes: number;
+  metadata: Record<string, string>;
+  tensors: HeaderTensor[]; // the first 500
+  tensors_total: number;
+  claims_note: string;
+}
+
+export interface Percentile {
+  percent: number;
+  value: number;
+}
+
+/** Values of one tensor at one step; null: no finite value has it. */
+export interface TensorValues {
+  step: number;
+  zeros: number;
+  nan: number;
+  positive_infinite: number;
+  negative_infinite: number;
+  finite: number;
+  min: number | null;
+  max: number | null;
+  mean: number | null;
+  std: number | null; // of all values, not of a sample
+  norm: number | null; // L2
+  percentiles: Percentile[]; // 0.1, 1, 50, 99, 99.9: the least value that so many do not exceed
+}
+
+/** Finite values of both steps in the same bins. */
+export interface Histogram {
+  edges: number[]; // one more than bins; empty without a value
+  a: number[]; // empty without a step to compare with
+  b: number[];
+}
+
+export interface UlpCount {
+  up_to: number;
+  count: number;
+}
+
+/** How b differs from a, element by element. */
+export interface ValuesMoved {
+  changed: number; // bits
+  sign_flips: number;
+  nan_involved: number; // of the changed ones; in nothing below
+  max_abs: number | null;
+  norm: number | null; // L2 of b - a; null: it is infinite
+  relative_norm: number | null; // over the norm of a
+  ulp: UlpCount[]; // by distance in representable values: 1, 2, up to 4, up to 8 …
+}
+
+/** Of one tensor at two steps. */
+export interface Statistics {
+  tensor: string;
+  dtype: string;
+  shape: number[];
+  elements: number;
+  b: TensorValues;
+  a: TensorValues | null; // null: no state before, or of another form
+  linear: Histogram;
+  logarithmic: Histogram; // absolute values other than zero, a bin per power of two
+  moved: ValuesMoved | null; // with a
+  seconds: number;
+}
+
+/** Of one tensor at the last steps up to one. */
+export interface StatisticsHistory {
+  tensor: string;
+  dtype: string;
+  steps: TensorValues[]; // ascending
+  seconds: number;
+}
+
+/** What statistics would read. */
+export interface StatisticsCost {
+  read_bytes: number; // payload
+  tensor_bytes: number; // at one step
+  steps: number; // whose values would be shown
 }

@@ -98,7 +98,7 @@ export function edgesOf(rows: readonly LineageRow[], items: readonly Item[], whe
   const edges: Edge[] = [];
   rows.forEach((row, at) => {
     const from = where[at]!;
-    for (const form of row.forms ?? []) {
+    for (const form of row.forms) {
       if (from < 0 || (form.used && !(form.complete && row.kind === 'delta'))) continue;
       const to = form.base === null ? null : (where[form.base] ?? -1);
       const hidden = to === null ? !form.complete || items[from]?.kind !== 'row' : to < 0 || to === from;

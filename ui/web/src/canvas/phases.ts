@@ -1,6 +1,6 @@
 // Phases of a weight sync: their colors and groups. Vermillion is pause and nothing else.
 
-import type { Bar, Phase } from '../api/types';
+import type { Bar } from '../api/types';
 import type { Palette } from './palette';
 
 export type Group = 'pause' | 'verify' | 'fetch' | 'upload' | 'diff' | 'other';
@@ -19,7 +19,7 @@ const OF: Record<string, Group> = {
   verify: 'verify', fetch: 'fetch', stage: 'fetch', upload: 'upload', diff: 'diff', encode: 'diff',
 };
 
-export const groupOf = (phase: Phase): Group =>
+export const groupOf = (phase: string): Group =>
   phase === 'pause' || phase.startsWith('pause.') ? 'pause' : (OF[phase] ?? 'other');
 
 export const colorOf = (group: Group, colors: Palette): string => colors[group];

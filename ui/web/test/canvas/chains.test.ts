@@ -11,7 +11,7 @@ function lineage(steps: number): LineageRow[] {
     return {
       epoch: 0, step, kind: anchor ? 'anchor' : 'delta', state: 'complete', lane: 0, base: anchor ? null : i + 1, chain: Math.floor(step / 3),
       published_at: 1, last_step: null, wire_bytes: 5, changed_frac: null, restorable: true, proven: true, verified: null, restore: null,
-      problem: null, refs: [], surviving: true,
+      forms: [], problem: null, refs: [], surviving: true,
     };
   });
 }

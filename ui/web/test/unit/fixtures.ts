@@ -71,7 +71,7 @@ export function ref(over: Partial<Ref> = {}): Ref {
 export function lineageRow(over: Partial<LineageRow> = {}): LineageRow {
   return {
     epoch: 0, step: 2, kind: 'delta', state: 'complete', lane: 0, base: null, chain: 0, published_at: 0, last_step: null, wire_bytes: 0, changed_frac: null,
-    restorable: true, proven: true, verified: null, restore: null, problem: null, refs: [], surviving: true, ...over,
+    restorable: true, proven: true, verified: null, restore: null, forms: [], problem: null, refs: [], surviving: true, ...over,
   };
 }
 

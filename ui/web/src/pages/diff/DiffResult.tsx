@@ -16,7 +16,9 @@ import { Share } from './Share';
 const share = (row: TensorDiff): number => (row.elements === 0 ? 0 : row.elements_different / row.elements);
 const touchedShare = (row: TensorDiff): number | null =>
   row.elements_touched === null || row.elements === 0 ? null : row.elements_touched / row.elements;
-const small = (x: number): string => (x === 0 ? '0' : x.toExponential(1));
+/** JSON has no infinity: it is null. */
+const maxAbs = (row: TensorDiff): number => row.max_abs ?? Infinity;
+const small = (x: number): string => (x === 0 ? '0' : x === Infinity ? '∞' : x.toExponential(1));
 const norm = (x: number | null): string => (x === null ? unknown : small(x));
 
 const COLUMNS: Column<TensorDiff>[] = [
@@ -25,7 +27,7 @@ const COLUMNS: Column<TensorDiff>[] = [
   { id: 'dtype', head: 'dtype', cell: (row) => row.dtype, key: (row) => row.dtype, narrow: true },
   { id: 'different', head: 'different', cell: (row) => <Share of={share(row)} />, key: share, number: true, width: '200px' },
   { id: 'touched', head: 'touched', cell: (row) => percent(touchedShare(row)), key: touchedShare, number: true, narrow: true },
-  { id: 'abs', head: 'max |Δ|', cell: (row) => small(row.max_abs), key: (row) => row.max_abs, number: true },
+  { id: 'abs', head: 'max |Δ|', cell: (row) => small(maxAbs(row)), key: maxAbs, number: true },
   { id: 'l2', head: 'relative L2', cell: (row) => norm(row.relative_norm), key: (row) => row.relative_norm, number: true },
   { id: 'ulp', head: 'max ULP', cell: (row) => exact(row.max_ulp), key: (row) => row.max_ulp, number: true, narrow: true },
   { id: 'flips', head: 'sign flips', cell: (row) => exact(row.sign_flips), key: (row) => row.sign_flips, number: true, narrow: true },
@@ -64,7 +66,7 @@ export function DiffResult({ pair, diff, again }: Props) {
       </div>
     );
   }
-  const largest = diff.tensors.reduce<TensorDiff | null>((most, row) => (most === null || row.max_abs > most.max_abs ? row : most), null);
+  const largest = diff.tensors.reduce<TensorDiff | null>((most, row) => (most === null || maxAbs(row) > maxAbs(most) ? row : most), null);
   return (
     <>
       <dl class="kpis">
@@ -78,7 +80,7 @@ export function DiffResult({ pair, diff, again }: Props) {
             : `${count(diff.elements_different)}, touched ${percent(diff.elements_touched / diff.elements_total)}`}
         />
         <Kpi
-          label="max |Δ|" value={{ value: largest === null ? unknown : small(largest.max_abs), unit: '' }}
+          label="max |Δ|" value={{ value: largest === null ? unknown : small(maxAbs(largest)), unit: '' }}
           context={largest === null ? unknown : <Name text={largest.name} limit={36} />}
         />
         <Kpi label="Relative L2" value={{ value: norm(diff.relative_norm), unit: '' }} context="B − A over A" />

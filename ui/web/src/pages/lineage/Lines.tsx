@@ -23,7 +23,7 @@ function restoreText(restore: Restore | null, row: LineageRow): string {
   return restore.deltas === 0 ? bytes(restore.bytes) : `${bytes(restore.bytes)}, ${plural(restore.deltas, 'delta')}`;
 }
 
-const ways = (row: LineageRow): number => row.forms?.filter((form) => form.usable).length ?? 0;
+const ways = (row: LineageRow): number => row.forms.filter((form) => form.usable).length;
 
 type VersionProps = Common & { runId: string; row: LineageRow; isA: boolean; isB: boolean };
 

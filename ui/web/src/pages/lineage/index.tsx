@@ -62,7 +62,7 @@ function Filtered({ runId, data }: { runId: string; data: Lineage }) {
         </button>
         <ul class="chain-legend" aria-label="Marks">
           <li>◆ anchor</li><li>● delta</li><li>○ gap</li><li>✕ broken</li><li>⟲ restart</li>
-          {rows.some((row) => (row.forms?.length ?? 0) > 1) && <li>◇ ⊐ other way</li>}
+          {rows.some((row) => row.forms.length > 1) && <li>◇ ⊐ other way</li>}
           <li class="path">replay path of B</li>
         </ul>
       </div>
@@ -89,6 +89,6 @@ function keep(rows: LineageRow[], test: (row: LineageRow) => boolean): LineageRo
   const passed = rows.filter((row, at) => test(row) && place.set(at, place.size));
   const placeOf = (base: number | null): number | null => (base === null ? null : (place.get(base) ?? null));
   return passed.map((row) => ({
-    ...row, base: placeOf(row.base), ...(row.forms ? { forms: row.forms.map((form) => ({ ...form, base: placeOf(form.base) })) } : {}),
+    ...row, base: placeOf(row.base), forms: row.forms.map((form) => ({ ...form, base: placeOf(form.base) })),
   }));
 }
