@@ -116,7 +116,7 @@ public:
             return m_rest;
         DS_TRY(m_rest, m_replay.next(task));
         if (m_stored != m_compared && !m_rest.empty()) {
-            m_rounded.resize(m_rest.size() / bitsOf(m_stored) * bitsOf(m_compared));
+            m_rounded.resize(m_rest.size() * bitsOf(m_compared) / bitsOf(m_stored));
             roundElements(m_rest, m_stored, m_compared, m_rounded);
             m_rest = m_rounded;
         }
