@@ -14,14 +14,12 @@ struct BesideNoun {
     std::string_view many;
 };
 
-constexpr std::array<BesideNoun, 8> BesideNouns { {
+constexpr std::array<BesideNoun, 6> BesideNouns { {
     { "journal", "journal entry", "journal entries" },
     { "lease", "lease", "leases" },
     { "spans", "list of spans", "lists of spans" },
     { "refs", "ref", "refs" },
-    { "unrefs", "removed ref", "removed refs" },
     { "pins", "pin", "pins" },
-    { "unpins", "removed pin", "removed pins" },
     { "notes", "note", "notes" },
 } };
 
