@@ -117,8 +117,8 @@ TEST(ActText, SaysInWordsWhatComesBesideTheRun)
     EXPECT_EQ(app::besideWords(plan), "");
     plan.beside = { { "journal", "2" }, { "lease", "1" }, { "spans", "1" }, { "refs", "1" } };
     EXPECT_EQ(app::besideWords(plan), "2 journal entries, 1 lease, 1 list of spans, 1 ref");
-    plan.beside = { { "journal", "1" }, { "spans", "3" }, { "unpins", "1" }, { "news", "4" } };
-    EXPECT_EQ(app::besideWords(plan), "1 journal entry, 3 lists of spans, 1 removed pin, 4 news")
+    plan.beside = { { "journal", "1" }, { "spans", "3" }, { "pins", "1" }, { "news", "4" } };
+    EXPECT_EQ(app::besideWords(plan), "1 journal entry, 3 lists of spans, 1 pin, 4 news")
         << "a kind of a later version stays as it is";
     app::AnnotatedView view;
     view.text = "good: step 12";
