@@ -7,9 +7,7 @@
 #include "view/heat_description.h"
 #include "view/io/json_reader.h"
 #include "view/io/json_writer.h"
-#include "view/io/openapi.h"
 #include "view/io/schema_writer.h"
-#include "view/io/typescript.h"
 #include "view/lineage_description.h"
 #include "view/plan_description.h"
 #include "view/run_description.h"
@@ -20,6 +18,8 @@
 #include "view/timeline_description.h"
 #include "view/verify_description.h"
 
+#include "generated/openapi.h"
+#include "generated/typescript.h"
 #include "openapi_document.h"
 
 #include <cstdlib>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "schema.h"
+#include "view/io/schema.h"
 
 #include <nlohmann/json.hpp>
 #include <string>
