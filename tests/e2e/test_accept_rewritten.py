@@ -121,12 +121,15 @@ class ShownValues(E2ETest):
         def answers(step):
             return [daemon.exchange("GET", f"runs/{run}/steps/0:{step}/tensors/0/{view}") for view in views]
 
-        self.assertEqual([status for status, _, _ in answers(4)], [200] * len(views))
+        def are_shown(step):  # 503 until the run is open
+            return [status for status, _, _ in answers(step)] == [200] * len(views)
+
+        wait_until(lambda: are_shown(4), 60, "the values of step 4")
         self.rewrite()
         for status, _, text in answers(4):
             self.assertGreaterEqual(status, 400)
             self.assertEqual(json.loads(text)["code"], "DS-REWRITTEN")
-        self.assertEqual([status for status, _, _ in answers(2)], [200] * len(views))
+        self.assertTrue(are_shown(2), "the sound twin")
 
 
 if __name__ == "__main__":
