@@ -179,7 +179,7 @@ class ActsKill(E2ETest):
             self.assertTrue(all(word["step"] == 12 for word in words))
             entries = beside(after, "journal")
             self.assertTrue(all((e["act"], e["phase"]) == (act, "done") and text in e["text"] for e in entries), entries)
-            self.assertLessEqual(len(entries), len(words), "nothing is told that did not happen")
+            self.assertLessEqual(len(entries), len(words), "the journal names only what happened")
             if code == OK:
                 self.assertEqual((len(entries), len(words)), (1, 1), "written once, and told once")
             return bool(words)

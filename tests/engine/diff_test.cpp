@@ -667,6 +667,11 @@ TEST(DiffAcrossForms, ModelsOfOtherNamesAreNotForcedTogether)
     EXPECT_EQ(named.tensorsCompared, 1U);
     EXPECT_EQ(named.elementsDifferent(), 1U);
     EXPECT_EQ(named.onlyInA, (std::vector<std::string> { "a.y" }));
+    TaskContext task;
+    const Chain state = stateOf({ { tensor("a.x", { 1 }), "12" } });
+    EXPECT_EQ(
+        errorOf(diffStates(bench(), state, state, {}, task, { TensorGlobs(), true, PrefixMap { "a.", "b." } })).code,
+        Code::NotFound);
 }
 
 TEST(DiffAcrossForms, LayersThatAdaptersWrapAreCompared)

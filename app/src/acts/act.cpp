@@ -137,6 +137,11 @@ Result<BoundPlan> planAct(const RunSnapshot& snapshot, const SourceRequest& sour
 
 ActOptions ActWork::how() const { return { call.planHash, actorOf(call.by), diffBackend }; }
 
+ChooseVersion ActWork::chosen(TaskContext& task) const
+{
+    return [this, &task](const Run& run) { return findVersion(bench, run, args.text("step"), task); };
+}
+
 Result<JobResult> runAct(Workbench& bench, const ActCall& call, const std::string& diffBackend, TaskContext& task)
 {
     DS_TRY(const Act* act, findAct(call.act.kind));

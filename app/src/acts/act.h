@@ -4,6 +4,7 @@
 #include "deltascope/app/monitor.h"
 #include "deltascope/engine/act_plan.h"
 #include "deltascope/engine/operations.h"
+#include "deltascope/engine/roll_back.h"
 
 #include <functional>
 #include <string>
@@ -54,6 +55,7 @@ struct ActWork {
 
     bool isPlan() const noexcept { return call.planHash.empty(); }
     ActOptions how() const; ///< of carrying it out
+    ChooseVersion chosen(TaskContext& task) const; ///< the version that the argument `step` means; both outlive it
 };
 
 /// An act: one folder below app/src/acts, and one line in registry.cpp.

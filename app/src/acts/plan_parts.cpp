@@ -53,6 +53,15 @@ std::string stateOf(const RunSnapshot& snapshot, const StepView& until)
 
 void seal(PlanView& plan, const std::string& state) { plan.hash = toHex(xxh3(asBytes(plan.cli + "\n" + state))); }
 
+void takeActPlan(PlanView& plan, const ActPlanView& found)
+{
+    plan.hash = found.hash;
+    plan.act = found;
+    plan.readBytes = found.readBytes;
+    for (const ProblemView& warning : found.warnings)
+        plan.warnings.push_back(warning.text);
+}
+
 const char* acceptOption(bool acceptRewritten) { return acceptRewritten ? " --accept-rewritten" : ""; }
 
 std::string quotedStep(const SourceRequest& source, const StepView& step)

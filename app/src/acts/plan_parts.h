@@ -19,6 +19,9 @@ std::string stateOf(const RunSnapshot& snapshot, const StepView& until);
 /// Gives the plan its hash: over its command line and `state`.
 void seal(PlanView& plan, const std::string& state);
 
+/// Takes what every plan of the engine says.
+void takeActPlan(PlanView& plan, const ActPlanView& found);
+
 /// " --accept-rewritten", or nothing.
 const char* acceptOption(bool acceptRewritten);
 /// "'/runs/wordle@0:12'": as a shell wants it.

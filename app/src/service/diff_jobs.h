@@ -9,7 +9,7 @@ namespace deltascope::app {
 /// and those of replaying.
 Result<void> judgeState(Workbench& bench, const OpenState& state, TaskContext& task);
 
-/// Compares two states, also where all their names or dtypes differ in one way. Errors: Usage (a prefix for nothing).
+/// Compares two states, also where all their names or dtypes differ in one way. Errors: those of diffStates().
 Result<DiffView> diffOf(Workbench& bench, const VersionRequest& a, const VersionRequest& b, const DiffChoice& choice,
                         TaskContext& task);
 

@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view BaseLayer = ".base_layer"; ///< PEFT: what an adapter wraps
 constexpr std::string_view AdapterPart = ".lora_"; ///< PEFT: lora_A, lora_B, lora_embedding_A
 
-/// The dots that all names have in common up to one: "model." of "model.norm" and "model.layers.0".
+/// The whole parts that all names begin with: "model." of "model.norm" and "model.layers.0".
 std::string commonPrefix(const std::vector<const TensorInfo*>& tensors)
 {
     if (tensors.empty())
@@ -200,7 +200,9 @@ std::string FormDifference::text() const
     case Kind::Names:
         break;
     }
-    return reason() + ": tensors are compared without that";
+    return reason()
+        + (a.empty() || b.empty() ? ": tensors are compared without it"
+                                  : ": they are compared as if both were the same");
 }
 
 } // namespace deltascope

@@ -10,7 +10,7 @@ namespace deltascope {
 
 /// Which tensors of two states are one and the same.
 struct Correspondence {
-    std::vector<std::pair<const TensorInfo*, const TensorInfo*>> pairs; ///< of A and B, in the order of A
+    std::vector<std::pair<const TensorInfo*, const TensorInfo*>> pairs; ///< of A and B; those of other names come last
     std::vector<const TensorInfo*> onlyInA, onlyInB;
     std::optional<FormDifference> names; ///< what their names differ by, if tensors of other names are among the pairs
 };

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <fmt/format.h>
 #include <map>
 #include <mutex>
 
@@ -142,6 +143,13 @@ struct Selection {
 Result<Selection> select(const Chain& a, const Chain& b, const DiffOptions& options, DiffReport& report)
 {
     Correspondence all = correspond(a, b, options.acrossForms, options.prefixes);
+    if (options.prefixes && !all.names)
+        return fail(Error { Code::NotFound,
+                            fmt::format("no tensor of A whose name begins with \"{}\" is one of B under \"{}\"",
+                                        options.prefixes->a, options.prefixes->b),
+                            {},
+                            std::nullopt,
+                            "name prefixes of the tensors that are only in A and only in B, or let them be found" });
     const TensorGlobs& meant = options.tensors;
     std::vector<std::string_view> names;
     for (const auto& [left, right] : all.pairs) {

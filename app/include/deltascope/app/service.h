@@ -152,7 +152,7 @@ struct CostRequest {
     std::optional<double> learningRate; ///< predicts the changed share from a sample of the weights, which is read
 };
 
-/// An act that changes what people and engines see of a run (ActInfo::isPlannedByEngine): first planned, then carried
+/// An act that changes what people and engines see of a run (ActInfo::isOfEngine()): first planned, then carried
 /// out as it was planned.
 struct ActCall {
     SourceRequest source;

@@ -5,7 +5,6 @@
 #include "deltascope/app/command_line.h"
 #include "service/act_plan_view.h"
 #include "service/act_source.h"
-#include "service/annotation_jobs.h"
 #include "view/annotations_description.h"
 #include "view/step_address.h"
 
@@ -85,9 +84,7 @@ Result<BoundPlan> planNote(const ActScene& scene, const CheckedArgs& args)
 Result<JobResult> runAnnotation(const ActWork& work, const Annotation& annotation, TaskContext& task)
 {
     DS_TRY(const ActSource source, openActSource(work.bench, work.call.source, false));
-    const ChooseVersion choose = [&](const Run& run) {
-        return findVersion(work.bench, run, work.args.text("step"), task);
-    };
+    const ChooseVersion choose = work.chosen(task);
     AnnotatedView view;
     view.source = source.store->uri();
     view.run = source.name;
@@ -115,8 +112,7 @@ Result<JobResult> runWord(const ActWork& work, Kind kind, bool remove, TaskConte
 void takeAnnotation(PlanView& plan, const JobResult& planned)
 {
     const AnnotatedView& found = *std::get<std::shared_ptr<const AnnotatedView>>(planned);
-    plan.hash = found.plan.hash;
-    plan.act = found.plan;
+    takeActPlan(plan, found.plan);
     for (const auto& [word, change] : found.plan.effects)
         plan.facts.push_back({ word, change });
     if (found.wasThere)

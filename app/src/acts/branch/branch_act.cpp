@@ -7,7 +7,6 @@
 #include "deltascope/app/view/evidence_words.h"
 #include "service/act_plan_view.h"
 #include "service/act_source.h"
-#include "service/annotation_jobs.h"
 #include "view/act_description.h"
 #include "view/step_address.h"
 
@@ -69,9 +68,7 @@ Result<JobResult> runBranch(const ActWork& work, TaskContext& task)
 {
     DS_TRY(const ActSource source, openActSource(work.bench, work.call.source, false));
     DS_TRY(const BranchTarget target, targetOf(work));
-    const ChooseVersion choose = [&](const Run& run) {
-        return findVersion(work.bench, run, work.args.text("step"), task);
-    };
+    const ChooseVersion choose = work.chosen(task);
     BranchView view;
     view.source = source.store->uri();
     view.run = source.name;
@@ -98,10 +95,8 @@ Result<JobResult> runBranch(const ActWork& work, TaskContext& task)
 void takeBranch(PlanView& plan, const JobResult& planned)
 {
     const BranchView& found = *std::get<std::shared_ptr<const BranchView>>(planned);
-    plan.hash = found.plan.hash;
-    plan.act = found.plan;
+    takeActPlan(plan, found.plan);
     plan.destination = found.into;
-    plan.readBytes = found.plan.readBytes;
     plan.writeBytes = found.stateBytes;
     plan.facts = { { "Begins with", fmt::format("step {}, which is {}", found.from, evidenceWords(found.evidence)) },
                    { "New run", found.into } };
@@ -111,8 +106,6 @@ void takeBranch(PlanView& plan, const JobResult& planned)
     for (const PlannedObjectView& object : found.plan.writes)
         plan.steps.push_back({ "Write " + object.key, found.stateBytes });
     plan.steps.push_back({ "Read the new run back and compare its root", found.stateBytes });
-    for (const ProblemView& warning : found.plan.warnings)
-        plan.warnings.push_back(warning.text);
 }
 
 }

@@ -7,7 +7,6 @@
 #include "deltascope/app/view/evidence_words.h"
 #include "service/act_plan_view.h"
 #include "service/act_source.h"
-#include "service/annotation_jobs.h"
 #include "view/act_description.h"
 #include "view/make_views.h"
 #include "view/step_address.h"
@@ -25,10 +24,8 @@ namespace {
 void takeRollBack(PlanView& plan, const JobResult& result)
 {
     const RollBackView& found = *std::get<std::shared_ptr<const RollBackView>>(result);
-    plan.hash = found.plan.hash;
-    plan.act = found.plan;
+    takeActPlan(plan, found.plan);
     plan.undo = "undo";
-    plan.readBytes = found.plan.readBytes;
     plan.confirm = found.run;
     plan.changes = found.tensors;
     plan.facts = { { "Newest step", fmt::format("{}", found.from) },
@@ -37,13 +34,10 @@ void takeRollBack(PlanView& plan, const JobResult& result)
                    { "Changes",
                      fmt::format("{} of {} in {}", countText(found.changedElements),
                                  counted(found.totalElements, "element"), counted(found.changedTensors, "tensor")) } };
-    plan.steps.clear();
     plan.steps.push_back({ "Read the states of both steps and compare them", found.plan.readBytes });
     for (const PlannedObjectView& object : found.plan.writes)
         plan.steps.push_back({ "Write " + object.key, 0 });
     plan.steps.push_back({ "List the run again, read the new step back and compare its root", 0 });
-    for (const ProblemView& warning : found.plan.warnings)
-        plan.warnings.push_back(warning.text);
 }
 
 /// Those of which the largest share changes, first.
@@ -105,8 +99,7 @@ Result<JobResult> runRollBack(const ActWork& work, const ChooseVersion& choose, 
 
 Result<JobResult> runRollBackTo(const ActWork& work, TaskContext& task)
 {
-    return runRollBack(
-        work, [&](const Run& run) { return findVersion(work.bench, run, work.args.text("step"), task); }, task);
+    return runRollBack(work, work.chosen(task), task);
 }
 
 Result<JobResult> runUndo(const ActWork& work, TaskContext& task)

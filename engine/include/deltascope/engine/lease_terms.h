@@ -6,8 +6,8 @@
 
 namespace deltascope {
 
-/// When another publisher counts as gone, of whom this machine cannot say whether it runs: its lease has not changed
-/// for `life`, as watched by us. What its lease says of times is not looked at.
+/// When another publisher counts as gone although this machine cannot see its process: once its lease has not changed
+/// for `life` by our own clock. Times that stand in its lease do not count.
 struct LeaseTerms {
     std::chrono::milliseconds life = std::chrono::minutes(10); ///< a holder renews it 20 times in this time
     std::function<std::chrono::microseconds()> clock; ///< monotonic; empty: that of this machine

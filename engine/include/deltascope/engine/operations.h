@@ -194,8 +194,6 @@ struct SettingDiff {
 /// A prefix of names in state A that stands for another one in state B. One of both may be empty.
 struct PrefixMap {
     std::string a, b; ///< "model.", "model.language_model."
-
-    bool operator==(const PrefixMap&) const = default;
 };
 
 /// How two states differ as a whole, so that tensors can be compared only once it is taken out of account.
@@ -212,7 +210,6 @@ struct FormDifference {
 
     std::string reason() const; ///< "the names of B begin with _orig_mod. where those of A do not"
     std::string text() const; ///< with how tensors are compared all the same
-    bool operator==(const FormDifference&) const = default;
 };
 
 /// "names", "adapters", "dtypes".
@@ -248,7 +245,7 @@ struct DiffOptions {
     std::optional<PrefixMap> prefixes; ///< of names, with acrossForms; nothing: looked for
 };
 /// `aLinkInB`: the link of `b` whose state is A, if B builds on A; then touched elements are counted as well. Errors:
-/// as digestState(); NotFound (a glob fits no tensor of either side).
+/// as digestState(); NotFound (a glob fits no tensor of either side, the prefixes bring no two tensors together).
 Result<DiffReport> diffStates(Workbench& bench, const Chain& a, const Chain& b, std::optional<std::size_t> aLinkInB,
                               TaskContext& task, const DiffOptions& options = {});
 
