@@ -14,6 +14,7 @@ from sweep import Sweep
 
 SWEEP = Sweep("e2e.acts_kill", 250)
 KILLS = 4  # in a slice, of each act
+MOST = 20  # where none of them comes in time
 WHY = "eval 0.71"
 
 
@@ -80,7 +81,9 @@ class ActsKill(E2ETest):
         self.longest = self.ok(*args()).seconds
         self.assertTrue(check(before, objects(self.source), OK))
         hit = new = 0
-        for trial in range(KILLS):
+        for trial in range(MOST):
+            if trial >= KILLS and hit > 0:
+                break
             with self.subTest(kill=trial):
                 self.fresh()
                 before = objects(self.source)
@@ -100,7 +103,7 @@ class ActsKill(E2ETest):
                         self.fail(f"{key} is removed, and it was done")
                 self.ok("verify", self.source, "--strict", *self.base)
                 shutil.rmtree(self.source)
-        print(f"{hit} of {KILLS} killed, {new} of them behind the act", flush=True)
+        print(f"{hit} killed, {new} of them behind the act", flush=True)
         self.assertGreater(hit, 0, "the kills came too late to mean anything")
 
     def story(self, found, act, text, is_new, code):
