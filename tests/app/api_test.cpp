@@ -435,8 +435,7 @@ TEST_F(ApiAnswers, ARollBackIsPlannedFromStatesAndThenCarriedOut)
 TEST_F(ApiAnswers, WhatWasSaidOfARunIsAsAgreed)
 {
     expectShape(json(run("annotations")), "Annotations");
-    const Json task =
-        endOf(started(made({ { "kind", "pin" }, { "args", { { "step", "12" }, { "name", "good" } } } })));
+    const Json task = endOf(started(made({ { "kind", "pin" }, { "args", { { "step", "12" }, { "name", "good" } } } })));
     EXPECT_EQ(task["state"], "done") << task;
     expectShape(task["result"], "AnnotatedReport");
     endOf(started(made({ { "kind", "note" }, { "args", { { "step", "12" }, { "text", "serve this" } } } })));

@@ -256,9 +256,8 @@ TEST_F(Window, FromTheKeyboardAloneToACheckpoint)
     EXPECT_EQ(newestTask()->state, "done");
     EXPECT_TRUE(fs::exists(target + "/deltascope.provenance.json"));
     // A short task can end before the window hears that it began.
-    EXPECT_TRUE(waitFor([this] {
-        return rememberedFolder(window->focus().run()->source).toStdString() == home.path("made");
-    }));
+    EXPECT_TRUE(
+        waitFor([this] { return rememberedFolder(window->focus().run()->source).toStdString() == home.path("made"); }));
 }
 
 TEST_F(Window, ARememberedFolderMakesItOneKey)

@@ -1,10 +1,10 @@
+#include "beside/trace/span_objects.h"
 #include "deltascope/engine/object_store.h"
 #include "deltascope/engine/trace.h"
 #include "support/any_task.h"
 #include "support/forwarding_store.h"
 #include "support/memory_store.h"
 #include "support/temp_dir.h"
-#include "beside/trace/span_objects.h"
 
 #include <gtest/gtest.h>
 #include <numeric>

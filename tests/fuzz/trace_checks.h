@@ -1,7 +1,7 @@
 #pragma once
 
-#include "patch_checks.h"
 #include "beside/trace/trace_json.h"
+#include "patch_checks.h"
 #include "view/make_views.h"
 
 namespace deltascope {

@@ -61,10 +61,9 @@ auto tryStates(Workbench& bench, std::initializer_list<OpenState*> states, const
     }
 }
 
-/// What came of reading states (null: none), if the bytes that were read are those on record. Errors: Digest, Rewritten,
-/// also as the reason of another error; those of `outcome`.
-template <class T>
-Result<T> ifSound(Result<T> outcome, std::initializer_list<const Chain*> states, TaskContext& task)
+/// What came of reading states (null: none), if the bytes that were read are those on record. Errors: Digest,
+/// Rewritten, also as the reason of another error; those of `outcome`.
+template <class T> Result<T> ifSound(Result<T> outcome, std::initializer_list<const Chain*> states, TaskContext& task)
 {
     for (const Chain* state : states) {
         if (!state)
