@@ -93,6 +93,12 @@ constexpr std::size_t Elements = BufferBytes / ElementBytes;
 constexpr int Passes = 15;
 constexpr std::size_t HugePageBytes = std::size_t { 2 } << 20;
 
+const DiffBackends& backends()
+{
+    static const DiffBackends all = DiffBackends::builtin();
+    return all;
+}
+
 struct Free {
     void operator()(void* at) const noexcept { std::free(at); }
 };
@@ -134,7 +140,7 @@ public:
                 truth.push_back(static_cast<std::uint32_t>(i));
             }
         }
-        for (const auto& backend : diffBackends())
+        for (const auto& backend : backends().all())
             if (backend->isSupportedHere() && !findsExactly(*backend, truth)) {
                 fmt::print(stderr, "{} is wrong at {} per mille; nothing is timed\n", backend->name(), perMille);
                 std::exit(1);
@@ -301,7 +307,7 @@ void registerAll()
     add("BM_read2", readTwoStreams, { 0 });
     add("BM_memcpy", copyMemory, { 0 });
     for (const std::int64_t density : densities)
-        for (const auto& backend : diffBackends()) {
+        for (const auto& backend : backends().all()) {
             if (!backend->isSupportedHere())
                 continue;
             const DiffBackend& which = *backend;

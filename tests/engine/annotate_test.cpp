@@ -22,7 +22,7 @@ struct Annotating : Publishing {
     }
     Result<Annotated> annotateWith(const std::string& hash, std::int64_t of, const Annotation& annotation)
     {
-        return annotate(bench, source, base, step(of), annotation, { hash, "kim@host", {} }, task);
+        return annotate(bench, source, base, step(of), annotation, { hash, "kim@host" }, task);
     }
     Result<Annotated> doIt(std::int64_t of, const Annotation& annotation)
     {

@@ -32,7 +32,7 @@ struct Branching : Publishing {
     Result<Branched> act(std::int64_t from)
     {
         DS_TRY(const BranchPlan planned, plan(from));
-        return branch(bench, Publishing::run, base, step(from), target(), { planned.act.hash(), "kim@host", {} }, task);
+        return branch(bench, Publishing::run, base, step(from), target(), { planned.act.hash(), "kim@host" }, task);
     }
     deltascope::Run branched()
     {
@@ -106,7 +106,7 @@ TEST(Branch, OfARunThatChangedSinceThePlanIsRefused)
     const auto planned = b.plan(3);
     ASSERT_TRUE(planned);
     const auto done = branch(b.bench, b.Publishing::run, b.base, Branching::step(4), b.target(),
-                             { planned->act.hash(), "kim@host", {} }, b.task);
+                             { planned->act.hash(), "kim@host" }, b.task);
     EXPECT_EQ(done.error().code, Code::Exists);
     EXPECT_TRUE(listAll(*b.into, "", b.task)->empty());
 }

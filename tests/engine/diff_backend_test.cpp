@@ -17,6 +17,12 @@ namespace {
 
 constexpr unsigned Widths[] = { 1, 2, 4, 8 };
 
+const DiffBackends& builtin()
+{
+    static const DiffBackends all = DiffBackends::builtin();
+    return all;
+}
+
 /// A stretch that ends where its allocation ends, so that a sanitizer sees the first byte read behind it, and that
 /// starts `offset` bytes into it.
 class Stretch {
@@ -133,7 +139,7 @@ class DiffBackendConformance : public testing::TestWithParam<std::string> {
 protected:
     void SetUp() override
     {
-        const Result<std::shared_ptr<const DiffBackend>> chosen = chooseDiffBackend(GetParam());
+        const Result<std::shared_ptr<const DiffBackend>> chosen = builtin().choose(GetParam());
         if (!chosen)
             GTEST_SKIP() << chosen.error().text;
         backend = *chosen;
@@ -146,7 +152,7 @@ protected:
 std::vector<std::string> builtNames()
 {
     std::vector<std::string> names;
-    for (const auto& built : diffBackends())
+    for (const auto& built : builtin().all())
         names.emplace_back(built->name());
     return names;
 }
@@ -333,18 +339,18 @@ TEST(DiffBackends, ScalarComesFirstAndNamesDiffer)
     std::vector<std::string> names = builtNames();
     ASSERT_FALSE(names.empty());
     EXPECT_EQ(names.front(), "scalar");
-    EXPECT_TRUE(diffBackends().front()->isSupportedHere());
+    EXPECT_TRUE(builtin().all().front()->isSupportedHere());
     std::sort(names.begin(), names.end());
     EXPECT_EQ(std::unique(names.begin(), names.end()), names.end());
 }
 
 TEST(DiffBackends, TheFastestSupportedOneIsChosen)
 {
-    const auto chosen = chooseDiffBackend("");
+    const auto chosen = builtin().choose("");
     ASSERT_TRUE(chosen);
     EXPECT_TRUE((*chosen)->isSupportedHere());
     bool behind = false; // nothing that this machine runs comes after it
-    for (const auto& backend : diffBackends()) {
+    for (const auto& backend : builtin().all()) {
         EXPECT_FALSE(behind && backend->isSupportedHere()) << backend->name();
         behind |= backend == *chosen;
     }
@@ -353,8 +359,8 @@ TEST(DiffBackends, TheFastestSupportedOneIsChosen)
 
 TEST(DiffBackends, TheForcedOneIsTheOneThatRuns)
 {
-    for (const auto& backend : diffBackends()) {
-        const auto chosen = chooseDiffBackend(backend->name());
+    for (const auto& backend : builtin().all()) {
+        const auto chosen = builtin().choose(backend->name());
         if (!backend->isSupportedHere()) {
             ASSERT_FALSE(chosen) << backend->name();
             EXPECT_EQ(chosen.error().code, Code::Unsupported);
@@ -369,10 +375,10 @@ TEST(DiffBackends, TheForcedOneIsTheOneThatRuns)
 TEST(DiffBackends, AnUnknownNameIsRefusedAndTheKnownOnesAreListed)
 {
     for (const std::string_view name : { "AVX2", "avx", "scalar ", "cuda9" }) {
-        const auto chosen = chooseDiffBackend(name);
+        const auto chosen = builtin().choose(name);
         ASSERT_FALSE(chosen) << name;
         EXPECT_EQ(chosen.error().code, Code::Usage);
-        for (const auto& backend : diffBackends())
+        for (const auto& backend : builtin().all())
             EXPECT_NE(chosen.error().text.find(backend->name()), std::string::npos) << chosen.error().text;
     }
 }
@@ -383,7 +389,7 @@ TEST(DiffBackends, VectorTargetsOfX86RunWhereTheProcessorHasThem)
     EXPECT_EQ(builtNames().back(), "avx512"); // a build for this very processor may leave out avx2
     const bool avx2 = __builtin_cpu_supports("avx2") != 0;
     const bool avx512 = __builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("avx512vl") != 0;
-    for (const auto& backend : diffBackends()) {
+    for (const auto& backend : builtin().all()) {
         const bool expected = backend->name() == "scalar" || (backend->name() == "avx2" ? avx2 : avx512);
         EXPECT_EQ(backend->isSupportedHere(), expected) << backend->name();
     }

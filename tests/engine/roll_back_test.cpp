@@ -44,13 +44,13 @@ struct RollingBack : Publishing {
             DS_TRY(const RollBackPlan planned, plan(to));
             hash = planned.act.hash();
         }
-        return rollBack(bench, source, base, step(to), { hash, "kim@host", {} }, task);
+        return rollBack(bench, source, base, step(to), { hash, "kim@host" }, task);
     }
     Result<RolledBack> undo()
     {
         const ChooseVersion before = [this](const Run& now) { return stateBeforeRollBack(bench, now, task); };
         DS_TRY(const RollBackPlan planned, planRollBack(bench, source, base, before, task));
-        return rollBack(bench, source, base, before, { planned.act.hash(), "kim@host", {} }, task);
+        return rollBack(bench, source, base, before, { planned.act.hash(), "kim@host" }, task);
     }
     std::vector<std::string> phases()
     {

@@ -135,21 +135,21 @@ Result<BoundPlan> planAct(const RunSnapshot& snapshot, const SourceRequest& sour
     return plan;
 }
 
-ActOptions ActWork::how() const { return { call.planHash, actorOf(call.by), diffBackend }; }
+ActOptions ActWork::how() const { return { call.planHash, actorOf(call.by) }; }
 
 ChooseVersion ActWork::chosen(TaskContext& task) const
 {
     return [this, &task](const Run& run) { return findVersion(bench, run, args.text("step"), task); };
 }
 
-Result<JobResult> runAct(Workbench& bench, const ActCall& call, const std::string& diffBackend, TaskContext& task)
+Result<JobResult> runAct(Workbench& bench, const ActCall& call, TaskContext& task)
 {
     DS_TRY(const Act* act, findAct(call.act.kind));
     if (!act->run)
         return fail(Code::Usage, "the act is begun in another way", call.act.kind);
     DS_CHECK(checkArgs(act->info, call.act.args));
     const CheckedArgs args(act->info.fields, call.act.args);
-    return act->run({ bench, call, args, diffBackend }, task);
+    return act->run({ bench, call, args }, task);
 }
 
 } // namespace deltascope::app

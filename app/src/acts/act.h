@@ -51,7 +51,6 @@ struct ActWork {
     Workbench& bench;
     const ActCall& call;
     const CheckedArgs& args; ///< of `call`; a step is any word that addresses know
-    const std::string& diffBackend; ///< Settings::diffBackend
 
     bool isPlan() const noexcept { return call.planHash.empty(); }
     ActOptions how() const; ///< of carrying it out
@@ -80,7 +79,7 @@ Result<const Act*> findAct(std::string_view kind);
 Result<void> checkArgs(const ActInfo& act, const ActArgs& args);
 
 /// Plans or carries out an act of the engine. Errors: Usage (there is no such act; see checkArgs), those of the act.
-Result<JobResult> runAct(Workbench& bench, const ActCall& call, const std::string& diffBackend, TaskContext& task);
+Result<JobResult> runAct(Workbench& bench, const ActCall& call, TaskContext& task);
 
 /// What an act on a run would do. Errors: Usage, Transient (the run is not opened yet), those of Act::plan.
 Result<BoundPlan> planAct(const RunSnapshot& snapshot, const SourceRequest& source, const ActRequest& request,

@@ -12,13 +12,12 @@ namespace {
 
 constexpr std::size_t MostKept = 200; ///< steps and notices of a long publication
 
-PublishOptions optionsOf(const PublishRequest& request, const std::string& diffBackend)
+PublishOptions optionsOf(const PublishRequest& request)
 {
     PublishOptions options;
     options.layout = request.into.layout;
     options.encoding = request.encoding;
     options.checksum = request.checksum;
-    options.diffBackend = diffBackend;
     options.anchorEvery = request.anchorEvery;
     options.anchorWhenCheaper = request.anchorWhenCheaper;
     options.restoresPerAnchor = request.restoresPerAnchor;
@@ -117,8 +116,8 @@ void addStep(PublishView& view, const Run& run, const PublishedVersion& version)
 
 }
 
-Result<PublishView> publishOnce(Workbench& bench, const PublishRequest& request, const std::string& diffBackend,
-                                const Chain& from, const Chain& to, TaskContext& task)
+Result<PublishView> publishOnce(Workbench& bench, const PublishRequest& request, const Chain& from, const Chain& to,
+                                TaskContext& task)
 {
     DS_TRY(const std::shared_ptr<ObjectStore> into, openInto(bench, request));
     DS_TRY(const OpenOptions base, baseOf(bench, request));
@@ -126,7 +125,7 @@ Result<PublishView> publishOnce(Workbench& bench, const PublishRequest& request,
     view.source = into->uri();
     view.layout = request.into.layout;
     warnOfOthers(view, *into);
-    PublishOptions options = optionsOf(request, diffBackend);
+    PublishOptions options = optionsOf(request);
     options.lease.onWaiting = [&](const std::string& text) { addNotice(view, text); };
     DS_TRY(
         const std::vector<PublishedVersion> versions,
@@ -145,7 +144,7 @@ Result<PublishView> publishOnce(Workbench& bench, const PublishRequest& request,
     return view;
 }
 
-Result<PublishView> publishFolder(Workbench& bench, const PublishRequest& request, const std::string& diffBackend,
+Result<PublishView> publishFolder(Workbench& bench, const PublishRequest& request,
                                   const std::function<void(const PublishView&)>& onChange, TaskContext& task)
 {
     DS_TRY(const std::shared_ptr<ObjectStore> into, openInto(bench, request));
@@ -156,7 +155,7 @@ Result<PublishView> publishFolder(Workbench& bench, const PublishRequest& reques
     view.layout = request.into.layout;
     view.watched = checkpoints->uri();
     warnOfOthers(view, *into);
-    PublishOptions publishing = optionsOf(request, diffBackend);
+    PublishOptions publishing = optionsOf(request);
     publishing.lease.onWaiting = [&](const std::string& text) {
         addNotice(view, text);
         onChange(view);

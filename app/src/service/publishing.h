@@ -8,12 +8,12 @@
 namespace deltascope::app {
 
 /// Publishes one step between two open states.
-Result<PublishView> publishOnce(Workbench& bench, const PublishRequest& request, const std::string& diffBackend,
-                                const Chain& from, const Chain& to, TaskContext& task);
+Result<PublishView> publishOnce(Workbench& bench, const PublishRequest& request, const Chain& from, const Chain& to,
+                                TaskContext& task);
 
 /// Publishes what a trainer drops into `request.watchFolder`; `onChange` gets the view after every version and notice.
 /// Ends as publishWatched does; Canceled is an ordinary end.
-Result<PublishView> publishFolder(Workbench& bench, const PublishRequest& request, const std::string& diffBackend,
+Result<PublishView> publishFolder(Workbench& bench, const PublishRequest& request,
                                   const std::function<void(const PublishView&)>& onChange, TaskContext& task);
 
 } // namespace deltascope::app

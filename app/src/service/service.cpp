@@ -20,7 +20,6 @@
 #include "watching.h"
 
 #include "deltascope/engine/cost.h"
-#include "deltascope/engine/diff_backend.h"
 #include "deltascope/engine/logs.h"
 #include "deltascope/engine/operations.h"
 #include "deltascope/engine/trace.h"
@@ -83,6 +82,7 @@ public:
         m_bench.catalog = m_catalog.get();
         m_bench.records = m_records.get();
         m_bench.disk = m_disk.get();
+        m_bench.diffBackend = settings.diffBackend;
         StoresOptions stores;
         stores.cacheFolder = settings.cacheFolder + "/blocks";
         stores.stateFolder = settings.stateFolder + "/uploads";
@@ -362,15 +362,14 @@ public:
                     const auto tell = [&](const PublishView& view) {
                         m_bus.publish(Published { id, std::make_shared<const PublishView>(view) });
                     };
-                    DS_TRY(PublishView view, publishFolder(m_bench, request, m_settings.diffBackend, tell, task));
+                    DS_TRY(PublishView view, publishFolder(m_bench, request, tell, task));
                     return ended(std::move(view));
                 });
         return start(title, [this, request](JobId, TaskContext& task) -> Result<JobResult> {
             const Clock::time_point began = Clock::now();
             DS_TRY(const OpenState from, openState(m_bench, request.from, false, task));
             DS_TRY(const OpenState to, openState(m_bench, request.to, false, task));
-            DS_TRY(PublishView view,
-                   publishOnce(m_bench, request, m_settings.diffBackend, *from.chain, *to.chain, task));
+            DS_TRY(PublishView view, publishOnce(m_bench, request, *from.chain, *to.chain, task));
             view.seconds = secondsSince(began);
             return ended(std::move(view));
         });
@@ -387,10 +386,9 @@ public:
 
     JobId start(ActCall call) override
     {
-        return start(fmt::format("{} {}", call.act.kind, call.source.source.text()),
-                     [this, call](JobId, TaskContext& task) -> Result<JobResult> {
-                         return runAct(m_bench, call, m_settings.diffBackend, task);
-                     });
+        return start(
+            fmt::format("{} {}", call.act.kind, call.source.source.text()),
+            [this, call](JobId, TaskContext& task) -> Result<JobResult> { return runAct(m_bench, call, task); });
     }
 
     JobId cost(CostRequest request) override
@@ -469,7 +467,7 @@ public:
 
     std::string diffBackend() const override
     {
-        const auto backend = chooseDiffBackend(m_settings.diffBackend);
+        const auto backend = m_bench.diff();
         return backend ? std::string((*backend)->name()) : std::string();
     }
 

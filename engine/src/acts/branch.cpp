@@ -148,7 +148,6 @@ Result<Branched> branch(Workbench& bench, std::shared_ptr<ObjectStore> source, c
         return done;
     }
     PublishOptions publishing = scene.publishing;
-    publishing.diffBackend = how.diffBackend;
     OpenOptions empty;
     empty.layout = publishing.layout;
     DS_TRY(Publisher publisher, Publisher::open(bench, target.into, empty, publishing, task));

@@ -325,7 +325,6 @@ Result<RolledBack> rollBack(Workbench& bench, std::shared_ptr<ObjectStore> sourc
     DS_CHECK(expectNoProducer(bench, scene.run, scene.leftover, task));
     PublishOptions publishing = scene.publishing;
     publishing.restores = scene.target->step();
-    publishing.diffBackend = how.diffBackend;
     OpenOptions base = options;
     base.layout = publishing.layout;
     base.mirrors.reset();

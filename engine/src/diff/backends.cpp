@@ -10,13 +10,6 @@ namespace deltascope {
 
 namespace {
 
-std::vector<std::shared_ptr<const DiffBackend>> makeAll()
-{
-    std::vector<std::shared_ptr<const DiffBackend>> all = makeSimdDiffs();
-    all.insert(all.begin(), makeScalarDiff());
-    return all;
-}
-
 std::string namesOf(const std::vector<std::shared_ptr<const DiffBackend>>& backends)
 {
     std::string names;
@@ -28,24 +21,25 @@ std::string namesOf(const std::vector<std::shared_ptr<const DiffBackend>>& backe
 
 } // namespace
 
-const std::vector<std::shared_ptr<const DiffBackend>>& diffBackends()
+DiffBackends DiffBackends::builtin()
 {
-    static const std::vector<std::shared_ptr<const DiffBackend>> all = makeAll();
-    return all;
+    std::vector<std::shared_ptr<const DiffBackend>> all = makeSimdDiffs();
+    all.insert(all.begin(), makeScalarDiff());
+    return DiffBackends(std::move(all));
 }
 
-Result<std::shared_ptr<const DiffBackend>> chooseDiffBackend(std::string_view forced)
+Result<std::shared_ptr<const DiffBackend>> DiffBackends::choose(std::string_view forced) const
 {
-    const auto& all = diffBackends();
     if (forced.empty()) // the scalar one ends the search at the latest
-        return *std::find_if(all.rbegin(), all.rend(), [](const auto& backend) { return backend->isSupportedHere(); });
+        return *std::find_if(m_all.rbegin(), m_all.rend(),
+                             [](const auto& backend) { return backend->isSupportedHere(); });
     const auto named =
-        std::find_if(all.begin(), all.end(), [&](const auto& backend) { return backend->name() == forced; });
-    if (named == all.end())
-        return fail(Code::Usage, fmt::format("there is no diff backend \"{}\"; there are: {}", forced, namesOf(all)));
+        std::find_if(m_all.begin(), m_all.end(), [&](const auto& backend) { return backend->name() == forced; });
+    if (named == m_all.end())
+        return fail(Code::Usage, fmt::format("there is no diff backend \"{}\"; there are: {}", forced, namesOf(m_all)));
     if (!(*named)->isSupportedHere())
         return fail(Code::Unsupported, fmt::format("this machine cannot run the diff backend \"{}\"", forced), {},
-                    fmt::format("choose another one: {}", namesOf(all)));
+                    fmt::format("choose another one: {}", namesOf(m_all)));
     return *named;
 }
 

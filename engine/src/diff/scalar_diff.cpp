@@ -1,5 +1,7 @@
 #include "diff/scalar_diff.h"
 
+#include "diff/moments.h"
+
 #include <cassert>
 #include <cstring>
 
@@ -106,6 +108,11 @@ public:
             assert(elementBytes == 8);
             return xorWords<std::uint64_t>(before, after, out);
         }
+    }
+
+    DiffMoments moments(ByteSpan before, ByteSpan after, Dtype dtype) const noexcept override
+    {
+        return scalarMoments(before, after, dtype);
     }
 };
 

@@ -1,20 +1,15 @@
 // The vector backends. This file is compiled once per target by foreach_target.h, each time with the instructions of
 // that target for the code between HWY_BEFORE_NAMESPACE and HWY_AFTER_NAMESPACE only; no compiler flag is needed or
 // allowed.
+#include "diff/moments.h"
 #include "diff/scalar_diff.h"
+#include "diff/simd_targets.h"
 
 #include <algorithm>
 #include <bit>
 #include <cassert>
 #include <cstring>
 
-// SSSE3 and SSE4 are not worth their code: machines without AVX2 get the scalar backend. AVX3_DL would add nothing to
-// AVX3.
-#if defined(__x86_64__) || defined(__i386__)
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL)
-#else // what the compiler may use anyway
-#define HWY_COMPILE_ONLY_STATIC
-#endif
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "diff/simd_diff.cpp"
 #include <hwy/cache_control.h>
@@ -263,6 +258,7 @@ public:
         : m_name(name)
         , m_target(target)
         , m_kernels(kernels)
+        , m_moments(simdMoments(target))
     {
     }
 
@@ -297,10 +293,16 @@ public:
         });
     }
 
+    DiffMoments moments(ByteSpan before, ByteSpan after, Dtype dtype) const noexcept override
+    {
+        return m_moments(before, after, dtype);
+    }
+
 private:
     std::string_view m_name;
     std::int64_t m_target;
     const DiffTarget& m_kernels;
+    MeasureMoments m_moments;
 };
 
 } // namespace

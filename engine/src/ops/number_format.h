@@ -25,6 +25,9 @@ template <class Pattern, unsigned MantissaBits, int ExponentBias, Specials Of = 
     using Bits = Pattern;
 
     static constexpr unsigned Width = sizeof(Bits) * 8;
+    static constexpr unsigned Mantissa = MantissaBits;
+    static constexpr int Bias = ExponentBias;
+    static constexpr Specials Special = Of;
     static constexpr bool IsInteger = false;
 
     Bits magnitude(Bits bits) const { return static_cast<Bits>(bits & static_cast<Bits>(~signBit())); }
@@ -53,11 +56,11 @@ template <class Pattern, unsigned MantissaBits, int ExponentBias, Specials Of = 
             return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits) << Width));
         else {
             // In the bits of a double, which holds each of these values exactly and has room for their exponents.
-            constexpr int Bias = 1023;
+            constexpr int DoubleBias = 1023;
             constexpr unsigned Fraction = 52;
             const auto fraction = static_cast<std::uint64_t>(bits & FractionMask);
             const int exponent = static_cast<int>(static_cast<std::uint64_t>(magnitude(bits)) >> MantissaBits);
-            const auto powerOfTwo = [](int n) { return static_cast<std::uint64_t>(Bias + n) << Fraction; };
+            const auto powerOfTwo = [](int n) { return static_cast<std::uint64_t>(DoubleBias + n) << Fraction; };
             double magnitudeValue = 0;
             if (Of == Specials::Ieee && isSpecial(bits))
                 magnitudeValue = std::numeric_limits<double>::infinity();
@@ -95,12 +98,14 @@ private:
 /// An integer type; the same functions as a floating one.
 template <class Number> struct IntegerFormat {
     using Bits = std::make_unsigned_t<Number>;
+    using Value = Number;
 
     static constexpr unsigned Width = sizeof(Bits) * 8;
     static constexpr bool IsInteger = true;
 
     static constexpr Bits signBit() { return static_cast<Bits>(std::is_signed_v<Number> ? Bits(1) << (Width - 1) : 0); }
     bool isNan(Bits) const { return false; }
+    bool isSpecial(Bits) const { return false; }
     double value(Bits bits) const { return static_cast<double>(static_cast<Number>(bits)); }
     std::uint64_t ordered(Bits bits) const { return static_cast<Bits>(bits ^ signBit()); }
     Bits pattern(std::uint64_t position) const { return static_cast<Bits>(static_cast<Bits>(position) ^ signBit()); }

@@ -420,7 +420,7 @@ Result<Publisher> Publisher::open(Workbench& bench, std::shared_ptr<ObjectStore>
                                   const PublishOptions& options, TaskContext& task)
 {
     DS_TRY(WriterChoice writers, WriterChoice::of(options, bench.scratchFolder));
-    DS_TRY(std::shared_ptr<const DiffBackend> backend, chooseDiffBackend(options.diffBackend));
+    DS_TRY(std::shared_ptr<const DiffBackend> backend, bench.diff());
     DS_TRY(Lease lease, Lease::acquire(into, options.actor, bench.nowUs, options.lease, task));
     std::unique_ptr<State> state(new State { bench,
                                              into,

@@ -49,7 +49,6 @@ struct ActPlan {
 struct ActOptions {
     std::string planHash; ///< ActPlan::hash() of what was planned
     std::string by; ///< who acts: "kim@host"
-    std::string diffBackend; ///< PublishOptions::diffBackend
 };
 
 } // namespace deltascope

@@ -2,14 +2,30 @@
 
 #include "deltascope/base/bytes.h"
 #include "deltascope/base/result.h"
+#include "deltascope/engine/tensor.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace deltascope {
+
+/// How the numbers of two blocks differ. Sums are those of one fixed order, so all backends give the same bits.
+struct DiffMoments {
+    std::uint64_t notFinite = 0; ///< NaN and infinity in `before`
+    double squares = 0; ///< sum of the squares of `before`, over finite values
+    std::uint64_t different = 0; ///< elements whose bits differ; all that follow are over these
+    std::uint64_t nanInvolved = 0; ///< a side is NaN; these count in nothing that follows
+    std::uint64_t signFlips = 0;
+    std::uint64_t maxUlp = 0; ///< distance of ordered bit patterns; floating types
+    double maxAbs = 0; ///< largest distance of values, over finite distances
+    double movedSquares = 0; ///< sum of the squares of finite distances
+
+    bool operator==(const DiffMoments&) const = default;
+};
 
 /// Finds what changed between two equally long stretches of one tensor, by bit patterns, never by float comparison: -0
 /// and +0 differ, equal NaN patterns do not. Implementations: scalar (always built, the reference), SIMD targets chosen
@@ -36,14 +52,39 @@ public:
     virtual std::uint64_t xorInto(ByteSpan before, ByteSpan after, unsigned elementBytes,
                                   MutableByteSpan out) const noexcept = 0;
 
+    /// Measures one block: at most MomentElements elements of a type of numbers (isNumber). `dtype` says how wide they
+    /// are. The order of both sums: element i is added to sum i mod MomentLanes, in ascending order of i, each square
+    /// rounded to binary64 before; then the upper half of the sums is added to the lower one until one is left.
+    virtual DiffMoments moments(ByteSpan before, ByteSpan after, Dtype dtype) const noexcept = 0;
+
     static constexpr std::size_t SlackElements = 64;
+    /// Elements of a block of moments(). Blocks begin at multiples of it in their tensor, however it is read, so that
+    /// sums do not depend on that; every block of a replay but the last holds a whole number of them.
+    static constexpr std::size_t MomentElements = 16384;
+    static constexpr std::size_t MomentLanes = 32;
 };
 
-/// All that were built, the scalar one first, then from slow to fast; some may not be supported here.
-const std::vector<std::shared_ptr<const DiffBackend>>& diffBackends();
+/// Whether the elements are numbers with a sign and a distance, as moments() needs them.
+bool isNumber(Dtype dtype) noexcept;
 
-/// The backend to use: the one that `forced` names, or the fastest that this machine runs if it is empty.
-/// Errors: Usage (no such backend; the text lists them), Unsupported (this machine cannot run it).
-Result<std::shared_ptr<const DiffBackend>> chooseDiffBackend(std::string_view forced);
+/// The backends that a program has. A value; copies share the backends.
+class DiffBackends {
+public:
+    /// From slow to fast, the scalar one first; some may not be supported here.
+    explicit DiffBackends(std::vector<std::shared_ptr<const DiffBackend>> all)
+        : m_all(std::move(all))
+    {
+    }
+    /// All that were built.
+    static DiffBackends builtin();
+
+    const std::vector<std::shared_ptr<const DiffBackend>>& all() const noexcept { return m_all; }
+    /// The backend to use: the one that `forced` names, or the fastest that this machine runs if it is empty.
+    /// Errors: Usage (no such backend; the text lists them), Unsupported (this machine cannot run it).
+    Result<std::shared_ptr<const DiffBackend>> choose(std::string_view forced) const;
+
+private:
+    std::vector<std::shared_ptr<const DiffBackend>> m_all;
+};
 
 } // namespace deltascope

@@ -2,6 +2,7 @@
 
 #include "deltascope/base/task.h"
 #include "deltascope/engine/catalog.h"
+#include "deltascope/engine/diff_backend.h"
 #include "deltascope/engine/file_system.h"
 #include "deltascope/engine/kept_listing.h"
 #include "deltascope/engine/lineage.h"
@@ -27,10 +28,15 @@ struct Workbench {
     Records* records = nullptr; ///< null: nothing is remembered as first sight
     FileSystem* disk = nullptr;
     std::shared_ptr<Stores> stores = makeStores(); ///< never null
+    DiffBackends diffBackends = DiffBackends::builtin();
+    std::string diffBackend; ///< force one of them by name; empty: the fastest that this machine runs
     unsigned threads = 2;
     std::string scratchFolder;
     std::string shadowFolder; ///< Beside::Options::shadowFolder
     std::function<std::int64_t()> nowUs; ///< microseconds since 1970
+
+    /// What states are compared with. Errors: those of DiffBackends::choose().
+    Result<std::shared_ptr<const DiffBackend>> diff() const { return diffBackends.choose(diffBackend); }
 };
 
 // --- open ------------------------------------------------------------------------------------------------------------

@@ -16,7 +16,6 @@ struct PublishOptions {
     std::string layout; ///< "trl-v2" or "slime-v2"
     std::string encoding; ///< "gap_delta", "raw"; "xor", "overwrite"; empty: the first of them
     std::string checksum; ///< slime-v2: "xxh3-128", "blake3", "adler32"; empty: the first
-    std::string diffBackend; ///< force one; empty: the fastest of this machine
     std::uint32_t anchorEvery = 10; ///< each n-th version is an anchor, where the layout has anchors; 0: only the first
     /// Also put an anchor as soon as it pays (anchorPays), for this many restores until the next one.
     bool anchorWhenCheaper = false;

@@ -1,0 +1,321 @@
+// Moments with vectors. As simd_diff.cpp, this file is compiled once per target by foreach_target.h, but with
+// -ffp-contract=off: a square that is not rounded before it is added gives other bits than the reference.
+#include "diff/element_moments.h"
+#include "diff/moments.h"
+#include "diff/simd_targets.h"
+
+#include <cassert>
+#include <cstring>
+#include <limits>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "diff/simd_moments.cpp"
+#include <hwy/foreach_target.h> // before highway.h
+#include <hwy/highway.h>
+
+#if HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128 // the baseline of x86, for which we have our own scalar code
+
+HWY_BEFORE_NAMESPACE();
+namespace deltascope {
+namespace {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+/// A row holds one element for each sum; a stripe is looked through for what is rare before anything is added.
+constexpr std::size_t RowElements = DiffBackend::MomentLanes;
+constexpr std::size_t StripeRows = 4;
+constexpr std::size_t StripeElements = StripeRows * RowElements;
+
+using Doubles = hn::CappedTag<double, RowElements>;
+template <class Word> using Tag = hn::CappedTag<Word, RowElements>;
+
+/// As bytes, because elements need not be aligned.
+template <class D> HWY_INLINE hn::VFromD<D> loadElements(D d, const std::uint8_t* at)
+{
+    return hn::BitCast(d, hn::LoadU(hn::Repartition<std::uint8_t, D>(), at));
+}
+
+/// Masks over bit patterns of a floating type, as the functions of FloatFormat.
+template <class Format, class D> struct Patterns {
+    using V = hn::VFromD<D>;
+    using Word = hn::TFromD<D>; ///< at least as wide as the pattern
+
+    static constexpr Word Sign = Format::signBit();
+    static constexpr Word Magnitude = Sign - 1;
+    static constexpr Word Infinity = static_cast<Word>(Magnitude >> Format::Mantissa << Format::Mantissa);
+
+    static HWY_INLINE auto isNan(V bits)
+    {
+        const D d;
+        if constexpr (Format::Special == Specials::NegativeZeroIsNan)
+            return hn::Eq(bits, hn::Set(d, Sign));
+        else if constexpr (Format::Special == Specials::AllOnesIsNan)
+            return hn::Eq(hn::And(bits, hn::Set(d, Magnitude)), hn::Set(d, Magnitude));
+        else
+            return isAbove(bits, Infinity);
+    }
+    static HWY_INLINE auto isSpecial(V bits)
+    {
+        if constexpr (Format::Special == Specials::Ieee)
+            return isAbove(bits, static_cast<Word>(Infinity - 1));
+        else
+            return isNan(bits);
+    }
+    static HWY_INLINE V ordered(V bits)
+    {
+        const D d;
+        const hn::RebindToSigned<D> ds;
+        const auto negative = hn::RebindMask(d, hn::Lt(hn::BitCast(ds, bits), hn::Zero(ds)));
+        return hn::IfThenElse(negative, hn::Not(bits), hn::Or(bits, hn::Set(d, Sign)));
+    }
+
+private:
+    /// Compares as signed numbers, which magnitudes are and every target has.
+    static HWY_INLINE auto isAbove(V bits, Word limit)
+    {
+        const D d;
+        const hn::RebindToSigned<D> ds;
+        const auto magnitude = hn::BitCast(ds, hn::And(bits, hn::Set(d, Magnitude)));
+        return hn::RebindMask(d, hn::Gt(magnitude, hn::Set(ds, static_cast<hn::TFromD<decltype(ds)>>(limit))));
+    }
+};
+
+/// Values of a floating type of at most 16 bits: the pattern, moved into place in that of an F32, which holds each of
+/// them exactly.
+template <class Format, bool Signed, bool MayBeSpecial, class D32>
+HWY_INLINE hn::VFromD<hn::RebindToFloat<D32>> narrowValues(D32 d32, hn::VFromD<D32> bits)
+{
+    const hn::RebindToFloat<D32> df;
+    if constexpr (Format::Width == 16 && Format::Bias == 127) {
+        return hn::BitCast(df, hn::ShiftLeft<16>(bits));
+    } else {
+        constexpr unsigned Fraction = 23;
+        constexpr std::uint32_t One = 1U << Fraction;
+        constexpr std::uint32_t Rebias = (127U - static_cast<unsigned>(Format::Bias)) * One;
+        const auto moved = hn::ShiftLeft<Fraction - Format::Mantissa>(
+            hn::And(bits, hn::Set(d32, std::uint32_t { Format::signBit() } - 1)));
+        const auto normal = hn::Add(moved, hn::Set(d32, Rebias));
+        // Below the least exponent there is no leading one: it is added with the exponent, and taken off again.
+        const auto least = hn::Set(d32, Rebias + One);
+        const auto denormal = hn::BitCast(d32, hn::Sub(hn::BitCast(df, hn::Add(moved, least)), hn::BitCast(df, least)));
+        auto out = hn::IfThenElse(hn::Lt(moved, hn::Set(d32, One)), denormal, normal);
+        if constexpr (MayBeSpecial)
+            out = hn::IfThenElse(Patterns<Format, D32>::isSpecial(bits), hn::Set(d32, 0x7f80'0000U), out);
+        if constexpr (Signed)
+            out = hn::Or(
+                out,
+                hn::ShiftLeft<32 - Format::Width>(hn::And(bits, hn::Set(d32, std::uint32_t { Format::signBit() }))));
+        return hn::BitCast(df, out);
+    }
+}
+
+/// Values of as many elements as fit; where they MayBeSpecial, NaN is NaN or an infinity. Not Signed: squares alone
+/// are wanted.
+template <class Format, bool Signed, bool MayBeSpecial> HWY_INLINE hn::VFromD<Doubles> valuesAt(const std::uint8_t* at)
+{
+    const Doubles d;
+    if constexpr (Format::IsInteger) {
+        const hn::Rebind<std::int32_t, Doubles> d32;
+        const hn::Rebind<typename Format::Value, Doubles> dn;
+        if constexpr (Format::Width == 32)
+            return hn::PromoteTo(d, loadElements(d32, at));
+        else
+            return hn::PromoteTo(d, hn::PromoteTo(d32, loadElements(dn, at)));
+    } else if constexpr (Format::Width == 64) {
+        return loadElements(d, at);
+    } else if constexpr (Format::Width == 32) {
+        return hn::PromoteTo(d, loadElements(hn::Rebind<float, Doubles>(), at));
+    } else {
+        const hn::Rebind<std::uint32_t, Doubles> d32;
+        const hn::Rebind<typename Format::Bits, Doubles> dn;
+        const auto bits = hn::PromoteTo(d32, loadElements(dn, at));
+        return hn::PromoteTo(d, narrowValues<Format, Signed, MayBeSpecial>(d32, bits));
+    }
+}
+
+HWY_INLINE hn::VFromD<Doubles> finiteOrZero(hn::VFromD<Doubles> v)
+{
+    const Doubles d;
+    return hn::IfThenElseZero(hn::Lt(hn::Abs(v), hn::Set(d, std::numeric_limits<double>::infinity())), v);
+}
+
+template <class Format> class StripeMeter {
+    using Bits = typename Format::Bits;
+    using Words = Tag<Bits>;
+    using Of = Patterns<Format, Words>;
+
+public:
+    explicit StripeMeter(MomentSums& sums)
+        : m_sums(sums)
+    {
+    }
+
+    HWY_INLINE void add(const std::uint8_t* before, const std::uint8_t* after)
+    {
+        const Words d;
+        auto special = hn::Ne(hn::Zero(d), hn::Zero(d));
+        unsigned rows = 0; ///< that differ
+        for (std::size_t row = 0; row < StripeRows; ++row) {
+            std::size_t different = 0;
+            for (std::size_t i = 0; i < RowElements; i += hn::Lanes(d)) {
+                const std::size_t at = (row * RowElements + i) * sizeof(Bits);
+                const auto a = loadElements(d, before + at);
+                different += hn::CountTrue(d, hn::Ne(a, loadElements(d, after + at)));
+                if constexpr (!Format::IsInteger)
+                    special = hn::Or(special, Of::isSpecial(a));
+            }
+            m_sums.out.different += different;
+            rows |= (different != 0 ? 1U : 0U) << row;
+        }
+        if (Format::IsInteger || HWY_LIKELY(hn::AllFalse(d, special))) {
+            addSquares<false>(before);
+        } else {
+            addSquares<true>(before);
+            countSpecials(before);
+        }
+        for (std::size_t row = 0; rows != 0; ++row, rows >>= 1) {
+            const std::size_t at = row * RowElements * sizeof(Bits);
+            if ((rows & 1U) != 0) {
+                addPatterns(before + at, after + at);
+                addDistances(before + at, after + at);
+            }
+        }
+    }
+
+    void finish()
+    {
+        for (std::size_t i = 0; i < RowElements; ++i) {
+            m_sums.out.maxAbs = std::max(m_sums.out.maxAbs, m_maxAbs[i]);
+            m_sums.out.maxUlp = std::max<std::uint64_t>(m_sums.out.maxUlp, m_maxUlp[i]);
+        }
+    }
+
+private:
+    template <bool MayBeSpecial> HWY_INLINE void addSquares(const std::uint8_t* before)
+    {
+        const Doubles d;
+        for (std::size_t lane = 0; lane < RowElements; lane += hn::Lanes(d)) {
+            auto sum = hn::LoadU(d, &m_sums.squares[lane]);
+            for (std::size_t row = 0; row < StripeRows; ++row) {
+                auto value = valuesAt<Format, false, MayBeSpecial>(before + (row * RowElements + lane) * sizeof(Bits));
+                if constexpr (MayBeSpecial)
+                    value = finiteOrZero(value);
+                sum = hn::Add(sum, hn::Mul(value, value));
+            }
+            hn::StoreU(sum, d, &m_sums.squares[lane]);
+        }
+    }
+
+    void countSpecials(const std::uint8_t* before)
+    {
+        const Words d;
+        if constexpr (!Format::IsInteger) {
+            for (std::size_t i = 0; i < StripeElements; i += hn::Lanes(d))
+                m_sums.out.notFinite += hn::CountTrue(d, Of::isSpecial(loadElements(d, before + i * sizeof(Bits))));
+        }
+    }
+
+    /// What a row shows without its values.
+    HWY_INLINE void addPatterns(const std::uint8_t* before, const std::uint8_t* after)
+    {
+        const Words d;
+        for (std::size_t i = 0; i < RowElements; i += hn::Lanes(d)) {
+            const auto a = loadElements(d, before + i * sizeof(Bits));
+            const auto b = loadElements(d, after + i * sizeof(Bits));
+            auto flips = hn::Ne(hn::And(hn::Xor(a, b), hn::Set(d, Format::signBit())), hn::Zero(d));
+            if constexpr (!Format::IsInteger) {
+                const auto nan = hn::Or(Of::isNan(a), Of::isNan(b));
+                m_sums.out.nanInvolved += hn::CountTrue(d, hn::And(hn::Ne(a, b), nan));
+                flips = hn::AndNot(nan, flips);
+                const auto x = Of::ordered(a);
+                const auto y = Of::ordered(b);
+                const auto apart = hn::IfThenZeroElse(nan, hn::Sub(hn::Max(x, y), hn::Min(x, y)));
+                hn::StoreU(hn::Max(hn::LoadU(d, m_maxUlp + i), apart), d, m_maxUlp + i);
+            }
+            m_sums.out.signFlips += hn::CountTrue(d, flips);
+        }
+    }
+
+    HWY_INLINE void addDistances(const std::uint8_t* before, const std::uint8_t* after)
+    {
+        const Doubles d;
+        for (std::size_t lane = 0; lane < RowElements; lane += hn::Lanes(d)) {
+            const auto a = valuesAt<Format, true, true>(before + lane * sizeof(Bits));
+            const auto b = valuesAt<Format, true, true>(after + lane * sizeof(Bits));
+            const auto gap = finiteOrZero(hn::Abs(hn::Sub(a, b)));
+            hn::StoreU(hn::Max(hn::LoadU(d, m_maxAbs + lane), gap), d, m_maxAbs + lane);
+            hn::StoreU(hn::Add(hn::LoadU(d, &m_sums.moved[lane]), hn::Mul(gap, gap)), d, &m_sums.moved[lane]);
+        }
+    }
+
+    MomentSums& m_sums;
+    HWY_ALIGN double m_maxAbs[RowElements] = {};
+    HWY_ALIGN Bits m_maxUlp[RowElements] = {};
+};
+
+template <class Format> DiffMoments measureAs(const Format& format, ByteSpan before, ByteSpan after)
+{
+    const auto* const a = reinterpret_cast<const std::uint8_t*>(before.data());
+    const auto* const b = reinterpret_cast<const std::uint8_t*>(after.data());
+    const std::size_t elements = before.size() / sizeof(typename Format::Bits);
+    MomentSums sums;
+    StripeMeter<Format> meter(sums);
+    std::size_t i = 0;
+    for (; i + StripeElements <= elements; i += StripeElements)
+        meter.add(a + i * sizeof(typename Format::Bits), b + i * sizeof(typename Format::Bits));
+    meter.finish();
+    addElements(format, before, after, i, sums);
+    return sums.finish();
+}
+
+DiffMoments measure(ByteSpan before, ByteSpan after, Dtype dtype) noexcept
+{
+    assert(before.size() == after.size() && before.size() * 8 % bitsOf(dtype) == 0);
+    assert(before.size() * 8 / bitsOf(dtype) <= DiffBackend::MomentElements);
+    DiffMoments out;
+    withNumbers(
+        dtype, [&](auto format) { out = measureAs(format, before, after); },
+        [&](auto format) {
+            using Format = decltype(format);
+            // Others have values or distances that vectors do not convert.
+            if constexpr (Format::Width < 32 || (Format::Width == 32 && Format::signBit() != 0))
+                out = measureAs(format, before, after);
+            else
+                out = scalarMoments(before, after, dtype);
+        });
+    return out;
+}
+
+} // namespace HWY_NAMESPACE
+} // namespace
+} // namespace deltascope
+HWY_AFTER_NAMESPACE();
+
+#endif
+
+#if HWY_ONCE
+
+namespace deltascope {
+
+MeasureMoments simdMoments([[maybe_unused]] std::int64_t target) noexcept
+{
+#if HWY_ARCH_X86
+#if HWY_TARGETS & HWY_AVX2
+    if (target == HWY_AVX2)
+        return N_AVX2::measure;
+#endif
+#if HWY_TARGETS & HWY_AVX3
+    if (target == HWY_AVX3)
+        return N_AVX3::measure;
+#endif
+#elif HWY_STATIC_TARGET != HWY_SCALAR && HWY_STATIC_TARGET != HWY_EMU128
+    if (target == HWY_STATIC_TARGET)
+        return HWY_STATIC_DISPATCH(measure);
+#endif
+    return scalarMoments;
+}
+
+} // namespace deltascope
+
+#endif // HWY_ONCE
