@@ -235,6 +235,74 @@ TEST(DiffNorm, OfSeveralBlocksIsThatOfTheWhole)
     EXPECT_NEAR(*diff.relativeNorm, static_cast<double>(std::sqrt(moved / squares)), 1e-15);
 }
 
+/// Values that no sum of squares holds exactly, so that another order of additions shows.
+std::vector<float> manyValues(std::size_t count, bool moved)
+{
+    std::uint32_t state = 1;
+    std::vector<float> values(count);
+    for (std::size_t at = 0; at < count; ++at) {
+        state = state * 1664525 + 1013904223;
+        const std::uint32_t bits = (state & 0x807f'0000) | ((120 + (state >> 8) % 9) << 23);
+        values[at] = std::bit_cast<float>(moved && at % 97 == 0 ? bits ^ 0x10000 : bits); // a value of BF16
+    }
+    return values;
+}
+
+TEST(DiffNorm, IsTheSameHoweverTheStatesAreRead)
+{
+    const std::size_t count = 3 * 64 * 1024 + 5;
+    const auto wide = [&](bool moved) {
+        return std::vector<FileTensor> { { tensor("w", { count }, Dtype::F32), packed(manyValues(count, moved)) } };
+    };
+    const auto narrow = [&](bool moved) {
+        std::vector<std::uint16_t> bits;
+        for (const float value : manyValues(count, moved))
+            bits.push_back(static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(value) >> 16));
+        return std::vector<FileTensor> { { tensor("w", { count }, Dtype::BF16), packed(bits) } };
+    };
+    TaskContext task;
+    const auto normOf = [&](const std::vector<FileTensor>& a, const std::vector<FileTensor>& b) {
+        const auto report = diffStates(bench(), stateOf(a), stateOf(b), {}, task, { TensorGlobs(), true, {} });
+        EXPECT_TRUE(report) << report.error().text;
+        return report ? report->relativeNorm : std::nullopt;
+    };
+    const std::optional<double> norm = normOf(narrow(false), narrow(true));
+    ASSERT_TRUE(norm);
+    EXPECT_EQ(normOf(wide(false), wide(true)), norm);
+    EXPECT_EQ(normOf(wide(false), narrow(true)), norm); // in blocks half as long
+    EXPECT_EQ(normOf(narrow(false), wide(true)), norm);
+}
+
+TEST(DiffBackendOfTheWorkbench, IsTheOneThatCompares)
+{
+    const std::size_t count = 40000;
+    const TensorInfo info = tensor("w", { count }, Dtype::F32);
+    const Chain a = stateOf(info, packed(manyValues(count, false)));
+    const Chain b = stateOf(info, packed(manyValues(count, true)));
+    TaskContext task;
+    Workbench forced = bench();
+    std::optional<TensorDiff> first;
+    for (const auto& backend : forced.diffBackends.all()) {
+        forced.diffBackend = std::string(backend->name());
+        const auto report = diffStates(forced, a, b, {}, task);
+        if (!backend->isSupportedHere()) {
+            EXPECT_EQ(errorOf(report).code, Code::Unsupported);
+            continue;
+        }
+        ASSERT_TRUE(report) << report.error().text;
+        ASSERT_EQ(report->tensors.size(), 1U);
+        const TensorDiff& diff = report->tensors.front();
+        if (!first)
+            first = diff;
+        EXPECT_EQ(diff.different, first->different) << backend->name();
+        EXPECT_EQ(diff.maxAbs, first->maxAbs) << backend->name();
+        EXPECT_EQ(diff.maxUlp, first->maxUlp) << backend->name();
+        EXPECT_EQ(diff.relativeNorm, first->relativeNorm) << backend->name();
+    }
+    forced.diffBackend = "abacus";
+    EXPECT_EQ(errorOf(diffStates(forced, a, b, {}, task)).code, Code::Usage);
+}
+
 // --- values ----------------------------------------------------------------------------------------------------------
 
 TEST(DiffFloats, TheLargestDistanceIsGiven)

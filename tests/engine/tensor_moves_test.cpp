@@ -70,6 +70,11 @@ void expectEqual(const TensorMoves& found, const TensorMoves& wanted)
     EXPECT_EQ(found.zero, wanted.zero);
 }
 
+std::unique_ptr<MoveMeter> meterOf(Dtype dtype, std::size_t versions)
+{
+    return MoveMeter::of(dtype, versions, *DiffBackends::builtin().choose(""));
+}
+
 /// Shows a meter one version in two blocks, in each form that a patch may have.
 class Meter : public testing::TestWithParam<int> {
 protected:
@@ -77,7 +82,7 @@ protected:
 
     Bits measured(const Bits& before, const Bits& after)
     {
-        const auto meter = MoveMeter::of(Dtype::BF16, 2);
+        const auto meter = meterOf(Dtype::BF16, 2);
         for (std::size_t begin = 0; begin < Elements; begin += Half) {
             const ByteSpan old = bytesOf(before).subspan(2 * begin, 2 * Half);
             const ByteSpan fresh = bytesOf(after).subspan(2 * begin, 2 * Half);
@@ -172,7 +177,7 @@ TEST(MoveMeter, KnowsTheStateThatItBeginsWith)
     Bits state(Elements, floatToBf16(2));
     state[5] = 0x7f80;
     state[6] = 0x7fc0;
-    const auto meter = MoveMeter::of(Dtype::BF16, 3);
+    const auto meter = meterOf(Dtype::BF16, 3);
     meter->onBlock(0, bytesOf(state));
     const std::vector<std::uint32_t> elements { 5 };
     const Bits one { 0x3f80 };
@@ -192,7 +197,7 @@ TEST(MoveMeter, KnowsTheStateThatItBeginsWith)
 TEST(MoveMeter, TakesTheNormOfTheStateThatItBeginsWith)
 {
     const Bits state(Elements, floatToBf16(-2));
-    const auto meter = MoveMeter::of(Dtype::BF16, 1);
+    const auto meter = meterOf(Dtype::BF16, 1);
     meter->onBlock(0, bytesOf(state));
     meter->finish();
     EXPECT_DOUBLE_EQ(meter->squares(), 4.0 * Elements);
@@ -201,9 +206,9 @@ TEST(MoveMeter, TakesTheNormOfTheStateThatItBeginsWith)
 TEST(MoveMeter, OnlyFloatingTypesMove)
 {
     for (const Dtype dtype : { Dtype::BF16, Dtype::F16, Dtype::F32, Dtype::F64, Dtype::F8E4M3, Dtype::F8E5M2 })
-        EXPECT_NE(MoveMeter::of(dtype, 1), nullptr);
+        EXPECT_NE(meterOf(dtype, 1), nullptr);
     for (const Dtype dtype : { Dtype::I64, Dtype::U8, Dtype::Bool, Dtype::F4, Dtype::C64 })
-        EXPECT_EQ(MoveMeter::of(dtype, 1), nullptr);
+        EXPECT_EQ(meterOf(dtype, 1), nullptr);
 }
 
 } // namespace

@@ -315,6 +315,7 @@ Result<void> analyzeStretch(Workbench& bench, Run& run, Stretch stretch, HealthB
                             const std::vector<std::string>& keys, const RestoredStates& restored,
                             const AnalyzeOptions& options, TaskContext& task)
 {
+    DS_TRY(const std::shared_ptr<const DiffBackend> backend, bench.diff());
     book.held = heldBy(run, stretch);
     while (!stretch.judged(run).empty()) {
         Result<Chain> chain = Chain::open(run, stretch.plan, bench.threads, task);
@@ -322,7 +323,7 @@ Result<void> analyzeStretch(Workbench& bench, Run& run, Stretch stretch, HealthB
         std::optional<ReplayAudit> audit;
         if (chain) {
             book.restored = restoredBy(run, *chain, restored);
-            audit.emplace(*chain, true, &book);
+            audit.emplace(*chain, true, &book, backend);
             outcome = replayAll(bench, *chain, *audit, task);
         } else {
             outcome = fail(std::move(chain.error()));

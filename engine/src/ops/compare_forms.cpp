@@ -1,27 +1,15 @@
 #include "compare_forms.h"
 
+#include "element_compare.h"
 #include "replay_audit.h"
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
 #include <fmt/format.h>
 
 namespace deltascope {
 
 namespace {
-
-/// How many elements of two blocks of one tensor have different bits.
-std::uint64_t differentElements(ByteSpan a, ByteSpan b, Dtype dtype)
-{
-    if (std::memcmp(a.data(), b.data(), a.size()) == 0)
-        return 0;
-    const std::size_t width = std::max<std::size_t>(1, bitsOf(dtype) / 8);
-    std::uint64_t different = 0;
-    for (std::size_t at = 0; at + width <= a.size(); at += width)
-        different += std::memcmp(&a[at], &b[at], width) != 0 ? 1 : 0;
-    return different;
-}
 
 /// What replaying two ways to a version side by side shows.
 struct SideBySide {
@@ -44,6 +32,7 @@ Result<SideBySide> replayBoth(Workbench& bench, const Chain& a, const Chain& b, 
     result.sameTensors = holdSameTensors(a, b);
     if (!result.sameTensors)
         return result;
+    DS_TRY(const std::shared_ptr<const DiffBackend> backend, bench.diff());
     ReplayAudit audit(b, true);
     std::atomic<std::uint64_t> differs = 0;
     const unsigned threads = audit.wantsOrder() ? 1 : b.replaysAtOnce(bench.threads);
@@ -61,7 +50,7 @@ Result<SideBySide> replayBoth(Workbench& bench, const Chain& a, const Chain& b, 
             DS_TRY(const ByteSpan y, right.next(task));
             if (y.empty())
                 break;
-            differs += differentElements(x, y, tensor.dtype);
+            differs += countDifferent(*backend, x, y, tensor.dtype);
             task.addDone(y.size());
         }
         watcher.finish();

@@ -1,13 +1,13 @@
 #include "deltascope/engine/operations.h"
 
 #include "adapter_settings.h"
+#include "changed_elements.h"
 #include "correspondence.h"
 #include "element_compare.h"
 #include "replay_audit.h"
 #include "rounding.h"
 
 #include <algorithm>
-#include <cstring>
 #include <fmt/format.h>
 #include <map>
 #include <mutex>
@@ -19,10 +19,11 @@ namespace {
 /// Counts elements that links behind A changed, also those that came back to their old bits.
 class TouchCounter final : public ReplayObserver {
 public:
-    TouchCounter(ReplayObserver& next, std::size_t aLink, Dtype dtype)
+    TouchCounter(ReplayObserver& next, std::size_t aLink, Dtype dtype, std::shared_ptr<const DiffBackend> backend)
         : m_next(next)
+        , m_changed(std::move(backend))
         , m_aLink(aLink)
-        , m_elementBytes(std::max<std::size_t>(1, bitsOf(dtype) / 8))
+        , m_elementBytes(std::max(1U, bitsOf(dtype) / 8))
         , m_exact(bitsOf(dtype) >= 8)
     {
     }
@@ -50,10 +51,8 @@ private:
     void mark(ByteSpan state)
     {
         m_marks.resize(state.size() / m_elementBytes, 0);
-        for (std::size_t i = 0; i < m_marks.size(); ++i) {
-            const std::size_t at = i * m_elementBytes;
-            m_marks[i] |= static_cast<char>(std::memcmp(&state[at], &m_before[at], m_elementBytes) != 0);
-        }
+        for (const std::uint32_t element : m_changed.find(m_before, state, m_elementBytes))
+            m_marks[element] = 1;
     }
 
     void flush()
@@ -64,8 +63,9 @@ private:
     }
 
     ReplayObserver& m_next;
+    ChangedElements m_changed;
     std::size_t m_aLink;
-    std::size_t m_elementBytes;
+    unsigned m_elementBytes;
     bool m_exact;
     std::uint64_t m_begin = 0;
     std::vector<std::byte> m_before;
@@ -204,6 +204,7 @@ Result<Selection> select(const Chain& a, const Chain& b, const DiffOptions& opti
 Result<DiffReport> compareStates(Workbench& bench, const Chain& a, const Chain& b, std::optional<std::size_t> aLinkInB,
                                  const DiffOptions& options, TaskContext& task)
 {
+    DS_TRY(const std::shared_ptr<const DiffBackend> backend, bench.diff());
     DiffReport report;
     DS_TRY(report.settings, compareAdapterSettings(a, b, task));
     report.touchedKnown = aLinkInB.has_value();
@@ -231,7 +232,7 @@ Result<DiffReport> compareStates(Workbench& bench, const Chain& a, const Chain& 
         ReplayAudit::Tensor watchB(auditB, other, true);
         std::optional<TouchCounter> touched;
         if (aLinkInB)
-            touched.emplace(watchB, *aLinkInB, tensor.dtype);
+            touched.emplace(watchB, *aLinkInB, tensor.dtype, backend);
         DS_TRY(TensorReplay replayA, openReplay(bench, a, tensor, watchA, task));
         DS_TRY(TensorReplay replayB,
                openReplay(bench, b, other, touched ? static_cast<ReplayObserver&>(*touched) : watchB, task));
@@ -243,7 +244,7 @@ Result<DiffReport> compareStates(Workbench& bench, const Chain& a, const Chain& 
             const std::size_t both = std::min(x.size(), y.size()); // a rounded block is a short one
             if (both == 0)
                 break;
-            compareBlocks(x.first(both), y.first(both), dtype, diff, squares[n]);
+            compareBlocks(*backend, x.first(both), y.first(both), dtype, diff, squares[n]);
             left.take(both);
             right.take(both);
             task.addDone(both * bitsOf(tensor.dtype) / bitsOf(dtype));

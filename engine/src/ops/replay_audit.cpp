@@ -7,10 +7,12 @@
 
 namespace deltascope {
 
-ReplayAudit::ReplayAudit(const Chain& chain, bool states, const HealthBook* health)
+ReplayAudit::ReplayAudit(const Chain& chain, bool states, const HealthBook* health,
+                         std::shared_ptr<const DiffBackend> backend)
     : m_chain(chain)
     , m_states(states)
     , m_health(health)
+    , m_backend(std::move(backend))
     , m_links(chain.links().size())
 {
     for (std::size_t i = 0; states && i < m_links.size(); ++i) {
@@ -69,7 +71,7 @@ ReplayAudit::Tensor::Tensor(ReplayAudit& audit, const TensorInfo& tensor, bool w
         std::vector<std::size_t> touching;
         for (const Watched& watched : m_links)
             touching.push_back(watched.link);
-        m_health.emplace(audit.m_chain, tensor, std::move(touching), *audit.m_health);
+        m_health.emplace(audit.m_chain, tensor, std::move(touching), *audit.m_health, audit.m_backend);
     }
 }
 

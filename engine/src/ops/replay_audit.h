@@ -44,8 +44,9 @@ class ReplayAudit {
 public:
     /// `states`: also compare the state behind every link with the root or digest that is recorded for it; every tensor
     /// must then be watched whole. `health`: also judge values, beginning with what is known before the chain; outlives
-    /// the audit.
-    explicit ReplayAudit(const Chain& chain, bool states = false, const HealthBook* health = nullptr);
+    /// the audit. `backend`: compares states for that; null without `health`.
+    explicit ReplayAudit(const Chain& chain, bool states = false, const HealthBook* health = nullptr,
+                         std::shared_ptr<const DiffBackend> backend = nullptr);
     /// Whether tensors must be watched one after another in byte order of names: a digest of a whole state is one
     /// stream.
     bool wantsOrder() const noexcept { return m_hasStates; }
@@ -120,6 +121,7 @@ private:
     const Chain& m_chain;
     bool m_states;
     const HealthBook* m_health; ///< null: values are not judged
+    std::shared_ptr<const DiffBackend> m_backend;
     ValueHistories m_histories; ///< behind the chain
     bool m_hasStates = false;
     std::size_t m_rootsUpTo = 0; ///< links below it may be needed for a root

@@ -156,7 +156,8 @@ Result<TensorStatistics> statisticsOf(Workbench& bench, const Chain* a, const Ch
     }
     Walked now(b, *right);
     Walked* const left = before ? &*before : nullptr;
-    const std::unique_ptr<MovedCollector> moved = MovedCollector::of(right->dtype);
+    DS_TRY(std::shared_ptr<const DiffBackend> backend, bench.diff());
+    const std::unique_ptr<MovedCollector> moved = MovedCollector::of(right->dtype, std::move(backend));
     TensorStatistics out;
     out.tensor = *right;
     const unsigned passes = statisticsPasses(right->dtype);

@@ -7,11 +7,11 @@ namespace deltascope {
 bool isDelta(const Chain& chain, std::size_t link) noexcept { return !chain.links()[link]->index.full; }
 
 TensorHealth::TensorHealth(const Chain& chain, const TensorInfo& tensor, std::vector<std::size_t> links,
-                           const HealthBook& before)
+                           const HealthBook& before, std::shared_ptr<const DiffBackend> backend)
     : m_chain(chain)
     , m_tensor(tensor)
     , m_links(std::move(links))
-    , m_meter(MoveMeter::of(tensor.dtype, m_links.size()))
+    , m_meter(MoveMeter::of(tensor.dtype, m_links.size(), std::move(backend)))
     , m_restored(before.restored)
 {
     if (const auto known = before.tensors.find(tensor.name); known != before.tensors.end())

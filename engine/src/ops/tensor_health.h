@@ -1,5 +1,6 @@
 #pragma once
 
+#include "deltascope/engine/diff_backend.h"
 #include "deltascope/engine/replay.h"
 #include "value_history.h"
 
@@ -34,8 +35,8 @@ bool isDelta(const Chain& chain, std::size_t link) noexcept;
 class TensorHealth {
 public:
     /// `links`: that touch the tensor, ascending. Everything outlives it.
-    TensorHealth(const Chain& chain, const TensorInfo& tensor, std::vector<std::size_t> links,
-                 const HealthBook& before);
+    TensorHealth(const Chain& chain, const TensorInfo& tensor, std::vector<std::size_t> links, const HealthBook& before,
+                 std::shared_ptr<const DiffBackend> backend);
 
     /// As those of ReplayObserver; `at`: index in `links`.
     void onPiece(std::size_t at, ByteSpan state, const PatchPiece& piece);

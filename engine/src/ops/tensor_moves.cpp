@@ -1,5 +1,6 @@
 #include "tensor_moves.h"
 
+#include "changed_elements.h"
 #include "element_compare.h"
 #include "number_format.h"
 
@@ -17,8 +18,10 @@ template <class Format> class MoveMeterOf final : public MoveMeter {
     using Bits = typename Format::Bits;
 
 public:
-    MoveMeterOf(const Format& format, Dtype dtype, std::size_t versions)
+    MoveMeterOf(const Format& format, Dtype dtype, std::size_t versions, std::shared_ptr<const DiffBackend> backend)
         : MoveMeter(versions)
+        , m_backend(backend)
+        , m_changed(std::move(backend))
         , m_format(format)
         , m_dtype(dtype)
         , m_first(versions)
@@ -53,9 +56,10 @@ private:
     void begin(std::size_t at, ByteSpan state)
     {
         m_start = at;
-        m_squares += sumOfSquares(state, m_dtype);
-        for (std::size_t byte = 0; byte < state.size(); byte += sizeof(Bits))
-            m_moves[at].notFinite += m_format.isSpecial(loadLe<Bits>(state, byte));
+        forEachMoments(*m_backend, state, state, m_dtype, [&](const DiffMoments& moments) {
+            m_squares += moments.squares;
+            m_moves[at].notFinite += static_cast<std::int64_t>(moments.notFinite);
+        });
     }
 
     template <class Piece, class Apply> void addSparse(std::size_t at, ByteSpan state, const Piece& piece, Apply apply)
@@ -71,17 +75,9 @@ private:
 
     void addDense(std::size_t at, ByteSpan state)
     {
-        constexpr std::size_t Stretch = 256; // equal ones are the rule
-        for (std::size_t begin = 0; begin < state.size(); begin += Stretch) {
-            const std::size_t end = std::min(state.size(), begin + Stretch);
-            if (std::memcmp(&m_before[begin], &state[begin], end - begin) == 0)
-                continue;
-            for (std::size_t byte = begin; byte < end; byte += sizeof(Bits)) {
-                const Bits before = loadLe<Bits>(m_before, byte);
-                const Bits after = loadLe<Bits>(state, byte);
-                if (before != after)
-                    add(m_moves[at], before, after);
-            }
+        for (const std::uint32_t element : m_changed.find(m_before, state, sizeof(Bits))) {
+            const std::size_t byte = std::size_t { element } * sizeof(Bits);
+            add(m_moves[at], loadLe<Bits>(m_before, byte), loadLe<Bits>(state, byte));
         }
     }
 
@@ -116,6 +112,8 @@ private:
         m_first[at] = first;
     }
 
+    std::shared_ptr<const DiffBackend> m_backend;
+    ChangedElements m_changed;
     Format m_format;
     Dtype m_dtype;
     std::vector<std::optional<Bits>> m_first; ///< element, by version
@@ -130,11 +128,12 @@ std::size_t TensorMoves::binOf(std::uint64_t distance) noexcept
     return static_cast<std::size_t>(std::bit_width(distance - 1));
 }
 
-std::unique_ptr<MoveMeter> MoveMeter::of(Dtype dtype, std::size_t versions)
+std::unique_ptr<MoveMeter> MoveMeter::of(Dtype dtype, std::size_t versions, std::shared_ptr<const DiffBackend> backend)
 {
     std::unique_ptr<MoveMeter> meter;
     withNumbers(
-        dtype, [&](auto format) { meter = std::make_unique<MoveMeterOf<decltype(format)>>(format, dtype, versions); },
+        dtype,
+        [&](auto format) { meter = std::make_unique<MoveMeterOf<decltype(format)>>(format, dtype, versions, backend); },
         [](auto) {});
     return meter;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "deltascope/engine/diff_backend.h"
 #include "deltascope/engine/patch.h"
 
 #include <array>
@@ -31,7 +32,7 @@ struct TensorMoves {
 class MoveMeter {
 public:
     /// Null for types that are not floating.
-    static std::unique_ptr<MoveMeter> of(Dtype dtype, std::size_t versions);
+    static std::unique_ptr<MoveMeter> of(Dtype dtype, std::size_t versions, std::shared_ptr<const DiffBackend> backend);
     virtual ~MoveMeter() = default;
 
     /// Before a piece of version `at` is applied to a block.

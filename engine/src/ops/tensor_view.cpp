@@ -1,5 +1,6 @@
 #include "deltascope/engine/tensor_view.h"
 
+#include "changed_elements.h"
 #include "watched_replay.h"
 
 #include <algorithm>
@@ -46,21 +47,6 @@ void addDifferent(TensorBlocks& out, std::uint64_t element)
     ++out.blocks[row / out.rowsPerBlock * out.blockCols + col / out.colsPerBlock];
 }
 
-void addBlock(TensorBlocks& out, std::uint64_t firstElement, ByteSpan a, ByteSpan b)
-{
-    constexpr std::size_t Step = 256; // equal stretches are the rule
-    const std::size_t width = bitsOf(out.tensor.dtype) / 8;
-    for (std::size_t begin = 0; begin < a.size(); begin += Step) {
-        const std::size_t end = std::min(a.size(), begin + Step);
-        if (std::memcmp(&a[begin], &b[begin], end - begin) == 0)
-            continue;
-        for (std::size_t at = begin; at < end; at += width) {
-            if (std::memcmp(&a[at], &b[at], width) != 0)
-                addDifferent(out, firstElement + at / width);
-        }
-    }
-}
-
 }
 
 MatrixShape MatrixShape::of(const TensorInfo& tensor) noexcept
@@ -93,18 +79,21 @@ Result<TensorBlocks> compareInBlocks(Workbench& bench, const Chain& a, const Cha
     out.rows.assign(out.matrix.rows, 0);
     out.cols.assign(out.matrix.cols, 0);
 
+    DS_TRY(std::shared_ptr<const DiffBackend> backend, bench.diff());
+    ChangedElements changed(std::move(backend));
     WatchedReplay one(a, *left);
     WatchedReplay other(b, *right);
     DS_CHECK(one.open(bench, task));
     DS_CHECK(other.open(bench, task));
     task.beginPhase("compare", right->bytes());
-    const std::size_t width = bitsOf(right->dtype) / 8;
+    const unsigned width = bitsOf(right->dtype) / 8;
     for (std::uint64_t done = 0;;) {
         DS_TRY(const ByteSpan x, one.next(task));
         DS_TRY(const ByteSpan y, other.next(task));
         if (x.empty())
             break;
-        addBlock(out, done / width, x, y);
+        for (const std::uint32_t element : changed.find(x, y, width))
+            addDifferent(out, done / width + element);
         done += x.size();
         task.addDone(x.size());
     }

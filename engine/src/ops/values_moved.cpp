@@ -1,5 +1,6 @@
 #include "values_moved.h"
 
+#include "changed_elements.h"
 #include "compensated_sum.h"
 #include "number_format.h"
 #include "number_table.h"
@@ -7,7 +8,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstring>
 
 namespace deltascope {
 
@@ -17,25 +17,18 @@ template <class Format> class MovedOf final : public MovedCollector {
     using Bits = typename Format::Bits;
 
 public:
-    MovedOf(const Format& format, Dtype dtype)
+    MovedOf(const Format& format, Dtype dtype, std::shared_ptr<const DiffBackend> backend)
         : m_format(format)
+        , m_changed(std::move(backend))
         , m_values(numberTable(dtype))
     {
     }
 
     void add(ByteSpan a, ByteSpan b) override
     {
-        constexpr std::size_t Stretch = 256; // equal ones are the rule
-        for (std::size_t begin = 0; begin < a.size(); begin += Stretch) {
-            const std::size_t end = std::min(a.size(), begin + Stretch);
-            if (std::memcmp(&a[begin], &b[begin], end - begin) == 0)
-                continue;
-            for (std::size_t at = begin; at < end; at += sizeof(Bits)) {
-                const Bits x = loadLe<Bits>(a, at);
-                const Bits y = loadLe<Bits>(b, at);
-                if (x != y)
-                    addDifferent(x, y);
-            }
+        for (const std::uint32_t element : m_changed.find(a, b, sizeof(Bits))) {
+            const std::size_t at = std::size_t { element } * sizeof(Bits);
+            addDifferent(loadLe<Bits>(a, at), loadLe<Bits>(b, at));
         }
     }
 
@@ -77,6 +70,7 @@ private:
     }
 
     Format m_format;
+    ChangedElements m_changed;
     const std::vector<double>& m_values;
     ValuesMoved m_out;
     Sum m_squares;
@@ -84,10 +78,10 @@ private:
 
 }
 
-std::unique_ptr<MovedCollector> MovedCollector::of(Dtype dtype)
+std::unique_ptr<MovedCollector> MovedCollector::of(Dtype dtype, std::shared_ptr<const DiffBackend> backend)
 {
     std::unique_ptr<MovedCollector> out;
-    const auto make = [&](auto format) { out = std::make_unique<MovedOf<decltype(format)>>(format, dtype); };
+    const auto make = [&](auto format) { out = std::make_unique<MovedOf<decltype(format)>>(format, dtype, backend); };
     withNumbers(dtype, make, make);
     return out;
 }

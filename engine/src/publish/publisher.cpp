@@ -389,7 +389,8 @@ struct Publisher::State {
         std::int64_t startedUs = bench.nowUs();
         const auto makeReady = [&](const Chain& state) -> Result<Ready> {
             startedUs = bench.nowUs();
-            DS_TRY(std::unique_ptr<VersionWriter> writer, writers.delta(version.step, facts(version.origin)));
+            DS_TRY(std::unique_ptr<VersionWriter> writer,
+                   writers.delta(version.step, facts(version.origin), build.backend()));
             DS_TRY(BuiltVersion built, buildDelta(*writer, state, to, task));
             return Ready { std::move(writer), std::move(built), std::nullopt };
         };
@@ -463,7 +464,8 @@ Result<std::vector<PublishedVersion>> Publisher::begin(const NamedState& from, c
     const std::int64_t startedUs = state.bench.nowUs();
     PublishedVersion delta = state.next(to.state, to.origin);
     ++delta.step; // behind the anchor, which is put only once this is sure to follow
-    DS_TRY(const std::unique_ptr<VersionWriter> writer, state.writers.delta(delta.step, state.facts(to.origin)));
+    DS_TRY(const std::unique_ptr<VersionWriter> writer,
+           state.writers.delta(delta.step, state.facts(to.origin), state.build.backend()));
     DS_TRY(const BuiltVersion built, state.buildDelta(*writer, from.state, to.state, task));
     const std::int64_t builtUs = state.bench.nowUs();
     DS_TRY(PublishedVersion anchor, publish(nullptr, from.state, from.origin, task));

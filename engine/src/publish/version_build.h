@@ -26,6 +26,7 @@ public:
     {
     }
 
+    const std::shared_ptr<const DiffBackend>& backend() const noexcept { return m_backend; }
     Result<BuiltVersion> anchor(VersionWriter& writer, const Chain& state, TaskContext& task);
     /// Errors: BaseMismatch (the states do not have the same tensors), those of writer and replay.
     Result<BuiltVersion> delta(VersionWriter& writer, const Chain& from, const Chain& to, TaskContext& task);

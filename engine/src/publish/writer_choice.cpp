@@ -72,7 +72,8 @@ Result<std::unique_ptr<VersionWriter>> WriterChoice::anchor(std::int64_t step, V
     return makeTrlV2AnchorWriter(trlOptions(step, std::move(facts)), tensors);
 }
 
-Result<std::unique_ptr<VersionWriter>> WriterChoice::delta(std::int64_t step, VersionFactMap facts) const
+Result<std::unique_ptr<VersionWriter>> WriterChoice::delta(std::int64_t step, VersionFactMap facts,
+                                                           std::shared_ptr<const DiffBackend> backend) const
 {
     if (!m_slime)
         return makeTrlV2DeltaWriter(trlOptions(step, std::move(facts)));
@@ -83,6 +84,7 @@ Result<std::unique_ptr<VersionWriter>> WriterChoice::delta(std::int64_t step, Ve
     options.baseVersion = step - 1;
     options.encoding = m_slimeEncoding;
     options.checksum = m_checksum;
+    options.backend = std::move(backend);
     options.replaceUnfinished = true; // who holds the lease knows that nobody else publishes here
     return makeSlimeV2DeltaWriter(options);
 }

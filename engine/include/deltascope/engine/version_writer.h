@@ -1,5 +1,6 @@
 #pragma once
 
+#include "deltascope/engine/diff_backend.h"
 #include "deltascope/engine/layout.h"
 #include "deltascope/engine/object_store.h"
 #include "deltascope/engine/tensor.h"
@@ -104,6 +105,7 @@ struct SlimeV2WriterOptions : VersionWriterOptions {
     std::int64_t baseVersion = 0; ///< receivers want version - 1
     SlimeV2Encoding encoding = SlimeV2Encoding::Xor;
     DigestAlgorithm checksum = DigestAlgorithm::Xxh3_128;
+    std::shared_ptr<const DiffBackend> backend = DiffBackends::builtin().all().front(); ///< makes masks; never null
     int zstdLevel = 1; ///< slime's own; up to 19, the windows of higher levels are more than readers take
     /// A data file of this version that an interrupted run left behind without index may be replaced. Only for the one
     /// who knows that nobody else publishes here.

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <fmt/format.h>
 #include <new>
 #include <nlohmann/json.hpp>
@@ -118,22 +117,6 @@ protected:
     std::unique_ptr<ZstdFrameWriter> m_compressor;
 };
 
-/// Eight bytes at a time.
-void xorBytes(ByteSpan before, ByteSpan after, std::byte* out) noexcept
-{
-    const std::size_t whole = after.size() / 8 * 8;
-    for (std::size_t i = 0; i < whole; i += 8) {
-        std::uint64_t a = 0;
-        std::uint64_t b = 0;
-        std::memcpy(&a, before.data() + i, 8);
-        std::memcpy(&b, after.data() + i, 8);
-        a ^= b;
-        std::memcpy(out + i, &a, 8);
-    }
-    for (std::size_t i = whole; i < after.size(); ++i)
-        out[i] = before[i] ^ after[i];
-}
-
 /// The mask is compressed as it comes. Zeros in front of the first change are only counted, so an unchanged tensor
 /// costs its digest and nothing else.
 class XorTensor final : public SlimeTensor {
@@ -149,8 +132,10 @@ private:
         m_mask.resize(std::min(MaskBytes, block.after.size()));
         for (std::size_t at = 0; at < block.after.size(); at += m_mask.size()) {
             const std::size_t bytes = std::min(m_mask.size(), block.after.size() - at);
-            xorBytes(block.before.subspan(at, bytes), block.after.subspan(at, bytes), m_mask.data());
-            DS_CHECK(m_compressor->add(ByteSpan(m_mask).first(bytes)));
+            const MutableByteSpan mask = MutableByteSpan(m_mask).first(bytes);
+            m_writer.options().backend->xorInto(block.before.subspan(at, bytes), block.after.subspan(at, bytes), 1,
+                                                mask);
+            DS_CHECK(m_compressor->add(mask));
         }
         m_masked = begin + block.after.size();
         return {};
