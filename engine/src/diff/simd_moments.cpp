@@ -13,6 +13,8 @@
 #include <hwy/foreach_target.h> // before highway.h
 #include <hwy/highway.h>
 
+#include "diff/simd_groups-inl.h" // behind highway.h
+
 #if HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128 // the baseline of x86, for which we have our own scalar code
 
 HWY_BEFORE_NAMESPACE();
@@ -22,13 +24,15 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// A row holds one element for each sum; a stripe is looked through for what is rare before anything is added.
+/// A row holds one element for each sum; a stripe is looked through for what is rare before its squares are added.
 constexpr std::size_t RowElements = DiffBackend::MomentLanes;
 constexpr std::size_t StripeRows = 4;
 constexpr std::size_t StripeElements = StripeRows * RowElements;
+constexpr std::size_t ChunkElements = 4096; ///< whose differences are listed, and stay in the first-level cache
+constexpr std::size_t BatchElements = 8 * RowElements; ///< of these, measured side by side
 
 using Doubles = hn::CappedTag<double, RowElements>;
-template <class Word> using Tag = hn::CappedTag<Word, RowElements>;
+template <class Word> using RowTag = hn::CappedTag<Word, RowElements>;
 
 /// As bytes, because elements need not be aligned.
 template <class D> HWY_INLINE hn::VFromD<D> loadElements(D d, const std::uint8_t* at)
@@ -140,47 +144,36 @@ HWY_INLINE hn::VFromD<Doubles> finiteOrZero(hn::VFromD<Doubles> v)
     return hn::IfThenElseZero(hn::Lt(hn::Abs(v), hn::Set(d, std::numeric_limits<double>::infinity())), v);
 }
 
-template <class Format> class StripeMeter {
+template <class Format> class ChunkMeter {
     using Bits = typename Format::Bits;
-    using Words = Tag<Bits>;
+    using Words = RowTag<Bits>;
     using Of = Patterns<Format, Words>;
 
 public:
-    explicit StripeMeter(MomentSums& sums)
+    explicit ChunkMeter(MomentSums& sums)
         : m_sums(sums)
     {
     }
 
-    HWY_INLINE void add(const std::uint8_t* before, const std::uint8_t* after)
+    /// `elements`: whole stripes, at most a chunk.
+    void add(const std::uint8_t* before, const std::uint8_t* after, std::size_t elements)
     {
-        const Words d;
-        auto special = hn::Ne(hn::Zero(d), hn::Zero(d));
-        unsigned rows = 0; ///< that differ
-        for (std::size_t row = 0; row < StripeRows; ++row) {
-            std::size_t different = 0;
-            for (std::size_t i = 0; i < RowElements; i += hn::Lanes(d)) {
-                const std::size_t at = (row * RowElements + i) * sizeof(Bits);
-                const auto a = loadElements(d, before + at);
-                different += hn::CountTrue(d, hn::Ne(a, loadElements(d, after + at)));
-                if constexpr (!Format::IsInteger)
-                    special = hn::Or(special, Of::isSpecial(a));
+        std::uint32_t* found = m_positions;
+        for (std::size_t i = 0; i < elements; i += StripeElements) {
+            for (std::size_t group = i; group < i + StripeElements; group += GroupElements) {
+                const std::uint64_t bits =
+                    differingBits<Bits>(before + group * sizeof(Bits), after + group * sizeof(Bits));
+                if (bits != 0)
+                    found = appendPositions(bits, static_cast<std::uint32_t>(group), found);
             }
-            m_sums.out.different += different;
-            rows |= (different != 0 ? 1U : 0U) << row;
+            addStripe(before + i * sizeof(Bits));
         }
-        if (Format::IsInteger || HWY_LIKELY(hn::AllFalse(d, special))) {
-            addSquares<false>(before);
-        } else {
-            addSquares<true>(before);
-            countSpecials(before);
-        }
-        for (std::size_t row = 0; rows != 0; ++row, rows >>= 1) {
-            const std::size_t at = row * RowElements * sizeof(Bits);
-            if ((rows & 1U) != 0) {
-                addPatterns(before + at, after + at);
-                addDistances(before + at, after + at);
-            }
-        }
+        const auto different = static_cast<std::size_t>(found - m_positions);
+        m_sums.out.different += different;
+        if (different > elements / 4) // then there is less to do without a list
+            addAll(before, after, elements);
+        else
+            addListed(before, after, different);
     }
 
     void finish()
@@ -192,6 +185,24 @@ public:
     }
 
 private:
+    /// Adds the squares of a stripe of `before`.
+    HWY_INLINE void addStripe(const std::uint8_t* before)
+    {
+        if constexpr (!Format::IsInteger) {
+            const Words d;
+            auto special = hn::Ne(hn::Zero(d), hn::Zero(d));
+            for (std::size_t i = 0; i < StripeElements; i += hn::Lanes(d))
+                special = hn::Or(special, Of::isSpecial(loadElements(d, before + i * sizeof(Bits))));
+            if (HWY_UNLIKELY(!hn::AllFalse(d, special))) {
+                addSquares<true>(before);
+                for (std::size_t i = 0; i < StripeElements; i += hn::Lanes(d))
+                    m_sums.out.notFinite += hn::CountTrue(d, Of::isSpecial(loadElements(d, before + i * sizeof(Bits))));
+                return;
+            }
+        }
+        addSquares<false>(before);
+    }
+
     template <bool MayBeSpecial> HWY_INLINE void addSquares(const std::uint8_t* before)
     {
         const Doubles d;
@@ -207,17 +218,63 @@ private:
         }
     }
 
-    void countSpecials(const std::uint8_t* before)
+    /// Measures every element: equal ones add nothing.
+    void addAll(const std::uint8_t* before, const std::uint8_t* after, std::size_t elements)
     {
-        const Words d;
-        if constexpr (!Format::IsInteger) {
-            for (std::size_t i = 0; i < StripeElements; i += hn::Lanes(d))
-                m_sums.out.notFinite += hn::CountTrue(d, Of::isSpecial(loadElements(d, before + i * sizeof(Bits))));
+        const Doubles d;
+        for (std::size_t i = 0; i < elements; i += RowElements)
+            addRow(before + i * sizeof(Bits), after + i * sizeof(Bits), [&](std::size_t lane, auto square) {
+                hn::StoreU(hn::Add(hn::LoadU(d, &m_sums.moved[lane]), square), d, &m_sums.moved[lane]);
+            });
+    }
+
+    /// Measures the elements of the list, which are brought together for that.
+    void addListed(const std::uint8_t* before, const std::uint8_t* after, std::size_t different)
+    {
+        const Doubles d;
+        HWY_ALIGN Bits left[BatchElements];
+        HWY_ALIGN Bits right[BatchElements];
+        HWY_ALIGN double squares[BatchElements];
+        for (std::size_t first = 0; first < different; first += BatchElements) {
+            const std::uint32_t* const positions = m_positions + first;
+            const std::size_t count = std::min(BatchElements, different - first);
+            for (std::size_t i = 0; i < count; ++i) {
+                left[i] = loadWord<Bits>(before + positions[i] * sizeof(Bits));
+                right[i] = loadWord<Bits>(after + positions[i] * sizeof(Bits));
+            }
+            for (std::size_t i = count; i % RowElements != 0; ++i)
+                left[i] = right[i] = 0;
+            for (std::size_t row = 0; row < count; row += RowElements)
+                addRow(reinterpret_cast<const std::uint8_t*>(left + row),
+                       reinterpret_cast<const std::uint8_t*>(right + row),
+                       [&](std::size_t lane, auto square) { hn::StoreU(square, d, squares + row + lane); });
+            for (std::size_t i = 0; i < count; ++i)
+                m_sums.moved[positions[i] % RowElements] += squares[i];
         }
     }
 
+    /// Measures a row; `take` gets the squares of its distances, some lanes at a time.
+    template <class Take> HWY_INLINE void addRow(const std::uint8_t* before, const std::uint8_t* after, Take take)
+    {
+        if constexpr (!Format::IsInteger) {
+            const Words d;
+            auto special = hn::Ne(hn::Zero(d), hn::Zero(d));
+            for (std::size_t i = 0; i < RowElements; i += hn::Lanes(d)) {
+                special = hn::Or(special, Of::isSpecial(loadElements(d, before + i * sizeof(Bits))));
+                special = hn::Or(special, Of::isSpecial(loadElements(d, after + i * sizeof(Bits))));
+            }
+            if (HWY_UNLIKELY(!hn::AllFalse(d, special))) {
+                addPatterns<true>(before, after);
+                addDistances<true>(before, after, take);
+                return;
+            }
+        }
+        addPatterns<false>(before, after);
+        addDistances<false>(before, after, take);
+    }
+
     /// What a row shows without its values.
-    HWY_INLINE void addPatterns(const std::uint8_t* before, const std::uint8_t* after)
+    template <bool MayBeSpecial> HWY_INLINE void addPatterns(const std::uint8_t* before, const std::uint8_t* after)
     {
         const Words d;
         for (std::size_t i = 0; i < RowElements; i += hn::Lanes(d)) {
@@ -225,47 +282,54 @@ private:
             const auto b = loadElements(d, after + i * sizeof(Bits));
             auto flips = hn::Ne(hn::And(hn::Xor(a, b), hn::Set(d, Format::signBit())), hn::Zero(d));
             if constexpr (!Format::IsInteger) {
-                const auto nan = hn::Or(Of::isNan(a), Of::isNan(b));
-                m_sums.out.nanInvolved += hn::CountTrue(d, hn::And(hn::Ne(a, b), nan));
-                flips = hn::AndNot(nan, flips);
                 const auto x = Of::ordered(a);
                 const auto y = Of::ordered(b);
-                const auto apart = hn::IfThenZeroElse(nan, hn::Sub(hn::Max(x, y), hn::Min(x, y)));
+                auto apart = hn::Sub(hn::Max(x, y), hn::Min(x, y));
+                if constexpr (MayBeSpecial) {
+                    const auto nan = hn::Or(Of::isNan(a), Of::isNan(b));
+                    m_sums.out.nanInvolved += hn::CountTrue(d, hn::And(hn::Ne(a, b), nan));
+                    flips = hn::AndNot(nan, flips);
+                    apart = hn::IfThenZeroElse(nan, apart);
+                }
                 hn::StoreU(hn::Max(hn::LoadU(d, m_maxUlp + i), apart), d, m_maxUlp + i);
             }
             m_sums.out.signFlips += hn::CountTrue(d, flips);
         }
     }
 
-    HWY_INLINE void addDistances(const std::uint8_t* before, const std::uint8_t* after)
+    template <bool MayBeSpecial, class Take>
+    HWY_INLINE void addDistances(const std::uint8_t* before, const std::uint8_t* after, Take take)
     {
         const Doubles d;
         for (std::size_t lane = 0; lane < RowElements; lane += hn::Lanes(d)) {
-            const auto a = valuesAt<Format, true, true>(before + lane * sizeof(Bits));
-            const auto b = valuesAt<Format, true, true>(after + lane * sizeof(Bits));
-            const auto gap = finiteOrZero(hn::Abs(hn::Sub(a, b)));
+            const auto a = valuesAt<Format, true, MayBeSpecial>(before + lane * sizeof(Bits));
+            const auto b = valuesAt<Format, true, MayBeSpecial>(after + lane * sizeof(Bits));
+            auto gap = hn::Abs(hn::Sub(a, b));
+            if constexpr (MayBeSpecial || Format::Width == 64) // where finite numbers may be too far apart, too
+                gap = finiteOrZero(gap);
             hn::StoreU(hn::Max(hn::LoadU(d, m_maxAbs + lane), gap), d, m_maxAbs + lane);
-            hn::StoreU(hn::Add(hn::LoadU(d, &m_sums.moved[lane]), hn::Mul(gap, gap)), d, &m_sums.moved[lane]);
+            take(lane, hn::Mul(gap, gap));
         }
     }
 
     MomentSums& m_sums;
     HWY_ALIGN double m_maxAbs[RowElements] = {};
     HWY_ALIGN Bits m_maxUlp[RowElements] = {};
+    std::uint32_t m_positions[ChunkElements + DiffBackend::SlackElements]; ///< in the chunk, of elements that differ
 };
 
 template <class Format> DiffMoments measureAs(const Format& format, ByteSpan before, ByteSpan after)
 {
+    constexpr std::size_t ElementBytes = sizeof(typename Format::Bits);
     const auto* const a = reinterpret_cast<const std::uint8_t*>(before.data());
     const auto* const b = reinterpret_cast<const std::uint8_t*>(after.data());
-    const std::size_t elements = before.size() / sizeof(typename Format::Bits);
+    const std::size_t whole = before.size() / ElementBytes / StripeElements * StripeElements;
     MomentSums sums;
-    StripeMeter<Format> meter(sums);
-    std::size_t i = 0;
-    for (; i + StripeElements <= elements; i += StripeElements)
-        meter.add(a + i * sizeof(typename Format::Bits), b + i * sizeof(typename Format::Bits));
+    ChunkMeter<Format> meter(sums);
+    for (std::size_t i = 0; i < whole; i += ChunkElements)
+        meter.add(a + i * ElementBytes, b + i * ElementBytes, std::min(ChunkElements, whole - i));
     meter.finish();
-    addElements(format, before, after, i, sums);
+    addElements(format, before, after, whole, sums);
     return sums.finish();
 }
 
