@@ -93,10 +93,12 @@ struct TensorReplay::State {
         return {};
     }
 
-    /// Brings one block through the open stretch.
-    Result<MutableByteSpan> replayBlock(std::uint64_t begin, std::uint64_t stop, TaskContext& task)
+    /// Brings one block through the open stretch. Valid until the next one.
+    Result<ByteSpan> replayBlock(std::uint64_t begin, std::uint64_t stop, TaskContext& task)
     {
         DS_CHECK(task.checkpoint());
+        if (!scratch && open.size() == 1)
+            return onlyBlock(open.front(), begin, stop);
         const MutableByteSpan state(block.data(), stop - begin);
         if (scratch)
             DS_CHECK(scratch->read(begin, state));
@@ -116,6 +118,18 @@ struct TensorReplay::State {
             if (options.observer)
                 options.observer->onBlock(stream.from.link, begin, state, counts);
         }
+        return ByteSpan(state);
+    }
+
+    /// The block of a full tensor that nothing is applied to: it need not be copied.
+    Result<ByteSpan> onlyBlock(OpenStream& stream, std::uint64_t begin, std::uint64_t stop)
+    {
+        const Result<PatchPiece> piece = stream.stream->next(begin, stop);
+        if (!piece)
+            return fail(inLink(piece.error(), stream.from));
+        const ByteSpan state = std::get<FullBlock>(*piece).bytes.first(stop - begin);
+        if (options.observer)
+            options.observer->onBlock(stream.from.link, begin, state, {});
         return state;
     }
 
@@ -139,7 +153,7 @@ struct TensorReplay::State {
             DS_TRY(std::unique_ptr<Scratch> result, Scratch::create(options.scratchFolder));
             for (std::uint64_t begin = at; begin < end;) {
                 const std::uint64_t stop = blockEnd(begin, end);
-                DS_TRY(const MutableByteSpan state, replayBlock(begin, stop, task));
+                DS_TRY(const ByteSpan state, replayBlock(begin, stop, task));
                 DS_CHECK(result->write(begin, state));
                 begin = stop;
             }
@@ -196,9 +210,9 @@ Result<ByteSpan> TensorReplay::next(TaskContext& task)
         return ByteSpan {};
     }
     const std::uint64_t stop = state.blockEnd(state.at, state.end);
-    DS_TRY(const MutableByteSpan block, state.replayBlock(state.at, stop, task));
+    DS_TRY(const ByteSpan block, state.replayBlock(state.at, stop, task));
     state.at = stop;
-    return ByteSpan(block);
+    return block;
 }
 
 } // namespace deltascope
