@@ -1,0 +1,204 @@
+#include "deltascope/engine/operations.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <fmt/format.h>
+#include <memory>
+#include <random>
+#include <string>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+// How fast `diff` compares two checkpoints that are in the page cache, against reading both with pread in blocks of 128
+// KiB and xoring them: the same files, the same number of threads, alternately in one run.
+//
+//   deltascope-bench-compare [FOLDER [MIB [ROUNDS]]]
+//
+// Writes two checkpoints of MIB (1024) into FOLDER, for each dtype, and prints a line for each dtype, density of
+// changes and number of threads: median speed of both over the bytes of both files, their ratio, and the spread
+// (largest over smallest) of the reading.
+
+namespace deltascope {
+namespace {
+
+constexpr std::size_t BlockBytes = std::size_t { 128 } << 10;
+constexpr std::size_t Tensors = 64;
+
+using Clock = std::chrono::steady_clock;
+
+double secondsOf(const auto& work)
+{
+    const Clock::time_point began = Clock::now();
+    work();
+    return std::chrono::duration<double>(Clock::now() - began).count();
+}
+
+double medianOf(std::vector<double> values)
+{
+    std::sort(values.begin(), values.end());
+    return values[values.size() / 2];
+}
+
+[[noreturn]] void fail(const std::string& what)
+{
+    fmt::print(stderr, "{}\n", what);
+    std::exit(1);
+}
+
+/// Elements whose values are those of weights: normal, small, none special.
+template <class Word> std::vector<Word> weights(std::size_t count, std::mt19937_64& random)
+{
+    std::normal_distribution<float> normal(0, 0.02F);
+    std::vector<Word> out(count);
+    for (Word& element : out) {
+        const float value = normal(random);
+        std::uint32_t bits = 0;
+        std::memcpy(&bits, &value, sizeof bits);
+        element = static_cast<Word>(sizeof(Word) == 2 ? bits >> 16 : bits);
+    }
+    return out;
+}
+
+/// One safetensors file of equal tensors; `perMille` of the elements are a step of the last bit away from the weights.
+template <class Word>
+void writeCheckpoint(const std::string& path, std::size_t bytes, const std::vector<Word>& elements, int perMille)
+{
+    const std::size_t each = bytes / Tensors;
+    std::string header = "{";
+    for (std::size_t i = 0; i < Tensors; ++i)
+        header += fmt::format("{}\"layers.{}.weight\":{{\"dtype\":\"{}\",\"shape\":[{}],\"data_offsets\":[{},{}]}}",
+                              i == 0 ? "" : ",", i, sizeof(Word) == 2 ? "BF16" : "F32", each / sizeof(Word), i * each,
+                              (i + 1) * each);
+    header += '}';
+    header.resize((header.size() + 7) / 8 * 8, ' ');
+    std::FILE* const file = std::fopen(path.c_str(), "wb");
+    if (file == nullptr)
+        fail(fmt::format("{} cannot be written", path));
+    const std::uint64_t length = header.size();
+    bool written = std::fwrite(&length, sizeof length, 1, file) == 1
+        && std::fwrite(header.data(), 1, header.size(), file) == header.size();
+    std::mt19937_64 random(static_cast<std::uint64_t>(perMille));
+    std::vector<Word> tensor(each / sizeof(Word));
+    for (std::size_t i = 0; i < Tensors; ++i) {
+        for (std::size_t at = 0; at < tensor.size(); at += elements.size())
+            std::copy_n(elements.begin(), std::min(elements.size(), tensor.size() - at),
+                        tensor.begin() + static_cast<std::ptrdiff_t>(at));
+        if (perMille > 0) {
+            std::geometric_distribution<std::size_t> gap(perMille / 1000.0);
+            for (std::size_t at = gap(random); at < tensor.size(); at += 1 + gap(random))
+                ++tensor[at];
+        }
+        written = written && std::fwrite(tensor.data(), 1, each, file) == each;
+    }
+    if (std::fclose(file) != 0 || !written)
+        fail(fmt::format("{} cannot be written", path));
+}
+
+/// All that a comparison must read, and the least work on it. Each thread takes every n-th stretch.
+std::uint64_t readBoth(const std::array<std::string, 2>& paths, unsigned threads)
+{
+    std::vector<std::uint64_t> sums(threads);
+    std::vector<std::thread> running;
+    for (unsigned thread = 0; thread < threads; ++thread)
+        running.emplace_back([&, thread] {
+            const int a = open(paths[0].c_str(), O_RDONLY | O_CLOEXEC);
+            const int b = open(paths[1].c_str(), O_RDONLY | O_CLOEXEC);
+            std::vector<std::uint64_t> left(BlockBytes / 8);
+            std::vector<std::uint64_t> right(BlockBytes / 8);
+            std::array<std::uint64_t, 8> sum {};
+            for (off_t at = static_cast<off_t>(thread * BlockBytes);; at += static_cast<off_t>(threads * BlockBytes)) {
+                const ssize_t got = pread(a, left.data(), BlockBytes, at);
+                if (got <= 0 || pread(b, right.data(), BlockBytes, at) != got)
+                    break;
+                for (std::size_t i = 0; i + 8 <= static_cast<std::size_t>(got) / 8; i += 8) {
+                    for (std::size_t k = 0; k < 8; ++k)
+                        sum[k] ^= left[i + k] ^ right[i + k];
+                }
+            }
+            for (const std::uint64_t part : sum)
+                sums[thread] ^= part;
+            close(a);
+            close(b);
+        });
+    for (std::thread& thread : running)
+        thread.join();
+    std::uint64_t all = 0;
+    for (const std::uint64_t sum : sums)
+        all ^= sum;
+    return all;
+}
+
+/// Elements that differ.
+std::uint64_t compare(Workbench& bench, const std::string& folder)
+{
+    TaskContext task;
+    const auto opened = [&](const char* name) {
+        Result<std::shared_ptr<ObjectStore>> store = bench.stores->open(Address(folder));
+        if (!store)
+            fail(store.error().text);
+        Result<Chain> chain = openSingleFile(bench, *store, name, task);
+        if (!chain)
+            fail(chain.error().text);
+        return std::move(*chain);
+    };
+    const Chain a = opened("a.safetensors");
+    const Chain b = opened("b.safetensors");
+    const Result<DiffReport> report = diffStates(bench, a, b, {}, task);
+    if (!report)
+        fail(report.error().text);
+    return report->elementsDifferent();
+}
+
+template <class Word> void run(const std::string& folder, std::size_t bytes, int rounds)
+{
+    std::mt19937_64 random(1);
+    const std::vector<Word> elements = weights<Word>(std::size_t { 1 } << 20, random);
+    const std::array<std::string, 2> paths = { folder + "/a.safetensors", folder + "/b.safetensors" };
+    writeCheckpoint(paths[0], bytes, elements, 0);
+    for (const int perMille : { 0, 20, 200 }) {
+        writeCheckpoint(paths[1], bytes, elements, perMille);
+        for (const unsigned threads : { 1U, 2U }) {
+            Workbench bench;
+            bench.layouts = builtinLayouts();
+            bench.threads = threads;
+            std::vector<double> ours;
+            std::vector<double> theirs;
+            std::uint64_t different = compare(bench, folder);
+            std::uint64_t sum = readBoth(paths, threads);
+            for (int round = 0; round < rounds; ++round) {
+                ours.push_back(secondsOf([&] { different = compare(bench, folder); }));
+                theirs.push_back(secondsOf([&] { sum ^= readBoth(paths, threads); }));
+            }
+            const double both = 2 * static_cast<double>(bytes) / 1e9;
+            const auto [least, most] = std::minmax_element(theirs.begin(), theirs.end());
+            fmt::print("{} {} of 1000 changed ({}), {} threads: diff {:.2f} GB/s, reading {:.2f} GB/s, ratio {:.2f}, "
+                       "spread {:.2f}{}\n",
+                       sizeof(Word) == 2 ? "BF16" : "F32", perMille, different, threads, both / medianOf(ours),
+                       both / medianOf(theirs), medianOf(theirs) / medianOf(ours), *most / *least,
+                       sum == 1 ? "." : ""); // so that reading is not optimized away
+            std::fflush(stdout);
+        }
+    }
+    std::filesystem::remove(paths[0]);
+    std::filesystem::remove(paths[1]);
+}
+
+} // namespace
+} // namespace deltascope
+
+int main(int count, char** words)
+{
+    const std::string folder = count > 1 ? words[1] : "/tmp/deltascope-bench-compare";
+    const auto bytes = (count > 2 ? std::stoul(words[2]) : 1024) << 20;
+    const int rounds = count > 3 ? std::stoi(words[3]) : 7;
+    std::filesystem::create_directories(folder);
+    deltascope::run<std::uint16_t>(folder, bytes, rounds);
+    deltascope::run<std::uint32_t>(folder, bytes, rounds);
+    return 0;
+}
