@@ -1,5 +1,7 @@
 #include "deltascope/engine/patch.h"
 
+#include "ops/element_compare.h"
+
 #include <array>
 #include <gtest/gtest.h>
 #include <numeric>
@@ -210,6 +212,8 @@ TEST(ApplyPiece, XorCountsMasksAndAssignsNothing)
 
 TEST(ApplyPiece, XorBlockAgreesWithTheDifferenceForEveryWidthAndLength)
 {
+    const auto backend = DiffBackends::builtin().choose("");
+    ASSERT_TRUE(backend);
     for (const Dtype dtype : OneOfEachWidth) {
         // 24 bytes hold whole elements of every width; the lengths cross the step of the dense loops
         for (const std::size_t count : { 0U, 24U, 120U, 2040U, 2064U, 8208U, 16392U }) {
@@ -223,6 +227,7 @@ TEST(ApplyPiece, XorBlockAgreesWithTheDifferenceForEveryWidthAndLength)
             EXPECT_EQ(counts.noops, 0U);
             EXPECT_EQ(counts.changed, slowDifferent(before, block, bitsOf(dtype))) << word(dtype) << ' ' << count;
             EXPECT_EQ(countDifferent(before, block, dtype), counts.changed) << word(dtype) << ' ' << count;
+            EXPECT_EQ(countDifferent(**backend, before, block, dtype), counts.changed) << word(dtype) << ' ' << count;
             applyPiece(XorBlock { mask }, block, dtype);
             EXPECT_EQ(block, before);
         }
