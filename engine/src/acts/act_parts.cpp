@@ -1,43 +1,63 @@
 #include "acts/act_parts.h"
 
+#include "ops/output_layout.h"
+
 #include <algorithm>
 #include <fmt/format.h>
-#include <set>
 
 namespace deltascope {
 
-namespace {
-
-void addReads(std::set<PlannedObject>& reads, const Run& run, const Plan& plan)
+void PlannedReads::insert(PlannedObject object)
 {
-    const auto add = [&](const std::string& store, const VersionObjects& version) {
-        for (const ObjectInfo& object : version.objects) {
-            PlannedObject planned { store, object.key, object.identity, object.sizeBytes };
-            for (const std::string& mirror : run.mirrors) {
-                if (!object.key.starts_with(mirror + '/'))
-                    continue;
-                planned.store = mirror;
-                planned.key = object.key.substr(mirror.size() + 1);
-            }
-            reads.insert(std::move(planned));
-        }
-    };
-    for (const PlanLink& link : plan.links)
-        add({}, run.versions[link.version].objectsOf(link.form));
-    if (plan.fromExternalBase)
-        add(run.base->store->uri(), run.base->objects);
+    std::uint64_t& bytes = m_bytes[{ object.store, object.key, object.identity }];
+    bytes = std::max(bytes, object.bytes);
 }
 
+void PlannedReads::add(const ObjectInfo& object, const VersionObjects& version, std::optional<std::uint64_t> bytes)
+{
+    insert({ version.mirror, std::string(version.inSource(object.key)), object.identity,
+             bytes.value_or(object.sizeBytes) });
+}
+
+void PlannedReads::addOfBase(const ObjectInfo& object)
+{
+    insert({ m_run.base->store->uri(), object.key, object.identity, object.sizeBytes });
+}
+
+void PlannedReads::add(const Plan& plan)
+{
+    const auto isOfState = [](const ObjectInfo& object) {
+        return !isTrainerState(std::string_view(object.key).substr(object.key.rfind('/') + 1)); // npos + 1 is 0
+    };
+    for (const PlanLink& link : plan.links) {
+        const VersionObjects& version = m_run.versions[link.version].objectsOf(link.form);
+        for (const ObjectInfo& object : version.objects) {
+            if (isOfState(object))
+                add(object, version);
+        }
+    }
+    for (const ObjectInfo& object : plan.fromExternalBase ? m_run.base->objects.objects : std::vector<ObjectInfo>()) {
+        if (isOfState(object))
+            addOfBase(object);
+    }
+}
+
+std::vector<PlannedObject> PlannedReads::take() const
+{
+    std::vector<PlannedObject> reads;
+    for (const auto& [object, bytes] : m_bytes)
+        reads.push_back({ std::get<0>(object), std::get<1>(object), std::get<2>(object), bytes });
+    return reads;
 }
 
 Result<std::vector<PlannedObject>> objectsRead(const Run& run, const std::vector<const Version*>& versions)
 {
-    std::set<PlannedObject> reads;
+    PlannedReads reads(run);
     for (const Version* version : versions) {
         DS_TRY(const FallbackPlans plans, FallbackPlans::of(run, *version));
-        addReads(reads, run, plans.plan());
+        reads.add(plans.plan());
     }
-    return std::vector<PlannedObject>(reads.begin(), reads.end());
+    return reads.take();
 }
 
 Result<Verdict> verifyTarget(Workbench& bench, Run& run, const Version& target, TaskContext& task)

@@ -3,15 +3,40 @@
 #include "deltascope/engine/act_plan.h"
 #include "deltascope/engine/beside.h"
 #include "deltascope/engine/operations.h"
+#include "deltascope/engine/plan.h"
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace deltascope {
 
 // What several acts have in common.
+
+/// The objects that an act reads: of a run, of its mirrors and of its external base, each once.
+class PlannedReads {
+public:
+    explicit PlannedReads(const Run& run)
+        : m_run(run)
+    {
+    }
+
+    /// `bytes`: of it that are read; nothing: all.
+    void add(const ObjectInfo& object, const VersionObjects& version, std::optional<std::uint64_t> bytes = {});
+    void addOfBase(const ObjectInfo& object);
+    /// Every object that rebuilds a state along the plan: all of its versions but for the trainer's own files.
+    void add(const Plan& plan);
+    std::vector<PlannedObject> take() const;
+
+private:
+    void insert(PlannedObject object);
+
+    const Run& m_run;
+    std::map<std::tuple<std::string, std::string, std::string>, std::uint64_t> m_bytes; ///< by store, key and identity
+};
 
 /// Every object that rebuilding the versions reads: of the run, of its mirrors and of its external base. Errors: those
 /// of FallbackPlans::of.

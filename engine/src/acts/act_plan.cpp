@@ -65,4 +65,15 @@ std::uint64_t ActPlan::readBytes() const noexcept
     return bytes;
 }
 
+Result<void> expectPlanned(const ActPlan& plan, const std::string& hash, const std::string& source,
+                           std::optional<std::int64_t> step)
+{
+    if (plan.hash() == hash)
+        return {};
+    return fail(Error { Code::Exists,
+                        "the run is not the one that the plan was made for: something was published, removed or "
+                        "overwritten since",
+                        source, step, "Look at the plan again, and repeat this." });
+}
+
 } // namespace deltascope

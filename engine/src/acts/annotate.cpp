@@ -138,10 +138,8 @@ Result<Annotated> annotate(Workbench& bench, std::shared_ptr<ObjectStore> source
 {
     DS_TRY(const AnnotationScene scene, openAnnotationScene(bench, source, options, version, annotation, task));
     const ActPlan plan = annotationFacts(scene, annotation);
-    if (plan.hash() != how.planHash)
-        return fail(Error { Code::Exists, "the run is not the one that the plan was made for", source->uri(),
-                            scene.version ? std::optional(scene.version->step()) : std::nullopt,
-                            "Look at the plan again, and repeat this." });
+    DS_CHECK(expectPlanned(plan, how.planHash, source->uri(),
+                           scene.version ? std::optional(scene.version->step()) : std::nullopt));
     Annotated done { annotationText(scene, annotation), false, scene.doneUs.has_value() };
     ActStory story(bench, source, how.by, plan, done.text);
     if (scene.doneUs) {

@@ -132,9 +132,7 @@ Result<Branched> branch(Workbench& bench, std::shared_ptr<ObjectStore> source, c
     const TaskContext::Patience patience(task);
     DS_TRY(const BranchScene scene, openBranchScene(bench, source, options, version, target, task));
     DS_TRY(const ActPlan plan, branchFacts(scene, target));
-    if (plan.hash() != how.planHash)
-        return fail(Error { Code::Exists, "the run is not the one that the plan was made for", source->uri(),
-                            scene.version->step(), "Look at the plan again, and repeat this." });
+    DS_CHECK(expectPlanned(plan, how.planHash, source->uri(), scene.version->step()));
     ActStory story(bench, target.into, how.by, plan,
                    fmt::format("step {} begins with the state of {}", 1, scene.origin));
     Branched done { scene.version->step(), 1, {}, scene.isDone };

@@ -317,11 +317,7 @@ Result<RolledBack> rollBack(Workbench& bench, std::shared_ptr<ObjectStore> sourc
         DS_CHECK(finishStory(bench, source, *scene.head, how, task));
         return RolledBack { scene.head->step() - 1, scene.target->step(), scene.head->step(), 0, {}, true };
     }
-    if (plan.hash() != how.planHash)
-        return fail(Error { Code::Exists,
-                            "the run is not the one that the plan was made for: something was published, removed or "
-                            "overwritten since",
-                            source->uri(), scene.target->step(), "Look at the plan again, and repeat this." });
+    DS_CHECK(expectPlanned(plan, how.planHash, source->uri(), scene.target->step()));
     DS_CHECK(expectNoProducer(bench, scene.run, scene.leftover, task));
     PublishOptions publishing = scene.publishing;
     publishing.restores = scene.target->step();

@@ -4,9 +4,9 @@
 #include "compare_restored.h"
 #include "decide_forms.h"
 #include "lineage/restored.h"
-#include "lineage/twice.h"
 #include "recorded_state.h"
 #include "replay_audit.h"
+#include "stretches.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -14,163 +14,6 @@
 namespace deltascope {
 
 namespace {
-
-/// Whether what was replayed of its own objects does not fit what its publisher recorded.
-bool failsItsRecord(const VersionFacts& facts)
-{
-    using Check = VersionFacts::RootCheck;
-    return facts.digestsFailed > 0 || facts.rootCheck == Check::Differs || facts.rootCheck == Check::BaseDiffers;
-}
-
-/// Whether another form has to be used because replaying its own objects showed that they are wrong.
-bool isReplaced(const Version& version)
-{
-    return version.ownFormObstacle && version.facts && (version.facts->damage || failsItsRecord(*version.facts));
-}
-
-bool usable(const Version& version)
-{
-    return version.summary && !version.failure && !version.beingWritten && !(version.facts && version.facts->damage)
-        && !isReplaced(version);
-}
-
-/// Whether a version records something that the state behind it can be compared with.
-bool recordsItsState(const VersionSummary& summary)
-{
-    return !summary.root.empty() || !summary.stateDigest.empty() || summary.digests != DigestAlgorithm::None;
-}
-
-const VersionSummary& summaryOf(const Run& run, const PlanLink& link)
-{
-    return *run.versions[link.version].summaryOf(link.form);
-}
-
-/// The complete form beside a delta that replays are compared with and begin with.
-std::optional<std::size_t> fullFormOf(const Version& version)
-{
-    return version.beingWritten ? std::nullopt : version.fullForm();
-}
-
-/// A complete state and everything that can be replayed on it, up to and including the next complete anchor or full
-/// form.
-struct Stretch {
-    Plan plan;
-    bool fromAnchor() const { return !plan.fromExternalBase; }
-    /// The links that replaying it tells something about: of the first full one only whether it is what it records.
-    std::vector<PlanLink> judged(const Run& run) const
-    {
-        const bool skipsFirst =
-            !plan.links.empty() && fromAnchor() && !recordsItsState(summaryOf(run, plan.links.front()));
-        return { plan.links.begin() + (skipsFirst ? 1 : 0), plan.links.end() };
-    }
-};
-
-/// Whether an anchor holds the same tensors as the full state that a stretch starts from; else comparing them means
-/// nothing.
-bool isOfSameModel(const Run& run, const Plan& stretch, const VersionSummary& anchor)
-{
-    const VersionSummary& first = stretch.fromExternalBase ? run.base->summary : summaryOf(run, stretch.links.front());
-    return first.nameSet == anchor.nameSet;
-}
-
-/// Cuts a run into stretches, from front to back.
-class StretchCutter {
-public:
-    explicit StretchCutter(const Run& run)
-        : m_run(run)
-        , m_planner(run, PlanOptions { true, StateChoice::Served, {} })
-    {
-    }
-
-    std::vector<Stretch> cut()
-    {
-        if (m_run.layout->standAlone())
-            return {};
-        for (std::size_t i = 0; i < m_run.versions.size(); ++i) {
-            if (i > 0 && m_run.versions[i - 1].epoch != m_run.versions[i].epoch)
-                close();
-            take(i);
-        }
-        close();
-        return std::move(m_stretches);
-    }
-
-private:
-    void take(std::size_t i)
-    {
-        const Version& version = m_run.versions[i];
-        if (!usable(version)) {
-            close();
-            beginAtFullForm(i);
-        } else if (version.kind == VersionKind::Anchor) {
-            endAt(PlanLink { i, 0 }, *version.summary);
-        } else if (m_open && version.base && !m_current.plan.links.empty()
-                   && *version.base == m_current.plan.links.back().version) {
-            m_current.plan.links.push_back(PlanLink { i, 0 });
-            if (const std::optional<std::size_t> full = fullFormOf(version))
-                endAt(PlanLink { i, *full }, *version.summaryOf(*full));
-        } else {
-            close();
-            beginOnBase(i);
-            const std::optional<std::size_t> full = fullFormOf(version);
-            if (m_open && full)
-                endAt(PlanLink { i, *full }, *version.summaryOf(*full));
-            else
-                beginAtFullForm(i);
-        }
-    }
-
-    /// Where a delta does not build on the version before it, its stretch begins with what leads to its base.
-    void beginOnBase(std::size_t i)
-    {
-        const Version& version = m_run.versions[i];
-        if (version.base) {
-            Result<Plan> plan = m_planner.planFor(m_run.versions[*version.base]);
-            if (!plan)
-                return;
-            m_current.plan = std::move(*plan);
-        } else if (version.onExternalBase && m_run.base) {
-            m_current.plan.fromExternalBase = true;
-        } else {
-            return;
-        }
-        m_current.plan.links.push_back(PlanLink { i, 0 });
-        m_open = true;
-    }
-
-    void beginAtFullForm(std::size_t i)
-    {
-        const std::optional<std::size_t> full = fullFormOf(m_run.versions[i]);
-        if (!m_open && full) {
-            m_current.plan.links.push_back(PlanLink { i, *full });
-            m_open = true;
-        }
-    }
-
-    /// A full state is compared with what leads to it, and begins the next stretch.
-    void endAt(PlanLink link, const VersionSummary& full)
-    {
-        if (m_open && isOfSameModel(m_run, m_current.plan, full))
-            m_current.plan.links.push_back(link);
-        close();
-        m_current.plan.links.push_back(link);
-        m_open = true;
-    }
-
-    void close()
-    {
-        if (m_open && !m_current.judged(m_run).empty())
-            m_stretches.push_back(std::move(m_current));
-        m_current = {};
-        m_open = false;
-    }
-
-    const Run& m_run;
-    Planner m_planner;
-    std::vector<Stretch> m_stretches;
-    Stretch m_current;
-    bool m_open = false;
-};
 
 /// A cache: that it cannot be written must not stop the work. `counts`: nothing: as it knows them.
 void remember(Workbench& bench, const Run& run, const std::vector<std::string>& keys, std::size_t version,
@@ -199,7 +42,7 @@ void addFullForm(const ReplayAudit& audit, const Chain& chain, std::size_t link,
         damage = rootFailure(own, objects, chain.links()[link]->index.stateDigest.hex);
     else if (own.digestsFailed > 0)
         damage = digestFailure(own, objects, false);
-    if (link == 0 && !damage && !version.facts && usable(version) && !version.ownFormObstacle)
+    if (link == 0 && !damage && !version.facts && isUsable(version) && !version.ownFormObstacle)
         return; // its deltas can be replayed, and will tell all
     FormFacts& facts = version.noteForm(chain.formOf(link));
     if (damage)
@@ -348,17 +191,6 @@ Result<void> analyzeStretch(Workbench& bench, Run& run, Stretch stretch, HealthB
     return {};
 }
 
-/// Whether replaying a stretch tells something about versions that are wanted.
-bool isWanted(const Run& run, const Stretch& stretch, const AnalyzeOptions& options)
-{
-    const std::vector<PlanLink> judged = stretch.judged(run);
-    return std::any_of(judged.begin(), judged.end(), [&](const PlanLink& link) {
-        const std::size_t at = link.version;
-        const bool inRange = !options.range || (at >= options.range->first && at <= options.range->second);
-        return inRange && (options.again || !run.versions[at].facts);
-    });
-}
-
 /// Compares, for what is replayed, the states that versions say they restore, before anything is judged by that.
 Result<RestoredStates> restoredStates(Workbench& bench, const Run& run, const std::vector<Stretch>& stretches,
                                       const std::vector<bool>& wanted, bool again, TaskContext& task)
@@ -380,14 +212,6 @@ Result<RestoredStates> restoredStates(Workbench& bench, const Run& run, const st
     return states;
 }
 
-/// Whether a stretch begins with one of two objects that may be of two runs, before they were compared.
-bool beginsWithCandidate(const Run& run, const Stretch& stretch)
-{
-    const PlanLink& first = stretch.plan.links.front();
-    const Version& version = run.versions[first.version];
-    return first.form > 0 && existsTwice(version.objects) && !version.facts;
-}
-
 /// Whether a stretch ends with the complete form beside a delta, and the two are known to lead to two states.
 bool endsWithTwoStates(const Run& run, const Stretch& stretch)
 {
@@ -395,7 +219,7 @@ bool endsWithTwoStates(const Run& run, const Stretch& stretch)
     if (links.size() < 2 || links.back().form == 0 || links[links.size() - 2] != PlanLink { links.back().version, 0 })
         return false;
     const Version& version = run.versions[links.back().version];
-    return usable(version) && version.fullForm() == links.back().form && version.fullFormDiffers().value_or(0) > 0;
+    return isUsable(version) && version.fullForm() == links.back().form && version.fullFormDiffers().value_or(0) > 0;
 }
 
 /// Decides between the two states that a stretch ends with, by what stands behind them.
@@ -417,13 +241,10 @@ Result<void> decideEnd(Workbench& bench, Run& run, const std::vector<Stretch>& s
 Result<void> replayStretches(Workbench& bench, Run& run, const AnalyzeOptions& options,
                              const std::vector<std::string>& keys, TaskContext& task)
 {
-    const std::vector<Stretch> stretches = StretchCutter(run).cut();
-    std::vector<bool> wanted(stretches.size());
+    const std::vector<Stretch> stretches = stretchesOf(run, options.until);
+    const std::vector<bool> wanted = wantedStretches(run, stretches, options);
     std::uint64_t bytes = 0;
-    for (std::size_t i = stretches.size(); i-- > 0;) {
-        const bool decidesNext =
-            i + 1 < stretches.size() && wanted[i + 1] && beginsWithCandidate(run, stretches[i + 1]);
-        wanted[i] = decidesNext || isWanted(run, stretches[i], options);
+    for (std::size_t i = 0; i < stretches.size(); ++i) {
         if (wanted[i])
             bytes += run.totalElementsOf(run.versions[stretches[i].judged(run).front().version]).value_or(0) * 2;
     }

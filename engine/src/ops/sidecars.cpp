@@ -28,31 +28,53 @@ Result<std::optional<Error>> whyLeftOut(const ObjectStore& store, const ObjectIn
                                  "Copy the file beside the checkpoint if it belongs to it." });
 }
 
+/// File name -> where it is.
+using FoundSidecars = std::map<std::string, std::pair<const ObjectStore*, ObjectInfo>>;
+
+/// Of one name the first.
+void collect(FoundSidecars& found, const ObjectStore& store, const std::vector<ObjectInfo>& objects)
+{
+    for (const ObjectInfo& object : objects) {
+        const std::size_t slash = object.key.rfind('/');
+        const std::string name = slash == std::string::npos ? object.key : object.key.substr(slash + 1);
+        if (isSidecar(name))
+            found.try_emplace(name, &store, object);
+    }
+}
+
+FoundSidecars sidecarsOf(const Run& run, const Plan& plan)
+{
+    FoundSidecars found;
+    if (!plan.fromExternalBase) {
+        const PlanLink& first = plan.links.front();
+        collect(found, *run.store, run.versions[first.version].objectsOf(first.form).objects);
+    }
+    if (run.base)
+        collect(found, *run.base->store, run.base->objects.objects);
+    return found;
+}
+
+}
+
+std::vector<ObjectInfo> sidecarsOfBase(const Run& run, const Plan& plan)
+{
+    std::vector<ObjectInfo> objects;
+    for (const auto& [name, from] : sidecarsOf(run, plan)) {
+        if (run.base && from.first == run.base->store.get())
+            objects.push_back(from.second);
+    }
+    return objects;
 }
 
 Result<Sidecars> copySidecars(Workbench& bench, const Run& run, const Plan& plan, const std::string& folder,
                               const ObjectStore* extra, TaskContext& task)
 {
-    std::map<std::string, std::pair<const ObjectStore*, ObjectInfo>> found; ///< file name -> where it is
-    const auto collect = [&](const ObjectStore& store, const std::vector<ObjectInfo>& objects) {
-        for (const ObjectInfo& object : objects) {
-            const std::size_t slash = object.key.rfind('/');
-            const std::string name = slash == std::string::npos ? object.key : object.key.substr(slash + 1);
-            if (isSidecar(name))
-                found.try_emplace(name, &store, object);
-        }
-    };
-    if (!plan.fromExternalBase) {
-        const PlanLink& first = plan.links.front();
-        collect(*run.store, run.versions[first.version].objectsOf(first.form).objects);
-    }
-    if (run.base)
-        collect(*run.base->store, run.base->objects.objects);
+    FoundSidecars found = sidecarsOf(run, plan);
     std::vector<ObjectInfo> extraObjects;
     if (extra) {
         DS_TRY(extraObjects, listAll(*extra, "", task));
         std::erase_if(extraObjects, [](const ObjectInfo& object) { return object.key.find('/') != std::string::npos; });
-        collect(*extra, extraObjects);
+        collect(found, *extra, extraObjects);
     }
     Sidecars copied;
     constexpr std::uint64_t MaxSidecarBytes = 256U << 20;

@@ -19,4 +19,7 @@ struct Sidecars {
 Result<Sidecars> copySidecars(Workbench& bench, const Run& run, const Plan& plan, const std::string& folder,
                               const ObjectStore* extra, TaskContext& task);
 
+/// Files of the external base that are copied beside a rebuild along the plan.
+std::vector<ObjectInfo> sidecarsOfBase(const Run& run, const Plan& plan);
+
 } // namespace deltascope

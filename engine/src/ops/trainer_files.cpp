@@ -107,24 +107,30 @@ Result<std::vector<std::string>> trainerFilesOf(const Run& run, const Plan& plan
     return names;
 }
 
+Result<std::vector<ObjectInfo>> trainerObjectsOf(const Run& run, const Version& version, const Plan& plan,
+                                                 TaskContext& task)
+{
+    const bool isCheckpoint =
+        !plan.fromExternalBase && plan.links.size() == 1 && &run.versions[plan.links.front().version] == &version;
+    if (!isCheckpoint)
+        return std::vector<ObjectInfo>();
+    return trainerObjects(*run.store, version.objectsOf(plan.links.front().form).objects.front().key, task);
+}
+
 Result<TrainerState> copyTrainerState(Workbench& bench, const Run& run, const Version& version, const Plan& plan,
                                       const std::string& folder, TaskContext& task)
 {
     TrainerState state;
-    const bool isCheckpoint =
-        !plan.fromExternalBase && plan.links.size() == 1 && &run.versions[plan.links.front().version] == &version;
-    if (isCheckpoint) {
-        const std::string& key = version.objectsOf(plan.links.front().form).objects.front().key;
-        DS_TRY(const std::vector<ObjectInfo> objects, trainerObjects(*run.store, key, task));
-        std::uint64_t bytes = 0;
-        for (const ObjectInfo& object : objects)
-            bytes += 2 * object.sizeBytes;
+    DS_TRY(const std::vector<ObjectInfo> objects, trainerObjectsOf(run, version, plan, task));
+    std::uint64_t bytes = 0;
+    for (const ObjectInfo& object : objects)
+        bytes += 2 * object.sizeBytes;
+    if (!objects.empty())
         task.beginPhase("copy the trainer's files", bytes);
-        for (const ObjectInfo& object : objects) {
-            const std::string name = object.key.substr(folderOf(key).size());
-            DS_CHECK(copyObject(*bench.disk, *run.store, object, fmt::format("{}/{}", folder, name), task));
-            state.names.push_back(name);
-        }
+    for (const ObjectInfo& object : objects) {
+        const std::string name = object.key.substr(folderOf(object.key).size());
+        DS_CHECK(copyObject(*bench.disk, *run.store, object, fmt::format("{}/{}", folder, name), task));
+        state.names.push_back(name);
     }
     state.missing = missingOf(state.names);
     return state;

@@ -10,6 +10,10 @@ namespace deltascope {
 /// Names of the trainer's own files (isTrainerState) beside the complete state that a rebuild begins with.
 Result<std::vector<std::string>> trainerFilesOf(const Run& run, const Plan& plan, TaskContext& task);
 
+/// The trainer's own files of a step, which copyTrainerState() copies; empty where the step is no checkpoint by itself.
+Result<std::vector<ObjectInfo>> trainerObjectsOf(const Run& run, const Version& version, const Plan& plan,
+                                                 TaskContext& task);
+
 /// What training goes on with, beside the weights.
 struct TrainerState {
     std::vector<std::string> names; ///< files that were copied

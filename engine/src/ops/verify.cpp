@@ -255,18 +255,20 @@ std::string timeOf(const Version& version)
 }
 
 /// A trainer that started again under the same keys is told once, and what is there now is a first sight. `findings`:
-/// of the versions from `first` on; loses what the restart explains.
-Result<void> takeRestarts(Workbench& bench, Run& run, std::size_t first, std::vector<ObjectFindings>& findings,
-                          std::int64_t beganUs, std::vector<Error>& problems, TaskContext& task)
+/// of the versions from `first` on; loses what the restart explains. `until`: VerifyOptions::until.
+Result<void> takeRestarts(Workbench& bench, Run& run, std::size_t first, std::optional<std::size_t> until,
+                          std::vector<ObjectFindings>& findings, std::int64_t beganUs, std::vector<Error>& problems,
+                          TaskContext& task)
 {
     const auto isRewritten = [&](std::size_t version) { return findings[version - first].has(Code::Rewritten); };
     const auto epochOf = [&](std::size_t version) { return run.versions[version].epoch; };
     const std::size_t end = first + findings.size();
+    const std::size_t endOfRun = until ? *until + 1 : run.versions.size();
     for (std::size_t begin = first, behind = first; begin < end; begin = behind) {
         while (behind < end && epochOf(behind) == epochOf(begin))
             ++behind;
         const bool isWhole = (begin == 0 || epochOf(begin - 1) != epochOf(begin))
-            && (behind == run.versions.size() || epochOf(behind) != epochOf(begin));
+            && (behind == endOfRun || epochOf(behind) != epochOf(begin));
         bool anyRewritten = false;
         for (std::size_t i = begin; i < behind; ++i)
             anyRewritten = anyRewritten || isRewritten(i);
@@ -463,12 +465,13 @@ Result<VerifyReport> verifyRun(Workbench& given, Run& run, const VerifyOptions& 
         AnalyzeOptions analyze;
         analyze.again = true;
         analyze.range = { first, last };
+        analyze.until = options.until;
         DS_CHECK(analyzeRun(bench, run, analyze, task));
     } else {
         assess(run);
     }
     if (options.level >= 2 && bench.records)
-        DS_CHECK(takeRestarts(bench, run, first, findings, beganUs, restarts, task));
+        DS_CHECK(takeRestarts(bench, run, first, options.until, findings, beganUs, restarts, task));
 
     std::vector<bool> rewritten(last - first + 1, false); ///< it or what it builds on, and no publisher vouches for it
     std::vector<bool> changing(last - first + 1, false); ///< it or what it builds on, while it was read

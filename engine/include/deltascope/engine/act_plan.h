@@ -3,6 +3,7 @@
 #include "deltascope/base/result.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,7 +15,8 @@ struct PlannedObject {
     std::string store; ///< canonical address; empty: the source
     std::string key;
     std::string identity; ///< as it was listed; empty: the object must be absent
-    std::uint64_t bytes = 0; ///< 0 for what is written: its size is known when it is made
+    /// 0 for what is written, for its size is known when it is made, and where nothing but headers is read.
+    std::uint64_t bytes = 0;
 
     auto operator<=>(const PlannedObject&) const = default;
 };
@@ -44,6 +46,11 @@ struct ActPlan {
     std::string hash() const;
     std::uint64_t readBytes() const noexcept;
 };
+
+/// That a plan is still the one that was looked at. `hash`: of that one; `source`, `step`: what it is about. Errors:
+/// Exists.
+Result<void> expectPlanned(const ActPlan& plan, const std::string& hash, const std::string& source,
+                           std::optional<std::int64_t> step);
 
 /// How a plan is carried out.
 struct ActOptions {

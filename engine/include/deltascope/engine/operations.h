@@ -88,6 +88,9 @@ std::vector<std::string> chainKeys(const Run& run);
 struct AnalyzeOptions {
     bool again = false; ///< replay even what the catalog knows
     std::optional<std::pair<std::size_t, std::size_t>> range; ///< first and last index in Run::versions; nothing: all
+    /// Index in Run::versions: what is behind it is not replayed, though it may tell more of the range. Nothing: the
+    /// end of the run.
+    std::optional<std::size_t> until = {};
     /// Told the changed tensors of each version that was replayed.
     std::function<void(std::size_t version, const std::vector<TensorCount>& changed)> onCounts;
 };
@@ -169,6 +172,7 @@ struct VerifyOptions {
     int level = 2; ///< 0 listing, 1 headers, 2 all bytes, 3 replay, 4 replay, anchors and roots (docs/formats/dsm1.md)
     std::optional<std::pair<std::size_t, std::size_t>> range;
     bool acceptRewritten = false; ///< from level 2 on: trust what is there now instead of what was seen first
+    std::optional<std::size_t> until = {}; ///< AnalyzeOptions::until, not before the end of the range
 };
 Result<VerifyReport> verifyRun(Workbench& bench, Run& run, const VerifyOptions& options, TaskContext& task);
 
