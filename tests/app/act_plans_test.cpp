@@ -37,11 +37,29 @@ protected:
         source.source = "/data/wordle";
     }
 
-    Result<PlanView> planOf(const ActRequest& request) const
+    Result<BoundPlan> tryBound(const ActRequest& request) const
     {
         const auto snapshot = snapshotOf(run);
         snapshot->heat = heat;
-        DS_TRY(const BoundPlan made, planAct(*snapshot, source, request, options));
+        return planAct(*snapshot, source, request, options);
+    }
+    BoundPlan bound(const ActRequest& request) const
+    {
+        const auto made = tryBound(request);
+        EXPECT_TRUE(made) << made.error().text;
+        return made.value_or(BoundPlan());
+    }
+    /// What the engine is asked for.
+    ActValue argumentOf(const ActRequest& request, const std::string& name) const
+    {
+        const ActArgs args = bound(request).call.act.args;
+        const auto found = args.find(name);
+        EXPECT_NE(found, args.end()) << name;
+        return found == args.end() ? ActValue() : found->second;
+    }
+    Result<PlanView> planOf(const ActRequest& request) const
+    {
+        DS_TRY(const BoundPlan made, tryBound(request));
         return made.view;
     }
     PlanView plan(const ActRequest& request) const
@@ -79,10 +97,11 @@ TEST_F(Plans, AMaterializationTellsWhatItReadsAndWrites)
     EXPECT_EQ(view.title, "Materialize step 3 of wordle");
     EXPECT_EQ(view.cli, "deltascope materialize /data/wordle@0:3 -o /out/wordle-step_000003");
     EXPECT_EQ(view.destination, "/out/wordle-step_000003");
-    EXPECT_EQ(view.readBytes, 1'010'000U);
+    EXPECT_EQ(view.readBytes, 0U) << "the engine tells";
     EXPECT_EQ(view.writeBytes, 742U) << "all tensors";
     ASSERT_EQ(view.steps.size(), 4U);
     EXPECT_EQ(view.steps[0].text, "Read the base and 2 deltas");
+    EXPECT_EQ(view.steps[0].bytes, 1'010'000U);
     EXPECT_TRUE(view.freeBytes) << "of the folder that exists, although the destination does not";
     EXPECT_TRUE(view.warnings.empty());
 }
@@ -145,7 +164,8 @@ TEST_F(Plans, RewrittenObjectsAreAcceptedByNameAndWithAWarning)
         EXPECT_EQ(careful.cli.find("--accept-rewritten"), std::string::npos);
         EXPECT_NE(accepts.cli.find(" --accept-rewritten"), std::string::npos) << accepts.cli;
         EXPECT_EQ(accepts.warnings.size(), careful.warnings.size() + 1);
-        EXPECT_NE(accepts.hash, careful.hash);
+        EXPECT_EQ(argumentOf(without, "accept_rewritten"), ActValue(false));
+        EXPECT_EQ(argumentOf(with, "accept_rewritten"), ActValue(true));
     }
 }
 
@@ -241,52 +261,48 @@ TEST_F(Plans, AnUnprovenStepIsWarnedOf)
     EXPECT_EQ(plan(materialize("2")).warnings.size(), 1U);
 }
 
-// --- the hash --------------------------------------------------------------------------------------------------------
+// --- what the engine is asked for ------------------------------------------------------------------------------------
 
-TEST_F(Plans, TheHashIsOfEveryObjectUpToTheStep)
+TEST_F(Plans, TheEngineIsAskedForTheStepsThatAreMeant)
 {
-    const std::string before = plan(materialize("0:3")).hash;
-    EXPECT_EQ(plan(materialize("0:3")).hash, before);
-    const RunView unchanged = run;
-    for (std::size_t at = 0; at < 3; ++at) {
-        ++run.epochs[0].steps[at].objects[0].modifiedUs;
-        EXPECT_NE(plan(materialize("0:3")).hash, before) << at;
-        run = unchanged;
-    }
-    run.epochs[0].steps[1].restorable = false;
-    EXPECT_NE(plan(materialize("0:3")).hash, before);
-}
-
-TEST_F(Plans, WhatComesLaterDoesNotChangeTheHash)
-{
-    const std::string before = plan(materialize("0:3")).hash;
-    ++run.epochs[0].steps[3].objects[0].modifiedUs;
-    run.epochs[1].steps.push_back(stepView(3));
-    EXPECT_EQ(plan(materialize("0:3")).hash, before);
-}
-
-TEST_F(Plans, TheHashIsOfWhatIsAskedFor)
-{
+    EXPECT_EQ(argumentOf(materialize("2"), "step"), ActValue(std::string("1:2")));
+    EXPECT_EQ(argumentOf(materialize("4"), "step"), ActValue(std::string("0:4")));
+    EXPECT_EQ(argumentOf(DiffArgs { "0:2", "2" }, "a"), ActValue(std::string("0:2")));
+    EXPECT_EQ(argumentOf(DiffArgs { "0:2", "2" }, "b"), ActValue(std::string("1:2")));
+    EXPECT_EQ(argumentOf(materialize("4", "x"), "to"), ActValue(std::string("/out/x")));
     MaterializeArgs trained = materialize("4");
     trained.trained = true;
-    const std::vector<std::string> hashes { plan(materialize("4")).hash,      plan(materialize("3")).hash,
-                                            plan(materialize("4", "x")).hash, plan(trained).hash,
-                                            plan(DiffArgs { "3", "4" }).hash, plan(DiffArgs { "4", "3" }).hash,
-                                            plan(VerifyArgs { "", 2 }).hash,  plan(VerifyArgs { "", 3 }).hash };
-    for (std::size_t i = 0; i < hashes.size(); ++i) {
-        for (std::size_t j = 0; j < i; ++j)
-            EXPECT_NE(hashes[i], hashes[j]) << i << " " << j;
-    }
+    EXPECT_EQ(argumentOf(trained, "state"), ActValue(std::string("trained")));
+    EXPECT_EQ(argumentOf(VerifyArgs { "0:3..4", 3 }, "range"), ActValue(std::string("0:3..4")));
+    EXPECT_EQ(argumentOf(VerifyArgs { "", 3 }, "level"), ActValue(std::int64_t { 3 }));
 }
 
-TEST_F(Plans, OfADiffTheHashIsOfBothSteps)
+TEST_F(Plans, AVerificationGoesUpToTheNewestStepThatIsWhole)
 {
-    const std::string before = plan(DiffArgs { "0:2", "1:2" }).hash;
-    ++run.epochs[0].steps[0].objects[0].sizeBytes;
-    const std::string after = plan(DiffArgs { "0:2", "1:2" }).hash;
-    EXPECT_NE(after, before);
-    ++run.epochs[1].steps[1].objects[0].sizeBytes;
-    EXPECT_NE(plan(DiffArgs { "0:2", "1:2" }).hash, after);
+    EXPECT_EQ(argumentOf(VerifyArgs(), "until"), ActValue(std::string("1:2")));
+    run.epochs[1].steps.push_back(stepView(3));
+    run.epochs[1].steps.back().epoch = 1;
+    EXPECT_EQ(argumentOf(VerifyArgs(), "until"), ActValue(std::string("1:3")));
+    run.epochs[1].steps.back().state = "publishing";
+    EXPECT_EQ(argumentOf(VerifyArgs(), "until"), ActValue(std::string("1:2")));
+    run.epochs.clear();
+    EXPECT_EQ(argumentOf(VerifyArgs(), "until"), ActValue(std::string("")));
+}
+
+TEST_F(Plans, WhatWasLeftOpenIsSettled)
+{
+    EXPECT_EQ(bound(materialize("2")).settled, (ActArgs { { "step", std::string("1:2") } }));
+    EXPECT_EQ(bound(DiffArgs { "2", "0:4" }).settled,
+              (ActArgs { { "a", std::string("1:2") }, { "b", std::string("0:4") } }));
+    EXPECT_EQ(bound(VerifyArgs()).settled, (ActArgs { { "until", std::string("1:2") } }));
+    EXPECT_EQ(std::get<std::string>(bound(VerifyArgs()).request.args.at("until")), "") << "as it was asked for";
+}
+
+TEST_F(Plans, WhatIsWrittenStaysBelowTheOutputFolder)
+{
+    EXPECT_EQ(bound(materialize("2")).call.below, "/out");
+    options.anyFolder = true;
+    EXPECT_EQ(bound(materialize("2")).call.below, "");
 }
 
 // --- verify and diff -------------------------------------------------------------------------------------------------
@@ -316,7 +332,9 @@ TEST_F(Plans, ADiffReadsBothStates)
     const PlanView view = plan(DiffArgs { "0:2", "0:4" });
     EXPECT_EQ(view.title, "Compare steps 2 and 4 of wordle");
     EXPECT_EQ(view.cli, "deltascope diff /data/wordle@0:2 /data/wordle@0:4");
-    EXPECT_EQ(view.readBytes, 1'005'000U + 1'015'000U);
+    ASSERT_EQ(view.steps.size(), 2U);
+    EXPECT_EQ(view.steps[0].bytes, 1'005'000U);
+    EXPECT_EQ(view.steps[1].bytes, 1'015'000U);
     EXPECT_EQ(errorOf(DiffArgs { "2", "7" }), Code::ChainGap);
     EXPECT_EQ(errorOf(DiffArgs { "2", "" }), Code::Usage);
 }

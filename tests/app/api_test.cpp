@@ -193,18 +193,18 @@ TEST_F(ApiAnswers, StatisticsAreAsAgreed)
 
 TEST_F(ApiAnswers, ActsAreAsAgreed)
 {
-    const Json plan = planned({ { "kind", "materialize" }, { "args", { { "step", "12" }, { "to", "x" } } } });
+    const Json plan = made({ { "kind", "materialize" }, { "args", { { "step", "12" }, { "to", "x" } } } });
     expectShape(plan, "Plan");
     const Json task = started(plan);
     expectShape(task, "Task");
     EXPECT_EQ(task["by"], "somebody");
-    const Json made = endOf(task);
-    EXPECT_EQ(made["state"], "done");
-    expectShape(made["result"], "MaterializeReport");
-    const Json diff = endOf(started(planned({ { "kind", "diff" }, { "args", { { "a", "11" }, { "b", "12" } } } })));
+    const Json rebuilt = endOf(task);
+    EXPECT_EQ(rebuilt["state"], "done");
+    expectShape(rebuilt["result"], "MaterializeReport");
+    const Json diff = endOf(started(made({ { "kind", "diff" }, { "args", { { "a", "11" }, { "b", "12" } } } })));
     expectShape(diff["result"], "Diff");
     expectShapes(diff["result"]["tensors"], "TensorDiff");
-    const Json verified = endOf(started(planned({ { "kind", "verify" }, { "args", { { "level", 3 } } } })));
+    const Json verified = endOf(started(made({ { "kind", "verify" }, { "args", { { "level", 3 } } } })));
     expectShape(verified["result"], "VerifyReport");
     expectShapes(json("tasks")["tasks"], "Task");
     EXPECT_EQ(json("tasks")["tasks"].size(), 3U);
@@ -387,7 +387,7 @@ TEST_F(ApiAnswers, ARunThatCannotBeOpenedSaysWhy)
 
 TEST_F(ApiAnswers, AStalePlanIsAConflict)
 {
-    const Json plan = planned({ { "kind", "materialize" }, { "args", { { "step", "12" } } } });
+    const Json plan = made({ { "kind", "materialize" }, { "args", { { "step", "12" } } } });
     const std::string path = "plans/" + plan["id"].get<std::string>() + "/run";
     EXPECT_EQ(ask("POST", path, {}, R"({"hash":"another"})").status, 409);
     EXPECT_EQ(ask("POST", path, {}, "{}").status, 409);

@@ -11,12 +11,6 @@ class ActsOfAMonitor : public MonitorFixture {
 protected:
     ActsOfAMonitor() { open(0); }
 
-    PlanView planOf(const std::string& run, const ActRequest& request)
-    {
-        const auto plan = monitor->plan(run, request, "kim");
-        EXPECT_TRUE(plan) << plan.error().text;
-        return plan ? made(plan->id) : PlanView();
-    }
     TaskView carriedOut(const PlanView& plan)
     {
         const auto task = monitor->start(plan.id, plan.hash, "kim");
@@ -220,7 +214,7 @@ TEST(Acts, EachHasItsKindATitleAndFieldsThatSayWhatTheyAre)
     for (const ActInfo& act : actInfos()) {
         kinds.push_back(act.kind);
         EXPECT_FALSE(act.title.empty()) << act.kind;
-        EXPECT_EQ(act.isOfEngine(), !act.help.empty()) << act.kind << ": the engine's acts are commands";
+        EXPECT_EQ(act.way == ActWay::OwnCommand, act.help.empty()) << act.kind << ": the others are made commands";
         for (const ActField& field : act.fields) {
             EXPECT_FALSE(field.label.empty()) << act.kind << ' ' << field.name;
             EXPECT_TRUE(field.help.ends_with('.')) << act.kind << ' ' << field.name;

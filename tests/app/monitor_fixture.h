@@ -116,13 +116,15 @@ protected:
             std::this_thread::sleep_for(std::chrono::milliseconds(10));
         }
     }
-    TaskView start(const std::string& run, const ActRequest& request)
+    PlanView planOf(const std::string& run, const ActRequest& request)
     {
         const auto asked = monitor->plan(run, request, "somebody");
         EXPECT_TRUE(asked) << asked.error().text;
-        if (!asked)
-            return {};
-        const PlanView plan = made(asked->id);
+        return asked ? made(asked->id) : PlanView();
+    }
+    TaskView start(const std::string& run, const ActRequest& request)
+    {
+        const PlanView plan = planOf(run, request);
         const auto task = monitor->start(plan.id, plan.hash, "somebody");
         EXPECT_TRUE(task) << task.error().text;
         return task.value_or(TaskView());

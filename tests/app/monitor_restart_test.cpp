@@ -105,11 +105,10 @@ protected:
 TEST_F(RestartedMonitor, BeginsNothingThatItCannotKeep)
 {
     const std::string run = followed(bucket.source());
-    const auto plan = monitor->plan(run, materialize("12", "a"), "somebody");
-    ASSERT_TRUE(plan);
+    const PlanView plan = planOf(run, materialize("12", "a"));
     std::filesystem::remove_all(home.path("state"));
     home.write("state", "a file");
-    const Result<TaskView> refused = monitor->start(plan->id, plan->hash, "x");
+    const Result<TaskView> refused = monitor->start(plan.id, plan.hash, "x");
     ASSERT_FALSE(refused);
     EXPECT_NE(refused.error().text.find("the task is not begun"), std::string::npos) << refused.error().text;
     EXPECT_TRUE(monitor->tasks().empty());
@@ -123,7 +122,7 @@ TEST_F(RestartedMonitor, ShowsWhatWasDoneAsItWas)
     std::vector<TaskView> before { endOf(start(run, materialize("12", "a")).id),
                                    endOf(start(run, DiffArgs { "11", "12" }).id),
                                    endOf(start(run, VerifyArgs { "", 4 }).id),
-                                   endOf(start(run, VerifyArgs { "../x", 2 }).id) };
+                                   endOf(start(run, materialize("12", "a")).id) }; // which is there
     restart();
     followed(bucket.source());
     for (const TaskView& task : before) {
@@ -256,7 +255,7 @@ TEST_F(RestartedMonitor, RefusesAPlanOfWhatTheRunWasBefore)
     const TaskView refused = endOf(task);
     EXPECT_EQ(refused.state, "failed");
     ASSERT_TRUE(refused.problem);
-    EXPECT_EQ(refused.problem->code, "DS-REWRITTEN");
+    EXPECT_EQ(refused.problem->code, "DS-EXISTS");
     EXPECT_FALSE(refused.resumable);
     EXPECT_FALSE(std::filesystem::exists(home.path("out/there")));
     const auto request = monitor->requestOf(task);
@@ -265,15 +264,40 @@ TEST_F(RestartedMonitor, RefusesAPlanOfWhatTheRunWasBefore)
     EXPECT_EQ(std::get<std::string>(request->args.at("to")), "there");
 }
 
-TEST_F(RestartedMonitor, RefusesAtOnceWhereTheRunIsOpen)
+TEST_F(RestartedMonitor, RefusesAPlanThatDoesNotFitWhereTheRunIsOpen)
 {
     const std::string task = interruptedTask(bucket.source(), "12");
     publishAnew("deltas/step_000011.safetensors");
     followed(bucket.source());
-    const auto resumed = monitor->resume(task);
-    ASSERT_FALSE(resumed);
-    EXPECT_EQ(resumed.error().code, Code::Rewritten);
-    EXPECT_EQ(monitor->task(task)->state, "failed");
+    ASSERT_TRUE(monitor->resume(task));
+    const TaskView refused = endOf(task);
+    EXPECT_EQ(refused.state, "failed");
+    ASSERT_TRUE(refused.problem);
+    EXPECT_EQ(refused.problem->code, "DS-EXISTS");
+}
+
+TEST_F(RestartedMonitor, VerifiesWhatWasPlannedAlthoughTheRunHasGrown)
+{
+    const std::string late = bucket.file("deltas/step_000015.safetensors");
+    std::filesystem::rename(late, home.path("late"));
+    const std::string run = followed(bucket.source());
+    const TaskView planned = start(run, VerifyArgs { "", 3 });
+    ASSERT_EQ(endOf(planned.id).state, "done");
+    close();
+    const std::string record = "state/tasks/" + planned.id + "/task.json";
+    auto interrupted = nlohmann::json::parse(home.read(record));
+    EXPECT_EQ(interrupted["settled"]["until"], "0:14");
+    interrupted["state"] = "running";
+    interrupted["result"] = nullptr;
+    home.write(record, interrupted.dump());
+    std::filesystem::rename(home.path("late"), late);
+    restart();
+    EXPECT_EQ(restored(planned.id).state, "paused");
+    ASSERT_TRUE(monitor->resume(planned.id));
+    const TaskView end = endOf(planned.id);
+    ASSERT_EQ(end.state, "done") << (end.problem ? end.problem->text : "");
+    EXPECT_EQ(std::get<std::shared_ptr<const VerifyView>>(*end.result)->steps.back().step, 14);
+    EXPECT_EQ(std::get<std::string>(monitor->requestOf(planned.id)->args.at("until")), "") << "as it was asked for";
 }
 
 TEST_F(RestartedMonitor, SaysWhyASourceCannotBeOpenedAndLetsTryAgain)

@@ -271,9 +271,16 @@ TEST_F(Remote, ActsHappenThere)
     startServer();
     connect();
     copyOf(id);
-    const auto plan = remote->monitor().plan(id, DiffArgs { "11", "12" }, "somebody");
+    auto plan = remote->monitor().plan(id, DiffArgs { "11", "12" }, "somebody");
     ASSERT_TRUE(plan) << plan.error().text;
     EXPECT_EQ(plan->kind, "diff");
+    eventually([&] {
+        plan = remote->monitor().planned(plan->id);
+        return !plan || plan->state != "planning";
+    });
+    ASSERT_TRUE(plan) << plan.error().text;
+    ASSERT_EQ(plan->state, "ready");
+    EXPECT_FALSE(plan->act->reads.empty());
     const auto task = remote->monitor().start(plan->id, plan->hash, "nobody");
     ASSERT_TRUE(task) << task.error().text;
     EXPECT_EQ(task->by, "actor");
@@ -304,6 +311,7 @@ TEST_F(Remote, AServerThatAllowsNoActsSaysSo)
     copyOf(id);
     const auto plan = remote->monitor().plan(id, VerifyArgs { "12", 2 }, "somebody");
     ASSERT_TRUE(plan) << plan.error().text;
+    EXPECT_EQ(plan->state, "planning");
     const auto task = remote->monitor().start(plan->id, plan->hash, "nobody");
     ASSERT_FALSE(task);
     EXPECT_EQ(task.error().code, Code::Auth);

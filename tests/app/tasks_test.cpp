@@ -86,11 +86,14 @@ TEST_F(TasksOfAMonitor, AnActThatFailsSaysWhy)
     EXPECT_FALSE(task.result);
 }
 
-TEST_F(TasksOfAMonitor, AVerificationOfARangeThatIsNoneFails)
+TEST_F(TasksOfAMonitor, AVerificationOfARangeThatIsNoneHasNoPlan)
 {
-    const TaskView task = endOf(start(followed(bucket.source()), VerifyArgs { "../x", 2 }).id);
-    EXPECT_EQ(task.state, "failed");
-    EXPECT_EQ(task.problem->code, "DS-USAGE");
+    const PlanView plan = planOf(followed(bucket.source()), VerifyArgs { "../x", 2 });
+    EXPECT_EQ(plan.state, "failed");
+    ASSERT_TRUE(plan.problem);
+    EXPECT_EQ(plan.problem->code, "DS-USAGE");
+    EXPECT_EQ(monitor->start(plan.id, plan.hash, "x").error().code, Code::Usage);
+    EXPECT_TRUE(monitor->tasks().empty());
 }
 
 TEST_F(TasksOfAMonitor, TasksAreNewestFirst)
@@ -110,32 +113,79 @@ TEST_F(TasksOfAMonitor, TasksAreNewestFirst)
 
 TEST_F(TasksOfAMonitor, APlanIsStartedWithItsHash)
 {
-    const auto plan = monitor->plan(followed(bucket.source()), materialize("12"), "somebody");
-    ASSERT_TRUE(plan);
-    EXPECT_EQ(monitor->start(plan->id, "", "x").error().code, Code::Rewritten);
-    EXPECT_EQ(monitor->start(plan->id, plan->hash + "0", "x").error().code, Code::Rewritten);
-    EXPECT_EQ(monitor->start("p99", plan->hash, "x").error().code, Code::NotFound);
+    const PlanView plan = planOf(followed(bucket.source()), materialize("12"));
+    EXPECT_EQ(monitor->start(plan.id, "", "x").error().code, Code::Rewritten);
+    EXPECT_EQ(monitor->start(plan.id, plan.hash + "0", "x").error().code, Code::Rewritten);
+    EXPECT_EQ(monitor->start("p99", plan.hash, "x").error().code, Code::NotFound);
     EXPECT_TRUE(monitor->tasks().empty());
-    EXPECT_TRUE(monitor->start(plan->id, plan->hash, "x"));
+    EXPECT_TRUE(monitor->start(plan.id, plan.hash, "x"));
+}
+
+TEST_F(TasksOfAMonitor, OfManyPlansTheNewestAreKept)
+{
+    const std::string id = followed(bucket.source());
+    std::vector<PlanView> plans;
+    for (int i = 0; i < 300; ++i) // more than are kept
+        plans.push_back(*monitor->plan(id, materialize("12", "to" + std::to_string(i)), "somebody"));
+    std::size_t kept = 0;
+    for (const PlanView& plan : plans)
+        kept += monitor->planned(plan.id).has_value();
+    EXPECT_EQ(kept, KeptPlans::MostOfOne);
+    EXPECT_EQ(made(plans.back().id).state, "ready") << "the others do not stand in its way";
+}
+
+/// The acts that only read, each with objects that it reads.
+std::vector<ActRequest> readActs()
+{
+    MaterializeArgs rebuild;
+    rebuild.step = "12";
+    std::vector<ActRequest> requests { rebuild, DiffArgs { "10", "12" } };
+    for (int level = 0; level <= 4; ++level)
+        requests.emplace_back(VerifyArgs { "10..12", level });
+    requests.emplace_back(VerifyArgs { "", 3 });
+    return requests;
 }
 
 TEST_F(TasksOfAMonitor, APlanOfWhatTheRunWasBeforeIsRefused)
 {
     const std::string id = followed(bucket.source());
     std::vector<PlanView> plans;
-    for (int i = 0; i < 300; ++i) // more than are kept
-        plans.push_back(*monitor->plan(id, materialize("12", "to" + std::to_string(i)), "somebody"));
-    const std::uint64_t before = monitor->run(id)->run->revision;
+    for (const ActRequest& request : readActs())
+        plans.push_back(planOf(id, request));
     bucket.damage("deltas/step_000011.safetensors", 6000);
-    runWhen(id, [&](const RunSnapshot& run) { return run.run->revision > before && run.run->settled; });
-    std::size_t kept = 0;
     for (const PlanView& plan : plans) {
         const auto task = monitor->start(plan.id, plan.hash, "x");
-        ASSERT_FALSE(task) << plan.id;
-        kept += task.error().code != Code::NotFound;
+        ASSERT_TRUE(task) << plan.title;
+        const TaskView end = endOf(task->id);
+        EXPECT_EQ(end.state, "failed") << plan.title;
+        ASSERT_TRUE(end.problem) << plan.title;
+        EXPECT_EQ(end.problem->code, "DS-EXISTS") << plan.title;
+        EXPECT_NE(end.problem->text.find("not the one that the plan was made for"), std::string::npos);
+        EXPECT_FALSE(end.resumable) << "the same plan never goes on";
+        EXPECT_FALSE(end.result);
     }
-    EXPECT_EQ(kept, KeptPlans::MostOfOne);
-    EXPECT_TRUE(monitor->tasks().empty());
+    EXPECT_FALSE(std::filesystem::exists(home.path("out"))) << "nothing is written";
+}
+
+TEST_F(TasksOfAMonitor, AStepThatIsPublishedMeanwhileMakesNoPlanStale)
+{
+    const std::string late = bucket.file("deltas/step_000015.safetensors");
+    const std::string away = home.path("late");
+    std::filesystem::rename(late, away);
+    const std::string id = followed(bucket.source());
+    std::vector<PlanView> plans;
+    for (const ActRequest& request : readActs())
+        plans.push_back(planOf(id, request));
+    std::filesystem::rename(away, late);
+    for (const PlanView& plan : plans) {
+        const auto task = monitor->start(plan.id, plan.hash, "x");
+        ASSERT_TRUE(task) << plan.title;
+        const TaskView end = endOf(task->id);
+        EXPECT_EQ(end.state, "done") << plan.title << (end.problem ? end.problem->text : "");
+    }
+    const TaskView all = monitor->tasks().front();
+    const auto report = std::get<std::shared_ptr<const VerifyView>>(*all.result);
+    EXPECT_EQ(report->steps.back().step, 14) << "the step came behind the plan";
 }
 
 TEST_F(TasksOfAMonitor, APlanDoesNothing)
@@ -168,13 +218,15 @@ TEST_F(TasksOfAMonitor, AFolderThatBecomesALinkBehindThePlanIsNotFollowedEither)
     const std::string id = followed(bucket.source());
     std::filesystem::create_directories(home.path("out/folder"));
     std::filesystem::create_directories(home.path("elsewhere"));
-    const auto plan = monitor->plan(id, materialize("12", "folder/deep/a"), "somebody");
-    ASSERT_TRUE(plan);
+    const PlanView plan = planOf(id, materialize("12", "folder/deep/a"));
     std::filesystem::remove(home.path("out/folder"));
     std::filesystem::create_directory_symlink(home.path("elsewhere"), home.path("out/folder"));
-    EXPECT_EQ(monitor->start(plan->id, plan->hash, "somebody").error().code, Code::Auth);
+    const auto task = monitor->start(plan.id, plan.hash, "somebody");
+    ASSERT_TRUE(task);
+    const TaskView end = endOf(task->id);
+    ASSERT_TRUE(end.problem);
+    EXPECT_EQ(end.problem->code, "DS-AUTH");
     EXPECT_TRUE(std::filesystem::is_empty(home.path("elsewhere")));
-    EXPECT_TRUE(monitor->tasks().empty());
 }
 
 TEST_F(TasksOfAMonitor, TheOutputFolderItselfMayBeALink)

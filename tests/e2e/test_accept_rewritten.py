@@ -29,15 +29,7 @@ class AcceptRewritten(E2ETest):
 
     def did(self, kind, **args):
         """The task of an act, once it is over."""
-
-        def started():  # the plan stays the same once everything was replayed
-            status, plan = self.daemon.ask("POST", f"runs/{self.run_id}/plans", {"kind": kind, "args": args})
-            if status != 200:
-                return None
-            status, task = self.daemon.ask("POST", f"plans/{plan['id']}/run", {"hash": plan["hash"]})
-            return task if status == 202 else None
-
-        task = wait_until(started, 60, "a task")["id"]
+        task = self.daemon.start(self.daemon.plan(kind, args))
         return wait_until(
             lambda: self.daemon.task(task)["state"] in ("done", "failed") and self.daemon.task(task), 60, "its end"
         )

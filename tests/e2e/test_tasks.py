@@ -48,18 +48,30 @@ class Daemon:
     def task(self, task):
         return self.ask("GET", f"tasks/{task}")[1]
 
-    def begin(self, step):
-        """A materialization; only once everything was replayed does its plan stay the same."""
+    def plan(self, kind, args):
+        """A plan that is made; asked for again until the run is open."""
         run = self.ask("GET", "runs")[1]["runs"][0]["id"]
 
-        def planned():
-            status, plan = self.ask("POST", f"runs/{run}/plans",
-                                    {"kind": "materialize", "args": {"step": str(step), "to": "made"}})
-            return status == 200 and self.ask("POST", f"plans/{plan['id']}/run", {"hash": plan["hash"]})
+        def asked():
+            status, plan = self.ask("POST", f"runs/{run}/plans", {"kind": kind, "args": args})
+            return status == 200 and plan
 
-        status, task = wait_until(planned, 60, "a task")
+        def made():
+            now = self.ask("GET", f"plans/{plan['id']}")[1]
+            return now["state"] != "planning" and now
+
+        plan = wait_until(asked, 60, "a plan")
+        plan = wait_until(made, 60, "its end")
+        assert plan["state"] == "ready", plan
+        return plan
+
+    def start(self, plan):
+        status, task = self.ask("POST", f"plans/{plan['id']}/run", {"hash": plan["hash"]})
         assert status == 202, task
         return task["id"]
+
+    def begin(self, step):
+        return self.start(self.plan("materialize", {"step": str(step), "to": "made"}))
 
     def end(self, how=signal.SIGTERM):
         if self.process.poll() is None:
@@ -139,7 +151,7 @@ class Tasks(E2ETest):
         self.shown(task)
         self.daemon.ask("POST", f"tasks/{task}/resume")
         refused = self.ended(task)
-        self.assertEqual((refused["state"], refused["problem"]["code"]), ("failed", "DS-REWRITTEN"), refused)
+        self.assertEqual((refused["state"], refused["problem"]["code"]), ("failed", "DS-EXISTS"), refused)
         self.assertFalse(os.path.lexists(os.path.join(self.output, "made")))
 
 

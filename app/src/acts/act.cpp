@@ -97,22 +97,12 @@ Result<void> checkArgs(const ActInfo& act, const ActArgs& args)
     return {};
 }
 
-namespace {
-
-/// An act that the engine plans: `plan.call` says what; the engine's plan is taken into the one that faces show.
-void bindToEngine(BoundPlan& plan, const Act& act, const SourceRequest& source)
+ActCall BoundPlan::bound(const std::string& by) const
 {
-    const ActCall call { source, plan.call, {}, {} };
-    plan.prepare = [call](Service& service) { return service.start(call); };
-    plan.complete = act.complete;
-    plan.start = [call](Service& service, const PlanView& view, const std::string& by) {
-        ActCall bound = call;
-        bound.planHash = view.hash;
-        bound.by = by;
-        return service.start(bound);
-    };
-}
-
+    ActCall carriedOut = call;
+    carriedOut.planHash = view.hash;
+    carriedOut.by = by;
+    return carriedOut;
 }
 
 Result<BoundPlan> planAct(const RunSnapshot& snapshot, const SourceRequest& source, const ActRequest& request,
@@ -124,8 +114,9 @@ Result<BoundPlan> planAct(const RunSnapshot& snapshot, const SourceRequest& sour
         return fail(Code::Transient, "the run is still being opened", snapshot.source, "try again in a moment");
     const CheckedArgs args(act->info.fields, request.args);
     DS_TRY(BoundPlan plan, act->plan({ snapshot, source, options }, args));
-    if (act->run)
-        bindToEngine(plan, *act, source);
+    plan.call.source = source;
+    plan.call.below = options.anyFolder ? std::string() : options.outputFolder;
+    plan.complete = act->complete;
     plan.view.kind = request.kind;
     plan.view.run = snapshot.id;
     plan.request = { request.kind, args.all() };
@@ -145,8 +136,6 @@ ChooseVersion ActWork::chosen(TaskContext& task) const
 Result<JobResult> runAct(Workbench& bench, const ActCall& call, TaskContext& task)
 {
     DS_TRY(const Act* act, findAct(call.act.kind));
-    if (!act->run)
-        return fail(Code::Usage, "the act is begun in another way", call.act.kind);
     DS_CHECK(checkArgs(act->info, call.act.args));
     const CheckedArgs args(act->info.fields, call.act.args);
     return act->run({ bench, call, args }, task);

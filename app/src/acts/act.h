@@ -12,17 +12,19 @@
 
 namespace deltascope::app {
 
-/// A plan with what starts it.
+/// A plan with what makes it complete and carries it out.
 struct BoundPlan {
-    PlanView view; ///< without an id
+    PlanView view; ///< without an id; of what only the engine knows nothing yet
     ActRequest request; ///< what was asked for
-    ActRequest call; ///< of an act that the engine plans: what it is asked for
-    /// `by`: the principal that asks.
-    std::function<JobId(Service&, const PlanView& plan, const std::string& by)> start;
-    /// Where the plan is made from states that have to be read: the job that reads them. Null: the plan is complete.
-    std::function<JobId(Service&)> prepare = nullptr;
-    /// Takes what that job has found into the plan.
-    std::function<void(PlanView&, const JobResult&)> complete = nullptr;
+    /// Arguments that were left open or ambiguous, as they were understood: with them the same request means the same
+    /// when the run has grown.
+    ActArgs settled;
+    ActCall call; ///< what the engine is asked for
+    /// Takes what the engine has planned into the plan that faces show.
+    void (*complete)(PlanView& plan, const JobResult& planned) = nullptr;
+
+    /// The call that carries it out. `by`: the principal that asks.
+    ActCall bound(const std::string& by) const;
 };
 
 /// What an act is planned from. Valid during the call.
@@ -60,14 +62,13 @@ struct ActWork {
 /// An act: one folder below app/src/acts, and one line in registry.cpp.
 struct Act {
     ActInfo info;
-    /// What it would do, from what is known of the run; where the engine plans it, title, command line and call.
+    /// What is known before the engine plans it: title, command line and BoundPlan::call (its act alone).
     /// Errors: NotFound (no such step), Usage, ChainGap and others for a step that cannot be rebuilt.
     Result<BoundPlan> (*plan)(const ActScene& scene, const CheckedArgs& args);
-    ActReport report; ///< of run(), or of what the plan starts
-    /// Where the engine plans it: makes the plan, or carries it out. Errors: those of the act.
-    Result<JobResult> (*run)(const ActWork& work, TaskContext& task) = nullptr;
-    /// Takes what run() has planned into the plan that faces show.
-    void (*complete)(PlanView& plan, const JobResult& planned) = nullptr;
+    ActReport report; ///< of run()
+    /// Makes the plan, or carries it out. Errors: those of the act.
+    Result<JobResult> (*run)(const ActWork& work, TaskContext& task);
+    void (*complete)(PlanView& plan, const JobResult& planned); ///< BoundPlan::complete
 };
 
 /// The registry.

@@ -3,9 +3,7 @@
 #include "deltascope/app/command_line.h"
 #include "view/step_address.h"
 
-#include "deltascope/base/bytes.h"
 #include "deltascope/engine/file_system.h"
-#include "deltascope/engine/hash_tree.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -34,25 +32,6 @@ Result<void> expectFits(const fs::path& relative, const std::string& name)
 
 }
 
-std::string stateOf(const RunSnapshot& snapshot, const StepView& until)
-{
-    std::string text;
-    for (const EpochView& epoch : snapshot.run->epochs) {
-        if (epoch.epoch != until.epoch)
-            continue;
-        for (const StepView& step : epoch.steps) {
-            if (step.step > until.step)
-                break;
-            text += fmt::format("{} {}\n", step.step, step.restorable);
-            for (const ObjectView& object : step.objects)
-                text += fmt::format("{} {} {}\n", object.key, object.sizeBytes, object.modifiedUs);
-        }
-    }
-    return text;
-}
-
-void seal(PlanView& plan, const std::string& state) { plan.hash = toHex(xxh3(asBytes(plan.cli + "\n" + state))); }
-
 void takeActPlan(PlanView& plan, const ActPlanView& found)
 {
     plan.hash = found.hash;
@@ -60,6 +39,13 @@ void takeActPlan(PlanView& plan, const ActPlanView& found)
     plan.readBytes = found.readBytes;
     for (const ProblemView& warning : found.warnings)
         plan.warnings.push_back(warning.text);
+}
+
+const ActPlanView& takePlannedRead(PlanView& plan, const JobResult& planned)
+{
+    const ActPlanView& found = std::get<std::shared_ptr<const PlannedReadView>>(planned)->plan;
+    takeActPlan(plan, found);
+    return found;
 }
 
 const char* acceptOption(bool acceptRewritten) { return acceptRewritten ? " --accept-rewritten" : ""; }

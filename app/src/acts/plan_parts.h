@@ -14,13 +14,10 @@ namespace deltascope::app {
 
 // What the plans of several acts consist of.
 
-/// What a plan depends on that reads a step: all objects of its epoch up to it.
-std::string stateOf(const RunSnapshot& snapshot, const StepView& until);
-/// Gives the plan its hash: over its command line and `state`.
-void seal(PlanView& plan, const std::string& state);
-
 /// Takes what every plan of the engine says.
 void takeActPlan(PlanView& plan, const ActPlanView& found);
+/// The same of an act that only reads; `planned`: a PlannedReadView, which outlives what is returned.
+const ActPlanView& takePlannedRead(PlanView& plan, const JobResult& planned);
 
 /// " --accept-rewritten", or nothing.
 const char* acceptOption(bool acceptRewritten);

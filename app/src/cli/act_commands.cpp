@@ -74,7 +74,7 @@ const app::ActInfo* findInfo(const std::string& command)
 {
     static const std::vector<app::ActInfo> infos = app::actInfos();
     const auto found = std::find_if(infos.begin(), infos.end(), [&](const app::ActInfo& info) {
-        return info.isOfEngine() && info.kind == command;
+        return info.way != app::ActWay::OwnCommand && info.kind == command;
     });
     return found == infos.end() ? nullptr : &*found;
 }
@@ -190,7 +190,7 @@ std::vector<CLI::App*> describeActs(CLI::App& program, Options& options)
     for (CLI::App* const command : commands)
         command->add_option("source", options.source, "folder or URI of the run")->required();
     for (const app::ActInfo& info : app::actInfos()) {
-        if (info.isOfEngine())
+        if (info.way != app::ActWay::OwnCommand)
             commands.push_back(addAct(program, info, options));
     }
     return commands;

@@ -8,11 +8,6 @@ namespace deltascope::app {
 
 namespace {
 
-tl::unexpected<Error> stale(const std::string& where, const std::string& action)
-{
-    return fail(Code::Rewritten, "the run changed since the plan was made", where, action);
-}
-
 Error errorOf(const ProblemView& problem)
 {
     return { parseCode(problem.code).value_or(Code::Internal), problem.text, problem.where, problem.step,
@@ -29,7 +24,7 @@ Acts::Acts(Monitor& monitor, Service& service, const MonitorOptions& options)
 {
 }
 
-/// Without the lock: hashing the objects of a long run takes a while.
+/// Without the lock: the monitor is asked.
 Result<BoundPlan> Acts::planOf(const std::string& run, const ActRequest& request) const
 {
     const std::shared_ptr<const RunSnapshot> snapshot = m_monitor.run(run);
@@ -43,9 +38,8 @@ Result<PlanView> Acts::plan(const std::string& run, const ActRequest& request, c
 {
     DS_TRY(BoundPlan plan, planOf(run, request));
     const std::lock_guard lock(m_mutex); // the end of the job waits until it is known whose it is
-    const std::function<JobId(Service&)> prepare = plan.prepare;
-    Result<PlanView> kept = prepare ? m_plans.add(std::move(plan), by, [&] { return prepare(m_service); })
-                                    : m_plans.add(std::move(plan), by);
+    const ActCall call = plan.call;
+    Result<PlanView> kept = m_plans.add(std::move(plan), by, [&] { return m_service.start(call); });
     cancelDropped();
     return kept;
 }
@@ -78,13 +72,9 @@ Result<TaskView> Acts::start(const std::string& id, const std::string& hash, con
         DS_TRY(const BoundPlan* known, m_plans.find(id, hash));
         plan = *known;
     }
-    if (!plan.prepare) { // else the act makes it again
-        DS_TRY(const BoundPlan now, planOf(plan.view.run, plan.request));
-        if (now.view.hash != hash)
-            return stale(plan.view.title, "look at the plan again");
-    }
     TaskRecord record;
     record.request = plan.request;
+    record.settled = plan.settled;
     record.source = canonical(m_monitor.sourceOf(plan.view.run).value_or(SourceRequest()));
     record.view.plan = plan.view;
     record.view.plan.act.reset(); // the journal beside the run tells what was written
@@ -141,7 +131,8 @@ Result<TaskView> Acts::resume(const std::string& id, std::int64_t nowUs)
     return now ? Result<TaskView>(*now) : fail(Code::NotFound, "there is no such task", id);
 }
 
-/// Begins a task, if its run is open by now and its plan still the same. Errors: why it never will.
+/// Begins a task, if its run is open by now; the act refuses a run that is not the one of its plan any more. Errors:
+/// why it never will.
 Result<void> Acts::begin(const Tasks::Waiting& task, std::int64_t nowUs)
 {
     const std::shared_ptr<const RunSnapshot> snapshot = m_monitor.run(task.run);
@@ -149,19 +140,15 @@ Result<void> Acts::begin(const Tasks::Waiting& task, std::int64_t nowUs)
         return {};
     const bool open = snapshot && snapshot->run;
     Result<BoundPlan> plan = planOf(task.run, task.request);
-    if (plan && plan->prepare) // the act compares it
-        plan->view.hash = task.hash;
-    const bool same = plan && plan->view.hash == task.hash;
-    if (!same && open && !snapshot->run->settled) // what is known of it may become the same yet
+    if (!plan && open && !snapshot->run->settled) // what is known of it may be enough yet
         return {};
     const std::lock_guard lock(m_mutex);
-    if (same) {
+    if (plan) {
+        plan->view.hash = task.hash;
         m_tasks.begin(m_service, task.id, *plan, nowUs);
         return {};
     }
-    Result<void> refusal = plan ? stale(task.source.source.text(), "make a new plan")
-        : !open && snapshot     ? fail(errorOf(*snapshot->error))
-                                : fail(plan.error());
+    Result<void> refusal = !open && snapshot ? fail(errorOf(*snapshot->error)) : fail(plan.error());
     m_tasks.refuse(task.id, refusal.error(), !open);
     return refusal;
 }

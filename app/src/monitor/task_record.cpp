@@ -97,6 +97,10 @@ TaskRecord readDocument(const json& from)
     const json& request = fieldOf(from, "request");
     record.request =
         expectKnown(version == FormatVersion ? readRequest(request) : readTypedRequest(record.view.plan.kind, request));
+    if (from.contains("settled")) { // older tasks settled nothing
+        record.settled = readRequest({ { "kind", record.request.kind }, { "args", from["settled"] } }).args;
+        expectKnown(record.settledRequest());
+    }
     record.source = readSource(fieldOf(from, "source"));
     return record;
 }
@@ -108,6 +112,14 @@ std::string dump(const ordered_json& document)
 
 }
 
+ActRequest TaskRecord::settledRequest() const
+{
+    ActRequest all = request;
+    for (const auto& [name, value] : settled)
+        all.args.insert_or_assign(name, value);
+    return all;
+}
+
 std::string recordText(const TaskRecord& record)
 {
     ordered_json out = ordered_json::parse(toJson(record.view));
@@ -117,6 +129,7 @@ std::string recordText(const TaskRecord& record)
     out.erase("not_kept"); // once this is on disk it is
     out["plan"] = ordered_json::parse(toJson(record.view.plan));
     out["request"] = jsonOf(record.request);
+    out["settled"] = jsonOf(ActRequest { record.request.kind, record.settled })["args"];
     out["source"] = jsonOf(record.source);
     return dump(out);
 }

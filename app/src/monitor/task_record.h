@@ -10,7 +10,10 @@ namespace deltascope::app {
 struct TaskRecord {
     TaskView view;
     ActRequest request;
+    ActArgs settled; ///< BoundPlan::settled
     SourceRequest source;
+
+    ActRequest settledRequest() const; ///< the request with what was settled
 };
 
 /// One JSON document. A result that would make it larger than 1 MiB is left out.

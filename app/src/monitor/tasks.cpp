@@ -2,6 +2,8 @@
 
 #include "task_states.h"
 
+#include "deltascope/engine/act_plan.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -37,7 +39,7 @@ TaskView Tasks::start(Service& service, const BoundPlan& plan, TaskRecord record
     task.record = std::move(record);
     task.beganUs = task.record.view.startedUs;
     task.unkept = Change::None;
-    task.job = plan.start(service, plan.view, task.record.view.by);
+    task.job = service.start(plan.bound(task.record.view.by));
     m_tasks.push_back(std::move(task));
     return m_tasks.back().record.view;
 }
@@ -182,7 +184,7 @@ std::optional<Tasks::Ended> Tasks::takeEnd(JobId job, const Result<JobResult>& o
     } else {
         view.state = "failed";
         view.problem = problemView(outcome.error());
-        view.resumable = leavesSomething(view.plan);
+        view.resumable = leavesSomething(view.plan) && !isOfStalePlan(outcome.error());
     }
     return Ended { view, task->beganUs };
 }

@@ -35,12 +35,12 @@ public:
     Result<std::string> beginDiscard(const std::string& id);
     Result<TaskView> endDiscard(const std::string& id, bool removed);
 
-    /// A task that begins once its run is open and its plan is still the same.
+    /// A task that begins once its run is open, as it was planned.
     struct Waiting {
         std::string id;
         std::string run; ///< empty: not followed yet
         std::string hash;
-        ActRequest request;
+        ActRequest request; ///< with what was settled
         SourceRequest source;
     };
     std::vector<Waiting> waiting() const; ///< those whose run is followed

@@ -50,7 +50,7 @@ Result<TaskView> Tasks::endDiscard(const std::string& id, bool removed)
 Tasks::Waiting Tasks::waitingOf(const Task& task)
 {
     const TaskRecord& record = task.record;
-    return { record.view.id, record.view.plan.run, record.view.plan.hash, record.request, record.source };
+    return { record.view.id, record.view.plan.run, record.view.plan.hash, record.settledRequest(), record.source };
 }
 
 std::vector<Tasks::Waiting> Tasks::waiting() const
@@ -77,7 +77,7 @@ void Tasks::begin(Service& service, const std::string& id, const BoundPlan& plan
     (*task)->waits = false;
     change(**task);
     (*task)->beganUs = nowUs;
-    (*task)->job = plan.start(service, plan.view, (*task)->record.view.by);
+    (*task)->job = service.start(plan.bound((*task)->record.view.by));
 }
 
 void Tasks::refuse(const std::string& id, const Error& error, bool again)

@@ -3,6 +3,7 @@
 #include "view/make_views.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
 
 namespace deltascope::app {
@@ -44,6 +45,11 @@ ActPlanView makeActPlanView(const ActPlan& plan)
     view.unknown = plan.unknown;
     view.undo = plan.undo;
     return view;
+}
+
+PlannedReadView makePlannedReadView(const Run& run, const ActPlan& plan)
+{
+    return { run.store->uri(), std::filesystem::path(run.store->uri()).filename().string(), makeActPlanView(plan) };
 }
 
 } // namespace deltascope::app

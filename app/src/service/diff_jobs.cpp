@@ -1,6 +1,9 @@
 #include "diff_jobs.h"
 
+#include "act_plan_view.h"
 #include "view/make_views.h"
+
+#include "deltascope/engine/read_acts.h"
 
 #include <algorithm>
 #include <chrono>
@@ -35,15 +38,48 @@ Result<void> judgeState(Workbench& bench, const OpenState& state, TaskContext& t
     return {};
 }
 
-Result<DiffView> diffOf(Workbench& bench, const VersionRequest& a, const VersionRequest& b, const DiffChoice& choice,
-                        TaskContext& task)
+namespace {
+
+/// Both states, chosen and not read yet.
+Result<std::pair<OpenState, OpenState>> choosePair(Workbench& bench, const DiffRequest& request, TaskContext& task)
 {
+    DS_TRY(OpenState a, chooseState(bench, request.a, false, task));
+    DS_TRY(OpenState b, chooseState(bench, request.b, false, task));
+    return std::pair(std::move(a), std::move(b));
+}
+
+Result<ActPlan> planOf(const OpenState& a, const OpenState& b)
+{
+    if (!a.version || !b.version)
+        return fail(Code::Usage, "a file on its own has no steps");
+    return planDiff({ *a.run, *a.version, a.plans->plan() }, { *b.run, *b.version, b.plans->plan() },
+                    a.acceptRewritten || b.acceptRewritten);
+}
+
+}
+
+Result<PlannedReadView> planComparison(Workbench& bench, const DiffRequest& request, TaskContext& task)
+{
+    DS_TRY(const auto pair, choosePair(bench, request, task));
+    DS_TRY(const ActPlan plan, planOf(pair.first, pair.second));
+    return makePlannedReadView(*pair.first.run, plan);
+}
+
+Result<DiffView> diffOf(Workbench& bench, const DiffRequest& request, const std::string& planHash, TaskContext& task)
+{
+    const DiffChoice& choice = request.choice;
     DiffOptions options { TensorGlobs(choice.tensors), true, {} };
     if (choice.prefixes)
         options.prefixes = { choice.prefixes->first, choice.prefixes->second };
     const auto began = std::chrono::steady_clock::now();
-    DS_TRY(OpenState left, openState(bench, a, false, task));
-    DS_TRY(OpenState right, openState(bench, b, false, task));
+    DS_TRY(auto pair, choosePair(bench, request, task));
+    auto& [left, right] = pair;
+    if (!planHash.empty()) {
+        DS_TRY(const ActPlan plan, planOf(left, right));
+        DS_CHECK(expectPlanned(plan, planHash, left.run->store->uri(), right.version->step()));
+    }
+    DS_CHECK(readState(bench, left, task));
+    DS_CHECK(readState(bench, right, task));
     const auto attempt = [&] {
         return diffStates(bench, *left.chain, *right.chain, linkOfAInB(left, right), task, options);
     };

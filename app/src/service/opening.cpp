@@ -132,7 +132,7 @@ Result<void> openChain(Workbench& bench, OpenState& state, TaskContext& task)
 
 }
 
-Result<OpenState> openState(Workbench& bench, const VersionRequest& request, bool acrossGap, TaskContext& task)
+Result<OpenState> chooseState(Workbench& bench, const VersionRequest& request, bool acrossGap, TaskContext& task)
 {
     OpenState state;
     if (isSingleFile(request)) {
@@ -149,7 +149,18 @@ Result<OpenState> openState(Workbench& bench, const VersionRequest& request, boo
     state.chosen = choiceText(*state.run, *state.version, request.version);
     DS_TRY(state.plans, FallbackPlans::of(*state.run, *state.version, { acrossGap, StateChoice::Served, {} }));
     state.acceptRewritten = request.acceptRewritten;
-    DS_CHECK(openChain(bench, state, task));
+    return state;
+}
+
+Result<void> readState(Workbench& bench, OpenState& state, TaskContext& task)
+{
+    return state.chain ? Result<void>() : openChain(bench, state, task);
+}
+
+Result<OpenState> openState(Workbench& bench, const VersionRequest& request, bool acrossGap, TaskContext& task)
+{
+    DS_TRY(OpenState state, chooseState(bench, request, acrossGap, task));
+    DS_CHECK(readState(bench, state, task));
     return state;
 }
 

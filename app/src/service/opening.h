@@ -36,7 +36,7 @@ struct OpenState {
     std::string chosen; ///< choiceText()
     std::optional<FallbackPlans> plans; ///< nothing for a file
     bool acceptRewritten = false;
-    std::unique_ptr<Chain> chain; ///< along the present plan
+    std::unique_ptr<Chain> chain; ///< along the present plan; null: see chooseState()
 
     /// What makes the choice of the state doubtful; forms that proved damaged, and what is used in their place.
     std::vector<Error> notices() const;
@@ -44,6 +44,11 @@ struct OpenState {
 /// Whether a file is meant, not a run.
 bool isSingleFile(const VersionRequest& request);
 Result<OpenState> openState(Workbench& bench, const VersionRequest& request, bool acrossGap, TaskContext& task);
+/// The same without its chain, unless it is a file: nothing but names and headers was read, and forms that had to be
+/// compared.
+Result<OpenState> chooseState(Workbench& bench, const VersionRequest& request, bool acrossGap, TaskContext& task);
+/// Opens the chain of a state that was chosen.
+Result<void> readState(Workbench& bench, OpenState& state, TaskContext& task);
 /// After `error`: opens each state again whose plan reads the form that it names, along the next plan without that
 /// form. Errors: `error` itself if no state has such a plan.
 Result<void> moveOn(Workbench& bench, std::initializer_list<OpenState*> states, const Error& error, TaskContext& task);

@@ -10,12 +10,14 @@
 #include "doctor.h"
 #include "job_runner.h"
 #include "log_jobs.h"
+#include "materialize_jobs.h"
 #include "opening.h"
 #include "publishing.h"
 #include "state_tensors.h"
 #include "statistics_jobs.h"
 #include "tensor_firsts.h"
 #include "tensor_jobs.h"
+#include "verify_jobs.h"
 #include "view/make_views.h"
 #include "watching.h"
 
@@ -47,26 +49,6 @@ std::int64_t systemNowUs()
 template <class View> Result<JobResult> ended(View view)
 {
     return JobResult(std::make_shared<const View>(std::move(view)));
-}
-
-/// What is written into a run would be taken for part of it.
-Result<void> expectOutside(const std::string& destination, const Address& run, std::string_view word)
-{
-    if (!Address(destination).isWithin(run))
-        return {};
-    return fail(Code::Usage,
-                fmt::format("the destination lies inside the {}, where it would be taken for part of the run", word),
-                destination, fmt::format("choose a destination outside of the {}", word));
-}
-
-/// The folder that the destination is made in.
-Result<void> makeWay(FileSystem& disk, const MaterializeRequest& request)
-{
-    std::error_code error;
-    std::filesystem::create_directories(request.below, error);
-    if (error)
-        return fail(Code::Io, "the output folder cannot be made: " + error.message(), request.below);
-    return createFoldersBelow(disk, request.below, std::filesystem::path(request.destination).parent_path().string());
 }
 
 class EngineService final : public Service {
@@ -177,16 +159,7 @@ public:
     {
         return start("verify " + request.source.source.text(),
                      [this, request](JobId, TaskContext& task) -> Result<JobResult> {
-                         const Clock::time_point began = Clock::now();
-                         const bool accepts = request.acceptRewritten && request.level >= 2;
-                         DS_TRY(Run run, openRequested(m_bench, request.source, task, {}, accepts));
-                         VerifyOptions options;
-                         options.level = request.level;
-                         options.acceptRewritten = request.acceptRewritten;
-                         DS_TRY(options.range, findRange(m_bench, run, request.range, task));
-                         DS_TRY(const VerifyReport report, verifyRun(m_bench, run, options, task));
-                         VerifyView view = makeVerifyView(run, report);
-                         view.seconds = secondsSince(began);
+                         DS_TRY(VerifyView view, verifyOf(m_bench, request, {}, task));
                          return ended(std::move(view));
                      });
     }
@@ -213,7 +186,7 @@ public:
     {
         return start(fmt::format("diff {} {}", a.source.source.text(), b.source.source.text()),
                      [this, a, b, choice](JobId, TaskContext& task) -> Result<JobResult> {
-                         DS_TRY(DiffView view, diffOf(m_bench, a, b, choice, task));
+                         DS_TRY(DiffView view, diffOf(m_bench, { a, b, choice }, {}, task));
                          return ended(std::move(view));
                      });
     }
@@ -306,47 +279,11 @@ public:
 
     JobId materialize(MaterializeRequest request) override
     {
-        return start(
-            "materialize " + request.version.source.source.text(),
-            [this, request](JobId, TaskContext& task) -> Result<JobResult> {
-                const Clock::time_point began = Clock::now();
-                DS_CHECK(expectOutside(request.destination, request.version.source.source, "source"));
-                DS_TRY(Run run, openRequested(m_bench, request.version.source, task));
-                for (const std::string& mirror : run.mirrors)
-                    DS_CHECK(expectOutside(request.destination, mirror, "mirror"));
-                DS_TRY(const Version* version, findVersion(m_bench, run, request.version.version, task));
-                DS_CHECK(compareForms(run, *version, task));
-                DS_CHECK(compareFormsOnTheWay(m_bench, run, *version, task));
-                const StateChoice wanted = request.trained ? StateChoice::Trained : StateChoice::Served;
-                DS_TRY(FallbackPlans plans, FallbackPlans::of(run, *version, { request.acrossGap, wanted, {} }));
-                MaterializeOptions options;
-                options.destination = request.destination;
-                options.shardBytes = request.shardBytes;
-                options.readBackFromDisk = request.readBackFromDisk;
-                options.acrossGap = request.acrossGap;
-                options.forTraining = request.forTraining;
-                options.acceptRewritten = request.version.acceptRewritten;
-                options.part = request.part;
-                options.parts = request.parts;
-                options.commit = request.commit;
-                options.toolVersion = DELTASCOPE_VERSION;
-                const std::unique_ptr<FileSystem> disk = makeFileSystemBelow(request.below);
-                if (!request.below.empty())
-                    DS_CHECK(makeWay(*disk, request));
-                Workbench bench = m_bench;
-                bench.disk = disk.get();
-                const auto rebuild = [&](const Plan& plan) {
-                    options.replaced = plans.replaced();
-                    return deltascope::materialize(bench, run, *version, plan, options, task);
-                };
-                // Processes that share a rebuild have to agree on its plan: they take the first one.
-                const bool shared = request.parts > 1 || request.commit;
-                DS_TRY(const MaterializeReport report, shared ? rebuild(plans.plan()) : tryPlans(plans, rebuild));
-                MaterializeView view = makeMaterializeView(*version, report);
-                view.chosen = choiceText(run, *version, request.version.version);
-                view.seconds = secondsSince(began);
-                return ended(std::move(view));
-            });
+        return start("materialize " + request.version.source.source.text(),
+                     [this, request](JobId, TaskContext& task) -> Result<JobResult> {
+                         DS_TRY(MaterializeView view, rebuildOf(m_bench, request, {}, task));
+                         return ended(std::move(view));
+                     });
     }
 
     JobId publish(PublishRequest request) override
@@ -504,17 +441,6 @@ private:
     JobId start(std::string title, JobRunner::Work work)
     {
         return m_runner.start(std::move(title), JobRunner::Life::Short, std::move(work));
-    }
-
-    /// A version with several forms may have two states; which one is meant can only be told once they were compared.
-    Result<void> compareForms(Run& run, const Version& version, TaskContext& task)
-    {
-        if (version.otherForms.empty() || version.facts)
-            return {};
-        AnalyzeOptions options;
-        const auto at = static_cast<std::size_t>(&version - run.versions.data());
-        options.range = { at, at };
-        return analyzeRun(m_bench, run, options, task);
     }
 
     std::unique_ptr<Catalog> m_catalog;

@@ -13,12 +13,12 @@ template <class Io> void describe(Io& io, Of<Io, PlannedObjectView>& object)
     io.type("PlannedObject", "An object that an act reads, writes or deletes.");
     io("store", nullIfEmpty(object.store), "address; null: that of the run");
     io("key", object.key);
-    io("bytes", object.bytes, "0: not known before it is written");
+    io("bytes", object.bytes, "0: not known before it is written, or nothing but headers is read");
 }
 
 template <class Io> void describe(Io& io, Of<Io, ActPlanView>& plan)
 {
-    io.type("ActPlan", "The exact plan of an act that changes a source.");
+    io.type("ActPlan", "The exact plan of an act.");
     io("kind", plan.kind);
     io("hash", plan.hash);
     io("reads", plan.reads);

@@ -48,7 +48,7 @@ template <class Io> void describe(Io& io, Of<Io, PlanView>& plan)
     io("destination", nullIfEmpty(plan.destination));
     io("warnings", plan.warnings);
     if (isWhole) {
-        io("act", plan.act, "of acts that change a source");
+        io("act", plan.act, "every object that it reads, writes or deletes; of state ready");
         io("changes", plan.changes, "those with the largest changed share, at most 256");
         io("confirm", nullIfEmpty(plan.confirm), "to be typed before it is carried out");
         io("undo", nullIfEmpty(plan.undo), "kind of the act that takes it back");

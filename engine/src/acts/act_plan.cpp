@@ -65,15 +65,21 @@ std::uint64_t ActPlan::readBytes() const noexcept
     return bytes;
 }
 
+namespace {
+
+const char* const StaleText = "the run is not the one that the plan was made for: something was published, removed or "
+                              "overwritten since";
+
+} // namespace
+
 Result<void> expectPlanned(const ActPlan& plan, const std::string& hash, const std::string& source,
                            std::optional<std::int64_t> step)
 {
     if (plan.hash() == hash)
         return {};
-    return fail(Error { Code::Exists,
-                        "the run is not the one that the plan was made for: something was published, removed or "
-                        "overwritten since",
-                        source, step, "Look at the plan again, and repeat this." });
+    return fail(Error { Code::Exists, StaleText, source, step, "Look at the plan again, and repeat this." });
 }
+
+bool isOfStalePlan(const Error& error) { return error.code == Code::Exists && error.text == StaleText; }
 
 } // namespace deltascope

@@ -45,21 +45,20 @@ struct ActField {
     bool isOperand = false;
 };
 
-/// How an act is planned and begun.
+/// How the command line begins an act.
 enum class ActWay : std::uint8_t {
-    FromView, ///< planned from what is known of the run; Service has a method for it
-    AtOnce, ///< planned by the engine; the command line shows its plan only if asked
-    Confirmed, ///< planned by the engine; the command line begins it only if the user confirms the plan
+    AtOnce, ///< the command line shows its plan only if asked
+    Confirmed, ///< the command line begins it only if the user confirms the plan
+    OwnCommand, ///< the command line has a command of its own for it, with more options and without a plan
 };
 
 struct ActInfo {
-    std::string_view kind; ///< "rollback"; the engine's acts are commands of this name
+    std::string_view kind; ///< "rollback"; also the command
     std::string_view title; ///< of the button that begins it: "Roll back"
-    std::string_view help; ///< of that command
+    std::string_view help; ///< of that command; empty: it has one of its own
     std::vector<ActField> fields;
-    ActWay way = ActWay::FromView;
+    ActWay way = ActWay::AtOnce;
 
-    bool isOfEngine() const noexcept { return way != ActWay::FromView; } ///< Service::start() takes it
     const ActField* field(std::string_view name) const noexcept; ///< null: it has none of that name
 };
 

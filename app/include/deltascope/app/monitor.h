@@ -60,17 +60,17 @@ public:
     /// Starts a job of the service and calls `done` with what it ends with.
     virtual void ask(const std::function<JobId(Service&)>& start, std::function<void(Result<JobResult>)> done) = 0;
 
-    /// What an act would do. Acts on nothing. `by`: who asks; of each only the newest plans are kept. Where states have
-    /// to be read for it, its state is "planning", and planned() tells what came of it. Errors: NotFound, Usage, those
-    /// that the act would have at once.
+    /// What an act would do. Acts on nothing. `by`: who asks; of each only the newest plans are kept. Its state is
+    /// "planning" at first, and planned() tells what came of it. Errors: NotFound, Usage, those that the act would have
+    /// at once.
     virtual Result<PlanView> plan(const std::string& run, const ActRequest& request, const std::string& by) = 0;
     /// A plan as it is now. Errors: NotFound.
     virtual Result<PlanView> planned(const std::string& plan) = 0;
     /// Forgets a plan, and what is being read for it. Idempotent.
     virtual void dropPlan(const std::string& plan) = 0;
-    /// Carries a plan out. A task that is returned is on disk, in MonitorOptions::taskFolder. Errors: NotFound (no such
-    /// plan), Usage (it is not made yet), Rewritten (the run changed since); NoSpace, Auth, Io (it cannot be kept, and
-    /// has not begun).
+    /// Carries a plan out. A task that is returned is on disk, in MonitorOptions::taskFolder; it fails (Exists) if the
+    /// run is not the one of the plan any more. Errors: NotFound (no such plan), Usage (it is not made yet), Rewritten
+    /// (the hash is not that of the plan); NoSpace, Auth, Io (it cannot be kept, and has not begun).
     virtual Result<TaskView> start(const std::string& plan, const std::string& hash, const std::string& by) = 0;
     virtual std::vector<TaskView> tasks() const = 0; ///< newest first
     virtual std::optional<TaskView> task(const std::string& id) const = 0;
@@ -78,8 +78,8 @@ public:
     virtual Result<TaskView> pause(const std::string& id) = 0;
     virtual Result<TaskView> cancel(const std::string& id) = 0;
     /// Of a paused task; of one that was interrupted, or canceled or failed and is resumable: the same plan again, once
-    /// its run is open, which is followed if it is not yet. Errors: NotFound, Exists (another process works on it),
-    /// Rewritten (the run changed since the plan was made).
+    /// its run is open, which is followed if it is not yet. It fails (Exists) if the run is not the one of the plan any
+    /// more. Errors: NotFound, Exists (another process works on it).
     virtual Result<TaskView> resume(const std::string& id) = 0;
     /// Removes what a task that was interrupted or canceled left beside its destination; it is not resumable then.
     /// Blocks as long as the disk takes. Errors: NotFound, Usage (it is at work), Exists, those of the disk.

@@ -88,6 +88,7 @@ struct VerifyRequest {
     std::string range; ///< "", "12", "0:12", "3..9"
     int level = 2;
     bool acceptRewritten = false;
+    std::string until = {}; ///< a step: what was published behind it is not read; empty: the end of the run
 };
 
 struct MaterializeRequest {
@@ -152,13 +153,13 @@ struct CostRequest {
     std::optional<double> learningRate; ///< predicts the changed share from a sample of the weights, which is read
 };
 
-/// An act that changes what people and engines see of a run (ActInfo::isOfEngine()): first planned, then carried
-/// out as it was planned.
+/// An act: first planned, then carried out as it was planned.
 struct ActCall {
     SourceRequest source;
     ActRequest act;
     std::string planHash; ///< of the plan that is carried out; empty: plan alone
     std::string by; ///< who asks, for the journal, beside the user of this process; empty: that user alone
+    std::string below = {}; ///< as MaterializeRequest::below
 };
 
 /// A synthetic run that is trained, published and followed by the real engine.
@@ -211,7 +212,9 @@ public:
     virtual JobId publish(PublishRequest request) = 0;
     virtual JobId cost(CostRequest request) = 0; ///< CostView
     virtual JobId annotations(SourceRequest request) = 0; ///< AnnotationsView
-    virtual JobId start(ActCall call) = 0; ///< the view of the act: RollBackView, BranchView, AnnotatedView
+    /// The view of the act: RollBackView, BranchView, AnnotatedView, VerifyView, DiffView, MaterializeView; of the
+    /// plan of one that ends with one of the last three a PlannedReadView.
+    virtual JobId start(ActCall call) = 0;
     /// A DoctorView. `clean`: also removes from the source what writers of this machine that ended left half-written.
     virtual JobId doctor(std::optional<SourceRequest> source, bool clean = false) = 0;
     /// Makes the folder of a demo ready, removing an earlier one; what it returns says where the bucket will be.

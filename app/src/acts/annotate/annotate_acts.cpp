@@ -41,7 +41,7 @@ BoundPlan bound(const ActScene& scene, ActRequest call, std::string title, const
     plan.view.title = std::move(title);
     plan.view.cli =
         fmt::format("deltascope {} {}{}{}", command, quotedSource(scene, step), rest, sourceOptions(scene.source));
-    plan.call = std::move(call);
+    plan.call.act = std::move(call);
     return plan;
 }
 
@@ -121,10 +121,9 @@ void takeAnnotation(PlanView& plan, const JobResult& planned)
         plan.steps.push_back({ "Write it beside the run, and into its journal", 0 });
 }
 
-/// An act that is planned and run by these, whatever the user decides about it.
+/// An act that is planned and run by these.
 Act annotation(ActInfo info, decltype(Act::plan) plan, decltype(Act::run) run)
 {
-    info.way = ActWay::AtOnce;
     return { std::move(info), plan, reportOf<AnnotatedView>(), run, takeAnnotation };
 }
 

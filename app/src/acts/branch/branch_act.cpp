@@ -37,7 +37,7 @@ Result<BoundPlan> planBranchOf(const ActScene& scene, const CheckedArgs& args)
     DS_TRY(const std::string into, placeOf(scene.options, args.text("into")));
     const bool soleWriter = args.flag("sole_writer");
     BoundPlan plan;
-    plan.call = { "branch", { { "step", addressOf(*step) }, { "into", into }, { "sole_writer", soleWriter } } };
+    plan.call.act = { "branch", { { "step", addressOf(*step) }, { "into", into }, { "sole_writer", soleWriter } } };
     plan.view.title = fmt::format("Branch step {} of {}", step->step, scene.snapshot.name);
     plan.view.cli = fmt::format("deltascope branch {} --into {}{}{} --yes", quotedStep(scene.source, *step),
                                 quotedPath(into), soleWriter ? " --sole-writer" : "", sourceOptions(scene.source));

@@ -5,6 +5,7 @@
 #include "deltascope/app/command_line.h"
 #include "deltascope/app/view/counted.h"
 #include "monitor/neighbors.h"
+#include "service/materialize_jobs.h"
 #include "view/materialize_description.h"
 #include "view/step_address.h"
 
@@ -31,39 +32,38 @@ std::uint64_t checkpointBytes(const RunSnapshot& snapshot)
     return bytes;
 }
 
-Result<BoundPlan> planMaterialize(const ActScene& scene, const CheckedArgs& args)
+Result<BoundPlan> planMaterializeOf(const ActScene& scene, const CheckedArgs& args)
 {
     const auto& [snapshot, source, options] = scene;
-    MaterializeRequest act;
-    act.acrossGap = args.flag("across_gap");
-    act.forTraining = args.flag("for_training");
-    act.trained = args.text("state") == "trained";
-    act.shardBytes = static_cast<std::uint64_t>(args.whole("shard_bytes"));
+    const bool acrossGap = args.flag("across_gap");
+    const bool forTraining = args.flag("for_training");
+    const bool acceptRewritten = args.flag("accept_rewritten");
+    const auto shardBytes = args.whole("shard_bytes");
     DS_TRY(const StepView* step, findStep(*snapshot.run, args.text("step")));
-    if (!act.acrossGap)
+    if (!acrossGap)
         DS_CHECK(expectRestorable(*step));
     const std::string to = args.text("to");
-    DS_TRY(act.destination,
+    DS_TRY(const std::string destination,
            destinationOf(options, to.empty() ? fmt::format("{}-step_{:06}", snapshot.id, step->step) : to));
-    act.version = { source, addressOf(*step), args.flag("accept_rewritten") };
-    if (!options.anyFolder)
-        act.below = options.outputFolder;
     BoundPlan plan;
+    plan.settled = { { "step", addressOf(*step) } };
+    plan.call.act = { "materialize", args.all() };
+    plan.call.act.args["step"] = addressOf(*step);
+    plan.call.act.args["to"] = destination;
     PlanView& view = plan.view;
     view.title = fmt::format("Materialize step {} of {}", step->step, snapshot.name);
-    view.cli = fmt::format("deltascope materialize {} -o {}{}{}{}{}{}{}", quotedStep(source, *step),
-                           quotedPath(act.destination), sourceOptions(source), act.trained ? " --state trained" : "",
-                           act.acrossGap ? " --across-gap" : "", act.forTraining ? " --for-training" : "",
-                           acceptOption(act.version.acceptRewritten),
-                           act.shardBytes > 0 ? fmt::format(" --shard-size {}", act.shardBytes) : "");
-    view.destination = act.destination;
-    view.readBytes = step->restore.bytes;
+    view.cli =
+        fmt::format("deltascope materialize {} -o {}{}{}{}{}{}{}", quotedStep(source, *step), quotedPath(destination),
+                    sourceOptions(source), args.text("state") == "trained" ? " --state trained" : "",
+                    acrossGap ? " --across-gap" : "", forTraining ? " --for-training" : "",
+                    acceptOption(acceptRewritten), shardBytes > 0 ? fmt::format(" --shard-size {}", shardBytes) : "");
+    view.destination = destination;
     view.writeBytes = checkpointBytes(snapshot);
     const std::unique_ptr<FileSystem> disk = makeFileSystemBelow(rootOf(options));
-    DS_TRY(view.freeBytes, freeBytes(*disk, act.destination));
+    DS_TRY(view.freeBytes, freeBytes(*disk, destination));
     view.steps.push_back(
         { step->restore.deltas == 0 ? "Read the anchor" : "Read the base and " + counted(step->restore.deltas, "delta"),
-          view.readBytes });
+          step->restore.bytes });
     view.steps.push_back({ "Rebuild, hash and write the checkpoint", view.writeBytes });
     view.steps.push_back({ "Read back what was written and compare its hashes", view.writeBytes });
     view.steps.push_back({ fmt::format("Rename it into place and write {}", ProvenanceName), 0 });
@@ -71,20 +71,39 @@ Result<BoundPlan> planMaterialize(const ActScene& scene, const CheckedArgs& args
         view.warnings.emplace_back("A number before this step is missing, and nothing proves that nothing was lost.");
     if (view.freeBytes && *view.freeBytes < view.writeBytes)
         view.warnings.emplace_back("The disk has less space than the checkpoint needs.");
-    if (disk->exists(act.destination))
+    if (disk->exists(destination))
         view.warnings.emplace_back("The destination exists already; nothing is overwritten.");
     // Where names are below one output folder, they begin with that of the run.
-    if (const auto other = options.anyFolder ? foreignNeighbor(act.destination, snapshot.source) : std::nullopt)
+    if (const auto other = options.anyFolder ? foreignNeighbor(destination, snapshot.source) : std::nullopt)
         view.warnings.push_back(fmt::format("The folder {} holds checkpoints of another run: {}.",
-                                            fs::path(act.destination).parent_path().string(), *other));
-    plan.start = [act](Service& service, const PlanView&, const std::string&) {
-        std::error_code ignored; // what is missing then, the act tells
-        if (act.below.empty())
-            fs::create_directories(fs::path(act.destination).parent_path(), ignored);
-        return service.materialize(act);
-    };
-    seal(view, stateOf(snapshot, *step));
+                                            fs::path(destination).parent_path().string(), *other));
     return plan;
+}
+
+Result<JobResult> runMaterialize(const ActWork& work, TaskContext& task)
+{
+    MaterializeRequest request;
+    request.version = { work.call.source, work.args.text("step"), work.args.flag("accept_rewritten") };
+    request.destination = work.args.text("to");
+    request.below = work.call.below;
+    request.shardBytes = static_cast<std::uint64_t>(work.args.whole("shard_bytes"));
+    request.acrossGap = work.args.flag("across_gap");
+    request.forTraining = work.args.flag("for_training");
+    request.trained = work.args.text("state") == "trained";
+    if (work.isPlan()) {
+        DS_TRY(PlannedReadView planned, planRebuild(work.bench, request, task));
+        return JobResult(std::make_shared<const PlannedReadView>(std::move(planned)));
+    }
+    std::error_code ignored; // what is missing then, the act tells
+    if (request.below.empty())
+        fs::create_directories(fs::path(request.destination).parent_path(), ignored);
+    DS_TRY(MaterializeView view, rebuildOf(work.bench, request, work.call.planHash, task));
+    return JobResult(std::make_shared<const MaterializeView>(std::move(view)));
+}
+
+void takeMaterialize(PlanView& plan, const JobResult& planned)
+{
+    plan.steps.front().bytes = takePlannedRead(plan, planned).readBytes;
 }
 
 }
@@ -112,9 +131,12 @@ Act materializeAct()
             { "for_training", Type::Flag, "For training",
               "Also copy optimizer, scheduler, random and trainer state of the step.", "false" },
             { "accept_rewritten", Type::Flag, "Accept rewritten objects",
-              "Use objects that were rewritten since they were first seen, this once.", "false" } } },
-        planMaterialize,
-        reportOf<MaterializeView>()
+              "Use objects that were rewritten since they were first seen, this once.", "false" } },
+          ActWay::OwnCommand },
+        planMaterializeOf,
+        reportOf<MaterializeView>(),
+        runMaterialize,
+        takeMaterialize
     };
 }
 

@@ -113,7 +113,7 @@ Result<BoundPlan> planRollBackTo(const ActScene& scene, const CheckedArgs& args)
     DS_TRY(const StepView* step, findStep(*scene.snapshot.run, args.text("step")));
     DS_CHECK(expectRestorable(*step));
     BoundPlan plan;
-    plan.call = { "rollback", { { "step", addressOf(*step) } } };
+    plan.call.act = { "rollback", { { "step", addressOf(*step) } } };
     plan.view.title = fmt::format("Roll back {} to step {}", scene.snapshot.name, step->step);
     plan.view.cli =
         fmt::format("deltascope rollback {}{} --yes", quotedStep(scene.source, *step), sourceOptions(scene.source));
@@ -123,7 +123,7 @@ Result<BoundPlan> planRollBackTo(const ActScene& scene, const CheckedArgs& args)
 Result<BoundPlan> planUndo(const ActScene& scene, const CheckedArgs&)
 {
     BoundPlan plan;
-    plan.call = { "undo", {} };
+    plan.call.act = { "undo", {} };
     plan.view.title = fmt::format("Undo the roll back of {}", scene.snapshot.name);
     plan.view.cli =
         fmt::format("deltascope undo {}{} --yes", quotedPath(scene.source.source.text()), sourceOptions(scene.source));

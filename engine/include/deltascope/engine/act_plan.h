@@ -51,6 +51,8 @@ struct ActPlan {
 /// Exists.
 Result<void> expectPlanned(const ActPlan& plan, const std::string& hash, const std::string& source,
                            std::optional<std::int64_t> step);
+/// Whether an error is that of expectPlanned(), so that the same plan can never be carried out.
+bool isOfStalePlan(const Error& error);
 
 /// How a plan is carried out.
 struct ActOptions {

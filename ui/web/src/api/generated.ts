@@ -168,10 +168,10 @@ export interface Annotations {
 export interface PlannedObject {
   store: string | null; // address; null: that of the run
   key: string;
-  bytes: number; // 0: not known before it is written
+  bytes: number; // 0: not known before it is written, or nothing but headers is read
 }
 
-/** The exact plan of an act that changes a source. */
+/** The exact plan of an act. */
 export interface ActPlan {
   kind: string;
   hash: string;
@@ -309,7 +309,7 @@ export interface Plan {
   free_bytes: number | null; // where it would be written
   destination: string | null;
   warnings: string[];
-  act: ActPlan | null; // of acts that change a source
+  act: ActPlan | null; // every object that it reads, writes or deletes; of state ready
   changes: ChangedTensor[]; // those with the largest changed share, at most 256
   confirm: string | null; // to be typed before it is carried out
   undo: string | null; // kind of the act that takes it back

@@ -138,7 +138,7 @@ export type ActValue = string | number | boolean;
 
 export type PlanRequest =
   | { kind: 'materialize'; args: { step: string; to?: string; shard_bytes?: number; state?: 'served' | 'trained'; across_gap?: boolean; for_training?: boolean; accept_rewritten?: boolean } }
-  | { kind: 'verify'; args: { range?: string; level: number; accept_rewritten?: boolean } }
+  | { kind: 'verify'; args: { range?: string; level: number; until?: string; accept_rewritten?: boolean } }
   | { kind: 'diff'; args: { a: string; b: string; accept_rewritten?: boolean } }
   | { kind: string; args: Record<string, ActValue> };
 

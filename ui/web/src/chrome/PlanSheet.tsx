@@ -1,15 +1,17 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { sheet } from '../actions';
-import { ApiError, makePlan, runPlan } from '../api/client';
-import type { Plan, PlanRequest } from '../api/types';
+import { ApiError, runPlan } from '../api/client';
+import type { PlanRequest } from '../api/types';
 import { Dialog } from '../components/Dialog';
 import { Icon } from '../components/Icon';
 import { Name } from '../components/Name';
 import { PlanFacts } from '../components/PlanFacts';
-import { ErrorBanner, Skeleton } from '../components/states';
+import { Skeleton } from '../components/states';
+import { Trouble, troubleOf } from '../components/Trouble';
 import { bytes, safeName } from '../format';
 import { navigate } from '../router';
 import { viewQuery } from '../state/cursor';
+import { usePlan } from '../state/plan';
 import { capabilities, mayAct } from '../state/store';
 import { whyReadOnly } from './TopBar';
 
@@ -26,39 +28,27 @@ export function PlanSheet({ kind, run, step }: Props) {
   const [level, setLevel] = useState(3);
   const [to, setTo] = useState('');
   const [forTraining, setForTraining] = useState(false);
-  const [planned, setPlanned] = useState<{ plan: Plan | null; error: ApiError | null }>({ plan: null, error: null });
+  const [refusal, setRefusal] = useState<ApiError | null>(null);
   const [busy, setBusy] = useState(false);
   const close = () => (sheet.value = null);
   const number = step.slice(step.indexOf(':') + 1);
 
-  useEffect(() => {
-    let overtaken = false;
-    const wanted: PlanRequest = kind === 'verify'
-      ? { kind, args: { range: step, level } }
-      : { kind, args: { step, ...(to.trim() === '' ? {} : { to: to.trim() }), for_training: forTraining } };
-    const timer = setTimeout(() => {
-      makePlan(run, wanted).then(
-        (plan) => overtaken || setPlanned({ plan, error: null }),
-        (error: unknown) => overtaken || (error instanceof ApiError && setPlanned({ plan: null, error })),
-      );
-    }, planned.plan ? 300 : 0);
-    return () => {
-      overtaken = true;
-      clearTimeout(timer);
-    };
-  }, [kind, run, step, level, to, forTraining]);
-
-  const { plan, error } = planned;
+  const wanted: PlanRequest = kind === 'verify'
+    ? { kind, args: { range: step, level } }
+    : { kind, args: { step, ...(to.trim() === '' ? {} : { to: to.trim() }), for_training: forTraining } };
+  const { plan, error, started } = usePlan(run, wanted, 300);
   const start = async () => {
-    if (!plan) return;
+    if (plan?.state !== 'ready') return;
     setBusy(true);
+    setRefusal(null);
+    started();
     try {
       const task = await runPlan(plan);
       close();
       navigate(`tasks/${encodeURIComponent(task.id)}`, viewQuery.value);
     } catch (problem) {
       if (!(problem instanceof ApiError)) throw problem;
-      setPlanned({ plan, error: problem });
+      setRefusal(problem);
       setBusy(false);
     }
   };
@@ -70,7 +60,7 @@ export function PlanSheet({ kind, run, step }: Props) {
       footer={<>
         <span class="muted">The source is only read. You can close this tab, the task runs on.</span>
         <button type="button" onClick={close}>Cancel</button>
-        <button type="button" class="primary" disabled={!plan || busy || tooSmall || !mayAct.value} onClick={() => void start()}>
+        <button type="button" class="primary" disabled={plan?.state !== 'ready' || busy || tooSmall || !mayAct.value} onClick={() => void start()}>
           <Icon name={kind === 'verify' ? 'shield' : 'download'} /> {word}
         </button>
       </>}
@@ -98,8 +88,10 @@ export function PlanSheet({ kind, run, step }: Props) {
           For training: also the optimizer, scheduler and random state of the step
         </label></>
       )}
-      {error && <ErrorBanner what={`✕ ${safeName(error.problem.title)}`} why={safeName(`${error.problem.detail} ${error.problem.hint}`)} code={error.problem.code} />}
-      {plan ? <PlanFacts plan={plan} /> : !error && <Skeleton rows={4} />}
+      {error && <Trouble of={troubleOf(error)} />}
+      {refusal && <Trouble of={troubleOf(refusal)} />}
+      {plan?.problem && <Trouble of={plan.problem} />}
+      {plan ? plan.state !== 'failed' && <PlanFacts plan={plan} /> : !error && <Skeleton rows={4} />}
     </Dialog>
   );
 }

@@ -13,7 +13,7 @@ namespace deltascope::app {
 struct PlannedObjectView {
     std::string store; ///< address; empty: the source
     std::string key;
-    std::uint64_t bytes = 0; ///< 0 for what is written
+    std::uint64_t bytes = 0; ///< 0 for what is written, and where nothing but headers is read
 };
 
 /// What an act is going to do, as the engine has planned it.
@@ -35,6 +35,13 @@ struct ChangedTensorView {
     std::string name;
     std::uint64_t elements = 0;
     std::uint64_t changed = 0;
+};
+
+/// An act that only reads a run, planned; carried out it ends with a view of its own.
+struct PlannedReadView {
+    std::string source;
+    std::string run; ///< name of the run
+    ActPlanView plan;
 };
 
 /// A roll back, planned or carried out.

@@ -42,7 +42,7 @@ struct PlanView {
     std::string destination; ///< empty: nothing is written
     std::vector<std::string> warnings;
     std::vector<PlanFactView> facts;
-    std::optional<ActPlanView> act; ///< every object that is read, written or deleted, where the engine has planned it
+    std::optional<ActPlanView> act; ///< every object that is read, written or deleted; nothing until it is planned
     std::vector<ChangedTensorView> changes; ///< of an act that changes a state: as RollBackView::tensors
     std::string confirm; ///< the word that a user types before the act may begin; empty: none
     std::string undo; ///< kind of the act that takes it back; empty: none

@@ -1,10 +1,13 @@
 import { useEffect, useState } from 'preact/hooks';
-import { ApiError, get, makePlan, runPlan } from '../../api/client';
-import type { Diff, Plan, Task } from '../../api/types';
+import { ApiError, get } from '../../api/client';
+import type { Diff, Task } from '../../api/types';
 import { pageParameter, setPageParameters } from '../../canvas/address';
 import { CliLine } from '../../components/CliLine';
 import { ProblemText, RequestError, Skeleton } from '../../components/states';
+import { Trouble } from '../../components/Trouble';
 import { bytes, duration, rate, safeName } from '../../format';
+import { useBegin } from '../../state/begin';
+import { usePlan } from '../../state/plan';
 import { mayAct, tasks } from '../../state/store';
 import { AcceptRewritten } from '../tasks/AcceptRewritten';
 import { DiffResult } from './DiffResult';
@@ -23,19 +26,19 @@ const failed = (error: unknown): ApiError => {
 
 /** What the comparison would read, and the button that starts it. */
 function Offer({ runId, epoch, a, b }: Pair) {
-  const [plan, setPlan] = useState<Plan | null>(null);
-  const [error, setError] = useState<ApiError | null>(null);
-  const [again, setAgain] = useState(0);
-  useEffect(() => {
-    setError(null);
-    makePlan(runId, { kind: 'diff', args: { a: `${epoch}:${a}`, b: `${epoch}:${b}` } }).then(setPlan, (reason) => setError(failed(reason)));
-  }, [runId, epoch, a, b, again]);
-  const start = (): void => {
-    if (plan === null) return;
-    runPlan(plan).then((task) => setPageParameters({ task: task.id }), (reason) => setError(failed(reason)));
+  const { plan, error, again, started } = usePlan(runId, { kind: 'diff', args: { a: `${epoch}:${a}`, b: `${epoch}:${b}` } });
+  const { taskId, refusal, busy, begin, forget } = useBegin(started);
+  const planAgain = () => {
+    forget();
+    again();
   };
-  if (error) return <RequestError error={error} retry={() => setAgain((count) => count + 1)} />;
-  if (plan === null) return <Skeleton rows={4} />;
+  useEffect(() => {
+    if (taskId !== null) setPageParameters({ task: taskId });
+  }, [taskId]);
+  if (error) return <RequestError error={error} retry={planAgain} />;
+  if (refusal) return <RequestError error={refusal} retry={planAgain} />;
+  if (plan?.problem) return <Trouble of={plan.problem} again={planAgain} />;
+  if (plan?.state !== 'ready') return <Skeleton rows={4} />;
   return (
     <div class="offer">
       <p>
@@ -43,7 +46,7 @@ function Offer({ runId, epoch, a, b }: Pair) {
       </p>
       {plan.warnings.map((text) => <p key={text}>⚑ {safeName(text)}</p>)}
       <p>
-        <button type="button" class="primary" disabled={!mayAct.value} onClick={start}>Compare {a} and {b}</button>
+        <button type="button" class="primary" disabled={busy || !mayAct.value} onClick={() => void begin(plan)}>Compare {a} and {b}</button>
         {!mayAct.value && <span class="muted"> The daemon takes no acts from here; the command does the same in a terminal.</span>}
       </p>
       <CliLine command={plan.cli} />
@@ -71,7 +74,7 @@ function Running({ pair, id }: { pair: Pair; id: string }) {
     return (
       <div class="offer">
         <ProblemText problem={task.problem} />
-        <AcceptRewritten key={task.id} task={task} started={({ id: next }) => setPageParameters({ task: next })} />
+        <AcceptRewritten key={task.id} task={task} started={(next) => setPageParameters({ task: next })} />
         <p><button type="button" onClick={again}>Back to the plan</button></p>
       </div>
     );

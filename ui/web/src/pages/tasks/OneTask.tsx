@@ -44,7 +44,7 @@ function TaskFacts({ task }: { task: Task }) {
       </header>
       {problem && <ErrorBanner what={`✕ ${safeName(problem.text)}`} why={safeName([problem.where, problem.remedy].filter(Boolean).join(' · '))} code={problem.code} />}
       {task.not_kept && <ErrorBanner what={`▲ ${safeName(task.not_kept.text)}`} why={safeName([task.not_kept.where, task.not_kept.remedy].filter(Boolean).join(' · '))} code={task.not_kept.code} />}
-      <AcceptRewritten key={task.id} task={task} started={({ id }) => navigate(`tasks/${encodeURIComponent(id)}`, viewQuery.value)} />
+      <AcceptRewritten key={task.id} task={task} started={(id) => navigate(`tasks/${encodeURIComponent(id)}`, viewQuery.value)} />
       {!over(task) && (
         <Card title={safeName(task.phase) || 'waiting'} note={remaining(task)}>
           <div class="card-body">
