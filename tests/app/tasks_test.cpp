@@ -188,6 +188,35 @@ TEST_F(TasksOfAMonitor, AStepThatIsPublishedMeanwhileMakesNoPlanStale)
     EXPECT_EQ(report->steps.back().step, 14) << "the step came behind the plan";
 }
 
+TEST_F(TasksOfAMonitor, LossesAreAcceptedAsThePlanNamesThem)
+{
+    const std::string id = followed(bucket.source());
+    ASSERT_EQ(endOf(start(id, VerifyArgs { "", 2 }).id).state, "done");
+    const auto lose = [&](const char* key) {
+        const std::uint64_t before = monitor->run(id)->run->revision;
+        std::filesystem::remove(bucket.file(key));
+        runWhen(id, [&](const RunSnapshot& run) { return run.run->revision > before && run.run->settled; });
+    };
+    const auto lossesOf = [](const PlanView& plan) {
+        for (const auto& [fact, value] : plan.act.value_or(ActPlanView()).effects) {
+            if (fact == "losses that are accepted")
+                return value;
+        }
+        return std::string();
+    };
+    lose("deltas/step_000015.safetensors");
+    EXPECT_EQ(lossesOf(planOf(id, VerifyArgs { "", 2 })), "") << "nothing is accepted that nobody asked for";
+    const PlanView first = planOf(id, VerifyArgs { "", 2, true });
+    EXPECT_EQ(lossesOf(first), "0:15");
+    lose("deltas/step_000009.safetensors");
+    const PlanView second = planOf(id, VerifyArgs { "", 2, true });
+    EXPECT_EQ(lossesOf(second), "0:9, 0:15");
+    const auto ended = [&](const PlanView& plan) { return endOf(monitor->start(plan.id, plan.hash, "x")->id); };
+    EXPECT_EQ(ended(first).problem.value_or(ProblemView()).code, "DS-EXISTS") << "it does not name the second loss";
+    EXPECT_EQ(ended(second).state, "done");
+    EXPECT_EQ(lossesOf(planOf(id, VerifyArgs { "", 2, true })), "") << "they were accepted";
+}
+
 TEST_F(TasksOfAMonitor, APlanDoesNothing)
 {
     const std::string id = followed(bucket.source());

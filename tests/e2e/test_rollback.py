@@ -5,10 +5,13 @@ import contextlib
 import json
 import os
 import re
+import shlex
 import shutil
+import signal
 import time
 
 from support import CONFLICT, DAMAGED, GAP, GOLDEN, NOT_FOUND, USAGE, E2ETest, main, need_strace
+from test_tasks import Daemon
 
 
 def files_below(folder):
@@ -245,6 +248,20 @@ class PlannedObjects(E2ETest):
     def test_branch_slime(self):
         steps = self.prepare("slime-v2-xor")
         self.check("branch", steps[-2], "--into", self.into)
+
+    def test_acts_that_only_read(self):
+        """Over HTTP; what is traced is the line that the plan offers for a terminal."""
+        self.prepare("trl-v2-gap")
+        os.mkdir(self.path("out"))
+        daemon = Daemon(self.source, self.path("out"), self.environment())
+        self.addCleanup(lambda: daemon.end(signal.SIGKILL))
+        acts = [("verify", {"range": "12", "level": level}) for level in (0, 1, 2, 3)]
+        acts += [("verify", {"level": 4}), ("diff", {"a": "3", "b": "12"}), ("materialize", {"step": "12", "to": "made"})]
+        for kind, args in acts:
+            plan = daemon.plan(kind, args)
+            seen = self.traced(*shlex.split(plan["cli"])[1:])[1]
+            self.assertEqual(seen["reads"], self.listed(plan["act"]["reads"]), (kind, args))
+            self.assertEqual((seen["writes"], seen["deletes"]), (set(), set()), (kind, args))
 
 
 class ForTraining(E2ETest):
