@@ -245,5 +245,32 @@ TEST_F(PlanSheetTest, ASheetThatIsClosedForgetsItsPlanAndOneThatActedDoesNot)
     EXPECT_EQ(plans.dropped().size(), 1U);
 }
 
+TEST_F(PlanSheetTest, WhoShowsNoProgressIsAnsweredOnceThePlanIsMade)
+{
+    QObject asking;
+    std::optional<Result<app::PlanView>> answer;
+    const auto ask = [&] {
+        answer.reset();
+        plans.say(plan);
+        bridge.planToTheEnd(&asking, QStringLiteral("run"), { "verify", {} },
+                            [&answer](const Result<app::PlanView>& made) { answer = made; });
+    };
+    plan.state = "planning";
+    ask();
+    Background::wait();
+    plan.state = "ready";
+    plans.say(plan);
+    ASSERT_TRUE(waitFor([&] { return answer.has_value(); }));
+    ASSERT_TRUE(*answer);
+    EXPECT_EQ((*answer)->state, "ready") << "not while it was being made";
+    plan.state = "failed";
+    plan.problem = app::ProblemView { "DS-USAGE", {}, "3..1", "no range of steps", "name another one" };
+    ask();
+    ASSERT_TRUE(waitFor([&] { return answer.has_value(); }));
+    ASSERT_FALSE(*answer);
+    EXPECT_EQ(answer->error().code, Code::Usage);
+    EXPECT_EQ(answer->error().text, "no range of steps");
+}
+
 }
 } // namespace deltascope::desktop

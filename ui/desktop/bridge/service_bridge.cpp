@@ -2,6 +2,8 @@
 
 #include "bridge/background.h"
 
+#include "deltascope/base/code.h"
+
 #include <QPointer>
 #include <QTimer>
 
@@ -112,6 +114,30 @@ void ServiceBridge::plan(QObject* context, const QString& run, app::ActRequest r
             return monitor.plan(run, request, Principal);
         },
         std::move(answer));
+}
+
+void ServiceBridge::planToTheEnd(QObject* context, const QString& run, app::ActRequest request, PlanAnswer answer)
+{
+    plan(context, run, std::move(request),
+         [this, context, answer = std::move(answer)](const Result<app::PlanView>& plan) {
+             await(context, plan, answer);
+         });
+}
+
+void ServiceBridge::await(QObject* context, const Result<app::PlanView>& plan, const PlanAnswer& answer)
+{
+    constexpr int LookMs = 100;
+    if (plan && plan->state == "failed") {
+        const app::ProblemView problem = plan->problem.value_or(app::ProblemView());
+        return answer(fail(Error { parseCode(problem.code).value_or(Code::Internal), problem.text, problem.where,
+                                   problem.step, problem.remedy }));
+    }
+    if (!plan || plan->state != "planning")
+        return answer(plan);
+    QTimer::singleShot(LookMs, context, [this, context, id = plan->id, answer] {
+        planned(context, id,
+                [this, context, answer](const Result<app::PlanView>& next) { await(context, next, answer); });
+    });
 }
 
 void ServiceBridge::planned(QObject* context, const std::string& plan, PlanAnswer answer)

@@ -39,6 +39,9 @@ public:
     /// Makes a plan off the GUI thread.
     void plan(QObject* context, const QString& run, app::ActRequest request, PlanAnswer answer);
 
+    /// The same, and answers once the plan is made. One that cannot be made is an error.
+    void planToTheEnd(QObject* context, const QString& run, app::ActRequest request, PlanAnswer answer);
+
     /// What has become of a plan that was being made.
     void planned(QObject* context, const std::string& plan, PlanAnswer answer);
     /// Forgets a plan that nobody wants to carry out.
@@ -63,6 +66,7 @@ signals:
     void taken(QPrivateSignal); ///< any thread: take() has something
 
 private:
+    void await(QObject* context, const Result<app::PlanView>& plan, const PlanAnswer& answer);
     void take(const app::MonitorEvent& event); ///< any thread
     void drainSoon();
     void drain();

@@ -53,17 +53,17 @@ void MainWindow::materialize(bool ask)
         return sheet->open();
     }
     m_bottom->showTasks();
-    m_session.bridge().plan(this, m_focus->id(), materializePlan(id, destinationIn(folder, step->step)),
-                            [this](const Result<app::PlanView>& plan) {
-                                if (plan && plan->warnings.empty()) {
-                                    const QString title = safeName(plan->title);
-                                    return m_session.bridge().start(
-                                        this, *plan, [this, title](const Result<app::TaskView>& task) {
-                                            say(task ? title : QStringLiteral("✕ ") + safeName(task.error().text));
-                                        });
-                                }
-                                materialize(true); // there is something to look at first
-                            });
+    m_session.bridge().planToTheEnd(
+        this, m_focus->id(), materializePlan(id, destinationIn(folder, step->step)),
+        [this](const Result<app::PlanView>& plan) {
+            if (plan && plan->warnings.empty()) {
+                const QString title = safeName(plan->title);
+                return m_session.bridge().start(this, *plan, [this, title](const Result<app::TaskView>& task) {
+                    say(task ? title : QStringLiteral("✕ ") + safeName(task.error().text));
+                });
+            }
+            materialize(true); // there is something to look at first
+        });
 }
 
 void MainWindow::verify()

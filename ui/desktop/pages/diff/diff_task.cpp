@@ -45,9 +45,11 @@ void DiffTask::planAgain()
         return enter(State::None);
     enter(State::Planning);
     const app::DiffArgs wanted { m_pair->a.address().toStdString(), m_pair->b.address().toStdString() };
-    m_bridge.plan(this, m_pair->run, wanted, [this, generation](const Result<app::PlanView>& plan) {
+    m_bridge.planToTheEnd(this, m_pair->run, wanted, [this, generation](const Result<app::PlanView>& plan) {
         if (generation == m_generation)
             takePlan(plan);
+        else if (plan)
+            m_bridge.dropPlan(plan->id);
     });
 }
 

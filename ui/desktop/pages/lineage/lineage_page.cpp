@@ -238,7 +238,7 @@ void LineagePage::verifySelected()
         app::VerifyArgs request;
         request.range =
             (first == last ? first.address() : first.address() + QStringLiteral("..") + last.address()).toStdString();
-        context().bridge.plan(this, context().focus.id(), request, [this](const Result<app::PlanView>& plan) {
+        context().bridge.planToTheEnd(this, context().focus.id(), request, [this](const Result<app::PlanView>& plan) {
             if (!plan) {
                 tell(safeName(plan.error().text));
                 return;
