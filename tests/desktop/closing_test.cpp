@@ -31,9 +31,8 @@ protected:
         request.step = "12";
         request.to = home.path("made");
         const std::string run = window->focus().id().toStdString();
-        const Result<app::PlanView> plan = session->monitor().plan(run, request, "somebody");
-        EXPECT_TRUE(plan);
-        const Result<app::TaskView> task = session->monitor().start(plan->id, plan->hash, "desktop");
+        const app::PlanView plan = madePlan(run, request);
+        const Result<app::TaskView> task = session->monitor().start(plan.id, plan.hash, "desktop");
         if (!task) {
             ADD_FAILURE() << task.error().text;
             return {};

@@ -33,9 +33,8 @@ protected:
     app::TaskView start(const app::ActRequest& request)
     {
         const std::string run = window->focus().id().toStdString();
-        const Result<app::PlanView> plan = session->monitor().plan(run, request, "somebody");
-        EXPECT_TRUE(plan);
-        const Result<app::TaskView> task = session->monitor().start(plan->id, plan->hash, "desktop");
+        const app::PlanView plan = madePlan(run, request);
+        const Result<app::TaskView> task = session->monitor().start(plan.id, plan.hash, "desktop");
         EXPECT_TRUE(task);
         return *task;
     }

@@ -58,6 +58,16 @@ protected:
             return run && run->run && run->run->settled;
         })) << name;
     }
+    /// A plan of the session's monitor once it is made.
+    app::PlanView madePlan(const std::string& run, const app::ActRequest& request)
+    {
+        Result<app::PlanView> plan = session->monitor().plan(run, request, "somebody");
+        EXPECT_TRUE(plan && waitFor([&] {
+                        plan = session->monitor().planned(plan->id);
+                        return !plan || plan->state != "planning";
+                    }));
+        return plan.value_or(app::PlanView());
+    }
     /// Shows a page and waits until it was refreshed.
     template <class T> T* show(const char* page)
     {

@@ -101,9 +101,8 @@ TEST_F(Window, RewrittenObjectsAreUsedOnlyBehindARefusalAndASecondLook)
     app::MaterializeArgs request;
     request.step = "12";
     request.to = home.path("made");
-    const auto plan = session->monitor().plan(window->focus().id().toStdString(), request, "somebody");
-    ASSERT_TRUE(plan);
-    ASSERT_TRUE(session->monitor().start(plan->id, plan->hash, "desktop"));
+    const app::PlanView plan = madePlan(window->focus().id().toStdString(), request);
+    ASSERT_TRUE(session->monitor().start(plan.id, plan.hash, "desktop"));
     ASSERT_TRUE(taskEnds());
     ASSERT_EQ(newestTask()->problem->code, "DS-REWRITTEN");
     ASSERT_TRUE(waitFor([&] {
