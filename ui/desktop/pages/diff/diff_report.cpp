@@ -96,6 +96,16 @@ QByteArray DiffReport::markdown() const
     return text.toUtf8();
 }
 
+namespace {
+
+QString partText(const app::DiffView& diff, std::uint64_t part, std::uint64_t all)
+{
+    return diff.tensorsTotal == 0 ? QStringLiteral("no tensor of A is one of B: nothing was compared")
+                                  : QStringLiteral("%1 of %2").arg(exactText(part), exactText(all));
+}
+
+}
+
 DiffReport makeReport(const app::DiffView& diff, const QString& run, const QString& a, const QString& b)
 {
     DiffReport report;
@@ -103,10 +113,8 @@ DiffReport makeReport(const app::DiffView& diff, const QString& run, const QStri
     report.file = QStringLiteral("%1-diff-%2-%3").arg(run, a, b).replace(QLatin1Char(':'), QLatin1Char('-'));
     report.facts = {
         { QStringLiteral("equal"), diff.equal ? QStringLiteral("yes, bit by bit") : QStringLiteral("no") },
-        { QStringLiteral("tensors different"),
-          QStringLiteral("%1 of %2").arg(exactText(diff.tensorsDifferent), exactText(diff.tensorsTotal)) },
-        { QStringLiteral("elements different"),
-          QStringLiteral("%1 of %2").arg(exactText(diff.elementsDifferent), exactText(diff.elementsTotal)) },
+        { QStringLiteral("tensors different"), partText(diff, diff.tensorsDifferent, diff.tensorsTotal) },
+        { QStringLiteral("elements different"), partText(diff, diff.elementsDifferent, diff.elementsTotal) },
         { QStringLiteral("relative L2"), diff.relativeNorm ? smallText(*diff.relativeNorm) : unknownText() },
         { QStringLiteral("only in A"), exactText(diff.onlyInA.size()) },
         { QStringLiteral("only in B"), exactText(diff.onlyInB.size()) },

@@ -91,7 +91,8 @@ void DiffResult::show(const DiffPair& pair, DiffPointer diff)
     m_touched.reset();
     const app::DiffView& view = *m_diff;
     const app::TensorDiffView* largest = largestDifference(view);
-    std::vector<KpiTile::Run> elements { { countText(view.elementsDifferent) } };
+    const bool nothing = view.tensorsTotal == 0;
+    std::vector<KpiTile::Run> elements { { nothing ? tr("nothing was compared") : countText(view.elementsDifferent) } };
     if (view.elementsTouched) {
         elements.push_back({ tr(", touched ") });
         elements.push_back({ percentText(shareIfAny(*view.elementsTouched, view.elementsTotal)), true });
@@ -99,9 +100,12 @@ void DiffResult::show(const DiffPair& pair, DiffPointer diff)
     QString speed = tr("in %1").arg(durationText(view.seconds));
     if (view.seconds > 0)
         speed += QStringLiteral(", ") + rateText(static_cast<double>(view.bytesCompared) / view.seconds);
-    showTiles({ tile(tr("Tensors different"),
-                     { exactText(view.tensorsDifferent), tr("of %1").arg(exactText(view.tensorsTotal)) },
-                     { { tr("%1 equal").arg(exactText(view.tensorsTotal - view.tensorsDifferent)) } }),
+    const Quantity different = nothing
+        ? Quantity { unknownText(), {} }
+        : Quantity { exactText(view.tensorsDifferent), tr("of %1").arg(exactText(view.tensorsTotal)) };
+    showTiles({ tile(tr("Tensors different"), different,
+                     { { nothing ? tr("no tensor of A is one of B")
+                                 : tr("%1 equal").arg(exactText(view.tensorsTotal - view.tensorsDifferent)) } }),
                 tile(tr("Elements different"), percentQuantity(shareIfAny(view.elementsDifferent, view.elementsTotal)),
                      std::move(elements)),
                 tile(tr("max |Δ|"), { largest ? smallText(largest->maxAbs) : unknownText(), {} },

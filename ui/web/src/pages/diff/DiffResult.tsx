@@ -66,17 +66,18 @@ export function DiffResult({ pair, diff, again }: Props) {
       </div>
     );
   }
+  const nothing = diff.tensors_total === 0;
   const largest = diff.tensors.reduce<TensorDiff | null>((most, row) => (most === null || maxAbs(row) > maxAbs(most) ? row : most), null);
   return (
     <>
       <dl class="kpis">
         <Kpi
-          label="Tensors different" value={{ value: exact(diff.tensors_different), unit: `of ${exact(diff.tensors_total)}` }}
-          context={`${exact(diff.tensors_total - diff.tensors_different)} equal`}
+          label="Tensors different" value={nothing ? { value: unknown, unit: '' } : { value: exact(diff.tensors_different), unit: `of ${exact(diff.tensors_total)}` }}
+          context={nothing ? 'no tensor of A is one of B' : `${exact(diff.tensors_total - diff.tensors_different)} equal`}
         />
         <Kpi
           label="Elements different" value={percentQ(diff.elements_total === 0 ? null : diff.elements_different / diff.elements_total)}
-          context={diff.elements_touched === null ? count(diff.elements_different)
+          context={nothing ? 'nothing was compared' : diff.elements_touched === null ? count(diff.elements_different)
             : `${count(diff.elements_different)}, touched ${percent(diff.elements_touched / diff.elements_total)}`}
         />
         <Kpi
@@ -134,8 +135,10 @@ function reportOf({ runId, a, b }: Pair, diff: Diff): Report {
     title: `Difference between ${a} and ${b}`,
     file: `${runId}-diff-${a}-${b}`,
     facts: [
-      ['tensors different', `${exact(diff.tensors_different)} of ${exact(diff.tensors_total)}`],
-      ['elements different', `${exact(diff.elements_different)} of ${exact(diff.elements_total)}`],
+      ...(diff.tensors_total === 0 ? [['compared', 'nothing: no tensor of A is one of B'] as [string, string]] : [
+        ['tensors different', `${exact(diff.tensors_different)} of ${exact(diff.tensors_total)}`],
+        ['elements different', `${exact(diff.elements_different)} of ${exact(diff.elements_total)}`],
+      ] as [string, string][]),
       ['relative L2', norm(diff.relative_norm)],
       ['only in A', exact(diff.only_in_a.length)], ['only in B', exact(diff.only_in_b.length)],
       ['another shape or dtype', exact(diff.changed_dtype_or_shape.length)],

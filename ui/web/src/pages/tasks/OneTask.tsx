@@ -153,6 +153,7 @@ function Compared({ diff, run }: { diff: Diff; run: string }) {
       <p class="card-body">
         {diff.equal
           ? `Both steps are bit-identical (${bytes(diff.bytes_compared)} compared in ${duration(diff.seconds)}).`
+          : diff.tensors_total === 0 ? 'No tensor of A is one of B: nothing was compared.'
           : `${exact(diff.elements_different)} of ${count(diff.elements_total)} elements differ, in ${exact(diff.tensors_different)} of ${exact(diff.tensors_total)} tensors.`}
       </p>
       <Settings diff={diff} />
