@@ -27,6 +27,8 @@ RULES = [
     ("engine", r'^(?!\s*//).*"[^"]*\.deltascope\b', "beside_keys.h alone spells the keys beside a run", "engine/include/deltascope/engine/beside_keys.h"),
     ("app", r'^(?!\s*//).*"[^"]*\.deltascope\b', "beside_keys.h alone spells the keys beside a run"),
     ("engine/src/beside", r'#\s*include\s*"(\.\./)*(format|catalog|ops|replay|lineage|publish)/', "what stands beside a run knows stores alone"),
+    ("engine", r"TensorReplay::open\(", "states are read by walks", "engine/src/state", "engine/src/replay"),
+    ("app", r"TensorReplay", "states are read by walks"),
     ("ui", r"processEvents\s*\(", "no nested event loops"),
 ]
 

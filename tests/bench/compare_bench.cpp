@@ -1,3 +1,4 @@
+#include "deltascope/engine/file_state.h"
 #include "deltascope/engine/operations.h"
 
 #include <algorithm>
@@ -142,13 +143,13 @@ std::uint64_t compare(Workbench& bench, const std::string& folder)
         Result<std::shared_ptr<ObjectStore>> store = bench.stores->open(Address(folder));
         if (!store)
             fail(store.error().text);
-        Result<Chain> chain = openSingleFile(bench, *store, name, task);
-        if (!chain)
-            fail(chain.error().text);
-        return std::move(*chain);
+        Result<FileState> state = FileState::open(*store, name, task);
+        if (!state)
+            fail(state.error().text);
+        return std::move(*state);
     };
-    const Chain a = opened("a.safetensors");
-    const Chain b = opened("b.safetensors");
+    const FileState a = opened("a.safetensors");
+    const FileState b = opened("b.safetensors");
     const Result<DiffReport> report = diffStates(bench, a, b, {}, task);
     if (!report)
         fail(report.error().text);

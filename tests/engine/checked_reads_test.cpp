@@ -247,6 +247,54 @@ TEST(CheckedReads, ARewrittenObjectIsRefusedUntilItIsAccepted)
     EXPECT_TRUE(reader.diff(11, 15));
 }
 
+/// What is known of the objects behind a step before anything of them is read.
+std::vector<Error> changesBehind(Reader& reader, std::int64_t step)
+{
+    const EngineRun run = reader.open();
+    const auto plan = planFor(run, *run.find(step));
+    return plan ? changedSinceSeen(reader.session.bench, run, *plan) : std::vector<Error>();
+}
+
+TEST(ChangedSinceSeen, IsWhatWasWrittenAgainUntilItIsCompared)
+{
+    const GoldenCopy golden("trl-v2-gap");
+    Reader reader(golden.store);
+    EXPECT_TRUE(changesBehind(reader, 15).empty()); // nothing is on record
+    reader.verify();
+    EXPECT_TRUE(changesBehind(reader, 15).empty());
+    const std::string key = "deltas/step_000012.safetensors";
+    golden.edit(key, turnValue);
+    EXPECT_TRUE(changesBehind(reader, 11).empty()); // it is not on the way
+    const auto unread = changesBehind(reader, 15);
+    ASSERT_EQ(unread.size(), 1U);
+    EXPECT_EQ(unread[0].code, Code::Unproven);
+    EXPECT_EQ(unread[0].where, key);
+    EXPECT_EQ(unread[0].step, 12);
+    reader.verify();
+    const auto compared = changesBehind(reader, 15);
+    ASSERT_EQ(compared.size(), 1U);
+    EXPECT_EQ(compared[0].code, Code::Rewritten);
+    reader.verify(true);
+    EXPECT_TRUE(changesBehind(reader, 15).empty());
+}
+
+TEST(ChangedSinceSeen, ACopyInItsPlaceIsOneNoticeUntilItIsCompared)
+{
+    const GoldenCopy golden("trl-v2-gap");
+    Reader reader(golden.store);
+    reader.verify();
+    const auto objects = listAll(*golden.store, "", reader.session.task);
+    ASSERT_TRUE(objects);
+    for (const ObjectInfo& object : *objects)
+        golden.write(object.key, golden.read(object.key));
+    const auto changes = changesBehind(reader, 15);
+    ASSERT_EQ(changes.size(), 1U);
+    EXPECT_EQ(changes[0].code, Code::Unproven);
+    EXPECT_NE(changes[0].text.find("objects were written again"), std::string::npos) << changes[0].text;
+    reader.verify();
+    EXPECT_TRUE(changesBehind(reader, 15).empty());
+}
+
 TEST(CheckedReads, AnotherSizeIsAnotherObjectWithoutReadingIt)
 {
     const GoldenCopy golden("trl-v2-gap");

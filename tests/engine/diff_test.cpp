@@ -100,10 +100,10 @@ TEST(Diff, ReadsOnlyTheTensorsThatAreMeant)
     const auto counting = std::make_shared<test::CountingStore>(memory);
     TaskContext task;
     const auto readFor = [&](std::vector<std::string> globs) {
-        const auto chain = openSingleFile(bench(), counting, "m.safetensors", task);
-        EXPECT_TRUE(chain);
+        const auto state = FileState::open(counting, "m.safetensors", task);
+        EXPECT_TRUE(state);
         const std::size_t before = counting->reads().size();
-        EXPECT_TRUE(diffStates(bench(), *chain, *chain, {}, task, { TensorGlobs(std::move(globs)), false, {} }));
+        EXPECT_TRUE(diffStates(bench(), *state, *state, {}, task, { TensorGlobs(std::move(globs)), false, {} }));
         std::uint64_t bytes = 0;
         const auto reads = counting->reads();
         for (std::size_t i = before; i < reads.size(); ++i)
@@ -277,8 +277,8 @@ TEST(DiffBackendOfTheWorkbench, IsTheOneThatCompares)
 {
     const std::size_t count = 40000;
     const TensorInfo info = tensor("w", { count }, Dtype::F32);
-    const Chain a = stateOf(info, packed(manyValues(count, false)));
-    const Chain b = stateOf(info, packed(manyValues(count, true)));
+    const FileState a = stateOf(info, packed(manyValues(count, false)));
+    const FileState b = stateOf(info, packed(manyValues(count, true)));
     TaskContext task;
     Workbench forced = bench();
     std::optional<TensorDiff> first;
@@ -673,7 +673,7 @@ TEST(Diff, AFailingPublisherDigestStopsIt)
 TEST(Diff, AStoppedTaskIsCanceled)
 {
     TaskContext task;
-    const Chain state = stateOf({ { tensor("a", { 4 }), "12345678" } });
+    const FileState state = stateOf({ { tensor("a", { 4 }), "12345678" } });
     task.requestStop();
     EXPECT_EQ(errorOf(diffStates(bench(), state, state, {}, task)).code, Code::Canceled);
 }
@@ -736,7 +736,7 @@ TEST(DiffAcrossForms, ModelsOfOtherNamesAreNotForcedTogether)
     EXPECT_EQ(named.elementsDifferent(), 1U);
     EXPECT_EQ(named.onlyInA, (std::vector<std::string> { "a.y" }));
     TaskContext task;
-    const Chain state = stateOf({ { tensor("a.x", { 1 }), "12" } });
+    const FileState state = stateOf({ { tensor("a.x", { 1 }), "12" } });
     EXPECT_EQ(
         errorOf(diffStates(bench(), state, state, {}, task, { TensorGlobs(), true, PrefixMap { "a.", "b." } })).code,
         Code::NotFound);

@@ -119,10 +119,12 @@ TEST_P(PlanOfVerifyOf, IsWhatTheStoreIsAskedFor)
             const Keys planned = keysOf(plan, {}, level >= 2);
             const Keys read = keysRead(*counted.store);
             EXPECT_TRUE(std::includes(planned.begin(), planned.end(), read.begin(), read.end()));
-            if (level == 2 || (level != 1 && GetParam() != std::string("grail"))) // some objects need no replay
+            if (level == 2 || (level != 1 && GetParam() != std::string("grail"))) { // some objects need no replay
                 EXPECT_EQ(planned, read);
-            if (counted.base)
+            }
+            if (counted.base) {
                 EXPECT_EQ(keysOf(plan, counted.base->uri(), true), keysRead(*counted.base));
+            }
         }
     }
 }

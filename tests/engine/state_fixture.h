@@ -1,5 +1,6 @@
 #pragma once
 
+#include "deltascope/engine/file_state.h"
 #include "deltascope/engine/operations.h"
 
 #include "layout_fixture.h"
@@ -25,16 +26,16 @@ inline Workbench& bench()
 }
 
 /// One safetensors file as a state.
-inline Chain stateOf(const std::vector<FileTensor>& tensors)
+inline FileState stateOf(const std::vector<FileTensor>& tensors)
 {
     const auto store = std::make_shared<MemoryStore>();
     EXPECT_TRUE(putText(*store, "model.safetensors", safetensorsFile(tensors)));
-    auto chain = openSingleFile(bench(), store, "model.safetensors", test::anyTask());
-    EXPECT_TRUE(chain) << chain.error().text;
-    return std::move(*chain);
+    auto state = FileState::open(store, "model.safetensors", test::anyTask());
+    EXPECT_TRUE(state) << state.error().text;
+    return std::move(*state);
 }
 
-inline Chain stateOf(const TensorInfo& info, const std::string& bytes)
+inline FileState stateOf(const TensorInfo& info, const std::string& bytes)
 {
     return stateOf(std::vector<FileTensor> { { info, bytes } });
 }

@@ -196,7 +196,7 @@ std::string weights(Dtype dtype, std::size_t count, std::uint32_t seed)
 TensorStatistics statistics(Dtype dtype, const std::string& before, const std::string& after)
 {
     const TensorInfo info = tensor("w", { after.size() / (bitsOf(dtype) / 8) }, dtype);
-    const Chain a = stateOf(info, before);
+    const FileState a = stateOf(info, before);
     TaskContext task;
     auto seen = statisticsOf(bench(), &a, stateOf(info, after), "w", task);
     EXPECT_TRUE(seen) << seen.error().text;
@@ -375,15 +375,15 @@ TEST(ValuesMoved, TheWidestDistanceHasABin)
 TEST(Statistics, OtherFormsAndTypesWithoutNumbersAreRefused)
 {
     TaskContext task;
-    const Chain bf16 = stateOf(tensor("w", { 2 }, Dtype::BF16), "1234");
-    const Chain f16 = stateOf(tensor("w", { 2 }, Dtype::F16), "1234");
+    const FileState bf16 = stateOf(tensor("w", { 2 }, Dtype::BF16), "1234");
+    const FileState f16 = stateOf(tensor("w", { 2 }, Dtype::F16), "1234");
     const auto other = statisticsOf(bench(), &bf16, f16, "w", task);
     ASSERT_FALSE(other);
     EXPECT_EQ(other.error().code, Code::Unsupported);
     const auto unknown = statisticsOf(bench(), nullptr, bf16, "v", task);
     ASSERT_FALSE(unknown);
     EXPECT_EQ(unknown.error().code, Code::NotFound);
-    const Chain complex = stateOf(tensor("w", { 1 }, Dtype::C64), "12345678");
+    const FileState complex = stateOf(tensor("w", { 1 }, Dtype::C64), "12345678");
     const auto without = statisticsOf(bench(), nullptr, complex, "w", task);
     ASSERT_FALSE(without);
     EXPECT_EQ(without.error().code, Code::Unsupported);

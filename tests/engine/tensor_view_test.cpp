@@ -85,14 +85,14 @@ TEST(TensorBlocks, AnotherTypeIsRefusedAndAnUnknownTensorIsNamed)
     const auto unknown = compareInBlocks(bench(), stateOf(bf16, "1234"), stateOf(bf16, "1234"), "v", 8, task);
     ASSERT_FALSE(unknown);
     EXPECT_EQ(unknown.error().code, Code::NotFound);
-    EXPECT_EQ(unknown.error().text, "step 0 has no tensor v");
+    EXPECT_EQ(unknown.error().text, "the checkpoint has no tensor v");
 }
 
 TEST(ElementWindow, HoldsTheBitsOfItsRowsAcrossBlocks)
 {
     const TensorInfo info = tensor("w", { 5, 400'001 }, Dtype::BF16); // rows begin inside of blocks
     const std::string bytes = randomText(info.bytes(), 3);
-    const Chain state = stateOf(info, bytes);
+    const FileState state = stateOf(info, bytes);
     TaskContext task;
     for (const Window& wanted :
          { Window { 0, 0, 1, 1 }, Window { 1, 399'990, 4, 100 }, Window { 2, 131'000, 3, 300 } }) {
@@ -111,7 +111,7 @@ TEST(ElementWindow, HoldsTheBitsOfItsRowsAcrossBlocks)
 TEST(ElementWindow, OutsideOfTheMatrixOrTooLargeIsRefused)
 {
     const TensorInfo info = tensor("w", { 100, 100 }, Dtype::U8);
-    const Chain state = stateOf(info, std::string(10'000, 'x'));
+    const FileState state = stateOf(info, std::string(10'000, 'x'));
     TaskContext task;
     for (const Window& wanted :
          { Window { 100, 0, 1, 1 }, Window { 0, 100, 1, 1 }, Window { 0, 0, 0, 1 }, Window { 0, 0, 100, 100 },

@@ -8,6 +8,7 @@
 #include "deltascope/base/threads.h"
 #include "deltascope/engine/publish.h"
 #include "deltascope/engine/safetensors.h"
+#include "deltascope/engine/walk.h"
 
 #include <algorithm>
 #include <array>
@@ -236,17 +237,15 @@ private:
         const Version& newest = run.versions.back();
         DS_TRY(const Plan plan, planFor(run, newest));
         DS_TRY(const Chain chain, Chain::open(run, plan, m_bench.threads, task));
-        for (const TensorInfo& tensor : chain.tensors()) {
-            MutableByteSpan data = m_model.dataOf(tensor.name);
-            DS_TRY(TensorReplay replay, TensorReplay::open(chain, tensor, {}, task));
-            for (;;) {
-                DS_TRY(const ByteSpan block, replay.next(task));
-                if (block.empty())
-                    break;
+        DS_TRY(const std::unique_ptr<StateWalk> walk, chain.walk(allTensors(chain), { m_bench.scratchFolder }));
+        const auto load = [&](std::size_t slice, SliceReader& reader) {
+            MutableByteSpan data = m_model.dataOf(walk->tensor(slice).name);
+            return forEachBlock(reader, task, [&](ByteSpan block) {
                 std::copy(block.begin(), block.end(), data.begin());
                 data = data.subspan(block.size());
-            }
-        }
+            });
+        };
+        DS_CHECK(walkTensors(*walk, InOrder, task, load));
         m_head = newest.step();
         return saveCheckpoint(task);
     }

@@ -81,7 +81,7 @@ Result<DiffView> diffOf(Workbench& bench, const DiffRequest& request, const std:
     DS_CHECK(readState(bench, left, task));
     DS_CHECK(readState(bench, right, task));
     const auto attempt = [&] {
-        return diffStates(bench, *left.chain, *right.chain, linkOfAInB(left, right), task, options);
+        return diffStates(bench, *left.state, *right.state, linkOfAInB(left, right), task, options);
     };
     DS_TRY(DiffReport report, tryStates(bench, { &left, &right }, attempt, task));
     if (report.noopsSeen) {
@@ -93,9 +93,9 @@ Result<DiffView> diffOf(Workbench& bench, const DiffRequest& request, const std:
         if (std::find(notices.begin(), notices.end(), notice) == notices.end())
             notices.push_back(std::move(notice));
     }
-    ReadsView reads = makeReadsView({ left.chain.get(), right.chain.get() }, notices);
-    left.chain.reset(); // there may be a million tensors: it makes room for the view
-    right.chain.reset();
+    ReadsView reads = makeReadsView({ left.state.get(), right.state.get() }, notices);
+    left.state.reset(); // there may be a million tensors: it makes room for the view
+    right.state.reset();
     DiffView view = makeDiffView(std::move(report));
     view.globs = choice.tensors;
     view.reads = std::move(reads);

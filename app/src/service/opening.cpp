@@ -4,6 +4,8 @@
 #include "annotation_jobs.h"
 #include "view/make_views.h"
 
+#include "deltascope/engine/file_state.h"
+
 #include <algorithm>
 #include <filesystem>
 
@@ -126,7 +128,9 @@ Result<void> openChain(Workbench& bench, OpenState& state, TaskContext& task)
     DS_TRY(Chain chain, tryPlans(*state.plans, [&](const Plan& plan) {
                return openChecked(bench, *state.run, plan, state.acceptRewritten, task);
            }));
-    state.chain = std::make_unique<Chain>(std::move(chain));
+    auto opened = std::make_unique<const Chain>(std::move(chain));
+    state.chain = opened.get();
+    state.state = std::move(opened);
     return {};
 }
 
@@ -137,8 +141,8 @@ Result<OpenState> chooseState(Workbench& bench, const VersionRequest& request, b
     OpenState state;
     if (isSingleFile(request)) {
         DS_TRY(const auto around, openAround(bench, request.source.source));
-        DS_TRY(Chain chain, openSingleFile(bench, around.first, around.second, task));
-        state.chain = std::make_unique<Chain>(std::move(chain));
+        DS_TRY(FileState file, FileState::open(around.first, around.second, task));
+        state.state = std::make_unique<const FileState>(std::move(file));
         return state;
     }
     DS_TRY(Run run, openRequested(bench, request.source, task));

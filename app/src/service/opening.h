@@ -36,7 +36,8 @@ struct OpenState {
     std::string chosen; ///< choiceText()
     std::optional<FallbackPlans> plans; ///< nothing for a file
     bool acceptRewritten = false;
-    std::unique_ptr<Chain> chain; ///< along the present plan; null: see chooseState()
+    std::unique_ptr<const State> state; ///< along the present plan; null: see chooseState()
+    const Chain* chain = nullptr; ///< it, if it is a version
 
     /// What makes the choice of the state doubtful; forms that proved damaged, and what is used in their place.
     std::vector<Error> notices() const;
@@ -68,9 +69,9 @@ auto tryStates(Workbench& bench, std::initializer_list<OpenState*> states, const
 
 /// What came of reading states (null: none), if the bytes that were read are those on record. Errors: Digest,
 /// Rewritten, also as the reason of another error; those of `outcome`.
-template <class T> Result<T> ifSound(Result<T> outcome, std::initializer_list<const Chain*> states, TaskContext& task)
+template <class T> Result<T> ifSound(Result<T> outcome, std::initializer_list<const State*> states, TaskContext& task)
 {
-    for (const Chain* state : states) {
+    for (const State* state : states) {
         if (!state)
             continue;
         if (outcome)

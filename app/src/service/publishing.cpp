@@ -116,7 +116,7 @@ void addStep(PublishView& view, const Run& run, const PublishedVersion& version)
 
 }
 
-Result<PublishView> publishOnce(Workbench& bench, const PublishRequest& request, const Chain& from, const Chain& to,
+Result<PublishView> publishOnce(Workbench& bench, const PublishRequest& request, const State& from, const State& to,
                                 TaskContext& task)
 {
     DS_TRY(const std::shared_ptr<ObjectStore> into, openInto(bench, request));

@@ -8,7 +8,7 @@
 namespace deltascope::app {
 
 /// Publishes one step between two open states.
-Result<PublishView> publishOnce(Workbench& bench, const PublishRequest& request, const Chain& from, const Chain& to,
+Result<PublishView> publishOnce(Workbench& bench, const PublishRequest& request, const State& from, const State& to,
                                 TaskContext& task);
 
 /// Publishes what a trainer drops into `request.watchFolder`; `onChange` gets the view after every version and notice.

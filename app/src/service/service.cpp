@@ -125,7 +125,10 @@ public:
                              DS_CHECK(analyzeRun(m_bench, run, options, task));
                          }
                          TensorList tensors = std::make_shared<const std::vector<TensorInfo>>();
+                         std::vector<Error> doubts = doubtsOfChoice(run);
                          if (Result<Plan> plan = planFor(run, *version)) {
+                             for (Error& change : changedSinceSeen(m_bench, run, *plan))
+                                 doubts.push_back(std::move(change));
                              DS_TRY(tensors, m_stateTensors.of(run, *version, std::move(*plan), m_bench.threads, task));
                          }
                          DS_TRY(const Trace trace, TraceReader().read(*run.store, run.beside, task));
@@ -135,7 +138,7 @@ public:
                          StepDetailView view = makeStepDetailView(run, *version, *tensors, counts);
                          view.chosen = choiceText(run, *version, request.version);
                          view.step.refs = wordsOf(run, *version, annotations);
-                         for (const Error& doubt : doubtsOfChoice(run))
+                         for (const Error& doubt : doubts)
                              view.step.problems.push_back(problemView(doubt));
                          addPause(view.step, pausesOf(run, trace, logs.spans()));
                          addLogProblems(view.step.problems, logs);
@@ -169,12 +172,12 @@ public:
         return start("digest " + request.source.source.text(),
                      [this, request, acrossGap](JobId, TaskContext& task) -> Result<JobResult> {
                          DS_TRY(OpenState state, openState(m_bench, request, acrossGap, task));
-                         const auto attempt = [&] { return digestState(m_bench, *state.chain, task); };
+                         const auto attempt = [&] { return digestState(m_bench, *state.state, task); };
                          DS_TRY(CheckpointDigest digest, tryStates(m_bench, { &state }, attempt, task));
                          if (digest.noopsSeen && !acrossGap)
                              DS_CHECK(judgeState(m_bench, state, task));
-                         ReadsView reads = makeReadsView({ state.chain.get() }, state.notices());
-                         state.chain.reset(); // there may be a million tensors: it makes room for the view
+                         ReadsView reads = makeReadsView({ state.state.get() }, state.notices());
+                         state.state.reset(); // there may be a million tensors: it makes room for the view
                          DigestView view = makeDigestView(std::move(digest));
                          view.chosen = state.chosen;
                          view.reads = std::move(reads);
@@ -306,7 +309,7 @@ public:
             const Clock::time_point began = Clock::now();
             DS_TRY(const OpenState from, openState(m_bench, request.from, false, task));
             DS_TRY(const OpenState to, openState(m_bench, request.to, false, task));
-            DS_TRY(PublishView view, publishOnce(m_bench, request, *from.chain, *to.chain, task));
+            DS_TRY(PublishView view, publishOnce(m_bench, request, *from.state, *to.state, task));
             view.seconds = secondsSince(began);
             return ended(std::move(view));
         });

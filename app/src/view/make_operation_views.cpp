@@ -31,15 +31,15 @@ TensorDiffView diffRow(TensorDiff diff)
 
 }
 
-ReadsView makeReadsView(const std::vector<const Chain*>& chains, const std::vector<Error>& known)
+ReadsView makeReadsView(const std::vector<const State*>& states, const std::vector<Error>& known)
 {
     ReadsView view;
     for (const Error& error : known)
         view.notices.push_back(problemView(error));
-    for (const Chain* chain : chains) {
-        for (std::string& key : chain->rewritten())
+    for (const State* state : states) {
+        for (std::string& key : state->rewritten())
             view.rewritten.push_back(std::move(key));
-        for (const Error& notice : chain->readNotices())
+        for (const Error& notice : state->readNotices())
             view.notices.push_back(problemView(notice));
     }
     return view;

@@ -59,9 +59,9 @@ void addPause(StepView& step, const Pauses& pauses);
 /// `run`: the one that was found in the listing; null if none was.
 ListingView makeListingView(const std::string& source, const std::vector<ObjectInfo>& listing, const Run* run);
 CoverageView makeCoverageView(const Coverage& coverage);
-/// Of the chains that an act has read. `known`: what is known besides, as doubts of the choice and forms that proved
+/// Of the states that an act has read. `known`: what is known besides, as doubts of the choice and forms that proved
 /// damaged on other ways.
-ReadsView makeReadsView(const std::vector<const Chain*>& chains, const std::vector<Error>& known = {});
+ReadsView makeReadsView(const std::vector<const State*>& states, const std::vector<Error>& known = {});
 VerifyView makeVerifyView(const Run& run, const VerifyReport& report);
 DigestView makeDigestView(CheckpointDigest digest);
 DiffView makeDiffView(DiffReport report);

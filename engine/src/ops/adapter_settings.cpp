@@ -1,8 +1,5 @@
 #include "adapter_settings.h"
 
-#include "format/common/object_names.h"
-#include "output_layout.h"
-
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
@@ -70,17 +67,6 @@ json valueOf(const json& config, const std::string& name)
 /// As a person reads it: sets in order.
 std::string textOf(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
 
-const ObjectInfo* configOf(const OpenVersion& version)
-{
-    if (!version.layout->holdsAdapters())
-        return nullptr;
-    const std::vector<ObjectInfo>& objects = version.objects.objects;
-    const auto at = std::find_if(objects.begin(), objects.end(), [](const ObjectInfo& object) {
-        return splitKey(object.key).file == AdapterConfigName;
-    });
-    return at == objects.end() ? nullptr : &*at;
-}
-
 }
 
 Result<std::vector<SettingDiff>> settingsThatDiffer(std::string_view a, std::string_view b, std::string_view whereA,
@@ -105,18 +91,15 @@ Result<std::vector<SettingDiff>> settingsThatDiffer(std::string_view a, std::str
     return different;
 }
 
-Result<std::vector<SettingDiff>> compareAdapterSettings(const Chain& a, const Chain& b, TaskContext& task)
+Result<std::vector<SettingDiff>> compareAdapterSettings(const State& a, const State& b, TaskContext& task)
 {
-    const OpenVersion& left = *a.links().back();
-    const OpenVersion& right = *b.links().back();
-    const ObjectInfo* const configA = configOf(left);
-    const ObjectInfo* const configB = configOf(right);
-    if (!configA || !configB)
+    DS_TRY(const std::optional<AdapterConfig> left, a.adapterConfig(task));
+    if (!left)
         return std::vector<SettingDiff>();
-    constexpr std::uint64_t MostBytes = 16U << 20;
-    DS_TRY(const std::vector<std::byte> textA, readWhole(*left.store, configA->key, MostBytes, task));
-    DS_TRY(const std::vector<std::byte> textB, readWhole(*right.store, configB->key, MostBytes, task));
-    return settingsThatDiffer(asText(textA), asText(textB), configA->key, configB->key);
+    DS_TRY(const std::optional<AdapterConfig> right, b.adapterConfig(task));
+    if (!right)
+        return std::vector<SettingDiff>();
+    return settingsThatDiffer(left->text, right->text, left->where, right->where);
 }
 
 } // namespace deltascope

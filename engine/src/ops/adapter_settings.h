@@ -14,6 +14,6 @@ Result<std::vector<SettingDiff>> settingsThatDiffer(std::string_view a, std::str
                                                     std::string_view whereB);
 
 /// The same for two states; nothing unless both are adapters that have a config. Errors: also those of reading it.
-Result<std::vector<SettingDiff>> compareAdapterSettings(const Chain& a, const Chain& b, TaskContext& task);
+Result<std::vector<SettingDiff>> compareAdapterSettings(const State& a, const State& b, TaskContext& task);
 
 } // namespace deltascope

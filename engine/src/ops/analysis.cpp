@@ -167,7 +167,7 @@ Result<void> analyzeStretch(Workbench& bench, Run& run, Stretch stretch, HealthB
         if (chain) {
             book.restored = restoredBy(run, *chain, restored);
             audit.emplace(*chain, true, &book, backend);
-            outcome = replayAll(bench, *chain, *audit, task);
+            outcome = replayAll(*chain, *audit, bench.means(), task);
         } else {
             outcome = fail(std::move(chain.error()));
         }

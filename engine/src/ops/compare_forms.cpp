@@ -1,5 +1,6 @@
 #include "compare_forms.h"
 
+#include "deltascope/engine/walk.h"
 #include "element_compare.h"
 #include "replay_audit.h"
 
@@ -34,28 +35,24 @@ Result<SideBySide> replayBoth(Workbench& bench, const Chain& a, const Chain& b, 
         return result;
     DS_TRY(const std::shared_ptr<const DiffBackend> backend, bench.diff());
     ReplayAudit audit(b, true);
+    std::vector<std::unique_ptr<ReplayAudit::Tensor>> watches(b.tensors().size());
+    std::unique_ptr<StateWalk> right;
+    const auto watch = [&](std::size_t pair) {
+        watches[pair] = std::make_unique<ReplayAudit::Tensor>(audit, right->tensor(pair), true);
+        return watches[pair].get();
+    };
+    const std::unique_ptr<StateWalk> left = a.replay(allTensors(a), { bench.scratchFolder });
+    right = b.replay(allTensors(b), { bench.scratchFolder, watch });
     std::atomic<std::uint64_t> differs = 0;
-    const unsigned threads = audit.wantsOrder() ? 1 : b.replaysAtOnce(bench.threads);
-    DS_CHECK(forEachParallel(threads, b.tensors().size(), task, [&](std::size_t n) -> Result<void> {
-        const TensorInfo& tensor = b.tensors()[n];
-        ReplayAudit::Tensor watcher(audit, tensor, true);
-        ReplayOptions plain;
-        plain.scratchFolder = bench.scratchFolder;
-        ReplayOptions watched = plain;
-        watched.observer = &watcher;
-        DS_TRY(TensorReplay left, TensorReplay::open(a, tensor, std::move(plain), task));
-        DS_TRY(TensorReplay right, TensorReplay::open(b, tensor, std::move(watched), task));
-        for (;;) {
-            DS_TRY(const ByteSpan x, left.next(task));
-            DS_TRY(const ByteSpan y, right.next(task));
-            if (y.empty())
-                break;
-            differs += countDifferent(*backend, x, y, tensor.dtype);
-            task.addDone(y.size());
-        }
-        watcher.finish();
+    const auto compare = [&](std::size_t pair, PairReader& reader) -> Result<void> {
+        const Dtype dtype = right->tensor(pair).dtype;
+        DS_CHECK(forEachPair(reader, task,
+                             [&](ByteSpan x, ByteSpan y) { differs += countDifferent(*backend, x, y, dtype); }));
+        watches[pair]->finish();
+        watches[pair].reset(); // there may be a million tensors
         return {};
-    }));
+    };
+    DS_CHECK(walkPairs(*left, *right, audit.wantsOrder() ? InOrder : bench.threads, task, compare));
     audit.finishStates();
     result.differs = differs;
     result.ofForm = audit.factsOf(b.links().size() - 1, VersionKind::Anchor, 0);

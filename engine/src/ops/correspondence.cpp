@@ -70,7 +70,7 @@ using Pairs = std::vector<std::pair<const TensorInfo*, const TensorInfo*>>;
 
 /// Pairs of tensors that are left over, where `theirs` holds those of `own` under the names that the prefixes give.
 /// `ofAdapters`: `theirs` is wrapped.
-Pairs pairsBehind(const std::vector<const TensorInfo*>& own, const Chain& theirs, const std::string& ownPrefix,
+Pairs pairsBehind(const std::vector<const TensorInfo*>& own, const State& theirs, const std::string& ownPrefix,
                   const std::string& theirPrefix, bool ofAdapters)
 {
     Pairs pairs;
@@ -109,7 +109,7 @@ std::vector<const TensorInfo*> secondOf(const Pairs& pairs)
 }
 
 /// Brings the tensors together whose names differ by a prefix.
-void correspondByPrefix(Correspondence& found, const Chain& a, const Chain& b, const std::optional<PrefixMap>& given)
+void correspondByPrefix(Correspondence& found, const State& a, const State& b, const std::optional<PrefixMap>& given)
 {
     const auto adapterInA = std::find_if(found.onlyInA.begin(), found.onlyInA.end(), isOfAdapter);
     const auto adapterInB = std::find_if(found.onlyInB.begin(), found.onlyInB.end(), isOfAdapter);
@@ -142,7 +142,7 @@ void correspondByPrefix(Correspondence& found, const Chain& a, const Chain& b, c
 
 }
 
-Correspondence correspond(const Chain& a, const Chain& b, bool acrossForms, const std::optional<PrefixMap>& given)
+Correspondence correspond(const State& a, const State& b, bool acrossForms, const std::optional<PrefixMap>& given)
 {
     Correspondence found;
     for (const TensorInfo& tensor : a.tensors()) {

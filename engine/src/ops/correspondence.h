@@ -18,6 +18,6 @@ struct Correspondence {
 /// Tensors of one name belong together. With `acrossForms` those that are left over do, too, if the names of one side
 /// differ from those of the other by one prefix as a whole, or are those of layers that adapters wrap. `given`: the
 /// prefixes that the user names; nothing: they are looked for.
-Correspondence correspond(const Chain& a, const Chain& b, bool acrossForms, const std::optional<PrefixMap>& given);
+Correspondence correspond(const State& a, const State& b, bool acrossForms, const std::optional<PrefixMap>& given);
 
 } // namespace deltascope

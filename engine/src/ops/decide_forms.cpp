@@ -26,7 +26,7 @@ Result<std::optional<FactsOfLinks>> factsAlong(Workbench& bench, const Run& run,
     if (!chain)
         return unlessOfAnObject(std::move(chain.error()));
     ReplayAudit audit(*chain, true);
-    if (Result<void> replayed = replayAll(bench, *chain, audit, task); !replayed)
+    if (Result<void> replayed = replayAll(*chain, audit, bench.means(), task); !replayed)
         return unlessOfAnObject(std::move(replayed.error()));
     audit.finishStates();
     const std::size_t before = chain->links().size() - plan.links.size(); // the checkpoint outside of the source

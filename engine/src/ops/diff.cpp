@@ -1,11 +1,12 @@
 #include "deltascope/engine/operations.h"
+#include "deltascope/engine/walk.h"
 
 #include "adapter_settings.h"
 #include "changed_elements.h"
 #include "correspondence.h"
 #include "element_compare.h"
-#include "replay_audit.h"
 #include "rounding.h"
+#include "state/rounded_state.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -19,18 +20,16 @@ namespace {
 /// Counts elements that links behind A changed, also those that came back to their old bits.
 class TouchCounter final : public ReplayObserver {
 public:
-    TouchCounter(ReplayObserver& next, std::size_t aLink, Dtype dtype, std::shared_ptr<const DiffBackend> backend)
-        : m_next(next)
-        , m_changed(std::move(backend))
+    TouchCounter(std::size_t aLink, Dtype dtype, std::shared_ptr<const DiffBackend> backend)
+        : m_changed(std::move(backend))
         , m_aLink(aLink)
         , m_elementBytes(std::max(1U, bitsOf(dtype) / 8))
         , m_exact(bitsOf(dtype) >= 8)
     {
     }
 
-    void onBlock(std::size_t link, std::uint64_t begin, ByteSpan state, const PatchCounts& counts) override
+    void onBlock(std::size_t link, std::uint64_t begin, ByteSpan state, const PatchCounts&) override
     {
-        m_next.onBlock(link, begin, state, counts);
         if (begin < m_begin)
             m_exact = false; // a chain of several stretches passes each block more than once
         if (begin != m_begin)
@@ -62,7 +61,6 @@ private:
         m_before.clear();
     }
 
-    ReplayObserver& m_next;
     ChangedElements m_changed;
     std::size_t m_aLink;
     unsigned m_elementBytes;
@@ -72,15 +70,6 @@ private:
     std::vector<char> m_marks;
     std::uint64_t m_touched = 0;
 };
-
-Result<TensorReplay> openReplay(Workbench& bench, const Chain& chain, const TensorInfo& tensor,
-                                ReplayObserver& observer, TaskContext& task)
-{
-    ReplayOptions options;
-    options.scratchFolder = bench.scratchFolder;
-    options.observer = &observer;
-    return TensorReplay::open(chain, tensor, std::move(options), task);
-}
 
 }
 
@@ -100,47 +89,22 @@ std::uint64_t DiffReport::elementsDifferent() const noexcept
 
 namespace {
 
-/// The blocks of a tensor in the dtype in which it is compared.
-class ComparedBlocks {
-public:
-    ComparedBlocks(TensorReplay replay, Dtype stored, Dtype compared)
-        : m_replay(std::move(replay))
-        , m_stored(stored)
-        , m_compared(compared)
-    {
-    }
+using TensorPair = std::pair<const TensorInfo*, const TensorInfo*>;
 
-    /// What is left of the present block, or the next one; empty behind the last one. Valid until the block is taken.
-    Result<ByteSpan> block(TaskContext& task)
-    {
-        if (!m_rest.empty())
-            return m_rest;
-        DS_TRY(m_rest, m_replay.next(task));
-        if (m_stored != m_compared && !m_rest.empty()) {
-            m_rounded.resize(m_rest.size() * bitsOf(m_compared) / bitsOf(m_stored));
-            roundElements(m_rest, m_stored, m_compared, m_rounded);
-            m_rest = m_rounded;
-        }
-        return m_rest;
-    }
-    void take(std::size_t bytes) { m_rest = m_rest.subspan(bytes); }
-
-private:
-    TensorReplay m_replay;
-    Dtype m_stored;
-    Dtype m_compared;
-    std::vector<std::byte> m_rounded;
-    ByteSpan m_rest;
-};
+/// The dtype in which a pair is compared.
+Dtype dtypeOf(const TensorPair& pair)
+{
+    return commonDtype(pair.first->dtype, pair.second->dtype).value_or(pair.first->dtype);
+}
 
 /// What is compared, and what a report says of the rest.
 struct Selection {
-    std::vector<std::pair<const TensorInfo*, const TensorInfo*>> pairs;
+    std::vector<TensorPair> pairs;
     std::uint64_t bytes = 0; ///< of A
 };
 
 /// Sorts tensors into those that are compared and those that are listed.
-Result<Selection> select(const Chain& a, const Chain& b, const DiffOptions& options, DiffReport& report)
+Result<Selection> select(const State& a, const State& b, const DiffOptions& options, DiffReport& report)
 {
     Correspondence all = correspond(a, b, options.acrossForms, options.prefixes);
     if (options.prefixes && !all.names)
@@ -201,72 +165,100 @@ Result<Selection> select(const Chain& a, const Chain& b, const DiffOptions& opti
     return selection;
 }
 
-Result<DiffReport> compareStates(Workbench& bench, const Chain& a, const Chain& b, std::optional<std::size_t> aLinkInB,
+/// One side of all pairs, in the dtypes in which they are compared.
+class ComparedSide {
+public:
+    /// `state` outlives it. `tensorOf`: of a pair, that of this side.
+    ComparedSide(const State& state, const std::vector<TensorPair>& pairs,
+                 const TensorInfo* (*tensorOf)(const TensorPair&))
+        : m_state(state)
+    {
+        std::map<std::size_t, Dtype> narrower;
+        m_slices.reserve(pairs.size());
+        for (const TensorPair& pair : pairs) {
+            const TensorInfo& tensor = *tensorOf(pair);
+            m_slices.push_back({ *state.indexOf(tensor.name) });
+            const Dtype dtype = dtypeOf(pair);
+            if (dtype != tensor.dtype)
+                narrower[m_slices.back().tensor] = dtype;
+        }
+        if (!narrower.empty())
+            m_rounded = rounded(state, narrower);
+    }
+
+    Result<std::unique_ptr<StateWalk>> walk(WalkOptions options) && // there may be a million slices
+    {
+        return compared().walk(std::move(m_slices), std::move(options));
+    }
+    std::uint64_t bytes() const
+    {
+        std::uint64_t bytes = 0;
+        for (const TensorSlice& slice : m_slices)
+            bytes += compared().tensors()[slice.tensor].bytes();
+        return bytes;
+    }
+
+private:
+    const State& compared() const { return m_rounded ? *m_rounded : m_state; }
+
+    const State& m_state;
+    std::unique_ptr<State> m_rounded; ///< null: nothing has to be rounded
+    std::vector<TensorSlice> m_slices;
+};
+
+Result<DiffReport> compareStates(Workbench& bench, const State& a, const State& b, std::optional<std::size_t> aLinkInB,
                                  const DiffOptions& options, TaskContext& task)
 {
     DS_TRY(const std::shared_ptr<const DiffBackend> backend, bench.diff());
     DiffReport report;
     DS_TRY(report.settings, compareAdapterSettings(a, b, task));
     report.touchedKnown = aLinkInB.has_value();
-    ReplayAudit auditA(a);
-    ReplayAudit auditB(b);
     DS_TRY(Selection selection, select(a, b, options, report));
     auto& common = selection.pairs;
     report.tensorsCompared = common.size();
     report.bytesCompared = selection.bytes;
     std::stable_sort(common.begin(), common.end(),
                      [](const auto& x, const auto& y) { return x.first->bytes() > y.first->bytes(); });
+    ComparedSide left(a, common, [](const TensorPair& pair) { return pair.first; });
+    ComparedSide right(b, common, [](const TensorPair& pair) { return pair.second; });
+    std::vector<std::unique_ptr<TouchCounter>> touched(aLinkInB ? common.size() : 0);
+    WalkOptions watched { bench.scratchFolder };
+    if (aLinkInB)
+        watched.observer = [&](std::size_t n) {
+            touched[n] = std::make_unique<TouchCounter>(*aLinkInB, common[n].second->dtype, backend);
+            return touched[n].get();
+        };
+    task.beginPhase("compare", right.bytes());
+    DS_TRY(const std::unique_ptr<StateWalk> walkA, std::move(left).walk({ bench.scratchFolder }));
+    DS_TRY(const std::unique_ptr<StateWalk> walkB, std::move(right).walk(std::move(watched)));
 
     std::mutex mutex;
     report.tensors.reserve(common.size()); // of a million tensors, growing would hold them twice
     std::vector<Squares> squares(common.size()); // added up in one order, whichever thread is first
-    task.beginPhase("compare", selection.bytes);
-    DS_CHECK(forEachParallel(bench.threads, common.size(), task, [&](std::size_t n) -> Result<void> {
-        const TensorInfo& tensor = *common[n].first;
-        const TensorInfo& other = *common[n].second;
+    const auto compare = [&](std::size_t n, PairReader& reader) -> Result<void> {
         TensorDiff diff;
-        diff.tensor = tensor;
-        diff.tensor.dtype = commonDtype(tensor.dtype, other.dtype).value_or(tensor.dtype);
-        const Dtype dtype = diff.tensor.dtype;
-        ReplayAudit::Tensor watchA(auditA, tensor, true);
-        ReplayAudit::Tensor watchB(auditB, other, true);
-        std::optional<TouchCounter> touched;
-        if (aLinkInB)
-            touched.emplace(watchB, *aLinkInB, tensor.dtype, backend);
-        DS_TRY(TensorReplay replayA, openReplay(bench, a, tensor, watchA, task));
-        DS_TRY(TensorReplay replayB,
-               openReplay(bench, b, other, touched ? static_cast<ReplayObserver&>(*touched) : watchB, task));
-        ComparedBlocks left(std::move(replayA), tensor.dtype, dtype);
-        ComparedBlocks right(std::move(replayB), other.dtype, dtype);
-        for (;;) {
-            DS_TRY(const ByteSpan x, left.block(task));
-            DS_TRY(const ByteSpan y, right.block(task));
-            const std::size_t both = std::min(x.size(), y.size()); // a rounded block is a short one
-            if (both == 0)
-                break;
-            compareBlocks(*backend, x.first(both), y.first(both), dtype, diff, squares[n]);
-            left.take(both);
-            right.take(both);
-            task.addDone(both * bitsOf(tensor.dtype) / bitsOf(dtype));
+        diff.tensor = *common[n].first;
+        diff.tensor.dtype = walkA->tensor(n).dtype;
+        DS_CHECK(forEachPair(reader, task, [&](ByteSpan x, ByteSpan y) {
+            compareBlocks(*backend, x, y, diff.tensor.dtype, diff, squares[n]);
+        }));
+        if (aLinkInB) {
+            diff.touched = touched[n]->finish();
+            touched[n].reset();
         }
-        watchA.finish();
-        watchB.finish();
-        if (touched)
-            diff.touched = touched->finish();
         diff.relativeNorm = squares[n].relativeNorm();
         const std::lock_guard lock(mutex);
         report.touchedKnown = report.touchedKnown && diff.touched.has_value();
         if (diff.different > 0 || diff.touched.value_or(0) > 0)
             report.tensors.push_back(std::move(diff));
         return {};
-    }));
-    DS_CHECK(auditA.checkDigests(a.onExternalBase()));
-    DS_CHECK(auditB.checkDigests(b.onExternalBase()));
+    };
+    DS_TRY(const PairEvidence evidence, walkPairs(*walkA, *walkB, bench.threads, task, compare));
     Squares all;
     for (const Squares& one : squares)
         all.add(one);
     report.relativeNorm = all.relativeNorm();
-    report.noopsSeen = auditA.noopsSeen() || auditB.noopsSeen();
+    report.noopsSeen = evidence.a.noopsSeen || evidence.b.noopsSeen;
     std::sort(report.tensors.begin(), report.tensors.end(),
               [](const TensorDiff& x, const TensorDiff& y) { return x.tensor.name < y.tensor.name; });
     DS_CHECK(a.expectSoundReads(task));
@@ -276,7 +268,7 @@ Result<DiffReport> compareStates(Workbench& bench, const Chain& a, const Chain& 
 
 }
 
-Result<DiffReport> diffStates(Workbench& bench, const Chain& a, const Chain& b, std::optional<std::size_t> aLinkInB,
+Result<DiffReport> diffStates(Workbench& bench, const State& a, const State& b, std::optional<std::size_t> aLinkInB,
                               TaskContext& task, const DiffOptions& options)
 {
     Result<DiffReport> report = compareStates(bench, a, b, aLinkInB, options, task);

@@ -1,11 +1,10 @@
 #include "deltascope/engine/operations.h"
+#include "deltascope/engine/walk.h"
 
 #include "hash/hashers.h"
 #include "lineage/claims.h"
 #include "provenance.h"
 #include "rebuild_folder.h"
-#include "recorded_state.h"
-#include "replay_audit.h"
 #include "sidecars.h"
 #include "step_evidence.h"
 #include "tensor_sources.h"
@@ -38,13 +37,6 @@ struct WorkItem {
 /// By tensor, as Chain::tensors().
 using FinishedTensors = std::vector<FinishedTensor>;
 
-std::size_t numberOf(const Chain& chain, std::string_view name)
-{
-    const TensorRange tensors = chain.tensors();
-    const auto before = [](const TensorInfo& tensor, std::string_view wanted) { return tensor.name < wanted; };
-    return static_cast<std::size_t>(std::lower_bound(tensors.begin(), tensors.end(), name, before) - tensors.begin());
-}
-
 class Rebuild {
 public:
     Rebuild(Workbench& bench, const Chain& chain, const OutputLayout& layout, RebuildFolder& folder,
@@ -54,7 +46,6 @@ public:
         , m_layout(layout)
         , m_folder(folder)
         , m_options(options)
-        , m_audit(chain)
     {
         if (options.parts == 1) // parts are bound to the objects by their plan
             m_sources.emplace(chain);
@@ -66,7 +57,6 @@ public:
         DS_CHECK(openShards());
         DS_CHECK(planWork(task));
         DS_CHECK(writeAll(task));
-        DS_CHECK(m_audit.checkDigests(m_chain.onExternalBase()));
         task.beginPhase("sync", 0);
         for (const auto& file : m_files) {
             if (file)
@@ -127,11 +117,11 @@ private:
                 return {};
             done[n] = 1;
             const std::lock_guard lock(m_mutex);
-            m_finished[numberOf(m_chain, claim->first)] = claim->second.tensor;
+            m_finished[*m_chain.indexOf(claim->first)] = claim->second.tensor;
             m_resumedBytes += whole[n].end;
             return {};
         }));
-        const bool cut = !ReplayAudit::hasDigests(m_chain) && m_bench.threads > 1;
+        const bool cut = !m_chain.hasDigests() && m_bench.threads > 1;
         for (std::size_t n = 0; n < whole.size(); ++n) {
             if (done[n])
                 continue;
@@ -157,62 +147,62 @@ private:
         for (const WorkItem& item : m_work)
             bytes += item.end - item.begin;
         task.beginPhase("rebuild", bytes);
-        return forEachParallel(m_chain.replaysAtOnce(m_bench.threads), m_work.size(), task,
-                               [&](std::size_t n) { return writeItem(m_work[n], task); });
+        DS_TRY(const std::unique_ptr<StateWalk> walk, m_chain.walk(slicesOfWork(), { m_bench.scratchFolder }));
+        const auto write = [&](std::size_t n, SliceReader& reader) { return writeItem(m_work[n], reader, task); };
+        DS_CHECK(walkTensors(*walk, m_bench.threads, task, write));
+        return {};
     }
 
-    Result<void> writeItem(const WorkItem& item, TaskContext& task)
+    std::vector<TensorSlice> slicesOfWork() const
     {
-        const TensorInfo& tensor = tensorOf(item);
-        const bool whole = item.begin == 0 && item.end == tensor.bytes();
-        ReplayAudit::Tensor watcher(m_audit, tensor, whole);
-        ReplayOptions options;
-        options.scratchFolder = m_bench.scratchFolder;
-        options.observer = &watcher;
-        options.begin = item.begin;
-        options.end = item.end;
-        DS_TRY(TensorReplay replay, TensorReplay::open(m_chain, tensor, std::move(options), task));
+        std::vector<TensorSlice> slices;
+        slices.reserve(m_work.size());
+        for (const WorkItem& item : m_work) {
+            const TensorInfo& tensor = tensorOf(item);
+            const unsigned bits = bitsOf(tensor.dtype);
+            slices.push_back({ *m_chain.indexOf(tensor.name), item.begin * 8 / bits, item.end * 8 / bits });
+        }
+        return slices;
+    }
+
+    Result<void> writeItem(const WorkItem& item, SliceReader& reader, TaskContext& task)
+    {
         LeafHasher leaves(LeafHasher::Strength::Fast);
         OutputFile& file = *m_files[item.shard];
         std::uint64_t at = fileOffset(item);
         std::uint64_t pending = 0;
-        for (;;) {
-            DS_TRY(const ByteSpan block, replay.next(task));
-            if (block.empty())
-                break;
+        DS_CHECK(forEachBlock(reader, task, [&](ByteSpan block) -> Result<void> {
             leaves.update(block);
             DS_CHECK(file.write(at, block));
             at += block.size();
             pending += block.size();
-            task.addDone(block.size());
             if (pending >= WritebackBytes) {
                 file.startWriteback(at - pending, pending);
                 pending = 0;
             }
-        }
+            return {};
+        }));
         leaves.finish();
-        const bool sound = watcher.finish();
-        return finishItem(item, leaves.fast(), watcher, sound);
+        return finishItem(item, leaves.fast(), reader.evidence());
     }
 
     /// Puts the leaves of the segments of a tensor together; the last one makes it finished.
-    Result<void> finishItem(const WorkItem& item, const std::vector<Digest128>& leaves,
-                            const ReplayAudit::Tensor& watcher, bool sound)
+    Result<void> finishItem(const WorkItem& item, const std::vector<Digest128>& leaves, const SliceEvidence& evidence)
     {
         const TensorInfo& tensor = tensorOf(item);
         FinishedTensor complete;
         {
             const std::lock_guard lock(m_mutex);
-            FinishedTensor& finished = m_finished[numberOf(m_chain, tensor.name)];
+            FinishedTensor& finished = m_finished[*m_chain.indexOf(tensor.name)];
             if (finished.leaves.empty())
                 finished.leaves = std::vector<Digest128>((tensor.bytes() + LeafBytes - 1) / LeafBytes);
             std::copy(leaves.begin(), leaves.end(),
                       finished.leaves.begin() + static_cast<std::ptrdiff_t>(item.begin / LeafBytes));
-            finished.noopsSeen = finished.noopsSeen || watcher.noopsSeen();
-            finished.digestsChecked += watcher.digestsChecked();
-            finished.compared = watcher.comparedAtEnd();
+            finished.noopsSeen = finished.noopsSeen || evidence.noopsSeen;
+            finished.digestsChecked += evidence.digestsChecked;
+            finished.compared = evidence.compared;
             const auto left = m_left.find(tensor.name);
-            if ((left != m_left.end() && --left->second > 0) || !sound)
+            if ((left != m_left.end() && --left->second > 0) || !evidence.digestsMatch)
                 return {};
             complete = finished;
         }
@@ -238,7 +228,7 @@ private:
         return forEachParallel(m_bench.threads, m_work.size(), task, [&](std::size_t n) -> Result<void> {
             DS_TRY(const std::vector<Digest128> leaves, hashWritten(m_work[n], task));
             const TensorInfo& tensor = tensorOf(m_work[n]);
-            const ShortList<Digest128, 1>& meant = m_finished[numberOf(m_chain, tensor.name)].leaves;
+            const ShortList<Digest128, 1>& meant = m_finished[*m_chain.indexOf(tensor.name)].leaves;
             const auto wrong = std::mismatch(leaves.begin(), leaves.end(), meant.begin(), meant.end());
             if (wrong.first != leaves.end() || wrong.second != meant.end())
                 return fail(
@@ -281,7 +271,6 @@ private:
     const OutputLayout& m_layout;
     RebuildFolder& m_folder;
     const MaterializeOptions& m_options;
-    ReplayAudit m_audit;
     std::optional<TensorSources> m_sources;
     std::vector<std::unique_ptr<OutputFile>> m_files; ///< by shard; null where another part writes it
     std::vector<WorkItem> m_work;
@@ -448,7 +437,7 @@ Result<MaterializeReport> rebuildFrom(Workbench& bench, const Run& run, const Ve
     report.notices = noticesOf(run, plan);
     report.notices.insert(report.notices.begin(), options.replaced.begin(), options.replaced.end());
     report.root = rootOf(chain, finished);
-    DS_CHECK(expectRecordedState(bench, chain, report.root, task));
+    DS_CHECK(chain.expectRecorded(report.root, bench.means(), task));
     task.beginPhase("finish", 0);
     if (!layout.indexJson.empty())
         DS_CHECK(writeFinalFile(*bench.disk, folder.path() + "/" + std::string(IndexName), layout.indexJson));

@@ -39,14 +39,16 @@ std::string didYouMean(std::string_view typed, const std::vector<std::string_vie
     return text + "?";
 }
 
-Error noSuchTensor(std::string_view name, std::int64_t step, std::string where,
+Error noSuchTensor(std::string_view name, std::optional<std::int64_t> step, std::string where,
                    const std::vector<std::string_view>& names)
 {
-    return Error { Code::NotFound, fmt::format("step {} has no tensor {}{}", step, name, didYouMean(name, names)),
+    return Error { Code::NotFound,
+                   fmt::format("{} has no tensor {}{}", step ? fmt::format("step {}", *step) : "the checkpoint", name,
+                               didYouMean(name, names)),
                    std::move(where), step, "show lists the tensors of a step" };
 }
 
-Result<const TensorInfo*> tensorIn(const Chain& state, std::string_view name)
+Result<const TensorInfo*> tensorIn(const State& state, std::string_view name)
 {
     if (const TensorInfo* tensor = state.find(name))
         return tensor;
@@ -54,8 +56,8 @@ Result<const TensorInfo*> tensorIn(const Chain& state, std::string_view name)
     names.reserve(state.tensors().size());
     for (const TensorInfo& tensor : state.tensors())
         names.push_back(tensor.name);
-    const OpenVersion& last = *state.links().back();
-    return fail(noSuchTensor(name, last.objects.step, last.store->uri(), names));
+    StatePlace place = state.place();
+    return fail(noSuchTensor(name, place.step, std::move(place.where), names));
 }
 
 } // namespace deltascope

@@ -371,28 +371,6 @@ Result<ExternalBase> openBase(Workbench& bench, std::shared_ptr<ObjectStore> sto
 
 }
 
-Result<Chain> openSingleFile(Workbench& bench, std::shared_ptr<const ObjectStore> store, const std::string& key,
-                             TaskContext& task)
-{
-    DS_TRY(const ObjectInfo object, store->stat(key, task));
-    DS_TRY(const SafetensorsHeader header, SafetensorsHeader::read(*store, object, task));
-    OpenVersion version;
-    version.store = std::move(store);
-    version.layout = bench.layouts.find("hf"); // its streams read full tensors from extents
-    version.objects.name = key;
-    version.objects.objects = { object };
-    version.index.full = true;
-    for (const StoredTensor& tensor : header.tensors()) {
-        TensorEntry entry(tensor.info);
-        entry.storedElements = tensor.info.elements();
-        entry.extents = { Extent { 0, tensor.begin, tensor.bytes } };
-        version.index.tensors.push_back(std::move(entry));
-    }
-    std::sort(version.index.tensors.begin(), version.index.tensors.end(),
-              [](const TensorEntry& a, const TensorEntry& b) { return a.name() < b.name(); });
-    return Chain::ofOne(std::move(version));
-}
-
 std::string catalogKey(const Run& run)
 {
     std::string key = summaryKey(*run.store, *run.layout) + (run.base ? "|" + run.base->store->uri() : std::string());

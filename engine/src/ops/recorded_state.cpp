@@ -3,6 +3,8 @@
 #include "replay_audit.h"
 #include "state_digest.h"
 
+#include "deltascope/engine/walk.h"
+
 #include <algorithm>
 
 namespace deltascope {
@@ -28,11 +30,11 @@ Result<void> expectRecordedRoot(const Chain& chain, const std::string& root)
 }
 
 /// The error of the first link whose own record does not fit, which may lie below the one that `last` speaks of.
-Result<Error> firstMismatch(Workbench& bench, const Chain& chain, Error last, TaskContext& task)
+Result<Error> firstMismatch(const Chain& chain, Error last, const WalkMeans& means, TaskContext& task)
 {
     ReplayAudit audit(chain, true);
     task.beginPhase("find the damage", chain.stateBytes());
-    DS_CHECK(replayAll(bench, chain, audit, task));
+    DS_CHECK(replayAll(chain, audit, means, task));
     audit.finishStates();
     for (std::size_t link = 0; link + 1 < chain.links().size(); ++link) {
         const VersionFacts facts = audit.factsOf(link, VersionKind::Anchor, 0);
@@ -44,41 +46,34 @@ Result<Error> firstMismatch(Workbench& bench, const Chain& chain, Error last, Ta
 
 }
 
-Result<void> replayAll(Workbench& bench, const Chain& chain, ReplayAudit& audit, TaskContext& task)
+Result<void> replayAll(const Chain& chain, ReplayAudit& audit, const WalkMeans& means, TaskContext& task)
 {
-    std::vector<const TensorInfo*> tensors;
-    for (const TensorInfo& tensor : chain.tensors())
-        tensors.push_back(&tensor);
-    if (!audit.wantsOrder()) {
-        std::stable_sort(tensors.begin(), tensors.end(),
-                         [](const TensorInfo* a, const TensorInfo* b) { return a->bytes() > b->bytes(); });
-    }
-    const unsigned threads = audit.wantsOrder() ? 1 : chain.replaysAtOnce(bench.threads);
-    return forEachParallel(threads, tensors.size(), task, [&](std::size_t i) -> Result<void> {
-        ReplayAudit::Tensor watcher(audit, *tensors[i], true);
-        ReplayOptions options;
-        options.scratchFolder = bench.scratchFolder;
-        options.observer = &watcher;
-        DS_TRY(TensorReplay replay, TensorReplay::open(chain, *tensors[i], std::move(options), task));
-        for (;;) {
-            DS_TRY(const ByteSpan block, replay.next(task));
-            if (block.empty())
-                break;
-            task.addDone(block.size());
-        }
-        watcher.finish();
+    std::vector<TensorSlice> slices = audit.wantsOrder() ? allTensors(chain) : largestFirst(chain);
+    std::vector<std::unique_ptr<ReplayAudit::Tensor>> watches(slices.size());
+    std::unique_ptr<StateWalk> walk;
+    const auto watch = [&](std::size_t slice) -> ReplayObserver* {
+        watches[slice] = std::make_unique<ReplayAudit::Tensor>(audit, walk->tensor(slice), true);
+        return watches[slice].get();
+    };
+    walk = chain.replay(std::move(slices), { means.scratchFolder, watch });
+    const auto judge = [&](std::size_t slice, SliceReader& reader) -> Result<void> {
+        DS_CHECK(forEachBlock(reader, task, [](ByteSpan) {}));
+        watches[slice]->finish();
+        watches[slice].reset(); // there may be a million tensors
         return {};
-    });
+    };
+    DS_CHECK(walkTensors(*walk, audit.wantsOrder() ? InOrder : means.threads, task, judge));
+    return {};
 }
 
-Result<void> expectRecordedState(Workbench& bench, const Chain& chain, const std::string& root, TaskContext& task)
+Result<void> expectRecordedState(const Chain& chain, const std::string& root, const WalkMeans& means, TaskContext& task)
 {
     Result<void> outcome = expectRecordedRoot(chain, root);
     if (outcome)
-        outcome = expectStateDigest(bench, chain, task);
+        outcome = expectStateDigest(chain, means, task);
     if (outcome || outcome.error().code != Code::Digest)
         return outcome;
-    DS_TRY(Error first, firstMismatch(bench, chain, std::move(outcome.error()), task));
+    DS_TRY(Error first, firstMismatch(chain, std::move(outcome.error()), means, task));
     return fail(std::move(first));
 }
 

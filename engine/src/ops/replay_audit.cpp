@@ -315,12 +315,6 @@ VersionFacts::RootCheck ReplayAudit::rootCheck(std::size_t link) const
     return m_links[link].root == links[link]->index.fact(fact::Root) ? Check::Matches : Check::Differs;
 }
 
-bool ReplayAudit::hasDigests(const Chain& chain) noexcept
-{
-    return std::any_of(chain.links().begin(), chain.links().end(),
-                       [](const auto& link) { return link->index.digests != DigestAlgorithm::None; });
-}
-
 namespace {
 
 void addReverted(const LinkAudit& audit, VersionFacts& facts)

@@ -98,7 +98,6 @@ public:
     Result<void> checkDigests(bool externalBase) const;
     /// A delta assigned bits that were there already (NaN left out).
     bool noopsSeen() const noexcept;
-    static bool hasDigests(const Chain& chain) noexcept;
 
     /// Computes what is to be compared with roots and digests of states, once every Tensor has finished.
     void finishStates();

@@ -1,6 +1,7 @@
 #include "state_digest.h"
 
 #include "base/torch_dtype.h"
+#include "deltascope/engine/walk.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -60,7 +61,7 @@ bool StateHasher::matches()
     return any;
 }
 
-Result<void> expectStateDigest(Workbench& bench, const Chain& chain, TaskContext& task)
+Result<void> expectStateDigest(const Chain& chain, const WalkMeans& means, TaskContext& task)
 {
     const OpenVersion& last = *chain.links().back();
     const StateDigest& recorded = last.index.stateDigest;
@@ -68,19 +69,12 @@ Result<void> expectStateDigest(Workbench& bench, const Chain& chain, TaskContext
         return {};
     task.beginPhase("state digest", chain.stateBytes());
     StateHasher hasher(recorded);
-    for (const TensorInfo& tensor : chain.tensors()) {
-        hasher.beginTensor(tensor);
-        ReplayOptions options;
-        options.scratchFolder = bench.scratchFolder;
-        DS_TRY(TensorReplay replay, TensorReplay::open(chain, tensor, std::move(options), task));
-        for (;;) {
-            DS_TRY(const ByteSpan block, replay.next(task));
-            if (block.empty())
-                break;
-            hasher.update(block);
-            task.addDone(block.size());
-        }
-    }
+    const std::unique_ptr<StateWalk> walk = chain.replay(allTensors(chain), { means.scratchFolder });
+    const auto hash = [&](std::size_t slice, SliceReader& reader) {
+        hasher.beginTensor(walk->tensor(slice));
+        return forEachBlock(reader, task, [&](ByteSpan block) { hasher.update(block); });
+    };
+    DS_CHECK(walkTensors(*walk, InOrder, task, hash));
     if (hasher.matches())
         return {};
     VersionFacts facts;

@@ -1,12 +1,13 @@
 #include "deltascope/engine/statistics.h"
 
 #include "deltascope/engine/tensor_view.h"
+#include "deltascope/engine/walk.h"
 
 #include "no_such_tensor.h"
+#include "show_links.h"
 #include "touched_links.h"
 #include "value_statistics.h"
 #include "values_moved.h"
-#include "watched_replay.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -24,79 +25,52 @@ Result<void> expectNumbers(const TensorInfo& tensor)
                 tensor.name);
 }
 
-Result<const TensorInfo*> findNumbers(const Chain& state, std::string_view name)
+Result<const TensorInfo*> findNumbers(const State& state, std::string_view name)
 {
     DS_TRY(const TensorInfo* tensor, tensorIn(state, name));
     DS_CHECK(expectNumbers(*tensor));
     return tensor;
 }
 
-/// One state that is walked as often as its type needs.
-class Walked {
-public:
-    Walked(const Chain& chain, const TensorInfo& tensor)
-        : m_chain(chain)
-        , m_tensor(tensor)
-        , m_values(ValueCollector::of(tensor.dtype))
-    {
-    }
-
-    Result<void> begin(Workbench& bench, TaskContext& task)
-    {
-        m_replay.emplace(m_chain, m_tensor);
-        return m_replay->open(bench, task);
-    }
-    Result<ByteSpan> next(TaskContext& task)
-    {
-        DS_TRY(const ByteSpan block, m_replay->next(task));
-        m_values->add(block);
-        return block;
-    }
-    Result<void> end()
-    {
-        m_values->endPass();
-        return m_replay->finish();
-    }
-    ValueCollector& values() const { return *m_values; }
-
-private:
-    const Chain& m_chain;
-    const TensorInfo& m_tensor;
-    std::unique_ptr<ValueCollector> m_values;
-    std::optional<WatchedReplay> m_replay;
-};
-
-/// Both states side by side: one pass. `moved`: null in all passes but the first.
-Result<void> walk(Workbench& bench, Walked* a, Walked& b, MovedCollector* moved, TaskContext& task)
+/// Shows a tensor of one state, or of two side by side, to their collectors: one pass. `a`, `before`: both or none.
+/// `moved`: null in all passes but the first.
+Result<void> pass(Workbench& bench, const State* a, const State& b, std::string_view tensor, ValueCollector* before,
+                  ValueCollector& now, MovedCollector* moved, TaskContext& task)
 {
-    if (a)
-        DS_CHECK(a->begin(bench, task));
-    DS_CHECK(b.begin(bench, task));
-    for (;;) {
-        ByteSpan before;
-        if (a) {
-            DS_TRY(before, a->next(task));
-        }
-        DS_TRY(const ByteSpan now, b.next(task));
-        if (now.empty())
-            break;
-        if (a && moved)
-            moved->add(before, now);
-        task.addDone(now.size());
+    const auto walkOf = [&](const State& state) {
+        return state.walk({ { *state.indexOf(tensor) } }, { bench.scratchFolder });
+    };
+    DS_TRY(const std::unique_ptr<StateWalk> walkB, walkOf(b));
+    if (a) {
+        DS_TRY(const std::unique_ptr<StateWalk> walkA, walkOf(*a));
+        const auto collect = [&](std::size_t, PairReader& reader) {
+            return forEachPair(reader, task, [&](ByteSpan x, ByteSpan y) {
+                before->add(x);
+                now.add(y);
+                if (moved)
+                    moved->add(x, y);
+            });
+        };
+        DS_CHECK(walkPairs(*walkA, *walkB, InOrder, task, collect));
+        before->endPass();
+    } else {
+        const auto collect = [&](std::size_t, SliceReader& reader) {
+            return forEachBlock(reader, task, [&](ByteSpan block) { now.add(block); });
+        };
+        DS_CHECK(walkTensors(*walkB, InOrder, task, collect));
     }
-    if (a)
-        DS_CHECK(a->end());
-    return b.end();
+    now.endPass();
+    return {};
 }
 
 /// From the least to the largest value of both; empty if there is none.
-std::vector<double> edgesOf(const Walked* a, const Walked& b)
+std::vector<double> edgesOf(const ValueCollector* a, const ValueCollector& b)
 {
     std::optional<std::pair<double, double>> range;
-    for (const Walked* state : { a, &b }) {
+    for (const ValueCollector* state : { a, &b }) {
         if (!state)
             continue;
-        const ValueStatistics values = state->values().statistics();
+        const ValueStatistics values = state->statistics();
         if (!values.min)
             continue;
         const auto [least, most] = range.value_or(std::pair(*values.min, *values.max));
@@ -108,21 +82,18 @@ std::vector<double> edgesOf(const Walked* a, const Walked& b)
 /// Shows what is behind some links to a collector each.
 class LinkCollector final : public ReplayObserver {
 public:
-    LinkCollector(ReplayObserver& next, std::map<std::size_t, std::unique_ptr<ValueCollector>>& values)
-        : m_next(next)
-        , m_values(values)
+    explicit LinkCollector(std::map<std::size_t, std::unique_ptr<ValueCollector>>& values)
+        : m_values(values)
     {
     }
 
-    void onBlock(std::size_t link, std::uint64_t begin, ByteSpan state, const PatchCounts& counts) override
+    void onBlock(std::size_t link, std::uint64_t, ByteSpan state, const PatchCounts&) override
     {
-        m_next.onBlock(link, begin, state, counts);
         if (const auto wanted = m_values.find(link); wanted != m_values.end())
             wanted->second->add(state);
     }
 
 private:
-    ReplayObserver& m_next;
     std::map<std::size_t, std::unique_ptr<ValueCollector>>& m_values;
 };
 
@@ -142,43 +113,41 @@ unsigned statisticsPasses(Dtype dtype) noexcept
     }
 }
 
-Result<TensorStatistics> statisticsOf(Workbench& bench, const Chain* a, const Chain& b, std::string_view tensor,
+Result<TensorStatistics> statisticsOf(Workbench& bench, const State* a, const State& b, std::string_view tensor,
                                       TaskContext& task)
 {
     DS_TRY(const TensorInfo* right, findNumbers(b, tensor));
-    std::optional<Walked> before;
     if (a) {
         DS_TRY(const TensorInfo* left, findNumbers(*a, tensor));
         if (left->dtype != right->dtype || left->shape != right->shape)
             return fail(Code::Unsupported, "dtype or shape of the tensor is another one in the other state",
                         std::string(tensor), "diff names both");
-        before.emplace(*a, *left);
     }
-    Walked now(b, *right);
-    Walked* const left = before ? &*before : nullptr;
     DS_TRY(std::shared_ptr<const DiffBackend> backend, bench.diff());
+    const std::unique_ptr<ValueCollector> before = a ? ValueCollector::of(right->dtype) : nullptr;
+    const std::unique_ptr<ValueCollector> now = ValueCollector::of(right->dtype);
     const std::unique_ptr<MovedCollector> moved = MovedCollector::of(right->dtype, std::move(backend));
     TensorStatistics out;
     out.tensor = *right;
     const unsigned passes = statisticsPasses(right->dtype);
     task.beginPhase("read", passes * right->bytes());
-    for (unsigned pass = 0; pass < passes; ++pass) {
-        DS_CHECK(walk(bench, left, now, pass == 0 ? moved.get() : nullptr, task));
-        if (pass > 0)
+    for (unsigned at = 0; at < passes; ++at) {
+        DS_CHECK(pass(bench, a, b, tensor, before.get(), *now, at == 0 ? moved.get() : nullptr, task));
+        if (at > 0)
             continue;
-        out.linear.edges = edgesOf(left, now);
+        out.linear.edges = edgesOf(before.get(), *now);
         if (out.linear.edges.empty())
             continue;
-        now.values().setEdges(out.linear.edges);
-        if (left)
-            left->values().setEdges(out.linear.edges);
+        now->setEdges(out.linear.edges);
+        if (before)
+            before->setEdges(out.linear.edges);
     }
-    out.b = now.values().statistics();
-    out.linear.b = now.values().linear();
-    out.logarithmic = PowerCounts::histogram(left ? &left->values().powers() : nullptr, now.values().powers());
-    if (left) {
-        out.a = left->values().statistics();
-        out.linear.a = left->values().linear();
+    out.b = now->statistics();
+    out.linear.b = now->linear();
+    out.logarithmic = PowerCounts::histogram(before ? &before->powers() : nullptr, now->powers());
+    if (before) {
+        out.a = before->statistics();
+        out.linear.a = before->linear();
         out.moved = moved->moved();
     }
     return out;
@@ -197,9 +166,8 @@ Result<std::map<std::size_t, ValueStatistics>> statisticsBehind(Workbench& bench
     const unsigned passes = statisticsPasses(info->dtype);
     task.beginPhase("read", passes * info->bytes());
     for (unsigned pass = 0; pass < passes; ++pass) {
-        WatchedReplay replay(chain, *info);
-        LinkCollector collector(replay.watch(), values);
-        DS_CHECK(replay.run(bench, task, collector));
+        LinkCollector collector(values);
+        DS_CHECK(showLinks(chain, *info, collector, bench.means(), task));
         for (const auto& [link, collected] : values)
             collected->endPass();
     }

@@ -4,8 +4,8 @@
 
 #include "hash/hashers.h"
 #include "number_format.h"
+#include "show_links.h"
 #include "touched_links.h"
-#include "watched_replay.h"
 
 #include <cstring>
 #include <type_traits>
@@ -52,21 +52,18 @@ private:
 /// Shows what is behind some links to a marker each.
 class LinkMarker final : public ReplayObserver {
 public:
-    LinkMarker(ReplayObserver& next, std::map<std::size_t, Marker>& markers)
-        : m_next(next)
-        , m_markers(markers)
+    explicit LinkMarker(std::map<std::size_t, Marker>& markers)
+        : m_markers(markers)
     {
     }
 
-    void onBlock(std::size_t link, std::uint64_t begin, ByteSpan state, const PatchCounts& counts) override
+    void onBlock(std::size_t link, std::uint64_t, ByteSpan state, const PatchCounts&) override
     {
-        m_next.onBlock(link, begin, state, counts);
         if (const auto wanted = m_markers.find(link); wanted != m_markers.end())
             wanted->second.add(state);
     }
 
 private:
-    ReplayObserver& m_next;
     std::map<std::size_t, Marker>& m_markers;
 };
 
@@ -82,9 +79,8 @@ Result<std::map<std::size_t, TensorMark>> marksBehind(Workbench& bench, const Ch
         if (const std::optional<std::size_t> touched = touchedAt(chain, tensor, link))
             markers.try_emplace(*touched, info->dtype);
     }
-    WatchedReplay replay(chain, *info);
-    LinkMarker marker(replay.watch(), markers);
-    DS_CHECK(replay.run(bench, task, marker));
+    LinkMarker marker(markers);
+    DS_CHECK(showLinks(chain, *info, marker, bench.means(), task));
     std::map<std::size_t, TensorMark> marks;
     for (const std::size_t link : links) {
         const std::optional<std::size_t> touched = touchedAt(chain, tensor, link);

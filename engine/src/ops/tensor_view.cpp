@@ -1,7 +1,8 @@
 #include "deltascope/engine/tensor_view.h"
 
 #include "changed_elements.h"
-#include "watched_replay.h"
+#include "deltascope/engine/hash_tree.h"
+#include "deltascope/engine/walk.h"
 
 #include <algorithm>
 #include <cstring>
@@ -13,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t MaxSide = 1U << 24;
 
-Result<const TensorInfo*> findTensor(const Chain& state, std::string_view name)
+Result<const TensorInfo*> findTensor(const State& state, std::string_view name)
 {
     DS_TRY(const TensorInfo* tensor, tensorIn(state, name));
     if (bitsOf(tensor->dtype) < 8)
@@ -60,7 +61,7 @@ MatrixShape MatrixShape::of(const TensorInfo& tensor) noexcept
     return matrix;
 }
 
-Result<TensorBlocks> compareInBlocks(Workbench& bench, const Chain& a, const Chain& b, std::string_view tensor,
+Result<TensorBlocks> compareInBlocks(Workbench& bench, const State& a, const State& b, std::string_view tensor,
                                      std::uint32_t maxBlocks, TaskContext& task)
 {
     DS_TRY(const TensorInfo* left, findTensor(a, tensor));
@@ -79,30 +80,27 @@ Result<TensorBlocks> compareInBlocks(Workbench& bench, const Chain& a, const Cha
     out.rows.assign(out.matrix.rows, 0);
     out.cols.assign(out.matrix.cols, 0);
 
+    const auto walkOf = [&](const State& state) {
+        return state.walk({ { *state.indexOf(tensor) } }, { bench.scratchFolder });
+    };
+    DS_TRY(const std::unique_ptr<StateWalk> one, walkOf(a));
+    DS_TRY(const std::unique_ptr<StateWalk> other, walkOf(b));
     DS_TRY(std::shared_ptr<const DiffBackend> backend, bench.diff());
     ChangedElements changed(std::move(backend));
-    WatchedReplay one(a, *left);
-    WatchedReplay other(b, *right);
-    DS_CHECK(one.open(bench, task));
-    DS_CHECK(other.open(bench, task));
     task.beginPhase("compare", right->bytes());
     const unsigned width = bitsOf(right->dtype) / 8;
-    for (std::uint64_t done = 0;;) {
-        DS_TRY(const ByteSpan x, one.next(task));
-        DS_TRY(const ByteSpan y, other.next(task));
-        if (x.empty())
-            break;
-        for (const std::uint32_t element : changed.find(x, y, width))
-            addDifferent(out, done / width + element);
-        done += x.size();
-        task.addDone(x.size());
-    }
-    DS_CHECK(one.finish());
-    DS_CHECK(other.finish());
+    const auto compare = [&](std::size_t, PairReader& reader) {
+        return forEachPair(reader, task, [&, first = std::uint64_t { 0 }](ByteSpan x, ByteSpan y) mutable {
+            for (const std::uint32_t element : changed.find(x, y, width))
+                addDifferent(out, first + element);
+            first += y.size() / width;
+        });
+    };
+    DS_CHECK(walkPairs(*one, *other, InOrder, task, compare));
     return out;
 }
 
-Result<ElementWindow> readWindow(Workbench& bench, const Chain& state, std::string_view tensor, Window window,
+Result<ElementWindow> readWindow(Workbench& bench, const State& state, std::string_view tensor, Window window,
                                  TaskContext& task)
 {
     DS_TRY(const TensorInfo* info, findTensor(state, tensor));
@@ -123,21 +121,13 @@ Result<ElementWindow> readWindow(Workbench& bench, const Chain& state, std::stri
     const std::uint64_t width = out.elementBytes;
     out.bits.resize(window.rows * window.cols * width);
 
-    // Whole blocks around the window are replayed; what is not whole has no digest to be compared with.
-    const std::uint64_t block = blockBytesOf(info->dtype);
-    constexpr std::uint64_t Leaf = 1U << 20;
-    const std::uint64_t grain = std::max(block, Leaf);
-    ReplayOptions options;
-    options.scratchFolder = bench.scratchFolder;
-    options.begin = (window.row * matrix.cols + window.col) * width / grain * grain;
-    const std::uint64_t last = ((window.row + window.rows - 1) * matrix.cols + window.col + window.cols) * width;
-    options.end = std::min(info->bytes(), (last + grain - 1) / grain * grain);
-    std::uint64_t at = options.begin;
-    DS_TRY(TensorReplay replay, TensorReplay::open(state, *info, options, task));
-    for (;;) {
-        DS_TRY(const ByteSpan bytes, replay.next(task));
-        if (bytes.empty())
-            return out;
+    // Whole blocks around the window are read; what is not whole has no digest to be compared with.
+    const std::uint64_t grain = std::max<std::uint64_t>(blockBytesOf(info->dtype), LeafBytes) / width;
+    const std::uint64_t first = window.row * matrix.cols + window.col;
+    const std::uint64_t last = (window.row + window.rows - 1) * matrix.cols + window.col + window.cols;
+    const TensorSlice slice { *state.indexOf(tensor), first / grain * grain, (last + grain - 1) / grain * grain };
+    DS_TRY(const std::unique_ptr<StateWalk> walk, state.walk({ slice }, { bench.scratchFolder }));
+    auto copy = [&, at = slice.begin * width](ByteSpan bytes) mutable {
         for (std::uint64_t row = 0; row < window.rows; ++row) {
             const std::uint64_t begin = ((window.row + row) * matrix.cols + window.col) * width;
             const std::uint64_t end = begin + window.cols * width;
@@ -147,7 +137,10 @@ Result<ElementWindow> readWindow(Workbench& bench, const Chain& state, std::stri
                 std::memcpy(&out.bits[row * window.cols * width + (from - begin)], &bytes[from - at], to - from);
         }
         at += bytes.size();
-    }
+    };
+    const auto read = [&](std::size_t, SliceReader& reader) { return forEachBlock(reader, task, copy); };
+    DS_CHECK(walkTensors(*walk, InOrder, task, read));
+    return out;
 }
 
 } // namespace deltascope

@@ -63,22 +63,6 @@ Head headOf(const Run& run, const Version& newest)
     return head;
 }
 
-/// What was read must still be there, bit for bit, when the version is committed.
-Result<void> expectUnchanged(const Chain& chain, TaskContext& task)
-{
-    if (chain.watched())
-        return chain.expectSoundReads(task);
-    for (const auto& link : chain.links()) {
-        for (const ObjectInfo& object : link->objects.objects) {
-            const Result<ObjectInfo> now = link->store->stat(object.key, task);
-            if (!now || now->identity != object.identity)
-                return fail(Code::Rewritten, "the checkpoint changed while it was read, so nothing was published",
-                            object.key, "publish again when it is complete");
-        }
-    }
-    return {};
-}
-
 /// "org/model@commit" where the base is a model of the Hub; else empty.
 Result<std::string> modelOf(const ObjectStore* base, TaskContext& task)
 {
@@ -91,7 +75,7 @@ Result<std::string> modelOf(const ObjectStore* base, TaskContext& task)
 
 }
 
-struct Publisher::State {
+struct Publisher::Session {
     Workbench& bench;
     std::shared_ptr<ObjectStore> store;
     OpenOptions base;
@@ -122,7 +106,7 @@ struct Publisher::State {
         return facts;
     }
 
-    PublishedVersion next(const Chain& to, const std::string& origin) const
+    PublishedVersion next(const State& to, const std::string& origin) const
     {
         PublishedVersion version;
         version.step = head.step + 1;
@@ -187,7 +171,7 @@ struct Publisher::State {
     }
 
     /// Why the next version is an anchor; nothing if it is a delta.
-    std::optional<std::string> anchorReason(const Chain& to) const
+    std::optional<std::string> anchorReason(const State& to) const
     {
         if (!writers.hasAnchors())
             return std::nullopt;
@@ -256,15 +240,15 @@ struct Publisher::State {
         std::int64_t putUs = 0; ///< its first byte
     };
     /// Puts what was built, if everything that it was made from is as it was.
-    Result<void> commit(VersionWriter& writer, const BuiltVersion& built, const Chain* from, const Chain& to,
+    Result<void> commit(VersionWriter& writer, const BuiltVersion& built, const State* from, const State& to,
                         PublishedVersion& version, const Times& times, TaskContext& task)
     {
         if (!version.anchor)
             DS_CHECK(writer.addFact(fact::Base, built.fromRoot));
         DS_CHECK(writer.addFact(fact::Root, built.toRoot));
         if (from)
-            DS_CHECK(expectUnchanged(*from, task));
-        DS_CHECK(expectUnchanged(to, task));
+            DS_CHECK(from->expectUnchanged(task));
+        DS_CHECK(to.expectUnchanged(task));
         DS_CHECK(lease.check(task));
         DS_CHECK(expectFree(version.step, task));
         DS_TRY(version.objects, writer.finish(*store, task));
@@ -301,14 +285,14 @@ struct Publisher::State {
                     store->uri(), head.step, "publish from the state that the run ends with" });
     }
 
-    Result<DiffReport> differenceOfHead(const Chain& other, TaskContext& task)
+    Result<DiffReport> differenceOfHead(const State& other, TaskContext& task)
     {
-        return withHeadState([&](const Chain& state) { return diffStates(bench, state, other, std::nullopt, task); },
+        return withHeadState([&](const State& state) { return diffStates(bench, state, other, std::nullopt, task); },
                              task);
     }
 
     /// For a run whose publisher recorded no roots: compares bit by bit.
-    Result<void> expectHeadState(const Chain& from, TaskContext& task)
+    Result<void> expectHeadState(const State& from, TaskContext& task)
     {
         DS_TRY(const DiffReport difference, differenceOfHead(from, task));
         if (difference.equal())
@@ -323,7 +307,7 @@ struct Publisher::State {
 
     /// Whether the newest version is the step from `from` to `to` already. Its roots say so, and its bytes must lead to
     /// `to`. Errors: Digest (they do not), those of the replay.
-    Result<bool> isThere(const Chain& from, const Chain& to, TaskContext& task)
+    Result<bool> isThere(const State& from, const State& to, TaskContext& task)
     {
         if (head.root.empty() || (options.newEpoch ? !head.beginsEpoch : head.base.empty()))
             return false;
@@ -337,8 +321,8 @@ struct Publisher::State {
         }
         DS_TRY(const DiffReport difference, differenceOfHead(to, task));
         if (difference.equal()) {
-            DS_CHECK(expectUnchanged(from, task));
-            DS_CHECK(expectUnchanged(to, task));
+            DS_CHECK(from.expectUnchanged(task));
+            DS_CHECK(to.expectUnchanged(task));
             return true;
         }
         return fail(Error { Code::Digest,
@@ -350,16 +334,16 @@ struct Publisher::State {
     }
 
     /// Bytes that are not what is on record say more than what they lead to.
-    Result<BuiltVersion> buildDelta(VersionWriter& writer, const Chain& from, const Chain& to, TaskContext& task)
+    Result<BuiltVersion> buildDelta(VersionWriter& writer, const State& from, const State& to, TaskContext& task)
     {
         Result<BuiltVersion> built = build.delta(writer, from, to, task);
         if (!built)
             return fail(to.reasonOf(from.reasonOf(std::move(built.error()), task), task));
-        DS_CHECK(expectUnchanged(from, task));
+        DS_CHECK(from.expectUnchanged(task));
         return built;
     }
 
-    Result<PublishedVersion> putAnchor(const Chain* from, const Chain& to, PublishedVersion version, TaskContext& task)
+    Result<PublishedVersion> putAnchor(const State* from, const State& to, PublishedVersion version, TaskContext& task)
     {
         version.anchor = true;
         if (from && head.step > 0 && epochBegun) {
@@ -379,7 +363,7 @@ struct Publisher::State {
         return version;
     }
 
-    Result<PublishedVersion> putDelta(const Chain* from, const Chain& to, PublishedVersion version, TaskContext& task)
+    Result<PublishedVersion> putDelta(const State* from, const State& to, PublishedVersion version, TaskContext& task)
     {
         struct Ready {
             std::unique_ptr<VersionWriter> writer;
@@ -387,7 +371,7 @@ struct Publisher::State {
             std::optional<Chain> replayed;
         };
         std::int64_t startedUs = bench.nowUs();
-        const auto makeReady = [&](const Chain& state) -> Result<Ready> {
+        const auto makeReady = [&](const State& state) -> Result<Ready> {
             startedUs = bench.nowUs();
             DS_TRY(std::unique_ptr<VersionWriter> writer,
                    writers.delta(version.step, facts(version.origin), build.backend()));
@@ -410,8 +394,8 @@ struct Publisher::State {
     }
 };
 
-Publisher::Publisher(std::unique_ptr<State> state)
-    : m_state(std::move(state))
+Publisher::Publisher(std::unique_ptr<Session> session)
+    : m_session(std::move(session))
 {
 }
 Publisher::Publisher(Publisher&&) noexcept = default;
@@ -423,89 +407,88 @@ Result<Publisher> Publisher::open(Workbench& bench, std::shared_ptr<ObjectStore>
     DS_TRY(WriterChoice writers, WriterChoice::of(options, bench.scratchFolder));
     DS_TRY(std::shared_ptr<const DiffBackend> backend, bench.diff());
     DS_TRY(Lease lease, Lease::acquire(into, options.actor, bench.nowUs, options.lease, task));
-    std::unique_ptr<State> state(new State { bench,
-                                             into,
-                                             base,
-                                             options,
-                                             std::move(writers),
-                                             VersionBuild(bench, std::move(backend)),
-                                             std::move(lease),
-                                             SpanWriter(into, options.actor, &task),
-                                             {},
-                                             {} });
-    DS_CHECK(state->findHead(task));
-    DS_TRY(state->baseModel, modelOf(base.base.get(), task));
-    return Publisher(std::move(state));
+    std::unique_ptr<Session> session(new Session { bench,
+                                                   into,
+                                                   base,
+                                                   options,
+                                                   std::move(writers),
+                                                   VersionBuild(bench, std::move(backend)),
+                                                   std::move(lease),
+                                                   SpanWriter(into, options.actor, &task),
+                                                   {},
+                                                   {} });
+    DS_CHECK(session->findHead(task));
+    DS_TRY(session->baseModel, modelOf(base.base.get(), task));
+    return Publisher(std::move(session));
 }
 
 std::optional<std::int64_t> Publisher::headStep() const noexcept
 {
-    return m_state->head.step > 0 ? std::optional(m_state->head.step) : std::nullopt;
+    return m_session->head.step > 0 ? std::optional(m_session->head.step) : std::nullopt;
 }
 
-const std::string& Publisher::headOrigin() const noexcept { return m_state->head.origin; }
+const std::string& Publisher::headOrigin() const noexcept { return m_session->head.origin; }
 
-Result<PublishedVersion> Publisher::publish(const Chain* from, const Chain& to, const std::string& origin,
+Result<PublishedVersion> Publisher::publish(const State* from, const State& to, const std::string& origin,
                                             TaskContext& task)
 {
     const TaskContext::Patience patience(task);
-    DS_CHECK(m_state->lease.check(task));
-    PublishedVersion version = m_state->next(to, origin);
-    if (std::optional<std::string> reason = m_state->anchorReason(to)) {
+    DS_CHECK(m_session->lease.check(task));
+    PublishedVersion version = m_session->next(to, origin);
+    if (std::optional<std::string> reason = m_session->anchorReason(to)) {
         version.anchorReason = std::move(*reason);
-        return m_state->putAnchor(from, to, std::move(version), task);
+        return m_session->putAnchor(from, to, std::move(version), task);
     }
-    return m_state->putDelta(from, to, std::move(version), task);
+    return m_session->putDelta(from, to, std::move(version), task);
 }
 
 Result<std::vector<PublishedVersion>> Publisher::begin(const NamedState& from, const NamedState& to, TaskContext& task)
 {
-    State& state = *m_state;
-    const std::int64_t startedUs = state.bench.nowUs();
-    PublishedVersion delta = state.next(to.state, to.origin);
+    Session& session = *m_session;
+    const std::int64_t startedUs = session.bench.nowUs();
+    PublishedVersion delta = session.next(to.state, to.origin);
     ++delta.step; // behind the anchor, which is put only once this is sure to follow
     DS_TRY(const std::unique_ptr<VersionWriter> writer,
-           state.writers.delta(delta.step, state.facts(to.origin), state.build.backend()));
-    DS_TRY(const BuiltVersion built, state.buildDelta(*writer, from.state, to.state, task));
-    const std::int64_t builtUs = state.bench.nowUs();
+           session.writers.delta(delta.step, session.facts(to.origin), session.build.backend()));
+    DS_TRY(const BuiltVersion built, session.buildDelta(*writer, from.state, to.state, task));
+    const std::int64_t builtUs = session.bench.nowUs();
     DS_TRY(PublishedVersion anchor, publish(nullptr, from.state, from.origin, task));
-    DS_CHECK(state.expectHead(built.fromRoot));
-    const std::int64_t putUs = state.bench.nowUs();
-    DS_CHECK(state.commit(*writer, built, &from.state, to.state, delta, { startedUs, builtUs, putUs }, task));
+    DS_CHECK(session.expectHead(built.fromRoot));
+    const std::int64_t putUs = session.bench.nowUs();
+    DS_CHECK(session.commit(*writer, built, &from.state, to.state, delta, { startedUs, builtUs, putUs }, task));
     return std::vector<PublishedVersion> { std::move(anchor), std::move(delta) };
 }
 
 Result<std::optional<PublishedVersion>> Publisher::find(const NamedState& from, const NamedState& to, TaskContext& task)
 {
-    DS_TRY(const bool there, m_state->isThere(from.state, to.state, task));
+    DS_TRY(const bool there, m_session->isThere(from.state, to.state, task));
     if (!there)
         return std::optional<PublishedVersion>();
-    PublishedVersion version = m_state->next(to.state, to.origin);
-    version.step = m_state->head.step;
+    PublishedVersion version = m_session->next(to.state, to.origin);
+    version.step = m_session->head.step;
     version.wasThere = true;
     return std::optional(std::move(version));
 }
 
 Result<void> Publisher::keepAlive(TaskContext& task)
 {
-    m_state->spans.flush();
-    return m_state->lease.check(task);
+    m_session->spans.flush();
+    return m_session->lease.check(task);
 }
 
 void Publisher::note(std::int64_t step, const std::string& text)
 {
-    const std::int64_t now = m_state->bench.nowUs();
-    m_state->spans.add(Span { {}, "note", step, m_state->epoch, now, now, 0, text });
+    const std::int64_t now = m_session->bench.nowUs();
+    m_session->spans.add(Span { {}, "note", step, m_session->epoch, now, now, 0, text });
 }
 
 namespace {
 
 /// The checkpoint that a state was read from, if it was read from nothing else.
-std::shared_ptr<ObjectStore> folderOf(const Workbench& bench, const Chain& state)
+std::shared_ptr<ObjectStore> folderOf(const Workbench& bench, const State& state)
 {
-    if (state.links().size() != 1)
-        return nullptr;
-    return bench.stores->open(state.links().front()->store->uri()).value_or(nullptr);
+    const StatePlace place = state.place();
+    return place.isCheckpoint ? bench.stores->open(place.where).value_or(nullptr) : nullptr;
 }
 
 /// The first version on an external base can be found by who publishes it again without naming the base: it is `from`.

@@ -1,5 +1,6 @@
 #include "publish/version_build.h"
 
+#include "deltascope/engine/walk.h"
 #include "ops/correspondence.h"
 
 #include <algorithm>
@@ -12,27 +13,21 @@ namespace deltascope {
 
 namespace {
 
-using TensorWork = std::function<Result<void>(std::size_t tensor)>;
-
-using Before = bool (*)(const TensorInfo& a, const TensorInfo& b);
-
-/// So that threads end together.
-bool isLarger(const TensorInfo& a, const TensorInfo& b) { return a.bytes() > b.bytes(); }
-
-Result<void> eachTensor(unsigned threads, const Chain& state, Before before, TaskContext& task, const TensorWork& work)
+/// As they stand in a file, which may be put meanwhile.
+std::vector<TensorSlice> inFileOrder(const State& state)
 {
-    std::vector<std::size_t> order(state.tensors().size());
-    for (std::size_t i = 0; i < order.size(); ++i)
-        order[i] = i;
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return before(state.tensors()[a], state.tensors()[b]); });
-    return forEachParallel(threads, order.size(), task, [&](std::size_t i) { return work(order[i]); });
+    const TensorRange tensors = state.tensors();
+    std::vector<TensorSlice> slices = allTensors(state);
+    std::stable_sort(slices.begin(), slices.end(), [&](const TensorSlice& a, const TensorSlice& b) {
+        return canonicalBefore(tensors[a.tensor], tensors[b.tensor]);
+    });
+    return slices;
 }
 
 /// Nodes of all tensors of a state, filled from several threads, one slot each.
 class RootBuilder {
 public:
-    explicit RootBuilder(const Chain& state)
+    explicit RootBuilder(const State& state)
         : m_state(state)
         , m_nodes(state.tensors().size())
     {
@@ -46,16 +41,9 @@ public:
     std::string root() { return toHex(checkpointRoot(std::move(m_nodes), false).fast); }
 
 private:
-    const Chain& m_state;
+    const State& m_state;
     std::vector<NamedNode> m_nodes;
 };
-
-Result<TensorReplay> replay(Workbench& bench, const Chain& chain, const TensorInfo& tensor, TaskContext& task)
-{
-    ReplayOptions options;
-    options.scratchFolder = bench.scratchFolder;
-    return TensorReplay::open(chain, tensor, std::move(options), task);
-}
 
 }
 
@@ -74,7 +62,7 @@ std::string shapeText(const TensorInfo& tensor) { return fmt::format("[{}]", fmt
 
 }
 
-Result<void> expectSameTensors(const Chain& from, const Chain& to)
+Result<void> expectSameTensors(const State& from, const State& to)
 {
     const Correspondence all = correspond(from, to, true, std::nullopt);
     if (all.names) {
@@ -105,27 +93,22 @@ Result<void> expectSameTensors(const Chain& from, const Chain& to)
     return {};
 }
 
-Result<BuiltVersion> VersionBuild::anchor(VersionWriter& writer, const Chain& state, TaskContext& task)
+Result<BuiltVersion> VersionBuild::anchor(VersionWriter& writer, const State& state, TaskContext& task)
 {
     task.beginPhase("anchor", state.stateBytes());
     RootBuilder root(state);
-    // As they stand in the file, which may be put meanwhile.
-    DS_CHECK(eachTensor(m_bench.threads, state, canonicalBefore, task, [&](std::size_t at) -> Result<void> {
-        const TensorInfo& tensor = state.tensors()[at];
-        DS_TRY(const std::unique_ptr<TensorWriter> out, writer.begin(tensor));
-        DS_TRY(TensorReplay blocks, replay(m_bench, state, tensor, task));
+    DS_TRY(const std::unique_ptr<StateWalk> walk, state.walk(inFileOrder(state), { m_bench.scratchFolder }));
+    const auto write = [&](std::size_t slice, SliceReader& reader) -> Result<void> {
+        DS_TRY(const std::unique_ptr<TensorWriter> out, writer.begin(walk->tensor(slice)));
         LeafHasher leaves(LeafHasher::Strength::Fast);
-        for (;;) {
-            DS_TRY(const ByteSpan block, blocks.next(task));
-            if (block.empty())
-                break;
+        DS_CHECK(forEachBlock(reader, task, [&](ByteSpan block) {
             leaves.update(block);
-            DS_CHECK(out->add(TensorBlock { {}, block, {} }));
-            task.addDone(block.size());
-        }
-        root.add(at, leaves);
+            return out->add(TensorBlock { {}, block, {} });
+        }));
+        root.add(walk->slice(slice).tensor, leaves);
         return out->end(task);
-    }));
+    };
+    DS_CHECK(walkTensors(*walk, m_bench.threads, task, write));
     BuiltVersion built;
     for (const TensorInfo& tensor : state.tensors())
         built.changedElements += tensor.elements();
@@ -133,64 +116,57 @@ Result<BuiltVersion> VersionBuild::anchor(VersionWriter& writer, const Chain& st
     return built;
 }
 
-Result<BuiltVersion> VersionBuild::delta(VersionWriter& writer, const Chain& from, const Chain& to, TaskContext& task)
+Result<BuiltVersion> VersionBuild::delta(VersionWriter& writer, const State& from, const State& to, TaskContext& task)
 {
     DS_CHECK(expectSameTensors(from, to));
     task.beginPhase("diff", to.stateBytes());
-    RootBuilder fromRoot(to); // the same tensors as in `from`
+    RootBuilder fromRoot(from);
     RootBuilder toRoot(to);
     std::atomic<std::uint64_t> changed = 0;
-    DS_CHECK(eachTensor(m_bench.threads, to, isLarger, task, [&](std::size_t at) -> Result<void> {
-        const TensorInfo& tensor = to.tensors()[at];
+    const std::vector<TensorSlice> slices = largestFirst(to); // the same of both
+    DS_TRY(const std::unique_ptr<StateWalk> before, from.walk(slices, { m_bench.scratchFolder }));
+    DS_TRY(const std::unique_ptr<StateWalk> after, to.walk(slices, { m_bench.scratchFolder }));
+    const auto write = [&](std::size_t slice, PairReader& reader) -> Result<void> {
+        const TensorInfo& tensor = after->tensor(slice);
         const unsigned elementBytes = std::max(1U, bitsOf(tensor.dtype) % 8 == 0 ? bitsOf(tensor.dtype) / 8 : 1U);
         const std::size_t room =
             std::min(blockBytesOf(tensor.dtype), tensor.bytes()) / elementBytes + DiffBackend::SlackElements;
         std::vector<std::uint32_t> positions(room);
         std::vector<std::byte> values(room * elementBytes);
         DS_TRY(const std::unique_ptr<TensorWriter> out, writer.begin(tensor));
-        DS_TRY(TensorReplay before, replay(m_bench, from, tensor, task));
-        DS_TRY(TensorReplay after, replay(m_bench, to, tensor, task));
         LeafHasher oldLeaves(LeafHasher::Strength::Fast);
         LeafHasher newLeaves(LeafHasher::Strength::Fast);
-        for (std::uint64_t begin = 0;;) {
-            DS_TRY(const ByteSpan old, before.next(task));
-            DS_TRY(const ByteSpan fresh, after.next(task));
-            if (fresh.empty())
-                break;
+        std::uint64_t begin = 0;
+        DS_CHECK(forEachPair(reader, task, [&](ByteSpan old, ByteSpan fresh) {
             oldLeaves.update(old);
             newLeaves.update(fresh);
             const std::size_t count = m_backend->extract(old, fresh, elementBytes, positions.data(), values.data());
             const ElementChanges changes { begin / elementBytes, std::span(positions.data(), count),
                                            ByteSpan(values.data(), count * elementBytes) };
-            DS_CHECK(out->add(TensorBlock { old, fresh, changes }));
             changed += count;
             begin += fresh.size();
-            task.addDone(fresh.size());
-        }
-        fromRoot.add(at, oldLeaves);
-        toRoot.add(at, newLeaves);
+            return out->add(TensorBlock { old, fresh, changes });
+        }));
+        fromRoot.add(slices[slice].tensor, oldLeaves);
+        toRoot.add(slices[slice].tensor, newLeaves);
         return out->end(task);
-    }));
+    };
+    DS_CHECK(walkPairs(*before, *after, m_bench.threads, task, write));
     return BuiltVersion { changed, fromRoot.root(), toRoot.root() };
 }
 
-Result<std::string> VersionBuild::rootOf(const Chain& state, TaskContext& task)
+Result<std::string> VersionBuild::rootOf(const State& state, TaskContext& task)
 {
     task.beginPhase("hash", state.stateBytes());
     RootBuilder root(state);
-    DS_CHECK(eachTensor(m_bench.threads, state, isLarger, task, [&](std::size_t at) -> Result<void> {
-        DS_TRY(TensorReplay blocks, replay(m_bench, state, state.tensors()[at], task));
+    DS_TRY(const std::unique_ptr<StateWalk> walk, state.walk(largestFirst(state), { m_bench.scratchFolder }));
+    const auto hash = [&](std::size_t slice, SliceReader& reader) -> Result<void> {
         LeafHasher leaves(LeafHasher::Strength::Fast);
-        for (;;) {
-            DS_TRY(const ByteSpan block, blocks.next(task));
-            if (block.empty())
-                break;
-            leaves.update(block);
-            task.addDone(block.size());
-        }
-        root.add(at, leaves);
+        DS_CHECK(forEachBlock(reader, task, [&](ByteSpan block) { leaves.update(block); }));
+        root.add(walk->slice(slice).tensor, leaves);
         return {};
-    }));
+    };
+    DS_CHECK(walkTensors(*walk, m_bench.threads, task, hash));
     return root.root();
 }
 

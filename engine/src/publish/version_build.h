@@ -27,11 +27,11 @@ public:
     }
 
     const std::shared_ptr<const DiffBackend>& backend() const noexcept { return m_backend; }
-    Result<BuiltVersion> anchor(VersionWriter& writer, const Chain& state, TaskContext& task);
+    Result<BuiltVersion> anchor(VersionWriter& writer, const State& state, TaskContext& task);
     /// Errors: BaseMismatch (the states do not have the same tensors), those of writer and replay.
-    Result<BuiltVersion> delta(VersionWriter& writer, const Chain& from, const Chain& to, TaskContext& task);
+    Result<BuiltVersion> delta(VersionWriter& writer, const State& from, const State& to, TaskContext& task);
     /// Hashes a state: its fast root.
-    Result<std::string> rootOf(const Chain& state, TaskContext& task);
+    Result<std::string> rootOf(const State& state, TaskContext& task);
 
 private:
     Workbench& m_bench;
@@ -39,6 +39,6 @@ private:
 };
 
 /// A delta can neither add nor drop nor reshape a tensor. Errors: BaseMismatch.
-Result<void> expectSameTensors(const Chain& from, const Chain& to);
+Result<void> expectSameTensors(const State& from, const State& to);
 
 } // namespace deltascope

@@ -1,7 +1,12 @@
 #include "deltascope/engine/replay.h"
 
 #include "format/common/fetch_headers.h"
+#include "format/common/object_names.h"
+#include "ops/output_layout.h"
+#include "ops/recorded_state.h"
 #include "replay/checked_reads.h"
+#include "state/chain_walk.h"
+#include "state/same_object.h"
 #include "store/listed_store.h"
 #include "store/nearby_store.h"
 
@@ -146,6 +151,17 @@ Result<void> Chain::expectSoundObjects(TaskContext& task) const
     return m_reads ? m_reads->expectSound(true, task) : Result<void>();
 }
 
+Result<void> Chain::expectUnchanged(TaskContext& task) const
+{
+    if (watched())
+        return expectSoundReads(task);
+    for (const auto& link : m_links) {
+        for (const ObjectInfo& object : link->objects.objects)
+            DS_CHECK(expectSameObject(*link->store, object, task));
+    }
+    return {};
+}
+
 Error Chain::reasonOf(Error error, TaskContext& task) const
 {
     return m_reads ? m_reads->reasonOf(std::move(error), task) : error;
@@ -157,25 +173,6 @@ std::vector<std::string> Chain::rewritten() const
 }
 
 std::vector<Error> Chain::readNotices() const { return m_reads ? m_reads->notices() : std::vector<Error>(); }
-
-Chain Chain::ofOne(OpenVersion version)
-{
-    Chain chain;
-    chain.m_links.push_back(std::make_shared<const OpenVersion>(std::move(version)));
-    chain.m_versions.emplace_back();
-    chain.m_forms.push_back(0);
-    chain.m_complete.push_back(true);
-    for (const TensorEntry& entry : chain.m_links.front()->index.tensors)
-        chain.m_tensors.push_back(entry.info());
-    return chain;
-}
-
-unsigned Chain::replaysAtOnce(unsigned threads) const noexcept
-{
-    const bool waits =
-        std::any_of(m_links.begin(), m_links.end(), [](const auto& link) { return link->store->traits().keepsReads; });
-    return waits ? 2 * threads : threads;
-}
 
 Result<void> Chain::checkWhole(TaskContext& task) const
 {
@@ -220,22 +217,48 @@ Result<void> Chain::collectTensors()
     return {};
 }
 
-std::vector<TensorInfo> Chain::copyOfTensors() const { return { tensors().begin(), tensors().end() }; }
-
-std::uint64_t Chain::stateBytes() const noexcept
+StatePlace Chain::place() const
 {
-    std::uint64_t bytes = 0;
-    for (const TensorInfo* tensor : m_tensors)
-        bytes += tensor->bytes();
-    return bytes;
+    const OpenVersion& last = *m_links.back();
+    return { last.store->uri(), m_versions.back() ? std::optional(last.objects.step) : std::nullopt,
+             m_links.size() == 1 };
 }
 
-const TensorInfo* Chain::find(std::string_view name) const noexcept
+Result<std::unique_ptr<StateWalk>> Chain::walk(std::vector<TensorSlice> slices, WalkOptions options) const
 {
-    const auto at =
-        std::lower_bound(m_tensors.begin(), m_tensors.end(), name,
-                         [](const TensorInfo* tensor, std::string_view wanted) { return tensor->name < wanted; });
-    return at != m_tensors.end() && (*at)->name == name ? *at : nullptr;
+    return makeChainWalk(*this, std::move(slices), std::move(options), true);
+}
+
+std::unique_ptr<StateWalk> Chain::replay(std::vector<TensorSlice> slices, WalkOptions options) const
+{
+    return makeChainWalk(*this, std::move(slices), std::move(options), false);
+}
+
+Result<void> Chain::expectRecorded(const std::string& root, const WalkMeans& means, TaskContext& task) const
+{
+    return expectRecordedState(*this, root, means, task);
+}
+
+Result<std::optional<AdapterConfig>> Chain::adapterConfig(TaskContext& task) const
+{
+    const OpenVersion& last = *m_links.back();
+    if (!last.layout->holdsAdapters())
+        return std::nullopt;
+    const std::vector<ObjectInfo>& objects = last.objects.objects;
+    const auto at = std::find_if(objects.begin(), objects.end(), [](const ObjectInfo& object) {
+        return splitKey(object.key).file == AdapterConfigName;
+    });
+    if (at == objects.end())
+        return std::nullopt;
+    constexpr std::uint64_t MostBytes = 16U << 20;
+    DS_TRY(const std::vector<std::byte> text, readWhole(*last.store, at->key, MostBytes, task));
+    return AdapterConfig { at->key, std::string(asText(text)) };
+}
+
+bool Chain::hasDigests() const noexcept
+{
+    return std::any_of(m_links.begin(), m_links.end(),
+                       [](const auto& link) { return link->index.digests != DigestAlgorithm::None; });
 }
 
 } // namespace deltascope

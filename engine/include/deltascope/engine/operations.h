@@ -35,6 +35,7 @@ struct Workbench {
     std::string shadowFolder; ///< Beside::Options::shadowFolder
     std::function<std::int64_t()> nowUs; ///< microseconds since 1970
 
+    WalkMeans means() const { return { threads, scratchFolder }; }
     /// What states are compared with. Errors: those of DiffBackends::choose().
     Result<std::shared_ptr<const DiffBackend>> diff() const { return diffBackends.choose(diffBackend); }
 };
@@ -69,9 +70,9 @@ struct OpenOptions {
 Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const OpenOptions& options,
                     TaskContext& task);
 
-/// One safetensors file as a state of its own. Errors: those of SafetensorsHeader::read.
-Result<Chain> openSingleFile(Workbench& bench, std::shared_ptr<const ObjectStore> store, const std::string& key,
-                             TaskContext& task);
+/// Objects of the source on the way to a state that have other bytes than those on record (Rewritten), or another
+/// identity, so that nothing is known of their bytes (Unproven; many of them are one notice). Reads nothing of it.
+std::vector<Error> changedSinceSeen(const Workbench& bench, const Run& run, const Plan& plan);
 
 /// Opens what an operation rebuilds a state from: watched, and held against the records of the workbench. What is read
 /// of mirrors is kept in the events of the source. Errors: those of Chain::open; Run::recordsLost, unless the user
@@ -117,9 +118,9 @@ struct CheckpointDigest {
     CheckpointRoot root;
     bool noopsSeen = false; ///< a delta on the way assigned bits that were there: judgeChain() says what it means
 };
-/// Replays the chain and hashes its last state. Errors: Digest (a publisher's digest fails on the way), those of the
-/// replay and of Chain::expectSoundReads().
-Result<CheckpointDigest> digestState(Workbench& bench, const Chain& chain, TaskContext& task);
+/// Hashes a state. Errors: Digest (a publisher's digest fails on the way), those of the walk and of
+/// State::expectSoundReads().
+Result<CheckpointDigest> digestState(Workbench& bench, const State& state, TaskContext& task);
 
 // --- verify ----------------------------------------------------------------------------------------------------------
 
@@ -256,7 +257,7 @@ struct DiffOptions {
 };
 /// `aLinkInB`: the link of `b` whose state is A, if B builds on A; then touched elements are counted as well. Errors:
 /// as digestState(); NotFound (a glob fits no tensor of either side, the prefixes bring no two tensors together).
-Result<DiffReport> diffStates(Workbench& bench, const Chain& a, const Chain& b, std::optional<std::size_t> aLinkInB,
+Result<DiffReport> diffStates(Workbench& bench, const State& a, const State& b, std::optional<std::size_t> aLinkInB,
                               TaskContext& task, const DiffOptions& options = {});
 
 // --- materialize -----------------------------------------------------------------------------------------------------

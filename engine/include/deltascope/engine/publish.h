@@ -42,7 +42,7 @@ struct PublishedVersion {
 
 /// A state to publish and what it is called, if it has a name.
 struct NamedState {
-    const Chain& state;
+    const State& state;
     std::string origin;
 };
 
@@ -71,11 +71,11 @@ public:
     /// Puts `to` behind the newest version: as a delta, or as an anchor where one is due. `from`: the newest state of
     /// the run in another place, where reading it costs less than replaying the run; null: replay. An empty run gets
     /// `to` as its anchor, or as the delta onto its external base. Tied to what was read: if an object of `from` or
-    /// `to` changed meanwhile (in a watched chain: if its bytes did), nothing is put. Errors: BaseMismatch (`from` is
-    /// not the newest state; the tensors differ in name, dtype or shape), Rewritten (a checkpoint changed while it was
-    /// read, or is not what is on record), Exists (somebody else published), Unsupported (the layout cannot carry a
-    /// change), those of stores and replay.
-    Result<PublishedVersion> publish(const Chain* from, const Chain& to, const std::string& origin, TaskContext& task);
+    /// `to` changed meanwhile (where it is held against records: if its bytes did), nothing is put. Errors:
+    /// BaseMismatch (`from` is not the newest state; the tensors differ in name, dtype or shape), Rewritten (a
+    /// checkpoint changed while it was read, or is not what is on record), Exists (somebody else published),
+    /// Unsupported (the layout cannot carry a change), those of stores and replay.
+    Result<PublishedVersion> publish(const State* from, const State& to, const std::string& origin, TaskContext& task);
     /// Begins an empty run whose layout has anchors: `from` as the first one, `to` as the delta behind it. Nothing is
     /// put if either cannot be. Errors: as publish.
     Result<std::vector<PublishedVersion>> begin(const NamedState& from, const NamedState& to, TaskContext& task);
@@ -89,9 +89,9 @@ public:
     void note(std::int64_t step, const std::string& text);
 
 private:
-    struct State;
-    explicit Publisher(std::unique_ptr<State> state);
-    std::unique_ptr<State> m_state;
+    struct Session;
+    explicit Publisher(std::unique_ptr<Session> session);
+    std::unique_ptr<Session> m_session;
 };
 
 /// Publishes the step from one state to the next. An empty source gets `from` as its first anchor, unless the layout

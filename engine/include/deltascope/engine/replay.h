@@ -3,7 +3,7 @@
 #include "deltascope/base/task.h"
 #include "deltascope/engine/patch.h"
 #include "deltascope/engine/plan.h"
-#include "deltascope/engine/tensor_range.h"
+#include "deltascope/engine/state.h"
 
 #include <functional>
 #include <memory>
@@ -32,8 +32,8 @@ struct ReadRules {
     unsigned threads = 1;
 };
 
-/// Versions in the order in which they are applied. The first one is full. Immutable and shared between threads.
-class Chain {
+/// A state by versions that are applied one after another. The first one is full. Immutable and shared between threads.
+class Chain final : public State {
 public:
     /// Reads the indices of every link, and compares their payload with what they record about it; where versions stand
     /// alone, that reads a whole checkpoint, and checkWhole() does it. Reads on `threads` threads. Errors: those of
@@ -44,21 +44,19 @@ public:
     /// Without a call of expectSoundReads() behind the last read that is not known. Errors: also Digest, Rewritten.
     /// Damaged records are told by readNotices().
     static Result<Chain> open(const Run& run, const Plan& plan, const ReadRules& rules, TaskContext& task);
-    /// One full version on its own.
-    static Chain ofOne(OpenVersion version);
-
-    /// For who uses all of the state: compares what open() left out. Errors: those of Layout::checkPayload.
-    Result<void> checkWhole(TaskContext& task) const;
+    Result<void> checkWhole(TaskContext& task) const override;
 
     const std::vector<std::shared_ptr<const OpenVersion>>& links() const noexcept { return m_links; }
-    /// Name, dtype and shape of every tensor of the state behind the last link, by name: a range over what the links
-    /// hold.
-    TensorRange tensors() const noexcept { return TensorRange(m_tensors); }
-    std::vector<TensorInfo> copyOfTensors() const; ///< for who outlives the chain
-    std::uint64_t stateBytes() const noexcept;
-    /// How many tensors to replay at once where `threads` processors may be used: twice as many if a link is read from
-    /// a store that keeps reads (StoreTraits), since some then wait for it.
-    unsigned replaysAtOnce(unsigned threads) const noexcept;
+    TensorRange tensors() const noexcept override { return TensorRange(m_tensors); } ///< over what the links hold
+    StatePlace place() const override;
+    Result<std::unique_ptr<StateWalk>> walk(std::vector<TensorSlice> slices, WalkOptions options) const override;
+    /// As walk(), but compares nothing: the observer judges.
+    std::unique_ptr<StateWalk> replay(std::vector<TensorSlice> slices, WalkOptions options) const;
+    bool hasDigests() const noexcept override;
+    Result<std::optional<AdapterConfig>> adapterConfig(TaskContext& task) const override;
+    /// Errors: Digest, of the first link behind which the state is not the recorded one; to find it the chain is
+    /// replayed once more.
+    Result<void> expectRecorded(const std::string& root, const WalkMeans& means, TaskContext& task) const override;
     /// Index of the link in Run::versions; nothing for an external base.
     std::optional<std::size_t> versionOf(std::size_t link) const noexcept { return m_versions[link]; }
     /// Which form of its version the link is (Version::objectsOf()).
@@ -67,22 +65,16 @@ public:
     bool isFullForm(std::size_t link) const noexcept { return m_forms[link] > 0 && m_complete[link]; }
     /// Whether the link gives every tensor of the state, so that nothing before it counts.
     bool isComplete(std::size_t link) const noexcept { return m_complete[link]; }
-    const TensorInfo* find(std::string_view name) const noexcept;
-    /// Behind the last read of an operation; reads again what was read in pieces. Does nothing for a chain that is not
-    /// watched. Errors: Digest (the storage is damaged), Rewritten (an object is not what is on record, or changed
-    /// while it was read), those of the stores.
-    Result<void> expectSoundReads(TaskContext& task) const;
+    /// Reads again what was read in pieces. Does nothing for a chain that is not watched.
+    Result<void> expectSoundReads(TaskContext& task) const override;
     /// As expectSoundReads(), and reads all of what is on record, for results that an earlier process has begun.
     Result<void> expectSoundObjects(TaskContext& task) const;
     /// Whether the chain is watched.
     bool watched() const noexcept { return m_reads != nullptr; }
-    /// An error of an operation on this chain, or what lies behind it: bytes that are not those on record.
-    Error reasonOf(Error error, TaskContext& task) const;
-    /// Objects that were rewritten since they were first seen and are read all the same (ReadRules): keys, and
-    /// addresses of those outside of the source. Complete behind expectSoundReads().
-    std::vector<std::string> rewritten() const;
-    /// Objects that could not be compared with what is on record of them, and why.
-    std::vector<Error> readNotices() const;
+    Result<void> expectUnchanged(TaskContext& task) const override;
+    Error reasonOf(Error error, TaskContext& task) const override;
+    std::vector<std::string> rewritten() const override;
+    std::vector<Error> readNotices() const override;
 
     /// Whether the first link is a checkpoint outside of the source.
     bool onExternalBase() const noexcept { return m_links.size() > 1 && !m_versions.front(); }

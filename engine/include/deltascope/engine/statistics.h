@@ -65,7 +65,7 @@ unsigned statisticsPasses(Dtype dtype) noexcept;
 
 /// Values of a tensor in state `b` and, if given, in state `a`, which must hold it with the same dtype and shape.
 /// Errors: NotFound, Unsupported (types without numbers, another dtype or shape), Digest, those of the replay.
-Result<TensorStatistics> statisticsOf(Workbench& bench, const Chain* a, const Chain& b, std::string_view tensor,
+Result<TensorStatistics> statisticsOf(Workbench& bench, const State* a, const State& b, std::string_view tensor,
                                       TaskContext& task);
 
 /// Values of a tensor behind some links of a chain, in one walk for all. Links at which it has another dtype or shape

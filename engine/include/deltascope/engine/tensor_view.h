@@ -14,7 +14,7 @@
 namespace deltascope {
 
 /// The tensor of a state with this name. Errors: NotFound, with the step and the names that are near.
-Result<const TensorInfo*> tensorIn(const Chain& state, std::string_view name);
+Result<const TensorInfo*> tensorIn(const State& state, std::string_view name);
 
 struct MatrixShape {
     std::uint64_t rows = 1;
@@ -36,7 +36,7 @@ struct TensorBlocks {
 
 /// Compares bits. `maxBlocks`: of a side of the grid. Errors: NotFound (no such tensor in a state), Unsupported (other
 /// dtype or shape, more than 2^24 rows or columns, elements smaller than a byte), Digest, those of the replay.
-Result<TensorBlocks> compareInBlocks(Workbench& bench, const Chain& a, const Chain& b, std::string_view tensor,
+Result<TensorBlocks> compareInBlocks(Workbench& bench, const State& a, const State& b, std::string_view tensor,
                                      std::uint32_t maxBlocks, TaskContext& task);
 
 /// A rectangle of the matrix; clipped to it.
@@ -55,7 +55,7 @@ struct ElementWindow {
 };
 
 /// Reads the elements of a state. Errors: as compareInBlocks; Usage (outside of the matrix, more than MaxElements).
-Result<ElementWindow> readWindow(Workbench& bench, const Chain& state, std::string_view tensor, Window window,
+Result<ElementWindow> readWindow(Workbench& bench, const State& state, std::string_view tensor, Window window,
                                  TaskContext& task);
 
 /// The number that the bits of one element stand for; nothing for NaN, infinities, and types without numbers.

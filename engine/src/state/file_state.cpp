@@ -1,0 +1,125 @@
+#include "deltascope/engine/file_state.h"
+
+#include "deltascope/engine/patch.h"
+#include "deltascope/engine/safetensors.h"
+#include "format/common/buffered_extent.h"
+#include "state/same_object.h"
+
+#include <algorithm>
+
+namespace deltascope {
+
+struct FileState::Content {
+    std::shared_ptr<const ObjectStore> store;
+    ObjectInfo object;
+    std::vector<StoredTensor> tensors; ///< by name
+};
+
+namespace {
+
+/// The file that was opened, and no other that takes its place. Errors: Rewritten.
+class FileBytes final : public ByteRange {
+public:
+    /// All outlive it.
+    FileBytes(const ObjectStore& store, const ObjectInfo& object, TaskContext& task)
+        : m_store(store)
+        , m_object(object)
+        , m_task(task)
+    {
+    }
+    const std::string& key() const noexcept override { return m_object.key; }
+    Result<void> read(std::uint64_t offset, MutableByteSpan out) const override
+    {
+        return m_store.read(m_object, offset, out, m_task);
+    }
+
+private:
+    const ObjectStore& m_store;
+    const ObjectInfo& m_object;
+    TaskContext& m_task;
+};
+
+class FileReader final : public SliceReader {
+public:
+    FileReader(BufferedExtent data, std::uint64_t blockBytes)
+        : m_data(std::move(data))
+        , m_blockBytes(blockBytes)
+    {
+    }
+
+    Result<ByteSpan> next(TaskContext& task) override
+    {
+        DS_CHECK(task.checkpoint());
+        return m_data.take(static_cast<std::size_t>(std::min(m_blockBytes, m_data.left())));
+    }
+
+private:
+    BufferedExtent m_data;
+    std::uint64_t m_blockBytes;
+};
+
+class FileWalk final : public StateWalk {
+public:
+    FileWalk(const std::vector<StoredTensor>& tensors, const ObjectStore& store, const ObjectInfo& object,
+             std::vector<TensorSlice> slices)
+        : StateWalk(std::move(slices))
+        , m_tensors(tensors)
+        , m_store(store)
+        , m_object(object)
+    {
+    }
+
+    const TensorInfo& tensor(std::size_t at) const noexcept override { return m_tensors[slice(at).tensor].info; }
+    Result<std::unique_ptr<SliceReader>> open(std::size_t at, TaskContext& task) override
+    {
+        constexpr std::uint64_t BufferBytes = 512 * 1024;
+        const StoredTensor& stored = m_tensors[slice(at).tensor];
+        const SliceBytes bytes = bytesOf(slice(at), stored.info);
+        return std::unique_ptr<SliceReader>(std::make_unique<FileReader>(
+            BufferedExtent(std::make_shared<FileBytes>(m_store, m_object, task), stored.begin + bytes.begin,
+                           bytes.end - bytes.begin, BufferBytes),
+            blockBytesOf(stored.info.dtype)));
+    }
+
+private:
+    const std::vector<StoredTensor>& m_tensors;
+    const ObjectStore& m_store;
+    const ObjectInfo& m_object;
+};
+
+}
+
+FileState::FileState(std::shared_ptr<const Content> content)
+    : m_content(std::move(content))
+{
+    m_tensors.reserve(m_content->tensors.size());
+    for (const StoredTensor& stored : m_content->tensors)
+        m_tensors.push_back(&stored.info);
+}
+
+Result<FileState> FileState::open(std::shared_ptr<const ObjectStore> store, const std::string& key, TaskContext& task)
+{
+    auto content = std::make_shared<Content>();
+    DS_TRY(content->object, store->stat(key, task));
+    DS_TRY(const SafetensorsHeader header, SafetensorsHeader::read(*store, content->object, task));
+    content->store = std::move(store);
+    content->tensors = header.tensors();
+    std::sort(content->tensors.begin(), content->tensors.end(),
+              [](const StoredTensor& a, const StoredTensor& b) { return a.info.name < b.info.name; });
+    return FileState(std::move(content));
+}
+
+StatePlace FileState::place() const { return { m_content->store->uri(), std::nullopt, true }; }
+
+Result<std::unique_ptr<StateWalk>> FileState::walk(std::vector<TensorSlice> slices, WalkOptions) const
+{
+    return std::unique_ptr<StateWalk>(
+        std::make_unique<FileWalk>(m_content->tensors, *m_content->store, m_content->object, std::move(slices)));
+}
+
+Result<void> FileState::expectUnchanged(TaskContext& task) const
+{
+    return expectSameObject(*m_content->store, m_content->object, task);
+}
+
+} // namespace deltascope
