@@ -283,7 +283,7 @@ TEST_F(HealthOf, ARewrittenObjectIsToldUntilItIsAccepted)
               "Step 12 is no longer what was first read: steps 12 and 13 cannot be used");
     VerifyArgs accepting;
     accepting.acceptRewritten = true;
-    const PlanView plan = monitor->plan(id, accepting, "somebody").value();
+    const PlanView plan = planOf(id, accepting);
     ASSERT_TRUE(monitor->start(plan.id, plan.hash, "me"));
     const Snapshot accepted = runWhen(id, [](const RunSnapshot& run) {
         const auto verified = run.verified.find({ 0, 12 });

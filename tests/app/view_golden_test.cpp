@@ -83,12 +83,14 @@ protected:
         const std::string golden((std::istreambuf_iterator<char>(file)), {});
         EXPECT_EQ(OrderedJson::parse(json).dump(2) + "\n", golden);
     }
-    Result<PlanView> planOf(const ActRequest& request) const
+    Result<PlanView> planOf(const ActRequest& request)
     {
         DS_TRY(BoundPlan plan,
                planAct(*snapshot, bucket.source(), request, { .outputFolder = "/out", .taskFolder = {} }));
+        plan.complete(plan.view, viewOf<PlannedReadView>(service->start(plan.call)));
         plan.view.id = "p1";
         plan.view.hash = "of the plan"; // it is of the path, which is another one each time
+        plan.view.act->hash = plan.view.hash;
         plan.view.freeBytes = 1'000'000;
         return plan.view;
     }

@@ -158,7 +158,7 @@ Result<OpenState> chooseState(Workbench& bench, const VersionRequest& request, b
 
 Result<void> readState(Workbench& bench, OpenState& state, TaskContext& task)
 {
-    return state.chain ? Result<void>() : openChain(bench, state, task);
+    return state.state ? Result<void>() : openChain(bench, state, task);
 }
 
 Result<OpenState> openState(Workbench& bench, const VersionRequest& request, bool acrossGap, TaskContext& task)
