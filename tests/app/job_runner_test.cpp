@@ -73,6 +73,20 @@ protected:
     std::unique_ptr<JobRunner> runner; ///< last: its threads publish to the bus
 };
 
+TEST_F(JobRunnerTest, APlanWaitsForNoTask)
+{
+    std::promise<void> end;
+    const std::shared_future<void> ended = end.get_future().share();
+    const auto wait = [ended](JobId, TaskContext&) {
+        ended.wait();
+        return nothing();
+    };
+    for (int i = 0; i < 3; ++i) // more than there are threads
+        start(wait);
+    EXPECT_TRUE(outcomeOf(start([](JobId, TaskContext&) { return nothing(); }, JobRunner::Life::Plan)));
+    end.set_value();
+}
+
 TEST_F(JobRunnerTest, AJobEndsWithItsResult)
 {
     const JobId job = start([](JobId, TaskContext&) { return nothing(); });

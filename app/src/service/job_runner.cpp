@@ -21,7 +21,9 @@ JobRunner::JobRunner(EventBus& bus, unsigned threads)
     : m_bus(bus)
 {
     for (unsigned i = 0; i < std::max(1U, threads); ++i)
-        m_threads.emplace_back([this](std::stop_token stop) { workerLoop(std::move(stop)); });
+        m_threads.emplace_back([this](std::stop_token stop) { workerLoop(m_tasks, std::move(stop)); });
+    for (unsigned i = 0; i < PlanThreads; ++i)
+        m_threads.emplace_back([this](std::stop_token stop) { workerLoop(m_plans, std::move(stop)); });
     m_threads.emplace_back([this](std::stop_token stop) { tickerLoop(std::move(stop)); });
 }
 
@@ -39,7 +41,8 @@ JobRunner::~JobRunner()
     }
     for (std::jthread& thread : threads)
         thread.request_stop();
-    m_queued.notify_all();
+    m_tasks.filled.notify_all();
+    m_plans.filled.notify_all();
 }
 
 JobId JobRunner::start(std::string title, Life life, Work work)
@@ -63,8 +66,9 @@ JobId JobRunner::start(std::string title, Life life, Work work)
             endJob(*job, fail(std::move(thread.error())));
         }
     } else {
-        m_queue.push_back(job);
-        m_queued.notify_one();
+        Queue& queue = life == Life::Plan ? m_plans : m_tasks;
+        queue.jobs.push_back(job);
+        queue.filled.notify_one();
     }
     return job->id;
 }
@@ -110,16 +114,16 @@ std::optional<JobView> JobRunner::job(JobId id) const
     return at == m_jobs.end() ? std::nullopt : std::optional(view(*at->second));
 }
 
-void JobRunner::workerLoop(std::stop_token stop)
+void JobRunner::workerLoop(Queue& queue, std::stop_token stop)
 {
     for (;;) {
         std::shared_ptr<Job> job;
         {
             std::unique_lock lock(m_mutex);
-            if (!m_queued.wait(lock, stop, [this] { return !m_queue.empty(); }))
+            if (!queue.filled.wait(lock, stop, [&] { return !queue.jobs.empty(); }))
                 return;
-            job = std::move(m_queue.front());
-            m_queue.pop_front();
+            job = std::move(queue.jobs.front());
+            queue.jobs.pop_front();
         }
         runJob(job);
     }

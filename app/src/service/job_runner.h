@@ -20,12 +20,14 @@
 
 namespace deltascope::app {
 
-/// Runs jobs on a fixed number of threads, long-lived ones on a thread of their own that goes when the job ends, and
-/// turns their progress into events ten times a second. Any thread. Destruction cancels and waits.
+/// Runs jobs on a fixed number of threads, those that plan on some more, so that a plan waits for no long task, and
+/// long-lived ones on a thread of their own that goes when the job ends. Turns their progress into events ten times a
+/// second. Any thread. Destruction cancels and waits.
 class JobRunner {
 public:
     using Work = std::function<Result<JobResult>(JobId, TaskContext&)>;
-    enum class Life : std::uint8_t { Short, Long };
+    enum class Life : std::uint8_t { Short, Plan, Long };
+    static constexpr unsigned PlanThreads = 2;
 
     JobRunner(EventBus& bus, unsigned threads);
     ~JobRunner();
@@ -53,8 +55,14 @@ private:
         std::string sampledPhase;
     };
 
+    /// Jobs that wait for one of some threads.
+    struct Queue {
+        std::deque<std::shared_ptr<Job>> jobs;
+        std::condition_variable_any filled;
+    };
+
     std::shared_ptr<Job> find(JobId id) const;
-    void workerLoop(std::stop_token stop);
+    void workerLoop(Queue& queue, std::stop_token stop);
     void tickerLoop(std::stop_token stop);
     void runJob(const std::shared_ptr<Job>& job);
     void endJob(Job& job, Result<JobResult> outcome);
@@ -65,9 +73,9 @@ private:
     EventBus& m_bus;
     std::mutex m_publishing; ///< one at a time and before m_mutex, so that no progress follows the end of its job
     mutable std::mutex m_mutex;
-    std::condition_variable_any m_queued;
     std::condition_variable_any m_tick;
-    std::deque<std::shared_ptr<Job>> m_queue;
+    Queue m_tasks;
+    Queue m_plans;
     std::map<JobId, std::shared_ptr<Job>> m_jobs;
     std::uint64_t m_nextId = 1;
     std::vector<std::jthread> m_threads; ///< of the runner

@@ -326,8 +326,9 @@ public:
 
     JobId start(ActCall call) override
     {
-        return start(
+        return m_runner.start(
             fmt::format("{} {}", call.act.kind, call.source.source.text()),
+            call.planHash.empty() ? JobRunner::Life::Plan : JobRunner::Life::Short,
             [this, call](JobId, TaskContext& task) -> Result<JobResult> { return runAct(m_bench, call, task); });
     }
 
