@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""Any address is a side of a difference: a step of a run, a folder, a file, a model repository of the Hugging Face Hub. The
+same weights are equal from everywhere, and others differ by the same from everywhere."""
+
+import hashlib
+import http.server
+import json
+import os
+import re
+import threading
+import urllib.parse
+
+from support import NOT_FOUND, E2ETest, main
+
+COMMIT = "5e7a1c2b3d4f60718293a4b5c6d7e8f901234567"
+
+
+class ModelHub:
+    """The answers that the Hub gives about the model org/model with the files of a folder at revision `main`."""
+
+    def __init__(self, folder):
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def log_message(self, *_):
+                pass
+
+            def do_HEAD(self):
+                self.do_GET()
+
+            def do_GET(self):
+                path = urllib.parse.unquote(urllib.parse.urlsplit(self.path).path)
+                prefix = f"/org/model/resolve/{COMMIT}/"
+                if path == "/api/models/org/model/revision/main":
+                    self.reply(200, {"id": "org/model", "sha": COMMIT, "lastModified": "2026-01-02T03:04:05.000Z"})
+                elif path.startswith(f"/api/models/org/model/tree/{COMMIT}"):
+                    self.reply(200, [self.entry(name) for name in sorted(os.listdir(folder))])
+                elif path.startswith(prefix) and os.path.isfile(os.path.join(folder, path[len(prefix):])):
+                    self.file(path[len(prefix):])
+                else:
+                    self.reply(404, {"error": "not found"}, {"X-Error-Code": "RevisionNotFound"})
+
+            def entry(self, name):
+                with open(os.path.join(folder, name), "rb") as file:
+                    content = file.read()
+                entry = {"type": "file", "path": name, "size": len(content), "oid": hashlib.sha1(content).hexdigest()}
+                if name.endswith(".safetensors"):
+                    entry["lfs"] = {"oid": hashlib.sha256(content).hexdigest(), "size": len(content), "pointerSize": 130}
+                return entry
+
+            def file(self, name):
+                with open(os.path.join(folder, name), "rb") as file:
+                    content = file.read()
+                entity = {"X-Repo-Commit": COMMIT, "ETag": f'"{hashlib.sha256(content).hexdigest()}"', "Accept-Ranges": "bytes"}
+                asked = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range", ""))
+                if not asked:
+                    return self.send(200, content, entity)
+                first, last = int(asked[1]), min(int(asked[2]), len(content) - 1)
+                entity["Content-Range"] = f"bytes {first}-{last}/{len(content)}"
+                return self.send(206, content[first:last + 1], entity)
+
+            def reply(self, status, document, headers=()):
+                self.send(status, json.dumps(document).encode(), {"Content-Type": "application/json", **dict(headers)})
+
+            def send(self, status, content, headers):
+                self.send_response(status)
+                for name, value in {**headers, "Content-Length": str(len(content))}.items():
+                    self.send_header(name, value)
+                self.end_headers()
+                if self.command == "GET":
+                    self.wfile.write(content)
+
+        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self._thread.start()
+        self.endpoint = f"http://127.0.0.1:{self._server.server_address[1]}"
+
+    def close(self):
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+
+
+class Sides(E2ETest):
+    def sides(self, run, step):
+        """The state of a step, from everywhere."""
+        folder = self.path(f"rebuilt-{step}")
+        self.ok("materialize", run.at(step), "-o", folder)
+        hub = ModelHub(folder)
+        self.addCleanup(hub.close)
+        query = urllib.parse.urlencode({"revision": "main", "endpoint": hub.endpoint})
+        return {"step": run.at(step), "folder": folder, "file": os.path.join(folder, "model.safetensors"),
+                "hub": f"hf://org/model?{query}"}
+
+    def test_the_same_weights_are_equal_from_everywhere(self):
+        run = self.make_run("run", tensors=6, elements=600, steps=4)
+        sides = self.sides(run, 2)
+        for a, b in (("step", "hub"), ("hub", "file"), ("folder", "hub"), ("file", "step"), ("step", "folder")):
+            with self.subTest(a=a, b=b):
+                difference = self.ok_json("diff", sides[a], sides[b])
+                self.assertTrue(difference["equal"])
+                self.assertEqual(difference["tensors_total"], 6)
+
+    def test_other_weights_differ_by_the_same_from_everywhere(self):
+        run = self.make_run("run", tensors=6, elements=600, steps=4)
+        before, after = self.sides(run, 2), self.sides(run, 4)
+        expected = self.run_ds("diff", before["step"], after["step"], "--json").json()["elements_different"]
+        self.assertGreater(expected, 0)
+        for a in before:
+            with self.subTest(a=a):
+                outcome = self.run_ds("diff", before[a], after["hub"], "--json")
+                self.assertEqual(outcome.json()["elements_different"], expected)
+                self.assertEqual(outcome.code, self.run_ds("diff", before["step"], after["step"]).code)
+
+    def test_a_revision_that_is_not_there_is_said(self):
+        run = self.make_run("run", tensors=6, elements=600, steps=2)
+        sides = self.sides(run, 2)
+        self.refused(self.run_ds("diff", sides["step"], sides["hub"].replace("revision=main", "revision=none")), NOT_FOUND)
+
+
+if __name__ == "__main__":
+    main()
