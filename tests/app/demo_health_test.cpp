@@ -1,6 +1,6 @@
+#include "audit/value_history.h"
 #include "deltascope/engine/safetensors.h"
 #include "demo/demo_model.h"
-#include "ops/value_history.h"
 
 #include <cmath>
 #include <cstdlib>

@@ -28,6 +28,10 @@ RULES = [
     ("app", r'^(?!\s*//).*"[^"]*\.deltascope\b', "beside_keys.h alone spells the keys beside a run"),
     ("engine/src/beside", r'#\s*include\s*"(\.\./)*(format|catalog|ops|replay|lineage|publish)/', "what stands beside a run knows stores alone"),
     ("engine", r"TensorReplay::open\(", "states are read by walks", "engine/src/state", "engine/src/replay"),
+    ("engine/src/diff", r'#\s*include\s*"(\.\./)*(format|store|catalog|replay|audit|state|ops|lineage|publish)/', "what compares bytes knows nothing of where they come from"),
+    ("engine/src/replay", r'#\s*include\s*"(\.\./)*(audit|state|ops|publish|acts)/', "a replay knows nothing of what is done with it"),
+    ("engine/src/audit", r'#\s*include\s*"(\.\./)*(state|ops|publish|acts)/', "an audit looks on and reads nothing"),
+    ("engine/src/state", r'#\s*include\s*"(\.\./)*(ops|publish|acts)/', "states know nothing of operations"),
     ("app", r"TensorReplay", "states are read by walks"),
     ("ui", r"processEvents\s*\(", "no nested event loops"),
 ]

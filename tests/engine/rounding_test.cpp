@@ -1,4 +1,4 @@
-#include "ops/rounding.h"
+#include "state/rounding.h"
 
 #include <array>
 #include <bit>

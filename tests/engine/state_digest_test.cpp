@@ -1,4 +1,4 @@
-#include "ops/state_digest.h"
+#include "audit/state_hasher.h"
 
 #include "worked_examples.h"
 

@@ -1,4 +1,4 @@
-#include "ops/tensor_moves.h"
+#include "audit/tensor_moves.h"
 
 #include "base/float16.h"
 

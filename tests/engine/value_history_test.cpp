@@ -1,4 +1,4 @@
-#include "ops/value_history.h"
+#include "audit/value_history.h"
 
 #include <gtest/gtest.h>
 

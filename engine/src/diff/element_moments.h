@@ -1,7 +1,7 @@
 #pragma once
 
 #include "deltascope/engine/diff_backend.h"
-#include "ops/number_format.h"
+#include "diff/number_format.h"
 
 #include <algorithm>
 #include <array>

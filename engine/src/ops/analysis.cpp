@@ -1,11 +1,11 @@
 #include "deltascope/engine/operations.h"
 
+#include "audit/replay_audit.h"
 #include "compare_forms.h"
 #include "compare_restored.h"
 #include "decide_forms.h"
 #include "lineage/restored.h"
-#include "recorded_state.h"
-#include "replay_audit.h"
+#include "state/recorded_state.h"
 #include "stretches.h"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 #include "compare_forms.h"
 
+#include "audit/replay_audit.h"
 #include "deltascope/engine/walk.h"
 #include "element_compare.h"
-#include "replay_audit.h"
 
 #include <algorithm>
 #include <atomic>

@@ -1,10 +1,10 @@
 #include "decide_forms.h"
 
+#include "audit/replay_audit.h"
 #include "lineage/drift.h"
 #include "lineage/loss_test.h"
 #include "lineage/twice.h"
-#include "recorded_state.h"
-#include "replay_audit.h"
+#include "state/recorded_state.h"
 
 #include <fmt/format.h>
 

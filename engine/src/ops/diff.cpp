@@ -2,11 +2,11 @@
 #include "deltascope/engine/walk.h"
 
 #include "adapter_settings.h"
-#include "changed_elements.h"
 #include "correspondence.h"
+#include "diff/changed_elements.h"
 #include "element_compare.h"
-#include "rounding.h"
 #include "state/rounded_state.h"
+#include "state/rounding.h"
 
 #include <algorithm>
 #include <fmt/format.h>

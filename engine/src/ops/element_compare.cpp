@@ -1,7 +1,9 @@
 #include "element_compare.h"
 
+#include "diff/each_moments.h"
+
 #include "deltascope/engine/tensor_view.h"
-#include "number_format.h"
+#include "diff/number_format.h"
 
 #include <cmath>
 

@@ -1,6 +1,6 @@
 #include "number_table.h"
 
-#include "number_format.h"
+#include "diff/number_format.h"
 
 #include <array>
 #include <mutex>

@@ -1,6 +1,7 @@
 #include "output_layout.h"
 
 #include "deltascope/engine/safetensors.h"
+#include "format/common/object_names.h"
 
 #include <algorithm>
 #include <array>

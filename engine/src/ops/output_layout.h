@@ -9,9 +9,6 @@
 
 namespace deltascope {
 
-/// Beside the tensors of an adapter: what they mean.
-inline constexpr std::string_view AdapterConfigName = "adapter_config.json";
-
 /// One safetensors file of a checkpoint that is to be written.
 struct OutputShard {
     std::string name;

@@ -2,8 +2,8 @@
 
 #include "deltascope/engine/tensor_view.h"
 
+#include "diff/number_format.h"
 #include "hash/hashers.h"
-#include "number_format.h"
 #include "show_links.h"
 #include "touched_links.h"
 

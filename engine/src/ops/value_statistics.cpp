@@ -1,7 +1,7 @@
 #include "value_statistics.h"
 
 #include "compensated_sum.h"
-#include "number_format.h"
+#include "diff/number_format.h"
 
 #include <algorithm>
 #include <array>

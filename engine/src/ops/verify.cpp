@@ -1,5 +1,6 @@
 #include "deltascope/engine/operations.h"
 
+#include "audit/replay_audit.h"
 #include "format/common/read_chunks.h"
 #include "gone_versions.h"
 #include "lineage/claims.h"
@@ -7,7 +8,6 @@
 #include "read_headers.h"
 #include "repeated_files.h"
 #include "replay/object_reads.h"
-#include "replay_audit.h"
 #include "restart.h"
 #include "step_evidence.h"
 

@@ -1,6 +1,6 @@
 #include "state/chain_walk.h"
 
-#include "ops/replay_audit.h"
+#include "audit/replay_audit.h"
 
 #include <algorithm>
 #include <optional>

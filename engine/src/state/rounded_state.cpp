@@ -1,6 +1,6 @@
 #include "state/rounded_state.h"
 
-#include "ops/rounding.h"
+#include "state/rounding.h"
 
 namespace deltascope {
 

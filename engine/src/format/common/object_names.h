@@ -10,6 +10,9 @@
 
 namespace deltascope {
 
+/// Beside the tensors of an adapter: what they mean.
+inline constexpr std::string_view AdapterConfigName = "adapter_config.json";
+
 /// "a/b" and "c" of "a/b/c"; no folder for "c".
 struct SplitKey {
     std::string_view folder;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "replay_audit.h"
+#include "audit/replay_audit.h"
 
 #include <cstddef>
 #include <vector>

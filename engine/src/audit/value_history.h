@@ -1,7 +1,7 @@
 #pragma once
 
+#include "audit/tensor_moves.h"
 #include "deltascope/engine/health.h"
-#include "tensor_moves.h"
 
 #include <cstdint>
 #include <deque>

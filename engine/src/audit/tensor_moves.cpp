@@ -1,8 +1,8 @@
-#include "tensor_moves.h"
+#include "audit/tensor_moves.h"
 
-#include "changed_elements.h"
-#include "element_compare.h"
-#include "number_format.h"
+#include "diff/changed_elements.h"
+#include "diff/each_moments.h"
+#include "diff/number_format.h"
 
 #include <algorithm>
 #include <bit>

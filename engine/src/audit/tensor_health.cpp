@@ -1,4 +1,4 @@
-#include "tensor_health.h"
+#include "audit/tensor_health.h"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
 #pragma once
 
+#include "audit/value_history.h"
 #include "deltascope/engine/diff_backend.h"
 #include "deltascope/engine/replay.h"
-#include "value_history.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "value_history.h"
+#include "audit/value_history.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
-#include "replay_audit.h"
+#include "audit/replay_audit.h"
 
-#include "tensor_drift.h"
+#include "audit/tensor_drift.h"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "rounding.h"
+#include "state/rounding.h"
 
 #include <bit>
 #include <cstring>

@@ -31,8 +31,4 @@ private:
     std::string m_actual;
 };
 
-/// Errors: Digest, if the publisher of the last link recorded another digest for the state behind it. Replays all
-/// tensors one after another where one is recorded, for they go into one digest; else does nothing.
-Result<void> expectStateDigest(const Chain& chain, const WalkMeans& means, TaskContext& task);
-
 } // namespace deltascope

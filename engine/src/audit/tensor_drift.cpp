@@ -1,4 +1,4 @@
-#include "tensor_drift.h"
+#include "audit/tensor_drift.h"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
-#include "recorded_state.h"
+#include "state/recorded_state.h"
 
-#include "replay_audit.h"
-#include "state_digest.h"
+#include "audit/replay_audit.h"
+#include "audit/state_hasher.h"
 
 #include "deltascope/engine/walk.h"
 
@@ -27,6 +27,30 @@ Result<void> expectRecordedRoot(const Chain& chain, const std::string& root)
     facts.rootCheck = VersionFacts::RootCheck::Differs;
     facts.actualRoot = root;
     return fail(rootFailure(facts, last.objects, recorded));
+}
+
+/// Errors: Digest, if the publisher of the last link recorded another digest for the state behind it. Replays all
+/// tensors one after another where one is recorded, for they go into one digest; else does nothing.
+Result<void> expectStateDigest(const Chain& chain, const WalkMeans& means, TaskContext& task)
+{
+    const OpenVersion& last = *chain.links().back();
+    const StateDigest& recorded = last.index.stateDigest;
+    if (recorded.hex.empty())
+        return {};
+    task.beginPhase("state digest", chain.stateBytes());
+    StateHasher hasher(recorded);
+    const std::unique_ptr<StateWalk> walk = chain.replay(allTensors(chain), { means.scratchFolder });
+    const auto hash = [&](std::size_t slice, SliceReader& reader) {
+        hasher.beginTensor(walk->tensor(slice));
+        return forEachBlock(reader, task, [&](ByteSpan block) { hasher.update(block); });
+    };
+    DS_CHECK(walkTensors(*walk, InOrder, task, hash));
+    if (hasher.matches())
+        return {};
+    VersionFacts facts;
+    facts.rootCheck = VersionFacts::RootCheck::Differs;
+    facts.actualRoot = hasher.actual();
+    return fail(rootFailure(facts, last.objects, recorded.hex));
 }
 
 /// The error of the first link whose own record does not fit, which may lie below the one that `last` speaks of.

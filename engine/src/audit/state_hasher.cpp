@@ -1,7 +1,6 @@
-#include "state_digest.h"
+#include "audit/state_hasher.h"
 
 #include "base/torch_dtype.h"
-#include "deltascope/engine/walk.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -59,28 +58,6 @@ bool StateHasher::matches()
             m_actual = hex;
     }
     return any;
-}
-
-Result<void> expectStateDigest(const Chain& chain, const WalkMeans& means, TaskContext& task)
-{
-    const OpenVersion& last = *chain.links().back();
-    const StateDigest& recorded = last.index.stateDigest;
-    if (recorded.hex.empty())
-        return {};
-    task.beginPhase("state digest", chain.stateBytes());
-    StateHasher hasher(recorded);
-    const std::unique_ptr<StateWalk> walk = chain.replay(allTensors(chain), { means.scratchFolder });
-    const auto hash = [&](std::size_t slice, SliceReader& reader) {
-        hasher.beginTensor(walk->tensor(slice));
-        return forEachBlock(reader, task, [&](ByteSpan block) { hasher.update(block); });
-    };
-    DS_CHECK(walkTensors(*walk, InOrder, task, hash));
-    if (hasher.matches())
-        return {};
-    VersionFacts facts;
-    facts.rootCheck = VersionFacts::RootCheck::Differs;
-    facts.actualRoot = hasher.actual();
-    return fail(rootFailure(facts, last.objects, recorded.hex));
 }
 
 } // namespace deltascope

@@ -2,10 +2,9 @@
 
 #include "format/common/fetch_headers.h"
 #include "format/common/object_names.h"
-#include "ops/output_layout.h"
-#include "ops/recorded_state.h"
 #include "replay/checked_reads.h"
 #include "state/chain_walk.h"
+#include "state/recorded_state.h"
 #include "state/same_object.h"
 #include "store/listed_store.h"
 #include "store/nearby_store.h"

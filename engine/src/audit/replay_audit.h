@@ -1,9 +1,9 @@
 #pragma once
 
+#include "audit/state_hasher.h"
+#include "audit/tensor_health.h"
 #include "deltascope/engine/catalog.h"
 #include "deltascope/engine/replay.h"
-#include "state_digest.h"
-#include "tensor_health.h"
 
 #include <map>
 #include <memory>
