@@ -6,6 +6,7 @@
 #include "publish_fixture.h"
 #include "read_hook_store.h"
 #include "support/any_task.h"
+#include "support/backends.h"
 #include "support/faulty_store.h"
 
 #include <filesystem>
@@ -362,7 +363,7 @@ TEST(CheckedReads, OnlyWhatIsReadIsCompared)
     const auto chain = reader.chainOf(run, run.versions.front().step());
     ASSERT_TRUE(chain) << chain.error().text;
     const auto readTensor = [&](const char* name) {
-        auto replay = TensorReplay::open(*chain, *chain->find(name), {}, reader.session.task);
+        auto replay = TensorReplay::open(*chain, *chain->find(name), { test::walkMeans() }, reader.session.task);
         ASSERT_TRUE(replay);
         for (;;) {
             const auto block = replay->next(reader.session.task);
@@ -389,7 +390,7 @@ TEST(CheckedReads, WhatWasReadInPiecesMustBeWhatStandsThere)
         const auto chain = reader.chainOf(run, run.versions.front().step());
         ASSERT_TRUE(chain);
         reader.faulty->flipBit("model.safetensors", 1000); // while the tensor is read, and never again
-        auto replay = TensorReplay::open(*chain, *chain->find("a"), {}, reader.session.task);
+        auto replay = TensorReplay::open(*chain, *chain->find("a"), { test::walkMeans() }, reader.session.task);
         ASSERT_TRUE(replay);
         ASSERT_TRUE(replay->next(reader.session.task));
         reader.faulty->clearFaults();

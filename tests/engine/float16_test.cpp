@@ -1,6 +1,6 @@
 #include "base/float16.h"
 
-#include "deltascope/engine/patch.h"
+#include "support/backends.h"
 
 #include <array>
 #include <bit>
@@ -64,8 +64,8 @@ TEST(AddElements, AddsInFloatAndRounds)
     std::array<std::uint16_t, 3> state { 0x3f80, 0x4000, 0x3f80 };
     const std::array<std::uint32_t, 2> elements { 0, 2 };
     const std::array<float, 2> values { 0.00390625F, 0.0078125F };
-    const PatchCounts counts = applyPiece(AddElements { elements, std::as_bytes(std::span(values)) },
-                                          std::as_writable_bytes(std::span(state)), Dtype::BF16);
+    const PatchCounts counts = test::applyPiece(AddElements { elements, std::as_bytes(std::span(values)) },
+                                                std::as_writable_bytes(std::span(state)), Dtype::BF16);
     EXPECT_EQ(state, (std::array<std::uint16_t, 3> { 0x3f80, 0x4000, 0x3f81 }));
     EXPECT_EQ(counts.assigned, 2U);
     EXPECT_EQ(counts.noops, 1U);

@@ -45,7 +45,7 @@ struct Payload {
         for (std::uint64_t begin = 0; begin < state.size(); begin += blockBytes) {
             const std::uint64_t end = std::min<std::uint64_t>(state.size(), begin + blockBytes);
             DS_TRY(const PatchPiece piece, stream->next(begin, end));
-            applyPiece(piece, writable(state).subspan(begin, end - begin), Dtype::BF16);
+            test::applyPiece(piece, writable(state).subspan(begin, end - begin), Dtype::BF16);
         }
         DS_CHECK(stream->finish());
         return state;

@@ -5,6 +5,7 @@
 #include "deltascope/engine/safetensors.h"
 
 #include "support/any_task.h"
+#include "support/backends.h"
 #include "support/golden.h"
 #include "support/memory_store.h"
 
@@ -148,7 +149,7 @@ inline Result<PatchCounts> applyEntry(const Layout& layout, const ObjectStore& s
     for (std::uint64_t begin = 0; begin < state.size(); begin += step) {
         const std::uint64_t end = std::min<std::uint64_t>(state.size(), begin + step);
         DS_TRY(const PatchPiece piece, stream->next(begin, end));
-        counts += applyPiece(piece, state.subspan(begin, end - begin), target.dtype);
+        counts += test::applyPiece(piece, state.subspan(begin, end - begin), target.dtype);
     }
     DS_CHECK(stream->finish());
     return counts;

@@ -1,6 +1,7 @@
 #include "deltascope/engine/replay.h"
 
 #include "layout_fixture.h"
+#include "support/backends.h"
 #include "support/faulty_store.h"
 #include "support/temp_dir.h"
 
@@ -234,7 +235,8 @@ Assignment randomAssignment(const FileTensor& target, std::size_t count, std::mt
     return out;
 }
 
-Result<std::string> replayed(const Chain& chain, const TensorInfo& tensor, ReplayOptions options = {})
+Result<std::string> replayed(const Chain& chain, const TensorInfo& tensor,
+                             ReplayOptions options = { test::walkMeans() })
 {
     TaskContext task;
     DS_TRY(TensorReplay replay, TensorReplay::open(chain, tensor, std::move(options), task));
@@ -270,8 +272,7 @@ void expectSound(History& history, const std::string& scratch)
     ASSERT_EQ(chain->tensors().size(), history.now().size());
     for (const TensorInfo& info : chain->tensors()) {
         const std::string& expected = history.now().at(info.name).data;
-        ReplayOptions options;
-        options.scratchFolder = scratch;
+        ReplayOptions options { test::walkMeans(scratch) };
         const auto plain = replayed(*chain, info, options);
         ASSERT_TRUE(plain) << info.name << ": " << plain.error().text;
         EXPECT_TRUE(*plain == expected) << info.name;
@@ -287,7 +288,8 @@ void expectSound(History& history, const std::string& scratch)
             if (link == 0)
                 continue;
             const std::uint64_t changed =
-                countDifferent(asBytes(history.states()[link - 1].at(info.name).data), asBytes(state), info.dtype);
+                countDifferent(*test::fastestBackend(), asBytes(history.states()[link - 1].at(info.name).data),
+                               asBytes(state), info.dtype);
             EXPECT_EQ(recorder.sums[link].changed, changed) << info.name << " in link " << link;
         }
     }
@@ -406,8 +408,7 @@ TEST(TensorReplay, ExactlyAsManyPatchesAsStreamsMayBeOpenNeedNoScratch)
     History history = longTrlChain(127); // and the anchor
     const auto chain = history.chain();
     ASSERT_TRUE(chain);
-    ReplayOptions options;
-    options.scratchFolder = "/nonexistent";
+    ReplayOptions options { test::walkMeans("/nonexistent") };
     const auto bytes = replayed(*chain, chain->tensors()[0], options);
     ASSERT_TRUE(bytes) << bytes.error().text;
     EXPECT_TRUE(*bytes == history.now().at("w").data);
@@ -446,8 +447,7 @@ TEST(TensorReplay, AScratchFolderThatIsNotThereIsAnError)
     History history = longTrlChain(200);
     const auto chain = history.chain();
     ASSERT_TRUE(chain);
-    ReplayOptions options;
-    options.scratchFolder = "/nonexistent";
+    ReplayOptions options { test::walkMeans("/nonexistent") };
     EXPECT_EQ(errorOf(replayed(*chain, chain->tensors()[0], options)).code, Code::NotFound);
 }
 
@@ -461,8 +461,7 @@ void expectSegments(History& history, std::uint64_t segment, const std::string& 
     for (const bool watched : { false, true }) {
         for (std::uint64_t begin = 0; begin < expected.size(); begin += segment) {
             Recorder recorder;
-            ReplayOptions options;
-            options.scratchFolder = scratch;
+            ReplayOptions options { test::walkMeans(scratch) };
             options.observer = watched ? &recorder : nullptr;
             options.begin = begin;
             options.end = begin + segment;
@@ -546,7 +545,7 @@ TEST(TensorReplay, AFullStateOfAnotherShapeStartsAnewAlsoWhenWatched)
     ASSERT_TRUE(chain);
     ASSERT_EQ(chain->tensors()[0].dtype, Dtype::F32);
     Recorder recorder;
-    ReplayOptions options;
+    ReplayOptions options { test::walkMeans() };
     options.observer = &recorder;
     const auto bytes = replayed(*chain, chain->tensors()[0], options);
     ASSERT_TRUE(bytes) << bytes.error().text;
@@ -651,8 +650,7 @@ TEST(TensorReplayErrors, ADamagedPatchInAStretchBeforeTheLastNamesItsStep)
                           { tensor("w.val", { 1 }), "ab" } }));
     const auto chain = history.chain();
     ASSERT_TRUE(chain);
-    ReplayOptions options;
-    options.scratchFolder = scratch.path();
+    ReplayOptions options { test::walkMeans(scratch.path()) };
     const Error error = errorOf(replayed(*chain, chain->tensors()[0], options));
     EXPECT_EQ(error.code, Code::Hostile);
     EXPECT_EQ(error.step, 50);
@@ -687,7 +685,7 @@ TEST(TensorReplayErrors, AStoppedTaskIsCanceled)
     const auto chain = history.chain();
     ASSERT_TRUE(chain);
     TaskContext task;
-    auto replay = TensorReplay::open(*chain, chain->tensors()[0], {}, task);
+    auto replay = TensorReplay::open(*chain, chain->tensors()[0], { test::walkMeans() }, task);
     ASSERT_TRUE(replay);
     ASSERT_TRUE(replay->next(task));
     task.requestStop();

@@ -220,7 +220,7 @@ TEST(SlimeV2Xor, AStreamMayStartLater)
         const auto piece = (*stream)->next(10, 16);
         ASSERT_TRUE(piece) << piece.error().text;
         std::string block = SlimeBefore.substr(10);
-        EXPECT_EQ(applyPiece(*piece, writable(block), Dtype::BF16).changed, 1U);
+        EXPECT_EQ(test::applyPiece(*piece, writable(block), Dtype::BF16).changed, 1U);
         EXPECT_EQ(hexOf(block), hexOf(SlimeAfter.substr(10)));
         EXPECT_TRUE((*stream)->finish());
         EXPECT_EQ(errorOf((*stream)->next(0, 4)).code, Code::Internal);

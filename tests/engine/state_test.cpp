@@ -3,6 +3,7 @@
 #include "golden_copy.h"
 #include "state/rounded_state.h"
 #include "state_fixture.h"
+#include "support/backends.h"
 
 #include "deltascope/engine/publish.h"
 
@@ -53,7 +54,7 @@ TEST(Walk, ShowsEveryElementOfItsSlicesOnce)
         { 2, Block, 2 * Block }, { 0 }, { 1 }, { 2, 3 * Block }, { 2, 0, Block + 1 }
     };
     for (const unsigned threads : { InOrder, 1U, 3U }) {
-        const auto walk = state.walk(slices, {});
+        const auto walk = state.walk(slices, { test::walkMeans() });
         ASSERT_TRUE(walk);
         EXPECT_EQ((*walk)->tensor(0).name, "wide");
         const std::vector<std::string> expected = { wide.substr(4 * Block, 4 * Block), narrow, "",
@@ -67,7 +68,7 @@ TEST(Walk, InOrderIsOneSliceAfterAnother)
     TaskContext task;
     const FileState state =
         stateOf({ { tensor("a", { 1 }), "12" }, { tensor("b", { 2 }), "3456" }, { tensor("c", { 1 }), "78" } });
-    const auto walk = state.walk(largestFirst(state), {});
+    const auto walk = state.walk(largestFirst(state), { test::walkMeans() });
     ASSERT_TRUE(walk);
     std::string names;
     const auto note = [&](std::size_t slice, SliceReader& reader) {
@@ -82,7 +83,7 @@ TEST(Walk, TheErrorOfAWorkEndsIt)
 {
     TaskContext task;
     const FileState state = stateOf({ { tensor("a", { 1 }), "12" }, { tensor("b", { 1 }), "34" } });
-    const auto walk = state.walk(allTensors(state), {});
+    const auto walk = state.walk(allTensors(state), { test::walkMeans() });
     ASSERT_TRUE(walk);
     std::atomic<int> begun = 0;
     const auto refuse = [&](std::size_t, SliceReader& reader) {
@@ -119,8 +120,8 @@ TEST(Walk, PairsHaveEquallyManyElements)
     EXPECT_EQ(rounding->tensors()[0].dtype, Dtype::BF16);
     EXPECT_EQ(rounding->stateBytes(), b.stateBytes());
     for (const State* left : { static_cast<const State*>(rounding.get()), static_cast<const State*>(&a) }) {
-        const auto walkA = left->walk(allTensors(*left), {});
-        const auto walkB = b.walk(allTensors(b), {});
+        const auto walkA = left->walk(allTensors(*left), { test::walkMeans() });
+        const auto walkB = b.walk(allTensors(b), { test::walkMeans() });
         ASSERT_TRUE(walkA && walkB);
         const std::size_t width = left == &a ? 4 : 2;
         std::size_t elements = 0;
@@ -142,8 +143,8 @@ TEST(Walk, ASideWithFewerElementsIsAnError)
     TaskContext task;
     const FileState a = stateOf(tensor("w", { 3 }), "123456");
     const FileState b = stateOf(tensor("w", { 2 }), "1234");
-    const auto walkA = a.walk(allTensors(a), {});
-    const auto walkB = b.walk(allTensors(b), {});
+    const auto walkA = a.walk(allTensors(a), { test::walkMeans() });
+    const auto walkB = b.walk(allTensors(b), { test::walkMeans() });
     ASSERT_TRUE(walkA && walkB);
     const auto compare = [&](std::size_t, PairReader& reader) {
         return forEachPair(reader, task, [](ByteSpan, ByteSpan) {});

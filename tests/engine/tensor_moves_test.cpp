@@ -1,6 +1,7 @@
 #include "audit/tensor_moves.h"
 
 #include "base/float16.h"
+#include "support/backends.h"
 
 #include <cmath>
 #include <gtest/gtest.h>
@@ -92,7 +93,7 @@ protected:
             m_bits.clear();
             const PatchPiece piece = pieceOf(before, after, begin, fresh);
             meter->onPiece(1, state, piece);
-            applyPiece(piece, state, Dtype::BF16);
+            test::applyPiece(piece, state, Dtype::BF16);
             EXPECT_TRUE(std::equal(state.begin(), state.end(), fresh.begin()));
             meter->onBlock(1, state);
         }

@@ -168,7 +168,7 @@ TEST(TrlV2Delta, AStreamMayStartLater)
         const auto piece = (*stream)->next(10, 16);
         ASSERT_TRUE(piece) << piece.error().text;
         std::string block = TrlBefore.substr(10);
-        EXPECT_EQ(applyPiece(*piece, writable(block), Dtype::BF16).changed, 1U);
+        EXPECT_EQ(test::applyPiece(*piece, writable(block), Dtype::BF16).changed, 1U);
         EXPECT_EQ(hexOf(block), hexOf(TrlAfter.substr(10)));
         EXPECT_TRUE((*stream)->finish());
     }

@@ -4,6 +4,7 @@
 
 #include "layout_fixture.h"
 #include "support/any_task.h"
+#include "support/backends.h"
 
 #include <map>
 #include <string>
@@ -144,7 +145,8 @@ inline std::uint64_t countChanged(const Model& before, const Model& after)
 {
     std::uint64_t changed = 0;
     for (const auto& [name, tensor] : after)
-        changed += countDifferent(asBytes(before.at(name).data), asBytes(tensor.data), tensor.info.dtype);
+        changed += countDifferent(*test::fastestBackend(), asBytes(before.at(name).data), asBytes(tensor.data),
+                                  tensor.info.dtype);
     return changed;
 }
 

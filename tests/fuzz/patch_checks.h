@@ -1,5 +1,6 @@
 #pragma once
 
+#include "deltascope/engine/diff_backend.h"
 #include "deltascope/engine/layout.h"
 #include "support/any_task.h"
 
@@ -13,6 +14,13 @@ inline void require(bool condition)
 {
     if (!condition)
         std::abort();
+}
+
+/// What applies pieces.
+inline const DiffBackend& scalar()
+{
+    static const DiffBackends backends = DiffBackends::builtin();
+    return *backends.all().front();
 }
 
 /// Readers of foreign bytes refuse with these and nothing else.
@@ -77,7 +85,7 @@ inline PatchOutcome applyPatch(const Layout& layout, const ObjectStore& store, c
             return out;
         }
         checkPiece(*piece, end - begin, std::max(1U, bitsOf(target.dtype) / 8));
-        out.counts += applyPiece(*piece, MutableByteSpan(out.state).subspan(begin, end - begin), target.dtype);
+        out.counts += scalar().apply(*piece, MutableByteSpan(out.state).subspan(begin, end - begin), target.dtype);
     }
     const auto finished = (*stream)->finish();
     if (!finished)

@@ -237,7 +237,8 @@ private:
         const Version& newest = run.versions.back();
         DS_TRY(const Plan plan, planFor(run, newest));
         DS_TRY(const Chain chain, Chain::open(run, plan, m_bench.threads, task));
-        DS_TRY(const std::unique_ptr<StateWalk> walk, chain.walk(allTensors(chain), { m_bench.scratchFolder }));
+        DS_TRY(WalkMeans means, m_bench.means());
+        DS_TRY(const std::unique_ptr<StateWalk> walk, chain.walk(allTensors(chain), { std::move(means) }));
         const auto load = [&](std::size_t slice, SliceReader& reader) {
             MutableByteSpan data = m_model.dataOf(walk->tensor(slice).name);
             return forEachBlock(reader, task, [&](ByteSpan block) {

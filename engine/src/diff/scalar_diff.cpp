@@ -1,6 +1,7 @@
 #include "diff/scalar_diff.h"
 
 #include "diff/moments.h"
+#include "diff/scalar_apply.h"
 
 #include <cassert>
 #include <cstring>
@@ -113,6 +114,11 @@ public:
     DiffMoments moments(ByteSpan before, ByteSpan after, Dtype dtype) const noexcept override
     {
         return scalarMoments(before, after, dtype);
+    }
+
+    PatchCounts apply(const PatchPiece& piece, MutableByteSpan block, Dtype dtype) const noexcept override
+    {
+        return scalarApply(piece, block, dtype);
     }
 };
 

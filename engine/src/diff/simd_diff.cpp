@@ -2,6 +2,7 @@
 // that target for the code between HWY_BEFORE_NAMESPACE and HWY_AFTER_NAMESPACE only; no compiler flag is needed or
 // allowed.
 #include "diff/moments.h"
+#include "diff/scalar_apply.h"
 #include "diff/scalar_diff.h"
 #include "diff/simd_targets.h"
 
@@ -14,7 +15,8 @@
 #include <hwy/foreach_target.h> // before highway.h
 #include <hwy/highway.h>
 
-#include "diff/simd_groups-inl.h" // behind highway.h
+#include "diff/simd_apply-inl.h" // behind highway.h
+#include "diff/simd_groups-inl.h"
 
 #ifndef DELTASCOPE_DIFF_KERNELS
 #define DELTASCOPE_DIFF_KERNELS
@@ -29,7 +31,12 @@ template <class Word> struct DiffKernels {
                            std::uint32_t* positions, std::uint8_t* values);
     std::uint64_t (*xorInto)(const std::uint8_t* before, const std::uint8_t* after, std::size_t elements,
                              std::uint8_t* out);
+    // What FullBlock and XorBlock do to a block of a multiple of WholeElements.
+    PatchCounts (*replace)(std::uint8_t* block, const std::uint8_t* fresh, std::size_t elements, Word minusZero);
+    std::uint64_t (*mask)(std::uint8_t* block, const std::uint8_t* mask, std::size_t elements);
 };
+
+constexpr std::size_t WholeElements = 64; ///< whole vectors of every target and width
 
 /// All widths of one target.
 struct DiffTarget {
@@ -112,7 +119,10 @@ std::uint64_t xorWords(const std::uint8_t* before, const std::uint8_t* after, st
     return count;
 }
 
-template <class Word> constexpr DiffKernels<Word> Kernels = { countWords<Word>, extractWords<Word>, xorWords<Word> };
+template <class Word>
+constexpr DiffKernels<Word> Kernels = { countWords<Word>, extractWords<Word>, xorWords<Word>, replaceWords<Word>,
+                                        maskWords<Word> };
+static_assert(WholeElements % GroupElements == 0);
 
 const DiffTarget Target = { Kernels<std::uint8_t>, Kernels<std::uint16_t>, Kernels<std::uint32_t>,
                             Kernels<std::uint64_t> };
@@ -136,6 +146,8 @@ private:
     {
         return reinterpret_cast<const std::uint8_t*>(span.data());
     }
+
+    static std::uint8_t* bytesOf(MutableByteSpan span) noexcept { return reinterpret_cast<std::uint8_t*>(span.data()); }
 
     template <class Call> auto forWidth(unsigned elementBytes, const Call& call) const noexcept
     {
@@ -195,6 +207,34 @@ public:
     DiffMoments moments(ByteSpan before, ByteSpan after, Dtype dtype) const noexcept override
     {
         return m_moments(before, after, dtype);
+    }
+
+    /// Vectors pay where a piece is as long as its block. Single elements are read and written one by one in any case,
+    /// and elements of 4 or 6 bits and AddElements are rare: those are left to the scalar code.
+    PatchCounts apply(const PatchPiece& piece, MutableByteSpan block, Dtype dtype) const noexcept override
+    {
+        const unsigned bits = bitsOf(dtype);
+        if (bits % 8 != 0)
+            return scalarApply(piece, block, dtype);
+        const std::size_t whole = block.size() - block.size() % (WholeElements * bits / 8);
+        const MutableByteSpan rest = block.subspan(whole);
+        PatchCounts counts;
+        if (const auto* full = std::get_if<FullBlock>(&piece)) {
+            assert(full->bytes.size() == block.size());
+            forWidth(bits / 8, [&]<class Word>(const DiffKernels<Word>& kernels) {
+                counts = kernels.replace(bytesOf(block), bytesOf(full->bytes), whole / sizeof(Word),
+                                         static_cast<Word>(zeroSign(dtype)));
+            });
+            return counts += scalarApply(FullBlock { full->bytes.subspan(whole) }, rest, dtype);
+        }
+        if (const auto* mask = std::get_if<XorBlock>(&piece)) {
+            assert(mask->bytes.size() == block.size());
+            forWidth(bits / 8, [&]<class Word>(const DiffKernels<Word>& kernels) {
+                counts.changed = kernels.mask(bytesOf(block), bytesOf(mask->bytes), whole / sizeof(Word));
+            });
+            return counts += scalarApply(XorBlock { mask->bytes.subspan(whole) }, rest, dtype);
+        }
+        return scalarApply(piece, block, dtype);
     }
 
 private:

@@ -158,7 +158,7 @@ Result<void> analyzeStretch(Workbench& bench, Run& run, Stretch stretch, HealthB
                             const std::vector<std::string>& keys, const RestoredStates& restored,
                             const AnalyzeOptions& options, TaskContext& task)
 {
-    DS_TRY(const std::shared_ptr<const DiffBackend> backend, bench.diff());
+    DS_TRY(const WalkMeans means, bench.means());
     book.held = heldBy(run, stretch);
     while (!stretch.judged(run).empty()) {
         Result<Chain> chain = Chain::open(run, stretch.plan, bench.threads, task);
@@ -166,8 +166,8 @@ Result<void> analyzeStretch(Workbench& bench, Run& run, Stretch stretch, HealthB
         std::optional<ReplayAudit> audit;
         if (chain) {
             book.restored = restoredBy(run, *chain, restored);
-            audit.emplace(*chain, true, &book, backend);
-            outcome = replayAll(*chain, *audit, bench.means(), task);
+            audit.emplace(*chain, true, &book, means.backend);
+            outcome = replayAll(*chain, *audit, means, task);
         } else {
             outcome = fail(std::move(chain.error()));
         }

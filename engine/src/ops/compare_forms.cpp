@@ -27,13 +27,12 @@ bool holdSameTensors(const Chain& a, const Chain& b)
                       });
 }
 
-Result<SideBySide> replayBoth(Workbench& bench, const Chain& a, const Chain& b, TaskContext& task)
+Result<SideBySide> replayBoth(const WalkMeans& means, const Chain& a, const Chain& b, TaskContext& task)
 {
     SideBySide result;
     result.sameTensors = holdSameTensors(a, b);
     if (!result.sameTensors)
         return result;
-    DS_TRY(const std::shared_ptr<const DiffBackend> backend, bench.diff());
     ReplayAudit audit(b, true);
     std::vector<std::unique_ptr<ReplayAudit::Tensor>> watches(b.tensors().size());
     std::unique_ptr<StateWalk> right;
@@ -41,18 +40,18 @@ Result<SideBySide> replayBoth(Workbench& bench, const Chain& a, const Chain& b, 
         watches[pair] = std::make_unique<ReplayAudit::Tensor>(audit, right->tensor(pair), true);
         return watches[pair].get();
     };
-    const std::unique_ptr<StateWalk> left = a.replay(allTensors(a), { bench.scratchFolder });
-    right = b.replay(allTensors(b), { bench.scratchFolder, watch });
+    const std::unique_ptr<StateWalk> left = a.replay(allTensors(a), { means });
+    right = b.replay(allTensors(b), { means, watch });
     std::atomic<std::uint64_t> differs = 0;
     const auto compare = [&](std::size_t pair, PairReader& reader) -> Result<void> {
         const Dtype dtype = right->tensor(pair).dtype;
         DS_CHECK(forEachPair(reader, task,
-                             [&](ByteSpan x, ByteSpan y) { differs += countDifferent(*backend, x, y, dtype); }));
+                             [&](ByteSpan x, ByteSpan y) { differs += countDifferent(*means.backend, x, y, dtype); }));
         watches[pair]->finish();
         watches[pair].reset(); // there may be a million tensors
         return {};
     };
-    DS_CHECK(walkPairs(*left, *right, audit.wantsOrder() ? InOrder : bench.threads, task, compare));
+    DS_CHECK(walkPairs(*left, *right, audit.wantsOrder() ? InOrder : means.threads, task, compare));
     audit.finishStates();
     result.differs = differs;
     result.ofForm = audit.factsOf(b.links().size() - 1, VersionKind::Anchor, 0);
@@ -176,7 +175,8 @@ private:
         Result<Plan> b = m_planner.planOver(m_version, form);
         if (!a || !b)
             return {};
-        Result<SideBySide> seen = replay(*a, *b, task);
+        DS_TRY(const WalkMeans means, m_bench.means());
+        Result<SideBySide> seen = replay(*a, *b, means, task);
         if (seen)
             return take(reference, form, *seen), Result<void>();
         const Error& error = seen.error();
@@ -188,11 +188,11 @@ private:
         return {}; // what else is damaged on the way is told where it is replayed by itself
     }
 
-    Result<SideBySide> replay(const Plan& a, const Plan& b, TaskContext& task)
+    Result<SideBySide> replay(const Plan& a, const Plan& b, const WalkMeans& means, TaskContext& task)
     {
         DS_TRY(const Chain left, Chain::open(m_run, a, m_bench.threads, task));
         DS_TRY(const Chain right, Chain::open(m_run, b, m_bench.threads, task));
-        return replayBoth(m_bench, left, right, task);
+        return replayBoth(means, left, right, task);
     }
 
     void take(std::size_t reference, std::size_t form, const SideBySide& seen)

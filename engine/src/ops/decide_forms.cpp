@@ -22,11 +22,12 @@ Result<std::optional<FactsOfLinks>> factsAlong(Workbench& bench, const Run& run,
             return std::optional<FactsOfLinks>();
         return fail(std::move(error));
     };
+    DS_TRY(const WalkMeans means, bench.means());
     Result<Chain> chain = Chain::open(run, plan, bench.threads, task);
     if (!chain)
         return unlessOfAnObject(std::move(chain.error()));
     ReplayAudit audit(*chain, true);
-    if (Result<void> replayed = replayAll(*chain, audit, bench.means(), task); !replayed)
+    if (Result<void> replayed = replayAll(*chain, audit, means, task); !replayed)
         return unlessOfAnObject(std::move(replayed.error()));
     audit.finishStates();
     const std::size_t before = chain->links().size() - plan.links.size(); // the checkpoint outside of the source

@@ -209,7 +209,7 @@ private:
 Result<DiffReport> compareStates(Workbench& bench, const State& a, const State& b, std::optional<std::size_t> aLinkInB,
                                  const DiffOptions& options, TaskContext& task)
 {
-    DS_TRY(const std::shared_ptr<const DiffBackend> backend, bench.diff());
+    DS_TRY(const WalkMeans means, bench.means());
     DiffReport report;
     DS_TRY(report.settings, compareAdapterSettings(a, b, task));
     report.touchedKnown = aLinkInB.has_value();
@@ -222,14 +222,14 @@ Result<DiffReport> compareStates(Workbench& bench, const State& a, const State& 
     ComparedSide left(a, common, [](const TensorPair& pair) { return pair.first; });
     ComparedSide right(b, common, [](const TensorPair& pair) { return pair.second; });
     std::vector<std::unique_ptr<TouchCounter>> touched(aLinkInB ? common.size() : 0);
-    WalkOptions watched { bench.scratchFolder };
+    WalkOptions watched { means };
     if (aLinkInB)
         watched.observer = [&](std::size_t n) {
-            touched[n] = std::make_unique<TouchCounter>(*aLinkInB, common[n].second->dtype, backend);
+            touched[n] = std::make_unique<TouchCounter>(*aLinkInB, common[n].second->dtype, means.backend);
             return touched[n].get();
         };
     task.beginPhase("compare", right.bytes());
-    DS_TRY(const std::unique_ptr<StateWalk> walkA, std::move(left).walk({ bench.scratchFolder }));
+    DS_TRY(const std::unique_ptr<StateWalk> walkA, std::move(left).walk({ means }));
     DS_TRY(const std::unique_ptr<StateWalk> walkB, std::move(right).walk(std::move(watched)));
 
     std::mutex mutex;
@@ -240,7 +240,7 @@ Result<DiffReport> compareStates(Workbench& bench, const State& a, const State& 
         diff.tensor = *common[n].first;
         diff.tensor.dtype = walkA->tensor(n).dtype;
         DS_CHECK(forEachPair(reader, task, [&](ByteSpan x, ByteSpan y) {
-            compareBlocks(*backend, x, y, diff.tensor.dtype, diff, squares[n]);
+            compareBlocks(*means.backend, x, y, diff.tensor.dtype, diff, squares[n]);
         }));
         if (aLinkInB) {
             diff.touched = touched[n]->finish();
@@ -253,7 +253,7 @@ Result<DiffReport> compareStates(Workbench& bench, const State& a, const State& 
             report.tensors.push_back(std::move(diff));
         return {};
     };
-    DS_TRY(const PairEvidence evidence, walkPairs(*walkA, *walkB, bench.threads, task, compare));
+    DS_TRY(const PairEvidence evidence, walkPairs(*walkA, *walkB, means.threads, task, compare));
     Squares all;
     for (const Squares& one : squares)
         all.add(one);

@@ -23,8 +23,9 @@ Result<CheckpointDigest> digestTensors(Workbench& bench, const State& state, Tas
     for (std::size_t begin = 0; begin < tensors.size(); begin += PartTensors)
         parts.emplace_back(std::min(PartTensors, tensors.size() - begin));
     std::vector<TensorNode> nodes(tensors.size());
+    DS_TRY(const WalkMeans means, bench.means());
     DS_CHECK(state.checkWhole(task));
-    DS_TRY(std::unique_ptr<StateWalk> walk, state.walk(largestFirst(state), { bench.scratchFolder }));
+    DS_TRY(std::unique_ptr<StateWalk> walk, state.walk(largestFirst(state), { means }));
     task.beginPhase("digest", state.stateBytes());
     const auto hash = [&](std::size_t slice, SliceReader& reader) -> Result<void> {
         const std::size_t at = walk->slice(slice).tensor;
@@ -42,7 +43,7 @@ Result<CheckpointDigest> digestTensors(Workbench& bench, const State& state, Tas
         parts[at / PartTensors][at % PartTensors] = { xxh3.digest(), sha256.digest() };
         return {};
     };
-    DS_TRY(const WalkEvidence evidence, walkTensors(*walk, bench.threads, task, hash));
+    DS_TRY(const WalkEvidence evidence, walkTensors(*walk, means.threads, task, hash));
     walk.reset();
     result.noopsSeen = evidence.noopsSeen;
     result.root = rootOfOrdered(nodes, true); // as tensors of a state are in order
@@ -53,7 +54,7 @@ Result<CheckpointDigest> digestTensors(Workbench& bench, const State& state, Tas
             result.tensors.push_back(TensorDigest { tensors[result.tensors.size()], digests.xxh3, digests.sha256 });
         part = std::vector<Digests>();
     }
-    DS_CHECK(state.expectRecorded(toHex(result.root.fast), bench.means(), task));
+    DS_CHECK(state.expectRecorded(toHex(result.root.fast), means, task));
     DS_CHECK(state.expectSoundReads(task));
     return result;
 }

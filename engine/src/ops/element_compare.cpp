@@ -21,12 +21,6 @@ std::optional<double> Squares::relativeNorm() const noexcept
     return a.value() > 0 && std::isfinite(ratio) ? std::optional(ratio) : std::nullopt;
 }
 
-std::uint64_t countDifferent(const DiffBackend& backend, ByteSpan a, ByteSpan b, Dtype dtype) noexcept
-{
-    const unsigned bits = bitsOf(dtype);
-    return bits % 8 == 0 ? backend.count(a, b, bits / 8) : countDifferent(a, b, dtype);
-}
-
 void compareBlocks(const DiffBackend& backend, ByteSpan a, ByteSpan b, Dtype dtype, TensorDiff& diff, Squares& squares)
 {
     if (!isNumber(dtype)) {

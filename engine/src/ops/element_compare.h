@@ -2,7 +2,6 @@
 
 #include "compensated_sum.h"
 #include "deltascope/engine/operations.h"
-#include "deltascope/engine/patch.h"
 
 namespace deltascope {
 
@@ -15,9 +14,6 @@ struct Squares {
     /// L2 of B − A over that of A; nothing where A has none, or where a sum is too large for a double.
     std::optional<double> relativeNorm() const noexcept;
 };
-
-/// As countDifferent() of patch.h, with vectors where elements have whole bytes.
-std::uint64_t countDifferent(const DiffBackend& backend, ByteSpan a, ByteSpan b, Dtype dtype) noexcept;
 
 /// Adds what differs between two stretches of a tensor, as of forEachMoments(), to `diff`: counts by bits, distances by
 /// value where the type is a number; for such types `squares` takes all of A.

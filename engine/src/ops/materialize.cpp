@@ -39,9 +39,10 @@ using FinishedTensors = std::vector<FinishedTensor>;
 
 class Rebuild {
 public:
-    Rebuild(Workbench& bench, const Chain& chain, const OutputLayout& layout, RebuildFolder& folder,
-            const MaterializeOptions& options)
+    Rebuild(Workbench& bench, const WalkMeans& means, const Chain& chain, const OutputLayout& layout,
+            RebuildFolder& folder, const MaterializeOptions& options)
         : m_bench(bench)
+        , m_means(means)
         , m_chain(chain)
         , m_layout(layout)
         , m_folder(folder)
@@ -108,7 +109,7 @@ private:
 
         std::vector<char> done(whole.size(), 0);
         task.beginPhase("resume", 0);
-        DS_CHECK(forEachParallel(m_bench.threads, whole.size(), task, [&](std::size_t n) -> Result<void> {
+        DS_CHECK(forEachParallel(m_means.threads, whole.size(), task, [&](std::size_t n) -> Result<void> {
             const auto claim = m_folder.claimed().find(tensorOf(whole[n]).name);
             if (claim == m_folder.claimed().end() || claim->second.sources != sourcesOf(claim->first))
                 return {};
@@ -121,7 +122,7 @@ private:
             m_resumedBytes += whole[n].end;
             return {};
         }));
-        const bool cut = !m_chain.hasDigests() && m_bench.threads > 1;
+        const bool cut = !m_chain.hasDigests() && m_means.threads > 1;
         for (std::size_t n = 0; n < whole.size(); ++n) {
             if (done[n])
                 continue;
@@ -147,9 +148,9 @@ private:
         for (const WorkItem& item : m_work)
             bytes += item.end - item.begin;
         task.beginPhase("rebuild", bytes);
-        DS_TRY(const std::unique_ptr<StateWalk> walk, m_chain.walk(slicesOfWork(), { m_bench.scratchFolder }));
+        DS_TRY(const std::unique_ptr<StateWalk> walk, m_chain.walk(slicesOfWork(), { m_means }));
         const auto write = [&](std::size_t n, SliceReader& reader) { return writeItem(m_work[n], reader, task); };
-        DS_CHECK(walkTensors(*walk, m_bench.threads, task, write));
+        DS_CHECK(walkTensors(*walk, m_means.threads, task, write));
         return {};
     }
 
@@ -225,7 +226,7 @@ private:
                     file->dropCache();
             }
         }
-        return forEachParallel(m_bench.threads, m_work.size(), task, [&](std::size_t n) -> Result<void> {
+        return forEachParallel(m_means.threads, m_work.size(), task, [&](std::size_t n) -> Result<void> {
             DS_TRY(const std::vector<Digest128> leaves, hashWritten(m_work[n], task));
             const TensorInfo& tensor = tensorOf(m_work[n]);
             const ShortList<Digest128, 1>& meant = m_finished[*m_chain.indexOf(tensor.name)].leaves;
@@ -267,6 +268,7 @@ private:
     }
 
     Workbench& m_bench;
+    const WalkMeans& m_means;
     const Chain& m_chain;
     const OutputLayout& m_layout;
     RebuildFolder& m_folder;
@@ -399,9 +401,9 @@ Result<void> expectSoundReads(const Chain& chain, const MaterializeOptions& opti
     return readByOthers ? chain.expectSoundObjects(task) : chain.expectSoundReads(task);
 }
 
-Result<MaterializeReport> rebuildFrom(Workbench& bench, const Run& run, const Version& version, const Plan& plan,
-                                      const Chain& chain, const MaterializeOptions& options, RebuildFolder& folder,
-                                      TaskContext& task)
+Result<MaterializeReport> rebuildFrom(Workbench& bench, const WalkMeans& means, const Run& run, const Version& version,
+                                      const Plan& plan, const Chain& chain, const MaterializeOptions& options,
+                                      RebuildFolder& folder, TaskContext& task)
 {
     DS_CHECK(chain.checkWhole(task));
     const OutputLayout layout = makeOutputLayout(chain, options.shardBytes);
@@ -419,7 +421,7 @@ Result<MaterializeReport> rebuildFrom(Workbench& bench, const Run& run, const Ve
         for (const TensorInfo& tensor : chain.tensors())
             finished.push_back(std::move(noted.at(tensor.name).tensor));
     } else {
-        Rebuild rebuild(bench, chain, layout, folder, options);
+        Rebuild rebuild(bench, means, chain, layout, folder, options);
         DS_CHECK(rebuild.run(task));
         finished = rebuild.takeFinished();
         report.resumedBytes = rebuild.resumedBytes();
@@ -437,7 +439,7 @@ Result<MaterializeReport> rebuildFrom(Workbench& bench, const Run& run, const Ve
     report.notices = noticesOf(run, plan);
     report.notices.insert(report.notices.begin(), options.replaced.begin(), options.replaced.end());
     report.root = rootOf(chain, finished);
-    DS_CHECK(chain.expectRecorded(report.root, bench.means(), task));
+    DS_CHECK(chain.expectRecorded(report.root, means, task));
     task.beginPhase("finish", 0);
     if (!layout.indexJson.empty())
         DS_CHECK(writeFinalFile(*bench.disk, folder.path() + "/" + std::string(IndexName), layout.indexJson));
@@ -466,8 +468,9 @@ Result<MaterializeReport> rebuildFrom(Workbench& bench, const Run& run, const Ve
 }
 
 /// A folder that several processes share is never left: it belongs to others as well.
-Result<MaterializeReport> rebuildIn(Workbench& bench, const Run& run, const Version& version, const Plan& plan,
-                                    const MaterializeOptions& options, RebuildFolder& folder, TaskContext& task)
+Result<MaterializeReport> rebuildIn(Workbench& bench, const WalkMeans& means, const Run& run, const Version& version,
+                                    const Plan& plan, const MaterializeOptions& options, RebuildFolder& folder,
+                                    TaskContext& task)
 {
     const bool shared = options.parts > 1 || options.commit;
     Result<Chain> chain = openChecked(bench, run, plan, options.acceptRewritten, task);
@@ -476,7 +479,7 @@ Result<MaterializeReport> rebuildIn(Workbench& bench, const Run& run, const Vers
             folder.leave(chain.error(), std::nullopt);
         return fail(std::move(chain.error()));
     }
-    Result<MaterializeReport> report = rebuildFrom(bench, run, version, plan, *chain, options, folder, task);
+    Result<MaterializeReport> report = rebuildFrom(bench, means, run, version, plan, *chain, options, folder, task);
     if (report)
         return report;
     Error error = chain->reasonOf(std::move(report.error()), task);
@@ -493,6 +496,7 @@ Result<MaterializeReport> materialize(Workbench& bench, const Run& run, const Ve
     const TaskContext::Patience patience(task);
     if (options.parts == 0 || options.part >= options.parts)
         return fail(Code::Usage, fmt::format("there is no part {} of {}", options.part, options.parts));
+    DS_TRY(const WalkMeans means, bench.means());
     RebuildFolder::Request request;
     request.destination = options.destination;
     const bool shared = options.parts > 1 || options.commit;
@@ -503,7 +507,7 @@ Result<MaterializeReport> materialize(Workbench& bench, const Run& run, const Ve
     for (int attempt = 1;; ++attempt) {
         const std::size_t mended = task.noticeCount();
         DS_TRY(RebuildFolder folder, RebuildFolder::open(*bench.disk, request));
-        Result<MaterializeReport> report = rebuildIn(bench, run, version, plan, options, folder, task);
+        Result<MaterializeReport> report = rebuildIn(bench, means, run, version, plan, options, folder, task);
         // What came wrong from the store was used before that was seen, and comes right now.
         const bool cameWrong = !report && report.error().code == Code::Digest && task.noticeCount() > mended;
         if (!cameWrong || shared || attempt == MostRebuilds)

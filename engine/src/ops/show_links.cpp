@@ -8,8 +8,7 @@ Result<void> showLinks(const Chain& chain, const TensorInfo& tensor, ReplayObser
                        TaskContext& task)
 {
     const auto watch = [&](std::size_t) { return &observer; };
-    DS_TRY(const std::unique_ptr<StateWalk> walk,
-           chain.walk({ { *chain.indexOf(tensor.name) } }, { means.scratchFolder, watch }));
+    DS_TRY(const std::unique_ptr<StateWalk> walk, chain.walk({ { *chain.indexOf(tensor.name) } }, { means, watch }));
     const auto pass = [&](std::size_t, SliceReader& reader) { return forEachBlock(reader, task, [](ByteSpan) {}); };
     DS_CHECK(walkTensors(*walk, InOrder, task, pass));
     return {};

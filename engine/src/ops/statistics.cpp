@@ -34,12 +34,10 @@ Result<const TensorInfo*> findNumbers(const State& state, std::string_view name)
 
 /// Shows a tensor of one state, or of two side by side, to their collectors: one pass. `a`, `before`: both or none.
 /// `moved`: null in all passes but the first.
-Result<void> pass(Workbench& bench, const State* a, const State& b, std::string_view tensor, ValueCollector* before,
-                  ValueCollector& now, MovedCollector* moved, TaskContext& task)
+Result<void> pass(const WalkMeans& means, const State* a, const State& b, std::string_view tensor,
+                  ValueCollector* before, ValueCollector& now, MovedCollector* moved, TaskContext& task)
 {
-    const auto walkOf = [&](const State& state) {
-        return state.walk({ { *state.indexOf(tensor) } }, { bench.scratchFolder });
-    };
+    const auto walkOf = [&](const State& state) { return state.walk({ { *state.indexOf(tensor) } }, { means }); };
     DS_TRY(const std::unique_ptr<StateWalk> walkB, walkOf(b));
     if (a) {
         DS_TRY(const std::unique_ptr<StateWalk> walkA, walkOf(*a));
@@ -123,16 +121,16 @@ Result<TensorStatistics> statisticsOf(Workbench& bench, const State* a, const St
             return fail(Code::Unsupported, "dtype or shape of the tensor is another one in the other state",
                         std::string(tensor), "diff names both");
     }
-    DS_TRY(std::shared_ptr<const DiffBackend> backend, bench.diff());
+    DS_TRY(const WalkMeans means, bench.means());
     const std::unique_ptr<ValueCollector> before = a ? ValueCollector::of(right->dtype) : nullptr;
     const std::unique_ptr<ValueCollector> now = ValueCollector::of(right->dtype);
-    const std::unique_ptr<MovedCollector> moved = MovedCollector::of(right->dtype, std::move(backend));
+    const std::unique_ptr<MovedCollector> moved = MovedCollector::of(right->dtype, means.backend);
     TensorStatistics out;
     out.tensor = *right;
     const unsigned passes = statisticsPasses(right->dtype);
     task.beginPhase("read", passes * right->bytes());
     for (unsigned at = 0; at < passes; ++at) {
-        DS_CHECK(pass(bench, a, b, tensor, before.get(), *now, at == 0 ? moved.get() : nullptr, task));
+        DS_CHECK(pass(means, a, b, tensor, before.get(), *now, at == 0 ? moved.get() : nullptr, task));
         if (at > 0)
             continue;
         out.linear.edges = edgesOf(before.get(), *now);
@@ -158,6 +156,7 @@ Result<std::map<std::size_t, ValueStatistics>> statisticsBehind(Workbench& bench
                                                                 std::string_view tensor, TaskContext& task)
 {
     DS_TRY(const TensorInfo* info, findNumbers(chain, tensor));
+    DS_TRY(const WalkMeans means, bench.means());
     std::map<std::size_t, std::unique_ptr<ValueCollector>> values; // by the link that made them
     for (const std::size_t link : links) {
         if (const std::optional<std::size_t> touched = touchedAt(chain, tensor, link))
@@ -167,7 +166,7 @@ Result<std::map<std::size_t, ValueStatistics>> statisticsBehind(Workbench& bench
     task.beginPhase("read", passes * info->bytes());
     for (unsigned pass = 0; pass < passes; ++pass) {
         LinkCollector collector(values);
-        DS_CHECK(showLinks(chain, *info, collector, bench.means(), task));
+        DS_CHECK(showLinks(chain, *info, collector, means, task));
         for (const auto& [link, collected] : values)
             collected->endPass();
     }

@@ -80,7 +80,8 @@ Result<std::map<std::size_t, TensorMark>> marksBehind(Workbench& bench, const Ch
             markers.try_emplace(*touched, info->dtype);
     }
     LinkMarker marker(markers);
-    DS_CHECK(showLinks(chain, *info, marker, bench.means(), task));
+    DS_TRY(const WalkMeans means, bench.means());
+    DS_CHECK(showLinks(chain, *info, marker, means, task));
     std::map<std::size_t, TensorMark> marks;
     for (const std::size_t link : links) {
         const std::optional<std::size_t> touched = touchedAt(chain, tensor, link);

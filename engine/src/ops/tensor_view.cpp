@@ -80,13 +80,11 @@ Result<TensorBlocks> compareInBlocks(Workbench& bench, const State& a, const Sta
     out.rows.assign(out.matrix.rows, 0);
     out.cols.assign(out.matrix.cols, 0);
 
-    const auto walkOf = [&](const State& state) {
-        return state.walk({ { *state.indexOf(tensor) } }, { bench.scratchFolder });
-    };
+    DS_TRY(const WalkMeans means, bench.means());
+    const auto walkOf = [&](const State& state) { return state.walk({ { *state.indexOf(tensor) } }, { means }); };
     DS_TRY(const std::unique_ptr<StateWalk> one, walkOf(a));
     DS_TRY(const std::unique_ptr<StateWalk> other, walkOf(b));
-    DS_TRY(std::shared_ptr<const DiffBackend> backend, bench.diff());
-    ChangedElements changed(std::move(backend));
+    ChangedElements changed(means.backend);
     task.beginPhase("compare", right->bytes());
     const unsigned width = bitsOf(right->dtype) / 8;
     const auto compare = [&](std::size_t, PairReader& reader) {
@@ -126,7 +124,8 @@ Result<ElementWindow> readWindow(Workbench& bench, const State& state, std::stri
     const std::uint64_t first = window.row * matrix.cols + window.col;
     const std::uint64_t last = (window.row + window.rows - 1) * matrix.cols + window.col + window.cols;
     const TensorSlice slice { *state.indexOf(tensor), first / grain * grain, (last + grain - 1) / grain * grain };
-    DS_TRY(const std::unique_ptr<StateWalk> walk, state.walk({ slice }, { bench.scratchFolder }));
+    DS_TRY(const WalkMeans means, bench.means());
+    DS_TRY(const std::unique_ptr<StateWalk> walk, state.walk({ slice }, { means }));
     auto copy = [&, at = slice.begin * width](ByteSpan bytes) mutable {
         for (std::uint64_t row = 0; row < window.rows; ++row) {
             const std::uint64_t begin = ((window.row + row) * matrix.cols + window.col) * width;

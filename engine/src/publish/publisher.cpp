@@ -405,14 +405,14 @@ Result<Publisher> Publisher::open(Workbench& bench, std::shared_ptr<ObjectStore>
                                   const PublishOptions& options, TaskContext& task)
 {
     DS_TRY(WriterChoice writers, WriterChoice::of(options, bench.scratchFolder));
-    DS_TRY(std::shared_ptr<const DiffBackend> backend, bench.diff());
+    DS_TRY(WalkMeans means, bench.means());
     DS_TRY(Lease lease, Lease::acquire(into, options.actor, bench.nowUs, options.lease, task));
     std::unique_ptr<Session> session(new Session { bench,
                                                    into,
                                                    base,
                                                    options,
                                                    std::move(writers),
-                                                   VersionBuild(bench, std::move(backend)),
+                                                   VersionBuild(std::move(means)),
                                                    std::move(lease),
                                                    SpanWriter(into, options.actor, &task),
                                                    {},

@@ -97,7 +97,7 @@ Result<BuiltVersion> VersionBuild::anchor(VersionWriter& writer, const State& st
 {
     task.beginPhase("anchor", state.stateBytes());
     RootBuilder root(state);
-    DS_TRY(const std::unique_ptr<StateWalk> walk, state.walk(inFileOrder(state), { m_bench.scratchFolder }));
+    DS_TRY(const std::unique_ptr<StateWalk> walk, state.walk(inFileOrder(state), { m_means }));
     const auto write = [&](std::size_t slice, SliceReader& reader) -> Result<void> {
         DS_TRY(const std::unique_ptr<TensorWriter> out, writer.begin(walk->tensor(slice)));
         LeafHasher leaves(LeafHasher::Strength::Fast);
@@ -108,7 +108,7 @@ Result<BuiltVersion> VersionBuild::anchor(VersionWriter& writer, const State& st
         root.add(walk->slice(slice).tensor, leaves);
         return out->end(task);
     };
-    DS_CHECK(walkTensors(*walk, m_bench.threads, task, write));
+    DS_CHECK(walkTensors(*walk, m_means.threads, task, write));
     BuiltVersion built;
     for (const TensorInfo& tensor : state.tensors())
         built.changedElements += tensor.elements();
@@ -124,8 +124,8 @@ Result<BuiltVersion> VersionBuild::delta(VersionWriter& writer, const State& fro
     RootBuilder toRoot(to);
     std::atomic<std::uint64_t> changed = 0;
     const std::vector<TensorSlice> slices = largestFirst(to); // the same of both
-    DS_TRY(const std::unique_ptr<StateWalk> before, from.walk(slices, { m_bench.scratchFolder }));
-    DS_TRY(const std::unique_ptr<StateWalk> after, to.walk(slices, { m_bench.scratchFolder }));
+    DS_TRY(const std::unique_ptr<StateWalk> before, from.walk(slices, { m_means }));
+    DS_TRY(const std::unique_ptr<StateWalk> after, to.walk(slices, { m_means }));
     const auto write = [&](std::size_t slice, PairReader& reader) -> Result<void> {
         const TensorInfo& tensor = after->tensor(slice);
         const unsigned elementBytes = std::max(1U, bitsOf(tensor.dtype) % 8 == 0 ? bitsOf(tensor.dtype) / 8 : 1U);
@@ -140,7 +140,8 @@ Result<BuiltVersion> VersionBuild::delta(VersionWriter& writer, const State& fro
         DS_CHECK(forEachPair(reader, task, [&](ByteSpan old, ByteSpan fresh) {
             oldLeaves.update(old);
             newLeaves.update(fresh);
-            const std::size_t count = m_backend->extract(old, fresh, elementBytes, positions.data(), values.data());
+            const std::size_t count =
+                m_means.backend->extract(old, fresh, elementBytes, positions.data(), values.data());
             const ElementChanges changes { begin / elementBytes, std::span(positions.data(), count),
                                            ByteSpan(values.data(), count * elementBytes) };
             changed += count;
@@ -151,7 +152,7 @@ Result<BuiltVersion> VersionBuild::delta(VersionWriter& writer, const State& fro
         toRoot.add(slices[slice].tensor, newLeaves);
         return out->end(task);
     };
-    DS_CHECK(walkPairs(*before, *after, m_bench.threads, task, write));
+    DS_CHECK(walkPairs(*before, *after, m_means.threads, task, write));
     return BuiltVersion { changed, fromRoot.root(), toRoot.root() };
 }
 
@@ -159,14 +160,14 @@ Result<std::string> VersionBuild::rootOf(const State& state, TaskContext& task)
 {
     task.beginPhase("hash", state.stateBytes());
     RootBuilder root(state);
-    DS_TRY(const std::unique_ptr<StateWalk> walk, state.walk(largestFirst(state), { m_bench.scratchFolder }));
+    DS_TRY(const std::unique_ptr<StateWalk> walk, state.walk(largestFirst(state), { m_means }));
     const auto hash = [&](std::size_t slice, SliceReader& reader) -> Result<void> {
         LeafHasher leaves(LeafHasher::Strength::Fast);
         DS_CHECK(forEachBlock(reader, task, [&](ByteSpan block) { leaves.update(block); }));
         root.add(walk->slice(slice).tensor, leaves);
         return {};
     };
-    DS_CHECK(walkTensors(*walk, m_bench.threads, task, hash));
+    DS_CHECK(walkTensors(*walk, m_means.threads, task, hash));
     return root.root();
 }
 

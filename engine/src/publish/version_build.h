@@ -20,13 +20,12 @@ struct BuiltVersion {
 /// side per thread, never a tensor.
 class VersionBuild {
 public:
-    VersionBuild(Workbench& bench, std::shared_ptr<const DiffBackend> backend)
-        : m_bench(bench)
-        , m_backend(std::move(backend))
+    explicit VersionBuild(WalkMeans means)
+        : m_means(std::move(means))
     {
     }
 
-    const std::shared_ptr<const DiffBackend>& backend() const noexcept { return m_backend; }
+    const std::shared_ptr<const DiffBackend>& backend() const noexcept { return m_means.backend; }
     Result<BuiltVersion> anchor(VersionWriter& writer, const State& state, TaskContext& task);
     /// Errors: BaseMismatch (the states do not have the same tensors), those of writer and replay.
     Result<BuiltVersion> delta(VersionWriter& writer, const State& from, const State& to, TaskContext& task);
@@ -34,8 +33,7 @@ public:
     Result<std::string> rootOf(const State& state, TaskContext& task);
 
 private:
-    Workbench& m_bench;
-    std::shared_ptr<const DiffBackend> m_backend;
+    WalkMeans m_means;
 };
 
 /// A delta can neither add nor drop nor reshape a tensor. Errors: BaseMismatch.

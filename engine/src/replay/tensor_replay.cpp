@@ -1,6 +1,7 @@
 #include "deltascope/engine/replay.h"
 
 #include "base/scratch.h"
+#include "deltascope/engine/diff_backend.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -38,6 +39,15 @@ Error inLink(Error error, const LinkEntry& from)
 }
 
 struct TensorReplay::State {
+    State(const TensorInfo& of, ReplayOptions with)
+        : tensor(of)
+        , options(std::move(with))
+        , block(std::min(blockBytesOf(tensor.dtype), tensor.bytes()))
+        , at(options.begin)
+        , end(std::min(options.end, tensor.bytes()))
+    {
+    }
+
     TensorInfo tensor;
     ReplayOptions options;
     std::vector<LinkEntry> entries; ///< the first is a full one
@@ -45,8 +55,8 @@ struct TensorReplay::State {
     std::vector<OpenStream> open; ///< of the current stretch
     std::unique_ptr<Scratch> scratch; ///< the state behind the stretches before, if there were any
     std::vector<std::byte> block;
-    std::uint64_t at = 0;
-    std::uint64_t end = 0;
+    std::uint64_t at;
+    std::uint64_t end;
 
     std::uint64_t blockEnd(std::uint64_t begin, std::uint64_t limit) const
     {
@@ -63,7 +73,7 @@ struct TensorReplay::State {
         streamOptions.task = &task;
         streamOptions.bufferBytes =
             std::clamp<std::uint64_t>(StreamMemory / (2 * std::max<std::size_t>(1, count)), 8 * 1024, 512 * 1024);
-        streamOptions.scratchFolder = options.scratchFolder;
+        streamOptions.scratchFolder = options.means.scratchFolder;
         std::uint64_t working = 0;
         for (std::size_t i = 0; i < count; ++i) {
             const LinkEntry& from = entries[nextEntry + i];
@@ -113,7 +123,7 @@ struct TensorReplay::State {
             } else {
                 if (options.observer)
                     options.observer->onPiece(stream.from.link, begin, state, *piece);
-                counts = applyPiece(*piece, state, tensor.dtype);
+                counts = options.means.backend->apply(*piece, state, tensor.dtype);
             }
             if (options.observer)
                 options.observer->onBlock(stream.from.link, begin, state, counts);
@@ -150,7 +160,7 @@ struct TensorReplay::State {
     {
         DS_CHECK(openStretch(at, task));
         while (nextEntry < entries.size()) {
-            DS_TRY(std::unique_ptr<Scratch> result, Scratch::create(options.scratchFolder));
+            DS_TRY(std::unique_ptr<Scratch> result, Scratch::create(options.means.scratchFolder));
             for (std::uint64_t begin = at; begin < end;) {
                 const std::uint64_t stop = blockEnd(begin, end);
                 DS_TRY(const ByteSpan state, replayBlock(begin, stop, task));
@@ -178,12 +188,7 @@ TensorReplay::~TensorReplay() = default;
 Result<TensorReplay> TensorReplay::open(const Chain& chain, const TensorInfo& tensor, ReplayOptions options,
                                         TaskContext& task)
 {
-    auto state = std::make_unique<State>();
-    state->tensor = tensor;
-    state->options = std::move(options);
-    state->at = state->options.begin;
-    state->end = std::min(state->options.end, tensor.bytes());
-    state->block.resize(std::min(blockBytesOf(tensor.dtype), tensor.bytes()));
+    auto state = std::make_unique<State>(tensor, std::move(options));
     for (std::size_t i = 0; i < chain.links().size(); ++i) {
         const OpenVersion& version = *chain.links()[i];
         const TensorEntry* entry = version.index.find(tensor.name);

@@ -106,8 +106,7 @@ public:
         const SliceBytes bytes = bytesOf(slice(at), info);
         ReplayObserver* const observer = m_options.observer ? m_options.observer(at) : nullptr;
         auto reader = std::make_unique<ReplayReader>(m_audit ? &*m_audit : nullptr, info, bytes.isWhole, observer);
-        ReplayOptions options;
-        options.scratchFolder = m_options.scratchFolder;
+        ReplayOptions options { m_options.means };
         options.begin = bytes.begin;
         options.end = bytes.end;
         DS_CHECK(reader->open(m_chain, info, std::move(options), task));

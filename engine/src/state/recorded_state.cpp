@@ -39,7 +39,7 @@ Result<void> expectStateDigest(const Chain& chain, const WalkMeans& means, TaskC
         return {};
     task.beginPhase("state digest", chain.stateBytes());
     StateHasher hasher(recorded);
-    const std::unique_ptr<StateWalk> walk = chain.replay(allTensors(chain), { means.scratchFolder });
+    const std::unique_ptr<StateWalk> walk = chain.replay(allTensors(chain), { means });
     const auto hash = [&](std::size_t slice, SliceReader& reader) {
         hasher.beginTensor(walk->tensor(slice));
         return forEachBlock(reader, task, [&](ByteSpan block) { hasher.update(block); });
@@ -79,7 +79,7 @@ Result<void> replayAll(const Chain& chain, ReplayAudit& audit, const WalkMeans& 
         watches[slice] = std::make_unique<ReplayAudit::Tensor>(audit, walk->tensor(slice), true);
         return watches[slice].get();
     };
-    walk = chain.replay(std::move(slices), { means.scratchFolder, watch });
+    walk = chain.replay(std::move(slices), { means, watch });
     const auto judge = [&](std::size_t slice, SliceReader& reader) -> Result<void> {
         DS_CHECK(forEachBlock(reader, task, [](ByteSpan) {}));
         watches[slice]->finish();

@@ -2,6 +2,7 @@
 
 #include "deltascope/base/bytes.h"
 #include "deltascope/base/result.h"
+#include "deltascope/engine/patch.h"
 #include "deltascope/engine/tensor.h"
 
 #include <cstddef>
@@ -27,11 +28,11 @@ struct DiffMoments {
     bool operator==(const DiffMoments&) const = default;
 };
 
-/// Finds what changed between two equally long stretches of one tensor, by bit patterns, never by float comparison: -0
-/// and +0 differ, equal NaN patterns do not. Implementations: scalar (always built, the reference), SIMD targets chosen
-/// at run time, CUDA later; all give the same bits. Stateless; any thread; nothing is allocated. For all operations:
-/// `elementBytes` is 1, 2, 4 or 8; both stretches have the same length, a multiple of it; no address needs to be
-/// aligned; not a byte outside the inputs is read.
+/// Finds what changed between two equally long stretches of one tensor, and applies what is to change in one, by bit
+/// patterns, never by float comparison: -0 and +0 differ, equal NaN patterns do not. Implementations: scalar (always
+/// built, the reference), SIMD targets chosen at run time, CUDA later; all give the same bits. Stateless; any thread;
+/// nothing is allocated. For all operations: `elementBytes` is 1, 2, 4 or 8; both stretches have the same length, a
+/// multiple of it; no address needs to be aligned; not a byte outside the inputs is read.
 class DiffBackend {
 public:
     virtual ~DiffBackend() = default;
@@ -57,6 +58,11 @@ public:
     /// rounded to binary64 before; then the upper half of the sums is added to the lower one until one is left.
     virtual DiffMoments moments(ByteSpan before, ByteSpan after, Dtype dtype) const noexcept = 0;
 
+    /// Applies a piece to the block that it was read for, which holds whole elements, and counts what that does to
+    /// them; those of 4 or 6 bits are packed from the low bit up. Offsets lie inside the block, a FullBlock or XorBlock
+    /// is as long as it (readers guarantee both), and nothing of the piece overlaps it.
+    virtual PatchCounts apply(const PatchPiece& piece, MutableByteSpan block, Dtype dtype) const noexcept = 0;
+
     static constexpr std::size_t SlackElements = 64;
     /// Elements of a block of moments(). Blocks begin at multiples of it in their tensor, however it is read, so that
     /// sums do not depend on that; every block of a replay but the last holds a whole number of them.
@@ -66,6 +72,10 @@ public:
 
 /// Whether the elements are numbers with a sign and a distance, as moments() needs them.
 bool isNumber(Dtype dtype) noexcept;
+
+/// Elements whose bits differ between two equally long blocks, of any type; those of 4 or 6 bits are packed from the
+/// low bit up.
+std::uint64_t countDifferent(const DiffBackend& backend, ByteSpan a, ByteSpan b, Dtype dtype) noexcept;
 
 /// The backends that a program has. A value; copies share the backends.
 class DiffBackends {

@@ -35,9 +35,14 @@ struct Workbench {
     std::string shadowFolder; ///< Beside::Options::shadowFolder
     std::function<std::int64_t()> nowUs; ///< microseconds since 1970
 
-    WalkMeans means() const { return { threads, scratchFolder }; }
-    /// What states are compared with. Errors: those of DiffBackends::choose().
+    /// What states are compared with, and deltas applied with. Errors: those of DiffBackends::choose().
     Result<std::shared_ptr<const DiffBackend>> diff() const { return diffBackends.choose(diffBackend); }
+    /// What passes over states may use. Errors: those of diff(). They speak of no object, so ask before one is read.
+    Result<WalkMeans> means() const
+    {
+        DS_TRY(std::shared_ptr<const DiffBackend> backend, diff());
+        return WalkMeans(threads, scratchFolder, std::move(backend));
+    }
 };
 
 // --- open ------------------------------------------------------------------------------------------------------------

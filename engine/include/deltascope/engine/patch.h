@@ -93,15 +93,7 @@ struct PatchCounts {
     bool operator==(const PatchCounts&) const = default;
 };
 
-/// Applies one piece to the block it was read for. Scalar; the reference for any faster kernel.
-/// Offsets in the piece must lie inside `block` (readers guarantee it).
-PatchCounts applyPiece(const PatchPiece& piece, MutableByteSpan block, Dtype dtype) noexcept;
-
-/// Elements whose bits differ between two equally long blocks. For sub-byte types elements are packed from the low bit
-/// up.
-std::uint64_t countDifferent(ByteSpan a, ByteSpan b, Dtype dtype) noexcept;
-
 /// Bytes of one block of the block-major walk: 128 KiB (64 Ki elements of bf16), for 6-bit types 96 KiB.
-std::uint64_t blockBytesOf(Dtype dtype) noexcept;
+inline std::uint64_t blockBytesOf(Dtype dtype) noexcept { return bitsOf(dtype) == 6 ? 96 * 1024 : 128 * 1024; }
 
 } // namespace deltascope

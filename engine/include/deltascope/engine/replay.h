@@ -103,8 +103,7 @@ public:
 };
 
 struct ReplayOptions {
-    std::string
-        scratchFolder; ///< for the rare tensor with more patches than streams may be open; empty: the system's own
+    WalkMeans means; ///< scratch is for the rare tensor with more patches than streams may be open
     ReplayObserver* observer = nullptr; ///< then every link is replayed, else only from the last full one on
     std::uint64_t begin = 0; ///< bytes of the tensor to produce, multiples of the leaf and block size, or its end
     std::uint64_t end = UINT64_MAX;

@@ -13,10 +13,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace deltascope {
 
+class DiffBackend;
 class ReplayObserver;
 
 /// Elements [begin, end) of one tensor of a state.
@@ -79,14 +81,22 @@ private:
     std::vector<TensorSlice> m_slices;
 };
 
-/// What a pass over a state may use.
+/// What passes over states may use; Workbench::means() decides it. It has no default: none is fit for a product.
 struct WalkMeans {
-    unsigned threads = 1;
-    std::string scratchFolder = {}; ///< for what does not fit in memory; empty: the system's own
+    WalkMeans(unsigned threads, std::string scratchFolder, std::shared_ptr<const DiffBackend> backend)
+        : threads(threads)
+        , scratchFolder(std::move(scratchFolder))
+        , backend(std::move(backend))
+    {
+    }
+
+    unsigned threads;
+    std::string scratchFolder; ///< for what does not fit in memory; empty: the system's own
+    std::shared_ptr<const DiffBackend> backend; ///< applies deltas; never null
 };
 
 struct WalkOptions {
-    std::string scratchFolder; ///< WalkMeans::scratchFolder
+    WalkMeans means;
     /// Of a state that is made by applying deltas: what sees each block behind each of them. Called once for each
     /// slice, when it is opened; what it returns lives until the reader of the slice has returned the empty block.
     /// Null, also as an answer: nothing.

@@ -1,6 +1,6 @@
-#include "deltascope/engine/patch.h"
+#include "diff/scalar_apply.h"
 
-#include "replay/add_elements.h"
+#include "diff/add_elements.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -10,14 +10,14 @@ namespace deltascope {
 
 namespace {
 
-template <class Word> Word loadAt(const std::byte* at) noexcept
+template <class Word> Word wordAt(const std::byte* at) noexcept
 {
     Word word;
     std::memcpy(&word, at, sizeof word);
     return word;
 }
 
-template <class Word> void storeAt(std::byte* at, Word word) noexcept { std::memcpy(at, &word, sizeof word); }
+template <class Word> void putWordAt(std::byte* at, Word word) noexcept { std::memcpy(at, &word, sizeof word); }
 
 // Elements per step of the dense loops: a constant, so that they vectorize at -O2, and small enough for a counter as
 // wide as the element.
@@ -25,14 +25,14 @@ template <class Word> constexpr std::size_t StepElements = sizeof(Word) == 1 ? 1
 
 template <class Word> Word differs(const std::byte* a, const std::byte* b, std::size_t element) noexcept
 {
-    return static_cast<Word>(loadAt<Word>(a + element * sizeof(Word)) != loadAt<Word>(b + element * sizeof(Word)));
+    return static_cast<Word>(wordAt<Word>(a + element * sizeof(Word)) != wordAt<Word>(b + element * sizeof(Word)));
 }
 
-template <class Word> Word xorOne(std::byte* block, const std::byte* mask, std::size_t element) noexcept
+template <class Word> Word maskOne(std::byte* block, const std::byte* mask, std::size_t element) noexcept
 {
-    const Word bits = loadAt<Word>(mask + element * sizeof(Word));
+    const Word bits = wordAt<Word>(mask + element * sizeof(Word));
     std::byte* at = block + element * sizeof(Word);
-    storeAt<Word>(at, static_cast<Word>(loadAt<Word>(at) ^ bits));
+    putWordAt<Word>(at, static_cast<Word>(wordAt<Word>(at) ^ bits));
     return static_cast<Word>(bits != 0);
 }
 
@@ -44,11 +44,11 @@ template <class Word> std::uint64_t differentStep(const std::byte* __restrict a,
     return count;
 }
 
-template <class Word> std::uint64_t xorStep(std::byte* __restrict block, const std::byte* __restrict mask) noexcept
+template <class Word> std::uint64_t maskStep(std::byte* __restrict block, const std::byte* __restrict mask) noexcept
 {
     Word count = 0;
     for (std::size_t i = 0; i < StepElements<Word>; ++i)
-        count = static_cast<Word>(count + xorOne<Word>(block, mask, i));
+        count = static_cast<Word>(count + maskOne<Word>(block, mask, i));
     return count;
 }
 
@@ -64,14 +64,14 @@ std::uint64_t countDifferentWords(const std::byte* a, const std::byte* b, std::s
     return count;
 }
 
-template <class Word> std::uint64_t xorWords(std::byte* block, const std::byte* mask, std::size_t elements) noexcept
+template <class Word> std::uint64_t maskWords(std::byte* block, const std::byte* mask, std::size_t elements) noexcept
 {
     constexpr std::size_t StepBytes = StepElements<Word> * sizeof(Word);
     std::uint64_t count = 0;
     for (; elements >= StepElements<Word>; elements -= StepElements<Word>, block += StepBytes, mask += StepBytes)
-        count += xorStep<Word>(block, mask);
+        count += maskStep<Word>(block, mask);
     for (std::size_t i = 0; i < elements; ++i)
-        count += xorOne<Word>(block, mask, i);
+        count += maskOne<Word>(block, mask, i);
     return count;
 }
 
@@ -112,22 +112,6 @@ template <class Word> NanRule<Word> nanRule(Dtype dtype) noexcept
     }
 }
 
-/// The bit that alone tells -0 from +0; 0 for types with one zero.
-template <class Word> Word zeroSign(Dtype dtype) noexcept
-{
-    switch (dtype) {
-    case Dtype::BF16:
-    case Dtype::F16:
-    case Dtype::F32:
-    case Dtype::F64:
-    case Dtype::F8E5M2:
-    case Dtype::F8E4M3:
-        return static_cast<Word>(Word { 1 } << (8 * sizeof(Word) - 1));
-    default:
-        return 0;
-    }
-}
-
 /// Elements of one whole-byte width.
 template <class Word> struct WordOps {
     NanRule<Word> isNan;
@@ -135,7 +119,7 @@ template <class Word> struct WordOps {
 
     explicit WordOps(Dtype dtype)
         : isNan(nanRule<Word>(dtype))
-        , minusZero(zeroSign<Word>(dtype))
+        , minusZero(static_cast<Word>(zeroSign(dtype)))
     {
     }
 
@@ -150,8 +134,8 @@ template <class Word> struct WordOps {
             return 0;
         std::uint64_t count = 0;
         for (std::size_t at = 0; at < a.size(); at += sizeof(Word)) {
-            const Word one = loadAt<Word>(a.data() + at);
-            const Word other = loadAt<Word>(b.data() + at);
+            const Word one = wordAt<Word>(a.data() + at);
+            const Word other = wordAt<Word>(b.data() + at);
             count += one != other && static_cast<Word>((one | other) ^ minusZero) == 0;
         }
         return count;
@@ -163,7 +147,7 @@ template <class Word> struct WordOps {
         std::uint64_t count = 0;
         if constexpr (sizeof(Word) == 2) {
             for (std::size_t at = 0; at < a.size(); at += sizeof(Word)) {
-                const auto difference = static_cast<Word>(loadAt<Word>(a.data() + at) ^ loadAt<Word>(b.data() + at));
+                const auto difference = static_cast<Word>(wordAt<Word>(a.data() + at) ^ wordAt<Word>(b.data() + at));
                 count += difference != 0 && (difference & 0xff) == 0;
             }
         }
@@ -181,15 +165,15 @@ template <class Word> struct WordOps {
         std::uint64_t sameLowBytes = 0; // no-ops among them
         for (std::size_t i = 0; i < count; ++i) {
             std::byte* at = bytes + std::size_t { piece.elements[i] } * sizeof(Word);
-            const Word word = loadAt<Word>(fresh + i * sizeof(Word));
-            const Word before = loadAt<Word>(at);
+            const Word word = wordAt<Word>(fresh + i * sizeof(Word));
+            const Word before = wordAt<Word>(at);
             if constexpr (sizeof(Word) == 2)
                 sameLowBytes += ((before ^ word) & 0xff) == 0;
             if (before == word) { // rare on a sound chain, so the branch is free and the NaN test is not made
                 ++noops;
                 nanNoops += nan(word);
             }
-            storeAt<Word>(at, word);
+            putWordAt<Word>(at, word);
         }
         PatchCounts counts { .assigned = count, .noops = noops, .nanNoops = nanNoops, .changed = count - noops };
         counts.sameLowByte = sizeof(Word) == 2 ? sameLowBytes - noops : 0;
@@ -202,16 +186,16 @@ template <class Word> struct WordOps {
         std::uint64_t changed = 0;
         for (std::size_t i = 0; i < piece.elements.size(); ++i) {
             std::byte* at = bytes + std::size_t { piece.elements[i] } * sizeof(Word);
-            const Word mask = loadAt<Word>(piece.bits.data() + i * sizeof(Word));
+            const Word mask = wordAt<Word>(piece.bits.data() + i * sizeof(Word));
             changed += mask != 0;
-            storeAt<Word>(at, static_cast<Word>(loadAt<Word>(at) ^ mask));
+            putWordAt<Word>(at, static_cast<Word>(wordAt<Word>(at) ^ mask));
         }
         return changed;
     }
 
     std::uint64_t xorBlock(ByteSpan mask, MutableByteSpan block) const noexcept
     {
-        return xorWords<Word>(block.data(), mask.data(), block.size() / sizeof(Word));
+        return maskWords<Word>(block.data(), mask.data(), block.size() / sizeof(Word));
     }
 
     PatchCounts assignBytes(const AssignBytes& piece, MutableByteSpan block) const noexcept
@@ -389,18 +373,32 @@ template <class Use> auto withOps(Dtype dtype, Use use) noexcept
 
 } // namespace
 
-PatchCounts applyPiece(const PatchPiece& piece, MutableByteSpan block, Dtype dtype) noexcept
+std::uint64_t zeroSign(Dtype dtype) noexcept
+{
+    switch (dtype) {
+    case Dtype::BF16:
+    case Dtype::F16:
+    case Dtype::F32:
+    case Dtype::F64:
+    case Dtype::F8E5M2:
+    case Dtype::F8E4M3:
+        return std::uint64_t { 1 } << (bitsOf(dtype) - 1);
+    default:
+        return 0;
+    }
+}
+
+PatchCounts scalarApply(const PatchPiece& piece, MutableByteSpan block, Dtype dtype) noexcept
 {
     if (const auto* add = std::get_if<AddElements>(&piece))
         return addElements(*add, block, dtype);
     return withOps(dtype, [&](const auto& ops) { return applyWith(ops, piece, block); });
 }
 
-std::uint64_t countDifferent(ByteSpan a, ByteSpan b, Dtype dtype) noexcept
+std::uint64_t countDifferent(const DiffBackend& backend, ByteSpan a, ByteSpan b, Dtype dtype) noexcept
 {
-    return withOps(dtype, [&](const auto& ops) { return ops.different(a, b); });
+    const unsigned bits = bitsOf(dtype);
+    return bits % 8 == 0 ? backend.count(a, b, bits / 8) : PackedOps(bits).different(a, b);
 }
-
-std::uint64_t blockBytesOf(Dtype dtype) noexcept { return bitsOf(dtype) == 6 ? 96 * 1024 : 128 * 1024; }
 
 } // namespace deltascope

@@ -1,4 +1,4 @@
-#include "replay/add_elements.h"
+#include "diff/add_elements.h"
 
 #include "base/float16.h"
 
