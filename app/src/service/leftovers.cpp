@@ -1,8 +1,9 @@
 #include "deltascope/app/leftovers.h"
 
-#include "deltascope/engine/leftovers.h"
+#include "view/io/json_writer.h"
+#include "view/leftovers_description.h"
 
-#include <nlohmann/json.hpp>
+#include "deltascope/engine/leftovers.h"
 
 namespace deltascope::app {
 
@@ -27,20 +28,6 @@ Result<LeftoversView> tendLeftovers(const std::string& folder, LeftoverChoice re
     return view;
 }
 
-std::string toJson(const LeftoversView& view)
-{
-    using nlohmann::ordered_json;
-    ordered_json list = ordered_json::array();
-    for (const LeftoverView& one : view.leftovers)
-        list.push_back({ { "path", one.path },
-                         { "destination", one.destination },
-                         { "bytes", one.bytes },
-                         { "process", one.process > 0 ? ordered_json(one.process) : ordered_json(nullptr) },
-                         { "shared", one.shared },
-                         { "at_work", one.atWork },
-                         { "removed", one.removed } });
-    const ordered_json document { { "folder", view.folder }, { "leftovers", std::move(list) } };
-    return document.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
-}
+std::string toJson(const LeftoversView& view) { return dump(written(view)); }
 
 } // namespace deltascope::app

@@ -74,6 +74,40 @@ template <class Io> void describe(Io& io, Of<Io, StatisticsHistoryView>& history
     io("seconds", history.seconds);
 }
 
+template <class Io> void describe(Io& io, Of<Io, FirstView>& first)
+{
+    io.type("FirstSeen", "A step at which something was seen for the first time.");
+    io("step", first.step, "null: at none of the steps that were read");
+    io("certain", first.certain, "every step before it was read, or, with null, all of them");
+}
+
+template <class Io> void describe(Io& io, Of<Io, UnreadStepsView>& steps)
+{
+    io.type("UnreadSteps", "Steps whose values could not be read.");
+    io("first", steps.first);
+    io("last", steps.last);
+    io("why", steps.why);
+}
+
+template <class Io> void describe(Io& io, Of<Io, TensorFirstsView>& firsts)
+{
+    io.type("TensorFirsts",
+            "Since when a tensor is another one than at the begin of its epoch, and since when it holds NaN.");
+    io("tensor", firsts.tensor);
+    io("dtype", firsts.dtype);
+    io("epoch", firsts.epoch);
+    io("begin", firsts.begin, "first step of the epoch");
+    io("end", firsts.end, "step up to which was looked");
+    io("on_base", firsts.onBase, "the epoch begins with a delta on an external base");
+    io("steps_read", firsts.stepsRead);
+    io("steps_in_all", firsts.stepsInAll, "up to `end`");
+    io("first_changed", firsts.changed);
+    io("first_nan", firsts.nan, "null: elements of this type are no single numbers");
+    io("nan_in_base", firsts.nanInBase);
+    io("unread", firsts.unread, "ascending");
+    io("seconds", firsts.seconds);
+}
+
 template <class Io> void describe(Io& io, Of<Io, StatisticsCostView>& cost)
 {
     io.type("StatisticsCost", "What statistics would read.");

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace deltascope::app {
 
@@ -89,6 +90,14 @@ template <class T> struct AbsentIfEmpty {
     T& value;
 };
 template <class T> AbsentIfEmpty<T> absentIfEmpty(T& value) { return { value }; }
+template <class T> bool isEmpty(const T& value)
+{
+    if constexpr (requires { value.has_value(); })
+        return !value.has_value();
+    else
+        return value == T();
+}
+template <class T> bool isEmpty(const std::vector<T>& list) { return list.empty(); }
 
 /// A truth value as one of two words.
 template <class T> struct Either {

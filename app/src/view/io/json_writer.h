@@ -39,7 +39,7 @@ public:
     }
     template <class T> void operator()(const char* key, const AbsentIfEmpty<T>& form, const char* note = "")
     {
-        if (form.value != std::remove_const_t<T>())
+        if (!isEmpty(form.value))
             (*this)(key, form.value, note);
     }
 
@@ -126,5 +126,11 @@ private:
 
 /// The JSON of a described value, of an optional one, or of a list of them.
 template <class T> ordered_json written(const T& value) { return JsonWriter::jsonOf(value); }
+
+/// One line; invalid UTF-8 is replaced.
+inline std::string dump(const ordered_json& json)
+{
+    return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+}
 
 } // namespace deltascope::app
