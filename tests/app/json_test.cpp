@@ -1,6 +1,6 @@
 #include "deltascope/app/view/json.h"
 
-#include "view/json_parts.h"
+#include "view/io/text_writer.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

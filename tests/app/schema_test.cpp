@@ -8,20 +8,27 @@
 #include "view/io/json_reader.h"
 #include "view/io/json_writer.h"
 #include "view/io/schema_writer.h"
+#include "view/io/text_writer.h"
 #include "view/lineage_description.h"
+#include "view/listing_description.h"
 #include "view/plan_description.h"
 #include "view/run_description.h"
+#include "view/series_description.h"
+#include "view/snapshot_description.h"
 #include "view/statistics_description.h"
+#include "view/step_page_description.h"
 #include "view/summary_description.h"
 #include "view/task_description.h"
 #include "view/tensor_description.h"
 #include "view/timeline_description.h"
+#include "view/touched_description.h"
 #include "view/verify_description.h"
 
 #include "generated/openapi.h"
 #include "generated/typescript.h"
 #include "openapi_document.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <gtest/gtest.h>
@@ -68,7 +75,15 @@ Schema describedValues()
     addTo(schema, LineageView());
     addTo(schema, TimelineView());
     addTo(schema, HeatIndexView());
+    addTo(schema, StepPageView());
+    addTo(schema, TensorTableView());
+    addTo(schema, HeatCellView());
+    addTo(schema, HeatCountsView());
+    addTo(schema, TouchedView());
+    addTo(schema, SeriesView());
+    addTo(schema, ListingPage());
     addTo(schema, BlocksView());
+    addTo(schema, ElementsView());
     addTo(schema, HeaderView());
     addTo(schema, StatisticsView());
     addTo(schema, StatisticsHistoryView());
@@ -419,6 +434,66 @@ TEST(Description, AHistogramHasItsBins)
     EXPECT_EQ(read().a, histogram.a);
     histogram.b.pop_back();
     EXPECT_THROW(read(), Unfit);
+}
+
+TEST(Description, AWindowHasAnElementForEachRowAndColumn)
+{
+    ElementsView window;
+    window.rows = 1;
+    window.cols = 2;
+    window.newBits = { "7fc0", "3f80" };
+    window.newValues = { std::nullopt, 1.0 };
+    const auto read = [](const ElementsView& view) { return readAs<ElementsView>(json::parse(written(view).dump())); };
+    EXPECT_EQ(written(window)["old_bits"], json::parse("[null,null]"));
+    EXPECT_EQ(written(window)["old_values"], json::parse("[null,null]"));
+    EXPECT_TRUE(read(window).oldBits.empty());
+    EXPECT_EQ(read(window).newValues, window.newValues);
+    window.a = 3;
+    window.oldBits = { "0000", "8000" };
+    window.oldValues = { 0.0, -0.0 };
+    EXPECT_EQ(read(window).oldBits, window.oldBits);
+    EXPECT_EQ(read(window).oldValues, window.oldValues);
+    EXPECT_EQ(test::OpenapiDocument().misfitOf(json::parse(written(window).dump()), "ElementWindow"), "");
+    for (const auto change :
+         { +[](ElementsView& view) { view.rows = 2; }, +[](ElementsView& view) { view.newValues.pop_back(); },
+           +[](ElementsView& view) { view.oldBits.pop_back(); },
+           +[](ElementsView& view) { view.oldValues.pop_back(); } }) {
+        ElementsView other = window;
+        change(other);
+        EXPECT_THROW(read(other), Unfit);
+    }
+}
+
+TEST(Description, TextIsWhatATreeWouldBe)
+{
+    DiffView diff = describedDiff();
+    diff.tensors[0].maxAbs = std::numeric_limits<double>::infinity();
+    diff.onlyInA = { "a\"b", "\xff" };
+    EXPECT_EQ(writtenText(diff), dump(written(diff)));
+    StepDetailView detail;
+    detail.tensors = { { "t", "BF16", { 2, 3 }, 4, std::nullopt, 6 }, {} };
+    StepView gap;
+    gap.kind = gap.state = "gap";
+    for (const StepView& step : { describedStep(), StepView(), gap }) {
+        detail.step = step;
+        EXPECT_EQ(writtenText(detail), dump(written(detail)));
+    }
+    EXPECT_EQ(writtenText(std::vector<TensorCountView>()), "[]");
+    EXPECT_EQ(writtenText(HeatTotalsView()), R"({"changed_elems":[],"last_changed":[]})");
+}
+
+TEST(Description, LongTextComesInPieces)
+{
+    DiffView diff;
+    diff.onlyInA.assign(10'000, std::string(100, 'x'));
+    std::string text;
+    std::size_t longest = 0;
+    writeText(diff, [&](std::string_view piece) {
+        text += piece;
+        longest = std::max(longest, piece.size());
+    });
+    EXPECT_EQ(text, dump(written(diff)));
+    EXPECT_LT(longest, 100'000U);
 }
 
 TEST(Description, AHeaderKeepsItsMetadata)

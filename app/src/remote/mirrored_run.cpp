@@ -36,28 +36,11 @@ StepView readCopiedStep(const json& from)
     return step;
 }
 
-TensorRowView readRow(const json& from)
-{
-    TensorRowView row;
-    row.name = read<std::string>(from, "name");
-    row.dtype = read<std::string>(from, "dtype");
-    row.shape = readList<std::uint64_t>(from, "shape");
-    row.elements = read<std::uint64_t>(from, "elements");
-    row.bytes = read<std::uint64_t>(from, "bytes");
-    row.group = read<std::string>(from, "group");
-    return row;
-}
-
 HeatColumnView readColumn(const json& from, std::size_t rows)
 {
     HeatColumnView column;
-    column.epoch = read<int>(from, "epoch");
-    column.step = read<std::int64_t>(from, "step");
-    column.name = read<std::string>(from, "name");
-    column.chainKey = read<std::string>(from, "chain");
-    column.kind = read<std::string>(from, "kind");
-    column.state = read<std::string>(from, "state");
-    column.damaged = read<bool>(from, "damaged");
+    JsonReader reader(from);
+    describeColumnHead(reader, column);
     if (const auto text = readOptional<std::string>(from, "codes_b64")) {
         std::optional<std::vector<std::uint8_t>> codes = fromBase64(*text);
         if (!codes || codes->size() != rows)
@@ -163,7 +146,7 @@ void MirroredRun::readRun(const json& from)
 void MirroredRun::readHeat(const json& from)
 {
     if (const json& tensors = fieldOf(from, "tensors"); !tensors.is_null()) {
-        m_rows = readEach(from, "tensors", readRow);
+        m_rows = readEach(from, "tensors", readAs<TensorRowView>);
         for (auto& [key, column] : m_columns) { // those that are known come with it
             if (column.codes && column.codes->size() != m_rows.size())
                 column.codes.reset();
@@ -174,13 +157,12 @@ void MirroredRun::readHeat(const json& from)
     if (totals.is_null() && columns.empty() && m_next.heat)
         return;
     if (!totals.is_null()) {
-        const auto changed = readList<std::uint64_t>(totals, "changed_elems");
-        const auto last = readOptionals<std::int64_t>(totals, "last_changed");
-        if (changed.size() != m_rows.size() || last.size() != m_rows.size())
+        const auto all = readAs<HeatTotalsView>(totals);
+        if (all.changedElements.size() != m_rows.size() || all.lastChanged.size() != m_rows.size())
             throw Unfit { "\"totals\" is not of the tensors" };
         for (std::size_t i = 0; i < m_rows.size(); ++i) {
-            m_rows[i].changedElements = changed[i];
-            m_rows[i].lastChanged = last[i];
+            m_rows[i].changedElements = all.changedElements[i];
+            m_rows[i].lastChanged = all.lastChanged[i];
         }
     }
     for (const json& column : columns) {

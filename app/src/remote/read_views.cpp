@@ -28,31 +28,6 @@ StepDetailView readStepDetail(const json& from)
     return { readAs<StepView>(fieldOf(from, "step")), readEach(from, "tensors", readAs<TensorCountView>), {} };
 }
 
-ElementsView readElements(const json& from)
-{
-    ElementsView view;
-    view.tensor = read<std::string>(from, "tensor");
-    view.dtype = read<std::string>(from, "dtype");
-    view.row = read<std::uint64_t>(from, "row");
-    view.col = read<std::uint64_t>(from, "col");
-    view.rows = read<std::uint64_t>(from, "rows");
-    view.cols = read<std::uint64_t>(from, "cols");
-    view.a = readOptional<std::int64_t>(from, "a");
-    view.step = read<std::int64_t>(from, "step");
-    view.newBits = readList<std::string>(from, "new_bits");
-    view.newValues = readOptionals<double>(from, "new_values");
-    if (view.a) {
-        view.oldBits = readList<std::string>(from, "old_bits");
-        view.oldValues = readOptionals<double>(from, "old_values");
-    }
-    const std::size_t cells = view.newBits.size();
-    const bool whole = view.rows <= cells && view.cols <= cells && view.rows * view.cols == cells;
-    if (!whole || view.newValues.size() != cells || (view.a && view.oldBits.size() != cells)
-        || (view.a && view.oldValues.size() != cells))
-        throw Unfit { "\"new_bits\" is not of the size that is told" };
-    return view;
-}
-
 Result<BlocksView> readBlocks(const std::string& body)
 {
     const std::size_t end = body.find('\n');

@@ -14,7 +14,6 @@ namespace deltascope::app {
 
 /// What GET runs/{r}/steps/{s} answers.
 StepDetailView readStepDetail(const json& from);
-ElementsView readElements(const json& from);
 /// A line of JSON and the counts behind it.
 Result<BlocksView> readBlocks(const std::string& body);
 

@@ -1,6 +1,7 @@
 #include "remote_service.h"
 
 #include "read_views.h"
+#include "view/heat_description.h"
 #include "view/run_description.h"
 #include "view/statistics_description.h"
 #include "view/step_address.h"
@@ -53,23 +54,14 @@ std::optional<RemoteCounts::Counts> RemoteCounts::of(const HeatView& heat, std::
                                                   { { "epoch", std::to_string(wanted.epoch) },
                                                     { "from", std::to_string(begin) },
                                                     { "to", std::to_string(std::min(begin + AtOnce, last - first)) } });
-    const auto readColumn = [&](const json& from) {
-        Column read { heat.catalogKey, app::read<std::string>(from, "chain"), {} };
-        if (const json& changed = fieldOf(from, "changed"); changed.is_object()) {
-            read.counts.emplace();
-            for (const auto& [name, count] : changed.items())
-                read.counts->emplace_back(name, valueOf<std::uint64_t>(count, "changed"));
-        }
-        return read;
-    };
     if (!answer)
         return std::nullopt;
-    auto columns = readJson(*answer, [&](const json& from) { return readEach(from, "columns", readColumn); });
-    if (!columns)
+    Result<HeatCountsView> view = readJson(*answer, readAs<HeatCountsView>);
+    if (!view)
         return std::nullopt;
-    for (Column& read : *columns) {
-        if (read.counts && !known(read.run, read.chain)) // what is not known yet may be soon
-            m_columns.push_front(std::move(read));
+    for (ColumnCountsView& read : view->columns) {
+        if (read.changed && !known(heat.catalogKey, read.chainKey)) // what is not known yet may be soon
+            m_columns.push_front({ heat.catalogKey, std::move(read.chainKey), std::move(read.changed) });
     }
     if (m_columns.size() > Kept)
         m_columns.resize(Kept);
@@ -188,7 +180,7 @@ JobId RemoteService::elements(TensorRequest request, std::uint64_t row, std::uin
                                  { "col", std::to_string(col) },
                                  { "rows", std::to_string(rows) },
                                  { "cols", std::to_string(cols) } },
-                               readElements);
+                               readAs<ElementsView>);
 }
 
 JobId RemoteService::blocks(TensorRequest request, std::uint32_t maxBlocks)

@@ -25,10 +25,10 @@ template <class Io> void describe(Io& io, Of<Io, ActPlanView>& plan)
     io("read_bytes", plan.readBytes);
     io("writes", plan.writes);
     io("deletes", plan.deletes);
-    io("beside", textMap(plan.beside), "objects beside the run, by what they are for: how many");
+    io("beside", byName(plan.beside), "objects beside the run, by what they are for: how many");
     io.computed(
         "beside_text", [&] { return besideWords(plan); }, "the same in words");
-    io("effects", textMap(plan.effects), "what is different behind it");
+    io("effects", byName(plan.effects), "what is different behind it");
     io("warnings", plan.warnings);
     io("unknown", plan.unknown, "what cannot be known before");
     io("undo", nullIfEmpty(plan.undo), "kind of the act that takes it back");

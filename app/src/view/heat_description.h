@@ -5,7 +5,9 @@
 
 #include "step_description.h"
 
-#include <map>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace deltascope::app {
 
@@ -29,6 +31,88 @@ template <class Io> void describe(Io& io, const HeatIndexColumn& index)
     io("pause_ms", index.pauseMs);
     io("verified", index.verifiedLevel, "level");
     io("damaged", column.damaged);
+}
+
+/// A row of the heatmap with its number.
+struct TensorTableRow {
+    static inline const TensorRowView None;
+
+    std::size_t id = 0;
+    const TensorRowView& tensor = None;
+};
+
+template <class Io> void describe(Io& io, const TensorTableRow& row)
+{
+    const TensorRowView& tensor = row.tensor;
+    io.type("TensorRow", "A tensor, which is a row of the heatmap.");
+    io("id", row.id, "of the row");
+    io("name", tensor.name);
+    io("dtype", tensor.dtype);
+    io("shape", tensor.shape);
+    io("elements", tensor.elements);
+    io("group", tensor.group, "\"layers.0\"; \"\" for tensors outside of layers");
+    io("changed_elems", tensor.changedElements, "over all steps");
+    io("last_changed", tensor.lastChanged, "step");
+}
+
+struct TensorTableView {
+    std::uint64_t revision = 0;
+    int epoch = 0;
+    std::vector<TensorTableRow> rows;
+};
+
+template <class Io> void describe(Io& io, const TensorTableView& table)
+{
+    io.type("TensorTable", "The rows of the heatmap.");
+    io("rev", table.revision);
+    io("epoch", table.epoch);
+    io("tensors", table.rows, "in the order of the model: embeddings, layers by number, head");
+}
+
+/// What the code of one cell is made of.
+struct HeatCellView {
+    std::string tensor;
+    std::int64_t step = 0;
+    std::optional<std::uint64_t> changed; ///< nothing: not known (yet)
+    std::uint64_t total = 0;
+};
+
+template <class Io> void describe(Io& io, const HeatCellView& cell)
+{
+    io.type("HeatCell", "Exact counts of one cell of the heatmap.");
+    io("tensor", cell.tensor);
+    io("step", cell.step);
+    io("changed", cell.changed, "elements; null: not replayed (yet)");
+    io("total", cell.total, "elements");
+}
+
+/// Exact counts of a column.
+struct ColumnCountsView {
+    std::int64_t step = 0;
+    std::string chainKey; ///< as in HeatColumnView
+    std::optional<std::vector<std::pair<std::string, std::uint64_t>>> changed; ///< of tensors that changed
+};
+
+template <class Io> void describe(Io& io, Of<Io, ColumnCountsView>& column)
+{
+    io.type("ColumnCounts", "Exact counts of a column of the heatmap.");
+    io("step", column.step);
+    io("chain", column.chainKey, "same text: same counts");
+    io("changed", byName(column.changed), "elements by tensor, of tensors that changed; null: not replayed (yet)");
+}
+
+struct HeatCountsView {
+    std::uint64_t revision = 0;
+    int epoch = 0;
+    std::vector<ColumnCountsView> columns;
+};
+
+template <class Io> void describe(Io& io, Of<Io, HeatCountsView>& counts)
+{
+    io.type("HeatCounts", "Exact counts of whole columns, at most 256.");
+    io("rev", counts.revision);
+    io("epoch", counts.epoch);
+    io("columns", counts.columns);
 }
 
 /// What the tiles of the heatmap of one epoch stand for.

@@ -1,28 +1,20 @@
 #include "deltascope/app/view/dashboard_json.h"
 
 #include "heat_description.h"
-#include "json_parts.h"
+#include "io/text_writer.h"
+#include "series_description.h"
 
-#include <fmt/format.h>
-#include <iterator>
 #include <map>
 
 namespace deltascope::app {
 
 std::string tensorsToJson(const HeatView& heat, int epoch)
 {
-    std::string text = fmt::format(R"({{"rev":{},"epoch":{},"tensors":[)", heat.revision, epoch);
-    // as text: of a tree of tens of thousands most is overhead
-    for (std::size_t row = 0; row < heat.rows.size(); ++row) {
-        const TensorRowView& tensor = heat.rows[row];
-        fmt::format_to(std::back_inserter(text),
-                       R"({}{{"id":{},"name":{},"dtype":{},"shape":[{}],"elements":{},"group":{},"changed_elems":{},)"
-                       R"("last_changed":{}}})",
-                       row > 0 ? "," : "", row, dumpText(tensor.name), dumpText(tensor.dtype),
-                       fmt::join(tensor.shape, ","), tensor.elements, dumpText(tensor.group), tensor.changedElements,
-                       tensor.lastChanged ? std::to_string(*tensor.lastChanged) : "null");
-    }
-    return text + "]}";
+    TensorTableView table { heat.revision, epoch, {} };
+    table.rows.reserve(heat.rows.size());
+    for (const TensorRowView& tensor : heat.rows)
+        table.rows.push_back({ table.rows.size(), tensor });
+    return writtenText(table);
 }
 
 std::string heatIndexToJson(const HeatView& heat, const RunSnapshot& snapshot, int epoch)
@@ -46,22 +38,6 @@ std::string heatIndexToJson(const HeatView& heat, const RunSnapshot& snapshot, i
     return dump(written(index));
 }
 
-std::string toJson(const SeriesView& view)
-{
-    ordered_json series = ordered_json::object();
-    for (const auto& [name, columns] : view.series)
-        series[name] = { { "x", columns.x },
-                         { "first", columns.first },
-                         { "min", columns.min },
-                         { "max", columns.max },
-                         { "last", columns.last } };
-    return dump({ { "rev", view.revision },
-                  { "epoch", view.epoch },
-                  { "from", view.from },
-                  { "to", view.to },
-                  { "points", view.points },
-                  { "series", std::move(series) },
-                  { "anchors", view.anchors } });
-}
+std::string toJson(const SeriesView& view) { return dump(written(view)); }
 
 } // namespace deltascope::app

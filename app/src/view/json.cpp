@@ -7,15 +7,7 @@
 #include "run_description.h"
 #include "verify_description.h"
 
-#include <algorithm>
-
 namespace deltascope::app {
-
-std::string dumpText(const std::string& text)
-{
-    const auto isPlain = [](char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; };
-    return std::all_of(text.begin(), text.end(), isPlain) ? '"' + text + '"' : dump(text);
-}
 
 std::string toJson(const RunView& view) { return dump(written(view)); }
 

@@ -19,7 +19,4 @@ template <class T> ordered_json orNull(const std::optional<T>& value)
     return value ? ordered_json(*value) : ordered_json(nullptr);
 }
 
-/// A string as dump() writes it; quick for names.
-std::string dumpText(const std::string& text);
-
 } // namespace deltascope::app

@@ -71,6 +71,14 @@ template <class Io> void describe(Io& io, Of<Io, TensorCountView>& tensor)
     io("total_elems", tensor.totalElements);
 }
 
+template <class Io> void describe(Io& io, Of<Io, StepDetailView>& detail)
+{
+    io.type("BareStepDetail", "A step as `show --json` writes it.");
+    describe(io, detail.step);
+    io("chosen", nullIfEmpty(detail.chosen), "which step `latest` has meant, where a higher number exists");
+    io("tensors", detail.tensors, "of the state, by name");
+}
+
 template <class Io> void describe(Io& io, Of<Io, ListingEntryView>& entry)
 {
     io.type("ListingEntry", "An object, and the version that it belongs to.");

@@ -1,7 +1,7 @@
 #include "snapshot_changes.h"
 
 #include "base64.h"
-#include "json_parts.h"
+#include "io/text_writer.h"
 #include "snapshot_description.h"
 
 #include <algorithm>
@@ -96,14 +96,15 @@ template <class T> ordered_json changed(const ListChanges& changes, const std::v
     return { { "keep", kept }, { "add", std::move(added) } };
 }
 
-ordered_json columnJson(const StepKey& key, const HeatColumnView& column)
+ordered_json columnJson(const StepKey&, const HeatColumnView& column)
 {
-    ordered_json codes = nullptr;
+    std::optional<std::string> codes;
     if (column.codes)
         codes = base64({ reinterpret_cast<const char*>(column.codes->data()), column.codes->size() });
-    return { { "epoch", key.first },        { "step", key.second },           { "name", column.name },
-             { "chain", column.chainKey },  { "kind", column.kind },          { "state", column.state },
-             { "damaged", column.damaged }, { "codes_b64", std::move(codes) } };
+    JsonWriter writer;
+    describeColumnHead(writer, column);
+    writer("codes_b64", codes);
+    return writer.take();
 }
 
 ordered_json stepJson(const StepKey&, const StepView& step)
@@ -122,29 +123,14 @@ ordered_json verifiedJson(const StepKey& key, const VerifiedView& verified)
     return writer.take();
 }
 
-// As text: of trees of tens of thousands most is overhead.
-
-std::string tensorsJson(const std::vector<TensorRowView>& rows)
+HeatTotalsView totalsOf(const std::vector<TensorRowView>& rows)
 {
-    std::string text;
-    for (const TensorRowView& row : rows)
-        fmt::format_to(std::back_inserter(text),
-                       R"({}{{"name":{},"dtype":{},"shape":[{}],"elements":{},"bytes":{},"group":{}}})",
-                       text.empty() ? "" : ",", dumpText(row.name), dumpText(row.dtype), fmt::join(row.shape, ","),
-                       row.elements, row.bytes, dumpText(row.group));
-    return "[" + text + "]";
-}
-
-std::string totalsJson(const std::vector<TensorRowView>& rows)
-{
-    std::string elements;
-    std::string last;
+    HeatTotalsView totals;
     for (const TensorRowView& row : rows) {
-        const char* separator = elements.empty() ? "" : ",";
-        fmt::format_to(std::back_inserter(elements), "{}{}", separator, row.changedElements);
-        last += separator + (row.lastChanged ? std::to_string(*row.lastChanged) : "null");
+        totals.changedElements.push_back(row.changedElements);
+        totals.lastChanged.push_back(row.lastChanged);
     }
-    return fmt::format(R"({{"changed_elems":[{}],"last_changed":[{}]}})", elements, last);
+    return totals;
 }
 
 const RunView& runOf(const RunSnapshot* snapshot)
@@ -235,8 +221,8 @@ ordered_json SnapshotChanges::runChanges(const RunView& run, std::uint64_t since
 std::string SnapshotChanges::heatChanges(const HeatView& heat, std::uint64_t since) const
 {
     return fmt::format(R"({{"rev":{},"tensors":{},"totals":{},"columns":{}}})", heat.revision,
-                       m_rows > since ? tensorsJson(heat.rows) : "null",
-                       m_heat > since ? totalsJson(heat.rows) : "null",
+                       m_rows > since ? writtenText(heat.rows) : "null",
+                       m_heat > since ? writtenText(totalsOf(heat.rows)) : "null",
                        dump(changed(m_columns, columnsOf(heat), since, columnJson)));
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "deltascope/app/view/heat_view.h"
+
 #include "run_description.h"
 
 namespace deltascope::app {
@@ -33,6 +35,41 @@ template <class Io> void describeCopiedStep(Io& io, Of<Io, StepView>& step)
     describe(io, step);
     if (step.state == "gap" && io.has("reason"))
         io("reason", step.restore.reason);
+}
+
+/// A row of the heatmap; what changed in it comes apart, since that changes with each step.
+template <class Io> void describe(Io& io, Of<Io, TensorRowView>& row)
+{
+    io("name", row.name);
+    io("dtype", row.dtype);
+    io("shape", row.shape);
+    io("elements", row.elements);
+    io("bytes", row.bytes);
+    io("group", row.group);
+}
+
+/// A column without its codes, which are one byte for each row, as base64.
+template <class Io> void describeColumnHead(Io& io, Of<Io, HeatColumnView>& column)
+{
+    io("epoch", column.epoch);
+    io("step", column.step);
+    io("name", column.name);
+    io("chain", column.chainKey);
+    io("kind", column.kind);
+    io("state", column.state);
+    io("damaged", column.damaged);
+}
+
+/// Of each row of the heatmap.
+struct HeatTotalsView {
+    std::vector<std::uint64_t> changedElements;
+    std::vector<std::optional<std::int64_t>> lastChanged;
+};
+
+template <class Io> void describe(Io& io, Of<Io, HeatTotalsView>& totals)
+{
+    io("changed_elems", totals.changedElements);
+    io("last_changed", totals.lastChanged);
 }
 
 } // namespace deltascope::app

@@ -22,7 +22,7 @@ template <class Io> void describe(Io& io, Of<Io, HeaderView>& header)
     io.type("HeaderPreview", "What a safetensors header says, without its payload.");
     io("key", header.key);
     io("header_bytes", header.headerBytes);
-    io("metadata", textMap(header.metadata));
+    io("metadata", byName(header.metadata));
     io("tensors", header.tensors, "the first 500");
     io("tensors_total", header.tensorsTotal);
     io.computed("claims_note",
@@ -55,6 +55,30 @@ template <class Io> void describe(Io& io, Of<Io, BlocksView>& blocks)
                   && std::uint64_t { blocks.blockRows } * blocks.rowsPerBlock >= blocks.rows
                   && std::uint64_t { blocks.blockCols } * blocks.colsPerBlock >= blocks.cols,
               "\"block_rows\" and \"block_cols\" do not cover the tensor");
+}
+
+template <class Io> void describe(Io& io, Of<Io, ElementsView>& window)
+{
+    io.type("ElementWindow", "A window into one tensor at two steps, row by row; at most 4,096 elements.");
+    io("tensor", window.tensor);
+    io("dtype", window.dtype);
+    io("row", window.row);
+    io("col", window.col);
+    io("rows", window.rows);
+    io("cols", window.cols);
+    io("a", window.a, "step compared with; null: there is no state before");
+    io("step", window.step);
+    const bool hasOld = window.a.has_value();
+    io("old_bits", nullsUnless(hasOld, window.oldBits, window.newBits.size()), "hex; null without a");
+    io("new_bits", window.newBits);
+    io("old_values", nullsUnless(hasOld, window.oldValues, window.newBits.size()), "null: NaN, infinite, or without a");
+    io("new_values", window.newValues, "null: NaN, infinite");
+    const std::size_t cells = window.newBits.size();
+    const std::size_t old = hasOld ? cells : 0;
+    io.expect(window.rows <= cells && window.cols <= cells && window.rows * window.cols == cells,
+              "\"new_bits\" is not one for each row and column");
+    io.expect(window.newValues.size() == cells && window.oldBits.size() == old && window.oldValues.size() == old,
+              "\"new_values\", \"old_bits\" or \"old_values\" is not as long as \"new_bits\"");
 }
 
 } // namespace deltascope::app

@@ -61,8 +61,8 @@ ordered_json openapiType(const SchemaType& type)
         out[which] = std::move(references);
         break;
     }
-    case SchemaType::Kind::TextMap:
-        out = { { "type", "object" }, { "additionalProperties", { { "type", "string" } } } };
+    case SchemaType::Kind::Map:
+        out = { { "type", "object" }, { "additionalProperties", openapiType(type.item.front()) } };
         break;
     case SchemaType::Kind::List:
         out = { { "type", "array" }, { "items", openapiType(type.item.front()) } };

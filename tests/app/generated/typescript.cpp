@@ -41,8 +41,8 @@ std::string typescriptType(const SchemaType& type)
     case SchemaType::Kind::Object:
         text = unionOf(type.names, "");
         break;
-    case SchemaType::Kind::TextMap:
-        text = "Record<string, string>";
+    case SchemaType::Kind::Map:
+        text = "Record<string, " + typescriptType(type.item.front()) + ">";
         break;
     case SchemaType::Kind::List:
         text = typescriptType(type.item.front());

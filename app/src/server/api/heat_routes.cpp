@@ -2,11 +2,12 @@
 
 #include "deltascope/app/view/dashboard_json.h"
 #include "deltascope/app/view/touched_view.h"
-#include "view/json_parts.h"
+#include "view/heat_description.h"
+#include "view/io/json_writer.h"
 #include "view/step_address.h"
+#include "view/touched_description.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 namespace deltascope::server {
 
@@ -39,8 +40,6 @@ Result<HttpResponse> tile(Context& context, const Call& call)
     return answer;
 }
 
-using nlohmann::ordered_json;
-
 /// Exact counts of one cell: what its code is made from.
 Result<HttpResponse> cell(Context& context, const Call& call)
 {
@@ -56,17 +55,13 @@ Result<HttpResponse> cell(Context& context, const Call& call)
         return fail(Code::Usage, "a cell has a row and a column");
     const TensorRowView& tensor = heat.rows[static_cast<std::size_t>(*row)];
     const std::size_t at = first + static_cast<std::size_t>(*column);
-    ordered_json changed = nullptr;
+    HeatCellView view { tensor.name, heat.columns[at].step, std::nullopt, tensor.elements };
     if (const auto counts = context.service.countsOf(heat, at)) {
         const auto found =
             std::find_if(counts->begin(), counts->end(), [&](const auto& count) { return count.first == tensor.name; });
-        changed = found == counts->end() ? 0 : found->second;
+        view.changed = found == counts->end() ? 0 : found->second;
     }
-    return jsonAnswer(dump({ { "tensor", tensor.name },
-                             { "step", heat.columns[at].step },
-                             { "changed", std::move(changed) },
-                             { "total", tensor.elements } }),
-                      context.etag(heat.revision));
+    return jsonAnswer(dump(written(view)), context.etag(heat.revision));
 }
 
 /// Exact counts of whole columns, of tensors that changed: for copies of a run that ask for many.
@@ -82,20 +77,13 @@ Result<HttpResponse> counts(Context& context, const Call& call)
     DS_TRY(const std::optional<std::int64_t> to, numberOf(call.request, "to", 0, most));
     const std::int64_t begin = from.value_or(0);
     const std::int64_t end = std::min(to.value_or(most), begin + MostColumns);
-    ordered_json columns = ordered_json::array();
+    HeatCountsView view { heat.revision, epoch, {} };
     for (std::int64_t at = begin; at < end; ++at) {
         const std::size_t column = first + static_cast<std::size_t>(at);
-        ordered_json changed = nullptr;
-        if (const auto known = context.service.countsOf(heat, column)) {
-            changed = ordered_json::object();
-            for (const auto& [tensor, count] : *known)
-                changed[tensor] = count;
-        }
-        columns.push_back({ { "step", heat.columns[column].step },
-                            { "chain", heat.columns[column].chainKey },
-                            { "changed", std::move(changed) } });
+        view.columns.push_back(
+            { heat.columns[column].step, heat.columns[column].chainKey, context.service.countsOf(heat, column) });
     }
-    return jsonAnswer(dump({ { "rev", heat.revision }, { "epoch", epoch }, { "columns", std::move(columns) } }));
+    return jsonAnswer(dump(written(view)));
 }
 
 /// What the deltas behind step a up to step b touch.
@@ -105,18 +93,7 @@ Result<HttpResponse> touched(Context& context, const Call& call)
     DS_TRY(const StepView* a, findStep(*snapshot->run, textOf(call.request, "a")));
     DS_TRY(const StepView* b, findStep(*snapshot->run, textOf(call.request, "b")));
     DS_TRY(const TouchedView view, makeTouchedView(context.service, *snapshot, *a, *b));
-    ordered_json tensors = ordered_json::array();
-    for (const TouchedTensorView& tensor : view.tensors)
-        tensors.push_back(
-            { { "name", tensor.name }, { "elements", tensor.elements }, { "touched_at_most", tensor.atMost } });
-    return jsonAnswer(
-        dump({ { "rev", view.revision },
-               { "a", view.a },
-               { "b", view.b },
-               { "elements_at_most", view.elementsAtMost },
-               { "elements_total", view.elementsTotal ? ordered_json(*view.elementsTotal) : ordered_json(nullptr) },
-               { "tensors", std::move(tensors) } }),
-        context.etag(view.revision));
+    return jsonAnswer(dump(written(view)), context.etag(view.revision));
 }
 
 }

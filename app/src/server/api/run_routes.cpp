@@ -3,6 +3,8 @@
 #include "deltascope/app/view/dashboard_json.h"
 #include "deltascope/app/view/json.h"
 #include "deltascope/app/view/timeline_view.h"
+#include "view/io/text_writer.h"
+#include "view/step_page_description.h"
 
 #include "deltascope/base/bytes.h"
 
@@ -57,29 +59,22 @@ Result<HttpResponse> listSteps(Context& context, const Call& call)
         DS_TRY(after.first, parseNumber(cursor.substr(0, colon), "a cursor"));
         DS_TRY(after.second, parseNumber(cursor.substr(colon + 1), "a cursor"));
     }
-    std::string steps;
-    std::string next = "null";
-    std::int64_t count = 0;
-    std::string last;
-    std::string epochs;
+    StepPageView page { snapshot->revision, {}, {}, {} };
+    const auto most = static_cast<std::size_t>(limit.value_or(MostPerPage));
     for (const EpochView& view : snapshot->run->epochs) {
-        epochs += fmt::format("{}{}", epochs.empty() ? "" : ",", view.epoch);
+        page.epochs.push_back(view.epoch);
         for (const StepView& step : view.steps) {
-            const bool wanted = next == "null" && (!epoch || view.epoch == *epoch) && step.step >= range.from
+            const bool wanted = page.nextCursor.empty() && (!epoch || view.epoch == *epoch) && step.step >= range.from
                 && step.step <= range.to && std::pair<std::int64_t, std::int64_t>(view.epoch, step.step) > after;
             if (!wanted)
                 continue;
-            if (count == limit.value_or(MostPerPage)) {
-                next = last;
-                continue;
-            }
-            steps += (count++ > 0 ? "," : "") + stepToJson(step, verifiedOf(snapshot->verified, step));
-            last = fmt::format("\"{}:{}\"", view.epoch, step.step);
+            if (page.steps.size() < most)
+                page.steps.push_back({ step, verifiedOf(snapshot->verified, step) });
+            else
+                page.nextCursor = fmt::format("{}:{}", page.steps.back().step.epoch, page.steps.back().step.step);
         }
     }
-    return jsonAnswer(fmt::format(R"({{"rev":{},"epochs":[{}],"steps":[{}],"next_cursor":{}}})", snapshot->revision,
-                                  epochs, steps, next),
-                      context.etag(snapshot->revision));
+    return jsonAnswer(writtenText(page), context.etag(snapshot->revision));
 }
 
 Result<HttpResponse> series(Context& context, const Call& call)

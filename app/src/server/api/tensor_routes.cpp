@@ -3,18 +3,17 @@
 #include "deltascope/app/command_line.h"
 #include "deltascope/app/view/dashboard_json.h"
 #include "deltascope/app/view/json.h"
-#include "view/json_parts.h"
+#include "view/io/text_writer.h"
 #include "view/step_address.h"
+#include "view/step_page_description.h"
 
 #include <cstring>
 #include <fmt/format.h>
 #include <functional>
-#include <nlohmann/json.hpp>
 
 namespace deltascope::server {
 
 using namespace app;
-using nlohmann::ordered_json;
 
 namespace {
 
@@ -136,16 +135,15 @@ void statisticsCost(Context& context, const Call& call)
 
 HttpResponse stepAnswer(const RunSnapshot& snapshot, const SourceRequest& source, const StepDetailView& view)
 {
-    const std::string step = stepToJson(view.step, verifiedOf(snapshot.verified, view.step));
     const std::string where = quoted(source.source.text() + "@" + addressOf(view.step));
     const std::string options = sourceOptions(source);
-    const ordered_json cli = {
-        { "show", fmt::format("deltascope show {}{}", where, options) },
-        { "verify", fmt::format("deltascope verify {} --level 3{}", where, options) },
-        { "materialize", fmt::format("deltascope materialize {} -o step_{}{}", where, view.step.step, options) }
-    };
-    return jsonAnswer(fmt::format(R"({{"rev":{},"step":{},"tensors":{},"cli":{}}})", snapshot.revision, step,
-                                  tensorsToJson(view.tensors), dump(cli)));
+    return jsonAnswer(writtenText(
+        StepSheetView { snapshot.revision,
+                        { view.step, verifiedOf(snapshot.verified, view.step) },
+                        view.tensors,
+                        { fmt::format("deltascope show {}{}", where, options),
+                          fmt::format("deltascope verify {} --level 3{}", where, options),
+                          fmt::format("deltascope materialize {} -o step_{}{}", where, view.step.step, options) } }));
 }
 
 void showStep(Context& context, Call call)

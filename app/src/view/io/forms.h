@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -21,8 +22,9 @@ namespace deltascope::app {
 //         io("word", ref.word, "as behind the @ of an address");
 //         ...
 //
-// `Io` is JsonWriter, JsonReader or SchemaWriter. A field is given as it is (a number, a truth value, a text, another
-// described value, an optional of these, which is null, or a list of these), or in one of the forms below.
+// `Io` is JsonWriter, TextWriter, JsonReader or SchemaWriter. A field is given as it is (a number, a truth value, a
+// text, another described value, an optional of these, which is null, or a list of these), or in one of the forms
+// below.
 
 /// A reader fills the value, the others look at it.
 template <class Io, class T> using Of = std::conditional_t<Io::Reads, T, const T>;
@@ -138,11 +140,22 @@ template <class T> struct Pairs {
 };
 template <class T> Pairs<T> pairs(T& list, const PairKeys& keys) { return { list, keys }; }
 
-/// A map of texts, or a list of pairs of them, as an object.
-template <class T> struct TextMap {
+/// A list with `count` times null instead where it does not apply; a reader makes it empty there.
+template <class T> struct NullsUnless {
+    bool applies;
+    T& list;
+    std::size_t count;
+};
+template <class T> NullsUnless<T> nullsUnless(bool applies, T& list, std::size_t count)
+{
+    return { applies, list, count };
+}
+
+/// A map from names to values, or a list of such pairs, as an object; an optional one may be null.
+template <class T> struct ByName {
     T& pairs;
 };
-template <class T> TextMap<T> textMap(T& pairs) { return { pairs }; }
+template <class T> ByName<T> byName(T& pairs) { return { pairs }; }
 
 /// A value with fewer keys: those before, of which the sets of words that have `word` are that word, and its own.
 struct Variant {

@@ -94,15 +94,6 @@ template <class T> std::vector<T> readList(const json& object, const char* key)
     return values;
 }
 
-/// null in the list is nothing.
-template <class T> std::vector<std::optional<T>> readOptionals(const json& object, const char* key)
-{
-    std::vector<std::optional<T>> values;
-    for (const json& value : readArray(object, key))
-        values.push_back(value.is_null() ? std::nullopt : std::optional(valueOf<T>(value, key)));
-    return values;
-}
-
 template <class Read> auto readEach(const json& object, const char* key, Read readOne)
 {
     std::vector<decltype(readOne(object))> values;

@@ -123,13 +123,30 @@ private:
         if (!from.is_null())
             form.value = form.type.read(from);
     }
-    template <class T> static void take(const json& from, const char* key, TextMap<T>& form)
+    template <class T> static void take(const json& from, const char* key, NullsUnless<T>& form)
+    {
+        form.list.clear();
+        if (form.applies)
+            take(from, key, form.list);
+    }
+    template <class T> static void take(const json& from, const char* key, ByName<std::optional<T>>& form)
+    {
+        form.pairs.reset();
+        if (from.is_null())
+            return;
+        ByName<T> there = byName(form.pairs.emplace());
+        take(from, key, there);
+    }
+    template <class T> static void take(const json& from, const char* key, ByName<T>& form)
     {
         if (!from.is_object())
             throw Unfit { std::string("\"") + key + "\" is no object" };
         form.pairs.clear();
-        for (const auto& [name, text] : from.items())
-            form.pairs.insert(form.pairs.end(), { name, valueOf<std::string>(text, key) });
+        for (const auto& [name, entry] : from.items()) {
+            typename T::value_type::second_type value {};
+            take(entry, key, value);
+            form.pairs.insert(form.pairs.end(), { name, std::move(value) });
+        }
     }
     template <class T> static void take(const json& from, const char* key, Pairs<T>& form)
     {

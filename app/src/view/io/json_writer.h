@@ -98,11 +98,19 @@ public:
     {
         return form.value ? form.type.written(*form.value) : ordered_json(nullptr);
     }
-    template <class T> static ordered_json jsonOf(const TextMap<T>& form)
+    template <class T> static ordered_json jsonOf(const NullsUnless<T>& form)
+    {
+        return form.applies ? jsonOf(form.list) : ordered_json(ordered_json::array_t(form.count));
+    }
+    template <class T> static ordered_json jsonOf(const ByName<const std::optional<T>>& form)
+    {
+        return form.pairs ? jsonOf(byName(*form.pairs)) : ordered_json(nullptr);
+    }
+    template <class T> static ordered_json jsonOf(const ByName<T>& form)
     {
         ordered_json object = ordered_json::object();
-        for (const auto& [name, text] : form.pairs)
-            object.emplace(name, text);
+        for (const auto& [name, value] : form.pairs)
+            object.emplace(name, jsonOf(value));
         return object;
     }
     template <class T> static ordered_json jsonOf(const Pairs<T>& form)

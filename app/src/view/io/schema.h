@@ -10,13 +10,13 @@ namespace deltascope::app {
 // The described values as data, of which TypeScript and OpenAPI are made.
 
 struct SchemaType {
-    enum class Kind { Any, Truth, Whole, Count, Number, Text, Words, Object, List, TextMap };
+    enum class Kind { Any, Truth, Whole, Count, Number, Text, Words, Object, List, Map };
 
     Kind kind = Kind::Text;
     bool nullable = false;
     std::vector<std::string> names; ///< Words: these. Object: its name, and those of its variants. Whole: words instead
     std::string alias; ///< Words: name of their set, if it has one
-    std::vector<SchemaType> item; ///< List: what it holds, one
+    std::vector<SchemaType> item; ///< List, Map: what it holds, one
 
     bool operator==(const SchemaType&) const = default;
 };

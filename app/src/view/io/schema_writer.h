@@ -145,10 +145,22 @@ private:
         type.names = form.type.addTo(m_schema);
         return orNull(type);
     }
-    template <class T> static SchemaType typeOf(const TextMap<T>&)
+    template <class T> SchemaType typeOf(const NullsUnless<T>& form)
+    {
+        SchemaType type = typeOf(form.list);
+        type.item.front().nullable = true;
+        return type;
+    }
+    template <class T> SchemaType typeOf(const ByName<const std::optional<T>>&)
+    {
+        const T pairs {};
+        return orNull(typeOf(byName(pairs)));
+    }
+    template <class T> SchemaType typeOf(const ByName<T>&)
     {
         SchemaType type;
-        type.kind = Kind::TextMap;
+        type.kind = Kind::Map;
+        type.item.push_back(typeOf(typename std::remove_const_t<T>::value_type::second_type()));
         return type;
     }
     template <class T> SchemaType typeOf(const Pairs<T>& form)

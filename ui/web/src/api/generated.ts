@@ -864,6 +864,123 @@ export interface HeatIndex {
   columns: HeatColumn[];
 }
 
+/** Steps of a run. */
+export interface StepPage {
+  rev: number;
+  epochs: number[]; // all of the run
+  steps: (Step | Gap)[]; // ascending by epoch, then step
+  next_cursor: string | null; // null: this was the last page
+}
+
+/** A tensor, which is a row of the heatmap. */
+export interface TensorRow {
+  id: number; // of the row
+  name: string;
+  dtype: string;
+  shape: number[];
+  elements: number;
+  group: string; // "layers.0"; "" for tensors outside of layers
+  changed_elems: number; // over all steps
+  last_changed: number | null; // step
+}
+
+/** The rows of the heatmap. */
+export interface TensorTable {
+  rev: number;
+  epoch: number;
+  tensors: TensorRow[]; // in the order of the model: embeddings, layers by number, head
+}
+
+/** Exact counts of one cell of the heatmap. */
+export interface HeatCell {
+  tensor: string;
+  step: number;
+  changed: number | null; // elements; null: not replayed (yet)
+  total: number; // elements
+}
+
+/** Exact counts of a column of the heatmap. */
+export interface ColumnCounts {
+  step: number;
+  chain: string; // same text: same counts
+  changed: Record<string, number> | null; // elements by tensor, of tensors that changed; null: not replayed (yet)
+}
+
+/** Exact counts of whole columns, at most 256. */
+export interface HeatCounts {
+  rev: number;
+  epoch: number;
+  columns: ColumnCounts[];
+}
+
+/** A tensor that the deltas between two steps touch. */
+export interface TouchedTensor {
+  name: string;
+  elements: number;
+  touched_at_most: number; // an element that changes twice counts twice
+}
+
+/** What the deltas between two steps of one chain touch, by counts alone: an upper bound. */
+export interface Touched {
+  rev: number;
+  a: number; // the older step
+  b: number;
+  elements_at_most: number;
+  elements_total: number | null;
+  tensors: TouchedTensor[]; // that are touched, most elements first
+}
+
+/** One line of a chart: an entry for each bucket of pixels that has a value, ascending. first and last keep lines true where a bucket holds many. */
+export interface SeriesColumns {
+  x: number[]; // step of the last value in the bucket
+  first: number[];
+  min: number[];
+  max: number[];
+  last: number[];
+}
+
+/** Lines by name: changed_frac changed_elems wire_bytes pause_ms interval_s sync_ms drift_elems. */
+export interface Series {
+  rev: number;
+  epoch: number;
+  from: number;
+  to: number;
+  points: number; // steps in the range
+  series: Record<string, SeriesColumns>;
+  anchors: number[]; // steps in the range
+}
+
+/** An object right below a prefix, or a folder. */
+export interface ListingRow {
+  key: string; // of a folder with the slash behind it
+  size: number; // of a folder the sum of what is in it
+  modified_at: number; // of a folder the newest
+  step: number | null;
+  kind: StepKind | null; // null: of no version
+  state: StepState | null;
+  needed_by: number | null; // steps that cannot be rebuilt any more without it; bundles of version 2 lack it
+  folder: boolean;
+}
+
+/** Objects of a whole source. */
+export interface ListingTotals {
+  anchors: number;
+  anchor_bytes: number;
+  deltas: number;
+  delta_bytes: number;
+  other: number;
+  other_bytes: number;
+}
+
+/** A part of what lies right below a prefix. */
+export interface ListingPage {
+  rev: number;
+  prefix: string;
+  objects: ListingRow[]; // folders and objects by key
+  next_cursor: string | null; // null: this was the last page
+  totals: ListingTotals;
+}
+
 export interface TopRow {
   row: number;
   changed: number;
@@ -887,6 +1004,22 @@ export interface BlockHeader {
   gini_rows: number | null; // 0 even … 1 in one row
   top_rows: TopRow[]; // at most 5
   a: number | null; // step compared with; null: nothing (first state)
+}
+
+/** A window into one tensor at two steps, row by row; at most 4,096 elements. */
+export interface ElementWindow {
+  tensor: string;
+  dtype: string;
+  row: number;
+  col: number;
+  rows: number;
+  cols: number;
+  a: number | null; // step compared with; null: there is no state before
+  step: number;
+  old_bits: (string | null)[]; // hex; null without a
+  new_bits: string[];
+  old_values: (number | null)[]; // null: NaN, infinite, or without a
+  new_values: (number | null)[]; // null: NaN, infinite
 }
 
 /** A tensor as a header describes it. */

@@ -19,8 +19,6 @@ namespace deltascope::app {
 std::string toJson(const RunView& view);
 std::string toJson(const LogView& view);
 std::string toJson(const StepDetailView& view);
-/// The list `tensors` of a step.
-std::string tensorsToJson(const std::vector<TensorCountView>& tensors);
 std::string toJson(const ListingView& view);
 std::string toJson(const VerifyView& view);
 std::string toJson(const DigestView& view);
