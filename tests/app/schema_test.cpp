@@ -76,6 +76,7 @@ Schema describedValues()
     addTo(schema, TimelineView());
     addTo(schema, HeatIndexView());
     addTo(schema, StepPageView());
+    addTo(schema, StepSheetView());
     addTo(schema, TensorTableView());
     addTo(schema, HeatCellView());
     addTo(schema, HeatCountsView());

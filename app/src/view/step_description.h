@@ -57,16 +57,17 @@ template <class Io> void describe(Io& io, Of<Io, VerifiedView>& verified)
         io("problem", verified.problem);
 }
 
-template <class Io> void describe(Io& io, Of<Io, StepView>& step)
+template <class Io> void describeStepHead(Io& io, Of<Io, StepView>& step)
 {
-    io.type("BareStep", "A step as `log --json` writes it.");
     io("epoch", step.epoch);
     io("step", step.step);
     io("kind", word(step.kind, StepKinds));
     io("state", word(step.state, StepStates));
-    const Variant gap { "Gap", "A hole in the numbers: `step` is the first missing one.", "gap" };
-    if (io.variant(step.state == gap.word, gap, [&](auto& hole) { hole("last_step", step.lastMissing); }))
-        return;
+}
+
+/// What a step has and a hole in the numbers has not.
+template <class Io> void describeVersion(Io& io, Of<Io, StepView>& step)
+{
     io("name", step.name, "file or folder that stands for the version");
     io("base_step", step.baseStep);
     io("changed_elems", step.changedElements, "null until it was replayed");
@@ -91,6 +92,20 @@ template <class Io> void describe(Io& io, Of<Io, StepView>& step)
     io("branch_of", absentIfEmpty(step.branchOf), "run and step that this run begins with; absent: none");
 }
 
+template <class Io> void describe(Io& io, Of<Io, StepView>& step)
+{
+    io.type("BareStep", "A step as `log --json` writes it.");
+    describeStepHead(io, step);
+    const Variant gap { "Gap", "A hole in the numbers: `step` is the first missing one.", "gap" };
+    if (!io.variant(step.state == gap.word, gap, [&](auto& hole) { hole("last_step", step.lastMissing); }))
+        describeVersion(io, step);
+}
+
+template <class Io> void describeVerified(Io& io, const std::optional<VerifiedView>& verified)
+{
+    io("verified", verified, "null: not checked in this daemon");
+}
+
 /// A step with what is known of it, as the HTTP API writes it.
 struct CheckedStepView {
     const StepView& step;
@@ -102,7 +117,7 @@ template <class Io> void describe(Io& io, const CheckedStepView& checked)
     io.type("Step", "A published version.");
     describe(io, checked.step);
     if (checked.step.state != "gap")
-        io("verified", checked.verified, "null: not checked in this daemon");
+        describeVerified(io, checked.verified);
 }
 
 } // namespace deltascope::app

@@ -44,10 +44,24 @@ template <class Io> void describe(Io& io, const StepCommandsView& commands)
     io("materialize", commands.materialize);
 }
 
+/// A step that is a version.
+struct ShownStepView {
+    StepView step;
+    std::optional<VerifiedView> verified;
+};
+
+template <class Io> void describe(Io& io, const ShownStepView& shown)
+{
+    io.type("Step", "A published version.");
+    describeStepHead(io, shown.step);
+    describeVersion(io, shown.step);
+    describeVerified(io, shown.verified);
+}
+
 /// A step, its tensors and what may be done with it.
 struct StepSheetView {
     std::uint64_t revision = 0;
-    StepRowView row;
+    ShownStepView shown;
     std::vector<TensorCountView> tensors;
     StepCommandsView commands;
 };
@@ -56,7 +70,7 @@ template <class Io> void describe(Io& io, const StepSheetView& sheet)
 {
     io.type("StepDetail", "A step, tensor by tensor.");
     io("rev", sheet.revision);
-    io("step", sheet.row);
+    io("step", sheet.shown);
     io("tensors", sheet.tensors, "of the state, by name; may be empty where the step cannot be replayed");
     io("cli", sheet.commands);
 }

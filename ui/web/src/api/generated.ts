@@ -872,6 +872,21 @@ export interface StepPage {
   next_cursor: string | null; // null: this was the last page
 }
 
+/** Command lines for a step. */
+export interface StepCommands {
+  show: string;
+  verify: string;
+  materialize: string;
+}
+
+/** A step, tensor by tensor. */
+export interface StepDetail {
+  rev: number;
+  step: Step;
+  tensors: TensorCount[]; // of the state, by name; may be empty where the step cannot be replayed
+  cli: StepCommands;
+}
+
 /** A tensor, which is a row of the heatmap. */
 export interface TensorRow {
   id: number; // of the row

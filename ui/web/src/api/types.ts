@@ -1,7 +1,7 @@
 // The JSON of the HTTP API (docs/http-api.md), as app/view writes it. Bytes, elements and steps are integers; times are
 // microseconds since 1970 (`_us`, `published_at`, `modified_at`); what is not known is null and stays null on screen.
 
-import type { Alert, FeedItem, Gap, Replica, RunSummary, Step, Task, TensorCount } from './generated';
+import type { Alert, FeedItem, Gap, Replica, RunSummary, Step, Task } from './generated';
 
 export * from './generated';
 
@@ -30,13 +30,6 @@ export interface Capabilities {
 }
 
 export type StepRow = Step | Gap;
-
-export interface StepDetail {
-  rev: number;
-  step: Step;
-  tensors: TensorCount[]; // may be empty while the step cannot be replayed
-  cli: { show: string; verify: string; materialize: string };
-}
 
 export type ActValue = string | number | boolean;
 
