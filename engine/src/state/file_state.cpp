@@ -70,6 +70,10 @@ public:
     }
 
     const TensorInfo& tensor(std::size_t at) const noexcept override { return m_tensors[slice(at).tensor].info; }
+    unsigned readersAtOnce(unsigned threads) const noexcept override
+    {
+        return m_store.traits().keepsReads ? 2 * threads : threads; // some wait for it
+    }
     Result<std::unique_ptr<SliceReader>> open(std::size_t at, TaskContext& task) override
     {
         constexpr std::uint64_t BufferBytes = 512 * 1024;
