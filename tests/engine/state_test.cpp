@@ -113,7 +113,9 @@ TEST(Walk, PairsHaveEquallyManyElements)
 {
     TaskContext task;
     constexpr std::size_t Count = 100'000; // more than a block of each
-    const auto [wide, narrow] = sameNumbers(Count);
+    const std::array<std::string, 2> numbers = sameNumbers(Count);
+    const std::string& wide = numbers[0];
+    const std::string& narrow = numbers[1];
     const FileState a = stateOf(tensor("w", { Count }, Dtype::F32), wide);
     const FileState b = stateOf(tensor("w", { Count }, Dtype::BF16), narrow);
     const auto rounding = rounded(a, { { 0, Dtype::BF16 } });

@@ -73,7 +73,8 @@ Result<DiffView> diffOf(Workbench& bench, const DiffRequest& request, const std:
         options.prefixes = { choice.prefixes->first, choice.prefixes->second };
     const auto began = std::chrono::steady_clock::now();
     DS_TRY(auto pair, choosePair(bench, request, task));
-    auto& [left, right] = pair;
+    OpenState& left = pair.first;
+    OpenState& right = pair.second;
     if (!planHash.empty()) {
         DS_TRY(const ActPlan plan, planOf(left, right));
         DS_CHECK(expectPlanned(plan, planHash, left.run->store->uri(), right.version->step()));
