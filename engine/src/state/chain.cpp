@@ -152,7 +152,7 @@ Result<void> Chain::expectSoundObjects(TaskContext& task) const
 
 Result<void> Chain::expectUnchanged(TaskContext& task) const
 {
-    if (watched())
+    if (m_reads)
         return expectSoundReads(task);
     for (const auto& link : m_links) {
         for (const ObjectInfo& object : link->objects.objects)

@@ -9,7 +9,7 @@ namespace deltascope {
 
 namespace {
 
-/// Passes what it is told on to two others.
+/// Shows every piece and block to two observers.
 class BothObservers final : public ReplayObserver {
 public:
     BothObservers(ReplayObserver& first, ReplayObserver& second)

@@ -382,8 +382,9 @@ Result<std::unique_ptr<ObjectStore>> openLocalStore(const std::string& folder)
         return failErrno("realpath", errno, folder);
     const FileHandle handle = openAt(AT_FDCWD, real.get(), O_RDONLY | O_DIRECTORY);
     if (!handle && errno == ENOTDIR)
-        return fail(Code::Usage, "a folder is needed here, and this is a file", folder,
-                    "Name the folder that holds the run or checkpoint; only digest and diff read one file by itself.");
+        return fail(
+            Code::Usage, "a folder is needed here, and this is a file", folder,
+            "Name the folder that holds the run or checkpoint; only digest, diff and publish read one file by itself.");
     if (!handle)
         return failErrno("open", errno, folder);
     return std::make_unique<LocalStore>(real.get(), seesAllChanges(handle));

@@ -69,8 +69,6 @@ public:
     Result<void> expectSoundReads(TaskContext& task) const override;
     /// As expectSoundReads(), and reads all of what is on record, for results that an earlier process has begun.
     Result<void> expectSoundObjects(TaskContext& task) const;
-    /// Whether the chain is watched.
-    bool watched() const noexcept { return m_reads != nullptr; }
     Result<void> expectUnchanged(TaskContext& task) const override;
     Error reasonOf(Error error, TaskContext& task) const override;
     std::vector<std::string> rewritten() const override;
