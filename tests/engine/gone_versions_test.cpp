@@ -90,6 +90,30 @@ TEST_P(GoneVersions, WhatBuildsOnOneCannotBeRebuilt)
         EXPECT_TRUE(version.step() > needed->step() || !version.obstacle) << version.step();
 }
 
+TEST_P(GoneVersions, DoNotExcuseThatWhatBuildsOnThemCannotBeRead)
+{
+    GoldenRun run(GetParam());
+    const deltascope::Run before = recorded(run);
+    const Version* needed = deltaThatIsNeeded(before);
+    if (!needed)
+        return; // every version stands alone or has a complete form
+    removeVersion(run, needed->objects);
+    const Version& next = *(needed + 1);
+    for (const ObjectInfo& object : next.objects.objects)
+        std::filesystem::resize_file(run.file(object.key), 3);
+    auto after = run.open();
+    ASSERT_TRUE(after);
+    const Version* behind = after->find(next.step());
+    ASSERT_TRUE(behind && behind->failure && behind->obstacle);
+    EXPECT_FALSE(behind->lossProven);
+    const auto plan = planFor(*after, *behind, { .acrossGap = true });
+    ASSERT_FALSE(plan);
+    EXPECT_EQ(plan.error().code, behind->failure->code);
+    const auto report = run.verify(*after, 3);
+    ASSERT_TRUE(report);
+    EXPECT_GE(report->verdict, Verdict::Incomplete);
+}
+
 TEST_P(GoneVersions, AreNotMissedOnceAUserAcceptsIt)
 {
     GoldenRun run(GetParam());

@@ -391,7 +391,8 @@ void assessVersion(Run& run, std::size_t self, const VersionSummary* reference, 
 
     if (version.kind != VersionKind::Anchor) {
         const GoneVersion* gone = run.goneBefore(version);
-        if (!version.obstacle) {
+        const bool unusable = version.obstacle.has_value(); // for a reason of its own, whatever was before it
+        if (!unusable) {
             inheritObstacle(run, version, self);
             if (gone && (!version.obstacle || version.obstacleAt == self))
                 version.obstacle = goneError(version, *gone);
@@ -407,7 +408,7 @@ void assessVersion(Run& run, std::size_t self, const VersionSummary* reference, 
             version.obstacle = rootFailure(*version.facts, version.objects, recordedState(*version.summary));
         }
         const bool damaged = version.obstacle && version.obstacleAt == self;
-        version.lossProven = (!damaged && noops == NoopVerdict::Loss) || (gone && version.base);
+        version.lossProven = (!damaged && noops == NoopVerdict::Loss) || (gone && version.base && !unusable);
         version.noopsUnexplained = !damaged && noops == NoopVerdict::Unexplained;
         const bool ownDoubt = version.acrossGap || version.mayGrow || version.noopsUnexplained;
         const Version* base = version.base ? &run.versions[*version.base] : nullptr;

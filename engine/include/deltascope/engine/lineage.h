@@ -192,7 +192,7 @@ struct Version {
     /// Why it cannot be rebuilt, for a reason of its own or of something that it builds on; nothing if it can.
     std::optional<Error> obstacle;
     std::size_t obstacleAt = 0; ///< index in Run::versions of the version whose own reason the obstacle is
-    bool lossProven = false; ///< the no-op test alone speaks against it
+    bool lossProven = false; ///< the no-op test alone, or a version before it that is gone, speaks against it
     bool lossy = false; ///< it, or what it builds on, adds rounded differences
     std::optional<Error> ownFormObstacle; ///< why its own objects cannot be used, where another form of it can
     std::vector<Error> problems; ///< all that is worth knowing about this version, the obstacle included
