@@ -1,8 +1,8 @@
 #include "audit/tensor_moves.h"
 
+#include "deltascope/engine/number_format.h"
 #include "diff/changed_elements.h"
 #include "diff/each_moments.h"
-#include "diff/number_format.h"
 
 #include <algorithm>
 #include <bit>

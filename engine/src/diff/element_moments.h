@@ -1,11 +1,8 @@
 #pragma once
 
-#include "deltascope/engine/diff_backend.h"
-#include "diff/number_format.h"
+#include "deltascope/engine/element_difference.h"
 
-#include <algorithm>
 #include <array>
-#include <cmath>
 
 // The reference of DiffBackend::moments(): one element after the other. What includes this is compiled with
 // -ffp-contract=off.
@@ -35,30 +32,6 @@ private:
         return lanes[0];
     }
 };
-
-/// Adds how an element differs that does, but for its count.
-template <class Format>
-void addDifference(const Format& format, typename Format::Bits x, typename Format::Bits y, double& moved,
-                   DiffMoments& out) noexcept
-{
-    if (format.isNan(x) || format.isNan(y)) {
-        ++out.nanInvolved;
-        return;
-    }
-    out.signFlips += ((x ^ y) & format.signBit()) != 0;
-    const std::uint64_t apart = distance(format.ordered(x), format.ordered(y));
-    double gap = 0;
-    if constexpr (Format::IsInteger) {
-        gap = static_cast<double>(apart); // so that large numbers keep small distances
-    } else {
-        out.maxUlp = std::max(out.maxUlp, apart);
-        gap = std::abs(format.value(x) - format.value(y));
-        if (!std::isfinite(gap))
-            return;
-    }
-    out.maxAbs = std::max(out.maxAbs, gap);
-    moved += gap * gap;
-}
 
 /// Adds elements from `begin` on, as a position in the block.
 template <class Format>

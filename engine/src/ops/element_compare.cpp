@@ -2,8 +2,8 @@
 
 #include "diff/each_moments.h"
 
+#include "deltascope/engine/number_format.h"
 #include "deltascope/engine/tensor_view.h"
-#include "diff/number_format.h"
 
 #include <cmath>
 

@@ -1,6 +1,6 @@
 #include "number_table.h"
 
-#include "diff/number_format.h"
+#include "deltascope/engine/number_format.h"
 
 #include <array>
 #include <mutex>

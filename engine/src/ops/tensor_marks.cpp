@@ -2,7 +2,7 @@
 
 #include "deltascope/engine/tensor_view.h"
 
-#include "diff/number_format.h"
+#include "deltascope/engine/number_format.h"
 #include "hash/hashers.h"
 #include "show_links.h"
 #include "touched_links.h"

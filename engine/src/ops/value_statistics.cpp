@@ -1,7 +1,7 @@
 #include "value_statistics.h"
 
 #include "compensated_sum.h"
-#include "diff/number_format.h"
+#include "deltascope/engine/number_format.h"
 
 #include <algorithm>
 #include <array>

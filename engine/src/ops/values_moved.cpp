@@ -1,8 +1,8 @@
 #include "values_moved.h"
 
 #include "compensated_sum.h"
+#include "deltascope/engine/number_format.h"
 #include "diff/changed_elements.h"
-#include "diff/number_format.h"
 #include "number_table.h"
 
 #include <algorithm>

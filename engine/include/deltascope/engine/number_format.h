@@ -11,7 +11,8 @@
 
 namespace deltascope {
 
-// How the bits of element types are read as numbers.
+// How the bits of element types are read as numbers. All of it can be evaluated by compilers, and so runs on devices,
+// too.
 
 /// What an all-ones exponent and a negative zero stand for.
 enum class Specials {
@@ -30,10 +31,10 @@ template <class Pattern, unsigned MantissaBits, int ExponentBias, Specials Of = 
     static constexpr Specials Special = Of;
     static constexpr bool IsInteger = false;
 
-    Bits magnitude(Bits bits) const { return static_cast<Bits>(bits & static_cast<Bits>(~signBit())); }
+    constexpr Bits magnitude(Bits bits) const { return static_cast<Bits>(bits & static_cast<Bits>(~signBit())); }
     static constexpr Bits signBit() { return static_cast<Bits>(Bits(1) << (Width - 1)); }
 
-    bool isNan(Bits bits) const
+    constexpr bool isNan(Bits bits) const
     {
         if constexpr (Of == Specials::NegativeZeroIsNan)
             return bits == signBit();
@@ -44,9 +45,12 @@ template <class Pattern, unsigned MantissaBits, int ExponentBias, Specials Of = 
     }
 
     /// NaN or infinity.
-    bool isSpecial(Bits bits) const { return Of == Specials::Ieee ? magnitude(bits) >= Infinity : isNan(bits); }
+    constexpr bool isSpecial(Bits bits) const
+    {
+        return Of == Specials::Ieee ? magnitude(bits) >= Infinity : isNan(bits);
+    }
 
-    double value(Bits bits) const
+    constexpr double value(Bits bits) const
     {
         if constexpr (Width == 32)
             return static_cast<double>(std::bit_cast<float>(bits));
@@ -75,7 +79,7 @@ template <class Pattern, unsigned MantissaBits, int ExponentBias, Specials Of = 
     }
 
     /// Position of the pattern in the order of values; both zeros are neighbors (performance notes in patch order).
-    std::uint64_t ordered(Bits bits) const
+    constexpr std::uint64_t ordered(Bits bits) const
     {
         const std::uint64_t half = std::uint64_t(1) << (Width - 1);
         const auto size = static_cast<std::uint64_t>(magnitude(bits));
@@ -83,7 +87,7 @@ template <class Pattern, unsigned MantissaBits, int ExponentBias, Specials Of = 
         return half + (size ^ (0 - static_cast<std::uint64_t>(bits >> (Width - 1))));
     }
     /// The bits at a position.
-    Bits pattern(std::uint64_t position) const
+    constexpr Bits pattern(std::uint64_t position) const
     {
         const std::uint64_t half = std::uint64_t(1) << (Width - 1);
         return position < half ? static_cast<Bits>(signBit() | (half - 1 - position))
@@ -104,21 +108,59 @@ template <class Number> struct IntegerFormat {
     static constexpr bool IsInteger = true;
 
     static constexpr Bits signBit() { return static_cast<Bits>(std::is_signed_v<Number> ? Bits(1) << (Width - 1) : 0); }
-    bool isNan(Bits) const { return false; }
-    bool isSpecial(Bits) const { return false; }
-    double value(Bits bits) const { return static_cast<double>(static_cast<Number>(bits)); }
-    std::uint64_t ordered(Bits bits) const { return static_cast<Bits>(bits ^ signBit()); }
-    Bits pattern(std::uint64_t position) const { return static_cast<Bits>(static_cast<Bits>(position) ^ signBit()); }
+    constexpr bool isNan(Bits) const { return false; }
+    constexpr bool isSpecial(Bits) const { return false; }
+    constexpr double value(Bits bits) const { return static_cast<double>(static_cast<Number>(bits)); }
+    constexpr std::uint64_t ordered(Bits bits) const { return static_cast<Bits>(bits ^ signBit()); }
+    constexpr Bits pattern(std::uint64_t position) const
+    {
+        return static_cast<Bits>(static_cast<Bits>(position) ^ signBit());
+    }
+};
+
+/// The format of each type of numbers; Bool has that of U8.
+template <Dtype Type> struct NumberFormatOf;
+template <> struct NumberFormatOf<Dtype::BF16> : FloatFormat<std::uint16_t, 7, 127> {
+};
+template <> struct NumberFormatOf<Dtype::F16> : FloatFormat<std::uint16_t, 10, 15> {
+};
+template <> struct NumberFormatOf<Dtype::F32> : FloatFormat<std::uint32_t, 23, 127> {
+};
+template <> struct NumberFormatOf<Dtype::F64> : FloatFormat<std::uint64_t, 52, 1023> {
+};
+template <> struct NumberFormatOf<Dtype::F8E5M2> : FloatFormat<std::uint8_t, 2, 15> {
+};
+template <> struct NumberFormatOf<Dtype::F8E4M3> : FloatFormat<std::uint8_t, 3, 7, Specials::AllOnesIsNan> {
+};
+template <> struct NumberFormatOf<Dtype::F8E4M3Fnuz> : FloatFormat<std::uint8_t, 3, 8, Specials::NegativeZeroIsNan> {
+};
+template <> struct NumberFormatOf<Dtype::F8E5M2Fnuz> : FloatFormat<std::uint8_t, 2, 16, Specials::NegativeZeroIsNan> {
+};
+template <> struct NumberFormatOf<Dtype::I8> : IntegerFormat<std::int8_t> {
+};
+template <> struct NumberFormatOf<Dtype::I16> : IntegerFormat<std::int16_t> {
+};
+template <> struct NumberFormatOf<Dtype::I32> : IntegerFormat<std::int32_t> {
+};
+template <> struct NumberFormatOf<Dtype::I64> : IntegerFormat<std::int64_t> {
+};
+template <> struct NumberFormatOf<Dtype::U8> : IntegerFormat<std::uint8_t> {
+};
+template <> struct NumberFormatOf<Dtype::U16> : IntegerFormat<std::uint16_t> {
+};
+template <> struct NumberFormatOf<Dtype::U32> : IntegerFormat<std::uint32_t> {
+};
+template <> struct NumberFormatOf<Dtype::U64> : IntegerFormat<std::uint64_t> {
 };
 
 /// As value(), NaN for NaN in every format.
-template <class Format> double numberOf(const Format& format, typename Format::Bits bits)
+template <class Format> constexpr double numberOf(const Format& format, typename Format::Bits bits)
 {
     return format.isNan(bits) ? std::numeric_limits<double>::quiet_NaN() : format.value(bits);
 }
 
 /// Between two places in the order of values.
-inline std::uint64_t distance(std::uint64_t a, std::uint64_t b) { return a > b ? a - b : b - a; }
+constexpr std::uint64_t distance(std::uint64_t a, std::uint64_t b) { return a > b ? a - b : b - a; }
 
 /// Calls `onFloat` with the FloatFormat of a floating type, `onInteger` with the IntegerFormat of an integer type;
 /// false for types that are neither.
@@ -126,53 +168,53 @@ template <class Float, class Integer> bool withNumbers(Dtype dtype, Float onFloa
 {
     switch (dtype) {
     case Dtype::BF16:
-        onFloat(FloatFormat<std::uint16_t, 7, 127> {});
+        onFloat(NumberFormatOf<Dtype::BF16> {});
         return true;
     case Dtype::F16:
-        onFloat(FloatFormat<std::uint16_t, 10, 15> {});
+        onFloat(NumberFormatOf<Dtype::F16> {});
         return true;
     case Dtype::F32:
-        onFloat(FloatFormat<std::uint32_t, 23, 127> {});
+        onFloat(NumberFormatOf<Dtype::F32> {});
         return true;
     case Dtype::F64:
-        onFloat(FloatFormat<std::uint64_t, 52, 1023> {});
+        onFloat(NumberFormatOf<Dtype::F64> {});
         return true;
     case Dtype::F8E5M2:
-        onFloat(FloatFormat<std::uint8_t, 2, 15> {});
+        onFloat(NumberFormatOf<Dtype::F8E5M2> {});
         return true;
     case Dtype::F8E4M3:
-        onFloat(FloatFormat<std::uint8_t, 3, 7, Specials::AllOnesIsNan> {});
+        onFloat(NumberFormatOf<Dtype::F8E4M3> {});
         return true;
     case Dtype::F8E4M3Fnuz:
-        onFloat(FloatFormat<std::uint8_t, 3, 8, Specials::NegativeZeroIsNan> {});
+        onFloat(NumberFormatOf<Dtype::F8E4M3Fnuz> {});
         return true;
     case Dtype::F8E5M2Fnuz:
-        onFloat(FloatFormat<std::uint8_t, 2, 16, Specials::NegativeZeroIsNan> {});
+        onFloat(NumberFormatOf<Dtype::F8E5M2Fnuz> {});
         return true;
     case Dtype::I8:
-        onInteger(IntegerFormat<std::int8_t> {});
+        onInteger(NumberFormatOf<Dtype::I8> {});
         return true;
     case Dtype::I16:
-        onInteger(IntegerFormat<std::int16_t> {});
+        onInteger(NumberFormatOf<Dtype::I16> {});
         return true;
     case Dtype::I32:
-        onInteger(IntegerFormat<std::int32_t> {});
+        onInteger(NumberFormatOf<Dtype::I32> {});
         return true;
     case Dtype::I64:
-        onInteger(IntegerFormat<std::int64_t> {});
+        onInteger(NumberFormatOf<Dtype::I64> {});
         return true;
     case Dtype::Bool:
     case Dtype::U8:
-        onInteger(IntegerFormat<std::uint8_t> {});
+        onInteger(NumberFormatOf<Dtype::U8> {});
         return true;
     case Dtype::U16:
-        onInteger(IntegerFormat<std::uint16_t> {});
+        onInteger(NumberFormatOf<Dtype::U16> {});
         return true;
     case Dtype::U32:
-        onInteger(IntegerFormat<std::uint32_t> {});
+        onInteger(NumberFormatOf<Dtype::U32> {});
         return true;
     case Dtype::U64:
-        onInteger(IntegerFormat<std::uint64_t> {});
+        onInteger(NumberFormatOf<Dtype::U64> {});
         return true;
     case Dtype::F4:
     case Dtype::F6E2M3:

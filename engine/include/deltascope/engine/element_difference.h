@@ -1,0 +1,38 @@
+#pragma once
+
+#include "deltascope/engine/diff_backend.h"
+#include "deltascope/engine/number_format.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+namespace deltascope {
+
+/// Adds how an element differs that does, but for its count, to what a block has; `moved`: the sum of squares that it
+/// belongs to. The reference of all backends, devices among them.
+template <class Format>
+constexpr void addDifference(const Format& format, typename Format::Bits x, typename Format::Bits y, double& moved,
+                             DiffMoments& out)
+{
+    if (format.isNan(x) || format.isNan(y)) {
+        ++out.nanInvolved;
+        return;
+    }
+    out.signFlips += ((x ^ y) & format.signBit()) != 0;
+    const std::uint64_t apart = distance(format.ordered(x), format.ordered(y));
+    double gap = 0;
+    if constexpr (Format::IsInteger) {
+        gap = static_cast<double>(apart); // so that large numbers keep small distances
+    } else {
+        out.maxUlp = std::max(out.maxUlp, apart);
+        gap = format.value(x) - format.value(y);
+        gap = gap < 0 ? -gap : gap;
+        if (!(gap <= std::numeric_limits<double>::max()))
+            return; // infinite, or no number
+    }
+    out.maxAbs = std::max(out.maxAbs, gap);
+    moved += gap * gap;
+}
+
+} // namespace deltascope
