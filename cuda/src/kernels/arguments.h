@@ -1,0 +1,107 @@
+#pragma once
+
+#include <cstdint>
+
+// What kernels are launched with, and what they write: plain values, the same on host and device.
+
+namespace deltascope::cuda {
+
+using Address = std::uint64_t; ///< in the memory of the device
+
+/// Elements that are compared, measured and found together: positions in a block fit 16 bits, and sums of moments do
+/// not depend on how a tensor is cut (DiffBackend::MomentElements).
+constexpr std::uint32_t BlockElements = 16384;
+
+/// Two stretches of one tensor. `firstBlock`: how many blocks the jobs in front of it have.
+struct PairJob {
+    Address before;
+    Address after;
+    Address out; ///< xor only: where the mask goes
+    std::uint64_t elements;
+    std::uint64_t firstBlock;
+};
+
+/// Where the changes of a block are in `positions` and `values`.
+struct BlockChanges {
+    std::uint64_t first; ///< in elements; NoRoom where they would not fit
+    std::uint32_t count;
+    std::uint32_t reserved;
+};
+constexpr std::uint64_t NoRoom = ~std::uint64_t { 0 };
+
+struct CountArguments {
+    Address jobs; ///< PairJob
+    Address jobOfBlock; ///< std::uint32_t
+    std::uint64_t blocks;
+    Address counts; ///< std::uint32_t for each block
+};
+
+struct ExtractArguments {
+    Address jobs; ///< PairJob
+    Address jobOfBlock; ///< std::uint32_t
+    std::uint64_t blocks;
+    Address changes; ///< BlockChanges for each block
+    Address positions; ///< std::uint16_t, relative to the block
+    Address values; ///< the new bits
+    std::uint64_t room; ///< elements of both
+    Address used; ///< std::uint64_t, zero at the start; more than `room` if something did not fit
+};
+
+/// `dtype`: a deltascope::Dtype.
+struct MomentArguments {
+    Address jobs; ///< PairJob
+    Address jobOfBlock; ///< std::uint32_t
+    std::uint64_t blocks;
+    Address moments; ///< DiffMoments for each block
+};
+
+/// Bits are a NaN if ((bits ^ flip) & mask) > limit.
+struct NanRule {
+    std::uint64_t flip;
+    std::uint64_t mask;
+    std::uint64_t limit;
+
+    constexpr bool isNan(std::uint64_t bits) const { return ((bits ^ flip) & mask) > limit; }
+};
+
+/// New bits for some elements of one stretch of a tensor.
+struct AssignJob {
+    Address stretch;
+    Address elements; ///< std::uint32_t, relative to the stretch
+    Address bits; ///< one after another, as wide as an element
+    std::uint64_t count;
+    NanRule nan;
+    std::uint64_t firstTile; ///< how many tiles of AssignTile elements the jobs in front of it have
+};
+constexpr std::uint32_t AssignTile = 2048;
+
+/// The counts of an AssignJob, all zero at the start: those of PatchCounts, in its order, but for zeroSigns.
+struct AssignCounts {
+    std::uint64_t noops;
+    std::uint64_t nanNoops;
+    std::uint64_t changed;
+    std::uint64_t sameLowByte;
+};
+
+struct AssignArguments {
+    Address jobs; ///< AssignJob
+    Address jobOfTile; ///< std::uint32_t
+    std::uint64_t tiles;
+    Address counts; ///< AssignCounts for each job
+    std::uint32_t isXor; ///< the bits are xored into the elements
+};
+
+/// One leaf of a hash tree, of more than 240 bytes.
+struct LeafJob {
+    Address bytes;
+    std::uint64_t size;
+};
+
+struct HashArguments {
+    Address leaves; ///< LeafJob
+    std::uint64_t leafCount;
+    Address digests; ///< two std::uint64_t for each leaf: the low half of its XXH3-128, then the high one
+    std::uint8_t secret[192]; ///< of XXH3
+};
+
+} // namespace deltascope::cuda

@@ -1,0 +1,93 @@
+#include "kernels/host_kernels.h"
+
+#include "kernels/assign.h"
+#include "kernels/compare.h"
+#include "kernels/hash.h"
+#include "kernels/list.h"
+#include "kernels/moments.h"
+
+#include <map>
+#include <memory>
+
+namespace deltascope::cuda {
+
+namespace {
+
+/// Calls `work` for one tile after the other, as the warps of a grid share them out.
+template <class Work> void eachTile(std::uint64_t tiles, std::uint32_t blocks, std::uint32_t threads, Work work)
+{
+    const std::uint64_t warps = std::uint64_t { blocks } * (threads / Lanes);
+    for (std::uint64_t warp = 0; warp < warps; ++warp) {
+        for (std::uint64_t tile = warp; tile < tiles; tile += warps)
+            work(HostWarp {}, tile);
+    }
+}
+
+template <class Word> void count(std::uint32_t blocks, std::uint32_t threads, const void* from)
+{
+    const auto& arguments = *static_cast<const CountArguments*>(from);
+    eachTile(arguments.blocks, blocks, threads,
+             [&](const HostWarp& warp, std::uint64_t block) { countBlock<HostWarp, Word>(warp, arguments, block); });
+}
+
+template <class Word> void xorInto(std::uint32_t blocks, std::uint32_t threads, const void* from)
+{
+    const auto& arguments = *static_cast<const CountArguments*>(from);
+    eachTile(arguments.blocks, blocks, threads,
+             [&](const HostWarp& warp, std::uint64_t block) { xorBlock<HostWarp, Word>(warp, arguments, block); });
+}
+
+template <class Word> void extract(std::uint32_t blocks, std::uint32_t threads, const void* from)
+{
+    const auto& arguments = *static_cast<const ExtractArguments*>(from);
+    const auto shared = std::make_unique<ExtractShared>();
+    // From back to front, for nothing may depend on the order.
+    for (std::uint32_t first = blocks; first-- > 0;) {
+        for (std::uint64_t block = first; block < arguments.blocks; block += blocks)
+            extractBlock<HostBlock, Word>(HostBlock { threads / Lanes }, *shared, arguments, block);
+    }
+}
+
+template <class Word> void assign(std::uint32_t blocks, std::uint32_t threads, const void* from)
+{
+    const auto& arguments = *static_cast<const AssignArguments*>(from);
+    eachTile(arguments.tiles, blocks, threads,
+             [&](const HostWarp& warp, std::uint64_t tile) { assignTile<HostWarp, Word>(warp, arguments, tile); });
+}
+
+template <class Format> void moments(std::uint32_t blocks, std::uint32_t threads, const void* from)
+{
+    const auto& arguments = *static_cast<const MomentArguments*>(from);
+    eachTile(arguments.blocks, blocks, threads,
+             [&](const HostWarp& warp, std::uint64_t block) { measureBlock(warp, arguments, block, Format {}); });
+}
+
+void hash(std::uint32_t blocks, std::uint32_t threads, const void* from)
+{
+    const auto& arguments = *static_cast<const HashArguments*>(from);
+    eachTile((arguments.leafCount + LeavesPerWarp - 1) / LeavesPerWarp, blocks, threads,
+             [&](const HostWarp& warp, std::uint64_t tile) { hashLeaves(warp, arguments, tile * LeavesPerWarp); });
+}
+
+} // namespace
+
+const HostKernel* hostKernel(std::string_view name)
+{
+    static const std::map<std::string_view, HostKernel> kernels {
+#define KERNEL(bytes, Word)                                                                                            \
+    { "count_" #bytes, { count<Word>, sizeof(CountArguments) } },                                                      \
+        { "xor_" #bytes, { xorInto<Word>, sizeof(CountArguments) } },                                                  \
+        { "extract_" #bytes, { extract<Word>, sizeof(ExtractArguments) } },                                            \
+        { "assign_" #bytes, { assign<Word>, sizeof(AssignArguments) } },
+        DELTASCOPE_KERNELS_OF_WORDS(KERNEL)
+#undef KERNEL
+#define KERNEL(type) { "moments_" #type, { moments<NumberFormatOf<Dtype::type>>, sizeof(MomentArguments) } },
+            DELTASCOPE_KERNELS_OF_NUMBERS(KERNEL)
+#undef KERNEL
+                { "hash_leaves", { hash, sizeof(HashArguments) } },
+    };
+    const auto found = kernels.find(name);
+    return found == kernels.end() ? nullptr : &found->second;
+}
+
+} // namespace deltascope::cuda

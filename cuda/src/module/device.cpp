@@ -1,0 +1,113 @@
+#include "module/device.h"
+
+#include "kernels/list.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace deltascope::cuda {
+
+namespace {
+
+/// CUDA 13 is the oldest whose kernels this module has: the 580 series.
+constexpr int OldestDriver = 13000;
+
+/// Failures of the driver API that end the context: what was submitted is lost, and so is what follows. Deinitialized,
+/// errors of memory and links that are not corrected, and what a kernel does wrong.
+bool endsContext(Status status)
+{
+    constexpr std::array Ends { 4, 214, 220, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 999 };
+    return std::find(Ends.begin(), Ends.end(), status) != Ends.end();
+}
+
+constexpr const char* KernelNames[] = {
+#define KERNEL(bytes, Word) "count_" #bytes, "xor_" #bytes, "extract_" #bytes, "assign_" #bytes,
+    DELTASCOPE_KERNELS_OF_WORDS(KERNEL)
+#undef KERNEL
+#define KERNEL(type) "moments_" #type,
+        DELTASCOPE_KERNELS_OF_NUMBERS(KERNEL)
+#undef KERNEL
+            "hash_leaves",
+};
+
+} // namespace
+
+Result<std::unique_ptr<Device>> Device::open(const Driver& driver, KernelImage image)
+{
+    std::unique_ptr<Device> device(new Device(driver));
+    int version = 0;
+    DS_CHECK(device->check(driver.driverGetVersion(&version), "cuDriverGetVersion"));
+    if (version < OldestDriver)
+        return fail(Code::Unsupported,
+                    "the driver knows CUDA " + std::to_string(version / 1000) + '.'
+                        + std::to_string(version % 1000 / 10) + ", and CUDA 13.0 is needed",
+                    "libcuda.so.1", "Install a driver of the 580 series or a newer one.");
+    int count = 0;
+    const bool works = driver.init(0) == Success && driver.deviceGetCount(&count) == Success;
+    if (!works || count == 0)
+        return fail(Code::Unsupported, "the driver of NVIDIA finds no device", "libcuda.so.1",
+                    "nvidia-smi shows what the driver sees.");
+    DS_CHECK(device->check(driver.deviceGet(&device->m_number, 0), "cuDeviceGet"));
+    DS_CHECK(
+        device->check(driver.devicePrimaryCtxRetain(&device->m_context, device->m_number), "cuDevicePrimaryCtxRetain"));
+    DS_CHECK(device->loadKernels(image));
+    return device;
+}
+
+Device::~Device()
+{
+    if (!m_context)
+        return;
+    if (m_module) {
+        const Current current(*this);
+        m_driver.moduleUnload(m_module);
+    }
+    m_driver.devicePrimaryCtxRelease(m_number);
+}
+
+Result<void> Device::loadKernels(KernelImage image)
+{
+    const Current current(*this);
+    DS_CHECK(current.check());
+    if (const Status status = m_driver.moduleLoadData(&m_module, image.data); status != Success) {
+        m_module = nullptr;
+        DS_CHECK(check(status, "cuModuleLoadData"));
+    }
+    for (const char* const name : KernelNames) {
+        Handle& function = m_kernels[name];
+        DS_CHECK(check(m_driver.moduleGetFunction(&function, m_module, name), "cuModuleGetFunction"));
+    }
+    return {};
+}
+
+Result<Handle> Device::kernel(const std::string& name) const
+{
+    const auto found = m_kernels.find(name);
+    if (found == m_kernels.end())
+        return fail(Code::Internal, "there is no kernel " + name);
+    return found->second;
+}
+
+Result<void> Device::check(Status status, const char* call) const
+{
+    if (status == Success)
+        return {};
+    if (endsContext(status))
+        m_lostWith = status;
+    const char* name = nullptr;
+    const bool isKnown = m_driver.getErrorName(status, &name) == Success && name;
+    const std::string text = std::string(call) + " fails: " + (isKnown ? name : "status " + std::to_string(status));
+    if (status == OutOfMemory)
+        return fail(Code::NoSpace, text, {}, "Free memory of the device, or choose another backend.");
+    return fail(Code::Io, text, {}, "nvidia-smi and the kernel's log say more of the device.");
+}
+
+Result<void> Device::expectAlive() const
+{
+    if (const Status status = m_lostWith; status != Success)
+        return check(status, "the device, which does not recover from what failed before,");
+    return {};
+}
+
+} // namespace deltascope::cuda

@@ -1,0 +1,77 @@
+#pragma once
+
+#include "driver/driver.h"
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <string>
+
+namespace deltascope::cuda {
+
+/// What holds the kernels: a fat binary for a driver, or what a test's driver takes for one.
+struct KernelImage {
+    const void* data = nullptr;
+};
+
+/// The first device of a driver, in its primary context, which the frameworks of the process share. Thread-safe.
+class Device {
+public:
+    /// Errors: Unsupported (driver too old, no device, no kernels for it).
+    static Result<std::unique_ptr<Device>> open(const Driver& driver, KernelImage image);
+    ~Device();
+    Device(const Device&) = delete;
+    Device& operator=(const Device&) = delete;
+
+    const Driver& driver() const noexcept { return m_driver; }
+    DeviceNumber number() const noexcept { return m_number; }
+    /// A kernel by its name (kernels/list.h).
+    Result<Handle> kernel(const std::string& name) const;
+    /// The failure of a call, if it failed. Errors: NoSpace (memory of the device), Io (everything else). One that the
+    /// device does not recover from is kept: isLost().
+    Result<void> check(Status status, const char* call) const;
+    /// Fails once the device is lost.
+    Result<void> expectAlive() const;
+
+private:
+    explicit Device(const Driver& driver)
+        : m_driver(driver)
+    {
+    }
+    Result<void> loadKernels(KernelImage image);
+
+    Driver m_driver;
+    DeviceNumber m_number = 0;
+    Handle m_context = nullptr;
+    Handle m_module = nullptr;
+    std::map<std::string, Handle, std::less<>> m_kernels;
+    mutable std::atomic<Status> m_lostWith = Success;
+
+    friend class Current;
+};
+
+/// Makes the context of a device current on this thread while it lives.
+class Current {
+public:
+    explicit Current(const Device& device)
+        : m_device(device)
+        , m_status(device.m_driver.ctxPushCurrent(device.m_context))
+    {
+    }
+    ~Current()
+    {
+        Handle context = nullptr;
+        if (m_status == Success)
+            m_device.m_driver.ctxPopCurrent(&context);
+    }
+    Current(const Current&) = delete;
+    Current& operator=(const Current&) = delete;
+
+    Result<void> check() const { return m_device.check(m_status, "cuCtxPushCurrent"); }
+
+private:
+    const Device& m_device;
+    Status m_status;
+};
+
+} // namespace deltascope::cuda

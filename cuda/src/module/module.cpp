@@ -1,0 +1,195 @@
+#include "module/module.h"
+
+#include "module/queue.h"
+
+#include <algorithm>
+#include <new>
+
+// The functions of DeviceModule: values of the C++ side become codes and faults, and no exception leaves.
+
+namespace deltascope {
+
+struct DeviceHandle {
+    std::unique_ptr<cuda::Device> device;
+};
+
+struct DeviceQueueHandle {
+    std::unique_ptr<cuda::Queue> queue;
+};
+
+} // namespace deltascope
+
+namespace deltascope::cuda {
+
+namespace {
+
+Result<Driver> (*findDriver)() = nullptr;
+KernelImage kernels;
+
+template <std::size_t Room> void copyText(const std::string& text, char (&to)[Room])
+{
+    const std::size_t bytes = std::min(text.size(), Room - 1);
+    std::copy_n(text.begin(), bytes, to);
+    to[bytes] = '\0';
+}
+
+std::int32_t report(const Error& error, DeviceFault* fault)
+{
+    fault->code = static_cast<std::int32_t>(error.code);
+    copyText(error.text, fault->text);
+    copyText(error.action, fault->action);
+    return fault->code;
+}
+
+/// 0, or what to return instead.
+template <class Work> std::int32_t guarded(DeviceFault* fault, Work work)
+{
+    static_assert(static_cast<std::int32_t>(Code::Internal) != 0 && static_cast<std::int32_t>(Code::NoSpace) != 0);
+    try {
+        const Result<void> done = work();
+        return done ? 0 : report(done.error(), fault);
+    } catch (const std::bad_alloc&) {
+        return report(Error { Code::NoSpace, "memory is full", {}, {}, {} }, fault);
+    }
+}
+
+std::int32_t open(DeviceHandle** device, DeviceFault* fault)
+{
+    return guarded(fault, [&]() -> Result<void> {
+        DS_TRY(const Driver driver, findDriver());
+        DS_TRY(std::unique_ptr<Device> opened, Device::open(driver, kernels));
+        *device = new DeviceHandle { std::move(opened) };
+        return {};
+    });
+}
+
+void close(DeviceHandle* device) { delete device; }
+
+std::int32_t describe(DeviceHandle* handle, DeviceInfo* info, DeviceFault* fault)
+{
+    return guarded(fault, [&]() -> Result<void> {
+        const Device& device = *handle->device;
+        const Driver& driver = device.driver();
+        const Current current(device);
+        DS_CHECK(current.check());
+        *info = {};
+        std::size_t free = 0;
+        std::size_t total = 0;
+        DS_CHECK(device.check(driver.deviceGetName(info->name, sizeof info->name, device.number()), "cuDeviceGetName"));
+        DS_CHECK(device.check(driver.memGetInfo(&free, &total), "cuMemGetInfo"));
+        DS_CHECK(device.check(driver.driverGetVersion(&info->driverVersion), "cuDriverGetVersion"));
+        DS_CHECK(device.check(driver.deviceGetAttribute(&info->major, MajorCapability, device.number()),
+                              "cuDeviceGetAttribute"));
+        DS_CHECK(device.check(driver.deviceGetAttribute(&info->minor, MinorCapability, device.number()),
+                              "cuDeviceGetAttribute"));
+        info->freeBytes = free;
+        info->totalBytes = total;
+        return {};
+    });
+}
+
+std::int32_t openQueue(DeviceHandle* device, DeviceQueueHandle** queue, DeviceFault* fault)
+{
+    return guarded(fault, [&]() -> Result<void> {
+        DS_TRY(std::unique_ptr<Queue> opened, Queue::open(*device->device));
+        *queue = new DeviceQueueHandle { std::move(opened) };
+        return {};
+    });
+}
+
+void closeQueue(DeviceQueueHandle* queue) { delete queue; }
+
+std::int32_t allocate(DeviceQueueHandle* queue, std::uint64_t bytes, std::uint64_t* address, DeviceFault* fault)
+{
+    return guarded(fault, [&]() -> Result<void> {
+        DS_TRY(*address, queue->queue->allocate(bytes));
+        return {};
+    });
+}
+
+void release(DeviceQueueHandle* queue, std::uint64_t address) { queue->queue->release(address); }
+
+std::int32_t upload(DeviceQueueHandle* queue, std::uint64_t to, const void* from, std::uint64_t bytes,
+                    DeviceFault* fault)
+{
+    return guarded(fault, [&] { return queue->queue->upload(to, from, bytes); });
+}
+
+std::int32_t download(DeviceQueueHandle* queue, void* to, std::uint64_t from, std::uint64_t bytes, DeviceFault* fault)
+{
+    return guarded(fault, [&] { return queue->queue->download(to, from, bytes); });
+}
+
+std::int32_t count(DeviceQueueHandle* queue, const DevicePair* pairs, std::uint64_t pairCount,
+                   std::uint32_t elementBytes, std::uint64_t* different, DeviceFault* fault)
+{
+    return guarded(fault, [&] { return queue->queue->count({ pairs, pairCount }, elementBytes, different); });
+}
+
+std::int32_t extract(DeviceQueueHandle* queue, const DevicePair* pairs, std::uint64_t pairCount,
+                     std::uint32_t elementBytes, DeviceChanges* changes, DeviceFault* fault)
+{
+    return guarded(fault, [&] { return queue->queue->extract({ pairs, pairCount }, elementBytes, changes); });
+}
+
+std::int32_t xorInto(DeviceQueueHandle* queue, const DevicePair* pairs, std::uint64_t pairCount,
+                     std::uint32_t elementBytes, std::uint64_t* different, DeviceFault* fault)
+{
+    return guarded(fault, [&] { return queue->queue->xorInto({ pairs, pairCount }, elementBytes, different); });
+}
+
+std::int32_t moments(DeviceQueueHandle* queue, const DevicePair* pairs, std::uint64_t pairCount, std::uint32_t dtype,
+                     void* moments, DeviceFault* fault)
+{
+    return guarded(fault, [&] {
+        return queue->queue->moments({ pairs, pairCount }, static_cast<Dtype>(dtype),
+                                     static_cast<DiffMoments*>(moments));
+    });
+}
+
+std::int32_t assign(DeviceQueueHandle* queue, const DeviceAssign* jobs, std::uint64_t jobCount,
+                    std::uint32_t elementBytes, std::uint32_t isXor, DeviceAssigned* assigned, DeviceFault* fault)
+{
+    return guarded(fault, [&] { return queue->queue->assign({ jobs, jobCount }, elementBytes, isXor != 0, assigned); });
+}
+
+std::int32_t hash(DeviceQueueHandle* queue, const DeviceLeaf* leaves, std::uint64_t leafCount, DeviceDigest* digests,
+                  DeviceFault* fault)
+{
+    return guarded(fault, [&] { return queue->queue->hash({ leaves, leafCount }, digests); });
+}
+
+std::int32_t wait(DeviceQueueHandle* queue, DeviceFault* fault)
+{
+    return guarded(fault, [&] { return queue->queue->wait(); });
+}
+
+} // namespace
+
+const DeviceModule* moduleOver(Result<Driver> (*driver)(), KernelImage image, const char* build)
+{
+    findDriver = driver;
+    kernels = image;
+    static DeviceModule functions { sizeof(DeviceModule),
+                                    nullptr,
+                                    open,
+                                    close,
+                                    describe,
+                                    openQueue,
+                                    closeQueue,
+                                    allocate,
+                                    release,
+                                    upload,
+                                    download,
+                                    count,
+                                    extract,
+                                    xorInto,
+                                    moments,
+                                    assign,
+                                    hash,
+                                    wait };
+    functions.build = build;
+    return &functions;
+}
+
+} // namespace deltascope::cuda

@@ -1,0 +1,483 @@
+#include "module/queue.h"
+
+#include "deltascope/engine/number_format.h"
+#include "kernels/compare.h"
+#include "kernels/hash.h"
+#include "kernels/list.h"
+#include "module/xxh3_secret.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+namespace deltascope::cuda {
+
+namespace {
+
+constexpr unsigned TileThreads = 256;
+constexpr unsigned TilesPerBlock = TileThreads / Lanes;
+
+unsigned extractThreads(std::uint32_t elementBytes)
+{
+    switch (elementBytes) {
+    case 1:
+        return extractWarps<std::uint8_t>() * Lanes;
+    case 2:
+        return extractWarps<std::uint16_t>() * Lanes;
+    case 4:
+        return extractWarps<std::uint32_t>() * Lanes;
+    default:
+        return extractWarps<std::uint64_t>() * Lanes;
+    }
+}
+
+std::uint64_t tilesOf(std::uint64_t elements) { return (elements + AssignTile - 1) / AssignTile; }
+
+std::string widthName(const char* kernel, std::uint32_t elementBytes)
+{
+    return std::string(kernel) + '_' + std::to_string(elementBytes);
+}
+
+struct NumberKernel {
+    const char* name;
+    std::uint32_t elementBytes;
+};
+
+Result<NumberKernel> numberKernel(Dtype dtype)
+{
+    switch (dtype) {
+#define KERNEL(type)                                                                                                   \
+    case Dtype::type:                                                                                                  \
+        return NumberKernel { "moments_" #type, sizeof(NumberFormatOf<Dtype::type>::Bits) };
+        DELTASCOPE_KERNELS_OF_NUMBERS(KERNEL)
+#undef KERNEL
+    case Dtype::Bool:
+        return numberKernel(Dtype::U8);
+    default:
+        return fail(Code::Internal, "a type without numbers is not measured");
+    }
+}
+
+} // namespace
+
+Result<std::unique_ptr<Queue>> Queue::open(const Device& device)
+{
+    const Current current(device);
+    DS_CHECK(current.check());
+    DS_CHECK(device.expectAlive());
+    std::unique_ptr<Queue> queue(new Queue(device));
+    int least = 0;
+    int greatest = 0;
+    DS_CHECK(device.check(device.driver().ctxGetStreamPriorityRange(&least, &greatest), "cuCtxGetStreamPriorityRange"));
+    if (const Status status = device.driver().streamCreateWithPriority(&queue->m_stream, NonBlockingStream, least);
+        status != Success) {
+        queue->m_stream = nullptr;
+        DS_CHECK(device.check(status, "cuStreamCreateWithPriority"));
+    }
+    DS_CHECK(queue->m_arena.open());
+    return queue;
+}
+
+Queue::~Queue()
+{
+    const Current current(m_device);
+    const Driver& driver = m_device.driver();
+    if (m_stream) {
+        driver.streamSynchronize(m_stream);
+        driver.streamDestroy(m_stream);
+    }
+    for (const Address address : m_allocated)
+        driver.memFree(address);
+    freeFound();
+}
+
+Result<Address> Queue::allocate(std::uint64_t bytes)
+{
+    const Current current(m_device);
+    DS_CHECK(current.check());
+    DS_CHECK(m_device.expectAlive());
+    Address address = 0;
+    DS_CHECK(m_device.check(m_device.driver().memAlloc(&address, bytes), "cuMemAlloc"));
+    m_allocated.insert(address);
+    return address;
+}
+
+void Queue::release(Address address)
+{
+    if (m_allocated.erase(address) == 0)
+        return;
+    const Current current(m_device);
+    m_device.driver().memFree(address);
+}
+
+Result<void> Queue::upload(Address to, const void* from, std::uint64_t bytes)
+{
+    const Current current(m_device);
+    DS_CHECK(current.check());
+    DS_CHECK(m_device.expectAlive());
+    return m_device.check(m_device.driver().memcpyHtoDAsync(to, from, bytes, m_stream), "cuMemcpyHtoDAsync");
+}
+
+Result<void> Queue::download(void* to, Address from, std::uint64_t bytes)
+{
+    const Current current(m_device);
+    DS_CHECK(current.check());
+    DS_CHECK(m_device.expectAlive());
+    return m_device.check(m_device.driver().memcpyDtoHAsync(to, from, bytes, m_stream), "cuMemcpyDtoHAsync");
+}
+
+Result<void> Queue::count(std::span<const DevicePair> pairs, std::uint32_t elementBytes, std::uint64_t* different)
+{
+    return countInto("count", pairs, elementBytes, different);
+}
+
+Result<void> Queue::xorInto(std::span<const DevicePair> pairs, std::uint32_t elementBytes, std::uint64_t* different)
+{
+    return countInto("xor", pairs, elementBytes, different);
+}
+
+Result<void> Queue::countInto(const char* kernel, std::span<const DevicePair> pairs, std::uint32_t elementBytes,
+                              std::uint64_t* different)
+{
+    constexpr std::uint64_t MostBlocks = 1 << 18; // 1 MiB of counts
+    std::fill_n(different, pairs.size(), 0);
+    const Current current(m_device);
+    DS_CHECK(current.check());
+    Launches launches(pairs, elementBytes, MostBlocks);
+    for (std::vector<Piece> pieces = launches.next(); !pieces.empty(); pieces = launches.next()) {
+        const std::uint64_t blocks = blocksOf(pieces);
+        const std::uint64_t bytes = blocks * sizeof(std::uint32_t);
+        DS_TRY(const Table jobs, table(pieces, bytes));
+        DS_TRY(const Arena::Place counts, results(bytes));
+        CountArguments arguments { jobs.jobs, jobs.jobOfBlock, blocks, counts.device };
+        DS_CHECK(launch(widthName(kernel, elementBytes), (blocks + TilesPerBlock - 1) / TilesPerBlock, TileThreads,
+                        &arguments));
+        DS_CHECK(bringDown(counts, bytes));
+        m_deliveries.push_back([pieces = std::move(pieces), counts, different]() -> Result<void> {
+            const auto* const ofBlocks = static_cast<const std::uint32_t*>(counts.host);
+            for (const Piece& piece : pieces) {
+                for (std::uint64_t block = 0; block < piece.blocks; ++block)
+                    different[piece.pair] += ofBlocks[piece.job.firstBlock + block];
+            }
+            return {};
+        });
+    }
+    return {};
+}
+
+Result<void> Queue::moments(std::span<const DevicePair> pairs, Dtype dtype, DiffMoments* moments)
+{
+    constexpr std::uint64_t MostBlocks = 1 << 14; // 1 MiB of moments
+    const Current current(m_device);
+    DS_CHECK(current.check());
+    DS_TRY(const NumberKernel kernel, numberKernel(dtype));
+    Launches launches(pairs, kernel.elementBytes, MostBlocks);
+    for (std::vector<Piece> pieces = launches.next(); !pieces.empty(); pieces = launches.next()) {
+        const std::uint64_t blocks = blocksOf(pieces);
+        const std::uint64_t bytes = blocks * sizeof(DiffMoments);
+        DS_TRY(const Table jobs, table(pieces, bytes));
+        DS_TRY(const Arena::Place measured, results(bytes));
+        MomentArguments arguments { jobs.jobs, jobs.jobOfBlock, blocks, measured.device };
+        DS_CHECK(launch(kernel.name, (blocks + TilesPerBlock - 1) / TilesPerBlock, TileThreads, &arguments));
+        DS_CHECK(bringDown(measured, bytes));
+        m_deliveries.push_back([measured, bytes, to = moments]() -> Result<void> {
+            std::memcpy(to, measured.host, bytes);
+            return {};
+        });
+        moments += blocks;
+    }
+    return {};
+}
+
+Result<void> Queue::assign(std::span<const DeviceAssign> jobs, std::uint32_t elementBytes, bool isXor,
+                           DeviceAssigned* assigned)
+{
+    constexpr std::uint64_t MostTiles = 1 << 18; // 2^29 elements, 1 MiB of their jobs
+    constexpr std::size_t MostRows = 1 << 13;
+    std::fill_n(assigned, jobs.size(), DeviceAssigned {});
+    const Current current(m_device);
+    DS_CHECK(current.check());
+    std::size_t job = 0;
+    std::uint64_t at = 0; // in elements of the job
+    while (job < jobs.size()) {
+        std::vector<AssignJob> rows;
+        std::vector<std::size_t> owners;
+        std::uint64_t tiles = 0;
+        while (job < jobs.size() && tiles < MostTiles && rows.size() < MostRows) {
+            const DeviceAssign& from = jobs[job];
+            const std::uint64_t count = std::min(from.count - at, (MostTiles - tiles) * AssignTile);
+            rows.push_back(AssignJob { from.stretch, from.elements + at * sizeof(std::uint32_t),
+                                       from.bits + at * elementBytes, count,
+                                       NanRule { from.nanFlip, from.nanMask, from.nanLimit }, tiles });
+            owners.push_back(job);
+            tiles += tilesOf(count);
+            at += count;
+            if (at == from.count) {
+                ++job;
+                at = 0;
+            }
+        }
+        const std::uint64_t bytes = rows.size() * sizeof(AssignCounts);
+        DS_TRY(const Table table,
+               this->table(
+                   rows, [](const AssignJob& row) { return tilesOf(row.count); }, bytes));
+        DS_TRY(const Arena::Place counts, results(bytes));
+        AssignArguments arguments { table.jobs, table.jobOfBlock, tiles, counts.device, isXor };
+        DS_CHECK(launch(widthName("assign", elementBytes), (tiles + TilesPerBlock - 1) / TilesPerBlock, TileThreads,
+                        &arguments));
+        DS_CHECK(bringDown(counts, bytes));
+        m_deliveries.push_back([counts, owners = std::move(owners), isXor, assigned]() -> Result<void> {
+            const auto* const from = static_cast<const AssignCounts*>(counts.host);
+            for (std::size_t row = 0; row < owners.size(); ++row) {
+                DeviceAssigned& to = assigned[owners[row]];
+                to.changed += from[row].changed;
+                if (isXor)
+                    continue;
+                to.noops += from[row].noops;
+                to.nanNoops += from[row].nanNoops;
+                to.sameLowByte += from[row].sameLowByte;
+            }
+            return {};
+        });
+    }
+    return {};
+}
+
+Result<void> Queue::hash(std::span<const DeviceLeaf> leaves, DeviceDigest* digests)
+{
+    constexpr std::size_t MostLeaves = 1 << 16;
+    const Current current(m_device);
+    DS_CHECK(current.check());
+    for (; !leaves.empty(); leaves = leaves.subspan(std::min(leaves.size(), MostLeaves))) {
+        std::vector<LeafJob> rows;
+        for (const DeviceLeaf& leaf : leaves.first(std::min(leaves.size(), MostLeaves)))
+            rows.push_back(LeafJob { leaf.bytes, leaf.size });
+        const std::uint64_t bytes = rows.size() * sizeof(DeviceDigest);
+        DS_CHECK(makeRoomInArena(rows.size() * sizeof(LeafJob) + bytes));
+        DS_TRY(const Address table, sendUp(rows));
+        DS_TRY(const Arena::Place made, results(bytes));
+        HashArguments arguments { table, rows.size(), made.device, {} };
+        copyXxh3Secret(arguments.secret);
+        // Few warps a block, for there are few leaves: they spread over the whole device.
+        DS_CHECK(launch("hash_leaves", (rows.size() + LeavesPerWarp - 1) / LeavesPerWarp, Lanes, &arguments));
+        DS_CHECK(bringDown(made, bytes));
+        m_deliveries.push_back([made, bytes, to = digests]() -> Result<void> {
+            std::memcpy(to, made.host, bytes);
+            return {};
+        });
+        digests += rows.size();
+    }
+    return {};
+}
+
+Result<void> Queue::extract(std::span<const DevicePair> pairs, std::uint32_t elementBytes, DeviceChanges* changes)
+{
+    constexpr std::uint64_t MostBlocks = 1 << 16; // 2^30 elements, 1 MiB of places
+    for (std::size_t i = 0; i < pairs.size(); ++i)
+        changes[i].found = 0;
+    const Current current(m_device);
+    DS_CHECK(current.check());
+    Launches launches(pairs, elementBytes, MostBlocks);
+    for (std::vector<Piece> pieces = launches.next(); !pieces.empty(); pieces = launches.next())
+        DS_CHECK(extractPieces(std::move(pieces), elementBytes, changes));
+    return {};
+}
+
+/// One launch of extract(): where its results lie, and what it is launched with once more if they do not fit.
+struct Queue::Extraction {
+    std::vector<Piece> pieces;
+    std::uint32_t elementBytes;
+    DeviceChanges* changes;
+    Arena::Place places;
+    Arena::Place used;
+    ExtractArguments arguments;
+};
+
+Result<void> Queue::extractPieces(std::vector<Piece> pieces, std::uint32_t elementBytes, DeviceChanges* changes)
+{
+    if (std::exchange(m_isExtracting, true)) // what the one before found lies where this one's would
+        DS_CHECK(wait());
+    const std::uint64_t blocks = blocksOf(pieces);
+    const std::uint64_t bytes = blocks * sizeof(BlockChanges);
+    DS_TRY(const Table jobs, table(pieces, bytes + Arena::Alignment));
+    DS_TRY(const Arena::Place places, results(bytes));
+    DS_TRY(const Arena::Place used, results(sizeof(std::uint64_t)));
+    constexpr std::uint64_t Expected = 16; // one element of so many changes, or less
+    DS_CHECK(makeRoom(blocks * BlockElements / Expected, elementBytes));
+    Extraction extraction { std::move(pieces),
+                            elementBytes,
+                            changes,
+                            places,
+                            used,
+                            { jobs.jobs, jobs.jobOfBlock, blocks, places.device, 0, 0, 0, used.device } };
+    DS_CHECK(launchExtraction(extraction));
+    m_isExtracting = true;
+    m_deliveries.push_back([this, extraction = std::move(extraction)]() mutable { return deliver(extraction); });
+    return {};
+}
+
+Result<void> Queue::launchExtraction(Extraction& extraction)
+{
+    extraction.arguments.positions = m_found;
+    extraction.arguments.values = m_found + m_foundRoom * sizeof(std::uint16_t);
+    extraction.arguments.room = m_foundRoom;
+    DS_CHECK(launch(widthName("extract", extraction.elementBytes), extraction.arguments.blocks,
+                    extractThreads(extraction.elementBytes), &extraction.arguments));
+    DS_CHECK(bringDown(extraction.places, extraction.arguments.blocks * sizeof(BlockChanges)));
+    return bringDown(extraction.used, sizeof(std::uint64_t));
+}
+
+Result<void> Queue::deliver(Extraction& extraction)
+{
+    std::uint64_t used = *static_cast<const std::uint64_t*>(extraction.used.host);
+    if (used > m_foundRoom) {
+        DS_CHECK(makeRoom(used, extraction.elementBytes));
+        DS_CHECK(
+            m_device.check(m_device.driver().memsetD8Async(extraction.used.device, 0, sizeof(std::uint64_t), m_stream),
+                           "cuMemsetD8Async"));
+        DS_CHECK(launchExtraction(extraction));
+        DS_CHECK(synchronize());
+        used = *static_cast<const std::uint64_t*>(extraction.used.host);
+    }
+    const std::uint64_t valuesAt = m_foundRoom * sizeof(std::uint16_t);
+    DS_CHECK(download(m_foundHost, m_found, used * sizeof(std::uint16_t)));
+    DS_CHECK(download(m_foundHost + valuesAt, m_found + valuesAt, used * extraction.elementBytes));
+    DS_CHECK(synchronize());
+    const auto* const positions = reinterpret_cast<const std::uint16_t*>(m_foundHost);
+    const std::byte* const values = m_foundHost + valuesAt;
+    const auto* const places = static_cast<const BlockChanges*>(extraction.places.host);
+    for (const Piece& piece : extraction.pieces) {
+        DeviceChanges& to = extraction.changes[piece.pair];
+        for (std::uint64_t block = 0; block < piece.blocks; ++block) {
+            const BlockChanges& from = places[piece.job.firstBlock + block];
+            const std::uint64_t at = std::exchange(to.found, to.found + from.count);
+            if (to.found > to.room || from.count == 0)
+                continue;
+            const std::uint64_t first = piece.firstElement + block * BlockElements;
+            std::transform(positions + from.first, positions + from.first + from.count, to.positions + at,
+                           [&](std::uint16_t position) { return static_cast<std::uint32_t>(first + position); });
+            std::memcpy(static_cast<std::byte*>(to.values) + at * extraction.elementBytes,
+                        values + from.first * extraction.elementBytes,
+                        from.count * std::size_t { extraction.elementBytes });
+        }
+    }
+    return {};
+}
+
+Result<void> Queue::makeRoom(std::uint64_t elements, std::uint32_t elementBytes)
+{
+    // Values begin where their widest type is aligned.
+    const std::uint64_t room = (elements + Arena::Alignment) / Arena::Alignment * Arena::Alignment;
+    const std::uint64_t bytes = room * (sizeof(std::uint16_t) + elementBytes);
+    if (bytes > m_foundBytes) {
+        freeFound();
+        const Driver& driver = m_device.driver();
+        DS_CHECK(m_device.check(driver.memAlloc(&m_found, bytes), "cuMemAlloc"));
+        void* host = nullptr;
+        DS_CHECK(m_device.check(driver.memHostAlloc(&host, bytes, PortableHost), "cuMemHostAlloc"));
+        m_foundHost = static_cast<std::byte*>(host);
+        m_foundBytes = bytes;
+    }
+    m_foundRoom = m_foundBytes / (sizeof(std::uint16_t) + elementBytes) / Arena::Alignment * Arena::Alignment;
+    return {};
+}
+
+void Queue::freeFound()
+{
+    const Driver& driver = m_device.driver();
+    if (m_found)
+        driver.memFree(std::exchange(m_found, 0));
+    if (m_foundHost)
+        driver.memFreeHost(std::exchange(m_foundHost, nullptr));
+    m_foundBytes = 0;
+}
+
+Result<void> Queue::makeRoomInArena(std::uint64_t bytes)
+{
+    constexpr std::uint64_t Places = 4; // that each launch takes at most, each aligned
+    const std::uint64_t wanted = bytes + Places * Arena::Alignment;
+    if (!m_arena.fits(wanted))
+        DS_CHECK(wait());
+    if (!m_arena.fits(wanted))
+        return fail(Code::Internal, "a launch has more jobs than fit");
+    return {};
+}
+
+template <class Value> Result<Address> Queue::sendUp(const std::vector<Value>& values)
+{
+    const std::uint64_t bytes = values.size() * sizeof(Value);
+    const Arena::Place place = m_arena.take(bytes);
+    std::memcpy(place.host, values.data(), bytes);
+    DS_CHECK(upload(place.device, place.host, bytes));
+    return place.device;
+}
+
+template <class Job, class BlocksOf>
+Result<Queue::Table> Queue::table(const std::vector<Job>& jobs, BlocksOf blocksOf, std::uint64_t bytesBeside)
+{
+    std::vector<std::uint32_t> jobOfBlock;
+    for (std::uint32_t job = 0; job < jobs.size(); ++job)
+        jobOfBlock.resize(jobOfBlock.size() + blocksOf(jobs[job]), job);
+    DS_CHECK(makeRoomInArena(jobs.size() * sizeof(Job) + jobOfBlock.size() * sizeof(std::uint32_t) + bytesBeside));
+    Table table {};
+    DS_TRY(table.jobs, sendUp(jobs));
+    DS_TRY(table.jobOfBlock, sendUp(jobOfBlock));
+    return table;
+}
+
+Result<Queue::Table> Queue::table(const std::vector<Piece>& pieces, std::uint64_t bytesBeside)
+{
+    std::vector<PairJob> jobs;
+    for (const Piece& piece : pieces)
+        jobs.push_back(piece.job);
+    return table(
+        jobs, [](const PairJob& job) { return blocksOf(job.elements); }, bytesBeside);
+}
+
+Result<Arena::Place> Queue::results(std::uint64_t bytes)
+{
+    const Arena::Place place = m_arena.take(bytes);
+    DS_CHECK(m_device.check(m_device.driver().memsetD8Async(place.device, 0, bytes, m_stream), "cuMemsetD8Async"));
+    return place;
+}
+
+Result<void> Queue::bringDown(const Arena::Place& place, std::uint64_t bytes)
+{
+    return download(place.host, place.device, bytes);
+}
+
+Result<void> Queue::launch(const std::string& kernel, std::uint64_t blocks, unsigned threads, void* arguments)
+{
+    DS_CHECK(m_device.expectAlive());
+    if (blocks == 0)
+        return {};
+    DS_TRY(const Handle function, m_device.kernel(kernel));
+    const auto grid = static_cast<unsigned>(std::min<std::uint64_t>(blocks, std::numeric_limits<std::int32_t>::max()));
+    std::array<void*, 1> parameters { arguments };
+    return m_device.check(
+        m_device.driver().launchKernel(function, grid, 1, 1, threads, 1, 1, 0, m_stream, parameters.data(), nullptr),
+        "cuLaunchKernel");
+}
+
+Result<void> Queue::synchronize()
+{
+    return m_device.check(m_device.driver().streamSynchronize(m_stream), "cuStreamSynchronize");
+}
+
+Result<void> Queue::wait()
+{
+    const Current current(m_device);
+    DS_CHECK(current.check());
+    std::vector<Delivery> deliveries = std::exchange(m_deliveries, {});
+    m_arena.clear();
+    m_isExtracting = false;
+    DS_CHECK(m_device.expectAlive());
+    DS_CHECK(synchronize());
+    for (const Delivery& delivery : deliveries)
+        DS_CHECK(delivery());
+    return {};
+}
+
+} // namespace deltascope::cuda
