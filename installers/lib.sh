@@ -1,4 +1,5 @@
-# Shared by run.sh and test.sh; sourced, not run. Sets ROOT and provides say, install_packages and install_web.
+# Shared by run.sh and test.sh; sourced, not run. Sets ROOT and provides say, install_packages, install_web and
+# install_cuda.
 ROOT=$(cd "$(dirname "$0")/.." && pwd)
 cd "$ROOT"
 
@@ -39,4 +40,19 @@ install_web() {
     command -v npm >/dev/null 2>&1 || install_packages installers/packages-web.txt
     say "npm packages of the web page"
     (cd ui/web && cmake -DNPM="$(command -v npm)" -P "$ROOT/app/cmake/install_packages.cmake")
+}
+
+# install_cuda: the compiler of the kernels, in build/cuda-toolkit, where cuda/CMakeLists.txt looks first.
+install_cuda() {
+    install_packages installers/packages-cuda.txt
+    toolkit=build/cuda-toolkit
+    if cmp -s installers/cuda-wheels.txt $toolkit/made; then
+        say "the compiler for CUDA is there"
+        return 0
+    fi
+    say "the compiler for CUDA"
+    rm -rf $toolkit
+    python3 -m venv $toolkit
+    $toolkit/bin/pip install -q --disable-pip-version-check --only-binary :all: -r installers/cuda-wheels.txt
+    cp installers/cuda-wheels.txt $toolkit/made
 }

@@ -2,7 +2,7 @@
 # Installs what is missing, builds, and starts the live demo: a small model that trains, is published and followed. Its
 # page opens in the browser as soon as it can be shown; where there is a display, a window joins it once that is built.
 # Closing the window ends the demo.
-# usage: sh installers/run.sh [--build-only | --tour | --web] [options of deltascope demo, such as --for 60]
+# usage: sh installers/run.sh [--with-cuda] [--build-only | --tour | --web] [options of deltascope demo, such as --for 60]
 set -eu
 began=$(date +%s)
 . "$(dirname "$0")/lib.sh"
@@ -18,6 +18,10 @@ build() {
 
 install_packages installers/packages.txt
 install_web
+if [ "${1:-}" = --with-cuda ]; then
+    shift
+    install_cuda
+fi
 say "packages: $(since "$began")"
 
 began=$(date +%s)
@@ -45,6 +49,10 @@ case $face in
 esac
 say "building the window"
 build "the window" deltascope-desktop deltascope_icons
+if grep -q "^DELTASCOPE_NVCC:[^=]*=/" build/release/CMakeCache.txt; then
+    say "building the module for CUDA devices"
+    build "the module" deltascope_cuda
+fi
 say "built, $(since "$began") after the packages: build/release/bin/deltascope and build/release/bin/deltascope-desktop"
 case $face in
 --build-only) exit 0 ;;

@@ -9,4 +9,5 @@ began=$(date +%s)
 
 install_packages installers/packages.txt installers/packages-test.txt
 install_web
+install_cuda
 exec python3 -B tests/runner/main.py --began "$began" "$@"

@@ -29,6 +29,8 @@ RULES = [
     ("engine/src/beside", r'#\s*include\s*"(\.\./)*(format|catalog|ops|replay|lineage|publish)/', "what stands beside a run knows stores alone"),
     ("engine", r"TensorReplay::open\(", "states are read by walks", "engine/src/state", "engine/src/replay"),
     ("engine/src/diff", r'#\s*include\s*"(\.\./)*(format|store|catalog|replay|audit|state|ops|lineage|publish)/', "what compares bytes knows nothing of where they come from"),
+    ("engine/src/device", r'#\s*include\s*"(\.\./)*(format|store|catalog|replay|audit|state|ops|lineage|publish)/', "what works on a device knows nothing of where bytes come from"),
+    ("cuda", r'#\s*include\s*"deltascope/(app|ui)|#\s*include\s*"(diff|device|format|store|ops)/', "cuda sees public headers of the engine alone"),
     ("engine/src/replay", r'#\s*include\s*"(\.\./)*(audit|state|ops|publish|acts)/', "a replay knows nothing of what is done with it"),
     ("engine/src/audit", r'#\s*include\s*"(\.\./)*(state|ops|publish|acts)/', "an audit looks on and reads nothing"),
     ("engine/src/state", r'#\s*include\s*"(\.\./)*(ops|publish|acts)/', "states know nothing of operations"),

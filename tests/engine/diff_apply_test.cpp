@@ -1,4 +1,4 @@
-#include "deltascope/engine/diff_backend.h"
+#include "support/device.h"
 
 #include <algorithm>
 #include <cstring>
@@ -131,13 +131,13 @@ protected:
         }
     }
 
-    const DiffBackends m_backends = DiffBackends::builtin();
+    const DiffBackends m_backends = test::allBackends();
     std::shared_ptr<const DiffBackend> m_backend;
 };
 
 std::vector<std::string> applierNames()
 {
-    const DiffBackends backends = DiffBackends::builtin();
+    const DiffBackends backends = test::allBackends();
     std::vector<std::string> names;
     for (const auto& built : backends.all())
         names.emplace_back(built->name());

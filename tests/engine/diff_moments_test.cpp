@@ -1,4 +1,4 @@
-#include "deltascope/engine/diff_backend.h"
+#include "support/device.h"
 
 #include <algorithm>
 #include <bit>
@@ -302,7 +302,7 @@ class DiffMomentsConformance : public testing::TestWithParam<std::string> {
 protected:
     void SetUp() override
     {
-        const Result<std::shared_ptr<const DiffBackend>> chosen = DiffBackends::builtin().choose(GetParam());
+        const Result<std::shared_ptr<const DiffBackend>> chosen = test::allBackends().choose(GetParam());
         if (!chosen)
             GTEST_SKIP() << chosen.error().text;
         backend = *chosen;
@@ -313,7 +313,7 @@ protected:
 
 std::vector<std::string> backendNames()
 {
-    const DiffBackends backends = DiffBackends::builtin();
+    const DiffBackends backends = test::allBackends();
     std::vector<std::string> names;
     for (const auto& built : backends.all())
         names.emplace_back(built->name());
@@ -394,7 +394,7 @@ TEST(DiffMoments, AreWhatAReaderOfTwoBlocksSees)
         1, -2, 0.0F, 3, std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()
     };
     const std::vector<float> after = { 1, 2, -0.0F, 3.5F, 1, 5 };
-    const DiffBackends backends = DiffBackends::builtin();
+    const DiffBackends backends = test::allBackends();
     for (const auto& backend : backends.all()) {
         if (!backend->isSupportedHere())
             continue;

@@ -21,7 +21,7 @@ from ledger import Ledger, finish, run, stated_costs
 from tally import tally_of
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-SOURCES = "find app engine tests ui/desktop -name '*.cpp' -o -name '*.h' | xargs clang-format --dry-run -Werror"
+SOURCES = "find app cuda engine tests ui/desktop -name '*.cpp' -o -name '*.cu' -o -name '*.h' | xargs clang-format --dry-run -Werror"
 PROGRAMS = ROOT / "tests" / "peers" / "stores" / "programs.py"
 SERVERS = ["versitygw", "local_cas_server"]
 LONG_SERVERS = ["minio", "moto"]

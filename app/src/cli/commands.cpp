@@ -66,6 +66,8 @@ public:
         const Result<int> status = service ? dispatch(command, **service) : fail(std::move(service.error()));
         if (service && !m_options.quiet)
             tellMeters(**service);
+        if (service)
+            reportBackend(**service);
         return status ? *status : report(status.error(), m_options.json);
     }
 
@@ -76,6 +78,13 @@ private:
             if (meter.requests > 0)
                 writeErr(safe(meterText(meter)) + "\n");
         }
+    }
+
+    /// Also where everything else is quiet: who asked for a device learns that it was not used.
+    static void reportBackend(const app::Service& service)
+    {
+        for (const Error& notice : service.backendNotices())
+            writeErr(safe("note: " + notice.text + "\n      " + std::string(notice.remedyText())) + "\n");
     }
 
     Result<int> dispatch(const std::string& command, app::Service& service)

@@ -156,10 +156,31 @@ void examineSource(Examination& examination, Workbench& bench, const SourceReque
                          : "");
 }
 
+/// A machine without a device lacks nothing.
+void examineDevice(Examination& examination, const DeviceBackend& device, const std::string& module)
+{
+    const Result<DeviceInfo> info = device.describe();
+    if (!info && info.error().code == Code::Unsupported) {
+        examination.note("cuda", true,
+                         fmt::format("not used: {}{}", info.error().text,
+                                     info.error().where.empty() ? "" : fmt::format(" ({})", info.error().where)),
+                         false);
+        return;
+    }
+    examination.note("cuda", info,
+                     info ? fmt::format("{}, compute capability {}.{}, {} of {} MiB free, driver for CUDA {}.{}, {}; "
+                                        "DELTASCOPE_DIFF_BACKEND=cuda uses it",
+                                        info->name, info->major, info->minor, info->freeBytes >> 20,
+                                        info->totalBytes >> 20, info->driverVersion / 1000,
+                                        info->driverVersion % 1000 / 10, module)
+                          : "",
+                     false);
 }
 
-DoctorView examine(const Settings& settings, Workbench& bench, const std::optional<SourceRequest>& source, bool clean,
-                   TaskContext& task)
+}
+
+DoctorView examine(const Settings& settings, Workbench& bench, const DeviceBackend& device,
+                   const std::optional<SourceRequest>& source, bool clean, TaskContext& task)
 {
     Examination examination;
     examination.note("version", true, fmt::format("deltascope {}, {} threads", DELTASCOPE_VERSION, bench.threads));
@@ -186,6 +207,7 @@ DoctorView examine(const Settings& settings, Workbench& bench, const std::option
     const Result<std::uint64_t> free = bench.disk->freeBytes(settings.cacheFolder);
     examination.note("cache space", free && *free > (64U << 20),
                      free ? fmt::format("{} MiB free", *free >> 20) : "unknown", false);
+    examineDevice(examination, device, settings.cudaModule);
     if (source)
         examineSource(examination, bench, *source, clean, task);
     return examination.finish();

@@ -22,6 +22,7 @@
 #include "watching.h"
 
 #include "deltascope/engine/cost.h"
+#include "deltascope/engine/device_backend.h"
 #include "deltascope/engine/logs.h"
 #include "deltascope/engine/operations.h"
 #include "deltascope/engine/trace.h"
@@ -64,6 +65,10 @@ public:
         m_bench.catalog = m_catalog.get();
         m_bench.records = m_records.get();
         m_bench.disk = m_disk.get();
+        const DiffBackends processor = DiffBackends::builtin();
+        m_device =
+            DeviceBackend::make([file = settings.cudaModule] { return loadDeviceModule(file); }, *processor.choose(""));
+        m_bench.diffBackends = processor.with(m_device);
         m_bench.diffBackend = settings.diffBackend;
         StoresOptions stores;
         stores.cacheFolder = settings.cacheFolder + "/blocks";
@@ -359,7 +364,7 @@ public:
     JobId doctor(std::optional<SourceRequest> source, bool clean) override
     {
         return start("doctor", [this, source, clean](JobId, TaskContext& task) -> Result<JobResult> {
-            return ended(examine(m_settings, m_bench, source, clean, task));
+            return ended(examine(m_settings, m_bench, *m_device, source, clean, task));
         });
     }
 
@@ -412,6 +417,8 @@ public:
         return backend ? std::string((*backend)->name()) : std::string();
     }
 
+    std::vector<Error> backendNotices() const override { return m_device->notices(); }
+
     std::vector<StoreMeterView> meters() const override { return meterViews(*m_bench.stores); }
 
     std::vector<JobView> jobs() const override { return m_runner.jobs(); }
@@ -452,6 +459,7 @@ private:
     std::unique_ptr<FileSystem> m_disk;
     StateTensors m_stateTensors;
     Settings m_settings;
+    std::shared_ptr<const DeviceBackend> m_device;
     Workbench m_bench;
     std::atomic<std::uint64_t> m_revision = 0;
     EventBus m_bus;

@@ -1,6 +1,7 @@
 #include "deltascope/app/service.h"
 
 #include <cstdlib>
+#include <filesystem>
 
 namespace deltascope::app {
 
@@ -18,12 +19,23 @@ std::string xdg(const char* name, const char* fallback)
     return (set.empty() || set[0] != '/' ? variable("HOME") + fallback : set) + "/deltascope";
 }
 
+/// Where the module is installed and built: beside the folder of the program, and nowhere else.
+std::string installedModule()
+{
+    std::error_code unknown;
+    const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", unknown);
+    return (self.parent_path().parent_path() / "lib" / "deltascope" / "libdeltascope_cuda.so").string();
+}
+
 }
 
 Settings Settings::fromEnvironment()
 {
     Settings settings;
     settings.diffBackend = variable("DELTASCOPE_DIFF_BACKEND");
+    settings.cudaModule = variable("DELTASCOPE_CUDA_MODULE");
+    if (settings.cudaModule.empty())
+        settings.cudaModule = installedModule();
     const std::string home = variable("DELTASCOPE_HOME");
     if (home.empty()) {
         settings.cacheFolder = xdg("XDG_CACHE_HOME", "/.cache");

@@ -28,18 +28,29 @@ DiffBackends DiffBackends::builtin()
     return DiffBackends(std::move(all));
 }
 
+DiffBackends DiffBackends::with(std::shared_ptr<const DiffBackend> backend) const
+{
+    std::vector<std::shared_ptr<const DiffBackend>> all = m_all;
+    all.push_back(std::move(backend));
+    return DiffBackends(std::move(all));
+}
+
 Result<std::shared_ptr<const DiffBackend>> DiffBackends::choose(std::string_view forced) const
 {
     if (forced.empty()) // the scalar one ends the search at the latest
         return *std::find_if(m_all.rbegin(), m_all.rend(),
-                             [](const auto& backend) { return backend->isSupportedHere(); });
+                             [](const auto& backend) { return !backend->byNameOnly() && backend->isSupportedHere(); });
     const auto named =
         std::find_if(m_all.begin(), m_all.end(), [&](const auto& backend) { return backend->name() == forced; });
     if (named == m_all.end())
         return fail(Code::Usage, fmt::format("there is no diff backend \"{}\"; there are: {}", forced, namesOf(m_all)));
-    if (!(*named)->isSupportedHere())
-        return fail(Code::Unsupported, fmt::format("this machine cannot run the diff backend \"{}\"", forced), {},
-                    fmt::format("choose another one: {}", namesOf(m_all)));
+    if (!(*named)->isSupportedHere()) {
+        const std::string why = (*named)->obstacle();
+        return fail(
+            Code::Unsupported,
+            fmt::format("this machine cannot run the diff backend \"{}\"{}{}", forced, why.empty() ? "" : ": ", why),
+            {}, fmt::format("choose another one: {}", namesOf(m_all)));
+    }
     return *named;
 }
 

@@ -29,12 +29,14 @@ struct Settings {
     double requestsPerSecond = 0; ///< likewise of requests
     unsigned threads = 0; ///< 0, or more than the machine has: as many as it has
     std::uint32_t jobsAtOnce = 2;
-    std::string diffBackend; ///< force one by name; empty: the fastest
+    std::string diffBackend; ///< force one by name; empty: the fastest of the processor
+    std::string cudaModule; ///< file of the module for CUDA devices; need not exist
     WatchPeriods watch;
     std::function<std::int64_t()> nowUs; ///< microseconds since 1970, from any thread; null: the system's clock
     std::string configFile = {}; ///< docs/configuration.md; need not exist; empty: none
 
-    /// From DELTASCOPE_HOME, else the XDG folders, and DELTASCOPE_DIFF_BACKEND.
+    /// From DELTASCOPE_HOME, else the XDG folders, DELTASCOPE_DIFF_BACKEND and DELTASCOPE_CUDA_MODULE, else
+    /// ../lib/deltascope from the program.
     static Settings fromEnvironment();
 };
 
@@ -232,6 +234,8 @@ public:
 
     /// What changes are found with on this machine: "avx2", …
     virtual std::string diffBackend() const = 0;
+    /// What a backend did not do as it was asked to, each once: a device failed, and the processor did its work.
+    virtual std::vector<Error> backendNotices() const { return {}; }
     /// Of all object stores that were opened, by address.
     virtual std::vector<StoreMeterView> meters() const = 0;
 

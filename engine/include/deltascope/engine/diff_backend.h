@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -30,16 +31,24 @@ struct DiffMoments {
 
 /// Finds what changed between two equally long stretches of one tensor, and applies what is to change in one, by bit
 /// patterns, never by float comparison: -0 and +0 differ, equal NaN patterns do not. Implementations: scalar (always
-/// built, the reference), SIMD targets chosen at run time, CUDA later; all give the same bits. Stateless; any thread;
-/// nothing is allocated. For all operations: `elementBytes` is 1, 2, 4 or 8; both stretches have the same length, a
-/// multiple of it; no address needs to be aligned; not a byte outside the inputs is read.
+/// built, the reference), SIMD targets chosen at run time, a CUDA device (device_backend.h); all give the same bits.
+/// Any thread; those of the processor are stateless and allocate nothing. For all operations: `elementBytes` is 1, 2, 4
+/// or 8; both stretches have the same length, a multiple of it; no address needs to be aligned; not a byte outside the
+/// inputs is read.
 class DiffBackend {
 public:
     virtual ~DiffBackend() = default;
-    /// "scalar", "avx2", "avx512", "simd" (the vectors of another architecture): what DELTASCOPE_DIFF_BACKEND names.
+    /// "scalar", "avx2", "avx512", "simd" (the vectors of another architecture), "cuda": what DELTASCOPE_DIFF_BACKEND
+    /// names.
     virtual std::string_view name() const noexcept = 0;
     /// Whether this machine can run it; if not, the operations must not be called.
     virtual bool isSupportedHere() const noexcept = 0;
+    /// Why it cannot, where more is known than that.
+    virtual std::string obstacle() const { return {}; }
+    /// Whether it is used only where its name is given.
+    virtual bool byNameOnly() const noexcept { return false; }
+    /// What who used it should say: that a device failed, and the processor did its work. The results are right.
+    virtual std::vector<Error> notices() const { return {}; }
 
     /// Elements whose bits differ.
     virtual std::uint64_t count(ByteSpan before, ByteSpan after, unsigned elementBytes) const noexcept = 0;
@@ -85,8 +94,10 @@ public:
         : m_all(std::move(all))
     {
     }
-    /// All that were built.
+    /// Those of the processor that were built.
     static DiffBackends builtin();
+    /// These and one more, which is used by its name alone.
+    DiffBackends with(std::shared_ptr<const DiffBackend> backend) const;
 
     const std::vector<std::shared_ptr<const DiffBackend>>& all() const noexcept { return m_all; }
     /// The backend to use: the one that `forced` names, or the fastest that this machine runs if it is empty.

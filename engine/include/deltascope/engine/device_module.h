@@ -1,0 +1,124 @@
+#pragma once
+
+#include <cstdint>
+
+// What crosses between the program and a module that works on a device: one exported function, plain values and
+// pointers to functions, so that neither side depends on the other's C++ library. Program and module are built
+// together: DeviceModule::build of both is equal, or the module is not used.
+
+namespace deltascope {
+
+inline constexpr const char* DeviceModuleSymbol = "deltascope_device_module";
+
+/// An error; `code` is a deltascope::Code.
+struct DeviceFault {
+    std::int32_t code;
+    char text[240];
+    char action[160];
+};
+
+struct DeviceInfo {
+    char name[128];
+    std::uint64_t freeBytes;
+    std::uint64_t totalBytes;
+    std::int32_t driverVersion; ///< 13000 for CUDA 13.0
+    std::int32_t major; ///< compute capability
+    std::int32_t minor;
+};
+
+/// Two stretches of one tensor in the memory of the device, equally long.
+struct DevicePair {
+    std::uint64_t before; ///< addresses
+    std::uint64_t after;
+    std::uint64_t out; ///< xorInto() only: where the mask goes; may be `before` or `after`
+    std::uint64_t elements;
+};
+
+/// What extract() found in one pair: `found` ascending positions relative to its start, and their new bits. Both have
+/// room for `room` elements; if more are found, `found` says how many, and nothing is written.
+struct DeviceChanges {
+    std::uint32_t* positions;
+    void* values;
+    std::uint64_t room;
+    std::uint64_t found;
+};
+
+/// New bits for some elements of a stretch. Of bits, NaN are those with ((bits ^ flip) & mask) > limit.
+struct DeviceAssign {
+    std::uint64_t stretch; ///< addresses in the memory of the device
+    std::uint64_t elements; ///< std::uint32_t, ascending, relative to the stretch
+    std::uint64_t bits;
+    std::uint64_t count;
+    std::uint64_t nanFlip;
+    std::uint64_t nanMask;
+    std::uint64_t nanLimit;
+};
+
+/// What that did, as in PatchCounts.
+struct DeviceAssigned {
+    std::uint64_t noops;
+    std::uint64_t nanNoops;
+    std::uint64_t changed;
+    std::uint64_t sameLowByte;
+};
+
+/// More than 240 bytes whose XXH3-128 is wanted.
+struct DeviceLeaf {
+    std::uint64_t bytes;
+    std::uint64_t size;
+};
+struct DeviceDigest {
+    std::uint64_t low;
+    std::uint64_t high;
+};
+
+/// An opened device, and a queue of it. Opaque.
+struct DeviceHandle;
+struct DeviceQueueHandle;
+
+/// Functions return 0, or a Code and fill the fault. A queue belongs to one thread at a time; what is submitted to it
+/// is done in order, results are there after wait(), and until then everything that was handed over stays alive and
+/// unchanged. After a fault that the device does not recover from every function fails at once.
+struct DeviceModule {
+    std::uint32_t bytes; ///< of this struct
+    const char* build;
+
+    /// The first device of this machine. Errors: Unsupported (no driver, one that is too old, no device).
+    std::int32_t (*open)(DeviceHandle** device, DeviceFault* fault);
+    void (*close)(DeviceHandle* device);
+    std::int32_t (*describe)(DeviceHandle* device, DeviceInfo* info, DeviceFault* fault);
+
+    std::int32_t (*openQueue)(DeviceHandle* device, DeviceQueueHandle** queue, DeviceFault* fault);
+    /// Waits for what was submitted, and frees what the queue has.
+    void (*closeQueue)(DeviceQueueHandle* queue);
+    /// Device memory that the queue owns until it is closed or released.
+    std::int32_t (*allocate)(DeviceQueueHandle* queue, std::uint64_t bytes, std::uint64_t* address, DeviceFault* fault);
+    void (*release)(DeviceQueueHandle* queue, std::uint64_t address);
+    std::int32_t (*upload)(DeviceQueueHandle* queue, std::uint64_t to, const void* from, std::uint64_t bytes,
+                           DeviceFault* fault);
+    std::int32_t (*download)(DeviceQueueHandle* queue, void* to, std::uint64_t from, std::uint64_t bytes,
+                             DeviceFault* fault);
+
+    /// As DiffBackend::count(), extract(), xorInto() and moments(), for `count` pairs; `elementBytes` is 1, 2, 4 or 8.
+    std::int32_t (*count)(DeviceQueueHandle* queue, const DevicePair* pairs, std::uint64_t pairCount,
+                          std::uint32_t elementBytes, std::uint64_t* different, DeviceFault* fault);
+    std::int32_t (*extract)(DeviceQueueHandle* queue, const DevicePair* pairs, std::uint64_t pairCount,
+                            std::uint32_t elementBytes, DeviceChanges* changes, DeviceFault* fault);
+    std::int32_t (*xorInto)(DeviceQueueHandle* queue, const DevicePair* pairs, std::uint64_t pairCount,
+                            std::uint32_t elementBytes, std::uint64_t* different, DeviceFault* fault);
+    /// `dtype`: a Dtype of numbers. `moments`: a DiffMoments for each DiffBackend::MomentElements of each pair in turn,
+    /// the last one of a pair for what is left.
+    std::int32_t (*moments)(DeviceQueueHandle* queue, const DevicePair* pairs, std::uint64_t pairCount,
+                            std::uint32_t dtype, void* moments, DeviceFault* fault);
+    /// `isXor`: the bits are xored into the elements; then only `changed` is counted.
+    std::int32_t (*assign)(DeviceQueueHandle* queue, const DeviceAssign* jobs, std::uint64_t jobCount,
+                           std::uint32_t elementBytes, std::uint32_t isXor, DeviceAssigned* assigned,
+                           DeviceFault* fault);
+    std::int32_t (*hash)(DeviceQueueHandle* queue, const DeviceLeaf* leaves, std::uint64_t leafCount,
+                         DeviceDigest* digests, DeviceFault* fault);
+    std::int32_t (*wait)(DeviceQueueHandle* queue, DeviceFault* fault);
+};
+
+using DeviceModuleEntry = const DeviceModule* (*)();
+
+} // namespace deltascope

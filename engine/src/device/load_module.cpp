@@ -1,0 +1,33 @@
+#include "deltascope/engine/device_backend.h"
+
+#include <dlfcn.h>
+#include <filesystem>
+#include <fmt/format.h>
+
+namespace deltascope {
+
+Result<const DeviceModule*> loadDeviceModule(const std::string& path)
+{
+    const auto refused = [&](std::string text) {
+        return fail(Code::Unsupported, std::move(text), path,
+                    "Build the module with this program (DELTASCOPE_WITH_CUDA), or choose another backend.");
+    };
+    std::error_code error;
+    if (!std::filesystem::exists(path, error))
+        return refused("the module for CUDA devices is not installed");
+    void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+        const char* const why = dlerror();
+        return refused(
+            fmt::format("the module for CUDA devices cannot be loaded: {}", why ? why : "no reason is given"));
+    }
+    const auto entry = reinterpret_cast<DeviceModuleEntry>(dlsym(library, DeviceModuleSymbol));
+    const DeviceModule* const module = entry ? entry() : nullptr;
+    if (!module)
+        return refused("the file is no module for CUDA devices");
+    if (module->bytes != sizeof(DeviceModule) || std::string_view(module->build) != DELTASCOPE_DEVICE_BUILD)
+        return refused("the module for CUDA devices belongs to another build of this program");
+    return module;
+}
+
+} // namespace deltascope

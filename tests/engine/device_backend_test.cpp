@@ -1,0 +1,385 @@
+#include "deltascope/engine/device_backend.h"
+
+#include "deltascope/engine/hash_tree.h"
+#include "module/module.h"
+#include "support/device.h"
+#include "support/fake_driver.h"
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <random>
+#include <thread>
+#include <vector>
+
+// The module for CUDA devices and the backend over it. What the backend computes is compared with the scalar one in
+// diff_backend_test.cpp, diff_moments_test.cpp and diff_apply_test.cpp; here: batches, hashes, devices that fail.
+
+namespace deltascope {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+Bytes randomBytes(std::size_t size, std::mt19937_64& random)
+{
+    Bytes bytes(size);
+    std::generate(bytes.begin(), bytes.end(), [&] { return static_cast<std::byte>(random()); });
+    return bytes;
+}
+
+/// The functions of the module, with one device and queue.
+class OpenModule {
+public:
+    OpenModule()
+        : m_module(*test::deviceModule())
+    {
+        DeviceFault fault {};
+        EXPECT_EQ(m_module->open(&m_device, &fault), 0) << fault.text;
+        EXPECT_EQ(m_module->openQueue(m_device, &m_queue, &fault), 0) << fault.text;
+    }
+    ~OpenModule()
+    {
+        m_module->closeQueue(m_queue);
+        m_module->close(m_device);
+    }
+    OpenModule(const OpenModule&) = delete;
+    OpenModule& operator=(const OpenModule&) = delete;
+
+    template <class Function, class... Arguments> void call(Function function, Arguments... arguments)
+    {
+        DeviceFault fault {};
+        ASSERT_EQ(function(m_queue, arguments..., &fault), 0) << fault.text;
+    }
+    const DeviceModule* operator->() const { return m_module; }
+
+    std::uint64_t upload(ByteSpan bytes)
+    {
+        std::uint64_t address = 0;
+        call(m_module->allocate, std::uint64_t { std::max<std::size_t>(bytes.size(), 1) }, &address);
+        call(m_module->upload, address, static_cast<const void*>(bytes.data()), std::uint64_t { bytes.size() });
+        call(m_module->wait);
+        return address;
+    }
+
+private:
+    const DeviceModule* m_module;
+    DeviceHandle* m_device = nullptr;
+    DeviceQueueHandle* m_queue = nullptr;
+};
+
+class DeviceModuleTest : public testing::Test {
+protected:
+    void SetUp() override { test::plan({}); }
+};
+
+/// Many tensors of one width, each with a density of its own.
+struct Tensors {
+    Bytes before;
+    Bytes after;
+    std::vector<std::size_t> begins; ///< and the end, in elements
+
+    Tensors(std::size_t count, unsigned width, std::mt19937_64& random)
+    {
+        constexpr std::size_t Sizes[] = { 0, 1, 31, 32, 33, 300, 16383, 16384, 16385, 40000 };
+        begins.push_back(0);
+        for (std::size_t i = 0; i < count; ++i)
+            begins.push_back(begins.back()
+                             + (random() % 50 == 0 ? Sizes[random() % std::size(Sizes)] : random() % 200));
+        before = randomBytes(begins.back() * width, random);
+        after = before;
+        for (std::size_t i = 0; i < count; ++i) {
+            const std::uint64_t oneOf = std::uint64_t { 1 } << random() % 12;
+            for (std::size_t element = begins[i]; element < begins[i + 1]; ++element) {
+                if (random() % oneOf == 0)
+                    after[element * width + random() % width] ^= std::byte { 0x40 };
+            }
+        }
+    }
+};
+
+TEST_F(DeviceModuleTest, ABatchOfManyTensorsHasTheBitsOfTheScalarBackend)
+{
+    std::mt19937_64 random(1);
+    const auto scalar = DiffBackends::builtin().all().front();
+    OpenModule module;
+    for (const unsigned width : { 1U, 2U, 4U, 8U }) {
+        SCOPED_TRACE(width);
+        const Tensors tensors(2500, width, random);
+        const std::size_t count = tensors.begins.size() - 1;
+        const std::uint64_t before = module.upload(tensors.before);
+        const std::uint64_t after = module.upload(tensors.after);
+        const std::uint64_t out = module.upload(Bytes(tensors.before.size()));
+        std::vector<DevicePair> pairs;
+        std::vector<DeviceChanges> changes;
+        std::vector<std::vector<std::uint32_t>> positions;
+        std::vector<Bytes> values;
+        for (std::size_t i = 0; i < count; ++i) {
+            const std::uint64_t at = tensors.begins[i] * width;
+            const std::uint64_t elements = tensors.begins[i + 1] - tensors.begins[i];
+            pairs.push_back({ before + at, after + at, out + at, elements });
+            positions.emplace_back(elements + DiffBackend::SlackElements);
+            values.emplace_back((elements + DiffBackend::SlackElements) * width);
+            changes.push_back({ positions.back().data(), values.back().data(), elements, 0 });
+        }
+        std::vector<std::uint64_t> different(count);
+        std::vector<std::uint64_t> xored(count);
+        Bytes masks(tensors.before.size());
+        module.call(module->count, pairs.data(), std::uint64_t { count }, std::uint32_t { width }, different.data());
+        module.call(module->extract, pairs.data(), std::uint64_t { count }, std::uint32_t { width }, changes.data());
+        module.call(module->xorInto, pairs.data(), std::uint64_t { count }, std::uint32_t { width }, xored.data());
+        module.call(module->download, static_cast<void*>(masks.data()), out, std::uint64_t { masks.size() });
+        module.call(module->wait);
+        for (std::size_t i = 0; i < count; ++i) {
+            const std::size_t at = tensors.begins[i] * width;
+            const std::size_t size = pairs[i].elements * width;
+            const ByteSpan a = ByteSpan(tensors.before).subspan(at, size);
+            const ByteSpan b = ByteSpan(tensors.after).subspan(at, size);
+            std::vector<std::uint32_t> expected(positions[i].size());
+            Bytes bits(values[i].size());
+            const std::size_t found = scalar->extract(a, b, width, expected.data(), bits.data());
+            ASSERT_EQ(different[i], found) << i;
+            ASSERT_EQ(xored[i], found) << i;
+            ASSERT_EQ(changes[i].found, found) << i;
+            ASSERT_TRUE(std::equal(expected.begin(), expected.begin() + found, positions[i].begin())) << i;
+            ASSERT_TRUE(std::equal(bits.begin(), bits.begin() + found * width, values[i].begin())) << i;
+            Bytes mask(size);
+            scalar->xorInto(a, b, width, mask);
+            ASSERT_TRUE(std::equal(mask.begin(), mask.end(), masks.begin() + static_cast<std::ptrdiff_t>(at))) << i;
+        }
+    }
+}
+
+TEST_F(DeviceModuleTest, ChangesThatDoNotFitAreCounted)
+{
+    OpenModule module;
+    const Bytes zeros(20000 * 2);
+    const Bytes ones(20000 * 2, std::byte { 1 });
+    std::vector<std::uint32_t> positions(100);
+    std::vector<std::uint16_t> values(100);
+    const DevicePair pair { module.upload(zeros), module.upload(ones), 0, 20000 };
+    DeviceChanges changes { positions.data(), values.data(), positions.size(), 0 };
+    module.call(module->extract, &pair, std::uint64_t { 1 }, std::uint32_t { 2 }, &changes);
+    module.call(module->wait);
+    EXPECT_EQ(changes.found, 20000U);
+}
+
+TEST_F(DeviceModuleTest, MomentsOfATensorOfSeveralBlocksAreThoseOfEachBlock)
+{
+    std::mt19937_64 random(2);
+    const auto scalar = DiffBackends::builtin().all().front();
+    OpenModule module;
+    const std::size_t elements = 3 * DiffBackend::MomentElements + 77;
+    const Bytes before = randomBytes(elements * 2, random);
+    Bytes after = before;
+    for (std::size_t i = 0; i < after.size(); i += 37)
+        after[i] ^= std::byte { 3 };
+    const DevicePair pairs[] = { { module.upload(before), module.upload(after), 0, elements },
+                                 { module.upload(after), module.upload(before), 0, 100 } };
+    std::vector<DiffMoments> moments(5);
+    module.call(module->moments, &pairs[0], std::uint64_t { 2 }, static_cast<std::uint32_t>(Dtype::BF16),
+                static_cast<void*>(moments.data()));
+    module.call(module->wait);
+    const std::size_t block = DiffBackend::MomentElements * 2;
+    for (std::size_t i = 0; i < 4; ++i) {
+        const std::size_t size = std::min(block, before.size() - i * block);
+        EXPECT_EQ(moments[i],
+                  scalar->moments(ByteSpan(before).subspan(i * block, size), ByteSpan(after).subspan(i * block, size),
+                                  Dtype::BF16));
+    }
+    EXPECT_EQ(moments[4], scalar->moments(ByteSpan(after).first(200), ByteSpan(before).first(200), Dtype::BF16));
+}
+
+TEST_F(DeviceModuleTest, LeavesHaveTheHashOfTheLibrary)
+{
+    std::mt19937_64 random(3);
+    OpenModule module;
+    const std::size_t sizes[] = { 241,   256,  257,  1023, 1024, 1025, 2048, 2049,    4096,         65536,
+                                  65599, 1000, 1088, 1087, 1089, 5000, 313,  1 << 20, (1 << 20) - 1 };
+    std::vector<Bytes> contents;
+    std::vector<DeviceLeaf> leaves;
+    for (const std::size_t size : sizes) {
+        const std::size_t offset = random() % 9; // leaves need not be aligned
+        contents.push_back(randomBytes(size + offset, random));
+        leaves.push_back({ module.upload(contents.back()) + offset, size });
+        contents.back().erase(contents.back().begin(), contents.back().begin() + static_cast<std::ptrdiff_t>(offset));
+    }
+    std::vector<DeviceDigest> digests(leaves.size());
+    module.call(module->hash, leaves.data(), std::uint64_t { leaves.size() }, digests.data());
+    module.call(module->wait);
+    for (std::size_t i = 0; i < leaves.size(); ++i) {
+        const Digest128 expected = xxh3(contents[i]);
+        Digest128 digest;
+        for (unsigned byte = 0; byte < 8; ++byte) {
+            digest[byte] = static_cast<std::byte>(digests[i].high >> (56 - 8 * byte));
+            digest[8 + byte] = static_cast<std::byte>(digests[i].low >> (56 - 8 * byte));
+        }
+        EXPECT_EQ(toHex(digest), toHex(expected)) << sizes[i];
+    }
+}
+
+TEST_F(DeviceModuleTest, SaysWhatTheDeviceIs)
+{
+    const auto backend = test::deviceBackend();
+    const Result<DeviceInfo> info = backend->describe();
+    ASSERT_TRUE(info) << info.error().text;
+    EXPECT_GT(std::strlen(info->name), 0U);
+    EXPECT_GT(info->totalBytes, 0U);
+    EXPECT_GE(info->driverVersion, 13000);
+    EXPECT_GE(info->major, 8);
+}
+
+/// What only a driver of the tests does.
+class FakeDeviceTest : public testing::Test {
+protected:
+    void SetUp() override
+    {
+        if (test::isRealDevice())
+            GTEST_SKIP() << "a device does not fail when it is asked to";
+        test::plan({});
+        m_before = test::counts();
+    }
+    void TearDown() override { test::plan({}); }
+
+    void expectNothingLeaked() const
+    {
+        const test::FakeDriverCounts now = test::counts();
+        EXPECT_EQ(now.buffers, m_before.buffers);
+        EXPECT_EQ(now.streams, m_before.streams);
+        EXPECT_EQ(now.contexts, m_before.contexts);
+        EXPECT_EQ(now.modules, m_before.modules);
+    }
+
+private:
+    test::FakeDriverCounts m_before; ///< others may have a device open
+};
+
+/// Everything that a backend does, once, on blocks that have something of everything.
+struct Work {
+    std::uint64_t different = 0;
+    std::vector<std::uint32_t> positions;
+    Bytes values;
+    Bytes mask;
+    DiffMoments moments;
+    PatchCounts assigned;
+    Bytes block;
+
+    explicit Work(const DiffBackend& backend)
+    {
+        std::mt19937_64 random(4);
+        const Bytes before = randomBytes(6000, random);
+        Bytes after = before;
+        for (std::size_t i = 0; i < after.size(); i += 90)
+            after[i] ^= std::byte { 1 };
+        different = backend.count(before, after, 2);
+        positions.resize(3000 + DiffBackend::SlackElements);
+        values.resize(positions.size() * 2);
+        const std::size_t found = backend.extract(before, after, 2, positions.data(), values.data());
+        positions.resize(found);
+        values.resize(found * 2);
+        mask = before;
+        backend.xorInto(mask, after, 2, mask);
+        moments = backend.moments(before, after, Dtype::BF16);
+        block = before;
+        assigned = backend.apply(AssignElements { positions, values }, block, Dtype::BF16);
+    }
+    bool operator==(const Work&) const = default;
+};
+
+TEST_F(FakeDeviceTest, AFailureOfAnyCallEndsInTheSameResultAndOneNotice)
+{
+    const Work expected(*DiffBackends::builtin().all().front());
+    std::uint64_t calls = 0;
+    {
+        const auto backend = test::deviceBackend();
+        ASSERT_TRUE(backend->isSupportedHere());
+        EXPECT_EQ(Work(*backend), expected);
+        EXPECT_TRUE(backend->notices().empty());
+        calls = test::counts().calls;
+        EXPECT_GT(test::counts().launches, 4U);
+    }
+    expectNothingLeaked();
+    ASSERT_GT(calls, 100U);
+    for (const cuda::Status status : { 2, 700, 999 }) {
+        for (std::uint64_t call = 1; call <= calls; ++call) {
+            test::FakeDriverPlan plan;
+            plan.failAtCall = call;
+            plan.failWith = status;
+            test::plan(plan);
+            {
+                const auto backend = test::deviceBackend();
+                const bool isOpen = backend->isSupportedHere();
+                SCOPED_TRACE(testing::Message() << "call " << call << " " << test::counts().failed << " " << status);
+                EXPECT_EQ(Work(*backend), expected);
+                const std::vector<Error> notices = backend->notices();
+                EXPECT_EQ(notices.size(), isOpen ? 1U : 0U);
+                EXPECT_EQ(backend->obstacle().empty(), isOpen);
+                if (isOpen && status == 700) {
+                    EXPECT_NE(notices[0].text.find("CUDA_ERROR_ILLEGAL_ADDRESS"), std::string::npos);
+                    const std::uint64_t launches = test::counts().launches;
+                    EXPECT_EQ(Work(*backend), expected);
+                    EXPECT_EQ(test::counts().launches, launches) << "a lost device is not asked again";
+                }
+                if (isOpen && status == 2) {
+                    EXPECT_EQ(Work(*backend), expected);
+                    EXPECT_EQ(backend->notices().size(), 1U) << "memory is there again";
+                }
+            }
+            expectNothingLeaked();
+        }
+    }
+}
+
+TEST_F(FakeDeviceTest, MachinesWithoutADeviceSaySo)
+{
+    test::FakeDriverPlan plan;
+    plan.devices = 0;
+    test::plan(plan);
+    EXPECT_NE(test::deviceBackend()->obstacle().find("finds no device"), std::string::npos);
+    plan = {};
+    plan.version = 12080;
+    test::plan(plan);
+    const std::string old = test::deviceBackend()->obstacle();
+    EXPECT_NE(old.find("the driver knows CUDA 12.8, and CUDA 13.0 is needed"), std::string::npos) << old;
+    const auto chosen = DiffBackends::builtin().with(test::deviceBackend()).choose("cuda");
+    ASSERT_FALSE(chosen);
+    EXPECT_EQ(chosen.error().code, Code::Unsupported);
+    EXPECT_NE(chosen.error().text.find(old), std::string::npos) << chosen.error().text;
+    expectNothingLeaked();
+}
+
+TEST_F(FakeDeviceTest, ThreadsHaveQueuesOfTheirOwn)
+{
+    const Work expected(*DiffBackends::builtin().all().front());
+    {
+        const auto backend = test::deviceBackend();
+        std::vector<std::thread> threads;
+        for (int i = 0; i < 4; ++i)
+            threads.emplace_back([&] {
+                for (int round = 0; round < 5; ++round)
+                    EXPECT_EQ(Work(*backend), expected);
+            });
+        for (std::thread& thread : threads)
+            thread.join();
+        EXPECT_TRUE(backend->notices().empty());
+        EXPECT_LE(test::counts().streams, 4U);
+    }
+    expectNothingLeaked();
+}
+
+TEST(DeviceModuleFile, ThatIsNoneOrOfAnotherBuildIsRefused)
+{
+    const auto refusal = [](const std::string& path) {
+        const Result<const DeviceModule*> loaded = loadDeviceModule(path);
+        EXPECT_FALSE(loaded);
+        EXPECT_EQ(loaded.error().code, Code::Unsupported);
+        EXPECT_EQ(loaded.error().where, path);
+        return loaded ? std::string() : loaded.error().text;
+    };
+    EXPECT_NE(refusal("/no/such/module.so").find("not installed"), std::string::npos);
+    EXPECT_NE(refusal("/proc/self/cmdline").find("cannot be loaded"), std::string::npos);
+    EXPECT_NE(refusal("/lib/x86_64-linux-gnu/libm.so.6").find("no module"), std::string::npos);
+}
+
+} // namespace
+} // namespace deltascope

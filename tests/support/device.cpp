@@ -1,0 +1,31 @@
+#include "support/device.h"
+
+#include "module/module.h"
+#include "support/fake_driver.h"
+
+#include <cstdlib>
+#include <string>
+
+namespace deltascope::test {
+
+bool isRealDevice() { return std::getenv("DELTASCOPE_CUDA_MODULE") != nullptr; }
+
+Result<const DeviceModule*> deviceModule()
+{
+    if (isRealDevice())
+        return loadDeviceModule(std::getenv("DELTASCOPE_CUDA_MODULE"));
+    return cuda::moduleOver(fakeDriver, fakeImage(), "a build of the tests");
+}
+
+std::shared_ptr<const DeviceBackend> deviceBackend()
+{
+    return DeviceBackend::make(deviceModule, DiffBackends::builtin().all().front());
+}
+
+DiffBackends allBackends()
+{
+    static const DiffBackends all = DiffBackends::builtin().with(deviceBackend());
+    return all;
+}
+
+} // namespace deltascope::test

@@ -1,0 +1,40 @@
+#pragma once
+
+#include "driver/driver.h"
+#include "module/device.h"
+
+#include <cstdint>
+#include <string>
+
+namespace deltascope::test {
+
+// A driver without a device. Memory of the device is memory that this process can reach only while a kernel or a copy
+// runs; what is submitted to a stream runs when it is waited for; kernels are the tile functions, run by the processor.
+// One for the process, since a table of functions holds no state.
+
+/// The table of its functions.
+Result<cuda::Driver> fakeDriver();
+/// What it takes for an image of kernels.
+cuda::KernelImage fakeImage();
+
+/// What the driver does from now on. Also forgets what was counted, and lets a lost device work again.
+struct FakeDriverPlan {
+    std::uint64_t failAtCall = 0; ///< the n-th call from now on fails; 0: none
+    cuda::Status failWith = 1;
+    int version = 13000;
+    int devices = 1;
+};
+void plan(const FakeDriverPlan& plan);
+
+struct FakeDriverCounts {
+    std::uint64_t calls = 0; ///< those that may fail
+    std::uint64_t launches = 0;
+    std::uint64_t buffers = 0; ///< not freed; of the device and pinned
+    std::uint64_t streams = 0; ///< not destroyed
+    std::uint64_t contexts = 0; ///< retained and not released
+    std::uint64_t modules = 0; ///< loaded and not unloaded
+    std::string failed; ///< the function that was made to fail
+};
+FakeDriverCounts counts();
+
+} // namespace deltascope::test
