@@ -13,10 +13,7 @@ using Versions = std::vector<PublishedVersion>;
 
 Result<Versions> step(Publishing& p, std::int64_t from, std::int64_t to)
 {
-    const Chain a = p.state(from);
-    const Chain b = p.state(to);
-    return publishStep(p.bench, p.run, p.base, { a, Publishing::originOf(from) }, { b, Publishing::originOf(to) },
-                       p.options, p.task);
+    return publishStep(p.bench, p.run, p.base, p.between(from, to), p.options, {}, p.task);
 }
 
 void expectPut(Publishing& p, std::int64_t from, std::int64_t to)

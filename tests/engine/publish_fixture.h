@@ -1,6 +1,7 @@
 #pragma once
 
 #include "deltascope/engine/publish.h"
+#include "deltascope/engine/publish_step.h"
 #include "deltascope/engine/roll_back.h"
 
 #include "read_hook_store.h"
@@ -95,6 +96,33 @@ struct Publishing {
         auto chain = chainOf(*opened, step);
         EXPECT_TRUE(chain);
         return std::move(*chain);
+    }
+    /// The same as publishStep() takes it.
+    StepState stepState(std::int64_t step, std::shared_ptr<ObjectStore> from = {})
+    {
+        if (!checkpoints->stat(keyOf(step), test::anyTask()))
+            drop(step);
+        OpenOptions plain;
+        plain.layout = "hf";
+        auto opened = tryOpen(from ? std::move(from) : checkpoints, plain);
+        EXPECT_TRUE(opened);
+        const auto read = std::make_shared<const Run>(std::move(*opened));
+        const auto plan = std::make_shared<const Plan>(planFor(*read, *read->find(step)).value_or(Plan()));
+        const auto chain = std::make_shared<std::optional<Chain>>();
+        StepState state = StepState::of({ *read, *read->find(step), *plan });
+        state.origin = originOf(step);
+        state.open = [read, plan, chain](TaskContext& openTask) -> Result<const State*> {
+            if (!*chain) {
+                DS_TRY(Chain replayed, Chain::open(*read, *plan, 2, openTask));
+                chain->emplace(std::move(replayed));
+            }
+            return &**chain;
+        };
+        return state;
+    }
+    StepToPublish between(std::int64_t from, std::int64_t to, const std::shared_ptr<ObjectStore>& read = {})
+    {
+        return { run->uri(), stepState(from, read), stepState(to, read) };
     }
     Result<std::string> rootOf(const Chain& chain)
     {

@@ -5,11 +5,12 @@
 #include "state_fixture.h"
 #include "support/backends.h"
 
-#include "deltascope/engine/publish.h"
+#include "deltascope/engine/publish_step.h"
 
 #include <array>
 #include <atomic>
 #include <cstring>
+#include <map>
 #include <mutex>
 
 // Walks over states: every block of every slice once, two states side by side, and what is compared on the way.
@@ -177,15 +178,21 @@ Result<std::vector<PublishedVersion>> publishAgain(const GoldenCopy& golden, std
     OpenOptions how;
     how.base = golden.base;
     DS_TRY(const Run run, openRun(bench(), golden.store, how, task));
-    const auto stateAt = [&](std::int64_t step) -> Result<Chain> {
+    std::map<std::int64_t, Chain> chains;
+    const auto stateAt = [&](std::int64_t step) -> Result<StepState> {
         DS_TRY(const Plan plan, planFor(run, *run.find(step)));
-        return Chain::open(run, plan, 1, task);
+        DS_TRY(Chain chain, Chain::open(run, plan, 1, task));
+        const State* const state = &chains.emplace(step, std::move(chain)).first->second;
+        StepState named = StepState::of({ run, *run.find(step), plan });
+        named.open = [state](TaskContext&) -> Result<const State*> { return state; };
+        return named;
     };
-    DS_TRY(const Chain before, stateAt(from));
-    DS_TRY(const Chain after, stateAt(to));
+    DS_TRY(StepState before, stateAt(from));
+    DS_TRY(StepState after, stateAt(to));
     PublishOptions options;
     options.layout = "trl-v2";
-    return publishStep(bench(), std::make_shared<MemoryStore>(), {}, { before, "" }, { after, "" }, options, task);
+    return publishStep(bench(), std::make_shared<MemoryStore>(), {}, { "run", std::move(before), std::move(after) },
+                       options, {}, task);
 }
 
 TEST(PublishOfStates, AStateThatFailsItsPublishersDigestIsNotPublishedAgain)

@@ -110,4 +110,26 @@ Result<std::string> destinationOf(const MonitorOptions& options, const std::stri
     return (fs::path(folder) / relative).string();
 }
 
+Result<std::string> placeOf(const MonitorOptions& options, const std::string& text)
+{
+    if (options.anyFolder && Address(text).remote())
+        return text;
+    DS_TRY(std::string folder, destinationOf(options, text));
+    DS_CHECK(freeBytes(*makeFileSystemBelow(rootOf(options)), folder));
+    return folder;
+}
+
+Result<std::string> stateAddressOf(const MonitorOptions& options, const std::string& text)
+{
+    if (options.anyFolder && Address(text).remote())
+        return text;
+    DS_TRY(std::string address, destinationOf(options, text));
+    const Address source = VersionRequest::parse(address).source.source;
+    DS_CHECK(freeBytes(*makeFileSystemBelow(rootOf(options)), source.text()));
+    if (!options.anyFolder && !source.isWithin(options.outputFolder))
+        return fail(Code::Usage, "a state that is read lies below the output folder", text,
+                    fmt::format("name one below {}", options.outputFolder));
+    return address;
+}
+
 } // namespace deltascope::app

@@ -34,5 +34,10 @@ Result<std::optional<std::uint64_t>> freeBytes(const FileSystem& disk, const std
 /// `name` below the output folder, whatever it says; where any folder will do, an absolute path is taken as it is.
 /// Errors: Usage.
 Result<std::string> destinationOf(const MonitorOptions& options, const std::string& name);
+/// A place where a run is written, as the user of a server or of this machine may name it. Errors: Usage, Auth (a link
+/// is on the way).
+Result<std::string> placeOf(const MonitorOptions& options, const std::string& text);
+/// A state that is read, with or without a step, under the same rules.
+Result<std::string> stateAddressOf(const MonitorOptions& options, const std::string& text);
 
 } // namespace deltascope::app

@@ -3,6 +3,7 @@
 #include "acts/branch/branch_act.h"
 #include "acts/diff/diff_act.h"
 #include "acts/materialize/materialize_act.h"
+#include "acts/publish/publish_act.h"
 #include "acts/roll_back/roll_back_acts.h"
 #include "acts/verify/verify_act.h"
 
@@ -14,8 +15,8 @@ namespace deltascope::app {
 const std::vector<Act>& acts()
 {
     static const std::vector<Act> all {
-        materializeAct(), verifyAct(), diffAct(), rollBackAct(), undoAct(), branchAct(),
-        refAct(),         unrefAct(),  pinAct(),  unpinAct(),    noteAct(),
+        materializeAct(), verifyAct(), diffAct(),  publishAct(), rollBackAct(), undoAct(),
+        branchAct(),      refAct(),    unrefAct(), pinAct(),     unpinAct(),    noteAct(),
     };
     return all;
 }

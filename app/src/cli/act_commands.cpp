@@ -61,12 +61,9 @@ CLI::App* addAct(CLI::App& program, const app::ActInfo& info, Options& options)
         if (field.name != StepField)
             addField(*command, field, options);
     }
-    CLI::Option* const dryRun = command->add_flag("--dry-run", options.dryRun, "show the plan and do nothing");
+    CLI::Option* const dryRun = addPlanOptions(*command, options);
     command->add_flag("--yes", options.yes, "do it")->excludes(dryRun);
     command->add_option("--confirm", options.confirm, "do it, if the run has this name")->excludes(dryRun);
-    command->add_option("--plan", options.planFile, "write the plan into this new file and do nothing");
-    command->add_option("--apply", options.applyFile, "do what this plan says, if that is still what would be done")
-        ->excludes(dryRun);
     return command;
 }
 
@@ -179,6 +176,15 @@ Result<int> list(app::Service& service, const std::string& command, const Option
     return Success;
 }
 
+}
+
+CLI::Option* addPlanOptions(CLI::App& command, Options& options)
+{
+    CLI::Option* const dryRun = command.add_flag("--dry-run", options.dryRun, "show the plan and do nothing");
+    command.add_option("--plan", options.planFile, "write the plan into this new file and do nothing");
+    command.add_option("--apply", options.applyFile, "do what this plan says, if that is still what would be done")
+        ->excludes(dryRun);
+    return dryRun;
 }
 
 std::vector<CLI::App*> describeActs(CLI::App& program, Options& options)

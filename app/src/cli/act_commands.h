@@ -10,6 +10,7 @@
 
 namespace CLI {
 class App;
+class Option;
 }
 
 namespace deltascope::cli {
@@ -17,6 +18,9 @@ namespace deltascope::cli {
 /// Declares a command for each act that the engine plans, with an option for each of its fields, and those that list
 /// what acts have left beside a run. Returns all of them.
 std::vector<CLI::App*> describeActs(CLI::App& program, Options& options);
+
+/// --dry-run, which is returned, --plan and --apply.
+CLI::Option* addPlanOptions(CLI::App& command, Options& options);
 
 /// Whether the command is an act, or lists what acts have left beside a run.
 bool isActCommand(const std::string& command);

@@ -90,4 +90,18 @@ std::string actText(const app::AnnotatedView& view, const std::string& command, 
     return paint(style, Paint::Bold, text) + "\n" + planText(view.plan, style) + commandText(command);
 }
 
+std::string plannedPublicationText(const app::PublishView& view, const std::string& command, const Style& style)
+{
+    std::string text;
+    for (const app::PlannedObjectView& object : view.plan.writes)
+        text += paint(style, Paint::Bold, fmt::format("{} would be published", safe(object.key))) + "\n";
+    if (text.empty())
+        text = paint(style, Paint::Bold, "nothing would be published") + "\n";
+    text += view.newest ? fmt::format("  the newest step is {}", *view.newest) : "  the run is empty";
+    text += fmt::format("; the state that is published has {}\n", bytesText(view.stateBytes));
+    for (const std::string& notice : view.notices)
+        text += "  " + safe(notice) + "\n";
+    return text + planText(view.plan, style) + commandText(command);
+}
+
 } // namespace deltascope::cli

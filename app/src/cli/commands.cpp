@@ -1,6 +1,7 @@
 #include "commands.h"
 
 #include "act_commands.h"
+#include "act_confirmation.h"
 #include "bundle/bundle.h"
 #include "exit_codes.h"
 #include "gui.h"
@@ -347,32 +348,61 @@ private:
 
     Result<int> publish(app::Service& service)
     {
-        app::PublishRequest request;
-        request.into = { m_options.into, m_options.base, m_options.layout, {}, m_options.epochs };
-        request.encoding = m_options.encoding;
-        request.checksum = m_options.checksum;
-        request.anchorEvery = m_options.anchorEvery;
-        request.anchorWhenCheaper = m_options.anchorWhenCheaper;
-        request.restoresPerAnchor = m_options.restoresPerAnchor;
-        request.newEpoch = m_options.newEpoch;
-        request.soleWriter = m_options.soleWriter;
-        request.acceptRewritten = m_options.acceptRewritten;
+        const app::SourceRequest into { m_options.into, m_options.base, m_options.layout, {}, m_options.epochs };
+        const app::PublishArgs args { m_options.source,
+                                      m_options.other,
+                                      m_options.encoding,
+                                      m_options.checksum,
+                                      m_options.anchorEvery,
+                                      m_options.anchorWhenCheaper,
+                                      m_options.restoresPerAnchor,
+                                      m_options.newEpoch,
+                                      m_options.acceptRewritten,
+                                      m_options.soleWriter };
         const bool between = !m_options.source.empty() && !m_options.other.empty();
         if (between != m_options.watchFolder.empty() || m_options.source.empty() != m_options.other.empty())
             return fail(Code::Usage, "publish takes either --from and --to or --watch");
-        return between ? publishBetween(service, std::move(request)) : publishFolder(service, std::move(request));
+        const bool isPlanned = m_options.dryRun || !m_options.planFile.empty() || !m_options.applyFile.empty();
+        if (isPlanned && !between)
+            return fail(Code::Usage, "one step is planned, from --from to --to; --watch publishes what comes");
+        if (!between)
+            return publishFolder(service, app::PublishRequest(into, args));
+        return isPlanned ? publishPlanned(service, into, args) : publishBetween(service, into, args);
     }
 
-    Result<int> publishBetween(app::Service& service, app::PublishRequest request)
+    Result<int> publishPlanned(app::Service& service, const app::SourceRequest& into, const app::PublishArgs& args)
     {
-        // The layout is that of the run; what is published from and to says by itself what it is.
-        request.from = app::VersionRequest::parse(m_options.source);
-        request.to = app::VersionRequest::parse(m_options.other);
-        request.from.source.base = request.to.source.base = m_options.base;
-        request.from.acceptRewritten = request.to.acceptRewritten = m_options.acceptRewritten;
+        app::ActCall call { into, args, {}, {} };
+        const auto act = [&](app::Service& s) { return s.start(call); };
+        DS_TRY(const auto plan, runJob<app::PublishView>(service, m_style, act));
+        if (!m_options.planFile.empty())
+            DS_CHECK(writePlan(m_options.planFile, app::toJson(*plan)));
+        DS_TRY(const bool isMeant, confirmAct(m_options, plan->run, plan->plan.hash, app::ActWay::AtOnce));
+        if (!isMeant) {
+            std::string command = app::publishCommand(into, args);
+            if (!m_options.planFile.empty())
+                command += " --apply " + app::quotedPath(m_options.planFile);
+            print<app::PublishView>(*plan, [&](const app::PublishView& result) {
+                return plannedPublicationText(result, m_options.dryRun ? std::string() : command, m_style);
+            });
+            return Success;
+        }
+        call.planHash = plan->plan.hash;
+        DS_TRY(const auto done, runJob<app::PublishView>(service, m_style, act));
+        return tellPublished(*done);
+    }
+
+    Result<int> publishBetween(app::Service& service, const app::SourceRequest& into, const app::PublishArgs& args)
+    {
+        const app::PublishRequest request(into, args);
         DS_TRY(const auto view,
                runJob<app::PublishView>(service, m_style, [&](app::Service& s) { return s.publish(request); }));
-        print<app::PublishView>(*view, [&](const app::PublishView& result) { return publishText(result, m_style); });
+        return tellPublished(*view);
+    }
+
+    Result<int> tellPublished(const app::PublishView& view)
+    {
+        print<app::PublishView>(view, [&](const app::PublishView& result) { return publishText(result, m_style); });
         std::string base = baseWords();
         if (base.empty() && m_options.layout == "slime-v2") // the run stands on what it was published from
             base = " --base " + app::quotedPath(m_options.source);

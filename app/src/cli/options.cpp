@@ -179,6 +179,8 @@ void describe(CLI::App& program, Options& options)
     publish->add_option("--encoding", options.encoding, "trl-v2: gap_delta or raw; slime-v2: xor or overwrite");
     publish->add_option("--checksum", options.checksum, "slime-v2: xxh3-128, blake3 or adler32");
 
+    addPlanOptions(*publish, options);
+
     for (CLI::App* command : { materialize, diff, digest, stats, publish })
         command->add_flag("--accept-rewritten", options.acceptRewritten,
                           "read objects that were rewritten since they were first seen, this once");

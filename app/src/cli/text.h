@@ -42,6 +42,7 @@ std::string journalText(const app::AnnotationsView& annotations, const Style& st
 std::string actText(const app::RollBackView& view, const std::string& command, const Style& style);
 std::string actText(const app::BranchView& view, const std::string& command, const Style& style);
 std::string actText(const app::AnnotatedView& view, const std::string& command, const Style& style);
+std::string plannedPublicationText(const app::PublishView& view, const std::string& command, const Style& style);
 std::string doctorText(const app::DoctorView& report, const Style& style);
 /// What a command moved over the network, in one line.
 std::string meterText(const app::StoreMeterView& meter);

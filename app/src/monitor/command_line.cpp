@@ -64,4 +64,29 @@ std::string sourceOptions(const SourceRequest& source)
     return text;
 }
 
+std::string publishCommand(const SourceRequest& into, const PublishArgs& args)
+{
+    const PublishArgs standard;
+    SourceRequest run = into;
+    run.mirrors.clear();
+    run.epochs.clear();
+    std::string text = fmt::format("deltascope publish --into {} --from {} --to {}{}", quotedPath(into.source.text()),
+                                   quotedPath(args.from), quotedPath(args.to), sourceOptions(run));
+    if (!args.encoding.empty())
+        text += " --encoding " + quoted(args.encoding);
+    if (!args.checksum.empty())
+        text += " --checksum " + quoted(args.checksum);
+    if (args.anchorEvery != standard.anchorEvery)
+        text += fmt::format(" --anchor-every {}", args.anchorEvery);
+    if (args.anchorWhenCheaper)
+        text += " --anchor-when-cheaper";
+    if (args.restoresPerAnchor != standard.restoresPerAnchor)
+        text += fmt::format(" --restores {}", args.restoresPerAnchor);
+    for (const auto& [isSet, option] :
+         { std::pair(args.newEpoch, " --new-epoch"), std::pair(args.acceptRewritten, " --accept-rewritten"),
+           std::pair(args.soleWriter, " --sole-writer") })
+        text += isSet ? option : "";
+    return text;
+}
+
 } // namespace deltascope::app

@@ -4,8 +4,6 @@
 #include "annotation_jobs.h"
 #include "view/make_views.h"
 
-#include "deltascope/engine/file_state.h"
-
 #include <algorithm>
 #include <filesystem>
 
@@ -142,7 +140,9 @@ Result<OpenState> chooseState(Workbench& bench, const VersionRequest& request, b
     if (isSingleFile(request)) {
         DS_TRY(const auto around, openAround(bench, request.source.source));
         DS_TRY(FileState file, FileState::open(around.first, around.second, task));
-        state.state = std::make_unique<const FileState>(std::move(file));
+        auto opened = std::make_unique<const FileState>(std::move(file));
+        state.file = opened.get();
+        state.state = std::move(opened);
         return state;
     }
     DS_TRY(Run run, openRequested(bench, request.source, task));

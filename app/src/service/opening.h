@@ -2,6 +2,7 @@
 
 #include "deltascope/app/service.h"
 #include "deltascope/engine/beside.h"
+#include "deltascope/engine/file_state.h"
 #include "deltascope/engine/logs.h"
 #include "deltascope/engine/operations.h"
 #include "deltascope/engine/trace.h"
@@ -38,6 +39,7 @@ struct OpenState {
     bool acceptRewritten = false;
     std::unique_ptr<const State> state; ///< along the present plan; null: see chooseState()
     const Chain* chain = nullptr; ///< it, if it is a version
+    const FileState* file = nullptr; ///< it, if it is a file
 
     /// What makes the choice of the state doubtful; forms that proved damaged, and what is used in their place.
     std::vector<Error> notices() const;

@@ -1,8 +1,13 @@
 #include "publishing.h"
 
+#include "act_plan_view.h"
+#include "opening.h"
 #include "view/make_views.h"
 
+#include "deltascope/engine/publish_step.h"
+
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <fmt/format.h>
 
@@ -26,12 +31,15 @@ PublishOptions optionsOf(const PublishRequest& request)
     return options;
 }
 
-/// Opens the run to publish into; a missing folder is an empty run.
-Result<std::shared_ptr<ObjectStore>> openInto(const Workbench& bench, const PublishRequest& request)
+/// Opens the run to publish into; a missing folder is an empty run. A plan makes no folder: null.
+Result<std::shared_ptr<ObjectStore>> openInto(const Workbench& bench, const PublishRequest& request, bool isPlan)
 {
     std::error_code ignored; // what cannot be made fails when it is opened
-    if (const Result<std::string>& path = request.into.source.path())
+    if (const Result<std::string>& path = request.into.source.path()) {
+        if (isPlan && !std::filesystem::exists(*path, ignored))
+            return std::shared_ptr<ObjectStore>();
         std::filesystem::create_directory(*path, ignored);
+    }
     return bench.stores->open(request.into.source, { request.soleWriter });
 }
 
@@ -92,6 +100,11 @@ void warnOfOthers(PublishView& view, const ObjectStore& into)
             "that there is none by the word of --sole-writer alone");
 }
 
+std::string anchorNotice(std::int64_t step, const std::string& reason)
+{
+    return fmt::format("step {} is an anchor: {}", step, reason);
+}
+
 void addStep(PublishView& view, const Run& run, const PublishedVersion& version)
 {
     if (version.wasThere) {
@@ -111,43 +124,107 @@ void addStep(PublishView& view, const Run& run, const PublishedVersion& version)
     ++view.stepsInAll;
     keepNewest(view.steps);
     if (!version.anchorReason.empty() && version.step > 1)
-        addNotice(view, fmt::format("step {} is an anchor: {}", version.step, version.anchorReason));
+        addNotice(view, anchorNotice(version.step, version.anchorReason));
+}
+
+/// A step that is to be published, before its states are read.
+struct Publication {
+    std::shared_ptr<ObjectStore> into; ///< null: the folder is not there yet
+    OpenOptions base;
+    PublishOptions options;
+    std::unique_ptr<OpenState> from, to; ///< `step` reads them
+    StepToPublish step;
+};
+
+StepState stepStateOf(Workbench& bench, const VersionRequest& request, OpenState& state)
+{
+    StepState step = state.file ? StepState::ofFile(state.file->store(), state.file->object())
+                                : StepState::of({ *state.run, *state.version, state.plans->plan() });
+    step.origin = originOf(request);
+    step.open = [&bench, &state](TaskContext& task) -> Result<const State*> {
+        DS_CHECK(readState(bench, state, task));
+        return state.state.get();
+    };
+    return step;
+}
+
+Result<Publication> openPublication(Workbench& bench, const PublishRequest& request, bool isPlan, TaskContext& task)
+{
+    Publication publication;
+    publication.options = optionsOf(request);
+    DS_TRY(OpenState from, chooseState(bench, request.from, false, task));
+    DS_TRY(OpenState to, chooseState(bench, request.to, false, task));
+    publication.from = std::make_unique<OpenState>(std::move(from));
+    publication.to = std::make_unique<OpenState>(std::move(to));
+    publication.step = { request.into.source.canonical().text(), stepStateOf(bench, request.from, *publication.from),
+                         stepStateOf(bench, request.to, *publication.to) };
+    DS_TRY(publication.into, openInto(bench, request, isPlan));
+    DS_TRY(publication.base, baseOf(bench, request));
+    if (publication.options.layout.empty() && publication.into) { // that of the run
+        DS_TRY(const Run run, openRun(bench, publication.into, publication.base, task));
+        publication.options.layout = publication.base.layout = run.layout->word();
+    }
+    return publication;
+}
+
+PublishView viewOf(const Publication& publication)
+{
+    PublishView view;
+    view.source = publication.into ? publication.into->uri() : publication.step.into;
+    view.run = std::filesystem::path(view.source).filename().string();
+    view.layout = publication.options.layout;
+    return view;
 }
 
 }
 
-Result<PublishView> publishOnce(Workbench& bench, const PublishRequest& request, const State& from, const State& to,
+Result<PublishView> planPublication(Workbench& bench, const PublishRequest& request, TaskContext& task)
+{
+    DS_TRY(const Publication publication, openPublication(bench, request, true, task));
+    DS_TRY(const PublishPlan plan,
+           planPublish(bench, publication.into, publication.base, publication.step, publication.options, task));
+    PublishView view = viewOf(publication);
+    view.isDone = false;
+    view.newest = plan.head;
+    view.stateBytes = plan.stateBytes;
+    view.plan = makeActPlanView(plan.act);
+    for (const DueVersion& version : plan.versions) {
+        if (!version.anchorReason.empty() && version.step > 1)
+            addNotice(view, anchorNotice(version.step, version.anchorReason));
+    }
+    return view;
+}
+
+Result<PublishView> publishOnce(Workbench& bench, const PublishRequest& request, const std::string& planHash,
                                 TaskContext& task)
 {
-    DS_TRY(const std::shared_ptr<ObjectStore> into, openInto(bench, request));
-    DS_TRY(const OpenOptions base, baseOf(bench, request));
-    PublishView view;
-    view.source = into->uri();
-    view.layout = request.into.layout;
-    warnOfOthers(view, *into);
-    PublishOptions options = optionsOf(request);
-    options.lease.onWaiting = [&](const std::string& text) { addNotice(view, text); };
+    const auto began = std::chrono::steady_clock::now();
+    DS_TRY(Publication publication, openPublication(bench, request, false, task));
+    PublishView view = viewOf(publication);
+    warnOfOthers(view, *publication.into);
+    publication.options.lease.onWaiting = [&](const std::string& text) { addNotice(view, text); };
     DS_TRY(
         const std::vector<PublishedVersion> versions,
-        publishStep(bench, into, base, { from, originOf(request.from) }, { to, originOf(request.to) }, options, task));
-    view.reads = makeReadsView({ &from, &to });
+        publishStep(bench, publication.into, publication.base, publication.step, publication.options, planHash, task));
+    view.reads = makeReadsView({ publication.from->state.get(), publication.to->state.get() });
     for (const ProblemView& notice : view.reads.notices)
         addNotice(view, fmt::format("{}: {}", notice.where, notice.text));
     const bool nothing = std::all_of(versions.begin(), versions.end(),
                                      [](const PublishedVersion& version) { return version.objects.empty(); });
     Run run;
     if (!nothing) {
-        DS_TRY(run, openRun(bench, into, base, task));
+        DS_TRY(run, openRun(bench, publication.into, publication.base, task));
     }
     for (const PublishedVersion& version : versions)
         addStep(view, run, version);
+    view.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     return view;
 }
 
 Result<PublishView> publishFolder(Workbench& bench, const PublishRequest& request,
                                   const std::function<void(const PublishView&)>& onChange, TaskContext& task)
 {
-    DS_TRY(const std::shared_ptr<ObjectStore> into, openInto(bench, request));
+    DS_TRY(const std::shared_ptr<ObjectStore> into, openInto(bench, request, false));
     DS_TRY(const OpenOptions base, baseOf(bench, request));
     DS_TRY(const std::shared_ptr<ObjectStore> checkpoints, bench.stores->open(request.watchFolder));
     PublishView view;

@@ -7,8 +7,10 @@
 
 namespace deltascope::app {
 
-/// Publishes one step between two open states.
-Result<PublishView> publishOnce(Workbench& bench, const PublishRequest& request, const State& from, const State& to,
+/// What publishing one step would do. Writes nothing.
+Result<PublishView> planPublication(Workbench& bench, const PublishRequest& request, TaskContext& task);
+/// Publishes one step. `planHash`: as publishStep() takes it.
+Result<PublishView> publishOnce(Workbench& bench, const PublishRequest& request, const std::string& planHash,
                                 TaskContext& task);
 
 /// Publishes what a trainer drops into `request.watchFolder`; `onChange` gets the view after every version and notice.

@@ -60,6 +60,12 @@ Result<std::vector<PlannedObject>> objectsRead(const Run& run, const std::vector
     return reads.take();
 }
 
+bool hasOtherWays(const Run& run)
+{
+    return std::any_of(run.versions.begin(), run.versions.end(),
+                       [](const Version& version) { return version.forms() > 1; });
+}
+
 Result<Verdict> verifyTarget(Workbench& bench, Run& run, const Version& target, TaskContext& task)
 {
     const auto at = static_cast<std::size_t>(&target - run.versions.data());

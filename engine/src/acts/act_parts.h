@@ -42,6 +42,11 @@ private:
 /// of FallbackPlans::of.
 Result<std::vector<PlannedObject>> objectsRead(const Run& run, const std::vector<const Version*>& versions);
 
+/// What a plan says it does not know where versions have several forms.
+inline constexpr const char* OtherWays = "which other objects are read where one of these proves to be damaged";
+/// Whether a version of the run has several forms.
+bool hasOtherWays(const Run& run);
+
 /// What vouches for a version whose state an act is going to use, from a replay (level 3). Errors: what is wrong with
 /// it; Unproven (nothing vouches for it).
 Result<Verdict> verifyTarget(Workbench& bench, Run& run, const Version& target, TaskContext& task);

@@ -22,8 +22,6 @@ std::string addressOf(const Version& version) { return fmt::format("{}:{}", vers
 
 std::string flagText(bool flag) { return flag ? "true" : "false"; }
 
-const char* const OtherWays = "which other objects are read where one of these proves to be damaged";
-
 /// Of every object of the versions, whether it is read or only listed.
 std::string listedDigest(const Run& run, const IndexRange& range)
 {
@@ -120,7 +118,7 @@ void addVerifyEffects(ActPlan& plan, const Run& run, const VerifyOptions& option
         plan.effects.push_back({ "losses that are accepted", lost });
 }
 
-bool hasOtherWays(const Run& run, const IndexRange& range)
+bool hasOtherWaysIn(const Run& run, const IndexRange& range)
 {
     return std::any_of(run.versions.begin() + static_cast<std::ptrdiff_t>(range.first),
                        run.versions.begin() + static_cast<std::ptrdiff_t>(range.second) + 1,
@@ -131,7 +129,7 @@ bool hasOtherWays(const Run& run, const IndexRange& range)
 std::vector<std::string> unknownOf(const PlannedState& state)
 {
     std::vector<std::string> unknown;
-    if (hasOtherWays(state.run, { 0, state.run.versions.size() - 1 }))
+    if (hasOtherWays(state.run))
         unknown.emplace_back(OtherWays);
     if (!state.version.facts)
         unknown.push_back(fmt::format("whether the deltas up to step {} set bits that were there already: then its "
@@ -164,7 +162,7 @@ ActPlan planVerify(const Run& run, const VerifyOptions& options)
             addReplay(reads, run, range, options);
         if (options.level == 1)
             plan.unknown.emplace_back("how long the headers are, which are all that is read of the objects");
-        if (options.level >= 3 && hasOtherWays(run, range))
+        if (options.level >= 3 && hasOtherWaysIn(run, range))
             plan.unknown.emplace_back(OtherWays);
     }
     plan.reads = reads.take();

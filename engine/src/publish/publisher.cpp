@@ -2,66 +2,19 @@
 
 #include "beside/lease/lease.h"
 #include "deltascope/base/address.h"
-#include "deltascope/engine/beside_keys.h"
-#include "deltascope/engine/cost.h"
 #include "deltascope/engine/trace.h"
-#include "publish/newest_version.h"
+#include "publish/run_end.h"
+#include "publish/step_facts.h"
 #include "publish/version_build.h"
 #include "publish/writer_choice.h"
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <random>
 #include <utility>
 
 namespace deltascope {
 
 namespace {
-
-/// The end of the run as far as this publisher knows: what it found, then what it put.
-struct Head {
-    std::int64_t step = 0; ///< 0: nothing is published yet
-    std::string root; ///< empty: not recorded
-    std::string base; ///< root of the state that it was made from; empty: not recorded
-    bool beginsEpoch = false; ///< behind an earlier one
-    std::string origin;
-    std::uint32_t versionsSinceAnchor = 0; ///< the anchor counts as none
-    std::uint64_t anchorBytes = 0;
-    std::uint64_t deltaBytes = 0; ///< since the anchor
-};
-
-std::string newRunId()
-{
-    std::random_device random;
-    return fmt::format("{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
-}
-
-Head headOf(const Run& run, const Version& newest)
-{
-    Head head;
-    head.step = newest.step();
-    if (newest.summary) {
-        head.root = newest.summary->root;
-        head.base = newest.summary->baseRoot;
-        head.origin = newest.summary->origin;
-    }
-    const Version* const before = &newest == run.versions.data() ? nullptr : &newest - 1;
-    if (newest.kind == VersionKind::Anchor && before && before->epoch == newest.epoch && before->summary)
-        head.base = before->summary->root;
-    head.beginsEpoch = before && before->epoch != newest.epoch;
-    for (auto at = static_cast<std::size_t>(&newest - run.versions.data());; --at) {
-        const Version& version = run.versions[at];
-        if (version.kind == VersionKind::Anchor) {
-            head.anchorBytes = version.objects.wireBytes();
-            break;
-        }
-        ++head.versionsSinceAnchor;
-        head.deltaBytes += version.objects.wireBytes();
-        if (at == 0 || run.versions[at - 1].epoch != newest.epoch)
-            break;
-    }
-    return head;
-}
 
 /// "org/model@commit" where the base is a model of the Hub; else empty.
 Result<std::string> modelOf(const ObjectStore* base, TaskContext& task)
@@ -84,15 +37,12 @@ struct Publisher::Session {
     VersionBuild build;
     Lease lease;
     SpanWriter spans;
-    std::string runId;
-    Head head;
+    RunEnd head = {}; ///< what was found, then what was put
     std::string baseModel = {}; ///< that a first delta builds on, as fact::BaseModel has it
-    int epoch = 0; ///< of what this publisher puts
-    bool epochBegun = true;
 
     VersionFactMap facts(const std::string& origin) const
     {
-        VersionFactMap facts { { std::string(fact::Form), "1" }, { std::string(fact::Run), runId } };
+        VersionFactMap facts { { std::string(fact::Form), "1" }, { std::string(fact::Run), head.runId } };
         if (!origin.empty())
             facts[std::string(fact::Origin)] = origin;
         if (head.step == 0 && !writers.hasAnchors() && !baseModel.empty())
@@ -114,82 +64,6 @@ struct Publisher::Session {
         for (const TensorInfo& tensor : to.tensors())
             version.totalElements += tensor.elements();
         return version;
-    }
-
-    /// Finds the end of the run. Errors: as Publisher::open.
-    Result<void> findHead(TaskContext& task)
-    {
-        DS_TRY(std::vector<ObjectInfo> listing, listAll(*store, "", task));
-        std::erase_if(listing, [](const ObjectInfo& object) { return object.key.starts_with(beside::Root); });
-        runId = newRunId();
-        if (listing.empty())
-            return {};
-        DS_TRY(const Run run, openRun(bench, store, base, task));
-        if (run.layout->word() != options.layout)
-            return fail(Code::Usage,
-                        fmt::format("the source holds a run in {}, not in {}", run.layout->word(), options.layout),
-                        store->uri());
-        const Version* newest = newestVersion(run);
-        if (!newest) // only what an interrupted publisher left of its first version
-            return {};
-        const std::vector<std::string> keys = writers.committingKeys(newest->step());
-        const bool atTop =
-            std::any_of(newest->objects.objects.begin(), newest->objects.objects.end(), [&](const ObjectInfo& object) {
-                return std::find(keys.begin(), keys.end(), object.key) != keys.end();
-            });
-        if (!atTop && newest->failure && newest->failure->code == Code::Unfinished)
-            return findBehind(run, *newest);
-        if (!atTop)
-            return fail(Code::Usage, fmt::format("the run lies in a folder of the source, at {}", newest->objects.name),
-                        store->uri(), "publish into the folder that holds the run itself");
-        return take(run, *newest);
-    }
-
-    /// The newest version was never committed: the one before it is the head, and its leftovers are replaced.
-    Result<void> findBehind(const Run& run, const Version& unfinished)
-    {
-        const Version* before = nullptr;
-        for (const Version& version : run.versions)
-            before = version.epoch == unfinished.epoch && version.step() < unfinished.step() ? &version : before;
-        return before ? take(run, *before) : Result<void>();
-    }
-
-    Result<void> take(const Run& run, const Version& newest)
-    {
-        if (newest.obstacle && !options.newEpoch)
-            return fail(Error { newest.obstacle->code, "the run cannot be continued: " + newest.obstacle->text,
-                                newest.obstacle->where, newest.obstacle->step,
-                                "mend the run, or begin a new epoch behind it with --new-epoch" });
-        head = headOf(run, newest);
-        if (newest.summary && !newest.summary->run.empty() && !options.newEpoch)
-            runId = newest.summary->run;
-        epoch = newest.epoch + (options.newEpoch ? 1 : 0);
-        epochBegun = !options.newEpoch;
-        if (options.newEpoch)
-            head.origin.clear(); // its trainer counts anew
-        return {};
-    }
-
-    /// Why the next version is an anchor; nothing if it is a delta.
-    std::optional<std::string> anchorReason(const State& to) const
-    {
-        if (!writers.hasAnchors())
-            return std::nullopt;
-        if (head.step == 0)
-            return "it is the first version";
-        if (!epochBegun)
-            return "another epoch begins with it";
-        if (head.root.empty()) // behind a version of others an anchor would begin another epoch (splitEpochsByRun)
-            return std::nullopt;
-        if (options.anchorEvery > 0 && head.versionsSinceAnchor + 1 >= options.anchorEvery)
-            return fmt::format("{} versions since the last anchor, one in {} is an anchor", head.versionsSinceAnchor,
-                               options.anchorEvery);
-        if (options.anchorWhenCheaper) {
-            const AnchorDecision decision = anchorPays(to.stateBytes(), head.deltaBytes, options.restoresPerAnchor);
-            if (decision.pays)
-                return decision.arithmetic;
-        }
-        return std::nullopt;
     }
 
     /// Does `act` with the state that the run ends with, replayed from the run itself or the external base.
@@ -258,18 +132,28 @@ struct Publisher::Session {
         std::uint64_t bytes = 0;
         for (const ObjectInfo& object : version.objects)
             bytes += object.sizeBytes;
-        spans.add(Span {
-            {}, "diff", version.step, epoch, times.beganUs, times.builtUs, to.stateBytes(), version.anchorReason });
-        spans.add(Span { {}, "upload", version.step, epoch, times.putUs, bench.nowUs(), bytes, version.origin });
+        spans.add(Span { {},
+                         "diff",
+                         version.step,
+                         head.epoch,
+                         times.beganUs,
+                         times.builtUs,
+                         to.stateBytes(),
+                         version.anchorReason });
+        spans.add(Span { {}, "upload", version.step, head.epoch, times.putUs, bench.nowUs(), bytes, version.origin });
         head.step = version.step;
-        head.base = version.anchor ? (epochBegun ? head.root : std::string()) : built.fromRoot;
+        head.base = version.anchor ? (head.epochBegun ? head.root : std::string()) : built.fromRoot;
         head.root = built.toRoot;
-        head.beginsEpoch = !epochBegun;
+        head.beginsEpoch = !head.epochBegun;
         head.origin = version.origin;
         head.versionsSinceAnchor = version.anchor ? 0 : head.versionsSinceAnchor + 1;
         head.deltaBytes = version.anchor ? 0 : head.deltaBytes + bytes;
-        head.anchorBytes = version.anchor ? bytes : head.anchorBytes;
-        epochBegun = true;
+        VersionObjects put;
+        put.objects = version.objects;
+        head.identity = put.identity();
+        head.stateReads.clear();
+        head.leftovers.clear();
+        head.epochBegun = true;
         return {};
     }
 
@@ -345,8 +229,7 @@ struct Publisher::Session {
 
     Result<PublishedVersion> putAnchor(const State* from, const State& to, PublishedVersion version, TaskContext& task)
     {
-        version.anchor = true;
-        if (from && head.step > 0 && epochBegun) {
+        if (from && head.step > 0 && head.epochBegun) {
             DS_TRY(const std::string root, build.rootOf(*from, task));
             DS_CHECK(expectHead(root));
         }
@@ -407,17 +290,10 @@ Result<Publisher> Publisher::open(Workbench& bench, std::shared_ptr<ObjectStore>
     DS_TRY(WriterChoice writers, WriterChoice::of(options, bench.scratchFolder));
     DS_TRY(WalkMeans means, bench.means());
     DS_TRY(Lease lease, Lease::acquire(into, options.actor, bench.nowUs, options.lease, task));
-    std::unique_ptr<Session> session(new Session { bench,
-                                                   into,
-                                                   base,
-                                                   options,
-                                                   std::move(writers),
-                                                   VersionBuild(std::move(means)),
-                                                   std::move(lease),
-                                                   SpanWriter(into, options.actor, &task),
-                                                   {},
-                                                   {} });
-    DS_CHECK(session->findHead(task));
+    std::unique_ptr<Session> session(new Session { bench, into, base, options, std::move(writers),
+                                                   VersionBuild(std::move(means)), std::move(lease),
+                                                   SpanWriter(into, options.actor, &task) });
+    DS_TRY(session->head, findRunEnd(bench, into, base, options, session->writers, task));
     DS_TRY(session->baseModel, modelOf(base.base.get(), task));
     return Publisher(std::move(session));
 }
@@ -434,12 +310,19 @@ Result<PublishedVersion> Publisher::publish(const State* from, const State& to, 
 {
     const TaskContext::Patience patience(task);
     DS_CHECK(m_session->lease.check(task));
+    const auto stateBytes = [&]() -> Result<std::uint64_t> { return to.stateBytes(); };
+    DS_TRY(DueVersion due, dueVersion(m_session->head, m_session->writers, m_session->options, stateBytes));
     PublishedVersion version = m_session->next(to, origin);
-    if (std::optional<std::string> reason = m_session->anchorReason(to)) {
-        version.anchorReason = std::move(*reason);
-        return m_session->putAnchor(from, to, std::move(version), task);
-    }
-    return m_session->putDelta(from, to, std::move(version), task);
+    version.anchor = due.anchor;
+    version.anchorReason = std::move(due.anchorReason);
+    return due.anchor ? m_session->putAnchor(from, to, std::move(version), task)
+                      : m_session->putDelta(from, to, std::move(version), task);
+}
+
+Result<PublishPlan> Publisher::plan(const StepToPublish& step, bool onlyFind, TaskContext& task) const
+{
+    const Session& session = *m_session;
+    return planStep(session.head, session.writers, session.options, session.store.get(), step, onlyFind, task);
 }
 
 Result<std::vector<PublishedVersion>> Publisher::begin(const NamedState& from, const NamedState& to, TaskContext& task)
@@ -479,62 +362,7 @@ Result<void> Publisher::keepAlive(TaskContext& task)
 void Publisher::note(std::int64_t step, const std::string& text)
 {
     const std::int64_t now = m_session->bench.nowUs();
-    m_session->spans.add(Span { {}, "note", step, m_session->epoch, now, now, 0, text });
-}
-
-namespace {
-
-/// The checkpoint that a state was read from, if it was read from nothing else.
-std::shared_ptr<ObjectStore> folderOf(const Workbench& bench, const State& state)
-{
-    const StatePlace place = state.place();
-    return place.isCheckpoint ? bench.stores->open(place.where).value_or(nullptr) : nullptr;
-}
-
-/// The first version on an external base can be found by who publishes it again without naming the base: it is `from`.
-std::optional<PublishedVersion> findFirst(Workbench& bench, const std::shared_ptr<ObjectStore>& into, OpenOptions base,
-                                          const NamedState& from, const NamedState& to, const PublishOptions& options,
-                                          TaskContext& task)
-{
-    base.base = base.base ? nullptr : folderOf(bench, from.state);
-    if (!base.base)
-        return std::nullopt;
-    Result<Publisher> publisher = Publisher::open(bench, into, base, options, task);
-    if (!publisher || publisher->headStep() != 1)
-        return std::nullopt;
-    return publisher->find(from, to, task).value_or(std::nullopt);
-}
-
-}
-
-Result<std::vector<PublishedVersion>> publishStep(Workbench& bench, std::shared_ptr<ObjectStore> into,
-                                                  const OpenOptions& base, const NamedState& from, const NamedState& to,
-                                                  const PublishOptions& options, TaskContext& task)
-{
-    Result<Publisher> publisher = Publisher::open(bench, into, base, options, task);
-    if (!publisher && publisher.error().code == Code::BaseMissing) {
-        if (std::optional<PublishedVersion> there = findFirst(bench, into, base, from, to, options, task))
-            return std::vector { std::move(*there) };
-    }
-    if (!publisher)
-        return fail(std::move(publisher.error()));
-    if (!publisher->headStep() && options.layout == "trl-v2")
-        return publisher->begin(from, to, task);
-    std::optional<PublishedVersion> there;
-    if (options.newEpoch) {
-        DS_TRY(there, publisher->find(from, to, task));
-    }
-    if (there)
-        return std::vector { std::move(*there) };
-    Result<PublishedVersion> version = publisher->publish(&from.state, to.state, to.origin, task);
-    if (!version && version.error().code == Code::BaseMismatch && !options.newEpoch) {
-        DS_TRY(there, publisher->find(from, to, task));
-    }
-    if (there)
-        return std::vector { std::move(*there) };
-    if (!version)
-        return fail(std::move(version.error()));
-    return std::vector { std::move(*version) };
+    m_session->spans.add(Span { {}, "note", step, m_session->head.epoch, now, now, 0, text });
 }
 
 } // namespace deltascope

@@ -113,6 +113,9 @@ Result<FileState> FileState::open(std::shared_ptr<const ObjectStore> store, cons
     return FileState(std::move(content));
 }
 
+const ObjectStore& FileState::store() const noexcept { return *m_content->store; }
+const ObjectInfo& FileState::object() const noexcept { return m_content->object; }
+
 StatePlace FileState::place() const { return { m_content->store->uri(), std::nullopt, true }; }
 
 Result<std::unique_ptr<StateWalk>> FileState::walk(std::vector<TensorSlice> slices, WalkOptions) const

@@ -49,7 +49,7 @@ struct ActField {
 enum class ActWay : std::uint8_t {
     AtOnce, ///< the command line shows its plan only if asked
     Confirmed, ///< the command line begins it only if the user confirms the plan
-    OwnCommand, ///< the command line has a command of its own for it, with more options and without a plan
+    OwnCommand, ///< the command line has a command of its own for it, with more options
 };
 
 struct ActInfo {
@@ -90,6 +90,18 @@ struct VerifyArgs {
 struct DiffArgs {
     std::string a, b; ///< steps
     bool acceptRewritten = false;
+
+    operator ActRequest() const; // NOLINT(google-explicit-constructor)
+};
+struct PublishArgs {
+    std::string from, to; ///< checkpoints or addresses of steps, as VersionRequest::parse() takes them
+    std::string encoding, checksum; ///< as in PublishRequest, and so on
+    std::uint32_t anchorEvery = 10;
+    bool anchorWhenCheaper = false;
+    double restoresPerAnchor = 1;
+    bool newEpoch = false;
+    bool acceptRewritten = false;
+    bool soleWriter = false;
 
     operator ActRequest() const; // NOLINT(google-explicit-constructor)
 };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "deltascope/app/acts.h"
 #include "deltascope/app/service.h"
 
 #include <string>
@@ -17,5 +18,7 @@ std::string quotedPath(const std::string& path);
 std::vector<std::string> layoutWords();
 /// How a source is read, beginning with a space; empty for what is found without options.
 std::string sourceOptions(const SourceRequest& source);
+/// The command that publishes a step into a run.
+std::string publishCommand(const SourceRequest& into, const PublishArgs& args);
 
 } // namespace deltascope::app

@@ -141,6 +141,9 @@ struct PublishRequest {
     bool once = false; ///< of watchFolder: end when nothing is left
     /// The user vouches that nobody else publishes there, which a store without conditional puts cannot make sure.
     bool soleWriter = false;
+
+    PublishRequest() = default;
+    PublishRequest(SourceRequest run, const PublishArgs& args); ///< one step
 };
 
 /// What a run costs. Nothing in a number: it is as the configuration says or assumed (prices), assumed (link,
@@ -214,8 +217,8 @@ public:
     virtual JobId publish(PublishRequest request) = 0;
     virtual JobId cost(CostRequest request) = 0; ///< CostView
     virtual JobId annotations(SourceRequest request) = 0; ///< AnnotationsView
-    /// The view of the act: RollBackView, BranchView, AnnotatedView, VerifyView, DiffView, MaterializeView; of the
-    /// plan of one that ends with one of the last three a PlannedReadView.
+    /// The view of the act: RollBackView, BranchView, PublishView, AnnotatedView, VerifyView, DiffView,
+    /// MaterializeView; of the plan of one that ends with one of the last three a PlannedReadView.
     virtual JobId start(ActCall call) = 0;
     /// A DoctorView. `clean`: also removes from the source what writers of this machine that ended left half-written.
     virtual JobId doctor(std::optional<SourceRequest> source, bool clean = false) = 0;

@@ -11,7 +11,6 @@
 #include "view/step_address.h"
 
 #include "deltascope/engine/branch.h"
-#include "deltascope/engine/file_system.h"
 
 #include <filesystem>
 #include <fmt/format.h>
@@ -19,16 +18,6 @@
 namespace deltascope::app {
 
 namespace {
-
-/// `text` as the user of a server or of this machine may name a place. Errors: Usage, Auth (a link is on the way).
-Result<std::string> placeOf(const MonitorOptions& options, const std::string& text)
-{
-    if (options.anyFolder && Address(text).remote())
-        return text;
-    DS_TRY(std::string folder, destinationOf(options, text));
-    DS_CHECK(freeBytes(*makeFileSystemBelow(rootOf(options)), folder));
-    return folder;
-}
 
 Result<BoundPlan> planBranchOf(const ActScene& scene, const CheckedArgs& args)
 {

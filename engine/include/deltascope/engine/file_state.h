@@ -15,6 +15,8 @@ public:
     /// Reads the header. Errors: NotFound, those of SafetensorsHeader::read.
     static Result<FileState> open(std::shared_ptr<const ObjectStore> store, const std::string& key, TaskContext& task);
 
+    const ObjectStore& store() const noexcept;
+    const ObjectInfo& object() const noexcept; ///< in store()
     TensorRange tensors() const noexcept override { return TensorRange(m_tensors); }
     StatePlace place() const override;
     Result<std::unique_ptr<StateWalk>> walk(std::vector<TensorSlice> slices, WalkOptions options) const override;

@@ -12,6 +12,9 @@
 
 namespace deltascope {
 
+struct PublishPlan;
+struct StepToPublish;
+
 struct PublishOptions {
     std::string layout; ///< "trl-v2" or "slime-v2"
     std::string encoding; ///< "gap_delta", "raw"; "xor", "overwrite"; empty: the first of them
@@ -83,6 +86,9 @@ public:
     /// its bytes give `to`. With newEpoch: if another epoch begins with it, whatever it was made from. Replays only
     /// what the roots do not exclude. Errors: Digest (its record and its bytes do not agree), those of the replay.
     Result<std::optional<PublishedVersion>> find(const NamedState& from, const NamedState& to, TaskContext& task);
+    /// What publishing the step would do now; see planPublish(). `onlyFind`: it may be there already, and nothing can
+    /// be put. Errors: those of opening the state behind it.
+    Result<PublishPlan> plan(const StepToPublish& step, bool onlyFind, TaskContext& task) const;
     /// Keeps the lease while there is nothing to publish, and puts waiting spans. Errors: Exists.
     Result<void> keepAlive(TaskContext& task);
     /// Tells of something that is no version (a coalesced checkpoint, an annotation).
@@ -93,15 +99,6 @@ private:
     explicit Publisher(std::unique_ptr<Session> session);
     std::unique_ptr<Session> m_session;
 };
-
-/// Publishes the step from one state to the next. An empty source gets `from` as its first anchor, unless the layout
-/// starts from an external base, and `to` as the delta behind it. In a source that holds a run already, `from` must be
-/// its newest state, bit for bit, and `to` becomes the next step. Where the newest version is this very step, put by a
-/// process that was killed before it could tell, nothing is put (PublishedVersion::wasThere). Errors: those of
-/// Publisher.
-Result<std::vector<PublishedVersion>> publishStep(Workbench& bench, std::shared_ptr<ObjectStore> into,
-                                                  const OpenOptions& base, const NamedState& from, const NamedState& to,
-                                                  const PublishOptions& options, TaskContext& task);
 
 struct FollowOptions {
     std::string marker; ///< a checkpoint is complete once its folder holds this file; empty: by quiet time

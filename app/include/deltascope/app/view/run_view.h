@@ -1,5 +1,6 @@
 #pragma once
 
+#include "deltascope/app/view/act_view.h"
 #include "deltascope/app/view/annotations_view.h"
 #include "deltascope/app/view/problem.h"
 #include "deltascope/app/view/reads_view.h"
@@ -181,9 +182,10 @@ struct ListingView {
     std::vector<ListingEntryView> objects;
 };
 
-/// What publishing has added to a run.
+/// What publishing has added to a run, or would add.
 struct PublishView {
     std::string source;
+    std::string run; ///< name of the run
     std::string layout;
     std::string watched; ///< URI of the folder that a trainer writes; empty for a single step
     std::vector<StepView> steps; ///< the newest ones
@@ -193,6 +195,10 @@ struct PublishView {
     std::uint64_t noticesInAll = 0;
     ReadsView reads; ///< of the states that were published from and to
     double seconds = 0;
+    bool isDone = true; ///< false: it is planned, and `steps` is empty
+    std::optional<std::int64_t> newest; ///< step before, of a plan; nothing: the run is empty
+    std::uint64_t stateBytes = 0; ///< of the state that a plan publishes
+    ActPlanView plan; ///< empty once it is carried out
 };
 
 } // namespace deltascope::app
