@@ -192,6 +192,35 @@ TEST_F(ActsOfAMonitor, ABranchBeginsBelowTheOutputFolder)
               Code::Auth);
 }
 
+TEST_F(ActsOfAMonitor, AStepIsPublishedFromBelowTheOutputFolder)
+{
+    const std::string run = followed(bucket.source());
+    const std::int64_t newest = monitor->run(run)->run->epochs.back().steps.back().step;
+    for (const auto& [step, name] : { std::pair(newest, "from"), std::pair(std::int64_t { 12 }, "to") })
+        EXPECT_EQ(carriedOut(planOf(run, MaterializeArgs { std::to_string(step), name })).state, "done");
+    const ActRequest request = PublishArgs { "from", "to" };
+    const PlanView plan = planOf(run, request);
+    ASSERT_EQ(plan.state, "ready") << (plan.problem ? plan.problem->text : "");
+    EXPECT_EQ(plan.title, "Publish a step into bucket");
+    ASSERT_TRUE(plan.act);
+    ASSERT_EQ(plan.act->writes.size(), 1U);
+    EXPECT_FALSE(std::filesystem::exists(bucket.file(plan.act->writes[0].key))) << "a plan writes nothing";
+    const std::string target = rootOf(12);
+    const TaskView task = carriedOut(plan);
+    ASSERT_EQ(task.state, "done") << (task.problem ? task.problem->text : "");
+    ASSERT_TRUE(task.result);
+    EXPECT_EQ(std::get<std::shared_ptr<const PublishView>>(*task.result)->steps.size(), 1U);
+    EXPECT_EQ(rootOf(newest + 1), target);
+
+    std::filesystem::create_directory_symlink(bucket.path(), options.outputFolder + "/link");
+    EXPECT_EQ(refusalOf(run, PublishArgs { "../from", "to" }), Code::Usage);
+    EXPECT_EQ(refusalOf(run, PublishArgs { "from", bucket.path() + "@12" }), Code::Usage);
+    EXPECT_EQ(refusalOf(run, PublishArgs { "from", "link@12" }), Code::Auth);
+    ActRequest odd = request;
+    odd.args["restores"] = std::string("1x");
+    EXPECT_EQ(refusalOf(run, odd), Code::Usage);
+}
+
 TEST_F(ActsOfAMonitor, WhatIsNoActOrNoArgumentIsRefused)
 {
     const std::string run = followed(bucket.source());

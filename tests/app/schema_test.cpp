@@ -12,6 +12,7 @@
 #include "view/lineage_description.h"
 #include "view/listing_description.h"
 #include "view/plan_description.h"
+#include "view/publish_description.h"
 #include "view/run_description.h"
 #include "view/series_description.h"
 #include "view/snapshot_description.h"
@@ -66,6 +67,7 @@ Schema describedValues()
     addTo(schema, PlanView());
     addTo(schema, RollBackView());
     addTo(schema, BranchView());
+    addTo(schema, PublishView());
     addTo(schema, TaskView());
     addTo(schema, AlertListView());
     addTo(schema, BacktestView());

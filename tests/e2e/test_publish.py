@@ -140,6 +140,29 @@ class Publish(E2ETest):
                     self.refused(self.publish(into, form, one, three, "--base", one), GAP, "DS-BASE-MISMATCH")
                     self.assertEqual(tree_state(into, without=OWN), before)
 
+    def test_a_plan_is_carried_out_as_it_was_shown(self):
+        source, base, _ = golden("trl-v2-gap")
+        one, two, three = (self.state(source, base, step) for step in (1, 2, 3))
+        for form in (FORMS[0], FORMS[2]):
+            with self.subTest(form=form):
+                into, plan = self.path(f"planned-{form[0]}"), self.path(f"plan-{form[0]}.json")
+                shown = self.publish(into, form, one, two, "--dry-run")
+                self.assertEqual(shown.code, OK, str(shown))
+                self.assertEqual(self.publish(into, form, one, two, "--plan", plan).code, OK)
+                self.assertFalse(os.path.exists(into), "a plan makes no folder")
+                done = self.publish(into, form, one, two, "--apply", plan)
+                self.assertEqual(done.code, OK, str(done))
+                written = sorted(os.path.relpath(path, into) for path in published(into))
+                self.assertEqual(written, sorted(o["key"] for o in shown.json()["plan"]["writes"]))
+                named = ["--base", one] if form[0] == "slime-v2" else []
+                before = tree_state(into, without=OWN)
+                self.refused(self.publish(into, form, one, two, "--apply", plan), word="DS-EXISTS")
+                again = self.publish(into, form, one, two, "--dry-run")  # slime-v2 finds its base in `one`
+                self.assertEqual(again.code, OK, str(again))
+                self.assertEqual(tree_state(into, without=OWN), before)
+                self.assertEqual(self.publish(into, form, two, three, *named).code, OK)
+        self.refused(self.run_ds("publish", "--into", into, "--layout", "trl-v2", "--watch", one, "--dry-run"), USAGE, "DS-USAGE")
+
 
 if __name__ == "__main__":
     main()
