@@ -58,6 +58,8 @@ bool mayBeThere(const RunEnd& end, const PublishOptions& options)
 std::vector<std::string> unknownOf(const RunEnd& end, const PublishOptions& options, const PublishPlan& plan)
 {
     std::vector<std::string> unknown;
+    if (std::any_of(plan.versions.begin(), plan.versions.end(), [](const DueVersion& due) { return due.anchor; }))
+        unknown.emplace_back("the exact size of the anchor: it holds every tensor of the state, and a header");
     const bool hasDelta = std::any_of(plan.versions.begin(), plan.versions.end(),
                                       [](const DueVersion& version) { return !version.anchor; });
     if (hasDelta && options.layout == "slime-v2")
