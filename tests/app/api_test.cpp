@@ -404,6 +404,26 @@ TEST_F(ApiAnswers, ActsAndTheirFieldsAreAsAgreed)
     EXPECT_EQ(ask("GET", "acts", {}, {}, Scope::Read).status, 200);
 }
 
+TEST_F(ApiAnswers, ADiscardIsPlannedAndCarriedOut)
+{
+    const std::string left = options.outputFolder + "/.a.ds-0123456789abcdef-2000000000-0badf00d";
+    std::filesystem::create_directories(left);
+    const Json plan = made({ { "kind", "discard" }, { "args", Json::object() } });
+    expectShape(plan, "Plan");
+    ASSERT_EQ(plan["act"]["deletes"].size(), 1U) << plan.dump();
+    const std::string path = "plans/" + plan["id"].get<std::string>() + "/run";
+    const std::string body = Json { { "hash", plan["hash"] } }.dump();
+    EXPECT_EQ(ask("POST", path, {}, body, Scope::Read).status, 403);
+    EXPECT_TRUE(std::filesystem::exists(left));
+    const std::string task = started(plan)["id"];
+    EXPECT_EQ(MonitorFixture::endOf(task).state, "done");
+    const Json done = json("tasks/" + task);
+    expectShape(done, "Task");
+    expectShape(done["result"], "DiscardReport");
+    EXPECT_EQ(done["result"]["leftovers"][0]["removed"], true);
+    EXPECT_FALSE(std::filesystem::exists(left));
+}
+
 TEST_F(ApiAnswers, APlanIsAsItIsNowUntilItIsDropped)
 {
     const Json plan = made({ { "kind", "note" }, { "args", { { "step", "12" }, { "text", "good" } } } });

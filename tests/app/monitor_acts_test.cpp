@@ -221,6 +221,65 @@ TEST_F(ActsOfAMonitor, AStepIsPublishedFromBelowTheOutputFolder)
     EXPECT_EQ(refusalOf(run, odd), Code::Usage);
 }
 
+/// A folder that a rebuild left when it was killed before it wrote anything.
+std::string leftBy(const std::string& folder, const std::string& name)
+{
+    std::string path = folder + "/." + name + ".ds-0123456789abcdef-2000000000-0badf00d";
+    std::filesystem::create_directories(path);
+    return path;
+}
+
+TEST_F(ActsOfAMonitor, ADiscardRemovesWhatItsPlanNamesAndTellsWhatStays)
+{
+    const std::string run = followed(bucket.source());
+    const std::string gone = leftBy(options.outputFolder, "a");
+    const std::string changed = leftBy(options.outputFolder, "b");
+    const std::string kept = leftBy(options.outputFolder + "/sub", "c");
+    const PlanView plan = planOf(run, { "discard", {} });
+    ASSERT_EQ(plan.state, "ready") << (plan.problem ? plan.problem->text : "");
+    ASSERT_EQ(plan.steps.size(), 2U);
+    EXPECT_EQ(plan.steps[0].text, "Remove " + gone);
+    ASSERT_TRUE(plan.act);
+    ASSERT_EQ(plan.act->deletes.size(), 2U);
+    EXPECT_EQ(plan.act->deletes[0].store + plan.act->deletes[0].key, gone + "/");
+    EXPECT_EQ(plan.cli, "deltascope discard " + options.outputFolder + " --yes");
+    std::filesystem::create_directory(changed + "/more");
+    const TaskView task = carriedOut(plan);
+    ASSERT_EQ(task.state, "done") << (task.problem ? task.problem->text : "");
+    const auto view = std::get<std::shared_ptr<const DiscardView>>(*task.result);
+    ASSERT_EQ(view->leftovers.size(), 2U);
+    EXPECT_TRUE(view->leftovers[0].removed);
+    EXPECT_FALSE(view->leftovers[1].removed);
+    ASSERT_TRUE(view->leftovers[1].problem);
+    EXPECT_EQ(view->leftovers[1].problem->where, changed);
+    EXPECT_FALSE(std::filesystem::exists(gone));
+    EXPECT_TRUE(std::filesystem::exists(changed) && std::filesystem::exists(kept));
+    const PlanView none = planOf(run, { "discard", { { "name", std::string("other") } } });
+    ASSERT_EQ(none.state, "ready");
+    EXPECT_EQ(none.warnings, std::vector<std::string> { "There is nothing to discard." });
+}
+
+TEST_F(ActsOfAMonitor, ADiscardStaysBelowTheOutputFolder)
+{
+    const std::string run = followed(bucket.source());
+    const std::string outside = leftBy(home.path("elsewhere"), "a");
+    const std::string inside = leftBy(options.outputFolder + "/sub", "a");
+    std::filesystem::create_directory_symlink(home.path("elsewhere"), options.outputFolder + "/link");
+    const auto in = [](std::string folder) { return ActRequest { "discard", { { "folder", std::move(folder) } } }; };
+    EXPECT_EQ(refusalOf(run, in(home.path("elsewhere"))), Code::Usage);
+    EXPECT_EQ(refusalOf(run, in("../elsewhere")), Code::Usage);
+    EXPECT_EQ(refusalOf(run, in(options.outputFolder + "/../elsewhere")), Code::Usage);
+    const PlanView linked = planOf(run, in("link"));
+    ASSERT_TRUE(linked.problem);
+    EXPECT_EQ(linked.problem->code, "DS-AUTH");
+    for (const std::string& folder : { std::string("sub"), options.outputFolder + "/sub" }) {
+        const PlanView plan = planOf(run, in(folder)); // as a task shows it, too
+        ASSERT_EQ(plan.steps.size(), 1U) << folder;
+        EXPECT_EQ(plan.steps[0].text, "Remove " + inside);
+    }
+    EXPECT_TRUE(std::filesystem::exists(outside));
+}
+
 TEST_F(ActsOfAMonitor, WhatIsNoActOrNoArgumentIsRefused)
 {
     const std::string run = followed(bucket.source());

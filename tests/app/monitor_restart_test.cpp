@@ -391,14 +391,17 @@ TEST_F(RestartedMonitor, RemovesWhatACanceledTaskLeft)
                                     home.path("out/.other.ds-0123456789abcdef-1-01234567") };
     for (const std::string& folder : foreign)
         std::filesystem::create_directories(folder);
-    EXPECT_EQ(monitor->discard(task).error().code, Code::Usage) << "it is at work";
+    const ActRequest discard { "discard", { { "folder", home.path("out") }, { "name", name } } };
+    const PlanView early = planOf("large", discard);
+    ASSERT_TRUE(early.act);
+    EXPECT_TRUE(early.act->deletes.empty()) << "it is at work";
+    EXPECT_EQ(early.warnings.size(), 2U) << "what stays, and that nothing goes";
     (void)monitor->cancel(task);
     ASSERT_EQ(endOf(task).state, "canceled");
     EXPECT_EQ(leftovers(name).size(), 2U);
-    const auto removed = monitor->discard(task);
-    ASSERT_TRUE(removed) << removed.error().text;
-    EXPECT_EQ(removed->state, "canceled");
-    EXPECT_FALSE(removed->resumable);
+    EXPECT_EQ(endOf(start("large", discard).id).state, "done");
+    EXPECT_EQ(monitor->task(task)->state, "canceled");
+    EXPECT_FALSE(monitor->task(task)->resumable) << "nothing is left to go on from";
     EXPECT_EQ(leftovers(name).size(), 1U);
     for (const std::string& folder : foreign)
         EXPECT_TRUE(std::filesystem::exists(folder)) << folder;

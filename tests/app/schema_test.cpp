@@ -68,6 +68,7 @@ Schema describedValues()
     addTo(schema, RollBackView());
     addTo(schema, BranchView());
     addTo(schema, PublishView());
+    addTo(schema, DiscardView());
     addTo(schema, TaskView());
     addTo(schema, AlertListView());
     addTo(schema, BacktestView());

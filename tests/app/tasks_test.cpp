@@ -160,7 +160,7 @@ TEST_F(TasksOfAMonitor, APlanOfWhatTheRunWasBeforeIsRefused)
         EXPECT_EQ(end.state, "failed") << plan.title;
         ASSERT_TRUE(end.problem) << plan.title;
         EXPECT_EQ(end.problem->code, "DS-EXISTS") << plan.title;
-        EXPECT_NE(end.problem->text.find("not the one that the plan was made for"), std::string::npos);
+        EXPECT_NE(end.problem->text.find("not what the plan was made for"), std::string::npos);
         EXPECT_FALSE(end.resumable) << "the same plan never goes on";
         EXPECT_FALSE(end.result);
     }

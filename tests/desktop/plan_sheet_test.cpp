@@ -72,7 +72,6 @@ public:
     Result<app::TaskView> pause(const std::string& id) override { return m_real.pause(id); }
     Result<app::TaskView> cancel(const std::string& id) override { return m_real.cancel(id); }
     Result<app::TaskView> resume(const std::string& id) override { return m_real.resume(id); }
-    Result<app::TaskView> discard(const std::string& id) override { return m_real.discard(id); }
     std::optional<app::ActRequest> requestOf(const std::string& task) const override { return m_real.requestOf(task); }
     app::Alerts& alerts() noexcept override { return m_real.alerts(); }
     app::AlertSender* sender() noexcept override { return m_real.sender(); }

@@ -5,6 +5,7 @@
 #include "support/temp_dir.h"
 
 #include <fmt/format.h>
+#include <functional>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -179,22 +180,34 @@ TEST_F(Leftovers, OfLongNamesAreTheOnesOfTheirDestination)
     EXPECT_EQ(stem[stem.find('~') - 1], '\xA4') << "no character is cut";
     const std::string mine = left(nameOf(stemOf(longest)));
     const std::string other = left(nameOf(stemOf(std::string(254, 'x') + "y")));
-    EXPECT_TRUE(removeLeftovers(*disk, folder.path(longest)));
-    EXPECT_FALSE(isThere(mine));
-    EXPECT_TRUE(isThere(other));
+    EXPECT_EQ(destinationOfLeftover(mine), nameInLeftovers(folder.path(longest)));
+    EXPECT_NE(destinationOfLeftover(other), nameInLeftovers(folder.path(longest)));
+    EXPECT_EQ(nameInLeftovers(folder.path("step_7")), folder.path("step_7"));
 }
 
-TEST_F(Leftovers, OfOneDestinationAreRemovedTogether)
+TEST_F(Leftovers, WhatChangedSinceItWasLookedAtIsNotRemoved)
 {
-    left(nameOf("a"));
-    left(nameOf("a", "another plan"));
-    left(nameOf("b"));
-    left(sharedName("a"));
-    EXPECT_TRUE(removeLeftovers(*disk, folder.path("a")));
-    EXPECT_FALSE(isThere(folder.path(nameOf("a"))));
-    EXPECT_FALSE(isThere(folder.path(nameOf("a", "another plan"))));
-    EXPECT_TRUE(isThere(folder.path(nameOf("b"))));
-    EXPECT_TRUE(isThere(folder.path(sharedName("a"))));
+    const std::string name = nameOf("a");
+    const std::string path = left(name);
+    const auto change = [&](const std::function<void()>& how) {
+        const std::vector<Leftover> list = found();
+        ASSERT_EQ(list.size(), 1U);
+        how();
+        EXPECT_EQ(removalOf(list[0]), Code::Exists);
+        EXPECT_TRUE(isThere(path + "/deltascope-plan.json"));
+    };
+    change([&] { folder.write(name + "/model.safetensors", std::string(1000, 'y')); }); // of the same length
+    change([&] { folder.write(name + "/more.safetensors", "x"); });
+    change([&] { std::filesystem::remove(path + "/more.safetensors"); });
+    change([&] { std::filesystem::create_directory(path + "/sub"); });
+    change([&] { folder.write(name + "/sub/deep.txt", "x"); });
+    change([&] { // another folder of this name, with the same files
+        std::filesystem::rename(path, folder.path("away"));
+        std::filesystem::copy(folder.path("away"), path, std::filesystem::copy_options::recursive);
+    });
+    for (const Leftover& leftover : found())
+        EXPECT_TRUE(removeLeftover(*disk, leftover)) << "nothing changed";
+    EXPECT_FALSE(isThere(path));
 }
 
 } // namespace

@@ -60,6 +60,7 @@ public:
     Result<std::vector<std::string>> list(const std::string& folder) const override { return m_disk->list(folder); }
     bool exists(const std::string& path) const noexcept override { return m_disk->exists(path); }
     Result<std::uint64_t> sizeOf(const std::string& path) const override { return m_disk->sizeOf(path); }
+    Result<std::string> identityOf(const std::string& path) const override { return m_disk->identityOf(path); }
     Result<std::uint64_t> freeBytes(const std::string& folder) const override { return m_disk->freeBytes(folder); }
     Result<void> renameNoReplace(const std::string& from, const std::string& to) override
     {

@@ -210,6 +210,12 @@ Result<std::uint64_t> FaultyFileSystem::sizeOf(const std::string& path) const
     return m_inner->sizeOf(path);
 }
 
+Result<std::string> FaultyFileSystem::identityOf(const std::string& path) const
+{
+    DS_CHECK(m_state->plan.enter(DiskOperation::IdentityOf));
+    return m_inner->identityOf(path);
+}
+
 Result<std::uint64_t> FaultyFileSystem::freeBytes(const std::string& folder) const
 {
     DS_CHECK(m_state->plan.enter(DiskOperation::FreeBytes));

@@ -16,6 +16,7 @@ enum class DiskOperation : std::uint8_t {
     OpenForRead,
     List,
     SizeOf,
+    IdentityOf,
     FreeBytes,
     Rename,
     SyncFolder,
@@ -55,6 +56,7 @@ public:
     Result<std::vector<std::string>> list(const std::string& folder) const override;
     bool exists(const std::string& path) const noexcept override;
     Result<std::uint64_t> sizeOf(const std::string& path) const override;
+    Result<std::string> identityOf(const std::string& path) const override;
     Result<std::uint64_t> freeBytes(const std::string& folder) const override;
     Result<void> renameNoReplace(const std::string& from, const std::string& to) override;
     Result<void> replace(const std::string& from, const std::string& to) override;

@@ -102,6 +102,7 @@ ActCall BoundPlan::bound(const std::string& by) const
     ActCall carriedOut = call;
     carriedOut.planHash = view.hash;
     carriedOut.by = by;
+    carriedOut.planned = view.act ? view.act->exact : nullptr;
     return carriedOut;
 }
 

@@ -2,6 +2,7 @@
 #include "acts/annotate/annotate_acts.h"
 #include "acts/branch/branch_act.h"
 #include "acts/diff/diff_act.h"
+#include "acts/discard/discard_act.h"
 #include "acts/materialize/materialize_act.h"
 #include "acts/publish/publish_act.h"
 #include "acts/roll_back/roll_back_acts.h"
@@ -15,8 +16,8 @@ namespace deltascope::app {
 const std::vector<Act>& acts()
 {
     static const std::vector<Act> all {
-        materializeAct(), verifyAct(), diffAct(),  publishAct(), rollBackAct(), undoAct(),
-        branchAct(),      refAct(),    unrefAct(), pinAct(),     unpinAct(),    noteAct(),
+        materializeAct(), verifyAct(), diffAct(), publishAct(), rollBackAct(), undoAct(),    branchAct(),
+        refAct(),         unrefAct(),  pinAct(),  unpinAct(),   noteAct(),     discardAct(),
     };
     return all;
 }

@@ -53,9 +53,10 @@ void addField(CLI::App& command, const app::ActField& field, Options& options)
 CLI::App* addAct(CLI::App& program, const app::ActInfo& info, Options& options)
 {
     CLI::App* const command = program.add_subcommand(std::string(info.kind), std::string(info.help));
-    if (const app::ActField* const step = info.field(StepField))
+    const app::ActField* const step = info.field(StepField);
+    if (step)
         command->add_option("version", options.source, "SOURCE@STEP: " + optionHelp(step->help))->required();
-    else
+    else if (info.namesRun)
         command->add_option("source", options.source, "folder or URI of the run")->required();
     for (const app::ActField& field : info.fields) {
         if (field.name != StepField)
@@ -63,7 +64,8 @@ CLI::App* addAct(CLI::App& program, const app::ActInfo& info, Options& options)
     }
     CLI::Option* const dryRun = addPlanOptions(*command, options);
     command->add_flag("--yes", options.yes, "do it")->excludes(dryRun);
-    command->add_option("--confirm", options.confirm, "do it, if the run has this name")->excludes(dryRun);
+    if (info.namesRun)
+        command->add_option("--confirm", options.confirm, "do it, if the run has this name")->excludes(dryRun);
     return command;
 }
 
@@ -79,9 +81,9 @@ const app::ActInfo* findInfo(const std::string& command)
 /// What the options ask for. Errors: Usage (a step where a whole run is meant).
 Result<app::ActCall> callOf(const app::ActInfo& info, const Options& options)
 {
-    const app::VersionRequest version = options.versionRequest(options.source);
+    const app::VersionRequest version = info.namesRun ? options.versionRequest(options.source) : app::VersionRequest();
     app::ActCall call { version.source, { std::string(info.kind), {} }, {}, {} };
-    if (!info.field(StepField))
+    if (info.namesRun && !info.field(StepField))
         DS_CHECK(options.expectWholeRun(std::string(info.kind)));
     for (const app::ActField& field : info.fields) {
         const std::string name(field.name);
@@ -98,7 +100,9 @@ Result<app::ActCall> callOf(const app::ActInfo& info, const Options& options)
 /// What the user types to carry out the plan that was made.
 std::string doIt(const app::ActInfo& info, const Options& options)
 {
-    std::string line = fmt::format("deltascope {} {}", info.kind, app::quotedPath(options.source));
+    std::string line = fmt::format("deltascope {}", info.kind);
+    if (info.namesRun)
+        line += " " + app::quotedPath(options.source);
     std::string behind;
     for (const app::ActField& field : info.fields) {
         const auto text = options.actTexts.find(field.name);
@@ -109,7 +113,7 @@ std::string doIt(const app::ActInfo& info, const Options& options)
         else if (text != options.actTexts.end() && !text->second.empty())
             behind += fmt::format(" {} {}", optionOf(field), app::quoted(text->second));
     }
-    line += behind + app::sourceOptions(options.sourceRequest());
+    line += behind + (info.namesRun ? app::sourceOptions(options.sourceRequest()) : std::string());
     if (!options.planFile.empty())
         return line + " --apply " + app::quotedPath(options.planFile);
     return info.way == app::ActWay::Confirmed ? line + " --yes" : line;
@@ -128,11 +132,12 @@ template <class Do> auto withAct(const app::JobResult& result, const Do& act)
     return std::visit(
         [&](const auto& view) -> Outcome {
             using View = std::decay_t<decltype(*view)>;
-            if constexpr (
+            constexpr bool isOfAct =
                 std::is_same_v<
                     View,
                     app::
-                        RollBackView> || std::is_same_v<View, app::BranchView> || std::is_same_v<View, app::AnnotatedView>)
+                        RollBackView> || std::is_same_v<View, app::BranchView> || std::is_same_v<View, app::AnnotatedView> || std::is_same_v<View, app::DiscardView>;
+            if constexpr (isOfAct)
                 return act(*view);
             else
                 return fail(Code::Internal, "the act ended with something else");
@@ -140,12 +145,25 @@ template <class Do> auto withAct(const app::JobResult& result, const Do& act)
         result);
 }
 
+/// Name of the run that an act is about; empty: it is about none.
+template <class View> std::string runOf(const View& view) { return view.run; }
+std::string runOf(const app::DiscardView&) { return {}; }
+
+/// Of an act that ended.
+template <class View> int statusOf(const View&) { return Success; }
+int statusOf(const app::DiscardView& view)
+{
+    const auto refused = std::find_if(view.leftovers.begin(), view.leftovers.end(),
+                                      [&](const auto& one) { return view.isDone && one.problem; });
+    return refused == view.leftovers.end() ? Success : exitFor(refused->problem->code);
+}
+
 /// `command`: as actText() takes it.
 Result<int> print(const app::JobResult& result, const std::string& command, const Options& options, const Style& style)
 {
     return withAct(result, [&](const auto& view) -> Result<int> {
         writeOut(options.json ? app::toJson(view) + "\n" : actText(view, command, style));
-        return Success;
+        return statusOf(view);
     });
 }
 
@@ -155,9 +173,10 @@ Result<int> planAndRun(app::Service& service, const app::ActInfo& info, const Op
     DS_TRY(const app::JobResult planned, resultOf(service, call, style));
     DS_TRY(const bool isMeant, withAct(planned, [&](const auto& view) -> Result<bool> {
                call.planHash = view.plan.hash;
+               call.planned = view.plan.exact;
                if (!options.planFile.empty())
                    DS_CHECK(writePlan(options.planFile, app::toJson(view)));
-               return confirmAct(options, view.run, view.plan.hash, info.way);
+               return confirmAct(options, runOf(view), view.plan.hash, info.way);
            }));
     if (!isMeant)
         return print(planned, options.dryRun ? std::string() : doIt(info, options), options, style);
@@ -196,8 +215,11 @@ std::vector<CLI::App*> describeActs(CLI::App& program, Options& options)
     for (CLI::App* const command : commands)
         command->add_option("source", options.source, "folder or URI of the run")->required();
     for (const app::ActInfo& info : app::actInfos()) {
-        if (info.way != app::ActWay::OwnCommand)
-            commands.push_back(addAct(program, info, options));
+        if (info.way == app::ActWay::OwnCommand)
+            continue;
+        CLI::App* const command = addAct(program, info, options);
+        if (info.namesRun)
+            commands.push_back(command);
     }
     return commands;
 }

@@ -16,7 +16,7 @@ class Option;
 namespace deltascope::cli {
 
 /// Declares a command for each act that the engine plans, with an option for each of its fields, and those that list
-/// what acts have left beside a run. Returns all of them.
+/// what acts have left beside a run. Returns those that are about a run.
 std::vector<CLI::App*> describeActs(CLI::App& program, Options& options);
 
 /// --dry-run, which is returned, --plan and --apply.

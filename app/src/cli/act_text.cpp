@@ -80,6 +80,33 @@ std::string actText(const app::BranchView& view, const std::string& command, con
     return text + commandText(command);
 }
 
+std::string actText(const app::DiscardView& view, const std::string& command, const Style& style)
+{
+    if (view.leftovers.empty())
+        return fmt::format("no leftovers to discard in {}\n", safe(view.folder));
+    std::string text;
+    std::uint64_t bytes = 0;
+    std::size_t count = 0;
+    for (const app::DiscardedView& one : view.leftovers) {
+        const bool goes = !one.problem;
+        text += fmt::format("{:>10}  {}\n", bytesText(one.bytes), safe(one.path));
+        text += paint(style, Paint::Dim,
+                      fmt::format("{:>10}  for {}, {}\n", "", safe(one.destination),
+                                  !goes             ? safe(one.problem->text)
+                                      : view.isDone ? "removed"
+                                                    : "goes"));
+        bytes += goes ? one.bytes : 0;
+        count += goes ? 1 : 0;
+    }
+    text += fmt::format("{} of {} {}, {}\n", count, counted(view.leftovers.size(), "leftover"),
+                        view.isDone ? "removed" : "would be removed", bytesText(bytes));
+    if (view.isDone)
+        return text;
+    for (const std::string& unknown : view.plan.unknown)
+        text += "  not known here: " + safe(unknown) + "\n";
+    return text + (count > 0 ? commandText(command) : "");
+}
+
 std::string actText(const app::AnnotatedView& view, const std::string& command, const Style& style)
 {
     const std::string text = safe(view.text);

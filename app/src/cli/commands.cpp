@@ -329,8 +329,8 @@ private:
         if (!view && view.error().code == Code::Canceled) {
             view.error().text = "stopped; what is written is kept beside the destination";
             view.error().where = m_options.destination;
-            view.error().action = fmt::format(
-                "run the same command again to go on; to give up: deltascope leftovers {} --remove", parentWord());
+            view.error().action =
+                fmt::format("run the same command again to go on; to give up: deltascope discard {}", parentWord());
         }
         if (!view)
             return fail(std::move(view.error()));
@@ -532,14 +532,7 @@ private:
 
     Result<int> leftovers() const
     {
-        using app::LeftoverChoice;
-        if (m_options.shared && !m_options.remove)
-            return fail(Code::Usage, "--shared says what --remove removes; it is not given");
-        DS_TRY(const app::LeftoversView view,
-               app::tendLeftovers(m_options.source,
-                                  !m_options.remove      ? LeftoverChoice::None
-                                      : m_options.shared ? LeftoverChoice::AlsoShared
-                                                         : LeftoverChoice::OfOneProcess));
+        DS_TRY(const app::LeftoversView view, app::listLeftovers(m_options.source));
         print<app::LeftoversView>(view, [&](const app::LeftoversView& list) { return leftoversText(list, m_style); });
         return Success;
     }

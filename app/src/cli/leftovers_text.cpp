@@ -12,7 +12,7 @@ std::string stateText(const app::LeftoverView& leftover)
 {
     const std::string who =
         leftover.shared ? "of a rebuild that several processes share" : fmt::format("of process {}", leftover.process);
-    return who + (leftover.removed ? ", removed" : leftover.atWork ? ", a process is at work in it" : "");
+    return who + (leftover.atWork ? ", a process is at work in it" : "");
 }
 
 }
@@ -27,9 +27,9 @@ std::string leftoversText(const app::LeftoversView& view, const Style& style)
         text += fmt::format("{:>10}  {}\n", bytesText(one.bytes), safe(one.path));
         text +=
             paint(style, Paint::Dim, fmt::format("{:>10}  for {}, {}\n", "", safe(one.destination), stateText(one)));
-        left += one.removed ? 0 : one.bytes;
+        left += one.bytes;
     }
-    return text + fmt::format("{} leftovers, {} still there\n", view.leftovers.size(), bytesText(left));
+    return text + fmt::format("{}, {}\n", counted(view.leftovers.size(), "leftover"), bytesText(left));
 }
 
 } // namespace deltascope::cli

@@ -258,9 +258,6 @@ void describe(CLI::App& program, Options& options)
         program.add_subcommand("leftovers", "what stopped and killed rebuilds left in a folder, and what it weighs");
     leftovers->add_option("folder", options.source, "folder that holds, or should have held, the checkpoints")
         ->required();
-    leftovers->add_flag("--remove", options.remove, "remove those that no process works in");
-    leftovers->add_flag("--shared", options.shared,
-                        "with --remove: also of rebuilds that several processes share, whose parts may be done");
 
     CLI::App* doctor = program.add_subcommand("doctor", "look at this machine and, if given, at a source");
     CLI::Option* const examined = doctor->add_option("source", options.source, "folder or URI");

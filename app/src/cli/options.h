@@ -71,7 +71,6 @@ struct Options {
     double rate = 1;
     std::uint64_t seed = 1;
     double seconds = 0;
-    bool remove = false; ///< of leftovers
     std::map<std::string, std::string, std::less<>> actTexts; ///< of acts: fields by name, but for the step and flags
     std::map<std::string, bool, std::less<>> actFlags;
     bool dryRun = false; ///< of acts
@@ -80,7 +79,6 @@ struct Options {
     std::string planFile; ///< of acts: where the plan is written
     std::string applyFile; ///< of acts: the plan that is carried out
     bool clean = false; ///< of doctor
-    bool shared = false;
     std::string shell;
     std::string page; ///< of gui
     app::CostRequest cost;

@@ -41,6 +41,7 @@ std::string journalText(const app::AnnotationsView& annotations, const Style& st
 /// An act, planned or carried out. `command`: that carries the plan out; empty: none is named.
 std::string actText(const app::RollBackView& view, const std::string& command, const Style& style);
 std::string actText(const app::BranchView& view, const std::string& command, const Style& style);
+std::string actText(const app::DiscardView& view, const std::string& command, const Style& style);
 std::string actText(const app::AnnotatedView& view, const std::string& command, const Style& style);
 std::string plannedPublicationText(const app::PublishView& view, const std::string& command, const Style& style);
 std::string doctorText(const app::DoctorView& report, const Style& style);

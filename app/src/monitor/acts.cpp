@@ -2,8 +2,6 @@
 
 #include "same_source.h"
 
-#include "deltascope/engine/leftovers.h"
-
 namespace deltascope::app {
 
 namespace {
@@ -151,21 +149,6 @@ Result<void> Acts::begin(const Tasks::Waiting& task, std::int64_t nowUs)
     Result<void> refusal = !open && snapshot ? fail(errorOf(*snapshot->error)) : fail(plan.error());
     m_tasks.refuse(task.id, refusal.error(), !open);
     return refusal;
-}
-
-Result<TaskView> Acts::discard(const std::string& id)
-{
-    std::string destination;
-    {
-        const std::lock_guard lock(m_mutex);
-        DS_TRY(destination, m_tasks.beginDiscard(id));
-    }
-    const std::string root = m_options.anyFolder ? std::string() : m_options.outputFolder;
-    const Result<void> removed = removeLeftovers(*makeFileSystemBelow(root), destination);
-    const std::lock_guard lock(m_mutex);
-    DS_TRY(TaskView task, m_tasks.endDiscard(id, removed.has_value()));
-    DS_CHECK(removed);
-    return task;
 }
 
 std::optional<ActRequest> Acts::requestOf(const std::string& task) const

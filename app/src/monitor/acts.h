@@ -23,7 +23,6 @@ public:
     Result<TaskView> pause(const std::string& id);
     Result<TaskView> cancel(const std::string& id);
     Result<TaskView> resume(const std::string& id, std::int64_t nowUs);
-    Result<TaskView> discard(const std::string& id);
     std::optional<ActRequest> requestOf(const std::string& task) const;
 
     void runFollowed(const std::string& run, const SourceRequest& source);

@@ -109,7 +109,6 @@ public:
     Result<TaskView> pause(const std::string& id) override { return m_acts.pause(id); }
     Result<TaskView> cancel(const std::string& id) override { return m_acts.cancel(id); }
     Result<TaskView> resume(const std::string& id) override { return m_acts.resume(id, systemNowUs()); }
-    Result<TaskView> discard(const std::string& id) override { return m_acts.discard(id); }
     std::optional<ActRequest> requestOf(const std::string& task) const override { return m_acts.requestOf(task); }
 
     Alerts& alerts() noexcept override { return m_alerts; }

@@ -179,6 +179,8 @@ std::optional<Tasks::Ended> Tasks::takeEnd(JobId job, const Result<JobResult>& o
         view.state = "done";
         view.doneBytes = view.totalBytes;
         view.result = *outcome;
+        if (const auto* const discarded = std::get_if<std::shared_ptr<const DiscardView>>(&*outcome))
+            forgetDiscarded(**discarded);
     } else if (outcome.error().code == Code::Canceled) {
         endCanceled(view);
     } else {

@@ -31,9 +31,6 @@ public:
     Result<TaskView> cancel(Service& service, const std::string& id);
     /// What has no job any more waits for its run afterwards. Errors: NotFound, Exists.
     Result<TaskView> resume(Service& service, const std::string& id);
-    /// What is to be removed. Errors: NotFound, Usage, Exists.
-    Result<std::string> beginDiscard(const std::string& id);
-    Result<TaskView> endDiscard(const std::string& id, bool removed);
 
     /// A task that begins once its run is open, as it was planned.
     struct Waiting {
@@ -86,6 +83,7 @@ private:
     Result<void> hold(Task& task);
     Task* taskOf(JobId job);
     static TaskView& change(Task& task);
+    void forgetDiscarded(const DiscardView& discarded);
     void makeRoom();
 
     bool m_all;

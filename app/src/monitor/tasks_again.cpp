@@ -3,6 +3,8 @@
 #include "same_source.h"
 #include "task_states.h"
 
+#include "deltascope/engine/leftovers.h"
+
 #include <algorithm>
 
 // Tasks without a job: what earlier processes left, what begins again and what is thrown away.
@@ -24,27 +26,25 @@ Result<void> Tasks::hold(Task& task)
     return {};
 }
 
-Result<std::string> Tasks::beginDiscard(const std::string& id)
+/// Tasks whose leftovers were removed have nothing to go on from. One that another process has taken up is not ours.
+void Tasks::forgetDiscarded(const DiscardView& discarded)
 {
-    DS_TRY(Task* const task, expect(id));
-    const TaskView& view = task->record.view;
-    if (isAtWork(view) || view.state == "done")
-        return fail(Code::Usage, "only what was interrupted or canceled leaves something to remove", id);
-    DS_CHECK(hold(*task));
-    return view.plan.destination;
-}
-
-Result<TaskView> Tasks::endDiscard(const std::string& id, bool removed)
-{
-    DS_TRY(Task* const task, expect(id));
-    TaskView& view = change(*task);
-    if (!removed || isAtWork(view))
-        return view;
-    if (!isOver(view))
-        endCanceled(view);
-    view.resumable = false;
-    view.doneBytes = 0;
-    return view;
+    for (Task& task : m_tasks) {
+        const TaskView& view = task.record.view;
+        if (isAtWork(view) || view.state == "done" || view.plan.destination.empty())
+            continue;
+        const std::string name = nameInLeftovers(view.plan.destination);
+        const bool isRemoved =
+            std::any_of(discarded.leftovers.begin(), discarded.leftovers.end(),
+                        [&](const DiscardedView& one) { return one.removed && one.destination == name; });
+        if (!isRemoved || !hold(task) || isAtWork(view))
+            continue;
+        TaskView& changed = change(task);
+        if (!isOver(changed))
+            endCanceled(changed);
+        changed.resumable = false;
+        changed.doneBytes = 0;
+    }
 }
 
 Tasks::Waiting Tasks::waitingOf(const Task& task)

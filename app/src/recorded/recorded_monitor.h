@@ -58,7 +58,6 @@ public:
     Result<TaskView> pause(const std::string&) override { return refuse(); }
     Result<TaskView> cancel(const std::string&) override { return refuse(); }
     Result<TaskView> resume(const std::string&) override { return refuse(); }
-    Result<TaskView> discard(const std::string&) override { return refuse(); }
     std::optional<ActRequest> requestOf(const std::string&) const override { return std::nullopt; }
     Alerts& alerts() noexcept override { return m_alerts; }
     AlertSender* sender() noexcept override { return nullptr; }

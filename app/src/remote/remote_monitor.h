@@ -46,7 +46,6 @@ public:
     Result<TaskView> pause(const std::string& id) override { return steer(id, "pause"); }
     Result<TaskView> cancel(const std::string& id) override { return steer(id, "cancel"); }
     Result<TaskView> resume(const std::string& id) override { return steer(id, "resume"); }
-    Result<TaskView> discard(const std::string& id) override { return steer(id, "discard"); }
     std::optional<ActRequest> requestOf(const std::string& task) const override;
     Alerts& alerts() noexcept override { return m_alerts; }
     AlertSender* sender() noexcept override { return nullptr; }

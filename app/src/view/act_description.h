@@ -86,4 +86,24 @@ template <class Io> void describe(Io& io, Of<Io, BranchView>& view)
     io("keys", view.keys, "written");
 }
 
+template <class Io> void describe(Io& io, Of<Io, DiscardedView>& leftover)
+{
+    io.type("Discarded", "A hidden folder that a stopped rebuild left, in a plan or in what came of it.");
+    io("path", leftover.path);
+    io("destination", leftover.destination, "folder that it would have become");
+    io("bytes", leftover.bytes, "of its files");
+    io("removed", leftover.removed);
+    io("problem", leftover.problem, "why it stays");
+}
+
+template <class Io> void describe(Io& io, Of<Io, DiscardView>& view)
+{
+    io.type("DiscardReport", "What came of a discard.");
+    io("folder", view.folder, "that the leftovers lie in");
+    io("leftovers", view.leftovers, "in order of names");
+    io("done", view.isDone);
+    const Variant planned { "PlannedDiscard", "A discard that is planned, as the command line writes it.", "" };
+    io.variant(!view.isDone, planned, [&](auto& out) { out("plan", view.plan); });
+}
+
 } // namespace deltascope::app

@@ -9,4 +9,6 @@ std::string toJson(const RollBackView& view) { return dump(written(view)); }
 
 std::string toJson(const BranchView& view) { return dump(written(view)); }
 
+std::string toJson(const DiscardView& view) { return dump(written(view)); }
+
 } // namespace deltascope::app

@@ -17,7 +17,6 @@ template <class Io> void describe(Io& io, const LeftoverView& leftover)
     io("process", nullAs(0, leftover.process, leftover.process <= 0), "that made it; null: several share it");
     io("shared", leftover.shared, "of a rebuild in parts");
     io("at_work", leftover.atWork, "a process works in it");
-    io("removed", leftover.removed);
 }
 
 template <class Io> void describe(Io& io, const LeftoversView& view)

@@ -31,6 +31,8 @@ template <class Io> void describe(Io& io, Of<Io, TaskView>& task)
     io("plan_hash", task.plan.hash, "Plan.hash");
     if (io.has("undo")) // earlier versions had no acts that can be taken back
         io("undo", nullIfEmpty(task.plan.undo), "kind of the act that takes it back");
+    if (io.has("destination")) // earlier versions do not write it
+        io("destination", nullIfEmpty(task.plan.destination), "folder or address that it writes");
     io("resumable", task.resumable, "canceled or failed: running the same plan again goes on from what is there");
     io("interrupted", task.interrupted, "paused: the program that worked on it ended");
     io.computed(

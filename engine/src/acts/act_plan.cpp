@@ -67,8 +67,8 @@ std::uint64_t ActPlan::readBytes() const noexcept
 
 namespace {
 
-const char* const StaleText = "the run is not the one that the plan was made for: something was published, removed or "
-                              "overwritten since";
+const char* const StaleText = "what is there now is not what the plan was made for: something was published, removed "
+                              "or overwritten since";
 
 } // namespace
 

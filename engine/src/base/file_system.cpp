@@ -213,6 +213,17 @@ public:
         return static_cast<std::uint64_t>(status.st_size);
     }
 
+    Result<std::string> identityOf(const std::string& path) const override
+    {
+        DS_TRY(const DiskPlace place, placeOf(m_root, path));
+        struct stat status = {};
+        if (::fstatat(place.at(), place.name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0)
+            return failErrno("lstat", errno, path);
+        return fmt::format("{}:{}:{}:{}.{:09}:{}.{:09}", status.st_dev, status.st_ino, status.st_size,
+                           status.st_mtim.tv_sec, status.st_mtim.tv_nsec, status.st_ctim.tv_sec,
+                           status.st_ctim.tv_nsec);
+    }
+
     Result<std::uint64_t> freeBytes(const std::string& folder) const override
     {
         DS_TRY(const FileHandle handle, openFolder(folder));

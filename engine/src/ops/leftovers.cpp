@@ -9,6 +9,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fmt/format.h>
+#include <numeric>
 #include <optional>
 #include <string_view>
 
@@ -54,6 +55,8 @@ std::optional<LeftoverName> parseLeftover(std::string_view name)
     return parsed;
 }
 
+std::string withSlash(const std::string& folder) { return folder.ends_with('/') ? folder : folder + "/"; }
+
 bool isRealFolder(const std::string& path)
 {
     std::error_code ignored;
@@ -78,19 +81,42 @@ bool holdsRebuild(const FileSystem& disk, const std::string& path, const Leftove
     return plan && toHex(xxh3(asBytes(*plan))).substr(0, PlanDigits) == name.plan;
 }
 
-/// Of the files below a folder; what cannot be looked at counts as nothing.
-std::uint64_t bytesBelow(const FileSystem& disk, const std::string& folder, int level = 0)
+/// Adds an entry of a leftover and all below it. `key`: of it, as seen from `in`. What is removed meanwhile is left
+/// out.
+Result<void> addObjects(const FileSystem& disk, const std::string& in, const std::string& key,
+                        std::vector<PlannedObject>& objects, int level = 0)
 {
-    std::uint64_t bytes = 0;
-    const Result<std::vector<std::string>> names = disk.list(folder);
-    for (const std::string& name : names.value_or(std::vector<std::string>())) {
-        const std::string path = folder + "/" + name;
-        if (isRealFolder(path))
-            bytes += level < MostLevels ? bytesBelow(disk, path, level + 1) : 0;
-        else
-            bytes += disk.sizeOf(path).value_or(0);
-    }
-    return bytes;
+    const std::string path = in + key;
+    const bool isFolder = isRealFolder(path);
+    Result<std::string> identity = disk.identityOf(path);
+    if (!identity)
+        return identity.error().code == Code::NotFound ? Result<void>() : fail(identity.error());
+    const std::uint64_t bytes = isFolder ? 0 : disk.sizeOf(path).value_or(0); // a link has none
+    objects.push_back({ in, isFolder ? key + "/" : key, std::move(*identity), bytes });
+    if (!isFolder)
+        return {};
+    if (level == MostLevels)
+        return fail(Code::Hostile, fmt::format("folders lie more than {} deep in this leftover", MostLevels), path);
+    const Result<std::vector<std::string>> names = disk.list(path);
+    if (!names)
+        return names.error().code == Code::NotFound ? Result<void>() : fail(names.error());
+    for (const std::string& name : *names)
+        DS_CHECK(addObjects(disk, in, key + "/" + name, objects, level + 1));
+    return {};
+}
+
+Result<std::vector<PlannedObject>> objectsOf(const FileSystem& disk, const std::string& in, const std::string& name)
+{
+    std::vector<PlannedObject> objects;
+    DS_CHECK(addObjects(disk, in, name, objects));
+    std::sort(objects.begin(), objects.end());
+    return objects;
+}
+
+std::uint64_t bytesOf(const std::vector<PlannedObject>& objects)
+{
+    return std::accumulate(objects.begin(), objects.end(), std::uint64_t { 0 },
+                           [](std::uint64_t sum, const PlannedObject& object) { return sum + object.bytes; });
 }
 
 /// Locks a leftover with all of its parts. Errors: Exists.
@@ -125,7 +151,7 @@ Result<std::vector<Leftover>> findLeftovers(FileSystem& disk, const std::string&
 {
     std::vector<Leftover> found;
     DS_TRY(const std::vector<std::string> names, disk.list(folder));
-    const std::string in = folder.ends_with('/') ? folder : folder + "/";
+    const std::string in = withSlash(folder);
     for (const std::string& name : names) {
         const std::optional<LeftoverName> parsed = parseLeftover(name);
         const std::string path = in + name;
@@ -134,10 +160,25 @@ Result<std::vector<Leftover>> findLeftovers(FileSystem& disk, const std::string&
         const Result<std::vector<std::string>> entries = disk.list(path);
         if (!entries || !holdsRebuild(disk, path, *parsed, *entries))
             continue;
-        found.push_back({ path, in + parsed->destination, bytesBelow(disk, path), parsed->process, parsed->shared,
-                          isAtWork(disk, path, *parsed, *entries) });
+        const bool atWork = isAtWork(disk, path, *parsed, *entries);
+        DS_TRY(std::vector<PlannedObject> objects, objectsOf(disk, in, name));
+        found.push_back({ path, in + parsed->destination, bytesOf(objects), parsed->process, parsed->shared, atWork,
+                          std::move(objects) });
     }
     return found;
+}
+
+std::optional<std::string> destinationOfLeftover(const std::string& path)
+{
+    const auto [folder, name] = splitPath(path);
+    const std::optional<LeftoverName> parsed = parseLeftover(name);
+    return parsed ? std::optional(withSlash(folder) + parsed->destination) : std::nullopt;
+}
+
+std::string nameInLeftovers(const std::string& destination)
+{
+    const auto [folder, name] = splitPath(destination);
+    return withSlash(folder) + stemOf(name);
 }
 
 Result<void> removeLeftover(FileSystem& disk, const Leftover& leftover)
@@ -151,24 +192,11 @@ Result<void> removeLeftover(FileSystem& disk, const Leftover& leftover)
     if (entries.empty() && isAtWork(disk, leftover.path, *name, entries))
         return fail(Code::Exists, "its process may just be beginning", leftover.path, "wait for it or stop it");
     DS_TRY(const auto locks, lockAll(disk, leftover.path, *name, entries));
+    const auto [folder, own] = splitPath(leftover.path);
+    DS_TRY(const std::vector<PlannedObject> objects, objectsOf(disk, withSlash(folder), own));
+    if (objects != leftover.objects)
+        return fail(Code::Exists, "it changed since it was looked at", leftover.path, "look at it again");
     return disk.removeTree(leftover.path);
-}
-
-Result<void> removeLeftovers(FileSystem& disk, const std::string& destination)
-{
-    const auto [parent, name] = splitPath(destination);
-    const Result<std::vector<std::string>> names = disk.list(parent);
-    if (!names)
-        return names.error().code == Code::NotFound ? Result<void>() : fail(names.error());
-    for (const std::string& found : *names) {
-        const std::optional<LeftoverName> parsed = parseLeftover(found);
-        if (!parsed || parsed->shared || parsed->destination != stemOf(name))
-            continue;
-        const std::string path = parent + "/" + found;
-        DS_TRY(const std::unique_ptr<FolderLock> lock, disk.lock(path));
-        DS_CHECK(disk.removeTree(path));
-    }
-    return {};
 }
 
 } // namespace deltascope

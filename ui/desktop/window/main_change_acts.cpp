@@ -5,7 +5,9 @@
 #include "acts/roll_back_sheet.h"
 #include "window/bottom_dock.h"
 
-// The acts that write to a run: a roll back, and those whose sheets are made from their fields.
+#include <filesystem>
+
+// The acts that change something: a roll back, and those whose sheets are made from their fields.
 
 namespace deltascope::desktop {
 
@@ -67,6 +69,16 @@ void MainWindow::undoRollBack(const QString& run)
     sheet->open();
 }
 
+void MainWindow::discardLeftBy(const app::TaskView& task)
+{
+    const RunPointer run = m_session.monitor().run(task.plan.run);
+    if (!run)
+        return say(tr("✕ The run of that task is not open any more: open it first"));
+    const std::filesystem::path destination(task.plan.destination);
+    openActSheet(run, "discard",
+                 { { "folder", destination.parent_path().string() }, { "name", destination.filename().string() } });
+}
+
 /// B is filled in where the act is about a step.
 void MainWindow::changeRun(const std::string& kind)
 {
@@ -76,7 +88,15 @@ void MainWindow::changeRun(const std::string& kind)
     app::ActArgs known;
     if (const app::StepView* step = m_focus->b(); step && asksForStep(*act))
         known.emplace("step", StepId { step->epoch, step->step }.address().toStdString());
-    auto* sheet = new ActSheet(m_session.bridge(), m_focus->run(), *act, known, this);
+    openActSheet(m_focus->run(), kind, known);
+}
+
+void MainWindow::openActSheet(const RunPointer& run, const std::string& kind, const app::ActArgs& known)
+{
+    const std::optional<app::ActInfo> act = actInfo(kind);
+    if (!act)
+        return;
+    auto* sheet = new ActSheet(m_session.bridge(), run, *act, known, this);
     connect(sheet, &PlanSheet::started, m_bottom, &BottomDock::showTasks);
     sheet->open();
 }

@@ -134,6 +134,7 @@ void MainWindow::makeDocks()
     resizeDocks({ m_bottom }, { 104 }, Qt::Vertical);
     connect(&m_bottom->tasks(), &TasksPanel::planWanted, this, &MainWindow::planAgain);
     connect(&m_bottom->tasks(), &TasksPanel::acceptWanted, this, &MainWindow::planAccepting);
+    connect(&m_bottom->tasks(), &TasksPanel::discardWanted, this, &MainWindow::discardLeftBy);
     connect(&m_bottom->tasks(), &TasksPanel::undoWanted, this, &MainWindow::undoRollBack);
     connect(&m_bottom->tasks(), &TasksPanel::interruptedFound, this, &MainWindow::showInterrupted);
 }

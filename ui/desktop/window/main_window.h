@@ -86,6 +86,8 @@ private:
     void rollBack();
     void undoRollBack(const QString& run);
     void changeRun(const std::string& kind);
+    void openActSheet(const RunPointer& run, const std::string& kind, const app::ActArgs& known);
+    void discardLeftBy(const app::TaskView& task);
     // window/main_guide.cpp
     void addGuideActions();
     void makeGuide();

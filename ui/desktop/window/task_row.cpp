@@ -48,7 +48,7 @@ TaskRow::TaskRow(ServiceBridge& bridge, QWidget* parent)
     , m_pause(makeButton(tr("Pause"), {}, "small"))
     , m_resume(makeButton(tr("Resume"), {}, "small"))
     , m_cancel(makeButton(tr("Cancel"), {}, "small"))
-    , m_discard(makeButton(tr("Delete partial"), {}, "small"))
+    , m_discard(makeButton(tr("Delete partial…"), {}, "small"))
     , m_again(makeButton(tr("New plan…"), {}, "small"))
     , m_accept(makeButton(tr("Accept rewritten…"), {}, "small"))
     , m_undo(makeButton(tr("Undo…"), {}, "small"))
@@ -78,7 +78,7 @@ TaskRow::TaskRow(ServiceBridge& bridge, QWidget* parent)
         m_canceledHere = true;
         act(&app::Monitor::cancel);
     });
-    connect(m_discard, &QPushButton::clicked, this, [this] { act(&app::Monitor::discard); });
+    connect(m_discard, &QPushButton::clicked, this, &TaskRow::discardWanted);
     connect(m_again, &QPushButton::clicked, this, &TaskRow::planWanted);
     connect(m_accept, &QPushButton::clicked, this, &TaskRow::acceptWanted);
     connect(m_undo, &QPushButton::clicked, this, &TaskRow::undoWanted);
@@ -113,10 +113,10 @@ void TaskRow::askForPartial()
                                 .arg(safeName(m_task.plan.title), bytesText(m_task.doneBytes)));
     box->setAttribute(Qt::WA_DeleteOnClose);
     QPushButton* keep = box->addButton(tr("Keep partial"), QMessageBox::RejectRole);
-    QPushButton* remove = box->addButton(tr("Delete partial"), QMessageBox::DestructiveRole);
+    QPushButton* remove = box->addButton(tr("Delete partial…"), QMessageBox::DestructiveRole);
     box->setDefaultButton(keep);
     box->setEscapeButton(keep);
-    connect(remove, &QPushButton::clicked, this, [this] { act(&app::Monitor::discard); });
+    connect(remove, &QPushButton::clicked, this, &TaskRow::discardWanted);
     box->open();
 }
 
@@ -156,7 +156,8 @@ void TaskRow::showTask(const app::TaskView& task)
     m_resume->setText(failed ? tr("Try again") : tr("Resume"));
     m_cancel->setVisible(!over && task.state != "canceling");
     const bool local = m_bridge.server().isEmpty();
-    const bool partial = local && writes && (task.interrupted || (task.state == "canceled" && task.resumable));
+    const bool stopped = task.interrupted || (task.state == "canceled" && task.resumable);
+    const bool partial = writes && stopped && task.plan.kind == "materialize" && !task.plan.run.empty();
     m_discard->setVisible(partial);
     m_again->setVisible(over && task.state != "done" && !task.resumable && local && !task.plan.run.empty());
     m_accept->setVisible(app::mayAcceptRewritten(task) && actHasField(task.plan.kind, "accept_rewritten") && local
@@ -264,6 +265,14 @@ QString TaskRow::resultText() const
                                     : tr("%1 begins with the state of step %2"))
             .arg(safeName((*branch)->into))
             .arg((*branch)->from);
+    if (const auto* discarded = std::get_if<std::shared_ptr<const app::DiscardView>>(&*m_task.result)) {
+        QString text;
+        for (const app::DiscardedView& one : (*discarded)->leftovers)
+            text += (text.isEmpty() ? QString() : QStringLiteral("\n"))
+                + (one.removed ? tr("%1 removed: %2").arg(bytesText(one.bytes), safeName(one.path))
+                               : tr("▲ %1 stays: %2").arg(safeName(one.path), safeName(one.problem->text)));
+        return text.isEmpty() ? tr("there was nothing to discard") : text;
+    }
     if (const auto* annotated = std::get_if<std::shared_ptr<const app::AnnotatedView>>(&*m_task.result))
         return safeName((*annotated)->text) + ((*annotated)->isLocal ? tr(", on this machine alone") : QString());
     return {};

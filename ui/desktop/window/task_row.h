@@ -24,6 +24,7 @@ public:
 signals:
     void planWanted(); ///< the old one holds no longer
     void acceptWanted(); ///< the same with rewritten objects
+    void discardWanted(); ///< what it left
     void undoWanted();
 
 private:

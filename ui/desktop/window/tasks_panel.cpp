@@ -93,6 +93,7 @@ void TasksPanel::take(const app::TaskView& task)
         connect(row, &TaskRow::undoWanted, this,
                 [this, row = row] { emit undoWanted(QString::fromStdString(row->task().plan.run)); });
         connect(row, &TaskRow::acceptWanted, this, [this, row = row] { emit acceptWanted(row->task()); });
+        connect(row, &TaskRow::discardWanted, this, [this, row = row] { emit discardWanted(row->task()); });
         m_rows->insertWidget(placeOf(task), row);
     }
     const bool found = task.interrupted && !row->task().interrupted;

@@ -27,6 +27,7 @@ signals:
     void interruptedFound();
     void planWanted(const deltascope::app::TaskView& task);
     void acceptWanted(const deltascope::app::TaskView& task);
+    void discardWanted(const deltascope::app::TaskView& task);
     void undoWanted(const QString& run);
 
 private:

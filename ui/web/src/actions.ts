@@ -71,6 +71,12 @@ export function openAct(kind: string, run: string, args: Record<string, ActValue
   sheet.value = { name: 'act', kind, run, args };
 }
 
+/** Opens the sheet that shows what would be removed of what a stopped task left. */
+export function openDiscard(run: string, destination: string): void {
+  const end = destination.lastIndexOf('/');
+  openAct('discard', run, { folder: destination.slice(0, end), name: destination.slice(end + 1) });
+}
+
 /** Whether the daemon has an act, and we may do it. */
 export const canDo = (kind: string): boolean => mayAct.value && (acts.value ?? []).some((act) => act.kind === kind);
 
@@ -143,6 +149,10 @@ export const actions: Action[] = [
   {
     id: 'undo', text: 'Undo the newest roll back…', enabled: () => inRun() && canDo('undo'), act: () => openRun.value !== null && openUndo(openRun.value),
     cli: (source) => `deltascope undo ${source}`,
+  },
+  {
+    id: 'discard', text: 'Discard leftovers…', enabled: () => inRun() && canDo('discard'),
+    act: () => openRun.value !== null && openAct('discard', openRun.value, {}), cli: () => 'deltascope discard DIR',
   },
   { id: 'refresh', text: 'Load everything again', shortcut: 'r', act: () => (generation.value += 1) },
   { id: 'theme', text: 'Light or dark', shortcut: 'h', act: () => chooseTheme(theme.value === 'dark' ? 'light' : 'dark') },

@@ -58,6 +58,7 @@ struct ActInfo {
     std::string_view help; ///< of that command; empty: it has one of its own
     std::vector<ActField> fields;
     ActWay way = ActWay::AtOnce;
+    bool namesRun = true; ///< the command is about a run, whose address it begins with
 
     const ActField* field(std::string_view name) const noexcept; ///< null: it has none of that name
 };

@@ -46,7 +46,7 @@ using JobResult = std::variant<
     std::shared_ptr<const StatisticsHistoryView>, std::shared_ptr<const TensorFirstsView>,
     std::shared_ptr<const StatisticsCostView>, std::shared_ptr<const HeaderView>,
     std::shared_ptr<const AnnotationsView>, std::shared_ptr<const AnnotatedView>, std::shared_ptr<const RollBackView>,
-    std::shared_ptr<const BranchView>, std::shared_ptr<const PlannedReadView>>;
+    std::shared_ptr<const BranchView>, std::shared_ptr<const PlannedReadView>, std::shared_ptr<const DiscardView>>;
 
 struct JobProgressed {
     JobView job;

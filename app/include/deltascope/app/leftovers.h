@@ -16,7 +16,6 @@ struct LeftoverView {
     std::int64_t process = 0; ///< that made it, by the number where it ran; 0 where several share it
     bool shared = false; ///< of a rebuild in parts, which may be whole and wait for --commit
     bool atWork = false; ///< a process works in it, and nothing removes it
-    bool removed = false;
 };
 
 /// What lies in one folder.
@@ -25,14 +24,10 @@ struct LeftoversView {
     std::vector<LeftoverView> leftovers; ///< in order of names
 };
 
-/// Which leftovers are removed.
-enum class LeftoverChoice : std::uint8_t { None, OfOneProcess, AlsoShared };
+/// Lists the leftovers in a folder. Waits for the disk. Errors: NotFound, Auth, Io.
+Result<LeftoversView> listLeftovers(const std::string& folder);
 
-/// Lists the leftovers in a folder, and removes those of `remove` in which no process is at work. Waits for the disk.
-/// Errors: NotFound, Auth, Io; what was removed before stays removed.
-Result<LeftoversView> tendLeftovers(const std::string& folder, LeftoverChoice remove);
-
-/// {"folder", "leftovers": [{"path", "destination", "bytes", "process", "shared", "at_work", "removed"}]}
+/// {"folder", "leftovers": [{"path", "destination", "bytes", "process", "shared", "at_work"}]}
 std::string toJson(const LeftoversView& view);
 
 } // namespace deltascope::app

@@ -81,9 +81,6 @@ public:
     /// its run is open, which is followed if it is not yet. It fails (Exists) if the run is not the one of the plan any
     /// more. Errors: NotFound, Exists (another process works on it).
     virtual Result<TaskView> resume(const std::string& id) = 0;
-    /// Removes what a task that was interrupted or canceled left beside its destination; it is not resumable then.
-    /// Blocks as long as the disk takes. Errors: NotFound, Usage (it is at work), Exists, those of the disk.
-    virtual Result<TaskView> discard(const std::string& id) = 0;
     /// What a task was planned from, for a new plan. Nothing: no such task.
     virtual std::optional<ActRequest> requestOf(const std::string& task) const = 0;
 

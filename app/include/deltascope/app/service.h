@@ -165,6 +165,7 @@ struct ActCall {
     std::string planHash; ///< of the plan that is carried out; empty: plan alone
     std::string by; ///< who asks, for the journal, beside the user of this process; empty: that user alone
     std::string below = {}; ///< as MaterializeRequest::below
+    std::shared_ptr<const ActPlan> planned = {}; ///< ActPlanView::exact of the plan that is carried out
 };
 
 /// A synthetic run that is trained, published and followed by the real engine.

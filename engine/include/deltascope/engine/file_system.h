@@ -44,6 +44,8 @@ public:
     virtual Result<std::vector<std::string>> list(const std::string& folder) const = 0; ///< names, sorted
     virtual bool exists(const std::string& path) const noexcept = 0; ///< also true for a dangling link
     virtual Result<std::uint64_t> sizeOf(const std::string& path) const = 0;
+    /// Of a file, a folder or a link itself: it changes whenever its bytes or, of a folder, its names may have.
+    virtual Result<std::string> identityOf(const std::string& path) const = 0;
     virtual Result<std::uint64_t> freeBytes(const std::string& folder) const = 0;
     /// Atomic; Exists if `to` is there.
     virtual Result<void> renameNoReplace(const std::string& from, const std::string& to) = 0;

@@ -1,8 +1,10 @@
 #pragma once
 
+#include "deltascope/engine/act_plan.h"
 #include "deltascope/engine/file_system.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,17 +19,22 @@ struct Leftover {
     std::int64_t process = 0; ///< that made it, by the number where it ran; 0 where it is shared
     bool shared = false; ///< its parts may be whole and wait for --commit
     bool atWork = false; ///< a process has it, or a part of it, locked
+    /// The folder itself, whose key ends with a slash, and all below it. Their store is the folder that it lies in.
+    std::vector<PlannedObject> objects;
 };
 
 /// Those in a folder, in order of names. A folder that is called like one and does not hold what a materialization
-/// writes is none. Errors: those of listing `folder`.
+/// writes is none. Errors: those of listing `folder` and of looking at what is below.
 Result<std::vector<Leftover>> findLeftovers(FileSystem& disk, const std::string& folder);
 
-/// Removes one, if it still is what it was. Errors: Exists (a process is at work in it), NotFound, those of the disk.
-Result<void> removeLeftover(FileSystem& disk, const Leftover& leftover);
+/// What a folder that is called like a leftover would have become: Leftover::destination. Nothing: it is called
+/// otherwise.
+std::optional<std::string> destinationOfLeftover(const std::string& path);
+/// How leftovers name a destination: as it is, or a long name by its beginning and a digest.
+std::string nameInLeftovers(const std::string& destination);
 
-/// Removes what stopped materializations into `destination` left beside it, whichever version they were of; not what
-/// several processes share. Errors: Exists (one is at work), those of the disk.
-Result<void> removeLeftovers(FileSystem& disk, const std::string& destination);
+/// Removes one, if it still holds exactly `objects`. Errors: Exists (a process is at work in it, or it changed),
+/// NotFound, those of the disk.
+Result<void> removeLeftover(FileSystem& disk, const Leftover& leftover);
 
 } // namespace deltascope

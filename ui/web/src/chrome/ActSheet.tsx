@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { sheet } from '../actions';
-import type { ActField, ActInfo, ActValue, AnnotatedReport } from '../api/types';
+import type { ActField, ActInfo, ActValue, AnnotatedReport, DiscardReport, Task } from '../api/types';
 import { Dialog } from '../components/Dialog';
 import { Name } from '../components/Name';
 import { PlanFacts } from '../components/PlanFacts';
@@ -34,7 +34,7 @@ function Form({ act, run, args }: { act: ActInfo; run: string; args: Record<stri
   useEffect(() => {
     if (task?.state !== 'done' || task.result === null) return;
     close();
-    toast(`✓ ${safeName((task.result as AnnotatedReport).text || task.title)}`);
+    toast(endText(task));
   }, [task?.state, task?.result]);
 
   const start = async () => {
@@ -68,6 +68,13 @@ function Form({ act, run, args }: { act: ActInfo; run: string; args: Record<stri
       {plan && plan.state !== 'failed' && <PlanFacts plan={plan} />}
     </Dialog>
   );
+}
+
+/** What came of an act, in one line; a leftover that stays is no success. */
+function endText({ kind, result, title }: Task): string {
+  const stays = kind === 'discard' ? (result as DiscardReport).leftovers.flatMap(({ path, problem }) => (problem ? [`${path}: ${problem.text}`] : [])) : [];
+  if (stays.length > 0) return `▲ ${safeName(stays.join('; '))}`;
+  return `✓ ${safeName((result as AnnotatedReport).text || title)}`;
 }
 
 /** One argument of an act. */

@@ -3,9 +3,15 @@
 #include "deltascope/app/view/problem.h"
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
+
+namespace deltascope {
+struct ActPlan;
+}
 
 namespace deltascope::app {
 
@@ -28,6 +34,8 @@ struct ActPlanView {
     std::vector<ProblemView> warnings;
     std::vector<std::string> unknown;
     std::string undo; ///< act that takes it back; empty: none
+    /// The plan itself, with identities: of an act that is done as far as the plan still fits. Null: of any other.
+    std::shared_ptr<const ActPlan> exact;
 };
 
 /// Elements of one tensor that an act changes.
@@ -75,6 +83,23 @@ struct BranchView {
     bool isDone = false; ///< carried out
     bool wasThere = false; ///< the new run was there already: nothing was written
     std::vector<std::string> keys; ///< that were written
+};
+
+/// A hidden folder that a stopped rebuild left, in a plan or in what came of it.
+struct DiscardedView {
+    std::string path;
+    std::string destination; ///< the folder that it would have become
+    std::uint64_t bytes = 0; ///< of its files
+    bool removed = false;
+    std::optional<ProblemView> problem; ///< why it stays
+};
+
+/// A discard, planned or carried out.
+struct DiscardView {
+    std::string folder; ///< that the leftovers lie in
+    std::vector<DiscardedView> leftovers; ///< in order of names
+    ActPlanView plan; ///< empty once it is carried out
+    bool isDone = false; ///< carried out, as far as the leftovers were as planned
 };
 
 } // namespace deltascope::app

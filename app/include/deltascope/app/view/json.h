@@ -37,6 +37,7 @@ std::string toJson(const AnnotationsView& view);
 std::string toJson(const AnnotatedView& view);
 std::string toJson(const RollBackView& view);
 std::string toJson(const BranchView& view);
+std::string toJson(const DiscardView& view);
 std::string toJson(const CostView& view);
 std::string toJson(const TimelineView& view);
 /// The spans as a Chrome trace (JSON), which Perfetto opens: one process per actor, publications as marks.

@@ -1,5 +1,5 @@
 import { canDo, openUndo } from '../../actions';
-import type { AnnotatedReport, BranchReport, Diff, MaterializeReport, RollBackReport, Task, VerifyReport } from '../../api/types';
+import type { AnnotatedReport, BranchReport, Diff, DiscardReport, MaterializeReport, RollBackReport, Task, VerifyReport } from '../../api/types';
 import { Card } from '../../components/Card';
 import { CliLine } from '../../components/CliLine';
 import { Link, runPage } from '../../components/Link';
@@ -68,6 +68,7 @@ function TaskFacts({ task }: { task: Task }) {
       {result && task.kind === 'diff' && <Compared diff={result as Diff} run={task.run} />}
       {result && (task.kind === 'rollback' || task.kind === 'undo') && <RolledBack report={result as RollBackReport} task={task} />}
       {result && task.kind === 'branch' && <Branched report={result as BranchReport} run={task.run} />}
+      {result && task.kind === 'discard' && <DiscardedLeftovers report={result as DiscardReport} />}
       {result && 'text' in result && <Card title="Result"><p class="card-body">{safeName((result as AnnotatedReport).text)}</p></Card>}
       <CliLine command={task.cli} />
     </div>
@@ -97,6 +98,18 @@ function Branched({ report, run }: { report: BranchReport; run: string }) {
         <dt>New run</dt><dd class="mono">{safeName(report.into)}</dd>
         <dt>Begins with</dt><dd>the state of step <Link to={runPage(run, 'steps', String(report.from))} keep={false}>{report.from}</Link></dd>
         {report.keys.map((key) => <><dt>Written</dt><dd class="mono">{safeName(key)}</dd></>)}
+      </dl>
+    </Card>
+  );
+}
+
+function DiscardedLeftovers({ report }: { report: DiscardReport }) {
+  return (
+    <Card title="Result" note={report.leftovers.length === 0 ? 'there was nothing to discard' : ''}>
+      <dl class="facts card-body">
+        {report.leftovers.map(({ path, bytes: size, problem }) => (
+          <><dt>{problem === null ? 'Removed' : 'Stays'}</dt><dd><span class="mono">{safeName(path)}</span>, {bytes(size)}{problem !== null && <ProblemText problem={problem} />}</dd></>
+        ))}
       </dl>
     </Card>
   );

@@ -1,3 +1,4 @@
+import { canDo, openDiscard } from '../../actions';
 import { ApiError, post } from '../../api/client';
 import type { Task, TaskState } from '../../api/types';
 import { Icon, type IconName } from '../../components/Icon';
@@ -41,11 +42,16 @@ export function TaskActs({ task }: { task: Task }) {
   const button = (name: Act, text: string) => (
     <button type="button" aria-label={`${text} ${task.title}`} onClick={() => void act(task, name)}>{text}</button>
   );
+  const stopped = task.interrupted || (task.state === 'canceled' && task.resumable);
+  const left = stopped && task.kind === 'materialize' ? task.destination : null;
   return (
     <span class="task-acts">
       {task.state === 'running' && button('pause', 'Pause')}
       {task.state === 'paused' && button('resume', 'Resume')}
       {(task.state === 'failed' || task.state === 'canceled') && task.resumable && button('resume', 'Resume')}
+      {left !== null && canDo('discard') && (
+        <button type="button" aria-label={`Delete what is left of ${task.title}`} onClick={() => openDiscard(task.run, left)}>Delete partial…</button>
+      )}
       {!over(task) && task.state !== 'canceling' && button('cancel', 'Cancel')}
     </span>
   );
