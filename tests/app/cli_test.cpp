@@ -662,7 +662,7 @@ TEST_F(CliTest, HelpAndVersionGoToStdout)
     const Outcome help = call({ "--help" });
     EXPECT_EQ(help.status, 0);
     for (const char* command : { "log", "show", "ls", "verify", "materialize", "diff", "stats", "digest", "cost",
-                                 "watch", "gui", "leftovers", "doctor", "completion" })
+                                 "watch", "gui", "leftovers", "discard", "doctor", "completion" })
         EXPECT_NE(help.out.find(command), std::string::npos) << command;
     const Outcome ofCommand = call({ "verify", "--help" });
     EXPECT_EQ(ofCommand.status, 0);

@@ -160,8 +160,16 @@ TEST_F(Closing, ACanceledInterruptedTaskCanBeThrownAway)
     window->close();
     button(QStringLiteral("Pause and quit"))->click();
     restart();
-    ASSERT_TRUE(waitFor([this] { return button(QStringLiteral("Delete partial")) != nullptr; }));
-    button(QStringLiteral("Delete partial"))->click();
+    ASSERT_FALSE(button(QStringLiteral("Delete partial…"))) << "its run is not open";
+    open("trl-v2-gap");
+    ASSERT_TRUE(waitFor([this] { return button(QStringLiteral("Delete partial…")) != nullptr; }));
+    std::filesystem::create_directory(home.path(".made.ds-0123456789abcdef-2000000000-0badf00d"));
+    button(QStringLiteral("Delete partial…"))->click();
+    auto* sheet = window->findChild<PlanSheet*>();
+    ASSERT_TRUE(sheet);
+    auto* discard = sheet->findChild<QPushButton*>(QStringLiteral("act"));
+    ASSERT_TRUE(waitFor([&] { return discard->isEnabled(); }));
+    discard->click();
     EXPECT_TRUE(waitFor([&] { return session->monitor().task(task)->state == "canceled"; }));
     EXPECT_FALSE(session->monitor().task(task)->resumable);
 }

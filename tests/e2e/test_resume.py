@@ -138,7 +138,8 @@ class Resume(E2ETest):
         self.prepare()
         self.assertIn("no leftovers", self.ok("leftovers", self.folder).out)
         self.refused(self.run_ds("leftovers", self.path("none")), NOT_FOUND, "DS-NOT-FOUND")
-        self.refused(self.run_ds("leftovers", self.folder, "--shared"), USAGE, "DS-USAGE")
+        self.refused(self.run_ds("discard", self.path("none")), NOT_FOUND, "DS-NOT-FOUND")
+        self.assertEqual(self.ok_json("discard", self.folder, "--yes")["leftovers"], [])
         self.interrupt()
         (name,) = os.listdir(self.folder)
         planted = [f".checkpoint.ds-{'0' * 16}-1-{'0' * 8}", ".checkpoint.ds-notes"]
@@ -156,13 +157,25 @@ class Resume(E2ETest):
         dead = listed.pop(os.path.join(self.folder, name))
         self.assertEqual(dead["destination"], self.destination)
         self.assertEqual(dead["bytes"], sum(os.path.getsize(f) for f in self.written() if name in f))
-        self.assertFalse(dead["at_work"] or dead["shared"] or dead["removed"])
+        self.assertFalse(dead["at_work"] or dead["shared"])
         (working,) = listed.values()
         self.assertTrue(working["at_work"])
         self.assertEqual(working["process"], worker.pid)
         self.assertIn(name, self.ok("leftovers", self.folder).out)
-        removed = self.ok_json("leftovers", self.folder, "--remove")["leftovers"]
+        there = sorted(os.listdir(self.folder))
+        plan = self.path("plan.json")
+        self.assertIn("nothing is done yet", self.ok("discard", self.folder, "--plan", plan).out)
+        self.ok("discard", self.folder, "--dry-run")
+        self.assertEqual(sorted(os.listdir(self.folder)), there)
+        planned = self.ok_json("discard", self.folder)["plan"]["deletes"]
+        self.assertEqual({one["store"] + one["key"].split("/")[0] for one in planned}, {dead["path"]})
+        found = {os.path.join(self.folder, name, inner) for inner in os.listdir(dead["path"])}
+        self.assertEqual({one["store"] + one["key"] for one in planned}, {*found, dead["path"] + "/"})
+        self.assertEqual(self.run_ds("discard", self.folder, "--name", "other", "--apply", plan).code, CONFLICT)
+        removed = self.ok_json("discard", self.folder, "--apply", plan)["leftovers"]
         self.assertEqual([one["path"] for one in removed if one["removed"]], [dead["path"]])
+        (stays,) = [one for one in removed if not one["removed"]]
+        self.assertEqual((stays["path"], stays["problem"]["code"]), (working["path"], "DS-EXISTS"))
         self.assertEqual(sorted(os.listdir(self.folder)), sorted([*planted, os.path.basename(working["path"])]))
         worker.send_signal(signal.SIGCONT)
         self.assertEqual(worker.wait(60), OK)

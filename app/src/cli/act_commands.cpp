@@ -154,7 +154,7 @@ template <class View> int statusOf(const View&) { return Success; }
 int statusOf(const app::DiscardView& view)
 {
     const auto refused = std::find_if(view.leftovers.begin(), view.leftovers.end(),
-                                      [&](const auto& one) { return view.isDone && one.problem; });
+                                      [&](const auto& one) { return view.isDone && one.planned && one.problem; });
     return refused == view.leftovers.end() ? Success : exitFor(refused->problem->code);
 }
 

@@ -89,7 +89,7 @@ std::string actText(const app::DiscardView& view, const std::string& command, co
     std::size_t count = 0;
     for (const app::DiscardedView& one : view.leftovers) {
         const bool goes = !one.problem;
-        text += fmt::format("{:>10}  {}\n", bytesText(one.bytes), safe(one.path));
+        text += fmt::format("{:>10}  {}\n", one.planned ? bytesText(one.bytes) : "", safe(one.path));
         text += paint(style, Paint::Dim,
                       fmt::format("{:>10}  for {}, {}\n", "", safe(one.destination),
                                   !goes             ? safe(one.problem->text)

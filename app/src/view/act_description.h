@@ -91,7 +91,8 @@ template <class Io> void describe(Io& io, Of<Io, DiscardedView>& leftover)
     io.type("Discarded", "A hidden folder that a stopped rebuild left, in a plan or in what came of it.");
     io("path", leftover.path);
     io("destination", leftover.destination, "folder that it would have become");
-    io("bytes", leftover.bytes, "of its files");
+    io("bytes", leftover.bytes, "of its files, where the plan removes it");
+    io("planned", leftover.planned, "the plan removes it");
     io("removed", leftover.removed);
     io("problem", leftover.problem, "why it stays");
 }

@@ -62,7 +62,6 @@ Result<DiscardPlan> planDiscard(FileSystem& disk, const DiscardChoice& choice, T
             continue;
         if (std::optional<Error> reason = reasonToKeep(leftover, choice)) {
             plan.act.warnings.push_back(std::move(*reason));
-            plan.kept.push_back(std::move(leftover));
             continue;
         }
         plan.act.deletes.insert(plan.act.deletes.end(), leftover.objects.begin(), leftover.objects.end());

@@ -46,9 +46,19 @@ Result<BoundPlan> planDiscardOf(const ActScene& scene, const CheckedArgs& args)
     return plan;
 }
 
-DiscardedView viewOf(const Leftover& leftover)
+void sortByPath(std::vector<DiscardedView>& leftovers)
 {
-    return { leftover.path, leftover.destination, leftover.bytes, false, {} };
+    std::sort(leftovers.begin(), leftovers.end(),
+              [](const DiscardedView& a, const DiscardedView& b) { return a.path < b.path; });
+}
+
+/// What a plan leaves alone: its warnings name it.
+void addKept(DiscardView& view, const ActPlan& plan)
+{
+    for (const Error& why : plan.warnings)
+        view.leftovers.push_back(
+            { why.where, destinationOfLeftover(why.where).value_or(std::string()), 0, false, false, problemView(why) });
+    sortByPath(view.leftovers);
 }
 
 DiscardView plannedView(const std::string& folder, DiscardPlan plan)
@@ -56,13 +66,8 @@ DiscardView plannedView(const std::string& folder, DiscardPlan plan)
     DiscardView view;
     view.folder = folder;
     for (const Leftover& leftover : plan.leftovers)
-        view.leftovers.push_back(viewOf(leftover));
-    for (std::size_t i = 0; i < plan.kept.size(); ++i) {
-        view.leftovers.push_back(viewOf(plan.kept[i]));
-        view.leftovers.back().problem = problemView(plan.act.warnings[i]);
-    }
-    std::sort(view.leftovers.begin(), view.leftovers.end(),
-              [](const DiscardedView& a, const DiscardedView& b) { return a.path < b.path; });
+        view.leftovers.push_back({ leftover.path, leftover.destination, leftover.bytes, true, false, {} });
+    addKept(view, plan.act);
     view.plan = makeActPlanView(plan.act);
     view.plan.exact = std::make_shared<const ActPlan>(std::move(plan.act));
     return view;
@@ -88,9 +93,10 @@ Result<JobResult> runDiscard(const ActWork& work, TaskContext& task)
     DiscardView view { folder, {}, {}, true };
     for (Discarded& one : outcomes) {
         const bool isRemoved = !one.refusal;
-        view.leftovers.push_back({ std::move(one.path), std::move(one.destination), one.bytes, isRemoved,
+        view.leftovers.push_back({ std::move(one.path), std::move(one.destination), one.bytes, true, isRemoved,
                                    isRemoved ? std::nullopt : std::optional(problemView(*one.refusal)) });
     }
+    addKept(view, plan.act);
     return JobResult(std::make_shared<const DiscardView>(std::move(view)));
 }
 

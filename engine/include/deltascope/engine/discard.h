@@ -17,9 +17,8 @@ struct DiscardChoice {
 };
 
 struct DiscardPlan {
-    ActPlan act; ///< deletes everything in `leftovers`, and nothing else
+    ActPlan act; ///< deletes everything in `leftovers`, and nothing else; a warning names each one that stays
     std::vector<Leftover> leftovers; ///< that go
-    std::vector<Leftover> kept; ///< that the choice means and that stay: warnings say why
 };
 
 /// Removes nothing. Errors: Usage (`name` is no name), those of findLeftovers.

@@ -35,7 +35,7 @@ export function replica(over: Partial<Replica> = {}): Replica {
 export function task(over: Partial<Task> = {}): Task {
   return {
     id: 't1', kind: 'verify', title: 'Verify', run: 'wordle', state: 'running', phase: 'replay', done: 0, total: 0, rate: 0,
-    eta_s: null, elapsed_s: 0, started_us: 0, by: 'local', cli: '', plan_hash: '', undo: null, resumable: false, interrupted: false, accept_rewritten: null, problem: null, not_kept: null, result: null, ...over,
+    eta_s: null, elapsed_s: 0, started_us: 0, by: 'local', cli: '', plan_hash: '', undo: null, destination: null, resumable: false, interrupted: false, accept_rewritten: null, problem: null, not_kept: null, result: null, ...over,
   };
 }
 

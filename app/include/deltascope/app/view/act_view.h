@@ -89,7 +89,8 @@ struct BranchView {
 struct DiscardedView {
     std::string path;
     std::string destination; ///< the folder that it would have become
-    std::uint64_t bytes = 0; ///< of its files
+    std::uint64_t bytes = 0; ///< of its files, where the plan removes it
+    bool planned = false; ///< the plan removes it; what it leaves alone has a problem that says why
     bool removed = false;
     std::optional<ProblemView> problem; ///< why it stays
 };

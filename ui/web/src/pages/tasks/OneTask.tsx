@@ -107,8 +107,8 @@ function DiscardedLeftovers({ report }: { report: DiscardReport }) {
   return (
     <Card title="Result" note={report.leftovers.length === 0 ? 'there was nothing to discard' : ''}>
       <dl class="facts card-body">
-        {report.leftovers.map(({ path, bytes: size, problem }) => (
-          <><dt>{problem === null ? 'Removed' : 'Stays'}</dt><dd><span class="mono">{safeName(path)}</span>, {bytes(size)}{problem !== null && <ProblemText problem={problem} />}</dd></>
+        {report.leftovers.map(({ path, bytes: size, planned, problem }) => (
+          <><dt>{problem === null ? 'Removed' : 'Stays'}</dt><dd><span class="mono">{safeName(path)}</span>{planned && `, ${bytes(size)}`}{problem !== null && <ProblemText problem={problem} />}</dd></>
         ))}
       </dl>
     </Card>
