@@ -7,7 +7,7 @@ import os
 import shutil
 import signal
 
-from support import CONFLICT, MIB, NOT_FOUND, OK, USAGE, E2ETest, main, tree_state, wait_until
+from support import CONFLICT, MIB, NOT_FOUND, OK, E2ETest, main, tree_state, wait_until
 
 
 class Resume(E2ETest):

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { canDo, stepActs } from '../../src/actions';
+import { canDo, openDiscard, sheet, stepActs } from '../../src/actions';
 import { ApiError, transport } from '../../src/api/client';
 import type { ActField, Plan } from '../../src/api/types';
 import { argsOf, isComplete } from '../../src/chrome/fields';
@@ -152,6 +152,11 @@ describe('acts', () => {
     acts.value = [actInfo('rollback'), actInfo('verify'), actInfo('pin'), actInfo('freeze'), actInfo('unpin', { fields: [] })];
     expect(stepActs().map(({ kind }) => kind)).toEqual(['pin', 'freeze']);
     expect([canDo('rollback'), canDo('prune')]).toEqual([true, false]);
+  });
+  it('discard what a task left beside its destination', () => {
+    openDiscard('wordle', '/out/sub/step_12');
+    expect(sheet.value).toEqual({ name: 'act', kind: 'discard', run: 'wordle', args: { folder: '/out/sub', name: 'step_12' } });
+    sheet.value = null;
   });
   it('are not offered without the right, to a daemon that only reads, or before they are known', () => {
     acts.value = [actInfo('rollback'), actInfo('pin')];

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { accessible, profile, settle, signIn } from '../browser.mjs';
 import { Daemon } from '../daemon.mjs';
@@ -43,6 +43,21 @@ export const cases = {
       assert.ok(existsSync(join(to, 'model.safetensors')) || existsSync(join(to, 'model.safetensors.index.json')), 'a checkpoint is there');
       await page.getByRole('link', { name: 'Tasks' }).click();
       await page.getByText('Materialize step 5').first().waitFor();
+    }),
+  'what stopped rebuilds left is discarded after its plan was shown': (browser) =>
+    atStep(browser, ['--allow-acts'], async ({ page, daemon }) => {
+      const left = join(daemon.output, '.evaluated.ds-0123456789abcdef-2000000000-0badf00d');
+      mkdirSync(left, { recursive: true });
+      await page.keyboard.press('/');
+      await page.keyboard.type('Discard leftovers');
+      await page.keyboard.press('Enter');
+      const sheet = page.getByRole('dialog', { name: 'Discard leftovers' });
+      await sheet.getByText(`Remove ${left}`).waitFor();
+      assert.ok(existsSync(left), 'a plan removes nothing');
+      await accessible(page, 'the plan of a discard');
+      await sheet.getByRole('button', { name: 'Discard leftovers' }).click();
+      await sheet.waitFor({ state: 'detached' });
+      assert.equal(existsSync(left), false);
     }),
   'rewritten objects are used only behind a refusal and a second look': (browser) =>
     atStep(browser, ['--allow-acts'], async ({ page, daemon, run }) => {
