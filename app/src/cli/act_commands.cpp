@@ -125,19 +125,20 @@ Result<app::JobResult> resultOf(app::Service& service, const app::ActCall& call,
     return waitForJob(service, *feed, service.start(call), style);
 }
 
+/// A view that an act of these commands ends with: it has words of its own.
+template <class View>
+concept EndsAct = requires(const View& view, const Style& style)
+{
+    actText(view, std::string(), style);
+};
+
 /// Does `act` with the view that an act ends with.
 template <class Do> auto withAct(const app::JobResult& result, const Do& act)
 {
     using Outcome = decltype(act(std::declval<const app::RollBackView&>()));
     return std::visit(
         [&](const auto& view) -> Outcome {
-            using View = std::decay_t<decltype(*view)>;
-            constexpr bool isOfAct =
-                std::is_same_v<
-                    View,
-                    app::
-                        RollBackView> || std::is_same_v<View, app::BranchView> || std::is_same_v<View, app::AnnotatedView> || std::is_same_v<View, app::DiscardView>;
-            if constexpr (isOfAct)
+            if constexpr (EndsAct<std::decay_t<decltype(*view)>>)
                 return act(*view);
             else
                 return fail(Code::Internal, "the act ended with something else");

@@ -73,12 +73,20 @@ DiscardView plannedView(const std::string& folder, DiscardPlan plan)
     return view;
 }
 
+/// `text` from the working directory on. A ".." stays: behind a link it leads elsewhere.
+std::string absoluteFolder(const std::string& text)
+{
+    const fs::path path = fs::absolute(text.empty() ? "." : text);
+    const bool climbs = std::find(path.begin(), path.end(), "..") != path.end();
+    const fs::path plain = climbs ? path : path.lexically_normal();
+    return (plain.has_filename() || !plain.has_relative_path() ? plain : plain.parent_path()).string();
+}
+
 /// A plan that was kept is carried out as far as it still fits; of one that was not, all has to fit.
 Result<JobResult> runDiscard(const ActWork& work, TaskContext& task)
 {
     const std::unique_ptr<FileSystem> disk = makeFileSystemBelow(work.call.below);
-    const std::string& asked = work.args.text("folder");
-    const std::string folder = fs::absolute(asked.empty() ? "." : asked).lexically_normal().string();
+    const std::string folder = absoluteFolder(work.args.text("folder"));
     const DiscardChoice choice { folder, work.args.text("name"), work.args.flag("shared") };
     DiscardPlan plan;
     if (work.call.planned) {
@@ -104,8 +112,11 @@ void takeDiscard(PlanView& plan, const JobResult& planned)
 {
     const DiscardView& found = *std::get<std::shared_ptr<const DiscardView>>(planned);
     takeActPlan(plan, found.plan);
+    plan.warnings.clear(); // they do not name what they are about
     for (const DiscardedView& one : found.leftovers) {
-        if (!one.problem)
+        if (one.problem)
+            plan.warnings.push_back(fmt::format("{}: {}.", one.path, one.problem->text));
+        else
             plan.steps.push_back({ "Remove " + one.path, one.bytes });
     }
     plan.facts = { { "Files and folders", counted(found.plan.deletes.size(), "deletion") } };
