@@ -9,6 +9,7 @@
 
 #include <QApplication>
 #include <QDialog>
+#include <QLineEdit>
 #include <QMenu>
 #include <QMessageBox>
 #include <QPointer>
@@ -161,7 +162,9 @@ TEST_F(Closing, ACanceledInterruptedTaskCanBeThrownAway)
     button(QStringLiteral("Pause and quit"))->click();
     restart();
     ASSERT_FALSE(button(QStringLiteral("Delete partial…"))) << "its run is not open";
-    open("trl-v2-gap");
+    app::SourceRequest source;
+    source.source = home.path("trl-v2-gap/bucket");
+    window->openSource(source);
     ASSERT_TRUE(waitFor([this] { return button(QStringLiteral("Delete partial…")) != nullptr; }));
     std::filesystem::create_directory(home.path(".made.ds-0123456789abcdef-2000000000-0badf00d"));
     button(QStringLiteral("Delete partial…"))->click();
@@ -199,7 +202,10 @@ TEST_F(Closing, CancelingAsksWhatBecomesOfThePart)
     (*std::find_if(choices.begin(), choices.end(), [](const QAbstractButton* choice) {
         return choice->text().contains(QStringLiteral("Delete"));
     }))->click();
-    EXPECT_TRUE(waitFor([&] { return !session->monitor().task(id)->resumable; }));
+    auto* sheet = window->findChild<PlanSheet*>();
+    ASSERT_TRUE(sheet) << "nothing is deleted before its plan was shown";
+    EXPECT_EQ(sheet->findChild<QLineEdit*>(QStringLiteral("name"))->text(), QStringLiteral("made"));
+    sheet->reject();
 }
 
 TEST_F(Closing, TheTrayTellsOfTasks)
