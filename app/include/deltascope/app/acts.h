@@ -96,7 +96,8 @@ struct DiffArgs {
 };
 struct PublishArgs {
     std::string from, to; ///< checkpoints or addresses of steps, as VersionRequest::parse() takes them
-    std::string encoding, checksum; ///< as in PublishRequest, and so on
+    std::string encoding = {}; ///< as in PublishRequest, and so on
+    std::string checksum = {};
     std::uint32_t anchorEvery = 10;
     bool anchorWhenCheaper = false;
     double restoresPerAnchor = 1;

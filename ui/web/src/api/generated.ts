@@ -368,6 +368,58 @@ export interface PlannedBranch {
   plan: ActPlan;
 }
 
+/** A step as `log --json` writes it. */
+export interface BareStep {
+  epoch: number;
+  step: number;
+  kind: StepKind;
+  state: StepState;
+  name: string; // file or folder that stands for the version
+  base_step: number | null;
+  changed_elems: number | null; // null until it was replayed
+  changed_vs_prev_elems: number | null;
+  total_elems: number | null;
+  changed_frac: number | null; // 0…1
+  claimed_elems: number | null; // what the header says is stored; a claim
+  wire_bytes: number;
+  published_at: number;
+  pause_ms: number | null; // how long the engine stood still to load it
+  spans_from: 'logs' | 'spans' | null;
+  restorable: boolean;
+  proven: boolean; // false across a missing number that nothing disproves
+  restore: Restore;
+  objects: ObjectInfo[];
+  forms: Form[]; // in a run only where there are several; its own objects first
+  problems: Problem[];
+  refs?: string[]; // words that people gave it: "good", "pin/good"; absent: none
+  restores?: number; // earlier step whose state it has again; absent: none
+  branch_of?: string; // run and step that this run begins with; absent: none
+}
+
+/** What publishing has added to a run. */
+export interface PublishReport {
+  source: string; // URI
+  layout: string;
+  done: boolean;
+  notices: string[]; // the newest
+  steps: (BareStep | Gap)[]; // the newest ones
+  steps_in_all: number;
+  nothing_changed: boolean; // last time, and the layout has no form for an empty step
+  rewritten: string[]; // keys of objects that were rewritten since they were first seen, and accepted
+  seconds: number;
+}
+
+/** A step that would be published, as the command line writes it. */
+export interface PlannedPublication {
+  source: string; // URI
+  layout: string;
+  done: boolean;
+  notices: string[]; // the newest
+  newest: number | null; // step before it; null: the run is empty
+  state_bytes: number;
+  plan: ActPlan;
+}
+
 /** A hidden folder that a stopped rebuild left, in a plan or in what came of it. */
 export interface Discarded {
   path: string;
@@ -564,7 +616,7 @@ export interface Task {
   problem: Problem | null; // of state failed
   not_kept: Problem | null; // why what happened last is not on disk: it would be lost with the daemon
   /** of state done */
-  result: MaterializeReport | VerifyReport | Diff | RollBackReport | BranchReport | AnnotatedReport | DiscardReport | null;
+  result: MaterializeReport | VerifyReport | Diff | PublishReport | RollBackReport | BranchReport | AnnotatedReport | DiscardReport | null;
 }
 
 /** A rule that fires, or has fired, on a run. */
