@@ -311,7 +311,7 @@ TEST(Acts, EachHasItsKindATitleAndFieldsThatSayWhatTheyAre)
     }
     std::sort(kinds.begin(), kinds.end());
     EXPECT_EQ(std::adjacent_find(kinds.begin(), kinds.end()), kinds.end());
-    EXPECT_EQ(kinds.size(), 12U);
+    EXPECT_EQ(kinds.size(), 13U);
 }
 
 } // namespace
