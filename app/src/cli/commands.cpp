@@ -55,6 +55,8 @@ public:
             return report(becomeGui(m_options).error(), m_options.json);
         app::Settings settings = app::Settings::fromEnvironment();
         settings.threads = m_options.threads;
+        if (!m_options.backend.empty())
+            settings.diffBackend = m_options.backend;
         if (!m_options.limitRate.empty()) {
             const Result<std::uint64_t> limit = parseSize(m_options.limitRate);
             if (!limit)

@@ -63,6 +63,12 @@ void describe(CLI::App& program, Options& options)
     program.add_option("--color", options.color, "auto, always or never")->check(CLI::IsMember(valuesOf({}, "color")));
     program.add_option("--threads", options.threads, "worker threads; default: all of the machine")
         ->check(CLI::Range(0, 1024));
+    program
+        .add_option(
+            "--backend", options.backend,
+            "what finds, measures and applies changes: scalar, avx2, avx512, simd or cuda; default: the fastest "
+            "of the processor")
+        ->type_name("NAME");
 
     CLI::App* log = program.add_subcommand(
         "log", "the history of a run: what each step is, changed, costs, and whether it can be rebuilt");

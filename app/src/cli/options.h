@@ -26,6 +26,7 @@ struct Options {
     bool noInput = false;
     std::string color = "auto";
     unsigned threads = 0;
+    std::string backend; ///< of Settings::diffBackend; empty: as the environment says
 
     std::string source;
     std::string other;
