@@ -41,12 +41,13 @@ bool isNamedLikeAnchors(const std::vector<IndexedObjects>& versions, const Index
     return any;
 }
 
-/// Whether a later step of the same epoch builds on a version: its writer has gone on, and does not write it any more.
-bool isBuiltOn(const std::vector<IndexedObjects>& versions, const std::vector<int>& epochs, std::size_t at)
+/// Whether a later step of the same epoch stands behind a delta: its writer has gone on, and does not write it any
+/// more. An anchor can still be on its way while deltas follow.
+bool isPassed(const std::vector<IndexedObjects>& versions, const std::vector<int>& epochs, std::size_t at)
 {
     for (std::size_t i = at + 1; i < versions.size(); ++i) {
         if (epochs[i] == epochs[at] && versions[i].summary)
-            return !versions[i].summary->full && !isNamedLikeAnchors(versions, versions[at]);
+            return !isNamedLikeAnchors(versions, versions[at]);
     }
     return false;
 }
@@ -308,7 +309,7 @@ Run buildLineage(std::shared_ptr<const ObjectStore> store, std::shared_ptr<const
     std::vector<bool> beingWritten(versions.size());
     for (std::size_t i = 0; i < versions.size(); ++i)
         beingWritten[i] = looksUnfinished(versions[i]) && isFresh(versions[i], nowUs, settleUs)
-            && (run.layout->standAlone() || !isBuiltOn(versions, epochs, i));
+            && (run.layout->standAlone() || !isPassed(versions, epochs, i));
     run.versions.reserve(versions.size());
     for (std::size_t i = 0; i < versions.size(); ++i) {
         IndexedObjects& from = versions[i];

@@ -192,13 +192,12 @@ std::optional<Error> coverByRecords(Workbench& bench, const ObjectStore& store, 
     if (!covered || *covered)
         return std::nullopt;
     if (isKnown && !accept)
-        return Error {
-            Code::Catalog,
-            "the records of first sight of this source are lost: the catalog knows it, and the file of "
-            "records does not. Nothing tells whether its objects have the bytes that they had",
-            store.uri(), std::nullopt,
-            "Restore the file of records from a copy, or begin new records with verify --accept-rewritten."
-        };
+        return Error { Code::Catalog,
+                       "the records of first sight of this source are lost: the catalog knows it, and the file of "
+                       "records does not. Nothing tells whether its objects have the bytes that they had",
+                       store.uri(), std::nullopt,
+                       "Restore the file of records (records.sqlite) from a copy, or begin new records with verify "
+                       "--accept-rewritten." };
     static_cast<void>(bench.records->begin(store.uri(), bench.nowUs())); // a full disk must not stop the work
     return std::nullopt;
 }
