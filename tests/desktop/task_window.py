@@ -21,7 +21,7 @@ from screen import PATIENCE, Screen, wait_for
 TENSORS, ROWS, COLUMNS = 192, 2048, 2048  # of bfloat16: 1.6 GB
 ATTEMPTS = 8
 HINTS_SEEN = "[firstrun]\nseen=pause, heatmap, materialize, anchor\n"
-RESUME = ((1350, 925), (1350, 945))  # the button of the only task, below the page Welcome, without and with a frame
+RESUME = ((1471, 925), (1471, 945))  # the button of the only task, below the page Welcome, without and with a frame
 
 
 def write_run(folder):
