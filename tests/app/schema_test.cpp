@@ -3,6 +3,7 @@
 #include "deltascope/app/view/json.h"
 #include "view/act_info_description.h"
 #include "view/alert_description.h"
+#include "view/capabilities_description.h"
 #include "view/diff_description.h"
 #include "view/heat_description.h"
 #include "view/io/json_reader.h"
@@ -78,6 +79,8 @@ Schema describedValues()
     addTo(schema, LineageView());
     addTo(schema, TimelineView());
     addTo(schema, HeatIndexView());
+    addTo(schema, HeatChange());
+    addTo(schema, CapabilitiesView());
     addTo(schema, StepPageView());
     addTo(schema, StepSheetView());
     addTo(schema, TensorTableView());

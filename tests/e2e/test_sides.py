@@ -10,7 +10,7 @@ import re
 import threading
 import urllib.parse
 
-from support import NOT_FOUND, E2ETest, main
+from support import NOT_FOUND, OTHER, USAGE, E2ETest, main
 
 COMMIT = "5e7a1c2b3d4f60718293a4b5c6d7e8f901234567"
 
@@ -116,6 +116,22 @@ class Sides(E2ETest):
         run = self.make_run("run", tensors=6, elements=600, steps=2)
         sides = self.sides(run, 2)
         self.refused(self.run_ds("diff", sides["step"], sides["hub"].replace("revision=main", "revision=none")), NOT_FOUND)
+
+    def test_every_backend_gives_the_same_answer_and_one_that_is_not_there_is_named(self):
+        run = self.make_run("run", tensors=6, elements=600, steps=4)
+        sides = run.at(2), run.at(4)
+        expected = self.run_ds("diff", *sides, "--json").json()
+        answer = self.run_ds("diff", *sides, "--json", "--backend", "scalar").json()
+        self.assertEqual({**answer, "seconds": 0}, {**expected, "seconds": 0})
+        self.refused(self.run_ds("diff", *sides, "--backend", "avx"), USAGE)
+        module = self.path("no-module.so")
+        env = self.environment(DELTASCOPE_CUDA_MODULE=module)
+        outcome = self.run_ds("diff", *sides, "--backend", "cuda", env=env)
+        self.refused(outcome, OTHER)
+        self.assertIn(module, outcome.err)
+        checks = {check["name"]: check for check in self.ok_json("doctor", env=env)["checks"]}
+        self.assertTrue(checks["cuda"]["ok"])
+        self.assertIn("not installed", checks["cuda"]["detail"])
 
 
 if __name__ == "__main__":

@@ -1,11 +1,13 @@
 #include "bundle.h"
 
 #include "app_files.h"
+#include "bundle_description.h"
 #include "content.h"
 #include "recording.h"
 #include "zip.h"
 
 #include "server/api/api.h"
+#include "view/io/json_writer.h"
 #include "view/json_parts.h"
 
 #include <algorithm>
@@ -117,13 +119,7 @@ Result<std::string> archiveOf(const Recording& recording, const std::string& cou
 
 }
 
-std::string toJson(const BundleView& view)
-{
-    const nlohmann::ordered_json json = {
-        { "path", view.path }, { "bytes", view.bytes }, { "steps", view.steps }, { "left_out", view.leftOut }
-    };
-    return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-}
+std::string toJson(const BundleView& view) { return app::dump(app::written(view)); }
 
 Result<void> expectPlace(const std::string& destination)
 {

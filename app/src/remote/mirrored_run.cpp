@@ -38,16 +38,14 @@ StepView readCopiedStep(const json& from)
 
 HeatColumnView readColumn(const json& from, std::size_t rows)
 {
-    HeatColumnView column;
-    JsonReader reader(from);
-    describeColumnHead(reader, column);
-    if (const auto text = readOptional<std::string>(from, "codes_b64")) {
-        std::optional<std::vector<std::uint8_t>> codes = fromBase64(*text);
+    CopiedColumn copied = readAs<CopiedColumn>(from);
+    if (copied.codes) {
+        std::optional<std::vector<std::uint8_t>> codes = fromBase64(*copied.codes);
         if (!codes || codes->size() != rows)
             throw Unfit { "\"codes_b64\" is not one byte for each tensor" };
-        column.codes = std::make_shared<const std::vector<std::uint8_t>>(std::move(*codes));
+        copied.column.codes = std::make_shared<const std::vector<std::uint8_t>>(std::move(*codes));
     }
-    return column;
+    return std::move(copied.column);
 }
 
 }
@@ -89,17 +87,8 @@ void MirroredRun::read(const json& changes)
     }
     m_serverRevision = app::read<std::uint64_t>(changes, "rev");
     m_next.revision = std::max(m_snapshot->revision + 1, m_serverRevision);
-    m_next.name = app::read<std::string>(changes, "name");
-    m_next.source = app::read<std::string>(changes, "source");
-    m_next.base = app::read<std::string>(changes, "base");
-    m_next.state = app::read<std::string>(changes, "state");
-    m_next.opening = changes.value("opening", std::string()); // a server of an earlier version does not tell it
-    const json& error = fieldOf(changes, "error");
-    m_next.error = error.is_null() ? std::nullopt : std::optional(readAs<ProblemView>(error));
-    m_next.contactUs = app::read<std::int64_t>(changes, "contact_us");
-    m_next.demo = app::read<bool>(changes, "demo");
-    m_next.alertsFiring = app::read<std::uint64_t>(changes, "alerts_firing");
-    m_next.worstAlert = app::read<std::string>(changes, "worst_alert");
+    JsonReader reader(changes);
+    describeSnapshotHead(reader, m_next);
     if (const json& run = fieldOf(changes, "run"); !run.is_null())
         readRun(run);
     if (const json& heat = fieldOf(changes, "heat"); !heat.is_null())

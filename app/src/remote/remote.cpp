@@ -1,6 +1,8 @@
 #include "deltascope/base/threads.h"
 
 #include "remote_monitor.h"
+#include "view/capabilities_description.h"
+#include "view/io/json_reader.h"
 
 #include <algorithm>
 
@@ -8,19 +10,9 @@ namespace deltascope::app {
 
 namespace {
 
-ServerAbout readAbout(const json& from)
-{
-    ServerAbout about;
-    about.version = read<std::string>(from, "version");
-    about.principal = read<std::string>(from, "principal");
-    about.scopes = readList<std::string>(from, "scopes");
-    about.backends = readList<std::string>(from, "backends");
-    return about;
-}
-
 class ConnectedServer final : public RemoteServer {
 public:
-    ConnectedServer(std::unique_ptr<Wire> wire, ServerAbout about)
+    ConnectedServer(std::unique_ptr<Wire> wire, CapabilitiesView about)
         : m_about(std::move(about))
         , m_wire(std::move(wire))
         , m_service(*m_wire, m_runs, m_about)
@@ -29,14 +21,14 @@ public:
     }
 
     const ServerAddress& address() const noexcept override { return m_wire->address(); }
-    const ServerAbout& about() const noexcept override { return m_about; }
+    const CapabilitiesView& about() const noexcept override { return m_about; }
     Service& service() noexcept override { return m_service; }
     Monitor& monitor() noexcept override { return m_monitor; }
     void tryAgain() override { m_monitor.tryAgain(); }
     void stop() noexcept override { m_wire->stop(); }
 
 private:
-    const ServerAbout m_about;
+    const CapabilitiesView m_about;
     std::unique_ptr<Wire> m_wire;
     RemoteRuns m_runs;
     RemoteService m_service;
@@ -51,7 +43,7 @@ Result<std::unique_ptr<RemoteServer>> RemoteServer::connect(ServerAddress addres
     auto wire = std::make_unique<Wire>(std::move(address), std::move(secret));
     DS_CHECK(wire->signIn());
     DS_TRY(const std::string answer, wire->get("capabilities"));
-    DS_TRY(ServerAbout about, readJson(answer, readAbout));
+    DS_TRY(CapabilitiesView about, readJson(answer, readAs<CapabilitiesView>));
     return caught([&]() -> Result<std::unique_ptr<RemoteServer>> { // it starts threads
         return std::make_unique<ConnectedServer>(std::move(wire), std::move(about));
     });

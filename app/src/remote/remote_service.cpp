@@ -76,7 +76,7 @@ const RemoteCounts::Column* RemoteCounts::known(const std::string& run, const st
     return found == m_columns.end() ? nullptr : &*found;
 }
 
-RemoteService::RemoteService(Wire& wire, const RemoteRuns& runs, const ServerAbout& about)
+RemoteService::RemoteService(Wire& wire, const RemoteRuns& runs, const CapabilitiesView& about)
     : m_wire(wire)
     , m_runs(runs)
     , m_about(about)

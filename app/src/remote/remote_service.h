@@ -44,7 +44,7 @@ private:
 class RemoteService final : public Service {
 public:
     /// All outlive it.
-    RemoteService(Wire& wire, const RemoteRuns& runs, const ServerAbout& about);
+    RemoteService(Wire& wire, const RemoteRuns& runs, const CapabilitiesView& about);
 
     JobId openRun(SourceRequest request, Depth depth) override;
     JobId log(LogRequest request) override;
@@ -102,7 +102,7 @@ private:
 
     Wire& m_wire;
     const RemoteRuns& m_runs;
-    const ServerAbout& m_about;
+    const CapabilitiesView& m_about;
     mutable RemoteCounts m_counts;
     EventBus m_bus;
     JobRunner m_runner; ///< last: its threads use everything above

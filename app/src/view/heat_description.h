@@ -33,6 +33,29 @@ template <class Io> void describe(Io& io, const HeatIndexColumn& index)
     io("damaged", column.damaged);
 }
 
+/// An event: a column is there, or has other codes.
+struct HeatChange {
+    std::string run;
+    std::uint64_t revision = 0; ///< of the heatmap
+    int epoch = 0;
+    std::size_t column = 0; ///< within its epoch
+    std::int64_t step = 0;
+    std::string codes; ///< one byte for each row, as base64; empty where they are not known
+    bool unknown = false;
+};
+
+template <class Io> void describe(Io& io, const HeatChange& change)
+{
+    io.type("HeatChange", "A column of the heatmap is there, or has other codes.");
+    io("run", change.run);
+    io("rev", change.revision, "of the heatmap");
+    io("epoch", change.epoch);
+    io("column", change.column, "within the epoch");
+    io("step", change.step);
+    io("codes_b64", change.codes, "one byte for each row");
+    io("unknown", change.unknown, "it is not replayed");
+}
+
 /// A row of the heatmap with its number.
 struct TensorTableRow {
     static inline const TensorRowView None;

@@ -98,13 +98,11 @@ template <class T> ordered_json changed(const ListChanges& changes, const std::v
 
 ordered_json columnJson(const StepKey&, const HeatColumnView& column)
 {
-    std::optional<std::string> codes;
+    CopiedColumn copied { column, std::nullopt };
+    copied.column.codes.reset();
     if (column.codes)
-        codes = base64({ reinterpret_cast<const char*>(column.codes->data()), column.codes->size() });
-    JsonWriter writer;
-    describeColumnHead(writer, column);
-    writer("codes_b64", codes);
-    return writer.take();
+        copied.codes = base64({ reinterpret_cast<const char*>(column.codes->data()), column.codes->size() });
+    return written(copied);
 }
 
 ordered_json stepJson(const StepKey&, const StepView& step)
@@ -229,21 +227,15 @@ std::string SnapshotChanges::heatChanges(const HeatView& heat, std::uint64_t sin
 std::string SnapshotChanges::toJson(std::uint64_t since, const std::string& cursor) const
 {
     const RunSnapshot& now = *m_snapshot;
-    std::string text = dump({ { "cursor", cursor },
-                              { "whole", since == 0 },
-                              { "rev", now.revision },
-                              { "id", now.id },
-                              { "name", now.name },
-                              { "source", now.source },
-                              { "base", now.base },
-                              { "state", now.state },
-                              { "opening", now.opening },
-                              { "error", written(now.error) },
-                              { "contact_us", now.contactUs },
-                              { "demo", now.demo },
-                              { "alerts_firing", now.alertsFiring },
-                              { "worst_alert", now.worstAlert },
-                              { "run", now.run ? runChanges(*now.run, since) : ordered_json(nullptr) } });
+    JsonWriter head;
+    head("cursor", cursor);
+    head("whole", since == 0);
+    head("rev", now.revision);
+    head("id", now.id);
+    describeSnapshotHead(head, now);
+    ordered_json json = head.take();
+    json["run"] = now.run ? runChanges(*now.run, since) : ordered_json(nullptr);
+    std::string text = dump(json);
     text.pop_back();
     return text.append(",\"heat\":")
         .append(now.heat ? heatChanges(*now.heat, since) : "null")

@@ -1,12 +1,28 @@
 #pragma once
 
 #include "deltascope/app/view/heat_view.h"
+#include "deltascope/app/view/summary_view.h"
 
 #include "run_description.h"
 
 namespace deltascope::app {
 
 // What the changes of a followed run (SnapshotChanges) hold beside values that other answers hold, too.
+
+/// What a snapshot says of its run, whether that is open or not.
+template <class Io> void describeSnapshotHead(Io& io, Of<Io, RunSnapshot>& snapshot)
+{
+    io("name", snapshot.name);
+    io("source", snapshot.source);
+    io("base", snapshot.base);
+    io("state", snapshot.state);
+    io("opening", snapshot.opening);
+    io("error", snapshot.error);
+    io("contact_us", snapshot.contactUs);
+    io("demo", snapshot.demo);
+    io("alerts_firing", snapshot.alertsFiring);
+    io("worst_alert", snapshot.worstAlert);
+}
 
 /// The run without its lists.
 template <class Io> void describeRunHead(Io& io, Of<Io, RunView>& run)
@@ -48,9 +64,15 @@ template <class Io> void describe(Io& io, Of<Io, TensorRowView>& row)
     io("group", row.group);
 }
 
-/// A column without its codes, which are one byte for each row, as base64.
-template <class Io> void describeColumnHead(Io& io, Of<Io, HeatColumnView>& column)
+/// A column, whose codes are text: one byte for each row, as base64.
+struct CopiedColumn {
+    HeatColumnView column; ///< without codes
+    std::optional<std::string> codes; ///< nothing: unknown
+};
+
+template <class Io> void describe(Io& io, Of<Io, CopiedColumn>& copied)
 {
+    auto& column = copied.column;
     io("epoch", column.epoch);
     io("step", column.step);
     io("name", column.name);
@@ -58,6 +80,7 @@ template <class Io> void describeColumnHead(Io& io, Of<Io, HeatColumnView>& colu
     io("kind", column.kind);
     io("state", column.state);
     io("damaged", column.damaged);
+    io("codes_b64", copied.codes);
 }
 
 /// Of each row of the heatmap.

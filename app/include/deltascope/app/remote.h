@@ -1,6 +1,7 @@
 #pragma once
 
 #include "deltascope/app/monitor.h"
+#include "deltascope/app/view/capabilities_view.h"
 
 #include <memory>
 #include <string>
@@ -19,14 +20,6 @@ struct ServerAddress {
     static Result<ServerAddress> parse(const std::string& text);
 };
 
-/// What a daemon says of itself and of who asks.
-struct ServerAbout {
-    std::string version;
-    std::string principal; ///< who we are there
-    std::vector<std::string> scopes; ///< read act admin
-    std::vector<std::string> backends; ///< "avx2", …
-};
-
 /// A daemon elsewhere whose runs are kept here as copies, behind the same interfaces as those of this machine. When
 /// contact is lost, what was seen stays and is told as state "lost" until it is back; refused sign-ins are told as
 /// state "error".
@@ -40,7 +33,7 @@ public:
     static Result<std::unique_ptr<RemoteServer>> connect(ServerAddress address, std::string secret);
 
     virtual const ServerAddress& address() const noexcept = 0;
-    virtual const ServerAbout& about() const noexcept = 0;
+    virtual const CapabilitiesView& about() const noexcept = 0;
 
     /// Jobs that the server does not offer end with Unsupported, acts are planned by the monitor.
     virtual Service& service() noexcept = 0;

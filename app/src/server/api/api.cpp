@@ -1,11 +1,12 @@
 #include "api.h"
 
 #include "context.h"
+#include "view/capabilities_description.h"
+#include "view/io/json_writer.h"
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
 #include <boost/asio/thread_pool.hpp>
-#include <nlohmann/json.hpp>
 
 namespace deltascope::server {
 
@@ -13,25 +14,22 @@ using namespace app;
 
 namespace {
 
-HttpResponse capabilities(const Context& context, const Principal& principal)
+CapabilitiesView capabilitiesOf(const Context& context, const Principal& principal)
 {
-    nlohmann::ordered_json scopes = { "read" };
+    CapabilitiesView view;
+    view.version = DELTASCOPE_VERSION;
+    view.readOnly = !context.options.allowActs;
+    view.principal = principal.name;
+    view.scopes = { "read" };
     if (principal.scope >= Scope::Act)
-        scopes.push_back("act");
+        view.scopes.emplace_back("act");
     if (principal.scope >= Scope::Admin)
-        scopes.push_back("admin");
+        view.scopes.emplace_back("admin");
+    view.backends = context.options.backends;
     const auto runs = context.monitor.runs();
-    const bool demo = std::any_of(runs.begin(), runs.end(), [](const auto& run) { return run->demo; });
-    return jsonAnswer(nlohmann::ordered_json { { "api_version", 1 },
-                                               { "version", DELTASCOPE_VERSION },
-                                               { "read_only", !context.options.allowActs },
-                                               { "signed_in", true },
-                                               { "principal", principal.name },
-                                               { "scopes", std::move(scopes) },
-                                               { "backends", context.options.backends },
-                                               { "demo", demo },
-                                               { "now_us", Context::nowUs() } }
-                          .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+    view.demo = std::any_of(runs.begin(), runs.end(), [](const auto& run) { return run->demo; });
+    view.nowUs = Context::nowUs();
+    return view;
 }
 
 class MonitorApi final : public Api {
@@ -40,7 +38,7 @@ public:
         : m_context(service, monitor, hub, std::move(options))
     {
         m_routes.add("GET", "capabilities", Scope::Read, answering([this](const Call& call) -> Result<HttpResponse> {
-                         return capabilities(m_context, call.request.principal);
+                         return jsonAnswer(dump(written(capabilitiesOf(m_context, call.request.principal))));
                      }));
         addRunRoutes(m_routes, m_context);
         addSnapshotRoutes(m_routes, m_context);

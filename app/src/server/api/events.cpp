@@ -3,6 +3,8 @@
 #include "deltascope/app/view/dashboard_json.h"
 #include "deltascope/app/view/json.h"
 #include "view/base64.h"
+#include "view/heat_description.h"
+#include "view/io/json_writer.h"
 
 #include <fmt/format.h>
 #include <map>
@@ -126,11 +128,9 @@ private:
         for (const std::size_t at : changed) {
             const HeatColumnView& column = now.heat->columns[at];
             const std::size_t first = now.heat->columnsOf(column.epoch).first;
-            m_context.hub.publish(
-                "heat", now.id,
-                fmt::format(R"({{"run":"{}","rev":{},"epoch":{},"column":{},"step":{},"codes_b64":"{}","unknown":{}}})",
-                            now.id, now.heat->revision, column.epoch, at - first, column.step, codesOf(column),
-                            !column.codes));
+            m_context.hub.publish("heat", now.id,
+                                  dump(written(HeatChange { now.id, now.heat->revision, column.epoch, at - first,
+                                                            column.step, codesOf(column), !column.codes })));
         }
         return true;
     }

@@ -942,6 +942,30 @@ export interface HeatIndex {
   columns: HeatColumn[];
 }
 
+/** A column of the heatmap is there, or has other codes. */
+export interface HeatChange {
+  run: string;
+  rev: number; // of the heatmap
+  epoch: number;
+  column: number; // within the epoch
+  step: number;
+  codes_b64: string; // one byte for each row
+  unknown: boolean; // it is not replayed
+}
+
+/** What a daemon says of itself and of who asks. */
+export interface Capabilities {
+  api_version: number;
+  version: string;
+  read_only: boolean; // acts are off at start, whatever the scopes
+  signed_in: boolean;
+  principal: string; // "local", or the name of the token
+  scopes: string[]; // read, act, admin
+  backends: string[]; // "avx2", "cuda", …
+  demo: boolean; // one of the runs is a demo
+  now_us: number;
+}
+
 /** Steps of a run. */
 export interface StepPage {
   rev: number;

@@ -1,7 +1,7 @@
 // The JSON of the HTTP API (docs/http-api.md), as app/view writes it. Bytes, elements and steps are integers; times are
 // microseconds since 1970 (`_us`, `published_at`, `modified_at`); what is not known is null and stays null on screen.
 
-import type { Alert, FeedItem, Gap, Replica, RunSummary, Step, Task } from './generated';
+import type { Alert, FeedItem, Gap, HeatChange, Replica, RunSummary, Step, Task } from './generated';
 
 export * from './generated';
 
@@ -16,18 +16,6 @@ export interface ProblemDetails {
 }
 
 export type Scope = 'read' | 'act' | 'admin';
-
-export interface Capabilities {
-  api_version: 1;
-  version: string;
-  read_only: boolean; // acts are off at start, whatever the scopes
-  signed_in: boolean;
-  principal: string; // "local", name of the token
-  scopes: Scope[];
-  backends: string[]; // "avx2", "cuda", …
-  demo: boolean;
-  now_us: number;
-}
 
 export type StepRow = Step | Gap;
 
@@ -44,7 +32,7 @@ export type PlanRequest =
 export interface EventMap {
   run: RunSummary; // something about the run changed: rev, kpi, state
   step: { run: string; rev: number; step: StepRow };
-  heat: { run: string; rev: number; epoch: number; column: number; step: number; codes_b64: string; unknown: boolean };
+  heat: HeatChange;
   replica: { run: string; rev: number; replica: Replica };
   task: Task;
   alert: Alert;
