@@ -16,7 +16,8 @@ template <class Io> void describeSnapshotHead(Io& io, Of<Io, RunSnapshot>& snaps
     io("source", snapshot.source);
     io("base", snapshot.base);
     io("state", snapshot.state);
-    io("opening", snapshot.opening);
+    if (io.has("opening")) // a server of an earlier version does not send it
+        io("opening", snapshot.opening);
     io("error", snapshot.error);
     io("contact_us", snapshot.contactUs);
     io("demo", snapshot.demo);
