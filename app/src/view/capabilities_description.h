@@ -8,7 +8,7 @@ namespace deltascope::app {
 
 template <class Io> void describe(Io& io, Of<Io, CapabilitiesView>& capabilities)
 {
-    io.type("Capabilities", "What a daemon says of itself and of who asks.");
+    io.type("Capabilities", "Describes a daemon and the client that asks.");
     io("api_version", capabilities.apiVersion);
     io("version", capabilities.version);
     io("read_only", capabilities.readOnly, "acts are off at start, whatever the scopes");

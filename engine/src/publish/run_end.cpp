@@ -57,7 +57,7 @@ Result<RunEnd> take(const Run& run, const Version& newest, const PublishOptions&
     end.epoch = newest.epoch + (options.newEpoch ? 1 : 0);
     end.epochBegun = !options.newEpoch;
     if (options.newEpoch)
-        end.origin.clear(); // its trainer counts anew
+        end.origin.clear(); // its trainer starts counting again
     else if (end.root.empty()) {
         DS_TRY(end.stateReads, objectsRead(run, { &newest }));
     }

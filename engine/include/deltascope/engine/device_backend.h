@@ -9,10 +9,10 @@
 
 namespace deltascope {
 
-/// What works on the device of this machine: a DiffBackend of the name "cuda", over a module that is loaded and a
-/// device that is opened at the first use. Bytes of the host go up, what is found comes down. Where the device fails,
-/// the processor does the same work, so that every result is right, and notices() says so; a device that does not
-/// recover is not used again by this object. Any thread; each has a queue of its own while it works.
+/// The DiffBackend "cuda". Its first use loads the module and opens the first device of this machine. It copies bytes
+/// to the device and results back. Where the device fails, the processor repeats the work, so every result is right,
+/// and notices() reports it; this object does not use a device again that did not recover. Any thread; each has its own
+/// queue while it works.
 class DeviceBackend : public DiffBackend {
 public:
     using Load = std::function<Result<const DeviceModule*>()>;

@@ -26,7 +26,7 @@ struct DeviceInfo {
     std::int32_t minor;
 };
 
-/// Two stretches of one tensor in the memory of the device, equally long.
+/// Two stretches of one tensor in the memory of the device, equally long. Addresses are multiples of an element.
 struct DevicePair {
     std::uint64_t before; ///< addresses
     std::uint64_t after;
@@ -35,7 +35,7 @@ struct DevicePair {
 };
 
 /// What extract() found in one pair: `found` ascending positions relative to its start, and their new bits. Both have
-/// room for `room` elements; if more are found, `found` says how many, and nothing is written.
+/// room for `room` elements; if more are found, `found` says how many, and both hold a part.
 struct DeviceChanges {
     std::uint32_t* positions;
     void* values;
@@ -43,7 +43,7 @@ struct DeviceChanges {
     std::uint64_t found;
 };
 
-/// New bits for some elements of a stretch. Of bits, NaN are those with ((bits ^ flip) & mask) > limit.
+/// New bits for some elements of a stretch. Bits are a NaN if ((bits ^ flip) & mask) > limit.
 struct DeviceAssign {
     std::uint64_t stretch; ///< addresses in the memory of the device
     std::uint64_t elements; ///< std::uint32_t, ascending, relative to the stretch

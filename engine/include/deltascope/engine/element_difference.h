@@ -9,8 +9,8 @@
 
 namespace deltascope {
 
-/// Adds how an element differs that does, but for its count, to what a block has; `moved`: the sum of squares that it
-/// belongs to. The reference of all backends, devices among them.
+/// Adds one changed element to the moments of its block, and its square to `moved`; the caller counts the element. All
+/// scalar code, on the processor and on devices, calls this.
 template <class Format>
 constexpr void addDifference(const Format& format, typename Format::Bits x, typename Format::Bits y, double& moved,
                              DiffMoments& out)

@@ -953,7 +953,7 @@ export interface HeatChange {
   unknown: boolean; // it is not replayed
 }
 
-/** What a daemon says of itself and of who asks. */
+/** Describes a daemon and the client that asks. */
 export interface Capabilities {
   api_version: number;
   version: string;

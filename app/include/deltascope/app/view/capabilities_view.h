@@ -6,7 +6,7 @@
 
 namespace deltascope::app {
 
-/// What a daemon says of itself and of who asks.
+/// Describes a daemon and the client that asks.
 struct CapabilitiesView {
     int apiVersion = 1;
     std::string version;
