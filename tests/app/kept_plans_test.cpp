@@ -61,6 +61,22 @@ TEST(KeptPlans, WhatIsTooLargeForAnybodyIsRefused)
     EXPECT_EQ(plans.add(std::move(verify), "kim").error().code, Code::Usage) << "it is kept twice";
 }
 
+TEST(KeptPlans, APlanThatItsJobMakesLargeStaysAndTheOldestOfItsPrincipalGo)
+{
+    KeptPlans plans;
+    const PlanView lees = plans.add(plan(), "lee").value();
+    const PlanView oldest = plans.add(plan(KeptPlans::MostBytesOfOne / 4), "kim").value();
+    BoundPlan growing = plan();
+    growing.complete = [](PlanView& view, const JobResult&) {
+        view.warnings.emplace_back(KeptPlans::MostBytesOfOne / 2, 'w');
+    };
+    const PlanView grown = plans.add(std::move(growing), "kim", [] { return JobId { 7 }; }).value();
+    const PlanView newest = plans.add(plan(KeptPlans::MostBytesOfOne / 4), "kim").value();
+    ASSERT_TRUE(plans.takeEnd(JobId { 7 }, JobResult()));
+    EXPECT_FALSE(has(plans, oldest));
+    EXPECT_TRUE(has(plans, grown) && has(plans, newest) && has(plans, lees));
+}
+
 TEST(KeptPlans, ManyPrincipalsAreBoundedToo)
 {
     KeptPlans plans;

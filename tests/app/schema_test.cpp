@@ -5,6 +5,7 @@
 #include "view/alert_description.h"
 #include "view/capabilities_description.h"
 #include "view/diff_description.h"
+#include "view/event_description.h"
 #include "view/heat_description.h"
 #include "view/io/json_reader.h"
 #include "view/io/json_writer.h"
@@ -80,6 +81,9 @@ Schema describedValues()
     addTo(schema, TimelineView());
     addTo(schema, HeatIndexView());
     addTo(schema, HeatChange());
+    addTo(schema, StepChange { {}, 0, { StepView(), std::optional<VerifiedView>() } });
+    addTo(schema, ReplicaChange());
+    addTo(schema, FeedChange());
     addTo(schema, CapabilitiesView());
     addTo(schema, StepPageView());
     addTo(schema, StepSheetView());

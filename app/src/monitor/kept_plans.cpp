@@ -42,14 +42,44 @@ std::size_t bytesOf(const BoundPlan& plan) { return sizeof plan + bytesOf(plan.v
 
 }
 
+void KeptPlans::forget(const Kept& kept)
+{
+    if (kept.job)
+        m_dropped.push_back(*kept.job);
+}
+
+void KeptPlans::makeRoom(const std::string& by, std::size_t bytes, const std::string& id)
+{
+    const auto isOther = [&](const Kept& kept) { return kept.by == by && kept.plan.view.id != id; };
+    std::size_t count = 1;
+    for (const Kept& kept : m_plans) {
+        if (isOther(kept)) {
+            ++count;
+            bytes += kept.bytes;
+        }
+    }
+    std::erase_if(m_plans, [&](const Kept& kept) { // from the oldest on
+        if (!isOther(kept) || (count <= MostOfOne && bytes <= MostBytesOfOne))
+            return false;
+        --count;
+        bytes -= kept.bytes;
+        forget(kept);
+        return true;
+    });
+}
+
 Result<PlanView> KeptPlans::add(BoundPlan plan, const std::string& by, const std::function<JobId()>& prepare)
 {
     const std::size_t bytes = bytesOf(plan);
     if (bytes > MostBytesOfOne)
         return fail(Code::Usage, fmt::format("the plan takes {} bytes, which is more than {}", bytes, MostBytesOfOne),
                     plan.view.run, "name steps and destinations by short names");
-    makeRoom(by, bytes);
     plan.view.id = fmt::format("p{}", m_next++);
+    makeRoom(by, bytes, plan.view.id);
+    if (m_plans.size() >= Most) {
+        forget(m_plans.front());
+        m_plans.pop_front();
+    }
     std::optional<JobId> job;
     if (prepare) {
         plan.view.state = "planning";
@@ -57,35 +87,6 @@ Result<PlanView> KeptPlans::add(BoundPlan plan, const std::string& by, const std
     }
     m_plans.push_back({ std::move(plan), by, bytes, job });
     return m_plans.back().plan.view;
-}
-
-void KeptPlans::forget(const Kept& kept)
-{
-    if (kept.job)
-        m_dropped.push_back(*kept.job);
-}
-
-void KeptPlans::makeRoom(const std::string& by, std::size_t bytes)
-{
-    std::size_t count = 1;
-    for (const Kept& kept : m_plans) {
-        if (kept.by == by) {
-            ++count;
-            bytes += kept.bytes;
-        }
-    }
-    std::erase_if(m_plans, [&](const Kept& kept) { // from the oldest on
-        if (kept.by != by || (count <= MostOfOne && bytes <= MostBytesOfOne))
-            return false;
-        --count;
-        bytes -= kept.bytes;
-        forget(kept);
-        return true;
-    });
-    if (m_plans.size() >= Most) {
-        forget(m_plans.front());
-        m_plans.pop_front();
-    }
 }
 
 Result<PlanView> KeptPlans::view(const std::string& id) const
@@ -137,6 +138,8 @@ bool KeptPlans::takeEnd(JobId job, const Result<JobResult>& outcome)
         view.problem = problemView(outcome.error());
     }
     kept->bytes = bytesOf(kept->plan);
+    const std::string by = kept->by;
+    makeRoom(by, kept->bytes, std::string(view.id));
     return true;
 }
 

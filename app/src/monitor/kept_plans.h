@@ -17,7 +17,8 @@ namespace deltascope::app {
 class KeptPlans {
 public:
     static constexpr std::size_t MostOfOne = 64; ///< of one principal
-    static constexpr std::size_t MostBytesOfOne = std::size_t { 1 } << 20; ///< the same, in memory
+    /// The same, in memory. A plan that its job makes larger than this is kept alone.
+    static constexpr std::size_t MostBytesOfOne = std::size_t { 1 } << 20;
     static constexpr std::size_t Most = 1'024; ///< of all
 
     /// `by`: the principal that asked for it. `prepare`: starts the job that makes the plan; null: it is complete.
@@ -44,7 +45,8 @@ private:
     };
     Kept* planOf(JobId job);
     void forget(const Kept& kept);
-    void makeRoom(const std::string& by, std::size_t bytes);
+    /// For the plan with that id: older ones of the same principal go, as far as they have to.
+    void makeRoom(const std::string& by, std::size_t bytes, const std::string& id);
 
     std::deque<Kept> m_plans; ///< oldest first
     std::vector<JobId> m_dropped;

@@ -122,6 +122,10 @@ def other_bytes(data):
     return data[:at] + bytes([data[at] ^ 0x10]) + data[at + 1 :] if data else b"x"
 
 
+def is_payload(path):
+    return ".deltascope" not in pathlib.PurePath(path).parts
+
+
 class RemoteTest(support.E2ETest):
     """A test with a store of its class. `store_name` comes from the command line: see main()."""
 
@@ -130,6 +134,16 @@ class RemoteTest(support.E2ETest):
     @classmethod
     def setUpClass(cls):
         cls.store = STORES[cls.store_name]().start(cls.enterClassContext)
+
+    def requested(self, place, methods):
+        """Keys of the objects of a place that requests of these methods named. S3 alone names objects by keys."""
+        prefix = f"/{self.store.server.bucket}/{place.prefix}/"
+        seen = set()
+        for request in self.store.proxies["s3"].seen:
+            path = urllib.parse.unquote(urllib.parse.urlsplit(request.target).path)
+            if request.method in methods and path.startswith(prefix):
+                seen.add(path.removeprefix(prefix))
+        return {key for key in seen if is_payload(key)}
 
     def run(self, result=None):
         bad = lambda: len(result.failures) + len(result.errors) if result else 0

@@ -37,7 +37,15 @@ class RemotePublish(remote.RemoteTest, Trainer):
         self.prepare(layout)
         place = self.store.place(f"published/{layout}")
         for number in range(1, 4):
-            outcome = self.ok(*self.step(place, number))
+            plan = self.check_plan(place, self.step(place, number))
+            before = set(payloads(place.contents()))
+            with remote.Requests(self.store):
+                outcome = self.ok(*self.step(place, number))
+                writes = {row["key"] for row in plan["writes"]}
+                if self.store.name == "s3":
+                    self.assertEqual(self.requested(place, {"PUT", "POST"}), writes)
+                    self.assertEqual(self.requested(place, {"DELETE"}), set())
+            self.assertEqual(set(payloads(place.contents())) - before, writes)
             self.assertNotIn("already published", outcome.out)
             weak = bool(self.store.writer_options)
             self.assertEqual("cannot put under a condition" in outcome.out + outcome.err, weak, str(outcome))
@@ -51,6 +59,14 @@ class RemotePublish(remote.RemoteTest, Trainer):
         after = place.contents()
         self.assertEqual(payloads(after), payloads(before), "what was published was touched")
         self.assert_sound(place.url)
+
+    def check_plan(self, place, args):
+        """The plan of a step, whose making writes nothing."""
+        before = place.contents()
+        plan = self.ok_json(*args, "--dry-run")["plan"]
+        self.assertEqual(place.contents(), before)
+        self.assertEqual(plan["deletes"], [])
+        return plan
 
     def test_trl(self):
         self.check_steps("trl-v2")
@@ -170,7 +186,7 @@ def versions(log):
 
 def payloads(contents):
     """Without what the program keeps for itself."""
-    return {path: data for path, data in contents.items() if ".deltascope" not in pathlib.PurePath(path).parts}
+    return {path: data for path, data in contents.items() if remote.is_payload(path)}
 
 
 if __name__ == "__main__":

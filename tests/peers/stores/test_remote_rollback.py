@@ -8,7 +8,6 @@ import random
 import subprocess
 import sys
 import time
-import urllib.parse
 
 import remote  # finds the modules of e2e and support
 from publication import Trainer
@@ -28,7 +27,7 @@ class RemoteRollBack(remote.RemoteTest, Trainer):
         for number in range(1, 4):
             states = [f"{self.made}/{self.name(n)}" for n in (number, number + 1)]
             self.ok(*self.publish_args("--from", states[0], "--to", states[1], *self.store.writer_options, into=template.url))
-        self.files = {path: data for path, data in template.contents().items() if is_payload(path)}
+        self.files = {path: data for path, data in template.contents().items() if remote.is_payload(path)}
         steps = [step["step"] for step in self.ok_json("log", template.url, *self.base)["epochs"][-1]["steps"]]
         self.newest, self.target = steps[-1], steps[-3]
         self.expected = self.state_root(template, self.target)
@@ -45,20 +44,10 @@ class RemoteRollBack(remote.RemoteTest, Trainer):
         return self.ok_json("digest", f"{place.url}@{step}", *self.base)["root"]
 
     def stored(self, place):
-        return {path: data for path, data in place.contents().items() if is_payload(path)}
+        return {path: data for path, data in place.contents().items() if remote.is_payload(path)}
 
     def phases(self, place):
         return [entry["phase"] for entry in self.ok_json("journal", place.url, *self.base)["journal"]]
-
-    def requested(self, place, methods):
-        """Keys of the objects of a place that requests of these methods named. S3 alone names objects by keys."""
-        prefix = f"/{self.store.server.bucket}/{place.prefix}/"
-        seen = set()
-        for request in self.store.proxies["s3"].seen:
-            path = urllib.parse.unquote(urllib.parse.urlsplit(request.target).path)
-            if request.method in methods and path.startswith(prefix):
-                seen.add(path.removeprefix(prefix))
-        return {key for key in seen if is_payload(key)}
 
     def check_plan(self, layout):
         self.prepare(layout)
@@ -77,9 +66,9 @@ class RemoteRollBack(remote.RemoteTest, Trainer):
                 self.assertEqual(self.requested(place, {"DELETE"}), set())
         after = place.contents()
         self.assertEqual({path: after[path] for path in self.files}, self.files, "what was there is untouched")
-        self.assertEqual({path for path in after if path not in self.files and is_payload(path)}, set(done["keys"]))
+        self.assertEqual({path for path in after if path not in self.files and remote.is_payload(path)}, set(done["keys"]))
         self.assertEqual(set(done["keys"]), {row["key"] for row in plan["writes"]})
-        kinds = {pathlib.PurePath(path).parts[2] for path in after if not is_payload(path)}
+        kinds = {pathlib.PurePath(path).parts[2] for path in after if not remote.is_payload(path)}
         self.assertEqual(kinds, set(plan["beside"]))
         self.assertEqual(self.state_root(place, self.newest + 1), self.expected)
         self.ok("verify", place.url, "--level", "3", "--strict", *self.base)
@@ -163,10 +152,6 @@ class RemoteRollBack(remote.RemoteTest, Trainer):
         after = place.contents()
         self.assertEqual({path: after[path] for path in self.files}, self.files)
         self.ok("verify", place.url, "--level", "3", "--strict", *self.base)
-
-
-def is_payload(path):
-    return ".deltascope" not in pathlib.PurePath(path).parts
 
 
 if __name__ == "__main__":

@@ -82,18 +82,19 @@ export const canDo = (kind: string): boolean => mayAct.value && (acts.value ?? [
 
 const withOwnSheet = ['materialize', 'verify', 'diff', 'rollback', 'undo'];
 
-/** Acts on one step whose sheets are made from their fields: names, pins, notes, and what the daemon adds to them. */
-export function stepActs(): ActInfo[] {
-  const onStep = ({ kind, fields }: ActInfo) =>
-    !withOwnSheet.includes(kind) && fields.some(({ name, type, required }) => name === 'step' && type === 'step' && required);
-  return mayAct.value ? (acts.value ?? []).filter(onStep) : [];
-}
+const isOnStep = ({ fields }: ActInfo) => fields.some(({ name, type, required }) => name === 'step' && type === 'step' && required);
 
-/** The acts that the daemon offers for step B of the open run. */
+/** Acts whose sheets are made from their fields. */
+const actsByFields = () => (mayAct.value ? (acts.value ?? []).filter(({ kind }) => !withOwnSheet.includes(kind)) : []);
+
+/** Acts by fields on one step: names, pins, notes, and what the daemon adds to them. */
+export const stepActs = (): ActInfo[] => actsByFields().filter(isOnStep);
+
+/** The acts by fields that the daemon offers for the open run; one on a step is about step B. */
 export function moreActions(): Action[] {
-  return stepActs().map(({ kind, title }) => ({
-    id: kind, text: `${title}…`, enabled: atStep,
-    act: () => openRun.value !== null && openAct(kind, openRun.value, { step: `${epochOfB()}:${stepB.value}` }),
+  return actsByFields().map((info) => ({
+    id: info.kind, text: `${info.title}…`, enabled: isOnStep(info) ? atStep : inRun,
+    act: () => openRun.value !== null && openAct(info.kind, openRun.value, isOnStep(info) ? { step: `${epochOfB()}:${stepB.value}` } : {}),
   }));
 }
 
@@ -149,10 +150,6 @@ export const actions: Action[] = [
   {
     id: 'undo', text: 'Undo the newest roll back…', enabled: () => inRun() && canDo('undo'), act: () => openRun.value !== null && openUndo(openRun.value),
     cli: (source) => `deltascope undo ${source}`,
-  },
-  {
-    id: 'discard', text: 'Discard leftovers…', enabled: () => inRun() && canDo('discard'),
-    act: () => openRun.value !== null && openAct('discard', openRun.value, {}), cli: () => 'deltascope discard DIR',
   },
   { id: 'refresh', text: 'Load everything again', shortcut: 'r', act: () => (generation.value += 1) },
   { id: 'theme', text: 'Light or dark', shortcut: 'h', act: () => chooseTheme(theme.value === 'dark' ? 'light' : 'dark') },

@@ -3,6 +3,7 @@
 #include "deltascope/app/view/dashboard_json.h"
 #include "deltascope/app/view/json.h"
 #include "view/base64.h"
+#include "view/event_description.h"
 #include "view/heat_description.h"
 #include "view/io/json_writer.h"
 
@@ -68,9 +69,10 @@ private:
         m_context.hub.publish("alert", moved.change.alert.run, toJson(moved.change.alert), moved.change.alert.id);
     }
 
-    static std::string stepJson(const RunSnapshot& snapshot, const StepView& step)
+    static std::string stepEvent(const RunSnapshot& snapshot, const StepView& step)
     {
-        return stepToJson(step, verifiedOf(snapshot.verified, step));
+        const std::optional<VerifiedView> verified = verifiedOf(snapshot.verified, step);
+        return dump(written(StepChange { snapshot.id, snapshot.revision, { step, verified } }));
     }
 
     /// A step as far as a page shows it; cheaper than its JSON.
@@ -103,9 +105,7 @@ private:
         if (changed.size() > MostSteps || kept < known.size())
             return false;
         for (const StepView* step : changed)
-            m_context.hub.publish(
-                "step", now.id,
-                fmt::format(R"({{"run":"{}","rev":{},"step":{}}})", now.id, now.revision, stepJson(now, *step)));
+            m_context.hub.publish("step", now.id, stepEvent(now, *step));
         return true;
     }
 
@@ -138,10 +138,8 @@ private:
     void tellReplicas(const RunSnapshot& now)
     {
         for (const ReplicaHistoryView& view : makeReplicaHistory(*now.run, Context::nowUs()))
-            m_context.hub.publish(
-                "replica", now.id,
-                fmt::format(R"({{"run":"{}","rev":{},"replica":{}}})", now.id, now.revision, toJson(view)),
-                now.id + "/" + view.replica.id);
+            m_context.hub.publish("replica", now.id, dump(written(ReplicaChange { now.id, now.revision, view })),
+                                  now.id + "/" + view.replica.id);
     }
 
     void tellFeed(const RunSnapshot& now)
@@ -154,7 +152,7 @@ private:
             if (item->tUs <= told)
                 continue;
             newest = std::max(newest, item->tUs);
-            m_context.hub.publish("feed", now.id, fmt::format(R"({{"run":"{}","item":{}}})", now.id, toJson(*item)));
+            m_context.hub.publish("feed", now.id, dump(written(FeedChange { now.id, *item })));
         }
         told = newest;
     }

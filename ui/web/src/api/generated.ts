@@ -953,6 +953,26 @@ export interface HeatChange {
   unknown: boolean; // it is not replayed
 }
 
+/** A step of the run is new, or is not as it was. */
+export interface StepChange {
+  run: string;
+  rev: number;
+  step: Step | Gap;
+}
+
+/** What is known of a replica of the run now. */
+export interface ReplicaChange {
+  run: string;
+  rev: number;
+  replica: Replica;
+}
+
+/** Something happened in the run. */
+export interface FeedChange {
+  run: string;
+  item: FeedItem;
+}
+
 /** Describes a daemon and the client that asks. */
 export interface Capabilities {
   api_version: number;

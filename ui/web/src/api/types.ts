@@ -1,7 +1,7 @@
 // The JSON of the HTTP API (docs/http-api.md), as app/view writes it. Bytes, elements and steps are integers; times are
 // microseconds since 1970 (`_us`, `published_at`, `modified_at`); what is not known is null and stays null on screen.
 
-import type { Alert, FeedItem, Gap, HeatChange, Replica, RunSummary, Step, Task } from './generated';
+import type { Alert, FeedChange, Gap, HeatChange, ReplicaChange, RunSummary, Step, StepChange, Task } from './generated';
 
 export * from './generated';
 
@@ -31,12 +31,12 @@ export type PlanRequest =
 // that something was lost and everything is to be fetched again.
 export interface EventMap {
   run: RunSummary; // something about the run changed: rev, kpi, state
-  step: { run: string; rev: number; step: StepRow };
+  step: StepChange;
   heat: HeatChange;
-  replica: { run: string; rev: number; replica: Replica };
+  replica: ReplicaChange;
   task: Task;
   alert: Alert;
-  feed: { run: string; item: FeedItem };
+  feed: FeedChange;
   reset: Record<string, never>;
 }
 export type Topic = keyof EventMap;

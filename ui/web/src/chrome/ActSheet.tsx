@@ -40,6 +40,14 @@ function Form({ act, run, args }: { act: ActInfo; run: string; args: Record<stri
   const start = async () => {
     if (plan?.state === 'ready' && !busy) await begin(plan);
   };
+  const input = (field: ActField) => (
+    <Field
+      key={field.name} field={field} value={filled[field.name] ?? ''} first={field.name === firstOpen?.name}
+      set={(value) => setFilled({ ...filled, [field.name]: value })}
+    />
+  );
+  const { shown, more } = partsOf(act.fields, args);
+  const firstOpen = act.fields.find(({ name }) => args[name] === undefined);
   const working = busy || (task !== null && task.problem === null);
   return (
     <Dialog
@@ -54,12 +62,8 @@ function Form({ act, run, args }: { act: ActInfo; run: string; args: Record<stri
         event.preventDefault();
         void start();
       }}>
-        {act.fields.map((field, i) => (
-          <Field
-            key={field.name} field={field} value={filled[field.name] ?? ''} first={i === act.fields.findIndex(({ name }) => args[name] === undefined)}
-            set={(value) => setFilled({ ...filled, [field.name]: value })}
-          />
-        ))}
+        {shown.map(input)}
+        {more.length > 0 && <details><summary>More choices</summary><div class="act-form">{more.map(input)}</div></details>}
       </form>
       {error && <Trouble of={troubleOf(error)} />}
       {refusal && <Trouble of={troubleOf(refusal)} />}
@@ -68,6 +72,13 @@ function Form({ act, run, args }: { act: ActInfo; run: string; args: Record<stri
       {plan && plan.state !== 'failed' && <PlanFacts plan={plan} />}
     </Dialog>
   );
+}
+
+/** Fields that are shown at once, and those that would push the plan out of sight. */
+function partsOf(fields: ActField[], args: Record<string, ActValue>): { shown: ActField[]; more: ActField[] } {
+  const isMore = ({ name, required }: ActField) => !required && args[name] === undefined;
+  const more = fields.filter(isMore);
+  return more.length > 3 ? { shown: fields.filter((field) => !isMore(field)), more } : { shown: fields, more: [] };
 }
 
 /** What came of an act, in one line; a leftover that stays is no success. */
@@ -103,7 +114,7 @@ function Field({ field, value, set, first }: { field: ActField; value: string; s
   }
   return (
     <div class="field">
-      <label for={id}>{safeName(field.label)}{!field.required && ' (if you like)'}</label>
+      <label for={id}>{safeName(field.label)}{!field.required && ' (optional)'}</label>
       {input}
       <p id={`${id}-help`} class="muted field-help">{safeName(field.help)}</p>
     </div>

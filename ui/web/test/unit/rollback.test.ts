@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { canDo, openDiscard, sheet, stepActs } from '../../src/actions';
+import { canDo, moreActions, openDiscard, sheet, stepActs } from '../../src/actions';
 import { ApiError, transport } from '../../src/api/client';
 import type { ActField, Plan } from '../../src/api/types';
 import { argsOf, isComplete } from '../../src/chrome/fields';
@@ -152,6 +152,13 @@ describe('acts', () => {
     acts.value = [actInfo('rollback'), actInfo('verify'), actInfo('pin'), actInfo('freeze'), actInfo('unpin', { fields: [] })];
     expect(stepActs().map(({ kind }) => kind)).toEqual(['pin', 'freeze']);
     expect([canDo('rollback'), canDo('prune')]).toEqual([true, false]);
+  });
+  it('are all found by name, also those on no step', () => {
+    allow(['read', 'act']);
+    acts.value = [actInfo('rollback'), actInfo('pin'), actInfo('publish', { fields: [] }), actInfo('discard', { fields: [] })];
+    expect(moreActions().map(({ id }) => id)).toEqual(['pin', 'publish', 'discard']);
+    allow(['read']);
+    expect(moreActions()).toEqual([]);
   });
   it('discard what a task left beside its destination', () => {
     openDiscard('wordle', '/out/sub/step_12');

@@ -1,5 +1,5 @@
 import { canDo, openUndo } from '../../actions';
-import type { AnnotatedReport, BranchReport, Diff, DiscardReport, MaterializeReport, RollBackReport, Task, VerifyReport } from '../../api/types';
+import type { AnnotatedReport, BranchReport, Diff, DiscardReport, MaterializeReport, PublishReport, RollBackReport, Task, VerifyReport } from '../../api/types';
 import { Card } from '../../components/Card';
 import { CliLine } from '../../components/CliLine';
 import { Link, runPage } from '../../components/Link';
@@ -68,6 +68,7 @@ function TaskFacts({ task }: { task: Task }) {
       {result && task.kind === 'diff' && <Compared diff={result as Diff} run={task.run} />}
       {result && (task.kind === 'rollback' || task.kind === 'undo') && <RolledBack report={result as RollBackReport} task={task} />}
       {result && task.kind === 'branch' && <Branched report={result as BranchReport} run={task.run} />}
+      {result && task.kind === 'publish' && <Published report={result as PublishReport} run={task.run} />}
       {result && task.kind === 'discard' && <DiscardedLeftovers report={result as DiscardReport} />}
       {result && 'text' in result && <Card title="Result"><p class="card-body">{safeName((result as AnnotatedReport).text)}</p></Card>}
       <CliLine command={task.cli} />
@@ -98,6 +99,19 @@ function Branched({ report, run }: { report: BranchReport; run: string }) {
         <dt>New run</dt><dd class="mono">{safeName(report.into)}</dd>
         <dt>Begins with</dt><dd>the state of step <Link to={runPage(run, 'steps', String(report.from))} keep={false}>{report.from}</Link></dd>
         {report.keys.map((key) => <><dt>Written</dt><dd class="mono">{safeName(key)}</dd></>)}
+      </dl>
+    </Card>
+  );
+}
+
+function Published({ report, run }: { report: PublishReport; run: string }) {
+  return (
+    <Card title="Result" note={report.steps_in_all === 0 ? 'nothing changed, so nothing was written' : ''}>
+      <dl class="facts card-body">
+        {report.steps.map((step) => (
+          <><dt>Published</dt><dd>step <Link to={runPage(run, 'steps', String(step.step))} keep={false}>{step.step}</Link>, {step.kind}{'wire_bytes' in step && `, ${bytes(step.wire_bytes)}`}</dd></>
+        ))}
+        {report.notices.map((notice) => <><dt>Notice</dt><dd>{safeName(notice)}</dd></>)}
       </dl>
     </Card>
   );

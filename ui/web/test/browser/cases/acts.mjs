@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { accessible, profile, settle, signIn } from '../browser.mjs';
-import { Daemon } from '../daemon.mjs';
+import { Daemon, program } from '../daemon.mjs';
 
-async function atStep(browser, options, test) {
+async function atStep(browser, options, test, bucket = 'trl-v1.2') {
   const daemon = new Daemon();
-  daemon.add('trl-v1.2', 'wordle');
+  daemon.add(bucket, 'wordle');
   await daemon.start(...options);
   const context = await profile(browser);
   try {
@@ -59,6 +60,31 @@ export const cases = {
       await sheet.waitFor({ state: 'detached' });
       assert.equal(existsSync(left), false);
     }),
+  'a step is published after its plan was shown': (browser) =>
+    atStep(browser, ['--allow-acts'], async ({ page, daemon, run }) => {
+      mkdirSync(daemon.output, { recursive: true });
+      const newest = (await daemon.get(`runs/${run}/steps`)).steps.at(-1).step;
+      for (const [step, name] of [[newest, 'newest'], [newest - 2, 'next']])
+        execFileSync(program, ['materialize', `${daemon.sources[0]}@${step}`, '-o', join(daemon.output, name)], { env: { ...process.env, DELTASCOPE_HOME: join(daemon.home, 'other') } });
+      await page.keyboard.press('/');
+      await page.keyboard.type('Publish a step');
+      await page.keyboard.press('Enter');
+      const sheet = page.getByRole('dialog', { name: 'Publish a step' });
+      await sheet.getByLabel('From').fill('newest');
+      await sheet.getByLabel('To', { exact: true }).fill('next');
+      const object = `deltas/step_${String(newest + 1).padStart(6, '0')}.safetensors`;
+      await sheet.getByText(`Write ${object}`).waitFor();
+      const file = join(daemon.sources[0], object);
+      assert.equal(existsSync(file), false, 'a plan writes nothing');
+      await accessible(page, 'the plan of a publication');
+      await sheet.getByRole('button', { name: 'Publish a step' }).click();
+      await sheet.waitFor({ state: 'detached' });
+      assert.ok(existsSync(file), 'the step is there');
+      await page.goto(`${daemon.address}tasks`);
+      await page.getByRole('link', { name: 'Publish a step into wordle' }).click();
+      await page.getByText(`step ${newest + 1}, delta`).waitFor();
+      await accessible(page, 'a published step');
+    }, 'trl-v2-gap'),
   'rewritten objects are used only behind a refusal and a second look': (browser) =>
     atStep(browser, ['--allow-acts'], async ({ page, daemon, run }) => {
       const verified = async (wanted) => {
