@@ -166,13 +166,14 @@ TEST(ModelExpress, IsToldFromSlimeAndFromPlainCheckpoints)
                            R"("delta_encoding":"xor","version":"{}"}},"weight_map":{{}}}})",
                            checksum, version);
     };
-    const auto holds = [](const std::string& text) {
+    const auto holds = [](const std::string& text, const std::string& folder = "v1") {
         Source source;
-        source.put("v1/model.safetensors.index.json", text);
+        source.put(folder + "/model.safetensors.index.json", text);
         return recognized(ModelExpressLayout(), source);
     };
     EXPECT_TRUE(holds(index("v1", "adler32")));
-    EXPECT_FALSE(holds(index("000001", "adler32")));
+    EXPECT_TRUE(holds(index("77abc123", "adler32"), "cd613e30")) << "ids are the choice of a service";
+    EXPECT_FALSE(holds(index("000001", "adler32"), "weight_v000001"));
     EXPECT_FALSE(holds(index("v1", "xxh3-128")));
     EXPECT_FALSE(holds(R"({"metadata":{},"weight_map":{}})"));
     Source full;
@@ -185,6 +186,42 @@ TEST(ModelExpress, IsToldFromSlimeAndFromPlainCheckpoints)
     ASSERT_TRUE(read) << read.error().text;
     EXPECT_EQ(read->digests, DigestAlgorithm::Adler32);
     EXPECT_EQ(read->tensors.at(0).digest, "2d140583");
+}
+
+std::string fullIndex(std::string_view metadata)
+{
+    return fmt::format(R"({{"metadata":{{{}}},"weight_map":{{"model.w":"model-00001-of-00001.safetensors"}}}})",
+                       metadata);
+}
+
+TEST(ModelExpress, HasASumForEveryTensorWhereTheIndexSaysSo)
+{
+    const auto read = [](std::string_view metadata, const Metadata& sums) {
+        Source source;
+        source.put("v0/model-00001-of-00001.safetensors", safetensorsFile({ { tensor("model.w"), SlimeAfter } }, sums));
+        source.put("v0/model.safetensors.index.json", fullIndex(metadata));
+        return indexOnly(ModelExpressLayout(), source);
+    };
+    const std::string_view adler = R"("checksum_format":"adler32","total_size":16)";
+    const auto whole = read(adler, { { "model.w", "2d140583" } });
+    ASSERT_TRUE(whole) << whole.error().text;
+    EXPECT_EQ(whole->tensors.at(0).digest, "2d140583");
+    EXPECT_EQ(errorOf(read(adler, {})).code, Code::Digest);
+    EXPECT_TRUE(read(R"("total_size":16)", {})) << "an earlier publisher may leave them out";
+    EXPECT_EQ(errorOf(read(R"("checksum_format":"crc")", {})).code, Code::Unsupported);
+}
+
+TEST(ModelExpress, IsNoFolderOfTheHotLoadContract)
+{
+    Source source;
+    source.put("ckpt-000001/model-00001-of-00001.safetensors",
+               safetensorsFile({ { tensor("model.w"), SlimeAfter } }, { { "model.w", "2d140583" } }));
+    source.put("ckpt-000001/model.safetensors.index.json", fullIndex(""));
+    EXPECT_TRUE(recognized(ModelExpressLayout(), source)) << "a complete version alone says nothing else";
+    source.put("ckpt-000002/model-00001-of-00001.safetensors",
+               safetensorsFile({ { tensor("model.w", { 4 }, Dtype::U8), "zstd" } }, { { "model.w", "2d140583" } }));
+    source.put("ckpt-000002/model.safetensors.index.json", fullIndex(""));
+    EXPECT_FALSE(recognized(ModelExpressLayout(), source)) << "payload whose codec nothing names";
 }
 
 TEST(TrlAdapter, PassesOverStagingFoldersAndHalfWrittenOnes)

@@ -105,6 +105,8 @@ std::string stepText(const app::StepDetailView& detail, const Style& style)
         + fmt::format("  {}  {}  epoch {}\n", step.kind, step.state, step.epoch);
     if (!detail.chosen.empty())
         text += "  " + paint(style, Paint::Warn, safe(detail.chosen)) + "\n";
+    if (!step.id.empty())
+        text += fmt::format("  id           {}\n", safe(step.id));
     if (step.baseStep)
         text += fmt::format("  builds on    step {}\n", *step.baseStep);
     if (step.restores)

@@ -157,7 +157,9 @@ Result<const Version*> resolveVersion(const Run& run, const std::string& selecto
         return fail(Code::NotFound, fmt::format("no restorable version is {}", selector), run.store->uri());
     }
     DS_TRY(const StepName name, parseStep(selector));
-    return findStep(run, name);
+    Result<const Version*> found = findStep(run, name);
+    const Version* const byId = found ? nullptr : run.findId(selector); // an id may have digits alone
+    return byId ? byId : found;
 }
 
 std::string choiceText(const Run& run, const Version& chosen, const std::string& selector)

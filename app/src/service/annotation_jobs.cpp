@@ -62,6 +62,8 @@ Result<const Version*> findVersion(const Workbench& bench, const Run& run, const
         return resolveVersion(run, selector);
     DS_TRY(const Annotations annotations, annotationsOf(bench, run, task));
     const Ref* const ref = annotations.find(selector);
+    if (const Version* const version = ref ? nullptr : run.findId(selector))
+        return version;
     if (!ref)
         return unknownWord(run, annotations, selector);
     if (!ref->target)

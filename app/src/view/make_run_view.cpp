@@ -94,8 +94,10 @@ StepView makeStepView(const Run& run, const Version& version, const Planner& pla
     const auto index = static_cast<std::size_t>(&version - run.versions.data());
     if (const std::optional<std::size_t> restored = restoredVersion(run, index))
         view.restores = run.versions[*restored].step();
-    if (version.summary)
+    if (version.summary) {
         view.branchOf = version.summary->branch;
+        view.id = version.summary->id;
+    }
     return view;
 }
 

@@ -87,6 +87,7 @@ template <class Io> void describeVersion(Io& io, Of<Io, StepView>& step)
     if (io.has("forms"))
         io("forms", step.forms, "in a run only where there are several; its own objects first");
     io("problems", step.problems);
+    io("id", absentIfEmpty(step.id), "what its publisher calls it; absent: its number");
     io("refs", absentIfEmpty(step.refs), "words that people gave it: \"good\", \"pin/good\"; absent: none");
     io("restores", absentIfEmpty(step.restores), "earlier step whose state it has again; absent: none");
     io("branch_of", absentIfEmpty(step.branchOf), "run and step that this run begins with; absent: none");

@@ -112,6 +112,14 @@ Error lossError(const Run& run, const Version& version)
     };
 }
 
+/// What a version builds on, in words: its step, or its id where that has no step here.
+std::string baseInWords(const Version& version)
+{
+    const bool isKnownById = version.summary && version.summary->baseById != BaseById::Declared;
+    return isKnownById ? "version " + quoteName(version.summary->baseId)
+                       : fmt::format("step {}", version.baseStep.value_or(0));
+}
+
 /// Why a delta cannot be used although its own objects are sound: something that it builds on.
 void inheritObstacle(const Run& run, Version& version, std::size_t self)
 {
@@ -139,18 +147,21 @@ void inheritObstacle(const Run& run, Version& version, std::size_t self)
                     version.step(),
                     {} };
     else if (!version.onExternalBase)
-        version.obstacle = Error { Code::ChainGap,
-                                   fmt::format("step {} builds on step {}, which is missing", version.step(),
-                                               version.baseStep.value_or(0)),
-                                   version.objects.name,
-                                   version.baseStep,
-                                   {} };
+        version.obstacle =
+            Error { Code::ChainGap,
+                    fmt::format("step {} builds on {}, which is missing", version.step(), baseInWords(version)),
+                    version.objects.name,
+                    version.baseStep,
+                    {} };
     else if (!run.base)
         version.obstacle =
             Error { Code::BaseMissing,
                     fmt::format("step {} builds on a checkpoint outside of the source (version {}), which "
                                 "was not given",
-                                version.step(), version.baseStep.value_or(0)),
+                                version.step(),
+                                version.summary && version.summary->baseById == BaseById::Outside
+                                    ? quoteName(version.summary->baseId)
+                                    : fmt::to_string(version.baseStep.value_or(0))),
                     version.objects.name,
                     version.step(),
                     {} };

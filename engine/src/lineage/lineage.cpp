@@ -109,6 +109,8 @@ VersionSummary VersionSummary::of(const VersionIndex& index)
     VersionSummary summary;
     summary.full = index.full;
     summary.declaredBase = index.declaredBase;
+    summary.id = index.id;
+    summary.baseId = index.baseId;
     summary.encoding = index.encoding;
     summary.lossy = index.lossy;
     summary.digests = index.digests;
@@ -209,6 +211,15 @@ const Version* Run::find(std::int64_t step, std::optional<int> epoch) const noex
             found = &version;
     }
     return found;
+}
+
+const Version* Run::findId(std::string_view id) const noexcept
+{
+    const auto isCalled = [&](const Version& version) {
+        return version.summary && !id.empty() && version.summary->id == id;
+    };
+    const auto found = std::find_if(versions.begin(), versions.end(), isCalled);
+    return found == versions.end() ? nullptr : &*found;
 }
 
 const Version* Run::latest() const noexcept

@@ -70,6 +70,10 @@ BaseLink linkOf(const Run& run, std::size_t at, const std::optional<VersionSumma
         if (const std::optional<BaseLink> found = linkByRoot(run, at, summary->baseRoot))
             return *found;
     }
+    if (summary && summary->baseById == BaseById::Outside)
+        return { {}, summary->declaredBase, true };
+    if (summary && summary->baseById == BaseById::Missing)
+        return {};
     if (summary && summary->declaredBase)
         return linkByNumber(run, at, *summary->declaredBase, !previous);
     if (previous) {

@@ -10,6 +10,7 @@
 #include "left_anchors.h"
 #include "lineage/restored.h"
 #include "lineage/twice.h"
+#include "lineage/version_ids.h"
 #include "mirror_kinship.h"
 #include "mirrored_versions.h"
 #include "note_when_seen.h"
@@ -249,17 +250,31 @@ Result<std::vector<IndexedObjects>> indexVersions(Workbench& bench, const std::s
     known.merge(ofMirrors);
     journal(bench, *store, happened);
     std::vector<WantedForm> unknown;
+    std::vector<std::optional<std::int64_t>> places; // of the unknown ones, as they were shown before
+    std::set<std::string> kept; // names of those that the catalog knows as they are
     for (const WantedForm& form : formsOf(versions)) {
         const auto at = known.extract(form.objects->name);
-        if (at && at.mapped().identity == form.objects->identity())
+        if (at && at.mapped().identity == form.objects->identity()) {
             *form.summary = std::move(at.mapped().summary);
-        else
-            unknown.push_back(form);
+            kept.insert(form.objects->name);
+            continue;
+        }
+        unknown.push_back(form);
+        places.push_back(at ? at.mapped().summary.place : std::nullopt);
     }
     const bool wiped = std::any_of(happened.begin(), happened.end(),
                                    [](const Error& event) { return event.code == Code::ListSuspect; });
     forgetGone(bench, key, known, wiped ? 0 : KeptGone);
     DS_CHECK(readHeaders(bench, store, layout, unknown, task));
+    if (layout.linksByIds()) {
+        for (std::size_t i = 0; i < unknown.size(); ++i) {
+            if (*unknown[i].summary)
+                (*unknown[i].summary)->place = places[i];
+        }
+        resolveIds(versions);
+        unknown = formsOf(versions); // they stand elsewhere now
+        std::erase_if(unknown, [&](const WantedForm& form) { return kept.contains(form.objects->name); });
+    }
     keepSummaries(bench, *store, key, unknown);
     return versions;
 }

@@ -135,6 +135,10 @@ struct LayoutDetail {
 struct VersionIndex {
     bool full = false; ///< holds complete tensors (perhaps not all of the model)
     std::optional<std::int64_t> declaredBase; ///< the version it was written against, where the layout says so
+    /// What the publisher calls the version, and the one that it was written against, where links are ids
+    /// (Layout::linksByIds). Empty: the version does not say it.
+    std::string id;
+    std::string baseId;
     std::string encoding; ///< "raw", "xor", …; empty for full versions
     /// Adds rounded differences: what it leads to is no proof of anything (AddElements).
     bool lossy = false;
@@ -217,6 +221,9 @@ public:
     /// The folder that its writers leave for a version without a change, beside that of `neighbor`; empty if they leave
     /// none.
     virtual std::string emptyFolderOf(const VersionObjects& neighbor, std::int64_t step) const;
+    /// Whether versions are linked by ids, which may say nothing of their order: VersionIndex::id and baseId. The steps
+    /// of group() then hold until the links are known.
+    virtual bool linksByIds() const noexcept { return false; }
     /// Whether its writers skip numbers by habit, so that a missing one says nothing.
     virtual bool numbersMaySkip() const noexcept { return false; }
 };

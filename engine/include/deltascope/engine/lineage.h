@@ -24,10 +24,22 @@ enum class VersionState : std::uint8_t {
 };
 std::string_view word(VersionState state) noexcept;
 
+/// What is known of a base that a version names by its id.
+enum class BaseById : std::uint8_t {
+    Declared, ///< VersionSummary::declaredBase is its step
+    Outside, ///< it has no object here, and all versions stand behind it
+    Missing, ///< it is not here
+};
+
 /// What the headers of a version say, small enough to keep for every step of a long run.
 struct VersionSummary {
     bool full = false;
     std::optional<std::int64_t> declaredBase;
+    /// VersionIndex::id; of a complete version also the id by which the next one names it.
+    std::string id;
+    std::string baseId;
+    BaseById baseById = BaseById::Declared; ///< of what baseId names
+    std::optional<std::int64_t> place; ///< the step that a version with an id was shown under; it keeps that
     std::string encoding;
     bool lossy = false;
     DigestAlgorithm digests = DigestAlgorithm::None;
@@ -312,6 +324,8 @@ struct Run {
     const GoneVersion* newestGone() const noexcept;
     /// The version that is gone between a version and what it would build on otherwise; null: none.
     const GoneVersion* goneBefore(const Version& version) const noexcept;
+    /// The version that its publisher calls so (VersionSummary::id); null: none.
+    const Version* findId(std::string_view id) const noexcept;
     /// The version with this step; without an epoch the newest one that has it.
     const Version* find(std::int64_t step, std::optional<int> epoch = {}) const noexcept;
     const Version* latest() const noexcept; ///< newest restorable version of the newest epoch, else its newest version

@@ -17,6 +17,8 @@ public:
     Result<std::unique_ptr<PatchStream>> open(const ObjectStore& store, const VersionObjects& version,
                                               const VersionIndex& index, const TensorEntry& entry,
                                               const TensorInfo& target, const StreamOptions& options) const override;
+    bool needsExternalBase() const noexcept override { return true; }
+    bool linksByIds() const noexcept override { return true; }
     bool numbersMaySkip() const noexcept override { return true; }
 };
 

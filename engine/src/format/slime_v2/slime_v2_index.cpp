@@ -81,6 +81,21 @@ private:
         else
             return fail(Code::Unsupported, fmt::format("unsupported checksum {}", quoteName(checksum)), indexKey());
 
+        return m_numberOf ? readNumbers() : readIds();
+    }
+
+    Result<void> readIds()
+    {
+        m_out.id = std::string(m_index.meta("version"));
+        m_out.baseId = std::string(m_index.meta("base_version"));
+        if (m_out.id.empty() || m_out.baseId.empty())
+            return fail(Code::Hostile, "a delta that does not say which version it is, and which one it builds on",
+                        indexKey());
+        return {};
+    }
+
+    Result<void> readNumbers()
+    {
         if (m_numberOf(m_index.meta("version")) != m_version.step) {
             return fail(
                 misplaced(fmt::format("version {}", quoteName(m_index.meta("version"))), m_version.step, indexKey()));

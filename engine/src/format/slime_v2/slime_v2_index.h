@@ -16,8 +16,9 @@ enum class SlimeEncoding : std::uint8_t {
 /// The number of a version from its name in an index; nothing if it has none.
 using VersionNumber = std::optional<std::int64_t> (*)(std::string_view name);
 
-/// Reads the data files of a delta. `index`: the version's own, with delta_encoding. Errors: Unfinished (a data file is
-/// missing), Truncated, Hostile, Unsupported (another compression, encoding or checksum), and those of the store.
+/// Reads the data files of a delta. `index`: the version's own, with delta_encoding. `numberOf`: null where versions
+/// are linked by ids (Layout::linksByIds), which then stand in the result. Errors: Unfinished (a data file is missing),
+/// Truncated, Hostile, Unsupported (another compression, encoding or checksum), and those of the store.
 Result<VersionIndex> readSlimeDelta(const ObjectStore& store, const VersionObjects& version, const IndexJson& index,
                                     VersionNumber numberOf, TaskContext& task);
 

@@ -76,6 +76,7 @@ export interface Step {
   objects: ObjectInfo[];
   forms: Form[]; // in a run only where there are several; its own objects first
   problems: Problem[];
+  id?: string; // what its publisher calls it; absent: its number
   refs?: string[]; // words that people gave it: "good", "pin/good"; absent: none
   restores?: number; // earlier step whose state it has again; absent: none
   branch_of?: string; // run and step that this run begins with; absent: none
@@ -391,6 +392,7 @@ export interface BareStep {
   objects: ObjectInfo[];
   forms: Form[]; // in a run only where there are several; its own objects first
   problems: Problem[];
+  id?: string; // what its publisher calls it; absent: its number
   refs?: string[]; // words that people gave it: "good", "pin/good"; absent: none
   restores?: number; // earlier step whose state it has again; absent: none
   branch_of?: string; // run and step that this run begins with; absent: none

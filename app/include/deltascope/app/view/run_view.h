@@ -52,6 +52,7 @@ struct StepView {
     int epoch = 0;
     std::int64_t step = 0;
     std::string name; ///< file or folder that stands for the version
+    std::string id; ///< what its publisher calls it, where versions are linked by ids; empty: by their numbers
     std::string kind; ///< anchor, partial_anchor, delta
     std::string state; ///< complete, publishing, broken, noop, gap
     std::optional<std::int64_t> baseStep;

@@ -63,6 +63,7 @@ function Facts({ runId, data }: { runId: string; data: StepDetail }) {
             <dt>Kind</dt><dd>{step.base_step === null ? step.kind.replace('_', ' ') : <>delta on <Link to={runPage(runId, 'steps', `${step.epoch}:${step.base_step}`)}>{step.base_step}</Link></>}</dd>
             <dt>Epoch</dt><dd>{step.epoch}</dd>
             <dt>Name</dt><dd class="mono"><Name text={step.name} /></dd>
+            {step.id !== undefined && <><dt>Id</dt><dd class="mono"><Name text={step.id} /></dd></>}
             <dt>Published</dt><dd title={fullTime(step.published_at)}>{ago(step.published_at, now.value)}</dd>
             <dt>Paused</dt><dd>{milliseconds(step.pause_ms)}</dd>
           </dl>
