@@ -137,7 +137,7 @@ def removes_a_rank_from_index_and_folder(bucket, step):
     remove(bucket, data_keys(bucket, step)[0])
 
 
-@lie(SLIME, "DS-HOSTILE")
+@lie(SLIME, "DS-MALFORMED")
 def makes_a_full_version_of_a_delta(bucket, step):
     def change(index):
         index["metadata"] = {"version": index["metadata"]["version"]}
@@ -225,7 +225,7 @@ def loses_a_tensor_of_a_delta(bucket, step):
     edit_file(bucket, data_keys(bucket, step)[0], change)
 
 
-@lie("trl-v1.0 trl-v1.1 trl-v1.2 trl-v2", "DS-HOSTILE")
+@lie("trl-v1.0 trl-v1.1 trl-v1.2 trl-v2", "DS-MALFORMED")
 def holds_more_positions_than_values(bucket, step):
     ends = TRL_ENDS[bucket.word]
 
@@ -350,7 +350,7 @@ def corrupts_a_value_under_the_checksum(bucket, step):
     edit_flush(bucket, step, 0, change)
 
 
-@lie(SLIME_V1, "DS-HOSTILE")
+@lie(SLIME_V1, "DS-MALFORMED")
 def says_that_it_is_another_version(bucket, step):
     edit_flush(bucket, step, 1, lambda metadata, _, __: metadata.update(current_version=str(step + 1)))
 

@@ -55,7 +55,7 @@ def leaves_a_shard_out_of_the_index(bucket, step):
     edit_json(bucket, key_of(bucket, step, INDEX), without([file_of(data_keys(bucket, step)[2])]))
 
 
-@lie(SHARDED, "DS-HOSTILE")
+@lie(SHARDED, "DS-MALFORMED")
 def names_a_tensor_that_no_file_has(bucket, step):
     file = file_of(data_keys(bucket, step)[0])
     more = {"model.more.weight": file}
@@ -127,7 +127,7 @@ def loses_its_config(bucket, step):
     remove(bucket, key_of(bucket, step, "adapter_config.json"))
 
 
-@lie(ADAPTER, "DS-TRUNCATED", "DS-HOSTILE")
+@lie(ADAPTER, "DS-TRUNCATED", "DS-MALFORMED")
 def ends_early(bucket, step):
     key = data_keys(bucket, step)[0]
     bucket.write(key, bucket.read(key)[:-4])
@@ -217,7 +217,7 @@ def places_a_chunk_twice(bucket, step):
     edit_metadata(bucket, step, change)
 
 
-@lie(DCP, "DS-HOSTILE")
+@lie(DCP, "DS-MALFORMED")
 def gives_a_tensor_the_item_of_another_shape(bucket, step):
     def change(tensors, chunks):
         one, other = (chunks_of(chunks, name)[0] for name in sorted(tensors)[:2])

@@ -162,7 +162,8 @@ class Records(E2ETest):
         ):
             outcome = self.run_ds(*command)
             said.append(outcome.code)
-            for word in ("DS-REWRITTEN", "DS-DIGEST", "DS-HOSTILE", "DS-TRUNCATED", "DS-CHAIN-GAP", '"damaged"'):
+            damage = ("DS-DIGEST", "DS-MALFORMED", "DS-HOSTILE", "DS-TRUNCATED", '"damaged"')
+            for word in ("DS-REWRITTEN", "DS-CHAIN-GAP", *damage):
                 self.assertNotIn(word, outcome.out + outcome.err, str(outcome))
             if outcome.code != OK:
                 self.refused(outcome) if not outcome.out else self.assertEqual(outcome.code, OTHER, str(outcome))

@@ -124,17 +124,66 @@ TEST(HfIndex, ANameInTwoFilesIsAnError)
     EXPECT_EQ(errorOf(indexOnly(HfLayout(), source)).code, Code::DuplicateName);
 }
 
-TEST(HfIndex, RefusesFilesThatDoNotFitTheMap)
+TEST(HfIndex, ReadsTensorsThatTheIndexDoesNotNameAndSaysSo)
 {
     Source extra;
     putSharded(extra);
     extra.put("model-00001-of-00002.safetensors",
-              safetensorsFile({ { tensor("a.bias", { 2 }), "abcd" }, { tensor("b.bias", { 2 }), "abcd" } }));
-    EXPECT_EQ(errorOf(indexOnly(HfLayout(), extra)).code, Code::Hostile);
+              safetensorsFile({ { tensor("a.bias", { 2 }), "abcd" }, { tensor("b.bias", { 2 }), "efgh" } }));
+    const auto index = indexOnly(HfLayout(), extra);
+    ASSERT_TRUE(index) << index.error().text;
+    ASSERT_EQ(index->tensors.size(), 3U);
+    EXPECT_EQ(index->tensors[1].name(), "b.bias");
+    ASSERT_EQ(countNotes(index->notes, Code::Unlisted), 1U);
+    EXPECT_NE(index->notes[0].text.find("\"b.bias\""), std::string::npos) << index->notes[0].text;
+    EXPECT_EQ(index->notes[0].where, "model-00001-of-00002.safetensors");
+    EXPECT_TRUE(isNotice(Code::Unlisted));
+
+    extra.put("model-00002-of-00002.safetensors",
+              safetensorsFile({ { tensor("b.bias", { 2 }), "ijkl" }, { tensor("model.w"), Data } }));
+    EXPECT_EQ(errorOf(indexOnly(HfLayout(), extra)).code, Code::DuplicateName);
+}
+
+TEST(HfIndex, ASecondModelBesideTheIndexIsAProblem)
+{
+    Source two;
+    putSharded(two);
+    EXPECT_TRUE(indexOnly(HfLayout(), two)->notes.empty());
+    two.put("adapter_model.safetensors", Single).put("optimizer.safetensors", Single);
+    EXPECT_TRUE(indexOnly(HfLayout(), two)->notes.empty()) << "no model of its own";
+    two.put("model.safetensors", Single);
+    const auto index = indexOnly(HfLayout(), two);
+    ASSERT_TRUE(index) << index.error().text;
+    EXPECT_EQ(index->tensors.size(), 2U) << "those of the index";
+    ASSERT_EQ(countNotes(index->notes, Code::TwoModels), 1U);
+    for (const char* reader : { "transformers", "vLLM" })
+        EXPECT_NE(index->notes[0].text.find(reader), std::string::npos) << index->notes[0].text;
+    EXPECT_EQ(index->notes[0].where, "model.safetensors");
+    EXPECT_FALSE(isNotice(Code::TwoModels));
+}
+
+TEST(HfIndex, SideFilesThatNoIndexNamesAreAProblem)
+{
+    Source sharded;
+    putSharded(sharded);
+    sharded.put("model-mtp-of-00002.safetensors", ShardA).put("ema/model.safetensors", Single);
+    ASSERT_TRUE(indexOnly(HfLayout(), sharded));
+    EXPECT_EQ(countNotes(indexOnly(HfLayout(), sharded)->notes, Code::TwoModels), 1U);
+    Source single;
+    single.put("model.safetensors", Single).put("ema.safetensors", Single);
+    ASSERT_EQ(countNotes(indexOnly(HfLayout(), single)->notes, Code::TwoModels), 1U);
+    EXPECT_EQ(indexOnly(HfLayout(), single)->notes[0].where, "ema.safetensors");
+}
+
+TEST(HfIndex, RefusesFilesThatDoNotFitTheMap)
+{
     Source absent;
     putSharded(absent);
     absent.put("model-00001-of-00002.safetensors", safetensorsFile({}));
-    EXPECT_EQ(errorOf(indexOnly(HfLayout(), absent)).code, Code::Hostile);
+    const Error error = errorOf(indexOnly(HfLayout(), absent));
+    EXPECT_EQ(error.code, Code::Malformed);
+    EXPECT_NE(error.text.find("\"a.bias\""), std::string::npos) << error.text;
+    EXPECT_EQ(error.where, "model-00001-of-00002.safetensors");
     Source unsafe;
     putSharded(unsafe);
     unsafe.put("model.safetensors.index.json", R"({"weight_map":{"a.bias":"../model-00001-of-00002.safetensors"}})");

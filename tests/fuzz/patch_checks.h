@@ -26,9 +26,9 @@ inline const DiffBackend& scalar()
 /// Readers of foreign bytes refuse with these and nothing else.
 inline void checkRefusal(const Error& error)
 {
-    require(error.code == Code::Hostile || error.code == Code::Truncated || error.code == Code::Unfinished
-            || error.code == Code::Unsupported || error.code == Code::DuplicateName || error.code == Code::BaseMismatch
-            || error.code == Code::Digest);
+    require(error.code == Code::Malformed || error.code == Code::Hostile || error.code == Code::Truncated
+            || error.code == Code::Unfinished || error.code == Code::Unsupported || error.code == Code::DuplicateName
+            || error.code == Code::BaseMismatch || error.code == Code::Digest);
     require(!error.text.empty() && error.text.size() < 2048);
     for (const char c : error.text)
         require(static_cast<unsigned char>(c) >= 0x20);

@@ -19,7 +19,8 @@ void require(bool condition)
 
 void checkRefusal(const Error& error)
 {
-    require(error.code == Code::Hostile || error.code == Code::Truncated || error.code == Code::Unfinished);
+    require(error.code == Code::Malformed || error.code == Code::Hostile || error.code == Code::Truncated
+            || error.code == Code::Unfinished);
     require(!error.text.empty() && error.text.size() < 2048);
     for (const char c : error.text)
         require(static_cast<unsigned char>(c) >= 0x20);

@@ -21,8 +21,8 @@ void checkVersion(const Layout& layout, const ObjectStore& store, const VersionO
         return;
     }
     const auto sound = layout.checkPayload(store, version, *index, task);
-    require(sound || sound.error().code == Code::Digest || sound.error().code == Code::Hostile
-            || sound.error().code == Code::Unsupported);
+    require(sound || sound.error().code == Code::Digest || sound.error().code == Code::Malformed
+            || sound.error().code == Code::Hostile || sound.error().code == Code::Unsupported);
     for (std::size_t i = 0; i < std::min(index->tensors.size(), MaxEntries); ++i) {
         const TensorEntry& entry = index->tensors[i];
         require(index->find(entry.name()) == &entry);

@@ -97,7 +97,8 @@ Findings digestMismatch(const RuleInput& input)
     constexpr std::int64_t UntilReplayedUs = 10 * SecondUs; // replicas may be faster than we are
     Findings findings;
     for (const StepView* step : recentSteps(input.run, Steps)) {
-        const ProblemView* const damage = problemWith(step->problems, { "DS-DIGEST", "DS-TRUNCATED", "DS-HOSTILE" });
+        const ProblemView* const damage =
+            problemWith(step->problems, { "DS-DIGEST", "DS-TRUNCATED", "DS-MALFORMED", "DS-HOSTILE" });
         const std::optional<VerifiedView> verified = verifiedOf(input.verified, *step);
         const bool failed = verified && verified->result == "damaged";
         if (!damage && !failed)

@@ -22,6 +22,7 @@ Exit exitFor(std::string_view word) noexcept
     case Code::ListSuspect:
         return Temporary;
     case Code::Truncated:
+    case Code::Malformed:
     case Code::Hostile:
     case Code::Digest:
     case Code::Noop:
@@ -33,6 +34,8 @@ Exit exitFor(std::string_view word) noexcept
     case Code::Claim:
     case Code::MissingTensor:
     case Code::FormsDiffer:
+    case Code::Unlisted:
+    case Code::TwoModels:
     case Code::Stray:
     case Code::Mirror:
     case Code::Reverted:

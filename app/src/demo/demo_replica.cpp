@@ -49,8 +49,8 @@ std::int64_t stepIn(const std::string& key)
 
 bool speaksAgainstTheVersion(Code code)
 {
-    return code == Code::Digest || code == Code::Hostile || code == Code::BaseMismatch || code == Code::ChainGap
-        || code == Code::Truncated;
+    return code == Code::Digest || code == Code::Malformed || code == Code::Hostile || code == Code::BaseMismatch
+        || code == Code::ChainGap || code == Code::Truncated;
 }
 
 Result<ExternalBase> openCheckpoint(Workbench& bench, const std::string& folder, TaskContext& task)

@@ -114,6 +114,9 @@ std::vector<Error> OpenState::notices() const
     std::vector<Error> notices;
     if (run)
         notices = doubtsOfChoice(*run);
+    if (version)
+        std::copy_if(version->problems.begin(), version->problems.end(), std::back_inserter(notices),
+                     [](const Error& problem) { return problem.code == Code::TwoModels; });
     if (plans)
         notices.insert(notices.end(), plans->replaced().begin(), plans->replaced().end());
     return notices;

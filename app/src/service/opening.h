@@ -41,7 +41,8 @@ struct OpenState {
     const Chain* chain = nullptr; ///< it, if it is a version
     const FileState* file = nullptr; ///< it, if it is a file
 
-    /// What makes the choice of the state doubtful; forms that proved damaged, and what is used in their place.
+    /// What makes the choice of the state doubtful, a second model beside it; forms that proved damaged, and what is
+    /// used in their place.
     std::vector<Error> notices() const;
 };
 /// Whether a file is meant, not a run.

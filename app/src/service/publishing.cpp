@@ -206,7 +206,10 @@ Result<PublishView> publishOnce(Workbench& bench, const PublishRequest& request,
     DS_TRY(
         const std::vector<PublishedVersion> versions,
         publishStep(bench, publication.into, publication.base, publication.step, publication.options, planHash, task));
-    view.reads = makeReadsView({ publication.from->state.get(), publication.to->state.get() });
+    std::vector<Error> notices = publication.from->notices();
+    for (Error& notice : publication.to->notices())
+        notices.push_back(std::move(notice));
+    view.reads = makeReadsView({ publication.from->state.get(), publication.to->state.get() }, std::move(notices));
     for (const ProblemView& notice : view.reads.notices)
         addNotice(view, fmt::format("{}: {}", notice.where, notice.text));
     const bool nothing = std::all_of(versions.begin(), versions.end(),

@@ -33,6 +33,10 @@ constexpr Meaning meaningOf(Code code) noexcept
         return { "DS-EXISTS", "Choose another destination, or move away what is there; nothing was overwritten." };
     case Code::Truncated:
         return { "DS-TRUNCATED", "Fetch the object again from where it was published; it is not whole here." };
+    case Code::Malformed:
+        return { "DS-MALFORMED",
+                 "Fetch the object again from where it was published, or have its writer save it again; it is not what "
+                 "its name says." };
     case Code::Hostile:
         return {
             "DS-HOSTILE",
@@ -116,6 +120,12 @@ constexpr Meaning meaningOf(Code code) noexcept
     case Code::Unsupported:
         return { "DS-UNSUPPORTED",
                  "Use a newer version of this program, or copy the objects to a local folder and open that." };
+    case Code::Unlisted:
+        return { "DS-UNLISTED",
+                 "Nothing to do if readers take whole files, as most do; else have the index written again." };
+    case Code::TwoModels:
+        return { "DS-TWO-MODELS",
+                 "Remove the files of the model that is not meant, so that every reader takes the same one." };
     case Code::ListSuspect:
         return { "DS-LIST-SUSPECT",
                  "Repeat the listing before you trust it; if objects are really gone, log shows what has been lost." };
@@ -162,6 +172,7 @@ bool isNotice(Code code) noexcept
 {
     switch (code) {
     case Code::Stray:
+    case Code::Unlisted:
     case Code::Missed:
     case Code::PartialAnchor:
     case Code::Publishing:

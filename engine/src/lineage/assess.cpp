@@ -53,7 +53,7 @@ Error gapProblem(const Run& run, const Gap& gap)
     for (const Version& version : run.versions) {
         if (version.epoch != gap.epoch || version.step() <= gap.last || healedAt)
             continue;
-        if (version.kind == VersionKind::Anchor) {
+        if (version.kind == VersionKind::Anchor && !version.failure) {
             healedAt = version.step();
         } else {
             behind.push_back(version.step());

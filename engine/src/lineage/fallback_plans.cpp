@@ -58,6 +58,7 @@ std::size_t linkOf(const Run& run, const std::vector<PlanLink>& links, const Err
 bool speaksOfAnObject(Code code) noexcept
 {
     switch (code) {
+    case Code::Malformed:
     case Code::Hostile:
     case Code::Truncated:
     case Code::BaseMismatch:

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <set>
 
 namespace deltascope {
 
@@ -256,11 +257,27 @@ VersionKind kindOf(const Run& run, const std::optional<VersionSummary>& summary,
                                                                                         : VersionKind::PartialAnchor;
 }
 
-/// Decides what kind each form of a version is, and what it builds on.
-void linkForms(Run& run, std::size_t at, const VersionSummary* reference, std::optional<std::size_t> previous)
+/// The starts of names ("anchors/step_") that complete versions alone have.
+std::set<std::string_view> namesOfAnchors(const Run& run)
+{
+    std::set<std::string_view> complete;
+    std::set<std::string_view> others;
+    for (const Version& version : run.versions) {
+        if (version.summary)
+            (version.summary->full ? complete : others).insert(nameBeforeNumber(version.objects.name));
+    }
+    std::erase_if(complete, [&](std::string_view name) { return others.contains(name); });
+    return complete;
+}
+
+/// Decides what kind each form of a version is, and what it builds on. `anchorNames`: namesOfAnchors().
+void linkForms(Run& run, std::size_t at, const VersionSummary* reference, std::optional<std::size_t> previous,
+               const std::set<std::string_view>& anchorNames)
 {
     Version& version = run.versions[at];
-    version.kind = kindOf(run, version.summary, reference);
+    const bool isUnreadAnchor =
+        version.failure && (run.layout->standAlone() || anchorNames.contains(nameBeforeNumber(version.objects.name)));
+    version.kind = isUnreadAnchor ? VersionKind::Anchor : kindOf(run, version.summary, reference);
     if (version.kind != VersionKind::Anchor) {
         const BaseLink link = linkOf(run, at, version.summary, previous);
         version.base = link.base;
@@ -344,6 +361,7 @@ Run buildLineage(std::shared_ptr<const ObjectStore> store, std::shared_ptr<const
     for (std::size_t i = 0; i + 1 < run.versions.size(); ++i)
         run.versions[i].mayGrow = false; // its writer has gone on
 
+    const std::set<std::string_view> anchorNames = namesOfAnchors(run);
     std::optional<std::size_t> previous;
     const VersionSummary* reference = nullptr;
     for (std::size_t i = 0; i < run.versions.size(); ++i) {
@@ -352,7 +370,7 @@ Run buildLineage(std::shared_ptr<const ObjectStore> store, std::shared_ptr<const
             previous.reset();
             reference = referenceOf(run, version.epoch);
         }
-        linkForms(run, i, reference, previous);
+        linkForms(run, i, reference, previous, anchorNames);
         const std::int64_t expected =
             previous ? behindWrittenOver(run, version.epoch, run.versions[*previous].step() + 1) : version.step();
         const bool numbered = !run.layout->standAlone() && !run.layout->numbersMaySkip();

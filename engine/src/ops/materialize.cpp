@@ -456,6 +456,8 @@ Result<MaterializeReport> rebuildFrom(Workbench& bench, const WalkMeans& means, 
     }
     DS_CHECK(expectSoundReads(chain, options, report, task));
     report.rewritten = chain.rewritten();
+    std::copy_if(version.problems.begin(), version.problems.end(), std::back_inserter(report.notices),
+                 [](const Error& problem) { return problem.code == Code::TwoModels; });
     for (Error& notice : chain.readNotices())
         report.notices.push_back(std::move(notice));
     for (Error& notice : task.notices())

@@ -309,6 +309,7 @@ bool speaksOfDamage(Code code)
     switch (code) {
     case Code::Digest:
     case Code::Truncated:
+    case Code::Malformed:
     case Code::Hostile:
     case Code::BaseMismatch:
     case Code::DuplicateName:
@@ -506,7 +507,8 @@ Result<VerifyReport> verifyRun(Workbench& given, Run& run, const VerifyOptions& 
                            options.level >= 4);
         // A lossy state is never trusted, whatever it matches: the same sum may round otherwise elsewhere.
         const bool trusted = trustworthy[i] && step.coverage && !version.lossy;
-        if (ofObjects.has(Code::Digest) || ofObjects.has(Code::Truncated) || ofObjects.has(Code::Hostile)) {
+        if (ofObjects.has(Code::Digest) || ofObjects.has(Code::Truncated) || ofObjects.has(Code::Malformed)
+            || ofObjects.has(Code::Hostile)) {
             step.verdict = Verdict::Damaged;
         } else if (version.obstacle) {
             step.verdict = verdictOf(run, i);

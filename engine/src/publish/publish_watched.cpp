@@ -234,6 +234,10 @@ Result<void> publishWatched(Workbench& bench, std::shared_ptr<ObjectStore> check
         }
         last = number;
         done.insert(label);
+        for (const Error& problem : chosen.problems) {
+            if (problem.code == Code::TwoModels)
+                skip({ label }, problem.text);
+        }
         if (options.onVersion)
             options.onVersion(*version);
     }

@@ -17,7 +17,8 @@ enum class Code : std::uint8_t {
     NoSpace, ///< disk or quota is full
     Exists, ///< the target is already there
     Truncated, ///< an object is shorter or longer than its header promises
-    Hostile, ///< an object breaks the rules of its format
+    Malformed, ///< an object is something else than its name says, or breaks the rules of its format
+    Hostile, ///< an object claims what only an attack claims: endless lengths, paths that escape, ranges that overlap
     Digest, ///< bytes do not have the digest that was recorded for them
     ChainGap, ///< a version that others build on is missing or lost
     BaseMissing, ///< the chain starts at an external checkpoint that was not given
@@ -38,6 +39,8 @@ enum class Code : std::uint8_t {
     SuspectValues, ///< a version moves values in a way that the deltas of its run do not explain
     FormsDiffer, ///< two forms of one version lead to different bits, and nothing tells which are right
     MissingTensor, ///< a version lacks a tensor that its own names, or the versions around it, say it holds
+    Unlisted, ///< a file of a checkpoint holds tensors that its index does not name; they are read
+    TwoModels, ///< a folder holds a second model: some readers take the one, some the other
     Stray, ///< an object that no version needs; nothing is read from it
     Unsupported, ///< understood but not readable by this build
     ListSuspect, ///< a listing failed or shrank suddenly

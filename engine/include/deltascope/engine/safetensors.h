@@ -26,12 +26,12 @@ public:
     static constexpr std::uint64_t MaxHeaderBytes = 100'000'000;
 
     /// `json`: the N header bytes. `fileBytes`: size of the whole file, 8 + N + data.
-    /// Errors: Hostile (a rule is broken; the text says which), Truncated (the file is shorter or longer than
-    /// promised).
+    /// Errors: Malformed (a rule is broken; the text says which), Hostile (a claim that no writer makes by accident),
+    /// Truncated (the file is shorter or longer than promised).
     static Result<SafetensorsHeader> parse(ByteSpan json, std::uint64_t fileBytes);
 
-    /// Reads nothing but the header. `object`: key and size as listed. Errors: those of parse and of the store, with
-    /// the key as `where`; Unfinished for a preallocated file whose length field is still zero.
+    /// Reads little but the header. Errors: those of parse and of the store, with the key as `where`; Unfinished (its
+    /// length is zero: never written), Malformed (it plainly is something else). `object`: key and size as listed.
     static Result<SafetensorsHeader> read(const ObjectStore& store, const ObjectInfo& object, TaskContext& task);
 
     /// In the order of their data.

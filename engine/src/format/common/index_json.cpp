@@ -1,6 +1,8 @@
 #include "format/common/index_json.h"
 
+#include "format/common/plain_kind.h"
 #include "format/common/quote_name.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -10,6 +12,13 @@
 namespace deltascope {
 
 namespace {
+
+/// Whether a name leads out of the folder that it should stand in.
+bool leadsOutside(std::string_view file)
+{
+    return file.starts_with('/') || file.starts_with('\\') || file.find("..") != std::string_view::npos
+        || file.find('\0') != std::string_view::npos;
+}
 
 /// Builds an IndexJson from parser events, so that duplicate keys are seen and no tree is built.
 class IndexHandler final : public nlohmann::json_sax<nlohmann::json> {
@@ -26,7 +35,7 @@ public:
         if (!complete)
             return fail(Code::Unfinished, "the index is not whole JSON", m_where);
         if (!m_hasWeightMap)
-            return fail(Code::Hostile, "the index has no weight_map", m_where);
+            return fail(Code::Malformed, "the index has no weight_map", m_where);
         return std::move(m_index);
     }
 
@@ -73,7 +82,7 @@ public:
         } else {
             isNew = m_names.back().insert(name).second;
         }
-        return isNew || refuse(fmt::format("the key {} twice", quoteName(name)));
+        return isNew || refuse(fmt::format("the key {} twice", quoteName(name)), Code::Hostile);
     }
 
     bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override { return false; }
@@ -81,16 +90,16 @@ public:
 private:
     enum class Section : std::uint8_t { Other, Metadata, WeightMap };
 
-    bool refuse(const std::string& what)
+    bool refuse(const std::string& what, Code code = Code::Malformed)
     {
-        m_error = Error { Code::Hostile, "the index has " + what, m_where, {}, {} };
+        m_error = Error { code, "the index has " + what, m_where, {}, {} };
         return false;
     }
 
     bool enter()
     {
         if (++m_depth > IndexJson::MaxDepth)
-            return refuse("deeper nesting than an index needs");
+            return refuse("deeper nesting than an index needs", Code::Hostile);
         m_names.emplace_back();
         return true;
     }
@@ -122,8 +131,8 @@ private:
     {
         if (m_index.files.empty() || m_index.files[m_lastFile] != file) {
             if (!isSafeFileName(file))
-                return refuse(
-                    fmt::format("the file name {}, which is not a plain name in its folder", quoteName(file)));
+                return refuse(fmt::format("the file name {}, which is not a plain name in its folder", quoteName(file)),
+                              leadsOutside(file) ? Code::Hostile : Code::Malformed);
             const auto next = static_cast<std::uint32_t>(m_index.files.size());
             const auto [known, isNew] = m_files.try_emplace(file, next);
             if (isNew)
@@ -170,7 +179,10 @@ Result<IndexJson> readIndexJson(const ObjectStore& store, const ObjectInfo& obje
     if (object.sizeBytes == 0)
         return fail(Code::Unfinished, "the index is empty", object.key);
     DS_TRY(const std::vector<std::byte> text, readWhole(store, object.key, IndexJson::MaxBytes, task));
-    return parseIndexJson(text, object.key);
+    Result<IndexJson> index = parseIndexJson(text, object.key);
+    if (!index)
+        return fail(orPlainKind(std::move(index.error()), Wanted::Json, store, object, task));
+    return index;
 }
 
 bool isSafeFileName(std::string_view name) noexcept

@@ -32,11 +32,13 @@ struct IndexJson {
     std::optional<std::int64_t> number(std::string_view key) const;
 };
 
-/// Errors: Unfinished (not a whole JSON text: writers are caught in the act), Hostile (duplicate keys, too deep, not
-/// the shape of an index, unsafe file names). `key` becomes `where`.
+/// Errors: Unfinished (not a whole JSON text: writers are caught in the act), Malformed (not the shape of an index,
+/// file names that are not plain), Hostile (duplicate keys, too deep, file names that lead out of the folder). `key`
+/// becomes `where`.
 Result<IndexJson> parseIndexJson(ByteSpan text, std::string_view key);
 
-/// Errors: those of parseIndexJson and of the store; Hostile above MaxBytes.
+/// Errors: those of parseIndexJson and of the store; Malformed, with what it is, for a file that plainly is something
+/// else; Hostile above MaxBytes.
 Result<IndexJson> readIndexJson(const ObjectStore& store, const ObjectInfo& object, TaskContext& task);
 
 /// A plain name in the same folder: letters, digits, '.', '_', '-', at most 255 of them, neither "." nor "..".

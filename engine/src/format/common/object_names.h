@@ -89,14 +89,14 @@ inline bool isLowerHex(std::string_view text) noexcept
 /// An error of one object that says nothing about the rest of the source.
 inline bool concernsOneObject(Code code) noexcept
 {
-    return code == Code::Truncated || code == Code::Hostile || code == Code::Unfinished || code == Code::NotFound
-        || code == Code::Unsupported;
+    return code == Code::Truncated || code == Code::Malformed || code == Code::Hostile || code == Code::Unfinished
+        || code == Code::NotFound || code == Code::Unsupported;
 }
 
 /// The error of a version that says it is another one: in its place it would be a silent mistake.
 inline Error misplaced(const std::string& own, std::int64_t step, std::string where)
 {
-    return Error { Code::Hostile,
+    return Error { Code::Malformed,
                    "calls itself " + own + ", but its name says " + std::to_string(step)
                        + ": it is another version in the place of this one",
                    std::move(where),

@@ -5,7 +5,7 @@ namespace deltascope {
 Result<SafetensorsHeader> readPackedHeader(const UnpackedObject& packed, TaskContext& task)
 {
     if (packed.sizeBytes() < 8)
-        return fail(Code::Hostile, "its content is too short for a safetensors file", packed.key());
+        return fail(Code::Malformed, "its content is too short for a safetensors file", packed.key());
     DS_TRY(const std::vector<std::byte> length, packed.front(8, task));
     const auto bytes = loadLe<std::uint64_t>(length);
     if (bytes > SafetensorsHeader::MaxHeaderBytes || bytes > packed.sizeBytes() - 8)

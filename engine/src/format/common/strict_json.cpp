@@ -1,5 +1,6 @@
 #include "format/common/strict_json.h"
 
+#include "format/common/plain_kind.h"
 #include "format/common/quote_name.h"
 
 #include <fmt/format.h>
@@ -159,7 +160,10 @@ Result<nlohmann::json> readStrictJson(const ObjectStore& store, const ObjectInfo
     if (object.sizeBytes == 0)
         return fail(Code::Unfinished, fmt::format("{} is empty", what), object.key);
     DS_TRY(const std::vector<std::byte> text, readWhole(store, object.key, MaxBytes, task));
-    return parseStrictJson(text, what, object.key);
+    Result<nlohmann::json> json = parseStrictJson(text, what, object.key);
+    if (!json)
+        return fail(orPlainKind(std::move(json.error()), Wanted::Json, store, object, task));
+    return json;
 }
 
 const nlohmann::json& member(const nlohmann::json& json, const char* key)

@@ -26,7 +26,8 @@ using RecordVisitor = std::function<Result<void>(const nlohmann::json& record)>;
 Result<nlohmann::json> parseRecords(ByteSpan text, std::string_view what, const std::string& key, std::string_view list,
                                     const RecordVisitor& visit, const RecordVisitor& visitHead = {});
 
-/// Reads an object of at most 64 MiB. Errors: those of parseStrictJson and of the store.
+/// Reads an object of at most 64 MiB. Errors: those of parseStrictJson and of the store; Malformed, with what it is,
+/// for an object that plainly is something else.
 Result<nlohmann::json> readStrictJson(const ObjectStore& store, const ObjectInfo& object, std::string_view what,
                                       TaskContext& task);
 

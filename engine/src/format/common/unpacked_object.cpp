@@ -1,6 +1,7 @@
 #include "format/common/unpacked_object.h"
 
 #include "format/common/object_names.h"
+#include "format/common/plain_kind.h"
 #include "format/common/zstd_stream.h"
 
 #include <algorithm>
@@ -39,7 +40,8 @@ Result<std::shared_ptr<UnpackedObject>> UnpackedObject::open(const ObjectStore& 
     DS_TRY(const std::vector<std::byte> bytes, firstBytes(store, object, task));
     const unsigned long long content = ZSTD_getFrameContentSize(bytes.data(), bytes.size());
     if (content == ZSTD_CONTENTSIZE_ERROR)
-        return fail(Code::Hostile, "is no zstd frame", object.key);
+        return fail(orPlainKind({ Code::Malformed, "is no zstd frame", object.key, {}, {} }, Wanted::Zstd, store,
+                                object, task));
     if (content == ZSTD_CONTENTSIZE_UNKNOWN)
         return fail(Code::Unsupported, "is a zstd frame that does not say how large its content is", object.key);
     return std::shared_ptr<UnpackedObject>(new UnpackedObject(store, object, content));

@@ -87,7 +87,7 @@ Result<void> ZstdStream::read(MutableByteSpan out)
 {
     for (std::size_t filled = 0; filled < out.size();) {
         if (m_ended)
-            return fail(hostile("is shorter than the tensor or its own count asks for"));
+            return fail(refusal("is shorter than the tensor or its own count asks for"));
         DS_CHECK(step(out, filled));
     }
     return {};
@@ -110,25 +110,25 @@ Result<void> ZstdStream::expectEnd()
     for (std::size_t filled = 0; !m_ended;) {
         DS_CHECK(step(MutableByteSpan(&extra, 1), filled));
         if (filled != 0)
-            return fail(hostile("is longer than the tensor or its own count asks for"));
+            return fail(refusal("is longer than the tensor or its own count asks for"));
     }
     if (m_input.left() != 0)
-        return fail(hostile(fmt::format("goes on for {} bytes behind its frame", m_input.left())));
+        return fail(refusal(fmt::format("goes on for {} bytes behind its frame", m_input.left())));
     return {};
 }
 
-Error ZstdStream::hostile(const std::string& text) const
+Error ZstdStream::refusal(const std::string& text, Code code) const
 {
-    return Error { Code::Hostile, fmt::format("the patch of {} {}", quoteName(m_tensor), text), m_input.key(), {}, {} };
+    return Error { code, fmt::format("the patch of {} {}", quoteName(m_tensor), text), m_input.key(), {}, {} };
 }
 
 Result<void> ZstdStream::expectMagic()
 {
     if (m_input.left() < MagicBytes)
-        return fail(hostile("is no zstd frame"));
+        return fail(refusal("is no zstd frame"));
     DS_CHECK(m_input.fill(MagicBytes));
     if (loadLe<std::uint32_t>(m_input.buffered()) != ZSTD_MAGICNUMBER)
-        return fail(hostile("is no zstd frame"));
+        return fail(refusal("is no zstd frame"));
     return {};
 }
 
@@ -171,12 +171,12 @@ Result<void> ZstdStream::step(MutableByteSpan out, std::size_t& filled)
                         fmt::format("the patch of {} needs more than 8 MiB of zstd window", quoteName(m_tensor)),
                         m_input.key());
         }
-        return fail(hostile(fmt::format("is damaged: {}", ZSTD_getErrorName(hint))));
+        return fail(refusal(fmt::format("is damaged: {}", ZSTD_getErrorName(hint))));
     }
     m_input.consume(in.pos);
     m_ended = hint == 0;
     if (!m_ended && in.pos == 0 && to.pos == filled && m_input.left() == 0)
-        return fail(hostile("is cut short inside its zstd frame"));
+        return fail(refusal("is cut short inside its zstd frame"));
     filled = to.pos;
     return {};
 }

@@ -22,18 +22,18 @@ public:
     ZstdStream(ZstdStream&&) noexcept;
 
     /// Memory that decompressing will take, from the window that the frame's header asks for. Before the first read;
-    /// reads the header. Errors: Hostile (no frame), those of the store.
+    /// reads the header. Errors: Malformed (no frame), those of the store.
     Result<std::uint64_t> workingBytes();
 
-    /// Fills all of `out`. Errors: Hostile (no frame, damaged, shorter than that), Unsupported (window), those of the
+    /// Fills all of `out`. Errors: Malformed (no frame, damaged, shorter than that), Unsupported (window), those of the
     /// store.
     Result<void> read(MutableByteSpan out);
     /// Decompresses `bytes` and drops them.
     Result<void> skip(std::uint64_t bytes);
-    /// Errors: Hostile (more content, or more than one frame).
+    /// Errors: Malformed (more content, or more than one frame).
     Result<void> expectEnd();
 
-    Error hostile(const std::string& text) const;
+    Error refusal(const std::string& text, Code code = Code::Malformed) const;
 
 private:
     struct GiveBack {

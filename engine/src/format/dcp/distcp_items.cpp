@@ -2,6 +2,7 @@
 
 #include "format/common/full_tensor_stream.h"
 #include "format/common/object_names.h"
+#include "format/common/plain_kind.h"
 #include "format/common/quote_name.h"
 #include "format/dcp/dcp_metadata.h"
 #include "format/dcp/pickle.h"
@@ -21,13 +22,15 @@ struct ItemRef {
     std::size_t chunk;
 };
 
-Result<std::vector<DcpTensor>> readMetadata(const ObjectStore& store, const std::string& key, TaskContext& task)
+Result<std::vector<DcpTensor>> readMetadata(const ObjectStore& store, const ObjectInfo& object, TaskContext& task)
 {
-    DS_TRY(std::vector<std::byte> bytes, readWhole(store, key, Pickle::MaxBytes, task));
+    DS_TRY(std::vector<std::byte> bytes, readWhole(store, object.key, Pickle::MaxBytes, task));
     Result<std::vector<DcpTensor>> tensors = parseDcpMetadata(std::move(bytes));
-    if (!tensors && tensors.error().where.empty())
-        tensors.error().where = key;
-    return tensors;
+    if (tensors)
+        return tensors;
+    if (tensors.error().where.empty())
+        tensors.error().where = object.key;
+    return fail(orPlainKind(std::move(tensors.error()), Wanted::Pickle, store, object, task));
 }
 
 /// In the order of their bytes, so that each file is read from front to back.
@@ -56,7 +59,7 @@ Result<PlacedChunk> readChunk(NearbyReader& reader, std::uint32_t object, const 
                     file.key);
     DS_TRY(StoredView view, readTensorItem(reader, chunk.offset, chunk.bytes));
     if (view.dtype != tensor.dtype || view.sizes != chunk.box.sizes) {
-        return fail(Code::Hostile,
+        return fail(Code::Malformed,
                     fmt::format("the item of {} holds {}, .metadata says {}", quoteName(tensor.name),
                                 describe({ {}, view.dtype, view.sizes }),
                                 describe({ {}, tensor.dtype, chunk.box.sizes })),
@@ -84,10 +87,10 @@ Error missingMetadata(std::string_view folder)
 Result<std::vector<PlacedTensor>> readDistcpItems(const ObjectStore& store, const VersionObjects& version,
                                                   std::string_view folder, TaskContext& task)
 {
-    const std::string metadataKey = joinKey(folder, MetadataFileName);
-    if (!objectIndex(version, metadataKey))
+    const std::optional<std::uint32_t> metadata = objectIndex(version, joinKey(folder, MetadataFileName));
+    if (!metadata)
         return fail(missingMetadata(version.name));
-    DS_TRY(std::vector<DcpTensor> tensors, readMetadata(store, metadataKey, task));
+    DS_TRY(std::vector<DcpTensor> tensors, readMetadata(store, version.objects[*metadata], task));
 
     const std::vector<ItemRef> items = itemsOf(tensors);
     std::vector<PlacedTensor> out(tensors.size());
@@ -108,7 +111,10 @@ Result<std::vector<PlacedTensor>> readDistcpItems(const ObjectStore& store, cons
                 break;
             DS_CHECK(task.checkpoint());
             PlacedTensor& tensor = out[items[i].tensor];
-            DS_TRY(tensor.chunks[items[i].chunk], readChunk(reader, *object, tensor.info, std::move(chunk)));
+            Result<PlacedChunk> placed = readChunk(reader, *object, tensor.info, std::move(chunk));
+            if (!placed)
+                return fail(orPlainKind(std::move(placed.error()), Wanted::TorchItems, store, reader.object(), task));
+            tensor.chunks[items[i].chunk] = std::move(*placed);
         }
     }
     return out;

@@ -179,7 +179,7 @@ Result<VersionIndex> readDelta(const ObjectStore& store, const VersionObjects& v
             out.encoding = memberText(extra, "format");
     }
     if (!out.declaredBase || *out.declaredBase >= version.step)
-        return fail(Code::Hostile, "does not name an older window that it builds on",
+        return fail(Code::Malformed, "does not name an older window that it builds on",
                     joinKey(version.name, GrailMetadata::FileName));
     out.stateDigest = std::move(metadata.weights);
     detail->files = std::move(metadata.files);

@@ -31,7 +31,7 @@ Result<StateDigest> weightsOf(const nlohmann::json& json, const std::string& key
     else if (digest.hex.size() == 64)
         digest.forms = { Form::Sha256OfNameTypeShapeAndData, Form::Sha256OfNameAndData };
     if (digest.forms.empty() || !isLowerHex(digest.hex))
-        return fail(Code::Hostile, fmt::format("has no proper weights_hash: {}", quoteName(digest.hex)), key);
+        return fail(Code::Malformed, fmt::format("has no proper weights_hash: {}", quoteName(digest.hex)), key);
     return digest;
 }
 
@@ -54,7 +54,7 @@ Result<GrailMetadata> readGrailMetadata(const ObjectStore& store, const VersionO
     DS_TRY(out.weights, weightsOf(json, key));
     const nlohmann::json& manifest = member(json, "file_manifest");
     if (!manifest.is_object())
-        return fail(Code::Hostile, "has no file_manifest", key);
+        return fail(Code::Malformed, "has no file_manifest", key);
     for (const auto& [path, digest] : manifest.items()) {
         const std::optional<std::uint32_t> file = objectIndex(version, joinKey(folder, path));
         if (!file)
@@ -63,7 +63,7 @@ Result<GrailMetadata> readGrailMetadata(const ObjectStore& store, const VersionO
                         std::string(folder));
         const std::string hex = digest.is_string() ? digest.get<std::string>() : std::string();
         if (hex.size() != hexDigits(DigestAlgorithm::Sha256) || !isLowerHex(hex))
-            return fail(Code::Hostile, fmt::format("has no proper SHA-256 for {}", quoteName(path)), key);
+            return fail(Code::Malformed, fmt::format("has no proper SHA-256 for {}", quoteName(path)), key);
         out.files.push_back(GrailMetadata::File { *file, hex });
     }
     return out;

@@ -8,17 +8,88 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <iterator>
 #include <set>
 
 namespace deltascope {
 
 namespace {
 
-Result<VersionIndex> readSingleFile(const ObjectStore& store, const VersionObjects& version, std::uint32_t object,
-                                    TaskContext& task)
+/// Whether a data file may be one of a model: neither an adapter, which says so itself, nor the state of an optimizer.
+bool mayHoldModel(std::string_view file)
+{
+    return isDataFile(file) && !file.starts_with('.') && !file.starts_with("adapter_") && !file.starts_with("optimizer")
+        && !file.starts_with("scheduler") && !file.starts_with("random_states");
+}
+
+Error secondModel(const VersionObjects& version, std::string key, std::string text)
+{
+    return Error { Code::TwoModels, std::move(text), std::move(key), version.step, {} };
+}
+
+/// What to say of a file of tensors beside an index that does not name it, where its name is not that of a shard.
+Error besideIndex(const VersionObjects& version, const ObjectInfo& object)
+{
+    const std::string_view file = splitKey(object.key).file;
+    if (file == CheckpointFileName)
+        return secondModel(
+            version, object.key,
+            fmt::format("the folder holds two models: {} and the files of the index. Deltascope reads the "
+                        "files of the index, as vLLM and SGLang do; transformers reads {}",
+                        file, file));
+    return secondModel(
+        version, object.key,
+        fmt::format("the index does not name {}, which holds tensors. Deltascope does not read it, nor do "
+                    "transformers and vLLM; a reader that takes every file of the folder does",
+                    file));
+}
+
+/// What to say of the other files of tensors in a folder without an index.
+std::vector<Error> besideSingleFile(const VersionObjects& version, std::string_view folder)
+{
+    std::vector<Error> notes;
+    for (const ObjectInfo& object : version.objects) {
+        const SplitKey key = splitKey(object.key);
+        if (key.folder == folder && key.file != CheckpointFileName && mayHoldModel(key.file))
+            notes.push_back(secondModel(
+                version, object.key,
+                fmt::format(
+                    "{} lies beside {} in a folder without an index. Deltascope reads {} alone, as transformers "
+                    "does; vLLM and SGLang read every file of tensors in the folder",
+                    key.file, CheckpointFileName, CheckpointFileName)));
+    }
+    return notes;
+}
+
+Result<VersionIndex> readSingleFile(const ObjectStore& store, const VersionObjects& version, std::string_view folder,
+                                    std::uint32_t object, TaskContext& task)
 {
     DS_TRY(SafetensorsHeader header, SafetensorsHeader::read(store, version.objects[object], task));
-    return fullIndexOf(std::move(header), object);
+    VersionIndex index = fullIndexOf(std::move(header), object);
+    std::vector<Error> beside = besideSingleFile(version, folder);
+    std::move(beside.begin(), beside.end(), std::back_inserter(index.notes));
+    return index;
+}
+
+/// Tensors of one file that the index does not name.
+struct Unlisted {
+    std::string key;
+    std::string first;
+    std::size_t tensors = 0;
+};
+
+Error unlistedTensors(const VersionObjects& version, const Unlisted& unlisted)
+{
+    const bool one = unlisted.tensors == 1;
+    return Error { Code::Unlisted,
+                   fmt::format(
+                       "the file holds {} tensor{} that the index does not name, {}{}: {} read, as transformers "
+                       "and vLLM read whole files",
+                       unlisted.tensors, one ? "" : "s", quoteName(unlisted.first), one ? "" : " first",
+                       one ? "it is" : "they are"),
+                   unlisted.key,
+                   version.step,
+                   {} };
 }
 
 } // namespace
@@ -80,29 +151,38 @@ Result<VersionIndex> readShardedIndex(const ObjectStore& store, const VersionObj
         if (seen)
             seen(header);
         InOrder names(index.weightMap);
+        Unlisted unlisted { key, {}, 0 };
         for (const StoredTensor& stored : header.tensors()) {
             const auto* const mapped = names.find(stored.info.name);
-            if (!mapped)
-                return fail(Code::Hostile,
-                            fmt::format("holds {}, which the index does not name", quoteName(stored.info.name)), key);
-            if (index.files[mapped->second] == file)
+            if (!mapped && unlisted.tensors++ == 0)
+                unlisted.first = stored.info.name;
+            if (!mapped || index.files[mapped->second] == file)
                 out.tensors.push_back(fullTensorEntry(stored, *object));
             else
                 strays.push_back(stored.info.name);
         }
+        if (unlisted.tensors > 0)
+            out.notes.push_back(unlistedTensors(version, unlisted));
     }
     for (const ObjectInfo& object : version.objects) {
         const SplitKey key = splitKey(object.key);
-        if (key.folder == folder && isShardName(key.file) && !files.contains(key.file))
+        if (key.folder != folder || files.contains(key.file))
+            continue;
+        if (isShardName(key.file))
             out.notes.push_back(atStep(unmappedFile(store, object, index, task), version.step));
+        else if (mayHoldModel(key.file))
+            out.notes.push_back(besideIndex(version, object));
     }
     sortByName(out.tensors);
     for (const auto& [name, file] : index.weightMap) {
         if (!out.find(name)) {
-            return fail(Code::Hostile, fmt::format("the index says that it holds {}, but it does not", quoteName(name)),
+            return fail(Code::Malformed,
+                        fmt::format("the index says that it holds {}, but it does not", quoteName(name)),
                         joinKey(folder, index.files[file]));
         }
     }
+    if (const TensorEntry* const twice = firstDuplicate(out.tensors))
+        strays.push_back(twice->name());
     if (!strays.empty()) {
         return fail(Code::DuplicateName, fmt::format("{} is in two files of one checkpoint", quoteName(strays.front())),
                     joinKey(folder, CheckpointIndexName));
@@ -126,7 +206,7 @@ Result<VersionIndex> readCheckpointIndex(const ObjectStore& store, const Version
                                        [](const ObjectInfo& object) { return isShardName(splitKey(object.key).file); });
     const std::optional<std::uint32_t> single = objectIndex(version, joinKey(folder, CheckpointFileName));
     if (single && !hasShards)
-        return readSingleFile(store, version, *single, task);
+        return readSingleFile(store, version, folder, *single, task);
     return fail(Code::Unfinished,
                 fmt::format("data files without {}: the checkpoint is not written to its end", CheckpointIndexName),
                 std::string(folder));

@@ -15,8 +15,9 @@ inline constexpr std::string_view CheckpointFileName = "model.safetensors";
 
 /// Reads the headers of a complete checkpoint, the files of which lie in `folder` (empty: the root of the source) and
 /// are among `version.objects`: one model.safetensors, or the files that the index names. Errors: Unfinished (neither
-/// of them, a torn index, or a file of it is missing), Truncated (a file is cut), Hostile (index and files do not
-/// agree), DuplicateName, Unsupported (the index is one of a delta), and those of the store.
+/// of them, a torn index, or a file of it is missing), Truncated (a file is cut), Malformed (the index names a tensor
+/// that its file lacks; a file is something else), Hostile, DuplicateName, Unsupported (the index is one of a delta),
+/// and those of the store.
 Result<VersionIndex> readCheckpointIndex(const ObjectStore& store, const VersionObjects& version,
                                          std::string_view folder, TaskContext& task);
 

@@ -215,14 +215,14 @@ Result<VersionIndex> ModelExpressLayout::index(const ObjectStore& store, const V
     if (index.isDelta())
         return readSlimeDelta(store, version, index, nullptr, task);
     if (!index.hasMetadata)
-        return fail(Code::Hostile, "the index has no metadata, so it does not say what it is",
+        return fail(Code::Malformed, "the index has no metadata, so it does not say what it is",
                     version.objects[*object].key);
     if (const std::string_view sums = index.meta("checksum_format"); !sums.empty() && !hasAdlerSums(index))
         return fail(Code::Unsupported, fmt::format("unsupported checksum {}", quoteName(sums)),
                     version.objects[*object].key);
     for (const std::string_view key : { "base_version", "compression_format" }) {
         if (index.metadata.find(key) != index.metadata.end())
-            return fail(Code::Hostile, fmt::format("the index has {} like a delta, but no delta_encoding", key),
+            return fail(Code::Malformed, fmt::format("the index has {} like a delta, but no delta_encoding", key),
                         version.objects[*object].key);
     }
     return readFull(store, version, index, task);

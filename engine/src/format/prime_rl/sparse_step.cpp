@@ -46,7 +46,7 @@ public:
         const std::optional<Dtype> dtype = parseTorchDtype(dtypeWord);
         const auto shape = memberShape(record, "shape");
         if (!member(record, "name").is_string() || !shape)
-            return fail(Code::Hostile, "its manifest has a tensor without name or shape", m_key);
+            return fail(Code::Malformed, "its manifest has a tensor without name or shape", m_key);
         if (!dtype)
             return fail(Code::Unsupported,
                         fmt::format("{} has element type {}, which is not known", quoteName(entry.name()),
@@ -58,13 +58,13 @@ public:
         const StoredTensor* values = m_header.find(memberText(record, m_keys.values));
         if (!positions || !values || positions->info.shape.size() != 1 || values->info.shape.size() != 1
             || positions->info.elements() != values->info.elements())
-            return fail(Code::Hostile,
+            return fail(Code::Malformed,
                         fmt::format("does not hold as many positions as values for {}", quoteName(entry.name())),
                         m_key);
         const Dtype stored = positions->info.dtype;
         if (stored != Dtype::I32 && stored != Dtype::I64)
-            return fail(Code::Hostile, fmt::format("has positions of {} for {}", word(stored), quoteName(entry.name())),
-                        m_key);
+            return fail(Code::Malformed,
+                        fmt::format("has positions of {} for {}", word(stored), quoteName(entry.name())), m_key);
         m_named.insert(positions->info.name);
         m_named.insert(values->info.name);
         const std::uint64_t count = values->info.elements();
@@ -162,7 +162,7 @@ Result<const nlohmann::json*> listOf(const nlohmann::json& json, const char* key
 {
     const nlohmann::json& list = member(json, key);
     if (!list.is_array())
-        return fail(Code::Hostile, fmt::format("the manifest has no list of {}", key), version.name);
+        return fail(Code::Malformed, fmt::format("the manifest has no list of {}", key), version.name);
     return &list;
 }
 
@@ -175,7 +175,7 @@ Result<void> readNumbers(const nlohmann::json& manifest, std::string_view format
                     version.name);
     const auto base = memberNumber(manifest, "base_step");
     if (!base || *base >= static_cast<std::uint64_t>(version.step))
-        return fail(Code::Hostile, "the manifest does not name an older step that it builds on", version.name);
+        return fail(Code::Malformed, "the manifest does not name an older step that it builds on", version.name);
     out.declaredBase = static_cast<std::int64_t>(*base);
     return {};
 }
@@ -260,7 +260,7 @@ Result<VersionIndex> readSparseUpdateManifest(const ObjectStore& store, const Ve
         reader.noteAbsentChecksums();
         reader.noteUnnamed();
     } else if (!tensors->empty()) {
-        return fail(Code::Hostile, "the manifest has changed tensors but no patch file", version.name);
+        return fail(Code::Malformed, "the manifest has changed tensors but no patch file", version.name);
     }
     DS_CHECK(finish(out, std::move(detail), version));
     return out;

@@ -26,6 +26,7 @@ class HeaderReader final : public nlohmann::json_sax<Json> {
 public:
     HeaderContent content;
     std::string refusal; ///< why the parse ended; empty while all is well
+    Code code = Code::Malformed; ///< of the refusal
 
     bool null() override { return scalar("null"); }
     bool boolean(bool) override { return scalar("a truth value"); }
@@ -47,6 +48,7 @@ private:
     enum class Field : std::uint8_t { Dtype, Shape, Offsets, Unknown };
 
     bool refuse(std::string text);
+    bool refuseClaim(std::string text); ///< no writer makes this by accident
     bool scalar(std::string_view kind);
     bool badNumber(std::string_view text);
     bool wrongValue(std::string_view kind);
@@ -78,6 +80,12 @@ bool HeaderReader::refuse(std::string text)
 {
     refusal = std::move(text);
     return false;
+}
+
+bool HeaderReader::refuseClaim(std::string text)
+{
+    code = Code::Hostile;
+    return refuse(std::move(text));
 }
 
 bool HeaderReader::wrongValue(std::string_view kind)
@@ -158,7 +166,7 @@ bool HeaderReader::string(string_t& text)
 bool HeaderReader::descend()
 {
     if (++m_depth > MaxDepth)
-        return refuse(fmt::format("the header is nested more than {} levels deep", MaxDepth));
+        return refuseClaim(fmt::format("the header is nested more than {} levels deep", MaxDepth));
     return true;
 }
 
@@ -247,7 +255,7 @@ bool HeaderReader::headerKey(const std::string& text)
     m_nextIsMetadata = text == MetadataKey;
     if (m_nextIsMetadata) {
         if (m_sawMetadata)
-            return refuse("__metadata__ occurs twice in the header");
+            return refuseClaim("__metadata__ occurs twice in the header");
         m_sawMetadata = true;
         return true;
     }
@@ -255,7 +263,7 @@ bool HeaderReader::headerKey(const std::string& text)
         return refuse(fmt::format("the name of tensor {} is {} bytes long, more than the {} allowed", quoteName(text),
                                   text.size(), MaxNameBytes));
     if (content.tensors.size() == MaxTensors)
-        return refuse(fmt::format("the header describes more than {} tensors", MaxTensors));
+        return refuseClaim(fmt::format("the header describes more than {} tensors", MaxTensors));
     m_entry = HeaderEntry();
     m_entry.info.name = text;
     m_seen = {};
@@ -267,10 +275,11 @@ bool HeaderReader::headerKey(const std::string& text)
 bool HeaderReader::metadataKey(const std::string& text)
 {
     if (content.metadata.size() == MaxMetadata)
-        return refuse(fmt::format("the header has more than {} metadata entries", MaxMetadata));
+        return refuseClaim(fmt::format("the header has more than {} metadata entries", MaxMetadata));
     const std::size_t before = content.metadata.size();
     m_metadataAt = content.metadata.try_emplace(content.metadata.end(), text); // some writers sort
-    return content.metadata.size() > before || refuse(fmt::format("the metadata key {} occurs twice", quoteName(text)));
+    return content.metadata.size() > before
+        || refuseClaim(fmt::format("the metadata key {} occurs twice", quoteName(text)));
 }
 
 bool HeaderReader::entryKey(const std::string& text)
@@ -283,13 +292,13 @@ bool HeaderReader::entryKey(const std::string& text)
         ? std::find(m_unknownFields.begin(), m_unknownFields.end(), text) != m_unknownFields.end()
         : m_seen[index];
     if (isRepeated)
-        return refuse(fmt::format("the field {} occurs twice in the entry of {}", quoteName(text), tensorText()));
+        return refuseClaim(fmt::format("the field {} occurs twice in the entry of {}", quoteName(text), tensorText()));
     if (!isUnknown) {
         m_seen[index] = true;
         return true;
     }
     if (m_unknownFields.size() == MaxFields)
-        return refuse(fmt::format("the entry of {} has more than {} unknown fields", tensorText(), MaxFields));
+        return refuseClaim(fmt::format("the entry of {} has more than {} unknown fields", tensorText(), MaxFields));
     m_unknownFields.push_back(text);
     return true;
 }
@@ -326,20 +335,20 @@ bool HeaderReader::parse_error(std::size_t position, const std::string&, const J
 Result<HeaderContent> parseHeaderJson(ByteSpan json)
 {
     if (json.empty())
-        return fail(Code::Hostile, "the header is empty: not even an empty object");
+        return fail(Code::Malformed, "the header is empty: not even an empty object");
     const std::string_view text = asText(json);
     if (text.front() != '{')
-        return fail(Code::Hostile,
+        return fail(Code::Malformed,
                     fmt::format("the header starts with the byte 0x{:02x} instead of a brace",
                                 static_cast<unsigned char>(text.front())));
     // The parser takes a NUL for the end of its input and would not look behind it.
     if (const std::size_t at = text.find('\0'); at != std::string_view::npos)
-        return fail(Code::Hostile, fmt::format("the header holds a zero byte at byte {}", at));
+        return fail(Code::Malformed, fmt::format("the header holds a NUL byte at byte {}", at));
     constexpr std::size_t LeastEntryBytes = 48; // {"":{"dtype":"U8","shape":[],"data_offsets":[0,0]}}
     HeaderReader reader;
     reader.content.tensors.reserve(std::min(MaxTensors, json.size() / LeastEntryBytes)); // growing holds them twice
     if (!Json::sax_parse(text.begin(), text.end(), &reader))
-        return fail(Code::Hostile, std::move(reader.refusal));
+        return fail(reader.code, std::move(reader.refusal));
     return std::move(reader.content);
 }
 

@@ -25,7 +25,7 @@ struct HeaderContent {
 
 /// Reads the JSON of a header without ever holding its tree, so that memory stays below ten times its size and hostile
 /// nesting costs nothing. docs/formats/safetensors.md section 3, checks 5 to 14.
-/// Errors: Hostile.
+/// Errors: Malformed; Hostile (nesting, keys that occur twice, more entries than any model has).
 Result<HeaderContent> parseHeaderJson(ByteSpan json);
 
 } // namespace deltascope

@@ -1,5 +1,6 @@
 #include "deltascope/engine/safetensors.h"
 
+#include "format/common/plain_kind.h"
 #include "format/common/quote_name.h"
 #include "format/safetensors/header_parser.h"
 
@@ -22,6 +23,8 @@ Result<void> checkHeaderLength(std::uint64_t headerBytes, std::uint64_t fileByte
         return fail(Code::Hostile,
                     fmt::format("the file claims a header of {} bytes, more than the {} allowed", headerBytes,
                                 SafetensorsHeader::MaxHeaderBytes));
+    if (fileBytes == 0)
+        return fail(Code::Truncated, "the file is empty: it is 0 bytes");
     if (fileBytes < LengthBytes)
         return fail(Code::Truncated,
                     fmt::format("it is {} bytes, too short for the 8 bytes of its header length: the file is cut short",
@@ -60,7 +63,7 @@ Result<void> checkOffsets(const HeaderEntry& entry, std::uint64_t expected, cons
                     fmt::format("tensor {} begins at byte {} of the data, inside tensor {}, which ends at {}", name,
                                 entry.begin, quoteName(before->info.name), expected));
     if (entry.begin > expected)
-        return fail(Code::Hostile,
+        return fail(Code::Malformed,
                     fmt::format("tensor {} begins at byte {} of the data, but {} ends at {}: the bytes between "
                                 "belong to no tensor",
                                 name, entry.begin, before ? "tensor " + quoteName(before->info.name) : "the header",
@@ -78,7 +81,7 @@ Result<std::uint64_t> checkData(const std::vector<HeaderEntry>& entries)
             DS_CHECK(checkOffsets(entry, end, before));
         DS_TRY(const std::uint64_t bytes, checkedSize(entry.info));
         if (entry.end - entry.begin != bytes)
-            return fail(Code::Hostile,
+            return fail(Code::Malformed,
                         fmt::format("tensor {} takes {} bytes by its dtype and shape, its data_offsets span {}",
                                     quoteName(entry.info.name), bytes, entry.end - entry.begin));
         end = entry.end;
@@ -184,6 +187,14 @@ Result<SafetensorsHeader> SafetensorsHeader::readUnlocated(const ObjectStore& st
     std::array<std::byte, LengthBytes> length {};
     DS_CHECK(store.read(object.key, 0, length, task));
     const auto headerBytes = loadLe<std::uint64_t>(length);
+    if (headerBytes > SafetensorsHeader::MaxHeaderBytes && object.sizeBytes > LengthBytes) {
+        std::array<std::byte, 1> first {};
+        DS_CHECK(store.read(object.key, LengthBytes, first, task));
+        if (asText(first) != "{") // no header at all, so that its length claims nothing
+            return fail(Code::Malformed,
+                        fmt::format("the file is no safetensors file: it begins with the bytes {:02x}",
+                                    fmt::join(std::as_bytes(std::span(length)), " ")));
+    }
     if (headerBytes == 0)
         return fail(Code::Unfinished, "its first 8 bytes are zero: the file was preallocated and never written");
     DS_CHECK(checkHeaderLength(headerBytes, object.sizeBytes));
@@ -198,7 +209,7 @@ Result<SafetensorsHeader> SafetensorsHeader::read(const ObjectStore& store, cons
 {
     auto header = readUnlocated(store, object, task);
     if (!header)
-        return fail(located(std::move(header.error()), object.key));
+        return fail(orPlainKind(located(std::move(header.error()), object.key), Wanted::Tensors, store, object, task));
     return header;
 }
 

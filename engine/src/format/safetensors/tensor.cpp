@@ -88,7 +88,7 @@ std::uint64_t TensorInfo::elements() const noexcept
 Result<std::uint64_t> checkedSize(const TensorInfo& tensor)
 {
     if (tensor.shape.size() > MaxTensorRank)
-        return fail(Code::Hostile,
+        return fail(Code::Malformed,
                     fmt::format("tensor {} has {} dimensions, more than the {} allowed", quoteName(tensor.name),
                                 tensor.shape.size(), MaxTensorRank));
     std::uint64_t elements = 1;
@@ -103,7 +103,7 @@ Result<std::uint64_t> checkedSize(const TensorInfo& tensor)
     if (!bits)
         return fail(Code::Hostile, fmt::format("{} is larger than any file: 2^64 bits or more", described(tensor)));
     if (*bits % 8 != 0)
-        return fail(Code::Hostile,
+        return fail(Code::Malformed,
                     fmt::format("{} takes {} bits, which are not whole bytes", described(tensor), *bits));
     return *bits / 8;
 }

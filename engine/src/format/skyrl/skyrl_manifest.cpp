@@ -4,6 +4,7 @@
 #include "deltascope/engine/safetensors.h"
 #include "format/common/index_json.h"
 #include "format/common/object_names.h"
+#include "format/common/plain_kind.h"
 #include "format/common/quote_name.h"
 #include "format/common/strict_json.h"
 #include "format/hf/checkpoint_index.h"
@@ -37,10 +38,10 @@ public:
         DS_TRY(const nlohmann::json manifest, parseRecords(text, "the manifest", m_key, "tensors", record));
         DS_CHECK(readNumbers(manifest));
         if (!member(manifest, "tensors").is_array())
-            return fail(hostile("has no list of tensors"));
+            return fail(refusal("has no list of tensors"));
         for (const nlohmann::json& file : member(manifest, "payload_files")) {
             if (!file.is_string() || !isSafeFileName(file.get<std::string>()))
-                return fail(hostile("names a payload file that is not a plain name in its folder"));
+                return fail(refusal("names a payload file that is not a plain name in its folder", Code::Hostile));
             DS_CHECK(payload(file.get<std::string>()));
         }
         noteUnnamed();
@@ -51,9 +52,10 @@ public:
     }
 
 private:
-    Error hostile(const std::string& text) const
+    /// `code`: Malformed, or Hostile for names that lead elsewhere.
+    Error refusal(const std::string& text, Code code = Code::Malformed) const
     {
-        return Error { Code::Hostile, "the manifest " + text, m_key, m_version.step, {} };
+        return Error { code, "the manifest " + text, m_key, m_version.step, {} };
     }
 
     Result<void> readNumbers(const nlohmann::json& manifest)
@@ -61,11 +63,11 @@ private:
         const auto version = memberNumber(manifest, "version");
         const auto base = memberNumber(manifest, "base_version");
         if (!version || !base)
-            return fail(hostile("does not say which version it is and on which one it builds"));
+            return fail(refusal("does not say which version it is and on which one it builds"));
         if (*version != static_cast<std::uint64_t>(m_version.step))
             return fail(misplaced(fmt::format("version {}", *version), m_version.step, m_key));
         if (*base >= static_cast<std::uint64_t>(m_version.step))
-            return fail(hostile(fmt::format("builds on version {}, which is not older than itself", *base)));
+            return fail(refusal(fmt::format("builds on version {}, which is not older than itself", *base)));
         m_out.declaredBase = static_cast<std::int64_t>(*base);
         return {};
     }
@@ -93,10 +95,11 @@ private:
         const std::optional<Dtype> dtype = parseTorchDtype(memberText(record, "dtype"));
         const auto shape = memberShape(record, "shape");
         if (!member(record, "name").is_string() || !member(record, "payload_key").is_string() || !shape)
-            return fail(hostile("has a tensor without name, shape or payload"));
+            return fail(refusal("has a tensor without name, shape or payload"));
         if (!isSafeFileName(file))
             return fail(
-                hostile(fmt::format("names the file {}, which is not a plain name in its folder", quoteName(file))));
+                refusal(fmt::format("names the file {}, which is not a plain name in its folder", quoteName(file)),
+                        Code::Hostile));
         if (!dtype)
             return fail(Code::Unsupported,
                         fmt::format("{} has element type {}, which is not known", quoteName(entry.name()),
@@ -105,13 +108,13 @@ private:
         entry.setType(*dtype, *shape);
         DS_TRY(const std::uint64_t bytes, checkedSize(*entry.info()));
         if (const auto claim = memberNumber(record, "uncompressed_num_bytes"); claim && *claim != bytes)
-            return fail(hostile(
+            return fail(refusal(
                 fmt::format("gives {} {} bytes, but its shape has {}", quoteName(entry.name()), *claim, bytes)));
         DS_TRY(const auto from, payload(file));
         const StoredTensor* stored = from.second->find(payloadKey);
         if (!stored || stored->info.dtype != Dtype::U8 || stored->info.shape.size() != 1)
             return fail(
-                Code::Hostile,
+                Code::Malformed,
                 fmt::format("does not hold the bytes of {} that the manifest promises", quoteName(entry.name())),
                 m_version.objects[from.first].key);
         m_named[file].insert(payloadKey);
@@ -163,7 +166,7 @@ private:
         if (algorithm == DigestAlgorithm::None)
             return fail(Code::Unsupported, fmt::format("unsupported checksum {}", quoteName(word)), m_key);
         if (entry.digest.size() != hexDigits(algorithm) || !isLowerHex(entry.digest))
-            return fail(hostile(fmt::format("has no proper checksum for {}", quoteName(entry.name()))));
+            return fail(refusal(fmt::format("has no proper checksum for {}", quoteName(entry.name()))));
         if (m_out.digests != DigestAlgorithm::None && m_out.digests != algorithm)
             return fail(Code::Unsupported, "the manifest mixes checksum algorithms", m_key);
         m_out.digests = algorithm;
@@ -190,7 +193,10 @@ Result<VersionIndex> readSkyrlManifest(const ObjectStore& store, const VersionOb
                     version.name);
     constexpr std::uint64_t MaxBytes = 256U << 20; // of 140,000 tensors about 60 MiB
     DS_TRY(const std::vector<std::byte> text, readWhole(store, key, MaxBytes, task));
-    return ManifestReader(store, version, key, task).read(text);
+    Result<VersionIndex> index = ManifestReader(store, version, key, task).read(text);
+    if (!index && index.error().where == key)
+        return fail(orPlainKind(std::move(index.error()), Wanted::Json, store, version.objects[*object], task));
+    return index;
 }
 
 } // namespace deltascope

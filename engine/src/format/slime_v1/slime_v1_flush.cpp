@@ -34,7 +34,7 @@ public:
         const auto record = [this](const nlohmann::json& json) { return add(json); };
         DS_TRY(const nlohmann::json rest, parseRecords(asBytes(params), "the list of params", m_key, "", record));
         if (!rest.is_array())
-            return fail(Code::Hostile, "its params are no list", m_key);
+            return fail(Code::Malformed, "its params are no list", m_key);
         m_flush.isTiled =
             m_inOrder && m_positionsEnd == m_flush.positions.bytes && m_valuesEnd == m_flush.values.info.elements();
         return {};
@@ -54,7 +54,7 @@ private:
         const auto valuesEnd = memberNumber(item, "val_end");
         if (!member(item, "name").is_string() || !shape || !positionsBegin || !positionsEnd || !width || !valuesBegin
             || !valuesEnd)
-            return fail(Code::Hostile, "an entry of its params lacks a field or has one of another type", m_key);
+            return fail(Code::Malformed, "an entry of its params lacks a field or has one of another type", m_key);
         if (!dtype)
             return fail(Code::Unsupported,
                         fmt::format("{} has element type {}, which is not known", quoteName(entry.name()),
@@ -70,12 +70,12 @@ private:
         const std::uint64_t count = *valuesEnd - *valuesBegin;
         PairEncoding encoding { formOf(*width), m_flush.values.info.dtype };
         if (encoding.form == PositionForm::None)
-            return fail(Code::Hostile,
+            return fail(Code::Malformed,
                         fmt::format("{} has positions of {} bytes, which encoding {} never uses",
                                     quoteName(entry.name()), *width, m_flush.encoding),
                         m_key);
         if ((*positionsEnd - *positionsBegin) / *width != count || (*positionsEnd - *positionsBegin) % *width != 0)
-            return fail(Code::Hostile,
+            return fail(Code::Malformed,
                         fmt::format("{} has {} bytes of positions but {} values", quoteName(entry.name()),
                                     *positionsEnd - *positionsBegin, count),
                         m_key);
@@ -192,13 +192,13 @@ Result<SlimeFlush> readSlimeFlush(const ObjectStore& store, const ObjectInfo& in
     if (flush.encoding != "indices" && flush.encoding != "deltas" && !expectPacked)
         return fail(Code::Unsupported, fmt::format("unsupported encoding {}", quoteName(flush.encoding)), info.key);
     if (expectPacked != packed)
-        return fail(Code::Hostile,
+        return fail(Code::Malformed,
                     fmt::format("calls itself {} but is {}compressed", flush.encoding, packed ? "" : "not "), info.key);
     const StoredTensor* positions = header.find(PositionsName);
     const StoredTensor* values = header.find(ValuesName);
     if (!positions || !values || header.tensors().size() != 2 || positions->info.dtype != Dtype::U8
         || positions->info.shape.size() != 1 || values->info.shape.size() != 1)
-        return fail(Code::Hostile, "does not hold one list of positions and one of values", info.key);
+        return fail(Code::Malformed, "does not hold one list of positions and one of values", info.key);
     if (bitsOf(values->info.dtype) % 8 != 0)
         return fail(Code::Unsupported, fmt::format("values of {} are not readable", word(values->info.dtype)),
                     info.key);

@@ -103,7 +103,7 @@ Result<VersionIndex> SlimeV1Layout::index(const ObjectStore& store, const Versio
         DS_TRY(SlimeFlush flush, readSlimeFlush(store, version.objects[i], i, task));
         if (!out.encoding.empty() && out.encoding != flush.encoding)
             return fail(
-                Code::Hostile,
+                Code::Malformed,
                 fmt::format("has encoding {}, another file of the version has {}", flush.encoding, out.encoding),
                 version.objects[i].key);
         out.encoding = flush.encoding;

@@ -104,7 +104,7 @@ private:
         if (!m_out.declaredBase)
             note(Code::Claim, "does not say which version it builds on", indexKey());
         else if (*m_out.declaredBase >= m_version.step)
-            return fail(Code::Hostile,
+            return fail(Code::Malformed,
                         fmt::format("builds on version {}, which is not older than itself", *m_out.declaredBase),
                         indexKey());
         return {};
@@ -122,7 +122,7 @@ private:
         for (const StoredTensor& stored : header.tensors()) {
             const auto* const mapped = files.find(stored.info.name);
             if (!mapped)
-                return fail(Code::Hostile,
+                return fail(Code::Malformed,
                             fmt::format("holds {}, which the index does not name", quoteName(stored.info.name)), key);
             const std::string& mappedFile = m_index.files[mapped->second];
             if (mappedFile != file) {
@@ -145,7 +145,7 @@ private:
         const std::string& name = stored.info.name;
         const std::string& key = m_version.objects[object].key;
         if (stored.info.dtype != Dtype::U8 || stored.info.shape.size() != 1)
-            return fail(Code::Hostile, fmt::format("holds {}, which is no list of bytes", quoteName(name)), key);
+            return fail(Code::Malformed, fmt::format("holds {}, which is no list of bytes", quoteName(name)), key);
         TensorEntry& entry = m_out.tensors.emplace_back();
         entry.setName(name);
         entry.extents = { Extent { object, stored.begin, stored.bytes } };
@@ -154,7 +154,7 @@ private:
             if (!digest)
                 note(Code::Claim, fmt::format("has no checksum for {}: it cannot be verified", quoteName(name)), key);
             else if (digest->size() != hexDigits(m_out.digests) || !isLowerHex(*digest))
-                return fail(Code::Hostile,
+                return fail(Code::Malformed,
                             fmt::format("has no proper {} checksum for {}", word(m_out.digests), quoteName(name)), key);
             else
                 entry.digest = *digest;
@@ -168,7 +168,7 @@ private:
         auto held = m_out.tensors.begin();
         for (const auto& [name, file] : m_index.weightMap) { // names them all, in the same order
             if (held == m_out.tensors.end() || held->name() != name) {
-                return fail(Code::Hostile,
+                return fail(Code::Malformed,
                             fmt::format("the index says that it holds {}, but it does not", quoteName(name)),
                             joinKey(m_version.name, m_index.files[file]));
             }

@@ -18,7 +18,7 @@ using VersionNumber = std::optional<std::int64_t> (*)(std::string_view name);
 
 /// Reads the data files of a delta. `index`: the version's own, with delta_encoding. `numberOf`: null where versions
 /// are linked by ids (Layout::linksByIds), which then stand in the result. Errors: Unfinished (a data file is missing),
-/// Truncated, Hostile, Unsupported (another compression, encoding or checksum), and those of the store.
+/// Truncated, Malformed, Hostile, Unsupported (another compression, encoding or checksum), and those of the store.
 Result<VersionIndex> readSlimeDelta(const ObjectStore& store, const VersionObjects& version, const IndexJson& index,
                                     VersionNumber numberOf, TaskContext& task);
 

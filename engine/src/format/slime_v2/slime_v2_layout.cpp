@@ -67,12 +67,12 @@ Result<VersionIndex> SlimeV2Layout::index(const ObjectStore& store, const Versio
     }
     DS_TRY(const IndexJson index, readIndexJson(store, version.objects[*object], task));
     if (!index.hasMetadata)
-        return fail(Code::Hostile, "the index has no metadata, so it does not say what it is",
+        return fail(Code::Malformed, "the index has no metadata, so it does not say what it is",
                     version.objects[*object].key);
     // One damaged key must not turn a delta into a full version.
     for (const std::string_view key : { "base_version", "compression_format", "checksum_format" }) {
         if (!index.isDelta() && index.metadata.find(key) != index.metadata.end())
-            return fail(Code::Hostile, fmt::format("the index has {} like a delta, but no delta_encoding", key),
+            return fail(Code::Malformed, fmt::format("the index has {} like a delta, but no delta_encoding", key),
                         version.objects[*object].key);
     }
     DS_TRY(VersionIndex out,

@@ -49,7 +49,7 @@ Result<void> SlimeOverwriteStream::finish()
     if (!m_started)
         DS_CHECK(start());
     if (m_unread != 0 || m_storedAt != m_storedEnd)
-        return fail(m_valueInput.hostile("has positions that are left over"));
+        return fail(m_valueInput.refusal("has positions that are left over"));
     return m_valueInput.expectEnd();
 }
 
@@ -65,7 +65,8 @@ Result<void> SlimeOverwriteStream::start()
     DS_CHECK(m_positionInput.read(count));
     m_unread = loadLe<std::uint32_t>(count);
     if (m_unread > m_bytes) {
-        return fail(m_positionInput.hostile(fmt::format("names {} bytes, but the tensor has {}", m_unread, m_bytes)));
+        return fail(m_positionInput.refusal(fmt::format("names {} bytes, but the tensor has {}", m_unread, m_bytes),
+                                            Code::Hostile));
     }
     DS_CHECK(m_valueInput.skip(count.size() + m_unread * PositionBytes));
     m_started = true;
@@ -108,12 +109,13 @@ Result<void> SlimeOverwriteStream::checkStop() const
 {
     const std::uint64_t position = loadLe<std::uint32_t>(m_stored, m_storedAt);
     if (position < m_smallest) {
-        return fail(m_positionInput.hostile(
-            fmt::format("has byte position {} behind {}: positions must ascend", position, m_smallest - 1)));
+        return fail(m_positionInput.refusal(
+            fmt::format("has byte position {} behind {}: positions must ascend", position, m_smallest - 1),
+            Code::Hostile));
     }
     if (position >= m_bytes)
-        return fail(m_positionInput.hostile(
-            fmt::format("has byte position {}, but the tensor has {} bytes", position, m_bytes)));
+        return fail(m_positionInput.refusal(
+            fmt::format("has byte position {}, but the tensor has {} bytes", position, m_bytes), Code::Hostile));
     return {};
 }
 

@@ -102,7 +102,7 @@ Result<PositionForm> positionForm(std::string_view encoding, const StoredTensor&
     if ((any || encoding == "nvcomp_cascaded") && dtype == Dtype::U8)
         return PositionForm::Nvcomp;
     if (any || encoding == "raw" || encoding == "gap_delta" || encoding == "nvcomp_cascaded") {
-        return fail(Code::Hostile,
+        return fail(Code::Malformed,
                     fmt::format("{} has element type {}, which encoding {} never uses", quoteName(positions.info.name),
                                 word(dtype), encoding),
                     key);
@@ -114,11 +114,12 @@ Result<TensorEntry> pairEntry(std::string_view name, const StoredTensor& values,
                               std::string_view encoding, const std::string& key)
 {
     if (values.info.shape.size() != 1 || positions.info.shape.size() != 1)
-        return fail(Code::Hostile, fmt::format("positions and values of {} are no plain lists", quoteName(name)), key);
+        return fail(Code::Malformed, fmt::format("positions and values of {} are no plain lists", quoteName(name)),
+                    key);
     DS_TRY(const PositionForm form, positionForm(encoding, positions, key));
     const bool counted = form != PositionForm::Nvcomp && form != PositionForm::Unknown;
     if (counted && values.info.elements() != positions.info.elements()) {
-        return fail(Code::Hostile,
+        return fail(Code::Malformed,
                     fmt::format("{} has {} positions but {} values", quoteName(name), positions.info.elements(),
                                 values.info.elements()),
                     key);
@@ -145,14 +146,14 @@ Result<void> readPairs(const TrlDialect& dialect, const SafetensorsHeader& heade
         const std::string_view full = stored.info.name;
         const bool isValue = endsWith(full, dialect.valueEnd);
         if (!isValue && !endsWith(full, dialect.indexEnd))
-            return fail(Code::Hostile, fmt::format("holds {}, which is neither positions nor values", quoteName(full)),
-                        key);
+            return fail(Code::Malformed,
+                        fmt::format("holds {}, which is neither positions nor values", quoteName(full)), key);
         const std::string_view name =
             full.substr(0, full.size() - (isValue ? dialect.valueEnd : dialect.indexEnd).size());
         const StoredTensor* partner =
             header.find(std::string(name).append(isValue ? dialect.indexEnd : dialect.valueEnd));
         if (!partner)
-            return fail(Code::Hostile, fmt::format("holds {} without its partner", quoteName(full)), key);
+            return fail(Code::Malformed, fmt::format("holds {} without its partner", quoteName(full)), key);
         if (!isValue)
             continue;
         DS_TRY(TensorEntry entry, pairEntry(name, stored, *partner, out.encoding, key));
@@ -188,7 +189,7 @@ Result<void> readRecords(const SafetensorsHeader& header, const std::string& key
     if (digest.empty())
         return {};
     if (digest.size() != 64 || !isLowerHex(digest))
-        return fail(Code::Hostile, fmt::format("has no proper checksum_sha256: {}", quoteName(digest)), key);
+        return fail(Code::Malformed, fmt::format("has no proper checksum_sha256: {}", quoteName(digest)), key);
     out.stateDigest = StateDigest { std::string(digest), { StateDigestForm::Sha256OfData } };
     return {};
 }
@@ -277,7 +278,7 @@ Result<VersionIndex> TrlLayout::index(const ObjectStore& store, const VersionObj
     }
     const std::optional<bool> full = stripped ? looksFull(m_dialect, header) : m_dialect.saysFull(header);
     if (!full) {
-        return fail(Code::Hostile,
+        return fail(Code::Malformed,
                     fmt::format("does not say whether it is sparse (sparse = {})", quoteName(header.meta("sparse"))),
                     key);
     }
