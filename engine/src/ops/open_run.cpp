@@ -5,6 +5,7 @@
 #include "deltascope/engine/operations.h"
 #include "deltascope/engine/safetensors.h"
 #include "epoch_evidence.h"
+#include "format/common/droppings.h"
 #include "gone_versions.h"
 #include "known_facts.h"
 #include "left_anchors.h"
@@ -370,7 +371,8 @@ Result<VersionSummary> summaryOfBase(Workbench& bench, const ExternalBase& base,
 
 Result<ExternalBase> openBase(Workbench& bench, std::shared_ptr<ObjectStore> store, TaskContext& task)
 {
-    DS_TRY(const std::vector<ObjectInfo> listing, listAll(*store, "", task));
+    DS_TRY(std::vector<ObjectInfo> listing, listAll(*store, "", task));
+    takeDroppings(listing);
     const std::shared_ptr<const Layout> layout = bench.layouts.find("hf");
     std::vector<VersionObjects> versions = layout->group(listing);
     if (versions.size() != 1 && !(versions.size() > 1 && versions.front().step == 0))
@@ -481,6 +483,9 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
     const bool isNowhere = listing.empty() && std::all_of(copies.begin(), copies.end(), std::mem_fn(&Listing::empty));
     if (isNowhere)
         DS_CHECK(expectNothingLost(bench, *store, options.acceptLosses));
+    std::vector<Error> sourceNotices = takeDroppings(listing);
+    for (Listing& copy : copies)
+        takeDroppings(copy);
     Result<std::shared_ptr<const Layout>> found = chooseLayout(bench, store, listing, options.layout, task);
     for (std::size_t i = 0; !found && found.error().code == Code::Layout && i < copies.size(); ++i) {
         // What is left of the source may not tell any more.
@@ -504,7 +509,8 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
         for (const VersionObjects& form : group.otherForms)
             used += form.objects.size();
     }
-    std::vector<Error> sourceNotices = linkedFolders(listing);
+    std::vector<Error> linked = linkedFolders(listing);
+    std::move(linked.begin(), linked.end(), std::back_inserter(sourceNotices));
     std::move(mirrors.notices.begin(), mirrors.notices.end(), std::back_inserter(sourceNotices));
     std::move(others.begin(), others.end(), std::back_inserter(sourceNotices));
     std::vector<std::string> addresses;
