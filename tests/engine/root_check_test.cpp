@@ -315,14 +315,79 @@ TEST(RootCheck, AWrongExternalBaseIsABaseMismatch)
         ASSERT_TRUE(putText(*store, "model.safetensors", safetensorsFile(other)));
         p.base.base = store;
         const Verified verified(p);
-        EXPECT_EQ(verified.report.verdict, Verdict::Damaged);
-        EXPECT_EQ(verified.words, (Words { { 1, "damaged" }, { 2, "incomplete" }, { 3, "incomplete" } }));
+        EXPECT_EQ(verified.report.verdict, Verdict::Incomplete);
+        EXPECT_EQ(verified.words, all(1, 3, "incomplete"));
         for (const std::int64_t step : { 1, 3 }) {
             ASSERT_TRUE(verified.run.find(step)->obstacle);
             EXPECT_EQ(verified.run.find(step)->obstacle->code, Code::BaseMismatch);
         }
         EXPECT_FALSE(p.rootOfStep(3));
     }
+}
+
+/// A run of slime on a base whose tensors `change` turns into others; it has no roots, so that the bytes must tell.
+struct OnChangedBase {
+    explicit OnChangedBase(const std::function<void(FileTensor&)>& change)
+        : p("slime-v2")
+    {
+        p.options.encoding = "xor";
+        p.publishAll(1, 3);
+        std::vector<FileTensor> tensors = Publishing::tensorsOf(0);
+        for (FileTensor& tensor : tensors)
+            change(tensor);
+        const auto store = std::make_shared<MemoryStore>();
+        EXPECT_TRUE(putText(*store, "model.safetensors", safetensorsFile(tensors)));
+        p.base.base = store;
+    }
+
+    /// The words of all steps, and why the first one cannot be used.
+    std::pair<Words, Error> verified()
+    {
+        const Verified verified(p);
+        const auto& obstacle = verified.run.find(1)->obstacle;
+        return { verified.words, obstacle ? *obstacle : Error() };
+    }
+    Publishing p;
+};
+
+void widen(FileTensor& tensor)
+{
+    std::string wide;
+    for (std::size_t i = 0; i < tensor.data.size(); i += 2)
+        wide.append(2, '\0').append(tensor.data, i, 2);
+    tensor.info.dtype = Dtype::F32;
+    tensor.data = wide;
+}
+
+TEST(RootCheck, ABaseOfAnotherFormIsBlamedAndNoStep)
+{
+    const auto rename = [](FileTensor& tensor) { tensor.info.name = "language_model." + tensor.info.name; };
+    const std::vector<std::pair<std::function<void(FileTensor&)>, std::string>> changes { { widen, "F32" },
+                                                                                          { rename, "\"a\"" } };
+    for (const auto& [change, reason] : changes) {
+        SCOPED_TRACE(reason);
+        OnChangedBase run(change);
+        const auto [words, obstacle] = run.verified();
+        EXPECT_EQ(words, all(1, 3, "incomplete"));
+        EXPECT_EQ(obstacle.code, Code::BaseMismatch);
+        EXPECT_NE(obstacle.text.find("the base checkpoint is not the one"), std::string::npos) << obstacle.text;
+        EXPECT_NE(obstacle.text.find("2 of the 2 tensors"), std::string::npos) << obstacle.text;
+        EXPECT_NE(obstacle.text.find(reason), std::string::npos) << obstacle.text;
+        EXPECT_EQ(digestCode(run.p, 3), Code::BaseMismatch);
+    }
+}
+
+TEST(RootCheck, ABaseThatFitsIsNotBlamed)
+{
+    OnChangedBase same([](FileTensor&) {});
+    EXPECT_EQ(same.verified().second.text, "");
+    OnChangedBase one([](FileTensor& tensor) {
+        if (tensor.info.name == "a")
+            widen(tensor);
+    });
+    const Error obstacle = one.verified().second;
+    EXPECT_NE(obstacle.text, "");
+    EXPECT_EQ(obstacle.text.find("the base checkpoint is not the one"), std::string::npos) << obstacle.text;
 }
 
 TEST(RootCheck, AnotherModelAsBaseIsABaseMismatch)

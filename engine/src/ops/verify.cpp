@@ -369,6 +369,8 @@ Verdict verdictOf(const Run& run, std::size_t at)
     const Version& version = run.versions[at];
     if (version.obstacleAt != at)
         return Verdict::Incomplete;
+    if (version.onExternalBase && version.obstacle->code == Code::BaseMismatch)
+        return Verdict::Incomplete; // the base is another one; that says nothing against the objects of the version
     return speaksOfDamage(version.obstacle->code) ? Verdict::Damaged : Verdict::Incomplete;
 }
 

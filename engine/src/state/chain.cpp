@@ -3,6 +3,7 @@
 #include "format/common/fetch_headers.h"
 #include "format/common/object_names.h"
 #include "replay/checked_reads.h"
+#include "state/base_fit.h"
 #include "state/chain_walk.h"
 #include "state/recorded_state.h"
 #include "state/same_object.h"
@@ -135,7 +136,9 @@ Result<Chain> Chain::openThrough(const Run& run, const Plan& plan, std::shared_p
     }
     fetchHeaders(*run.store, *run.layout, ahead, task);
     DS_TRY(chain.m_links, openAll(places, threads, task));
-    DS_CHECK(chain.collectTensors());
+    if (Result<void> collected = chain.collectTensors(); !collected)
+        return fail(chain.onExternalBase() ? blameBase(chain.m_links, std::move(collected.error()), task)
+                                           : std::move(collected.error()));
     chain.m_reads = std::move(reads);
     return chain;
 }

@@ -1,6 +1,7 @@
 #include "state/chain_walk.h"
 
 #include "audit/replay_audit.h"
+#include "state/base_fit.h"
 
 #include <algorithm>
 #include <optional>
@@ -51,14 +52,20 @@ public:
     Result<void> open(const Chain& chain, const TensorInfo& tensor, ReplayOptions options, TaskContext& task)
     {
         options.observer = m_observer;
-        DS_TRY(TensorReplay replay, TensorReplay::open(chain, tensor, std::move(options), task));
-        m_replay.emplace(std::move(replay));
+        m_chain = &chain;
+        Result<TensorReplay> replay = TensorReplay::open(chain, tensor, std::move(options), task);
+        if (!replay)
+            return fail(reasonOf(std::move(replay.error()), task));
+        m_replay.emplace(std::move(*replay));
         return {};
     }
 
     Result<ByteSpan> next(TaskContext& task) override
     {
-        DS_TRY(const ByteSpan block, m_replay->next(task));
+        Result<ByteSpan> replayed = m_replay->next(task);
+        if (!replayed)
+            return fail(reasonOf(std::move(replayed.error()), task));
+        const ByteSpan block = *replayed;
         if (block.empty() && m_watch && !m_ended) {
             m_ended = true;
             m_evidence.digestsMatch = m_watch->finish();
@@ -71,6 +78,12 @@ public:
     SliceEvidence evidence() const noexcept override { return m_evidence; }
 
 private:
+    Error reasonOf(Error error, TaskContext& task) const
+    {
+        return m_chain->onExternalBase() ? blameBase(m_chain->links(), std::move(error), task) : error;
+    }
+
+    const Chain* m_chain = nullptr;
     std::optional<ReplayAudit::Tensor> m_watch;
     std::optional<BothObservers> m_both;
     ReplayObserver* m_observer;
