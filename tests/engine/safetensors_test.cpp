@@ -28,7 +28,7 @@ Result<SafetensorsHeader> parseWithData(std::string_view json, std::uint64_t dat
 std::string header(std::string_view entry) { return fmt::format(R"({{"a":{}}})", entry); }
 
 /// Why `json` is refused; fails the test if it is not, or with another code.
-std::string refusalOf(std::string_view json, std::uint64_t dataBytes = 16, Code code = Code::Hostile)
+std::string refusalOf(std::string_view json, std::uint64_t dataBytes = 16, Code code = Code::Malformed)
 {
     const auto parsed = parseWithData(json, dataBytes);
     if (parsed) {
@@ -37,6 +37,12 @@ std::string refusalOf(std::string_view json, std::uint64_t dataBytes = 16, Code 
     }
     EXPECT_EQ(parsed.error().code, code) << parsed.error().text;
     return parsed.error().text;
+}
+
+/// The same for what no writer makes by accident.
+std::string claimRefusalOf(std::string_view json, std::uint64_t dataBytes = 16)
+{
+    return refusalOf(json, dataBytes, Code::Hostile);
 }
 
 std::string fileOf(std::string_view json, std::string_view data = {})
@@ -181,8 +187,11 @@ TEST(SafetensorsHeader, RefusesAFileShorterThanItsLengthField)
         const Error error = errorOf(std::string(bytes, '\0'));
         EXPECT_EQ(error.code, Code::Truncated);
         EXPECT_EQ(error.text,
-                  fmt::format("it is {} bytes, too short for the 8 bytes of its header length: the file is cut short",
-                              bytes));
+                  bytes == 0
+                      ? "the file is empty: it is 0 bytes"
+                      : fmt::format("it is {} bytes, too short for the 8 bytes of its header length: the file is "
+                                    "cut short",
+                                    bytes));
         EXPECT_EQ(error.where, "dir/a.safetensors");
     }
 }
@@ -207,7 +216,7 @@ TEST(SafetensorsHeader, RefusesAHeaderOverTheLimitBeforeReadingIt)
         EXPECT_EQ(parsed.error().code, Code::Hostile);
         EXPECT_EQ(parsed.error().text,
                   fmt::format("the file claims a header of {} bytes, more than the 100000000 allowed", length));
-        EXPECT_EQ(readUpTo, 8U);
+        EXPECT_EQ(readUpTo, file.size()) << "its first bytes, which tell what it is";
     }
 }
 
@@ -223,7 +232,7 @@ TEST(SafetensorsHeader, RefusesAHeaderBehindTheEndOfTheFileBeforeReadingIt)
         EXPECT_EQ(parsed.error().text,
                   fmt::format("it is {} bytes, its header alone promises {}: the file is cut short", file.size(),
                               8 + length));
-        EXPECT_EQ(readUpTo, 8U);
+        EXPECT_EQ(readUpTo, file.size()) << "its first bytes, which tell what it is";
     }
 }
 
@@ -302,7 +311,7 @@ TEST(SafetensorsHeader, RefusesTextThatIsNotUtf8)
 
 TEST(SafetensorsHeader, RefusesNulBytesAnywhere)
 {
-    EXPECT_EQ(refusalOf(std::string_view("{}\0", 3)), "the header holds a zero byte at byte 2");
+    EXPECT_EQ(refusalOf(std::string_view("{}\0", 3)), "the header holds a NUL byte at byte 2");
     refusalOf(std::string_view("{}\0garbage", 10));
     refusalOf(std::string_view("{\0}", 3));
     refusalOf(std::string_view("{\"a\0\":{}}", 9));
@@ -318,17 +327,17 @@ TEST(SafetensorsHeader, RefusesAnythingButSpacesBehindTheObject)
 
 TEST(SafetensorsHeader, RefusesDeepNestingWithoutUsingTheStack)
 {
-    EXPECT_EQ(refusalOf(header(R"({"x":[[[0]]]})")), "the header is nested more than 4 levels deep");
+    EXPECT_EQ(claimRefusalOf(header(R"({"x":[[[0]]]})")), "the header is nested more than 4 levels deep");
     EXPECT_EQ(refusalOf(header(R"({"x":{"y":{"z":0}}})")), "tensor \"a\" has no dtype") << "four levels are allowed";
-    refusalOf(header(R"({"x":{"y":{"z":{}}}})"));
+    claimRefusalOf(header(R"({"x":{"y":{"z":{}}}})"));
     std::string deep(20'000, '[');
     deep.append(20'000, ']');
     refusalOf(header(deep));
-    refusalOf(header(R"({"x":)" + deep + "}"));
+    claimRefusalOf(header(R"({"x":)" + deep + "}"));
     std::string objects;
     for (int i = 0; i < 20'000; ++i)
         objects += R"({"x":)";
-    refusalOf(header(objects));
+    claimRefusalOf(header(objects));
 }
 
 // --- Metadata --------------------------------------------------------------------------------------------------------
@@ -349,9 +358,9 @@ TEST(SafetensorsHeader, RefusesMetadataThatIsNotAnObjectOfTexts)
 
 TEST(SafetensorsHeader, RefusesDuplicateMetadata)
 {
-    EXPECT_EQ(refusalOf(R"({"__metadata__":{"k":"1","k":"1"}})"), "the metadata key \"k\" occurs twice");
-    EXPECT_EQ(refusalOf(R"({"__metadata__":{},"__metadata__":{}})"), "__metadata__ occurs twice in the header");
-    EXPECT_EQ(refusalOf(R"({"__metadata__":{"k":"","\u006b":""}})"), "the metadata key \"k\" occurs twice");
+    EXPECT_EQ(claimRefusalOf(R"({"__metadata__":{"k":"1","k":"1"}})"), "the metadata key \"k\" occurs twice");
+    EXPECT_EQ(claimRefusalOf(R"({"__metadata__":{},"__metadata__":{}})"), "__metadata__ occurs twice in the header");
+    EXPECT_EQ(claimRefusalOf(R"({"__metadata__":{"k":"","\u006b":""}})"), "the metadata key \"k\" occurs twice");
 }
 
 // --- Entries of tensors ----------------------------------------------------------------------------------------------
@@ -431,8 +440,8 @@ TEST(SafetensorsHeader, AcceptsTheLargestNumberAsAnOffset)
 TEST(SafetensorsHeader, RefusesDuplicateNames)
 {
     const std::string entry = R"({"dtype":"U8","shape":[16],"data_offsets":[0,16]})";
-    EXPECT_EQ(refusalOf(fmt::format(R"({{"a":{0},"a":{0}}})", entry)), "tensor \"a\" occurs twice in the header");
-    EXPECT_EQ(refusalOf(fmt::format(R"({{"a":{0},"b":{0},"\u0061":{0}}})", entry)),
+    EXPECT_EQ(claimRefusalOf(fmt::format(R"({{"a":{0},"a":{0}}})", entry)), "tensor \"a\" occurs twice in the header");
+    EXPECT_EQ(claimRefusalOf(fmt::format(R"({{"a":{0},"b":{0},"\u0061":{0}}})", entry)),
               "tensor \"a\" occurs twice in the header");
 }
 
@@ -440,9 +449,10 @@ TEST(SafetensorsHeader, RefusesDuplicateFields)
 {
     const std::string rest = R"("dtype":"U8","shape":[16],"data_offsets":[0,16])";
     for (const std::string field : { R"("dtype":"U8")", R"("shape":[16])", R"("data_offsets":[0,16])" })
-        EXPECT_NE(refusalOf(header("{" + rest + "," + field + "}")).find("occurs twice in the entry of tensor \"a\""),
-                  std::string::npos);
-    EXPECT_EQ(refusalOf(header(R"({"x":1,"y":1,"x":1,)" + rest + "}")),
+        EXPECT_NE(
+            claimRefusalOf(header("{" + rest + "," + field + "}")).find("occurs twice in the entry of tensor \"a\""),
+            std::string::npos);
+    EXPECT_EQ(claimRefusalOf(header(R"({"x":1,"y":1,"x":1,)" + rest + "}")),
               "the field \"x\" occurs twice in the entry of tensor \"a\"");
 }
 
@@ -474,7 +484,8 @@ TEST(SafetensorsHeader, RefusesMoreThan64UnknownFields)
     for (int i = 0; i < 64; ++i)
         entry += fmt::format(R"(,"x{}":0)", i);
     EXPECT_TRUE(parseWithData(header(entry + "}"), 1));
-    EXPECT_EQ(refusalOf(header(entry + R"(,"y":0})"), 1), "the entry of tensor \"a\" has more than 64 unknown fields");
+    EXPECT_EQ(claimRefusalOf(header(entry + R"(,"y":0})"), 1),
+              "the entry of tensor \"a\" has more than 64 unknown fields");
 }
 
 TEST(SafetensorsHeader, ReadsAMillionTensorsAndNotOneMore)
@@ -489,7 +500,7 @@ TEST(SafetensorsHeader, ReadsAMillionTensorsAndNotOneMore)
     const auto parsed = parseWithData(json, 1'000'000);
     ASSERT_TRUE(parsed) << parsed.error().text;
     EXPECT_EQ(parsed->find("777777")->begin, 8 + json.size() + 777'777);
-    EXPECT_EQ(refusalOf(more), "the header describes more than 1000000 tensors");
+    EXPECT_EQ(claimRefusalOf(more), "the header describes more than 1000000 tensors");
 }
 
 // --- Data ------------------------------------------------------------------------------------------------------------
@@ -517,14 +528,15 @@ TEST(SafetensorsHeader, RefusesHoles)
 
 TEST(SafetensorsHeader, RefusesOverlaps)
 {
-    EXPECT_EQ(refusalOf(twoTensors("0,8", "4,12"), 12),
+    EXPECT_EQ(claimRefusalOf(twoTensors("0,8", "4,12"), 12),
               "tensor \"b\" begins at byte 4 of the data, inside tensor \"a\", which ends at 8");
-    refusalOf(twoTensors("0,8", "0,8"), 8);
+    claimRefusalOf(twoTensors("0,8", "0,8"), 8);
 }
 
 TEST(SafetensorsHeader, RefusesReversedOffsets)
 {
-    EXPECT_EQ(refusalOf(twoTensors("0,8", "8,0"), 8), "tensor \"b\" ends at byte 0 of the data, before its begin at 8");
+    EXPECT_EQ(claimRefusalOf(twoTensors("0,8", "8,0"), 8),
+              "tensor \"b\" ends at byte 0 of the data, before its begin at 8");
 }
 
 TEST(SafetensorsHeader, RefusesASizeThatDiffersFromTheShape)
@@ -535,11 +547,12 @@ TEST(SafetensorsHeader, RefusesASizeThatDiffersFromTheShape)
 
 TEST(SafetensorsHeader, RefusesShapesThatOverflow)
 {
-    EXPECT_NE(refusalOf(header(R"({"dtype":"U8","shape":[8589934592,8589934592],"data_offsets":[0,16]})")).find("2^62"),
-              std::string::npos);
     EXPECT_NE(
-        refusalOf(header(R"({"dtype":"BF16","shape":[2305843009213693952],"data_offsets":[0,16]})")).find("2^64 bits"),
+        claimRefusalOf(header(R"({"dtype":"U8","shape":[8589934592,8589934592],"data_offsets":[0,16]})")).find("2^62"),
         std::string::npos);
+    EXPECT_NE(claimRefusalOf(header(R"({"dtype":"BF16","shape":[2305843009213693952],"data_offsets":[0,16]})"))
+                  .find("2^64 bits"),
+              std::string::npos);
 }
 
 TEST(SafetensorsHeader, RefusesPartsOfBytes)
@@ -619,7 +632,12 @@ Code expectedCode(const std::string& name, const std::string& officialCode)
 {
     const bool cut = officialCode == "header-too-small" || officialCode == "invalid-header-length"
         || officialCode == "metadata-incomplete-buffer";
-    return name == "all-zero.safetensors" ? Code::Unfinished : cut ? Code::Truncated : Code::Hostile;
+    if (name == "all-zero.safetensors")
+        return Code::Unfinished;
+    const bool claims = officialCode == "header-too-large" || officialCode == "duplicate-key"
+        || officialCode == "validation-overflow" || name == "reversed-offsets.safetensors"
+        || name.find("overlap") != std::string::npos;
+    return cut ? Code::Truncated : claims ? Code::Hostile : Code::Malformed;
 }
 
 TEST(SafetensorsGolden, HostileFilesAreRefusedAndOddOnesRead)

@@ -315,7 +315,7 @@ TEST(TrlV2Index, ReportsClaimsThatItsContentContradicts)
 TEST(TrlV2Index, RefusesAnotherStepInItsPlace)
 {
     const Error error = indexRefusal(safetensorsFile({}, metadataOf("raw", "True", "3")));
-    EXPECT_EQ(error.code, Code::Hostile);
+    EXPECT_EQ(error.code, Code::Malformed);
     EXPECT_NE(error.text.find("calls itself model_version \"3\""), std::string::npos) << error.text;
 }
 
@@ -324,31 +324,31 @@ TEST(TrlV2Index, RefusesHalfAPair)
     const FileTensor idx { tensor("w.idx", { 1 }, Dtype::I32), words32({ 0 }) };
     const FileTensor val { tensor("w.val", { 1 }), "ab" };
     const FileTensor other { tensor("w", { 1 }), "ab" };
-    EXPECT_EQ(indexRefusal(safetensorsFile({ idx }, metadataOf("raw"))).code, Code::Hostile);
-    EXPECT_EQ(indexRefusal(safetensorsFile({ val }, metadataOf("raw"))).code, Code::Hostile);
-    EXPECT_EQ(indexRefusal(safetensorsFile({ idx, val, other }, metadataOf("raw"))).code, Code::Hostile);
+    EXPECT_EQ(indexRefusal(safetensorsFile({ idx }, metadataOf("raw"))).code, Code::Malformed);
+    EXPECT_EQ(indexRefusal(safetensorsFile({ val }, metadataOf("raw"))).code, Code::Malformed);
+    EXPECT_EQ(indexRefusal(safetensorsFile({ idx, val, other }, metadataOf("raw"))).code, Code::Malformed);
 }
 
 TEST(TrlV2Index, RefusesPairsThatDoNotFit)
 {
-    EXPECT_EQ(indexRefusal(deltaFile("raw", Dtype::I32, words32({ 1, 4 }))).code, Code::Hostile);
-    EXPECT_EQ(indexRefusal(deltaFile("raw", Dtype::U16, fromHex("0100 0200 0200"))).code, Code::Hostile);
-    EXPECT_EQ(indexRefusal(deltaFile("raw", Dtype::I64, std::string(24, '\0'))).code, Code::Hostile);
-    EXPECT_EQ(indexRefusal(deltaFile("gap_delta", Dtype::I32, words32({ 1, 2, 2 }))).code, Code::Hostile);
-    EXPECT_EQ(indexRefusal(deltaFile("nvcomp_cascaded", Dtype::U16, fromHex("0100 0200 0200"))).code, Code::Hostile);
+    EXPECT_EQ(indexRefusal(deltaFile("raw", Dtype::I32, words32({ 1, 4 }))).code, Code::Malformed);
+    EXPECT_EQ(indexRefusal(deltaFile("raw", Dtype::U16, fromHex("0100 0200 0200"))).code, Code::Malformed);
+    EXPECT_EQ(indexRefusal(deltaFile("raw", Dtype::I64, std::string(24, '\0'))).code, Code::Malformed);
+    EXPECT_EQ(indexRefusal(deltaFile("gap_delta", Dtype::I32, words32({ 1, 2, 2 }))).code, Code::Malformed);
+    EXPECT_EQ(indexRefusal(deltaFile("nvcomp_cascaded", Dtype::U16, fromHex("0100 0200 0200"))).code, Code::Malformed);
     const std::string matrix = safetensorsFile(
         { { tensor("w.idx", { 1, 3 }, Dtype::I32), words32({ 1, 4, 7 }) }, { tensor("w.val", { 3 }), Values } },
         metadataOf("raw"));
-    EXPECT_EQ(indexRefusal(matrix).code, Code::Hostile);
+    EXPECT_EQ(indexRefusal(matrix).code, Code::Malformed);
 }
 
 TEST(TrlV2Index, RefusesAFileThatDoesNotSayItsKind)
 {
     Metadata metadata = metadataOf("raw");
     metadata.erase("sparse");
-    EXPECT_EQ(indexRefusal(safetensorsFile({}, metadata)).code, Code::Hostile);
+    EXPECT_EQ(indexRefusal(safetensorsFile({}, metadata)).code, Code::Malformed);
     metadata["sparse"] = "1";
-    EXPECT_EQ(indexRefusal(safetensorsFile({}, metadata)).code, Code::Hostile);
+    EXPECT_EQ(indexRefusal(safetensorsFile({}, metadata)).code, Code::Malformed);
 }
 
 TEST(TrlV2Index, RefusesFilesOfOlderLayoutsAndCutOnes)

@@ -95,12 +95,21 @@ std::optional<PlainKind> pointerKind(std::string_view text)
     return std::nullopt;
 }
 
+/// Whether bytes are UTF-8 without control characters. The last character may break off.
 bool isText(std::string_view text)
 {
-    return std::all_of(text.begin(), text.end(), [](char c) {
+    constexpr std::size_t LongestRest = 3;
+    const auto isPlain = [](char c) {
         const auto byte = static_cast<unsigned char>(c);
         return byte >= 0x20 ? byte != 0x7f : c == '\n' || c == '\r' || c == '\t';
-    });
+    };
+    if (!std::all_of(text.begin(), text.end(), isPlain))
+        return false;
+    for (std::size_t rest = 0; rest <= std::min(LongestRest, text.size()); ++rest) {
+        if (isUtf8(text.substr(0, text.size() - rest)))
+            return rest < text.size();
+    }
+    return false;
 }
 
 /// What a text is. `text` may break off in the middle of a character.
