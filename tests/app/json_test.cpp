@@ -332,7 +332,9 @@ TEST(DiffJson, HasTheKeysOfTheContract)
     tensor.different = 3;
     tensor.maxAbs = 0.5;
     tensor.maxUlp = 9;
+    tensor.notFiniteB = 2;
     tensor.relativeNorm = 0.25;
+    view.notFiniteB = 2;
     view.tensors = { tensor };
     view.reshaped = { { "v", "BF16", "F32", { 2 }, { 2 } } };
     const std::string text = toJson(view);
@@ -348,6 +350,9 @@ TEST(DiffJson, HasTheKeysOfTheContract)
     EXPECT_TRUE(json["elements_touched"].is_null());
     EXPECT_TRUE(json["relative_norm"].is_null());
     EXPECT_EQ(json["tensors"][0]["relative_norm"], 0.25);
+    EXPECT_EQ(json["not_finite_b"], 2);
+    EXPECT_EQ(json["tensors"][0]["not_finite_a"], 0);
+    EXPECT_EQ(json["tensors"][0]["not_finite_b"], 2);
 }
 
 /// Who reads `equal` alone must not take a part for the whole.

@@ -198,6 +198,37 @@ TEST(DiffNorm, LeavesOutWhatIsNotFinite)
     EXPECT_EQ(diff.relativeNorm, 0.2);
 }
 
+/// A norm of 0 would say that nothing moved.
+TEST(DiffNorm, IsUnknownWhereNothingThatDiffersIsFinite)
+{
+    constexpr float Nan = std::numeric_limits<float>::quiet_NaN();
+    constexpr float Infinity = std::numeric_limits<float>::infinity();
+    const TensorDiff diff =
+        diffOfValues<float>(Dtype::F32, { 3.0F, 4.0F, 5.0F, Infinity }, { 3.0F, Nan, Infinity, 1.0F });
+    EXPECT_EQ(diff.different, 3U);
+    EXPECT_EQ(diff.notFinite, (NotFiniteCounts { 1, 2, 3 }));
+    EXPECT_FALSE(diff.relativeNorm);
+    const DiffReport report =
+        diffOf({ { tensor("a", { 2 }, Dtype::F32), packed(std::vector<float> { 3, 4 }) },
+                 { tensor("b", { 2 }, Dtype::F32), packed(std::vector<float> { 3, Infinity }) } },
+               { { tensor("a", { 2 }, Dtype::F32), packed(std::vector<float> { 3, Nan }) },
+                 { tensor("b", { 2 }, Dtype::F32), packed(std::vector<float> { 3, Infinity }) } });
+    EXPECT_EQ(report.notFinite, (NotFiniteCounts { 1, 2, 1 }));
+    EXPECT_FALSE(report.relativeNorm);
+    ASSERT_EQ(report.tensors.size(), 1U);
+    EXPECT_EQ(report.tensors[0].notFinite, (NotFiniteCounts { 0, 1, 1 }));
+}
+
+/// Infinities that stay, as in a mask, leave a norm, and integers have none.
+TEST(DiffNorm, CountsWhatIsNotFiniteOnBothSides)
+{
+    constexpr float Infinity = std::numeric_limits<float>::infinity();
+    const TensorDiff diff = diffOfValues<float>(Dtype::F32, { 4.0F, -Infinity }, { 5.0F, -Infinity });
+    EXPECT_EQ(diff.notFinite, (NotFiniteCounts { 1, 1, 0 }));
+    EXPECT_EQ(diff.relativeNorm, 0.25);
+    EXPECT_EQ(diffOfValues<std::uint16_t>(Dtype::U16, { 0x7fc0, 1 }, { 0x7f80, 1 }).notFinite, NotFiniteCounts());
+}
+
 TEST(DiffNorm, IsUnknownWithoutNumbersInA)
 {
     EXPECT_FALSE(diffOfValues<float>(Dtype::F32, { 0.0F }, { 1.0F }).relativeNorm);

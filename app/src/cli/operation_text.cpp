@@ -279,6 +279,12 @@ std::string partText(const app::DiffView& diff)
                        safe(fmt::format("{}", fmt::join(diff.globs, " "))), countText(diff.tensorsLeftOut));
 }
 
+/// "0 → 3,072": NaN and infinities of A and of B, as a column.
+std::string notFiniteText(const app::TensorDiffView& tensor)
+{
+    return fmt::format("{:>15}  ", fmt::format("{} → {}", countText(tensor.notFiniteA), countText(tensor.notFiniteB)));
+}
+
 /// What was not compared element by element.
 std::string listsText(const app::DiffView& diff)
 {
@@ -321,14 +327,20 @@ std::string diffText(const app::DiffView& diff, const Style& style)
         text += fmt::format(" ({} touched on the way)", countText(*diff.elementsTouched));
     if (diff.relativeNorm)
         text += fmt::format(", relative L2 {:.3g}", *diff.relativeNorm);
+    const bool anyNotFinite = diff.notFiniteA > 0 || diff.notFiniteB > 0;
+    if (anyNotFinite)
+        text += "\n"
+            + paint(style, Paint::Warn,
+                    fmt::format("NaN or infinite: {} of A, {} of B; no distance or norm counts them",
+                                counted(diff.notFiniteA, "element"), counted(diff.notFiniteB, "element")));
     text += "\n"
         + paint(style, Paint::Dim,
-                fmt::format("\n{:>12} {:>12} {:>11} {:>8} {:>7}  {}\n", "different", "touched", "max |Δ|", "max ulp",
-                            "signs", "tensor"));
+                fmt::format("\n{:>12} {:>12} {:>11} {:>8} {:>7}  {}{}\n", "different", "touched", "max |Δ|", "max ulp",
+                            "signs", anyNotFinite ? fmt::format("{:>15}  ", "NaN/inf A→B") : "", "tensor"));
     for (const app::TensorDiffView& tensor : diff.tensors)
-        text += fmt::format("{:>12} {:>12} {:>10.3g} {:>8} {:>7}  {}\n", countText(tensor.different),
+        text += fmt::format("{:>12} {:>12} {:>10.3g} {:>8} {:>7}  {}{}\n", countText(tensor.different),
                             tensor.touched ? countText(*tensor.touched) : "–", tensor.maxAbs, tensor.maxUlp,
-                            tensor.signFlips, safe(tensor.name));
+                            tensor.signFlips, anyNotFinite ? notFiniteText(tensor) : "", safe(tensor.name));
     return text + listsText(diff) + readsText(diff.reads, style);
 }
 

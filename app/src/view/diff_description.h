@@ -17,9 +17,13 @@ template <class Io> void describe(Io& io, Of<Io, TensorDiffView>& tensor)
     io("elements_touched", tensor.touched);
     io("sign_flips", tensor.signFlips);
     io("nan_involved", tensor.nanInvolved);
+    if (io.has("not_finite_a")) { // a server of an earlier version does not count them
+        io("not_finite_a", tensor.notFiniteA, "NaN or infinite elements");
+        io("not_finite_b", tensor.notFiniteB);
+    }
     io("max_abs", nullIfInfinite(tensor.maxAbs), "null: it is infinite");
     io("max_ulp", tensor.maxUlp);
-    io("relative_norm", tensor.relativeNorm, "L2 of B − A over that of A");
+    io("relative_norm", tensor.relativeNorm, "L2 of B − A over that of A; null: no element that differs is finite");
 }
 
 template <class Io> void describe(Io& io, Of<Io, ReshapedTensorView>& tensor)
@@ -66,6 +70,10 @@ template <class Io> void describe(Io& io, Of<Io, DiffView>& diff)
     io("elements_total", diff.elementsTotal);
     io("elements_different", diff.elementsDifferent);
     io("elements_touched", diff.elementsTouched);
+    if (io.has("not_finite_a")) { // likewise
+        io("not_finite_a", diff.notFiniteA, "NaN or infinite elements of all tensors that were compared");
+        io("not_finite_b", diff.notFiniteB);
+    }
     io("relative_norm", diff.relativeNorm, "over all tensors that were compared");
     io("bytes_compared", diff.bytesCompared);
     io("only_in_a", diff.onlyInA);

@@ -23,6 +23,8 @@ TensorDiffView diffRow(TensorDiff diff)
     row.touched = diff.touched;
     row.signFlips = diff.signFlips;
     row.nanInvolved = diff.nanInvolved;
+    row.notFiniteA = diff.notFinite.a;
+    row.notFiniteB = diff.notFinite.b;
     row.maxAbs = diff.maxAbs;
     row.maxUlp = diff.maxUlp;
     row.relativeNorm = diff.relativeNorm;
@@ -66,6 +68,8 @@ DiffView makeDiffView(DiffReport report)
     view.tensorsDifferent = report.tensorsDifferent();
     view.elementsTotal = report.elementsCompared;
     view.elementsDifferent = report.elementsDifferent();
+    view.notFiniteA = report.notFinite.a;
+    view.notFiniteB = report.notFinite.b;
     view.relativeNorm = report.relativeNorm;
     view.bytesCompared = report.bytesCompared;
     view.onlyInA = std::move(report.onlyInA);

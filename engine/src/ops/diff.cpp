@@ -246,8 +246,9 @@ Result<DiffReport> compareStates(Workbench& bench, const State& a, const State& 
             diff.touched = touched[n]->finish();
             touched[n].reset();
         }
-        diff.relativeNorm = squares[n].relativeNorm();
+        diff.relativeNorm = squares[n].relativeNorm(diff.different, diff.notFinite);
         const std::lock_guard lock(mutex);
+        report.notFinite += diff.notFinite;
         report.touchedKnown = report.touchedKnown && diff.touched.has_value();
         if (diff.different > 0 || diff.touched.value_or(0) > 0)
             report.tensors.push_back(std::move(diff));
@@ -257,7 +258,7 @@ Result<DiffReport> compareStates(Workbench& bench, const State& a, const State& 
     Squares all;
     for (const Squares& one : squares)
         all.add(one);
-    report.relativeNorm = all.relativeNorm();
+    report.relativeNorm = all.relativeNorm(report.elementsDifferent(), report.notFinite);
     report.noopsSeen = evidence.a.noopsSeen || evidence.b.noopsSeen;
     std::sort(report.tensors.begin(), report.tensors.end(),
               [](const TensorDiff& x, const TensorDiff& y) { return x.tensor.name < y.tensor.name; });

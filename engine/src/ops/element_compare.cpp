@@ -15,8 +15,10 @@ void Squares::add(const Squares& other) noexcept
     moved.add(other.moved.value());
 }
 
-std::optional<double> Squares::relativeNorm() const noexcept
+std::optional<double> Squares::relativeNorm(std::uint64_t different, const NotFiniteCounts& notFinite) const noexcept
 {
+    if (different > 0 && notFinite.different == different)
+        return std::nullopt;
     const double ratio = std::sqrt(moved.value()) / std::sqrt(a.value());
     return a.value() > 0 && std::isfinite(ratio) ? std::optional(ratio) : std::nullopt;
 }
@@ -27,6 +29,7 @@ void compareBlocks(const DiffBackend& backend, ByteSpan a, ByteSpan b, Dtype dty
         diff.different += countDifferent(backend, a, b, dtype);
         return;
     }
+    diff.notFinite += countNotFinite(a, b, dtype);
     forEachMoments(backend, a, b, dtype, [&](const DiffMoments& moments) {
         squares.a.add(moments.squares);
         squares.moved.add(moments.movedSquares);

@@ -11,8 +11,9 @@ struct Squares {
     Sum moved;
 
     void add(const Squares& other) noexcept;
-    /// L2 of B − A over that of A; nothing where A has none, or where a sum is too large for a double.
-    std::optional<double> relativeNorm() const noexcept;
+    /// L2 of B − A over that of A; nothing where A has none, where a sum is too large for a double, or where none of
+    /// the elements that differ is finite on both sides.
+    std::optional<double> relativeNorm(std::uint64_t different, const NotFiniteCounts& notFinite) const noexcept;
 };
 
 /// Adds what differs between two stretches of a tensor, as of forEachMoments(), to `diff`: counts by bits, distances by

@@ -6,6 +6,7 @@
 #include "deltascope/engine/file_system.h"
 #include "deltascope/engine/kept_listing.h"
 #include "deltascope/engine/lineage.h"
+#include "deltascope/engine/not_finite.h"
 #include "deltascope/engine/replay.h"
 #include "deltascope/engine/stores.h"
 #include "deltascope/engine/tensor_globs.h"
@@ -192,9 +193,11 @@ struct TensorDiff {
     std::optional<std::uint64_t> touched;
     std::uint64_t signFlips = 0;
     std::uint64_t nanInvolved = 0; ///< differing elements where a side is NaN; they count in neither maximum
+    NotFiniteCounts notFinite; ///< floating types
     double maxAbs = 0; ///< over differing elements with finite values
     std::uint64_t maxUlp = 0; ///< distance of ordered bit patterns; floating types
-    /// L2 norm of B − A over that of A, each over its finite values; nothing where A is zero or holds no numbers.
+    /// L2 norm of B − A over that of A, each over its finite values; nothing where A is zero or holds no numbers, or
+    /// where elements differ and each of them is NaN or infinite on a side.
     std::optional<double> relativeNorm;
 };
 /// A tensor whose dtype or shape differs between A and B; its elements are not compared.
@@ -235,6 +238,7 @@ struct DiffReport {
     std::uint64_t tensorsCompared = 0;
     std::uint64_t tensorsLeftOut = 0; ///< of either side, as the globs say: nothing is known of them
     std::uint64_t elementsCompared = 0;
+    NotFiniteCounts notFinite; ///< of all tensors that were compared
     std::vector<TensorDiff> tensors; ///< those that differ in bits or were touched, by name
     std::vector<ReshapedTensor> reshaped;
     std::vector<std::string> onlyInA, onlyInB; ///< of those that are meant

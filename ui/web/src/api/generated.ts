@@ -556,9 +556,11 @@ export interface TensorDiff {
   elements_touched: number | null;
   sign_flips: number;
   nan_involved: number;
+  not_finite_a: number; // NaN or infinite elements
+  not_finite_b: number;
   max_abs: number | null; // null: it is infinite
   max_ulp: number;
-  relative_norm: number | null; // L2 of B − A over that of A
+  relative_norm: number | null; // L2 of B − A over that of A; null: no element that differs is finite
 }
 
 /** A tensor whose dtype or shape differs between A and B. */
@@ -580,6 +582,8 @@ export interface Diff {
   elements_total: number;
   elements_different: number;
   elements_touched: number | null;
+  not_finite_a: number; // NaN or infinite elements of all tensors that were compared
+  not_finite_b: number;
   relative_norm: number | null; // over all tensors that were compared
   bytes_compared: number;
   only_in_a: string[];

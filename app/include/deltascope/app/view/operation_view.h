@@ -92,9 +92,10 @@ struct TensorDiffView {
     std::optional<std::uint64_t> touched;
     std::uint64_t signFlips = 0;
     std::uint64_t nanInvolved = 0;
+    std::uint64_t notFiniteA = 0, notFiniteB = 0; ///< NaN or infinite elements
     double maxAbs = 0;
     std::uint64_t maxUlp = 0;
-    std::optional<double> relativeNorm; ///< L2 of B − A over that of A; nothing where A is zero or holds no numbers
+    std::optional<double> relativeNorm; ///< as in TensorDiff
 };
 /// A tensor whose dtype or shape differs between A and B.
 struct ReshapedTensorView {
@@ -127,6 +128,7 @@ struct DiffView {
     std::uint64_t elementsTotal = 0;
     std::uint64_t elementsDifferent = 0;
     std::optional<std::uint64_t> elementsTouched;
+    std::uint64_t notFiniteA = 0, notFiniteB = 0; ///< NaN or infinite elements of all tensors that were compared
     std::optional<double> relativeNorm; ///< over all tensors that were compared
     std::uint64_t bytesCompared = 0;
     std::vector<std::string> onlyInA, onlyInB;
