@@ -320,7 +320,7 @@ TEST(AnalysisDamage, IsForgottenWhenTheObjectIsReplaced)
     tiny.delta(3, { 2 }, { 1 });
     const auto run = session.analyzed(tiny.store);
     EXPECT_TRUE(obstructed(run).empty());
-    EXPECT_EQ(withFacts(run), Steps({ 2, 3, 4, 5, 6 }));
+    EXPECT_EQ(withFacts(run), Steps({ 1, 2, 3, 4, 5, 6 }));
 }
 
 TEST(AnalysisDamage, AnErrorOfTheStoreThatMayPassIsNone)
@@ -392,10 +392,10 @@ TEST(AnalysisCatalog, ANewStepCostsOneHeaderAndItsStretch)
     const auto counting = std::make_shared<FaultyStore>(tiny.store);
     auto run = session.open(counting);
     ASSERT_TRUE(run);
-    EXPECT_EQ(withFacts(*run), Steps({ 2, 3, 4, 5, 6 }));
+    EXPECT_EQ(withFacts(*run), Steps({ 1, 2, 3, 4, 5, 6 }));
     EXPECT_LE(counting->calls(StoreOperation::Read), 2U); // length and header of the new file
     ASSERT_TRUE(analyzeRun(session.bench, *run, {}, session.task));
-    EXPECT_EQ(withFacts(*run), Steps({ 2, 3, 4, 5, 6, 7 }));
+    EXPECT_EQ(withFacts(*run), Steps({ 1, 2, 3, 4, 5, 6, 7 }));
 }
 
 TEST(AnalysisCatalog, ARewrittenDeltaForgetsItselfAndWhatStandsOnIt)
@@ -406,9 +406,9 @@ TEST(AnalysisCatalog, ARewrittenDeltaForgetsItselfAndWhatStandsOnIt)
     tiny.delta(3, { 2 }, { 1 }); // equal bytes, another identity
     auto run = session.open(tiny.store);
     ASSERT_TRUE(run);
-    EXPECT_EQ(withFacts(*run), Steps({ 2, 6 }));
+    EXPECT_EQ(withFacts(*run), Steps({ 1, 2, 6 }));
     ASSERT_TRUE(analyzeRun(session.bench, *run, {}, session.task));
-    EXPECT_EQ(withFacts(*run), Steps({ 2, 3, 4, 5, 6 }));
+    EXPECT_EQ(withFacts(*run), Steps({ 1, 2, 3, 4, 5, 6 }));
 }
 
 TEST(AnalysisCatalog, ARewrittenAnchorForgetsItsWholeStretch)
@@ -442,7 +442,7 @@ TEST(AnalysisCatalog, AMissingDeltaForgetsWhatStoodOnIt)
     ASSERT_TRUE(tiny.store->remove(TinyRun::keyOf(3, false)));
     const auto run = session.open(tiny.store);
     ASSERT_TRUE(run);
-    EXPECT_EQ(withFacts(*run), Steps({ 2, 6 }));
+    EXPECT_EQ(withFacts(*run), Steps({ 1, 2, 6 }));
 }
 
 TEST(AnalysisCatalog, WithoutOneEverythingWorks)
@@ -450,7 +450,7 @@ TEST(AnalysisCatalog, WithoutOneEverythingWorks)
     const TinyRun tiny = TinyRun::sound();
     CatalogSession session;
     session.bench.catalog = nullptr;
-    EXPECT_EQ(withFacts(session.analyzed(tiny.store)), Steps({ 2, 3, 4, 5, 6 }));
+    EXPECT_EQ(withFacts(session.analyzed(tiny.store)), Steps({ 1, 2, 3, 4, 5, 6 }));
 }
 
 TEST(AnalysisCatalog, OneThatCannotBeReadNowStopsNothing)
@@ -462,7 +462,7 @@ TEST(AnalysisCatalog, OneThatCannotBeReadNowStopsNothing)
     auto run = session.open(tiny.store);
     ASSERT_TRUE(run) << run.error().text;
     ASSERT_TRUE(analyzeRun(session.bench, *run, {}, session.task));
-    EXPECT_EQ(withFacts(*run), Steps({ 2, 3, 4, 5, 6 }));
+    EXPECT_EQ(withFacts(*run), Steps({ 1, 2, 3, 4, 5, 6 }));
 }
 
 TEST(AnalysisOptions, ARangeLeavesTheOtherStretchesAlone)

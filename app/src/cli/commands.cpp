@@ -359,6 +359,7 @@ private:
                                       m_options.anchorWhenCheaper,
                                       m_options.restoresPerAnchor,
                                       m_options.newEpoch,
+                                      m_options.allowSuspect,
                                       m_options.acceptRewritten,
                                       m_options.soleWriter };
         const bool between = !m_options.source.empty() && !m_options.other.empty();

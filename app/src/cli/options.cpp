@@ -180,6 +180,8 @@ void describe(CLI::App& program, Options& options)
         ->check(CLI::Range(0.0, 1e9));
     publish->add_flag("--new-epoch", options.newEpoch,
                       "begin another epoch behind the run, with an anchor, instead of going on with it");
+    publish->add_flag("--allow-suspect", options.allowSuspect,
+                      "also publish states that hold NaN, or values that are suspect in another way");
     publish->add_flag("--sole-writer", options.soleWriter,
                       "nobody else publishes there: needed where the store cannot put under a condition");
     publish->add_option("--encoding", options.encoding, "trl-v2: gap_delta or raw; slime-v2: xor or overwrite");

@@ -67,6 +67,7 @@ struct Options {
     bool anchorWhenCheaper = false;
     double restoresPerAnchor = 1;
     bool newEpoch = false;
+    bool allowSuspect = false;
     bool soleWriter = false;
     std::string limitRate;
     double rate = 1;

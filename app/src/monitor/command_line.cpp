@@ -83,8 +83,8 @@ std::string publishCommand(const SourceRequest& into, const PublishArgs& args)
     if (args.restoresPerAnchor != standard.restoresPerAnchor)
         text += fmt::format(" --restores {}", args.restoresPerAnchor);
     for (const auto& [isSet, option] :
-         { std::pair(args.newEpoch, " --new-epoch"), std::pair(args.acceptRewritten, " --accept-rewritten"),
-           std::pair(args.soleWriter, " --sole-writer") })
+         { std::pair(args.newEpoch, " --new-epoch"), std::pair(args.allowSuspect, " --allow-suspect"),
+           std::pair(args.acceptRewritten, " --accept-rewritten"), std::pair(args.soleWriter, " --sole-writer") })
         text += isSet ? option : "";
     return text;
 }

@@ -1,5 +1,6 @@
 #include "log_jobs.h"
 
+#include "affordable_reads.h"
 #include "checkpoint_changes.h"
 #include "view/make_views.h"
 
@@ -56,6 +57,7 @@ private:
         AnalyzeOptions options;
         options.range = range;
         options.again = again;
+        options.standAloneBytes = affordableBytes(m_run);
         options.onCounts = [&](std::size_t at, const std::vector<TensorCount>& counts) { m_fresh[at] = counts; };
         return analyzeRun(m_bench, m_run, options, task);
     }
@@ -88,15 +90,6 @@ Result<std::vector<TensorInfo>> tensorsMeant(const Run& run, const TensorGlobs& 
     }
     view.tensorsInAll = static_cast<std::uint32_t>(names.size());
     return chain.copyOfTensors();
-}
-
-/// What may be read of checkpoints that nobody asked to be compared: some seconds of a disk, little money of an object
-/// store.
-std::uint64_t affordableBytes(const Run& run)
-{
-    constexpr std::uint64_t OfFolder = 4ULL << 30;
-    constexpr std::uint64_t OfObjectStore = 256ULL << 20;
-    return run.store->traits().keepsReads ? OfObjectStore : OfFolder;
 }
 
 StepChangeView changeOf(const Version& version, const std::optional<std::vector<TensorCount>>& counts,

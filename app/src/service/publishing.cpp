@@ -27,6 +27,7 @@ PublishOptions optionsOf(const PublishRequest& request)
     options.anchorWhenCheaper = request.anchorWhenCheaper;
     options.restoresPerAnchor = request.restoresPerAnchor;
     options.newEpoch = request.newEpoch;
+    options.allowSuspect = request.allowSuspect;
     options.acceptRewritten = request.acceptRewritten;
     return options;
 }

@@ -2,6 +2,7 @@
 
 #include "acts/act.h"
 #include "address.h"
+#include "affordable_reads.h"
 #include "annotation_jobs.h"
 #include "configuration.h"
 #include "demo/demo.h"
@@ -87,8 +88,11 @@ public:
         return start("open " + request.source.text(),
                      [this, request, depth](JobId, TaskContext& task) -> Result<JobResult> {
                          DS_TRY(Run run, openRequested(m_bench, request, task));
-                         if (depth == Depth::Replayed)
-                             DS_CHECK(analyzeRun(m_bench, run, {}, task));
+                         if (depth == Depth::Replayed) {
+                             AnalyzeOptions options;
+                             options.standAloneBytes = affordableBytes(run);
+                             DS_CHECK(analyzeRun(m_bench, run, options, task));
+                         }
                          DS_TRY(RunView view, viewOf(run, request, task));
                          return ended(std::move(view));
                      });
@@ -123,6 +127,7 @@ public:
                              AnalyzeOptions options;
                              options.range = { at, at };
                              options.again = true;
+                             options.standAloneBytes = affordableBytes(run);
                              options.onCounts = [&](std::size_t replayed, const std::vector<TensorCount>& changed) {
                                  if (replayed == at)
                                      counts = changed;

@@ -1,5 +1,6 @@
 #include "watching.h"
 
+#include "affordable_reads.h"
 #include "annotation_jobs.h"
 #include "heat_columns.h"
 #include "opening.h"
@@ -120,6 +121,7 @@ private:
         const std::vector<std::string> keys = chainKeys(run);
         AnalyzeOptions options;
         options.range = range;
+        options.standAloneBytes = affordableBytes(run);
         options.onCounts = [&](std::size_t version, const std::vector<TensorCount>& counts) {
             m_heat.learn(keys[version], counts);
         };

@@ -1,5 +1,6 @@
 #include "audit/replay_audit.h"
 
+#include "audit/first_state.h"
 #include "audit/tensor_drift.h"
 
 #include <algorithm>
@@ -187,6 +188,8 @@ void ReplayAudit::Tensor::addHealth(TensorHealth::Findings findings)
         m_audit.m_links[link].unchanged.push_back(std::move(suspect));
     for (auto& [link, drift] : findings.farMoved)
         m_audit.m_links[link].farMoved.push_back(std::move(drift));
+    if (findings.first)
+        m_audit.m_first.push_back(std::move(*findings.first));
     m_audit.m_histories[m_tensor.name] = std::move(findings.history);
 }
 
@@ -271,12 +274,15 @@ void ReplayAudit::finishStates()
 /// A tensor that a delta leaves as it is is suspect if the delta changes most of those that always change.
 void ReplayAudit::finishHealth()
 {
+    for (const FirstTensor& tensor : zeroLayers(m_first)) {
+        m_links.front().suspects.push_back({ tensor.name, Suspicion::ZeroLayer, 0, 0 });
+        for (const std::size_t link : tensor.stillZeroAt)
+            m_links[link].suspects.push_back({ tensor.name, Suspicion::ZeroLayer, 0, 0 });
+    }
     for (LinkAudit& audit : m_links) {
         if (2 * audit.unchanged.size() <= audit.expectedToChange)
             std::move(audit.unchanged.begin(), audit.unchanged.end(), std::back_inserter(audit.suspects));
-        std::sort(audit.suspects.begin(), audit.suspects.end(), [](const SuspectTensor& a, const SuspectTensor& b) {
-            return a.suspicion != b.suspicion ? a.suspicion < b.suspicion : a.name < b.name;
-        });
+        sortSuspects(audit.suspects);
     }
 }
 

@@ -122,6 +122,7 @@ private:
     const HealthBook* m_health; ///< null: values are not judged
     std::shared_ptr<const DiffBackend> m_backend;
     ValueHistories m_histories; ///< behind the chain
+    std::vector<FirstTensor> m_first; ///< where the first link is judged
     bool m_hasStates = false;
     std::size_t m_rootsUpTo = 0; ///< links below it may be needed for a root
     std::map<std::string, std::map<std::size_t, Digest128>, std::less<>>

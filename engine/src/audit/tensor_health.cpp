@@ -12,6 +12,7 @@ TensorHealth::TensorHealth(const Chain& chain, const TensorInfo& tensor, std::ve
     , m_tensor(tensor)
     , m_links(std::move(links))
     , m_meter(MoveMeter::of(tensor.dtype, m_links.size(), std::move(backend)))
+    , m_judgesFirst(before.judgesFirst)
     , m_restored(before.restored)
 {
     if (const auto known = before.tensors.find(tensor.name); known != before.tensors.end())
@@ -49,6 +50,8 @@ TensorHealth::Findings TensorHealth::finish()
     std::size_t at = m_meter->start();
     if (at >= m_links.size())
         return findings;
+    if (m_judgesFirst && m_links[at] == 0)
+        judgeFirstLink(findings);
     for (std::size_t link = m_links[at] + 1; link < m_chain.links().size(); ++link) {
         const bool touched = at + 1 < m_links.size() && m_links[at + 1] == link;
         const TensorMoves& before = moves[at];
@@ -62,6 +65,21 @@ TensorHealth::Findings TensorHealth::finish()
     }
     findings.history = m_history;
     return findings;
+}
+
+void TensorHealth::judgeFirstLink(Findings& findings)
+{
+    const std::vector<TensorMoves>& moves = m_meter->moves();
+    if (std::optional<SuspectTensor> suspect = judgeFirst(m_meter->first(), m_tensor.elements()))
+        add(0, std::move(*suspect), findings);
+    FirstTensor first { m_tensor.name, m_tensor.elements(), moves[0].zero, {} };
+    for (std::size_t at = 1; at < m_links.size(); ++at) {
+        if (!moves[at].zero)
+            break;
+        if (m_chain.isComplete(m_links[at]))
+            first.stillZeroAt.push_back(m_links[at]);
+    }
+    findings.first = std::move(first);
 }
 
 /// `at`: in m_links, or behind its end where the delta does not name the tensor.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "audit/first_state.h"
 #include "audit/value_history.h"
 #include "deltascope/engine/diff_backend.h"
 #include "deltascope/engine/replay.h"
@@ -24,6 +25,7 @@ struct RestoredState {
 /// What is known of the values of an epoch before a chain is replayed.
 struct HealthBook {
     ValueHistories tensors;
+    bool judgesFirst = false; ///< nothing was compared with the first link of the chain, a state of the run, before
     std::vector<SuspectTensor> held; ///< by the first link of the chain
     std::map<std::size_t, RestoredState> restored; ///< by the link that restores it, which is no step of training
 };
@@ -49,12 +51,14 @@ public:
         std::vector<std::size_t> expected; ///< deltas in front of which all others changed the tensor
         /// Those of them that leave it as it is: suspect if they change most of what is expected to change.
         std::vector<std::pair<std::size_t, SuspectTensor>> unchanged;
+        std::optional<FirstTensor> first; ///< where the first link is judged
         ValueHistory history; ///< behind the chain
     };
     /// Behind the last block.
     Findings finish();
 
 private:
+    void judgeFirstLink(Findings& findings);
     void judgeDelta(std::size_t link, std::size_t at, const TensorMoves& before, Findings& findings);
     void judgeAnchor(std::size_t link, const TensorMoves& before, const TensorMoves& moves, Findings& findings);
     std::vector<const TensorMoves*> behind(std::size_t at) const;
@@ -70,6 +74,7 @@ private:
     const TensorInfo& m_tensor;
     std::vector<std::size_t> m_links;
     std::unique_ptr<MoveMeter> m_meter; ///< null for types that are not floating
+    bool m_judgesFirst;
     ValueHistory m_history;
     const std::map<std::size_t, RestoredState>& m_restored;
     std::map<std::size_t, std::vector<SuspectTensor>> m_held; ///< by the first link whose state holds them

@@ -25,6 +25,7 @@ public:
         , m_format(format)
         , m_dtype(dtype)
         , m_first(versions)
+        , m_firstValues(format)
     {
     }
 
@@ -50,6 +51,8 @@ public:
         m_pieceOf = None;
     }
 
+    const FirstValues& first() const noexcept override { return m_firstValues.values(); }
+
 private:
     static constexpr std::size_t None = SIZE_MAX;
 
@@ -60,6 +63,7 @@ private:
             m_squares += moments.squares;
             m_moves[at].notFinite += static_cast<std::int64_t>(moments.notFinite);
         });
+        m_firstValues.add(state);
     }
 
     template <class Piece, class Apply> void addSparse(std::size_t at, ByteSpan state, const Piece& piece, Apply apply)
@@ -84,6 +88,7 @@ private:
     void add(TensorMoves& moves, Bits before, Bits after) const
     {
         ++moves.changed;
+        moves.newNotFinite += m_format.isSpecial(after) ? 1 : 0;
         moves.notFinite += std::int64_t { m_format.isSpecial(after) } - std::int64_t { m_format.isSpecial(before) };
         if (m_format.isNan(before) || m_format.isNan(after))
             return;
@@ -117,6 +122,7 @@ private:
     Format m_format;
     Dtype m_dtype;
     std::vector<std::optional<Bits>> m_first; ///< element, by version
+    FirstValuesOf<Format> m_firstValues;
     std::size_t m_pieceOf = None; ///< the version whose piece was shown last
     std::vector<std::byte> m_before; ///< the block before it, where what changes is not listed
 };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "audit/first_values.h"
 #include "deltascope/engine/diff_backend.h"
 #include "deltascope/engine/patch.h"
 
@@ -22,6 +23,7 @@ struct TensorMoves {
     std::array<std::uint64_t, 65> steps {}; ///< elements by binOf()
     std::array<std::uint64_t, 65> sameLowByte {}; ///< of these, elements of 16 bits that kept their low byte
     double squares = 0; ///< of the differences, over finite values
+    std::uint64_t newNotFinite = 0; ///< changed elements that are NaN or infinite behind the version
     std::int64_t notFinite = 0; ///< NaN and infinity behind the version; until MoveMeter::finish(), how many more
     bool constant = true; ///< behind the version, all elements have the same bits
     bool zero = true; ///< and these are all zero
@@ -46,6 +48,7 @@ public:
     /// Of the state that the first version makes; 0 where it holds NaN or infinity, so that it has no norm.
     double squares() const noexcept;
     std::size_t start() const noexcept { return m_start; } ///< the version that makes the state
+    virtual const FirstValues& first() const noexcept = 0; ///< of that version
 
 protected:
     explicit MoveMeter(std::size_t versions)

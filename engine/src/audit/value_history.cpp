@@ -12,6 +12,7 @@ namespace {
 // The limits. docs/damage.md, section 4, says what they let pass and what they were tried on.
 constexpr std::size_t FewestDeltas = 2; ///< with less there is no measure
 constexpr std::uint64_t FewestElements = 4; ///< of a tensor in which one value throughout means something
+constexpr std::uint64_t FewestOfFull = 64; ///< the same, of a complete state
 constexpr std::size_t FarSteps = 8; ///< times the largest distance
 constexpr double FarMove = 32; ///< times the usual share of the norm
 constexpr double LeastMove = 0.01; ///< of the norm; where each element moves to its neighbor, bf16 moves by less
@@ -36,11 +37,11 @@ double shareFlipped(const TensorMoves& moves)
 
 /// What the state alone shows. Where few elements, or short moves, lead to one value, it was almost that before.
 std::optional<SuspectTensor> judgeState(const TensorMoves& before, const TensorMoves& moves,
-                                        std::optional<double> moved, std::uint64_t elements)
+                                        std::optional<double> moved, std::uint64_t elements, std::uint64_t fewest)
 {
-    if (before.notFinite == 0 && moves.notFinite > 0)
-        return SuspectTensor { {}, Suspicion::NotFinite, static_cast<double>(moves.notFinite), 0 };
-    if (elements < FewestElements || moves.changed < elements / 2 || moved.value_or(0) < LeastMove)
+    if (moves.newNotFinite > 0)
+        return SuspectTensor { {}, Suspicion::NotFinite, static_cast<double>(moves.newNotFinite), 0 };
+    if (elements < fewest || moves.changed < elements / 2 || moved.value_or(0) < LeastMove)
         return std::nullopt;
     if (moves.zero && !before.zero)
         return SuspectTensor { {}, Suspicion::Zero, 0, 0 };
@@ -105,7 +106,7 @@ std::optional<SuspectTensor> ValueHistory::judge(const TensorMoves& before, cons
                                                  std::uint64_t elements) const
 {
     const std::optional<double> moved = shareOfNorm(moves, squares);
-    if (std::optional<SuspectTensor> suspect = judgeState(before, moves, moved, elements))
+    if (std::optional<SuspectTensor> suspect = judgeState(before, moves, moved, elements, FewestElements))
         return suspect;
     const std::optional<double> usualMove = secondLargest([](const Delta& delta) { return delta.moved; });
     const double least = moves.changed > ManyElements ? LeastMove : FewMove;
@@ -127,7 +128,7 @@ std::optional<SuspectTensor> ValueHistory::judgeAnchor(const TensorMoves& before
                                                        double squares, std::uint64_t elements) const
 {
     const std::optional<double> moved = shareOfNorm(moves, squares);
-    if (std::optional<SuspectTensor> suspect = judgeState(before, moves, moved, elements))
+    if (std::optional<SuspectTensor> suspect = judgeState(before, moves, moved, elements, FewestOfFull))
         return suspect;
     if (m_changed.size() >= FewestDeltas && m_deltas.empty() && moved && *moved > UnusedMove)
         return SuspectTensor { {}, Suspicion::Move, *moved, 0 };
@@ -180,6 +181,7 @@ bool stillHolds(const SuspectTensor& suspect, const TensorMoves& moves, double s
     case Suspicion::NotFinite:
         return moves.notFinite > 0;
     case Suspicion::Zero:
+    case Suspicion::ZeroLayer:
         return moves.zero;
     case Suspicion::Constant:
         return moves.constant;

@@ -26,7 +26,7 @@ std::vector<SuspectTensor> suspectsIn(const json& detail, const char* key)
         return suspects;
     for (const json& row : *rows) {
         if (row.is_array() && row.size() == 4 && row[0].is_string() && row[1].is_number_unsigned()
-            && row[1] <= static_cast<unsigned>(Suspicion::Wrap) && row[2].is_number() && row[3].is_number())
+            && row[1] <= static_cast<unsigned>(Suspicion::ZeroLayer) && row[2].is_number() && row[3].is_number())
             suspects.push_back({ row[0].get<std::string>(), static_cast<Suspicion>(row[1].get<unsigned>()),
                                  row[2].get<double>(), row[3].get<double>() });
     }

@@ -375,8 +375,11 @@ void assessVersion(Run& run, std::size_t self, const VersionSummary* reference, 
         version.obstacle = version.facts->damage;
     }
 
-    if (version.summary)
-        version.problems.insert(version.problems.end(), version.summary->notes.begin(), version.summary->notes.end());
+    for (Error note : version.summary ? version.summary->notes : std::vector<Error>()) {
+        if (note.where.empty())
+            note.where = version.objects.name;
+        version.problems.push_back(atStep(std::move(note), version.step()));
+    }
     if (version.kind == VersionKind::PartialAnchor && reference)
         version.problems.push_back(Error {
             Code::PartialAnchor,
@@ -474,23 +477,24 @@ void assessReference(Run& run, int epoch)
             first->objects.name, first->step(), "Compare its tensors with those of the model: show lists them." });
 }
 
-/// Anchors that name other tensors than the one before them: a name was damaged, or the model is another one.
+/// Anchors that name other tensors than the one before them: a name was damaged, or the model is another one. What
+/// stands alone may be another model; compareCheckpoints() says how it differs.
 void assessNames(Run& run)
 {
+    if (run.layout->standAlone())
+        return;
     const Version* before = nullptr;
     for (Version& version : run.versions) {
         if (before && before->epoch != version.epoch)
             before = nullptr;
         if (version.kind != VersionKind::Anchor || !version.summary || version.failure)
             continue;
-        const Code code = run.layout->standAlone() ? Code::PartialAnchor : Code::Claim; // each may be another model
         if (before && before->summary->nameSet != version.summary->nameSet)
             version.problems.push_back(Error {
-                code,
-                fmt::format(
-                    "the {} at step {} holds {} tensors, of other names, types or shapes than the {} at step {}",
-                    run.layout->standAlone() ? "checkpoint" : "anchor", version.step(), version.summary->tensors,
-                    before->summary->tensors, before->step()),
+                Code::Claim,
+                fmt::format("the anchor at step {} holds {} tensors, of other names, types or shapes than the {} at "
+                            "step {}",
+                            version.step(), version.summary->tensors, before->summary->tensors, before->step()),
                 version.objects.name, version.step(), "diff between the two steps shows which" });
         before = &version;
     }

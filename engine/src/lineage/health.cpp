@@ -1,5 +1,6 @@
 #include "lineage/health.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <optional>
 #include <vector>
@@ -13,7 +14,9 @@ std::string sentenceOf(const SuspectTensor& suspect)
 {
     switch (suspect.suspicion) {
     case Suspicion::NotFinite:
-        return fmt::format("{} elements of {} are NaN or infinite, and none was before", suspect.figure, suspect.name);
+        return fmt::format("{} of {} {} NaN or infinite",
+                           suspect.figure == 1 ? "1 element" : fmt::format("{} elements", suspect.figure), suspect.name,
+                           suspect.figure == 1 ? "is" : "are");
     case Suspicion::Zero:
         return fmt::format("{} is all zeros, and was not before", suspect.name);
     case Suspicion::Constant:
@@ -32,6 +35,8 @@ std::string sentenceOf(const SuspectTensor& suspect)
         return fmt::format("{} does not change while other tensors do; each of the last deltas changed at least {} of "
                            "its elements",
                            suspect.name, suspect.usual);
+    case Suspicion::ZeroLayer:
+        return fmt::format("{} is all zeros, as is its whole layer", suspect.name);
     case Suspicion::Wrap:
         break;
     }
@@ -55,16 +60,26 @@ Error ownProblem(const Version& version)
     const std::vector<SuspectTensor>& tensors =
         facts.suspectTensors.empty() ? suspectsOfFullForm(version) : facts.suspectTensors;
     return Error { Code::SuspectValues,
-                   fmt::format("values of step {} are suspect: {}{}", version.step(), sentenceOf(tensors.front()),
-                               tensors.size() > 1
-                                   ? fmt::format("; so are those of {}{} other tensors",
-                                                 tensors.size() < 10 ? "" : "at least ", tensors.size() - 1)
-                                   : std::string()),
+                   fmt::format("values of step {} are suspect: {}", version.step(), textOf(tensors)),
                    version.objects.name,
                    version.step(),
                    {} };
 }
 
+}
+
+std::string textOf(const std::vector<SuspectTensor>& tensors)
+{
+    constexpr std::size_t MostNamed = 3;
+    constexpr std::size_t MostKept = 10; ///< VersionFacts::suspectTensors
+    std::string text;
+    for (std::size_t i = 0; i < std::min(MostNamed, tensors.size()); ++i)
+        text += (i > 0 ? "; " : "") + sentenceOf(tensors[i]);
+    if (tensors.size() <= MostNamed)
+        return text;
+    const std::size_t others = tensors.size() - MostNamed;
+    return fmt::format("{}; so are the values of {}{} other {}", text, tensors.size() < MostKept ? "" : "at least ",
+                       others, others == 1 ? "tensor" : "tensors");
 }
 
 std::string_view word(Suspicion suspicion) noexcept
@@ -84,6 +99,8 @@ std::string_view word(Suspicion suspicion) noexcept
         return "ulp_distance";
     case Suspicion::NotChanged:
         return "not_changed";
+    case Suspicion::ZeroLayer:
+        return "zero_layer";
     case Suspicion::Wrap:
         break;
     }
@@ -99,6 +116,11 @@ void assessHealth(Run& run)
         version.suspect = false;
         if (version.obstacle || version.beingWritten)
             continue;
+        version.suspect = std::any_of(version.problems.begin(), version.problems.end(), [](const Error& problem) {
+            return problem.code == Code::SuspectValues; // its headers say so
+        });
+        if (version.suspect)
+            origin[i] = i;
         const VersionFacts* facts = version.facts ? &*version.facts : nullptr;
         const std::optional<std::size_t> restored = restoredVersion(run, i);
         const std::optional<std::size_t> from =

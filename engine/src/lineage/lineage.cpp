@@ -1,5 +1,6 @@
 #include "format/common/name_stem.h"
 #include "lineage/links.h"
+#include "lineage/placeholders.h"
 #include "lineage/reference.h"
 
 #include <algorithm>
@@ -105,6 +106,31 @@ std::string_view word(VersionState state) noexcept
     return "noop";
 }
 
+namespace {
+
+/// What the names and shapes of a full version show to be no model that an engine loads.
+void addNotesOfModel(const VersionIndex& index, std::vector<Error>& notes)
+{
+    if (std::string text = placeholdersIn(index); !text.empty())
+        notes.push_back(placeholderNote(std::move(text)));
+    const auto holds = [&](std::string_view part) {
+        return std::find_if(index.tensors.begin(), index.tensors.end(), [&](const TensorEntry& entry) {
+            return entry.name().find(part) != std::string_view::npos;
+        });
+    };
+    const auto wrapped = holds(".base_layer.");
+    if (wrapped != index.tensors.end() && holds(".lora_") != index.tensors.end())
+        notes.push_back(
+            Error { Code::PartialAnchor,
+                    fmt::format("it holds LoRA adapters that were not merged, as {} shows: engines know no such names",
+                                wrapped->name()),
+                    {},
+                    std::nullopt,
+                    "merge the adapters before the checkpoint is saved (merge_and_unload of PEFT)" });
+}
+
+}
+
 VersionSummary VersionSummary::of(const VersionIndex& index)
 {
     VersionSummary summary;
@@ -121,6 +147,8 @@ VersionSummary VersionSummary::of(const VersionIndex& index)
     summary.storedElements = index.storedElements();
     summary.countsKnown = index.countsKnown();
     summary.notes = index.notes;
+    if (index.full)
+        addNotesOfModel(index, summary.notes);
     summary.run = index.fact(fact::Run);
     summary.baseRoot = index.fact(fact::Base);
     summary.root = index.fact(fact::Root);

@@ -4,7 +4,9 @@
 #include "compare_forms.h"
 #include "compare_restored.h"
 #include "decide_forms.h"
+#include "judge_checkpoints.h"
 #include "lineage/restored.h"
+#include "remember_facts.h"
 #include "state/recorded_state.h"
 #include "stretches.h"
 
@@ -14,22 +16,6 @@
 namespace deltascope {
 
 namespace {
-
-/// A cache: that it cannot be written must not stop the work. `counts`: nothing: as it knows them.
-void remember(Workbench& bench, const Run& run, const std::vector<std::string>& keys, std::size_t version,
-              std::optional<std::vector<TensorCount>> counts = {})
-{
-    if (!bench.catalog)
-        return;
-    const std::string source = catalogKey(run);
-    const std::string& name = run.versions[version].objects.name;
-    if (!counts) {
-        Result<std::vector<TensorCount>> known = bench.catalog->counts(source, name, keys[version]);
-        counts = known ? std::move(*known) : std::vector<TensorCount>();
-    }
-    static_cast<void>(bench.catalog->putFacts(
-        source, name, Catalog::KnownFacts { keys[version], *run.versions[version].facts }, *counts));
-}
 
 /// The facts of a full form: what speaks against it, and how it differs from the state that leads to it.
 void addFullForm(const ReplayAudit& audit, const Chain& chain, std::size_t link, Version& version)
@@ -70,8 +56,8 @@ bool isDamaged(const Run& run, const PlanLink& link)
     return facts && facts->damage;
 }
 
-/// Fills in what the replay of a stretch has shown.
-void takeFacts(Workbench& bench, Run& run, const Chain& chain, const ReplayAudit& audit,
+/// Fills in what the replay of a stretch has shown. `judgesFirst`: also of its first link.
+void takeFacts(Workbench& bench, Run& run, const Chain& chain, const ReplayAudit& audit, bool judgesFirst,
                const std::vector<std::string>& keys, const RestoredStates& restored, const AnalyzeOptions& options)
 {
     for (std::size_t link = 0; link < chain.links().size(); ++link) {
@@ -84,19 +70,21 @@ void takeFacts(Workbench& bench, Run& run, const Chain& chain, const ReplayAudit
             if (!version.facts)
                 continue;
             const bool ownCounts = link > 0; // the link before it is its sparse form
-            remember(bench, run, keys, *at, ownCounts ? audit.links()[link - 1].changed : std::vector<TensorCount>());
+            rememberFacts(bench, run, keys, *at,
+                          ownCounts ? audit.links()[link - 1].changed : std::vector<TensorCount>());
             if (isDamaged(run, PlanLink { *at, chain.formOf(link) }))
                 return; // nothing stands behind it, or the next pass begins elsewhere
             continue;
         }
-        if (chain.formOf(link) > 0 || (link == 0 && (version.facts || !recordsItsState(*version.summary))))
+        const bool isFirst = link == 0 && !judgesFirst;
+        if (chain.formOf(link) > 0 || (isFirst && (version.facts || !recordsItsState(*version.summary))))
             continue; // its own stretch, or comparing it with others, tells all
         std::vector<FormFacts> others = version.facts ? std::move(version.facts->otherForms) : std::vector<FormFacts>();
         version.facts = audit.factsOf(link, version.kind, version.summary->storedElements);
         version.facts->otherForms = std::move(others);
         if (const auto shown = restored.find(*at); shown != restored.end())
             version.facts->restores = shown->second;
-        remember(bench, run, keys, *at, audit.links()[link].changed);
+        rememberFacts(bench, run, keys, *at, audit.links()[link].changed);
         if (options.onCounts)
             options.onCounts(*at, audit.links()[link].changed);
     }
@@ -160,6 +148,8 @@ Result<void> analyzeStretch(Workbench& bench, Run& run, Stretch stretch, HealthB
 {
     DS_TRY(const WalkMeans means, bench.means());
     book.held = heldBy(run, stretch);
+    const std::optional<VersionFacts>& ofFirst = run.versions[stretch.plan.links.front().version].facts;
+    book.judgesFirst = stretch.beginsAnew && !(ofFirst && ofFirst->replayed);
     while (!stretch.judged(run).empty()) {
         Result<Chain> chain = Chain::open(run, stretch.plan, bench.threads, task);
         Result<void> outcome;
@@ -173,7 +163,7 @@ Result<void> analyzeStretch(Workbench& bench, Run& run, Stretch stretch, HealthB
         }
         if (outcome) {
             audit->finishStates();
-            takeFacts(bench, run, *chain, *audit, keys, restored, options);
+            takeFacts(bench, run, *chain, *audit, book.judgesFirst, keys, restored, options);
             audit->addTo(book);
             return {};
         }
@@ -183,7 +173,7 @@ Result<void> analyzeStretch(Workbench& bench, Run& run, Stretch stretch, HealthB
         if (!speaksOfAnObject(error.code) || broken == links.end())
             return fail(std::move(outcome.error()));
         run.versions[broken->version].noteDamage(broken->form, error);
-        remember(bench, run, keys, broken->version, std::vector<TensorCount>());
+        rememberFacts(bench, run, keys, broken->version, std::vector<TensorCount>());
         if (broken == links.begin() && stretch.fromAnchor())
             return {};
         links.erase(broken, links.end());
@@ -233,7 +223,7 @@ Result<void> decideEnd(Workbench& bench, Run& run, const std::vector<Stretch>& s
         behind = stretches[at + 1].plan;
     DS_TRY(const bool decided, decideForms(bench, run, front, behind, task));
     if (decided)
-        remember(bench, run, keys, front.links.back().version);
+        rememberFacts(bench, run, keys, front.links.back().version);
     return {};
 }
 
@@ -323,12 +313,13 @@ Result<void> analyzeRun(Workbench& bench, Run& run, const AnalyzeOptions& option
     for (;;) {
         const std::size_t damaged = damagedOtherForms(run);
         DS_CHECK(replayStretches(bench, run, pass, keys, task));
+        DS_CHECK(judgeCheckpoints(bench, run, pass, keys, task));
         assess(run);
         if (!hasOtherForms(run))
             return {};
         DS_TRY(const std::vector<std::size_t> compared, compareOtherForms(bench, run, range, pass.again, task));
         for (const std::size_t version : compared)
-            remember(bench, run, keys, version);
+            rememberFacts(bench, run, keys, version);
         assess(run);
         const bool anyStale = forgetBehindReplaced(run, replaced);
         if (!anyStale && damagedOtherForms(run) == damaged)

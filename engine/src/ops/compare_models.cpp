@@ -1,5 +1,6 @@
 #include "compare_models.h"
 
+#include "compare_checkpoints.h"
 #include "format/common/full_tensor_stream.h"
 
 #include <algorithm>
@@ -102,8 +103,12 @@ void reportIncomplete(Run& run, std::size_t first, const VersionIndex& before, s
 
 Result<void> compareModels(Run& run, TaskContext& task)
 {
-    if (run.layout->standAlone())
+    if (run.layout->standAlone()) {
+        DS_TRY(const bool noted, compareCheckpoints(run, task));
+        if (noted)
+            assess(run);
         return {};
+    }
     bool found = false;
     Before before;
     int epoch = -1;

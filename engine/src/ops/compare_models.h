@@ -10,7 +10,7 @@ namespace deltascope {
 /// there is one), where their names, types and shapes are not the same. A tensor of another type or shape makes the
 /// anchor unusable: no training changes them, and a delta that is read as a full version looks like that. A tensor that
 /// the anchor before has and this one lacks becomes a note (MissingTensor). Reads headers. Errors: Canceled, those of
-/// the store.
+/// the store. What stands alone is compared by compareCheckpoints().
 Result<void> compareModels(Run& run, TaskContext& task);
 
 } // namespace deltascope

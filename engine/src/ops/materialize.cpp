@@ -1,5 +1,8 @@
 #include "deltascope/engine/operations.h"
+
+#include "audit/first_state.h"
 #include "deltascope/engine/walk.h"
+#include "lineage/health.h"
 
 #include "hash/hashers.h"
 #include "lineage/claims.h"
@@ -68,6 +71,15 @@ public:
 
     FinishedTensors takeFinished() noexcept { return std::move(m_finished); }
     std::uint64_t resumedBytes() const noexcept { return m_resumedBytes; }
+    /// Of what was written: tensors whose values no state could hold on purpose.
+    std::vector<SuspectTensor> takeSuspects()
+    {
+        std::vector<SuspectTensor> suspects;
+        for (auto& [name, suspect] : m_suspects)
+            suspects.push_back(std::move(suspect));
+        sortSuspects(suspects);
+        return suspects;
+    }
 
 private:
     bool isOurs(std::size_t shard) const { return shard % m_options.parts == m_options.part; }
@@ -244,6 +256,8 @@ private:
 
     Result<std::vector<Digest128>> hashWritten(const WorkItem& item, TaskContext& task)
     {
+        const TensorInfo& tensor = tensorOf(item);
+        const std::unique_ptr<FirstScan> values = FirstScan::of(tensor.dtype);
         LeafHasher leaves(LeafHasher::Strength::Fast);
         std::vector<std::byte> chunk(std::min<std::uint64_t>(LeafBytes, item.end));
         for (std::uint64_t at = 0; at < item.end; at += chunk.size()) {
@@ -251,10 +265,25 @@ private:
             chunk.resize(std::min<std::uint64_t>(LeafBytes, item.end - at));
             DS_CHECK(m_files[item.shard]->read(m_layout.shards[item.shard].begins[item.tensor] + at, chunk));
             leaves.update(chunk);
+            if (values)
+                values->add(chunk);
             task.addDone(chunk.size());
         }
         leaves.finish();
+        if (values)
+            addSuspect(tensor, values->values());
         return leaves.fast();
+    }
+
+    void addSuspect(const TensorInfo& tensor, const FirstValues& values)
+    {
+        std::optional<SuspectTensor> suspect = judgeFirst(values, tensor.elements());
+        const std::lock_guard lock(m_mutex);
+        m_suspects.erase(tensor.name); // of an attempt that left something else
+        if (!suspect)
+            return;
+        suspect->name = tensor.name;
+        m_suspects.emplace(tensor.name, std::move(*suspect));
     }
 
     std::vector<std::uint64_t> sourcesOf(const std::string& tensor) const
@@ -280,6 +309,7 @@ private:
     FinishedTensors m_finished { m_chain.tensors().size() };
     std::map<std::string, std::size_t> m_left; ///< segments that are still to be written, of tensors with several
     std::uint64_t m_resumedBytes = 0;
+    std::map<std::string, SuspectTensor> m_suspects; ///< by name
 };
 
 std::string rootOf(const Chain& chain, const FinishedTensors& finished)
@@ -415,6 +445,7 @@ Result<MaterializeReport> rebuildFrom(Workbench& bench, const WalkMeans& means, 
     report.fromFullForm = !plan.links.empty() && version.fullForm() == plan.links.back().form;
 
     FinishedTensors finished;
+    std::vector<SuspectTensor> suspects;
     if (options.commit) {
         DS_TRY(auto noted, folder.collectParts());
         DS_CHECK(checkParts(bench, layout, folder, noted));
@@ -425,6 +456,8 @@ Result<MaterializeReport> rebuildFrom(Workbench& bench, const WalkMeans& means, 
         DS_CHECK(rebuild.run(task));
         finished = rebuild.takeFinished();
         report.resumedBytes = rebuild.resumedBytes();
+        if (!(version.facts && version.facts->replayed)) // else its values are judged, beside those before it
+            suspects = rebuild.takeSuspects();
         if (options.parts > 1) {
             DS_CHECK(expectSoundReads(chain, options, report, task));
             DS_CHECK(folder.notePartEnd());
@@ -435,8 +468,15 @@ Result<MaterializeReport> rebuildFrom(Workbench& bench, const WalkMeans& means, 
     for (const FinishedTensor& tensor : finished)
         report.digestsChecked += tensor.digestsChecked;
     report.coverage = coverageOfRebuild(bench, run, version, plan, chain, finished);
-    report.proven = report.proven && isVouchedFor(run, version, plan, report.coverage);
+    report.proven = report.proven && suspects.empty() && isVouchedFor(run, version, plan, report.coverage);
     report.notices = noticesOf(run, plan);
+    if (!suspects.empty())
+        report.notices.push_back(
+            Error { Code::SuspectValues,
+                    fmt::format("values of step {} are suspect: {}", version.step(), textOf(suspects)),
+                    version.objects.name,
+                    version.step(),
+                    {} });
     report.notices.insert(report.notices.begin(), options.replaced.begin(), options.replaced.end());
     report.root = rootOf(chain, finished);
     DS_CHECK(chain.expectRecorded(report.root, means, task));

@@ -109,10 +109,12 @@ private:
     /// A full state is compared with what leads to it, and begins the next stretch.
     void endAt(PlanLink link, const VersionSummary& full)
     {
-        if (m_open && isOfSameModel(m_run, m_current.plan, full))
+        const bool isCompared = m_open && isOfSameModel(m_run, m_current.plan, full);
+        if (isCompared)
             m_current.plan.links.push_back(link);
         close();
         m_current.plan.links.push_back(link);
+        m_current.beginsAnew = !isCompared && link.form == 0;
         m_open = true;
     }
 
@@ -154,7 +156,8 @@ bool beginsWithCandidate(const Run& run, const Stretch& stretch)
 
 std::vector<PlanLink> Stretch::judged(const Run& run) const
 {
-    const bool skipsFirst = !plan.links.empty() && fromAnchor() && !recordsItsState(summaryOf(run, plan.links.front()));
+    const bool skipsFirst =
+        !plan.links.empty() && fromAnchor() && !beginsAnew && !recordsItsState(summaryOf(run, plan.links.front()));
     return { plan.links.begin() + (skipsFirst ? 1 : 0), plan.links.end() };
 }
 

@@ -15,8 +15,11 @@ namespace deltascope {
 /// form.
 struct Stretch {
     Plan plan;
+    /// Whether it begins with an anchor that no other stretch leads to: nothing else tells what values that holds.
+    bool beginsAnew = false;
     bool fromAnchor() const { return !plan.fromExternalBase; }
-    /// The links that replaying it tells something about: of the first full one only whether it is what it records.
+    /// The links that replaying it tells something about: of the first full one its values, where it begins anew, and
+    /// whether it is what it records.
     std::vector<PlanLink> judged(const Run& run) const;
 };
 

@@ -469,6 +469,7 @@ Result<VerifyReport> verifyRun(Workbench& given, Run& run, const VerifyOptions& 
         analyze.again = true;
         analyze.range = { first, last };
         analyze.until = options.until;
+        analyze.standAloneBytes = UINT64_MAX;
         DS_CHECK(analyzeRun(bench, run, analyze, task));
     } else {
         assess(run);

@@ -174,6 +174,7 @@ Result<void> publishWatched(Workbench& bench, std::shared_ptr<ObjectStore> check
     const std::int64_t begun = last;
     UnreadReport unread;
     std::set<std::string> done; ///< published in this act, or passed over: they may be taken away piece by piece
+    std::optional<Error> suspect; ///< the first checkpoint that was passed over for its values
     std::optional<std::int64_t> backlogEnd; ///< the newest checkpoint that lay there at the beginning
     for (;;) {
         DS_CHECK(queue.scan(task));
@@ -186,6 +187,8 @@ Result<void> publishWatched(Workbench& bench, std::shared_ptr<ObjectStore> check
         if (ready.empty()) {
             DS_CHECK(publisher.keepAlive(task));
             const bool waiting = queue.waiting() || unread.waits();
+            if (options.once && !waiting && suspect)
+                return fail(std::move(*suspect));
             if (options.once && !waiting)
                 return unread.outcome(checkpoints->uri(), !queue.hasNumbered() && last < 0);
             DS_CHECK(changes->wait(std::chrono::milliseconds(waiting ? 200 : 1000), task));
@@ -224,6 +227,13 @@ Result<void> publishWatched(Workbench& bench, std::shared_ptr<ObjectStore> check
             done.insert(label);
             skip({ label }, "changed or vanished while it was read");
             DS_CHECK(changes->wait(std::chrono::milliseconds(200), task));
+            continue;
+        }
+        if (!version && version.error().code == Code::SuspectValues) {
+            last = number;
+            done.insert(label);
+            skip({ label }, version.error().text);
+            suspect = suspect.value_or(std::move(version.error()));
             continue;
         }
         if (!version) {

@@ -3,6 +3,9 @@
 #include "beside/lease/lease.h"
 #include "deltascope/base/address.h"
 #include "deltascope/engine/trace.h"
+#include "lineage/health.h"
+#include "lineage/placeholders.h"
+#include "ops/judge_state.h"
 #include "publish/run_end.h"
 #include "publish/step_facts.h"
 #include "publish/version_build.h"
@@ -155,6 +158,37 @@ struct Publisher::Session {
         head.leftovers.clear();
         head.epochBegun = true;
         return {};
+    }
+
+    /// Errors: SuspectValues. `before`: null: nothing is known of a state before.
+    Result<void> expectSoundValues(const State* before, const State& to, const std::string& origin, TaskContext& task)
+    {
+        DS_TRY(const WalkMeans means, bench.means());
+        task.beginPhase("values", (before ? 2 : 1) * to.stateBytes());
+        std::optional<StateBefore> with;
+        if (before)
+            with.emplace(StateBefore { *before, true, {} });
+        std::string reason = placeholdersIn(to, before);
+        if (reason.empty()) {
+            DS_TRY(const std::vector<SuspectTensor> suspects, judgeState(to, with ? &*with : nullptr, means, task));
+            if (suspects.empty())
+                return {};
+            reason = textOf(suspects);
+        }
+        return fail(Error { Code::SuspectValues, "its values are suspect: " + reason, origin, std::nullopt,
+                            "publish a sound state; --allow-suspect publishes this one all the same" });
+    }
+
+    /// Judges a state that is put next by the one that it follows. What a user chose by its step is not judged again.
+    Result<void> judgeNext(const State* from, const State& to, const std::string& origin, TaskContext& task)
+    {
+        if (options.allowSuspect || options.restores || !options.branch.empty())
+            return {};
+        const bool begins = head.step == 0 ? writers.hasAnchors() : !head.epochBegun;
+        if (from || begins)
+            return expectSoundValues(from, to, origin, task);
+        return withHeadState(
+            [&](const State& state) -> Result<void> { return expectSoundValues(&state, to, origin, task); }, task);
     }
 
     /// Errors: BaseMismatch, unless `root` is that of the newest state.
@@ -312,6 +346,7 @@ Result<PublishedVersion> Publisher::publish(const State* from, const State& to, 
     DS_CHECK(m_session->lease.check(task));
     const auto stateBytes = [&]() -> Result<std::uint64_t> { return to.stateBytes(); };
     DS_TRY(DueVersion due, dueVersion(m_session->head, m_session->writers, m_session->options, stateBytes));
+    DS_CHECK(m_session->judgeNext(from, to, origin, task));
     PublishedVersion version = m_session->next(to, origin);
     version.anchor = due.anchor;
     version.anchorReason = std::move(due.anchorReason);
@@ -328,6 +363,7 @@ Result<PublishPlan> Publisher::plan(const StepToPublish& step, bool onlyFind, Ta
 Result<std::vector<PublishedVersion>> Publisher::begin(const NamedState& from, const NamedState& to, TaskContext& task)
 {
     Session& session = *m_session;
+    DS_CHECK(session.judgeNext(&from.state, to.state, to.origin, task));
     const std::int64_t startedUs = session.bench.nowUs();
     PublishedVersion delta = session.next(to.state, to.origin);
     ++delta.step; // behind the anchor, which is put only once this is sure to follow

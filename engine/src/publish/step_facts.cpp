@@ -103,6 +103,7 @@ Result<PublishPlan> planStep(const RunEnd& end, const WriterChoice& writers, con
                       { "from", step.from.origin },
                       { "to", step.to.origin },
                       { "new_epoch", options.newEpoch ? "true" : "false" },
+                      { "allow_suspect", options.allowSuspect ? "true" : "false" },
                       { "accept_rewritten", options.acceptRewritten ? "true" : "false" },
                       { "newest", end.identity } };
     StepReads reads(into ? into->uri() : std::string());

@@ -102,6 +102,7 @@ struct PublishArgs {
     bool anchorWhenCheaper = false;
     double restoresPerAnchor = 1;
     bool newEpoch = false;
+    bool allowSuspect = false;
     bool acceptRewritten = false;
     bool soleWriter = false;
 

@@ -135,6 +135,7 @@ struct PublishRequest {
     bool anchorWhenCheaper = false;
     double restoresPerAnchor = 1;
     bool newEpoch = false; ///< begin another incarnation in the run instead of going on
+    bool allowSuspect = false; ///< publish states whose values are suspect, too
     bool acceptRewritten = false; ///< of the run, as in VersionRequest
     std::string marker; ///< of watchFolder: a checkpoint is complete once it holds this file; empty: after quietSeconds
     double quietSeconds = 5;

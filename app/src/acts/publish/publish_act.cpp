@@ -37,6 +37,7 @@ Result<PublishArgs> argsOf(const CheckedArgs& args)
     publish.anchorWhenCheaper = args.flag("anchor_when_cheaper");
     DS_TRY(publish.restoresPerAnchor, restoresOf(args.text("restores")));
     publish.newEpoch = args.flag("new_epoch");
+    publish.allowSuspect = args.flag("allow_suspect");
     publish.acceptRewritten = args.flag("accept_rewritten");
     publish.soleWriter = args.flag("sole_writer");
     return publish;
@@ -100,6 +101,8 @@ Act publishAct()
               "Also an anchor when restores would read more in deltas than it weighs.", "false" },
             { "restores", Type::Text, "Restores", "How many are expected until the next anchor.", "1" },
             { "new_epoch", Type::Flag, "New epoch", "Begin another epoch behind the run, with an anchor.", "false" },
+            { "allow_suspect", Type::Flag, "Allow suspect values",
+              "Also publish a state that holds NaN, or values that are suspect in another way.", "false" },
             { "accept_rewritten", Type::Flag, "Accept rewritten objects",
               "Use objects that were rewritten since they were first seen, this once.", "false" },
             { "sole_writer", Type::Flag, "Nobody else publishes there",
@@ -123,6 +126,7 @@ PublishArgs::operator ActRequest() const
                { "anchor_when_cheaper", anchorWhenCheaper },
                { "restores", fmt::format("{}", restoresPerAnchor) },
                { "new_epoch", newEpoch },
+               { "allow_suspect", allowSuspect },
                { "accept_rewritten", acceptRewritten },
                { "sole_writer", soleWriter } } };
 }
@@ -137,6 +141,7 @@ PublishRequest::PublishRequest(SourceRequest run, const PublishArgs& args)
     , anchorWhenCheaper(args.anchorWhenCheaper)
     , restoresPerAnchor(args.restoresPerAnchor)
     , newEpoch(args.newEpoch)
+    , allowSuspect(args.allowSuspect)
     , acceptRewritten(args.acceptRewritten)
     , soleWriter(args.soleWriter)
 {

@@ -9,9 +9,9 @@ namespace deltascope {
 // Health speaks of values, evidence of bytes: a publisher that ships broken weights with the right digests is verified
 // and suspect. The measures stand in docs/damage.md, section 4.
 
-/// What a version did to the values of a tensor that the run's own deltas do not explain.
+/// What is wrong with the values of a tensor behind a version.
 enum class Suspicion : std::uint8_t {
-    NotFinite, ///< the tensor was finite and now holds NaN or infinity
+    NotFinite, ///< elements are NaN or infinite, and had not the same bits before
     Zero, ///< it became all zeros
     Constant, ///< it became one value throughout, which is not zero
     SignFlips, ///< far more of its changed elements than usual have the other sign
@@ -19,6 +19,7 @@ enum class Suspicion : std::uint8_t {
     UlpDistance, ///< many of its elements moved many more steps of their type than any did before
     NotChanged, ///< it did not change, while the rest of the model did as usual
     Wrap, ///< it has more elements than the positions of the layout can count
+    ZeroLayer, ///< of a first state: it is all zeros, as is its whole layer, norms included
 };
 std::string_view word(Suspicion suspicion) noexcept; ///< "not_finite", "zero", …
 

@@ -98,6 +98,9 @@ struct AnalyzeOptions {
     /// Index in Run::versions: what is behind it is not replayed, though it may tell more of the range. Nothing: the
     /// end of the run.
     std::optional<std::size_t> until = {};
+    /// Of versions that stand alone, how much of the newest ones, counted as bytes of their states, may be read to
+    /// judge their values: each is read beside the one before it.
+    std::uint64_t standAloneBytes = 0;
     /// Told the changed tensors of each version that was replayed.
     std::function<void(std::size_t version, const std::vector<TensorCount>& changed)> onCounts;
 };

@@ -24,6 +24,7 @@ struct PublishOptions {
     bool anchorWhenCheaper = false;
     double restoresPerAnchor = 1;
     bool newEpoch = false; ///< begin another incarnation, with an anchor, instead of going on with the run
+    bool allowSuspect = false; ///< publish states whose values are suspect, too (health.h)
     bool acceptRewritten = false; ///< go on with a run although objects of it were rewritten since they were first seen
     std::optional<std::int64_t> restores; ///< what is published is the state of this step again (fact::Restores)
     std::string branch; ///< where the first version of a new run comes from (fact::Branch); empty: nowhere
@@ -77,7 +78,8 @@ public:
     /// `to` changed meanwhile (where it is held against records: if its bytes did), nothing is put. Errors:
     /// BaseMismatch (`from` is not the newest state; the tensors differ in name, dtype or shape), Rewritten (a
     /// checkpoint changed while it was read, or is not what is on record), Exists (somebody else published),
-    /// Unsupported (the layout cannot carry a change), those of stores and replay.
+    /// SuspectValues (unless PublishOptions::allowSuspect), Unsupported (the layout cannot carry a change), those of
+    /// stores and replay.
     Result<PublishedVersion> publish(const State* from, const State& to, const std::string& origin, TaskContext& task);
     /// Begins an empty run whose layout has anchors: `from` as the first one, `to` as the delta behind it. Nothing is
     /// put if either cannot be. Errors: as publish.
@@ -106,7 +108,8 @@ struct FollowOptions {
     bool once = false; ///< end when nothing is left to publish instead of waiting for more
     std::function<void(const PublishedVersion&)> onVersion;
     /// Told the checkpoints that were passed over because newer ones were ready, those that vanished before they were
-    /// read, and once each folder that holds something else than a checkpoint that can be published.
+    /// read, those whose values are suspect, and once each folder that holds something else than a checkpoint that can
+    /// be published.
     std::function<void(const std::vector<std::string>& names, const std::string& why)> onSkipped;
 };
 
@@ -114,8 +117,8 @@ struct FollowOptions {
 /// the beginning are all published; later, if several are complete at once because publishing takes longer than
 /// training, only the newest is. Never writes into `checkpoints`, so it cannot block the trainer. Ends with Canceled,
 /// or as `once` says. Errors: those of Publisher::publish that waiting does not mend; with `once`, after all that can
-/// be published, Layout for a checkpoint-N folder that was complete and not understood (an adapter, pickles), or for
-/// any folder with weights where no checkpoint is.
+/// be published, SuspectValues for a checkpoint that was passed over for its values, Layout for a checkpoint-N folder
+/// that was complete and not understood (an adapter, pickles), or for any folder with weights where no checkpoint is.
 Result<void> publishWatched(Workbench& bench, std::shared_ptr<ObjectStore> checkpoints, Publisher& publisher,
                             const FollowOptions& options, TaskContext& task);
 

@@ -1,0 +1,98 @@
+#include "audit/first_state.h"
+
+#include "deltascope/engine/number_format.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+
+namespace deltascope {
+
+namespace {
+
+/// "model.layers.3." of "model.layers.3.mlp.up_proj.weight"; nothing for tensors outside of layers.
+std::optional<std::string_view> layerOf(std::string_view name)
+{
+    for (std::size_t begin = 0; begin < name.size();) {
+        const std::size_t dot = name.find('.', begin);
+        if (dot == std::string_view::npos)
+            return std::nullopt;
+        const std::string_view part = name.substr(begin, dot - begin);
+        if (!part.empty() && part.find_first_not_of("0123456789") == std::string_view::npos)
+            return name.substr(0, dot + 1);
+        begin = dot + 1;
+    }
+    return std::nullopt;
+}
+
+/// "input_layernorm.weight", "ln_1.weight".
+bool isNorm(std::string_view name)
+{
+    return name.find("norm") != std::string_view::npos || name.find(".ln_") != std::string_view::npos;
+}
+
+template <class Format> class FirstScanOf final : public FirstScan {
+public:
+    explicit FirstScanOf(const Format& format)
+        : m_values(format)
+    {
+    }
+    void add(ByteSpan block) override { m_values.add(block); }
+    const FirstValues& values() const noexcept override { return m_values.values(); }
+
+private:
+    FirstValuesOf<Format> m_values;
+};
+
+}
+
+std::unique_ptr<FirstScan> FirstScan::of(Dtype dtype)
+{
+    std::unique_ptr<FirstScan> scan;
+    withNumbers(
+        dtype, [&](auto format) { scan = std::make_unique<FirstScanOf<decltype(format)>>(format); }, [](auto) {});
+    return scan;
+}
+
+std::optional<SuspectTensor> judgeFirst(const FirstValues& values, std::uint64_t elements)
+{
+    std::uint64_t suspect = values.nan;
+    if (2 * values.infinite <= elements && !values.othersConstant)
+        suspect += values.infinite;
+    if (suspect == 0)
+        return std::nullopt;
+    return SuspectTensor { {}, Suspicion::NotFinite, static_cast<double>(suspect), 0 };
+}
+
+void sortSuspects(std::vector<SuspectTensor>& suspects)
+{
+    std::sort(suspects.begin(), suspects.end(), [](const SuspectTensor& a, const SuspectTensor& b) {
+        return a.suspicion != b.suspicion ? a.suspicion < b.suspicion : a.name < b.name;
+    });
+}
+
+std::vector<FirstTensor> zeroLayers(const std::vector<FirstTensor>& tensors)
+{
+    constexpr std::uint64_t FewestElements = 64;
+    std::map<std::string_view, std::vector<const FirstTensor*>> layers;
+    for (const FirstTensor& tensor : tensors) {
+        if (const std::optional<std::string_view> layer = layerOf(tensor.name))
+            layers[*layer].push_back(&tensor);
+    }
+    std::vector<FirstTensor> zero;
+    for (const auto& [layer, members] : layers) {
+        std::uint64_t elements = 0;
+        for (const FirstTensor* member : members)
+            elements += member->elements;
+        const bool allZero = std::all_of(members.begin(), members.end(), [](auto member) { return member->isZero; });
+        const bool anyNorm =
+            std::any_of(members.begin(), members.end(), [](auto member) { return isNorm(member->name); });
+        if (!allZero || !anyNorm || members.size() < 2 || elements < FewestElements)
+            continue;
+        for (const FirstTensor* member : members)
+            zero.push_back(*member);
+    }
+    return zero;
+}
+
+} // namespace deltascope

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "audit/first_values.h"
+#include "deltascope/engine/health.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace deltascope {
+
+// What the values of a state show that nothing can be compared with. docs/damage.md, section 4, says what passes.
+
+/// NaN, and infinities unless most elements are infinite or the others have one value, as in masks and in the ranges of
+/// observers. Without a name.
+std::optional<SuspectTensor> judgeFirst(const FirstValues& values, std::uint64_t elements);
+
+/// By kind, then by name.
+void sortSuspects(std::vector<SuspectTensor>& suspects);
+
+/// A tensor of a floating type in a first state.
+struct FirstTensor {
+    std::string name;
+    std::uint64_t elements = 0;
+    bool isZero = false;
+    std::vector<std::size_t> stillZeroAt; ///< complete links of its chain, ascending, up to the first that has values
+};
+
+/// The tensors of layers that are zero as a whole, norms included: a file that was allocated and never written. What
+/// training begins with as zeros (LoRA B, biases, projections) stands beside other tensors of its layer.
+std::vector<FirstTensor> zeroLayers(const std::vector<FirstTensor>& tensors);
+
+} // namespace deltascope

@@ -1,0 +1,119 @@
+#include "judge_checkpoints.h"
+
+#include "judge_state.h"
+#include "remember_facts.h"
+#include "stretches.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace deltascope {
+
+namespace {
+
+bool isCheckpoint(const Version& version) { return version.kind == VersionKind::Anchor && isUsable(version); }
+
+bool isJudged(const Version& version) { return version.facts && version.facts->replayed; }
+
+/// About: what is known of headers that were read earlier is how many elements there are.
+std::uint64_t bytesOf(const Version& version)
+{
+    constexpr std::uint64_t UsualElement = 2;
+    return version.summary->storedElements * UsualElement;
+}
+
+/// The complete version before one in its epoch.
+std::optional<std::size_t> checkpointBefore(const Run& run, std::size_t at)
+{
+    for (std::size_t i = at; i-- > 0 && run.versions[i].epoch == run.versions[at].epoch;) {
+        if (isCheckpoint(run.versions[i]))
+            return i;
+    }
+    return std::nullopt;
+}
+
+/// The first version that may be read: the same one at each look, whatever is judged by then.
+std::size_t firstAffordable(const Run& run, std::uint64_t bytes)
+{
+    std::size_t first = run.versions.size();
+    while (first > 0) {
+        const Version& version = run.versions[first - 1];
+        const std::uint64_t needed = isCheckpoint(version) ? bytesOf(version) : 0;
+        if (needed > bytes / 2) // each is read beside the one before it
+            break;
+        bytes -= 2 * needed;
+        --first;
+    }
+    return first;
+}
+
+Result<Chain> openState(const Workbench& bench, const Run& run, std::size_t at, TaskContext& task)
+{
+    DS_TRY(const Plan plan, planFor(run, run.versions[at]));
+    return Chain::open(run, plan, bench.threads, task);
+}
+
+Result<std::vector<SuspectTensor>> judge(Workbench& bench, const Run& run, std::size_t at, TaskContext& task)
+{
+    DS_TRY(const WalkMeans means, bench.means());
+    DS_TRY(const Chain state, openState(bench, run, at, task));
+    const std::optional<std::size_t> before = checkpointBefore(run, at);
+    if (!before)
+        return judgeState(state, nullptr, means, task);
+    DS_TRY(const Chain then, openState(bench, run, *before, task));
+    const Version& version = run.versions[*before];
+    const StateBefore with { then, isJudged(version),
+                             version.facts ? version.facts->suspectTensors : std::vector<SuspectTensor>() };
+    return judgeState(state, &with, means, task);
+}
+
+Result<void> judgeInto(Workbench& bench, Run& run, std::size_t at, const std::vector<std::string>& keys,
+                       TaskContext& task)
+{
+    constexpr std::size_t MostSuspects = 10;
+    Result<std::vector<SuspectTensor>> suspects = judge(bench, run, at, task);
+    if (!suspects && (suspects.error().code == Code::Canceled || suspects.error().code == Code::Transient))
+        return fail(std::move(suspects.error()));
+    if (!suspects)
+        return {};
+    Version& version = run.versions[at];
+    std::vector<FormFacts> others = version.facts ? std::move(version.facts->otherForms) : std::vector<FormFacts>();
+    VersionFacts& facts = version.facts.emplace();
+    facts.otherForms = std::move(others);
+    facts.changedElements = version.summary->storedElements;
+    suspects->resize(std::min(MostSuspects, suspects->size()));
+    facts.suspectTensors = std::move(*suspects);
+    rememberFacts(bench, run, keys, at, std::vector<TensorCount>());
+    return {};
+}
+
+}
+
+Result<void> judgeCheckpoints(Workbench& bench, Run& run, const AnalyzeOptions& options,
+                              const std::vector<std::string>& keys, TaskContext& task)
+{
+    if (!run.layout->standAlone() || run.versions.empty())
+        return {};
+    auto [first, last] = options.range.value_or(std::pair<std::size_t, std::size_t>(0, run.versions.size() - 1));
+    const auto isWanted = [&](std::size_t at) {
+        return isCheckpoint(run.versions[at])
+            && (!isJudged(run.versions[at]) || (options.again && (!options.range || at >= options.range->first)));
+    };
+    const std::size_t affordable = firstAffordable(run, options.standAloneBytes);
+    while (!options.again && first > affordable && isWanted(first - 1)) // what it is judged by has to be judged before
+        --first;
+    std::uint64_t bytes = 0;
+    for (std::size_t i = std::max(first, affordable); i <= last; ++i)
+        bytes += isWanted(i) ? 2 * bytesOf(run.versions[i]) : 0;
+    if (bytes == 0)
+        return {};
+    task.beginPhase("values", bytes);
+    for (std::size_t i = std::max(first, affordable); i <= last; ++i) {
+        if (isWanted(i))
+            DS_CHECK(judgeInto(bench, run, i, keys, task));
+    }
+    return {};
+}
+
+} // namespace deltascope

@@ -1,0 +1,332 @@
+#include "deltascope/engine/operations.h"
+
+#include "audit/first_state.h"
+#include "publish_fixture.h"
+#include "session.h"
+#include "support/memory_store.h"
+
+#include <algorithm>
+
+// What is found in the values of complete checkpoints, by themselves and beside the one before.
+
+namespace deltascope {
+namespace {
+
+using namespace layout_test;
+
+using Words = std::vector<std::uint16_t>;
+
+constexpr std::uint16_t One = 0x3f80;
+constexpr std::uint16_t Nan = 0x7fc0;
+constexpr std::uint16_t Infinity = 0x7f80;
+constexpr std::uint16_t MinusInfinity = 0xff80;
+
+FileTensor bf16(std::string name, Words words)
+{
+    std::string bytes(asText(std::as_bytes(std::span(words))));
+    return { tensor(std::move(name), { words.size() }), std::move(bytes) };
+}
+
+Words weights(std::uint16_t seed = 0, std::size_t elements = 64)
+{
+    Words words(elements);
+    for (std::size_t i = 0; i < elements; ++i)
+        words[i] = static_cast<std::uint16_t>(0x3c00 + (i * 7 + seed) % 256);
+    return words;
+}
+
+Words with(Words words, std::size_t at, std::uint16_t word)
+{
+    words[at] = word;
+    return words;
+}
+
+using Tensors = std::vector<FileTensor>;
+
+/// A run of plain checkpoints, a hundred steps apart.
+struct Checkpoints {
+    Checkpoints& add(const Tensors& tensors)
+    {
+        last += 100;
+        EXPECT_TRUE(putText(*store, fmt::format("checkpoint-{}/model.safetensors", last), safetensorsFile(tensors)));
+        return *this;
+    }
+    std::shared_ptr<MemoryStore> store = std::make_shared<MemoryStore>();
+    std::int64_t last = 0;
+};
+
+using Steps = std::vector<std::int64_t>;
+
+Run judged(Session& session, const Checkpoints& checkpoints)
+{
+    auto run = session.open(checkpoints.store);
+    EXPECT_TRUE(run) << run.error().text;
+    AnalyzeOptions all;
+    all.standAloneBytes = UINT64_MAX;
+    const auto outcome = analyzeRun(session.bench, *run, all, session.task);
+    EXPECT_TRUE(outcome) << outcome.error().text;
+    return std::move(*run);
+}
+
+Steps suspectSteps(const Run& run)
+{
+    Steps steps;
+    for (const Version& version : run.versions) {
+        EXPECT_EQ(version.suspect, countNotes(version.problems, Code::SuspectValues) > 0);
+        if (version.suspect)
+            steps.push_back(version.step());
+    }
+    return steps;
+}
+
+Steps suspectSteps(const Checkpoints& checkpoints)
+{
+    Session session;
+    return suspectSteps(judged(session, checkpoints));
+}
+
+std::string textAt(const Run& run, std::int64_t step, Code code)
+{
+    for (const Error& problem : run.find(step)->problems) {
+        if (problem.code == code)
+            return problem.text;
+    }
+    return {};
+}
+
+TEST(FullStateHealth, NamesTheFirstStepWithNanAndWhatKeepsIt)
+{
+    Checkpoints run;
+    run.add({ bf16("w", weights()) }).add({ bf16("w", weights(1)) });
+    run.add({ bf16("w", with(weights(2), 5, Nan)) }).add({ bf16("w", with(weights(3), 5, Nan)) });
+    run.add({ bf16("w", weights(4)) });
+    Session session;
+    session.openCatalog();
+    const deltascope::Run found = judged(session, run);
+    EXPECT_EQ(suspectSteps(found), (Steps { 300, 400 }));
+    EXPECT_NE(textAt(found, 300, Code::SuspectValues).find("1 element of w is NaN or infinite"), std::string::npos);
+    const auto again = session.open(run.store); // known without being read again
+    ASSERT_TRUE(again);
+    EXPECT_EQ(suspectSteps(*again), (Steps { 300, 400 }));
+}
+
+TEST(FullStateHealth, ReadsNoMoreThanItMay)
+{
+    Checkpoints run;
+    run.add({ bf16("w", with(weights(), 0, Nan)) }).add({ bf16("w", weights(1)) });
+    Session session;
+    auto opened = session.open(run.store);
+    ASSERT_TRUE(opened);
+    ASSERT_TRUE(analyzeRun(session.bench, *opened, {}, session.task));
+    EXPECT_FALSE(opened->find(100)->facts || opened->find(200)->facts);
+    AnalyzeOptions one;
+    one.standAloneBytes = 2 * 128; // the newest, and the one before it
+    ASSERT_TRUE(analyzeRun(session.bench, *opened, one, session.task));
+    EXPECT_FALSE(opened->find(100)->facts);
+    EXPECT_TRUE(opened->find(200)->facts);
+    EXPECT_EQ(suspectSteps(*opened), Steps());
+}
+
+/// Bits that a state which nobody has judged holds, too, excuse nothing.
+TEST(FullStateHealth, SeesNanThatTheUnreadCheckpointBeforeHolds)
+{
+    Checkpoints run;
+    run.add({ bf16("w", with(weights(), 0, Nan)) }).add({ bf16("w", with(weights(1), 0, Nan)) });
+    Session session;
+    auto opened = session.open(run.store);
+    ASSERT_TRUE(opened);
+    AnalyzeOptions newest;
+    newest.standAloneBytes = 2 * 128;
+    ASSERT_TRUE(analyzeRun(session.bench, *opened, newest, session.task));
+    EXPECT_EQ(suspectSteps(*opened), Steps { 200 });
+}
+
+TEST(FullStateHealth, SeesZerosAndOneValueOfManyElements)
+{
+    EXPECT_EQ(suspectSteps(Checkpoints().add({ bf16("w", weights()) }).add({ bf16("w", Words(64, 0)) })),
+              Steps { 200 });
+    EXPECT_EQ(suspectSteps(Checkpoints().add({ bf16("w", weights()) }).add({ bf16("w", Words(64, One)) })),
+              Steps { 200 });
+    const Words few = weights(0, 63);
+    EXPECT_EQ(suspectSteps(Checkpoints().add({ bf16("w", few) }).add({ bf16("w", Words(63, 0)) })), Steps());
+}
+
+TEST(FullStateHealth, OfAFirstState)
+{
+    const auto alone = [](const Tensors& tensors) { return suspectSteps(Checkpoints().add(tensors)); };
+    EXPECT_EQ(alone({ bf16("w", with(weights(), 9, Nan)) }), Steps { 100 });
+    EXPECT_EQ(alone({ bf16("w", with(weights(), 9, Infinity)) }), Steps { 100 });
+    EXPECT_EQ(alone({ bf16("w", weights()) }), Steps());
+    // Ranges of observers, and masks, whose other elements have one value.
+    EXPECT_EQ(alone({ bf16("min_val", Words { Infinity }), bf16("max_val", Words { MinusInfinity }) }), Steps());
+    EXPECT_EQ(alone({ bf16("mask", Words { 0, MinusInfinity, 0, 0 }) }), Steps());
+    EXPECT_EQ(alone({ bf16("mask", Words { 0, MinusInfinity, Nan, 0 }) }), Steps { 100 });
+    FileTensor integers = bf16("ids", with(weights(), 3, Nan));
+    integers.info.dtype = Dtype::U16;
+    EXPECT_EQ(alone({ integers }), Steps());
+}
+
+TEST(FullStateHealth, WhatStaysInfiniteIsNoFinding)
+{
+    const Words mask { 0, MinusInfinity, MinusInfinity, 0 };
+    Checkpoints run;
+    for (std::uint16_t step = 0; step < 3; ++step)
+        run.add({ bf16("mask", mask), bf16("max_val", { MinusInfinity }), bf16("w", weights(step)) });
+    EXPECT_EQ(suspectSteps(run), Steps());
+    run.add({ bf16("mask", mask), bf16("max_val", { One }), bf16("w", with(weights(4), 1, Infinity)) });
+    EXPECT_EQ(suspectSteps(run), Steps { 400 });
+}
+
+TEST(FullStateHealth, AWholeLayerOfZerosIsOneThatWasNeverWritten)
+{
+    const auto layer = [](const std::string& name, const Words& norm, const Words& projection) {
+        return Tensors { bf16(name + ".input_layernorm.weight", norm), bf16(name + ".up_proj.weight", projection),
+                         bf16(name + ".up_proj.bias", Words(8, 0)) };
+    };
+    const auto both = [](Tensors a, const Tensors& b) {
+        a.insert(a.end(), b.begin(), b.end());
+        return a;
+    };
+    const Words zeros(64, 0);
+    const Tensors sound = layer("model.layers.0", Words(8, One), weights());
+    Session session;
+    const deltascope::Run bad =
+        judged(session, Checkpoints().add(both(sound, layer("model.layers.1", Words(8, 0), zeros))));
+    EXPECT_EQ(suspectSteps(bad), Steps { 100 });
+    EXPECT_NE(textAt(bad, 100, Code::SuspectValues).find("model.layers.1.input_layernorm.weight is all zeros"),
+              std::string::npos);
+    // A projection that begins as zeros has a norm beside it; LoRA B has A; norms of some models begin as zeros.
+    EXPECT_EQ(suspectSteps(Checkpoints().add(both(sound, layer("model.layers.1", Words(8, One), zeros)))), Steps());
+    EXPECT_EQ(suspectSteps(Checkpoints().add(both(sound, layer("model.layers.1", Words(8, 0), weights())))), Steps());
+    EXPECT_EQ(suspectSteps(Checkpoints().add(
+                  { bf16("layers.0.q.lora_A.weight", weights()), bf16("layers.0.q.lora_B.weight", zeros) })),
+              Steps());
+}
+
+TEST(FullStateHealth, PlaceholdersAreNoModel)
+{
+    const Tensors sound { bf16("a.weight", weights()), bf16("b.bias", weights(1, 8)), bf16("c._extra_state", {}) };
+    const Tensors hollow { bf16("a.weight", {}), bf16("b.bias", weights(1, 8)), bf16("c._extra_state", {}) };
+    Session session;
+    EXPECT_EQ(suspectSteps(judged(session, Checkpoints().add(sound).add(sound))), Steps());
+    const auto alone = session.open(Checkpoints().add(hollow).store); // their headers tell
+    ASSERT_TRUE(alone);
+    EXPECT_EQ(suspectSteps(*alone), Steps { 100 });
+    EXPECT_NE(textAt(*alone, 100, Code::SuspectValues).find("1 of 3 tensors holds no elements, a.weight"),
+              std::string::npos)
+        << textAt(*alone, 100, Code::SuspectValues);
+    const auto run = session.open(Checkpoints().add(sound).add(hollow).add(sound).store);
+    ASSERT_TRUE(run);
+    EXPECT_EQ(suspectSteps(*run), Steps { 200 });
+    // Under any name, if it had elements before.
+    const auto buffer =
+        session.open(Checkpoints().add({ bf16("inv_freq", weights()) }).add({ bf16("inv_freq", {}) }).store);
+    ASSERT_TRUE(buffer);
+    EXPECT_EQ(suspectSteps(*buffer), Steps { 200 });
+}
+
+TEST(FullStateHealth, IsUnverifiedWithTheFindingBesideIt)
+{
+    Session session;
+    session.openRecords();
+    auto run =
+        session.open(Checkpoints().add({ bf16("w", weights()) }).add({ bf16("w", with(weights(1), 2, Nan)) }).store);
+    ASSERT_TRUE(run);
+    VerifyOptions options;
+    options.level = 3;
+    const auto report = verifyRun(session.bench, *run, options, session.task);
+    ASSERT_TRUE(report);
+    EXPECT_EQ(report->steps[0].verdict, Verdict::FirstSight);
+    EXPECT_EQ(report->steps[0].health, StepVerdict::Health::Normal);
+    EXPECT_EQ(report->steps[1].verdict, Verdict::Unverified);
+    EXPECT_EQ(report->steps[1].health, StepVerdict::Health::Suspect);
+}
+
+TEST(CheckpointNames, AreComparedWithThoseOfTheStepBefore)
+{
+    Session session;
+    const auto told = [&](const Tensors& a, const Tensors& b) {
+        const auto run = session.open(Checkpoints().add(a).add(b).store);
+        EXPECT_TRUE(run);
+        return textAt(*run, 200, Code::PartialAnchor);
+    };
+    const Tensors plain { bf16("model.a.weight", weights()), bf16("model.b.weight", weights()) };
+    EXPECT_EQ(told(plain, plain), "");
+    const std::string prefix =
+        told(plain, { bf16("_orig_mod.model.a.weight", weights()), bf16("_orig_mod.model.b.weight", weights()) });
+    EXPECT_NE(prefix.find("its names begin with _orig_mod. where those of step 100 do not"), std::string::npos)
+        << prefix;
+    Tensors wide { { tensor("model.a.weight", { 64 }, Dtype::F32), std::string(256, 'a') },
+                   { tensor("model.b.weight", { 64 }, Dtype::F32), std::string(256, 'a') } };
+    EXPECT_NE(told(plain, wide).find("2 of 2 tensors are F32 and were BF16 at step 100"), std::string::npos)
+        << told(plain, wide);
+    const std::string other = told(plain, { bf16("model.a.weight", weights(0, 32)), bf16("lm_head.scale", weights()) });
+    EXPECT_NE(other.find("it has 1 tensor that step 100 lacks (lm_head.scale)"), std::string::npos) << other;
+    EXPECT_NE(other.find("it lacks 1 tensor of step 100"), std::string::npos) << other;
+}
+
+TEST(CheckpointNames, SayThatAdaptersWereNotMerged)
+{
+    Session session;
+    const auto run =
+        session.open(Checkpoints()
+                         .add({ bf16("q.base_layer.weight", weights()), bf16("q.lora_A.default.weight", weights()) })
+                         .store);
+    ASSERT_TRUE(run);
+    EXPECT_NE(textAt(*run, 100, Code::PartialAnchor).find("LoRA adapters that were not merged"), std::string::npos);
+}
+
+struct WatchedRun {
+    WatchedRun()
+    {
+        p.options.allowSuspect = false;
+        for (std::int64_t step = 1; step <= 4; ++step)
+            drop(step, weights(static_cast<std::uint16_t>(step)));
+    }
+    void drop(std::int64_t step, const Words& words)
+    {
+        EXPECT_TRUE(putText(*p.checkpoints, Publishing::keyOf(step), safetensorsFile({ bf16("w", words) })));
+    }
+    Result<void> follow()
+    {
+        DS_TRY(Publisher publisher, p.open());
+        FollowOptions once;
+        once.once = true;
+        once.onVersion = [&](const PublishedVersion& version) { published.push_back(version.origin); };
+        once.onSkipped = [&](const std::vector<std::string>& names, const std::string& why) {
+            skipped.push_back(fmt::format("{}: {}", names.front(), why));
+        };
+        return publishWatched(p.bench, p.checkpoints, publisher, once, p.task);
+    }
+    Publishing p;
+    std::vector<std::string> published, skipped;
+};
+
+TEST(PublishSuspect, PassesOverACheckpointWithNanAndChainsTheNextOne)
+{
+    WatchedRun run;
+    run.drop(3, with(weights(3), 7, Nan));
+    const auto outcome = run.follow();
+    ASSERT_FALSE(outcome);
+    EXPECT_EQ(outcome.error().code, Code::SuspectValues);
+    EXPECT_EQ(run.published, (std::vector<std::string> { "checkpoint-1", "checkpoint-2", "checkpoint-4" }));
+    ASSERT_EQ(run.skipped.size(), 1U);
+    EXPECT_EQ(run.skipped[0], "checkpoint-3: its values are suspect: 1 element of w is NaN or infinite");
+    EXPECT_EQ(run.p.rootOfStep(3).value_or("none"), run.p.rootOfCheckpoint(4));
+}
+
+TEST(PublishSuspect, PublishesAllWhereItMay)
+{
+    WatchedRun sound;
+    EXPECT_TRUE(sound.follow());
+    EXPECT_EQ(sound.published.size(), 4U);
+    WatchedRun allowed;
+    allowed.drop(3, with(weights(3), 7, Nan));
+    allowed.p.options.allowSuspect = true;
+    EXPECT_TRUE(allowed.follow());
+    EXPECT_EQ(allowed.published.size(), 4U);
+    EXPECT_TRUE(allowed.skipped.empty());
+}
+
+} // namespace
+} // namespace deltascope
