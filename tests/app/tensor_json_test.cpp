@@ -231,7 +231,7 @@ TEST_F(TensorJobs, AHeaderThatIsNotThereOrNoneIsAnError)
 {
     EXPECT_EQ(errorOf(service->readHeader(bucket.source(), "anchors/no")).code, Code::NotFound);
     std::ofstream(bucket.file("notes.txt")) << "these are notes, and no header of anything";
-    EXPECT_EQ(errorOf(service->readHeader(bucket.source(), "notes.txt")).code, Code::Hostile);
+    EXPECT_EQ(errorOf(service->readHeader(bucket.source(), "notes.txt")).code, Code::Malformed);
 }
 
 TEST_F(TensorJobs, AHeaderTellsWhatTheFileHolds)

@@ -199,7 +199,7 @@ TEST(Analysis, AnAnchorOfAnotherModelIsRefusedAndStopsNothingElse)
     ASSERT_TRUE(step(*run, 2).facts);
     EXPECT_EQ(step(*run, 2).facts->changedElements, 1U);
     ASSERT_TRUE(step(*run, 3).obstacle);
-    EXPECT_EQ(step(*run, 3).obstacle->code, Code::Hostile);
+    EXPECT_EQ(step(*run, 3).obstacle->code, Code::Malformed);
     EXPECT_NE(step(*run, 3).obstacle->text.find("no checkpoint of this model"), std::string::npos);
     EXPECT_EQ(step(*run, 4).obstacle->code, Code::ChainGap);
     EXPECT_EQ(obstructed(*run).size(), 2U) << "step 5 needs neither of them";
@@ -263,7 +263,7 @@ TEST(AnalysisDamage, BecomesAFactOfItsStep)
     const auto run = session.analyzed(tiny.store);
     ASSERT_TRUE(step(run, 3).facts);
     ASSERT_TRUE(step(run, 3).facts->damage);
-    EXPECT_EQ(step(run, 3).facts->damage->code, Code::Hostile);
+    EXPECT_EQ(step(run, 3).facts->damage->code, Code::Malformed);
     EXPECT_EQ(step(run, 3).state, VersionState::Broken);
 }
 

@@ -34,7 +34,7 @@ TEST(ChainOpen, TellsTheFirstVersionThatCannotBeOpenedWhicheverFailsFirst)
     };
     for (const unsigned threads : { 1U, 2U, 8U }) {
         const Error error = errorOf(Chain::open(*run, *plan, threads, session.task));
-        EXPECT_EQ(error.code, Code::Hostile) << error.text;
+        EXPECT_EQ(error.code, Code::Malformed) << error.text;
         EXPECT_EQ(error.step, first.step()) << threads;
     }
 }

@@ -180,18 +180,18 @@ TEST(DcpIndex, RefusesChunksThatDoNotTile)
     const auto errorFor = [](const Sizes& shape, const std::vector<ChunkSpec>& chunks) {
         return indexError({ { "w", TorchU8, shape, chunks } });
     };
-    EXPECT_EQ(errorFor({ 4, 4 }, { chunk({ 0, 0 }, { 2, 4 }) }).code, Code::Hostile);
+    EXPECT_EQ(errorFor({ 4, 4 }, { chunk({ 0, 0 }, { 2, 4 }) }).code, Code::Malformed);
     const Error overlap = errorFor({ 4, 4 }, { chunk({ 0, 0 }, { 2, 4 }), chunk({ 1, 0 }, { 2, 4 }) });
-    EXPECT_EQ(overlap.code, Code::Hostile);
+    EXPECT_EQ(overlap.code, Code::Malformed);
     EXPECT_TRUE(mentions(overlap, "overlap")) << overlap.text;
-    EXPECT_EQ(errorFor({ 4, 4 }, { chunk({ 0, 0 }, { 4, 4 }), chunk({ 1, 1 }, { 1, 1 }) }).code, Code::Hostile);
-    EXPECT_EQ(errorFor({ 4, 4 }, { chunk({ 1, 0 }, { 4, 4 }) }).code, Code::Hostile);
-    EXPECT_EQ(errorFor({ 4, 4 }, { chunk({ 0 }, { 16 }) }).code, Code::Hostile);
-    EXPECT_EQ(errorFor({}, { chunk({}, {}), { {}, {}, "", "__1_0.distcp" } }).code, Code::Hostile);
+    EXPECT_EQ(errorFor({ 4, 4 }, { chunk({ 0, 0 }, { 4, 4 }), chunk({ 1, 1 }, { 1, 1 }) }).code, Code::Malformed);
+    EXPECT_EQ(errorFor({ 4, 4 }, { chunk({ 1, 0 }, { 4, 4 }) }).code, Code::Malformed);
+    EXPECT_EQ(errorFor({ 4, 4 }, { chunk({ 0 }, { 16 }) }).code, Code::Malformed);
+    EXPECT_EQ(errorFor({}, { chunk({}, {}), { {}, {}, "", "__1_0.distcp" } }).code, Code::Malformed);
     const std::uint64_t huge = std::uint64_t { 1 } << 61;
     EXPECT_EQ(errorFor({ huge }, { { { huge - 1 }, { huge }, "" }, { { 0 }, { 1 }, "" } }).code, Code::Hostile);
     EXPECT_EQ(errorFor({ huge, 4 }, { { { 0, 0 }, { huge, 4 }, "" } }).code, Code::Hostile);
-    EXPECT_EQ(errorFor(Sizes(17, 1), { chunk(Sizes(17), Sizes(17, 1)) }).code, Code::Hostile);
+    EXPECT_EQ(errorFor(Sizes(17, 1), { chunk(Sizes(17), Sizes(17, 1)) }).code, Code::Malformed);
 }
 
 TEST(DcpIndex, RefusesItemsThatDoNotFitTheirChunk)
@@ -199,18 +199,18 @@ TEST(DcpIndex, RefusesItemsThatDoNotFitTheirChunk)
     const auto errorFor = [](const std::string& item) {
         return indexError({ { "w", TorchU8, { 2, 2 }, { { { 0, 0 }, { 2, 2 }, item } } } }).code;
     };
-    EXPECT_EQ(errorFor(tensorItem(TorchU8, { { 4 }, {}, 0, "abcd" })), Code::Hostile);
-    EXPECT_EQ(errorFor(tensorItem(TorchBF16, { { 2, 2 }, {}, 0, "abcdefgh" })), Code::Hostile);
-    EXPECT_EQ(errorFor(tensorItem(TorchU8, { { 2, 2 }, {}, 1, "abcd" })), Code::Hostile);
-    EXPECT_EQ(errorFor(tensorItem(TorchU8, { { 2, 2 }, { 3, 1 }, 0, "abcd" })), Code::Hostile);
+    EXPECT_EQ(errorFor(tensorItem(TorchU8, { { 4 }, {}, 0, "abcd" })), Code::Malformed);
+    EXPECT_EQ(errorFor(tensorItem(TorchBF16, { { 2, 2 }, {}, 0, "abcdefgh" })), Code::Malformed);
+    EXPECT_EQ(errorFor(tensorItem(TorchU8, { { 2, 2 }, {}, 1, "abcd" })), Code::Malformed);
+    EXPECT_EQ(errorFor(tensorItem(TorchU8, { { 2, 2 }, { 3, 1 }, 0, "abcd" })), Code::Malformed);
     const std::uint64_t huge = std::uint64_t { 1 } << 62;
-    EXPECT_EQ(errorFor(tensorItem(TorchU8, { { 2, 2 }, { huge, huge }, 0, "abcd" })), Code::Hostile);
-    EXPECT_EQ(errorFor(tensorItem(TorchU8, { { 2, 2 }, { 1 }, 0, "abcd" })), Code::Hostile);
+    EXPECT_EQ(errorFor(tensorItem(TorchU8, { { 2, 2 }, { huge, huge }, 0, "abcd" })), Code::Malformed);
+    EXPECT_EQ(errorFor(tensorItem(TorchU8, { { 2, 2 }, { 1 }, 0, "abcd" })), Code::Malformed);
     const std::string pickle = tensorPickle(TorchU8, { { 2, 2 }, {}, 0, "abcd" });
-    EXPECT_EQ(errorFor(torchArchive({ { "data.pkl", pickle } })), Code::Hostile);
-    EXPECT_EQ(errorFor(torchArchive({ { "data.pkl", pickle }, { "data/0", "abc" } })), Code::Hostile);
-    EXPECT_EQ(errorFor(torchArchive({ { "data/0", "abcd" } })), Code::Hostile);
-    EXPECT_EQ(errorFor(torchArchive({ { "data.pkl", "\x80\x02K\x01." }, { "data/0", "abcd" } })), Code::Hostile);
+    EXPECT_EQ(errorFor(torchArchive({ { "data.pkl", pickle } })), Code::Malformed);
+    EXPECT_EQ(errorFor(torchArchive({ { "data.pkl", pickle }, { "data/0", "abc" } })), Code::Malformed);
+    EXPECT_EQ(errorFor(torchArchive({ { "data/0", "abcd" } })), Code::Malformed);
+    EXPECT_EQ(errorFor(torchArchive({ { "data.pkl", "\x80\x02K\x01." }, { "data/0", "abcd" } })), Code::Malformed);
     EXPECT_EQ(errorFor(torchArchive({ { "data.pkl", pickle }, { "data/0", "abcd" }, { "byteorder", "big" } })),
               Code::Unsupported);
     EXPECT_EQ(errorFor(torchArchive({ { "data.pkl", pickled::whole(pickled::global("os", "abort") + ")R") } })),
@@ -225,7 +225,7 @@ TEST(DcpIndex, RefusesBrokenArchives)
     };
     const auto isRefused = [](Code code) { return code == Code::Hostile || code == Code::Unsupported; };
     EXPECT_EQ(errorFor(""), Code::Hostile);
-    EXPECT_EQ(errorFor("\x80\x02" + std::string(100, 'x')), Code::Unsupported); // torch.save before 1.6
+    EXPECT_EQ(errorFor("\x80\x02" + std::string(100, 'x')), Code::Malformed); // a pickle, not an archive
     EXPECT_TRUE(isRefused(errorFor(good + "comment")));
     const std::size_t directory = good.find("PK\x01\x02");
     const auto with = [&](std::size_t at, const std::string& bytes) {
@@ -252,21 +252,21 @@ TEST(DcpIndex, RefusesMetadataThatSaysTooLittle)
     const std::string tensor = tensorMetadata(spec);
     const std::string info = storageInfo("__0_0.distcp", 0, spec.chunks[0].item.size());
     const std::string index = metadataIndex("w", { 0, 0 });
-    EXPECT_EQ(metadataError(whole("N")).code, Code::Hostile);
-    EXPECT_EQ(metadataError(whole(dict({}))).code, Code::Hostile);
+    EXPECT_EQ(metadataError(whole("N")).code, Code::Malformed);
+    EXPECT_EQ(metadataError(whole(dict({}))).code, Code::Malformed);
     EXPECT_EQ(metadataError("").code, Code::Truncated);
-    EXPECT_EQ(metadataError(metadataFile({ text("w"), tensor }, {})).code, Code::Hostile);
-    EXPECT_EQ(metadataError(metadataFile({ text("w"), "N" }, { index, info })).code, Code::Hostile);
-    EXPECT_EQ(metadataError(metadataFile({ number(1), tensor }, { index, info })).code, Code::Hostile);
-    EXPECT_EQ(metadataError(metadataFile({ text("w"), tensor }, { text("w"), info })).code, Code::Hostile);
-    EXPECT_EQ(metadataError(metadataFile({ text("w"), tensor }, { index, "N" })).code, Code::Hostile);
-    EXPECT_EQ(metadataError(metadataFile({ text("w"), tensor }, { index, info, index, info })).code, Code::Hostile);
+    EXPECT_EQ(metadataError(metadataFile({ text("w"), tensor }, {})).code, Code::Malformed);
+    EXPECT_EQ(metadataError(metadataFile({ text("w"), "N" }, { index, info })).code, Code::Malformed);
+    EXPECT_EQ(metadataError(metadataFile({ number(1), tensor }, { index, info })).code, Code::Malformed);
+    EXPECT_EQ(metadataError(metadataFile({ text("w"), tensor }, { text("w"), info })).code, Code::Malformed);
+    EXPECT_EQ(metadataError(metadataFile({ text("w"), tensor }, { index, "N" })).code, Code::Malformed);
+    EXPECT_EQ(metadataError(metadataFile({ text("w"), tensor }, { index, info, index, info })).code, Code::Malformed);
     EXPECT_EQ(metadataError(metadataFile({ text("w"), tensor, text("w"), tensor }, { index, info })).code,
-              Code::Hostile);
+              Code::Malformed);
     EXPECT_EQ(metadataError(metadataFile({ text("w"), tensor }, { index, storageInfo("../x", 0, 1) })).code,
-              Code::Hostile);
-    EXPECT_EQ(metadataError(metadataFile({ text("\xed\xa0\x80"), tensor }, { index, info })).code, Code::Hostile);
-    EXPECT_EQ(metadataError(metadataFile({ text("__metadata__"), tensor }, { index, info })).code, Code::Hostile);
+              Code::Malformed);
+    EXPECT_EQ(metadataError(metadataFile({ text("\xed\xa0\x80"), tensor }, { index, info })).code, Code::Malformed);
+    EXPECT_EQ(metadataError(metadataFile({ text("__metadata__"), tensor }, { index, info })).code, Code::Malformed);
     const std::string compressed = storageInfo("__0_0.distcp", 0, spec.chunks[0].item.size(),
                                                text("transform_descriptors") + list({ text("zstd") }));
     EXPECT_EQ(metadataError(metadataFile({ text("w"), tensor }, { index, compressed })).code, Code::Unsupported);
@@ -499,7 +499,7 @@ TEST(DcpSafetensors, RefusesHolesAndOverlaps)
         source.put(SecondShard,
                    shardFile({ { tensor("w", { 2, 1 }, Dtype::U8), "cf" } },
                              fmt::format(R"({{"w": {{"saved_offsets": {}}}}})", offsets)));
-        EXPECT_EQ(errorOf(indexOnly(DcpLayout(), source)).code, Code::Hostile) << offsets;
+        EXPECT_EQ(errorOf(indexOnly(DcpLayout(), source)).code, Code::Malformed) << offsets;
     }
 }
 
@@ -514,7 +514,7 @@ TEST(DcpSafetensors, RefusesOtherInformation)
            R"({"w": {"saved_offsets": [0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]}})", R"({"w": {"saved_offsets": [0, 0]})" }) {
         Source source;
         source.put(FirstShard, shardFile({ { tensor("w", { 2, 2 }, Dtype::U8), "abcd" } }, info));
-        EXPECT_EQ(errorOf(indexOnly(DcpLayout(), source)).code, Code::Hostile) << info;
+        EXPECT_EQ(errorOf(indexOnly(DcpLayout(), source)).code, Code::Malformed) << info;
     }
 }
 
@@ -525,7 +525,7 @@ TEST(DcpSafetensors, AMissingNumberIsUnfinished)
     source.put("shard-00001-model-00002-of-00002.safetensors", file);
     EXPECT_EQ(errorOf(indexOnly(DcpLayout(), source)).code, Code::Unfinished);
     source.put(FirstShard, file);
-    EXPECT_EQ(errorOf(indexOnly(DcpLayout(), source)).code, Code::Hostile);
+    EXPECT_EQ(errorOf(indexOnly(DcpLayout(), source)).code, Code::Malformed);
 }
 
 TEST(DcpSafetensors, WithoutInformationItIsAnotherLayout)

@@ -98,28 +98,29 @@ TEST(GrailPayload, RefusesHeadersThatDoNotFit)
     const auto codeOf = [](const std::string& bytes) { return errorOf(Payload(bytes).entries()).code; };
     const std::string data = "01000000 03000000 03000000" + Values;
     EXPECT_EQ(codeOf(payload(header("4", V2), data)), Code::Unsupported);
-    EXPECT_EQ(codeOf(payload(header("2", V3), data)), Code::Hostile); // sizes of another codec
-    EXPECT_EQ(codeOf(payload(header("31", V3), data)), Code::Hostile); // rows and columns lie outside
-    EXPECT_EQ(codeOf(payload("{}", "")), Code::Hostile);
+    EXPECT_EQ(codeOf(payload(header("2", V3), data)), Code::Malformed); // sizes of another codec
+    EXPECT_EQ(codeOf(payload(header("31", V3), data)), Code::Malformed); // rows and columns lie outside
+    EXPECT_EQ(codeOf(payload("{}", "")), Code::Malformed);
     EXPECT_EQ(codeOf(payload(R"({"tensors":[]})", "")), Code::Unsupported);
-    EXPECT_EQ(codeOf(packed("ab")), Code::Hostile);
+    EXPECT_EQ(codeOf(packed("ab")), Code::Malformed);
     EXPECT_EQ(codeOf(packed(fromHex("ffffff7f") + "{}")), Code::Hostile); // a header longer than its content
     std::string twice = header("2", V2);
     twice.insert(1, R"("version":2,)");
     EXPECT_EQ(codeOf(payload(twice, data)), Code::Hostile);
     std::string far = header("2", V2);
     far.replace(far.find("\"values_offset\":12"), 18, "\"values_offset\":18446744073709551615");
-    EXPECT_EQ(codeOf(payload(far, data)), Code::Hostile);
+    EXPECT_EQ(codeOf(payload(far, data)), Code::Malformed);
 }
 
 TEST(GrailPayload, RefusesPositionsThatBreakTheRules)
 {
     const auto codeOf = [](const std::string& bytes) { return errorOf(Payload(bytes).apply(TrlBefore, 16)).code; };
-    EXPECT_EQ(codeOf(payload(header("2", V2), "01000000 03000000 04000000" + Values)), Code::Hostile); // behind the end
-    EXPECT_EQ(codeOf(payload(header("2", V2), "01000000 00000000 03000000" + Values)), Code::Hostile); // twice
-    EXPECT_EQ(codeOf(payload(header("2", V2), "01000000 ffffffff 03000000" + Values)), Code::Hostile); // back
-    EXPECT_EQ(codeOf(payload(header("31", V31), "00 01 00 0100 0400 0300" + Values)), Code::Hostile); // column
-    EXPECT_EQ(codeOf(payload(header("31", V31), "00 02 00 0100 0000 0300" + Values)), Code::Hostile); // row
+    EXPECT_EQ(codeOf(payload(header("2", V2), "01000000 03000000 04000000" + Values)),
+              Code::Malformed); // behind the end
+    EXPECT_EQ(codeOf(payload(header("2", V2), "01000000 00000000 03000000" + Values)), Code::Malformed); // twice
+    EXPECT_EQ(codeOf(payload(header("2", V2), "01000000 ffffffff 03000000" + Values)), Code::Malformed); // back
+    EXPECT_EQ(codeOf(payload(header("31", V31), "00 01 00 0100 0400 0300" + Values)), Code::Malformed); // column
+    EXPECT_EQ(codeOf(payload(header("31", V31), "00 02 00 0100 0000 0300" + Values)), Code::Malformed); // row
 }
 
 TEST(UnpackedObject, BelievesNoFrameThatDoesNotKeepItsPromise)
@@ -136,7 +137,7 @@ TEST(UnpackedObject, BelievesNoFrameThatDoesNotKeepItsPromise)
         return object->unpack({}, test::anyTask());
     };
     for (std::size_t i = 0; i < 4; ++i)
-        EXPECT_EQ(errorOf(outcome(i)).code, Code::Hostile) << i;
+        EXPECT_EQ(errorOf(outcome(i)).code, Code::Malformed) << i;
 }
 
 } // namespace

@@ -67,7 +67,7 @@ TEST(HfIndex, AFullStreamIsSeekable)
     ASSERT_TRUE(piece);
     EXPECT_EQ(toHex(std::get<FullBlock>(*piece).bytes), hexOf(Data.substr(10, 4)));
     EXPECT_EQ(errorOf((*stream)->next(0, 4)).code, Code::Internal);
-    EXPECT_EQ(errorOf((*stream)->finish()).code, Code::Hostile);
+    EXPECT_EQ(errorOf((*stream)->finish()).code, Code::Malformed);
     EXPECT_EQ(errorOf((*stream)->next(14, 18)).code, Code::Internal);
 }
 

@@ -563,7 +563,7 @@ TEST(Materialize, AcrossAProvenLossOnRequestGivesTheChainedState)
     }
 }
 
-TEST(MaterializeRefusal, OfAHostilePayload)
+TEST(MaterializeRefusal, OfAPayloadThatDoesNotFit)
 {
     const auto source = std::make_shared<MemoryStore>();
     const auto put = [&](const char* key, const char* sparse, const std::vector<FileTensor>& tensors) {
@@ -576,7 +576,7 @@ TEST(MaterializeRefusal, OfAHostilePayload)
     put("deltas/step_000002.safetensors", "True",
         { { tensor("w.idx", { 1 }, Dtype::I32), std::string("\x09\0\0\0", 4) }, { tensor("w.val", { 1 }), "xy" } });
     Workshop workshop(source);
-    expectRefused(workshop, 2, Code::Hostile, 2);
+    expectRefused(workshop, 2, Code::Malformed, 2);
 }
 
 TEST(MaterializeRefusal, OfADestinationThatIsThere)

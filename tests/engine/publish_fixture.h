@@ -23,7 +23,6 @@ struct Publishing {
     explicit Publishing(std::string layout = "trl-v2")
     {
         options.layout = std::move(layout);
-        options.allowSuspect = true; // noise holds NaN
         options.anchorEvery = 0;
         bench.layouts = builtinLayouts();
         bench.threads = 1;

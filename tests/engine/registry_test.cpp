@@ -65,6 +65,30 @@ TEST(LayoutRegistry, SaysWhatItLookedForAndWhatItSaw)
     EXPECT_TRUE(mentions(detectionError({ ".deltascope/v1/refs/a.json" }), "no objects"));
 }
 
+TEST(LayoutRegistry, NamesPublicationsByWhatTheirFilesSay)
+{
+    const auto textOf = [](const std::vector<std::pair<std::string, std::string>>& files) {
+        Source source;
+        for (const auto& [key, text] : files)
+            source.put(key, text);
+        const auto layout = builtinLayouts().detect(source.store(), source.listing(), source.task);
+        EXPECT_FALSE(layout);
+        return layout ? std::string() : layout.error().text;
+    };
+    const std::string manifest = R"({"base_version":0,"codec":"lz4","frame_bytes":1048576,"plan_digest":"aa",)"
+                                 R"("publication_id":"s:1","stream_id":"s","target_version":1})";
+    EXPECT_NE(textOf({ { "s/v000001/READY.json", "{}" }, { "s/v000001/manifest.json", manifest } }).find("gpu-delta"),
+              std::string::npos);
+    EXPECT_EQ(textOf({ { "s/READY.json", "{}" }, { "s/manifest.json", R"({"name":"page"})" } }).find("gpu-delta"),
+              std::string::npos)
+        << "other things are ready, too";
+    EXPECT_NE(
+        textOf({ { "identities.json", R"({"entries":{"cd61":{"version":1,"previous":null}}})" } }).find("hot-load"),
+        std::string::npos);
+    EXPECT_EQ(textOf({ { "identities.json", R"({"entries":[]})" } }).find("hot-load"), std::string::npos);
+    EXPECT_EQ(textOf({ { "identities.json", "no JSON" } }).find("hot-load"), std::string::npos);
+}
+
 TEST(LayoutRegistry, NamesLayoutsThatItCannotRead)
 {
     std::vector<std::string> manyBroken;

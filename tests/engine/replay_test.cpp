@@ -579,7 +579,7 @@ TEST(TensorReplayErrors, APositionBehindTheEndNamesStepObjectAndTensor)
     const auto chain = history.chain();
     ASSERT_TRUE(chain);
     const Error error = errorOf(replayed(*chain, chain->tensors()[0]));
-    EXPECT_EQ(error.code, Code::Hostile);
+    EXPECT_EQ(error.code, Code::Malformed);
     EXPECT_EQ(error.step, 3);
     EXPECT_EQ(error.where, "deltas/step_000003.safetensors");
     EXPECT_NE(error.text.find("w"), std::string::npos);
@@ -652,7 +652,7 @@ TEST(TensorReplayErrors, ADamagedPatchInAStretchBeforeTheLastNamesItsStep)
     ASSERT_TRUE(chain);
     ReplayOptions options { test::walkMeans(scratch.path()) };
     const Error error = errorOf(replayed(*chain, chain->tensors()[0], options));
-    EXPECT_EQ(error.code, Code::Hostile);
+    EXPECT_EQ(error.code, Code::Malformed);
     EXPECT_EQ(error.step, 50);
 }
 
@@ -668,7 +668,7 @@ TEST(TensorReplayErrors, LeftOverPositionsAreFoundAtTheEnd)
                           { tensor("w.val", { 2 }), "abcd" } }));
     const auto chain = history.chain();
     ASSERT_TRUE(chain);
-    EXPECT_EQ(errorOf(replayed(*chain, chain->tensors()[0])).code, Code::Hostile);
+    EXPECT_EQ(errorOf(replayed(*chain, chain->tensors()[0])).code, Code::Malformed);
 }
 
 TEST(TensorReplayErrors, AnUnknownTensorIsABaseMismatch)

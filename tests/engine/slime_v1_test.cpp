@@ -75,7 +75,7 @@ TEST(SlimeV1, NarrowsValuesThatWereWidened)
     lossy.put(Flush,
               flushFile(Json::array({ param("model.w", 8) }), "indices", fromHex("01000000 06000000"), "", Dtype::F32,
                         "01000140 0000e140"));
-    EXPECT_EQ(errorOf(applyOnly(SlimeV1Layout(), lossy, tensor("model.w"), state)).code, Code::Hostile);
+    EXPECT_EQ(errorOf(applyOnly(SlimeV1Layout(), lossy, tensor("model.w"), state)).code, Code::Malformed);
 }
 
 TEST(SlimeV1, ComparesTheChecksum)
@@ -108,7 +108,7 @@ TEST(SlimeV1, RefusesAFileOfAnotherVersion)
 {
     Source source;
     source.put("weight_v000002/rank0000_flush000000.safetensors", indicesFile());
-    EXPECT_EQ(errorOf(indexOnly(SlimeV1Layout(), source)).code, Code::Hostile);
+    EXPECT_EQ(errorOf(indexOnly(SlimeV1Layout(), source)).code, Code::Malformed);
 }
 
 TEST(SlimeV1, ReportsParamsThatDoNotShareOutTheFile)
@@ -143,17 +143,17 @@ TEST(SlimeV1, RefusesParamsThatDoNotFit)
         changed[key] = std::move(value);
         return Json::array({ changed });
     };
-    EXPECT_EQ(codeOf(Json::object()), Code::Hostile);
-    EXPECT_EQ(codeOf(with("pos_end", 12)), Code::Hostile);
-    EXPECT_EQ(codeOf(with("val_end", 3)), Code::Hostile);
-    EXPECT_EQ(codeOf(with("val_end", 1)), Code::Hostile);
-    EXPECT_EQ(codeOf(with("val_start", -1)), Code::Hostile);
-    EXPECT_EQ(codeOf(with("pos_width", 8)), Code::Hostile);
-    EXPECT_EQ(codeOf(with("shape", Json::array({ 1ULL << 62, 8 }))), Code::Hostile);
+    EXPECT_EQ(codeOf(Json::object()), Code::Malformed);
+    EXPECT_EQ(codeOf(with("pos_end", 12)), Code::Malformed);
+    EXPECT_EQ(codeOf(with("val_end", 3)), Code::Malformed);
+    EXPECT_EQ(codeOf(with("val_end", 1)), Code::Malformed);
+    EXPECT_EQ(codeOf(with("val_start", -1)), Code::Malformed);
+    EXPECT_EQ(codeOf(with("pos_width", 8)), Code::Malformed);
+    EXPECT_EQ(codeOf(with("shape", Json::array({ 1ULL << 62, 8 }))), Code::Malformed);
     EXPECT_EQ(codeOf(with("dtype", "bfloat17")), Code::Unsupported);
-    EXPECT_EQ(codeOf(with("name", 7)), Code::Hostile);
+    EXPECT_EQ(codeOf(with("name", 7)), Code::Malformed);
     EXPECT_EQ(codeOf(Json::array({ param("model.w", 8) }), "runs"), Code::Unsupported);
-    EXPECT_EQ(codeOf(Json::array({ param("model.w", 8) }), "deltas_zstd"), Code::Hostile); // not compressed
+    EXPECT_EQ(codeOf(Json::array({ param("model.w", 8) }), "deltas_zstd"), Code::Malformed); // not compressed
 }
 
 } // namespace

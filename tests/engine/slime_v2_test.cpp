@@ -278,11 +278,11 @@ TEST(SlimeV2Overwrite, RefusesWhatBreaksItsRules)
     const auto code = [](const std::string& payload) { return refusal(compress(payload), "overwrite", 4).code; };
     EXPECT_EQ(code(overwritePayload(3, { 2, 12 }, "\x01\xe1")), Code::Malformed); // count too large for the payload
     EXPECT_EQ(code(overwritePayload(1, { 2, 12 }, "\x01\xe1")), Code::Malformed); // too small
-    EXPECT_EQ(code(overwritePayload(17, { 2, 12 }, "\x01\xe1")), Code::Hostile); // more than bytes in the tensor
-    EXPECT_EQ(code(overwritePayload(0xffffffff, {}, "")), Code::Hostile);
-    EXPECT_EQ(code(overwritePayload(2, { 2, 16 }, "\x01\xe1")), Code::Hostile); // behind the end
-    EXPECT_EQ(code(overwritePayload(2, { 2, 2 }, "\x01\xe1")), Code::Hostile);
-    EXPECT_EQ(code(overwritePayload(2, { 12, 2 }, "\x01\xe1")), Code::Hostile);
+    EXPECT_EQ(code(overwritePayload(17, { 2, 12 }, "\x01\xe1")), Code::Malformed); // more than bytes in the tensor
+    EXPECT_EQ(code(overwritePayload(0xffffffff, {}, "")), Code::Malformed);
+    EXPECT_EQ(code(overwritePayload(2, { 2, 16 }, "\x01\xe1")), Code::Malformed); // behind the end
+    EXPECT_EQ(code(overwritePayload(2, { 2, 2 }, "\x01\xe1")), Code::Malformed);
+    EXPECT_EQ(code(overwritePayload(2, { 12, 2 }, "\x01\xe1")), Code::Malformed);
     EXPECT_EQ(code(overwritePayload(2, { 2, 12 }, "\x01")), Code::Malformed);
     EXPECT_EQ(code(overwritePayload(2, { 2, 12 }, "\x01\xe1z")), Code::Malformed);
     EXPECT_EQ(code("ab"), Code::Malformed);

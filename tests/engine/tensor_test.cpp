@@ -16,7 +16,7 @@ std::string refusalOf(const TensorInfo& info)
     const auto size = checkedSize(info);
     if (size)
         return "";
-    EXPECT_EQ(size.error().code, Code::Hostile);
+    EXPECT_EQ(size.error().code, Code::Malformed);
     return size.error().text;
 }
 

@@ -190,20 +190,20 @@ TEST(TrlV2Delta, RefusesBlocksInAnotherOrder)
 TEST(TrlV2Delta, RefusesPositionsBehindTheTensor)
 {
     for (const std::uint64_t blockBytes : { 2U, 16U }) {
-        EXPECT_EQ(refusal("raw", Dtype::I32, words32({ 1, 4, 8 }), blockBytes).code, Code::Hostile);
-        EXPECT_EQ(refusal("gap_delta", Dtype::U32, words32({ 1, 2, 3 }), blockBytes).code, Code::Hostile);
-        EXPECT_EQ(refusal("gap_delta", Dtype::U16, fromHex("0100 0200 ffff"), blockBytes).code, Code::Hostile);
-        EXPECT_EQ(refusal("gap_delta", Dtype::U32, words32({ 1, 0xffffffff, 0 }), blockBytes).code, Code::Hostile);
+        EXPECT_EQ(refusal("raw", Dtype::I32, words32({ 1, 4, 8 }), blockBytes).code, Code::Malformed);
+        EXPECT_EQ(refusal("gap_delta", Dtype::U32, words32({ 1, 2, 3 }), blockBytes).code, Code::Malformed);
+        EXPECT_EQ(refusal("gap_delta", Dtype::U16, fromHex("0100 0200 ffff"), blockBytes).code, Code::Malformed);
+        EXPECT_EQ(refusal("gap_delta", Dtype::U32, words32({ 1, 0xffffffff, 0 }), blockBytes).code, Code::Malformed);
     }
     EXPECT_EQ(refusal("raw", Dtype::I32, words32({ 1, 4, 8 })).where, TrlDeltaKey);
 }
 
 TEST(TrlV2Delta, RefusesPositionsThatDoNotAscend)
 {
-    EXPECT_EQ(refusal("raw", Dtype::I32, words32({ 1, 1, 7 })).code, Code::Hostile);
-    EXPECT_EQ(refusal("raw", Dtype::I32, words32({ 4, 1, 7 })).code, Code::Hostile);
-    EXPECT_EQ(refusal("raw", Dtype::I32, words32({ 4, 1, 7 }), 4).code, Code::Hostile);
-    EXPECT_EQ(refusal("raw", Dtype::I32, words32({ -1, 1, 7 })).code, Code::Hostile);
+    EXPECT_EQ(refusal("raw", Dtype::I32, words32({ 1, 1, 7 })).code, Code::Malformed);
+    EXPECT_EQ(refusal("raw", Dtype::I32, words32({ 4, 1, 7 })).code, Code::Malformed);
+    EXPECT_EQ(refusal("raw", Dtype::I32, words32({ 4, 1, 7 }), 4).code, Code::Malformed);
+    EXPECT_EQ(refusal("raw", Dtype::I32, words32({ -1, 1, 7 })).code, Code::Malformed);
 }
 
 TEST(TrlV2Delta, FinishFindsWhatIsLeftOver)
@@ -216,7 +216,7 @@ TEST(TrlV2Delta, FinishFindsWhatIsLeftOver)
     const auto stream = layout.open(source.store(), version, *read, read->tensors[0], tensor("layer.weight"),
                                     { &test::anyTask(), 64 * 1024, {} });
     ASSERT_TRUE((*stream)->next(0, 8));
-    EXPECT_EQ(errorOf((*stream)->finish()).code, Code::Hostile);
+    EXPECT_EQ(errorOf((*stream)->finish()).code, Code::Malformed);
 }
 
 TEST(TrlV2Delta, RefusesATargetOfAnotherTypeOrFewerElements)

@@ -37,6 +37,8 @@ TEST(ValueHistory, WhatTheStateShowsNeedsNoMeasure)
 {
     TensorMoves moves = usual();
     moves.notFinite = 1;
+    EXPECT_EQ(judged(ValueHistory(), moves), std::nullopt); // it was so before
+    moves.newNotFinite = 1;
     EXPECT_EQ(judged(ValueHistory(), moves), Suspicion::NotFinite);
     moves = usual();
     moves.constant = true;

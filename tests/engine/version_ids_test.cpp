@@ -122,7 +122,7 @@ TEST(VersionIds, KeepTheNumberThatTheyWereShownUnder)
     versions[1].summary.reset(); // its headers are gone for a while
     versions[1].failure = Error { Code::Truncated, "cut", {}, {}, {} };
     resolveIds(versions);
-    EXPECT_EQ(told(versions), "2 bb <- outside\n3 cc refused\n4 dd <- missing\n");
+    EXPECT_EQ(told(versions), "2 bb <- outside\n3 cc refused\n4 dd <- 3\n");
 }
 
 TEST(VersionIds, AreRefusedWhereTheyContradictEachOther)
@@ -130,7 +130,7 @@ TEST(VersionIds, AreRefusedWhereTheyContradictEachOther)
     EXPECT_EQ(resolved({ { "v1", "aa", "seed" }, { "v2", "bb", "aa" }, { "v3", "bb", "aa" } }),
               "1 v1 <- outside\n2 v2 <- 1\n3 v3 refused\n");
     EXPECT_EQ(resolved({ { "v1", "aa", "seed" }, { "v2", "bb", "cc" }, { "v3", "cc", "bb" }, { "v4", "dd", "cc" } }),
-              "1 v1 <- outside\n2 v2 refused\n3 v3 refused\n4 v4 <- missing\n");
+              "1 v1 <- outside\n2 v2 refused\n3 v3 refused\n4 v4 <- 3\n");
 }
 
 /// The released publisher's bucket under other names.

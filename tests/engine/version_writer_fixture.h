@@ -180,13 +180,14 @@ inline SafetensorsHeader headerOf(const ObjectStore& store, const std::string& k
     return header ? *header : SafetensorsHeader();
 }
 
-/// Bytes that look like nothing, the same each time.
+/// Bytes that look like nothing, the same each time. As BF16 or F32 they are finite.
 inline std::string noise(std::size_t bytes, std::uint64_t seed)
 {
+    constexpr std::uint64_t NotAllOnes = 0xBF; // of the exponent, whose upper bits are in every second byte
     std::string out(bytes, '\0');
-    for (char& c : out) {
+    for (std::size_t i = 0; i < bytes; ++i) {
         seed = seed * 6364136223846793005U + 1442695040888963407U;
-        c = static_cast<char>(seed >> 56);
+        out[i] = static_cast<char>((seed >> 56) & (i % 2 == 1 ? NotAllOnes : 0xFF));
     }
     return out;
 }

@@ -1,7 +1,10 @@
 #include "deltascope/engine/read_acts.h"
 
 #include "acts/act_parts.h"
+#include "format/common/object_names.h"
+#include "format/hf/checkpoint_index.h"
 #include "lineage/restored.h"
+#include "ops/judge_checkpoints.h"
 #include "ops/sidecars.h"
 #include "ops/stretches.h"
 #include "ops/trainer_files.h"
@@ -70,6 +73,26 @@ void addRestored(PlannedReads& reads, const Run& run, const Planner& planner, st
     addPlan(reads, planner.planFor(run.versions[*restored]));
 }
 
+/// Whether a file of a version that stands alone holds weights, or says where they lie.
+bool isOfWeights(std::string_view key)
+{
+    const std::string_view file = splitKey(key).file;
+    return isDataFile(file) || file == CheckpointIndexName || file.ends_with(".distcp") || file == ".metadata";
+}
+
+/// The weights of the checkpoint that a version is judged beside.
+void addJudgedBeside(PlannedReads& reads, const Run& run, std::size_t at)
+{
+    const std::optional<std::size_t> before = judgedBeside(run, at);
+    if (!before)
+        return;
+    const VersionObjects& version = run.versions[*before].objects;
+    for (const ObjectInfo& object : version.objects) {
+        if (isOfWeights(object.key))
+            reads.add(object, version);
+    }
+}
+
 /// What the replay of the versions reads beside their own objects. As at the begin of verifyRun(), nothing is known of
 /// them.
 void addReplay(PlannedReads& reads, const Run& given, const IndexRange& range, const VerifyOptions& verify)
@@ -93,6 +116,7 @@ void addReplay(PlannedReads& reads, const Run& given, const IndexRange& range, c
     }
     for (std::size_t i = range.first; i <= range.second; ++i) {
         const Version& version = run.versions[i];
+        addJudgedBeside(reads, run, i);
         for (std::size_t form = 0; version.forms() > 1 && form < version.forms(); ++form) {
             if (!version.originalOf(form)) // a copy is compared byte by byte
                 addPlan(reads, planner.planOver(version, form));

@@ -5,6 +5,7 @@
 #include "format/common/object_names.h"
 #include "format/dcp/dcp_layout.h"
 #include "format/fireworks/fireworks_layout.h"
+#include "format/foreign_publications.h"
 #include "format/grail/grail_layout.h"
 #include "format/hf/hf_layout.h"
 #include "format/modelexpress/modelexpress_layout.h"
@@ -144,7 +145,10 @@ LayoutRegistry::detect(const ObjectStore& store, const std::vector<ObjectInfo>& 
     }
     const std::vector<const ObjectInfo*> objects = foreignObjects(listing);
     const std::string seen = describeListing(objects);
-    if (const std::string_view known = knownLayout(objects); !known.empty()) {
+    DS_TRY(std::string known, foreignPublication(store, objects, task));
+    if (known.empty())
+        known = knownLayout(objects);
+    if (!known.empty()) {
         return fail(
             Code::Layout,
             fmt::format("{}; it looks like {}, which this build does not read; it reads {}", seen, known, words),

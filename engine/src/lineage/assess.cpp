@@ -358,12 +358,13 @@ void assessVersion(Run& run, std::size_t self, const VersionSummary* reference, 
 
     if (version.beingWritten) {
         version.state = VersionState::Publishing;
-        version.obstacle = Error { Code::Publishing,
-                                   version.failure ? "not whole yet: " + version.failure->text
-                                                   : "part of it is not written yet although its size stands",
-                                   version.objects.name,
-                                   version.step(),
-                                   {} };
+        version.obstacle =
+            Error { Code::Publishing,
+                    version.failure ? "not whole yet: " + version.failure->text
+                                    : "part of it is not written yet although its size stands",
+                    version.failure && !version.failure->where.empty() ? version.failure->where : version.objects.name,
+                    version.step(),
+                    {} };
     } else if (version.failure) {
         version.state = VersionState::Broken;
         version.obstacle = atStep(*version.failure, version.step());

@@ -30,7 +30,7 @@ std::string_view baseIdOf(const IndexedObjects& version)
 void refuse(IndexedObjects& version, std::string text)
 {
     version.summary.reset();
-    version.failure = Error { Code::Hostile, std::move(text), version.objects.name, version.objects.step, {} };
+    version.failure = Error { Code::Malformed, std::move(text), version.objects.name, version.objects.step, {} };
 }
 
 /// The one word in front of the numbers of all folders; nothing if some have none, or another one.

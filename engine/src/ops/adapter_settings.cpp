@@ -54,7 +54,7 @@ Result<json> parse(std::string_view text, std::string_view where)
 {
     json config = json::parse(text, nullptr, false);
     if (!config.is_object())
-        return fail(Code::Hostile, "the config of the adapter is no JSON object", std::string(where));
+        return fail(Code::Malformed, "the config of the adapter is no JSON object", std::string(where));
     return config;
 }
 

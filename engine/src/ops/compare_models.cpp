@@ -50,7 +50,7 @@ void compare(const VersionIndex& before, const Before& state, const VersionIndex
         if (entry.info() && same->info()
             && (entry.info()->dtype != same->info()->dtype || entry.info()->shape != same->info()->shape)) {
             version.failure = Error {
-                Code::Hostile,
+                Code::Malformed,
                 fmt::format("this full version holds {} as {}, the complete state before it ({}) as {}: it is no "
                             "checkpoint of this model",
                             entry.name(), describe(*same->info()), state.objects->name, describe(*entry.info())),

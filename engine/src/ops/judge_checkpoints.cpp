@@ -23,16 +23,6 @@ std::uint64_t bytesOf(const Version& version)
     return version.summary->storedElements * UsualElement;
 }
 
-/// The complete version before one in its epoch.
-std::optional<std::size_t> checkpointBefore(const Run& run, std::size_t at)
-{
-    for (std::size_t i = at; i-- > 0 && run.versions[i].epoch == run.versions[at].epoch;) {
-        if (isCheckpoint(run.versions[i]))
-            return i;
-    }
-    return std::nullopt;
-}
-
 /// The first version that may be read: the same one at each look, whatever is judged by then.
 std::size_t firstAffordable(const Run& run, std::uint64_t bytes)
 {
@@ -58,7 +48,7 @@ Result<std::vector<SuspectTensor>> judge(Workbench& bench, const Run& run, std::
 {
     DS_TRY(const WalkMeans means, bench.means());
     DS_TRY(const Chain state, openState(bench, run, at, task));
-    const std::optional<std::size_t> before = checkpointBefore(run, at);
+    const std::optional<std::size_t> before = judgedBeside(run, at);
     if (!before)
         return judgeState(state, nullptr, means, task);
     DS_TRY(const Chain then, openState(bench, run, *before, task));
@@ -88,6 +78,16 @@ Result<void> judgeInto(Workbench& bench, Run& run, std::size_t at, const std::ve
     return {};
 }
 
+}
+
+std::optional<std::size_t> judgedBeside(const Run& run, std::size_t at)
+{
+    const bool isJudgedSo = run.layout->standAlone() && isCheckpoint(run.versions[at]);
+    for (std::size_t i = isJudgedSo ? at : 0; i-- > 0 && run.versions[i].epoch == run.versions[at].epoch;) {
+        if (isCheckpoint(run.versions[i]))
+            return i;
+    }
+    return std::nullopt;
 }
 
 Result<void> judgeCheckpoints(Workbench& bench, Run& run, const AnalyzeOptions& options,

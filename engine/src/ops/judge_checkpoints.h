@@ -2,6 +2,7 @@
 
 #include "deltascope/engine/operations.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,5 +13,8 @@ namespace deltascope {
 /// of the store that are worth a retry.
 Result<void> judgeCheckpoints(Workbench& bench, Run& run, const AnalyzeOptions& options,
                               const std::vector<std::string>& keys, TaskContext& task);
+
+/// The checkpoint that a version that stands alone is judged beside, by index; nothing: it is judged by itself, or not.
+std::optional<std::size_t> judgedBeside(const Run& run, std::size_t at);
 
 } // namespace deltascope

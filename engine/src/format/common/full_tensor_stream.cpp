@@ -26,7 +26,7 @@ Result<PatchPiece> FullTensorStream::next(std::uint64_t begin, std::uint64_t end
 Result<void> FullTensorStream::finish()
 {
     if (m_data.left() != 0)
-        return fail(Code::Hostile, fmt::format("{} bytes are left behind the tensor", m_data.left()), m_data.key());
+        return fail(Code::Malformed, fmt::format("{} bytes are left behind the tensor", m_data.left()), m_data.key());
     return {};
 }
 

@@ -166,7 +166,7 @@ Result<ByteSpan> PairStream::narrowed(ByteSpan values)
 
 Error PairStream::hostile(std::string text) const
 {
-    return Error { Code::Hostile, fmt::format("the patch of {} {}", quoteName(m_name), text), m_index.key(), {}, {} };
+    return Error { Code::Malformed, fmt::format("the patch of {} {}", quoteName(m_name), text), m_index.key(), {}, {} };
 }
 
 Result<std::unique_ptr<PatchStream>> openPair(const TensorEntry& entry, const TensorInfo& target, PairRule rule,

@@ -68,7 +68,7 @@ Result<void> checkDisjoint(const TensorInfo& tensor, const std::vector<ChunkBox>
                         fmt::format("tensor {} is cut into chunks too irregular to check", quoteName(tensor.name)));
         for (const ChunkBox* earlier : reaching) {
             if (overlap(*earlier, *box))
-                return fail(Code::Hostile,
+                return fail(Code::Malformed,
                             fmt::format("the chunks {} and {} of tensor {} overlap", described(*earlier),
                                         described(*box), quoteName(tensor.name)));
         }
@@ -93,16 +93,16 @@ Result<void> checkTiling(const TensorInfo& tensor, const std::vector<ChunkBox>& 
             elements *= inside ? box.sizes[i] : 1;
         }
         if (!inside)
-            return fail(Code::Hostile,
+            return fail(Code::Malformed,
                         fmt::format("the chunk {} of tensor {} lies outside of its shape [{}]", described(box),
                                     quoteName(tensor.name), fmt::join(tensor.shape, ", ")));
         const std::optional<std::uint64_t> sum = checkedAdd(covered, elements);
         if (!sum)
-            return fail(Code::Hostile, fmt::format("the chunks of tensor {} overlap", quoteName(tensor.name)));
+            return fail(Code::Malformed, fmt::format("the chunks of tensor {} overlap", quoteName(tensor.name)));
         covered = *sum;
     }
     if (covered != tensor.elements())
-        return fail(Code::Hostile,
+        return fail(Code::Malformed,
                     fmt::format("the chunks of tensor {} hold {} elements together, the tensor has {}",
                                 quoteName(tensor.name), covered, tensor.elements()));
     return checkDisjoint(tensor, boxes);

@@ -23,7 +23,7 @@ constexpr std::string_view DenseLayout = "torch.strided";
 /// Where the chunk of a tensor that begins at some offset lies.
 using StorageMap = std::map<std::pair<std::string_view, std::vector<std::uint64_t>>, Value>;
 
-tl::unexpected<Error> refuse(const std::string& what) { return fail(Code::Hostile, what); }
+tl::unexpected<Error> refuse(const std::string& what) { return fail(Code::Malformed, what); }
 
 class MetadataReader {
 public:

@@ -53,7 +53,7 @@ Result<void> checkNumbers(const VersionObjects& version)
             continue;
         if (files && *files != name->files)
             return fail(
-                Code::Hostile,
+                Code::Malformed,
                 fmt::format("its files belong to two checkpoints: \"of {}\" and \"of {}\"", *files, name->files),
                 object.key);
         files = name->files;
@@ -75,11 +75,11 @@ Result<void> addChunk(PlacedTensor& tensor, const StoredTensor& stored, const st
     if (bitsOf(stored.info.dtype) % 8 != 0)
         return fail(Code::Unsupported, fmt::format("tensor {} has elements smaller than a byte", name));
     if (offsets.size() != rank || tensor.info.shape.size() != rank || tensor.info.dtype != stored.info.dtype)
-        return fail(Code::Hostile, fmt::format("the chunks of tensor {} do not fit together", name));
+        return fail(Code::Malformed, fmt::format("the chunks of tensor {} do not fit together", name));
     for (std::size_t i = 0; i < rank; ++i) {
         const auto end = checkedAdd(offsets[i], stored.info.shape[i]);
         if (!end)
-            return fail(Code::Hostile, fmt::format("a chunk of tensor {} has impossible offsets", name));
+            return fail(Code::Malformed, fmt::format("a chunk of tensor {} has impossible offsets", name));
         tensor.info.shape[i] = std::max(tensor.info.shape[i], *end);
     }
     PlacedChunk chunk { { offsets, stored.info.shape },
@@ -95,12 +95,12 @@ using TensorMap = std::map<std::string, PlacedTensor, std::less<>>;
 Result<void> addFile(const SafetensorsHeader& header, std::uint32_t object, TensorMap& tensors)
 {
     if (header.metadata().find(ShardingInfoKey) == header.metadata().end())
-        return fail(Code::Hostile, fmt::format("it has no {} in its metadata", ShardingInfoKey));
+        return fail(Code::Malformed, fmt::format("it has no {} in its metadata", ShardingInfoKey));
     DS_TRY(const SavedOffsets offsets, parseShardingInfo(header.meta(ShardingInfoKey)));
     for (const StoredTensor& stored : header.tensors()) {
         const auto saved = offsets.find(stored.info.name);
         if (saved == offsets.end())
-            return fail(Code::Hostile,
+            return fail(Code::Malformed,
                         fmt::format("its {} does not name {}", ShardingInfoKey, quoteName(stored.info.name)));
         const auto [at, isNew] = tensors.try_emplace(stored.info.name);
         if (isNew)

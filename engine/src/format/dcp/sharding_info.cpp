@@ -117,7 +117,7 @@ Result<SavedOffsets> parseShardingInfo(std::string_view json)
 {
     InfoHandler handler;
     if (!nlohmann::json::sax_parse(json.begin(), json.end(), &handler))
-        return fail(Code::Hostile, fmt::format("its {} {}", ShardingInfoKey, handler.refusal));
+        return fail(Code::Malformed, fmt::format("its {} {}", ShardingInfoKey, handler.refusal));
     return std::move(handler.offsets);
 }
 

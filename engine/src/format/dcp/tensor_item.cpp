@@ -27,7 +27,7 @@ struct PickledTensor {
 
 tl::unexpected<Error> noTensor(const std::string& why)
 {
-    return fail(Code::Hostile, fmt::format("an item that should hold a tensor {}", why));
+    return fail(Code::Malformed, fmt::format("an item that should hold a tensor {}", why));
 }
 
 /// ("storage", class, key, location, number of elements); of the classes without a type, number of bytes.

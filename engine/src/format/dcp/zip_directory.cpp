@@ -139,12 +139,12 @@ Result<void> ZipDirectory::parse(ByteSpan raw, std::uint64_t records)
     std::string_view folder;
     for (std::uint64_t i = 0; i < records; ++i) {
         if (raw.size() < EntryBytes || loadLe<std::uint32_t>(raw) != EntrySignature)
-            return fail(Code::Hostile, "the directory of an archive is broken");
+            return fail(Code::Malformed, "the directory of an archive is broken");
         const std::size_t nameBytes = loadLe<std::uint16_t>(raw, 28);
         const std::size_t extraBytes = loadLe<std::uint16_t>(raw, 30);
         const std::size_t entryBytes = EntryBytes + nameBytes + extraBytes + loadLe<std::uint16_t>(raw, 32);
         if (entryBytes > raw.size())
-            return fail(Code::Hostile, "the directory of an archive is broken");
+            return fail(Code::Malformed, "the directory of an archive is broken");
         const std::string_view name = asText(raw.subspan(EntryBytes, nameBytes));
         const std::size_t slash = name.find('/');
         if (slash == std::string_view::npos || (i > 0 && name.substr(0, slash) != folder))
@@ -156,16 +156,16 @@ Result<void> ZipDirectory::parse(ByteSpan raw, std::uint64_t records)
                            loadLe<std::uint32_t>(raw, 16),      false };
         std::uint64_t packed = loadLe<std::uint32_t>(raw, 20);
         if (!widen(raw.subspan(EntryBytes + nameBytes, extraBytes), { &record.bytes, &packed, &record.header }))
-            return fail(Code::Hostile, fmt::format("the ZIP64 field of {} is broken", quoteName(name)));
+            return fail(Code::Malformed, fmt::format("the ZIP64 field of {} is broken", quoteName(name)));
         const bool isStored = loadLe<std::uint16_t>(raw, 10) == 0 && packed == record.bytes;
         record.isPlain = isStored && (loadLe<std::uint16_t>(raw, 8) & Encrypted) == 0;
         if (find(record.name))
-            return fail(Code::Hostile, fmt::format("an archive holds {} twice", quoteName(name)));
+            return fail(Code::Malformed, fmt::format("an archive holds {} twice", quoteName(name)));
         m_records.push_back(std::move(record));
         raw = raw.subspan(entryBytes);
     }
     if (!raw.empty())
-        return fail(Code::Hostile, "the directory of an archive has more bytes than records");
+        return fail(Code::Malformed, "the directory of an archive has more bytes than records");
     return {};
 }
 

@@ -43,7 +43,7 @@ Result<void> readOldGrailPayload(const ObjectStore& store, const VersionObjects&
         if (!full.ends_with(ValueEnd) || !positions || positions->info.dtype != Dtype::I32
             || positions->info.shape.size() != 1 || values.info.shape.size() != 1
             || positions->info.elements() != values.info.elements())
-            return fail(Code::Hostile,
+            return fail(Code::Malformed,
                         fmt::format("holds {}, which is no pair of positions and values", quoteName(full)), info.key);
         TensorEntry entry;
         entry.setName(name);

@@ -31,7 +31,7 @@ public:
         DS_TRY(const nlohmann::json rest,
                parseRecords(text, "the payload's header", m_payload.key(), "tensors", record, head));
         if (!member(rest, "tensors").is_array())
-            return fail(Code::Hostile, "its header has no list of tensors", m_payload.key());
+            return fail(Code::Malformed, "its header has no list of tensors", m_payload.key());
         return std::move(m_entries);
     }
 
@@ -50,7 +50,8 @@ private:
 
     tl::unexpected<Error> hostile(const std::string& name, std::string_view text) const
     {
-        return fail(Code::Hostile, fmt::format("the header's entry of {} {}", quoteName(name), text), m_payload.key());
+        return fail(Code::Malformed, fmt::format("the header's entry of {} {}", quoteName(name), text),
+                    m_payload.key());
     }
 
     Result<void> add(const nlohmann::json& record)
@@ -150,7 +151,7 @@ Result<std::vector<TensorEntry>> readGrailPayload(const UnpackedObject& payload,
     if (payload.sizeBytes() == 0) // the publisher's other way to say that nothing changed
         return std::vector<TensorEntry>();
     if (payload.sizeBytes() < 4)
-        return fail(Code::Hostile, "its content is too short for a header", payload.key());
+        return fail(Code::Malformed, "its content is too short for a header", payload.key());
     DS_TRY(const std::vector<std::byte> length, payload.front(4, task));
     const std::uint64_t headerBytes = loadLe<std::uint32_t>(length);
     if (headerBytes > MaxHeaderBytes || headerBytes > payload.sizeBytes() - 4)

@@ -117,7 +117,7 @@ Result<void> GrailStream::decode()
 
 Error GrailStream::hostile(const std::string& text) const
 {
-    return Error { Code::Hostile, fmt::format("the patch of {} {}", quoteName(m_name), text), m_rows.key(), {}, {} };
+    return Error { Code::Malformed, fmt::format("the patch of {} {}", quoteName(m_name), text), m_rows.key(), {}, {} };
 }
 
 } // namespace deltascope

@@ -62,11 +62,11 @@ private:
                         m_key);
         entry.setType(*dtype, *shape);
         if (Result<std::uint64_t> size = checkedSize(*entry.info()); !size)
-            return fail(Code::Hostile, size.error().text, m_key);
+            return fail(Code::Malformed, size.error().text, m_key);
         if (*positionsBegin > *positionsEnd || *positionsEnd > m_flush.positions.bytes || *valuesBegin > *valuesEnd
             || *valuesEnd > m_flush.values.info.elements())
-            return fail(Code::Hostile, fmt::format("the parts of {} lie outside of the file", quoteName(entry.name())),
-                        m_key);
+            return fail(Code::Malformed,
+                        fmt::format("the parts of {} lie outside of the file", quoteName(entry.name())), m_key);
         const std::uint64_t count = *valuesEnd - *valuesBegin;
         PairEncoding encoding { formOf(*width), m_flush.values.info.dtype };
         if (encoding.form == PositionForm::None)

@@ -89,7 +89,7 @@ private:
         m_out.id = std::string(m_index.meta("version"));
         m_out.baseId = std::string(m_index.meta("base_version"));
         if (m_out.id.empty() || m_out.baseId.empty())
-            return fail(Code::Hostile, "a delta that does not say which version it is, and which one it builds on",
+            return fail(Code::Malformed, "a delta that does not say which version it is, and which one it builds on",
                         indexKey());
         return {};
     }

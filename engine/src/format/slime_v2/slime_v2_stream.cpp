@@ -66,7 +66,7 @@ Result<void> SlimeOverwriteStream::start()
     m_unread = loadLe<std::uint32_t>(count);
     if (m_unread > m_bytes) {
         return fail(m_positionInput.refusal(fmt::format("names {} bytes, but the tensor has {}", m_unread, m_bytes),
-                                            Code::Hostile));
+                                            Code::Malformed));
     }
     DS_CHECK(m_valueInput.skip(count.size() + m_unread * PositionBytes));
     m_started = true;
@@ -111,11 +111,11 @@ Result<void> SlimeOverwriteStream::checkStop() const
     if (position < m_smallest) {
         return fail(m_positionInput.refusal(
             fmt::format("has byte position {} behind {}: positions must ascend", position, m_smallest - 1),
-            Code::Hostile));
+            Code::Malformed));
     }
     if (position >= m_bytes)
         return fail(m_positionInput.refusal(
-            fmt::format("has byte position {}, but the tensor has {} bytes", position, m_bytes), Code::Hostile));
+            fmt::format("has byte position {}, but the tensor has {} bytes", position, m_bytes), Code::Malformed));
     return {};
 }
 

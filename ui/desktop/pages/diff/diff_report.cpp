@@ -106,6 +106,14 @@ QString partText(const app::DiffView& diff, std::uint64_t part, std::uint64_t al
 
 }
 
+QString notFiniteText(const app::DiffView& diff)
+{
+    if (diff.notFiniteA + diff.notFiniteB == 0)
+        return {};
+    return QStringLiteral("NaN or infinite: %1 of the elements of A, %2 of B; the relative L2 leaves them out")
+        .arg(exactText(diff.notFiniteA), exactText(diff.notFiniteB));
+}
+
 DiffReport makeReport(const app::DiffView& diff, const QString& run, const QString& a, const QString& b)
 {
     DiffReport report;
@@ -121,6 +129,8 @@ DiffReport makeReport(const app::DiffView& diff, const QString& run, const QStri
         { QStringLiteral("another shape or dtype"), exactText(diff.reshaped.size()) },
         { QStringLiteral("bytes compared"), exactText(diff.bytesCompared) },
     };
+    if (const QString text = notFiniteText(diff); !text.isEmpty())
+        report.facts.push_back({ QStringLiteral("not finite"), text });
     report.columns =
         QStringLiteral("tensor dtype shape elements different touched max_abs relative_l2 max_ulp sign_flips "
                        "nan_involved")

@@ -2,6 +2,7 @@
 
 #include "look/format.h"
 #include "look/look.h"
+#include "pages/diff/diff_report.h"
 #include "pages/diff/diff_tensors.h"
 #include "widgets/cards.h"
 
@@ -118,6 +119,8 @@ void DiffResult::show(const DiffPair& pair, DiffPointer diff)
     m_tabs->setTabText(Reshaped, tr("Shape or dtype %1").arg(exactText(view.reshaped.size())));
     m_tabs->show();
     QStringList notes;
+    if (const QString text = notFiniteText(view); !text.isEmpty())
+        notes << QStringLiteral("⚠ ") + text;
     for (const app::FormDifferenceView& form : view.forms)
         notes << QStringLiteral("⚠ ") + safeName(form.text);
     if (!view.settings.empty())

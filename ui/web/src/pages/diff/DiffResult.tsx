@@ -88,6 +88,7 @@ export function DiffResult({ pair, diff, again }: Props) {
         <Kpi label="Between them" value={{ value: exact(Math.abs(pair.b - pair.a)), unit: 'steps' }} context={`${pair.a} to ${pair.b}`} />
         <Kpi label="Compared" value={{ value: bytes(diff.bytes_compared), unit: '' }} context={`in ${duration(diff.seconds)}, ${rate(diff.seconds > 0 ? diff.bytes_compared / diff.seconds : null)}`} />
       </dl>
+      {notFinite(diff) !== '' && <p class="warn-text">⚠ {notFinite(diff)}</p>}
       {diff.form_differences.map(({ text }) => <p key={text} class="warn-text">⚠ {safeName(text)}</p>)}
       <Settings diff={diff} />
       <div class="canvas-tools diff-tools">
@@ -130,6 +131,11 @@ function OnlyIn({ diff }: { diff: Diff }) {
   );
 }
 
+/** Empty: every element is finite. */
+function notFinite({ not_finite_a: a, not_finite_b: b }: Diff): string {
+  return a + b === 0 ? '' : `NaN or infinite: ${plural(a, 'element')} of A, ${plural(b, 'element')} of B; the relative L2 leaves them out`;
+}
+
 function reportOf({ runId, a, b }: Pair, diff: Diff): Report {
   return {
     title: `Difference between ${a} and ${b}`,
@@ -140,6 +146,7 @@ function reportOf({ runId, a, b }: Pair, diff: Diff): Report {
         ['elements different', `${exact(diff.elements_different)} of ${exact(diff.elements_total)}`],
       ] as [string, string][]),
       ['relative L2', norm(diff.relative_norm)],
+      ...(notFinite(diff) === '' ? [] : [['not finite', notFinite(diff)] as [string, string]]),
       ['only in A', exact(diff.only_in_a.length)], ['only in B', exact(diff.only_in_b.length)],
       ['another shape or dtype', exact(diff.changed_dtype_or_shape.length)],
     ],
