@@ -14,6 +14,8 @@ struct Told {
     std::vector<std::int64_t> steps;
     std::vector<std::string> origins;
     std::vector<std::string> skipped;
+    std::vector<std::string> reasons; ///< of those
+    std::vector<std::string> waits;
 };
 
 Result<void> follow(Publishing& p, std::shared_ptr<ObjectStore> checkpoints, Told& told, FollowOptions options = {})
@@ -27,7 +29,9 @@ Result<void> follow(Publishing& p, std::shared_ptr<ObjectStore> checkpoints, Tol
     options.onSkipped = [&](const std::vector<std::string>& names, const std::string& why) {
         EXPECT_FALSE(why.empty());
         told.skipped.insert(told.skipped.end(), names.begin(), names.end());
+        told.reasons.push_back(why);
     };
+    options.onWaiting = [&](const std::string& text) { told.waits.push_back(text); };
     return publishWatched(p.bench, std::move(checkpoints), publisher, options, p.task);
 }
 
@@ -170,6 +174,130 @@ TEST(PublishWatched, AStoppedOneEndsCanceledAndGoesOnLater)
     ASSERT_TRUE(publishWatched(p.bench, p.checkpoints, *publisher, options, fresh));
     EXPECT_EQ(publisher->headOrigin(), "checkpoint-3");
     EXPECT_EQ(publisher->headStep(), 3);
+}
+
+/// What a killed save leaves: the first of two shards, and no index.
+void dropHalf(Publishing& p, std::int64_t step)
+{
+    EXPECT_TRUE(putText(*p.checkpoints, fmt::format("checkpoint-{}/model-00001-of-00002.safetensors", step),
+                        Publishing::fileOf(step)));
+}
+
+TEST(PublishSettled, WhatIsNotWholeIsNamedAndTheSoundOnesArePublished)
+{
+    for (const std::int64_t last : { 2, 3 }) {
+        SCOPED_TRACE(last);
+        Publishing p;
+        p.drop(1);
+        dropHalf(p, 2);
+        if (last == 3)
+            p.drop(3);
+        Told told;
+        const Error error = errorOf(follow(p, p.checkpoints, told));
+        EXPECT_EQ(error.code, Code::Unfinished) << error.text;
+        EXPECT_NE(error.text.find("checkpoint-2 is not published"), std::string::npos) << error.text;
+        EXPECT_EQ(told.origins, last == 3 ? (Names { "checkpoint-1", "checkpoint-3" }) : Names { "checkpoint-1" });
+        EXPECT_EQ(told.skipped, Names { "checkpoint-2" });
+        EXPECT_NE(told.reasons.at(0).find("index"), std::string::npos) << told.reasons.at(0);
+        EXPECT_TRUE(told.waits.empty());
+    }
+}
+
+TEST(PublishSettled, WhatIsMendedIsPublished)
+{
+    Publishing p;
+    p.drop(1);
+    dropHalf(p, 2);
+    Told told;
+    EXPECT_FALSE(follow(p, p.checkpoints, told));
+    ASSERT_TRUE(p.checkpoints->remove("checkpoint-2/model-00001-of-00002.safetensors"));
+    p.drop(2);
+    EXPECT_TRUE(follow(p, p.checkpoints, told));
+    EXPECT_EQ(told.origins, (Names { "checkpoint-1", "checkpoint-2" }));
+}
+
+TEST(PublishSettled, UntilThenOneLineSaysWhatIsWaitedFor)
+{
+    Publishing p;
+    p.drop(1);
+    dropHalf(p, 2);
+    p.now = 2'000'000'000 * test::Second;
+    for (const std::string& key :
+         { Publishing::keyOf(1), std::string("checkpoint-2/model-00001-of-00002.safetensors") })
+        ASSERT_TRUE(p.checkpoints->setModified(key, p.now));
+    p.bench.nowUs = [&p] { return p.now += test::Second; };
+    FollowOptions options;
+    options.settleSeconds = 60;
+    Told told;
+    const std::int64_t begin = p.now;
+    EXPECT_EQ(errorOf(follow(p, p.checkpoints, told, options)).code, Code::Unfinished);
+    EXPECT_EQ(told.origins, Names { "checkpoint-1" });
+    EXPECT_EQ(told.skipped, Names { "checkpoint-2" });
+    ASSERT_EQ(told.waits.size(), 1U);
+    EXPECT_NE(told.waits[0].find("waiting for checkpoint-2: "), std::string::npos) << told.waits[0];
+    EXPECT_GE(p.now - begin, 60 * test::Second);
+}
+
+TEST(PublishSettled, TimesToComeDoNotMakeItWaitForEver)
+{
+    Publishing p;
+    dropHalf(p, 2);
+    p.now = 2'000'000'000 * test::Second;
+    ASSERT_TRUE(p.checkpoints->setModified("checkpoint-2/model-00001-of-00002.safetensors", p.now + test::Hour));
+    p.bench.nowUs = [&p] { return p.now += test::Second; };
+    FollowOptions options;
+    options.settleSeconds = 60;
+    Told told;
+    EXPECT_EQ(errorOf(follow(p, p.checkpoints, told, options)).code, Code::Unfinished);
+    EXPECT_LT(p.now, 2'000'000'000 * test::Second + test::Hour);
+}
+
+TEST(PublishSettled, AMarkerThatNeverComesIsNamed)
+{
+    Publishing p;
+    p.drop(1);
+    p.drop(2);
+    ASSERT_TRUE(putText(*p.checkpoints, "checkpoint-1/done", ""));
+    FollowOptions options;
+    options.marker = "done";
+    Told told;
+    EXPECT_EQ(errorOf(follow(p, p.checkpoints, told, options)).code, Code::Unfinished);
+    EXPECT_EQ(told.origins, Names { "checkpoint-1" });
+    ASSERT_EQ(told.skipped, Names { "checkpoint-2" });
+    EXPECT_NE(told.reasons.at(0).find("never put done into it"), std::string::npos) << told.reasons.at(0);
+}
+
+TEST(PublishSettled, AFolderWithoutWeightsIsNamedHereAndWhereTheRunIsOpened)
+{
+    Publishing p;
+    p.drop(1);
+    p.drop(3);
+    ASSERT_TRUE(putText(*p.checkpoints, "checkpoint-2/trainer_state.json", "{}"));
+    Told told;
+    EXPECT_EQ(errorOf(follow(p, p.checkpoints, told)).code, Code::Layout);
+    EXPECT_EQ(told.origins, (Names { "checkpoint-1", "checkpoint-3" }));
+    EXPECT_EQ(told.skipped, Names { "checkpoint-2" });
+    const auto run = p.tryOpen(p.checkpoints, {});
+    ASSERT_TRUE(run);
+    ASSERT_EQ(run->problems.size(), 1U);
+    EXPECT_EQ(run->problems[0].text, "checkpoint-2 holds no weights: it is no step of this run");
+    ASSERT_TRUE(p.checkpoints->remove("checkpoint-2/trainer_state.json"));
+    const auto sound = p.tryOpen(p.checkpoints, {});
+    ASSERT_TRUE(sound);
+    EXPECT_TRUE(sound->problems.empty());
+}
+
+TEST(PublishSettled, ACheckpointOfAnotherShapeIsLeftOutAndTheNextOneIsChained)
+{
+    Publishing p;
+    p.drop(1);
+    ASSERT_TRUE(putText(*p.checkpoints, Publishing::keyOf(2),
+                        safetensorsFile({ { tensor("a", { 64, 8 }), std::string(1024, '\0') } })));
+    p.drop(3);
+    Told told;
+    EXPECT_EQ(errorOf(follow(p, p.checkpoints, told)).code, Code::BaseMismatch);
+    EXPECT_EQ(told.origins, (Names { "checkpoint-1", "checkpoint-3" }));
+    EXPECT_EQ(told.skipped, Names { "checkpoint-2" });
 }
 
 } // namespace

@@ -418,6 +418,7 @@ private:
         request.watchFolder = m_options.watchFolder;
         request.marker = m_options.marker;
         request.quietSeconds = m_options.quietSeconds;
+        request.settleSeconds = m_options.settleSeconds;
         request.once = m_options.once;
         PublicationPrinter printer(m_style, m_options.json);
         DS_CHECK(untilStopped(service, { {}, [&](const app::PublishView& view) { printer.show(view); } },

@@ -169,7 +169,13 @@ void describe(CLI::App& program, Options& options)
         ->add_option("--quiet-seconds", options.quietSeconds,
                      "with --watch, without --marker: complete once nothing changed for so long")
         ->check(CLI::Range(0.0, 86400.0));
-    publish->add_flag("--once", options.once, "with --watch: end when all complete checkpoints are published");
+    publish
+        ->add_option("--settle", options.settleSeconds,
+                     "with --watch: leave out, and name, a checkpoint that is not complete and in which nothing "
+                     "changed for so many seconds (600)")
+        ->check(CLI::Range(0.0, 86400.0));
+    publish->add_flag("--once", options.once,
+                      "with --watch: end when all complete checkpoints are published; fails if one was left out");
     publish->add_option("--anchor-every", options.anchorEvery, "every N-th version is an anchor; 0: only the first")
         ->check(CLI::Range(0, 1'000'000));
     publish->add_flag("--anchor-when-cheaper", options.anchorWhenCheaper,

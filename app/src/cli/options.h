@@ -62,6 +62,7 @@ struct Options {
     std::string watchFolder;
     std::string marker;
     double quietSeconds = 5;
+    double settleSeconds = 600;
     bool once = false;
     std::uint32_t anchorEvery = 10;
     bool anchorWhenCheaper = false;

@@ -246,6 +246,7 @@ Result<PublishView> publishFolder(Workbench& bench, const PublishRequest& reques
     FollowOptions options;
     options.marker = request.marker;
     options.quietSeconds = request.quietSeconds;
+    options.settleSeconds = request.settleSeconds;
     options.once = request.once;
     options.onVersion = [&](const PublishedVersion& version) {
         if (const Result<Run> run = openRun(bench, into, base, task))
@@ -254,6 +255,10 @@ Result<PublishView> publishFolder(Workbench& bench, const PublishRequest& reques
     };
     options.onSkipped = [&](const std::vector<std::string>& names, const std::string& why) {
         addNotice(view, fmt::format("{}: {}", fmt::join(names, ", "), why));
+        onChange(view);
+    };
+    options.onWaiting = [&](const std::string& text) {
+        addNotice(view, text);
         onChange(view);
     };
     const Result<void> outcome = publishWatched(bench, checkpoints, publisher, options, task);

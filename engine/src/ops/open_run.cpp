@@ -4,6 +4,7 @@
 #include "deltascope/engine/beside_keys.h"
 #include "deltascope/engine/operations.h"
 #include "deltascope/engine/safetensors.h"
+#include "empty_checkpoints.h"
 #include "epoch_evidence.h"
 #include "format/common/droppings.h"
 #include "gone_versions.h"
@@ -567,6 +568,10 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
     run.beside = std::move(beside);
     run.mirrors = std::move(addresses);
     run.sourceNotices = std::move(sourceNotices);
+    if (layout->standAlone()) {
+        std::vector<Error> empty = emptyCheckpoints(listing, run);
+        std::move(empty.begin(), empty.end(), std::back_inserter(run.sourceNotices));
+    }
     run.places = std::move(places);
     noteRepeatedFiles(run, onRecord);
     if (!run.gone.empty() || !run.sourceNotices.empty() || run.recordsLost || layout->standAlone())

@@ -1,149 +1,19 @@
 #include "deltascope/engine/publish.h"
 
-#include "deltascope/engine/beside_keys.h"
+#include "format/common/object_names.h"
+#include "publish/checkpoint_queue.h"
 #include "publish/unread_folders.h"
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <map>
 #include <set>
 
 namespace deltascope {
 
 namespace {
 
-/// The last component of a version's name: "checkpoint-120".
-std::string labelOf(const Version& version)
-{
-    const std::string& name = version.objects.name;
-    const std::size_t slash = name.find('/');
-    return slash == std::string::npos ? name : name.substr(0, slash);
-}
-
-class CheckpointQueue {
-public:
-    CheckpointQueue(Workbench& bench, std::shared_ptr<ObjectStore> store, const FollowOptions& options)
-        : m_bench(bench)
-        , m_store(std::move(store))
-        , m_options(options)
-    {
-    }
-
-    /// Lists the folder anew. A folder without any checkpoint is no error: the trainer has not begun.
-    Result<void> scan(TaskContext& task)
-    {
-        OpenOptions plain;
-        plain.layout = "hf";
-        Result<Run> opened = openRun(m_bench, m_store, plain, task);
-        m_waiting = false;
-        if (!opened && opened.error().code != Code::Layout)
-            return fail(std::move(opened.error()));
-        m_run = opened ? std::move(*opened) : Run();
-        DS_TRY(std::vector<ObjectInfo> listing, listAll(*m_store, "", task));
-        std::erase_if(listing, [](const ObjectInfo& object) { return object.key.starts_with(beside::Root); });
-        m_unread = unreadFolders(listing, m_run);
-        return {};
-    }
-
-    /// Folders behind `step` that nothing will be published from, without those that are still being written. The
-    /// watched folder itself counts only where nothing was published from it before.
-    Result<std::vector<UnreadFolder>> unreadBehind(std::int64_t step, TaskContext& task)
-    {
-        std::vector<UnreadFolder> unread;
-        for (const UnreadFolder& folder : m_unread) {
-            if (folder.number >= 0 ? folder.number <= step : folder.name == "." && step >= 0)
-                continue;
-            DS_TRY(const bool quiet, isQuiet(folder.number >= 0 ? folder.name : std::string(), folder.changedUs, task));
-            if (quiet)
-                unread.push_back(folder);
-            m_waiting = m_waiting || (!quiet && folder.number >= 0);
-        }
-        return unread;
-    }
-
-    /// Complete checkpoints behind `step`, ascending.
-    Result<std::vector<const Version*>> readyBehind(std::int64_t step, TaskContext& task)
-    {
-        std::vector<const Version*> ready;
-        for (const Version& version : m_run.versions) {
-            if (version.step() <= step
-                || version.objects.name == ".") // the folder itself is what the trainer ends with
-                continue;
-            DS_TRY(const bool complete, isComplete(version, task));
-            if (complete)
-                ready.push_back(&version);
-            else
-                m_waiting = true;
-        }
-        return ready;
-    }
-
-    /// -1 in a folder without checkpoints.
-    std::int64_t newestStep() const
-    {
-        std::int64_t newest = -1;
-        for (const Version& version : m_run.versions)
-            newest = std::max(newest, version.step());
-        return newest;
-    }
-
-    /// Whether it holds a checkpoint whose name tells its place in the order.
-    bool hasNumbered() const
-    {
-        return std::any_of(m_run.versions.begin(), m_run.versions.end(),
-                           [](const Version& version) { return version.objects.name != "."; });
-    }
-
-    /// A checkpoint by its name, if it is still there.
-    const Version* find(const std::string& label) const
-    {
-        for (const Version& version : m_run.versions) {
-            if (labelOf(version) == label)
-                return &version;
-        }
-        return nullptr;
-    }
-
-    /// Watched, but not held against records: what a trainer drops anew under an old name is a new checkpoint.
-    Result<Chain> open(const Version& version, TaskContext& task) const
-    {
-        DS_TRY(const Plan plan, planFor(m_run, version));
-        return Chain::open(m_run, plan, ReadRules { nullptr, false, m_bench.threads }, task);
-    }
-
-    /// Whether something lies there that is not complete yet.
-    bool waiting() const noexcept { return m_waiting; }
-
-private:
-    Result<bool> isComplete(const Version& version, TaskContext& task) const
-    {
-        if (version.failure || version.beingWritten || version.obstacle)
-            return false;
-        const bool whole = std::none_of(version.objects.objects.begin(), version.objects.objects.end(),
-                                        [](const ObjectInfo& object) { return object.hasUnwrittenPart; });
-        if (!whole)
-            return false;
-        return isQuiet(labelOf(version), version.objects.publishedUs(), task);
-    }
-
-    /// Whether its trainer is done with a folder that it changed last at `changedUs`. `label`: empty where no marker is
-    /// to be expected.
-    Result<bool> isQuiet(const std::string& label, std::int64_t changedUs, TaskContext& task) const
-    {
-        if (m_options.marker.empty() || label.empty())
-            return m_bench.nowUs() - changedUs >= static_cast<std::int64_t>(m_options.quietSeconds * 1e6);
-        const Result<ObjectInfo> marker = m_store->stat(label + "/" + m_options.marker, task);
-        if (!marker && marker.error().code != Code::NotFound)
-            return fail(marker.error());
-        return marker.has_value();
-    }
-
-    Workbench& m_bench;
-    std::shared_ptr<ObjectStore> m_store;
-    const FollowOptions& m_options;
-    Run m_run;
-    std::vector<UnreadFolder> m_unread;
-    bool m_waiting = false;
-};
+constexpr std::int64_t SilentUs = 5'000'000; ///< for so long nobody wonders what the program waits for
 
 /// The checkpoint itself went away or is being written again: another one will come.
 bool concernsTheCheckpoint(Code code)
@@ -158,83 +28,126 @@ std::int64_t numberIn(const std::string& label)
     return parseNumber(std::string_view(label).substr(digits == std::string::npos ? 0 : digits + 1)).value_or(-1);
 }
 
-}
+/// Publishes the checkpoints of one folder as they come, and says what it waits for and what it leaves out.
+class CheckpointFollower {
+public:
+    CheckpointFollower(Workbench& bench, std::shared_ptr<ObjectStore> checkpoints, Publisher& publisher,
+                       const FollowOptions& options)
+        : m_bench(bench)
+        , m_checkpoints(std::move(checkpoints))
+        , m_publisher(publisher)
+        , m_options(options)
+        , m_queue(bench, m_checkpoints, options)
+        , m_begun(publisher.headOrigin().empty() ? -1 : numberIn(publisher.headOrigin()))
+        , m_last(m_begun)
+    {
+    }
 
-Result<void> publishWatched(Workbench& bench, std::shared_ptr<ObjectStore> checkpoints, Publisher& publisher,
-                            const FollowOptions& options, TaskContext& task)
-{
-    CheckpointQueue queue(bench, checkpoints, options);
-    DS_TRY(const std::unique_ptr<StoreWatch> changes, checkpoints->watch());
-    std::int64_t last = publisher.headOrigin().empty() ? -1 : numberIn(publisher.headOrigin());
-    const auto skip = [&](const std::vector<std::string>& names, const std::string& why) {
-        publisher.note(publisher.headStep().value_or(-1), fmt::format("{}: {}", fmt::join(names, ", "), why));
-        if (options.onSkipped)
-            options.onSkipped(names, why);
-    };
-    const std::int64_t begun = last;
-    UnreadReport unread;
-    std::set<std::string> done; ///< published in this act, or passed over: they may be taken away piece by piece
-    std::optional<Error> suspect; ///< the first checkpoint that was passed over for its values
-    std::optional<std::int64_t> backlogEnd; ///< the newest checkpoint that lay there at the beginning
-    for (;;) {
-        DS_CHECK(queue.scan(task));
-        backlogEnd = backlogEnd.value_or(queue.newestStep());
-        DS_TRY(std::vector<UnreadFolder> unreadNow, queue.unreadBehind(begun, task));
-        std::erase_if(unreadNow, [&](const UnreadFolder& folder) { return done.contains(folder.name); });
-        for (const UnreadReport::News& news : unread.take(unreadNow))
-            skip(news.names, news.why);
-        DS_TRY(const std::vector<const Version*> ready, queue.readyBehind(last, task));
-        if (ready.empty()) {
-            DS_CHECK(publisher.keepAlive(task));
-            const bool waiting = queue.waiting() || unread.waits();
-            if (options.once && !waiting && suspect)
-                return fail(std::move(*suspect));
-            if (options.once && !waiting)
-                return unread.outcome(checkpoints->uri(), !queue.hasNumbered() && last < 0);
-            DS_CHECK(changes->wait(std::chrono::milliseconds(waiting ? 200 : 1000), task));
-            continue;
-        }
-        const bool backlog = ready.front()->step() <= *backlogEnd;
-        const Version& chosen = backlog ? *ready.front() : *ready.back();
-        if (!backlog && ready.size() > 1) {
-            std::vector<std::string> names;
-            for (const Version* version : ready)
-                names.push_back(labelOf(*version));
-            names.pop_back();
-            done.insert(names.begin(), names.end());
-            skip(names,
-                 fmt::format("passed over, publishing takes longer than training; {} holds their changes too",
-                             labelOf(chosen)));
-        }
-        const std::string label = labelOf(chosen);
-        const std::int64_t number = chosen.step();
-        const auto publish = [&]() -> Result<PublishedVersion> {
-            DS_TRY(const Chain to, queue.open(chosen, task));
-            if (const Version* before = queue.find(publisher.headOrigin())) {
-                if (const Result<Chain> from = queue.open(*before, task)) {
-                    Result<PublishedVersion> version = publisher.publish(&*from, to, label, task);
-                    if (version
-                        || (version.error().code != Code::BaseMismatch && !concernsTheCheckpoint(version.error().code)))
-                        return version; // else that checkpoint is no longer what was published from it, or no longer
-                                        // there
-                }
+    Result<void> run(TaskContext& task)
+    {
+        DS_TRY(const std::unique_ptr<StoreWatch> changes, m_checkpoints->watch());
+        for (;;) {
+            DS_CHECK(m_queue.scan(task));
+            m_backlogEnd = m_backlogEnd.value_or(m_queue.newestStep());
+            DS_TRY(CheckpointQueue::Look look, m_queue.lookBehind(m_last, m_begun, task));
+            leaveOut(look);
+            if (!look.ready.empty() && !waitsForAnEarlierOne(look)) {
+                DS_TRY(const bool isThere, publishNext(look, task));
+                if (!isThere)
+                    DS_CHECK(changes->wait(std::chrono::milliseconds(200), task));
+                continue;
             }
-            return publisher.publish(nullptr, to, label, task);
-        };
-        Result<PublishedVersion> version = publish();
-        if (!version && concernsTheCheckpoint(version.error().code)
-            && version.error().step.value_or(number) == number) {
-            done.insert(label);
-            skip({ label }, "changed or vanished while it was read");
-            DS_CHECK(changes->wait(std::chrono::milliseconds(200), task));
-            continue;
+            DS_CHECK(m_publisher.keepAlive(task));
+            const bool waits = !look.unready.empty() || m_unread.waits();
+            if (m_options.once && !waits)
+                return outcome();
+            sayWhatFor(look.unready);
+            DS_CHECK(changes->wait(std::chrono::milliseconds(waits ? 200 : 1000), task));
         }
-        if (!version && version.error().code == Code::SuspectValues) {
-            last = number;
-            done.insert(label);
-            skip({ label }, version.error().text);
-            suspect = suspect.value_or(std::move(version.error()));
-            continue;
+    }
+
+private:
+    using Unready = CheckpointQueue::Unready;
+
+    void say(const std::vector<std::string>& names, const std::string& why)
+    {
+        m_publisher.note(m_publisher.headStep().value_or(-1), fmt::format("{}: {}", fmt::join(names, ", "), why));
+        if (m_options.onSkipped)
+            m_options.onSkipped(names, why);
+    }
+
+    /// That a checkpoint is not published, once for each state of it.
+    void fails(const Unready& checkpoint, const std::string& why)
+    {
+        const auto [known, isNew] = m_failed.try_emplace(checkpoint.name);
+        if (!isNew && known->second.state == checkpoint.state)
+            return;
+        known->second = { checkpoint.number, checkpoint.state, *checkpoint.flaw };
+        say({ checkpoint.name }, why);
+    }
+
+    /// Takes out of `look` what is not published as it lies there, and says so.
+    void leaveOut(CheckpointQueue::Look& look)
+    {
+        std::erase_if(look.unread, [&](const UnreadFolder& folder) { return m_done.contains(folder.name); });
+        for (const UnreadReport::News& news : m_unread.take(look.unread))
+            say(news.names, news.why);
+        std::erase_if(look.unready, [&](const Unready& checkpoint) {
+            if (m_done.contains(checkpoint.name) && !m_queue.find(checkpoint.name))
+                return true; // its trainer takes it away piece by piece
+            if (!checkpoint.flaw || !checkpoint.isSettled)
+                return false;
+            fails(checkpoint,
+                  fmt::format("not published: {}; nothing in it has changed for {:g} s", checkpoint.flaw->text,
+                              m_options.settleSeconds));
+            return true;
+        });
+    }
+
+    /// Whether a whole checkpoint of the backlog, in front of those that are ready, only has to stay quiet.
+    bool waitsForAnEarlierOne(const CheckpointQueue::Look& look) const
+    {
+        const std::int64_t first = look.ready.front()->step();
+        return m_options.marker.empty() && first <= *m_backlogEnd
+            && std::any_of(look.unready.begin(), look.unready.end(), [&](const Unready& checkpoint) {
+                   return !checkpoint.flaw && !checkpoint.isQuiet && m_queue.find(checkpoint.name)
+                       && checkpoint.number < first;
+               });
+    }
+
+    void sayWhatFor(const std::vector<Unready>& unready)
+    {
+        for (const Unready& checkpoint : unready) {
+            const auto [known, isNew] = m_waited.try_emplace(checkpoint.name, Waited { m_bench.nowUs(), false });
+            const bool isLong = m_bench.nowUs() - known->second.sinceUs >= SilentUs || checkpoint.isQuiet;
+            if (!isLong || std::exchange(known->second.isSaid, true) || !m_options.onWaiting)
+                continue;
+            m_options.onWaiting(fmt::format("waiting for {}: {}; it is left out if nothing in it changes for {:g} s",
+                                            checkpoint.name, checkpoint.why, m_options.settleSeconds));
+        }
+    }
+
+    /// Publishes one of the checkpoints that are ready. False: it changed meanwhile.
+    Result<bool> publishNext(const CheckpointQueue::Look& look, TaskContext& task)
+    {
+        const std::vector<const Version*>& ready = look.ready;
+        const bool isBacklog = ready.front()->step() <= *m_backlogEnd;
+        const Version& chosen = isBacklog ? *ready.front() : *ready.back();
+        const std::string label = labelOf(chosen);
+        passOver(look, chosen, isBacklog);
+        Result<PublishedVersion> version = publishChosen(chosen, task);
+        if (!version && concernsTheCheckpoint(version.error().code)
+            && version.error().step.value_or(chosen.step()) == chosen.step()) {
+            m_done.insert(label);
+            say({ label }, "changed or vanished while it was read");
+            return false;
+        }
+        if (!version && isPassedOver(version.error(), label)) {
+            m_last = chosen.step();
+            m_done.insert(label);
+            say({ label }, version.error().text);
+            m_failed[label] = { chosen.step(), {}, std::move(version.error()) };
+            return true;
         }
         if (!version) {
             Error error = std::move(version.error());
@@ -242,15 +155,124 @@ Result<void> publishWatched(Workbench& bench, std::shared_ptr<ObjectStore> check
                 error.where = label;
             return fail(std::move(error));
         }
-        last = number;
-        done.insert(label);
+        m_last = chosen.step();
+        m_done.insert(label);
+        m_failed.erase(label);
+        m_hasPublished = true;
         for (const Error& problem : chosen.problems) {
             if (problem.code == Code::TwoModels)
-                skip({ label }, problem.text);
+                say({ label }, problem.text);
         }
-        if (options.onVersion)
-            options.onVersion(*version);
+        if (m_options.onVersion)
+            m_options.onVersion(*version);
+        return true;
     }
+
+    /// Says which checkpoints in front of the chosen one will not be published any more.
+    void passOver(const CheckpointQueue::Look& look, const Version& chosen, bool isBacklog)
+    {
+        std::vector<std::string> names;
+        for (const Version* version : look.ready) {
+            if (!isBacklog && version != &chosen)
+                names.push_back(labelOf(*version));
+        }
+        for (const Unready& checkpoint : look.unready) {
+            if (checkpoint.number < 0 || checkpoint.number >= chosen.step() || !m_queue.find(checkpoint.name))
+                continue;
+            if (checkpoint.flaw) {
+                fails(checkpoint,
+                      fmt::format("not published: it was not complete when {} was ({})", labelOf(chosen),
+                                  checkpoint.flaw->text));
+                m_done.insert(checkpoint.name);
+            } else {
+                names.push_back(checkpoint.name);
+            }
+        }
+        if (names.empty())
+            return;
+        m_done.insert(names.begin(), names.end());
+        say(names,
+            fmt::format("passed over, publishing takes longer than training; {} holds their changes too",
+                        labelOf(chosen)));
+    }
+
+    Result<PublishedVersion> publishChosen(const Version& chosen, TaskContext& task)
+    {
+        const std::string label = labelOf(chosen);
+        DS_TRY(const Chain to, m_queue.open(chosen, task));
+        if (const Version* before = m_queue.find(m_publisher.headOrigin())) {
+            if (const Result<Chain> from = m_queue.open(*before, task)) {
+                Result<PublishedVersion> version = m_publisher.publish(&*from, to, label, task);
+                if (version
+                    || (version.error().code != Code::BaseMismatch && !concernsTheCheckpoint(version.error().code)))
+                    return version; // else that checkpoint is no longer what was published from it, or not there
+            }
+        }
+        return m_publisher.publish(nullptr, to, label, task);
+    }
+
+    /// Whether an error speaks against the checkpoint alone, so that another one may be published.
+    bool isPassedOver(const Error& error, const std::string& label) const
+    {
+        if (error.code == Code::SuspectValues)
+            return true;
+        if (error.code == Code::BaseMismatch) // of the first one: this run is not of this model
+            return m_hasPublished;
+        return concernsOneObject(error.code) && error.where.starts_with(label + "/");
+    }
+
+    /// How an act ends that has published all it could.
+    Result<void> outcome() const
+    {
+        if (m_failed.empty())
+            return m_unread.outcome(m_checkpoints->uri(), !m_queue.hasNumbered() && m_last < 0);
+        const auto first = std::min_element(m_failed.begin(), m_failed.end(), [](const auto& a, const auto& b) {
+            return a.second.number < b.second.number;
+        });
+        Error error = first->second.error;
+        if (error.code == Code::Unsupported)
+            error.code = Code::Layout;
+        std::vector<std::string> others = m_unread.namesOfCheckpoints();
+        for (const auto& [name, failed] : m_failed) {
+            if (name != first->first)
+                others.push_back(name);
+        }
+        error.text = fmt::format("{} is not published: {}", first->first, error.text);
+        if (!others.empty())
+            error.text += fmt::format("; not published either: {}", fmt::join(others, ", "));
+        return fail(std::move(error));
+    }
+
+    struct Waited {
+        std::int64_t sinceUs = 0;
+        bool isSaid = false;
+    };
+    struct Failed {
+        std::int64_t number = -1;
+        std::string state;
+        Error error;
+    };
+    Workbench& m_bench;
+    const std::shared_ptr<ObjectStore> m_checkpoints;
+    Publisher& m_publisher;
+    const FollowOptions& m_options;
+    CheckpointQueue m_queue;
+    const std::int64_t m_begun;
+    std::int64_t m_last;
+    std::optional<std::int64_t> m_backlogEnd; ///< the newest checkpoint that lay there at the beginning
+    bool m_hasPublished = false;
+    UnreadReport m_unread;
+    std::set<std::string> m_done; ///< published in this act, or passed over: they may be taken away piece by piece
+    std::map<std::string, Failed> m_failed; ///< by name; those that are not published
+    std::map<std::string, Waited> m_waited; ///< by name
+};
+
+}
+
+Result<void> publishWatched(Workbench& bench, std::shared_ptr<ObjectStore> checkpoints, Publisher& publisher,
+                            const FollowOptions& options, TaskContext& task)
+{
+    return CheckpointFollower(bench, std::move(checkpoints), publisher, options).run(task);
 }
 
 } // namespace deltascope

@@ -77,6 +77,7 @@ bool judge(const SeenFolder& folder, UnreadFolder& out)
         return true;
     }
     out.why = "holds no weights";
+    out.isEmpty = true;
     return out.number >= 0;
 }
 
@@ -139,7 +140,7 @@ std::vector<UnreadFolder> unreadFolders(const std::vector<ObjectInfo>& listing, 
     }
     std::vector<UnreadFolder> unread;
     for (const auto& [name, folder] : seen) {
-        UnreadFolder out { name, checkpointNumberOf(name), {}, {}, folder.changedUs, folder.state };
+        UnreadFolder out { name, checkpointNumberOf(name), {}, {}, folder.changedUs, folder.state, false };
         if (name != "." && judge(folder, out))
             unread.push_back(std::move(out));
     }
@@ -148,7 +149,7 @@ std::vector<UnreadFolder> unreadFolders(const std::vector<ObjectInfo>& listing, 
     const auto itself = seen.find(".");
     const bool rootIsRead = read.contains(".");
     if (unread.empty() && read.size() == (rootIsRead ? 1U : 0U) && (rootIsRead || itself != seen.end())) {
-        UnreadFolder out { ".", -1, {}, {}, 0, "." };
+        UnreadFolder out { ".", -1, {}, {}, 0, ".", false };
         if (rootIsRead) {
             out.why = "is a checkpoint, and holds none";
             out.remedy = "watch the folder above it, or publish it with --from and --to";
@@ -183,6 +184,16 @@ std::vector<UnreadReport::News> UnreadReport::take(const std::vector<UnreadFolde
                          fmt::format("not published, it {}; {}", reason.first->why, reason.first->remedy) });
     m_told.insert(m_told.end(), fresh.begin(), fresh.end());
     return news;
+}
+
+std::vector<std::string> UnreadReport::namesOfCheckpoints() const
+{
+    std::vector<std::string> names;
+    for (const UnreadFolder& folder : m_told) {
+        if (folder.number >= 0)
+            names.push_back(folder.name);
+    }
+    return names;
 }
 
 Result<void> UnreadReport::outcome(const std::string& where, bool nothingElse) const

@@ -18,6 +18,7 @@ struct UnreadFolder {
     std::string remedy;
     std::int64_t changedUs = 0; ///< the newest of its objects
     std::string state; ///< keys and identities: equal text, nothing has changed
+    bool isEmpty = false; ///< no weights of any form lie there, so they may still come
 };
 
 /// Folders of a listing that hold weights, or are called like checkpoints, and are no version of `understood`. The
@@ -39,6 +40,9 @@ public:
     bool waits() const noexcept { return m_waits; }
     /// Errors: Layout, if a checkpoint was not understood; `nothingElse`: also if anything was not.
     Result<void> outcome(const std::string& where, bool nothingElse) const;
+
+    /// Those in the place of a checkpoint.
+    std::vector<std::string> namesOfCheckpoints() const;
 
 private:
     std::map<std::string, std::string> m_states; ///< by name, at the last look

@@ -139,6 +139,7 @@ struct PublishRequest {
     bool acceptRewritten = false; ///< of the run, as in VersionRequest
     std::string marker; ///< of watchFolder: a checkpoint is complete once it holds this file; empty: after quietSeconds
     double quietSeconds = 5;
+    double settleSeconds = 600; ///< of watchFolder: what is not complete is left out once nothing changed for so long
     bool once = false; ///< of watchFolder: end when nothing is left
     /// The user vouches that nobody else publishes there, which a store without conditional puts cannot make sure.
     bool soleWriter = false;

@@ -105,20 +105,26 @@ private:
 struct FollowOptions {
     std::string marker; ///< a checkpoint is complete once its folder holds this file; empty: by quiet time
     double quietSeconds = 5; ///< a checkpoint is complete once nothing in it changed for so long
+    /// A checkpoint that is not complete, and in which nothing changed for so long, is left out.
+    double settleSeconds = 600;
     bool once = false; ///< end when nothing is left to publish instead of waiting for more
     std::function<void(const PublishedVersion&)> onVersion;
     /// Told the checkpoints that were passed over because newer ones were ready, those that vanished before they were
-    /// read, those whose values are suspect, and once each folder that holds something else than a checkpoint that can
-    /// be published.
+    /// read, those whose values are suspect, those that are not whole and have settled, and once each folder that holds
+    /// something else than a checkpoint that can be published.
     std::function<void(const std::vector<std::string>& names, const std::string& why)> onSkipped;
+    /// Told, once for each, which checkpoint the act has been waiting for, and what that one lacks.
+    std::function<void(const std::string& text)> onWaiting;
 };
 
 /// Publishes the checkpoints (`checkpoint-N/`) that a trainer drops into a folder, in order. Those that lie there at
 /// the beginning are all published; later, if several are complete at once because publishing takes longer than
-/// training, only the newest is. Never writes into `checkpoints`, so it cannot block the trainer. Ends with Canceled,
-/// or as `once` says. Errors: those of Publisher::publish that waiting does not mend; with `once`, after all that can
-/// be published, SuspectValues for a checkpoint that was passed over for its values, Layout for a checkpoint-N folder
-/// that was complete and not understood (an adapter, pickles), or for any folder with weights where no checkpoint is.
+/// training, only the newest is. A checkpoint that is not complete when one behind it is published is left out, too.
+/// Never writes into `checkpoints`, so it cannot block the trainer. Ends with Canceled, or as `once` says. Errors:
+/// those of Publisher::publish that neither waiting nor another checkpoint mends; with `once`, after all that can be
+/// published, the reason for which the first checkpoint was left out (SuspectValues, Unfinished, Malformed …), Layout
+/// for a checkpoint-N folder that was complete and not understood (an adapter, pickles), or for any folder with weights
+/// where no checkpoint is.
 Result<void> publishWatched(Workbench& bench, std::shared_ptr<ObjectStore> checkpoints, Publisher& publisher,
                             const FollowOptions& options, TaskContext& task);
 
