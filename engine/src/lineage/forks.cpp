@@ -39,6 +39,8 @@ Error forkProblem(const Run& run, const std::vector<std::int64_t>& left, int old
 
 void reportForks(Run& run)
 {
+    if (run.layout->standAlone())
+        return; // what parts them is said where they are parted (ops/separate_runs.h)
     for (std::size_t i = 1; i < run.versions.size(); ++i) {
         const Version& version = run.versions[i];
         const Version& old = run.versions[i - 1];

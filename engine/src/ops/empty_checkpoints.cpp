@@ -6,16 +6,16 @@
 
 namespace deltascope {
 
-std::vector<Error> emptyCheckpoints(const std::vector<ObjectInfo>& listing, const Run& run)
+void noteEmptyCheckpoints(Run& run, const std::vector<ObjectInfo>& listing)
 {
-    std::vector<Error> told;
+    if (!run.layout->standAlone())
+        return;
     for (const UnreadFolder& folder : unreadFolders(listing, run)) {
         if (folder.number >= 0 && folder.isEmpty)
-            told.push_back(Error {
+            run.sourceNotices.push_back(Error {
                 Code::Stray, fmt::format("{} {}: it is no step of this run", folder.name, folder.why), folder.name,
                 folder.number, "Save this step again, or remove the folder; the other steps do not need it." });
     }
-    return told;
 }
 
 } // namespace deltascope

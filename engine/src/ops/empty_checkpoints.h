@@ -6,8 +6,8 @@
 
 namespace deltascope {
 
-/// What to say of the folders of a listing that are called like checkpoints and hold no weights: a save that was
-/// killed, or what a clean-up left.
-std::vector<Error> emptyCheckpoints(const std::vector<ObjectInfo>& listing, const Run& run);
+/// Where versions stand alone: notes the folders of a listing that are called like checkpoints and hold no weights, as
+/// a save that was killed leaves them.
+void noteEmptyCheckpoints(Run& run, const std::vector<ObjectInfo>& listing);
 
 } // namespace deltascope

@@ -170,7 +170,7 @@ Result<std::vector<int>> decideEpochs(Workbench& bench, const std::shared_ptr<Ob
                                       const std::vector<IndexedObjects>& versions, EpochChoice choice,
                                       TaskContext& task)
 {
-    if (layout->standAlone() || choice == EpochChoice::One)
+    if (choice == EpochChoice::One)
         return std::vector<int>(versions.size(), 0);
     std::vector<int> epochs = epochsByTimes(versions);
     const std::vector<std::size_t> suggested = breaksOf(epochs);

@@ -19,6 +19,7 @@
 #include "notice_changes.h"
 #include "read_headers.h"
 #include "repeated_files.h"
+#include "separate_runs.h"
 #include "store/listed_store.h"
 #include "store/mirrored_store.h"
 
@@ -31,8 +32,6 @@
 namespace deltascope {
 
 namespace {
-
-/// Our own files beside a run; never part of it.
 
 std::string probeOf(const std::vector<ObjectInfo>& listing)
 {
@@ -560,7 +559,14 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
     DS_TRY(std::vector<IndexedObjects> versions, indexVersions(bench, store, *layout, std::move(groups), task));
     DS_CHECK(missing.failVersions(bench, *source, *layout, versions, task));
     noteWhenSeen(bench, summaryKey(*source, *layout), versions);
-    DS_TRY(std::vector<int> epochs, decideEpochs(bench, store, layout, base, versions, options.epochs, task));
+    std::vector<int> epochs;
+    if (layout->standAlone()) {
+        DS_TRY(SeparatedRuns runs, separateRuns(bench, store, layout, listing, versions, options.epochs, task));
+        epochs = std::move(runs.epochs);
+        std::move(runs.notices.begin(), runs.notices.end(), std::back_inserter(sourceNotices));
+    } else {
+        DS_TRY(epochs, decideEpochs(bench, store, layout, base, versions, options.epochs, task));
+    }
     DS_CHECK(separateLeftAnchors(bench, store, layout, base, versions, epochs, options.epochs, task));
     Run run = buildLineage(store, layout, std::move(base), std::move(versions), bench.nowUs(), std::move(epochs));
     run.recordsLost = std::move(recordsLost);
@@ -568,10 +574,7 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
     run.beside = std::move(beside);
     run.mirrors = std::move(addresses);
     run.sourceNotices = std::move(sourceNotices);
-    if (layout->standAlone()) {
-        std::vector<Error> empty = emptyCheckpoints(listing, run);
-        std::move(empty.begin(), empty.end(), std::back_inserter(run.sourceNotices));
-    }
+    noteEmptyCheckpoints(run, listing);
     run.places = std::move(places);
     noteRepeatedFiles(run, onRecord);
     if (!run.gone.empty() || !run.sourceNotices.empty() || run.recordsLost || layout->standAlone())

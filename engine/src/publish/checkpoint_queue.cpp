@@ -59,7 +59,11 @@ Result<CheckpointQueue::Look> CheckpointQueue::lookBehind(std::int64_t last, std
 {
     Look look;
     for (const Version& version : m_run.versions) {
-        if (version.step() > last && version.objects.name != ".") // the folder itself is what the trainer ends with
+        if (version.objects.name == ".") // the folder itself is what the trainer ends with
+            continue;
+        if (version.epoch < m_run.epochs() - 1)
+            look.earlier.push_back(&version);
+        else if (version.step() > last)
             DS_CHECK(addVersion(version, look, task));
     }
     for (const UnreadFolder& folder : m_unread) {
@@ -119,9 +123,17 @@ Result<void> CheckpointQueue::addUnread(const UnreadFolder& folder, std::int64_t
 std::int64_t CheckpointQueue::newestStep() const
 {
     std::int64_t newest = -1;
-    for (const Version& version : m_run.versions)
-        newest = std::max(newest, version.step());
+    for (const Version& version : m_run.versions) {
+        if (version.epoch == m_run.epochs() - 1)
+            newest = std::max(newest, version.step());
+    }
     return newest;
+}
+
+bool CheckpointQueue::isOfEarlierRun(const std::string& label) const
+{
+    const Version* const version = find(label);
+    return version && version->epoch < m_run.epochs() - 1;
 }
 
 bool CheckpointQueue::hasNumbered() const

@@ -34,6 +34,7 @@ public:
     struct Look {
         std::vector<const Version*> ready; ///< complete checkpoints behind a step, ascending
         std::vector<Unready> unready; ///< the other ones behind it, ascending
+        std::vector<const Version*> earlier; ///< whole or not, those of an earlier run in the same folder
         std::vector<UnreadFolder> unread; ///< folders that nothing will be published from
     };
 
@@ -43,7 +44,9 @@ public:
     /// act began; the watched folder itself only where nothing was published from it before.
     Result<Look> lookBehind(std::int64_t last, std::int64_t begun, TaskContext& task);
 
-    std::int64_t newestStep() const; ///< -1 in a folder without checkpoints
+    /// Whether the checkpoint that is called so is of an earlier run than the newest one here.
+    bool isOfEarlierRun(const std::string& label) const;
+    std::int64_t newestStep() const; ///< of the newest run; -1 in a folder without checkpoints
     bool hasNumbered() const; ///< whether it holds a checkpoint whose name tells its place in the order
     const Version* find(const std::string& label) const; ///< by its name, if it is still there; else null
     /// Watched, but not held against records: what a trainer drops again under an old name is a new checkpoint.

@@ -49,6 +49,14 @@ public:
         for (;;) {
             DS_CHECK(m_queue.scan(task));
             m_backlogEnd = m_backlogEnd.value_or(m_queue.newestStep());
+            if (m_queue.isOfEarlierRun(m_publisher.headOrigin()))
+                return fail(Code::Fork,
+                            fmt::format("the newest published state is {}, which is of an earlier run than the newest "
+                                        "checkpoints here: one is not chained to the other",
+                                        m_publisher.headOrigin()),
+                            m_checkpoints->uri(),
+                            "Publish the newest run into another folder, or give it a folder of its own and pass "
+                            "--new-epoch.");
             DS_TRY(CheckpointQueue::Look look, m_queue.lookBehind(m_last, m_begun, task));
             leaveOut(look);
             if (!look.ready.empty() && !waitsForAnEarlierOne(look)) {
@@ -89,6 +97,13 @@ private:
     /// Takes out of `look` what is not published as it lies there, and says so.
     void leaveOut(CheckpointQueue::Look& look)
     {
+        std::vector<std::string> earlier;
+        for (const Version* version : look.earlier) {
+            if (m_earlier.insert(labelOf(*version)).second)
+                earlier.push_back(labelOf(*version));
+        }
+        if (!earlier.empty())
+            say(earlier, "not published: of an earlier run in the same folder than the newest checkpoints");
         std::erase_if(look.unread, [&](const UnreadFolder& folder) { return m_done.contains(folder.name); });
         for (const UnreadReport::News& news : m_unread.take(look.unread))
             say(news.names, news.why);
@@ -263,6 +278,7 @@ private:
     bool m_hasPublished = false;
     UnreadReport m_unread;
     std::set<std::string> m_done; ///< published in this act, or passed over: they may be taken away piece by piece
+    std::set<std::string> m_earlier; ///< those of an earlier run that were named
     std::map<std::string, Failed> m_failed; ///< by name; those that are not published
     std::map<std::string, Waited> m_waited; ///< by name
 };
