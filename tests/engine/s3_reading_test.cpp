@@ -302,6 +302,44 @@ TEST_F(S3Reading, AStoreWithoutChecksumsIsNotAskedForEver)
     EXPECT_EQ(countOf(server, "HEAD"), 8U);
 }
 
+TEST(S3OptionalHeaders, AreLeftOutWhereTheServerRefusesThem)
+{
+    ServedObject object { "0123456789" };
+    for (const int status : { 400, 501 }) {
+        ScriptedServer server([&](const Seen& request, Connection& connection) {
+            const bool isRefused = !request.header("x-amz-checksum-mode").empty();
+            const bool isSilent = request.method() == "HEAD";
+            connection.send(isRefused ? answerText(status, isSilent ? "" : errorBody("InvalidArgument"))
+                                      : answerObject(request, object));
+        });
+        const auto store = storeAt(settingsFor(server));
+        for (int i = 0; i < 2; ++i) {
+            const auto info = store->stat("key", anyTask());
+            ASSERT_TRUE(info) << info.error().text;
+            EXPECT_EQ(textOf(*store, *info, 0, 10), "0123456789");
+        }
+        std::size_t refused = 0;
+        for (const Seen& request : server.requests())
+            refused += request.header("x-amz-checksum-mode").empty() ? 0 : 1;
+        EXPECT_EQ(refused, 1U); // the store remembers it
+    }
+}
+
+TEST(S3OptionalHeaders, AreKeptWhereTheyAreNotTheReason)
+{
+    ServedObject object { "0123456789" };
+    bool isGood = false;
+    ScriptedServer server([&](const Seen& request, Connection& connection) {
+        connection.send(isGood ? answerObject(request, object) : answerText(400, errorBody("InvalidRequest")));
+    });
+    const auto store = storeAt(settingsFor(server));
+    EXPECT_NE(textOf(*store, Ten, 0, 10), "0123456789");
+    isGood = true;
+    EXPECT_EQ(textOf(*store, Ten, 0, 10), "0123456789");
+    EXPECT_FALSE(server.requests().back().header("x-amz-checksum-mode").empty()
+                 && server.requests().front().header("x-amz-checksum-mode").empty());
+}
+
 TEST_F(S3Reading, ARedirectIsFollowedWithoutTheSignature)
 {
     ScriptedServer front([&](const Seen& request, Connection& connection) {

@@ -19,6 +19,26 @@ template <std::size_t Count> bool isOneOf(std::string_view code, const std::arra
     return std::find(codes.begin(), codes.end(), code) != codes.end();
 }
 
+/// What a request asks for beside its own matter. Some servers refuse requests that carry it.
+constexpr std::string_view OptionalHeader = "x-amz-checksum-mode";
+
+http::Headers withoutOptional(const http::Headers& headers)
+{
+    http::Headers plain;
+    for (const http::Header& line : headers.lines()) {
+        if (line.name != OptionalHeader)
+            plain.add(line.name, line.value);
+    }
+    return plain;
+}
+
+/// Whether an answer may mean that the server does not want a header. An answer to HEAD has no words to say so.
+bool mayRefuseHeaders(const http::Response& response)
+{
+    return response.status == 400 || response.status == 501
+        || (response.status == 403 && parseErrorReply(response.body).code == "SignatureDoesNotMatch");
+}
+
 constexpr std::array<std::string_view, 4> ExpiredCodes { "ExpiredToken", "ExpiredTokenException",
                                                          "TokenRefreshRequired", "RequestExpired" };
 
@@ -70,12 +90,14 @@ Result<http::Response> S3Client::sendThrough(http::Sender& sender, const Call& c
         DS_CHECK(task.checkpoint());
         const std::string usedRegion = region();
         const Target target = targetOf(call.key, usedRegion);
+        const bool hasOptional = call.headers.find(OptionalHeader) && m_takesOptional && !mended.optional;
+        const http::Headers headers = hasOptional ? call.headers : withoutOptional(call.headers);
         http::Request request;
         request.method = call.method;
         request.url = target.scheme + "://" + target.host + target.path;
         if (!call.query.empty())
             request.url += "?" + queryText(call.query);
-        request.headers = call.headers;
+        request.headers = headers;
         request.body = call.body;
         request.destination = call.destination;
         request.range = call.range;
@@ -92,17 +114,22 @@ Result<http::Response> S3Client::sendThrough(http::Sender& sender, const Call& c
         if (!keys.keyId.empty()) {
             const auto now = m_clock() + std::chrono::seconds(m_skewSeconds.load());
             DS_TRY(http::Headers lines,
-                   signRequest({ call.method, target.host, target.path, call.query, call.headers, call.payloadHash },
+                   signRequest({ call.method, target.host, target.path, call.query, headers, call.payloadHash },
                                { usedRegion, "s3", now }, keys));
             request.headers = std::move(lines);
         }
         Result<http::Response> response = sender.send(request, task);
         DS_CHECK(response);
+        if (mended.optional && !mayRefuseHeaders(*response))
+            m_takesOptional = false; // it was the header: this server gets it no more
         if (response->isGood())
             return response;
         DS_TRY(const bool again, mend(*response, keys, usedRegion, mended, task));
-        if (!again)
+        if (again)
+            continue;
+        if (!hasOptional || !mayRefuseHeaders(*response))
             return response;
+        mended.optional = true;
     }
 }
 

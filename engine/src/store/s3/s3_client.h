@@ -33,7 +33,8 @@ struct Call {
 };
 
 /// Sends calls: builds the URL, signs, and mends once each of what is only a matter of the signature: a clock that is
-/// wrong, keys that have expired, another region. Any thread.
+/// wrong, keys that have expired, another region. A read that is refused with an optional header is asked for once more
+/// without it, and a server that answers then is never sent it again. Any thread.
 class S3Client {
 public:
     /// `settings`: completed and checked. `credentials` may be null for anonymous requests.
@@ -62,6 +63,7 @@ private:
         bool skew = false;
         bool keys = false;
         bool region = false;
+        bool optional = false; ///< sent without the optional header
     };
 
     Target targetOf(const std::string& key, const std::string& region) const;
@@ -76,6 +78,7 @@ private:
     const std::shared_ptr<CredentialSource> m_credentials;
     const WallClock m_clock;
     const http::Url m_endpoint; ///< empty: AWS's own
+    std::atomic<bool> m_takesOptional = true; ///< until the server answers only without the optional header
     std::atomic<std::int64_t> m_skewSeconds = 0; ///< the server's clock minus ours
     mutable std::mutex m_mutex; ///< guards what follows
     std::string m_region;
