@@ -546,13 +546,43 @@ TEST(DcpGroup, TheFolderItselfAndNumberedChildren)
     Source source;
     for (const char* folder :
          { "", "step-10/", "checkpoint_20/", "iter_0000030/", "my-epoch_40/", "optimizer_0/", "2025-10-05/", "step-/",
-           "step50/", "-60/", "a/step-70/", "step-99999999999999999999/" })
+           "step50/", "-60/", "a/step-70/", "step-99999999999999999999/", "model_90/", "tmp-step-95/" })
         source.put(std::string(folder) + "__0_0.distcp", "x");
     source.put("step-10/config.json", "{}").put("step-10/.metadata.tmp", "x").put("step-80/.metadata", "x");
     const auto versions = DcpLayout().group(source.listing());
-    EXPECT_EQ(stepsOf(versions), (std::vector<std::int64_t> { 0, 10, 20, 30, 40 }));
+    EXPECT_EQ(stepsOf(versions), (std::vector<std::int64_t> { 0, 10, 20, 30, 50 }));
     EXPECT_EQ(versions[0].name, ".");
     EXPECT_EQ(keysOf(versions[1]), (std::vector<std::string> { "step-10/__0_0.distcp", "step-10/config.json" }));
+}
+
+TEST(DcpGroup, TheModelOfAStepIsReadAndNotItsOptimizer)
+{
+    Source source;
+    for (const char* step : { "checkpoint-10/", "checkpoint-20/" }) {
+        for (const char* part : { "pytorch_model_fsdp_0/", "optimizer_0/" }) {
+            source.put(fmt::format("{}{}__0_0.distcp", step, part), "x");
+            source.put(fmt::format("{}{}.metadata", step, part), "x");
+        }
+        source.put(fmt::format("{}config.json", step), "{}");
+    }
+    const auto versions = DcpLayout().group(source.listing());
+    ASSERT_EQ(stepsOf(versions), (std::vector<std::int64_t> { 10, 20 }));
+    EXPECT_EQ(versions[1].name, "checkpoint-20/pytorch_model_fsdp_0");
+    EXPECT_TRUE(versions[1].notes.empty());
+    Source one; // the folder of a step itself
+    one.put("pytorch_model_fsdp_0/__0_0.distcp", "x").put("optimizer_0/__0_0.distcp", "x");
+    EXPECT_EQ(onlyVersion(DcpLayout(), one).name, "pytorch_model_fsdp_0");
+}
+
+TEST(DcpGroup, PlainFilesOfTheSameStepsComeFirst)
+{
+    Source source;
+    source.put("step_10/actor/dist_ckpt/__0_0.distcp", "x").put("step_10/actor/dist_ckpt/.metadata", "x");
+    EXPECT_TRUE(recognized(DcpLayout(), source));
+    source.put("step_10/actor/huggingface/model.safetensors", "x");
+    EXPECT_FALSE(recognized(DcpLayout(), source));
+    source.put("step_20/actor/dist_ckpt/__0_0.distcp", "x").put("step_20/actor/dist_ckpt/.metadata", "x");
+    EXPECT_TRUE(recognized(DcpLayout(), source)); // they lack a step
 }
 
 TEST(DcpGroup, TheNewerOfTwoFoldersWithOneNumberCounts)
@@ -575,8 +605,9 @@ TEST(DcpGroup, NotesUnfinishedFoldersAtTheNewestVersion)
     EXPECT_EQ(stepsOf(versions), (std::vector<std::int64_t> { 1, 2 }));
     EXPECT_TRUE(versions[0].notes.empty());
     ASSERT_EQ(countNotes(versions[1].notes, Code::Unfinished), 2U);
-    EXPECT_EQ(versions[1].notes[0].where, "step-3");
-    EXPECT_EQ(versions[1].notes[0].step, 3);
+    EXPECT_EQ(versions[1].notes[0].where, "step_2");
+    EXPECT_EQ(versions[1].notes[1].where, "step-3");
+    EXPECT_EQ(versions[1].notes[1].step, 3);
     EXPECT_EQ(versions[1].name, "step-2");
 }
 

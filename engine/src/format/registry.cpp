@@ -2,6 +2,7 @@
 
 #include "deltascope/base/ascii.h"
 #include "deltascope/engine/beside_keys.h"
+#include "format/common/found_folders.h"
 #include "format/common/object_names.h"
 #include "format/dcp/dcp_layout.h"
 #include "format/fireworks/fireworks_layout.h"
@@ -154,14 +155,17 @@ LayoutRegistry::detect(const ObjectStore& store, const std::vector<ObjectInfo>& 
             fmt::format("{}; it looks like {}, which this build does not read; it reads {}", seen, known, words),
             store.uri());
     }
+    const std::vector<FoundFolder> folders = foundFolders(listing);
+    const std::string found = describeFound(folders);
+    const std::string remedy = folders.empty() ? std::string() : folders.back().remedy;
     return fail(
         Code::Layout,
         fmt::format(
             "{}; none of the layouts {} was found (anchors/step_NNNNNN.safetensors, "
             "weight_vNNNNNN/model.safetensors.index.json, .metadata with .distcp files, model.safetensors or its "
-            "index, checkpoint-N/)",
-            seen, words),
-        store.uri(), "name the folder that holds the anchors, deltas or checkpoints");
+            "index, checkpoint-N/){}",
+            seen, words, found.empty() ? found : "; " + found),
+        store.uri(), remedy.empty() ? "name the folder that holds the anchors, deltas or checkpoints" : remedy);
 }
 
 LayoutRegistry builtinLayouts()

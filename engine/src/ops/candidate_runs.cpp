@@ -1,5 +1,6 @@
 #include "candidate_runs.h"
 
+#include "format/common/checkpoint_folders.h"
 #include "format/common/name_stem.h"
 
 #include <algorithm>
@@ -32,6 +33,29 @@ std::string_view folderAround(std::string_view name)
     const std::size_t slash = name.rfind('/');
     return name.substr(0, slash == std::string_view::npos ? 0 : slash);
 }
+
+/// Folders of checkpoints whose steps are taken: a critic beside a policy is no run of its own, nor is a model without
+/// a step beside a run of steps.
+class TakenSteps {
+public:
+    void add(const std::vector<VersionObjects>& versions)
+    {
+        for (const VersionObjects& version : versions)
+            m_folders.emplace(stepFolderOf(version.name, version.step));
+    }
+    bool hold(const Layout& layout, const std::vector<VersionObjects>& versions) const
+    {
+        return layout.standAlone() && !m_folders.empty()
+            && std::all_of(versions.begin(), versions.end(), [&](const VersionObjects& version) {
+                   const std::string_view folder = stepFolderOf(version.name, version.step);
+                   const bool isPlain = !layout.holdsAdapters() && !layout.linksByIds();
+                   return folder.empty() ? isPlain && version.step == 0 : m_folders.contains(folder);
+               });
+    }
+
+private:
+    Stems m_folders;
+};
 
 /// The folder that all stems share.
 std::string sharedFolder(const Stems& stems)
@@ -136,6 +160,7 @@ Result<std::vector<CandidateRun>> candidateRuns(const Layout& layout, const std:
     std::vector<CandidateRun> runs;
     std::vector<Stems> stemsOfRuns;
     Stems known;
+    TakenSteps taken;
     std::vector<ObjectInfo> rest = listing;
     for (;;) {
         std::vector<VersionObjects> versions = layout.group(rest);
@@ -146,8 +171,10 @@ Result<std::vector<CandidateRun>> candidateRuns(const Layout& layout, const std:
         Stems stems = stemsOf(versions);
         const bool isOfKnown =
             std::any_of(stems.begin(), stems.end(), [&](const std::string& stem) { return known.contains(stem); });
+        const bool isInside = taken.hold(layout, versions);
         known.insert(stems.begin(), stems.end());
-        if (isOfKnown)
+        taken.add(versions);
+        if (isOfKnown || isInside)
             continue;
         RunPlace place { {}, true, versions.size(), versions.front().step, versions.back().step };
         runs.push_back({ std::move(place), std::move(versions) });

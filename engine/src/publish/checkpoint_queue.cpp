@@ -3,11 +3,21 @@
 #include "deltascope/engine/beside_keys.h"
 
 #include <algorithm>
+#include <array>
 #include <fmt/format.h>
 
 namespace deltascope {
 
 namespace {
+
+/// What trainers drop, in the order in which it is looked for.
+constexpr std::array<std::string_view, 2> Layouts = { "hf", "trl-adapter" };
+
+bool hasSteps(const Run& run)
+{
+    return std::any_of(run.versions.begin(), run.versions.end(),
+                       [](const Version& version) { return checkpointLabel(version) != "."; });
+}
 
 /// Why a version cannot be published; nothing if its headers say that it is whole.
 std::optional<Error> flawOf(const Version& version)
@@ -35,20 +45,20 @@ std::string stateOf(const Version& version)
 
 }
 
-std::string labelOf(const Version& version)
-{
-    const std::string& name = version.objects.name;
-    return name.substr(0, name.find('/'));
-}
-
 Result<void> CheckpointQueue::scan(TaskContext& task)
 {
-    OpenOptions plain;
-    plain.layout = "hf";
-    Result<Run> opened = openRun(m_bench, m_store, plain, task);
-    if (!opened && opened.error().code != Code::Layout)
-        return fail(std::move(opened.error()));
-    m_run = opened ? std::move(*opened) : Run();
+    m_run = Run();
+    for (const std::string_view layout : Layouts) {
+        OpenOptions plain;
+        plain.layout = layout;
+        Result<Run> opened = openRun(m_bench, m_store, plain, task);
+        if (!opened && opened.error().code != Code::Layout)
+            return fail(std::move(opened.error()));
+        if (opened && (m_run.versions.empty() || hasSteps(*opened)))
+            m_run = std::move(*opened);
+        if (hasSteps(m_run))
+            break;
+    }
     DS_TRY(std::vector<ObjectInfo> listing, listAll(*m_store, "", task));
     std::erase_if(listing, [](const ObjectInfo& object) { return object.key.starts_with(beside::Root); });
     m_unread = unreadFolders(listing, m_run);
@@ -59,7 +69,7 @@ Result<CheckpointQueue::Look> CheckpointQueue::lookBehind(std::int64_t last, std
 {
     Look look;
     for (const Version& version : m_run.versions) {
-        if (version.objects.name == ".") // the folder itself is what the trainer ends with
+        if (checkpointLabel(version) == ".") // the folder itself is what the trainer ends with
             continue;
         if (version.epoch < m_run.epochs() - 1)
             look.earlier.push_back(&version);
@@ -80,7 +90,7 @@ Result<CheckpointQueue::Look> CheckpointQueue::lookBehind(std::int64_t last, std
 
 Result<void> CheckpointQueue::addVersion(const Version& version, Look& look, TaskContext& task)
 {
-    Unready entry { labelOf(version), version.step(), stateOf(version), {}, flawOf(version), false, false };
+    Unready entry { checkpointLabel(version), version.step(), stateOf(version), {}, flawOf(version), false, false };
     const std::int64_t since = unchangedSince(entry.name, entry.state, version.objects.publishedUs());
     DS_TRY(const bool isMarked, this->isMarked(entry.name, task));
     entry.isQuiet = isOlderThan(since, m_options.quietSeconds);
@@ -136,16 +146,12 @@ bool CheckpointQueue::isOfEarlierRun(const std::string& label) const
     return version && version->epoch < m_run.epochs() - 1;
 }
 
-bool CheckpointQueue::hasNumbered() const
-{
-    return std::any_of(m_run.versions.begin(), m_run.versions.end(),
-                       [](const Version& version) { return version.objects.name != "."; });
-}
+bool CheckpointQueue::hasNumbered() const { return hasSteps(m_run); }
 
 const Version* CheckpointQueue::find(const std::string& label) const
 {
     const auto found = std::find_if(m_run.versions.begin(), m_run.versions.end(),
-                                    [&](const Version& version) { return labelOf(version) == label; });
+                                    [&](const Version& version) { return checkpointLabel(version) == label; });
     return found == m_run.versions.end() ? nullptr : &*found;
 }
 

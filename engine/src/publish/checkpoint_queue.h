@@ -73,7 +73,4 @@ private:
     std::map<std::string, Seen> m_seen; ///< by name
 };
 
-/// The name of the folder that a version lies in: "checkpoint-120".
-std::string labelOf(const Version& version);
-
 } // namespace deltascope

@@ -1,5 +1,6 @@
 #include "deltascope/engine/publish.h"
 
+#include "format/common/checkpoint_folders.h"
 #include "format/common/object_names.h"
 #include "publish/checkpoint_queue.h"
 #include "publish/unread_folders.h"
@@ -24,6 +25,8 @@ bool concernsTheCheckpoint(Code code)
 /// "checkpoint-120" → 120.
 std::int64_t numberIn(const std::string& label)
 {
+    if (const std::optional<std::int64_t> step = stepInName(splitKey(label).file))
+        return *step;
     const std::size_t digits = label.find_last_not_of("0123456789");
     return parseNumber(std::string_view(label).substr(digits == std::string::npos ? 0 : digits + 1)).value_or(-1);
 }
@@ -99,8 +102,8 @@ private:
     {
         std::vector<std::string> earlier;
         for (const Version* version : look.earlier) {
-            if (m_earlier.insert(labelOf(*version)).second)
-                earlier.push_back(labelOf(*version));
+            if (m_earlier.insert(checkpointLabel(*version)).second)
+                earlier.push_back(checkpointLabel(*version));
         }
         if (!earlier.empty())
             say(earlier, "not published: of an earlier run in the same folder than the newest checkpoints");
@@ -148,7 +151,7 @@ private:
         const std::vector<const Version*>& ready = look.ready;
         const bool isBacklog = ready.front()->step() <= *m_backlogEnd;
         const Version& chosen = isBacklog ? *ready.front() : *ready.back();
-        const std::string label = labelOf(chosen);
+        const std::string label = checkpointLabel(chosen);
         passOver(look, chosen, isBacklog);
         Result<PublishedVersion> version = publishChosen(chosen, task);
         if (!version && concernsTheCheckpoint(version.error().code)
@@ -189,14 +192,14 @@ private:
         std::vector<std::string> names;
         for (const Version* version : look.ready) {
             if (!isBacklog && version != &chosen)
-                names.push_back(labelOf(*version));
+                names.push_back(checkpointLabel(*version));
         }
         for (const Unready& checkpoint : look.unready) {
             if (checkpoint.number < 0 || checkpoint.number >= chosen.step() || !m_queue.find(checkpoint.name))
                 continue;
             if (checkpoint.flaw) {
                 fails(checkpoint,
-                      fmt::format("not published: it was not complete when {} was ({})", labelOf(chosen),
+                      fmt::format("not published: it was not complete when {} was ({})", checkpointLabel(chosen),
                                   checkpoint.flaw->text));
                 m_done.insert(checkpoint.name);
             } else {
@@ -208,12 +211,12 @@ private:
         m_done.insert(names.begin(), names.end());
         say(names,
             fmt::format("passed over, publishing takes longer than training; {} holds their changes too",
-                        labelOf(chosen)));
+                        checkpointLabel(chosen)));
     }
 
     Result<PublishedVersion> publishChosen(const Version& chosen, TaskContext& task)
     {
-        const std::string label = labelOf(chosen);
+        const std::string label = checkpointLabel(chosen);
         DS_TRY(const Chain to, m_queue.open(chosen, task));
         if (const Version* before = m_queue.find(m_publisher.headOrigin())) {
             if (const Result<Chain> from = m_queue.open(*before, task)) {

@@ -1,10 +1,9 @@
 #include "publish/unread_folders.h"
 
+#include "format/common/checkpoint_folders.h"
+
 #include <algorithm>
 #include <fmt/format.h>
-#include <initializer_list>
-#include <iterator>
-#include <optional>
 #include <set>
 
 namespace deltascope {
@@ -12,91 +11,8 @@ namespace deltascope {
 namespace {
 
 constexpr std::string_view HowToName =
-    "publish takes folders called checkpoint-N that hold model.safetensors, or its shards with their index";
-constexpr std::size_t MostNamed = 5;
-
-/// Files of a folder, relative to it, and what they amount to.
-struct SeenFolder {
-    std::vector<std::string_view> files;
-    std::int64_t changedUs = 0;
-    std::string state;
-};
-
-bool endsWithAny(std::string_view text, std::initializer_list<std::string_view> ends)
-{
-    return std::any_of(ends.begin(), ends.end(), [&](std::string_view end) { return text.ends_with(end); });
-}
-
-std::string_view fileOf(std::string_view path) { return path.substr(path.rfind('/') + 1); }
-
-bool isAdapter(std::string_view file) { return file.starts_with("adapter_model"); }
-bool isDistributed(std::string_view file) { return file == ".metadata" || file.ends_with(".distcp"); }
-bool isTensors(std::string_view file) { return file.ends_with(".safetensors"); }
-/// What trainers keep beside weights is not meant.
-bool isPickledWeights(std::string_view file)
-{
-    constexpr std::string_view Beside[] = {
-        "optimizer", "scheduler", "scaler", "rng_state", "training_args", "trainer"
-    };
-    return endsWithAny(file, { ".bin", ".pt", ".pth", ".ckpt" })
-        && std::none_of(std::begin(Beside), std::end(Beside),
-                        [&](std::string_view start) { return file.starts_with(start); });
-}
-
-template <class Test> std::string_view firstFile(const SeenFolder& folder, Test test)
-{
-    for (const std::string_view path : folder.files) {
-        if (test(fileOf(path)))
-            return path;
-    }
-    return {};
-}
-
-/// Fills in `why` and `remedy`; false if there is nothing to say about the folder.
-bool judge(const SeenFolder& folder, UnreadFolder& out)
-{
-    out.remedy = HowToName;
-    if (const std::string_view file = firstFile(folder, isAdapter); !file.empty()) {
-        out.why = fmt::format("holds a PEFT adapter ({}), not a complete checkpoint", file);
-        out.remedy = "merge the adapter into its base model (merge_and_unload, then save_pretrained) and publish that";
-        return true;
-    }
-    if (const std::string_view file = firstFile(folder, isDistributed); !file.empty()) {
-        out.why = fmt::format("holds a distributed checkpoint of PyTorch ({})", file);
-        out.remedy = "deltascope materialize writes it as safetensors files; publish those";
-        return true;
-    }
-    if (const std::string_view file = firstFile(folder, isTensors); !file.empty()) {
-        out.why = out.number >= 0 ? fmt::format("holds {}, which is no checkpoint of this form", file)
-                                  : fmt::format("holds weights ({}), but its name tells no place in the order", file);
-        return true;
-    }
-    if (const std::string_view file = firstFile(folder, isPickledWeights); !file.empty()) {
-        out.why = fmt::format("holds pickled weights ({}), which are never loaded", file);
-        out.remedy = "save it as safetensors (save_pretrained with safe_serialization=True)";
-        return true;
-    }
-    out.why = "holds no weights";
-    out.isEmpty = true;
-    return out.number >= 0;
-}
-
-std::int64_t checkpointNumberOf(std::string_view name)
-{
-    for (const std::string_view start : { std::string_view("checkpoint-"), std::string_view("step_") }) {
-        if (name.starts_with(start))
-            return parseNumber(name.substr(start.size())).value_or(-1);
-    }
-    return -1;
-}
-
-std::string namesText(const std::vector<std::string>& names)
-{
-    const std::size_t shown = std::min(names.size(), MostNamed);
-    std::string text =
-        fmt::format("{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
-    return names.size() > shown ? text + fmt::format(" and {} more", names.size() - shown) : text;
-}
+    "publish takes folders whose name has a step (checkpoint-N, global_step_N, …) and that hold model.safetensors, or "
+    "its shards with their index";
 
 /// Names by reason and remedy, in the order in which reasons were met.
 struct Reason {
@@ -121,44 +37,40 @@ std::vector<Reason> reasonsOf(const std::vector<UnreadFolder>& folders)
 
 }
 
+std::string checkpointLabel(const Version& version)
+{
+    const std::string_view folder = stepFolderOf(version.objects.name, version.step());
+    return std::string(folder.empty() ? "." : folder);
+}
+
 std::vector<UnreadFolder> unreadFolders(const std::vector<ObjectInfo>& listing, const Run& understood)
 {
     std::set<std::string, std::less<>> read;
-    for (const Version& version : understood.versions)
-        read.insert(version.objects.name.substr(0, version.objects.name.find('/')));
-    std::map<std::string, SeenFolder, std::less<>> seen;
-    for (const ObjectInfo& object : listing) {
-        const std::string_view key = object.key;
-        const std::size_t slash = key.find('/');
-        const std::string_view name = slash == std::string_view::npos ? "." : key.substr(0, slash);
-        if ((name != "." && name.starts_with('.')) || name.starts_with("tmp-") || read.contains(name))
-            continue;
-        SeenFolder& folder = seen[std::string(name)];
-        folder.files.push_back(key.substr(slash + 1)); // npos + 1 is 0
-        folder.changedUs = std::max(folder.changedUs, object.modifiedUs);
-        folder.state += fmt::format("{} {}\n", object.key, object.identity);
+    for (const Version& version : understood.versions) {
+        read.insert(checkpointLabel(version));
+        if (checkpointLabel(version) == ".")
+            read.insert(version.objects.name.substr(0, version.objects.name.find('/')));
     }
-    std::vector<UnreadFolder> unread;
-    for (const auto& [name, folder] : seen) {
-        UnreadFolder out { name, checkpointNumberOf(name), {}, {}, folder.changedUs, folder.state, false };
-        if (name != "." && judge(folder, out))
-            unread.push_back(std::move(out));
-    }
-    std::stable_sort(unread.begin(), unread.end(),
-                     [](const UnreadFolder& a, const UnreadFolder& b) { return a.number < b.number; });
-    const auto itself = seen.find(".");
     const bool rootIsRead = read.contains(".");
-    if (unread.empty() && read.size() == (rootIsRead ? 1U : 0U) && (rootIsRead || itself != seen.end())) {
-        UnreadFolder out { ".", -1, {}, {}, 0, ".", false };
-        if (rootIsRead) {
-            out.why = "is a checkpoint, and holds none";
-            out.remedy = "watch the folder above it, or publish it with --from and --to";
-            unread.push_back(std::move(out));
-        } else if (out.changedUs = itself->second.changedUs; judge(itself->second, out)) {
-            out.state = itself->second.state;
-            unread.push_back(std::move(out));
-        }
-    }
+    const auto isRead = [&](const std::string& name) {
+        return std::any_of(read.begin(), read.end(), [&](const std::string& label) {
+            return label == name || label.starts_with(name + '/') || name.starts_with(label + '/');
+        });
+    };
+    std::vector<UnreadFolder> unread = foundFolders(listing);
+    std::erase_if(unread, [&](const UnreadFolder& folder) { return isRead(folder.name); });
+    for (UnreadFolder& folder : unread)
+        folder.remedy = folder.remedy.empty() ? HowToName : folder.remedy;
+    const auto itself =
+        std::find_if(unread.begin(), unread.end(), [](const UnreadFolder& folder) { return folder.name == "."; });
+    const bool isAlone = unread.size() == (itself == unread.end() ? 0U : 1U)
+        && std::all_of(understood.versions.begin(), understood.versions.end(),
+                       [](const Version& version) { return checkpointLabel(version) == "."; });
+    if (itself != unread.end() && !isAlone)
+        unread.erase(itself);
+    if (rootIsRead && isAlone)
+        unread.push_back({ ".", -1, "is a checkpoint, and holds none",
+                           "watch the folder above it, or publish it with --from and --to", 0, ".", false });
     return unread;
 }
 

@@ -1,25 +1,20 @@
 #pragma once
 
 #include "deltascope/engine/lineage.h"
+#include "format/common/found_folders.h"
 
-#include <cstdint>
 #include <map>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace deltascope {
 
 /// A folder in which a trainer left something that cannot be published as a checkpoint.
-struct UnreadFolder {
-    std::string name; ///< its first component; ".": the watched folder itself
-    std::int64_t number = -1; ///< of "checkpoint-N" or "step_N"; -1: its name tells no place in the order
-    std::string why; ///< what is there instead, as the end of a sentence: "holds a PEFT adapter (…)"
-    std::string remedy;
-    std::int64_t changedUs = 0; ///< the newest of its objects
-    std::string state; ///< keys and identities: equal text, nothing has changed
-    bool isEmpty = false; ///< no weights of any form lie there, so they may still come
-};
+using UnreadFolder = FoundFolder;
+
+/// The folder of a step, as a person calls it: "checkpoint-120", "exports/global_step_10". ".": the watched folder
+/// itself.
+std::string checkpointLabel(const Version& version);
 
 /// Folders of a listing that hold weights, or are called like checkpoints, and are no version of `understood`. The
 /// folder itself only where nothing else is there.

@@ -24,6 +24,17 @@ VersionObjects folderVersion(std::int64_t step, std::string_view folder, std::ve
     return version;
 }
 
+std::vector<VersionObjects> folderVersions(const CheckpointFolders& folders,
+                                           const std::function<std::vector<ObjectInfo>(const std::string&)>& objectsIn)
+{
+    std::vector<VersionObjects> versions;
+    for (const CheckpointFolder& folder : folders.steps)
+        versions.push_back(folderVersion(folder.step, folder.folder, objectsIn(folder.folder)));
+    if (folders.beside && !versions.empty())
+        versions.back().notes.push_back(*folders.beside);
+    return versions;
+}
+
 std::string_view folderOf(const VersionObjects& version) noexcept
 {
     return version.name == RootName ? std::string_view() : std::string_view(version.name);

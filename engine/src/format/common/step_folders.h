@@ -1,8 +1,10 @@
 #pragma once
 
 #include "deltascope/engine/layout.h"
+#include "format/common/checkpoint_folders.h"
 
 #include <cstdint>
+#include <functional>
 #include <string_view>
 #include <vector>
 
@@ -12,6 +14,11 @@ namespace deltascope {
 
 /// The version of a folder; an empty name stands for the source itself.
 VersionObjects folderVersion(std::int64_t step, std::string_view folder, std::vector<ObjectInfo> objects);
+
+/// The versions of the folders of a run, perhaps several of one step. What lies beside them is noted at the newest one.
+/// `objectsIn`: of a folder.
+std::vector<VersionObjects> folderVersions(const CheckpointFolders& folders,
+                                           const std::function<std::vector<ObjectInfo>(const std::string&)>& objectsIn);
 
 /// The folder of such a version, empty for the source itself.
 std::string_view folderOf(const VersionObjects& version) noexcept;

@@ -9,6 +9,7 @@
 #include "format/dcp/distcp_items.h"
 #include "format/dcp/sharded_safetensors.h"
 #include "format/dcp/sharding_info.h"
+#include "format/hf/hf_layout.h"
 
 #include <algorithm>
 #include <map>
@@ -53,17 +54,15 @@ std::vector<VersionObjects> withoutUnfinished(std::vector<VersionObjects> versio
     return versions;
 }
 
-/// The number behind the last separator of "step-10", "iter_0000010" and so on, 0 for the source itself, nothing for
-/// other folders. What an optimizer keeps beside a model is no version of it.
-std::optional<std::int64_t> stepOf(std::string_view folder)
+/// Whether trainers wrote each step as plain files, too, which other programs load: "actor/huggingface" beside
+/// "actor/dist_ckpt".
+bool liesBesidePlain(const std::vector<VersionObjects>& versions, const std::vector<VersionObjects>& plain)
 {
-    if (folder.empty())
-        return 0;
-    const std::size_t separator = folder.find_last_of("-_");
-    const bool hasWord = separator != std::string_view::npos && separator > 0 && (folder[0] < '0' || folder[0] > '9');
-    if (!hasWord || folder.find('/') != std::string_view::npos || folder.substr(0, 5) == "optim")
-        return std::nullopt;
-    return parseNumber(folder.substr(separator + 1));
+    return !plain.empty() && std::all_of(versions.begin(), versions.end(), [&](const VersionObjects& version) {
+        return std::any_of(plain.begin(), plain.end(), [&](const VersionObjects& other) {
+            return other.step == version.step && other.name != version.name;
+        });
+    });
 }
 
 struct DcpDetail final : LayoutDetail {
@@ -110,26 +109,30 @@ std::vector<VersionObjects> DcpLayout::group(const std::vector<ObjectInfo>& list
     std::map<std::string, Folder, std::less<>> folders;
     for (const ObjectInfo& object : listing) {
         const SplitKey key = splitKey(object.key);
-        if (beside::holds(object.key) || endsWith(key.file, ".tmp") || !stepOf(key.folder))
+        if (beside::holds(object.key) || endsWith(key.file, ".tmp"))
             continue;
         Folder& folder = folders[std::string(key.folder)];
         folder.hasData |= isDistcp(key.file) || isShardedFileName(key.file);
         folder.objects.push_back(object);
     }
-    std::vector<VersionObjects> versions;
-    for (auto& [name, folder] : folders) {
+    std::vector<std::string_view> checkpoints;
+    for (const auto& [name, folder] : folders) {
         if (folder.hasData)
-            versions.push_back(folderVersion(*stepOf(name), name, std::move(folder.objects)));
+            checkpoints.push_back(name);
     }
-    return onePerStep(withoutUnfinished(std::move(versions)));
+    return onePerStep(withoutUnfinished(folderVersions(chooseCheckpoints(checkpoints), [&](const std::string& name) {
+        return std::move(folders.find(name)->second.objects);
+    })));
 }
 
 Result<bool> DcpLayout::recognizes(const ObjectStore& store, const std::vector<ObjectInfo>& listing,
                                    TaskContext& task) const
 {
     const std::vector<VersionObjects> versions = group(listing);
-    if (versions.empty() || std::any_of(versions.begin(), versions.end(), hasDistcp))
-        return !versions.empty();
+    if (versions.empty() || liesBesidePlain(versions, HfLayout().group(listing)))
+        return false;
+    if (std::any_of(versions.begin(), versions.end(), hasDistcp))
+        return true;
     std::size_t probed = 0;
     for (const VersionObjects& version : versions) {
         for (const ObjectInfo& object : version.objects) {

@@ -1,6 +1,7 @@
 #include "format/hf/hf_layout.h"
 
 #include "deltascope/engine/beside_keys.h"
+#include "format/common/checkpoint_folders.h"
 #include "format/common/full_tensor_stream.h"
 #include "format/common/object_names.h"
 #include "format/common/step_folders.h"
@@ -21,18 +22,6 @@ bool startsWith(std::string_view text, std::string_view start) { return text.sub
 bool endsWith(std::string_view text, std::string_view end)
 {
     return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
-}
-
-/// The number of "checkpoint-N" or "step_N", 0 for the root, nothing for other folders.
-std::optional<std::int64_t> stepOf(std::string_view folder)
-{
-    if (folder.empty())
-        return 0;
-    for (const std::string_view start : { std::string_view("checkpoint-"), std::string_view("step_") }) {
-        if (startsWith(folder, start))
-            return parseNumber(folder.substr(start.size()));
-    }
-    return std::nullopt;
 }
 
 bool isTemporary(std::string_view file)
@@ -73,8 +62,6 @@ std::map<std::string, Folder, std::less<>> foldersOf(const std::vector<ObjectInf
             folders[std::string(above.folder)].isOther = true;
             continue;
         }
-        if (!stepOf(key.folder))
-            continue;
         Folder& folder = folders[std::string(key.folder)];
         folder.isCheckpoint |=
             key.file == CheckpointFileName || key.file == CheckpointIndexName || isShardName(key.file);
@@ -86,7 +73,7 @@ std::map<std::string, Folder, std::less<>> foldersOf(const std::vector<ObjectInf
     const bool primeRl =
         std::any_of(folders.begin(), folders.end(), [](const auto& entry) { return entry.second.isStable; });
     for (auto& [name, folder] : folders)
-        folder.isOther |= primeRl && startsWith(name, "step_");
+        folder.isOther |= primeRl && startsWith(splitKey(name).file, "step_");
     return folders;
 }
 
@@ -94,12 +81,15 @@ std::map<std::string, Folder, std::less<>> foldersOf(const std::vector<ObjectInf
 
 std::vector<VersionObjects> HfLayout::group(const std::vector<ObjectInfo>& listing) const
 {
-    std::vector<VersionObjects> versions;
-    for (auto& [name, folder] : foldersOf(listing)) {
+    std::map<std::string, Folder, std::less<>> folders = foldersOf(listing);
+    std::vector<std::string_view> checkpoints;
+    for (const auto& [name, folder] : folders) {
         if (folder.isCheckpoint && !folder.isOther)
-            versions.push_back(folderVersion(*stepOf(name), name, std::move(folder.objects)));
+            checkpoints.push_back(name);
     }
-    return onePerStep(std::move(versions));
+    return onePerStep(folderVersions(chooseCheckpoints(checkpoints), [&](const std::string& name) {
+        return std::move(folders.find(name)->second.objects);
+    }));
 }
 
 Result<bool> HfLayout::recognizes(const ObjectStore& store, const std::vector<ObjectInfo>& listing,
