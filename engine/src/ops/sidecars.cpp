@@ -1,10 +1,14 @@
 #include "sidecars.h"
 
+#include "format/common/object_names.h"
+#include "format/common/step_folders.h"
 #include "output_layout.h"
 
+#include <algorithm>
 #include <fmt/format.h>
+#include <functional>
+#include <iterator>
 #include <map>
-#include <set>
 
 namespace deltascope {
 
@@ -29,7 +33,7 @@ Result<std::optional<Error>> whyLeftOut(const ObjectStore& store, const ObjectIn
 }
 
 /// File name -> where it is.
-using FoundSidecars = std::map<std::string, std::pair<const ObjectStore*, ObjectInfo>>;
+using FoundSidecars = std::map<std::string, std::pair<const ObjectStore*, ObjectInfo>, std::less<>>;
 
 /// Of one name the first.
 void collect(FoundSidecars& found, const ObjectStore& store, const std::vector<ObjectInfo>& objects)
@@ -40,6 +44,43 @@ void collect(FoundSidecars& found, const ObjectStore& store, const std::vector<O
         if (isSidecar(name))
             found.try_emplace(name, &store, object);
     }
+}
+
+constexpr std::string_view ConfigName = "config.json";
+
+/// The objects that lie in the folders above a version, nearest first, or in a folder "huggingface" there.
+void collectAbove(FoundSidecars& found, const Run& run, const VersionObjects& version,
+                  const std::vector<ObjectInfo>& listing)
+{
+    const auto collectIn = [&](std::string_view folder) {
+        std::vector<ObjectInfo> inside;
+        std::copy_if(listing.begin(), listing.end(), std::back_inserter(inside),
+                     [&](const ObjectInfo& object) { return splitKey(object.key).folder == folder; });
+        collect(found, *run.store, inside);
+    };
+    for (std::string_view folder = folderOf(version); !folder.empty() && !found.contains(ConfigName);) {
+        folder = splitKey(folder).folder;
+        collectIn(folder);
+        if (!found.contains(ConfigName))
+            collectIn(joinKey(folder, "huggingface"));
+    }
+}
+
+/// Where frameworks put the config of a checkpoint, if it does not lie beside the weights: above them, or with another
+/// checkpoint of the run.
+Result<void> collectFromRun(FoundSidecars& found, const Run& run, const Plan& plan, TaskContext& task)
+{
+    if (plan.fromExternalBase || !run.layout->standAlone() || run.layout->holdsAdapters() || found.contains(ConfigName))
+        return {};
+    DS_TRY(const std::vector<ObjectInfo> listing, listAll(*run.store, "", task));
+    const std::size_t first = plan.links.front().version;
+    collectAbove(found, run, run.versions[first].objects, listing);
+    for (std::size_t i = 0; i < run.versions.size() && !found.contains(ConfigName); ++i) {
+        const Version& other = run.versions[(first + run.versions.size() - 1 - i) % run.versions.size()];
+        collect(found, *run.store, other.objects.objects);
+        collectAbove(found, run, other.objects, listing);
+    }
+    return {};
 }
 
 FoundSidecars sidecarsOf(const Run& run, const Plan& plan)
@@ -70,6 +111,7 @@ Result<Sidecars> copySidecars(Workbench& bench, const Run& run, const Plan& plan
                               const ObjectStore* extra, TaskContext& task)
 {
     FoundSidecars found = sidecarsOf(run, plan);
+    DS_CHECK(collectFromRun(found, run, plan, task));
     std::vector<ObjectInfo> extraObjects;
     if (extra) {
         DS_TRY(extraObjects, listAll(*extra, "", task));

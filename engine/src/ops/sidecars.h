@@ -14,8 +14,9 @@ struct Sidecars {
 };
 
 /// Copies config and tokenizer files into the folder of a rebuild: those beside the complete state that it begins with,
-/// then those of the external base, then those of `extra` (null: none); of one name the first. Errors: those of the
-/// stores and the disk.
+/// then those of the external base, then, where plain checkpoints have no config beside them, those in the folders
+/// above or with another checkpoint of the run, then those of `extra` (null: none); of one name the first. Errors:
+/// those of the stores and the disk.
 Result<Sidecars> copySidecars(Workbench& bench, const Run& run, const Plan& plan, const std::string& folder,
                               const ObjectStore* extra, TaskContext& task);
 
