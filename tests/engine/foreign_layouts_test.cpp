@@ -224,6 +224,25 @@ TEST(ModelExpress, IsNoFolderOfTheHotLoadContract)
     EXPECT_FALSE(recognized(ModelExpressLayout(), source)) << "payload whose codec nothing names";
 }
 
+TEST(TrlAdapter, CheckpointsOfTrainerAreARun)
+{
+    const TrlAdapterLayout layout;
+    Source source;
+    for (const char* folder : { "", "checkpoint-100/", "checkpoint-200/" })
+        source.put(fmt::format("{}adapter_config.json", folder), "{}")
+            .put(fmt::format("{}adapter_model.safetensors", folder), "x");
+    source.put("checkpoint-100/trainer_state.json", "{}").put("checkpoint-300/adapter_model.safetensors", "x");
+    ASSERT_TRUE(recognized(layout, source));
+    EXPECT_EQ(stepsOf(layout.group(source.listing())), (std::vector<std::int64_t> { 0, 100, 200 }));
+    Source trl; // its folders for vLLM come first
+    for (const char* folder : { "checkpoint-100/", ".vllm_lora/trl-policy-v7/" })
+        trl.put(fmt::format("{}adapter_config.json", folder), "{}")
+            .put(fmt::format("{}adapter_model.safetensors", folder), "x");
+    EXPECT_EQ(stepsOf(layout.group(trl.listing())), (std::vector<std::int64_t> { 7 }));
+    source.put("checkpoint-300/model.safetensors", "x"); // adapters beside whole models are not the run
+    EXPECT_FALSE(recognized(layout, source));
+}
+
 TEST(TrlAdapter, PassesOverStagingFoldersAndHalfWrittenOnes)
 {
     const std::string weights = safetensorsFile({ { tensor("a.lora_A.weight", { 2, 4 }), SlimeAfter } });

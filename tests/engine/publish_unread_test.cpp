@@ -13,8 +13,10 @@ struct Folder : Publishing {
     void put(const std::string& key) { ASSERT_TRUE(putText(*checkpoints, key, "x")); }
     void adapter(std::int64_t step)
     {
-        for (const char* file : { "adapter_config.json", "adapter_model.safetensors", "optimizer.pt", "rng_state.pth" })
+        for (const char* file : { "adapter_config.json", "optimizer.pt", "rng_state.pth" })
             put(fmt::format("checkpoint-{}/{}", step, file));
+        ASSERT_TRUE(putText(*checkpoints, fmt::format("checkpoint-{}/adapter_model.safetensors", step),
+                            Publishing::fileOf(step)));
     }
     Result<void> follow(FollowOptions options = {})
     {
@@ -55,18 +57,16 @@ void expectNamed(const Error& error, std::initializer_list<const char*> parts)
         EXPECT_NE(error.text.find(part), std::string::npos) << error.text;
 }
 
-TEST(PublishUnread, AdaptersAreSaidAndFail)
+TEST(PublishUnread, ARunOfAdaptersIsPublished)
 {
     Folder p;
     for (const std::int64_t step : { 10, 20 })
         p.adapter(step);
-    const Error error = errorOf(p.follow());
-    expectNamed(error,
-                { "checkpoint-10, checkpoint-20 are not published", "PEFT adapter", "adapter_model.safetensors" });
-    EXPECT_NE(error.action.find("merge"), std::string::npos) << error.action;
-    EXPECT_EQ(p.names(), (Names { "checkpoint-10", "checkpoint-20" }));
-    EXPECT_NE(p.saidOf("checkpoint-10").find("merge"), std::string::npos);
-    EXPECT_TRUE(p.keys().empty());
+    const Result<void> outcome = p.follow();
+    EXPECT_TRUE(outcome) << outcome.error().text;
+    EXPECT_EQ(p.published, (Names { "checkpoint-10", "checkpoint-20" }));
+    EXPECT_EQ(p.rootOfStep(2).value_or("none"), p.rootOfCheckpoint(20));
+    EXPECT_TRUE(p.said.empty());
 }
 
 TEST(PublishUnread, WhatCanBePublishedIsPublishedFirst)
@@ -76,7 +76,8 @@ TEST(PublishUnread, WhatCanBePublishedIsPublishedFirst)
     p.drop(2);
     p.adapter(3);
     p.drop(4);
-    expectNamed(errorOf(p.follow()), { "checkpoint-1, checkpoint-3 are" });
+    expectNamed(errorOf(p.follow()), { "checkpoint-1, checkpoint-3 are", "PEFT adapter", "adapter_model.safetensors" });
+    EXPECT_NE(p.saidOf("checkpoint-1").find("merge"), std::string::npos);
     EXPECT_EQ(p.published, (Names { "checkpoint-2", "checkpoint-4" }));
     EXPECT_EQ(p.rootOfStep(2).value_or("none"), p.rootOfCheckpoint(4));
     EXPECT_TRUE(p.follow()); // both lie behind what was published then
@@ -105,7 +106,7 @@ TEST(PublishUnread, EachKindHasItsReason)
 
 TEST(PublishUnread, OtherNamesFailWhereNothingElseIsThere)
 {
-    for (const char* key : { "best/model.safetensors", "adapter_model.safetensors", "epoch_3/pytorch_model.bin" }) {
+    for (const char* key : { "best/model.safetensors", "adapter_model.safetensors", "pretrained/pytorch_model.bin" }) {
         SCOPED_TRACE(key);
         Folder p;
         p.put(key);
@@ -118,6 +119,33 @@ TEST(PublishUnread, OtherNamesFailWhereNothingElseIsThere)
         EXPECT_EQ(q.published, Names { "checkpoint-1" });
         EXPECT_EQ(q.said.size(), std::string(key).find('/') == std::string::npos ? 0U : 1U);
     }
+}
+
+TEST(PublishUnread, AnyNameWithAStepIsACheckpoint)
+{
+    Folder p;
+    p.drop(1);
+    p.put("epoch_3/pytorch_model.bin");
+    p.put("exports/global_step_4/policy/pytorch_model.bin");
+    expectNamed(errorOf(p.follow()), { "exports/global_step_4", "epoch_3", "pickled weights" });
+    EXPECT_EQ(p.published, Names { "checkpoint-1" });
+}
+
+TEST(PublishUnread, FoldersOfOtherTrainersArePublished)
+{
+    Folder p;
+    for (const std::int64_t step : { 10, 20 }) {
+        ASSERT_TRUE(putText(*p.checkpoints, fmt::format("exports/global_step_{}/policy/model.safetensors", step),
+                            Publishing::fileOf(step)));
+        p.put(fmt::format("exports/global_step_{}/critic/model.safetensors", step));
+        p.put(fmt::format("exports/global_step_{}/data.pt", step));
+    }
+    EXPECT_TRUE(p.follow());
+    EXPECT_EQ(p.published, (Names { "exports/global_step_10", "exports/global_step_20" }));
+    EXPECT_EQ(p.rootOfStep(2).value_or("none"), p.rootOfCheckpoint(20));
+    EXPECT_TRUE(p.said.empty());
+    EXPECT_TRUE(p.follow()); // nothing is published twice
+    EXPECT_EQ(p.published.size(), 2U);
 }
 
 TEST(PublishUnread, TheFolderItselfIsNoCheckpointToWatch)

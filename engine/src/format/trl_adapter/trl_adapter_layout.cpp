@@ -6,6 +6,7 @@
 #include "format/common/numbered_folders.h"
 #include "format/common/object_names.h"
 #include "format/common/step_folders.h"
+#include "format/hf/hf_layout.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -42,6 +43,50 @@ std::optional<AdapterKey> parseKey(std::string_view key)
     return AdapterKey { folder.folder, splitKey(key).folder, folder.file.substr(0, mark), *step };
 }
 
+/// Whether TRL's folders for vLLM lie here.
+bool holdsPolicies(const std::vector<ObjectInfo>& listing)
+{
+    return std::any_of(listing.begin(), listing.end(), [](const ObjectInfo& object) {
+        const std::string_view file = splitKey(object.key).file;
+        return (file == ConfigName || file == WeightsName) && parseKey(object.key);
+    });
+}
+
+/// Checkpoints of adapters, as Trainer and PEFT save them: "checkpoint-10/adapter_model.safetensors", and the last one
+/// in the source itself. Nothing where a checkpoint of the run holds a whole model, or where TRL's own folders lie.
+std::vector<VersionObjects> checkpointsOf(const std::vector<ObjectInfo>& listing)
+{
+    if (holdsPolicies(listing))
+        return {};
+    struct Folder {
+        std::vector<ObjectInfo> objects;
+        bool hasWeights = false;
+        bool hasConfig = false;
+    };
+    std::map<std::string, Folder, std::less<>> folders;
+    for (const ObjectInfo& object : listing) {
+        if (beside::holds(object.key))
+            continue;
+        const SplitKey key = splitKey(object.key);
+        Folder& folder = folders[std::string(key.folder)];
+        folder.hasWeights |= key.file == WeightsName;
+        folder.hasConfig |= key.file == ConfigName;
+        folder.objects.push_back(object);
+    }
+    std::vector<std::string_view> adapters;
+    for (const auto& [name, folder] : folders) {
+        if (folder.hasWeights && folder.hasConfig)
+            adapters.push_back(name);
+    }
+    const CheckpointFolders chosen = chooseCheckpoints(adapters);
+    const bool hasSteps = std::any_of(chosen.steps.begin(), chosen.steps.end(),
+                                      [](const CheckpointFolder& step) { return !step.folder.empty(); });
+    if (!hasSteps || !HfLayout().group(listing).empty())
+        return {};
+    return onePerStep(
+        folderVersions(chosen, [&](const std::string& name) { return std::move(folders.find(name)->second.objects); }));
+}
+
 bool isVersionKey(const ObjectInfo& object) { return parseKey(object.key).has_value(); }
 
 /// Whether the source itself is one adapter, as PEFT saves it and materialize writes it: no other weights lie there but
@@ -66,7 +111,8 @@ Result<bool> TrlAdapterLayout::recognizes(const ObjectStore& store, const std::v
 {
     // The source may be the cache folder itself or lie above it; elsewhere adapters are not TRL's.
     const bool isCache = splitKey(store.uri()).file == CacheFolder;
-    return isOneAdapter(listing) || std::any_of(listing.begin(), listing.end(), [&](const ObjectInfo& object) {
+    return isOneAdapter(listing) || !checkpointsOf(listing).empty()
+        || std::any_of(listing.begin(), listing.end(), [&](const ObjectInfo& object) {
                const std::optional<AdapterKey> key = parseKey(object.key);
                if (!key || splitKey(object.key).file != ConfigName)
                    return false;
@@ -77,6 +123,8 @@ Result<bool> TrlAdapterLayout::recognizes(const ObjectStore& store, const std::v
 
 std::vector<VersionObjects> TrlAdapterLayout::group(const std::vector<ObjectInfo>& listing) const
 {
+    if (std::vector<VersionObjects> checkpoints = checkpointsOf(listing); !checkpoints.empty())
+        return checkpoints;
     if (isOneAdapter(listing)) {
         std::vector<ObjectInfo> objects;
         std::copy_if(listing.begin(), listing.end(), std::back_inserter(objects),

@@ -4,7 +4,8 @@
 
 namespace deltascope {
 
-/// LoRA adapters that TRL writes for vLLM, one complete adapter per policy version. docs/formats/trl-adapter.md.
+/// LoRA adapters that TRL writes for vLLM, one complete adapter per policy version, and those that Trainer and PEFT
+/// save as checkpoints. docs/formats/trl-adapter.md.
 class TrlAdapterLayout final : public Layout {
 public:
     std::string_view word() const noexcept override { return "trl-adapter"; }
