@@ -88,8 +88,8 @@ TEST_F(LocalStoreTest, LinksToFilesAreObjectsOthersAreCalledWhatTheyAre)
     fs::create_symlink("loop", m_folder.path("loop"));
 
     EXPECT_EQ(oddities(),
-              (Names { "dangling: a link that leads nowhere", "link: ", "linked_folder: a link to a folder",
-                       "loop: a link that leads nowhere" }));
+              (Names { "dangling: a link that leads nowhere (nowhere)", "link: ", "linked_folder: a link to a folder",
+                       "loop: a link that leads nowhere (loop)" }));
     const auto bytes = readWhole(*m_store, "link", 100, anyTask());
     ASSERT_TRUE(bytes);
     EXPECT_EQ(asText(*bytes), "content");
@@ -429,6 +429,41 @@ TEST(Stores, OpensPathsAndFileAddresses)
         EXPECT_EQ((*store)->uri(), uri) << address;
         EXPECT_TRUE((*store)->stat("model.safetensors", anyTask())) << address;
     }
+}
+
+TEST(Stores, AModelInTheCacheOfTheHubIsTheSnapshotOfItsMainRevision)
+{
+    TempDir cache;
+    cache.write("refs/main", "abc\n");
+    cache.write("blobs/1", "old");
+    cache.write("blobs/2", "new");
+    fs::create_directories(cache.path("snapshots/abc"));
+    fs::create_symlink("../../blobs/2", cache.path("snapshots/abc/model.safetensors"));
+    fs::create_symlink("../../blobs/3", cache.path("snapshots/abc/config.json"));
+    Stores stores;
+    const auto store = stores.open(cache.path());
+    ASSERT_TRUE(store) << store.error().text;
+    const auto bytes = readWhole(**store, "model.safetensors", 10, anyTask());
+    ASSERT_TRUE(bytes);
+    EXPECT_EQ(asText(*bytes), "new");
+    const auto listing = listAll(**store, "", anyTask());
+    ASSERT_TRUE(listing);
+    const Error broken = noFileError(listing->front());
+    EXPECT_EQ(broken.code, Code::Unfinished);
+    EXPECT_NE(broken.text.find("config.json is a link that leads nowhere (../../blobs/3)"), std::string::npos)
+        << broken.text;
+    EXPECT_NE(broken.text.find("blob is not in the cache"), std::string::npos);
+    // The only snapshot is meant, of several none.
+    cache.write("refs/main", "def");
+    EXPECT_TRUE(stores.open(cache.path()));
+    fs::create_directories(cache.path("snapshots/old"));
+    const auto several = stores.open(cache.path());
+    ASSERT_FALSE(several);
+    EXPECT_EQ(several.error().code, Code::Layout);
+    EXPECT_NE(several.error().text.find("snapshots/abc, snapshots/old"), std::string::npos) << several.error().text;
+    // Without blobs it is any folder.
+    fs::remove_all(cache.path("blobs"));
+    EXPECT_TRUE(stores.open(cache.path()));
 }
 
 TEST(Stores, ResolvesLinksAndRelativePaths)

@@ -57,6 +57,15 @@ std::string_view kindOf(mode_t mode) noexcept
     return S_ISDIR(mode) ? "a folder" : S_ISFIFO(mode) ? "a FIFO" : S_ISSOCK(mode) ? "a socket" : "a device";
 }
 
+/// " (../../blobs/4f2a)" of a link; nothing where it cannot be read.
+std::string targetOf(const FileHandle& folder, const std::string& name)
+{
+    std::array<char, 256> target {};
+    const ssize_t bytes = ::readlinkat(folder.get(), name.c_str(), target.data(), target.size());
+    return bytes > 0 ? fmt::format(" ({})", std::string_view(target.data(), static_cast<std::size_t>(bytes)))
+                     : std::string();
+}
+
 struct FreePath {
     void operator()(char* path) const noexcept { std::free(path); }
 };
@@ -194,7 +203,7 @@ Result<std::optional<ObjectInfo>> examineEntry(const FileHandle& folder, const s
     }
     object = describe(entry, key);
     object->sizeBytes = 0;
-    object->oddity = !leadsSomewhere ? "a link that leads nowhere"
+    object->oddity = !leadsSomewhere ? fmt::format("a link that leads nowhere{}", targetOf(folder, name))
                                      : fmt::format("{}{}", isLink ? "a link to " : "", kindOf(target.st_mode));
     return object;
 }

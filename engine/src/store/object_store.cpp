@@ -125,8 +125,15 @@ Result<void> removeOne(ObjectStore& store, const ObjectRef& object, TaskContext&
 
 Error noFileError(const ObjectInfo& object)
 {
-    return Error { Code::NotFound, fmt::format("{} is {}, not a file", object.key, object.oddity), object.key,
-                   std::nullopt, "Put the file in its place, or mount the disk that a link leads to." };
+    if (object.oddity.find("blobs/") != std::string::npos)
+        return Error { Code::Unfinished,
+                       fmt::format("{} is {}, not a file: its blob is not in the cache of the Hugging Face Hub",
+                                   object.key, object.oddity),
+                       object.key, std::nullopt, "Download it again (hf download), which ends what was begun." };
+    const bool isBroken = object.oddity.starts_with("a link that leads nowhere");
+    return Error { isBroken ? Code::Unfinished : Code::NotFound,
+                   fmt::format("{} is {}, not a file", object.key, object.oddity), object.key, std::nullopt,
+                   "Put the file in its place, or mount the disk that a link leads to." };
 }
 
 Result<std::vector<ObjectInfo>> listAll(const ObjectStore& store, std::string_view prefix, TaskContext& task,

@@ -2,6 +2,7 @@
 
 #include "deltascope/engine/hub_store.h"
 #include "store/cache/caching_store.h"
+#include "store/hub_cache.h"
 #include "store/s3/s3_store.h"
 #include "store/sender_stack.h"
 
@@ -170,7 +171,8 @@ Result<std::shared_ptr<ObjectStore>> Stores::open(const Address& address, const 
     if (address.remote())
         return m_kept->open(*address.remote(), use);
     DS_TRY(const std::string path, address.path());
-    DS_TRY(std::shared_ptr<ObjectStore> store, openLocalStore(path));
+    DS_TRY(const std::string folder, folderMeantBy(path));
+    DS_TRY(std::shared_ptr<ObjectStore> store, openLocalStore(folder));
     return store;
 }
 
