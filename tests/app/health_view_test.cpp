@@ -159,10 +159,21 @@ TEST(Health, SuspectValuesAreADoubtUntilTheNextCompleteState)
     const HealthView health = makeHealth(run, verified(run, "first_sight"));
     EXPECT_EQ(health.state, "doubtful");
     EXPECT_EQ(health.headline, "Values of step 2 look broken: do not rely on steps 2 to 4");
-    EXPECT_EQ(health.restorable, "Can be restored: from step 0 on") << "doubts forbid nothing";
+    EXPECT_EQ(health.restorable, "Can be restored: steps 0 and 1, and from 5 on") << "what is in doubt is not offered";
     EXPECT_EQ(health.proven, "Bytes unchanged since first read, to step 1");
     EXPECT_EQ(health.remedy, "Do this.");
     EXPECT_EQ(health.step, 2);
+}
+
+TEST(Health, NoStepIsWarnedOfAndOffered)
+{
+    RunView run = soundRun();
+    stepOf(run, 0).problems = { problem("DS-MISSING-TENSOR", 0) };
+    const std::vector<StepView> steps = run.epochs.back().steps;
+    run.epochs.back().steps.assign(steps.begin(), steps.begin() + 1);
+    const HealthView health = makeHealth(run, {});
+    EXPECT_EQ(health.headline, "Step 0 contradicts itself: do not rely on step 0");
+    EXPECT_EQ(health.restorable, "What can be restored is in doubt");
 }
 
 TEST(Health, AnUnexplainedHoleIsADoubt)

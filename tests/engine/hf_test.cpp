@@ -81,14 +81,48 @@ TEST(HfIndex, RefusesAnotherShapeOrType)
               Code::BaseMismatch);
 }
 
-TEST(HfIndex, ShardsWithoutIndexAreUnfinished)
+TEST(HfIndex, AllShardsWithoutIndexAreReadAndItIsSaid)
 {
     Source source;
-    source.put("model-00001-of-00002.safetensors", ShardA);
+    putSharded(source);
+    const VersionIndex want = indexOnly(HfLayout(), source).value();
+    Source without;
+    without.put("model-00001-of-00002.safetensors", ShardA).put("model-00002-of-00002.safetensors", ShardB);
+    const auto index = indexOnly(HfLayout(), without);
+    ASSERT_TRUE(index) << index.error().text;
+    ASSERT_EQ(index->tensors.size(), want.tensors.size());
+    for (std::size_t i = 0; i < want.tensors.size(); ++i)
+        EXPECT_EQ(index->tensors[i].name(), want.tensors[i].name());
+    ASSERT_EQ(index->notes.size(), 1U);
+    EXPECT_EQ(index->notes[0].code, Code::Unlisted);
+    EXPECT_EQ(index->notes[0].where, "model.safetensors.index.json");
+    EXPECT_NE(index->notes[0].text.find("all 2 shards are there"), std::string::npos);
+    EXPECT_TRUE(want.notes.empty());
+    without.put("model.safetensors", Single); // which of them is the model?
+    EXPECT_EQ(errorOf(indexOnly(HfLayout(), without)).code, Code::Unfinished);
+}
+
+TEST(HfIndex, MissingShardsAreNamed)
+{
+    Source source;
+    source.put("model-00001-of-00004.safetensors", ShardA).put("model-00003-of-00004.safetensors", ShardB);
     EXPECT_TRUE(recognized(HfLayout(), source));
-    EXPECT_EQ(errorOf(indexOnly(HfLayout(), source)).code, Code::Unfinished);
-    source.put("model.safetensors", Single);
-    EXPECT_EQ(errorOf(indexOnly(HfLayout(), source)).code, Code::Unfinished);
+    const Error error = errorOf(indexOnly(HfLayout(), source));
+    EXPECT_EQ(error.code, Code::Unfinished);
+    EXPECT_NE(error.text.find("2 of its 4 shards are missing"), std::string::npos) << error.text;
+    for (const char* file :
+         { "model-00002-of-00004.safetensors", "model-00004-of-00004.safetensors", "model.safetensors.index.json" })
+        EXPECT_NE(error.text.find(file), std::string::npos) << error.text;
+    source.put("model.safetensors.index.json",
+               R"({"weight_map":{"a":"model-00002-of-00004.safetensors","b":"model-00004-of-00004.safetensors"}})");
+    const Error ofIndex = errorOf(indexOnly(HfLayout(), source));
+    EXPECT_EQ(ofIndex.code, Code::Unfinished);
+    EXPECT_NE(ofIndex.text.find("model-00002-of-00004.safetensors, model-00004-of-00004.safetensors"),
+              std::string::npos)
+        << ofIndex.text;
+    Source uncounted;
+    uncounted.put("model-00001.safetensors", ShardA);
+    EXPECT_EQ(errorOf(indexOnly(HfLayout(), uncounted)).code, Code::Unfinished);
 }
 
 TEST(HfIndex, ATornIndexOrAMissingShardIsUnfinished)

@@ -163,13 +163,16 @@ std::string provenText(const Judged& all, const std::vector<StepStretch>& usable
     return text;
 }
 
+/// What is warned of is not offered. `usable`: without doubt.
 std::string restorableText(const Judged& all, const std::vector<StepStretch>& usable)
 {
     constexpr std::size_t Shown = 3;
     if (usable.empty())
-        return "No step can be restored";
+        return std::any_of(all.begin(), all.end(), [](const JudgedStep& judged) { return judged.use == Use::Doubtful; })
+            ? "What can be restored is in doubt"
+            : "No step can be restored";
     const bool toTheEnd = std::none_of(all.begin() + static_cast<std::ptrdiff_t>(usable.back().last), all.end(),
-                                       [](const JudgedStep& judged) { return judged.use == Use::Unusable; });
+                                       [](const JudgedStep& judged) { return judged.use > Use::Usable; });
     std::vector<std::string> parts;
     for (std::size_t i = usable.size() > Shown ? usable.size() - Shown : 0; i < usable.size(); ++i) {
         const bool open = toTheEnd && i + 1 == usable.size();
@@ -317,7 +320,7 @@ HealthView makeHealth(const RunView& run, const VerifiedSteps& verified, bool ol
     const auto damaged = stretchesWhere(all, [](Use use) { return use == Use::Unusable; });
     const auto doubtful = stretchesWhere(all, [](Use use) { return use == Use::Doubtful; });
     health.proven = provenText(all, usable);
-    health.restorable = restorableText(all, usable);
+    health.restorable = restorableText(all, stretchesWhere(all, [](Use use) { return use == Use::Usable; }));
     if (!usable.empty())
         health.restore = all[usable.back().last].step->step;
     if (!damaged.empty()) {

@@ -80,8 +80,11 @@ constexpr Meaning meaningOf(Code code) noexcept
         return { "DS-DUPLICATE-NAME",
                  "Look at the objects of the version with show and remove leftovers of an earlier upload." };
     case Code::Unfinished:
-        return { "DS-UNFINISHED",
-                 "Use an earlier version, for this upload never ended; log shows the newest complete one." };
+        return {
+            "DS-UNFINISHED",
+            "Wait if it is still being written, else copy what is missing from where it was saved, or use an earlier "
+            "version; log shows the newest complete one."
+        };
     case Code::Publishing:
         return { "DS-PUBLISHING",
                  "Wait until the trainer has finished writing this version; watch tells when it is complete." };

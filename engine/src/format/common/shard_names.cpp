@@ -21,6 +21,8 @@ struct ShardName {
     std::string_view stem; ///< folder and name in front of the numbers
     std::uint64_t number = 0;
     std::uint64_t count = 0;
+    std::string_view digits; ///< of the number
+    std::string_view end; ///< "-of-00003"
 };
 
 std::optional<ShardName> parseShardName(std::string_view key)
@@ -38,7 +40,8 @@ std::optional<ShardName> parseShardName(std::string_view key)
     const std::optional<std::int64_t> number = parseNumber(key.substr(dash + 1, of - dash - 1));
     if (!number || *count < 1 || *count > static_cast<std::int64_t>(MostShards) || *number > *count)
         return std::nullopt;
-    return ShardName { key.substr(0, dash), static_cast<std::uint64_t>(*number), static_cast<std::uint64_t>(*count) };
+    return ShardName { key.substr(0, dash), static_cast<std::uint64_t>(*number), static_cast<std::uint64_t>(*count),
+                       key.substr(dash + 1, of - dash - 1), key.substr(of) };
 }
 
 /// The numbers that are missing from 0…count-1 or 1…count, whichever fits better.
@@ -51,6 +54,22 @@ std::vector<std::uint64_t> missingOf(const std::set<std::uint64_t>& numbers, std
             missing.push_back(number);
     }
     return missing;
+}
+
+/// "2, 5 to 7"
+std::string rangesOf(const std::vector<std::uint64_t>& numbers)
+{
+    std::string text;
+    for (std::size_t first = 0; first < numbers.size();) {
+        std::size_t last = first;
+        while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1)
+            ++last;
+        text += fmt::format("{}{}", text.empty() ? "" : ", ", numbers[first]);
+        if (last > first)
+            text += fmt::format("{}{}", last == first + 1 ? ", " : " to ", numbers[last]);
+        first = last + 1;
+    }
+    return text;
 }
 
 /// Shards that were saved over those of another save, up to a stop, lie apart in time; those of one save follow each
@@ -85,6 +104,30 @@ std::optional<Error> pauseBetween(std::vector<std::int64_t> times, std::string_v
 
 }
 
+std::optional<CountedShards> countShards(const VersionObjects& version, std::string_view folder)
+{
+    std::optional<ShardName> first;
+    std::set<std::uint64_t> numbers;
+    CountedShards out;
+    for (const ObjectInfo& object : version.objects) {
+        const std::optional<ShardName> name = parseShardName(object.key);
+        if (!name || splitKey(object.key).folder != folder)
+            continue;
+        if (first && (name->stem != first->stem || name->count != first->count))
+            return std::nullopt;
+        first = first ? first : name;
+        numbers.insert(name->number);
+        out.files.emplace_back(splitKey(object.key).file);
+    }
+    if (!first)
+        return std::nullopt;
+    out.count = first->count;
+    for (const std::uint64_t number : missingOf(numbers, first->count))
+        out.missing.push_back(
+            fmt::format("{}-{:0{}}{}{}", splitKey(first->stem).file, number, first->digits.size(), first->end, End));
+    return out;
+}
+
 std::vector<Error> shardProblems(const VersionObjects& version)
 {
     std::map<std::string_view, std::map<std::uint64_t, std::set<std::uint64_t>>> saves; ///< stem, count -> numbers
@@ -117,17 +160,15 @@ std::vector<Error> shardProblems(const VersionObjects& version)
         if (anyComplete)
             continue;
         const auto& [count, numbers] = *byCount.begin();
-        std::vector<std::uint64_t> missing = missingOf(numbers, count);
-        const std::size_t all = missing.size();
-        missing.resize(std::min<std::size_t>(all, 5));
-        problems.push_back(Error { Code::MissingTensor,
-                                   fmt::format("the names of its shards say that there are {}; {} of them {} not here "
-                                               "(number {}{})",
-                                               count, all, all == 1 ? "is" : "are", fmt::join(missing, ", "),
-                                               all > missing.size() ? ", …" : ""),
-                                   std::string(stem),
-                                   version.step,
-                                   {} });
+        const std::vector<std::uint64_t> missing = missingOf(numbers, count);
+        problems.push_back(
+            Error { Code::MissingTensor,
+                    fmt::format("the names of its shards say that there are {}; {} of them {} not here "
+                                "(number {})",
+                                count, missing.size(), missing.size() == 1 ? "is" : "are", rangesOf(missing)),
+                    std::string(stem),
+                    version.step,
+                    {} });
     }
     return problems;
 }

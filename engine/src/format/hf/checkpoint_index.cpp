@@ -5,9 +5,11 @@
 #include "format/common/in_order.h"
 #include "format/common/object_names.h"
 #include "format/common/quote_name.h"
+#include "format/common/shard_names.h"
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <iterator>
 #include <set>
 
@@ -92,6 +94,75 @@ Error unlistedTensors(const VersionObjects& version, const Unlisted& unlisted)
                    {} };
 }
 
+/// The files of shards, where there is no index.
+Error missingShards(const CountedShards& shards, std::string_view folder)
+{
+    const std::size_t missing = shards.missing.size();
+    return Error { Code::Unfinished,
+                   fmt::format("{} of its {} shards {} missing, and so is {}: {}", missing, shards.count,
+                               missing == 1 ? "is" : "are", CheckpointIndexName, fmt::join(shards.missing, ", ")),
+                   joinKey(folder, shards.missing.front()),
+                   {},
+                   "Wait if it is still being written, or copy what is missing from where it was saved." };
+}
+
+Result<VersionIndex> readShardsWithoutIndex(const ObjectStore& store, const VersionObjects& version,
+                                            std::string_view folder, const CountedShards& shards, TaskContext& task)
+{
+    VersionIndex out;
+    out.full = true;
+    for (const std::string& file : shards.files) {
+        DS_CHECK(task.checkpoint());
+        const std::optional<std::uint32_t> object = objectIndex(version, joinKey(folder, file));
+        DS_TRY(const SafetensorsHeader header, SafetensorsHeader::read(store, version.objects[*object], task));
+        for (const StoredTensor& stored : header.tensors())
+            out.tensors.push_back(fullTensorEntry(stored, *object));
+    }
+    sortByName(out.tensors);
+    if (const TensorEntry* const twice = firstDuplicate(out.tensors))
+        return fail(Code::DuplicateName, fmt::format("{} is in two files of one checkpoint", quoteName(twice->name())),
+                    std::string(folder));
+    out.notes.push_back(Error {
+        Code::Unlisted,
+        fmt::format("{} is missing; all {} shards are there, and they are read", CheckpointIndexName, shards.count),
+        joinKey(folder, CheckpointIndexName), version.step,
+        "Write the index before other programs load the folder: materialize writes one." });
+    return out;
+}
+
+Error withoutIndex(const VersionObjects& version, std::string_view folder, bool besideSingle)
+{
+    const auto shards = std::count_if(version.objects.begin(), version.objects.end(),
+                                      [](const ObjectInfo& object) { return isShardName(splitKey(object.key).file); });
+    if (besideSingle)
+        return Error { Code::Unfinished,
+                       fmt::format("{} is missing: {} and {} shard{} lie side by side, and nothing tells which of them "
+                                   "is the model",
+                                   CheckpointIndexName, CheckpointFileName, shards, shards == 1 ? "" : "s"),
+                       joinKey(folder, CheckpointIndexName),
+                       {},
+                       "Wait if it is still being written, or move away what does not belong to it." };
+    return Error { Code::Unfinished,
+                   fmt::format("{} is missing, and the names of the {} shard{} that are there do not tell how many "
+                               "there are",
+                               CheckpointIndexName, shards, shards == 1 ? "" : "s"),
+                   joinKey(folder, CheckpointIndexName),
+                   {},
+                   "Wait if it is still being written, or copy the index from where it was saved." };
+}
+
+Error missingFiles(std::string_view folder, const std::vector<std::string_view>& files, std::size_t all)
+{
+    if (files.size() == 1)
+        return missingFile(folder, files.front());
+    return Error { Code::Unfinished,
+                   fmt::format("incomplete: {} of the {} files that the index names do not exist: {}", files.size(),
+                               all, fmt::join(files, ", ")),
+                   joinKey(folder, files.front()),
+                   {},
+                   {} };
+}
+
 } // namespace
 
 Error missingFile(std::string_view folder, std::string_view file)
@@ -138,6 +209,12 @@ Result<VersionIndex> readShardedIndex(const ObjectStore& store, const VersionObj
 {
     const std::set<std::string_view> files(index.files.begin(), index.files.end());
 
+    std::vector<std::string_view> missing;
+    std::copy_if(files.begin(), files.end(), std::back_inserter(missing),
+                 [&](std::string_view file) { return !objectIndex(version, joinKey(folder, file)); });
+    if (!missing.empty())
+        return fail(missingFiles(folder, missing, files.size()));
+
     VersionIndex out;
     out.full = true;
     std::vector<std::string> strays; ///< tensors in another file than the map says
@@ -145,8 +222,6 @@ Result<VersionIndex> readShardedIndex(const ObjectStore& store, const VersionObj
         DS_CHECK(task.checkpoint());
         const std::string key = joinKey(folder, file);
         const std::optional<std::uint32_t> object = objectIndex(version, key);
-        if (!object)
-            return fail(missingFile(folder, file));
         DS_TRY(const SafetensorsHeader header, SafetensorsHeader::read(store, version.objects[*object], task));
         if (seen)
             seen(header);
@@ -207,9 +282,12 @@ Result<VersionIndex> readCheckpointIndex(const ObjectStore& store, const Version
     const std::optional<std::uint32_t> single = objectIndex(version, joinKey(folder, CheckpointFileName));
     if (single && !hasShards)
         return readSingleFile(store, version, folder, *single, task);
-    return fail(Code::Unfinished,
-                fmt::format("data files without {}: the checkpoint is not written to its end", CheckpointIndexName),
-                std::string(folder));
+    if (const std::optional<CountedShards> shards = countShards(version, folder); shards && !single) {
+        if (!shards->missing.empty())
+            return fail(missingShards(*shards, folder));
+        return readShardsWithoutIndex(store, version, folder, *shards, task);
+    }
+    return fail(withoutIndex(version, folder, single.has_value()));
 }
 
 } // namespace deltascope
