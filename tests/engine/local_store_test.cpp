@@ -88,12 +88,15 @@ TEST_F(LocalStoreTest, LinksToFilesAreObjectsOthersAreCalledWhatTheyAre)
     fs::create_symlink("loop", m_folder.path("loop"));
 
     EXPECT_EQ(oddities(),
-              (Names { "dangling: a link that leads nowhere (nowhere)", "link: ", "linked_folder: a link to a folder",
-                       "loop: a link that leads nowhere (loop)" }));
+              (Names { "dangling: a link that leads nowhere (nowhere)",
+                       "link: ", "linked_folder/inner: ", "loop: a link that leads nowhere (loop)" }));
     const auto bytes = readWhole(*m_store, "link", 100, anyTask());
     ASSERT_TRUE(bytes);
     EXPECT_EQ(asText(*bytes), "content");
-    for (const char* key : { "linked_folder/inner", "linked_folder", "dangling", "loop" })
+    const auto inner = readWhole(*m_store, "linked_folder/inner", 100, anyTask());
+    ASSERT_TRUE(inner);
+    EXPECT_EQ(asText(*inner), "x");
+    for (const char* key : { "linked_folder", "dangling", "loop" })
         EXPECT_EQ(m_store->stat(key, anyTask()).error().code, Code::NotFound) << key;
     EXPECT_FALSE(putText(*m_store, "linked_folder/new", "x"));
     EXPECT_FALSE(fs::exists(elsewhere.path("folder/new")));
@@ -131,6 +134,44 @@ TEST_F(LocalStoreTest, ALinkToAFolderOfTheStoreIsNothing)
     m_folder.write("run_1/object", "x");
     fs::create_directory_symlink("run_1", m_folder.path("latest"));
     EXPECT_EQ(oddities(), Names { "run_1/object: " });
+}
+
+TEST_F(LocalStoreTest, AFolderElsewhereIsFollowedOnceAndCyclesAreCut)
+{
+    TempDir elsewhere;
+    TempDir third;
+    third.write("object", "third");
+    elsewhere.write("inner/object", "x");
+    fs::create_directory_symlink("inner", elsewhere.path("alias")); // of what is listed
+    fs::create_directory_symlink(third.path(), elsewhere.path("further"));
+    fs::create_directory_symlink(m_folder.path(), elsewhere.path("back"));
+    m_folder.write("own/object", "y");
+    fs::create_directory_symlink(elsewhere.path(), m_folder.path("other"));
+    fs::create_directory_symlink("..", m_folder.path("own/up"));
+    EXPECT_EQ(oddities(),
+              (Names { "other/back: a link to a folder", "other/further: a link to a folder",
+                       "other/inner/object: ", "own/object: " }));
+    EXPECT_TRUE(m_store->stat("other/inner/object", anyTask()));
+    for (const char* key :
+         { "other/further/object", "other/back/own/object", "other/alias/object", "own/up/own/object" })
+        EXPECT_EQ(m_store->stat(key, anyTask()).error().code, Code::NotFound) << key;
+    EXPECT_EQ(m_store->leadsOutside("other/inner/object", anyTask()), false);
+    // The same page by page, and nothing is written or removed through the link.
+    std::vector<std::string> keys;
+    ListRequest request;
+    request.maxKeys = 1;
+    for (bool more = true; more;) {
+        const auto page = m_store->list(request, m_task);
+        ASSERT_TRUE(page);
+        for (const ObjectInfo& object : page->objects)
+            keys.push_back(object.key);
+        more = page->more;
+        request.startAfter = keys.back();
+    }
+    EXPECT_EQ(keys, (Names { "other/back", "other/further", "other/inner/object", "own/object" }));
+    EXPECT_FALSE(putText(*m_store, "other/inner/object", "new"));
+    EXPECT_FALSE(m_store->remove({ ObjectRef("other/inner/object") }, m_task).front());
+    EXPECT_EQ(elsewhere.read("inner/object"), "x");
 }
 
 TEST_F(LocalStoreTest, LinksThatLeadOutsideAreKnown)

@@ -314,15 +314,15 @@ Listing takeOwn(Listing& listing)
     return beside;
 }
 
-/// Links to folders that lie elsewhere: what is in them may belong to the run, and is not read.
+/// Links to folders elsewhere that are not followed: what is in them may belong to the run, and is not read.
 std::vector<Error> linkedFolders(const Listing& listing)
 {
     std::vector<Error> told;
     for (const ObjectInfo& object : listing) {
         if (object.oddity == "a link to a folder")
             told.push_back(Error { Code::Stray,
-                                   fmt::format("{} is a link to a folder outside of the source: what is in that folder "
-                                               "is not read",
+                                   fmt::format("{} is a link to a folder that holds the source, or a link in a folder "
+                                               "which is linked itself: what is in that folder is not read",
                                                object.key),
                                    object.key, std::nullopt,
                                    "Mount or move the folder itself to this place if it belongs to the run." });

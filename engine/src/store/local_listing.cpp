@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <optional>
 
 namespace deltascope {
 
@@ -101,6 +102,10 @@ private:
                 return;
             full.resize(key.size());
             full += name;
+            const bool isFollowed = kind == EntryKind::Link && !isNamedAsFile(name) && !m_home.has_value()
+                && followedFolder(m_root, full).has_value();
+            if (isFollowed)
+                kind = EntryKind::Folder;
             if (kind == EntryKind::Folder && isNamedAsFile(name) && wantsFile(full))
                 entries.add(full.substr(key.size()));
             if (kind == EntryKind::Folder)
@@ -121,23 +126,43 @@ private:
         const std::string name = sortName.substr(0, sortName.size() - 1);
         const FileHandle handle = openAt(folder.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
         if (!handle) {
-            if (errno == ENOENT || errno == ENOTDIR || errno == ELOOP) // vanished or replaced since it was read
+            if (errno == ENOTDIR || errno == ELOOP)
+                return follow(folder, key + name, name, depth);
+            if (errno == ENOENT) // vanished since it was read
                 return {};
             return failErrno("open", errno, pathOf(inner));
         }
         DS_CHECK(visitFolder(handle, inner, depth + 1));
-        return checkSameFolder(handle, folder, name, pathOf(inner));
+        return checkSameFolder(handle, folder, name, pathOf(inner), AT_SYMLINK_NOFOLLOW);
+    }
+
+    /// A link to a folder elsewhere. Links in that folder are not followed again, which cuts every cycle.
+    Result<void> follow(const FileHandle& folder, const std::string& key, const std::string& name, int depth)
+    {
+        std::optional<std::string> home = m_home ? std::nullopt : followedFolder(m_root, key);
+        if (!home) // replaced since it was read
+            return {};
+        const FileHandle handle = openAt(folder.get(), name.c_str(), O_RDONLY | O_DIRECTORY);
+        if (!handle && meansAbsent(errno))
+            return {};
+        if (!handle)
+            return failErrno("open", errno, pathOf(key));
+        m_home = std::move(home);
+        const Result<void> visited = visitFolder(handle, key + '/', depth + 1);
+        m_home.reset();
+        DS_CHECK(visited);
+        return checkSameFolder(handle, folder, name, pathOf(key), 0);
     }
 
     /// A folder that was replaced under the walk may have read as empty although its successor is not.
     static Result<void> checkSameFolder(const FileHandle& handle, const FileHandle& parent, const std::string& name,
-                                        const std::string& path)
+                                        const std::string& path, int flags)
     {
         struct stat opened = {};
         struct stat now = {};
         if (::fstat(handle.get(), &opened) != 0)
             return failErrno("fstat", errno, path);
-        if (::fstatat(parent.get(), name.c_str(), &now, AT_SYMLINK_NOFOLLOW) != 0) {
+        if (::fstatat(parent.get(), name.c_str(), &now, flags) != 0) {
             if (errno == ENOENT) // gone with all that it held
                 return {};
             return failErrno("stat", errno, path);
@@ -147,7 +172,8 @@ private:
 
     Result<void> addFile(const FileHandle& folder, const std::string& key, const std::string& name)
     {
-        DS_TRY(std::optional<ObjectInfo> object, examineEntry(folder, name, key + name, m_root));
+        DS_TRY(std::optional<ObjectInfo> object,
+               examineEntry(folder, name, key + name, m_root, m_home.value_or(m_root)));
         if (!object)
             return {};
         if (m_page.objects.size() == m_request.maxKeys)
@@ -162,6 +188,7 @@ private:
     TaskContext& m_task;
     ListPage m_page;
     std::size_t m_visited = 0;
+    std::optional<std::string> m_home; ///< the folder elsewhere that the walk is in
 };
 
 /// A root that was removed or replaced under the walk reads as empty; that must not look like an empty store.

@@ -180,7 +180,7 @@ Result<std::optional<ObjectInfo>> examineName(const FileHandle& folder, const st
 }
 
 Result<std::optional<ObjectInfo>> examineEntry(const FileHandle& folder, const std::string& name,
-                                               const std::string& key, const std::string& root)
+                                               const std::string& key, const std::string& root, const std::string& home)
 {
     DS_TRY(std::optional<ObjectInfo> object, examineName(folder, name, key));
     if (object)
@@ -198,7 +198,7 @@ Result<std::optional<ObjectInfo>> examineEntry(const FileHandle& folder, const s
         return std::optional<ObjectInfo>();
     if (isLink && leadsSomewhere && S_ISDIR(target.st_mode) && !isNamedAsFile(name)) {
         const std::optional<std::string> real = realPath(root + '/' + key);
-        if (!real || isWithin(*real, root))
+        if (!real || *real == home || isWithin(*real, home))
             return std::optional<ObjectInfo>();
     }
     object = describe(entry, key);
@@ -206,6 +206,17 @@ Result<std::optional<ObjectInfo>> examineEntry(const FileHandle& folder, const s
     object->oddity = !leadsSomewhere ? fmt::format("a link that leads nowhere{}", targetOf(folder, name))
                                      : fmt::format("{}{}", isLink ? "a link to " : "", kindOf(target.st_mode));
     return object;
+}
+
+std::optional<std::string> followedFolder(const std::string& root, std::string_view key)
+{
+    const std::string path = root + '/' + std::string(key);
+    struct stat target = {};
+    if (::stat(path.c_str(), &target) != 0 || !S_ISDIR(target.st_mode))
+        return std::nullopt;
+    std::optional<std::string> real = realPath(path);
+    const bool isElsewhere = real && *real != root && !isWithin(*real, root) && !isWithin(root, *real);
+    return isElsewhere ? real : std::nullopt;
 }
 
 bool isNamedAsFile(std::string_view name) noexcept
@@ -226,6 +237,10 @@ Result<bool> linkLeadsOutside(const std::string& root, std::string_view key)
     }
     if (isWithin(*real, root))
         return false;
+    for (std::size_t slash = key.find('/'); slash != std::string_view::npos; slash = key.find('/', slash + 1)) {
+        if (const std::optional<std::string> home = followedFolder(root, key.substr(0, slash)))
+            return !isWithin(*real, *home);
+    }
     const std::optional<std::string> blobs = blobsOf(path);
     return !blobs || !isWithin(*real, *blobs);
 }

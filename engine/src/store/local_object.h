@@ -30,10 +30,15 @@ Result<ObjectInfo> describeFile(const FileHandle& file, const std::string& key);
 Result<std::optional<ObjectInfo>> examineName(const FileHandle& folder, const std::string& name,
                                               const std::string& key);
 
-/// The same for a listing: what is no file has an oddity. A link to a folder below `root` is nothing, since that folder
-/// is listed where it is.
+/// The same for a listing of `root`: what is no file has an oddity. A link to the folder `home`, or to one below it, is
+/// nothing, since that folder is listed where it is.
 Result<std::optional<ObjectInfo>> examineEntry(const FileHandle& folder, const std::string& name,
-                                               const std::string& key, const std::string& root);
+                                               const std::string& key, const std::string& root,
+                                               const std::string& home);
+
+/// Where the link `root/key` leads, if it is followed: to a folder outside of `root`, which is a real path, that does
+/// not hold it. What lies there belongs to the source under the name of the link.
+std::optional<std::string> followedFolder(const std::string& root, std::string_view key);
 
 /// Whether a folder has the name of a data file, so that a file is expected in its place.
 bool isNamedAsFile(std::string_view name) noexcept;

@@ -59,6 +59,9 @@ struct Place {
 
 enum class Missing : std::uint8_t { IsError, IsCreated };
 
+/// Whether a key may lead through a link to a folder elsewhere, as listings do. What is written never does.
+enum class Links : std::uint8_t { NotFollowed, Followed };
+
 /// The folder inside `parent`, never through a symbolic link. The result is not open if there is no such folder.
 Result<FileHandle> enterFolder(const FileHandle& parent, const std::string& name, Missing missing, std::string_view key)
 {
@@ -215,7 +218,7 @@ public:
 
     Result<ObjectInfo> stat(std::string_view key, TaskContext&) const override
     {
-        DS_TRY(const Place place, find(key, Missing::IsError));
+        DS_TRY(const Place place, find(key, Missing::IsError, Links::Followed));
         DS_TRY(std::optional<ObjectInfo> object, examineName(place.folder, place.name, std::string(key)));
         if (!object)
             return noSuchObject(key);
@@ -225,7 +228,7 @@ public:
     Result<void> read(const ObjectRef& object, std::uint64_t offset, MutableByteSpan out, TaskContext&) const override
     {
         const std::string_view key = object.key;
-        DS_TRY(const Place place, find(key, Missing::IsError));
+        DS_TRY(const Place place, find(key, Missing::IsError, Links::Followed));
         const FileHandle file = openAt(place.folder.get(), place.name.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY);
         if (!file && meansAbsent(errno))
             return noSuchObject(key);
@@ -342,7 +345,7 @@ private:
             std::string(key));
     }
 
-    Result<Place> find(std::string_view key, Missing missing) const
+    Result<Place> find(std::string_view key, Missing missing, Links links = Links::NotFollowed) const
     {
         DS_CHECK(checkLocalKey(key));
         Place place;
@@ -357,6 +360,14 @@ private:
             if (slash == std::string_view::npos)
                 return place;
             DS_TRY(FileHandle folder, enterFolder(place.folder, place.name, missing, key));
+            if (!folder && links == Links::Followed && (errno == ENOTDIR || errno == ELOOP)) {
+                links = Links::NotFollowed; // once
+                const bool isFollowed =
+                    !isNamedAsFile(place.name) && followedFolder(m_root, key.substr(0, slash)).has_value();
+                if (!isFollowed)
+                    return noSuchObject(key);
+                folder = openAt(place.folder.get(), place.name.c_str(), O_PATH | O_DIRECTORY);
+            }
             if (!folder && meansAbsent(errno))
                 return noSuchObject(key);
             if (!folder)
