@@ -107,6 +107,22 @@ TEST(CandidateRuns, AdaptersOfTwoPoliciesShareAFolder)
     EXPECT_NE(listed.notices().at(0).action.find("out/.vllm_lora/aaa-v*"), std::string::npos);
 }
 
+TEST(CandidateRuns, WhatLiesInAStepIsNoRunOfItsOwn)
+{
+    Listed listed("hf");
+    for (const int step : { 10, 20 }) {
+        for (const char* part : { "actor/huggingface", "critic/huggingface", "other" })
+            listed.put(fmt::format("run/global_step_{}/{}/model.safetensors", step, part));
+    }
+    EXPECT_EQ(listed.names().size(), 1U);
+    EXPECT_TRUE(listed.notices().empty());
+    listed.put("next/global_step_30/actor/huggingface/model.safetensors");
+    EXPECT_EQ(listed.names().size(), 2U);
+    ASSERT_EQ(listed.notices().size(), 1U);
+    EXPECT_NE(listed.notices()[0].text.find("(step 30) is not looked at"), std::string::npos)
+        << listed.notices()[0].text;
+}
+
 TEST(CandidateRuns, MoreThanEightAreListed)
 {
     Listed listed("trl-v2");

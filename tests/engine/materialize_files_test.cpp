@@ -1,6 +1,8 @@
 #include "golden_copy.h"
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <set>
 
 // Which files materialize writes beside the tensors, and which it leaves out and names.
@@ -62,6 +64,36 @@ TEST_F(MaterializeFiles, AConfigThatIsALinkOutOfTheSourceIsLeftOutAndNamed)
     EXPECT_TRUE(areNamed(rebuild(golden.store, 10).notices, "config.json is left out"));
     EXPECT_FALSE(names(10).contains("config.json"));
     EXPECT_FALSE(areNamed(rebuild(golden.store, 20).notices, "left out")) << "that link stays in the source";
+    EXPECT_TRUE(names(20).contains("config.json"));
+}
+
+TEST_F(MaterializeFiles, TheConfigIsFoundWhereFrameworksPutIt)
+{
+    const GoldenCopy golden("hf-sharded");
+    const auto move = [&](const char* from, const char* to) {
+        std::filesystem::create_directories(std::filesystem::path(golden.file(to)).parent_path());
+        std::filesystem::rename(golden.file(from), golden.file(to));
+    };
+    const auto configOf = [&](std::int64_t step) {
+        std::ifstream file(out(step) + "/config.json");
+        return std::string(std::istreambuf_iterator<char>(file), {});
+    };
+    // Of another checkpoint of the run.
+    std::filesystem::remove(golden.file("checkpoint-10/config.json"));
+    rebuild(golden.store, 10);
+    EXPECT_TRUE(names(10).contains("config.json"));
+    // One level up, which is nearer.
+    std::ofstream(golden.file("config.json")) << "{ }";
+    std::filesystem::remove_all(out(10));
+    rebuild(golden.store, 10);
+    EXPECT_EQ(configOf(10), "{ }");
+    // Beside the weights is nearest.
+    rebuild(golden.store, 20);
+    EXPECT_NE(configOf(20), "{ }");
+    std::filesystem::remove_all(out(20));
+    std::filesystem::remove(golden.file("config.json"));
+    move("checkpoint-20/config.json", "huggingface/config.json");
+    rebuild(golden.store, 20);
     EXPECT_TRUE(names(20).contains("config.json"));
 }
 

@@ -19,6 +19,7 @@
 #include "notice_changes.h"
 #include "read_headers.h"
 #include "repeated_files.h"
+#include "searched_store.h"
 #include "separate_runs.h"
 #include "store/listed_store.h"
 #include "store/mirrored_store.h"
@@ -476,9 +477,11 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
         takeOwn(copy);
         copies.push_back(std::move(copy));
     }
+    const SearchedStore searched(store, bench.layouts);
+    const ObjectStore& listed = options.layout.empty() ? static_cast<const ObjectStore&>(searched) : *store;
     DS_TRY(Listing listing,
-           options.listing ? options.listing->look(*store, options.changed, task, seen)
-                           : listAll(*store, "", task, seen));
+           options.listing ? options.listing->look(listed, options.changed, task, seen)
+                           : listAll(listed, "", task, seen));
     Listing beside = takeOwn(listing);
     const bool isNowhere = listing.empty() && std::all_of(copies.begin(), copies.end(), std::mem_fn(&Listing::empty));
     if (isNowhere)
