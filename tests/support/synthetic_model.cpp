@@ -53,7 +53,8 @@ template <class Bits> Bits ulpStep(Bits bits, bool up, Bits infinity)
     return static_cast<Bits>(up ? bits + 1 : bits - 1);
 }
 
-/// Random weights between 2^-12 and 2^-5, and a few patterns that float arithmetic would not survive.
+/// Random weights between 2^-12 and 2^-5, and a few patterns that float arithmetic would not survive. All are finite,
+/// as the weights of a sound model are.
 template <class Bits> void fillTyped(MutableByteSpan out, std::uint64_t seed)
 {
     constexpr unsigned mantissaBits = sizeof(Bits) == 2 ? 7 : 23;
@@ -74,10 +75,9 @@ template <class Bits> void fillTyped(MutableByteSpan out, std::uint64_t seed)
     }
     if (count < 16)
         return;
-    const auto infinity = static_cast<Bits>(Bits { 0xFF } << mantissaBits);
     at[1] = static_cast<Bits>(Bits { 1 } << (width - 1)); // -0
-    at[2] = infinity;
-    at[3] = static_cast<Bits>(infinity | (Bits { 1 } << (mantissaBits - 1)) | 5U); // a quiet NaN with a payload
+    at[2] = static_cast<Bits>(Bits { 1 } << mantissaBits); // the smallest normal number
+    at[3] = static_cast<Bits>((Bits { 1 } << mantissaBits) - 1); // the largest denormal
     at[4] = 1; // the smallest denormal
 }
 
