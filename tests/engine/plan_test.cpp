@@ -66,7 +66,7 @@ std::uint64_t lostWithout(const std::string& golden, const std::string& key,
 struct LossCase {
     const char* golden;
     std::uint64_t most; ///< steps that need the object that most of them need
-    /// Files of a version that nothing is read from. They count as the version does, for they are a part of it.
+    /// Files that a version can be read without. They count as the version does, for they are a part of it.
     std::set<std::string> unread {};
 };
 
@@ -109,15 +109,17 @@ TEST_P(LossOfAnObject, CostsAsManyVersionsAsWereForetold)
 
 INSTANTIATE_TEST_SUITE_P(
     Golden, LossOfAnObject,
-    testing::Values(
-        LossCase { "trl-v2-gap", 9 }, LossCase { "trl-v2-restart", 6 }, LossCase { "trl-v2-partial-anchor", 13 },
-        LossCase { "trl-v2-empty-step", 8 }, LossCase { "trl-v2-gap-in-chain", 5 }, LossCase { "trl-v2-truncated", 9 },
-        LossCase { "trl-v1.0", 6 }, LossCase { "slime-v1-indices", 5 }, LossCase { "slime-v2-xor", 9 },
-        LossCase { "slime-v2-gap-in-chain", 3 }, LossCase { "skyrl", 7 }, LossCase { "prime-rl", 1 },
-        LossCase { "modelexpress", 5 },
-        LossCase { "grail", 5, { "DELTA", "FULL", "manifest.sig", "snapshot_metadata.json" } },
-        LossCase {
-            "hf-sharded", 1, { "config.json", "generation_config.json", "trainer_state.json", "training_args.bin" } }),
+    testing::Values(LossCase { "trl-v2-gap", 9 }, LossCase { "trl-v2-restart", 6 },
+                    LossCase { "trl-v2-partial-anchor", 13 }, LossCase { "trl-v2-empty-step", 8 },
+                    LossCase { "trl-v2-gap-in-chain", 5 }, LossCase { "trl-v2-truncated", 9 },
+                    LossCase { "trl-v1.0", 6 }, LossCase { "slime-v1-indices", 5 }, LossCase { "slime-v2-xor", 9 },
+                    LossCase { "slime-v2-gap-in-chain", 3 }, LossCase { "skyrl", 7 },
+                    LossCase { "prime-rl", 1, { "model.safetensors.index.json" } }, LossCase { "modelexpress", 5 },
+                    LossCase { "grail", 5, { "DELTA", "FULL", "manifest.sig", "snapshot_metadata.json" } },
+                    LossCase { "hf-sharded",
+                               1,
+                               { "config.json", "generation_config.json", "model.safetensors.index.json",
+                                 "trainer_state.json", "training_args.bin" } }),
     [](const testing::TestParamInfo<LossCase>& c) {
         std::string name = c.param.golden;
         std::replace_if(

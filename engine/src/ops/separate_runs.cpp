@@ -1,6 +1,7 @@
 #include "separate_runs.h"
 
 #include "deltascope/engine/replay.h"
+#include "format/common/checkpoint_folders.h"
 #include "kinship.h"
 #include "sample_distance.h"
 #include "trainer_history.h"
@@ -69,7 +70,12 @@ public:
 private:
     std::int64_t stepOf(std::size_t at) const { return m_versions[at].objects.step; }
     std::int64_t timeOf(std::size_t at) const { return m_versions[at].objects.publishedUs(); }
-    bool takesPart(std::size_t at) const { return m_versions[at].objects.name != "."; }
+    /// The model in the source itself is no step: it is the final save, or what training began from.
+    bool takesPart(std::size_t at) const
+    {
+        const VersionObjects& objects = m_versions[at].objects;
+        return objects.step != 0 || !stepFolderOf(objects.name, 0).empty();
+    }
 
     /// Whether a version is newer than one with a higher step.
     bool timesSuggestIt() const

@@ -178,7 +178,7 @@ private:
         m_failed.erase(label);
         m_hasPublished = true;
         for (const Error& problem : chosen.problems) {
-            if (problem.code == Code::TwoModels)
+            if (problem.code == Code::TwoModels || problem.code == Code::Unlisted)
                 say({ label }, problem.text);
         }
         if (m_options.onVersion)

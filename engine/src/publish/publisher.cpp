@@ -160,9 +160,12 @@ struct Publisher::Session {
         return {};
     }
 
-    /// Errors: SuspectValues. `before`: null: nothing is known of a state before.
+    /// Errors: SuspectValues; BaseMismatch (of an epoch that has begun, `to` is another model). `before`: null: nothing
+    /// is known of a state before.
     Result<void> expectSoundValues(const State* before, const State& to, const std::string& origin, TaskContext& task)
     {
+        if (before && head.epochBegun)
+            DS_CHECK(expectSameTensors(*before, to));
         DS_TRY(const WalkMeans means, bench.means());
         task.beginPhase("values", (before ? 2 : 1) * to.stateBytes());
         std::optional<StateBefore> with;

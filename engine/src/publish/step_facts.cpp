@@ -107,7 +107,7 @@ Result<PublishPlan> planStep(const RunEnd& end, const WriterChoice& writers, con
                       { "accept_rewritten", options.acceptRewritten ? "true" : "false" },
                       { "newest", end.identity } };
     StepReads reads(into ? into->uri() : std::string());
-    reads.add(step.from.reads, end.epochBegun);
+    reads.add(step.from.reads, end.epochBegun || !options.allowSuspect); // values are judged beside those before
     reads.add(step.to.reads, true);
     reads.add(end.stateReads, true);
     act.reads = reads.take();
