@@ -108,17 +108,19 @@ class Backlog(PublishWatch):
 
 class NotUnderstood(PublishWatch):
     def adapters(self, *numbers):
+        """Pickled ones; those in safetensors are checkpoints like others."""
         golden = os.path.join(GOLDEN, "trl-adapter", "bucket", "out", ".vllm_lora", "trl-policy-v7")
         for n in numbers:
             folder = os.path.join(self.checkpoints, self.name(n))
             shutil.copytree(golden, folder)
+            os.rename(os.path.join(folder, "adapter_model.safetensors"), os.path.join(folder, "adapter_model.bin"))
             with open(os.path.join(folder, "optimizer.pt"), "wb") as f:
                 f.write(b"state")
 
     def assert_named(self, outcome, *numbers):
         self.refused(outcome, NOT_FOUND, "DS-LAYOUT")
         self.assertIn(f"{', '.join(self.names(*numbers))} ", outcome.err)
-        self.assertRegex(outcome.err, r"PEFT adapter \(adapter_model\.safetensors\)")
+        self.assertRegex(outcome.err, r"PEFT adapter \(adapter_model\.bin\)")
         self.assertRegex(outcome.err, "→ merge the adapter into its base model")
 
     def test_adapters_are_named_and_fail(self):
