@@ -203,12 +203,12 @@ def forgets_the_rows_of_the_last_rank(bucket, step):
     edit_metadata(bucket, step, change)
 
 
-@lie(DCP, "DS-HOSTILE")
+@lie(DCP, "DS-MALFORMED")
 def leaves_a_hole(bucket, step):
     edit_metadata(bucket, step, lambda tensors, chunks: chunks.pop(chunks_of(chunks, cut_matrix(tensors))[1]))
 
 
-@lie(DCP, "DS-HOSTILE")
+@lie(DCP, "DS-MALFORMED")
 def places_a_chunk_twice(bucket, step):
     def change(tensors, chunks):
         first, second = (chunks[at] for at in chunks_of(chunks, cut_matrix(tensors))[:2])

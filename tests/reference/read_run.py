@@ -39,7 +39,7 @@ READERS = {
     "hf": checkpoints,
     "dcp-hf": checkpoints,
 }
-ON_A_BASE = ("slime-v1", "slime-v2", "skyrl", "prime-rl")
+ON_A_BASE = ("slime-v1", "slime-v2", "skyrl", "modelexpress", "prime-rl")
 
 
 def read_run(layout: str, source: pathlib.Path, base: pathlib.Path | None = None) -> list[Step]:
