@@ -156,12 +156,12 @@ private:
     {
         const double period = 1.0 / m_request.rate;
         for (std::int64_t n = 1;; ++n) {
-            while (liveSeconds() < static_cast<double>(n) * period) {
+            while (!isOver() && liveSeconds() < static_cast<double>(n) * period) {
                 DS_CHECK(task.checkpoint());
-                if (isOver())
-                    return {};
                 std::this_thread::sleep_for(std::chrono::milliseconds(20));
             }
+            if (isOver()) // also where steps take longer than their period, so that nothing is waited for
+                return {};
             DS_CHECK(playScript(task));
             const double drift = 1.0 + 0.15 * std::sin(static_cast<double>(n) / 20.0);
             DS_CHECK(trainAndPublish((liveSteps() >= RateDrops ? 0.0025 : 0.0055) * drift, task));
