@@ -8,7 +8,7 @@
 
 namespace deltascope {
 
-/// A folder that holds weights, or is called like a checkpoint, as a person has to be told of it.
+/// A folder that holds weights or is called like a checkpoint, in the words of messages.
 struct FoundFolder {
     std::string name; ///< up to its step ("exports/global_step_10"), else its first component; ".": the source itself
     std::int64_t number = -1; ///< of its name; -1: its name tells no place in the order
