@@ -5,6 +5,7 @@
 #include "golden_copy.h"
 #include "publish_fixture.h"
 #include "read_hook_store.h"
+#include "state/tensor_replay.h"
 #include "support/any_task.h"
 #include "support/backends.h"
 #include "support/faulty_store.h"

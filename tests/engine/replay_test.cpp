@@ -1,6 +1,8 @@
-#include "deltascope/engine/replay.h"
+#include "deltascope/engine/parallel.h"
+#include "deltascope/engine/path_state.h"
 
 #include "layout_fixture.h"
+#include "state/tensor_replay.h"
 #include "support/backends.h"
 #include "support/faulty_store.h"
 #include "support/temp_dir.h"

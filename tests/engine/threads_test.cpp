@@ -1,6 +1,6 @@
 #include "deltascope/base/threads.h"
 #include "deltascope/engine/http.h"
-#include "deltascope/engine/replay.h"
+#include "deltascope/engine/parallel.h"
 
 #include "base/serial_jobs.h"
 #include "support/no_threads.h"

@@ -1,6 +1,6 @@
 #include "state_tensors.h"
 
-#include "deltascope/engine/replay.h"
+#include "deltascope/engine/path_state.h"
 
 namespace deltascope::app {
 

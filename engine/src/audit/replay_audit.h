@@ -3,7 +3,7 @@
 #include "audit/state_hasher.h"
 #include "audit/tensor_health.h"
 #include "deltascope/engine/catalog.h"
-#include "deltascope/engine/replay.h"
+#include "deltascope/engine/path_state.h"
 
 #include <map>
 #include <memory>

@@ -3,7 +3,7 @@
 #include "audit/first_state.h"
 #include "audit/value_history.h"
 #include "deltascope/engine/diff_backend.h"
-#include "deltascope/engine/replay.h"
+#include "deltascope/engine/path_state.h"
 
 #include <cstddef>
 #include <cstdint>

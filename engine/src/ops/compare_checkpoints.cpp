@@ -1,7 +1,7 @@
 #include "compare_checkpoints.h"
 
 #include "correspondence.h"
-#include "deltascope/engine/replay.h"
+#include "deltascope/engine/path_state.h"
 #include "lineage/placeholders.h"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 #include "deltascope/engine/operations.h"
 
 #include "audit/first_state.h"
+#include "deltascope/engine/parallel.h"
 #include "deltascope/engine/walk.h"
 #include "lineage/health.h"
 

@@ -1,5 +1,6 @@
 #include "read_headers.h"
 
+#include "deltascope/engine/parallel.h"
 #include "format/common/fetch_headers.h"
 #include "format/common/shard_names.h"
 #include "store/listed_store.h"

@@ -1,6 +1,6 @@
 #include "separate_runs.h"
 
-#include "deltascope/engine/replay.h"
+#include "deltascope/engine/path_state.h"
 #include "format/common/checkpoint_folders.h"
 #include "kinship.h"
 #include "sample_distance.h"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "deltascope/engine/replay.h"
+#include "deltascope/engine/path_state.h"
 
 #include <cstdint>
 #include <map>

@@ -1,6 +1,7 @@
 #include "deltascope/engine/operations.h"
 
 #include "audit/replay_audit.h"
+#include "deltascope/engine/parallel.h"
 #include "format/common/read_chunks.h"
 #include "gone_versions.h"
 #include "lineage/claims.h"

@@ -1,6 +1,7 @@
 #include "deltascope/engine/cost.h"
 
 #include "deltascope/base/bytes.h"
+#include "deltascope/engine/parallel.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,6 +1,7 @@
 #include "replay/checked_reads.h"
 
 #include "deltascope/engine/catalog.h"
+#include "deltascope/engine/parallel.h"
 
 #include <algorithm>
 #include <charconv>

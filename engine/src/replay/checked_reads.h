@@ -1,7 +1,7 @@
 #pragma once
 
 #include "deltascope/engine/forwarding_store.h"
-#include "deltascope/engine/replay.h"
+#include "deltascope/engine/path_state.h"
 #include "replay/object_reads.h"
 
 #include <map>

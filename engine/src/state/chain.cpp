@@ -1,5 +1,6 @@
-#include "deltascope/engine/replay.h"
+#include "deltascope/engine/path_state.h"
 
+#include "deltascope/engine/parallel.h"
 #include "format/common/fetch_headers.h"
 #include "format/common/object_names.h"
 #include "replay/checked_reads.h"

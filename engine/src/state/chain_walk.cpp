@@ -2,6 +2,7 @@
 
 #include "audit/replay_audit.h"
 #include "state/base_fit.h"
+#include "state/tensor_replay.h"
 
 #include <algorithm>
 #include <optional>

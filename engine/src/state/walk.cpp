@@ -1,6 +1,6 @@
 #include "deltascope/engine/walk.h"
 
-#include "deltascope/engine/replay.h"
+#include "deltascope/engine/parallel.h"
 
 #include <algorithm>
 

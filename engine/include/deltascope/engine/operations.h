@@ -7,7 +7,7 @@
 #include "deltascope/engine/kept_listing.h"
 #include "deltascope/engine/lineage.h"
 #include "deltascope/engine/not_finite.h"
-#include "deltascope/engine/replay.h"
+#include "deltascope/engine/path_state.h"
 #include "deltascope/engine/stores.h"
 #include "deltascope/engine/tensor_globs.h"
 

@@ -1,6 +1,6 @@
 #include "store/xet/chunk_pipeline.h"
 
-#include "deltascope/engine/replay.h"
+#include "deltascope/engine/parallel.h"
 #include "store/xet/chunker.h"
 
 #include <algorithm>

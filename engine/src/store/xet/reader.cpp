@@ -1,6 +1,6 @@
 #include "store/xet/reader.h"
 
-#include "deltascope/engine/replay.h"
+#include "deltascope/engine/parallel.h"
 #include "store/xet/byte_budget.h"
 #include "store/xet/describe.h"
 #include "store/xet/ledger.h"

@@ -1,4 +1,4 @@
-#include "deltascope/engine/replay.h"
+#include "state/tensor_replay.h"
 
 #include "base/scratch.h"
 #include "deltascope/engine/diff_backend.h"

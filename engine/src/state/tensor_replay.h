@@ -1,0 +1,38 @@
+#pragma once
+
+#include "deltascope/engine/path_state.h"
+
+#include <cstdint>
+#include <memory>
+
+namespace deltascope {
+
+struct ReplayOptions {
+    WalkMeans means; ///< scratch is for the rare tensor with more patches than streams may be open
+    ReplayObserver* observer = nullptr; ///< then every link is replayed, else only from the last full one on
+    std::uint64_t begin = 0; ///< bytes of the tensor to produce, multiples of the leaf and block size, or its end
+    std::uint64_t end = UINT64_MAX;
+};
+
+/// Walks one tensor block by block: base, then each patch that touches it (architecture 5). Memory: a block plus the
+/// buffers of the open streams, independent of the tensor's size. One thread per object.
+class TensorReplay {
+public:
+    /// Errors: BaseMismatch (a patch names a tensor that no state before it holds, or does not fit it), those of
+    /// Layout::open. `task` outlives the replay.
+    static Result<TensorReplay> open(const Chain& chain, const TensorInfo& tensor, ReplayOptions options,
+                                     TaskContext& task);
+    TensorReplay(TensorReplay&&) noexcept;
+    TensorReplay& operator=(TensorReplay&&) noexcept;
+    ~TensorReplay();
+
+    /// The next block of the final state; empty behind the last one. Valid until the next call. Errors carry the step.
+    Result<ByteSpan> next(TaskContext& task);
+
+private:
+    struct State;
+    explicit TensorReplay(std::unique_ptr<State> state);
+    std::unique_ptr<State> m_state;
+};
+
+} // namespace deltascope
