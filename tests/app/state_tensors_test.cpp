@@ -27,8 +27,8 @@ protected:
             const auto list = tensors.of(run, version, *plan, 2, session.task);
             const std::vector<Read> reads = store->reads();
             found.insert(found.end(), reads.begin() + static_cast<std::ptrdiff_t>(before), reads.end());
-            const auto chain = Chain::open(run, *plan, 2, session.task);
-            EXPECT_TRUE(chain && list && chain->copyOfTensors() == **list) << version.step();
+            const auto path = openPath(run, *plan, { 2 }, session.task);
+            EXPECT_TRUE(path && list && (*path)->copyOfTensors() == **list) << version.step();
         }
         return found;
     }

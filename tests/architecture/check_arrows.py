@@ -27,7 +27,7 @@ RULES = [
     ("engine", r'^(?!\s*//).*"[^"]*\.deltascope\b', "beside_keys.h alone spells the keys beside a run", "engine/include/deltascope/engine/beside_keys.h"),
     ("app", r'^(?!\s*//).*"[^"]*\.deltascope\b', "beside_keys.h alone spells the keys beside a run"),
     ("engine/src/beside", r'#\s*include\s*"(\.\./)*(format|catalog|ops|replay|lineage|publish)/', "what stands beside a run knows stores alone"),
-    ("engine", r"TensorReplay::open\(", "states are read by walks", "engine/src/state"),
+    ("engine", r'#\s*include\s*"(\.\./)*state/(chain|chain_walk|tensor_replay)\.h"', "states are read by walks, paths through PathState", "engine/src/state"),
     ("engine/src/diff", r'#\s*include\s*"(\.\./)*(format|store|catalog|replay|audit|state|ops|lineage|publish)/', "what compares bytes knows nothing of where they come from"),
     ("engine/src/device", r'#\s*include\s*"(\.\./)*(format|store|catalog|replay|audit|state|ops|lineage|publish)/', "what works on a device knows nothing of where bytes come from"),
     ("cuda", r'#\s*include\s*"deltascope/(app|ui)|#\s*include\s*"(diff|device|format|store|ops)/', "cuda sees public headers of the engine alone"),

@@ -70,8 +70,8 @@ Result<CheckpointDigest> digestOfStep(Choice& choice, std::int64_t step)
 {
     DS_TRY(const deltascope::Run run, choice.open(choice.tiny.store));
     DS_TRY(const Plan plan, planFor(run, *run.find(step)));
-    DS_TRY(const Chain chain, Chain::open(run, plan, 1, choice.task));
-    return digestState(choice.bench, chain, choice.task);
+    DS_TRY(const PathPtr path, openPath(run, plan, {}, choice.task));
+    return digestState(choice.bench, *path, choice.task);
 }
 
 Result<MaterializeReport> materializeStep(Choice& choice, std::int64_t step, const std::string& destination)

@@ -33,7 +33,7 @@ TEST(ChainOpen, TellsTheFirstVersionThatCannotBeOpenedWhicheverFailsFirst)
             std::this_thread::sleep_for(std::chrono::milliseconds(50));
     };
     for (const unsigned threads : { 1U, 2U, 8U }) {
-        const Error error = errorOf(Chain::open(*run, *plan, threads, session.task));
+        const Error error = errorOf(openPath(*run, *plan, { threads }, session.task));
         EXPECT_EQ(error.code, Code::Malformed) << error.text;
         EXPECT_EQ(error.step, first.step()) << threads;
     }

@@ -73,7 +73,7 @@ public:
         return materialize(session.bench, run, version, plan, options, task);
     }
     void stop() const { m_stop(); }
-    Result<Chain> chainOf(const EngineRun& run, std::int64_t step)
+    Result<PathPtr> pathOf(const EngineRun& run, std::int64_t step)
     {
         DS_TRY(const Plan plan, planFor(run, *run.find(step)));
         return openChecked(session.bench, run, plan, acceptRewritten, session.task);
@@ -81,16 +81,16 @@ public:
     Result<std::string> digest(std::int64_t step)
     {
         const EngineRun run = open();
-        DS_TRY(const Chain chain, chainOf(run, step));
-        DS_TRY(const CheckpointDigest digest, digestState(session.bench, chain, session.task));
+        DS_TRY(const PathPtr path, pathOf(run, step));
+        DS_TRY(const CheckpointDigest digest, digestState(session.bench, *path, session.task));
         return toHex(digest.root.fast);
     }
     Result<DiffReport> diff(std::int64_t a, std::int64_t b)
     {
         const EngineRun run = open();
-        DS_TRY(const Chain left, chainOf(run, a));
-        DS_TRY(const Chain right, chainOf(run, b));
-        return diffStates(session.bench, left, right, std::nullopt, session.task);
+        DS_TRY(const PathPtr left, pathOf(run, a));
+        DS_TRY(const PathPtr right, pathOf(run, b));
+        return diffStates(session.bench, *left, *right, std::nullopt, session.task);
     }
 
     std::string out() const { return session.folder.path("out"); }
@@ -361,10 +361,10 @@ TEST(CheckedReads, OnlyWhatIsReadIsCompared)
     reader.verify();
     reader.faulty->flipBit("model.safetensors", 2 * MiB);
     const EngineRun run = reader.open();
-    const auto chain = reader.chainOf(run, run.versions.front().step());
-    ASSERT_TRUE(chain) << chain.error().text;
+    const auto path = reader.pathOf(run, run.versions.front().step());
+    ASSERT_TRUE(path) << path.error().text;
     const auto readTensor = [&](const char* name) {
-        auto replay = TensorReplay::open(*chain, *chain->find(name), { test::walkMeans() }, reader.session.task);
+        auto replay = TensorReplay::open(**path, *(*path)->find(name), { test::walkMeans() }, reader.session.task);
         ASSERT_TRUE(replay);
         for (;;) {
             const auto block = replay->next(reader.session.task);
@@ -373,12 +373,12 @@ TEST(CheckedReads, OnlyWhatIsReadIsCompared)
         }
     };
     readTensor("a");
-    EXPECT_TRUE(chain->expectSoundReads(reader.session.task)) << "it lies in another leaf";
-    const auto whole = chain->expectSoundObjects(reader.session.task);
+    EXPECT_TRUE((*path)->expectSoundReads(reader.session.task)) << "it lies in another leaf";
+    const auto whole = (*path)->expectSoundObjects(reader.session.task);
     ASSERT_FALSE(whole);
     EXPECT_EQ(whole.error().code, Code::Digest);
     readTensor("b");
-    EXPECT_FALSE(chain->expectSoundReads(reader.session.task));
+    EXPECT_FALSE((*path)->expectSoundReads(reader.session.task));
 }
 
 TEST(CheckedReads, WhatWasReadInPiecesMustBeWhatStandsThere)
@@ -388,14 +388,14 @@ TEST(CheckedReads, WhatWasReadInPiecesMustBeWhatStandsThere)
         if (onRecord)
             reader.verify();
         const EngineRun run = reader.open();
-        const auto chain = reader.chainOf(run, run.versions.front().step());
-        ASSERT_TRUE(chain);
+        const auto path = reader.pathOf(run, run.versions.front().step());
+        ASSERT_TRUE(path);
         reader.faulty->flipBit("model.safetensors", 1000); // while the tensor is read, and never again
-        auto replay = TensorReplay::open(*chain, *chain->find("a"), { test::walkMeans() }, reader.session.task);
+        auto replay = TensorReplay::open(**path, *(*path)->find("a"), { test::walkMeans() }, reader.session.task);
         ASSERT_TRUE(replay);
         ASSERT_TRUE(replay->next(reader.session.task));
         reader.faulty->clearFaults();
-        EXPECT_EQ(chain->expectSoundReads(reader.session.task).has_value(), !onRecord)
+        EXPECT_EQ((*path)->expectSoundReads(reader.session.task).has_value(), !onRecord)
             << "without records and with the same identity nobody looks again";
     }
 }
@@ -594,13 +594,13 @@ TEST(CheckedReads, AnObjectThatIsDeletedBehindItsLastReadIsNoLoss)
         if (onRecord)
             reader.verify();
         const EngineRun run = reader.open();
-        const auto chain = reader.chainOf(run, 12);
-        ASSERT_TRUE(chain);
+        const auto path = reader.pathOf(run, 12);
+        ASSERT_TRUE(path);
         const std::string key = "deltas/step_000012.safetensors";
         const std::string bytes = golden.read(key);
         fs::remove(golden.file(key)); // its header is all that was read of it
-        EXPECT_TRUE(chain->expectSoundReads(reader.session.task));
-        EXPECT_EQ(chain->readNotices().size(), onRecord ? 1U : 0U) << "what was on record could not be compared";
+        EXPECT_TRUE((*path)->expectSoundReads(reader.session.task));
+        EXPECT_EQ((*path)->readNotices().size(), onRecord ? 1U : 0U) << "what was on record could not be compared";
         golden.write(key, bytes);
     }
 }
@@ -700,7 +700,7 @@ TEST(CheckedReads, ACheckpointThatIsWrittenAgainWithEqualBytesIsPublished)
                 EXPECT_TRUE(putText(*p.checkpoints, key, Publishing::fileOf(equal ? 1 : 2)));
             }
         };
-        const auto version = publisher->publish(nullptr, *to, "checkpoint-1", p.task);
+        const auto version = publisher->publish(nullptr, **to, "checkpoint-1", p.task);
         hooked->onRead = {};
         EXPECT_GE(reads, 2);
         EXPECT_EQ(version.has_value(), equal);

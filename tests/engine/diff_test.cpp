@@ -542,24 +542,24 @@ public:
         TaskContext task;
         auto run = openRun(bench(), m_store, {}, task);
         EXPECT_TRUE(run);
-        const auto chainOf = [&](std::int64_t step) {
+        const auto pathOf = [&](std::int64_t step) {
             const auto plan = planFor(*run, *run->find(step));
             EXPECT_TRUE(plan);
-            auto chain = Chain::open(*run, *plan, 2, task);
-            EXPECT_TRUE(chain);
-            return std::move(*chain);
+            const auto path = openPath(*run, *plan, { 2 }, task);
+            EXPECT_TRUE(path);
+            return path.value_or(nullptr);
         };
-        const Chain left = chainOf(a);
-        const Chain right = chainOf(b);
+        const PathPtr left = pathOf(a);
+        const PathPtr right = pathOf(b);
         std::optional<std::size_t> link;
-        for (std::size_t i = 0; bBuildsOnA && i < right.links().size(); ++i) {
-            if (right.links()[i]->objects.step == a)
+        for (std::size_t i = 0; bBuildsOnA && i < right->links().size(); ++i) {
+            if (right->links()[i]->objects.step == a)
                 link = i;
         }
         const TempDir scratch;
         Workbench withScratch = bench();
         withScratch.scratchFolder = scratch.path();
-        const auto report = diffStates(withScratch, left, right, link, task);
+        const auto report = diffStates(withScratch, *left, *right, link, task);
         EXPECT_TRUE(report);
         return report ? *report : DiffReport();
     }
@@ -692,11 +692,11 @@ TEST(Diff, AFailingPublisherDigestStopsIt)
     ASSERT_TRUE(run);
     const auto plan = planFor(*run, *run->find(5));
     ASSERT_TRUE(plan); // nothing was replayed yet
-    const auto chain = Chain::open(*run, *plan, 2, task);
-    ASSERT_TRUE(chain);
+    const auto path = openPath(*run, *plan, { 2 }, task);
+    ASSERT_TRUE(path);
     const Error error = errorOf(
         diffStates(bench(), stateOf({ { tensor("model.embed_tokens.weight", { 128, 32 }), std::string(8192, 'x') } }),
-                   *chain, {}, task));
+                   **path, {}, task));
     EXPECT_EQ(error.code, Code::Digest);
     EXPECT_EQ(error.step, 3);
 }

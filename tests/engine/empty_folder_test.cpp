@@ -69,10 +69,10 @@ public:
     {
         const auto plan = planFor(run, step(run, number));
         EXPECT_TRUE(plan) << number;
-        const auto chain = plan ? Chain::open(run, *plan, 2, session.task) : Result<Chain>(fail(plan.error()));
-        EXPECT_TRUE(chain) << number;
+        const auto path = plan ? openPath(run, *plan, { 2 }, session.task) : Result<PathPtr>(fail(plan.error()));
+        EXPECT_TRUE(path) << number;
         const auto digest =
-            chain ? digestState(session.bench, *chain, session.task) : Result<CheckpointDigest>(fail(chain.error()));
+            path ? digestState(session.bench, **path, session.task) : Result<CheckpointDigest>(fail(path.error()));
         EXPECT_TRUE(digest) << number;
         return digest ? toHex(digest->root.strong) : std::string();
     }

@@ -229,8 +229,8 @@ TEST(FullForm, IsLeftOutOfARebuildWhereADigestBehindItFails)
     ASSERT_TRUE(plans);
     EXPECT_EQ(plans->plan().links.front().form, 1U);
     const auto digest = tryPlans(*plans, [&](const Plan& plan) -> Result<CheckpointDigest> {
-        DS_TRY(const Chain chain, Chain::open(*opened, plan, 2, run.session.task));
-        return digestState(run.session.bench, chain, run.session.task);
+        DS_TRY(const PathPtr path, openPath(*opened, plan, { 2 }, run.session.task));
+        return digestState(run.session.bench, *path, run.session.task);
     });
     ASSERT_TRUE(digest) << digest.error().text;
     expectGolden(*digest, 2850);

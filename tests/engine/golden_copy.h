@@ -79,8 +79,8 @@ public:
     Result<CheckpointDigest> digest(const deltascope::Run& run, std::int64_t step, StateChoice state)
     {
         DS_TRY(const Plan plan, planFor(run, *run.find(step), { .state = state }));
-        DS_TRY(const Chain chain, Chain::open(run, plan, 2, session.task));
-        return digestState(session.bench, chain, session.task);
+        DS_TRY(const PathPtr path, openPath(run, plan, { 2 }, session.task));
+        return digestState(session.bench, *path, session.task);
     }
     Result<VerifyReport> verify(deltascope::Run& run, int level)
     {

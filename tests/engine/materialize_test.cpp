@@ -229,8 +229,8 @@ public:
         TaskContext task;
         DS_TRY(const auto opened, openRun(reader, localStore(out()), {}, task));
         DS_TRY(const Plan plan, planFor(opened, opened.versions.at(0)));
-        DS_TRY(const Chain chain, Chain::open(opened, plan, 2, task));
-        return digestState(reader, chain, task);
+        DS_TRY(const PathPtr path, openPath(opened, plan, { 2 }, task));
+        return digestState(reader, *path, task);
     }
     void expectWritten(const Json& tensors) const
     {

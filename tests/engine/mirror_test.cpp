@@ -66,9 +66,9 @@ public:
     {
         DS_TRY(FallbackPlans plans, FallbackPlans::of(run, *run.find(step)));
         return tryPlans(plans, [&](const Plan& plan) -> Result<std::string> {
-            DS_TRY(const Chain chain, openChecked(ways.session.bench, run, plan, false, ways.session.task));
-            DS_TRY(const CheckpointDigest digest, digestState(ways.session.bench, chain, ways.session.task));
-            notices = chain.readNotices();
+            DS_TRY(const PathPtr path, openChecked(ways.session.bench, run, plan, false, ways.session.task));
+            DS_TRY(const CheckpointDigest digest, digestState(ways.session.bench, *path, ways.session.task));
+            notices = path->readNotices();
             return toHex(digest.root.fast);
         });
     }

@@ -34,11 +34,11 @@ std::map<VersionName, Rebuilt> rebuiltOf(GoldenRun& golden, const Run& run)
         EXPECT_EQ(plan.has_value(), !version.obstacle) << version.objects.name;
         if (!plan)
             continue;
-        const Result<Chain> chain = Chain::open(run, *plan, 2, golden.session.task);
-        EXPECT_TRUE(chain) << chain.error().text;
-        if (!chain)
+        const Result<PathPtr> path = openPath(run, *plan, { 2 }, golden.session.task);
+        EXPECT_TRUE(path) << path.error().text;
+        if (!path)
             continue;
-        const auto digest = digestState(golden.session.bench, *chain, golden.session.task);
+        const auto digest = digestState(golden.session.bench, **path, golden.session.task);
         EXPECT_TRUE(digest) << digest.error().text;
         if (digest)
             rebuilt[{ version.epoch, version.step() }] = { version.proven, toHex(digest->root.fast) };

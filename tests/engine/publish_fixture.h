@@ -76,16 +76,16 @@ struct Publishing {
         EXPECT_TRUE(opened) << opened.error().text;
         return opened ? std::move(*opened) : Run();
     }
-    Result<Chain> chainOf(const Run& of, std::int64_t step)
+    Result<PathPtr> pathOf(const Run& of, std::int64_t step)
     {
         const Version* version = of.find(step);
         if (!version)
             return fail(Code::NotFound, "no such step");
         DS_TRY(const Plan plan, planFor(of, *version));
-        return Chain::open(of, plan, 2, task);
+        return openPath(of, plan, { 2 }, task);
     }
     /// A checkpoint, dropped if it is not there yet, read from `from`.
-    Chain state(std::int64_t step, std::shared_ptr<ObjectStore> from = {})
+    PathPtr state(std::int64_t step, std::shared_ptr<ObjectStore> from = {})
     {
         if (!checkpoints->stat(keyOf(step), test::anyTask()))
             drop(step);
@@ -93,9 +93,9 @@ struct Publishing {
         plain.layout = "hf";
         auto opened = tryOpen(from ? std::move(from) : checkpoints, plain);
         EXPECT_TRUE(opened);
-        auto chain = chainOf(*opened, step);
-        EXPECT_TRUE(chain);
-        return std::move(*chain);
+        const auto path = pathOf(*opened, step);
+        EXPECT_TRUE(path);
+        return path.value_or(nullptr);
     }
     /// The same as publishStep() takes it.
     StepState stepState(std::int64_t step, std::shared_ptr<ObjectStore> from = {})
@@ -108,15 +108,14 @@ struct Publishing {
         EXPECT_TRUE(opened);
         const auto read = std::make_shared<const Run>(std::move(*opened));
         const auto plan = std::make_shared<const Plan>(planFor(*read, *read->find(step)).value_or(Plan()));
-        const auto chain = std::make_shared<std::optional<Chain>>();
+        const auto path = std::make_shared<PathPtr>(); // null: not open yet
         StepState state = StepState::of({ *read, *read->find(step), *plan });
         state.origin = originOf(step);
-        state.open = [read, plan, chain](TaskContext& openTask) -> Result<const State*> {
-            if (!*chain) {
-                DS_TRY(Chain replayed, Chain::open(*read, *plan, 2, openTask));
-                chain->emplace(std::move(replayed));
+        state.open = [read, plan, path](TaskContext& openTask) -> Result<const State*> {
+            if (!*path) {
+                DS_TRY(*path, openPath(*read, *plan, { 2 }, openTask));
             }
-            return &**chain;
+            return path->get();
         };
         return state;
     }
@@ -124,28 +123,28 @@ struct Publishing {
     {
         return { run->uri(), stepState(from, read), stepState(to, read) };
     }
-    Result<std::string> rootOf(const Chain& chain)
+    Result<std::string> rootOf(const State& state)
     {
-        DS_TRY(const CheckpointDigest digest, digestState(bench, chain, task));
+        DS_TRY(const CheckpointDigest digest, digestState(bench, state, task));
         return toHex(digest.root.fast);
     }
-    std::string rootOfCheckpoint(std::int64_t step) { return rootOf(state(step)).value_or("no root"); }
+    std::string rootOfCheckpoint(std::int64_t step) { return rootOf(*state(step)).value_or("no root"); }
     /// By replay of what was published.
     Result<std::string> rootOfStep(std::int64_t step)
     {
         const Run now = view();
-        DS_TRY(const Chain chain, chainOf(now, step));
-        return rootOf(chain);
+        DS_TRY(const PathPtr path, pathOf(now, step));
+        return rootOf(*path);
     }
 
     Result<Publisher> open() { return Publisher::open(bench, run, base, options, task); }
     Result<PublishedVersion> publish(Publisher& publisher, std::int64_t to, std::optional<std::int64_t> from = {})
     {
-        const Chain next = state(to);
+        const PathPtr next = state(to);
         if (!from)
-            return publisher.publish(nullptr, next, originOf(to), task);
-        const Chain before = state(*from);
-        return publisher.publish(&before, next, originOf(to), task);
+            return publisher.publish(nullptr, *next, originOf(to), task);
+        const PathPtr before = state(*from);
+        return publisher.publish(before.get(), *next, originOf(to), task);
     }
     /// Publishes checkpoints first…last with one publisher.
     void publishAll(std::int64_t first, std::int64_t last)

@@ -28,13 +28,13 @@ struct Foreign {
         EXPECT_TRUE(store) << path;
         return std::move(*store);
     }
-    Chain stateOf(std::int64_t step)
+    PathPtr stateOf(std::int64_t step)
     {
         auto run = p.tryOpen(into, p.base);
         EXPECT_TRUE(run);
-        auto chain = p.chainOf(*run, step);
-        EXPECT_TRUE(chain) << chain.error().text;
-        return std::move(*chain);
+        const auto path = p.pathOf(*run, step);
+        EXPECT_TRUE(path) << path.error().text;
+        return path.value_or(nullptr);
     }
     test::TempDir folder;
     Publishing p;
@@ -52,23 +52,23 @@ TEST(PublisherBehindOthers, ARunOfOthersWithoutRootsIsContinued)
         auto publisher = Publisher::open(p.bench, foreign.into, p.base, p.options, p.task);
         ASSERT_TRUE(publisher) << publisher.error().text;
         EXPECT_EQ(publisher->headStep(), last);
-        const Chain head = foreign.stateOf(last);
-        const Chain older = foreign.stateOf(last - 3);
-        EXPECT_EQ(errorOf(publisher->publish(&older, head, "", p.task)).code,
+        const PathPtr head = foreign.stateOf(last);
+        const PathPtr older = foreign.stateOf(last - 3);
+        EXPECT_EQ(errorOf(publisher->publish(older.get(), *head, "", p.task)).code,
                   Code::BaseMismatch); // bit by bit, without roots
-        const auto back = publisher->publish(&head, older, "back", p.task);
+        const auto back = publisher->publish(head.get(), *older, "back", p.task);
         ASSERT_TRUE(back) << back.error().text;
         EXPECT_EQ(back->step, last + 1);
-        const auto forth = publisher->publish(nullptr, head, "forth", p.task);
+        const auto forth = publisher->publish(nullptr, *head, "forth", p.task);
         ASSERT_TRUE(forth) << forth.error().text;
 
         auto run = p.tryOpen(foreign.into, p.base);
         ASSERT_TRUE(run);
         EXPECT_EQ(run->epochs(), 1);
         ASSERT_NE(run->find(last + 1), nullptr);
-        EXPECT_EQ(run->find(last + 1)->summary->root, p.rootOf(older).value_or("none"));
-        EXPECT_EQ(p.rootOf(foreign.stateOf(last + 1)).value_or("lost"), p.rootOf(older).value_or("none"));
-        EXPECT_EQ(p.rootOf(foreign.stateOf(last + 2)).value_or("lost"), p.rootOf(head).value_or("none"));
+        EXPECT_EQ(run->find(last + 1)->summary->root, p.rootOf(*older).value_or("none"));
+        EXPECT_EQ(p.rootOf(*foreign.stateOf(last + 1)).value_or("lost"), p.rootOf(*older).value_or("none"));
+        EXPECT_EQ(p.rootOf(*foreign.stateOf(last + 2)).value_or("lost"), p.rootOf(*head).value_or("none"));
         VerifyOptions level3;
         level3.level = 3;
         const auto report = verifyRun(p.bench, *run, level3, p.task);
@@ -84,12 +84,12 @@ TEST(PublisherBehindOthers, TheFirstVersionIsNoAnchorSoThatTheEpochGoesOn)
     p.options.anchorEvery = 1;
     auto publisher = Publisher::open(p.bench, foreign.into, p.base, p.options, p.task);
     ASSERT_TRUE(publisher);
-    const Chain older = foreign.stateOf(12);
-    const Chain head = foreign.stateOf(15);
-    const auto first = publisher->publish(nullptr, older, "", p.task);
+    const PathPtr older = foreign.stateOf(12);
+    const PathPtr head = foreign.stateOf(15);
+    const auto first = publisher->publish(nullptr, *older, "", p.task);
     ASSERT_TRUE(first) << first.error().text;
     EXPECT_FALSE(first->anchor);
-    const auto second = publisher->publish(nullptr, head, "", p.task);
+    const auto second = publisher->publish(nullptr, *head, "", p.task);
     ASSERT_TRUE(second) << second.error().text;
     EXPECT_TRUE(second->anchor);
     auto run = p.tryOpen(foreign.into, p.base);
@@ -104,8 +104,8 @@ TEST(PublisherBehindOthers, ANewEpochIsOne)
     p.options.newEpoch = true;
     auto publisher = Publisher::open(p.bench, foreign.into, p.base, p.options, p.task);
     ASSERT_TRUE(publisher);
-    const Chain old = foreign.stateOf(3);
-    const auto version = publisher->publish(nullptr, old, "", p.task);
+    const PathPtr old = foreign.stateOf(3);
+    const auto version = publisher->publish(nullptr, *old, "", p.task);
     ASSERT_TRUE(version) << version.error().text;
     EXPECT_TRUE(version->anchor);
     auto run = p.tryOpen(foreign.into, p.base);

@@ -172,11 +172,11 @@ TEST(PublisherLease, WhoLostItPutsNothingMore)
     auto publisher = p.open();
     ASSERT_TRUE(publisher);
     ASSERT_TRUE(p.publish(*publisher, 1));
-    const Chain next = p.state(2);
+    const PathPtr next = p.state(2);
     ASSERT_TRUE(putText(*p.run, leaseKey(2), forged(p, { { "host", "elsewhere/boot" } }).dump()));
     const auto before = p.keys();
     for (int again = 0; again < 2; ++again) {
-        EXPECT_EQ(errorOf(publisher->publish(nullptr, next, "checkpoint-2", p.task)).code, Code::Exists);
+        EXPECT_EQ(errorOf(publisher->publish(nullptr, *next, "checkpoint-2", p.task)).code, Code::Exists);
         EXPECT_EQ(errorOf(publisher->keepAlive(p.task)).code, Code::Exists);
     }
     EXPECT_EQ(p.keys(), before);
@@ -190,7 +190,7 @@ TEST(PublisherLease, WhoLostItWhileBuildingPutsNothing)
     ASSERT_TRUE(publisher);
     p.drop(2);
     const auto hooked = std::make_shared<ReadHookStore>(p.checkpoints);
-    const Chain next = p.state(2, hooked);
+    const PathPtr next = p.state(2, hooked);
     const auto before = p.keys();
     bool taken = false;
     hooked->onRead = [&](std::string_view, std::uint64_t) {
@@ -198,7 +198,7 @@ TEST(PublisherLease, WhoLostItWhileBuildingPutsNothing)
             EXPECT_TRUE(putText(*p.run, leaseKey(3), forged(p, { { "host", "elsewhere/boot" } }).dump()));
         }
     };
-    EXPECT_EQ(errorOf(publisher->publish(nullptr, next, "checkpoint-2", p.task)).code, Code::Exists);
+    EXPECT_EQ(errorOf(publisher->publish(nullptr, *next, "checkpoint-2", p.task)).code, Code::Exists);
     EXPECT_TRUE(taken);
     EXPECT_EQ(p.keys(), before);
 }

@@ -76,11 +76,11 @@ TEST(StoppedPublisher, DoesNotWaitForTheRenewalOfItsLease)
     p.options.lease.life = 100ms; // renewed every 5
     auto publisher = p.opened();
     ASSERT_TRUE(publisher);
-    const Chain next = p.state(1);
+    const PathPtr next = p.state(1);
     p.store->isSlow = true;
     ASSERT_TRUE(test::eventually([&] { return p.store->waiting > 0; }));
     std::jthread stopper = p.stopper();
-    const auto outcome = publisher->publish(nullptr, next, "checkpoint-1", p.task);
+    const auto outcome = publisher->publish(nullptr, *next, "checkpoint-1", p.task);
     stopper.join();
     EXPECT_EQ(errorOf(outcome).code, Code::Canceled);
     publisher.reset();

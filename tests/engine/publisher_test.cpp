@@ -254,8 +254,8 @@ TEST_P(PublisherOf, ACheckpointThatChangesWhileItIsReadIsNotPublished)
         const auto hooked = std::make_shared<ReadHookStore>(p.checkpoints);
         auto publisher = p.open();
         ASSERT_TRUE(publisher);
-        const Chain from = p.state(2, hooked);
-        const Chain to = p.state(3, hooked);
+        const PathPtr from = p.state(2, hooked);
+        const PathPtr to = p.state(3, hooked);
         const auto before = p.keys();
         bool rewritten = false;
         hooked->onRead = [&](std::string_view key, std::uint64_t) {
@@ -263,7 +263,7 @@ TEST_P(PublisherOf, ACheckpointThatChangesWhileItIsReadIsNotPublished)
                 EXPECT_TRUE(putText(*p.checkpoints, key, Publishing::fileOf(victim)));
             }
         };
-        const auto refused = publisher->publish(&from, to, "checkpoint-3", p.task);
+        const auto refused = publisher->publish(from.get(), *to, "checkpoint-3", p.task);
         EXPECT_TRUE(rewritten);
         EXPECT_EQ(errorOf(refused).code, Code::Rewritten);
         EXPECT_EQ(p.keys(), before);
@@ -279,14 +279,14 @@ TEST(Publisher, AnAnchorIsTiedToWhatWasReadToo)
     const auto hooked = std::make_shared<ReadHookStore>(p.checkpoints);
     auto publisher = p.open();
     ASSERT_TRUE(publisher);
-    const Chain to = p.state(1, hooked);
+    const PathPtr to = p.state(1, hooked);
     bool rewritten = false;
     hooked->onRead = [&](std::string_view key, std::uint64_t) {
         if (!std::exchange(rewritten, true)) {
             EXPECT_TRUE(putText(*p.checkpoints, key, Publishing::fileOf(1)));
         }
     };
-    EXPECT_EQ(errorOf(publisher->publish(nullptr, to, "checkpoint-1", p.task)).code, Code::Rewritten);
+    EXPECT_EQ(errorOf(publisher->publish(nullptr, *to, "checkpoint-1", p.task)).code, Code::Rewritten);
     EXPECT_TRUE(p.keys().empty());
 }
 

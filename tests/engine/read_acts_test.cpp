@@ -256,10 +256,10 @@ TEST(PlanOfDiff, ReadsWhatBothStatesAreRebuiltFrom)
     const deltascope::Run run = planned.opened();
     const auto a = planFor(run, step(run, 2));
     const auto b = planFor(run, step(run, 6));
-    const auto left = Chain::open(run, *a, 1, planned.task);
-    const auto right = Chain::open(run, *b, 1, planned.task);
+    const auto left = openPath(run, *a, {}, planned.task);
+    const auto right = openPath(run, *b, {}, planned.task);
     ASSERT_TRUE(left && right);
-    ASSERT_TRUE(diffStates(planned.bench, *left, *right, {}, planned.task));
+    ASSERT_TRUE(diffStates(planned.bench, **left, **right, {}, planned.task));
     EXPECT_EQ(keysRead(*planned.store), tinyKeys({ 1, 2, 5, 6 }));
 }
 

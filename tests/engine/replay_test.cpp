@@ -127,8 +127,8 @@ public:
         m_states.push_back(next);
     }
 
-    /// All versions as one chain, read through `store` if it is given.
-    Result<Chain> chain(std::shared_ptr<const ObjectStore> store = {})
+    /// All versions as one path, read through `store` if it is given.
+    Result<PathPtr> path(std::shared_ptr<const ObjectStore> store = {})
     {
         run = {};
         run.store = store ? std::move(store) : m_store;
@@ -148,7 +148,7 @@ public:
             DS_TRY(const std::vector<ObjectInfo> ofBase, listAll(*m_base, "", task));
             run.base->objects = run.base->layout->group(ofBase).at(0);
         }
-        return Chain::open(run, plan, 2, task);
+        return openPath(run, plan, { 2 }, task);
     }
 
     void put(const std::string& key, const std::string& bytes) { EXPECT_TRUE(putText(*m_store, key, bytes)) << key; }
@@ -237,11 +237,11 @@ Assignment randomAssignment(const FileTensor& target, std::size_t count, std::mt
     return out;
 }
 
-Result<std::string> replayed(const Chain& chain, const TensorInfo& tensor,
+Result<std::string> replayed(const PathState& path, const TensorInfo& tensor,
                              ReplayOptions options = { test::walkMeans() })
 {
     TaskContext task;
-    DS_TRY(TensorReplay replay, TensorReplay::open(chain, tensor, std::move(options), task));
+    DS_TRY(TensorReplay replay, TensorReplay::open(path, tensor, std::move(options), task));
     std::string bytes;
     for (;;) {
         DS_TRY(const ByteSpan block, replay.next(task));
@@ -269,18 +269,18 @@ public:
 /// Replays every tensor and compares it with the simple replay, with and without an observer.
 void expectSound(History& history, const std::string& scratch)
 {
-    const auto chain = history.chain();
-    ASSERT_TRUE(chain) << chain.error().text;
-    ASSERT_EQ(chain->tensors().size(), history.now().size());
-    for (const TensorInfo& info : chain->tensors()) {
+    const auto path = history.path();
+    ASSERT_TRUE(path) << path.error().text;
+    ASSERT_EQ((*path)->tensors().size(), history.now().size());
+    for (const TensorInfo& info : (*path)->tensors()) {
         const std::string& expected = history.now().at(info.name).data;
         ReplayOptions options { test::walkMeans(scratch) };
-        const auto plain = replayed(*chain, info, options);
+        const auto plain = replayed(**path, info, options);
         ASSERT_TRUE(plain) << info.name << ": " << plain.error().text;
         EXPECT_TRUE(*plain == expected) << info.name;
         Recorder recorder;
         options.observer = &recorder;
-        const auto watched = replayed(*chain, info, options);
+        const auto watched = replayed(**path, info, options);
         ASSERT_TRUE(watched) << info.name << ": " << watched.error().text;
         EXPECT_TRUE(*watched == expected) << info.name;
         EXPECT_TRUE(recorder.inOrder) << info.name;
@@ -408,10 +408,10 @@ History longSlimeChain(std::size_t links, const TensorInfo& info)
 TEST(TensorReplay, ExactlyAsManyPatchesAsStreamsMayBeOpenNeedNoScratch)
 {
     History history = longTrlChain(127); // and the anchor
-    const auto chain = history.chain();
-    ASSERT_TRUE(chain);
+    const auto path = history.path();
+    ASSERT_TRUE(path);
     ReplayOptions options { test::walkMeans("/nonexistent") };
-    const auto bytes = replayed(*chain, chain->tensors()[0], options);
+    const auto bytes = replayed(**path, (*path)->tensors()[0], options);
     ASSERT_TRUE(bytes) << bytes.error().text;
     EXPECT_TRUE(*bytes == history.now().at("w").data);
 }
@@ -447,17 +447,17 @@ TEST(TensorReplay, LeavesNothingInTheScratchFolder)
 TEST(TensorReplay, AScratchFolderThatIsNotThereIsAnError)
 {
     History history = longTrlChain(200);
-    const auto chain = history.chain();
-    ASSERT_TRUE(chain);
+    const auto path = history.path();
+    ASSERT_TRUE(path);
     ReplayOptions options { test::walkMeans("/nonexistent") };
-    EXPECT_EQ(errorOf(replayed(*chain, chain->tensors()[0], options)).code, Code::NotFound);
+    EXPECT_EQ(errorOf(replayed(**path, (*path)->tensors()[0], options)).code, Code::NotFound);
 }
 
 void expectSegments(History& history, std::uint64_t segment, const std::string& scratch)
 {
-    const auto chain = history.chain();
-    ASSERT_TRUE(chain) << chain.error().text;
-    const TensorInfo& info = chain->tensors()[0];
+    const auto path = history.path();
+    ASSERT_TRUE(path) << path.error().text;
+    const TensorInfo& info = (*path)->tensors()[0];
     const std::string& expected = history.now().at(info.name).data;
     ASSERT_GT(expected.size(), 2 * segment);
     for (const bool watched : { false, true }) {
@@ -467,7 +467,7 @@ void expectSegments(History& history, std::uint64_t segment, const std::string& 
             options.observer = watched ? &recorder : nullptr;
             options.begin = begin;
             options.end = begin + segment;
-            const auto bytes = replayed(*chain, info, options);
+            const auto bytes = replayed(**path, info, options);
             ASSERT_TRUE(bytes) << bytes.error().text;
             EXPECT_TRUE(*bytes == expected.substr(begin, segment)) << begin << (watched ? " watched" : "");
         }
@@ -514,9 +514,9 @@ TEST(TensorReplay, AnEmptyTensorIsOver)
     History history("trl-v2");
     history.anchor({ { "none", randomTensor(tensor("none", { 0 }), random) } });
     history.delta({ Assignment { "none", {}, {} } }, true);
-    const auto chain = history.chain();
-    ASSERT_TRUE(chain);
-    EXPECT_EQ(*replayed(*chain, chain->tensors()[0]), "");
+    const auto path = history.path();
+    ASSERT_TRUE(path);
+    EXPECT_EQ(*replayed(**path, (*path)->tensors()[0]), "");
 }
 
 TEST(TensorReplay, WithoutAnObserverNothingBeforeTheLastFullStateIsRead)
@@ -528,10 +528,10 @@ TEST(TensorReplay, WithoutAnObserverNothingBeforeTheLastFullStateIsRead)
     history.delta({ randomAssignment(history.now().at("w"), 5, random) }, false);
     history.anchor({ { "w", randomTensor(info, random) } });
     const auto faulty = std::make_shared<FaultyStore>(history.store());
-    const auto chain = history.chain(faulty);
-    ASSERT_TRUE(chain);
+    const auto path = history.path(faulty);
+    ASSERT_TRUE(path);
     const std::uint64_t before = faulty->bytesRead();
-    ASSERT_TRUE(replayed(*chain, info));
+    ASSERT_TRUE(replayed(**path, info));
     EXPECT_EQ(faulty->bytesRead() - before, info.bytes());
 }
 
@@ -543,13 +543,13 @@ TEST(TensorReplay, AFullStateOfAnotherShapeStartsAnewAlsoWhenWatched)
     history.delta({ randomAssignment(history.now().at("w"), 5, random) }, false);
     history.anchor({ { "w", randomTensor(tensor("w", { 64 }, Dtype::F32), random) } });
     history.delta({ randomAssignment(history.now().at("w"), 5, random) }, false);
-    const auto chain = history.chain();
-    ASSERT_TRUE(chain);
-    ASSERT_EQ(chain->tensors()[0].dtype, Dtype::F32);
+    const auto path = history.path();
+    ASSERT_TRUE(path);
+    ASSERT_EQ((*path)->tensors()[0].dtype, Dtype::F32);
     Recorder recorder;
     ReplayOptions options { test::walkMeans() };
     options.observer = &recorder;
-    const auto bytes = replayed(*chain, chain->tensors()[0], options);
+    const auto bytes = replayed(**path, (*path)->tensors()[0], options);
     ASSERT_TRUE(bytes) << bytes.error().text;
     EXPECT_TRUE(*bytes == history.now().at("w").data);
 }
@@ -578,9 +578,9 @@ TEST(TensorReplayErrors, APositionBehindTheEndNamesStepObjectAndTensor)
 {
     History history = withThirdStep(trlFile(
         { { tensor("w.idx", { 1 }, Dtype::I32), packed<std::uint32_t>({ 100 }) }, { tensor("w.val", { 1 }), "ab" } }));
-    const auto chain = history.chain();
-    ASSERT_TRUE(chain);
-    const Error error = errorOf(replayed(*chain, chain->tensors()[0]));
+    const auto path = history.path();
+    ASSERT_TRUE(path);
+    const Error error = errorOf(replayed(**path, (*path)->tensors()[0]));
     EXPECT_EQ(error.code, Code::Malformed);
     EXPECT_EQ(error.step, 3);
     EXPECT_EQ(error.where, "deltas/step_000003.safetensors");
@@ -591,9 +591,9 @@ TEST(TensorReplayErrors, ValuesOfAnotherTypeNameTheStep)
 {
     History history = withThirdStep(trlFile({ { tensor("w.idx", { 1 }, Dtype::I32), packed<std::uint32_t>({ 1 }) },
                                               { tensor("w.val", { 1 }, Dtype::F32), "abcd" } }));
-    const auto chain = history.chain();
-    ASSERT_TRUE(chain);
-    const Error error = errorOf(replayed(*chain, chain->tensors()[0]));
+    const auto path = history.path();
+    ASSERT_TRUE(path);
+    const Error error = errorOf(replayed(**path, (*path)->tensors()[0]));
     EXPECT_EQ(error.code, Code::BaseMismatch);
     EXPECT_EQ(error.step, 3);
 }
@@ -602,7 +602,7 @@ TEST(TensorReplayErrors, ATensorThatNoStateHoldsIsABaseMismatchOfItsStep)
 {
     History history = withThirdStep(trlFile({ { tensor("other.idx", { 1 }, Dtype::I32), packed<std::uint32_t>({ 1 }) },
                                               { tensor("other.val", { 1 }), "ab" } }));
-    const Error error = errorOf(history.chain());
+    const Error error = errorOf(history.path());
     EXPECT_EQ(error.code, Code::BaseMismatch);
     EXPECT_EQ(error.step, 3);
     EXPECT_NE(error.text.find("other"), std::string::npos);
@@ -611,7 +611,7 @@ TEST(TensorReplayErrors, ATensorThatNoStateHoldsIsABaseMismatchOfItsStep)
 TEST(TensorReplayErrors, ABrokenHeaderNamesItsStep)
 {
     History history = withThirdStep("too short");
-    const Error error = errorOf(history.chain());
+    const Error error = errorOf(history.path());
     EXPECT_EQ(error.step, 3);
     EXPECT_EQ(error.where, "deltas/step_000003.safetensors");
 }
@@ -627,10 +627,10 @@ TEST(TensorReplayErrors, AReadThatFailsNamesItsStep)
     const auto faulty = std::make_shared<FaultyStore>(history.store());
     std::set<std::int64_t> named;
     for (std::uint64_t nth = 1;; ++nth) {
-        const auto chain = history.chain(faulty);
-        ASSERT_TRUE(chain);
+        const auto path = history.path(faulty);
+        ASSERT_TRUE(path);
         faulty->failNth(StoreOperation::Read, nth, Error { Code::Io, "read: I/O error", {}, {}, {} });
-        const auto bytes = replayed(*chain, chain->tensors()[0]);
+        const auto bytes = replayed(**path, (*path)->tensors()[0]);
         faulty->clearFaults();
         if (bytes) {
             EXPECT_GT(nth, 4U);
@@ -650,10 +650,10 @@ TEST(TensorReplayErrors, ADamagedPatchInAStretchBeforeTheLastNamesItsStep)
     history.put("deltas/step_000050.safetensors",
                 trlFile({ { tensor("w.idx", { 1 }, Dtype::I32), packed<std::uint32_t>({ 4'000'000 }) },
                           { tensor("w.val", { 1 }), "ab" } }));
-    const auto chain = history.chain();
-    ASSERT_TRUE(chain);
+    const auto path = history.path();
+    ASSERT_TRUE(path);
     ReplayOptions options { test::walkMeans(scratch.path()) };
-    const Error error = errorOf(replayed(*chain, chain->tensors()[0], options));
+    const Error error = errorOf(replayed(**path, (*path)->tensors()[0], options));
     EXPECT_EQ(error.code, Code::Malformed);
     EXPECT_EQ(error.step, 50);
 }
@@ -668,26 +668,26 @@ TEST(TensorReplayErrors, LeftOverPositionsAreFoundAtTheEnd)
     history.put("deltas/step_000002.safetensors",
                 trlFile({ { tensor("w.idx", { 2 }, Dtype::I32), packed<std::uint32_t>({ 0, 99 }) },
                           { tensor("w.val", { 2 }), "abcd" } }));
-    const auto chain = history.chain();
-    ASSERT_TRUE(chain);
-    EXPECT_EQ(errorOf(replayed(*chain, chain->tensors()[0])).code, Code::Malformed);
+    const auto path = history.path();
+    ASSERT_TRUE(path);
+    EXPECT_EQ(errorOf(replayed(**path, (*path)->tensors()[0])).code, Code::Malformed);
 }
 
 TEST(TensorReplayErrors, AnUnknownTensorIsABaseMismatch)
 {
     History history = longTrlChain(1);
-    const auto chain = history.chain();
-    ASSERT_TRUE(chain);
-    EXPECT_EQ(errorOf(replayed(*chain, tensor("nobody"))).code, Code::BaseMismatch);
+    const auto path = history.path();
+    ASSERT_TRUE(path);
+    EXPECT_EQ(errorOf(replayed(**path, tensor("nobody"))).code, Code::BaseMismatch);
 }
 
 TEST(TensorReplayErrors, AStoppedTaskIsCanceled)
 {
     History history = longTrlChain(2);
-    const auto chain = history.chain();
-    ASSERT_TRUE(chain);
+    const auto path = history.path();
+    ASSERT_TRUE(path);
     TaskContext task;
-    auto replay = TensorReplay::open(*chain, chain->tensors()[0], { test::walkMeans() }, task);
+    auto replay = TensorReplay::open(**path, (*path)->tensors()[0], { test::walkMeans() }, task);
     ASSERT_TRUE(replay);
     ASSERT_TRUE(replay->next(task));
     task.requestStop();
@@ -696,31 +696,31 @@ TEST(TensorReplayErrors, AStoppedTaskIsCanceled)
 
 // --- chains ----------------------------------------------------------------------------------------------------------
 
-TEST(Chain, HoldsEveryTensorOfTheStateByName)
+TEST(PathState, HoldsEveryTensorOfTheStateByName)
 {
     std::mt19937_64 random(1);
     History history("trl-v2");
     history.anchor(
         { { "b", randomTensor(tensor("b", { 2 }), random) }, { "a", randomTensor(tensor("a", { 3 }), random) } });
     history.anchor({ { "c", randomTensor(tensor("c", { 5 }), random) } });
-    const auto chain = history.chain();
-    ASSERT_TRUE(chain);
-    ASSERT_EQ(chain->tensors().size(), 3U);
-    EXPECT_EQ(chain->tensors()[0].name, "a");
-    EXPECT_EQ(chain->tensors()[2].name, "c");
-    EXPECT_EQ(chain->stateBytes(), 20U);
-    EXPECT_NE(chain->find("b"), nullptr);
-    EXPECT_EQ(chain->find("bb"), nullptr);
+    const auto path = history.path();
+    ASSERT_TRUE(path);
+    ASSERT_EQ((*path)->tensors().size(), 3U);
+    EXPECT_EQ((*path)->tensors()[0].name, "a");
+    EXPECT_EQ((*path)->tensors()[2].name, "c");
+    EXPECT_EQ((*path)->stateBytes(), 20U);
+    EXPECT_NE((*path)->find("b"), nullptr);
+    EXPECT_EQ((*path)->find("bb"), nullptr);
 }
 
-TEST(Chain, KnowsWhichLinkIsAnExternalBase)
+TEST(PathState, KnowsWhichLinkIsAnExternalBase)
 {
     History history = longSlimeChain(2, tensor("w", { 10 }));
-    const auto chain = history.chain();
-    ASSERT_TRUE(chain);
-    EXPECT_TRUE(chain->onExternalBase());
-    EXPECT_FALSE(chain->versionOf(0));
-    EXPECT_EQ(chain->versionOf(2), 1U);
+    const auto path = history.path();
+    ASSERT_TRUE(path);
+    EXPECT_TRUE((*path)->onExternalBase());
+    EXPECT_FALSE((*path)->versionOf(0));
+    EXPECT_EQ((*path)->versionOf(2), 1U);
 }
 
 // --- parallel work ---------------------------------------------------------------------------------------------------

@@ -178,11 +178,11 @@ Result<std::vector<PublishedVersion>> publishAgain(const GoldenCopy& golden, std
     OpenOptions how;
     how.base = golden.base;
     DS_TRY(const Run run, openRun(bench(), golden.store, how, task));
-    std::map<std::int64_t, Chain> chains;
+    std::map<std::int64_t, PathPtr> paths;
     const auto stateAt = [&](std::int64_t step) -> Result<StepState> {
         DS_TRY(const Plan plan, planFor(run, *run.find(step)));
-        DS_TRY(Chain chain, Chain::open(run, plan, 1, task));
-        const State* const state = &chains.emplace(step, std::move(chain)).first->second;
+        DS_TRY(paths[step], openPath(run, plan, {}, task));
+        const State* const state = paths[step].get();
         StepState named = StepState::of({ run, *run.find(step), plan });
         named.open = [state](TaskContext&) -> Result<const State*> { return state; };
         return named;

@@ -110,10 +110,10 @@ public:
         const auto plan = planFor(run, step(run, number, epoch));
         if (!plan)
             return false;
-        const auto chain = Chain::open(run, *plan, 2, session.task);
-        if (!chain)
+        const auto path = openPath(run, *plan, { 2 }, session.task);
+        if (!path)
             return false;
-        const auto digest = digestState(session.bench, *chain, session.task);
+        const auto digest = digestState(session.bench, **path, session.task);
         return digest && digest->tensors.at(0).xxh3 == xxh3(std::as_bytes(std::span(state)));
     }
 

@@ -286,9 +286,9 @@ TEST(VerifyRoots, EqualTheDigestOfTheState)
     const VerifyReport report = session.verify(golden, 4);
     const auto plan = planFor(session.run, *session.run.find(15));
     ASSERT_TRUE(plan);
-    const auto chain = Chain::open(session.run, *plan, 2, session.task);
-    ASSERT_TRUE(chain);
-    const auto digest = digestState(session.bench, *chain, session.task);
+    const auto path = openPath(session.run, *plan, { 2 }, session.task);
+    ASSERT_TRUE(path);
+    const auto digest = digestState(session.bench, **path, session.task);
     ASSERT_TRUE(digest);
     EXPECT_EQ(session.step(report, 15).root, toHex(digest->root.strong));
 }

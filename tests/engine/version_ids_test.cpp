@@ -169,9 +169,9 @@ public:
             EXPECT_FALSE(run.versions[i].obstacle) << run.versions[i].obstacle->text;
             const auto plan = planFor(run, run.versions[i], { .state = StateChoice::Served });
             ASSERT_TRUE(plan) << plan.error().text;
-            const auto chain = Chain::open(run, *plan, 2, session.task);
-            ASSERT_TRUE(chain) << chain.error().text;
-            const auto digest = digestState(session.bench, *chain, session.task);
+            const auto path = openPath(run, *plan, { 2 }, session.task);
+            ASSERT_TRUE(path) << path.error().text;
+            const auto digest = digestState(session.bench, **path, session.task);
             ASSERT_TRUE(digest) << digest.error().text;
             for (const TensorDigest& tensor : digest->tensors)
                 EXPECT_EQ(toHex(tensor.sha256), golden.expected["steps"][i]["tensors"][tensor.tensor.name]["sha256"])

@@ -148,8 +148,8 @@ public:
     /// The root that a plan leads to.
     Result<std::string> rootAlong(const deltascope::Run& run, const Plan& plan)
     {
-        DS_TRY(const Chain chain, Chain::open(run, plan, 2, session.task));
-        DS_TRY(const CheckpointDigest digest, digestState(session.bench, chain, session.task));
+        DS_TRY(const PathPtr path, openPath(run, plan, { 2 }, session.task));
+        DS_TRY(const CheckpointDigest digest, digestState(session.bench, *path, session.task));
         return toHex(digest.root.fast);
     }
     /// Turns over one bit of the last value that an object holds.

@@ -117,7 +117,7 @@ private:
 
     static std::string nameOf(std::int64_t number) { return fmt::format("checkpoint-{}", number); }
 
-    Result<Chain> openCheckpoint(std::int64_t number, TaskContext& task)
+    Result<PathPtr> openCheckpoint(std::int64_t number, TaskContext& task)
     {
         OpenOptions plain;
         plain.layout = "hf";
@@ -126,7 +126,7 @@ private:
         if (!version)
             return fail(Code::NotFound, "the checkpoint that was just saved is gone", nameOf(number));
         DS_TRY(const Plan plan, planFor(run, *version));
-        return Chain::open(run, plan, m_bench.threads, task);
+        return openPath(run, plan, { m_bench.threads }, task);
     }
 
     Result<void> trainAndPublish(double fraction, TaskContext& task)
@@ -135,16 +135,16 @@ private:
             DS_CHECK(publishNewest(nullptr, task));
         m_model.train(fraction);
         DS_CHECK(saveCheckpoint(task));
-        DS_TRY(const Chain from, openCheckpoint(m_trained - 1, task));
-        return publishNewest(&from, task);
+        DS_TRY(const PathPtr from, openCheckpoint(m_trained - 1, task));
+        return publishNewest(from.get(), task);
     }
 
-    Result<void> publishNewest(const Chain* from, TaskContext& task)
+    Result<void> publishNewest(const State* from, TaskContext& task)
     {
-        DS_TRY(const Chain to, openCheckpoint(m_trained, task));
+        DS_TRY(const PathPtr to, openCheckpoint(m_trained, task));
         const std::unique_lock closed(
             m_gate); // so that replicas meet the flipped byte, not the sound version before it
-        DS_TRY(const PublishedVersion version, m_publisher->publish(from, to, nameOf(m_trained), task));
+        DS_TRY(const PublishedVersion version, m_publisher->publish(from, *to, nameOf(m_trained), task));
         m_head = version.step;
         if (m_flipNext && !version.anchor && flipByte(version, task))
             m_flipNext = false;
@@ -236,9 +236,9 @@ private:
         DS_TRY(const Run run, openRun(m_bench, m_bucket, {}, task));
         const Version& newest = run.versions.back();
         DS_TRY(const Plan plan, planFor(run, newest));
-        DS_TRY(const Chain chain, Chain::open(run, plan, m_bench.threads, task));
+        DS_TRY(const PathPtr state, openPath(run, plan, { m_bench.threads }, task));
         DS_TRY(WalkMeans means, m_bench.means());
-        DS_TRY(const std::unique_ptr<StateWalk> walk, chain.walk(allTensors(chain), { std::move(means) }));
+        DS_TRY(const std::unique_ptr<StateWalk> walk, state->walk(allTensors(*state), { std::move(means) }));
         const auto load = [&](std::size_t slice, SliceReader& reader) {
             MutableByteSpan data = m_model.dataOf(walk->tensor(slice).name);
             return forEachBlock(reader, task, [&](ByteSpan block) {

@@ -87,13 +87,13 @@ bool CheckpointChanges::takeKnown(std::size_t at)
     return true;
 }
 
-Result<Chain> CheckpointChanges::open(std::size_t at, TaskContext& task) const
+Result<PathPtr> CheckpointChanges::open(std::size_t at, TaskContext& task) const
 {
     DS_TRY(const Plan plan, planFor(m_run, m_run.versions[at]));
     return openChecked(m_bench, m_run, plan, false, task);
 }
 
-std::uint64_t CheckpointChanges::bytesOf(const Chain& state) const
+std::uint64_t CheckpointChanges::bytesOf(const PathState& state) const
 {
     std::uint64_t bytes = 0;
     for (const TensorInfo& tensor : state.tensors())
@@ -103,15 +103,14 @@ std::uint64_t CheckpointChanges::bytesOf(const Chain& state) const
 
 Result<void> CheckpointChanges::compareAt(std::size_t at, TaskContext& task)
 {
-    std::optional<Chain> before;
-    DS_TRY(before, open(at - 1, task));
-    DS_TRY(const Chain now, open(at, task));
-    const std::uint64_t bytes = bytesOf(*before) + bytesOf(now);
+    DS_TRY(PathPtr before, open(at - 1, task));
+    DS_TRY(const PathPtr now, open(at, task));
+    const std::uint64_t bytes = bytesOf(*before) + bytesOf(*now);
     if (m_view.mostBytes && m_view.readBytes + bytes > *m_view.mostBytes) {
         m_steps[at].why = m_ended = "too much to read unasked";
         return {};
     }
-    DS_TRY(const DiffReport report, diffStates(m_bench, *before, now, std::nullopt, task, { m_meant, false, {} }));
+    DS_TRY(const DiffReport report, diffStates(m_bench, *before, *now, std::nullopt, task, { m_meant, false, {} }));
     before.reset(); // there may be a million tensors: it makes room for the counts
     m_view.readBytes += bytes;
     ++m_view.compared;
@@ -119,7 +118,7 @@ Result<void> CheckpointChanges::compareAt(std::size_t at, TaskContext& task)
     counts.reserve(report.tensors.size());
     for (const TensorDiff& tensor : report.tensors)
         counts.push_back({ tensor.tensor.name, tensor.different });
-    countInto(m_steps[at], counts, m_meant, [&](std::string_view name) { return now.find(name); });
+    countInto(m_steps[at], counts, m_meant, [&](std::string_view name) { return now->find(name); });
     m_steps[at].unlike =
         static_cast<std::uint32_t>(report.reshaped.size() + report.onlyInA.size() + report.onlyInB.size());
     if (m_meant.meanAll() && m_steps[at].unlike == 0)

@@ -38,8 +38,8 @@ public:
 private:
     bool takeKnown(std::size_t at);
     Result<void> compareAt(std::size_t at, TaskContext& task);
-    Result<Chain> open(std::size_t at, TaskContext& task) const;
-    std::uint64_t bytesOf(const Chain& state) const;
+    Result<PathPtr> open(std::size_t at, TaskContext& task) const;
+    std::uint64_t bytesOf(const PathState& state) const;
     void remember(std::size_t at, const DiffReport& report, std::vector<TensorCount> counts);
 
     Workbench& m_bench;

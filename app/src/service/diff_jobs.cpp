@@ -17,12 +17,12 @@ std::optional<std::size_t> linkOfAInB(const OpenState& a, const OpenState& b)
 {
     if (!a.version || !b.version)
         return std::nullopt;
-    const auto& links = b.chain->links();
+    const auto& links = b.path->links();
     for (std::size_t i = links.size(); i-- > 0;) {
         if (links[i]->store->uri() == a.run->store->uri()
             && links[i]->objects.identity() == a.version->objects.identity())
             return i;
-        if (b.chain->formOf(i) > 0) // another way than step by step, which does not pass what came and went
+        if (b.path->formOf(i) > 0) // another way than step by step, which does not pass what came and went
             return std::nullopt;
     }
     return std::nullopt;

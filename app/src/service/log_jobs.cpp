@@ -77,19 +77,19 @@ Result<std::vector<TensorInfo>> tensorsMeant(const Run& run, const TensorGlobs& 
     if (!newest)
         return fail(Code::NotFound, "the source holds no version", run.store->uri());
     DS_TRY(const Plan plan, planFor(run, *newest));
-    DS_TRY(const Chain chain, Chain::open(run, plan, threads, task));
+    DS_TRY(const PathPtr state, openPath(run, plan, { threads }, task));
     std::vector<std::string_view> names;
-    for (const TensorInfo& tensor : chain.tensors())
+    for (const TensorInfo& tensor : state->tensors())
         names.push_back(tensor.name);
     DS_CHECK(meant.expectEachFits(names, fmt::format("step {} has no", newest->step()), run.store->uri()));
-    for (const TensorInfo& tensor : chain.tensors()) {
+    for (const TensorInfo& tensor : state->tensors()) {
         if (!meant.mean(tensor.name))
             continue;
         ++view.tensors;
         view.elements += tensor.elements();
     }
     view.tensorsInAll = static_cast<std::uint32_t>(names.size());
-    return chain.copyOfTensors();
+    return state->copyOfTensors();
 }
 
 StepChangeView changeOf(const Version& version, const std::optional<std::vector<TensorCount>>& counts,

@@ -126,12 +126,10 @@ namespace {
 
 Result<void> openChain(Workbench& bench, OpenState& state, TaskContext& task)
 {
-    DS_TRY(Chain chain, tryPlans(*state.plans, [&](const Plan& plan) {
+    DS_TRY(state.path, tryPlans(*state.plans, [&](const Plan& plan) {
                return openChecked(bench, *state.run, plan, state.acceptRewritten, task);
            }));
-    auto opened = std::make_unique<const Chain>(std::move(chain));
-    state.chain = opened.get();
-    state.state = std::move(opened);
+    state.state = state.path;
     return {};
 }
 
@@ -143,7 +141,7 @@ Result<OpenState> chooseState(Workbench& bench, const VersionRequest& request, b
     if (isSingleFile(request)) {
         DS_TRY(const auto around, openAround(bench, request.source.source));
         DS_TRY(FileState file, FileState::open(around.first, around.second, task));
-        auto opened = std::make_unique<const FileState>(std::move(file));
+        auto opened = std::make_shared<const FileState>(std::move(file));
         state.file = opened.get();
         state.state = std::move(opened);
         return state;

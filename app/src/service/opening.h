@@ -37,8 +37,8 @@ struct OpenState {
     std::string chosen; ///< choiceText()
     std::optional<FallbackPlans> plans; ///< nothing for a file
     bool acceptRewritten = false;
-    std::unique_ptr<const State> state; ///< along the present plan; null: see chooseState()
-    const Chain* chain = nullptr; ///< it, if it is a version
+    std::shared_ptr<const State> state; ///< along the present plan; null: see chooseState()
+    PathPtr path; ///< it, if it is a version; else null
     const FileState* file = nullptr; ///< it, if it is a file
 
     /// What makes the choice of the state doubtful, a second model beside it; forms that proved damaged, and what is

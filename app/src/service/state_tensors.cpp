@@ -6,7 +6,7 @@ namespace deltascope::app {
 
 namespace {
 
-TensorList listOf(const Chain& chain) { return std::make_shared<const std::vector<TensorInfo>>(chain.copyOfTensors()); }
+TensorList listOf(const State& state) { return std::make_shared<const std::vector<TensorInfo>>(state.copyOfTensors()); }
 
 /// Equal texts, equal objects.
 std::string objectsOf(const Run& run, const Plan& plan)
@@ -26,8 +26,8 @@ Result<TensorList> StateTensors::of(const Run& run, const Version& version, Plan
 {
     const bool deltasFit = version.facts && version.facts->replayed && !version.facts->damage;
     if (!deltasFit) {
-        DS_TRY(const Chain whole, Chain::open(run, plan, threads, task));
-        return listOf(whole);
+        DS_TRY(const PathPtr whole, openPath(run, plan, { threads }, task));
+        return listOf(*whole);
     }
     std::erase_if(plan.links, [&run](const PlanLink& link) {
         const std::optional<VersionSummary>& summary = run.versions[link.version].summaryOf(link.form);
@@ -36,8 +36,8 @@ Result<TensorList> StateTensors::of(const Run& run, const Version& version, Plan
     const std::string objects = objectsOf(run, plan);
     if (TensorList known = kept(objects))
         return known;
-    DS_TRY(const Chain chain, Chain::open(run, plan, threads, task));
-    TensorList list = listOf(chain);
+    DS_TRY(const PathPtr full, openPath(run, plan, { threads }, task));
+    TensorList list = listOf(*full);
     const std::lock_guard lock(m_mutex);
     m_objects = objects;
     m_last = list;

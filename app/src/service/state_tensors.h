@@ -18,7 +18,7 @@ using TensorList = std::shared_ptr<const std::vector<TensorInfo>>;
 /// what they were. Any thread.
 class StateTensors {
 public:
-    /// `plan` leads to `version`. Errors: as Chain::open().
+    /// `plan` leads to `version`. Errors: as openPath().
     Result<TensorList> of(const Run& run, const Version& version, Plan plan, unsigned threads, TaskContext& task);
 
 private:

@@ -21,14 +21,14 @@ Result<StatisticsView> statisticsOf(Workbench& bench, const TensorRequest& reque
 {
     DS_TRY(const StatePair pair, planPair(bench, request, task));
     DS_TRY(const OpenPair open, openPair(bench, pair, task));
-    const Chain& now = open.now;
-    const std::optional<Chain>& before = open.before;
+    const PathState* const now = open.now.get();
+    const PathState* const before = open.before.get(); // null: there is none
     const TensorInfo* left = before ? before->find(request.tensor) : nullptr;
-    const TensorInfo* right = now.find(request.tensor);
+    const TensorInfo* right = now->find(request.tensor);
     const bool compared = before && (!request.against.empty() || (left && right && sameForm(*left, *right)));
     DS_TRY(const TensorStatistics statistics,
-           ifSound(deltascope::statisticsOf(bench, compared ? &*before : nullptr, now, request.tensor, task),
-                   { &now, before ? &*before : nullptr }, task));
+           ifSound(deltascope::statisticsOf(bench, compared ? before : nullptr, *now, request.tensor, task),
+                   { now, before }, task));
     return makeStatisticsView(pair.version->step(), pair.beforeStep, statistics);
 }
 
@@ -39,16 +39,16 @@ Result<StatisticsHistoryView> statisticsHistoryOf(Workbench& bench, const Tensor
     StatisticsHistoryView view;
     view.tensor = request.tensor;
     for (const Stretch& stretch : stretchesOf(pair.run, *pair.version, std::min(steps, MostSteps))) {
-        DS_TRY(const Chain chain, openChecked(bench, pair.run, stretch.plan, pair.acceptRewritten, task));
+        DS_TRY(const PathPtr path, openChecked(bench, pair.run, stretch.plan, pair.acceptRewritten, task));
         std::vector<std::size_t> links;
         for (const auto& [link, version] : stretch.links)
             links.push_back(link);
         DS_TRY(const auto values,
-               ifSound(statisticsBehind(bench, chain, links, request.tensor, task), { &chain }, task));
+               ifSound(statisticsBehind(bench, *path, links, request.tensor, task), { path.get() }, task));
         for (const auto& [link, found] : values)
             view.steps.push_back(makeValuesView(stretch.links.at(link)->step(), found));
         if (view.dtype.empty())
-            view.dtype = word(chain.find(request.tensor)->dtype);
+            view.dtype = word(path->find(request.tensor)->dtype);
     }
     std::sort(view.steps.begin(), view.steps.end(),
               [](const ValuesView& a, const ValuesView& b) { return a.step < b.step; });

@@ -93,20 +93,20 @@ private:
 
     Result<void> readChain(Workbench& bench, Stretch& stretch, TaskContext& task)
     {
-        DS_TRY(const Chain chain, openChecked(bench, m_run, stretch.plan, m_acceptRewritten, task));
+        DS_TRY(const PathPtr path, openChecked(bench, m_run, stretch.plan, m_acceptRewritten, task));
         std::vector<std::size_t> links;
         for (const auto& [link, version] : stretch.links)
             links.push_back(link);
-        if (chain.onExternalBase())
+        if (path->onExternalBase())
             links.push_back(0);
-        const TensorInfo* tensor = chain.find(m_tensor);
+        const TensorInfo* tensor = path->find(m_tensor);
         if (!tensor) {
             giveUp(stretch, 0, "there is no such tensor");
             return {};
         }
-        task.beginPhase(fmt::format("read up to step {}", chain.links().back()->objects.step), tensor->bytes());
-        DS_TRY(const auto marks, ifSound(marksBehind(bench, chain, links, m_tensor, task), { &chain }, task));
-        if (const auto base = marks.find(0); chain.onExternalBase() && base != marks.end())
+        task.beginPhase(fmt::format("read up to step {}", path->links().back()->objects.step), tensor->bytes());
+        DS_TRY(const auto marks, ifSound(marksBehind(bench, *path, links, m_tensor, task), { path.get() }, task));
+        if (const auto base = marks.find(0); path->onExternalBase() && base != marks.end())
             m_base = base->second;
         for (const auto& [link, version] : stretch.links) {
             const auto mark = marks.find(link);
@@ -234,8 +234,8 @@ private:
 Result<TensorFirstsView> tensorFirstsOf(Workbench& bench, const TensorRequest& request, TaskContext& task)
 {
     DS_TRY(const StatePair pair, planPair(bench, request, task));
-    DS_TRY(const Chain chain, openChecked(bench, pair.run, pair.plan, pair.acceptRewritten, task));
-    DS_TRY(const TensorInfo* tensor, tensorIn(chain, request.tensor));
+    DS_TRY(const PathPtr path, openChecked(bench, pair.run, pair.plan, pair.acceptRewritten, task));
+    DS_TRY(const TensorInfo* tensor, tensorIn(*path, request.tensor));
     Search search(pair, static_cast<std::size_t>(pair.version - pair.run.versions.data()), request.tensor);
     DS_CHECK(search.read(bench, task));
     TensorFirstsView view = search.view();

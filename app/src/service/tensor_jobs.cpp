@@ -35,11 +35,10 @@ Result<void> planBefore(StatePair& pair)
 
 Result<OpenPair> openPair(Workbench& bench, const StatePair& pair, TaskContext& task)
 {
-    DS_TRY(Chain now, openChecked(bench, pair.run, pair.plan, pair.acceptRewritten, task));
-    OpenPair open { std::move(now), {} };
+    OpenPair open;
+    DS_TRY(open.now, openChecked(bench, pair.run, pair.plan, pair.acceptRewritten, task));
     if (pair.beforePlan) {
-        DS_TRY(Chain before, openChecked(bench, pair.run, *pair.beforePlan, pair.acceptRewritten, task));
-        open.before.emplace(std::move(before));
+        DS_TRY(open.before, openChecked(bench, pair.run, *pair.beforePlan, pair.acceptRewritten, task));
     }
     return open;
 }
@@ -68,9 +67,9 @@ Result<BlocksView> blocksOf(Workbench& bench, const TensorRequest& request, std:
     DS_TRY(const StatePair pair, planPair(bench, request, task));
     DS_TRY(const OpenPair open, openPair(bench, pair, task));
     DS_TRY(const TensorBlocks blocks,
-           ifSound(
-               compareInBlocks(bench, open.before ? *open.before : open.now, open.now, request.tensor, maxBlocks, task),
-               { &open.now, open.before ? &*open.before : nullptr }, task));
+           ifSound(compareInBlocks(bench, open.before ? *open.before : *open.now, *open.now, request.tensor, maxBlocks,
+                                   task),
+                   { open.now.get(), open.before.get() }, task));
     return makeBlocksView(blocks, pair.beforeStep);
 }
 
@@ -79,10 +78,11 @@ Result<ElementsView> elementsOf(Workbench& bench, const TensorRequest& request, 
     DS_TRY(const StatePair pair, planPair(bench, request, task));
     DS_TRY(const OpenPair open, openPair(bench, pair, task));
     DS_TRY(const ElementWindow now,
-           ifSound(readWindow(bench, open.now, request.tensor, window, task), { &open.now }, task));
+           ifSound(readWindow(bench, *open.now, request.tensor, window, task), { open.now.get() }, task));
     std::optional<ElementWindow> before;
     if (open.before) {
-        DS_TRY(before, ifSound(readWindow(bench, *open.before, request.tensor, window, task), { &*open.before }, task));
+        DS_TRY(before,
+               ifSound(readWindow(bench, *open.before, request.tensor, window, task), { open.before.get() }, task));
     }
     return makeElementsView(pair.version->step(), now, pair.beforeStep, before);
 }

@@ -15,8 +15,8 @@ struct StatePair {
     bool acceptRewritten = false; ///< VersionRequest::acceptRewritten
 };
 struct OpenPair {
-    Chain now;
-    std::optional<Chain> before;
+    PathPtr now;
+    PathPtr before; ///< null: there is no state before
 };
 /// Errors: Usage (a file on its own has no steps), those of openRun and planFor.
 Result<StatePair> planPair(Workbench& bench, const TensorRequest& request, TaskContext& task);

@@ -83,13 +83,13 @@ Result<ActPlan> branchFacts(const BranchScene& scene, const BranchTarget& target
 
 template <class Act>
 auto withBranchState(Workbench& bench, const BranchScene& scene, const Act& act, TaskContext& task)
-    -> decltype(act(std::declval<const Chain&>()))
+    -> decltype(act(std::declval<const PathState&>()))
 {
-    using Outcome = decltype(act(std::declval<const Chain&>()));
+    using Outcome = decltype(act(std::declval<const PathState&>()));
     DS_TRY(FallbackPlans plans, FallbackPlans::of(scene.run, *scene.version));
     return tryPlans(plans, [&](const Plan& plan) -> Outcome {
-        DS_TRY(const Chain chain, openChecked(bench, scene.run, plan, false, task));
-        return act(chain);
+        DS_TRY(const PathPtr path, openChecked(bench, scene.run, plan, false, task));
+        return act(*path);
     });
 }
 
@@ -120,7 +120,7 @@ Result<BranchPlan> planBranch(Workbench& bench, std::shared_ptr<ObjectStore> sou
     plan.isDone = scene.isDone;
     DS_TRY(plan.act, branchFacts(scene, target));
     DS_TRY(plan.evidence, verifyTarget(bench, scene.run, *scene.version, task));
-    const auto bytesOf = [](const Chain& chain) -> Result<std::uint64_t> { return chain.stateBytes(); };
+    const auto bytesOf = [](const PathState& chain) -> Result<std::uint64_t> { return chain.stateBytes(); };
     DS_TRY(plan.stateBytes, withBranchState(bench, scene, bytesOf, task));
     return plan;
 }
@@ -152,7 +152,7 @@ Result<Branched> branch(Workbench& bench, std::shared_ptr<ObjectStore> source, c
     if (publisher.headStep())
         return fail(Code::Exists, "something was published there since the plan was made", target.into->uri());
     DS_CHECK(story.tell("begun", {}, task));
-    const auto publish = [&](const Chain& state) { return publisher.publish(nullptr, state, {}, task); };
+    const auto publish = [&](const PathState& state) { return publisher.publish(nullptr, state, {}, task); };
     const auto act = [&]() -> Result<PublishedVersion> {
         DS_TRY(PublishedVersion published, withBranchState(bench, scene, publish, task));
         DS_CHECK(expectBranchReadsBack(bench, target.into, task));

@@ -155,16 +155,16 @@ Result<ActPlan> factsOf(const Scene& scene)
 /// Does `act` with both states, and with other ways to them where a form proves damaged.
 template <class Act>
 auto withStates(Workbench& bench, const Scene& scene, const Act& act, TaskContext& task)
-    -> decltype(act(std::declval<const Chain&>(), std::declval<const Chain&>()))
+    -> decltype(act(std::declval<const PathState&>(), std::declval<const PathState&>()))
 {
-    using Outcome = decltype(act(std::declval<const Chain&>(), std::declval<const Chain&>()));
+    using Outcome = decltype(act(std::declval<const PathState&>(), std::declval<const PathState&>()));
     DS_TRY(FallbackPlans from, FallbackPlans::of(scene.run, *scene.head));
     DS_TRY(FallbackPlans to, FallbackPlans::of(scene.run, *scene.target));
     return tryPlans(from, [&](const Plan& fromPlan) -> Outcome {
         return tryPlans(to, [&](const Plan& toPlan) -> Outcome {
-            DS_TRY(const Chain a, openChecked(bench, scene.run, fromPlan, false, task));
-            DS_TRY(const Chain b, openChecked(bench, scene.run, toPlan, false, task));
-            return act(a, b);
+            DS_TRY(const PathPtr a, openChecked(bench, scene.run, fromPlan, false, task));
+            DS_TRY(const PathPtr b, openChecked(bench, scene.run, toPlan, false, task));
+            return act(*a, *b);
         });
     });
 }
@@ -292,7 +292,7 @@ Result<RollBackPlan> planRollBack(Workbench& bench, std::shared_ptr<ObjectStore>
     if (plan.isDone)
         return plan;
     DS_CHECK(expectNoProducer(bench, scene.run, scene.leftover, task));
-    const auto compare = [&](const Chain& from, const Chain& to) {
+    const auto compare = [&](const PathState& from, const PathState& to) {
         return diffStates(bench, from, to, std::nullopt, task);
     };
     DS_TRY(plan.difference, withStates(bench, scene, compare, task));
@@ -330,7 +330,7 @@ Result<RolledBack> rollBack(Workbench& bench, std::shared_ptr<ObjectStore> sourc
                             publisher.headStep(), "Look at the plan again, and repeat this." });
     ActStory story(bench, source, how.by, plan, storyText(scene.head->step() + 1, scene.target->step()));
     DS_CHECK(story.tell("begun", {}, task));
-    const auto publish = [&](const Chain& from, const Chain& to) {
+    const auto publish = [&](const PathState& from, const PathState& to) {
         return publisher.publish(&from, to, publisher.headOrigin(), task);
     };
     const auto act = [&]() -> Result<PublishedVersion> {

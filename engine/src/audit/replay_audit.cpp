@@ -8,7 +8,7 @@
 
 namespace deltascope {
 
-ReplayAudit::ReplayAudit(const Chain& chain, bool states, const HealthBook* health,
+ReplayAudit::ReplayAudit(const PathState& chain, bool states, const HealthBook* health,
                          std::shared_ptr<const DiffBackend> backend)
     : m_chain(chain)
     , m_states(states)

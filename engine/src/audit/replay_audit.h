@@ -45,13 +45,14 @@ public:
     /// `states`: also compare the state behind every link with the root or digest that is recorded for it; every tensor
     /// must then be watched whole. `health`: also judge values, beginning with what is known before the chain; outlives
     /// the audit. `backend`: compares states for that; null without `health`.
-    explicit ReplayAudit(const Chain& chain, bool states = false, const HealthBook* health = nullptr,
+    explicit ReplayAudit(const PathState& chain, bool states = false, const HealthBook* health = nullptr,
                          std::shared_ptr<const DiffBackend> backend = nullptr);
     /// Whether tensors must be watched one after another in byte order of names: a digest of a whole state is one
     /// stream.
     bool wantsOrder() const noexcept { return m_hasStates; }
 
-    /// Watches the replay of one tensor; give observer() to TensorReplay and call finish() behind the last block.
+    /// Watches the replay of one tensor; give it to the walk as the observer (WalkOptions) and call finish() behind the
+    /// last block.
     class Tensor final : public ReplayObserver {
     public:
         /// `whole`: the replay covers all of the tensor; only then digests can be compared.
@@ -117,7 +118,7 @@ private:
     void finishRoots();
     void finishHealth();
 
-    const Chain& m_chain;
+    const PathState& m_chain;
     bool m_states;
     const HealthBook* m_health; ///< null: values are not judged
     std::shared_ptr<const DiffBackend> m_backend;

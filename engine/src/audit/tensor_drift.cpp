@@ -33,7 +33,7 @@ struct Touches {
 
 using ByTensor = std::map<std::string_view, Touches>;
 
-ByTensor touchesBefore(const Chain& chain, const std::vector<LinkAudit>& links, std::size_t anchor,
+ByTensor touchesBefore(const PathState& chain, const std::vector<LinkAudit>& links, std::size_t anchor,
                        const HealthBook* health)
 {
     ByTensor touches;
@@ -48,7 +48,7 @@ ByTensor touchesBefore(const Chain& chain, const std::vector<LinkAudit>& links, 
 
 }
 
-std::vector<TensorDrift> driftedTensors(const Chain& chain, const std::vector<LinkAudit>& links, std::size_t anchor,
+std::vector<TensorDrift> driftedTensors(const PathState& chain, const std::vector<LinkAudit>& links, std::size_t anchor,
                                         const HealthBook* health)
 {
     constexpr std::uint64_t Slack = 16;

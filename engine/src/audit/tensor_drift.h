@@ -12,7 +12,7 @@ namespace deltascope {
 /// changed, and 16; or in which more than 16 elements move over eight times as far as any did in these deltas. The
 /// worst first, at most ten. A tensor that fewer than two deltas of the chain touch has no measure. `health`: whose
 /// links that restore an earlier state are none; may be null.
-std::vector<TensorDrift> driftedTensors(const Chain& chain, const std::vector<LinkAudit>& links, std::size_t anchor,
+std::vector<TensorDrift> driftedTensors(const PathState& chain, const std::vector<LinkAudit>& links, std::size_t anchor,
                                         const HealthBook* health);
 
 } // namespace deltascope

@@ -4,9 +4,9 @@
 
 namespace deltascope {
 
-bool isDelta(const Chain& chain, std::size_t link) noexcept { return !chain.links()[link]->index.full; }
+bool isDelta(const PathState& chain, std::size_t link) noexcept { return !chain.links()[link]->index.full; }
 
-TensorHealth::TensorHealth(const Chain& chain, const TensorInfo& tensor, std::vector<std::size_t> links,
+TensorHealth::TensorHealth(const PathState& chain, const TensorInfo& tensor, std::vector<std::size_t> links,
                            const HealthBook& before, std::shared_ptr<const DiffBackend> backend)
     : m_chain(chain)
     , m_tensor(tensor)

@@ -31,14 +31,14 @@ struct HealthBook {
 };
 
 /// Whether a link is neither a complete nor a partial anchor, nor a full form.
-bool isDelta(const Chain& chain, std::size_t link) noexcept;
+bool isDelta(const PathState& chain, std::size_t link) noexcept;
 
 /// Judges what the links of a chain do to the values of one tensor. One thread.
 class TensorHealth {
 public:
     /// `links`: that touch the tensor, ascending. Everything outlives it.
-    TensorHealth(const Chain& chain, const TensorInfo& tensor, std::vector<std::size_t> links, const HealthBook& before,
-                 std::shared_ptr<const DiffBackend> backend);
+    TensorHealth(const PathState& chain, const TensorInfo& tensor, std::vector<std::size_t> links,
+                 const HealthBook& before, std::shared_ptr<const DiffBackend> backend);
 
     /// As those of ReplayObserver; `at`: index in `links`.
     void onPiece(std::size_t at, ByteSpan state, const PatchPiece& piece);
@@ -70,7 +70,7 @@ private:
     }
     std::vector<SuspectTensor> ofTensor(const std::vector<SuspectTensor>& suspects) const;
 
-    const Chain& m_chain;
+    const PathState& m_chain;
     const TensorInfo& m_tensor;
     std::vector<std::size_t> m_links;
     std::unique_ptr<MoveMeter> m_meter; ///< null for types that are not floating

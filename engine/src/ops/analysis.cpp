@@ -18,7 +18,7 @@ namespace deltascope {
 namespace {
 
 /// The facts of a full form: what speaks against it, and how it differs from the state that leads to it.
-void addFullForm(const ReplayAudit& audit, const Chain& chain, std::size_t link, Version& version)
+void addFullForm(const ReplayAudit& audit, const PathState& chain, std::size_t link, Version& version)
 {
     using Check = VersionFacts::RootCheck;
     const VersionObjects& objects = chain.links()[link]->objects;
@@ -57,7 +57,7 @@ bool isDamaged(const Run& run, const PlanLink& link)
 }
 
 /// Fills in what the replay of a stretch has shown. `judgesFirst`: also of its first link.
-void takeFacts(Workbench& bench, Run& run, const Chain& chain, const ReplayAudit& audit, bool judgesFirst,
+void takeFacts(Workbench& bench, Run& run, const PathState& chain, const ReplayAudit& audit, bool judgesFirst,
                const std::vector<std::string>& keys, const RestoredStates& restored, const AnalyzeOptions& options)
 {
     for (std::size_t link = 0; link < chain.links().size(); ++link) {
@@ -118,7 +118,7 @@ std::vector<SuspectTensor> heldBehind(const Run& run, std::size_t at)
 }
 
 /// The links of a chain that restore an earlier state.
-std::map<std::size_t, RestoredState> restoredBy(const Run& run, const Chain& chain, const RestoredStates& shown)
+std::map<std::size_t, RestoredState> restoredBy(const Run& run, const PathState& chain, const RestoredStates& shown)
 {
     std::map<std::size_t, RestoredState> links;
     std::map<std::size_t, std::size_t> linkOfVersion;
@@ -151,19 +151,19 @@ Result<void> analyzeStretch(Workbench& bench, Run& run, Stretch stretch, HealthB
     const std::optional<VersionFacts>& ofFirst = run.versions[stretch.plan.links.front().version].facts;
     book.judgesFirst = stretch.beginsAnew && !(ofFirst && ofFirst->replayed);
     while (!stretch.judged(run).empty()) {
-        Result<Chain> chain = Chain::open(run, stretch.plan, bench.threads, task);
+        Result<PathPtr> path = openPath(run, stretch.plan, { bench.threads }, task);
         Result<void> outcome;
         std::optional<ReplayAudit> audit;
-        if (chain) {
-            book.restored = restoredBy(run, *chain, restored);
-            audit.emplace(*chain, true, &book, means.backend);
-            outcome = replayAll(*chain, *audit, means, task);
+        if (path) {
+            book.restored = restoredBy(run, **path, restored);
+            audit.emplace(**path, true, &book, means.backend);
+            outcome = replayAll(**path, *audit, means, task);
         } else {
-            outcome = fail(std::move(chain.error()));
+            outcome = fail(std::move(path.error()));
         }
         if (outcome) {
             audit->finishStates();
-            takeFacts(bench, run, *chain, *audit, book.judgesFirst, keys, restored, options);
+            takeFacts(bench, run, **path, *audit, book.judgesFirst, keys, restored, options);
             audit->addTo(book);
             return {};
         }

@@ -156,19 +156,19 @@ Result<bool> compareCheckpoints(Run& run, TaskContext& task)
         if (!then || then->epoch != version.epoch || then->summary->nameSet == version.summary->nameSet)
             continue;
         found = true;
-        const auto open = [&](const Version& of) -> Result<Chain> {
+        const auto open = [&](const Version& of) -> Result<PathPtr> {
             DS_TRY(const Plan plan, planFor(run, of));
-            return Chain::open(run, plan, 1, task);
+            return openPath(run, plan, {}, task);
         };
-        const Result<Chain> a = open(*then);
-        const Result<Chain> b = open(version);
-        for (const Result<Chain>* chain : { &a, &b }) {
-            if (!*chain && (chain->error().code == Code::Canceled || chain->error().code == Code::Transient))
-                return fail(chain->error());
+        const Result<PathPtr> a = open(*then);
+        const Result<PathPtr> b = open(version);
+        for (const Result<PathPtr>* path : { &a, &b }) {
+            if (!*path && (path->error().code == Code::Canceled || path->error().code == Code::Transient))
+                return fail(path->error());
         }
-        note(version, *then, a && b ? differenceOf(*a, *b, then->step()) : ModelDifference());
+        note(version, *then, a && b ? differenceOf(**a, **b, then->step()) : ModelDifference());
         if (a && b)
-            notePlaceholders(version, *a, *b);
+            notePlaceholders(version, **a, **b);
     }
     return found;
 }

@@ -19,7 +19,7 @@ struct SideBySide {
     VersionFacts ofForm; ///< of the last link of the second way
 };
 
-bool holdSameTensors(const Chain& a, const Chain& b)
+bool holdSameTensors(const PathState& a, const PathState& b)
 {
     return std::equal(a.tensors().begin(), a.tensors().end(), b.tensors().begin(), b.tensors().end(),
                       [](const TensorInfo& x, const TensorInfo& y) {
@@ -27,7 +27,7 @@ bool holdSameTensors(const Chain& a, const Chain& b)
                       });
 }
 
-Result<SideBySide> replayBoth(const WalkMeans& means, const Chain& a, const Chain& b, TaskContext& task)
+Result<SideBySide> replayBoth(const WalkMeans& means, const PathState& a, const PathState& b, TaskContext& task)
 {
     SideBySide result;
     result.sameTensors = holdSameTensors(a, b);
@@ -190,9 +190,9 @@ private:
 
     Result<SideBySide> replay(const Plan& a, const Plan& b, const WalkMeans& means, TaskContext& task)
     {
-        DS_TRY(const Chain left, Chain::open(m_run, a, m_bench.threads, task));
-        DS_TRY(const Chain right, Chain::open(m_run, b, m_bench.threads, task));
-        return replayBoth(means, left, right, task);
+        DS_TRY(const PathPtr left, openPath(m_run, a, { m_bench.threads }, task));
+        DS_TRY(const PathPtr right, openPath(m_run, b, { m_bench.threads }, task));
+        return replayBoth(means, *left, *right, task);
     }
 
     void take(std::size_t reference, std::size_t form, const SideBySide& seen)

@@ -16,8 +16,8 @@ Result<std::string> rootOf(Workbench& bench, const Run& run, const Version& vers
     const Result<Plan> plan = planFor(run, version, PlanOptions { true, StateChoice::Served, {} });
     if (!plan)
         return std::string();
-    Result<Chain> chain = Chain::open(run, *plan, bench.threads, task);
-    Result<CheckpointDigest> digest = chain ? digestState(bench, *chain, task) : fail(std::move(chain.error()));
+    Result<PathPtr> path = openPath(run, *plan, { bench.threads }, task);
+    Result<CheckpointDigest> digest = path ? digestState(bench, **path, task) : fail(std::move(path.error()));
     if (digest)
         return toHex(digest->root.fast);
     return speaksOfAnObject(digest.error().code) ? Result<std::string>(std::string()) : fail(std::move(digest.error()));

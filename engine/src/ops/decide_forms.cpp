@@ -23,14 +23,14 @@ Result<std::optional<FactsOfLinks>> factsAlong(Workbench& bench, const Run& run,
         return fail(std::move(error));
     };
     DS_TRY(const WalkMeans means, bench.means());
-    Result<Chain> chain = Chain::open(run, plan, bench.threads, task);
-    if (!chain)
-        return unlessOfAnObject(std::move(chain.error()));
-    ReplayAudit audit(*chain, true);
-    if (Result<void> replayed = replayAll(*chain, audit, means, task); !replayed)
+    Result<PathPtr> path = openPath(run, plan, { bench.threads }, task);
+    if (!path)
+        return unlessOfAnObject(std::move(path.error()));
+    ReplayAudit audit(**path, true);
+    if (Result<void> replayed = replayAll(**path, audit, means, task); !replayed)
         return unlessOfAnObject(std::move(replayed.error()));
     audit.finishStates();
-    const std::size_t before = chain->links().size() - plan.links.size(); // the checkpoint outside of the source
+    const std::size_t before = (*path)->links().size() - plan.links.size(); // the checkpoint outside of the source
     FactsOfLinks facts;
     for (std::size_t i = 0; i < plan.links.size(); ++i) {
         const Version& version = run.versions[plan.links[i].version];

@@ -38,24 +38,24 @@ std::size_t firstAffordable(const Run& run, std::uint64_t bytes)
     return first;
 }
 
-Result<Chain> openState(const Workbench& bench, const Run& run, std::size_t at, TaskContext& task)
+Result<PathPtr> openState(const Workbench& bench, const Run& run, std::size_t at, TaskContext& task)
 {
     DS_TRY(const Plan plan, planFor(run, run.versions[at]));
-    return Chain::open(run, plan, bench.threads, task);
+    return openPath(run, plan, { bench.threads }, task);
 }
 
 Result<std::vector<SuspectTensor>> judge(Workbench& bench, const Run& run, std::size_t at, TaskContext& task)
 {
     DS_TRY(const WalkMeans means, bench.means());
-    DS_TRY(const Chain state, openState(bench, run, at, task));
+    DS_TRY(const PathPtr state, openState(bench, run, at, task));
     const std::optional<std::size_t> before = judgedBeside(run, at);
     if (!before)
-        return judgeState(state, nullptr, means, task);
-    DS_TRY(const Chain then, openState(bench, run, *before, task));
+        return judgeState(*state, nullptr, means, task);
+    DS_TRY(const PathPtr then, openState(bench, run, *before, task));
     const Version& version = run.versions[*before];
-    const StateBefore with { then, isJudged(version),
+    const StateBefore with { *then, isJudged(version),
                              version.facts ? version.facts->suspectTensors : std::vector<SuspectTensor>() };
-    return judgeState(state, &with, means, task);
+    return judgeState(*state, &with, means, task);
 }
 
 Result<void> judgeInto(Workbench& bench, Run& run, std::size_t at, const std::vector<std::string>& keys,

@@ -38,12 +38,12 @@ struct WorkItem {
     std::uint64_t end = 0;
 };
 
-/// By tensor, as Chain::tensors().
+/// By tensor, as State::tensors().
 using FinishedTensors = std::vector<FinishedTensor>;
 
 class Rebuild {
 public:
-    Rebuild(Workbench& bench, const WalkMeans& means, const Chain& chain, const OutputLayout& layout,
+    Rebuild(Workbench& bench, const WalkMeans& means, const PathState& chain, const OutputLayout& layout,
             RebuildFolder& folder, const MaterializeOptions& options)
         : m_bench(bench)
         , m_means(means)
@@ -299,7 +299,7 @@ private:
 
     Workbench& m_bench;
     const WalkMeans& m_means;
-    const Chain& m_chain;
+    const PathState& m_chain;
     const OutputLayout& m_layout;
     RebuildFolder& m_folder;
     const MaterializeOptions& m_options;
@@ -313,7 +313,7 @@ private:
     std::map<std::string, SuspectTensor> m_suspects; ///< by name
 };
 
-std::string rootOf(const Chain& chain, const FinishedTensors& finished)
+std::string rootOf(const PathState& chain, const FinishedTensors& finished)
 {
     std::vector<TensorNode> nodes;
     nodes.reserve(finished.size());
@@ -359,7 +359,7 @@ Evidence evidenceOfObjects(const Workbench& bench, const Run& run, const Plan& p
 
 /// What vouches for each tensor that was rebuilt.
 Coverage coverageOfRebuild(const Workbench& bench, const Run& run, const Version& version, const Plan& plan,
-                           const Chain& chain, const FinishedTensors& finished)
+                           const PathState& chain, const FinishedTensors& finished)
 {
     ComparedTensors compared;
     for (std::size_t i = 0; i < finished.size(); ++i)
@@ -425,15 +425,15 @@ bool isVouchedFor(const Run& run, const Version& version, const Plan& plan, cons
 }
 
 /// What was read must be what is on record. What an earlier process read for this result was never compared.
-Result<void> expectSoundReads(const Chain& chain, const MaterializeOptions& options, const MaterializeReport& report,
-                              TaskContext& task)
+Result<void> expectSoundReads(const PathState& chain, const MaterializeOptions& options,
+                              const MaterializeReport& report, TaskContext& task)
 {
     const bool readByOthers = report.resumedBytes > 0 || (options.commit && options.acceptRewritten);
     return readByOthers ? chain.expectSoundObjects(task) : chain.expectSoundReads(task);
 }
 
 Result<MaterializeReport> rebuildFrom(Workbench& bench, const WalkMeans& means, const Run& run, const Version& version,
-                                      const Plan& plan, const Chain& chain, const MaterializeOptions& options,
+                                      const Plan& plan, const PathState& chain, const MaterializeOptions& options,
                                       RebuildFolder& folder, TaskContext& task)
 {
     DS_CHECK(chain.checkWhole(task));
@@ -516,18 +516,19 @@ Result<MaterializeReport> rebuildIn(Workbench& bench, const WalkMeans& means, co
                                     TaskContext& task)
 {
     const bool shared = options.parts > 1 || options.commit;
-    Result<Chain> chain = openChecked(bench, run, plan, options.acceptRewritten, task);
-    if (!chain) {
+    Result<PathPtr> opened = openChecked(bench, run, plan, options.acceptRewritten, task);
+    if (!opened) {
         if (!shared)
-            folder.leave(chain.error(), std::nullopt);
-        return fail(std::move(chain.error()));
+            folder.leave(opened.error(), std::nullopt);
+        return fail(std::move(opened.error()));
     }
-    Result<MaterializeReport> report = rebuildFrom(bench, means, run, version, plan, *chain, options, folder, task);
+    const PathState& path = **opened;
+    Result<MaterializeReport> report = rebuildFrom(bench, means, run, version, plan, path, options, folder, task);
     if (report)
         return report;
-    Error error = chain->reasonOf(std::move(report.error()), task);
+    Error error = path.reasonOf(std::move(report.error()), task);
     if (!shared)
-        folder.leave(error, TensorSources(*chain).named(error.where));
+        folder.leave(error, TensorSources(path).named(error.where));
     return fail(std::move(error));
 }
 

@@ -409,16 +409,16 @@ std::vector<std::string> chainKeys(const Run& run)
     return keys;
 }
 
-Result<Chain> openChecked(Workbench& bench, const Run& run, const Plan& plan, bool acceptRewritten, TaskContext& task)
+Result<PathPtr> openChecked(Workbench& bench, const Run& run, const Plan& plan, bool acceptRewritten, TaskContext& task)
 {
     if (run.recordsLost && !acceptRewritten)
         return fail(*run.recordsLost);
-    DS_TRY(Chain chain, Chain::open(run, plan, ReadRules { bench.records, acceptRewritten, bench.threads }, task));
-    std::vector<Error> notices = chain.readNotices();
+    DS_TRY(PathPtr path, openPath(run, plan, ReadRules { bench.threads, true, bench.records, acceptRewritten }, task));
+    std::vector<Error> notices = path->readNotices();
     std::erase_if(notices, [](const Error& notice) { return notice.code != Code::Mirror; });
     if (!notices.empty())
         journalOnce(bench, *run.store, std::move(notices));
-    return chain;
+    return path;
 }
 
 Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const OpenOptions& options, TaskContext& task)

@@ -27,7 +27,7 @@ bool isCheckpointFile(std::string_view name) { return name.ends_with(".safetenso
 
 using TensorPointers = std::vector<const TensorInfo*>;
 
-TensorPointers allOf(const Chain& chain)
+TensorPointers allOf(const PathState& chain)
 {
     TensorPointers all;
     all.reserve(chain.tensors().size());
@@ -37,7 +37,7 @@ TensorPointers allOf(const Chain& chain)
 }
 
 /// Tensors by the file of the first link that holds them; all in one file if that one has other files.
-std::map<std::string, TensorPointers> shardsAsInAnchor(const Chain& chain)
+std::map<std::string, TensorPointers> shardsAsInAnchor(const PathState& chain)
 {
     const OpenVersion& anchor = *chain.links().front();
     std::map<std::string, TensorPointers> shards;
@@ -59,7 +59,7 @@ std::map<std::string, TensorPointers> shardsAsInAnchor(const Chain& chain)
     return shards;
 }
 
-std::map<std::string, TensorPointers> shardsOfSize(const Chain& chain, std::uint64_t shardBytes)
+std::map<std::string, TensorPointers> shardsOfSize(const PathState& chain, std::uint64_t shardBytes)
 {
     std::vector<TensorPointers> cut(1);
     std::uint64_t filled = 0;
@@ -114,7 +114,7 @@ std::string makeIndex(const std::vector<OutputShard>& shards)
 
 std::string OutputShard::header() const { return writeSafetensorsHeaderOf(tensors, { { "format", "pt" } }); }
 
-OutputLayout makeOutputLayout(const Chain& chain, std::uint64_t shardBytes)
+OutputLayout makeOutputLayout(const PathState& chain, std::uint64_t shardBytes)
 {
     OutputLayout layout;
     if (chain.links().front()->layout->holdsAdapters())

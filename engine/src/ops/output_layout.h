@@ -27,7 +27,7 @@ struct OutputLayout {
 };
 
 /// Shards as in the full version that the chain starts from; with `shardBytes` > 0 cut anew, each tensor whole.
-OutputLayout makeOutputLayout(const Chain& chain, std::uint64_t shardBytes);
+OutputLayout makeOutputLayout(const PathState& chain, std::uint64_t shardBytes);
 
 /// Whether a file beside the weights belongs to a checkpoint that is to be loaded: config, tokenizer, generation
 /// settings.

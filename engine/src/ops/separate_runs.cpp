@@ -271,9 +271,9 @@ private:
                                  std::vector<int>(m_versions.size(), 0));
         DS_TRY(const WalkMeans means, m_bench.means());
         const auto measured = [&]() -> Result<SampleDistance> {
-            DS_TRY(const Chain a, open(pair.first));
-            DS_TRY(const Chain b, open(pair.second));
-            return sampleDistance(a, b, means, m_task);
+            DS_TRY(const PathPtr a, open(pair.first));
+            DS_TRY(const PathPtr b, open(pair.second));
+            return sampleDistance(*a, *b, means, m_task);
         };
         Result<SampleDistance> distance = measured();
         if (!distance && (distance.error().code == Code::Canceled || distance.error().code == Code::Transient))
@@ -283,13 +283,13 @@ private:
         return found;
     }
 
-    Result<Chain> open(std::size_t at)
+    Result<PathPtr> open(std::size_t at)
     {
         const std::string& name = m_versions[at].objects.name;
         const auto version = std::find_if(m_run->versions.begin(), m_run->versions.end(),
                                           [&](const Version& one) { return one.objects.name == name; });
         DS_TRY(const Plan plan, planFor(*m_run, *version));
-        return Chain::open(*m_run, plan, m_bench.threads, m_task);
+        return openPath(*m_run, plan, { m_bench.threads }, m_task);
     }
 
     /// "step 500", "steps 500 to 700".

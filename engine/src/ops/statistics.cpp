@@ -151,7 +151,7 @@ Result<TensorStatistics> statisticsOf(Workbench& bench, const State* a, const St
     return out;
 }
 
-Result<std::map<std::size_t, ValueStatistics>> statisticsBehind(Workbench& bench, const Chain& chain,
+Result<std::map<std::size_t, ValueStatistics>> statisticsBehind(Workbench& bench, const PathState& chain,
                                                                 const std::vector<std::size_t>& links,
                                                                 std::string_view tensor, TaskContext& task)
 {

@@ -69,7 +69,7 @@ private:
 
 }
 
-Result<std::map<std::size_t, TensorMark>> marksBehind(Workbench& bench, const Chain& chain,
+Result<std::map<std::size_t, TensorMark>> marksBehind(Workbench& bench, const PathState& chain,
                                                       const std::vector<std::size_t>& links, std::string_view tensor,
                                                       TaskContext& task)
 {

@@ -1,5 +1,6 @@
 #include "tensor_sources.h"
 
+#include "deltascope/engine/path_state.h"
 #include "hash/hashers.h"
 
 #include <algorithm>
@@ -21,7 +22,7 @@ std::uint64_t digestOf(std::string_view store, const ObjectInfo& object)
 
 }
 
-TensorSources::TensorSources(const Chain& chain)
+TensorSources::TensorSources(const PathState& chain)
 {
     for (std::size_t i = 0; i < chain.links().size(); ++i) {
         const OpenVersion& version = *chain.links()[i];

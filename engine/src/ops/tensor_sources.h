@@ -1,7 +1,5 @@
 #pragma once
 
-#include "deltascope/engine/path_state.h"
-
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -11,11 +9,14 @@
 
 namespace deltascope {
 
+class PathState;
+struct OpenVersion;
+
 /// Which objects the bytes of each tensor of a chain come from. An object is a digest of its address, size and
 /// identity: one that is written again has another digest. Immutable.
 class TensorSources {
 public:
-    explicit TensorSources(const Chain& chain);
+    explicit TensorSources(const PathState& chain);
 
     /// Ascending, each once. Objects that hold no tensor (an index, a manifest) count for every tensor of their
     /// version.

@@ -393,8 +393,8 @@ bool hasDamagedForm(const Version& version)
 Result<std::string> rootOf(Workbench& bench, const Run& run, const Version& version, TaskContext& task)
 {
     DS_TRY(const Plan plan, planFor(run, version));
-    DS_TRY(const Chain chain, Chain::open(run, plan, bench.threads, task));
-    DS_TRY(const CheckpointDigest digest, digestState(bench, chain, task));
+    DS_TRY(const PathPtr path, openPath(run, plan, { bench.threads }, task));
+    DS_TRY(const CheckpointDigest digest, digestState(bench, *path, task));
     return toHex(digest.root.strong);
 }
 

@@ -155,10 +155,10 @@ const Version* CheckpointQueue::find(const std::string& label) const
     return found == m_run.versions.end() ? nullptr : &*found;
 }
 
-Result<Chain> CheckpointQueue::open(const Version& version, TaskContext& task) const
+Result<PathPtr> CheckpointQueue::open(const Version& version, TaskContext& task) const
 {
     DS_TRY(const Plan plan, planFor(m_run, version));
-    return Chain::open(m_run, plan, ReadRules { nullptr, false, m_bench.threads }, task);
+    return openPath(m_run, plan, ReadRules { m_bench.threads, true }, task);
 }
 
 std::int64_t CheckpointQueue::unchangedSince(const std::string& name, const std::string& state, std::int64_t changedUs)

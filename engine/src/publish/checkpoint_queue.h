@@ -50,7 +50,7 @@ public:
     bool hasNumbered() const; ///< whether it holds a checkpoint whose name tells its place in the order
     const Version* find(const std::string& label) const; ///< by its name, if it is still there; else null
     /// Watched, but not held against records: what a trainer drops again under an old name is a new checkpoint.
-    Result<Chain> open(const Version& version, TaskContext& task) const;
+    Result<PathPtr> open(const Version& version, TaskContext& task) const;
 
 private:
     /// Since when a folder has been as it is: by its files, or by our own clock where those are still to come.

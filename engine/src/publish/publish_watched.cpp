@@ -217,16 +217,16 @@ private:
     Result<PublishedVersion> publishChosen(const Version& chosen, TaskContext& task)
     {
         const std::string label = checkpointLabel(chosen);
-        DS_TRY(const Chain to, m_queue.open(chosen, task));
+        DS_TRY(const PathPtr to, m_queue.open(chosen, task));
         if (const Version* before = m_queue.find(m_publisher.headOrigin())) {
-            if (const Result<Chain> from = m_queue.open(*before, task)) {
-                Result<PublishedVersion> version = m_publisher.publish(&*from, to, label, task);
+            if (const Result<PathPtr> from = m_queue.open(*before, task)) {
+                Result<PublishedVersion> version = m_publisher.publish(from->get(), *to, label, task);
                 if (version
                     || (version.error().code != Code::BaseMismatch && !concernsTheCheckpoint(version.error().code)))
                     return version; // else that checkpoint is no longer what was published from it, or not there
             }
         }
-        return m_publisher.publish(nullptr, to, label, task);
+        return m_publisher.publish(nullptr, *to, label, task);
     }
 
     /// Whether an error speaks against the checkpoint alone, so that another one may be published.

@@ -70,10 +70,10 @@ struct Publisher::Session {
     }
 
     /// Does `act` with the state that the run ends with, replayed from the run itself or the external base.
-    template <class Act> auto withHeadState(const Act& act, TaskContext& task) -> decltype(act(std::declval<Chain>()))
+    template <class Act> auto withHeadState(const Act& act, TaskContext& task) -> decltype(act(std::declval<PathPtr>()))
     {
-        const auto replayed = [&](const Run& run, const Plan& plan) -> decltype(act(std::declval<Chain>())) {
-            DS_TRY(Chain state, openChecked(bench, run, plan, options.acceptRewritten, task));
+        const auto replayed = [&](const Run& run, const Plan& plan) -> decltype(act(std::declval<PathPtr>())) {
+            DS_TRY(PathPtr state, openChecked(bench, run, plan, options.acceptRewritten, task));
             return act(std::move(state));
         };
         if (head.step > 0) {
@@ -191,7 +191,8 @@ struct Publisher::Session {
         if (from || begins)
             return expectSoundValues(from, to, origin, task);
         return withHeadState(
-            [&](const State& state) -> Result<void> { return expectSoundValues(&state, to, origin, task); }, task);
+            [&](const PathPtr& state) -> Result<void> { return expectSoundValues(state.get(), to, origin, task); },
+            task);
     }
 
     /// Errors: BaseMismatch, unless `root` is that of the newest state.
@@ -208,7 +209,7 @@ struct Publisher::Session {
 
     Result<DiffReport> differenceOfHead(const State& other, TaskContext& task)
     {
-        return withHeadState([&](const State& state) { return diffStates(bench, state, other, std::nullopt, task); },
+        return withHeadState([&](const PathPtr& state) { return diffStates(bench, *state, other, std::nullopt, task); },
                              task);
     }
 
@@ -288,7 +289,7 @@ struct Publisher::Session {
         struct Ready {
             std::unique_ptr<VersionWriter> writer;
             BuiltVersion built;
-            std::optional<Chain> replayed;
+            PathPtr replayed; ///< null: from what the caller has
         };
         std::int64_t startedUs = bench.nowUs();
         const auto makeReady = [&](const State& state) -> Result<Ready> {
@@ -296,11 +297,11 @@ struct Publisher::Session {
             DS_TRY(std::unique_ptr<VersionWriter> writer,
                    writers.delta(version.step, facts(version.origin), build.backend()));
             DS_TRY(BuiltVersion built, buildDelta(*writer, state, to, task));
-            return Ready { std::move(writer), std::move(built), std::nullopt };
+            return Ready { std::move(writer), std::move(built), nullptr };
         };
-        const auto replay = [&](Chain state) -> Result<Ready> {
-            DS_TRY(Ready ready, makeReady(state));
-            ready.replayed.emplace(std::move(state));
+        const auto replay = [&](PathPtr state) -> Result<Ready> {
+            DS_TRY(Ready ready, makeReady(*state));
+            ready.replayed = std::move(state);
             return ready;
         };
         if (from && head.step > 0 && head.root.empty())
@@ -308,7 +309,7 @@ struct Publisher::Session {
         DS_TRY(const Ready ready, from ? makeReady(*from) : withHeadState(replay, task));
         const std::int64_t builtUs = bench.nowUs();
         DS_CHECK(expectHead(ready.built.fromRoot));
-        DS_CHECK(commit(*ready.writer, ready.built, from ? from : &*ready.replayed, to, version,
+        DS_CHECK(commit(*ready.writer, ready.built, from ? from : ready.replayed.get(), to, version,
                         { startedUs, builtUs, builtUs }, task));
         return version;
     }

@@ -1,4 +1,4 @@
-#include "deltascope/engine/path_state.h"
+#include "state/chain.h"
 
 #include "deltascope/engine/parallel.h"
 #include "format/common/fetch_headers.h"
@@ -95,33 +95,30 @@ Result<std::vector<Link>> openAll(const std::vector<Place>& places, unsigned thr
 
 } // namespace
 
-Result<Chain> Chain::open(const Run& run, const Plan& plan, unsigned threads, TaskContext& task)
+Result<PathPtr> openPath(const Run& run, const Plan& plan, const ReadRules& rules, TaskContext& task)
 {
-    return openThrough(run, plan, nullptr, threads, task);
-}
-
-Result<Chain> Chain::open(const Run& run, const Plan& plan, const ReadRules& rules, TaskContext& task)
-{
+    if (!rules.isWatched)
+        return Chain::open(run, plan, nullptr, rules.threads, task);
     DS_TRY(const std::shared_ptr<CheckedReads> reads, CheckedReads::of(run, plan, rules, task));
-    Result<Chain> chain = openThrough(run, plan, reads, rules.threads, task);
-    if (!chain)
-        return fail(reads->reasonOf(std::move(chain.error()), task));
-    return chain;
+    Result<PathPtr> path = Chain::open(run, plan, reads, rules.threads, task);
+    if (!path)
+        return fail(reads->reasonOf(std::move(path.error()), task));
+    return path;
 }
 
-Result<Chain> Chain::openThrough(const Run& run, const Plan& plan, std::shared_ptr<CheckedReads> reads,
-                                 unsigned threads, TaskContext& task)
+Result<PathPtr> Chain::open(const Run& run, const Plan& plan, std::shared_ptr<CheckedReads> reads, unsigned threads,
+                            TaskContext& task)
 {
     const auto source = nearby(reads ? reads->source() : listedSource(run, plan));
     const auto base = nearby(reads ? reads->base() : listedBase(run, plan));
-    Chain chain;
+    std::shared_ptr<Chain> chain(new Chain);
     std::vector<Place> places;
     if (plan.fromExternalBase) {
         base->add(run.base->objects.objects);
         places.push_back({ base, run.base->layout, run.base->objects, true });
-        chain.m_versions.emplace_back();
-        chain.m_forms.push_back(0);
-        chain.m_complete.push_back(true);
+        chain->m_versions.emplace_back();
+        chain->m_forms.push_back(0);
+        chain->m_complete.push_back(true);
     }
     std::vector<const VersionObjects*> ahead;
     for (const PlanLink& link : plan.links) {
@@ -130,18 +127,18 @@ Result<Chain> Chain::openThrough(const Run& run, const Plan& plan, std::shared_p
         source->add(objects.objects);
         places.push_back({ source, run.layout, objects, false });
         ahead.push_back(&objects);
-        chain.m_versions.emplace_back(link.version);
-        chain.m_forms.push_back(link.form);
-        chain.m_complete.push_back(link.form == 0 ? version.kind == VersionKind::Anchor
-                                                  : version.otherForms[link.form - 1].isComplete());
+        chain->m_versions.emplace_back(link.version);
+        chain->m_forms.push_back(link.form);
+        chain->m_complete.push_back(link.form == 0 ? version.kind == VersionKind::Anchor
+                                                   : version.otherForms[link.form - 1].isComplete());
     }
     fetchHeaders(*run.store, *run.layout, ahead, task);
-    DS_TRY(chain.m_links, openAll(places, threads, task));
-    if (Result<void> collected = chain.collectTensors(); !collected)
-        return fail(chain.onExternalBase() ? blameBase(chain.m_links, std::move(collected.error()), task)
-                                           : std::move(collected.error()));
-    chain.m_reads = std::move(reads);
-    return chain;
+    DS_TRY(chain->m_links, openAll(places, threads, task));
+    if (Result<void> collected = chain->collectTensors(); !collected)
+        return fail(chain->onExternalBase() ? blameBase(chain->m_links, std::move(collected.error()), task)
+                                            : std::move(collected.error()));
+    chain->m_reads = std::move(reads);
+    return PathPtr(std::move(chain));
 }
 
 Result<void> Chain::expectSoundReads(TaskContext& task) const

@@ -1,6 +1,7 @@
 #include "state/chain_walk.h"
 
 #include "audit/replay_audit.h"
+#include "deltascope/engine/path_state.h"
 #include "state/base_fit.h"
 #include "state/tensor_replay.h"
 
@@ -50,7 +51,7 @@ public:
         m_observer = observer ? static_cast<ReplayObserver*>(&*m_both) : &*m_watch;
     }
 
-    Result<void> open(const Chain& chain, const TensorInfo& tensor, ReplayOptions options, TaskContext& task)
+    Result<void> open(const PathState& chain, const TensorInfo& tensor, ReplayOptions options, TaskContext& task)
     {
         options.observer = m_observer;
         m_chain = &chain;
@@ -84,7 +85,7 @@ private:
         return m_chain->onExternalBase() ? blameBase(m_chain->links(), std::move(error), task) : error;
     }
 
-    const Chain* m_chain = nullptr;
+    const PathState* m_chain = nullptr;
     std::optional<ReplayAudit::Tensor> m_watch;
     std::optional<BothObservers> m_both;
     ReplayObserver* m_observer;
@@ -95,7 +96,7 @@ private:
 
 class ChainWalk final : public StateWalk {
 public:
-    ChainWalk(const Chain& chain, std::vector<TensorSlice> slices, WalkOptions options, bool isJudged)
+    ChainWalk(const PathState& chain, std::vector<TensorSlice> slices, WalkOptions options, bool isJudged)
         : StateWalk(std::move(slices))
         , m_chain(chain)
         , m_options(std::move(options))
@@ -138,14 +139,14 @@ public:
     }
 
 private:
-    const Chain& m_chain;
+    const PathState& m_chain;
     WalkOptions m_options;
     std::optional<ReplayAudit> m_audit;
 };
 
 }
 
-std::unique_ptr<StateWalk> makeChainWalk(const Chain& chain, std::vector<TensorSlice> slices, WalkOptions options,
+std::unique_ptr<StateWalk> makeChainWalk(const PathState& chain, std::vector<TensorSlice> slices, WalkOptions options,
                                          bool isJudged)
 {
     return std::make_unique<ChainWalk>(chain, std::move(slices), std::move(options), isJudged);

@@ -1,14 +1,19 @@
 #pragma once
 
-#include "deltascope/engine/path_state.h"
+#include "deltascope/engine/state.h"
+
+#include <memory>
+#include <vector>
 
 namespace deltascope {
+
+class PathState;
 
 /// Passes over slices of a chain. Each slice is replayed from its base on.
 /// `isJudged`: digests that publishers recorded of tensors on the way are compared, and StateWalk::finish() reports
 /// those that fail; else whoever observes judges. Where neither it nor an observer looks on, the replay begins at the
 /// last complete version.
-std::unique_ptr<StateWalk> makeChainWalk(const Chain& chain, std::vector<TensorSlice> slices, WalkOptions options,
+std::unique_ptr<StateWalk> makeChainWalk(const PathState& chain, std::vector<TensorSlice> slices, WalkOptions options,
                                          bool isJudged);
 
 } // namespace deltascope

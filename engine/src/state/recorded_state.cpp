@@ -17,7 +17,7 @@ std::string recordedBy(const OpenVersion& version)
     return root.empty() ? version.index.stateDigest.hex : std::string(root);
 }
 
-Result<void> expectRecordedRoot(const Chain& chain, const std::string& root)
+Result<void> expectRecordedRoot(const PathState& chain, const std::string& root)
 {
     const OpenVersion& last = *chain.links().back();
     const std::string_view recorded = last.index.fact(fact::Root);
@@ -31,7 +31,7 @@ Result<void> expectRecordedRoot(const Chain& chain, const std::string& root)
 
 /// Errors: Digest, if the publisher of the last link recorded another digest for the state behind it. Replays all
 /// tensors one after another where one is recorded, for they go into one digest; else does nothing.
-Result<void> expectStateDigest(const Chain& chain, const WalkMeans& means, TaskContext& task)
+Result<void> expectStateDigest(const PathState& chain, const WalkMeans& means, TaskContext& task)
 {
     const OpenVersion& last = *chain.links().back();
     const StateDigest& recorded = last.index.stateDigest;
@@ -54,7 +54,7 @@ Result<void> expectStateDigest(const Chain& chain, const WalkMeans& means, TaskC
 }
 
 /// The error of the first link whose own record does not fit, which may lie below the one that `last` speaks of.
-Result<Error> firstMismatch(const Chain& chain, Error last, const WalkMeans& means, TaskContext& task)
+Result<Error> firstMismatch(const PathState& chain, Error last, const WalkMeans& means, TaskContext& task)
 {
     ReplayAudit audit(chain, true);
     task.beginPhase("find the damage", chain.stateBytes());
@@ -70,7 +70,7 @@ Result<Error> firstMismatch(const Chain& chain, Error last, const WalkMeans& mea
 
 }
 
-Result<void> replayAll(const Chain& chain, ReplayAudit& audit, const WalkMeans& means, TaskContext& task)
+Result<void> replayAll(const PathState& chain, ReplayAudit& audit, const WalkMeans& means, TaskContext& task)
 {
     std::vector<TensorSlice> slices = audit.wantsOrder() ? allTensors(chain) : largestFirst(chain);
     std::vector<std::unique_ptr<ReplayAudit::Tensor>> watches(slices.size());
@@ -90,7 +90,8 @@ Result<void> replayAll(const Chain& chain, ReplayAudit& audit, const WalkMeans& 
     return {};
 }
 
-Result<void> expectRecordedState(const Chain& chain, const std::string& root, const WalkMeans& means, TaskContext& task)
+Result<void> expectRecordedState(const PathState& chain, const std::string& root, const WalkMeans& means,
+                                 TaskContext& task)
 {
     Result<void> outcome = expectRecordedRoot(chain, root);
     if (outcome)

@@ -1,18 +1,19 @@
 #pragma once
 
-#include "deltascope/engine/path_state.h"
+#include "deltascope/engine/state.h"
 
 #include <string>
 
 namespace deltascope {
 
+class PathState;
 class ReplayAudit;
 
 /// Replays all tensors of a chain under the eyes of an audit. Errors carry the step of the link that failed.
-Result<void> replayAll(const Chain& chain, ReplayAudit& audit, const WalkMeans& means, TaskContext& task);
+Result<void> replayAll(const PathState& chain, ReplayAudit& audit, const WalkMeans& means, TaskContext& task);
 
-/// Chain::expectRecorded().
-Result<void> expectRecordedState(const Chain& chain, const std::string& root, const WalkMeans& means,
+/// State::expectRecorded() of a path.
+Result<void> expectRecordedState(const PathState& chain, const std::string& root, const WalkMeans& means,
                                  TaskContext& task);
 
 } // namespace deltascope

@@ -2,6 +2,7 @@
 
 #include "base/scratch.h"
 #include "deltascope/engine/diff_backend.h"
+#include "deltascope/engine/path_state.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -185,7 +186,7 @@ TensorReplay::TensorReplay(TensorReplay&&) noexcept = default;
 TensorReplay& TensorReplay::operator=(TensorReplay&&) noexcept = default;
 TensorReplay::~TensorReplay() = default;
 
-Result<TensorReplay> TensorReplay::open(const Chain& chain, const TensorInfo& tensor, ReplayOptions options,
+Result<TensorReplay> TensorReplay::open(const PathState& chain, const TensorInfo& tensor, ReplayOptions options,
                                         TaskContext& task)
 {
     auto state = std::make_unique<State>(tensor, std::move(options));

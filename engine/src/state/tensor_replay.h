@@ -1,11 +1,13 @@
 #pragma once
 
-#include "deltascope/engine/path_state.h"
+#include "deltascope/engine/state.h"
 
 #include <cstdint>
 #include <memory>
 
 namespace deltascope {
+
+class PathState;
 
 struct ReplayOptions {
     WalkMeans means; ///< scratch is for the rare tensor with more patches than streams may be open
@@ -20,7 +22,7 @@ class TensorReplay {
 public:
     /// Errors: BaseMismatch (a patch names a tensor that no state before it holds, or does not fit it), those of
     /// Layout::open. `task` outlives the replay.
-    static Result<TensorReplay> open(const Chain& chain, const TensorInfo& tensor, ReplayOptions options,
+    static Result<TensorReplay> open(const PathState& path, const TensorInfo& tensor, ReplayOptions options,
                                      TaskContext& task);
     TensorReplay(TensorReplay&&) noexcept;
     TensorReplay& operator=(TensorReplay&&) noexcept;

@@ -81,9 +81,10 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
 std::vector<Error> changedSinceSeen(const Workbench& bench, const Run& run, const Plan& plan);
 
 /// Opens what an operation rebuilds a state from: watched, and held against the records of the workbench. What is read
-/// of mirrors is kept in the events of the source. Errors: those of Chain::open; Run::recordsLost, unless the user
+/// of mirrors is kept in the events of the source. Errors: those of openPath; Run::recordsLost, unless the user
 /// accepts what is there now.
-Result<Chain> openChecked(Workbench& bench, const Run& run, const Plan& plan, bool acceptRewritten, TaskContext& task);
+Result<PathPtr> openChecked(Workbench& bench, const Run& run, const Plan& plan, bool acceptRewritten,
+                            TaskContext& task);
 
 /// The key under which a run is kept in catalog and records.
 std::string catalogKey(const Run& run);
@@ -313,7 +314,7 @@ struct MaterializeReport {
     std::vector<std::string> trainerFiles; ///< that were copied (MaterializeOptions::forTraining)
     /// With forTraining: what a trainer resumes with and the source does not have of this step, as words for people.
     std::vector<std::string> missing;
-    std::vector<std::string> rewritten; ///< objects that were used although they were rewritten (Chain::rewritten())
+    std::vector<std::string> rewritten; ///< objects that were used although they were rewritten (State::rewritten())
     /// What is known against the versions that it was rebuilt from, and objects that could not be compared with what is
     /// on record of them.
     std::vector<Error> notices;

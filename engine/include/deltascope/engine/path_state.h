@@ -21,74 +21,51 @@ struct OpenVersion {
     VersionIndex index;
 };
 
-class CheckedReads;
 class Records;
 
-/// How what is read of a run is held against what is on record of it.
+/// How what is read of a run is held against what is on record of it, and against what stands there in the end.
 struct ReadRules {
-    Records* records = nullptr; ///< outlives the chain; null: nothing is on record
+    unsigned threads = 1; ///< to open with, and to compare with
+    /// What is read has to be what is on record of it, and what stands there behind the last read (expectSoundReads()).
+    bool isWatched = false;
+    Records* records = nullptr; ///< of what is watched; outlives the path; null: nothing is on record
     /// Reads objects that were rewritten since they were first seen instead of refusing them.
     bool acceptRewritten = false;
-    unsigned threads = 1;
 };
 
-/// A state by versions that are applied one after another. The first one is full. Immutable and shared between threads.
-class Chain final : public State {
+/// A state by versions that are applied one after another, its links. The first one is full. Immutable and shared
+/// between threads.
+class PathState : public State {
 public:
-    /// Reads the indices of every link, and compares their payload with what they record about it; where versions stand
-    /// alone, that reads a whole checkpoint, and checkWhole() does it. Reads on `threads` threads. Errors: those of
-    /// Layout::index and Layout::checkPayload for the first link that has one, with the step.
-    static Result<Chain> open(const Run& run, const Plan& plan, unsigned threads, TaskContext& task);
-    /// As open(), and every object of the plan is watched. Where leaves of it are on record (Records), what is read of
-    /// it has to be what they say; where it changes meanwhile, what was used has to be what stands there in the end.
-    /// Without a call of expectSoundReads() behind the last read that is not known. Errors: also Digest, Rewritten.
-    /// Damaged records are told by readNotices().
-    static Result<Chain> open(const Run& run, const Plan& plan, const ReadRules& rules, TaskContext& task);
-    Result<void> checkWhole(TaskContext& task) const override;
-
-    const std::vector<std::shared_ptr<const OpenVersion>>& links() const noexcept { return m_links; }
-    TensorRange tensors() const noexcept override { return TensorRange(m_tensors); } ///< over what the links hold
-    StatePlace place() const override;
-    Result<std::unique_ptr<StateWalk>> walk(std::vector<TensorSlice> slices, WalkOptions options) const override;
-    /// As walk(), but compares nothing: the observer judges.
-    std::unique_ptr<StateWalk> replay(std::vector<TensorSlice> slices, WalkOptions options) const;
-    bool hasDigests() const noexcept override;
-    Result<std::optional<AdapterConfig>> adapterConfig(TaskContext& task) const override;
-    /// Errors: Digest, of the first link behind which the state is not the recorded one; to find it the chain is
-    /// replayed once more.
-    Result<void> expectRecorded(const std::string& root, const WalkMeans& means, TaskContext& task) const override;
+    virtual const std::vector<std::shared_ptr<const OpenVersion>>& links() const noexcept = 0;
     /// Index of the link in Run::versions; nothing for an external base.
-    std::optional<std::size_t> versionOf(std::size_t link) const noexcept { return m_versions[link]; }
+    virtual std::optional<std::size_t> versionOf(std::size_t link) const noexcept = 0;
     /// Which form of its version the link is (Version::objectsOf()).
-    std::size_t formOf(std::size_t link) const noexcept { return m_forms[link]; }
-    /// Whether the link is a complete form beside the own objects of its version.
-    bool isFullForm(std::size_t link) const noexcept { return m_forms[link] > 0 && m_complete[link]; }
+    virtual std::size_t formOf(std::size_t link) const noexcept = 0;
     /// Whether the link gives every tensor of the state, so that nothing before it counts.
-    bool isComplete(std::size_t link) const noexcept { return m_complete[link]; }
-    /// Reads again what was read in pieces. Does nothing for a chain that is not watched.
-    Result<void> expectSoundReads(TaskContext& task) const override;
-    /// As expectSoundReads(), and reads all of what is on record, for results that an earlier process has begun.
-    Result<void> expectSoundObjects(TaskContext& task) const;
-    Result<void> expectUnchanged(TaskContext& task) const override;
-    Error reasonOf(Error error, TaskContext& task) const override;
-    std::vector<std::string> rewritten() const override;
-    std::vector<Error> readNotices() const override;
-
+    virtual bool isComplete(std::size_t link) const noexcept = 0;
+    /// Whether the link is a complete form beside the own objects of its version.
+    bool isFullForm(std::size_t link) const noexcept { return formOf(link) > 0 && isComplete(link); }
     /// Whether the first link is a checkpoint outside of the source.
-    bool onExternalBase() const noexcept { return m_links.size() > 1 && !m_versions.front(); }
+    bool onExternalBase() const noexcept { return links().size() > 1 && !versionOf(0); }
 
-private:
-    static Result<Chain> openThrough(const Run& run, const Plan& plan, std::shared_ptr<CheckedReads> reads,
-                                     unsigned threads, TaskContext& task);
-    Result<void> collectTensors();
-
-    std::shared_ptr<CheckedReads> m_reads; ///< null where nothing is watched
-    std::vector<std::shared_ptr<const OpenVersion>> m_links;
-    std::vector<std::optional<std::size_t>> m_versions;
-    std::vector<std::size_t> m_forms;
-    std::vector<bool> m_complete;
-    std::vector<const TensorInfo*> m_tensors; ///< in the indices of the links
+    /// As walk(), but compares nothing: the observer judges.
+    virtual std::unique_ptr<StateWalk> replay(std::vector<TensorSlice> slices, WalkOptions options) const = 0;
+    /// As expectSoundReads(), and reads all of what is on record, for results that an earlier process has begun.
+    virtual Result<void> expectSoundObjects(TaskContext& task) const = 0;
 };
+
+using PathPtr = std::shared_ptr<const PathState>; ///< never null in a result
+
+/// Reads the indices of every link, and compares their payload with what they record about it; where versions stand
+/// alone, that reads a whole checkpoint, and checkWhole() does it. State::tensors() is over what the links hold.
+/// State::expectRecorded() names the first link behind which the state is not the recorded one; to find it the path is
+/// replayed once more. Errors: those of Layout::index and Layout::checkPayload for the first link that has one, with
+/// the step.
+/// Where it is watched, what is read has to be what the leaves on record (Records) say; where an object changes
+/// meanwhile, what was used has to be what stands there in the end. Without a call of expectSoundReads() behind the
+/// last read that is not known. Errors: also Digest, Rewritten. Damaged records are told by readNotices().
+Result<PathPtr> openPath(const Run& run, const Plan& plan, const ReadRules& rules, TaskContext& task);
 
 /// Told about each block after each link that touches the tensor. `state` is the block behind the link.
 /// Called on the thread that drives the replay, in the order of blocks within a link.

@@ -70,7 +70,7 @@ Result<TensorStatistics> statisticsOf(Workbench& bench, const State* a, const St
 
 /// Values of a tensor behind some links of a chain, in one walk for all. Links at which it has another dtype or shape
 /// than at the end are left out. Errors: as statisticsOf.
-Result<std::map<std::size_t, ValueStatistics>> statisticsBehind(Workbench& bench, const Chain& chain,
+Result<std::map<std::size_t, ValueStatistics>> statisticsBehind(Workbench& bench, const PathState& chain,
                                                                 const std::vector<std::size_t>& links,
                                                                 std::string_view tensor, TaskContext& task);
 
@@ -86,7 +86,7 @@ struct TensorMark {
 /// Marks of a tensor behind some links of a chain, in one walk for all that reads it once. A link that does not touch
 /// the tensor costs nothing. Links at which it has another dtype or shape than at the end are left out. Errors: as
 /// statisticsOf, but for Unsupported.
-Result<std::map<std::size_t, TensorMark>> marksBehind(Workbench& bench, const Chain& chain,
+Result<std::map<std::size_t, TensorMark>> marksBehind(Workbench& bench, const PathState& chain,
                                                       const std::vector<std::size_t>& links, std::string_view tensor,
                                                       TaskContext& task);
 
