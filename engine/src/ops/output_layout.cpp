@@ -16,54 +16,46 @@ namespace {
 constexpr std::string_view SingleName = "model.safetensors";
 constexpr std::string_view AdapterName = "adapter_model.safetensors"; // where PEFT looks, which knows no shards
 
-std::string_view fileNameOf(std::string_view key)
-{
-    const std::size_t slash = key.rfind('/');
-    return slash == std::string_view::npos ? key : key.substr(slash + 1);
-}
-
 /// Whether a checkpoint may have a file of this name. Files of dcp hold pieces of tensors: .distcp, "shard-…".
 bool isCheckpointFile(std::string_view name) { return name.ends_with(".safetensors") && !name.starts_with("shard-"); }
 
 using TensorPointers = std::vector<const TensorInfo*>;
 
-TensorPointers allOf(const PathState& chain)
+TensorPointers allOf(const State& state)
 {
     TensorPointers all;
-    all.reserve(chain.tensors().size());
-    for (const TensorInfo& tensor : chain.tensors())
+    all.reserve(state.tensors().size());
+    for (const TensorInfo& tensor : state.tensors())
         all.push_back(&tensor);
     return all;
 }
 
-/// Tensors by the file of the first link that holds them; all in one file if that one has other files.
-std::map<std::string, TensorPointers> shardsAsInAnchor(const PathState& chain)
+/// Tensors by their file in the checkpoint that the state begins with; all in one file if that one has other files.
+std::map<std::string, TensorPointers> shardsAsTheyLay(const State& state)
 {
-    const OpenVersion& anchor = *chain.links().front();
     std::map<std::string, TensorPointers> shards;
     TensorPointers homeless;
-    for (const TensorInfo& tensor : chain.tensors()) {
-        const TensorEntry* entry = anchor.index.find(tensor.name);
-        if (entry && !entry->extents.empty())
-            shards[std::string(fileNameOf(anchor.objects.objects[entry->extents.front().object].key))].push_back(
-                &tensor);
+    const TensorRange tensors = state.tensors();
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+        if (const std::optional<std::string_view> file = state.fileOf(i))
+            shards[std::string(*file)].push_back(&tensors[i]);
         else
-            homeless.push_back(&tensor);
+            homeless.push_back(&tensors[i]);
     }
     const bool areCheckpointFiles =
         std::all_of(shards.begin(), shards.end(), [](const auto& shard) { return isCheckpointFile(shard.first); });
     if (shards.size() <= 1 || !areCheckpointFiles)
-        return { { std::string(SingleName), allOf(chain) } };
+        return { { std::string(SingleName), allOf(state) } };
     for (const TensorInfo* tensor : homeless)
         shards.rbegin()->second.push_back(tensor);
     return shards;
 }
 
-std::map<std::string, TensorPointers> shardsOfSize(const PathState& chain, std::uint64_t shardBytes)
+std::map<std::string, TensorPointers> shardsOfSize(const State& state, std::uint64_t shardBytes)
 {
     std::vector<TensorPointers> cut(1);
     std::uint64_t filled = 0;
-    for (const TensorInfo& tensor : chain.tensors()) {
+    for (const TensorInfo& tensor : state.tensors()) {
         if (!cut.back().empty() && filled + tensor.bytes() > shardBytes) {
             cut.emplace_back();
             filled = 0;
@@ -114,13 +106,13 @@ std::string makeIndex(const std::vector<OutputShard>& shards)
 
 std::string OutputShard::header() const { return writeSafetensorsHeaderOf(tensors, { { "format", "pt" } }); }
 
-OutputLayout makeOutputLayout(const PathState& chain, std::uint64_t shardBytes)
+OutputLayout makeOutputLayout(const State& state, std::uint64_t shardBytes)
 {
     OutputLayout layout;
-    if (chain.links().front()->layout->holdsAdapters())
-        layout.shards.push_back(makeShard(std::string(AdapterName), allOf(chain)));
+    if (state.place().isAdapter)
+        layout.shards.push_back(makeShard(std::string(AdapterName), allOf(state)));
     else
-        for (auto& [name, tensors] : shardBytes > 0 ? shardsOfSize(chain, shardBytes) : shardsAsInAnchor(chain))
+        for (auto& [name, tensors] : shardBytes > 0 ? shardsOfSize(state, shardBytes) : shardsAsTheyLay(state))
             layout.shards.push_back(makeShard(name, std::move(tensors)));
     for (const OutputShard& shard : layout.shards)
         layout.sizeBytes += shard.sizeBytes;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "deltascope/engine/path_state.h"
+#include "deltascope/engine/state.h"
 
 #include <cstdint>
 #include <string>
@@ -12,7 +12,7 @@ namespace deltascope {
 /// One safetensors file of a checkpoint that is to be written.
 struct OutputShard {
     std::string name;
-    std::vector<const TensorInfo*> tensors; ///< in the order of their data; of the chain, which outlives them
+    std::vector<const TensorInfo*> tensors; ///< in the order of their data; of the state, which outlives them
     std::vector<std::uint64_t> begins; ///< offset of each tensor in the file
     std::uint64_t sizeBytes = 0;
 
@@ -26,8 +26,9 @@ struct OutputLayout {
     std::uint64_t sizeBytes = 0; ///< of all shards
 };
 
-/// Shards as in the full version that the chain starts from; with `shardBytes` > 0 cut anew, each tensor whole.
-OutputLayout makeOutputLayout(const PathState& chain, std::uint64_t shardBytes);
+/// Shards as in the checkpoint that the state begins with (State::fileOf()); with `shardBytes` > 0 cut anew, each
+/// tensor whole.
+OutputLayout makeOutputLayout(const State& state, std::uint64_t shardBytes);
 
 /// Whether a file beside the weights belongs to a checkpoint that is to be loaded: config, tokenizer, generation
 /// settings.

@@ -221,7 +221,16 @@ StatePlace Chain::place() const
 {
     const OpenVersion& last = *m_links.back();
     return { last.store->uri(), m_versions.back() ? std::optional(last.objects.step) : std::nullopt,
-             m_links.size() == 1 };
+             m_links.size() == 1, m_links.front()->layout->holdsAdapters() };
+}
+
+std::optional<std::string_view> Chain::fileOf(std::size_t tensor) const
+{
+    const OpenVersion& first = *m_links.front();
+    const TensorEntry* entry = first.index.find(m_tensors[tensor]->name);
+    if (!entry || entry->extents.empty())
+        return std::nullopt;
+    return splitKey(first.objects.objects[entry->extents.front().object].key).file;
 }
 
 Result<std::unique_ptr<StateWalk>> Chain::walk(std::vector<TensorSlice> slices, WalkOptions options) const

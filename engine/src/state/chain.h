@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace deltascope {
@@ -27,6 +28,7 @@ public:
 
     TensorRange tensors() const noexcept override { return TensorRange(m_tensors); }
     StatePlace place() const override;
+    std::optional<std::string_view> fileOf(std::size_t tensor) const override;
     Result<std::unique_ptr<StateWalk>> walk(std::vector<TensorSlice> slices, WalkOptions options) const override;
     bool hasDigests() const noexcept override;
     Result<void> checkWhole(TaskContext& task) const override;

@@ -3,6 +3,7 @@
 #include "deltascope/engine/patch.h"
 #include "deltascope/engine/safetensors.h"
 #include "format/common/buffered_extent.h"
+#include "format/common/object_names.h"
 #include "state/same_object.h"
 
 #include <algorithm>
@@ -117,6 +118,8 @@ const ObjectStore& FileState::store() const noexcept { return *m_content->store;
 const ObjectInfo& FileState::object() const noexcept { return m_content->object; }
 
 StatePlace FileState::place() const { return { m_content->store->uri(), std::nullopt, true }; }
+
+std::optional<std::string_view> FileState::fileOf(std::size_t) const { return splitKey(m_content->object.key).file; }
 
 Result<std::unique_ptr<StateWalk>> FileState::walk(std::vector<TensorSlice> slices, WalkOptions) const
 {

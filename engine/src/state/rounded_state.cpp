@@ -80,6 +80,7 @@ public:
 
     TensorRange tensors() const noexcept override { return TensorRange(m_tensors); }
     StatePlace place() const override { return m_state.place(); }
+    std::optional<std::string_view> fileOf(std::size_t tensor) const override { return m_state.fileOf(tensor); }
     Result<std::unique_ptr<StateWalk>> walk(std::vector<TensorSlice> slices, WalkOptions options) const override
     {
         DS_TRY(std::unique_ptr<StateWalk> walk, m_state.walk(slices, std::move(options)));

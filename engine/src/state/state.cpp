@@ -37,6 +37,7 @@ std::uint64_t State::stateBytes() const noexcept
 
 std::vector<TensorInfo> State::copyOfTensors() const { return { tensors().begin(), tensors().end() }; }
 
+std::optional<std::string_view> State::fileOf(std::size_t) const { return std::nullopt; }
 Result<void> State::checkWhole(TaskContext&) const { return {}; }
 Result<std::optional<AdapterConfig>> State::adapterConfig(TaskContext&) const { return std::nullopt; }
 Result<void> State::expectRecorded(const std::string&, const WalkMeans&, TaskContext&) const { return {}; }

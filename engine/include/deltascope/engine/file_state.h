@@ -4,7 +4,9 @@
 #include "deltascope/engine/state.h"
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace deltascope {
@@ -19,6 +21,7 @@ public:
     const ObjectInfo& object() const noexcept; ///< in store()
     TensorRange tensors() const noexcept override { return TensorRange(m_tensors); }
     StatePlace place() const override;
+    std::optional<std::string_view> fileOf(std::size_t tensor) const override;
     Result<std::unique_ptr<StateWalk>> walk(std::vector<TensorSlice> slices, WalkOptions options) const override;
     Result<void> expectUnchanged(TaskContext& task) const override;
 

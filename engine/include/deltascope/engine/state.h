@@ -108,6 +108,7 @@ struct StatePlace {
     std::string where; ///< address of the source
     std::optional<std::int64_t> step; ///< nothing: the source has no steps
     bool isCheckpoint = false; ///< it is one complete checkpoint and builds on nothing else
+    bool isAdapter = false; ///< the checkpoint that it begins with holds adapters, not models
 };
 
 /// What the tensors of an adapter mean.
@@ -130,6 +131,10 @@ public:
     /// Name, dtype and shape of every tensor, by name. Valid as long as the state.
     virtual TensorRange tensors() const noexcept = 0;
     virtual StatePlace place() const = 0;
+    /// Name, without its folder, of the file that holds a tensor in the checkpoint that the state begins with.
+    /// `tensor`: index in tensors(). Nothing where no file there holds it, or none is known. Valid as long as the
+    /// state.
+    virtual std::optional<std::string_view> fileOf(std::size_t tensor) const;
     std::optional<std::size_t> indexOf(std::string_view name) const noexcept; ///< in tensors()
     const TensorInfo* find(std::string_view name) const noexcept; ///< null: it has none of this name
     std::uint64_t stateBytes() const noexcept; ///< of all tensors

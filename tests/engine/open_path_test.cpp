@@ -11,7 +11,7 @@ namespace {
 
 using namespace layout_test;
 
-TEST(ChainOpen, TellsTheFirstVersionThatCannotBeOpenedWhicheverFailsFirst)
+TEST(OpenPath, TellsTheFirstVersionThatCannotBeOpenedWhicheverFailsFirst)
 {
     const GoldenCopy golden("trl-v2-raw");
     const auto store = std::make_shared<ReadHookStore>(golden.store);
@@ -36,6 +36,25 @@ TEST(ChainOpen, TellsTheFirstVersionThatCannotBeOpenedWhicheverFailsFirst)
         const Error error = errorOf(openPath(*run, *plan, { threads }, session.task));
         EXPECT_EQ(error.code, Code::Malformed) << error.text;
         EXPECT_EQ(error.step, first.step()) << threads;
+    }
+}
+
+TEST(OpenPath, TellsWhatChangedSinceItWasReadWhereReadsAreWatched)
+{
+    for (const bool isWatched : { false, true }) {
+        const GoldenCopy golden("trl-v2-raw");
+        Session session;
+        const auto run = session.open(golden.store);
+        ASSERT_TRUE(run) << run.error().text;
+        const auto plan = planFor(*run, run->versions.back());
+        ASSERT_TRUE(plan) << plan.error().text;
+        const auto path = openPath(*run, *plan, { 2, isWatched }, session.task);
+        ASSERT_TRUE(path) << path.error().text;
+        EXPECT_TRUE((*path)->expectSoundReads(session.task));
+        golden.edit(run->versions.back().objects.objects.front().key, [](std::string& bytes) { bytes.at(8) = 'x'; });
+        const auto sound = (*path)->expectSoundReads(session.task);
+        EXPECT_EQ(sound.has_value(), !isWatched);
+        EXPECT_TRUE(sound || sound.error().code == Code::Rewritten) << sound.error().text;
     }
 }
 
