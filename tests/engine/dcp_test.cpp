@@ -223,8 +223,10 @@ TEST(DcpIndex, RefusesBrokenArchives)
     const auto errorFor = [](const std::string& item) {
         return indexError({ { "w", TorchU8, { 2, 2 }, { { { 0, 0 }, { 2, 2 }, item } } } }).code;
     };
-    const auto isRefused = [](Code code) { return code == Code::Hostile || code == Code::Unsupported; };
-    EXPECT_EQ(errorFor(""), Code::Hostile);
+    const auto isRefused = [](Code code) {
+        return code == Code::Malformed || code == Code::Hostile || code == Code::Unsupported;
+    };
+    EXPECT_EQ(errorFor(""), Code::Malformed);
     EXPECT_EQ(errorFor("\x80\x02" + std::string(100, 'x')), Code::Malformed); // a pickle, not an archive
     EXPECT_TRUE(isRefused(errorFor(good + "comment")));
     const std::size_t directory = good.find("PK\x01\x02");
@@ -234,15 +236,15 @@ TEST(DcpIndex, RefusesBrokenArchives)
     };
     EXPECT_EQ(errorFor(with(directory + 10, "\x08")), Code::Unsupported); // compressed
     EXPECT_EQ(errorFor(with(directory + 8, "\x01")), Code::Unsupported); // encrypted
-    EXPECT_EQ(errorFor(with(directory + 42, "\x40")), Code::Hostile); // no header there
-    EXPECT_EQ(errorFor(with(directory + 42, "\xff\xff\xff\x7f")), Code::Hostile);
-    EXPECT_EQ(errorFor(with(directory + 42, "\xff\xff\xff\xff")), Code::Hostile); // without a ZIP64 field
-    EXPECT_EQ(errorFor(with(directory + 24, "\xff\xff\xff\x7f")), Code::Hostile);
+    EXPECT_EQ(errorFor(with(directory + 42, "\x40")), Code::Malformed); // no header there
+    EXPECT_EQ(errorFor(with(directory + 42, "\xff\xff\xff\x7f")), Code::Malformed);
+    EXPECT_EQ(errorFor(with(directory + 42, "\xff\xff\xff\xff")), Code::Malformed); // without a ZIP64 field
+    EXPECT_EQ(errorFor(with(directory + 24, "\xff\xff\xff\x7f")), Code::Malformed);
     EXPECT_EQ(errorFor(with(good.size() - 10, "\xff\xff\xff\xff")), Code::Hostile); // size of the directory
-    EXPECT_EQ(errorFor(with(good.size() - 6, "\xff\xff\xff\x7f")), Code::Hostile); // place of the directory
-    EXPECT_EQ(errorFor(with(good.size() - 12, "\x04")), Code::Hostile); // number of records
-    EXPECT_EQ(errorFor(with(good.size() - 12, "\xff\xff")), Code::Hostile); // ZIP64 without its records
-    EXPECT_EQ(errorFor(torchArchive({ { "data.pkl", "x" }, { "data.pkl", "y" } })), Code::Hostile);
+    EXPECT_EQ(errorFor(with(good.size() - 6, "\xff\xff\xff\x7f")), Code::Malformed); // place of the directory
+    EXPECT_EQ(errorFor(with(good.size() - 12, "\x04")), Code::Malformed); // number of records
+    EXPECT_EQ(errorFor(with(good.size() - 12, "\xff\xff")), Code::Malformed); // ZIP64 without its records
+    EXPECT_EQ(errorFor(torchArchive({ { "data.pkl", "x" }, { "data.pkl", "y" } })), Code::Malformed);
 }
 
 TEST(DcpIndex, RefusesMetadataThatSaysTooLittle)

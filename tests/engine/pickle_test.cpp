@@ -85,16 +85,16 @@ TEST(Pickle, RefusesGlobalsThatAreNotOnTheList)
         EXPECT_TRUE(mentions(error, name)) << error.text;
         EXPECT_EQ(refusal(text(module) + text(name) + "\x93").code, Code::Unsupported);
     }
-    EXPECT_EQ(refusal(number(1) + text("system") + "\x93").code, Code::Hostile);
+    EXPECT_EQ(refusal(number(1) + text("system") + "\x93").code, Code::Malformed);
 }
 
 TEST(Pickle, RefusesToCallWhatIsNoClassOrFunction)
 {
-    EXPECT_EQ(refusal(text("print") + ")R").code, Code::Hostile);
-    EXPECT_EQ(refusal(number(1) + ")R").code, Code::Hostile);
-    EXPECT_EQ(refusal(global("torch", "float32") + ")R").code, Code::Hostile);
-    EXPECT_EQ(refusal(size({ 1 }) + ")R").code, Code::Hostile);
-    EXPECT_EQ(refusal(global("torch", "Size") + text("x") + "R").code, Code::Hostile);
+    EXPECT_EQ(refusal(text("print") + ")R").code, Code::Malformed);
+    EXPECT_EQ(refusal(number(1) + ")R").code, Code::Malformed);
+    EXPECT_EQ(refusal(global("torch", "float32") + ")R").code, Code::Malformed);
+    EXPECT_EQ(refusal(size({ 1 }) + ")R").code, Code::Malformed);
+    EXPECT_EQ(refusal(global("torch", "Size") + text("x") + "R").code, Code::Malformed);
     EXPECT_EQ(refusal(call(global("collections", "OrderedDict"), { list({}) })).code, Code::Unsupported);
 }
 
@@ -115,27 +115,27 @@ TEST(Pickle, TakesGetattrOnlyForTheMembersOfAnEnumeration)
 
 TEST(Pickle, RefusesToFillWhatCannotBeFilled)
 {
-    EXPECT_EQ(refusal(text("x") + number(1) + "a").code, Code::Hostile);
-    EXPECT_EQ(refusal("}" + number(1) + "a").code, Code::Hostile);
-    EXPECT_EQ(refusal("}(" + number(1) + "u").code, Code::Hostile);
-    EXPECT_EQ(refusal("](" + number(1) + "u").code, Code::Hostile);
-    EXPECT_EQ(refusal("}}b").code, Code::Hostile);
-    EXPECT_EQ(refusal(metadataIndex("a", { 0 }) + "}b").code, Code::Hostile);
-    EXPECT_EQ(refusal("a").code, Code::Hostile);
+    EXPECT_EQ(refusal(text("x") + number(1) + "a").code, Code::Malformed);
+    EXPECT_EQ(refusal("}" + number(1) + "a").code, Code::Malformed);
+    EXPECT_EQ(refusal("}(" + number(1) + "u").code, Code::Malformed);
+    EXPECT_EQ(refusal("](" + number(1) + "u").code, Code::Malformed);
+    EXPECT_EQ(refusal("}}b").code, Code::Malformed);
+    EXPECT_EQ(refusal(metadataIndex("a", { 0 }) + "}b").code, Code::Malformed);
+    EXPECT_EQ(refusal("a").code, Code::Malformed);
 }
 
 TEST(Pickle, RefusesBrokenStacksMarksAndMemos)
 {
-    EXPECT_EQ(refusal("").code, Code::Hostile);
-    EXPECT_EQ(refusal("NN").code, Code::Hostile);
-    EXPECT_EQ(refusal("N(").code, Code::Hostile);
-    EXPECT_EQ(refusal("t").code, Code::Hostile);
-    EXPECT_EQ(refusal("N(\x85").code, Code::Hostile);
-    EXPECT_EQ(refusal("N\x87").code, Code::Hostile);
-    EXPECT_EQ(refusal("h\x01").code, Code::Hostile);
-    EXPECT_EQ(refusal("Nq\x01").code, Code::Hostile);
-    EXPECT_EQ(refusal("Nr\xff\xff\xff\xff").code, Code::Hostile);
-    EXPECT_EQ(refusal("\x94").code, Code::Hostile);
+    EXPECT_EQ(refusal("").code, Code::Malformed);
+    EXPECT_EQ(refusal("NN").code, Code::Malformed);
+    EXPECT_EQ(refusal("N(").code, Code::Malformed);
+    EXPECT_EQ(refusal("t").code, Code::Malformed);
+    EXPECT_EQ(refusal("N(\x85").code, Code::Malformed);
+    EXPECT_EQ(refusal("N\x87").code, Code::Malformed);
+    EXPECT_EQ(refusal("h\x01").code, Code::Malformed);
+    EXPECT_EQ(refusal("Nq\x01").code, Code::Malformed);
+    EXPECT_EQ(refusal("Nr\xff\xff\xff\xff").code, Code::Malformed);
+    EXPECT_EQ(refusal("\x94").code, Code::Malformed);
 }
 
 TEST(Pickle, RefusesOtherProtocolsAndOpcodes)
@@ -153,7 +153,7 @@ TEST(Pickle, EveryCutIsTruncated)
     ASSERT_TRUE(parsed(bytes));
     for (std::size_t length = 0; length < bytes.size(); ++length)
         EXPECT_EQ(errorOf(parsed(std::string_view(bytes).substr(0, length))).code, Code::Truncated) << length;
-    EXPECT_EQ(errorOf(parsed(bytes + "x")).code, Code::Hostile);
+    EXPECT_EQ(errorOf(parsed(bytes + "x")).code, Code::Malformed);
 }
 
 TEST(Pickle, HugeCountsCostNothing)

@@ -16,7 +16,7 @@ struct ChunkBox {
 };
 
 /// Whether every element of the tensor lies in exactly one of the boxes, none of which is empty. `tensor`: checked
-/// (checkedSize()). Errors: Hostile (another rank, outside, overlap, hole), Unsupported (so irregular that it would
+/// (checkedSize()). Errors: Malformed (another rank, outside, overlap, hole), Unsupported (so irregular that it would
 /// take long to tell).
 Result<void> checkTiling(const TensorInfo& tensor, const std::vector<ChunkBox>& boxes);
 

@@ -24,8 +24,8 @@ struct DcpTensor {
 };
 
 /// The tensors that a .metadata file describes, in order of their names. docs/formats/dcp.md, section 3.
-/// Errors: Truncated, Hostile, Unsupported (see Pickle::parse; an element type, a memory layout or a transformation of
-/// the data that this build does not know).
+/// Errors: Truncated, Malformed, Hostile, Unsupported (see Pickle::parse; an element type, a memory layout or a
+/// transformation of the data that this build does not know).
 Result<std::vector<DcpTensor>> parseDcpMetadata(std::vector<std::byte> pickle);
 
 } // namespace deltascope

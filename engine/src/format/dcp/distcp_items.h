@@ -15,8 +15,8 @@ Error missingMetadata(std::string_view folder);
 
 /// Reads .metadata and the headers of every item that it names. `folder` holds the files, which are among
 /// `version.objects`. Tensors come in order of their names. docs/formats/dcp.md, sections 3 and 4.
-/// Errors: Unfinished (no .metadata, or a file that it names is missing), Truncated, Hostile, Unsupported, those of the
-/// store.
+/// Errors: Unfinished (no .metadata, or a file that it names is missing), Truncated, Malformed, Hostile, Unsupported,
+/// those of the store.
 Result<std::vector<PlacedTensor>> readDistcpItems(const ObjectStore& store, const VersionObjects& version,
                                                   std::string_view folder, TaskContext& task);
 

@@ -43,7 +43,7 @@ public:
     using Value = std::uint32_t;
 
     /// Errors: Truncated (it ends in the middle), Unsupported (another protocol, an opcode or a global that no
-    /// checkpoint needs), Hostile (it breaks the rules of its opcodes, too large).
+    /// checkpoint needs), Malformed (it breaks the rules of its opcodes), Hostile (too large, nested too deep).
     static Result<Pickle> parse(std::vector<std::byte> bytes);
 
     Value top() const noexcept { return m_top; }

@@ -43,7 +43,7 @@ public:
             DS_CHECK(step(opcode));
         }
         if (m_at != m_bytes.size())
-            return hostile(fmt::format("ends {} bytes before its object does", m_bytes.size() - m_at));
+            return malformed(fmt::format("ends {} bytes before its object does", m_bytes.size() - m_at));
         m_out.m_bytes = std::move(m_bytes);
         return std::move(m_out);
     }
@@ -57,6 +57,7 @@ private:
         return fail(code, fmt::format("the pickle {} (byte {})", what, m_opAt));
     }
     tl::unexpected<Error> hostile(const std::string& what) const { return refuse(Code::Hostile, what); }
+    tl::unexpected<Error> malformed(const std::string& what) const { return refuse(Code::Malformed, what); }
 
     Result<void> checkStart()
     {
@@ -221,7 +222,7 @@ private:
     Result<Value> pop()
     {
         if (m_stack.size() <= floor())
-            return hostile("takes more from its stack than it put there");
+            return malformed("takes more from its stack than it put there");
         const Value value = m_stack.back();
         m_stack.pop_back();
         return value;
@@ -239,7 +240,7 @@ private:
     Result<std::size_t> takeMark()
     {
         if (m_marks.empty())
-            return hostile("closes what it did not open");
+            return malformed("closes what it did not open");
         const std::size_t begin = m_marks.back();
         m_marks.pop_back();
         return begin;
@@ -249,7 +250,7 @@ private:
     {
         DS_TRY(m_out.m_top, pop());
         if (!m_stack.empty() || !m_marks.empty())
-            return hostile("stops with more than one value");
+            return malformed("stops with more than one value");
         m_stopped = true;
         return {};
     }
@@ -273,9 +274,9 @@ private:
     Result<void> putAt(std::size_t index)
     {
         if (m_stack.size() <= floor())
-            return hostile("notes a value where there is none");
+            return malformed("notes a value where there is none");
         if (index > m_memo.size())
-            return hostile("numbers its values with holes");
+            return malformed("numbers its values with holes");
         if (index == m_memo.size())
             m_memo.push_back(None);
         m_memo[index] = m_stack.back();
@@ -286,7 +287,7 @@ private:
     {
         DS_TRY(const Number index, number<Number>());
         if (index >= m_memo.size())
-            return hostile("refers to a value that it has not noted");
+            return malformed("refers to a value that it has not noted");
         return push(m_memo[index]);
     }
 
@@ -349,7 +350,7 @@ private:
     Result<void> tupleOf(std::size_t count)
     {
         if (m_stack.size() - floor() < count)
-            return hostile("takes more from its stack than it put there");
+            return malformed("takes more from its stack than it put there");
         return tupleFrom(m_stack.size() - count);
     }
 
@@ -369,12 +370,12 @@ private:
     Result<void> extendFrom(PickleKind kind, std::size_t begin)
     {
         if (begin <= floor())
-            return hostile("fills a container that is not there");
+            return malformed("fills a container that is not there");
         const Node& target = m_out.m_nodes[m_stack[begin - 1]];
         if (target.kind != kind)
-            return hostile("fills something that is no container of that kind");
+            return malformed("fills something that is no container of that kind");
         if (kind == PickleKind::Dict && (m_stack.size() - begin) % 2 != 0)
-            return hostile("gives a dict a key without a value");
+            return malformed("gives a dict a key without a value");
         std::vector<Value>& items = m_out.m_containers[target.b];
         items.insert(items.end(), m_stack.begin() + static_cast<std::ptrdiff_t>(begin), m_stack.end());
         m_stack.resize(begin);
@@ -384,7 +385,7 @@ private:
     Result<void> extendBy(PickleKind kind, std::size_t count)
     {
         if (m_stack.size() - floor() < count)
-            return hostile("takes more from its stack than it put there");
+            return malformed("takes more from its stack than it put there");
         return extendFrom(kind, m_stack.size() - count);
     }
 
@@ -435,7 +436,7 @@ private:
         DS_TRY(const Value name, pop());
         DS_TRY(const Value module, pop());
         if (!textOf(module) || !textOf(name))
-            return hostile("names a global by something else than text");
+            return malformed("names a global by something else than text");
         return global(*textOf(module), *textOf(name));
     }
 
@@ -448,9 +449,9 @@ private:
             && pickleGlobal(node.global).kind != GlobalKind::ElementType
             && pickleGlobal(node.global).kind != GlobalKind::Storage;
         if (!isCallable)
-            return hostile("calls something that cannot be called");
+            return malformed("calls something that cannot be called");
         if (m_out.m_nodes[arguments].kind != PickleKind::Tuple)
-            return hostile("gives arguments that are no tuple");
+            return malformed("gives arguments that are no tuple");
         if (pickleGlobal(node.global).kind == GlobalKind::GetAttribute && !isEnumMember(arguments))
             return refuse(Code::Unsupported, "looks up an attribute of something else than an enumeration");
         if (pickleGlobal(node.global).kind == GlobalKind::OrderedDict) {
@@ -473,10 +474,10 @@ private:
     {
         DS_TRY(const Value state, pop());
         if (m_stack.size() <= floor())
-            return hostile("takes more from its stack than it put there");
+            return malformed("takes more from its stack than it put there");
         Node& target = m_out.m_nodes[m_stack.back()];
         if (target.kind != PickleKind::Record || target.b != None)
-            return hostile("gives a state to something that takes none");
+            return malformed("gives a state to something that takes none");
         target.b = state;
         return {};
     }

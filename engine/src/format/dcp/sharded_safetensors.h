@@ -13,7 +13,7 @@ bool isShardedFileName(std::string_view file) noexcept;
 
 /// Reads the headers of the safetensors files of a version that hold rectangles of its tensors. Tensors come in order
 /// of their names. docs/formats/dcp.md, section 6.
-/// Errors: Unfinished (a number up to "of" is missing), Truncated, Hostile, Unsupported, those of the store.
+/// Errors: Unfinished (a number up to "of" is missing), Truncated, Malformed, Hostile, Unsupported, those of the store.
 Result<std::vector<PlacedTensor>> readShardedSafetensors(const ObjectStore& store, const VersionObjects& version,
                                                          TaskContext& task);
 

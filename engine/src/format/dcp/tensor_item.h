@@ -22,8 +22,8 @@ struct StoredView {
 
 /// Reads the headers of the torch.save archive at bytes [begin, begin + bytes) of the reader's object. It must hold
 /// one tensor with at least one element; every element is known to lie inside the archive then.
-/// Errors: Hostile, Unsupported (another element type, big-endian, a lazily conjugated view), Truncated, those of the
-/// store.
+/// Errors: Malformed, Hostile, Unsupported (another element type, big-endian, a lazily conjugated view), Truncated,
+/// those of the store.
 Result<StoredView> readTensorItem(NearbyReader& reader, std::uint64_t begin, std::uint64_t bytes);
 
 } // namespace deltascope

@@ -33,9 +33,9 @@ constexpr std::uint32_t Full32 = 0xFFFFFFFF;
 /// What is usually read of an archive before its size is known: directory and end records of a tensor.
 constexpr std::uint64_t UsualTailBytes = 1024;
 
-tl::unexpected<Error> hostile(const NearbyReader& reader, const std::string& what)
+tl::unexpected<Error> malformed(const NearbyReader& reader, const std::string& what)
 {
-    return fail(Code::Hostile, what, reader.object().key);
+    return fail(Code::Malformed, what, reader.object().key);
 }
 
 struct DirectoryPlace {
@@ -48,17 +48,17 @@ struct DirectoryPlace {
 Result<DirectoryPlace> readEnd64(NearbyReader& reader, std::uint64_t begin, std::uint64_t bytes)
 {
     if (bytes < EndBytes + LocatorBytes + End64Bytes)
-        return hostile(reader, "an archive is too short for the ZIP64 records that it needs");
+        return malformed(reader, "an archive is too short for the ZIP64 records that it needs");
     const std::uint64_t locatorAt = bytes - EndBytes - LocatorBytes;
     std::array<std::byte, LocatorBytes> locator {};
     DS_CHECK(reader.read(begin + locatorAt, locator));
     const auto endAt = loadLe<std::uint64_t>(locator, 8);
     if (loadLe<std::uint32_t>(locator) != LocatorSignature || endAt > locatorAt - End64Bytes)
-        return hostile(reader, "an archive needs ZIP64 records and has none");
+        return malformed(reader, "an archive needs ZIP64 records and has none");
     std::array<std::byte, End64Bytes> end {};
     DS_CHECK(reader.read(begin + endAt, end));
     if (loadLe<std::uint32_t>(end) != End64Signature)
-        return hostile(reader, "an archive needs ZIP64 records and has none");
+        return malformed(reader, "an archive needs ZIP64 records and has none");
     return DirectoryPlace { loadLe<std::uint64_t>(end, 32), loadLe<std::uint64_t>(end, 48),
                             loadLe<std::uint64_t>(end, 40) };
 }
@@ -67,7 +67,7 @@ Result<DirectoryPlace> findDirectory(NearbyReader& reader, std::uint64_t begin, 
 {
     std::array<std::byte, EndBytes> end {};
     if (bytes < EndBytes)
-        return hostile(reader, "an item is too short for an archive");
+        return malformed(reader, "an item is too short for an archive");
     DS_CHECK(reader.read(begin + bytes - EndBytes, end));
     if (loadLe<std::uint32_t>(end) != EndSignature || loadLe<std::uint16_t>(end, 20) != 0)
         return fail(Code::Unsupported, "an item is no ZIP archive as torch.save writes it since PyTorch 1.6",
@@ -78,9 +78,9 @@ Result<DirectoryPlace> findDirectory(NearbyReader& reader, std::uint64_t begin, 
         DS_TRY(place, readEnd64(reader, begin, bytes));
     }
     if (place.records > ZipDirectory::MaxRecords || place.bytes > ZipDirectory::MaxBytes)
-        return hostile(reader, "an archive has a larger directory than a tensor needs");
+        return fail(Code::Hostile, "an archive has a larger directory than a tensor needs", reader.object().key);
     if (place.offset > bytes - EndBytes || place.bytes > bytes - EndBytes - place.offset)
-        return hostile(reader, "the directory of an archive lies outside of it");
+        return malformed(reader, "the directory of an archive lies outside of it");
     return place;
 }
 
@@ -130,7 +130,7 @@ Result<ZipDirectory> ZipDirectory::read(NearbyReader& reader, std::uint64_t begi
     directory.m_begin = begin;
     directory.m_directory = place.offset;
     if (Result<void> parsed = directory.parse(raw, place.records); !parsed)
-        return hostile(reader, parsed.error().text);
+        return fail(parsed.error().code, parsed.error().text, reader.object().key);
     return directory;
 }
 
@@ -183,15 +183,15 @@ Result<std::uint64_t> ZipDirectory::contentBegin(NearbyReader& reader, const Zip
         return fail(Code::Unsupported, fmt::format("{} is compressed or encrypted", name), reader.object().key);
     const std::uint64_t nameBytes = record.storedName.size();
     if (record.header > m_directory || m_directory - record.header < LocalBytes + nameBytes)
-        return hostile(reader, fmt::format("{} lies outside of its archive", name));
+        return malformed(reader, fmt::format("{} lies outside of its archive", name));
     std::vector<std::byte> header(LocalBytes + nameBytes);
     DS_CHECK(reader.read(m_begin + record.header, header));
     if (loadLe<std::uint32_t>(header) != LocalSignature || loadLe<std::uint16_t>(header, 26) != nameBytes
         || asText(ByteSpan(header).subspan(LocalBytes)) != record.storedName)
-        return hostile(reader, fmt::format("{} is not where the directory of its archive says", name));
+        return malformed(reader, fmt::format("{} is not where the directory of its archive says", name));
     const std::uint64_t offset = record.header + LocalBytes + nameBytes + loadLe<std::uint16_t>(header, 28);
     if (offset > m_directory || record.bytes > m_directory - offset)
-        return hostile(reader, fmt::format("{} lies outside of its archive", name));
+        return malformed(reader, fmt::format("{} lies outside of its archive", name));
     return m_begin + offset;
 }
 
@@ -199,9 +199,10 @@ Result<std::vector<std::byte>> ZipDirectory::content(NearbyReader& reader, const
                                                      std::uint64_t limitBytes) const
 {
     if (record.bytes > limitBytes)
-        return hostile(reader,
-                       fmt::format("{} has {} bytes, more than the {} allowed", quoteName(record.storedName),
-                                   record.bytes, limitBytes));
+        return fail(Code::Hostile,
+                    fmt::format("{} has {} bytes, more than the {} allowed", quoteName(record.storedName), record.bytes,
+                                limitBytes),
+                    reader.object().key);
     DS_TRY(const std::uint64_t begin, contentBegin(reader, record));
     std::vector<std::byte> bytes(record.bytes);
     DS_CHECK(reader.read(begin, bytes));

@@ -27,11 +27,12 @@ public:
     static constexpr std::uint64_t MaxBytes = 64U << 10;
 
     /// The archive is bytes [begin, begin + bytes) of the reader's object and must lie inside of it.
-    /// Errors: Hostile, Unsupported (no ZIP archive, as torch.save wrote before 1.6), those of the reader.
+    /// Errors: Malformed, Hostile (a directory above the limits, a name outside of its folder), Unsupported (no ZIP
+    /// archive, as torch.save wrote before 1.6), those of the reader.
     static Result<ZipDirectory> read(NearbyReader& reader, std::uint64_t begin, std::uint64_t bytes);
 
     const ZipRecord* find(std::string_view name) const noexcept;
-    /// Where in the object the content of a record of this directory lies. Errors: Hostile, Unsupported (compressed),
+    /// Where in the object the content of a record of this directory lies. Errors: Malformed, Unsupported (compressed),
     /// those of the reader.
     Result<std::uint64_t> contentBegin(NearbyReader& reader, const ZipRecord& record) const;
     /// The whole content, compared with its CRC-32 where that was computed (docs/formats/dcp.md, section 4).
