@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """`publish --watch`: what a trainer drops is published, complete, in order, once, and every step is bit for bit a checkpoint."""
 
+import json
 import os
 import shutil
 import signal
@@ -140,6 +141,17 @@ class NotUnderstood(PublishWatch):
         self.adapters(2)
         self.assert_named(self.run_ds(*self.watch_args("--once")), 2)
         self.assert_published(self.names(1, 3))
+
+    def test_json_leaves_the_words_on_stderr(self):
+        self.train()
+        self.drop(1, 3)
+        self.adapters(2)
+        outcome = self.run_ds(*self.watch_args("--once"), "--json")
+        self.assertEqual(outcome.code, NOT_FOUND, str(outcome))
+        lines = [json.loads(line) for line in outcome.out.splitlines()]
+        self.assertEqual([line["step"] for line in lines[:-1]], [1, 2], str(outcome))
+        self.assertEqual(lines[-1]["error"]["code"], "DS-LAYOUT")
+        self.assertIn("checkpoint-2: not published, it holds a PEFT adapter", outcome.err)
 
     def test_an_endless_watch_says_them_and_goes_on(self):
         self.train()

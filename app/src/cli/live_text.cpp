@@ -36,23 +36,21 @@ typename std::vector<T>::const_iterator newIn(const std::vector<T>& kept, std::u
 void RunPrinter::show(const app::RunView& run)
 {
     showSteps(run);
-    if (!m_json) {
-        for (const app::ProblemView& problem : run.problems) {
-            if (m_problems.emplace(problem.code, problem.step.value_or(-1), problem.where).second)
-                writeErr(problemText(problem, m_style));
-        }
-        for (const app::ProblemView& event : run.events) {
-            if (m_problems.emplace(event.code, event.step.value_or(-1), event.text).second && m_begun)
-                writeErr(problemText(event, m_style));
-        }
-        showReplicas(run);
-        for (const app::NoteView& note : run.notes) {
-            if (m_notes.emplace(note.actor, note.tUs.value_or(0), note.text).second && m_begun)
-                writeErr(paint(m_style, Paint::Dim,
-                               fmt::format(" ✎  {:>6}  {}: {}", note.step ? std::to_string(*note.step) : "",
-                                           safe(note.actor), safe(note.text)))
-                         + "\n");
-        }
+    for (const app::ProblemView& problem : run.problems) {
+        if (m_problems.emplace(problem.code, problem.step.value_or(-1), problem.where).second)
+            writeErr(problemText(problem, m_style));
+    }
+    for (const app::ProblemView& event : run.events) {
+        if (m_problems.emplace(event.code, event.step.value_or(-1), event.text).second && m_begun)
+            writeErr(problemText(event, m_style));
+    }
+    showReplicas(run);
+    for (const app::NoteView& note : run.notes) {
+        if (m_notes.emplace(note.actor, note.tUs.value_or(0), note.text).second && m_begun)
+            writeErr(paint(m_style, Paint::Dim,
+                           fmt::format(" ✎  {:>6}  {}: {}", note.step ? std::to_string(*note.step) : "",
+                                       safe(note.actor), safe(note.text)))
+                     + "\n");
     }
     if (!m_begun && !m_style.quiet)
         writeErr(fmt::format("watching {} ({}); stop with Ctrl+C\n", safe(run.source), run.layout));
@@ -103,12 +101,11 @@ void RunPrinter::showReplicas(const app::RunView& run)
 
 void PublicationPrinter::show(const app::PublishView& view)
 {
-    if (!m_begun && !m_style.quiet && !m_json)
+    if (!m_begun && !m_style.quiet)
         writeErr(fmt::format("publishing what appears in {} into {} ({}); stop with Ctrl+C\n", safe(view.watched),
                              safe(view.source), view.layout));
     m_begun = true;
-    for (auto notice = newIn(view.notices, view.noticesInAll, m_notices); notice != view.notices.end() && !m_json;
-         ++notice)
+    for (auto notice = newIn(view.notices, view.noticesInAll, m_notices); notice != view.notices.end(); ++notice)
         writeErr(paint(m_style, Paint::Dim, "  " + safe(*notice)) + "\n");
     for (auto step = newIn(view.steps, view.stepsInAll, m_steps); step != view.steps.end(); ++step)
         writeOut(m_json ? app::stepToJson(*step) + "\n" : publishedLine(*step, m_style));
