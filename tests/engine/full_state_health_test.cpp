@@ -177,6 +177,32 @@ TEST(FullStateHealth, WhatStaysInfiniteIsNoFinding)
     EXPECT_EQ(suspectSteps(run), Steps { 400 });
 }
 
+TEST(FullStateHealth, InfinitiesThatAreNoAlarmAreSaidOnceForTheRun)
+{
+    const Words mask { 0, MinusInfinity, MinusInfinity, 0 };
+    Checkpoints run;
+    for (std::uint16_t step = 0; step < 3; ++step)
+        run.add({ bf16("mask", mask), bf16("max_val", { MinusInfinity }), bf16("w", weights(step)) });
+    Session session;
+    session.openCatalog();
+    const auto noted = [&] {
+        Steps steps;
+        const deltascope::Run found = judged(session, run);
+        for (const Version& version : found.versions) {
+            if (countNotes(version.problems, Code::Infinite) > 0)
+                steps.push_back(version.step());
+        }
+        return steps;
+    };
+    EXPECT_EQ(noted(), Steps { 100 });
+    EXPECT_EQ(noted(), Steps { 100 }); // as the catalog keeps it
+    const deltascope::Run found = judged(session, run);
+    EXPECT_EQ(textAt(found, 100, Code::Infinite),
+              "mask, max_val hold infinities from this step on, as masks and the ranges of observers do: no alarm");
+    EXPECT_TRUE(isNotice(Code::Infinite));
+    EXPECT_EQ(textAt(judged(session, Checkpoints().add({ bf16("w", weights()) })), 100, Code::Infinite), "");
+}
+
 TEST(FullStateHealth, AWholeLayerOfZerosIsOneThatWasNeverWritten)
 {
     const auto layer = [](const std::string& name, const Words& norm, const Words& projection) {

@@ -60,9 +60,9 @@ Result<void> expectRestorable(const StepView& step)
     if (step.restorable)
         return {};
     Error error { Code::ChainGap, step.restore.reason, step.name, step.step, {} };
-    if (!step.problems.empty()) {
-        error.code = parseCode(step.problems.front().code).value_or(Code::ChainGap);
-        error.action = step.problems.front().remedy;
+    if (const ProblemView* const problem = gravest(step.problems); problem && !isNotice(*problem)) {
+        error.code = parseCode(problem->code).value_or(Code::ChainGap);
+        error.action = problem->remedy;
     }
     return fail(std::move(error));
 }

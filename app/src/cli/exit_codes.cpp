@@ -35,6 +35,7 @@ Exit exitFor(std::string_view word) noexcept
     case Code::MissingTensor:
     case Code::FormsDiffer:
     case Code::Unlisted:
+    case Code::Infinite:
     case Code::TwoModels:
     case Code::Stray:
     case Code::Mirror:

@@ -207,8 +207,8 @@ std::string verifyText(const app::VerifyView& report, const Style& style)
             text += paint(style, Paint::Warn, fmt::format(" (drift ~{})", countText(*step.driftEstimate)));
         if (step.missed > 0)
             text += fmt::format(", {} that the writer missed before", countText(step.missed));
-        if (!step.problems.empty())
-            text += "  " + paint(style, Paint::Warn, step.problems.front().code);
+        if (const app::ProblemView* const problem = app::gravest(step.problems))
+            text += "  " + paint(style, app::isNotice(*problem) ? Paint::Dim : Paint::Warn, problem->code);
         text += "\n";
     }
     std::vector<app::ProblemView> problems = report.problems;

@@ -74,6 +74,8 @@ std::string refWords(const app::StepView& step)
 
 std::string restoresWords(const app::StepView& step)
 {
+    if (!step.role.empty())
+        return step.role == "final_save" ? "  final save" : "  model that is older than the checkpoints";
     if (!step.branchOf.empty())
         return "  branch of " + safe(step.branchOf);
     return step.restores ? fmt::format("  restores {}", *step.restores) : std::string();

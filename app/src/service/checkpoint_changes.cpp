@@ -44,7 +44,9 @@ CheckpointChanges::CheckpointChanges(Workbench& bench, const Run& run, const Ten
 
 Result<void> CheckpointChanges::compare(TaskContext& task)
 {
-    for (std::size_t at = m_steps.size(); at-- > 1;) {
+    for (std::size_t at = m_steps.size(); at-- > 0;) {
+        if (!m_run.checkpointBefore(at))
+            continue;
         ++m_view.pairs;
         if (m_view.pairs > m_most && m_ended.empty())
             m_ended = "not asked for";
@@ -103,7 +105,7 @@ std::uint64_t CheckpointChanges::bytesOf(const PathState& state) const
 
 Result<void> CheckpointChanges::compareAt(std::size_t at, TaskContext& task)
 {
-    DS_TRY(PathPtr before, open(at - 1, task));
+    DS_TRY(PathPtr before, open(m_run.checkpointBefore(at).value(), task));
     DS_TRY(const PathPtr now, open(at, task));
     const std::uint64_t bytes = bytesOf(*before) + bytesOf(*now);
     if (m_view.mostBytes && m_view.readBytes + bytes > *m_view.mostBytes) {

@@ -190,7 +190,7 @@ const ProblemView* problemOf(const JudgedStep& judged)
 {
     if (isRewritten(judged) || judged.step->problems.empty())
         return judged.verified && judged.verified->problem ? &*judged.verified->problem : nullptr;
-    return &judged.step->problems.front();
+    return gravest(judged.step->problems);
 }
 
 struct DamageWords {

@@ -22,8 +22,8 @@ template <class Io> void describe(Io& io, const LineageRowView& row)
     static const StepView none;
     const StepView& step = row.step ? *row.step : none;
     const bool isGap = step.state == "gap";
-    const std::optional<ProblemView> problem =
-        step.problems.empty() ? std::nullopt : std::optional(step.problems.front());
+    const ProblemView* const worst = gravest(step.problems);
+    const std::optional<ProblemView> problem = worst ? std::optional(*worst) : std::nullopt;
     io.type("LineageRow", "A version, or a hole in the numbers.");
     io("epoch", step.epoch);
     io("step", step.step);
@@ -41,12 +41,13 @@ template <class Io> void describe(Io& io, const LineageRowView& row)
     io("verified", row.verified);
     io("restore", nullAs({}, step.restore, isGap));
     io("forms", row.forms, "empty for a single one");
-    io("problem", problem, "the first one");
+    io("problem", problem, "the first one that is no notice, else the first notice");
     io("refs", row.refs, "latest, …");
     io("surviving", row.lane == 0 || step.restorable,
        "false for steps of an epoch that was overwritten and cannot be rebuilt");
     io("restores", absentIfEmpty(step.restores), "as that of a step");
     io("branch_of", absentIfEmpty(step.branchOf), "likewise");
+    io("role", absentIfEmpty(step.role), "likewise");
 }
 
 template <class Io> void describe(Io& io, const LineageView& lineage)

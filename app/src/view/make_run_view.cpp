@@ -91,6 +91,8 @@ StepView makeStepView(const Run& run, const Version& version, const Planner& pla
     for (const ObjectInfo& object : version.objects.objects)
         view.objects.push_back(ObjectView { object.key, object.sizeBytes, object.modifiedUs });
     view.problems = problemViews(version.problems);
+    if (version.besideSteps)
+        view.role = run.isFinalSave(version) ? "final_save" : "older_model";
     const auto index = static_cast<std::size_t>(&version - run.versions.data());
     if (const std::optional<std::size_t> restored = restoredVersion(run, index))
         view.restores = run.versions[*restored].step();

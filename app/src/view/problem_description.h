@@ -14,6 +14,8 @@ template <class Io> void describe(Io& io, Of<Io, ProblemView>& problem)
     io("where", problem.where, "object, file or source");
     io("text", problem.text);
     io("remedy", problem.remedy);
+    io.computed(
+        "notice", [&] { return isNotice(problem); }, "whether it is only worth knowing: nothing is wrong");
 }
 
 } // namespace deltascope::app

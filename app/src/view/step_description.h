@@ -91,6 +91,8 @@ template <class Io> void describeVersion(Io& io, Of<Io, StepView>& step)
     io("refs", absentIfEmpty(step.refs), "words that people gave it: \"good\", \"pin/good\"; absent: none");
     io("restores", absentIfEmpty(step.restores), "earlier step whose state it has again; absent: none");
     io("branch_of", absentIfEmpty(step.branchOf), "run and step that this run begins with; absent: none");
+    io("role", absentIfEmpty(step.role),
+       "of the model beside the checkpoints of steps: \"final_save\", \"older_model\"; absent: it is a step");
 }
 
 template <class Io> void describe(Io& io, Of<Io, StepView>& step)

@@ -257,9 +257,9 @@ std::vector<FeedItemView> makeFeed(const RunView& run, std::size_t limit)
     for (auto at = steps.rbegin(); at != steps.rbegin() + static_cast<std::ptrdiff_t>(published); ++at) {
         const StepView& step = **at; // the newest first, also where a copy has given all the same time
         feed.push_back({ step.publishedUs, "published", step.step, publishedText(step) });
-        if (!step.problems.empty())
-            feed.push_back({ step.publishedUs, "problem", step.step,
-                             step.problems.front().code + ": " + step.problems.front().text });
+        if (const ProblemView* const problem = gravest(step.problems))
+            feed.push_back({ step.publishedUs, isNotice(*problem) ? "notice" : "problem", step.step,
+                             problem->code + ": " + problem->text });
     }
     for (std::size_t i = run.spans.size() > 20 * limit ? run.spans.size() - 20 * limit : 0; i < run.spans.size(); ++i) {
         const SpanView& span = run.spans[i];

@@ -70,7 +70,7 @@ template <class Io> void describe(Io& io, Of<Io, ReplicaHistoryView>& history)
     io("lag_history", history.lagHistory, "versions behind at each of the last 60 steps, oldest first");
 }
 
-inline constexpr WordSet FeedKinds { "", { "published", "applied", "note", "problem", "event" } };
+inline constexpr WordSet FeedKinds { "", { "published", "applied", "note", "problem", "event", "notice" } };
 
 template <class Io> void describe(Io& io, Of<Io, FeedItemView>& item)
 {

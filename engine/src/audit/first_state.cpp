@@ -64,6 +64,11 @@ std::optional<SuspectTensor> judgeFirst(const FirstValues& values, std::uint64_t
     return SuspectTensor { {}, Suspicion::NotFinite, static_cast<double>(suspect), 0 };
 }
 
+bool holdsMask(const FirstValues& values, std::uint64_t elements)
+{
+    return values.infinite > 0 && !judgeFirst(values, elements);
+}
+
 void sortSuspects(std::vector<SuspectTensor>& suspects)
 {
     std::sort(suspects.begin(), suspects.end(), [](const SuspectTensor& a, const SuspectTensor& b) {

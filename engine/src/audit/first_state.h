@@ -17,6 +17,9 @@ namespace deltascope {
 /// observers. Without a name.
 std::optional<SuspectTensor> judgeFirst(const FirstValues& values, std::uint64_t elements);
 
+/// Whether it holds infinities that judgeFirst() lets pass.
+bool holdsMask(const FirstValues& values, std::uint64_t elements);
+
 /// By kind, then by name.
 void sortSuspects(std::vector<SuspectTensor>& suspects);
 

@@ -188,6 +188,8 @@ void ReplayAudit::Tensor::addHealth(TensorHealth::Findings findings)
         m_audit.m_links[link].unchanged.push_back(std::move(suspect));
     for (auto& [link, drift] : findings.farMoved)
         m_audit.m_links[link].farMoved.push_back(std::move(drift));
+    if (findings.isMask)
+        m_audit.m_links.front().masks.push_back(m_tensor.name);
     if (findings.first)
         m_audit.m_first.push_back(std::move(*findings.first));
     m_audit.m_histories[m_tensor.name] = std::move(findings.history);
@@ -283,6 +285,7 @@ void ReplayAudit::finishHealth()
         if (2 * audit.unchanged.size() <= audit.expectedToChange)
             std::move(audit.unchanged.begin(), audit.unchanged.end(), std::back_inserter(audit.suspects));
         sortSuspects(audit.suspects);
+        std::sort(audit.masks.begin(), audit.masks.end());
     }
 }
 
@@ -357,6 +360,8 @@ VersionFacts ReplayAudit::factsOf(std::size_t link, VersionKind kind, std::uint6
     facts.suspectTensors.assign(audit.suspects.begin(),
                                 audit.suspects.begin()
                                     + static_cast<std::ptrdiff_t>(std::min(MostSuspects, audit.suspects.size())));
+    facts.infiniteTensors = audit.masks;
+    facts.infiniteTensors.resize(std::min(MostSuspects, audit.masks.size()));
     facts.assigned = audit.counts.assigned;
     facts.noops = audit.counts.noops - audit.counts.nanNoops;
     facts.digestsChecked = audit.digestsChecked;

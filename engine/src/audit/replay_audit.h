@@ -31,6 +31,7 @@ struct LinkAudit {
     /// it counts.
     ComparedTensors compared;
     std::vector<SuspectTensor> suspects;
+    std::vector<std::string> masks; ///< of the first link: tensors with infinities that are no alarm
     std::size_t expectedToChange = 0; ///< tensors, of TensorHealth::Findings::expected
     std::vector<SuspectTensor> unchanged; ///< of these
     std::vector<TensorDrift> farMoved;

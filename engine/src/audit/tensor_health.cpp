@@ -72,6 +72,7 @@ void TensorHealth::judgeFirstLink(Findings& findings)
     const std::vector<TensorMoves>& moves = m_meter->moves();
     if (std::optional<SuspectTensor> suspect = judgeFirst(m_meter->first(), m_tensor.elements()))
         add(0, std::move(*suspect), findings);
+    findings.isMask = holdsMask(m_meter->first(), m_tensor.elements());
     FirstTensor first { m_tensor.name, m_tensor.elements(), moves[0].zero, {} };
     for (std::size_t at = 1; at < m_links.size(); ++at) {
         if (!moves[at].zero)

@@ -52,6 +52,7 @@ public:
         /// Those of them that leave it as it is: suspect if they change most of what is expected to change.
         std::vector<std::pair<std::size_t, SuspectTensor>> unchanged;
         std::optional<FirstTensor> first; ///< where the first link is judged
+        bool isMask = false; ///< it holds infinities there that are no alarm
         ValueHistory history; ///< behind the chain
     };
     /// Behind the last block.

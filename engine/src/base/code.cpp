@@ -126,6 +126,9 @@ constexpr Meaning meaningOf(Code code) noexcept
     case Code::Unlisted:
         return { "DS-UNLISTED",
                  "Nothing to do if readers take whole files, as most do; else have the index written again." };
+    case Code::Infinite:
+        return { "DS-INFINITE",
+                 "Nothing to do for masks and the ranges of observers; else look at the tensor with stats." };
     case Code::TwoModels:
         return { "DS-TWO-MODELS",
                  "Remove the files of the model that is not meant, so that every reader takes the same one." };
@@ -176,6 +179,7 @@ bool isNotice(Code code) noexcept
     switch (code) {
     case Code::Stray:
     case Code::Unlisted:
+    case Code::Infinite:
     case Code::Missed:
     case Code::PartialAnchor:
     case Code::Publishing:

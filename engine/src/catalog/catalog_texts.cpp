@@ -169,6 +169,8 @@ std::string detailOf(const VersionFacts& facts)
     if (facts.revertsAll)
         detail["reverts_all"] = true;
     addSuspects(detail, "suspect", facts.suspectTensors);
+    if (!facts.infiniteTensors.empty())
+        detail["infinite"] = facts.infiniteTensors;
     for (const FormFacts& form : facts.otherForms)
         detail["other_forms"].push_back(formDetailOf(form));
     return detail.empty() ? std::string() : detail.dump(-1, ' ', false, json::error_handler_t::replace);
@@ -215,6 +217,12 @@ void addDetail(VersionFacts& facts, const std::string& text)
     }
     facts.revertsAll = detail.contains("reverts_all");
     facts.suspectTensors = suspectsIn(detail, "suspect");
+    if (const auto masks = detail.find("infinite"); masks != detail.end() && masks->is_array()) {
+        for (const json& name : *masks) {
+            if (name.is_string())
+                facts.infiniteTensors.push_back(name.get<std::string>());
+        }
+    }
     if (const auto others = detail.find("other_forms"); others != detail.end() && others->is_array()) {
         for (const json& form : *others)
             facts.otherForms.push_back(formFactsIn(form));

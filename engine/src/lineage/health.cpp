@@ -66,6 +66,28 @@ Error ownProblem(const Version& version)
                    {} };
 }
 
+/// That the first state of a run holds infinities which are no alarm.
+void noteMasks(Run& run)
+{
+    constexpr std::size_t MostNamed = 3;
+    const auto first = std::find_if(run.versions.begin(), run.versions.end(), [](const Version& version) {
+        return version.facts && !version.facts->infiniteTensors.empty();
+    });
+    if (first == run.versions.end())
+        return;
+    const std::vector<std::string>& names = first->facts->infiniteTensors;
+    const std::vector<std::string> named(
+        names.begin(), names.begin() + static_cast<std::ptrdiff_t>(std::min(MostNamed, names.size())));
+    first->problems.push_back(
+        Error { Code::Infinite,
+                fmt::format("{}{} {} infinities from this step on, as masks and the ranges of observers do: no alarm",
+                            fmt::join(named, ", "), names.size() > MostNamed ? " and others" : "",
+                            names.size() == 1 ? "holds" : "hold"),
+                first->objects.name,
+                first->step(),
+                {} });
+}
+
 }
 
 std::string textOf(const std::vector<SuspectTensor>& tensors)
@@ -145,6 +167,7 @@ void assessHealth(Run& run)
         if (origin[i] && version.fullFormDiffers() && suspectsOfFullForm(version).empty())
             origin[i].reset();
     }
+    noteMasks(run);
 }
 
 } // namespace deltascope

@@ -1,3 +1,4 @@
+#include "format/common/checkpoint_folders.h"
 #include "format/common/name_stem.h"
 #include "lineage/links.h"
 #include "lineage/placeholders.h"
@@ -242,6 +243,23 @@ const Version* Run::find(std::int64_t step, std::optional<int> epoch) const noex
     return found;
 }
 
+std::optional<std::size_t> Run::checkpointBefore(std::size_t at) const noexcept
+{
+    for (std::size_t i = versions[at].besideSteps ? versions.size() : at; i-- > 0;) {
+        if (versions[i].epoch == versions[at].epoch && !versions[i].besideSteps)
+            return i;
+    }
+    return std::nullopt;
+}
+
+bool Run::isFinalSave(const Version& version) const noexcept
+{
+    constexpr std::int64_t CopyJitterUs = 2 * Second;
+    return version.besideSteps && std::any_of(versions.begin(), versions.end(), [&](const Version& step) {
+               return !step.besideSteps && step.objects.publishedUs() <= version.objects.publishedUs() + CopyJitterUs;
+           });
+}
+
 const Version* Run::findId(std::string_view id) const noexcept
 {
     const auto isCalled = [&](const Version& version) {
@@ -338,6 +356,15 @@ void addEmptyFolders(Run& run, const VersionObjects& behind, int epoch)
     }
 }
 
+void markModelBesideSteps(Run& run)
+{
+    const auto isInStepFolder = [](const Version& version) { return !stepFolderOf(version.objects.name).empty(); };
+    if (!run.layout->standAlone() || std::none_of(run.versions.begin(), run.versions.end(), isInStepFolder))
+        return;
+    for (Version& version : run.versions)
+        version.besideSteps = version.step() == 0 && !isInStepFolder(version);
+}
+
 }
 
 Run buildLineage(std::shared_ptr<const ObjectStore> store, std::shared_ptr<const Layout> layout,
@@ -406,6 +433,7 @@ Run buildLineage(std::shared_ptr<const ObjectStore> store, std::shared_ptr<const
             run.gaps.push_back(Gap { version.epoch, expected, version.step() - 1 });
         previous = i;
     }
+    markModelBesideSteps(run);
     for (int epoch = 0; epoch < epochCount; ++epoch) {
         if (run.base && run.layout->needsExternalBase())
             run.totalElements[static_cast<std::size_t>(epoch)] = run.base->summary.storedElements;

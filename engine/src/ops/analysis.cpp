@@ -6,6 +6,7 @@
 #include "decide_forms.h"
 #include "judge_checkpoints.h"
 #include "lineage/restored.h"
+#include "model_beside.h"
 #include "remember_facts.h"
 #include "state/recorded_state.h"
 #include "stretches.h"
@@ -314,6 +315,7 @@ Result<void> analyzeRun(Workbench& bench, Run& run, const AnalyzeOptions& option
         const std::size_t damaged = damagedOtherForms(run);
         DS_CHECK(replayStretches(bench, run, pass, keys, task));
         DS_CHECK(judgeCheckpoints(bench, run, pass, keys, task));
+        DS_CHECK(compareModelBeside(bench, run, pass.standAloneBytes, task));
         assess(run);
         if (!hasOtherForms(run))
             return {};

@@ -147,14 +147,17 @@ void notePlaceholders(Version& version, const State& then, const State& now)
 Result<bool> compareCheckpoints(Run& run, TaskContext& task)
 {
     bool found = false;
-    const Version* before = nullptr;
-    for (Version& version : run.versions) {
-        if (version.kind != VersionKind::Anchor || !version.summary || version.failure)
+    const auto isRead = [](const Version& version) {
+        return version.kind == VersionKind::Anchor && version.summary && !version.failure;
+    };
+    for (std::size_t i = 0; i < run.versions.size(); ++i) {
+        Version& version = run.versions[i];
+        std::optional<std::size_t> before = run.checkpointBefore(i);
+        while (before && !isRead(run.versions[*before]))
+            before = run.checkpointBefore(*before);
+        if (!isRead(version) || !before || run.versions[*before].summary->nameSet == version.summary->nameSet)
             continue;
-        const Version* const then = before;
-        before = &version;
-        if (!then || then->epoch != version.epoch || then->summary->nameSet == version.summary->nameSet)
-            continue;
+        const Version* const then = &run.versions[*before];
         found = true;
         const auto open = [&](const Version& of) -> Result<PathPtr> {
             DS_TRY(const Plan plan, planFor(run, of));

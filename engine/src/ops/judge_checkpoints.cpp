@@ -44,7 +44,7 @@ Result<PathPtr> openState(const Workbench& bench, const Run& run, std::size_t at
     return openPath(run, plan, { bench.threads }, task);
 }
 
-Result<std::vector<SuspectTensor>> judge(Workbench& bench, const Run& run, std::size_t at, TaskContext& task)
+Result<JudgedState> judge(Workbench& bench, const Run& run, std::size_t at, TaskContext& task)
 {
     DS_TRY(const WalkMeans means, bench.means());
     DS_TRY(const PathPtr state, openState(bench, run, at, task));
@@ -62,18 +62,20 @@ Result<void> judgeInto(Workbench& bench, Run& run, std::size_t at, const std::ve
                        TaskContext& task)
 {
     constexpr std::size_t MostSuspects = 10;
-    Result<std::vector<SuspectTensor>> suspects = judge(bench, run, at, task);
-    if (!suspects && (suspects.error().code == Code::Canceled || suspects.error().code == Code::Transient))
-        return fail(std::move(suspects.error()));
-    if (!suspects)
+    Result<JudgedState> judged = judge(bench, run, at, task);
+    if (!judged && (judged.error().code == Code::Canceled || judged.error().code == Code::Transient))
+        return fail(std::move(judged.error()));
+    if (!judged)
         return {};
     Version& version = run.versions[at];
     std::vector<FormFacts> others = version.facts ? std::move(version.facts->otherForms) : std::vector<FormFacts>();
     VersionFacts& facts = version.facts.emplace();
     facts.otherForms = std::move(others);
     facts.changedElements = version.summary->storedElements;
-    suspects->resize(std::min(MostSuspects, suspects->size()));
-    facts.suspectTensors = std::move(*suspects);
+    judged->suspects.resize(std::min(MostSuspects, judged->suspects.size()));
+    facts.suspectTensors = std::move(judged->suspects);
+    judged->masks.resize(std::min(MostSuspects, judged->masks.size()));
+    facts.infiniteTensors = std::move(judged->masks);
     rememberFacts(bench, run, keys, at, std::vector<TensorCount>());
     return {};
 }
@@ -83,11 +85,10 @@ Result<void> judgeInto(Workbench& bench, Run& run, std::size_t at, const std::ve
 std::optional<std::size_t> judgedBeside(const Run& run, std::size_t at)
 {
     const bool isJudgedSo = run.layout->standAlone() && isCheckpoint(run.versions[at]);
-    for (std::size_t i = isJudgedSo ? at : 0; i-- > 0 && run.versions[i].epoch == run.versions[at].epoch;) {
-        if (isCheckpoint(run.versions[i]))
-            return i;
-    }
-    return std::nullopt;
+    std::optional<std::size_t> before = isJudgedSo ? run.checkpointBefore(at) : std::nullopt;
+    while (before && !isCheckpoint(run.versions[*before]))
+        before = run.checkpointBefore(*before);
+    return before;
 }
 
 Result<void> judgeCheckpoints(Workbench& bench, Run& run, const AnalyzeOptions& options,

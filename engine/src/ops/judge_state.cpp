@@ -51,12 +51,13 @@ public:
         m_first.push_back({ tensor.name, tensor.elements(), now.zero, {} });
     }
 
-    std::vector<SuspectTensor> take()
+    JudgedState take()
     {
         for (const FirstTensor& tensor : zeroLayers(m_first))
-            m_suspects.push_back({ tensor.name, Suspicion::ZeroLayer, 0, 0 });
-        sortSuspects(m_suspects);
-        return std::move(m_suspects);
+            m_found.suspects.push_back({ tensor.name, Suspicion::ZeroLayer, 0, 0 });
+        sortSuspects(m_found.suspects);
+        std::sort(m_found.masks.begin(), m_found.masks.end());
+        return std::move(m_found);
     }
 
 private:
@@ -64,17 +65,19 @@ private:
     {
         if (auto suspect = judgeFirst(meter.first(), tensor.elements()))
             add(tensor, std::move(*suspect));
+        if (holdsMask(meter.first(), tensor.elements()))
+            m_found.masks.push_back(tensor.name);
     }
 
     void add(const TensorInfo& tensor, SuspectTensor suspect)
     {
         suspect.name = tensor.name;
-        m_suspects.push_back(std::move(suspect));
+        m_found.suspects.push_back(std::move(suspect));
     }
 
     const StateBefore* m_before;
     std::mutex m_mutex;
-    std::vector<SuspectTensor> m_suspects;
+    JudgedState m_found;
     std::vector<FirstTensor> m_first;
 };
 
@@ -145,8 +148,7 @@ Result<void> judgeBeside(const State& before, const State& state, Slices slices,
 
 }
 
-Result<std::vector<SuspectTensor>> judgeState(const State& state, const StateBefore* before, const WalkMeans& means,
-                                              TaskContext& task)
+Result<JudgedState> judgeState(const State& state, const StateBefore* before, const WalkMeans& means, TaskContext& task)
 {
     Findings findings(before);
     Slices slices = slicesOf(state, before);

@@ -3,6 +3,7 @@
 #include "deltascope/engine/health.h"
 #include "deltascope/engine/walk.h"
 
+#include <string>
 #include <vector>
 
 namespace deltascope {
@@ -14,9 +15,15 @@ struct StateBefore {
     std::vector<SuspectTensor> held; ///< what was found in it
 };
 
-/// What speaks against the values of a complete state: floating types alone, the worst kind first, then by name.
-/// `before`: the state of the step before; null: there is none. Reads both. Errors: those of the walks.
-Result<std::vector<SuspectTensor>> judgeState(const State& state, const StateBefore* before, const WalkMeans& means,
-                                              TaskContext& task);
+struct JudgedState {
+    std::vector<SuspectTensor> suspects; ///< the worst kind first, then by name
+    /// Tensors that nothing is compared with and that hold infinities as masks do, which is no alarm; by name.
+    std::vector<std::string> masks;
+};
+
+/// What speaks against the values of a complete state: floating types alone. `before`: the state of the step before;
+/// null: there is none. Reads both. Errors: those of the walks.
+Result<JudgedState> judgeState(const State& state, const StateBefore* before, const WalkMeans& means,
+                               TaskContext& task);
 
 } // namespace deltascope

@@ -173,10 +173,10 @@ struct Publisher::Session {
             with.emplace(StateBefore { *before, true, {} });
         std::string reason = placeholdersIn(to, before);
         if (reason.empty()) {
-            DS_TRY(const std::vector<SuspectTensor> suspects, judgeState(to, with ? &*with : nullptr, means, task));
-            if (suspects.empty())
+            DS_TRY(const JudgedState judged, judgeState(to, with ? &*with : nullptr, means, task));
+            if (judged.suspects.empty())
                 return {};
-            reason = textOf(suspects);
+            reason = textOf(judged.suspects);
         }
         return fail(Error { Code::SuspectValues, "its values are suspect: " + reason, origin, std::nullopt,
                             "publish a sound state; --allow-suspect publishes this one all the same" });

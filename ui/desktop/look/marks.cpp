@@ -45,6 +45,12 @@ QString kindText(const std::string& kind)
     return find(Words, kind);
 }
 
+QString problemLine(const app::ProblemView& problem)
+{
+    return (app::isNotice(problem) ? QString() : QStringLiteral("✕ "))
+        + QStringLiteral("%1 %2").arg(QString::fromStdString(problem.code), safeName(problem.text));
+}
+
 QString levelText(int level)
 {
     static constexpr std::array<const char*, 5> Names { "listed", "header", "payload", "replay", "cross-anchor" };

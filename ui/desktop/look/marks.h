@@ -1,5 +1,7 @@
 #pragma once
 
+#include "deltascope/app/view/problem.h"
+
 #include <QString>
 
 #include <string>
@@ -10,6 +12,7 @@ namespace deltascope::desktop {
 
 QString stepStateText(const std::string& state); ///< "● complete", "✕ broken"
 QString kindText(const std::string& kind); ///< "anchor", "partial anchor", "delta"
+QString problemLine(const app::ProblemView& problem); ///< "✕ DS-… …"; a notice has no mark
 QString levelText(int level); ///< "3 replay"
 QString verdictText(const std::string& result); ///< "verified as published", "unchanged since first read"
 QString evidenceText(const std::string& result); ///< the same in a word or two: "verified", "first sight"

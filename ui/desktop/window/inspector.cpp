@@ -218,12 +218,13 @@ void Inspector::refresh()
     setRole(m_state, sound && step->state != "broken" ? "tag" : "badTag");
     QString problems;
     for (const app::ProblemView& problem : step->problems)
-        problems += (problems.isEmpty() ? QString() : QStringLiteral("\n"))
-            + QStringLiteral("✕ %1 %2").arg(QString::fromStdString(problem.code), safeName(problem.text));
+        problems += (problems.isEmpty() ? QString() : QStringLiteral("\n")) + problemLine(problem);
     m_problems->setText(breakable(problems));
     m_problems->setVisible(!problems.isEmpty());
 
     QString kind = kindText(step->kind);
+    if (!step->role.empty())
+        kind += step->role == "final_save" ? tr(", final save") : tr(", older than the checkpoints");
     if (step->baseStep)
         kind += tr(" on %1").arg(*step->baseStep);
     const QString chain = !step->restorable ? QString()

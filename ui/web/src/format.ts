@@ -136,6 +136,9 @@ export function shape(dimensions: readonly number[]): string {
   return dimensions.length === 0 ? 'scalar' : dimensions.join(' × ');
 }
 
+/** What a model beside the checkpoints of steps is. */
+export const roleText = (role: string): string => (role === 'final_save' ? 'final save' : 'older than the checkpoints');
+
 export function plural(n: number, one: string, many = `${one}s`): string {
   return `${exact(n)} ${n === 1 ? one : many}`;
 }

@@ -37,6 +37,7 @@ enum class Code : std::uint8_t {
     Lossy, ///< rebuilt by adding rounded differences, so no proof of the trainer's bits
     Claim, ///< a header states something that its own content contradicts
     SuspectValues, ///< a version moves values in a way that the deltas of its run do not explain
+    Infinite, ///< tensors hold infinities from the first state on, as masks and the ranges of observers do
     FormsDiffer, ///< two forms of one version lead to different bits, and nothing tells which are right
     MissingTensor, ///< a version lacks a tensor that its own names, or the versions around it, say it holds
     Unlisted, ///< a file of a checkpoint holds tensors that its index does not name; they are read

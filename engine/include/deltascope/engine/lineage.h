@@ -133,6 +133,9 @@ struct VersionFacts {
     bool revertsAll = false; ///< they are all that deltas had changed, and of one state
     /// Whose values it left suspect, or, of an anchor, has itself although a version before it began it; at most ten.
     std::vector<SuspectTensor> suspectTensors;
+    /// Of the first state of an epoch: tensors that hold infinities as masks and the ranges of observers do, which is
+    /// no alarm; at most ten.
+    std::vector<std::string> infiniteTensors;
     std::uint64_t assigned = 0; ///< elements (or bytes) that the payload names
     /// Of these, how many had those bits already; NaN elements are left out, float-comparing writers always send them.
     std::uint64_t noops = 0;
@@ -187,6 +190,9 @@ struct Version {
     bool beingWritten = false; ///< not whole yet, and touched recently
     bool mayGrow = false; ///< nothing says that it is whole, and it was touched recently
     std::optional<VersionFacts> facts; ///< nothing until the version was replayed
+    /// It is the model that lies in the source itself, beside checkpoints that stand alone in folders of their steps:
+    /// what the trainer saved at the end, or began with. Its step is 0, and it takes no part in their order.
+    bool besideSteps = false;
     std::optional<std::int64_t> baseStep; ///< null for an anchor
     std::optional<std::size_t> base; ///< index in Run::versions; nothing for anchors, external bases and missing ones
     bool onExternalBase = false;
@@ -324,6 +330,11 @@ struct Run {
     const GoneVersion* newestGone() const noexcept;
     /// The version that is gone between a version and what it would build on otherwise; null: none.
     const GoneVersion* goneBefore(const Version& version) const noexcept;
+    /// The version that another one, which stands alone, is compared with: the one before it in its epoch, and for the
+    /// model beside the steps (Version::besideSteps) the last one. Index; nothing: there is none.
+    std::optional<std::size_t> checkpointBefore(std::size_t at) const noexcept;
+    /// Whether a model beside the steps is what the trainer saved at the end: it is not older than all of them.
+    bool isFinalSave(const Version& version) const noexcept;
     /// The version that its publisher calls so (VersionSummary::id); null: none.
     const Version* findId(std::string_view id) const noexcept;
     /// The version with this step; without an epoch the newest one that has it.

@@ -5,6 +5,7 @@
 #include "acts/act_words.h"
 #include "look/format.h"
 #include "look/look.h"
+#include "look/marks.h"
 #include "pages/journal/journal_rows.h"
 #include "widgets/cards.h"
 #include "widgets/filter_field.h"
@@ -160,7 +161,7 @@ void JournalPage::take(const Result<app::JobResult>& answer)
     if (answer) {
         m_said = *std::get<std::shared_ptr<const app::AnnotationsView>>(*answer);
         for (const app::ProblemView& problem : m_said.problems)
-            problems << QStringLiteral("✕ %1 %2").arg(safeName(problem.code), safeName(problem.text));
+            problems << problemLine(problem);
     } else if (run() && run()->run) { // the run knows its words all the same
         m_said = {};
         m_said.refs = run()->run->refs;

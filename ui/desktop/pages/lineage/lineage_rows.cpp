@@ -172,7 +172,9 @@ void LineageRows::paintNames(Pen& pen, const LineagePicture& picture, std::size_
     const QString restores = restoredText(row);
     room.setLeft(room.left() + pen.write(room, restores, m_plain, Token::Text) + (restores.isEmpty() ? 0 : 9));
     const QString problem = problemText(row);
-    room.setLeft(room.left() + pen.write(room, problem, m_plain, Token::Error) + (problem.isEmpty() ? 0 : 9));
+    const app::ProblemView* const worst = app::gravest(row.step->problems);
+    const Token ink = worst && app::isNotice(*worst) ? Token::Muted : Token::Error;
+    room.setLeft(room.left() + pen.write(room, problem, m_plain, ink) + (problem.isEmpty() ? 0 : 9));
     pen.write(room, remarkText(picture, at), m_plain,
               picture.remark(at).note.isEmpty() && picture.remark(at).alert.isEmpty() ? Token::Muted : Token::Text);
 }

@@ -136,8 +136,7 @@ QString rowTip(const LineagePicture& picture, std::size_t at, Column column)
     case LineageModel::Refs: {
         QString text;
         for (const app::ProblemView& problem : step.problems)
-            text += QStringLiteral("✕ %1 %2\n%3\n")
-                        .arg(QString::fromStdString(problem.code), safeName(problem.text), safeName(problem.remedy));
+            text += problemLine(problem) + QStringLiteral("\n%1\n").arg(safeName(problem.remedy));
         return (text + remarkText(picture, at)).trimmed();
     }
     default: {
@@ -236,6 +235,8 @@ QString restartWhen(const LineagePicture& picture, const LineageItem& item)
 
 QString restoredText(const app::LineageRowView& row)
 {
+    if (!row.step->role.empty())
+        return row.step->role == "final_save" ? translated("final save") : translated("older than the checkpoints");
     if (!row.step->branchOf.empty())
         return translated("branch of %1").arg(safeName(row.step->branchOf));
     const std::optional<std::int64_t>& step = row.step->restores;
@@ -248,8 +249,7 @@ QString problemText(const app::LineageRowView& row)
         return row.step->state == "broken" && !row.step->restore.reason.empty()
             ? QStringLiteral("✕ ") + safeName(row.step->restore.reason)
             : QString();
-    const app::ProblemView& problem = row.step->problems.front();
-    return QStringLiteral("✕ %1 %2").arg(QString::fromStdString(problem.code), safeName(problem.text));
+    return problemLine(*app::gravest(row.step->problems));
 }
 
 QString remarkText(const LineagePicture& picture, std::size_t row)
@@ -318,6 +318,7 @@ QByteArray lineageCsv(const LineagePicture& picture, const std::vector<std::size
         const app::LineageRowView& row = picture.rows()[at];
         const app::StepView& step = *row.step;
         const bool hole = isHole(step);
+        const app::ProblemView* const worst = app::gravest(step.problems);
         QString refs;
         for (const std::string& ref : row.refs)
             refs += (refs.isEmpty() ? QString() : QStringLiteral(" ")) + safeName(ref);
@@ -336,7 +337,7 @@ QByteArray lineageCsv(const LineagePicture& picture, const std::vector<std::size
             step.restorable ? QByteArray::number(static_cast<qulonglong>(step.restore.bytes)) : QByteArray(),
             step.restorable ? QByteArray::number(static_cast<qulonglong>(step.restore.deltas)) : QByteArray(),
             csvWord(refs).toUtf8(),
-            step.problems.empty() ? QByteArray() : csvWord(QString::fromStdString(step.problems.front().code)).toUtf8(),
+            worst ? csvWord(QString::fromStdString(worst->code)).toUtf8() : QByteArray(),
         };
         text += words.join(',') + '\n';
     }

@@ -21,7 +21,7 @@ QString restartWhat(const LineagePicture& picture, const LineageItem& item); ///
 QString restartWhen(const LineagePicture& picture, const LineageItem& item); ///< ", epoch 1 begins, 13:50:31"
 /// "restores 12", "branch of s3://bucket/run@12"; empty: neither.
 QString restoredText(const app::LineageRowView& row);
-QString problemText(const app::LineageRowView& row); ///< "✕ DS-… …"; empty: none
+QString problemText(const app::LineageRowView& row); ///< of the gravest one: "✕ DS-… …"; empty: none
 QString remarkText(const LineagePicture& picture, std::size_t row); ///< what stands behind the names of a row
 
 /// "file:///run@0:1187", as the command line understands it.

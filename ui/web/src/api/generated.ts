@@ -15,6 +15,7 @@ export interface Problem {
   where: string; // object, file or source
   text: string;
   remedy: string;
+  notice: boolean; // whether it is only worth knowing: nothing is wrong
 }
 
 /** What it takes to rebuild a step. */
@@ -80,6 +81,7 @@ export interface Step {
   refs?: string[]; // words that people gave it: "good", "pin/good"; absent: none
   restores?: number; // earlier step whose state it has again; absent: none
   branch_of?: string; // run and step that this run begins with; absent: none
+  role?: string; // of the model beside the checkpoints of steps: "final_save", "older_model"; absent: it is a step
   verified: Verified | null; // null: not checked in this daemon
 }
 
@@ -239,7 +241,7 @@ export interface Replica {
 /** Something that happened. */
 export interface FeedItem {
   t_us: number;
-  kind: 'published' | 'applied' | 'note' | 'problem' | 'event';
+  kind: 'published' | 'applied' | 'note' | 'problem' | 'event' | 'notice';
   step: number | null;
   text: string;
 }
@@ -396,6 +398,7 @@ export interface BareStep {
   refs?: string[]; // words that people gave it: "good", "pin/good"; absent: none
   restores?: number; // earlier step whose state it has again; absent: none
   branch_of?: string; // run and step that this run begins with; absent: none
+  role?: string; // of the model beside the checkpoints of steps: "final_save", "older_model"; absent: it is a step
 }
 
 /** What publishing has added to a run. */
@@ -848,6 +851,7 @@ export interface LineageRow {
   surviving: boolean; // false for steps of an epoch that was overwritten and cannot be rebuilt
   restores?: number; // as that of a step
   branch_of?: string; // likewise
+  role?: string; // likewise
 }
 
 /** How versions build on each other. */

@@ -107,12 +107,19 @@ export function StaleBadge() {
   return <span class="stale" role="status">no contact for {seconds} s</span>;
 }
 
-/** A problem of the engine: what, where, what to do. */
+/** The code of the first problem that is no notice, else of the first notice. */
+export function WorstCode({ problems }: { problems: readonly Problem[] }) {
+  const worst = problems.find(({ notice }) => !notice) ?? problems[0];
+  if (worst === undefined) return null;
+  return worst.notice ? <span class="muted">{worst.code}</span> : <span class="error-text">✕ {worst.code}</span>;
+}
+
+/** A problem of the engine: what, where, what to do. A notice has no mark. */
 export function ProblemText({ problem }: { problem: Problem }) {
   return (
     <div class="problem">
       <p>
-        <strong class="error-text">✕ {problem.code}</strong> {safeName(problem.text)}
+        {problem.notice ? <strong>{problem.code}</strong> : <strong class="error-text">✕ {problem.code}</strong>} {safeName(problem.text)}
       </p>
       {problem.where !== '' && <p class="muted mono">{safeName(problem.where)}</p>}
       {problem.remedy !== '' && <p class="muted">{safeName(problem.remedy)}</p>}

@@ -29,7 +29,7 @@ describe('the open run', () => {
     expect(applyToDetail(detail, { topic: 'reset', data: {} })).toBe(detail);
   });
   it('grows, and keeps what is wrong with a step', () => {
-    const problem = { code: 'DS-DIGEST', step: 3, where: '', text: '', remedy: '' };
+    const problem = { code: 'DS-DIGEST', step: 3, where: '', text: '', remedy: '', notice: false };
     const detail = runDetail();
     const damaged = applyToDetail(detail, { topic: 'step', data: { run: 'wordle', rev: 2, step: step({ step: 3, problems: [problem] }) } });
     expect(damaged).toMatchObject({ last_step: 3, problems: [problem] });

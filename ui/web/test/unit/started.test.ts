@@ -21,7 +21,7 @@ it('an end is waited for, and a failure offers nothing', () => {
   tasks.value = [task({ state: 'running' })];
   announceEnd('t1');
   expect(said).toEqual([]);
-  tasks.value = [task({ state: 'failed', title: 'Roll back', undo: 'undo', problem: { code: 'DS-EXISTS', step: null, where: '', text: 'published since', remedy: '' } })];
+  tasks.value = [task({ state: 'failed', title: 'Roll back', undo: 'undo', problem: { code: 'DS-EXISTS', step: null, where: '', text: 'published since', remedy: '', notice: false } })];
   expect(said).toEqual([{ text: '✕ Roll back: published since', offers: false }]);
 });
 it('what cannot be undone says so by offering nothing', () => {

@@ -22,5 +22,7 @@ struct ProblemView {
 ProblemView problemView(const Error& error);
 /// Whether it is something to know and nothing to doubt (docs/formats/dsm1.md 9). A code of another build is no notice.
 bool isNotice(const ProblemView& problem) noexcept;
+/// The first one that is no notice, else the first one; null: there is none.
+const ProblemView* gravest(const std::vector<ProblemView>& problems) noexcept;
 
 } // namespace deltascope::app

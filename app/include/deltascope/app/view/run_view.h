@@ -55,6 +55,9 @@ struct StepView {
     std::string id; ///< what its publisher calls it, where versions are linked by ids; empty: by their numbers
     std::string kind; ///< anchor, partial_anchor, delta
     std::string state; ///< complete, publishing, broken, noop, gap
+    /// Of the model in the source itself, beside checkpoints in folders of their steps: final_save, or older_model
+    /// where all of them are newer. Empty: it is a step.
+    std::string role;
     std::optional<std::int64_t> baseStep;
     std::optional<std::uint64_t> changedElements; ///< nothing until it was replayed
     std::optional<std::uint64_t> changedVsPrevious;

@@ -79,7 +79,7 @@ struct ReplicaHistoryView {
 
 struct FeedItemView {
     std::int64_t tUs = 0;
-    std::string kind; ///< published applied note problem event
+    std::string kind; ///< published applied note problem event notice
     std::optional<std::int64_t> step;
     std::string text;
 };

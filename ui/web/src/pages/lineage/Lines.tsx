@@ -3,7 +3,7 @@ import { Icon } from '../../components/Icon';
 import { Link, runPage } from '../../components/Link';
 import { Name } from '../../components/Name';
 import { StateIcon, VerifyShield } from '../../components/StateIcon';
-import { age, bytes, exact, fullTime, percent, plural, safeName, secondsSince, unknown } from '../../format';
+import { age, bytes, exact, fullTime, percent, plural, roleText, safeName, secondsSince, unknown } from '../../format';
 import { now } from '../../state/store';
 
 interface Common {
@@ -51,7 +51,12 @@ export function VersionLine({ runId, row, isA, isB, ...common }: VersionProps) {
         {row.refs.map((ref) => <span key={ref} class="tag"><Name text={ref} limit={40} /></span>)}{' '}
         {row.restores !== undefined && <span>restores {row.restores} </span>}
         {row.branch_of !== undefined && <span>branch of {safeName(row.branch_of)} </span>}
-        {row.problem && <span class="error-text" title={safeName(`${row.problem.text} ${row.problem.remedy}`)}>✕ {row.problem.code} {safeName(row.problem.text)}</span>}
+        {row.role !== undefined && <span>{roleText(row.role)} </span>}
+        {row.problem && (
+          <span class={row.problem.notice ? 'muted' : 'error-text'} title={safeName(`${row.problem.text} ${row.problem.remedy}`)}>
+            {!row.problem.notice && '✕ '}{row.problem.code} {safeName(row.problem.text)}
+          </span>
+        )}
         {!row.surviving && `overwritten by a later epoch`}
         {ways(row) > 1 && <span class="muted" title="Forms that this step can be rebuilt over; its page lists them"> {ways(row)} ways</span>}
       </td>

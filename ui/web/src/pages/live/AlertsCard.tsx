@@ -1,6 +1,7 @@
 import { AlertRow } from '../../components/AlertRow';
 import { Card } from '../../components/Card';
 import { Link } from '../../components/Link';
+import { plural } from '../../format';
 import { EmptyState } from '../../components/states';
 import { phone } from '../../state/media';
 import { alerts, detail } from '../../state/store';
@@ -14,6 +15,11 @@ export function AlertsCard({ runId }: { runId: string }) {
   const firing = all.filter(({ state }) => state !== 'cleared');
   const list = (phone.value ? firing : all).slice(0, shownMost);
   const problems = phone.value ? [] : (detail.value?.problems ?? []);
+  const notices = problems.filter(({ notice }) => notice).length;
+  const counts = [
+    ...(problems.length > notices ? [plural(problems.length - notices, 'problem')] : []),
+    ...(notices > 0 ? [plural(notices, 'notice')] : []),
+  ];
   if (phone.value && list.length === 0) return null;
   return (
     <Card
@@ -24,7 +30,7 @@ export function AlertsCard({ runId }: { runId: string }) {
       <ul class="alert-list">{list.map((alert) => <AlertRow key={alert.id} alert={alert} />)}</ul>
       {problems.length > 0 && (
         <details class="card-body">
-          <summary>{problems.length} {problems.length === 1 ? 'problem' : 'problems'} in what is published</summary>
+          <summary>{counts.join(' and ')} in what is published</summary>
           {problems.slice(0, 50).map((problem, i) => <ProblemText key={i} problem={problem} />)}
           {problems.length > 50 && <p class="muted">and {problems.length - 50} more, see the lineage</p>}
         </details>

@@ -10,7 +10,7 @@ import { Name } from '../../components/Name';
 import { StateIcon, VerifyShield } from '../../components/StateIcon';
 import { EmptyState, ErrorBanner, Loaded, ProblemText } from '../../components/states';
 import { type Column, Table } from '../../components/Table';
-import { ago, bytes, count, exact, fullTime, milliseconds, percent, plural, safeName, shape, unknown } from '../../format';
+import { ago, bytes, count, exact, fullTime, milliseconds, percent, plural, roleText, safeName, shape, unknown } from '../../format';
 import { nameOf } from '../journal/names';
 import { epoch, setView, view } from '../../state/cursor';
 import { stepOf } from '../../search';
@@ -37,12 +37,13 @@ export default function StepPage({ runId = '', step = '' }: { runId?: string; st
 
 function Facts({ runId, data }: { runId: string; data: StepDetail }) {
   const { step, tensors, cli } = data;
-  const first = step.problems[0];
+  const first = step.problems.find((problem) => !problem.notice);
   return (
     <div class="step-page">
       <header class="step-head">
         <h1>Step {step.step}</h1>
         <span class="tag">{step.kind.replace('_', ' ')}</span>
+        {step.role !== undefined && <span class="tag">{roleText(step.role)}</span>}
         <StateIcon state={step.state} />
         <VerifyShield verified={step.verified} word />
         {step.refs?.map((word) => <RefTag key={word} runId={runId} word={word} />)}
@@ -53,7 +54,7 @@ function Facts({ runId, data }: { runId: string; data: StepDetail }) {
       </header>
       {first && (
         <ErrorBanner
-          what={<><span class="error-text">✕ Step {step.step} is damaged.</span> {safeName(first.text)}</>}
+          what={<><span class="error-text">✕ {step.restorable ? `Step ${step.step} has a problem.` : `Step ${step.step} cannot be rebuilt.`}</span> {safeName(first.text)}</>}
           why={safeName([first.where, first.remedy].filter(Boolean).join('. '))} code={first.code}
         />
       )}
@@ -88,7 +89,7 @@ function Facts({ runId, data }: { runId: string; data: StepDetail }) {
         </Card>
       </div>
       {step.problems.length > 0 && (
-        <Card title="Problems" note={String(step.problems.length)}>
+        <Card title={first ? 'Problems' : 'Notices'} note={String(step.problems.length)}>
           <div class="card-body">{step.problems.map((problem, i) => <ProblemText key={i} problem={problem} />)}</div>
         </Card>
       )}

@@ -7,7 +7,7 @@ import { Name } from '../../components/Name';
 import { VerifyShield } from '../../components/StateIcon';
 import { Rewritten } from '../../components/Rewritten';
 import { Settings } from '../../components/Settings';
-import { ErrorBanner, Loaded, ProblemText } from '../../components/states';
+import { ErrorBanner, Loaded, ProblemText, WorstCode } from '../../components/states';
 import { Table } from '../../components/Table';
 import { bytes, clock, count, duration, exact, fullTime, percent, rate, safeName, unknown } from '../../format';
 import { useResource } from '../../state/resource';
@@ -143,7 +143,7 @@ function Verified({ report, run }: { report: VerifyReport; run: string }) {
           { id: 'evidence', head: 'what vouches for it', cell: (r) => (r.coverage === null ? unknown : r.coverage.text) },
           { id: 'differs', head: 'differs from anchor', number: true, cell: (r) => count(r.anchor_differs_elems), key: (r) => r.anchor_differs_elems },
           { id: 'root', head: 'root', cell: (r) => <span class="mono">{r.root === null ? unknown : <Name text={r.root} limit={20} />}</span>, narrow: true },
-          { id: 'problem', head: 'problem', cell: (r) => (r.problems[0] ? <span class="error-text">✕ {r.problems[0].code}</span> : ''), narrow: true },
+          { id: 'problem', head: 'problem', cell: (r) => <WorstCode problems={r.problems} />, narrow: true },
         ]}
       />
     </Card>
