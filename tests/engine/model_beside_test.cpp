@@ -34,7 +34,7 @@ struct Folder {
         return *this;
     }
     std::shared_ptr<MemoryStore> store = std::make_shared<MemoryStore>();
-    std::shared_ptr<FaultyStore> reads = std::make_shared<FaultyStore>(store);
+    std::shared_ptr<test::FaultyStore> reads = std::make_shared<test::FaultyStore>(store);
 };
 
 Run analyzed(Session& session, const Folder& folder, std::uint64_t bytes = UINT64_MAX)
@@ -60,7 +60,7 @@ std::string saidOf(const Run& run)
 TEST(ModelBeside, TakesNoPartInTheOrderOfSteps)
 {
     Session session;
-    const Run run = analyzed(session, Folder().put("model.safetensors", model('c')));
+    const auto run = analyzed(session, Folder().put("model.safetensors", model('c')));
     ASSERT_EQ(run.versions.size(), 4U);
     const auto at = [&](std::int64_t step) { return static_cast<std::size_t>(run.find(step) - run.versions.data()); };
     EXPECT_TRUE(run.versions[at(0)].besideSteps);
@@ -110,7 +110,7 @@ TEST(ModelBeside, ThatIsOlderThanTheCheckpointsIsNoFinalSave)
     Folder folder;
     folder.put("model.safetensors", model('z'));
     const auto isFinal = [&] {
-        const Run run = analyzed(session, folder);
+        const auto run = analyzed(session, folder);
         return run.isFinalSave(*run.find(0));
     };
     EXPECT_TRUE(isFinal());
@@ -129,7 +129,7 @@ TEST(ModelBeside, IsNotReadWhereThatIsTooMuch)
 TEST(ModelBeside, OfAnotherFormIsNoProblemOfTheFirstStep)
 {
     Session session;
-    const Run run = analyzed(
+    const auto run = analyzed(
         session, Folder().put("model.safetensors", safetensorsFile({ { tensor("v", { 4 }), std::string(8, 'a') } })));
     for (const Version& version : run.versions)
         EXPECT_EQ(countNotes(version.problems, Code::PartialAnchor), version.besideSteps ? 1U : 0U) << version.step();

@@ -8,6 +8,7 @@
 #include "empty_checkpoints.h"
 #include "epoch_evidence.h"
 #include "format/common/droppings.h"
+#include "format/common/found_folders.h"
 #include "gone_versions.h"
 #include "known_facts.h"
 #include "left_anchors.h"
@@ -333,16 +334,33 @@ Result<VersionSummary> summaryOfBase(Workbench& bench, const ExternalBase& base,
     return std::move(*summary);
 }
 
+/// Says what a folder holds that is no checkpoint which a chain can start from.
+Error noBaseIn(const std::vector<ObjectInfo>& listing, const std::string& uri)
+{
+    const std::vector<FoundFolder> folders = foundFolders(listing);
+    const std::string found = describeFound(folders);
+    Error error { Code::BaseMissing,
+                  "the folder given as base holds no Hugging Face checkpoint" + (found.empty() ? "" : "; " + found),
+                  uri,
+                  {},
+                  {} };
+    if (!folders.empty())
+        error.action = folders.back().remedy;
+    return error;
+}
+
 Result<ExternalBase> openBase(Workbench& bench, std::shared_ptr<ObjectStore> store, TaskContext& task)
 {
     DS_TRY(std::vector<ObjectInfo> listing, listAll(*store, "", task));
     takeDroppings(listing);
     const std::shared_ptr<const Layout> layout = bench.layouts.find("hf");
     std::vector<VersionObjects> versions = layout->group(listing);
-    if (versions.size() != 1 && !(versions.size() > 1 && versions.front().step == 0))
+    if (versions.empty())
+        return fail(noBaseIn(listing, store->uri()));
+    if (versions.size() > 1 && versions.front().step != 0)
         return fail(Code::BaseMissing,
-                    versions.empty() ? "the folder given as base holds no Hugging Face checkpoint"
-                                     : "the folder given as base holds several checkpoints; name one of them",
+                    fmt::format("the folder given as base holds {} checkpoints, from {} to {}; name one of them",
+                                versions.size(), versions.front().name, versions.back().name),
                     store->uri());
     ExternalBase base { store, layout, std::move(versions.front()), {} };
     DS_TRY(base.summary, summaryOfBase(bench, base, task));
@@ -512,6 +530,9 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
             return fail(std::move(opened.error()));
         }
         base = std::move(*opened);
+        for (const Error& note : base->summary.notes)
+            sourceNotices.push_back(
+                Error { note.code, "in the base checkpoint: " + note.text, note.where, std::nullopt, note.action });
     }
     const KnownVersions known = knownVersions(bench, summaryKey(*source, *layout));
     const std::map<std::string, Records::KnownObject> onRecord = objectsOnRecord(bench, *source);

@@ -53,13 +53,14 @@ public:
             DS_CHECK(m_queue.scan(task));
             m_backlogEnd = m_backlogEnd.value_or(m_queue.newestStep());
             if (m_queue.isOfEarlierRun(m_publisher.headOrigin()))
-                return fail(Code::Fork,
-                            fmt::format("the newest published state is {}, which is of an earlier run than the newest "
-                                        "checkpoints here: one is not chained to the other",
-                                        m_publisher.headOrigin()),
-                            m_checkpoints->uri(),
-                            "Publish the newest run into another folder, or give it a folder of its own and pass "
-                            "--new-epoch.");
+                return fail(
+                    Code::Fork,
+                    fmt::format("the newest published state is {}, which is of an earlier run than the newest "
+                                "checkpoints here: one is not chained to the other",
+                                m_publisher.headOrigin()),
+                    m_checkpoints->uri(),
+                    "Pass --new-epoch once: the newest run then begins behind what is published, with an anchor. "
+                    "Or publish it into another folder.");
             DS_TRY(CheckpointQueue::Look look, m_queue.lookBehind(m_last, m_begun, task));
             leaveOut(look);
             if (!look.ready.empty() && !waitsForAnEarlierOne(look)) {
