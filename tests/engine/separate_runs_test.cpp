@@ -82,6 +82,24 @@ TEST(RunsInOneFolder, AJumpOfTheWeightsPartsThem)
     EXPECT_EQ(folder.shape(EpochChoice::One), "0:100 0:200 0:300 0:500 0:600 0:700 latest 700");
 }
 
+TEST(RunsInOneFolder, BroadcastsOfPrimeRlInAnyOrderOfTimesAreOneRun)
+{
+    const auto broadcast = [](Folder& folder, std::int64_t step, std::uint64_t model, std::int64_t timeUs) {
+        folder.put(fmt::format("step_{}/model.safetensors", step), Folder::fileOf(model, step), timeUs);
+        folder.put(fmt::format("step_{}/STABLE", step), "", timeUs);
+    };
+    Folder copied;
+    for (const std::int64_t step : { 100, 200, 300, 400 })
+        broadcast(copied, step, 1, copied.begin + (step == 400 ? 0 : step) * test::Second);
+    EXPECT_EQ(copied.shape(), "0:100 0:200 0:300 0:400 latest 400");
+    Folder two;
+    for (const std::int64_t step : { 500, 600, 700 })
+        broadcast(two, step, 1, two.begin + step * test::Second);
+    for (const std::int64_t step : { 100, 200, 300 })
+        broadcast(two, step, 2, two.begin + 3 * Day + step * test::Second);
+    EXPECT_EQ(two.shape(), "0:500 0:600 0:700 1:100 1:200 1:300 latest 300");
+}
+
 TEST(RunsInOneFolder, TheAnswerIsKept)
 {
     Folder folder;

@@ -334,6 +334,13 @@ Result<VersionSummary> summaryOfBase(Workbench& bench, const ExternalBase& base,
     return std::move(*summary);
 }
 
+bool standAlone(const Layout& layout, const std::vector<IndexedObjects>& versions)
+{
+    const auto isFull = [](const IndexedObjects& version) { return version.summary && version.summary->full; };
+    return layout.standAlone()
+        || (layout.fullVersionsStandAlone() && std::all_of(versions.begin(), versions.end(), isFull));
+}
+
 /// Says what a folder holds that is no checkpoint which a chain can start from.
 Error noBaseIn(const std::vector<ObjectInfo>& listing, const std::string& uri)
 {
@@ -547,7 +554,7 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
     DS_CHECK(missing.failVersions(bench, *source, *layout, versions, task));
     noteWhenSeen(bench, summaryKey(*source, *layout), versions);
     std::vector<int> epochs;
-    if (layout->standAlone()) {
+    if (standAlone(*layout, versions)) {
         DS_TRY(SeparatedRuns runs, separateRuns(bench, store, layout, listing, versions, options.epochs, task));
         epochs = std::move(runs.epochs);
         std::move(runs.notices.begin(), runs.notices.end(), std::back_inserter(sourceNotices));

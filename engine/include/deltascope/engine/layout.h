@@ -202,6 +202,8 @@ public:
 
     /// Whether each version stands alone (plain checkpoints), so that a missing number is no gap.
     virtual bool standAlone() const noexcept { return false; }
+    /// Whether a run of complete versions alone is one of versions that stand alone, though others may build on them.
+    virtual bool fullVersionsStandAlone() const noexcept { return standAlone(); }
     /// Whether its versions are adapters in PEFT's files: tensors that mean something with their config alone.
     virtual bool holdsAdapters() const noexcept { return false; }
     /// Whether the chain starts at a checkpoint outside of the source, which is then version 0.

@@ -22,6 +22,7 @@ public:
     std::uint64_t checkedBytes(const VersionObjects& version, const VersionIndex& index) const override;
     /// Sparse steps may start from a checkpoint outside; plain ones stand alone.
     bool needsExternalBase() const noexcept override { return true; }
+    bool fullVersionsStandAlone() const noexcept override { return true; }
     bool writersAreExact() const noexcept override { return true; }
     bool numbersMaySkip() const noexcept override { return true; }
 };
