@@ -35,7 +35,7 @@ public:
         : m_module(*test::deviceModule())
     {
         DeviceFault fault {};
-        EXPECT_EQ(m_module->open(&m_device, &fault), 0) << fault.text;
+        EXPECT_EQ(m_module->open(0, &m_device, &fault), 0) << fault.text;
         EXPECT_EQ(m_module->openQueue(m_device, &m_queue, &fault), 0) << fault.text;
     }
     ~OpenModule()
@@ -246,6 +246,7 @@ protected:
         const test::FakeDriverCounts now = test::counts();
         EXPECT_EQ(now.buffers, m_before.buffers);
         EXPECT_EQ(now.streams, m_before.streams);
+        EXPECT_EQ(now.events, m_before.events);
         EXPECT_EQ(now.contexts, m_before.contexts);
         EXPECT_EQ(now.modules, m_before.modules);
     }

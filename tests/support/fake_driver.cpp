@@ -30,6 +30,14 @@ struct Memory {
 
 struct Stream {
     std::deque<std::function<Status()>> submitted;
+    std::uint64_t done = 0; ///< of all that was ever submitted
+    std::uint64_t all() const { return done + submitted.size(); }
+};
+
+/// A place in a stream.
+struct Event {
+    Stream* stream = nullptr; ///< null: the default one, where nothing waits
+    std::uint64_t until = 0;
 };
 
 struct State {
@@ -40,6 +48,7 @@ struct State {
     std::map<Address, Memory> device;
     std::map<void*, std::size_t> pinned;
     std::set<Stream*> streams;
+    std::set<Event*> events;
     std::vector<void*> current; ///< contexts; of all threads
 };
 
@@ -85,14 +94,23 @@ bool isOfDevice(Address address, std::size_t bytes)
     return found != device.begin() && address + bytes <= (--found)->first + found->second.mapped;
 }
 
+/// Runs what stands in front of a place. With open memory.
+Status runUntil(Stream& stream, std::uint64_t until)
+{
+    Status status = Success;
+    for (; stream.done < until && !stream.submitted.empty(); ++stream.done) {
+        const std::function<Status()> work = std::move(stream.submitted.front());
+        stream.submitted.pop_front();
+        if (status == Success)
+            status = work();
+    }
+    return status;
+}
+
 Status run(Stream& stream)
 {
     openMemory(true);
-    Status status = Success;
-    for (; !stream.submitted.empty(); stream.submitted.pop_front()) {
-        if (status == Success)
-            status = stream.submitted.front()();
-    }
+    const Status status = runUntil(stream, stream.all());
     openMemory(false);
     if (status != Success)
         state().lostWith = status;
@@ -245,6 +263,68 @@ Status memcpyDtoHAsync(void* to, Address from, std::size_t bytes, Handle stream)
         return Success;
     });
 }
+Status memcpyDtoDAsync(Address to, Address from, std::size_t bytes, Handle stream)
+{
+    return locked("cuMemcpyDtoDAsync", [&](State&) {
+        static_cast<Stream*>(stream)->submitted.push_back([=] {
+            if (!isOfDevice(to, bytes) || !isOfDevice(from, bytes))
+                return IllegalAddress;
+            std::memmove(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes);
+            return Success;
+        });
+        return Success;
+    });
+}
+Status pointerGetAttribute(void* value, int attribute, Address address)
+{
+    return locked("cuPointerGetAttribute", [&](State& all) {
+        if (!isOfDevice(address, 1))
+            return InvalidValue;
+        if (attribute == MemoryType)
+            *static_cast<unsigned*>(value) = DeviceMemory;
+        else
+            *static_cast<int*>(value) = all.plan.memoryOn;
+        return Success;
+    });
+}
+Status eventCreate(Handle* event, unsigned)
+{
+    return locked("cuEventCreate", [&](State& all) {
+        auto* const made = new Event;
+        all.events.insert(made);
+        ++all.counts.events;
+        *event = made;
+        return Success;
+    });
+}
+Status eventDestroy(Handle event)
+{
+    const std::lock_guard lock(state().mutex);
+    auto* const known = static_cast<Event*>(event);
+    if (state().events.erase(known) == 0)
+        return InvalidValue;
+    delete known;
+    --state().counts.events;
+    return Success;
+}
+Status eventRecord(Handle event, Handle stream)
+{
+    return locked("cuEventRecord", [&](State&) {
+        auto* const of = static_cast<Stream*>(stream);
+        *static_cast<Event*>(event) = Event { of, of ? of->all() : 0 };
+        return Success;
+    });
+}
+Status streamWaitEvent(Handle stream, Handle event, unsigned)
+{
+    return locked("cuStreamWaitEvent", [&](State&) {
+        static_cast<Stream*>(stream)->submitted.push_back([place = *static_cast<Event*>(event)] {
+            const bool isThere = place.stream && state().streams.contains(place.stream);
+            return isThere ? runUntil(*place.stream, place.until) : Success;
+        });
+        return Success;
+    });
+}
 Status memsetD8Async(Address to, unsigned char value, std::size_t bytes, Handle stream)
 {
     return locked("cuMemsetD8Async", [&](State&) {
@@ -344,7 +424,13 @@ Result<Driver> fakeDriver()
     driver.memFreeHost = memFreeHost;
     driver.memcpyHtoDAsync = memcpyHtoDAsync;
     driver.memcpyDtoHAsync = memcpyDtoHAsync;
+    driver.memcpyDtoDAsync = memcpyDtoDAsync;
     driver.memsetD8Async = memsetD8Async;
+    driver.pointerGetAttribute = pointerGetAttribute;
+    driver.eventCreate = eventCreate;
+    driver.eventDestroy = eventDestroy;
+    driver.eventRecord = eventRecord;
+    driver.streamWaitEvent = streamWaitEvent;
     driver.streamCreateWithPriority = streamCreateWithPriority;
     driver.streamDestroy = streamDestroy;
     driver.streamSynchronize = streamSynchronize;

@@ -23,6 +23,7 @@ struct FakeDriverPlan {
     cuda::Status failWith = 1;
     int version = 13000;
     int devices = 1;
+    int memoryOn = 0; ///< the device that all memory lies on, as it says
 };
 void plan(const FakeDriverPlan& plan);
 
@@ -31,6 +32,7 @@ struct FakeDriverCounts {
     std::uint64_t launches = 0;
     std::uint64_t buffers = 0; ///< not freed; of the device and pinned
     std::uint64_t streams = 0; ///< not destroyed
+    std::uint64_t events = 0; ///< not destroyed
     std::uint64_t contexts = 0; ///< retained and not released
     std::uint64_t modules = 0; ///< loaded and not unloaded
     std::string failed; ///< the function that was made to fail

@@ -19,6 +19,11 @@ constexpr Status OutOfMemory = 2;
 constexpr int MajorCapability = 75; ///< attributes of a device
 constexpr int MinorCapability = 76;
 
+constexpr int MemoryType = 2; ///< attributes of an address
+constexpr int MemoryOrdinal = 9;
+constexpr unsigned DeviceMemory = 2; ///< a value of MemoryType
+
+constexpr unsigned EventWithoutTime = 2;
 constexpr unsigned NonBlockingStream = 1;
 constexpr unsigned PortableHost = 1; ///< pinned memory that every context may use
 
@@ -44,7 +49,13 @@ struct Driver {
     Status (*memFreeHost)(void* host) = nullptr;
     Status (*memcpyHtoDAsync)(Address to, const void* from, std::size_t bytes, Handle stream) = nullptr;
     Status (*memcpyDtoHAsync)(void* to, Address from, std::size_t bytes, Handle stream) = nullptr;
+    Status (*memcpyDtoDAsync)(Address to, Address from, std::size_t bytes, Handle stream) = nullptr;
     Status (*memsetD8Async)(Address to, unsigned char value, std::size_t bytes, Handle stream) = nullptr;
+    Status (*pointerGetAttribute)(void* value, int attribute, Address address) = nullptr;
+    Status (*eventCreate)(Handle* event, unsigned flags) = nullptr;
+    Status (*eventDestroy)(Handle event) = nullptr;
+    Status (*eventRecord)(Handle event, Handle stream) = nullptr;
+    Status (*streamWaitEvent)(Handle stream, Handle event, unsigned flags) = nullptr;
     Status (*streamCreateWithPriority)(Handle* stream, unsigned flags, int priority) = nullptr;
     Status (*streamDestroy)(Handle stream) = nullptr;
     Status (*streamSynchronize)(Handle stream) = nullptr;
@@ -79,7 +90,13 @@ template <class Visit> void eachFunction(Driver& driver, Visit&& visit)
     visit(driver.memFreeHost, "cuMemFreeHost");
     visit(driver.memcpyHtoDAsync, "cuMemcpyHtoDAsync_v2");
     visit(driver.memcpyDtoHAsync, "cuMemcpyDtoHAsync_v2");
+    visit(driver.memcpyDtoDAsync, "cuMemcpyDtoDAsync_v2");
     visit(driver.memsetD8Async, "cuMemsetD8Async");
+    visit(driver.pointerGetAttribute, "cuPointerGetAttribute");
+    visit(driver.eventCreate, "cuEventCreate");
+    visit(driver.eventDestroy, "cuEventDestroy_v2");
+    visit(driver.eventRecord, "cuEventRecord");
+    visit(driver.streamWaitEvent, "cuStreamWaitEvent");
     visit(driver.streamCreateWithPriority, "cuStreamCreateWithPriority");
     visit(driver.streamDestroy, "cuStreamDestroy_v2");
     visit(driver.streamSynchronize, "cuStreamSynchronize");

@@ -23,6 +23,10 @@ template <> struct IsSame<Handle, CUmodule> : std::true_type {
 };
 template <> struct IsSame<Handle, CUfunction> : std::true_type {
 };
+template <> struct IsSame<Handle, CUevent> : std::true_type {
+};
+template <> struct IsSame<int, CUpointer_attribute> : std::bool_constant<sizeof(CUpointer_attribute) == sizeof(int)> {
+};
 template <> struct IsSame<int, CUdevice_attribute> : std::bool_constant<sizeof(CUdevice_attribute) == sizeof(int)> {
 };
 template <class Own, class Theirs> struct IsSame<Own*, Theirs*> : IsSame<Own, Theirs> {
@@ -55,7 +59,13 @@ DELTASCOPE_AGREES(memHostAlloc, cuMemHostAlloc)
 DELTASCOPE_AGREES(memFreeHost, cuMemFreeHost)
 DELTASCOPE_AGREES(memcpyHtoDAsync, cuMemcpyHtoDAsync)
 DELTASCOPE_AGREES(memcpyDtoHAsync, cuMemcpyDtoHAsync)
+DELTASCOPE_AGREES(memcpyDtoDAsync, cuMemcpyDtoDAsync)
 DELTASCOPE_AGREES(memsetD8Async, cuMemsetD8Async)
+DELTASCOPE_AGREES(pointerGetAttribute, cuPointerGetAttribute)
+DELTASCOPE_AGREES(eventCreate, cuEventCreate)
+DELTASCOPE_AGREES(eventDestroy, cuEventDestroy)
+DELTASCOPE_AGREES(eventRecord, cuEventRecord)
+DELTASCOPE_AGREES(streamWaitEvent, cuStreamWaitEvent)
 DELTASCOPE_AGREES(streamCreateWithPriority, cuStreamCreateWithPriority)
 DELTASCOPE_AGREES(streamDestroy, cuStreamDestroy)
 DELTASCOPE_AGREES(streamSynchronize, cuStreamSynchronize)
@@ -67,6 +77,9 @@ DELTASCOPE_AGREES(launchKernel, cuLaunchKernel)
 static_assert(Success == CUDA_SUCCESS && OutOfMemory == CUDA_ERROR_OUT_OF_MEMORY);
 static_assert(MajorCapability == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR
               && MinorCapability == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+static_assert(MemoryType == CU_POINTER_ATTRIBUTE_MEMORY_TYPE && MemoryOrdinal == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
+              && DeviceMemory == CU_MEMORYTYPE_DEVICE);
+static_assert(EventWithoutTime == CU_EVENT_DISABLE_TIMING);
 static_assert(NonBlockingStream == CU_STREAM_NON_BLOCKING && PortableHost == CU_MEMHOSTALLOC_PORTABLE);
 
 } // namespace

@@ -33,7 +33,7 @@ constexpr const char* KernelNames[] = {
 
 } // namespace
 
-Result<std::unique_ptr<Device>> Device::open(const Driver& driver, KernelImage image)
+Result<std::unique_ptr<Device>> Device::open(const Driver& driver, KernelImage image, int ordinal)
 {
     std::unique_ptr<Device> device(new Device(driver));
     int version = 0;
@@ -48,7 +48,11 @@ Result<std::unique_ptr<Device>> Device::open(const Driver& driver, KernelImage i
     if (!works || count == 0)
         return fail(Code::Unsupported, "the driver of NVIDIA finds no device", "libcuda.so.1",
                     "nvidia-smi shows what the driver sees.");
-    DS_CHECK(device->check(driver.deviceGet(&device->m_number, 0), "cuDeviceGet"));
+    if (ordinal < 0 || ordinal >= count)
+        return fail(Code::Unsupported,
+                    "the driver shows " + std::to_string(count) + " devices, and no number " + std::to_string(ordinal),
+                    "libcuda.so.1", "CUDA_VISIBLE_DEVICES says which devices this process sees.");
+    DS_CHECK(device->check(driver.deviceGet(&device->m_number, ordinal), "cuDeviceGet"));
     DS_CHECK(
         device->check(driver.devicePrimaryCtxRetain(&device->m_context, device->m_number), "cuDevicePrimaryCtxRetain"));
     DS_CHECK(device->loadKernels(image));
@@ -101,6 +105,23 @@ Result<void> Device::check(Status status, const char* call) const
     if (status == OutOfMemory)
         return fail(Code::NoSpace, text, {}, "Free memory of the device, or choose another backend.");
     return fail(Code::Io, text, {}, "nvidia-smi and the kernel's log say more of the device.");
+}
+
+Result<void> Device::expectOwn(Address address) const
+{
+    unsigned type = 0;
+    int ordinal = -1;
+    const bool isKnown = m_driver.pointerGetAttribute(&type, MemoryType, address) == Success
+        && m_driver.pointerGetAttribute(&ordinal, MemoryOrdinal, address) == Success;
+    if (!isKnown || type != DeviceMemory)
+        return fail(Code::Usage, "its address is not in the memory of a device", {},
+                    "Hand over the address of device memory, as data_ptr() of a CUDA tensor gives it.");
+    if (ordinal != m_number)
+        return fail(Code::Usage,
+                    "it lies on device " + std::to_string(ordinal) + ", and device " + std::to_string(m_number)
+                        + " was opened",
+                    {}, "Open the publisher on the device of the tensors.");
+    return {};
 }
 
 Result<void> Device::expectAlive() const

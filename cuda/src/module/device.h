@@ -14,11 +14,12 @@ struct KernelImage {
     const void* data = nullptr;
 };
 
-/// The first device of a driver, in its primary context, which the frameworks of the process share. Thread-safe.
+/// A device of a driver, in its primary context, which the frameworks of the process share. Thread-safe.
 class Device {
 public:
-    /// Errors: Unsupported (driver too old, no device, no kernels for it).
-    static Result<std::unique_ptr<Device>> open(const Driver& driver, KernelImage image);
+    /// `ordinal`: as the driver counts them in this process. Errors: Unsupported (driver too old, no such device, no
+    /// kernels for it).
+    static Result<std::unique_ptr<Device>> open(const Driver& driver, KernelImage image, int ordinal);
     ~Device();
     Device(const Device&) = delete;
     Device& operator=(const Device&) = delete;
@@ -30,6 +31,8 @@ public:
     /// The failure of a call, if it failed. Errors: NoSpace (memory of the device), Io (everything else). One that the
     /// device does not recover from is kept: isLost().
     Result<void> check(Status status, const char* call) const;
+    /// Whether the memory at an address is that of this device: kernels must touch no other. Errors: Usage.
+    Result<void> expectOwn(Address address) const;
     /// Fails once the device is lost.
     Result<void> expectAlive() const;
 

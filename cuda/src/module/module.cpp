@@ -53,11 +53,11 @@ template <class Work> std::int32_t guarded(DeviceFault* fault, Work work)
     }
 }
 
-std::int32_t open(DeviceHandle** device, DeviceFault* fault)
+std::int32_t open(std::int32_t ordinal, DeviceHandle** device, DeviceFault* fault)
 {
     return guarded(fault, [&]() -> Result<void> {
         DS_TRY(const Driver driver, findDriver());
-        DS_TRY(std::unique_ptr<Device> opened, Device::open(driver, kernels));
+        DS_TRY(std::unique_ptr<Device> opened, Device::open(driver, kernels, ordinal));
         *device = new DeviceHandle { std::move(opened) };
         return {};
     });
@@ -118,6 +118,22 @@ std::int32_t upload(DeviceQueueHandle* queue, std::uint64_t to, const void* from
 std::int32_t download(DeviceQueueHandle* queue, void* to, std::uint64_t from, std::uint64_t bytes, DeviceFault* fault)
 {
     return guarded(fault, [&] { return queue->queue->download(to, from, bytes); });
+}
+
+std::int32_t copy(DeviceQueueHandle* queue, std::uint64_t to, std::uint64_t from, std::uint64_t bytes,
+                  DeviceFault* fault)
+{
+    return guarded(fault, [&] { return queue->queue->copy(to, from, bytes); });
+}
+
+std::int32_t follow(DeviceQueueHandle* queue, void* stream, DeviceFault* fault)
+{
+    return guarded(fault, [&] { return queue->queue->follow(stream); });
+}
+
+std::int32_t expectOwn(DeviceQueueHandle* queue, std::uint64_t address, std::uint64_t bytes, DeviceFault* fault)
+{
+    return guarded(fault, [&] { return queue->queue->expectOwn(address, bytes); });
 }
 
 std::int32_t count(DeviceQueueHandle* queue, const DevicePair* pairs, std::uint64_t pairCount,
@@ -181,6 +197,9 @@ const DeviceModule* moduleOver(Result<Driver> (*driver)(), KernelImage image, co
                                     release,
                                     upload,
                                     download,
+                                    copy,
+                                    follow,
+                                    expectOwn,
                                     count,
                                     extract,
                                     xorInto,

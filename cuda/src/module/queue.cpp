@@ -128,6 +128,38 @@ Result<void> Queue::download(void* to, Address from, std::uint64_t bytes)
     return m_device.check(m_device.driver().memcpyDtoHAsync(to, from, bytes, m_stream), "cuMemcpyDtoHAsync");
 }
 
+Result<void> Queue::copy(Address to, Address from, std::uint64_t bytes)
+{
+    const Current current(m_device);
+    DS_CHECK(current.check());
+    DS_CHECK(m_device.expectAlive());
+    return m_device.check(m_device.driver().memcpyDtoDAsync(to, from, bytes, m_stream), "cuMemcpyDtoDAsync");
+}
+
+Result<void> Queue::follow(Handle stream)
+{
+    const Current current(m_device);
+    DS_CHECK(current.check());
+    DS_CHECK(m_device.expectAlive());
+    const Driver& driver = m_device.driver();
+    Handle event = nullptr;
+    DS_CHECK(m_device.check(driver.eventCreate(&event, EventWithoutTime), "cuEventCreate"));
+    Result<void> done = m_device.check(driver.eventRecord(event, stream), "cuEventRecord");
+    if (done)
+        done = m_device.check(driver.streamWaitEvent(m_stream, event, 0), "cuStreamWaitEvent");
+    driver.eventDestroy(event); // once it is past
+    return done;
+}
+
+Result<void> Queue::expectOwn(Address address, std::uint64_t bytes)
+{
+    const Current current(m_device);
+    DS_CHECK(current.check());
+    DS_CHECK(m_device.expectAlive());
+    DS_CHECK(m_device.expectOwn(address));
+    return bytes > 1 ? m_device.expectOwn(address + bytes - 1) : Result<void>();
+}
+
 Result<void> Queue::count(std::span<const DevicePair> pairs, std::uint32_t elementBytes, std::uint64_t* different)
 {
     return countInto("count", pairs, elementBytes, different);

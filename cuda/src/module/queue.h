@@ -27,6 +27,9 @@ public:
     void release(Address address);
     Result<void> upload(Address to, const void* from, std::uint64_t bytes);
     Result<void> download(void* to, Address from, std::uint64_t bytes);
+    Result<void> copy(Address to, Address from, std::uint64_t bytes);
+    Result<void> follow(Handle stream);
+    Result<void> expectOwn(Address address, std::uint64_t bytes);
 
     Result<void> count(std::span<const DevicePair> pairs, std::uint32_t elementBytes, std::uint64_t* different);
     Result<void> xorInto(std::span<const DevicePair> pairs, std::uint32_t elementBytes, std::uint64_t* different);

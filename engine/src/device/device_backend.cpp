@@ -25,7 +25,7 @@ public:
         DS_TRY(const DeviceModule* const module, load());
         DeviceFault fault {};
         DeviceHandle* device = nullptr;
-        if (module->open(&device, &fault) != 0)
+        if (module->open(0, &device, &fault) != 0)
             return fail(errorOf(fault));
         return std::make_unique<OpenDevice>(*module, device);
     }

@@ -83,8 +83,9 @@ struct DeviceModule {
     std::uint32_t bytes; ///< of this struct
     const char* build;
 
-    /// The first device of this machine. Errors: Unsupported (no driver, one that is too old, no device).
-    std::int32_t (*open)(DeviceHandle** device, DeviceFault* fault);
+    /// A device, by its number as the driver counts them in this process. Errors: Unsupported (no driver, one that is
+    /// too old, no such device).
+    std::int32_t (*open)(std::int32_t ordinal, DeviceHandle** device, DeviceFault* fault);
     void (*close)(DeviceHandle* device);
     std::int32_t (*describe)(DeviceHandle* device, DeviceInfo* info, DeviceFault* fault);
 
@@ -98,6 +99,15 @@ struct DeviceModule {
                            DeviceFault* fault);
     std::int32_t (*download)(DeviceQueueHandle* queue, void* to, std::uint64_t from, std::uint64_t bytes,
                              DeviceFault* fault);
+    /// Within the memory of the device.
+    std::int32_t (*copy)(DeviceQueueHandle* queue, std::uint64_t to, std::uint64_t from, std::uint64_t bytes,
+                         DeviceFault* fault);
+    /// What is submitted from now on begins once what another stream (a CUstream; null: the default one) holds now is
+    /// done.
+    std::int32_t (*follow)(DeviceQueueHandle* queue, void* stream, DeviceFault* fault);
+    /// Looks at the first and the last byte of a stretch that somebody else has allocated: a kernel that touched memory
+    /// of another device would end the context of the whole process. Errors: Usage (it is no memory of this device).
+    std::int32_t (*expectOwn)(DeviceQueueHandle* queue, std::uint64_t address, std::uint64_t bytes, DeviceFault* fault);
 
     /// As DiffBackend::count(), extract(), xorInto() and moments(), for `count` pairs; `elementBytes` is 1, 2, 4 or 8.
     std::int32_t (*count)(DeviceQueueHandle* queue, const DevicePair* pairs, std::uint64_t pairCount,
