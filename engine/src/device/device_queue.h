@@ -38,6 +38,7 @@ public:
         return {};
     }
     const DeviceModule& module() const noexcept { return m_module; }
+    DeviceQueueHandle* handle() const noexcept { return m_queue; } ///< for functions that cannot fail
 
 private:
     struct Room {

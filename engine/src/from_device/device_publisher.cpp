@@ -1,0 +1,166 @@
+#include "from_device/device_publisher.h"
+
+#include "deltascope/engine/memory_state.h"
+
+#include <chrono>
+#include <utility>
+
+namespace deltascope {
+
+namespace {
+
+std::int64_t systemNowUs()
+{
+    return std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch())
+        .count();
+}
+
+std::int64_t steadyNowUs()
+{
+    return std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+}
+
+/// A device, as long as its queue.
+class OwnDevice {
+public:
+    OwnDevice(const DeviceModule& module, DeviceHandle* handle)
+        : m_module(module)
+        , m_handle(handle)
+    {
+    }
+    ~OwnDevice() { m_module.close(m_handle); }
+    OwnDevice(const OwnDevice&) = delete;
+    OwnDevice& operator=(const OwnDevice&) = delete;
+
+private:
+    const DeviceModule& m_module;
+    DeviceHandle* m_handle;
+};
+
+} // namespace
+
+struct DevicePublisher::Parts {
+    std::unique_ptr<FileSystem> disk = makeFileSystem();
+    Workbench bench;
+    TaskContext task;
+    std::unique_ptr<OwnDevice> device;
+    std::unique_ptr<KeptModel> kept;
+    std::optional<Publisher> publisher;
+    /// What is being put. Until it is there, the kept model and the publisher belong to it.
+    std::future<Result<DevicePublication>> running;
+    std::optional<Result<DevicePublication>> ended;
+    bool isKept = false; ///< the run ends with the kept model
+    bool isNoticeSaid = false;
+
+    Result<DevicePublication> put(const std::optional<DeviceChangeSet>& changes, const std::string& origin,
+                                  DevicePublication publication)
+    {
+        std::vector<BorrowedTensor> tensors;
+        for (std::size_t i = 0; i < kept->tensors().size(); ++i)
+            tensors.push_back({ kept->tensors()[i], kept->bytesOf(i) });
+        DS_TRY(const std::unique_ptr<State> state, stateOfMemory("the memory of the trainer", std::move(tensors)));
+        if (!changes) { // the run tells what was published before, if anything was
+            DS_TRY(publication.version, publisher->publish(nullptr, *state, origin, task));
+            return publication;
+        }
+        const std::unique_ptr<State> now = changedState(*state, changes->tensors);
+        DS_TRY(publication.version, publisher->publish(state.get(), *now, origin, task));
+        kept->accept(*changes);
+        return publication;
+    }
+
+    void finish()
+    {
+        if (!running.valid())
+            return;
+        ended = running.get();
+        if (*ended)
+            isKept = true;
+        else
+            kept->giveUp();
+    }
+
+    std::vector<Error> newNotices()
+    {
+        if (!kept->whyNotOnDevice() || std::exchange(isNoticeSaid, true))
+            return {};
+        Error notice = *kept->whyNotOnDevice();
+        notice.text = "the device has no room for a copy of the model (" + notice.text
+            + "); all of the model comes down at each step";
+        return { std::move(notice) };
+    }
+};
+
+DevicePublisher::DevicePublisher(std::unique_ptr<Parts> parts)
+    : m_parts(std::move(parts))
+{
+}
+
+DevicePublisher::~DevicePublisher() { m_parts->finish(); }
+
+Result<std::unique_ptr<DevicePublisher>> DevicePublisher::open(const DeviceModule& module, int ordinal,
+                                                               DevicePublisherOptions options)
+{
+    auto parts = std::make_unique<Parts>();
+    DeviceFault fault {};
+    DeviceHandle* device = nullptr;
+    if (module.open(ordinal, &device, &fault) != 0)
+        return fail(errorOf(fault));
+    parts->device = std::make_unique<OwnDevice>(module, device);
+    DS_TRY(std::unique_ptr<DeviceQueue> queue, DeviceQueue::open(module, device));
+
+    Workbench& bench = parts->bench;
+    bench.layouts = builtinLayouts();
+    bench.disk = parts->disk.get();
+    bench.threads = options.threads;
+    bench.nowUs = systemNowUs;
+    DS_TRY(std::shared_ptr<const DiffBackend> processor, bench.diff());
+    parts->kept = std::make_unique<KeptModel>(std::move(queue), std::move(processor), options.keepsOnDevice);
+
+    const Address into = Address(options.into);
+    DS_CHECK(bench.stores->create(into, parts->task));
+    DS_TRY(std::shared_ptr<ObjectStore> store, bench.stores->open(into));
+    OpenOptions base;
+    base.layout = options.publish.layout;
+    if (!options.base.empty()) {
+        DS_TRY(base.base, bench.stores->open(Address(options.base)));
+    }
+    DS_TRY(Publisher publisher, Publisher::open(bench, std::move(store), base, options.publish, parts->task));
+    parts->publisher.emplace(std::move(publisher));
+    return std::unique_ptr<DevicePublisher>(new DevicePublisher(std::move(parts)));
+}
+
+Result<void> DevicePublisher::publish(std::vector<DeviceTensor> tensors, void* stream, std::string origin)
+{
+    Parts& parts = *m_parts;
+    parts.finish();
+    const std::int64_t begun = steadyNowUs();
+    DevicePublication publication;
+    std::optional<DeviceChangeSet> changes;
+    parts.ended.reset();
+    if (!parts.isKept) {
+        DS_TRY(publication.bytesDown, parts.kept->begin(std::move(tensors), stream));
+    } else {
+        DS_TRY(changes, parts.kept->compare(std::move(tensors), stream));
+        publication.bytesDown = changes->bytesDown;
+    }
+    publication.notices = parts.newNotices();
+    publication.blockedUs = steadyNowUs() - begun;
+    parts.running = std::async(std::launch::async,
+                               [&parts, changes = std::move(changes), origin = std::move(origin),
+                                publication = std::move(publication)]() mutable {
+                                   return parts.put(changes, origin, std::move(publication));
+                               });
+    return {};
+}
+
+Result<DevicePublication> DevicePublisher::wait()
+{
+    m_parts->finish();
+    if (!m_parts->ended)
+        return fail(Code::Usage, "no step was taken");
+    return *m_parts->ended;
+}
+
+} // namespace deltascope

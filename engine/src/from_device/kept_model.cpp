@@ -1,0 +1,288 @@
+#include "from_device/kept_model.h"
+
+#include "format/common/quote_name.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+#include <utility>
+
+namespace deltascope {
+
+namespace {
+
+/// Elements of a pair that are compared at once: positions within it have 32 bits.
+constexpr std::uint64_t PieceElements = std::uint64_t { 1 } << 26;
+/// Elements of one call: what it finds waits in memory for it.
+constexpr std::uint64_t BatchElements = std::uint64_t { 1 } << 28;
+/// Room for one changed element of so many; where more changed, the piece is searched once more.
+constexpr std::uint64_t ExpectedOf = 32;
+/// What comes down at a time where the host compares. A whole number of elements of every type, and of blocks.
+constexpr std::size_t StagedBytes = std::size_t { 12 } << 20;
+
+std::uint64_t elementsOf(const TensorInfo& tensor) { return tensor.bytes() / changedElementBytes(tensor.dtype); }
+
+void sortByName(std::vector<DeviceTensor>& tensors)
+{
+    std::sort(tensors.begin(), tensors.end(),
+              [](const DeviceTensor& a, const DeviceTensor& b) { return a.info.name < b.info.name; });
+}
+
+std::string describe(const TensorInfo& tensor)
+{
+    std::string shape;
+    for (const std::uint64_t side : tensor.shape)
+        shape += (shape.empty() ? "" : ", ") + std::to_string(side);
+    return fmt::format("{} [{}]", word(tensor.dtype), shape);
+}
+
+} // namespace
+
+KeptModel::KeptModel(std::unique_ptr<DeviceQueue> queue, std::shared_ptr<const DiffBackend> processor,
+                     bool keepsOnDevice)
+    : m_queue(std::move(queue))
+    , m_processor(std::move(processor))
+    , m_keepsOnDevice(keepsOnDevice)
+{
+}
+
+void KeptModel::clear() noexcept
+{
+    m_tensors.clear();
+    m_host.clear();
+    for (const std::uint64_t address : m_device)
+        m_queue->module().release(m_queue->handle(), address);
+    m_device.clear();
+    m_deviceIsCurrent = false;
+}
+
+Result<void> KeptModel::expectUsable(const std::vector<DeviceTensor>& tensors, void* stream)
+{
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+        const DeviceTensor& tensor = tensors[i];
+        if (i > 0 && tensors[i - 1].info.name == tensor.info.name)
+            return fail(Code::Usage, fmt::format("tensor {} occurs twice", quoteName(tensor.info.name)));
+        if (tensor.info.bytes() == 0)
+            continue;
+        if (tensor.address % changedElementBytes(tensor.info.dtype) != 0)
+            return fail(
+                Code::Usage,
+                fmt::format("the address of tensor {} is no multiple of an element", quoteName(tensor.info.name)));
+        Result<void> own = m_queue->call(m_queue->module().expectOwn, tensor.address, tensor.info.bytes());
+        if (!own) {
+            own.error().text = fmt::format("tensor {}: {}", quoteName(tensor.info.name), own.error().text);
+            return own;
+        }
+    }
+    return m_queue->call(m_queue->module().follow, stream);
+}
+
+Result<std::uint64_t> KeptModel::begin(std::vector<DeviceTensor> tensors, void* stream)
+{
+    clear();
+    sortByName(tensors);
+    if (tensors.empty())
+        return fail(Code::Usage, "a model has at least one tensor");
+    DS_CHECK(expectUsable(tensors, stream));
+    std::vector<std::vector<std::byte>> host(tensors.size());
+    std::uint64_t bytes = 0;
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+        host[i].resize(tensors[i].info.bytes());
+        bytes += host[i].size();
+        if (!host[i].empty())
+            DS_CHECK(m_queue->fetch(host[i], tensors[i].address));
+    }
+    DS_CHECK(wait());
+    m_host = std::move(host);
+    for (const DeviceTensor& tensor : tensors)
+        m_tensors.push_back(tensor.info);
+    DS_CHECK(keepOnDevice(tensors));
+    return bytes;
+}
+
+Result<void> KeptModel::keepOnDevice(const std::vector<DeviceTensor>& tensors)
+{
+    m_deviceIsCurrent = false;
+    if (!m_keepsOnDevice)
+        return {};
+    for (std::size_t i = m_device.size(); i < tensors.size(); ++i) {
+        std::uint64_t address = 0;
+        const Result<void> allocated =
+            m_queue->call(m_queue->module().allocate, std::max<std::uint64_t>(tensors[i].info.bytes(), 1), &address);
+        if (!allocated && allocated.error().code == Code::NoSpace) { // the model comes down whole from now on
+            m_whyNotOnDevice = allocated.error();
+            m_keepsOnDevice = false;
+            for (const std::uint64_t kept : m_device)
+                m_queue->module().release(m_queue->handle(), kept);
+            m_device.clear();
+            return {};
+        }
+        DS_CHECK(allocated);
+        m_device.push_back(address);
+    }
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+        if (tensors[i].info.bytes() > 0)
+            DS_CHECK(m_queue->call(m_queue->module().copy, m_device[i], tensors[i].address, tensors[i].info.bytes()));
+    }
+    DS_CHECK(wait());
+    m_deviceIsCurrent = true;
+    return {};
+}
+
+Result<void> KeptModel::expectSameModel(const std::vector<DeviceTensor>& tensors) const
+{
+    const auto differs = [](const std::string& text) {
+        return fail(Code::BaseMismatch, text + ": a delta cannot say that", {},
+                    "Hand over the same tensors at each step; another model is a run of its own.");
+    };
+    for (std::size_t i = 0; i < std::min(tensors.size(), m_tensors.size()); ++i) {
+        const TensorInfo& now = tensors[i].info;
+        const TensorInfo& kept = m_tensors[i];
+        if (now.name != kept.name)
+            return differs(now.name < kept.name ? fmt::format("tensor {} was not there before", quoteName(now.name))
+                                                : fmt::format("tensor {} is missing", quoteName(kept.name)));
+        if (now.dtype != kept.dtype || now.shape != kept.shape)
+            return differs(
+                fmt::format("tensor {} was {} and is {}", quoteName(now.name), describe(kept), describe(now)));
+    }
+    if (tensors.size() > m_tensors.size())
+        return differs(fmt::format("tensor {} was not there before", quoteName(tensors[m_tensors.size()].info.name)));
+    if (tensors.size() < m_tensors.size())
+        return differs(fmt::format("tensor {} is missing", quoteName(m_tensors[tensors.size()].name)));
+    return {};
+}
+
+Result<DeviceChangeSet> KeptModel::compare(std::vector<DeviceTensor> tensors, void* stream)
+{
+    sortByName(tensors);
+    DS_CHECK(expectSameModel(tensors));
+    DS_CHECK(expectUsable(tensors, stream));
+    DeviceChangeSet changes;
+    changes.tensors.resize(tensors.size());
+    const bool wasCurrent = std::exchange(m_deviceIsCurrent, false); // until all of it is done
+    DS_CHECK(wasCurrent ? compareOnDevice(tensors, changes) : compareOnHost(tensors, changes));
+    DS_CHECK(keepOnDevice(tensors));
+    return changes;
+}
+
+/// A stretch of a tensor that is compared on the device.
+struct KeptModel::Piece {
+    std::size_t tensor = 0;
+    std::uint64_t firstElement = 0;
+    std::uint64_t elements = 0;
+    unsigned elementBytes = 1;
+    DevicePair pair {};
+};
+
+Result<void> KeptModel::compareOnDevice(const std::vector<DeviceTensor>& tensors, DeviceChangeSet& changes)
+{
+    std::map<unsigned, std::vector<Piece>> byWidth;
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+        const unsigned width = changedElementBytes(tensors[i].info.dtype);
+        const std::uint64_t all = elementsOf(tensors[i].info);
+        for (std::uint64_t at = 0; at < all; at += PieceElements) {
+            const std::uint64_t elements = std::min(PieceElements, all - at);
+            byWidth[width].push_back(
+                { i, at, elements, width,
+                  DevicePair { m_device[i] + at * width, tensors[i].address + at * width, 0, elements } });
+        }
+    }
+    for (auto& [width, pieces] : byWidth) {
+        std::vector<Piece> batch;
+        std::uint64_t elements = 0;
+        for (const Piece& piece : pieces) {
+            if (elements + piece.elements > BatchElements) {
+                DS_CHECK(extract(std::exchange(batch, {}), changes));
+                elements = 0;
+            }
+            batch.push_back(piece);
+            elements += piece.elements;
+        }
+        DS_CHECK(extract(std::move(batch), changes));
+    }
+    return {};
+}
+
+Result<void> KeptModel::extract(std::vector<Piece> pieces, DeviceChangeSet& changes)
+{
+    if (pieces.empty())
+        return {};
+    constexpr std::uint64_t LeastRoom = 256;
+    std::vector<StretchChanges> found(pieces.size());
+    std::vector<std::uint64_t> rooms(pieces.size());
+    for (std::size_t i = 0; i < pieces.size(); ++i)
+        rooms[i] = std::min(pieces[i].elements, std::max(LeastRoom, pieces[i].elements / ExpectedOf));
+    const std::uint32_t width = pieces.front().elementBytes;
+    for (std::vector<std::size_t> left(pieces.size()); !left.empty();) {
+        if (left.size() == pieces.size())
+            std::generate(left.begin(), left.end(), [n = std::size_t { 0 }]() mutable { return n++; });
+        std::vector<DevicePair> pairs;
+        std::vector<DeviceChanges> places;
+        for (const std::size_t i : left) {
+            found[i].firstElement = pieces[i].firstElement;
+            found[i].positions.resize(rooms[i]);
+            found[i].values.resize(rooms[i] * width);
+            pairs.push_back(pieces[i].pair);
+            places.push_back({ found[i].positions.data(), found[i].values.data(), rooms[i], 0 });
+        }
+        DS_CHECK(m_queue->call(m_queue->module().extract, static_cast<const DevicePair*>(pairs.data()),
+                               std::uint64_t { pairs.size() }, width, places.data()));
+        DS_CHECK(wait());
+        std::vector<std::size_t> again;
+        for (std::size_t n = 0; n < left.size(); ++n) {
+            const std::size_t i = left[n];
+            if (places[n].found > rooms[i]) {
+                rooms[i] = places[n].found;
+                again.push_back(i);
+                continue;
+            }
+            found[i].positions.resize(places[n].found);
+            found[i].values.resize(places[n].found * width);
+            changes.changedElements += places[n].found;
+            changes.bytesDown += places[n].found * (sizeof(std::uint16_t) + width);
+        }
+        left = std::move(again);
+    }
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+        if (!found[i].positions.empty())
+            changes.tensors[pieces[i].tensor].push_back(std::move(found[i]));
+    }
+    return {};
+}
+
+Result<void> KeptModel::compareOnHost(const std::vector<DeviceTensor>& tensors, DeviceChangeSet& changes)
+{
+    std::vector<std::byte> staged;
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+        const unsigned width = changedElementBytes(tensors[i].info.dtype);
+        const std::uint64_t all = tensors[i].info.bytes();
+        for (std::uint64_t at = 0; at < all; at += StagedBytes) {
+            staged.resize(std::min<std::uint64_t>(StagedBytes, all - at));
+            DS_CHECK(m_queue->fetch(staged, tensors[i].address + at));
+            DS_CHECK(wait());
+            StretchChanges found { at / width, {}, {} };
+            found.positions.resize(staged.size() / width + DiffBackend::SlackElements);
+            found.values.resize(found.positions.size() * width);
+            const std::size_t count = m_processor->extract(ByteSpan(m_host[i]).subspan(at, staged.size()), staged,
+                                                           width, found.positions.data(), found.values.data());
+            changes.bytesDown += staged.size();
+            changes.changedElements += count;
+            if (count == 0)
+                continue;
+            found.positions.resize(count);
+            found.values.resize(count * width);
+            found.positions.shrink_to_fit();
+            found.values.shrink_to_fit();
+            changes.tensors[i].push_back(std::move(found));
+        }
+    }
+    return {};
+}
+
+void KeptModel::accept(const DeviceChangeSet& changes)
+{
+    for (std::size_t i = 0; i < m_tensors.size(); ++i)
+        applyChanges(changes.tensors[i], m_tensors[i].dtype, 0, m_host[i]);
+}
+
+} // namespace deltascope

@@ -1,0 +1,78 @@
+#pragma once
+
+#include "deltascope/engine/diff_backend.h"
+#include "deltascope/engine/state.h"
+#include "device/device_queue.h"
+#include "state/changed_state.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace deltascope {
+
+/// A tensor of a trainer, in the memory of a device and without padding.
+struct DeviceTensor {
+    TensorInfo info;
+    std::uint64_t address = 0;
+};
+
+/// How a model differs from the state that is kept of it.
+struct DeviceChangeSet {
+    std::vector<TensorChanges> tensors; ///< in the order of KeptModel::tensors()
+    std::uint64_t changedElements = 0;
+    std::uint64_t bytesDown = 0; ///< that came from the device for it
+};
+
+/// The state that a model on a device had when it was published last: a copy in the memory of the host and, where that
+/// is wanted and fits, a second one on the device, so that only what changed comes down. One thread at a time.
+class KeptModel {
+public:
+    /// `processor` compares where the device keeps no copy. `keepsOnDevice`: whether a copy there is wanted.
+    KeptModel(std::unique_ptr<DeviceQueue> queue, std::shared_ptr<const DiffBackend> processor, bool keepsOnDevice);
+
+    const std::vector<TensorInfo>& tensors() const noexcept { return m_tensors; } ///< by name
+    ByteSpan bytesOf(std::size_t tensor) const noexcept { return m_host[tensor]; }
+
+    // Both wait for what `stream` (a CUstream; null: the default one) holds now, and return once the tensors may change
+    // again. Errors: Usage (an address is not in the memory of the device, a tensor occurs twice), those of the device.
+
+    /// Keeps the model as it is. Returns the bytes that came down.
+    Result<std::uint64_t> begin(std::vector<DeviceTensor> tensors, void* stream);
+    /// Finds what differs from the kept state, which stays as it is. Errors: also BaseMismatch (the tensors are
+    /// others).
+    Result<DeviceChangeSet> compare(std::vector<DeviceTensor> tensors, void* stream);
+
+    /// The kept state becomes the one that was compared last.
+    void accept(const DeviceChangeSet& changes);
+    /// What was compared last is given up: the copy on the device is already newer, and is not used for the next one.
+    void giveUp() noexcept { m_deviceIsCurrent = false; }
+    void clear() noexcept;
+
+    /// Why the device keeps no copy although it should; nothing if it does.
+    const std::optional<Error>& whyNotOnDevice() const noexcept { return m_whyNotOnDevice; }
+
+private:
+    struct Piece;
+    Result<void> expectUsable(const std::vector<DeviceTensor>& tensors, void* stream);
+    Result<void> expectSameModel(const std::vector<DeviceTensor>& tensors) const;
+    Result<void> compareOnDevice(const std::vector<DeviceTensor>& tensors, DeviceChangeSet& changes);
+    Result<void> extract(std::vector<Piece> pieces, DeviceChangeSet& changes);
+    Result<void> compareOnHost(const std::vector<DeviceTensor>& tensors, DeviceChangeSet& changes);
+    /// Copies the tensors to where the device keeps them, if they are to be kept there.
+    Result<void> keepOnDevice(const std::vector<DeviceTensor>& tensors);
+    Result<void> wait() { return m_queue->call(m_queue->module().wait); }
+
+    std::unique_ptr<DeviceQueue> m_queue;
+    std::shared_ptr<const DiffBackend> m_processor;
+    bool m_keepsOnDevice;
+    std::vector<TensorInfo> m_tensors;
+    std::vector<std::vector<std::byte>> m_host;
+    std::vector<std::uint64_t> m_device; ///< addresses; empty: nothing is allocated
+    bool m_deviceIsCurrent = false; ///< the copy on the device is the kept state
+    std::optional<Error> m_whyNotOnDevice;
+};
+
+} // namespace deltascope
